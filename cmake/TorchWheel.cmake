@@ -1,0 +1,37 @@
+# TorchWheel.cmake - LibTorch as scripts/setup.sh unpacks it from the PyPI wheel; makes salient::torch. Needs no Python.
+#
+# find_package(Torch) would switch CMAKE_CUDA_ARCHITECTURES off, append flags and ask for Python.
+
+if(SALIENT_HAS_CUDA)
+  set(variant cu130)
+else()
+  set(variant cpu)
+endif()
+if(DEFINED ENV{XDG_CACHE_HOME})
+  set(cache "$ENV{XDG_CACHE_HOME}")
+else()
+  set(cache "$ENV{HOME}/.cache")
+endif()
+set(SALIENT_TORCH_DIR "${cache}/salient/libtorch-2.11.0-${variant}/torch"
+  CACHE PATH "the folder torch/ of the unpacked wheel; scripts/setup.sh fills the default")
+
+if(NOT EXISTS "${SALIENT_TORCH_DIR}/version.py")
+  message(FATAL_ERROR "LibTorch 2.11.0 is not in ${SALIENT_TORCH_DIR}; run scripts/setup.sh, or pass -DSALIENT_TORCH_DIR=...")
+endif()
+file(STRINGS "${SALIENT_TORCH_DIR}/version.py" version REGEX "^__version__")
+if(NOT version MATCHES "2\\.11\\.0")
+  message(FATAL_ERROR "${SALIENT_TORCH_DIR} holds another LibTorch (${version}); 2.11.0 is needed: run scripts/setup.sh")
+endif()
+
+add_library(salient_torch INTERFACE)
+add_library(salient::torch ALIAS salient_torch)
+target_include_directories(salient_torch SYSTEM INTERFACE
+  "${SALIENT_TORCH_DIR}/include" "${SALIENT_TORCH_DIR}/include/torch/csrc/api/include")
+set(lib "${SALIENT_TORCH_DIR}/lib")
+if(SALIENT_HAS_CUDA)  # --no-as-needed: no symbol names libtorch_cuda.so, without it the linker would drop it
+  target_link_libraries(salient_torch INTERFACE -Wl,--no-as-needed "${lib}/libtorch_cuda.so" "${lib}/libtorch_cpu.so"
+    -Wl,--as-needed "${lib}/libc10_cuda.so" "${lib}/libc10.so")
+else()
+  target_link_libraries(salient_torch INTERFACE "${lib}/libtorch_cpu.so" "${lib}/libc10.so")
+endif()
+target_link_options(salient_torch INTERFACE "LINKER:-rpath,${lib}")

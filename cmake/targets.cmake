@@ -1,0 +1,78 @@
+# targets.cmake - the only place that sets flags. One interface target carries them, three functions apply it.
+
+add_library(salient_flags INTERFACE)
+target_compile_features(salient_flags INTERFACE cxx_std_20)
+target_include_directories(salient_flags INTERFACE ${PROJECT_SOURCE_DIR})  # "sampler/mfg.h", never "../mfg.h"
+target_compile_options(salient_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>  # AVX2, FMA, F16C: every x86 server and laptop since 2013
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wsign-conversion;-Wshadow>
+  $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>  # messages name files from the root
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow;-lineinfo>)
+if(SALIENT_SANITIZE)
+  target_compile_definitions(salient_flags INTERFACE _GLIBCXX_ASSERTIONS)
+  target_compile_options(salient_flags INTERFACE
+    -fsanitize=${SALIENT_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer)
+  target_link_options(salient_flags INTERFACE -fsanitize=${SALIENT_SANITIZE})
+endif()
+
+# salient_library(<name> HEADERS <h>... [SOURCES <cpp|cu>...] [DEPS <target>...] [PRIVATE_DEPS <target>...])
+# Makes salient::<name>. Each header is also compiled alone (target all_verify_interface_header_sets).
+function(salient_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "HEADERS;SOURCES;DEPS;PRIVATE_DEPS")
+  if(ARG_SOURCES)
+    set(scope PUBLIC)
+    add_library(salient_${name} STATIC ${ARG_SOURCES})
+  else()
+    set(scope INTERFACE)
+    add_library(salient_${name} INTERFACE)
+  endif()
+  add_library(salient::${name} ALIAS salient_${name})
+  target_sources(salient_${name} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARG_HEADERS})
+  target_link_libraries(salient_${name} ${scope} salient_flags ${ARG_DEPS})
+  if(ARG_PRIVATE_DEPS)
+    target_link_libraries(salient_${name} PRIVATE ${ARG_PRIVATE_DEPS})
+  endif()
+endfunction()
+
+# salient_test(<name> LABEL unit|property|gpu|mpi|golden|integration SOURCES <cpp>... [DEPS <target>...] [RANKS <n>...])
+# One ctest entry per binary and rank count; a process per case would pay CUDA and MPI start-up every time.
+function(salient_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "LABEL" "SOURCES;DEPS;RANKS")
+  if(ARG_RANKS AND NOT MPIEXEC_EXECUTABLE)
+    message(STATUS "no MPI: test ${name} is left out")
+    return()
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE salient_flags ${ARG_DEPS})
+  if(ARG_RANKS)
+    target_link_libraries(${name} PRIVATE salient_test_mpi_main)  # tests/support/mpi_main.cpp
+    foreach(n IN LISTS ARG_RANKS)
+      add_test(NAME ${name}.np${n}
+        COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${n} ${MPIEXEC_PREFLAGS} $<TARGET_FILE:${name}>)
+      set_tests_properties(${name}.np${n} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 60 PROCESSORS ${n})
+    endforeach()
+  else()
+    if(ARG_LABEL STREQUAL gpu)
+      target_link_libraries(${name} PRIVATE salient_test_gpu_main)  # tests/support/gpu_main.cpp
+    else()
+      target_link_libraries(${name} PRIVATE GTest::gtest_main)
+    endif()
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 60 SKIP_RETURN_CODE 77)
+  endif()
+endfunction()
+
+# salient_bench(<name> SOURCES <cpp|cu>... [DEPS <target>...]): a Google Benchmark program, never part of ctest.
+function(salient_bench name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPS")
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE salient_flags benchmark::benchmark_main ${ARG_DEPS})
+endfunction()
+
+# salient_program(<name> SOURCES <cpp>... [DEPS <target>...]): one of the programs users start, in build/<preset>/bin.
+function(salient_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPS")
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE salient_flags ${ARG_DEPS})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+endfunction()

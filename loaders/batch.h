@@ -1,0 +1,64 @@
+// loaders/batch.h - one mini-batch in one slab of memory, on the host or on the device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/core/types.h"
+#include "loaders/row_table.h"
+#include "sampler/draws.h"
+#include "sampler/mfg.h"
+
+namespace salient {
+
+/// Which batch to make. `seeds` points into the epoch's seed order and may be empty (a rank that has run out).
+struct BatchRequest {
+  BatchKey key{};                    ///< run seed, epoch, global batch index: all the sampler's randomness
+  std::span<const NodeId> seeds{};   ///< [S] distinct
+};
+
+/// One layer of the MFG inside a slab. Offsets are bytes from the slab's start.
+struct HopLayout {
+  LocalId num_dst = 0;
+  LocalId num_src = 0;
+  LocalId num_edges = 0;
+  std::size_t indptr = 0;   ///< int32 [num_dst + 1]
+  std::size_t indices = 0;  ///< int32 [num_edges]
+};
+
+/// Where everything of a batch stands in its slab; the same offsets hold on host and device, so one copy moves all.
+/// Every part starts at a multiple of 256 bytes.
+struct BatchLayout {
+  LocalId num_nodes = 0;         ///< N, rows of x
+  LocalId num_seeds = 0;         ///< S, rows of y
+  int feature_dim = 0;
+  FeatureType feature_type = FeatureType::kF16;
+  bool has_features = true;      ///< false: rows live on the device and are gathered there from `nodes`
+  std::size_t x = 0;             ///< feature_type [N, feature_dim]
+  std::size_t y = 0;             ///< int32 [S], -1 = unlabelled
+  std::size_t nodes = 0;         ///< uint32 [N] global ids
+  std::vector<HopLayout> hops{};  ///< [L] outermost first
+  std::size_t bytes = 0;         ///< of the whole slab
+};
+
+/// A prepared batch: a layout and the memory it describes. Borrowed from the loader until release.
+struct Batch {
+  BatchKey key{};
+  std::size_t index = 0;         ///< position in the epoch on this rank
+  BatchLayout layout{};
+  std::byte* data = nullptr;     ///< slab; device memory if is_on_device
+  bool is_on_device = false;
+  double sample_seconds = 0;     ///< what preparing it cost its worker
+  double gather_seconds = 0;
+
+  template <class T>
+  T* at(std::size_t offset) const { return reinterpret_cast<T*>(data + offset); }
+  std::int64_t num_edges() const;
+};
+
+/// Lays out the slab of a sampled MFG.
+BatchLayout lay_out_batch(const Mfg& mfg, LocalId num_seeds, int feature_dim, FeatureType type, bool has_features);
+
+}  // namespace salient

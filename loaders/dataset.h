@@ -1,0 +1,51 @@
+// loaders/dataset.h - an opened graph data set: what "salient dataset v1" holds, mapped read-only or generated.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "engine/core/types.h"
+#include "loaders/row_table.h"
+#include "sampler/csr_graph.h"
+
+namespace salient {
+
+/// Read-only. Moves, never copies; the spans live as long as it does.
+struct Dataset {
+  std::string name{};
+  std::string source_kind{};          ///< "wordnet", "ogb", ...; "synthetic" for generated data, and every report says so
+  std::filesystem::path directory{};  ///< empty when generated in memory
+  std::string fingerprint{};          ///< xxh3 of dataset.json, 16 hex digits: which data a run or checkpoint belongs to
+  int num_classes = 0;
+  int feature_dim = 0;
+  FeatureType feature_type = FeatureType::kF16;
+  bool is_symmetric = false;
+
+  CsrGraph graph{};                        ///< row v: in-neighbours of v, ascending
+  RowTable features{};                     ///< [V, feature_dim] feature_type, host
+  std::span<const std::int32_t> labels{};  ///< [V]; -1 = unlabelled
+  std::span<const NodeId> train{};         ///< node ids; order kept from the source
+  std::span<const NodeId> valid{};
+  std::span<const NodeId> test{};
+
+  std::shared_ptr<const void> storage{};  ///< owns what the spans point at: file mappings, or arrays
+
+  std::size_t num_nodes() const { return graph.num_nodes(); }
+  EdgeOffset num_edges() const { return static_cast<EdgeOffset>(graph.indices.size()); }
+};
+
+/// Maps a store and makes every check of FORMATS.md section 1 that is not marked "verify" (docs/DATASETS.md lists them).
+///
+/// @param num_threads  for the index scan; 0 = all cores.
+/// @throws Error{kNoInput} for what is missing, Error{kBadData} naming file, record and rule, Error{kIo}.
+Dataset open_dataset(const std::filesystem::path& directory, int num_threads = 0);
+
+/// The remaining checks: ascending rows, reverse edges, self loops, finite features, checksums. Shows progress.
+/// @throws as open_dataset().
+void verify_dataset(const std::filesystem::path& directory, int num_threads = 0);
+
+}  // namespace salient

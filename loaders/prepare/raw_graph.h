@@ -1,0 +1,47 @@
+// loaders/prepare/raw_graph.h - what an importer hands over: a graph as read, before CSR, in memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/core/types.h"
+#include "loaders/row_table.h"
+
+namespace salient {
+
+/// Feature rows in the type they will be stored in. Filled by append_feature_rows().
+struct RawFeatures {
+  FeatureType type = FeatureType::kF16;
+  int dim = 0;                     ///< 0 = the graph has no features
+  std::vector<std::byte> rows{};   ///< [V, dim] type
+};
+
+/// Everything ids refer to is already numbered 0 .. num_nodes - 1 and checked by the importer, which alone can name
+/// the file and line of a bad record.
+struct RawGraph {
+  std::string name{};
+  std::string source_kind{};     ///< "wordnet" | "ogb" | "edges" | "synthetic"
+  std::string source_path{};
+  std::string source_options{};
+  std::uint64_t num_nodes = 0;
+  std::vector<NodeId> sources{};  ///< [M] edge m: sources[m] -> destinations[m]; stored as source in row destination
+  std::vector<NodeId> destinations{};
+  bool symmetrise = true;         ///< add the reverse of every edge
+  RawFeatures features{};
+  std::vector<std::int32_t> labels{};  ///< [V], -1 = unlabelled; may be empty: no labels at all
+  int num_classes = 0;
+  std::vector<NodeId> train{}, valid{}, test{};
+  std::vector<std::string> class_names{}, vocabulary{};  ///< optional
+  std::vector<std::uint64_t> original_ids{};             ///< optional, [V]
+  std::uint32_t rng_seed = 0;
+};
+
+/// Converts and appends `count` values that follow the ones already there.
+///
+/// @param values  [count] row-major continuation of the matrix; `features.dim` is set.
+/// @param file    named in the error.
+/// @throws Error{kBadData} for a non-finite value, or |x| > 65504 as f16, naming file, row and column.
+void append_feature_rows(RawFeatures& features, const float* values, std::size_t count, const std::string& file);
+
+}  // namespace salient
