@@ -7,6 +7,7 @@ target_compile_options(salient_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>  # AVX2, FMA, F16C: every x86 server and laptop since 2013
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wsign-conversion;-Wshadow>
   $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>  # messages name files from the root
+  $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=../../=>  # the same when ccache makes paths relative to build/<preset>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow;-lineinfo>)
 if(SALIENT_SANITIZE)
   target_compile_definitions(salient_flags INTERFACE _GLIBCXX_ASSERTIONS)
