@@ -1,0 +1,127 @@
+// engine/train/train_options.h - everything a training run depends on: one struct, one list, one set of rules.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/core/options.h"
+
+namespace salient {
+
+struct TrainOptions {
+  std::string dataset{};
+  std::string data_root = "data";
+  std::string model = "sage";
+  int layers = 3;
+  int hidden = 256;
+  std::vector<int> fanout = {15, 10, 5};
+  int batch_size = 1024;
+  int global_batch_size = 0;
+  double dropout = 0.5;
+  std::string init = "pyg";
+  int epochs = 20;
+  double lr = 0.003;
+  double weight_decay = 0;
+  std::uint32_t seed = 1;
+  std::vector<int> eval_fanout = {20, 20, 20};
+  int eval_batch_size = 1024;
+  int eval_every = 1;
+  std::string device = "auto";
+  std::string features = "auto";
+  int workers = 0;
+  int threads = 0;
+  int slots = 0;
+  std::string comm = "auto";
+  int comm_timeout = 300;
+  std::string out{};
+  int checkpoint_every = 1;
+  int keep = 3;
+  std::string resume{};
+  std::string progress = "auto";
+  std::string log_level = "info";
+  bool trace = false;
+
+  bool operator==(const TrainOptions&) const = default;
+
+  /// Every broken rule at once, as "--option: rule"; empty means usable. Never touches disk, GPU or network.
+  std::vector<std::string> problems() const;
+};
+
+/// `self` is TrainOptions& when a value is set and const TrainOptions& when it is printed.
+template <class Self, class Visit>
+  requires std::is_same_v<std::remove_const_t<Self>, TrainOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("dataset", self.dataset, "name below --data-root, a directory, or synthetic:arxiv|products|papers100M[:scale]");
+  field("data-root", self.data_root, "where prepared data sets live; SALIENT_DATA sets it too");
+  field("model", self.model, "sage");
+  field("layers", self.layers, "number of layers, one per fanout");
+  field("hidden", self.hidden, "width of the hidden layers");
+  field("fanout", self.fanout, "neighbours kept per node, the seeds' own hop first; -1 keeps all");
+  field("batch-size", self.batch_size, "seeds per rank and step");
+  field("global-batch-size", self.global_batch_size, "seeds per step over all ranks; 0 = ranks x batch-size");
+  field("dropout", self.dropout, "share of activations dropped between layers");
+  field("init", self.init, "pyg: uniform within 1/sqrt(fan_in) | xavier: the paper artifact's");
+  field("epochs", self.epochs, "passes over the training nodes");
+  field("lr", self.lr, "Adam step size");
+  field("weight-decay", self.weight_decay, "L2 penalty of Adam");
+  field("seed", self.seed, "all randomness of the run derives from it");
+  field("eval-fanout", self.eval_fanout, "fanouts of validation and test");
+  field("eval-batch-size", self.eval_batch_size, "seeds per evaluation batch");
+  field("eval-every", self.eval_every, "epochs between validations; the last epoch is always validated");
+  field("device", self.device, "auto | cpu | cuda");
+  field("features", self.features, "auto | host | device: where feature rows live");
+  field("workers", self.workers, "threads that prepare batches; 0 = cores - 2, at least 1");
+  field("threads", self.threads, "threads of the dense layers on a CPU; 0 = all cores");
+  field("slots", self.slots, "batches in flight; 0 = 4, or more for many workers");
+  field("comm", self.comm, "auto | nccl | mpi | self");
+  field("comm-timeout", self.comm_timeout, "seconds to wait for other ranks before giving up");
+  field("out", self.out, "run directory; empty = runs/DATASET-MODEL-TIME");
+  field("checkpoint-every", self.checkpoint_every, "epochs between checkpoints; 0 = only the best and the last");
+  field("keep", self.keep, "checkpoints kept beside the best one");
+  field("resume", self.resume, "run directory to continue");
+  field("progress", self.progress, "auto | plain | none");
+  field("log-level", self.log_level, "debug | info | warning | off");
+  field("trace", self.trace, "write trace.json: what every thread and stream did, for Perfetto");
+}
+
+/// What to do instead of a run, or before it. Not part of a run's configuration.
+struct TrainActions {
+  std::string config{};
+  bool print_config = false;
+  bool dry_run = false;
+  bool version = false;
+  bool help = false;
+};
+
+/// The whole command line.
+struct TrainCommand {
+  TrainOptions options{};
+  TrainActions actions{};
+};
+
+template <class Self, class Visit>
+  requires std::is_same_v<std::remove_const_t<Self>, TrainCommand>
+void visit_fields(Self& self, Visit&& field) {
+  visit_fields(self.options, field);
+  field("config", self.actions.config, "TOML file with any of the options above");
+  field("print-config", self.actions.print_config, "print the resolved configuration and stop");
+  field("dry-run", self.actions.dry_run, "check everything, print the memory plan and stop");
+  field("version", self.actions.version, "print the versions of this program and its libraries and stop");
+  field("help", self.actions.help, "print this and stop");
+}
+
+/// The options that suit a data set and model better than the general defaults, from measurements in docs/RESULTS.md.
+std::vector<options::Assignment> recipe_for(const std::string& dataset, const std::string& model);
+
+/// Merges, the strongest last: defaults < recipe of the data set < --config file < SALIENT_* < command line.
+///
+/// @param look_up  getenv in a program.
+/// @throws Error{kUsage} for a bad option from any source; Error{kNoInput} when the config file is missing.
+TrainCommand read_train_command(std::span<const char* const> args,
+                                const std::function<const char*(const char*)>& look_up);
+
+/// @throws Error{kUsage} with every broken rule on one line.
+void check(const TrainOptions& options);
+
+}  // namespace salient
