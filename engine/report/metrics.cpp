@@ -1,0 +1,119 @@
+// engine/report/metrics.cpp - see metrics.h.
+#include "engine/report/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "engine/core/error.h"
+#include "engine/core/options.h"
+
+namespace salient {
+namespace {
+
+template <class T>
+std::string as_text(const std::optional<T>& value) {
+  if (!value.has_value()) return {};
+  if constexpr (std::is_floating_point_v<T>)
+    if (!std::isfinite(*value)) return {};
+  return options::to_text(*value);
+}
+
+std::string csv_header() {
+  std::string line;
+  visit_columns(EpochMetrics{}, [&](const char* name, const auto&) { line.append(line.empty() ? "" : ",").append(name); });
+  return line;
+}
+
+std::string csv_row(const EpochMetrics& metrics) {
+  std::string line;
+  bool first = true;
+  visit_columns(metrics, [&](const char*, const auto& value) {
+    line.append(std::exchange(first, false) ? "" : ",").append(as_text(value));
+  });
+  return line;
+}
+
+std::string json_row(const EpochMetrics& metrics) {
+  nlohmann::ordered_json row;
+  visit_columns(metrics, [&](const char* name, const auto& value) {
+    if (as_text(value).empty())
+      row[name] = nullptr;
+    else
+      row[name] = *value;
+  });
+  return row.dump();
+}
+
+/// The lines of `path` whose epoch, as epoch_of() reads it, comes before `first_epoch`.
+template <class EpochOf>
+std::string lines_before(const std::filesystem::path& path, int first_epoch, EpochOf epoch_of) {
+  std::ifstream file(path);
+  std::string kept;
+  for (std::string line; std::getline(file, line);) {
+    const int epoch = epoch_of(line);
+    if (epoch > 0 && epoch < first_epoch) kept += line + '\n';
+  }
+  return kept;
+}
+
+int csv_epoch(const std::string& line) {
+  int epoch = 0;
+  return options::from_text(std::string_view(line).substr(0, line.find(',')), epoch) ? epoch : 0;
+}
+
+int json_epoch(const std::string& line) {
+  const auto row = nlohmann::json::parse(line, nullptr, false);
+  return row.is_object() ? row.value("epoch", 0) : 0;
+}
+
+double per_second(const std::optional<std::int64_t>& count, const std::optional<double>& seconds) {
+  return static_cast<double>(count.value_or(0)) / std::max(seconds.value_or(0), 1e-9);
+}
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[256];
+  (void)std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+}  // namespace
+
+MetricsFiles::MetricsFiles(const std::filesystem::path& directory, int first_epoch) : directory_(directory) {
+  const std::string kept_json = lines_before(directory / "metrics.jsonl", first_epoch, json_epoch);
+  const std::string kept_csv = lines_before(directory / "metrics.csv", first_epoch, csv_epoch);
+  jsonl_.open(directory / "metrics.jsonl", std::ios::trunc);
+  csv_.open(directory / "metrics.csv", std::ios::trunc);
+  jsonl_ << kept_json << std::flush;
+  csv_ << csv_header() << '\n' << kept_csv << std::flush;
+  if (!jsonl_ || !csv_) fail(ErrorKind::kIo, directory.string() + "/metrics.*: cannot be written");
+}
+
+void MetricsFiles::append(const EpochMetrics& metrics) {
+  jsonl_ << json_row(metrics) << '\n' << std::flush;
+  csv_ << csv_row(metrics) << '\n' << std::flush;
+  if (!jsonl_ || !csv_) fail(ErrorKind::kIo, directory_.string() + "/metrics.*: write failed; is the disk full?");
+}
+
+std::string summary_line(const EpochMetrics& m) {
+  std::string line = format("epoch %d: loss %.4f, train accuracy %.4f", m.epoch, m.loss.value_or(NAN),
+                            m.train_accuracy.value_or(NAN));
+  if (m.valid_accuracy.has_value()) line += format(", valid accuracy %.4f", *m.valid_accuracy);
+  line += format(", %.2f s (train %.2f, blocked %.2f, transfer %.2f)", m.epoch_seconds.value_or(0),
+                 m.train_seconds.value_or(0), m.blocked_seconds.value_or(0), m.transfer_seconds.value_or(0));
+  if (m.eval_seconds.has_value()) line += format(", eval %.2f s", *m.eval_seconds);
+  return line + format(", %.1f M edges/s, %.2f GB/s", per_second(m.edges, m.epoch_seconds) / 1e6,
+                       per_second(m.bytes_transferred, m.epoch_seconds) / 1e9);
+}
+
+std::string timing_line(const EpochMetrics& m) {
+  return format("epoch seconds %.2f (train %.2f, blocked %.2f, transfer %.2f), %.1f M edges/s sampled",
+                m.epoch_seconds.value_or(0), m.train_seconds.value_or(0), m.blocked_seconds.value_or(0),
+                m.transfer_seconds.value_or(0), per_second(m.edges, m.epoch_seconds) / 1e6);
+}
+
+}  // namespace salient

@@ -1,0 +1,70 @@
+// engine/report/metrics.h - the figures of one epoch, and the two files that keep them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <vector>
+
+namespace salient {
+
+/// One row of metrics.jsonl and metrics.csv. What is not known stays empty and is written as null, never as 0.
+struct EpochMetrics {
+  int epoch = 0;          ///< from 1
+  std::int64_t step = 0;  ///< optimiser steps since the run began
+  std::optional<double> loss{}, train_accuracy{}, valid_accuracy{}, test_accuracy{}, lr{};
+  std::optional<double> epoch_seconds{}, train_seconds{}, blocked_seconds{}, transfer_seconds{};
+  std::optional<double> sample_seconds{}, gather_seconds{};  ///< core-seconds, over all workers
+  std::optional<double> allreduce_seconds{}, eval_seconds{};
+  std::optional<std::int64_t> batches{}, seeds{}, nodes{}, edges{}, bytes_transferred{};
+  std::optional<std::int64_t> host_rss_bytes{}, device_bytes{};
+};
+
+/// Calls column(name, value) for every column, in file order.
+template <class Visit>
+void visit_columns(const EpochMetrics& m, Visit&& column) {
+  column("epoch", std::optional<std::int64_t>(m.epoch));
+  column("step", std::optional<std::int64_t>(m.step));
+  column("loss", m.loss);
+  column("train_accuracy", m.train_accuracy);
+  column("valid_accuracy", m.valid_accuracy);
+  column("test_accuracy", m.test_accuracy);
+  column("lr", m.lr);
+  column("epoch_seconds", m.epoch_seconds);
+  column("train_seconds", m.train_seconds);
+  column("blocked_seconds", m.blocked_seconds);
+  column("transfer_seconds", m.transfer_seconds);
+  column("sample_seconds", m.sample_seconds);
+  column("gather_seconds", m.gather_seconds);
+  column("allreduce_seconds", m.allreduce_seconds);
+  column("eval_seconds", m.eval_seconds);
+  column("batches", m.batches);
+  column("seeds", m.seeds);
+  column("nodes", m.nodes);
+  column("edges", m.edges);
+  column("bytes_transferred", m.bytes_transferred);
+  column("host_rss_bytes", m.host_rss_bytes);
+  column("device_bytes", m.device_bytes);
+}
+
+/// Appends to DIR/metrics.jsonl and DIR/metrics.csv and flushes after every row.
+class MetricsFiles {
+ public:
+  /// @param first_epoch  rows of this and later epochs, left by a run that is being resumed, are cut off.
+  /// @throws Error{kIo}, also from append().
+  MetricsFiles(const std::filesystem::path& directory, int first_epoch);
+  void append(const EpochMetrics& metrics);
+
+ private:
+  std::filesystem::path directory_;
+  std::ofstream jsonl_, csv_;
+};
+
+/// One line for people: "epoch 3: loss 0.3121, train 0.9012, valid 0.8930, 4.1 s (...)".
+std::string summary_line(const EpochMetrics& metrics);
+
+/// "epoch seconds 1.93 (train 1.71, blocked 0.18, transfer 0.04), 12.4 M edges/s sampled": a stable last line of a run.
+std::string timing_line(const EpochMetrics& metrics);
+
+}  // namespace salient

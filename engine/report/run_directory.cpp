@@ -1,0 +1,74 @@
+// engine/report/run_directory.cpp - see run_directory.h.
+#include "engine/report/run_directory.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "engine/core/error.h"
+
+namespace salient {
+namespace {
+
+std::string local_time(const char* pattern) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  (void)localtime_r(&now, &parts);
+  std::array<char, 64> text{};
+  (void)std::strftime(text.data(), text.size(), pattern, &parts);
+  return text.data();
+}
+
+std::filesystem::path unused_name(const std::filesystem::path& base) {
+  std::filesystem::path name = base;
+  for (int number = 2; std::filesystem::exists(name); ++number) name = base.string() + "-" + std::to_string(number);
+  return name;
+}
+
+}  // namespace
+
+std::filesystem::path make_run_directory(const std::filesystem::path& wanted, const std::string& name, bool is_resumed) {
+  std::error_code error;
+  if (is_resumed) {
+    if (!std::filesystem::is_directory(wanted, error))
+      fail(ErrorKind::kNoInput, "--resume " + wanted.string() + ": no such run directory");
+    return wanted;
+  }
+  const std::filesystem::path path =
+      wanted.empty() ? unused_name(std::filesystem::path("runs") / (name + local_time("-%Y%m%d-%H%M%S"))) : wanted;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_empty(path, error))
+    fail(ErrorKind::kUsage, "--out " + path.string() + ": is not empty; name a new folder, or use --resume to continue it");
+  std::filesystem::create_directories(path, error);
+  if (error) fail(ErrorKind::kIo, path.string() + ": " + error.message());
+  return path;
+}
+
+void write_text_file(const std::filesystem::path& path, const std::string& text) {
+  const std::filesystem::path temporary = path.string() + ".tmp";
+  {
+    std::ofstream file(temporary, std::ios::trunc);
+    file << text << std::flush;
+    if (!file) fail(ErrorKind::kIo, temporary.string() + ": " + std::strerror(errno));
+  }
+  std::error_code error;
+  std::filesystem::rename(temporary, path, error);
+  if (error) fail(ErrorKind::kIo, path.string() + ": " + error.message());
+}
+
+void write_run_json(const std::filesystem::path& directory, const RunDescription& description, const std::string& status) {
+  nlohmann::ordered_json json;
+  json["program"] = description.program;
+  json["status"] = status;
+  json["written"] = local_time("%Y-%m-%dT%H:%M:%S%z");
+  json["dataset"] = description.dataset;
+  json["machine"] = description.machine;
+  json["versions"] = description.versions;
+  json["result"] = description.result;
+  write_text_file(directory / "run.json", json.dump(2) + "\n");
+}
+
+}  // namespace salient

@@ -1,0 +1,32 @@
+// engine/report/run_directory.h - the folder a run leaves behind: its configuration, environment, figures and log.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace salient {
+
+/// What run.json says of a run, beside its configuration.
+struct RunDescription {
+  std::string program{};                          ///< "salient-train 0.1.0"
+  std::map<std::string, std::string> versions{};  ///< library -> version found at run time
+  std::map<std::string, std::string> machine{};   ///< host, cpu, cores, gpu
+  std::map<std::string, std::string> dataset{};   ///< name, source (says "synthetic"), fingerprint, sizes
+  std::map<std::string, std::string> result{};    ///< filled at the end
+};
+
+/// Creates the folder, or takes over the one of a resumed run.
+///
+/// @param wanted      --out; empty = runs/NAME-TIME, with a number appended when that exists.
+/// @param is_resumed  the folder must exist; otherwise it must be absent or empty.
+/// @throws Error{kUsage} for a folder that holds something else; Error{kIo}.
+std::filesystem::path make_run_directory(const std::filesystem::path& wanted, const std::string& name, bool is_resumed);
+
+/// Writes DIR/config.toml, by rename, so that it is complete or absent. @throws Error{kIo}.
+void write_text_file(const std::filesystem::path& path, const std::string& text);
+
+/// Writes DIR/run.json. @param status  "running" | "finished" | "interrupted" | "failed: REASON".
+void write_run_json(const std::filesystem::path& directory, const RunDescription& description, const std::string& status);
+
+}  // namespace salient
