@@ -13,21 +13,21 @@ namespace salient {
 /// Feature rows in the type they will be stored in. Filled by append_feature_rows().
 struct RawFeatures {
   FeatureType type = FeatureType::kF16;
-  int dim = 0;                     ///< 0 = the graph has no features
-  std::vector<std::byte> rows{};   ///< [V, dim] type
+  int dim = 0;                    ///< 0 = the graph has no features
+  std::vector<std::byte> rows{};  ///< [V, dim] type
 };
 
 /// Everything ids refer to is already numbered 0 .. num_nodes - 1 and checked by the importer, which alone can name
 /// the file and line of a bad record.
 struct RawGraph {
   std::string name{};
-  std::string source_kind{};     ///< "wordnet" | "ogb" | "edges" | "synthetic"
+  std::string source_kind{};  ///< "wordnet" | "ogb" | "edges" | "synthetic"
   std::string source_path{};
   std::string source_options{};
   std::uint64_t num_nodes = 0;
   std::vector<NodeId> sources{};  ///< [M] edge m: sources[m] -> destinations[m]; stored as source in row destination
   std::vector<NodeId> destinations{};
-  bool symmetrise = true;         ///< add the reverse of every edge
+  bool symmetrise = true;  ///< add the reverse of every edge
   RawFeatures features{};
   std::vector<std::int32_t> labels{};  ///< [V], -1 = unlabelled; may be empty: no labels at all
   int num_classes = 0;
