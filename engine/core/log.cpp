@@ -5,6 +5,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <cstdio>
 #include <memory>
 
 #include "engine/core/error.h"
@@ -24,6 +25,7 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
 
 struct Sinks {
   std::shared_ptr<spdlog::sinks::stderr_color_sink_mt> terminal = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
+  std::shared_ptr<spdlog::sinks::sink> file{};
   spdlog::logger logger{"salient", terminal};
   Sinks() {
     terminal->set_pattern("%^%v%$");
@@ -47,6 +49,7 @@ void log_to_file(const std::string& path) {
     auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
     file->set_pattern("%Y-%m-%d %H:%M:%S.%e %l: %v");
     file->set_level(spdlog::level::info);
+    sinks().file = file;
     sinks().logger.sinks().push_back(std::move(file));
   } catch (const spdlog::spdlog_ex& error) {
     fail(ErrorKind::kIo, error.what());
@@ -56,6 +59,15 @@ void log_to_file(const std::string& path) {
 void log_line(LogLevel level, std::string_view text) {
   const std::string line = level == LogLevel::kWarning ? "warning: " + std::string(text) : std::string(text);
   sinks().logger.log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
+}
+
+void log_result(std::string_view text) {
+  const spdlog::string_view_t view(text.data(), text.size());
+  (void)std::fprintf(stdout, "%.*s\n", static_cast<int>(text.size()), text.data());
+  (void)std::fflush(stdout);
+  if (!sinks().file) return;
+  sinks().file->log(spdlog::details::log_msg("salient", spdlog::level::info, view));
+  sinks().file->flush();
 }
 
 }  // namespace salient

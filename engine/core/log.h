@@ -8,7 +8,7 @@ namespace salient {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kOff };
 
-/// Lines below `level` are dropped. Results that scripts read do not go through the log: they are printed.
+/// Lines below `level` do not reach the terminal. Results always do.
 void set_log_level(LogLevel level);
 
 /// From now on every line, whatever its level above kDebug, also goes to `path`. @throws Error{kIo}.
@@ -16,6 +16,9 @@ void log_to_file(const std::string& path);
 
 /// One line on standard error, and in the log file. Threads: any.
 void log_line(LogLevel level, std::string_view text);
+
+/// A result that scripts read: one line on standard output, and in the log file.
+void log_result(std::string_view text);
 
 inline void log_debug(std::string_view text) { log_line(LogLevel::kDebug, text); }
 inline void log_info(std::string_view text) { log_line(LogLevel::kInfo, text); }

@@ -1,0 +1,18 @@
+// engine/core/interrupt.h - Ctrl-C and friends as flags that a loop looks at.
+#pragma once
+
+#include <atomic>
+
+namespace salient {
+
+/// From now on the first SIGINT or SIGTERM only sets interrupt_signal(); the next one ends the process as usual.
+/// SIGUSR1 asks for a checkpoint. Call once, in main.
+void install_interrupt_handlers();
+
+/// 0, or the number of the signal that asks the program to end; the exit code is then 128 + it.
+const std::atomic<int>& interrupt_signal();
+
+/// Whether SIGUSR1 came since the last call.
+bool take_checkpoint_request();
+
+}  // namespace salient

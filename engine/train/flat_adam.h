@@ -1,0 +1,54 @@
+// engine/train/flat_adam.h - all parameters in one flat buffer, all gradients in another, and Adam over both.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+
+#include "models/model.h"
+
+namespace salient {
+
+/// Moves a model's parameters into one buffer, of which they become views, and their gradients likewise: gradient
+/// exchange is one all-reduce and an optimiser step one kernel.
+class FlatAdam {
+ public:
+  struct Options {
+    double lr = 0.003;
+    double weight_decay = 0;  ///< L2 term added to the gradient, as torch.optim.Adam does
+  };
+
+  /// @param model  outlives this; on its final device. Its parameters must not be replaced afterwards.
+  FlatAdam(Model& model, Options options);
+
+  void set_lr(double lr) { options_.lr = lr; }
+  double lr() const { return options_.lr; }
+
+  void zero_gradients();
+  /// [P] f32 gradients of all parameters, on the model's device: what ranks exchange.
+  std::span<float> gradients();
+  std::span<float> parameters();
+
+  /// One step of Adam (Kingma and Ba, ICLR 2015; betas 0.9, 0.999, eps 1e-8). Enqueued on the current stream.
+  void step();
+
+  std::int64_t num_parameters() const { return parameters_.numel(); }
+
+  /// Moments by parameter name, "NAME.exp_avg", "NAME.exp_avg_sq", and "step" [1] f32: what a checkpoint holds. Views.
+  std::map<std::string, at::Tensor> state() const;
+
+ private:
+  Options options_;
+  at::Tensor parameters_, gradients_, exp_avg_, exp_avg_sq_, step_;
+  struct Slice {
+    std::string name;
+    std::int64_t begin;
+    std::vector<std::int64_t> shape;
+  };
+  std::vector<Slice> slices_;
+};
+
+}  // namespace salient
