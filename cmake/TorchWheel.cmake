@@ -12,8 +12,9 @@ if(DEFINED ENV{XDG_CACHE_HOME})
 else()
   set(cache "$ENV{HOME}/.cache")
 endif()
-set(SALIENT_TORCH_DIR "${cache}/salient/libtorch-2.11.0-${variant}/torch"
-  CACHE PATH "the folder torch/ of the unpacked wheel; scripts/setup.sh fills the default")
+if(NOT SALIENT_TORCH_DIR)  # not kept in CMake's cache: it must follow when a toolkit appears or goes
+  set(SALIENT_TORCH_DIR "${cache}/salient/libtorch-2.11.0-${variant}/torch")
+endif()
 
 if(NOT EXISTS "${SALIENT_TORCH_DIR}/version.py")
   message(FATAL_ERROR "LibTorch 2.11.0 is not in ${SALIENT_TORCH_DIR}; run scripts/setup.sh, or pass -DSALIENT_TORCH_DIR=...")
@@ -35,3 +36,6 @@ else()
   target_link_libraries(salient_torch INTERFACE "${lib}/libtorch_cpu.so" "${lib}/libc10.so")
 endif()
 target_link_options(salient_torch INTERFACE "LINKER:-rpath,${lib}")
+if(SALIENT_HAS_CUDA)  # a toolkit off the loader's path serves LibTorch too: old-style RPATH reaches the libraries of libraries
+  target_link_options(salient_torch INTERFACE LINKER:--disable-new-dtags "LINKER:-rpath,${CUDAToolkit_LIBRARY_DIR}")
+endif()

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# scripts/quickstart.sh - from a bare machine to a GraphSAGE model trained on a real graph: set-up, build, prepare, train.
+#
+#   scripts/quickstart.sh [--cpu] [--no-packages]      the options of scripts/setup.sh
+#
+# The data goes to data/, the run to runs/, both in the clone. A second start builds and prepares only what has changed.
+set -euo pipefail
+program=quickstart
+. "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
+
+kind=auto
+for argument in "$@"; do
+  case $argument in
+    --cpu) kind=cpu ;;
+    --no-packages) ;;
+    -h | --help)
+      sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"
+      exit 0
+      ;;
+    *) die 2 "unknown option $argument; see scripts/quickstart.sh --help" ;;
+  esac
+done
+
+"$root/scripts/setup.sh" "$@"
+choose_variant "$kind"
+use_cmake
+configure release
+build release salient-prepare salient-train
+
+cd "$root"  # the programs' default folders, data/ and runs/, are meant to be the clone's
+bin=build/release/bin
+dataset=wordnet
+if [ -f data/wordnet/dataset.json ]; then
+  say "data/wordnet is there already"
+elif [ -f /usr/share/wordnet/data.noun ]; then
+  "$bin/salient-prepare" wordnet --out data/wordnet
+else
+  dataset=synthetic-like-arxiv
+  say "no WordNet on this machine (package wordnet-base): training on a generated graph instead"
+  [ -f data/$dataset/dataset.json ] || "$bin/salient-prepare" synthetic --like arxiv --scale 0.5 --out data/$dataset
+fi
+"$bin/salient-train" --dataset $dataset
+
+cat <<END
+
+What to try next, from $root:
+  $bin/salient-train --dataset $dataset --epochs 20        train longer
+  $bin/salient-train --dataset $dataset --model gat        another model
+  $bin/salient-train --help                               every option
+  $bin/salient-prepare --help                             your own graph: edge lists, OGB folders
+  scripts/test.sh                                                every test that this machine can run
+END

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# scripts/setup.sh - makes this machine ready to build: the distribution's packages, and LibTorch in the user's cache.
+#
+#   scripts/setup.sh [--cpu] [--no-packages]
+#     --cpu           a CPU build even where a CUDA toolkit is found
+#     --no-packages   leave the distribution's packages alone; for systems other than Debian and Ubuntu
+#
+# Safe to run twice, at the same time, and after an interruption; needs no network once everything is there.
+set -euo pipefail
+program=setup
+. "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
+. "$root/scripts/lib/packages.sh"
+. "$root/scripts/lib/wheels.sh"
+
+kind=auto with_packages=yes
+for argument in "$@"; do
+  case $argument in
+    --cpu) kind=cpu ;;
+    --no-packages) with_packages=no ;;
+    -h | --help)
+      sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"
+      exit 0
+      ;;
+    *) die 2 "unknown option $argument; see scripts/setup.sh --help" ;;
+  esac
+done
+
+check_machine
+make_cache
+if [ "$with_packages" = yes ]; then
+  check_distribution
+  install_packages
+fi
+command -v "${CXX:-g++}" >/dev/null || die 66 "no C++ compiler: ${CXX:-g++} is not there; install g++ or set CXX"
+choose_variant "$kind"
+
+exec 9>"$cache/.lock"
+if ! flock -n 9; then
+  say "another set-up is running; waiting for it"
+  flock 9
+fi
+install_cmake || die 66 "CMake 3.25 or later is missing"
+install_torch
+if [ "$variant" = cpu ]; then say "ready: CPU build ($why)"; else say "ready: CUDA build ($why)"; fi

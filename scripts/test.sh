@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# scripts/test.sh - set-up, build, and every test that this machine can run. The last line counts passed, failed, skipped.
+#
+#   scripts/test.sh [--cpu] [--no-packages] [--asan] [--tsan] [--fuzz SECONDS]
+#     --asan, --tsan     the tests once more under AddressSanitizer and UBSan, or ThreadSanitizer (all that needs no LibTorch)
+#     --fuzz SECONDS     every libFuzzer target for that long; needs clang
+set -euo pipefail
+program=test
+. "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
+
+kind=auto presets=(release) fuzz_seconds=0 setup_options=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --cpu) kind=cpu setup_options+=("$1") ;;
+    --no-packages) setup_options+=("$1") ;;
+    --asan | --tsan) presets+=("${1#--}") ;;
+    --fuzz)
+      fuzz_seconds=${2:-}
+      [[ $fuzz_seconds =~ ^[1-9][0-9]*$ ]] || die 2 "--fuzz wants a number of seconds"
+      shift
+      ;;
+    -h | --help)
+      sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"
+      exit 0
+      ;;
+    *) die 2 "unknown option $1; see scripts/test.sh --help" ;;
+  esac
+  shift
+done
+
+"$root/scripts/setup.sh" "${setup_options[@]}"
+choose_variant "$kind"
+use_cmake
+
+results=()
+for preset in "${presets[@]}"; do
+  configure "$preset"
+  build "$preset"
+  say "running the tests of build/$preset"
+  results+=("$root/build/$preset/tests.xml")
+  # The summary judges, not ctest's exit code. Several at once where there are cores; a test that wants more says so.
+  ctest --test-dir "$root/build/$preset" --output-on-failure --no-tests=error --parallel "$(nproc)" \
+    --test-output-size-passed 1000000 --test-output-size-failed 1000000 --output-junit "${results[-1]}" || true
+done
+if [ "$fuzz_seconds" -gt 0 ]; then "$root/scripts/fuzz.sh" "$fuzz_seconds"; fi
+
+notes=()
+if [ "$variant" = cpu ]; then notes+=(--note "GPU tests not built: $why"); fi
+python3 "$root/scripts/summarise_tests.py" "${notes[@]}" "${results[@]}"
