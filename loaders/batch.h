@@ -19,6 +19,8 @@ struct BatchRequest {
   std::span<const NodeId> seeds{};   ///< [S] distinct
 };
 
+inline constexpr std::size_t kBatchAlignment = 256;  ///< of every part of a slab, in bytes
+
 /// One layer of the MFG inside a slab. Offsets are bytes from the slab's start.
 struct HopLayout {
   LocalId num_dst = 0;
@@ -29,7 +31,7 @@ struct HopLayout {
 };
 
 /// Where everything of a batch stands in its slab; the same offsets hold on host and device, so one copy moves all.
-/// Every part starts at a multiple of 256 bytes.
+/// Every part starts at a multiple of kBatchAlignment.
 struct BatchLayout {
   LocalId num_nodes = 0;         ///< N, rows of x
   LocalId num_seeds = 0;         ///< S, rows of y

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -18,7 +17,8 @@ struct LoaderOptions {
   std::vector<int> fanouts{};
   bool with_replacement = false;
   int num_workers = 1;          ///< threads that prepare batches; 0 = the caller's thread, for debugging
-  int num_slots = 4;            ///< batches in flight, bounded memory; at least 2
+  int num_slots = 4;            ///< batches in flight, bounded memory; at least 2; 0 = num_workers + 2. With fewer than
+                                ///< num_workers + 1 some workers have nothing to do
   bool to_device = false;       ///< pinned slabs, one asynchronous copy per batch to the current device
   bool gather_on_device = false;  ///< features stay in GPU memory; slabs carry ids and the MFG only
 };
@@ -47,14 +47,16 @@ class BatchLoader {
   /// and marks on `stream` when the previous batch's slab may be overwritten; the host does not wait.
   ///
   /// @param stream  the consumer's compute stream; null on a CPU.
-  /// @throws whatever a worker threw; the epoch is over then.
+  /// @throws whatever a worker threw, in the place of the batch that failed; the epoch is over then.
   const Batch* next(CUstream_st* stream = nullptr);
 
-  /// Ends the epoch early (Ctrl-C, an error): workers finish the batch at hand, the rest is dropped.
+  /// Ends the epoch early (Ctrl-C, an error): workers finish the batch at hand, the rest is dropped. On a GPU the slab
+  /// of the batch in use is marked as in next(), on the stream of the last call.
   void stop();
 
-  /// Of the epoch that has ended.
-  const LoaderStats& stats() const;
+  /// Of the epoch that has ended, counting the batches that next() returned. On a GPU it waits for the epoch's last
+  /// copy.
+  LoaderStats stats() const;
 
  private:
   struct Impl;

@@ -1,0 +1,36 @@
+// loaders/batch.cpp - see batch.h.
+#include "loaders/batch.h"
+
+namespace salient {
+
+std::int64_t Batch::num_edges() const {
+  std::int64_t sum = 0;
+  for (const HopLayout& hop : layout.hops) sum += hop.num_edges;
+  return sum;
+}
+
+BatchLayout lay_out_batch(const Mfg& mfg, LocalId num_seeds, int feature_dim, FeatureType type, bool has_features) {
+  BatchLayout layout{.num_nodes = static_cast<LocalId>(mfg.nodes.size()),
+                     .num_seeds = num_seeds,
+                     .feature_dim = feature_dim,
+                     .feature_type = type,
+                     .has_features = has_features};
+  const auto place = [&layout](std::size_t bytes) {
+    const std::size_t at = layout.bytes;
+    layout.bytes = (at + bytes + kBatchAlignment - 1) / kBatchAlignment * kBatchAlignment;
+    return at;
+  };
+  layout.x = place(has_features ? mfg.nodes.size() * static_cast<std::size_t>(feature_dim) * size_of(type) : 0);
+  layout.y = place(static_cast<std::size_t>(num_seeds) * sizeof(std::int32_t));
+  layout.nodes = place(mfg.nodes.size() * sizeof(NodeId));
+  layout.hops.reserve(mfg.hops.size());
+  for (const MfgHop& hop : mfg.hops)
+    layout.hops.push_back({.num_dst = hop.num_dst,
+                           .num_src = hop.num_src,
+                           .num_edges = static_cast<LocalId>(hop.indices.size()),
+                           .indptr = place(hop.indptr.size() * sizeof(LocalId)),
+                           .indices = place(hop.indices.size() * sizeof(LocalId))});
+  return layout;
+}
+
+}  // namespace salient

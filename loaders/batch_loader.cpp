@@ -1,0 +1,227 @@
+// loaders/batch_loader.cpp - see batch_loader.h.
+//
+// S slots, T = S - D batches inside the pipeline, D >= 1 delivered ones that the consumer may hold.
+//
+//   hand out b      never blocks                               (batch_pipeline.h says why)
+//   prepare b       sample; wait until the copy out of slot b mod S is over; gather into it
+//   deliver b       enqueue the copy, show b to the consumer, block until b - D was given back
+//   next()          give b - 1 back, wait for b
+//
+// b is handed out after deliver(b - T) has returned, hence after b - T - D = b - S was given back: slot b mod S is
+// free. Nobody waits in a circle: deliver(b) waits for the consumer only, the consumer waits for b only while all
+// before b are given back, and then no deliver() blocks.
+#include "loaders/batch_loader.h"
+
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "engine/core/bounded_queue.h"
+#include "engine/core/error.h"
+#include "engine/core/timer.h"
+#include "loaders/batch_maker.h"
+#include "loaders/batch_pipeline.h"
+#include "loaders/device_ring.h"
+#include "loaders/host_slab.h"
+#include "loaders/release_gate.h"
+
+namespace salient {
+namespace {
+
+struct Slot {
+  explicit Slot(PagePinner* pinner) : memory(pinner) {}
+  HostSlab memory;
+  Batch batch{};
+  std::exception_ptr error{};  // of preparing; delivered in order like a batch, so that the same batch always fails
+};
+
+struct Stopped {};  // ends the pipeline early
+
+LoaderOptions checked(LoaderOptions options) {
+  require(options.num_workers >= 0, "a number of workers");
+  if (options.num_slots == 0) options.num_slots = options.num_workers + 2;
+  require(options.num_slots >= 2, "at least two slots");
+  require(options.to_device || !options.gather_on_device, "features are gathered where the batches go");
+  return options;
+}
+
+}  // namespace
+
+struct BatchLoader::Impl {
+  Impl(const Dataset& dataset, LoaderOptions chosen)
+      : options(checked(std::move(chosen))),
+        num_slots(static_cast<std::size_t>(options.num_slots)),
+        max_in_flight(std::clamp<std::size_t>(static_cast<std::size_t>(options.num_workers), 1, num_slots - 1)),
+        max_delivered(num_slots - max_in_flight) {
+    if (options.to_device) ring = make_device_ring(num_slots, max_delivered + 1);
+    const auto replacement = options.with_replacement ? Replacement::kWith : Replacement::kWithout;
+    for (int w = 0; w < std::max(options.num_workers, 1); ++w)
+      makers.emplace_back(dataset, options.fanouts, replacement, !options.gather_on_device);
+    for (std::size_t s = 0; s < num_slots; ++s) slots.emplace_back(ring.get());
+  }
+
+  Slot& slot_of(std::size_t batch) { return slots[batch % num_slots]; }
+
+  /// A worker's job. Never throws: the error is delivered in the batch's place.
+  void prepare(std::size_t index) {
+    if (gate.is_closed()) return;
+    Slot& slot = slot_of(index);
+    // Workers of an arena have distinct places in it; without workers there is only the caller.
+    const auto worker = options.num_workers == 0 ? 0 : oneapi::tbb::this_task_arena::current_thread_index();
+    try {
+      BatchMaker& maker = makers.at(static_cast<std::size_t>(worker));
+      slot.error = nullptr;
+      slot.batch.index = index;
+      Timer timer;
+      maker.sample(requests[index], slot.batch);
+      slot.batch.sample_seconds = timer.lap();
+      if (ring) ring->wait_until_copied(index % num_slots);
+      (void)timer.lap();
+      maker.write(slot.batch, slot.memory.reserve(slot.batch.layout.bytes));
+      slot.batch.gather_seconds = timer.lap();
+    } catch (...) {
+      slot.error = std::current_exception();
+    }
+  }
+
+  void deliver(std::size_t index) {
+    if (gate.is_closed()) throw Stopped();
+    Slot& slot = slot_of(index);
+    if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
+    slot.batch.is_on_device = ring != nullptr;
+    slot.batch.data =
+        ring ? ring->copy(index, slot.memory.data(), slot.batch.layout.bytes) : slot.memory.data();
+    if (options.num_workers == 0) return;  // next() takes it at once
+    if (!ready->push(index)) throw Stopped();
+    if (index >= max_delivered && !gate.wait_for(index - max_delivered + 1)) throw Stopped();
+  }
+
+  /// The background thread: an epoch from its first to its last batch.
+  void run_epoch() {
+    try {
+      run_batches(
+          requests.size(), options.num_workers, max_in_flight, [this](std::size_t b) { prepare(b); },
+          [this](std::size_t b) { deliver(b); });
+      ready->close();
+    } catch (const Stopped&) {
+      ready->close();
+    } catch (...) {
+      ready->close(std::current_exception());
+    }
+  }
+
+  void start(std::vector<BatchRequest> next_requests) {
+    require(!is_running, "the last epoch has ended before the next one starts");
+    requests = std::move(next_requests);
+    num_taken = 0;
+    totals = {};
+    gate.reset();
+    ready.emplace(num_slots);
+    if (ring) ring->start_epoch();
+    is_running = true;
+    if (options.num_workers > 0) producer = std::jthread([this] { run_epoch(); });
+  }
+
+  /// The index of the next batch, prepared; nullopt after the last.
+  std::optional<std::size_t> wait_for_batch() {
+    if (options.num_workers > 0) return ready->pop();
+    if (num_taken == requests.size()) return std::nullopt;
+    prepare(num_taken);
+    deliver(num_taken);
+    return num_taken;
+  }
+
+  const Batch* next(CUstream_st* stream) {
+    if (!is_running) return nullptr;
+    give_back(stream);
+    last_stream = stream;
+    std::optional<std::size_t> index;
+    try {
+      const Timer blocked;
+      index = wait_for_batch();
+      totals.blocked_seconds += blocked.seconds();
+    } catch (...) {
+      end_epoch();
+      throw;
+    }
+    if (!index) {
+      end_epoch();
+      return nullptr;
+    }
+    if (ring) ring->begin_use(*index, stream);
+    const Batch& batch = slot_of(*index).batch;
+    held = *index;
+    ++num_taken;
+    add_to_totals(batch);
+    return &batch;
+  }
+
+  void give_back(CUstream_st* stream) {
+    if (!held) return;
+    if (ring) ring->end_use(*held, stream);
+    held.reset();
+    gate.release();
+  }
+
+  void stop() {
+    if (!is_running) return;
+    give_back(last_stream);
+    end_epoch();
+  }
+
+  void end_epoch() {
+    gate.close();
+    ready->close();
+    if (producer.joinable()) producer.join();
+    is_running = false;
+  }
+
+  void add_to_totals(const Batch& batch) {
+    totals.sample_seconds += batch.sample_seconds;
+    totals.gather_seconds += batch.gather_seconds;
+    totals.batches += 1;
+    totals.seeds += batch.layout.num_seeds;
+    totals.nodes += batch.layout.num_nodes;
+    totals.edges += batch.num_edges();
+    totals.bytes += static_cast<std::int64_t>(batch.layout.bytes);
+  }
+
+  const LoaderOptions options;
+  const std::size_t num_slots, max_in_flight, max_delivered;  // S, T, D
+  std::unique_ptr<DeviceRing> ring;                           // null on a CPU; outlives the slabs that it pinned
+  std::vector<BatchMaker> makers;                             // one per worker
+  std::vector<Slot> slots;
+
+  std::vector<BatchRequest> requests;
+  ReleaseGate gate;
+  std::optional<BoundedQueue<std::size_t>> ready;  // of this epoch: a queue closes once
+  std::jthread producer;
+
+  // The consumer's own.
+  bool is_running = false;
+  std::optional<std::size_t> held;
+  std::size_t num_taken = 0;
+  CUstream_st* last_stream = nullptr;
+  LoaderStats totals;
+};
+
+BatchLoader::BatchLoader(const Dataset& dataset, LoaderOptions options)
+    : impl_(std::make_unique<Impl>(dataset, std::move(options))) {}
+BatchLoader::~BatchLoader() { stop(); }
+
+void BatchLoader::start(std::vector<BatchRequest> requests) { impl_->start(std::move(requests)); }
+const Batch* BatchLoader::next(CUstream_st* stream) { return impl_->next(stream); }
+void BatchLoader::stop() { impl_->stop(); }
+
+LoaderStats BatchLoader::stats() const {
+  require(!impl_->is_running, "an epoch's totals are read when it has ended");
+  LoaderStats totals = impl_->totals;
+  if (impl_->ring) totals.transfer_seconds = impl_->ring->transfer_seconds();
+  return totals;
+}
+
+}  // namespace salient

@@ -1,0 +1,40 @@
+// loaders/batch_maker.h - makes one batch: samples it, then writes it into a slab.
+#pragma once
+
+#include <vector>
+
+#include "loaders/batch.h"
+#include "loaders/dataset.h"
+#include "sampler/mfg.h"
+#include "sampler/neighbor_sampler.h"
+
+namespace salient {
+
+/// One worker's scratch memory. Make one per thread and keep it.
+///
+/// Determinism: the bytes of a batch depend on the data set, the fanouts and the request alone; the gaps between its
+///              parts hold anything.
+/// Threads:     different makers may work at the same time.
+class BatchMaker {
+ public:
+  /// @param dataset       outlives the maker.
+  /// @param has_features  false: x is left out, for features that stay on the device.
+  BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, bool has_features);
+
+  /// Samples the request's MFG and lays out its slab: fills `batch` except for where its data is.
+  /// @throws as NeighborSampler::sample().
+  void sample(const BatchRequest& request, Batch& batch);
+
+  /// Writes what was sampled last into `slab`: features and labels gathered, ids and MFG copied.
+  /// @param slab  [batch.layout.bytes], aligned to kBatchAlignment.
+  /// Oracle:      gather_rows_reference(), and the MFG's own arrays.
+  void write(const Batch& batch, std::byte* slab) const;
+
+ private:
+  const Dataset* dataset_;
+  NeighborSampler sampler_;
+  Mfg mfg_;
+  bool has_features_;
+};
+
+}  // namespace salient

@@ -1,0 +1,11 @@
+// loaders/device_ring_absent.cpp - stands in for device_ring.cpp in a build without CUDA.
+#include "engine/core/error.h"
+#include "loaders/device_ring.h"
+
+namespace salient {
+
+std::unique_ptr<DeviceRing> make_device_ring(std::size_t, std::size_t) {
+  fail(ErrorKind::kNoDevice, "this is a build without CUDA; use --device cpu");
+}
+
+}  // namespace salient

@@ -1,0 +1,148 @@
+// tests/gpu/batch_loader_test.cpp - batches on the device are the references', while kernels are slow and slabs reused.
+#include "loaders/batch_loader.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+#include "engine/core/error.h"
+#include "engine/core/timer.h"
+#include "engine/cuda/cuda.h"
+#include "tests/support/batches.h"
+#include "tests/support/datasets.h"
+#include "tests/support/spin.h"
+
+namespace salient {
+namespace {
+
+const std::vector<int> kFanouts{5, 3};
+
+class BatchLoaderOnDevice : public ::testing::Test {
+ protected:
+  LoaderOptions options(int num_workers, int num_slots) const {
+    return {.fanouts = kFanouts, .num_workers = num_workers, .num_slots = num_slots, .to_device = true};
+  }
+
+  const Dataset dataset_ = test::generated_dataset(2000, 12, 25);
+  const std::vector<BatchRequest> requests_ = test::requests_of(dataset_.train, 64);
+  const CudaStream stream_;
+};
+
+/// Device slabs as the consumer's stream sees them. Each copy runs behind a slow kernel, so a slab that is overwritten
+/// too early, or read before its copy, shows.
+struct Capture {
+  std::vector<std::vector<std::byte>> slabs{};
+  std::vector<Batch> batches{};
+
+  void take(const Batch& batch, const CudaStream& stream) {
+    batches.push_back(batch);
+    slabs.emplace_back(batch.layout.bytes);
+    spin(200'000, stream.get());
+    // From pageable memory the call returns when the copy is over; the kernel before it has run by then.
+    cuda_check(cudaMemcpyAsync(slabs.back().data(), batch.data, batch.layout.bytes, cudaMemcpyDeviceToHost,
+                               stream.get()));
+  }
+};
+
+TEST_F(BatchLoaderOnDevice, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
+  for (const int num_workers : {0, 1, 2, 8})
+    for (const int num_slots : {2, 3, 8}) {
+      SCOPED_TRACE(testing::Message() << num_workers << " workers, " << num_slots << " slots");
+      BatchLoader loader(dataset_, options(num_workers, num_slots));
+      for (int epoch = 0; epoch < 2; ++epoch) {
+        Capture capture;
+        loader.start(requests_);
+        while (const Batch* batch = loader.next(stream_.get())) {
+          ASSERT_TRUE(batch->is_on_device);
+          capture.take(*batch, stream_);
+        }
+        stream_.wait();
+        ASSERT_EQ(capture.batches.size(), requests_.size());
+        for (std::size_t b = 0; b < requests_.size(); ++b) {
+          Batch batch = capture.batches[b];
+          batch.data = capture.slabs[b].data();
+          test::expect_reference_batch(batch, dataset_, kFanouts, requests_[b]);
+        }
+        EXPECT_GT(loader.stats().transfer_seconds, 0);
+      }
+      if (HasFailure()) return;
+    }
+}
+
+// The kernel reads its slab long after next() has returned the following batches: only the events protect it.
+TEST_F(BatchLoaderOnDevice, TheHostRunsAheadWhileSlabsWaitForTheirKernels) {
+  BatchLoader loader(dataset_, options(4, 6));
+  std::vector<std::byte*> pinned;
+  std::vector<Batch> batches;
+  loader.start(requests_);
+  while (const Batch* batch = loader.next(stream_.get())) {
+    void* memory = nullptr;
+    cuda_check(cudaMallocHost(&memory, batch->layout.bytes));
+    pinned.push_back(static_cast<std::byte*>(memory));
+    batches.push_back(*batch);
+    spin(2'000'000, stream_.get());  // about a millisecond
+    cuda_check(cudaMemcpyAsync(memory, batch->data, batch->layout.bytes, cudaMemcpyDeviceToHost, stream_.get()));
+  }
+  stream_.wait();
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    batches[b].data = pinned[b];
+    test::expect_reference_batch(batches[b], dataset_, kFanouts, requests_[b]);
+    cuda_check(cudaFreeHost(pinned[b]));
+  }
+}
+
+TEST_F(BatchLoaderOnDevice, NextDoesNotWaitForTheGpu) {
+  BatchLoader loader(dataset_, options(2, 8));
+  loader.start(requests_);
+  ASSERT_NE(loader.next(stream_.get()), nullptr);
+  spin(2'000'000'000, stream_.get());  // about a second
+  const Timer timer;
+  ASSERT_NE(loader.next(stream_.get()), nullptr);
+  EXPECT_LT(timer.seconds(), 0.5);
+  EXPECT_EQ(cudaStreamQuery(stream_.get()), cudaErrorNotReady) << "the kernel was still running";
+  loader.stop();
+  stream_.wait();
+}
+
+TEST_F(BatchLoaderOnDevice, EpochsReuseTheirMemory) {
+  BatchLoader loader(dataset_, options(3, 5));
+  std::set<std::byte*> warm;
+  for (int epoch = 0; epoch < 10; ++epoch) {
+    std::set<std::byte*> slabs;
+    loader.start(requests_);
+    while (const Batch* batch = loader.next(stream_.get())) slabs.insert(batch->data);
+    if (epoch == 0) continue;  // sizes settle
+    if (warm.empty()) warm = slabs;
+    EXPECT_EQ(slabs, warm);
+    EXPECT_EQ(slabs.size(), 3u) << "slots - workers + 1";
+  }
+}
+
+TEST_F(BatchLoaderOnDevice, ErrorsAndEarlyEndsLeaveItUsable) {
+  const std::vector<NodeId> outside{static_cast<NodeId>(dataset_.num_nodes())};
+  std::vector<BatchRequest> requests = requests_;
+  requests[3].seeds = outside;
+  BatchLoader loader(dataset_, options(4, 6));
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    loader.start(requests);
+    for (int i = 0; i < 3; ++i) ASSERT_NE(loader.next(stream_.get()), nullptr);
+    EXPECT_THROW(loader.next(stream_.get()), Error);
+    loader.start(requests_);
+    ASSERT_NE(loader.next(stream_.get()), nullptr);
+    spin(2'000'000, stream_.get());
+    loader.stop();
+  }
+  Capture capture;
+  loader.start(requests_);
+  while (const Batch* batch = loader.next(stream_.get())) capture.take(*batch, stream_);
+  stream_.wait();
+  for (std::size_t b = 0; b < requests_.size(); ++b) {
+    Batch batch = capture.batches[b];
+    batch.data = capture.slabs[b].data();
+    test::expect_reference_batch(batch, dataset_, kFanouts, requests_[b]);
+  }
+}
+
+}  // namespace
+}  // namespace salient

@@ -1,0 +1,57 @@
+// tests/support/batches.h - what a batch must contain, made the slow way, and a comparison with a slab.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "loaders/batch.h"
+#include "loaders/dataset.h"
+#include "loaders/gather_rows.h"
+#include "sampler/reference_sampler.h"
+
+namespace salient::test {
+
+/// The seeds in order, `batch_size` at a time; batch b has key (seed, epoch, b).
+inline std::vector<BatchRequest> requests_of(std::span<const NodeId> seeds, std::size_t batch_size,
+                                             std::uint32_t seed = 1, std::uint32_t epoch = 0) {
+  std::vector<BatchRequest> requests;
+  for (std::size_t at = 0; at < seeds.size(); at += batch_size)
+    requests.push_back({{seed, epoch, static_cast<std::uint32_t>(requests.size())},
+                        seeds.subspan(at, std::min(batch_size, seeds.size() - at))});
+  return requests;
+}
+
+template <class T>
+std::vector<T> part(const Batch& batch, std::size_t offset, std::size_t count) {
+  const T* begin = batch.at<const T>(offset);
+  return {begin, begin + count};
+}
+
+/// Asserts that `batch`, in host memory, is bit for bit what the references make of `request`.
+inline void expect_reference_batch(const Batch& batch, const Dataset& dataset, std::span<const int> fanouts,
+                                   const BatchRequest& request, Replacement replacement = Replacement::kWithout) {
+  const Mfg mfg = reference_sample(dataset.graph, fanouts, request.seeds, request.key, replacement);
+  const BatchLayout& layout = batch.layout;
+  EXPECT_EQ(batch.key.batch, request.key.batch);
+  EXPECT_EQ(static_cast<std::size_t>(layout.num_seeds), request.seeds.size());
+  EXPECT_EQ(part<NodeId>(batch, layout.nodes, static_cast<std::size_t>(layout.num_nodes)), mfg.nodes);
+  std::vector<std::int32_t> labels;
+  for (const NodeId seed : request.seeds) labels.push_back(dataset.labels[seed]);
+  EXPECT_EQ(part<std::int32_t>(batch, layout.y, request.seeds.size()), labels);
+  ASSERT_EQ(layout.hops.size(), mfg.hops.size());
+  for (std::size_t h = 0; h < mfg.hops.size(); ++h) {
+    const HopLayout& hop = layout.hops[h];
+    EXPECT_EQ(hop.num_dst, mfg.hops[h].num_dst);
+    EXPECT_EQ(hop.num_src, mfg.hops[h].num_src);
+    EXPECT_EQ(part<LocalId>(batch, hop.indptr, static_cast<std::size_t>(hop.num_dst) + 1), mfg.hops[h].indptr);
+    EXPECT_EQ(part<LocalId>(batch, hop.indices, static_cast<std::size_t>(hop.num_edges)), mfg.hops[h].indices);
+  }
+  if (!layout.has_features) return;
+  std::vector<std::byte> rows(mfg.nodes.size() * dataset.features.row_bytes);
+  gather_rows_reference(dataset.features, mfg.nodes.data(), mfg.nodes.size(), rows.data());
+  EXPECT_EQ(part<std::byte>(batch, layout.x, rows.size()), rows);
+}
+
+}  // namespace salient::test

@@ -1,0 +1,51 @@
+// tests/support/datasets.h - data sets made in memory: a generated graph with features that name their node.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "engine/core/philox.h"
+#include "loaders/dataset.h"
+#include "tests/support/graphs.h"
+
+namespace salient::test {
+
+/// Power-law graph; feature bytes are Philox of (node, position), labels are node mod num_classes with every seventh
+/// unlabelled, and every third node is a training seed.
+inline Dataset generated_dataset(NodeId num_nodes, double mean_degree, int feature_dim,
+                                 FeatureType type = FeatureType::kF16) {
+  struct Storage {
+    OwnedGraph graph{};
+    std::vector<std::byte> features{};
+    std::vector<std::int32_t> labels{};
+    std::vector<NodeId> train{};
+  };
+  const auto storage = std::make_shared<Storage>();
+  storage->graph = power_law_graph(num_nodes, mean_degree, 1);
+  const std::size_t row_bytes = static_cast<std::size_t>(feature_dim) * size_of(type);
+  storage->features.resize(num_nodes * row_bytes);
+  Dataset dataset;
+  dataset.name = "generated";
+  dataset.source_kind = "synthetic";
+  dataset.num_classes = 5;
+  dataset.feature_dim = feature_dim;
+  dataset.feature_type = type;
+  for (NodeId v = 0; v < num_nodes; ++v) {
+    for (std::size_t at = 0; at < row_bytes; at += sizeof(PhiloxBlock)) {
+      const PhiloxBlock block = philox4x32({{7, 7}}, {{v, static_cast<std::uint32_t>(at), 0, 0}});
+      std::memcpy(storage->features.data() + v * row_bytes + at, &block, std::min(sizeof block, row_bytes - at));
+    }
+    storage->labels.push_back(v % 7 == 0 ? -1 : static_cast<std::int32_t>(v) % dataset.num_classes);
+    if (v % 3 == 0) storage->train.push_back(v);
+  }
+  dataset.graph = storage->graph.view();
+  dataset.features = {storage->features.data(), num_nodes, row_bytes};
+  dataset.labels = storage->labels;
+  dataset.train = storage->train;
+  dataset.storage = storage;
+  return dataset;
+}
+
+}  // namespace salient::test
