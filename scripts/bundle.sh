@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# scripts/bundle.sh - a folder with the programs and the distribution's libraries they need, for copying to cluster nodes.
+#
+#   scripts/bundle.sh [--out FOLDER] [--build FOLDER] [--tests LABEL]... [--cpu]
+#     --out FOLDER     default dist/salient in the clone; replaced
+#     --build FOLDER   take the programs from this build folder instead of building build/release
+#     --tests LABEL    the test programs with this label too (gpu, mpi, ...), into tests/
+#
+# Not in it, and expected on the node: LibTorch (the PyPI package torch, anywhere), CUDA, OpenMPI 4 or 5, glibc and
+# libstdc++ no older than here. bin/salient-env finds LibTorch and starts the rest: see scripts/lib/salient-env.sh.
+set -euo pipefail
+program=bundle
+. "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
+
+kind=auto out=$root/dist/salient folder='' labels=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --out) out=${2:?--out wants a folder} && shift ;;
+    --build) folder=${2:?--build wants a folder} && shift ;;
+    --tests) labels+=("${2:?--tests wants a label}") && shift ;;
+    --cpu) kind=cpu ;;
+    -h | --help)
+      sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"
+      exit 0
+      ;;
+    *) die 2 "unknown option $1; see scripts/bundle.sh --help" ;;
+  esac
+  shift
+done
+
+use_cmake || die 66 "CMake 3.25 or later is missing; run scripts/setup.sh"
+if [ -z "$folder" ]; then
+  choose_variant "$kind"
+  configure release
+  build release
+  folder=$root/build/release
+fi
+[ -d "$folder/bin" ] || die 66 "no programs in $folder/bin; build first"
+
+# test_programs LABEL: their paths, one a line.
+test_programs() {
+  ctest --test-dir "$folder" -L "^$1\$" --show-only=json-v1 | python3 -c '
+import json, os, sys
+tests = json.load(sys.stdin)["tests"]
+print("\n".join(sorted({word for t in tests for word in t.get("command", []) if word.startswith(sys.argv[1]) and os.access(word, os.X_OK)})))' \
+    "$(cd "$folder" && pwd -P)/"
+}
+
+# Found on every node (glibc, the compiler's run time), or installed there with the driver, CUDA, LibTorch or MPI.
+readonly of_the_node='^(ld-linux|linux-vdso|lib(c|m|dl|rt|pthread|util|resolv|stdc\+\+|gcc_s|gomp|mpi|open-rte|open-pal|cuda|cudart|nccl|cublas|cublasLt|cupti|nvrtc|torch[a-z_]*|c10[a-z_]*)\.)'
+
+# copy_libraries FILE: what FILE needs by name, and what that needs, unless it is the node's.
+copy_libraries() {
+  local name path
+  while read -r name; do
+    [[ $name =~ $of_the_node || -e $out/lib/$name ]] && continue
+    path=$(ldd "$1" | awk -v name="$name" '$1 == name { print $3 }')
+    [ -e "$path" ] || die 66 "${1##*/} needs $name, which is not on this machine; run scripts/setup.sh"
+    cp -L "$path" "$out/lib/$name"
+    copy_libraries "$path"
+  done < <(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+}
+
+[ ! -e "$out" ] || [ -e "$out/bin/salient-env" ] || die 2 "$out exists and is no bundle; --out wants a folder of its own"
+rm -rf "$out"
+mkdir -p "$out"/bin "$out"/lib "$out"/libexec || die 74 "cannot write to $out"
+cp "$root/scripts/lib/salient-env.sh" "$out/bin/salient-env"
+shopt -s nullglob
+for file in "$folder"/bin/*; do
+  cp "$file" "$out/libexec/"
+  cp "$out/bin/salient-env" "$out/bin/${file##*/}"
+  copy_libraries "$file"
+done
+for label in "${labels[@]}"; do
+  mkdir -p "$out/tests"
+  while read -r file; do
+    [ -n "$file" ] || continue
+    cp "$file" "$out/tests/"
+    copy_libraries "$file"
+  done < <(test_programs "$label")
+done
+find "$out/libexec" "$out/lib" "$out/tests" -type f -exec strip --strip-unneeded {} + 2>/dev/null || true
+say "$(du -sm "$out" | cut -f 1) MB in $out; on a node: FOLDER/bin/salient-train ..."

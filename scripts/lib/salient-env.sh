@@ -1,0 +1,34 @@
+#!/bin/sh
+# scripts/lib/salient-env.sh - in a bundle: finds LibTorch on this node, then starts a program of the bundle.
+#
+#   bin/salient-train ...              under this name it starts libexec/salient-train; so for every program
+#   bin/salient-env COMMAND ...        COMMAND with the same environment, tests/NAME for instance
+#
+# LibTorch is looked for in SALIENT_TORCH_DIR, torch/ in the bundle, the package of python3, the cache of scripts/setup.sh.
+set -u
+bundle=$(cd "$(dirname "$0")/.." && pwd -P) || exit 66
+name=${0##*/}
+
+# usable FOLDER: it is the package's folder torch/, of the version that the programs were built with.
+usable() { grep -q "^__version__ = '2\.11\.0" "$1/version.py" 2>/dev/null && [ -e "$1/lib/libtorch_cpu.so" ]; }
+
+of_python() { python3 -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])' 2>/dev/null; }
+
+if [ "$name" != salient-prepare ]; then  # which needs no LibTorch
+  torch=
+  for folder in "${SALIENT_TORCH_DIR:-}" "$bundle/torch" "$(of_python)" "${XDG_CACHE_HOME:-$HOME/.cache}/salient/libtorch-2.11.0-cu130/torch"; do
+    if [ -n "$folder" ] && usable "$folder"; then torch=$folder && break; fi
+  done
+  if [ -z "$torch" ]; then
+    echo "$name: error: LibTorch 2.11.0 is not on $(hostname): 'pip install torch==2.11.0', or set SALIENT_TORCH_DIR to its folder torch/" >&2
+    exit 66
+  fi
+  # The folder nvidia/ beside torch/ holds CUDA's libraries where they were installed by pip.
+  for folder in "$torch/lib" "$torch/../nvidia/cu13/lib" "$torch/../nvidia/nccl/lib" "$torch/../nvidia/cudnn/lib"; do
+    if [ -d "$folder" ]; then LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$folder; fi
+  done
+fi
+LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+if [ "$name" = salient-env ]; then exec "$@"; fi
+exec "$bundle/libexec/$name" "$@"
