@@ -39,7 +39,9 @@ class Scratch {
   std::filesystem::path path_;
 };
 
-inline std::filesystem::path write_bytes(const std::filesystem::path& path, const std::string& bytes) {
+/// Makes the folders on the way, too. @return path
+inline std::filesystem::path write_bytes(const std::filesystem::path& path, std::string_view bytes) {
+  std::filesystem::create_directories(path.parent_path());
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
   return path;
 }

@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "tests/support/archives.h"
-#include "tests/support/expect_error.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/scratch.h"
 
 namespace salient {
 namespace {
 
-using testing::expect_error;
-using testing::gzip;
+using test::gzip;
+using test::write_bytes;
 using Lines = std::vector<std::string>;
 
 Lines lines_of(const std::filesystem::path& path) {
@@ -57,18 +56,18 @@ Lines many_lines() {
 }
 
 TEST(LineReader, PlainAndGzipGiveTheSameLines) {
-  const testing::TempFolder folder;
+  const test::Scratch folder;
   const Lines lines = many_lines();
   const std::string text = joined(lines, "\n");
-  for (const auto& path : {folder.write("a.txt", text), folder.write("a.csv.gz", gzip(text)),
-                           folder.write("windows.txt", joined(lines, "\r\n"))}) {
+  for (const auto& path : {write_bytes(folder / "a.txt", text), write_bytes(folder / "a.csv.gz", gzip(text)),
+                           write_bytes(folder / "windows.txt", joined(lines, "\r\n"))}) {
     EXPECT_EQ(lines_of(path), lines) << path;
     EXPECT_EQ(lines_by_block(path), lines) << path;
   }
 }
 
 TEST(LineReader, EndsOfLinesAndFiles) {
-  const testing::TempFolder folder;
+  const test::Scratch folder;
   const std::vector<std::pair<std::string, Lines>> cases = {{"", {}},
                                                             {"\n", {""}},
                                                             {"a", {"a"}},
@@ -79,44 +78,45 @@ TEST(LineReader, EndsOfLinesAndFiles) {
                                                             {"a\rb\n", {"a\rb"}},
                                                             {"a\r\r\n", {"a\r"}}};
   for (const auto& [text, expected] : cases) {
-    const auto path = folder.write("case", text);
+    const auto path = write_bytes(folder / "case", text);
     EXPECT_EQ(lines_of(path), expected) << '"' << text << '"';
     EXPECT_EQ(lines_by_block(path), expected) << '"' << text << '"';
   }
 }
 
 TEST(LineReader, GzipMembersAreOneText) {
-  const testing::TempFolder folder;
-  const auto path = folder.write("pigz.gz", gzip("a\nb") + gzip("") + gzip("c\nd\n") + gzip(""));
+  const test::Scratch folder;
+  const auto path = write_bytes(folder / "pigz.gz", gzip("a\nb") + gzip("") + gzip("c\nd\n") + gzip(""));
   EXPECT_EQ(lines_of(path), (Lines{"a", "bc", "d"}));
 }
 
 TEST(LineReader, DamagedGzipNamesFileAndLine) {
-  const testing::TempFolder folder;
+  const test::Scratch folder;
   const std::string text = joined(many_lines(), "\n"), good = gzip(text);
-  const auto read = [&](const std::string& bytes) { return [&] { lines_of(folder.write("f.gz", bytes)); }; };
-  expect_error(ErrorKind::kBadData, "f.gz: byte ", read(good.substr(0, good.size() / 2)));
-  expect_error(ErrorKind::kBadData, "end early; is the download complete? (after line ",
-               read(good.substr(0, good.size() - 1)));
-  expect_error(ErrorKind::kBadData, "end early", read(good.substr(0, 2)));
-  expect_error(ErrorKind::kBadData, "other data follow the gzip data", read(good + "garbage"));
-  expect_error(ErrorKind::kBadData, "other data follow the gzip data", read(good + std::string(512, '\0')));
+  const auto expect_bad = [&](const std::string& message, const std::string& bytes) {
+    EXPECT_COMPLAINT(lines_of(write_bytes(folder / "f.gz", bytes)), ErrorKind::kBadData, message);
+  };
+  expect_bad("f.gz: byte ", good.substr(0, good.size() / 2));
+  expect_bad("end early; is the download complete? (after line ", good.substr(0, good.size() - 1));
+  expect_bad("end early", good.substr(0, 2));
+  expect_bad("other data follow the gzip data", good + "garbage");
+  expect_bad("other data follow the gzip data", good + std::string(512, '\0'));
   std::string flipped = good;
   flipped[good.size() - 6] = static_cast<char>(flipped[good.size() - 6] ^ 1);  // in the CRC-32
-  expect_error(ErrorKind::kBadData, "incorrect data check", read(flipped));
+  expect_bad("incorrect data check", flipped);
 }
 
 TEST(LineReader, EndlessLinesAreRefused) {
-  const testing::TempFolder folder;
-  const auto path = folder.write("bomb.gz", gzip("first\n" + std::string(LineReader::kMaxLine + 1, 'x')));
-  expect_error(ErrorKind::kBadData, "bomb.gz: line 2: is longer than 16777216 bytes", [&] { lines_of(path); });
+  const test::Scratch folder;
+  const auto path = write_bytes(folder / "bomb.gz", gzip("first\n" + std::string(LineReader::kMaxLine + 1, 'x')));
+  EXPECT_COMPLAINT(lines_of(path), ErrorKind::kBadData, "bomb.gz: line 2: is longer than 16777216 bytes");
 }
 
 TEST(LineReader, MissingFiles) {
-  const testing::TempFolder folder;
-  expect_error(ErrorKind::kNoInput, "none.csv.gz: cannot be opened: No such file",
-               [&] { lines_of(folder.path() / "none.csv.gz"); });
-  expect_error(ErrorKind::kNoInput, "is not a regular file", [&] { lines_of(folder.path()); });
+  const test::Scratch folder;
+  EXPECT_COMPLAINT(lines_of(folder / "none.csv.gz"), ErrorKind::kNoInput,
+                   "none.csv.gz: cannot be opened: No such file");
+  EXPECT_COMPLAINT(lines_of(folder.path()), ErrorKind::kNoInput, "is not a regular file");
 }
 
 }  // namespace
