@@ -9,7 +9,7 @@ target_compile_options(salient_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wsign-conversion;-Wshadow>
   $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>  # messages name files from the root
   $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=../../=>  # the same when ccache makes paths relative to build/<preset>
-  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow;-lineinfo>)
+  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall,-Wextra,-Wshadow;-lineinfo>)
 if(SALIENT_SANITIZE)
   target_compile_definitions(salient_flags INTERFACE _GLIBCXX_ASSERTIONS)
   target_compile_options(salient_flags INTERFACE

@@ -1,0 +1,28 @@
+// models/hop.h - one hop of a message-flow graph, and a batch, as tensors: what layers and operators work on.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace salient {
+
+/// One hop of a message-flow graph. Destinations are the first num_dst sources. Borrows the batch's memory, which must
+/// live until the backward pass is done.
+struct HopView {
+  std::int64_t num_dst = 0;
+  std::int64_t num_src = 0;
+  at::Tensor indptr;   ///< int32 [num_dst + 1]
+  at::Tensor indices;  ///< int32 [num_edges], each in [0, num_src)
+};
+
+/// A batch on one device.
+struct BatchView {
+  at::Tensor x;               ///< f16 or f32 [N, feature_dim]; undefined if the batch carries no features
+  at::Tensor y;               ///< int32 [S], -1 = unlabelled
+  at::Tensor nodes;           ///< int32 [N], the bits of the global uint32 ids: what dropout's draws are keyed by
+  std::vector<HopView> hops;  ///< [L] outermost first
+};
+
+}  // namespace salient

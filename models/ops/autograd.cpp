@@ -1,0 +1,166 @@
+// models/ops/autograd.cpp - every custom autograd function, in one file because their header takes 12 s to compile.
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <torch/csrc/autograd/custom_function.h>
+#if SALIENT_HAS_CUDA
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#endif
+
+#include "engine/core/error.h"
+#include "models/dropout.h"
+#include "models/ops/dropout.h"
+#include "models/ops/operators.h"
+#include "models/ops/segment.h"
+
+namespace salient {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Function;
+using torch::autograd::variable_list;
+
+// ---- from tensors to pointers ----------------------------------------------------------------------------
+
+template <class T>
+const T* pointer(const at::Tensor& tensor) {
+  return static_cast<const T*>(tensor.const_data_ptr());
+}
+
+HopEdges edges_of(const HopView& hop) {
+  require(hop.indptr.scalar_type() == at::kInt && hop.indices.scalar_type() == at::kInt, "hops have int32 arrays");
+  require(hop.indptr.is_contiguous() && hop.indices.is_contiguous(), "hops have contiguous arrays");
+  require(hop.indptr.numel() == hop.num_dst + 1, "indptr has num_dst + 1 entries");
+  return {pointer<LocalId>(hop.indptr), pointer<LocalId>(hop.indices), hop.num_dst, hop.num_src};
+}
+
+at::Tensor make_f32(at::IntArrayRef shape, const at::Tensor& like) {
+  return at::empty(shape, at::TensorOptions().dtype(at::kFloat).device(like.device()));
+}
+
+/// Calls `f()` on the host, or `f(stream)` with the current stream of x's device.
+template <class F>
+void on_device_of(const at::Tensor& x, const F& f) {
+  if (x.device().is_cpu()) return f();
+#if SALIENT_HAS_CUDA
+  const c10::cuda::CUDAGuard guard(x.device());
+  f(c10::cuda::getCurrentCUDAStream(x.device().index()).stream());
+#else
+  require(false, "tensors are on the host: this is a CPU build");
+#endif
+}
+
+// ---- neighbour sums --------------------------------------------------------------------------------------
+
+struct SegmentReduce : Function<SegmentReduce> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const HopView& hop, Reduce reduce) {
+    require(x.dim() == 2 && x.size(0) >= hop.num_src && x.is_contiguous(), "x has one contiguous row per source");
+    require(x.scalar_type() == at::kFloat || x.scalar_type() == at::kHalf, "x is f16 or f32");
+    require(x.device() == hop.indptr.device(), "x and hop are on one device");
+    ctx->saved_data["num_rows"] = x.size(0);
+    ctx->saved_data["num_src"] = hop.num_src;
+    ctx->saved_data["reduce"] = static_cast<std::int64_t>(reduce);
+    ctx->save_for_backward({hop.indptr, hop.indices});
+
+    at::Tensor out = make_f32({hop.num_dst, x.size(1)}, x);
+    on_device_of(x, [&](auto... stream) {
+      const auto run = [&](const auto* rows) {
+        segment_reduce(edges_of(hop), reduce, rows, x.size(1), out.mutable_data_ptr<float>(), stream...);
+      };
+      x.scalar_type() == at::kHalf ? run(pointer<Half>(x)) : run(pointer<float>(x));
+    });
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const variable_list saved = ctx->get_saved_variables();
+    const HopView hop{saved[0].numel() - 1, ctx->saved_data["num_src"].toInt(), saved[0], saved[1]};
+    const auto reduce = static_cast<Reduce>(ctx->saved_data["reduce"].toInt());
+    const at::Tensor grad_out = grads[0].contiguous();
+    at::Tensor grad_x = make_f32({ctx->saved_data["num_rows"].toInt(), grad_out.size(1)}, grad_out);
+    grad_x.slice(0, hop.num_src).zero_();
+    on_device_of(grad_x, [&](auto... stream) {
+      segment_reduce_backward(edges_of(hop), reduce, pointer<float>(grad_out), grad_out.size(1),
+                              grad_x.mutable_data_ptr<float>(), stream...);
+    });
+    return {grad_x, at::Tensor(), at::Tensor()};
+  }
+};
+
+// ---- dropout ---------------------------------------------------------------------------------------------
+
+at::Tensor apply_dropout(const at::Tensor& x, const at::Tensor& nodes, const DropoutMask& mask, Activation activation) {
+  at::Tensor out = make_f32(x.sizes(), x);
+  on_device_of(x, [&](auto... stream) {
+    dropout(mask, activation, pointer<float>(x), pointer<std::uint32_t>(nodes), x.size(0), x.size(1),
+            out.mutable_data_ptr<float>(), stream...);
+  });
+  return out;
+}
+
+struct Dropout : Function<Dropout> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& nodes, double p,
+                            std::int64_t seed, std::int64_t step, std::int64_t layer) {
+    ctx->save_for_backward({nodes});
+    ctx->saved_data["p"] = p;
+    ctx->saved_data["key"] = std::vector<std::int64_t>{seed, step, layer};
+    return apply_dropout(x, nodes, mask_of(ctx), Activation::kNone);
+  }
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const at::Tensor nodes = ctx->get_saved_variables()[0];
+    return {apply_dropout(grads[0].contiguous(), nodes, mask_of(ctx), Activation::kNone), {}, {}, {}, {}, {}};
+  }
+  static DropoutMask mask_of(AutogradContext* ctx) {
+    const auto key = ctx->saved_data["key"].toIntVector();
+    return DropoutMask::make(ctx->saved_data["p"].toDouble(), static_cast<std::uint32_t>(key[0]),
+                             static_cast<std::uint32_t>(key[1]), static_cast<std::uint32_t>(key[2]));
+  }
+};
+
+struct ReluDropout : Function<ReluDropout> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& nodes,
+                            const DropoutMask& mask) {
+    at::Tensor out = apply_dropout(x, nodes, mask, Activation::kRelu);
+    ctx->saved_data["scale"] = static_cast<double>(mask.scale);
+    ctx->save_for_backward({out});
+    return out;
+  }
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const at::Tensor out = ctx->get_saved_variables()[0];  // above 0 exactly where x was, and the mask kept it
+    const at::Tensor grad_out = grads[0].contiguous();
+    at::Tensor grad_x = make_f32(out.sizes(), out);
+    on_device_of(out, [&](auto... stream) {
+      scale_where_positive(pointer<float>(out), pointer<float>(grad_out),
+                           static_cast<float>(ctx->saved_data["scale"].toDouble()), out.numel(),
+                           grad_x.mutable_data_ptr<float>(), stream...);
+    });
+    return {grad_x, {}, {}};
+  }
+};
+
+at::Tensor rows_to_drop(const at::Tensor& x, const DropoutKey& key) {
+  require(x.dim() == 2, "dropout works on a matrix");
+  require(key.nodes.scalar_type() == at::kInt && key.nodes.is_contiguous(), "the dropout key's nodes are int32");
+  require(key.nodes.device() == x.device() && key.nodes.numel() >= x.size(0), "the dropout key names every row of x");
+  return x.to(at::kFloat).contiguous();
+}
+
+}  // namespace
+
+at::Tensor segment_mean(const HopView& hop, const at::Tensor& x) {
+  return SegmentReduce::apply(x, hop, Reduce::kMean);
+}
+
+at::Tensor segment_sum(const HopView& hop, const at::Tensor& x) { return SegmentReduce::apply(x, hop, Reduce::kSum); }
+
+at::Tensor node_dropout(const at::Tensor& x, double p, const DropoutKey& key, std::uint32_t layer) {
+  if (p == 0) return x.to(at::kFloat);
+  return Dropout::apply(rows_to_drop(x, key), key.nodes, p, std::int64_t{key.seed}, std::int64_t{key.step},
+                        std::int64_t{layer});
+}
+
+at::Tensor relu_dropout(const at::Tensor& x, double p, const DropoutKey& key, std::uint32_t layer) {
+  return ReluDropout::apply(rows_to_drop(x, key), key.nodes, DropoutMask::make(p, key.seed, key.step, layer));
+}
+
+}  // namespace salient

@@ -1,0 +1,34 @@
+// models/ops/segment_reference.cpp - the slow versions that define the right answer.
+#include <algorithm>
+#include <cmath>
+
+#include "models/ops/segment.h"
+#include "models/ops/simd.h"
+
+namespace salient {
+
+template <class T>
+void segment_reduce_reference(const HopEdges& hop, Reduce reduce, const T* x, std::int64_t width, float* out) {
+  for (std::int64_t i = 0; i < hop.num_dst; ++i)
+    for (std::int64_t c = 0; c < width; ++c) {
+      float sum = 0;
+      for (LocalId e = hop.indptr[i]; e < hop.indptr[i + 1]; ++e) sum += to_float(x[hop.indices[e] * width + c]);
+      out[i * width + c] = sum * row_scale(hop, reduce, i);
+    }
+}
+
+void segment_reduce_backward_reference(const HopEdges& hop, Reduce reduce, const float* grad_out, std::int64_t width,
+                                       float* grad_x) {
+  std::fill_n(grad_x, hop.num_src * width, 0.0f);
+  for (std::int64_t i = 0; i < hop.num_dst; ++i)
+    for (LocalId e = hop.indptr[i]; e < hop.indptr[i + 1]; ++e)
+      for (std::int64_t c = 0; c < width; ++c) {
+        float& sum = grad_x[hop.indices[e] * width + c];
+        sum = std::fma(row_scale(hop, reduce, i), grad_out[i * width + c], sum);
+      }
+}
+
+template void segment_reduce_reference<float>(const HopEdges&, Reduce, const float*, std::int64_t, float*);
+template void segment_reduce_reference<Half>(const HopEdges&, Reduce, const Half*, std::int64_t, float*);
+
+}  // namespace salient

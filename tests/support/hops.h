@@ -1,0 +1,42 @@
+// tests/support/hops.h - generated hops, from none to many edges, with empty rows and rows that repeat an entry.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "models/ops/segment.h"
+
+namespace salient::test {
+
+struct OwnedHop {
+  std::int64_t num_dst = 0;
+  std::int64_t num_src = 0;
+  std::vector<LocalId> indptr{0};
+  std::vector<LocalId> indices{};
+
+  HopEdges edges() const { return {indptr.data(), indices.data(), num_dst, num_src}; }
+};
+
+/// Every third row is empty; the others have 1 to max_degree entries, drawn with replacement.
+inline OwnedHop random_hop(std::int64_t num_dst, std::int64_t num_src, LocalId max_degree, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  OwnedHop hop{num_dst, num_src};
+  for (std::int64_t i = 0; i < num_dst; ++i) {
+    const auto degree = i % 3 == 2 ? 0 : 1 + static_cast<LocalId>(random() % static_cast<std::uint32_t>(max_degree));
+    for (LocalId d = 0; d < degree; ++d)
+      hop.indices.push_back(static_cast<LocalId>(random() % static_cast<std::uint64_t>(num_src)));
+    hop.indptr.push_back(static_cast<LocalId>(hop.indices.size()));
+  }
+  return hop;
+}
+
+/// Values of about unit size with all mantissa bits in use, so that another order of summation shows.
+inline std::vector<float> random_values(std::int64_t count, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = std::uniform_real_distribution<float>(-2, 2)(random);
+  return values;
+}
+
+}  // namespace salient::test
