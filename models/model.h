@@ -10,24 +10,9 @@
 #include <vector>
 
 #include "models/dropout.h"
+#include "models/hop.h"
 
 namespace salient {
-
-/// One hop of a message-flow graph as tensors; borrows the batch's memory.
-struct HopView {
-  std::int64_t num_dst = 0;
-  std::int64_t num_src = 0;
-  at::Tensor indptr;   ///< int32 [num_dst + 1]
-  at::Tensor indices;  ///< int32 [num_edges], each in [0, num_src)
-};
-
-/// A batch as tensors, on one device.
-struct BatchView {
-  at::Tensor x;               ///< f16 or f32 [N, feature_dim]
-  at::Tensor y;               ///< int32 [S], -1 = unlabelled
-  at::Tensor nodes;           ///< int32 [N], the bits of the global uint32 ids: what dropout's draws are keyed by
-  std::vector<HopView> hops;  ///< [L] outermost first
-};
 
 struct ModelOptions {
   std::string model = "sage";
@@ -40,7 +25,7 @@ struct ModelOptions {
   std::uint32_t seed = 1;
 };
 
-/// Parameter names equal PyG's, so state dictionaries load there and back.
+/// Parameter names equal PyG's, so state dictionaries load there and back. Dropout happens in training mode alone.
 class Model : public torch::nn::Module {
  public:
   /// Layer `i` (0 = outermost) with what follows it up to the next layer. Usable on a whole graph as one hop: sampled
@@ -50,15 +35,22 @@ class Model : public torch::nn::Module {
   virtual at::Tensor layer(int i, const HopView& hop, const at::Tensor& x, const DropoutKey& key) = 0;
 
   /// What comes after the last layer. @return logits [S, num_classes] f32
-  virtual at::Tensor head(const at::Tensor& x) { return x; }
+  virtual at::Tensor head(const at::Tensor& x, const DropoutKey& key);
 
   virtual int num_layers() const = 0;
 
   /// All layers, then the head. @return logits [S, num_classes]
-  at::Tensor forward(const BatchView& batch, const DropoutKey& key);
+  /// @throws Error{kInternal} if the batch does not have one hop per layer, or no features.
+  virtual at::Tensor forward(const BatchView& batch, const DropoutKey& key);
 };
 
-/// @throws Error{kUsage} for an unknown model or initialisation. Determinism: parameters depend on options alone.
+/// The names that make_model() knows, for messages and --help.
+const std::vector<std::string>& model_names();
+
+/// A model on the host, in training mode.
+///
+/// @throws Error{kUsage} for an unknown model or initialisation, naming the known ones.
+/// Determinism: parameters depend on the options alone, not on torch's generator, device or rank.
 std::shared_ptr<Model> make_model(const ModelOptions& options);
 
 }  // namespace salient
