@@ -2,14 +2,12 @@
 #include "engine/report/run_directory.h"
 
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "engine/core/error.h"
+#include "engine/core/file_io.h"
 
 namespace salient {
 namespace {
@@ -47,14 +45,11 @@ std::filesystem::path make_run_directory(const std::filesystem::path& wanted, co
   return path;
 }
 
-void write_text_file(const std::filesystem::path& path, const std::string& text) {
+void replace_text_file(const std::filesystem::path& path, const std::string& text) {
   const std::filesystem::path temporary = path.string() + ".tmp";
-  {
-    std::ofstream file(temporary, std::ios::trunc);
-    file << text << std::flush;
-    if (!file) fail(ErrorKind::kIo, temporary.string() + ": " + std::strerror(errno));
-  }
   std::error_code error;
+  std::filesystem::remove(temporary, error);
+  (void)write_text_file(temporary, text);
   std::filesystem::rename(temporary, path, error);
   if (error) fail(ErrorKind::kIo, path.string() + ": " + error.message());
 }
@@ -68,7 +63,7 @@ void write_run_json(const std::filesystem::path& directory, const RunDescription
   json["machine"] = description.machine;
   json["versions"] = description.versions;
   json["result"] = description.result;
-  write_text_file(directory / "run.json", json.dump(2) + "\n");
+  replace_text_file(directory / "run.json", json.dump(2) + "\n");
 }
 
 }  // namespace salient

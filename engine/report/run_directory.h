@@ -23,8 +23,8 @@ struct RunDescription {
 /// @throws Error{kUsage} for a folder that holds something else; Error{kIo}.
 std::filesystem::path make_run_directory(const std::filesystem::path& wanted, const std::string& name, bool is_resumed);
 
-/// Writes DIR/config.toml, by rename, so that it is complete or absent. @throws Error{kIo}.
-void write_text_file(const std::filesystem::path& path, const std::string& text);
+/// Writes a small file beside `path` and renames it, so that a reader sees the old or the new text. @throws Error{kIo}.
+void replace_text_file(const std::filesystem::path& path, const std::string& text);
 
 /// Writes DIR/run.json. @param status  "running" | "finished" | "interrupted" | "failed: REASON".
 void write_run_json(const std::filesystem::path& directory, const RunDescription& description, const std::string& status);

@@ -1,0 +1,205 @@
+// engine/train/checkpoint.cpp - see checkpoint.h. A folder without a valid state.json, written last, does not count.
+#include "engine/train/checkpoint.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "engine/core/error.h"
+#include "engine/core/file_io.h"
+#include "engine/core/log.h"
+#include "models/state.h"
+
+namespace salient {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr int kFormatVersion = 1;
+constexpr const char* kWeights = "model.safetensors";
+constexpr const char* kOptimizer = "optimizer.safetensors";
+constexpr const char* kState = "state.json";
+
+std::string folder_name(int epoch) {
+  char name[32];
+  (void)std::snprintf(name, sizeof name, "epoch-%04d", epoch);
+  return name;
+}
+
+/// A checkpoint taken inside epoch 4 is named like the one at its end, which will replace it.
+int epoch_in_name(const TrainProgress& progress) { return progress.epoch + (progress.step_in_epoch > 0 ? 1 : 0); }
+
+Json digest_json(const FileDigest& digest) { return {{"bytes", digest.bytes}, {"xxh3", to_hex(digest.xxh3)}}; }
+
+Json state_json(const TrainProgress& progress, const CheckpointIdentity& identity) {
+  return {{"format_version", kFormatVersion},
+          {"epoch", progress.epoch},
+          {"step_in_epoch", progress.step_in_epoch},
+          {"global_step", progress.global_step},
+          {"partial", {{"loss_sum", progress.partial_loss_sum}, {"correct", progress.partial_correct}, {"seeds", progress.partial_seeds}}},
+          {"best", {{"epoch", progress.best_epoch}, {"valid_accuracy", progress.best_valid_accuracy}}},
+          {"seed", identity.seed},
+          {"world_size", identity.world_size},
+          {"global_batch_size", identity.global_batch_size},
+          {"schedule", "constant"},
+          {"model", identity.model_config},
+          {"dataset", {{"name", identity.dataset_name}, {"xxh3", identity.dataset_fingerprint}}}};
+}
+
+/// state.json of a checkpoint whose files are all there, whole, and unchanged. @throws Error{kBadData}, Error{kNoInput}.
+Json valid_state(const fs::path& folder) {
+  const Json state = Json::parse(read_text_file(folder / kState), nullptr, false);
+  if (!state.is_object() || !state.contains("files"))
+    fail(ErrorKind::kBadData, (folder / kState).string() + ": is not the state of a checkpoint");
+  if (state.value("format_version", 0) != kFormatVersion)
+    fail(ErrorKind::kBadData, (folder / kState).string() + ": format_version " +
+                                  std::to_string(state.value("format_version", 0)) + ", this program reads 1");
+  for (const char* name : {kWeights, kOptimizer}) {
+    const FileDigest digest = digest_file(folder / name);
+    if (!state["files"].contains(name) || state["files"][name] != digest_json(digest))
+      fail(ErrorKind::kBadData, (folder / name).string() + ": is damaged: size or checksum is not the one in state.json");
+  }
+  return state;
+}
+
+/// Checkpoint folders below `root`, newest first.
+std::vector<fs::path> checkpoints_in(const fs::path& root) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(root, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("epoch-") && !name.ends_with(".tmp") && !entry.is_symlink()) found.push_back(entry.path());
+  }
+  std::ranges::sort(found, std::greater<>());
+  return found;
+}
+
+/// ROOT/NAME becomes a link to `target`, atomically.
+void point(const fs::path& root, const char* name, const std::string& target) {
+  const fs::path temporary = root / (std::string(name) + ".tmp");
+  std::error_code error;
+  fs::remove(temporary, error);
+  fs::create_directory_symlink(target, temporary, error);
+  if (!error) fs::rename(temporary, root / name, error);
+  if (error) fail(ErrorKind::kIo, (root / name).string() + ": " + error.message());
+}
+
+void remove_old(const fs::path& root, int best_epoch, int keep) {
+  int kept = 0;
+  for (const fs::path& folder : checkpoints_in(root)) {
+    if (kept++ < keep || folder.filename() == folder_name(best_epoch)) continue;
+    std::error_code error;
+    fs::remove_all(folder, error);  // a leftover costs space alone
+  }
+}
+
+/// Publishes ROOT/NAME.tmp as ROOT/NAME, which it replaces.
+void publish(const fs::path& root, const std::string& name) {
+  std::error_code error;
+  const fs::path target = root / name, replaced = root / (name + ".old.tmp");
+  if (fs::exists(target)) fs::rename(target, replaced, error);
+  fs::rename(root / (name + ".tmp"), target, error);
+  if (error) fail(ErrorKind::kIo, target.string() + ": " + error.message());
+  fs::remove_all(replaced, error);
+  fsync_directory(root);
+}
+
+TrainProgress progress_in(const Json& state) {
+  return {.epoch = state.at("epoch"),
+          .step_in_epoch = state.at("step_in_epoch"),
+          .global_step = state.at("global_step"),
+          .partial_loss_sum = state.at("partial").at("loss_sum"),
+          .partial_correct = state.at("partial").at("correct"),
+          .partial_seeds = state.at("partial").at("seeds"),
+          .best_epoch = state.at("best").at("epoch"),
+          .best_valid_accuracy = state.at("best").at("valid_accuracy")};
+}
+
+void check_identity(const fs::path& folder, const Json& state, const CheckpointIdentity& identity) {
+  const auto refuse = [&](const std::string& what) {
+    fail(ErrorKind::kBadData, folder.string() + ": belongs to another run: " + what);
+  };
+  if (state.at("model") != identity.model_config)
+    refuse("its model is " + state.at("model").get<std::string>() + ", this run's is " + identity.model_config);
+  if (state.at("dataset").at("xxh3") != identity.dataset_fingerprint)
+    refuse("its data set is " + state.at("dataset").at("name").get<std::string>() + " with another checksum");
+  if (state.at("seed") != identity.seed) refuse("its seed is " + state.at("seed").dump());
+  if (state.at("world_size") != identity.world_size || state.at("global_batch_size") != identity.global_batch_size)
+    log_warning("the checkpoint was written by " + state.at("world_size").dump() +
+                " rank(s) with another number of seeds per step; the run goes on, but not with the same bits");
+}
+
+/// The newest checkpoint that is whole, for the message about one that is not.
+std::string advice(const fs::path& root, const fs::path& damaged) {
+  for (const fs::path& folder : checkpoints_in(root)) {
+    if (folder == damaged) continue;
+    try {
+      (void)valid_state(folder);
+      return "; remove it to resume from " + folder.string() + ", which is whole";
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  return "; no other checkpoint is whole";
+}
+
+}  // namespace
+
+std::string model_config_json(const ModelOptions& options) {
+  return Json{{"model", options.model},         {"in_dim", options.in_dim},
+              {"hidden_dim", options.hidden_dim}, {"num_classes", options.num_classes},
+              {"num_layers", options.num_layers}}
+      .dump();
+}
+
+void write_checkpoint(const fs::path& root, const Model& model, const FlatAdam& optimizer,
+                      const TrainProgress& progress, const CheckpointIdentity& identity, int keep) {
+  const std::string name = folder_name(epoch_in_name(progress));
+  const fs::path folder = root / (name + ".tmp");
+  std::error_code error;
+  fs::remove_all(folder, error);
+  fs::create_directories(folder, error);
+  if (error) fail(ErrorKind::kIo, folder.string() + ": " + error.message());
+  save_model(folder / kWeights, model, identity.model_config);
+  save_tensors(folder / kOptimizer, optimizer.state());
+  Json state = state_json(progress, identity);
+  state["files"] = {{kWeights, digest_json(digest_file(folder / kWeights))},
+                    {kOptimizer, digest_json(digest_file(folder / kOptimizer))}};
+  (void)write_text_file(folder / kState, state.dump(2) + "\n");
+  fsync_directory(folder);
+  publish(root, name);
+  point(root, "latest", name);
+  if (progress.best_epoch > 0 && progress.best_epoch == progress.epoch && progress.step_in_epoch == 0)
+    point(root, "best", name);
+  remove_old(root, progress.best_epoch, keep);
+}
+
+TrainProgress read_latest_checkpoint(const fs::path& root, Model& model, FlatAdam& optimizer,
+                                     const CheckpointIdentity& identity) {
+  const std::vector<fs::path> found = checkpoints_in(root);
+  if (found.empty()) fail(ErrorKind::kNoInput, root.string() + ": holds no checkpoint to resume from");
+  const fs::path& folder = found.front();
+  try {
+    const Json state = valid_state(folder);
+    check_identity(folder, state, identity);
+    load_model(folder / kWeights, model);
+    load_tensors(folder / kOptimizer, optimizer.state());
+    return progress_in(state);
+  } catch (const Json::exception& json_error) {
+    fail(ErrorKind::kBadData, (folder / kState).string() + ": " + json_error.what() + advice(root, folder));
+  } catch (const Error& cause) {
+    fail(ErrorKind::kBadData, cause.what() + advice(root, folder));
+  }
+}
+
+void load_best_weights(const fs::path& root, Model& model) {
+  const fs::path folder = fs::exists(root / "best") ? root / "best" : root / "latest";
+  (void)valid_state(folder);
+  load_model(folder / kWeights, model);
+}
+
+}  // namespace salient

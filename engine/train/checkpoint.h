@@ -1,0 +1,56 @@
+// engine/train/checkpoint.h - everything a run needs to go on: weights, optimiser, position, best result.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "engine/train/flat_adam.h"
+#include "models/model.h"
+
+namespace salient {
+
+/// Where a run stands. Draws are functions of (seed, epoch, step), so no generator state is needed.
+struct TrainProgress {
+  int epoch = 0;                   ///< finished epochs
+  std::int64_t step_in_epoch = 0;  ///< steps done of the epoch after these; 0 between epochs
+  std::int64_t global_step = 0;
+  double partial_loss_sum = 0;     ///< over the seeds of those steps
+  std::int64_t partial_correct = 0;
+  std::int64_t partial_seeds = 0;
+  int best_epoch = 0;              ///< 0 = none validated yet
+  double best_valid_accuracy = 0;
+};
+
+/// What shapes a model's parameters, as JSON: stored beside the weights, compared before they are loaded.
+std::string model_config_json(const ModelOptions& options);
+
+/// Facts that must agree before a checkpoint may be continued or used.
+struct CheckpointIdentity {
+  std::string dataset_name{};
+  std::string dataset_fingerprint{};
+  std::string model_config{};  ///< JSON of what shapes the model
+  std::uint32_t seed = 0;
+  int world_size = 1;
+  std::int64_t global_batch_size = 0;
+};
+
+/// Writes ROOT/epoch-NNNN (model.safetensors, optimizer.safetensors, state.json; FORMATS: "checkpoint") under a
+/// temporary name, fsynced, then renamed, points ROOT/latest at it, and ROOT/best if it is the best epoch; removes
+/// all but the newest `keep` and the best.
+///
+/// @throws Error{kIo} (disk full): the checkpoints before it are untouched.
+void write_checkpoint(const std::filesystem::path& root, const Model& model, const FlatAdam& optimizer,
+                      const TrainProgress& progress, const CheckpointIdentity& identity, int keep);
+
+/// Reads ROOT/latest into model and optimiser. When it is damaged, says so and names the newest one that is not.
+///
+/// @throws Error{kNoInput} without a checkpoint; Error{kBadData} for a damaged one, or one of another model or data set.
+TrainProgress read_latest_checkpoint(const std::filesystem::path& root, Model& model, FlatAdam& optimizer,
+                                     const CheckpointIdentity& identity);
+
+/// Loads the weights of ROOT/best, or of ROOT/latest where no epoch was validated. @throws as above.
+void load_best_weights(const std::filesystem::path& root, Model& model);
+
+}  // namespace salient

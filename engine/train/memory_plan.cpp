@@ -1,0 +1,116 @@
+// engine/train/memory_plan.cpp - see memory_plan.h.
+#include "engine/train/memory_plan.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "engine/core/error.h"
+#include "engine/core/machine.h"
+#include "loaders/batch.h"
+#include "models/model.h"
+#include "sampler/neighbor_sampler.h"
+#include "sampler/seed_order.h"
+
+namespace salient {
+namespace {
+
+constexpr int kProbes = 3;
+constexpr double kHeadRoom = 1.25;  // slabs grow by this factor, and batches differ
+
+struct BatchNeed {
+  std::int64_t slab_bytes = 0;
+  std::int64_t activation_bytes = 0;  // all layers' outputs, their gradients and the operators' scratch, f32
+};
+
+BatchNeed probe(const TrainOptions& options, const Dataset& dataset, const std::vector<int>& fanouts,
+                std::span<const NodeId> seeds, std::size_t batch_size) {
+  NeighborSampler sampler(dataset.graph, fanouts);
+  Mfg mfg;
+  BatchNeed need;
+  for (std::uint32_t batch = 0; batch < kProbes && batch * batch_size < seeds.size(); ++batch) {
+    const auto part = seeds.subspan(batch * batch_size, std::min(batch_size, seeds.size() - batch * batch_size));
+    sampler.sample(part, {.seed = options.seed, .epoch = 1, .batch = batch}, mfg);
+    const BatchLayout layout = lay_out_batch(mfg, static_cast<LocalId>(part.size()), dataset.feature_dim,
+                                             dataset.feature_type, /*has_features=*/true);
+    std::int64_t activations = 0;
+    std::int64_t width = dataset.feature_dim;
+    for (const HopLayout& hop : layout.hops) {
+      activations += 4 * std::int64_t{hop.num_dst} * (2 * width + 4 * options.hidden);
+      width = options.hidden;
+    }
+    need.slab_bytes = std::max(need.slab_bytes, static_cast<std::int64_t>(layout.bytes));
+    need.activation_bytes = std::max(need.activation_bytes, activations);
+  }
+  need.slab_bytes = static_cast<std::int64_t>(static_cast<double>(need.slab_bytes) * kHeadRoom);
+  return need;
+}
+
+std::string gigabytes(std::int64_t bytes) {
+  char text[32];
+  (void)std::snprintf(text, sizeof text, "%8.2f GB", static_cast<double>(bytes) / 1e9);
+  return text;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device) {
+  std::vector<NodeId> order(dataset.train.begin(), dataset.train.end());
+  shuffle_seeds(order, options.seed, 1);
+  const BatchNeed train = probe(options, dataset, options.fanout, order, static_cast<std::size_t>(options.batch_size));
+  const std::span<const NodeId> eval_nodes = dataset.valid.empty() ? dataset.test : dataset.valid;
+  const BatchNeed eval =
+      probe(options, dataset, options.eval_fanout, eval_nodes, static_cast<std::size_t>(options.eval_batch_size));
+  std::int64_t parameters = 0;
+  for (const at::Tensor& p : make_model({.model = options.model,
+                                         .in_dim = dataset.feature_dim,
+                                         .hidden_dim = options.hidden,
+                                         .num_classes = dataset.num_classes,
+                                         .num_layers = options.layers})
+                                 ->parameters())
+    parameters += p.numel();
+
+  MemoryPlan plan;
+  const bool gpu = device.is_cuda();
+  const auto add = [&](std::string what, std::int64_t host, std::int64_t on_device) {
+    plan.lines.push_back({std::move(what), host, on_device});
+    plan.host_bytes += host;
+    plan.device_bytes += on_device;
+  };
+  const std::string slots = std::to_string(options.slots) + " slots";
+  const std::int64_t train_slabs = options.slots * train.slab_bytes, eval_slabs = options.slots * eval.slab_bytes;
+  const std::int64_t activations = std::max(train.activation_bytes, eval.activation_bytes);
+  add("training batches, " + slots, train_slabs, gpu ? train_slabs : 0);
+  add("evaluation batches, " + slots, eval_slabs, gpu ? eval_slabs : 0);
+  add("activations and gradients of a batch", gpu ? 0 : activations, gpu ? activations : 0);
+  add("parameters, gradients, Adam moments", gpu ? 0 : parameters * 16, gpu ? parameters * 16 : 0);
+  add("libraries and buffers", gpu ? std::int64_t{2} << 30 : std::int64_t{300} << 20, gpu ? std::int64_t{1} << 30 : 0);
+  plan.host_available = std::max<std::int64_t>(0, available_host_bytes());
+  if (const auto memory = device.memory()) plan.device_available = memory->free_bytes;
+  return plan;
+}
+
+std::string to_text(const MemoryPlan& plan) {
+  std::string text;
+  const auto line = [&](const std::string& what, std::int64_t host, std::int64_t on_device) {
+    std::string row = "  " + what;
+    row.resize(std::max<std::size_t>(row.size(), 42), ' ');
+    text += row + gigabytes(host) + (plan.device_available > 0 ? gigabytes(on_device) : "") + "\n";
+  };
+  text += std::string("memory plan") + std::string(31, ' ') + "       host" + (plan.device_available > 0 ? "        GPU" : "") + "\n";
+  for (const MemoryPlan::Line& l : plan.lines) line(l.what, l.host_bytes, l.device_bytes);
+  line("sum (the data set is a file mapping)", plan.host_bytes, plan.device_bytes);
+  line("available now", plan.host_available, plan.device_available);
+  text.pop_back();
+  return text;
+}
+
+void check(const MemoryPlan& plan) {
+  if (plan.host_bytes > plan.host_available)
+    fail(ErrorKind::kHostMemory, "the run needs" + gigabytes(plan.host_bytes) + " of host memory, available are" +
+                                     gigabytes(plan.host_available) + "; lower --batch-size, --eval-batch-size, --slots or --fanout");
+  if (plan.device_available > 0 && plan.device_bytes > plan.device_available)
+    fail(ErrorKind::kDeviceMemory, "the run needs" + gigabytes(plan.device_bytes) + " of GPU memory, available are" +
+                                       gigabytes(plan.device_available) + "; lower --batch-size, --eval-batch-size, --slots or --hidden");
+}
+
+}  // namespace salient

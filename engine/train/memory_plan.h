@@ -1,0 +1,34 @@
+// engine/train/memory_plan.h - what a run will need, known before it is allocated.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/train/train_options.h"
+#include "loaders/dataset.h"
+#include "models/compute_device.h"
+
+namespace salient {
+
+struct MemoryPlan {
+  struct Line {
+    std::string what;
+    std::int64_t host_bytes = 0;
+    std::int64_t device_bytes = 0;
+  };
+  std::vector<Line> lines{};
+  std::int64_t host_bytes = 0, device_bytes = 0;                     ///< sums, file mappings left out
+  std::int64_t host_available = 0, device_available = 0;             ///< now; device 0 on a CPU
+};
+
+/// Samples a few batches of the run itself, since their size depends on the graph; allocates nothing lasting.
+MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device);
+
+/// The plan as a table.
+std::string to_text(const MemoryPlan& plan);
+
+/// @throws Error{kHostMemory} or Error{kDeviceMemory}, naming the options that lower the need.
+void check(const MemoryPlan& plan);
+
+}  // namespace salient

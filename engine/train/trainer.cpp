@@ -1,0 +1,305 @@
+// engine/train/trainer.cpp - see trainer.h. A step never waits for the device; an epoch waits once, at its end.
+#include "engine/train/trainer.h"
+
+#include <ATen/ops/argmax.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/nll_loss.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/core/machine.h"
+#include "engine/core/interrupt.h"
+#include "engine/core/log.h"
+#include "engine/core/progress.h"
+#include "engine/core/timer.h"
+#include "engine/infer/sampled_inference.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/flat_adam.h"
+#include "engine/train/step_clock.h"
+#include "loaders/batch_loader.h"
+#include "models/model.h"
+#include "models/tensors.h"
+#include "sampler/seed_order.h"
+
+namespace salient {
+namespace {
+
+ModelOptions model_options_of(const TrainOptions& options, const Dataset& dataset) {
+  return {.model = options.model,
+          .in_dim = dataset.feature_dim,
+          .hidden_dim = options.hidden,
+          .num_classes = dataset.num_classes,
+          .num_layers = options.layers,
+          .dropout = options.dropout,
+          .init = options.init,
+          .seed = options.seed};
+}
+
+LoaderOptions loader_options_of(const TrainOptions& options, const std::vector<int>& fanouts,
+                                const ComputeDevice& device) {
+  return {.fanouts = fanouts,
+          .num_workers = options.workers,
+          .num_slots = options.slots,
+          .to_device = device.is_cuda()};
+}
+
+CheckpointIdentity identity_of(const TrainOptions& options, const Dataset& dataset, const Communicator& comm) {
+  return {.dataset_name = dataset.name,
+          .dataset_fingerprint = dataset.fingerprint,
+          .model_config = model_config_json(model_options_of(options, dataset)),
+          .seed = options.seed,
+          .world_size = comm.size(),
+          .global_batch_size = options.global_batch_size};
+}
+
+}  // namespace
+
+TrainOptions resolve_for_machine(TrainOptions options, const ComputeDevice& device, int ranks_on_host) {
+  const int cores = std::max(1, num_usable_cores() / std::max(1, ranks_on_host));
+  if (options.threads == 0) options.threads = device.is_cuda() ? 1 : cores;
+  if (options.workers == 0) options.workers = std::max(1, cores - 2);
+  if (options.slots == 0) options.slots = std::clamp(options.workers + 2, 4, 32);
+  options.device = device.is_cuda() ? "cuda" : "cpu";
+  return options;
+}
+
+struct Trainer::Impl {
+  Impl(const TrainOptions& train_options, const Dataset& data, const ComputeDevice& compute_device,
+       Communicator& communicator, std::filesystem::path run_directory)
+      : options(train_options),
+        dataset(data),
+        device(compute_device),
+        comm(communicator),
+        directory(std::move(run_directory)),
+        global_batch(options.global_batch_size > 0
+                         ? static_cast<std::size_t>(options.global_batch_size)
+                         : static_cast<std::size_t>(options.batch_size) * static_cast<std::size_t>(comm.size())),
+        steps_per_epoch(num_global_batches(dataset.train.size(), global_batch)),
+        model(make_model(model_options_of(options, dataset))),
+        optimizer((model->to(device.torch_device()), *model), {.lr = options.lr, .weight_decay = options.weight_decay}),
+        loader(dataset, loader_options_of(options, options.fanout, device)),
+        eval_loader(dataset, loader_options_of(options, options.eval_fanout, device)),
+        clock(device),
+        order(dataset.train.begin(), dataset.train.end()) {
+    const auto on_device = at::TensorOptions(device.torch_device());
+    losses = at::zeros({static_cast<std::int64_t>(steps_per_epoch)}, on_device.dtype(at::kFloat));
+    correct = at::zeros({static_cast<std::int64_t>(steps_per_epoch)}, on_device.dtype(at::kLong));
+  }
+
+  bool is_root() const { return comm.rank() == 0; }
+  std::filesystem::path checkpoints() const { return directory / "checkpoints"; }
+
+  std::size_t seeds_in(std::size_t step) const { return std::min(global_batch, order.size() - step * global_batch); }
+
+  /// This rank's share of every global batch of the epoch, from `first_step` on.
+  std::vector<BatchRequest> requests(int epoch, std::size_t first_step) {
+    std::ranges::copy(dataset.train, order.begin());
+    shuffle_seeds(order, options.seed, static_cast<std::uint32_t>(epoch));
+    std::vector<BatchRequest> requests;
+    for (std::size_t step = first_step; step < steps_per_epoch; ++step) {
+      const SeedRange share = rank_share(order.size(), global_batch, step, comm.rank(), comm.size());
+      requests.push_back({.key = {.seed = options.seed,
+                                  .epoch = static_cast<std::uint32_t>(epoch),
+                                  .batch = static_cast<std::uint32_t>(step)},
+                          .seeds = std::span<const NodeId>(order).subspan(share.begin, share.count)});
+    }
+    return requests;
+  }
+
+  /// Forward, backward, gradient exchange, update. Enqueues and returns.
+  void step(const Batch& batch) {
+    const auto index = static_cast<std::int64_t>(batch.key.batch);
+    optimizer.zero_gradients();
+    if (batch.layout.num_seeds > 0) {
+      const BatchView view = view_of(batch, device.torch_device().index());
+      const DropoutKey key{.seed = options.seed,
+                           .step = static_cast<std::uint32_t>(progress.global_step),
+                           .nodes = view.nodes};
+      const at::Tensor logits = model->forward(view, key);
+      const at::Tensor labels = view.y.to(at::kLong);
+      const at::Tensor loss_sum =
+          at::nll_loss(at::log_softmax(logits, -1), labels, {}, at::Reduction::Sum, /*ignore_index=*/-1);
+      losses[index].copy_(loss_sum.detach());
+      correct[index].copy_(at::argmax(logits.detach(), -1).eq(labels).sum());
+      (loss_sum / static_cast<double>(seeds_in(batch.key.batch))).backward();  // the mean over the global batch
+    }
+    comm.all_reduce_sum(optimizer.gradients(), device.stream());
+    optimizer.step();
+    ++progress.global_step;
+  }
+
+  /// Adds the steps done since `first_step` to the running sums; they are sums over all ranks then.
+  /// @throws Error{kDiverged}.
+  void collect(std::size_t first_step, std::size_t end_step) {
+    const at::Tensor loss_of = losses.cpu();
+    const at::Tensor correct_of = correct.cpu();
+    std::vector<double> sums;
+    for (std::size_t s = first_step; s < end_step; ++s) sums.push_back(static_cast<double>(loss_of.data_ptr<float>()[s]));
+    for (std::size_t s = first_step; s < end_step; ++s)
+      sums.push_back(static_cast<double>(correct_of.data_ptr<std::int64_t>()[s]));
+    comm.all_reduce_sum(std::span<double>(sums));
+    const std::size_t count = end_step - first_step;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!std::isfinite(sums[i]))
+        fail(ErrorKind::kDiverged, "the loss is not a number at epoch " + std::to_string(progress.epoch + 1) + ", step " +
+                                       std::to_string(first_step + i + 1) + "; lower --lr");
+      progress.partial_loss_sum += sums[i];
+      progress.partial_correct += static_cast<std::int64_t>(sums[count + i]);
+      progress.partial_seeds += static_cast<std::int64_t>(seeds_in(first_step + i));
+    }
+  }
+
+  EpochMetrics train_epoch() {
+    const int epoch = progress.epoch + 1;
+    const auto first_step = static_cast<std::size_t>(progress.step_in_epoch);
+    const Timer timer;
+    losses.zero_();
+    correct.zero_();
+    model->train();
+    Progress bar("epoch " + std::to_string(epoch), steps_per_epoch - first_step, "batches");
+    loader.start(requests(epoch, first_step));
+    clock.start_epoch();
+    std::size_t done = first_step;
+    while (const Batch* batch = loader.next(device.stream())) {
+      clock.batch_arrived();
+      step(*batch);
+      clock.step_done();
+      ++done;
+      bar.add(1);
+      if (interrupt_signal().load() != 0) {
+        loader.stop();
+        break;
+      }
+      if (take_checkpoint_request()) checkpoint_wanted = true;
+    }
+    const StepClock::Totals times = clock.totals();
+    const double seconds = timer.seconds();
+    collect(first_step, done);
+    progress.step_in_epoch = static_cast<std::int64_t>(done);
+    const LoaderStats& stats = loader.stats();
+    EpochMetrics m{.epoch = epoch, .step = progress.global_step};
+    const auto seeds = static_cast<double>(std::max<std::int64_t>(1, progress.partial_seeds));
+    m.loss = progress.partial_loss_sum / seeds;
+    m.train_accuracy = static_cast<double>(progress.partial_correct) / seeds;
+    m.lr = optimizer.lr();
+    m.epoch_seconds = seconds;
+    m.train_seconds = times.train_seconds;
+    m.blocked_seconds = times.blocked_seconds;
+    m.transfer_seconds = stats.transfer_seconds;
+    m.sample_seconds = stats.sample_seconds;
+    m.gather_seconds = stats.gather_seconds;
+    m.batches = stats.batches;
+    m.seeds = stats.seeds;
+    m.nodes = stats.nodes;
+    m.edges = stats.edges;
+    m.bytes_transferred = stats.bytes;
+    m.host_rss_bytes = resident_bytes();
+    m.device_bytes = device.peak_bytes();
+    return m;
+  }
+
+  InferenceCounts evaluate(std::span<const NodeId> nodes, const std::string& label) {
+    return sampled_inference(*model, eval_loader, nodes,
+                             {.batch_size = static_cast<std::size_t>(options.eval_batch_size),
+                              .seed = options.seed,
+                              .label = label,
+                              .stop = &interrupt_signal()},
+                             device, comm);
+  }
+
+  void save() {
+    if (is_root())
+      write_checkpoint(checkpoints(), *model, optimizer, progress, identity_of(options, dataset, comm), options.keep);
+  }
+
+  /// One epoch with everything around it. @return false when a signal ended it.
+  bool run_epoch(EpochMetrics& metrics) {
+    metrics = train_epoch();
+    if (interrupt_signal().load() != 0) return false;
+    progress = {.epoch = progress.epoch + 1,
+                .global_step = progress.global_step,
+                .best_epoch = progress.best_epoch,
+                .best_valid_accuracy = progress.best_valid_accuracy};
+    const bool is_last = progress.epoch == options.epochs;
+    bool is_best = false;
+    if (!dataset.valid.empty() && (is_last || progress.epoch % options.eval_every == 0)) {
+      const InferenceCounts valid = evaluate(dataset.valid, "validate");
+      if (interrupt_signal().load() != 0) return false;
+      metrics.valid_accuracy = valid.accuracy();
+      metrics.eval_seconds = valid.seconds;
+      is_best = progress.best_epoch == 0 || valid.accuracy() > progress.best_valid_accuracy;
+      if (is_best) {
+        progress.best_epoch = progress.epoch;
+        progress.best_valid_accuracy = valid.accuracy();
+      }
+    }
+    const bool is_due = options.checkpoint_every > 0 && progress.epoch % options.checkpoint_every == 0;
+    if (is_last || is_best || is_due || std::exchange(checkpoint_wanted, false)) save();
+    return true;
+  }
+
+  TrainResult run() {
+    if (!options.resume.empty()) {
+      progress = read_latest_checkpoint(checkpoints(), *model, optimizer, identity_of(options, dataset, comm));
+      log_info("resuming after epoch " + std::to_string(progress.epoch) + ", step " +
+               std::to_string(progress.step_in_epoch));
+    }
+    comm.broadcast(optimizer.parameters(), device.stream());
+    std::optional<MetricsFiles> files;
+    if (is_root()) files.emplace(directory, progress.epoch + 1);
+    TrainResult result;
+    while (progress.epoch < options.epochs) {
+      if (!run_epoch(result.last_epoch)) {
+        save();
+        result.was_interrupted = true;
+        return result;
+      }
+      if (is_root()) {
+        files->append(result.last_epoch);
+        log_info(summary_line(result.last_epoch));
+      }
+    }
+    result.best_epoch = progress.best_epoch;
+    result.valid_accuracy = progress.best_valid_accuracy;
+    if (!dataset.test.empty()) {
+      load_best_weights(checkpoints(), *model);
+      result.test_accuracy = evaluate(dataset.test, "test").accuracy();
+    }
+    result.was_interrupted = interrupt_signal().load() != 0;
+    return result;
+  }
+
+  const TrainOptions options;
+  const Dataset& dataset;
+  const ComputeDevice device;
+  Communicator& comm;
+  const std::filesystem::path directory;
+  const std::size_t global_batch;
+  const std::size_t steps_per_epoch;
+  std::shared_ptr<Model> model;
+  FlatAdam optimizer;
+  BatchLoader loader, eval_loader;
+  StepClock clock;
+  std::vector<NodeId> order;   // the epoch's permutation; requests point into it
+  at::Tensor losses, correct;  // [steps_per_epoch] on the device: sums over this rank's seeds
+  TrainProgress progress{};
+  bool checkpoint_wanted = false;
+};
+
+Trainer::Trainer(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, Communicator& comm,
+                 std::filesystem::path directory) {
+  if (dataset.train.empty()) fail(ErrorKind::kUsage, dataset.name + ": has no training nodes");
+  if (dataset.feature_dim == 0) fail(ErrorKind::kUsage, dataset.name + ": has no features to train on");
+  impl_ = std::make_unique<Impl>(options, dataset, device, comm, std::move(directory));
+}
+
+Trainer::~Trainer() = default;
+TrainResult Trainer::run() { return impl_->run(); }
+
+}  // namespace salient

@@ -1,0 +1,50 @@
+// engine/train/trainer.h - the training loop: epochs of steps, validation, checkpoints, the final test.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "engine/comm/communicator.h"
+#include "engine/report/metrics.h"
+#include "engine/train/train_options.h"
+#include "loaders/dataset.h"
+#include "models/compute_device.h"
+
+namespace salient {
+
+struct TrainResult {
+  bool was_interrupted = false;
+  int best_epoch = 0;
+  double valid_accuracy = 0;  ///< of the best epoch
+  double test_accuracy = 0;   ///< of the best epoch's model
+  EpochMetrics last_epoch{};  ///< its time columns end the run's report
+};
+
+/// The fanouts, batch sizes and slots of a run, with every "0 = default" resolved for this machine.
+TrainOptions resolve_for_machine(TrainOptions options, const ComputeDevice& device, int ranks_on_host);
+
+/// Trains on the training nodes of one data set. Every rank makes one and calls run(); the same options everywhere.
+class Trainer {
+ public:
+  /// @param options    resolved; options.resume names the checkpoint's run when it continues one.
+  /// @param directory  the run directory, already there; only rank 0 writes.
+  /// All references outlive the trainer.
+  /// @throws Error{kUsage} when there is nothing to train on, Error{kBadData} for an unusable checkpoint.
+  Trainer(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, Communicator& comm,
+          std::filesystem::path directory);
+  ~Trainer();
+
+  /// Trains to the last epoch, or to the step at which a signal asks to end, and leaves a checkpoint either way.
+  ///
+  /// @throws Error{kDiverged} naming the step at which the loss was not finite; whatever a worker threw.
+  /// Determinism: on a CPU the losses depend on the options alone, whatever the number of workers.
+  TrainResult run();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace salient

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""salient-train as a user runs it: results, run directory, reproducibility, resume, signals, exit codes.
+
+    salient_train_test.py BIN_DIRECTORY          trains on a small generated graph; about a minute on 2 cores
+"""
+import csv
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BIN = pathlib.Path(sys.argv.pop(1)).resolve()
+SMALL = ["--device", "cpu", "--hidden", "16", "--fanout", "5,4", "--eval-fanout", "8,8", "--batch-size", "200",
+         "--eval-batch-size", "500", "--lr", "0.01", "--workers", "2", "--progress", "none"]
+
+
+def run(program, *args, cwd=None, env=None):
+    return subprocess.run([BIN / program, *map(str, args)], cwd=cwd, text=True, capture_output=True, timeout=300,
+                          env={**os.environ, **(env or {})})
+
+
+class SalientTrain(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-train-test-"))
+        cls.store = cls.work / "graph"
+        made = run("salient-prepare", "synthetic", "--nodes", 4000, "--mean-degree", 10, "--features", 12, "--classes", 5,
+                   "--out", cls.store)
+        assert made.returncode == 0, made.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.work)
+
+    def train(self, name, *args, expect=0, dataset=None, env=None):
+        result = run("salient-train", "--dataset", dataset or self.store, "--out", self.work / name, *SMALL, *args,
+                     env=env)
+        self.assertEqual(result.returncode, expect, result.stderr + result.stdout)
+        return result
+
+    def metrics(self, name):
+        lines = (self.work / name / "metrics.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines]
+
+    def losses(self, name):
+        return [(m["loss"], m["train_accuracy"], m["valid_accuracy"]) for m in self.metrics(name)]
+
+    def assert_refused(self, result, code, *words):
+        self.assertEqual(result.returncode, code, result.stderr)
+        lines = [line for line in result.stderr.splitlines() if line]
+        self.assertEqual(len(lines), 1, result.stderr)
+        self.assertTrue(lines[0].startswith("salient-train: error: "), lines[0])
+        for word in words:
+            self.assertIn(str(word), lines[0])
+
+    def test_a_run_learns_and_ends_with_the_stable_lines(self):
+        result = self.train("learns", "--epochs", 4)
+        lines = result.stdout.splitlines()[-4:]
+        self.assertRegex(lines[0], r"^valid accuracy 0\.\d{4} \(epoch \d\)$")
+        self.assertRegex(lines[1], r"^test accuracy 0\.\d{4}$")
+        self.assertRegex(lines[2], r"^epoch seconds \d+\.\d\d \(train \d+\.\d\d, blocked \d+\.\d\d, transfer \d+\.\d\d\), "
+                                   r"\d+\.\d M edges/s sampled$")
+        self.assertEqual(lines[3], f"run directory {self.work / 'learns'}")
+        metrics = self.metrics("learns")
+        self.assertLess(metrics[-1]["loss"], metrics[0]["loss"] * 0.9)
+        majority = 0.5  # classes are uneven; the planted structure is worth far more
+        self.assertGreater(float(lines[1].split()[-1]), majority)
+
+    def test_the_run_directory_is_complete(self):
+        self.train("complete", "--epochs", 3, "--keep", 1, "--trace")
+        directory = self.work / "complete"
+        status = json.loads((directory / "run.json").read_text())
+        self.assertEqual(status["status"], "finished")
+        self.assertEqual(status["dataset"]["source"], "synthetic")
+        with open(directory / "metrics.csv") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([row["epoch"] for row in rows], ["1", "2", "3"])
+        for row, line in zip(rows, self.metrics("complete")):
+            self.assertEqual({k: v == "" for k, v in row.items()}, {k: v is None for k, v in line.items()})
+            self.assertEqual(float(row["loss"]), line["loss"])
+        checkpoints = directory / "checkpoints"
+        self.assertEqual(os.readlink(checkpoints / "latest"), "epoch-0003")
+        kept = {p.name for p in checkpoints.iterdir() if not p.is_symlink()}
+        self.assertEqual(kept, {"epoch-0003", os.readlink(checkpoints / "best")})
+        self.assertFalse([p for p in directory.rglob("*") if ".tmp" in p.name])
+        self.assertIn("test accuracy", (directory / "log.txt").read_text())
+        trace = json.loads((directory / "trace.json").read_text())
+        self.assertTrue({"sample", "gather", "compute"} <= {e["name"] for e in trace["traceEvents"]})
+
+    def test_losses_do_not_depend_on_workers_or_slots(self):
+        self.train("workers1", "--epochs", 2, "--workers", 1, "--slots", 2)
+        self.train("workers5", "--epochs", 2, "--workers", 5, "--slots", 9)
+        self.assertEqual(self.losses("workers1"), self.losses("workers5"))
+
+    def test_the_saved_configuration_reproduces_the_run(self):
+        self.train("first", "--epochs", 2, "--seed", 7, "--dropout", "0.3")
+        again = run("salient-train", "--config", self.work / "first/config.toml", "--out", self.work / "again",
+                    "--progress", "none")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(self.losses("first"), self.losses("again"))
+        self.train("other-seed", "--epochs", 2, "--seed", 8, "--dropout", "0.3")
+        self.assertNotEqual(self.losses("first"), self.losses("other-seed"))
+
+    def test_resume_continues_with_the_same_bits(self):
+        self.train("whole", "--epochs", 4)
+        self.train("part", "--epochs", 2)
+        resumed = run("salient-train", "--resume", self.work / "part", "--epochs", 4)
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        self.assertEqual(self.losses("whole"), self.losses("part"))
+        weights = "checkpoints/epoch-0004/model.safetensors"
+        self.assertEqual((self.work / "whole" / weights).read_bytes(), (self.work / "part" / weights).read_bytes())
+
+    def test_ctrl_c_ends_within_a_second_and_resumes_to_the_same_bits(self):
+        options = ["--epochs", "6", "--batch-size", "20", "--checkpoint-every", "1"]
+        process = subprocess.Popen([BIN / "salient-train", "--dataset", self.store, "--out", self.work / "stopped", *SMALL,
+                                    *options], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for line in process.stderr:
+            if line.startswith("epoch 1:"):
+                break
+        time.sleep(0.2)
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+        self.assertLess(time.monotonic() - start, 1.5)  # one second, and the machine may be busy
+        self.assertEqual(process.returncode, 130, errors)
+        self.assertIn("--resume", errors)
+        self.assertEqual(json.loads((self.work / "stopped/run.json").read_text())["status"], "interrupted")
+        resumed = run("salient-train", "--resume", self.work / "stopped")
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        self.train("unstopped", *options)
+        self.assertEqual(self.losses("unstopped"), self.losses("stopped"))
+
+    def test_a_damaged_checkpoint_is_refused_and_the_whole_one_named(self):
+        self.train("damaged", "--epochs", 2)
+        weights = self.work / "damaged/checkpoints/epoch-0002/model.safetensors"
+        weights.write_bytes(weights.read_bytes()[:-4])
+        result = run("salient-train", "--resume", self.work / "damaged", "--epochs", 3)
+        self.assertEqual(result.returncode, 65)
+        error = [line for line in result.stderr.splitlines() if "error:" in line]
+        self.assertEqual(len(error), 1)
+        self.assertIn("model.safetensors", error[0])
+        self.assertIn("epoch-0001", error[0])
+
+    def test_divergence_is_exit_1_and_names_the_step(self):
+        result = self.train("diverged", "--epochs", 3, "--lr", "1e30", expect=1)
+        self.assertRegex(result.stderr, r"salient-train: error: the loss is not a number at epoch \d+, step \d+")
+        self.assertIn("failed", json.loads((self.work / "diverged/run.json").read_text())["status"])
+
+    def test_bad_stores_are_refused_and_nothing_is_written(self):
+        broken = self.work / "broken"
+        out = self.work / "never"
+        self.assert_refused(self.train("never", dataset=broken, expect=66), 66, broken)
+        for damage, word in ((lambda f: f.unlink(), "indices.npy"), (lambda f: os.truncate(f, 5000), "indices.npy"),
+                             (lambda f: f.write_bytes(f.read_bytes()[:-4] + b"\xff\xff\xff\x7f"), "indices.npy")):
+            shutil.rmtree(broken, ignore_errors=True)
+            shutil.copytree(self.store, broken)
+            damage(broken / "indices.npy")
+            code = 65 if (broken / "indices.npy").exists() else 66
+            self.assert_refused(self.train("never", dataset=broken, expect=code), code, word)
+        self.assertFalse(out.exists())
+
+    def test_bad_options_are_refused_in_one_line(self):
+        for args, words in ((["--fanot", "3"], ["--fanout"]), (["--lr", "0"], ["--lr: above 0"]),
+                            (["--lr", "nan"], ["--lr"]), (["--layers", "3", "--fanout", "3,3"], ["--fanout"]),
+                            (["--model", "perceptron"], ["perceptron", "sage"]), (["--config", "absent.toml"], ["absent.toml"]),
+                            (["--epochs"], ["--epochs"]), (["stray"], ["stray"])):
+            with self.subTest(args=args):
+                result = run("salient-train", "--dataset", self.store, "--device", "cpu", *args)
+                self.assert_refused(result, 66 if "--config" in args else 2, *words)
+        self.assert_refused(run("salient-train"), 2, "--dataset")
+        occupied = self.work / "occupied"
+        occupied.mkdir()
+        (occupied / "file").write_text("mine")
+        self.assert_refused(self.train_into(occupied), 2, "occupied")
+
+    def train_into(self, directory):
+        return run("salient-train", "--dataset", self.store, "--out", directory, "--log-level", "off", *SMALL)
+
+    def test_precedence_is_command_line_environment_file_default(self):
+        config = self.work / "config.toml"
+        config.write_text("lr = 0.1\nhidden = 11\nepochs = 9\n")
+        printed = run("salient-train", "--dataset", "x", "--config", config, "--lr", "0.3", "--print-config",
+                      env={"SALIENT_LR": "0.2", "SALIENT_HIDDEN": "12", "SALIENT_DATA": "/somewhere"}).stdout
+        values = dict(re.findall(r"^(\S+) = (.*?)\s+#", printed, re.M))
+        self.assertEqual((values["lr"], values["hidden"], values["epochs"], values["dropout"]), ("0.3", "12", "9", "0.5"))
+        self.assertEqual(values["data-root"], '"/somewhere"')
+
+    def test_dry_run_prints_the_memory_plan_and_writes_nothing(self):
+        result = self.train("dry", "--dry-run")
+        self.assertIn("memory plan", result.stdout)
+        self.assertFalse((self.work / "dry").exists())
+
+    def test_version_names_the_libraries(self):
+        text = run("salient-train", "--version").stdout
+        for library in ("salient-train 0.1.0", "LibTorch", "oneTBB"):
+            self.assertIn(library, text)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
