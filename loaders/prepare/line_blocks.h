@@ -1,0 +1,75 @@
+// loaders/prepare/line_blocks.h - parses the lines of a big file on several threads, as if on one.
+#pragma once
+
+#include <oneapi/tbb/parallel_pipeline.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/core/progress.h"
+#include "loaders/prepare/line_reader.h"
+
+namespace salient {
+
+/// Reads what is left of `reader` in blocks of lines: parse(block) runs on any thread, consume(parsed) on one at a
+/// time, in the order of the file.
+///
+/// @param num_threads  0 = all cores
+/// @param label        of the progress bar, which counts bytes of the file
+/// @throws what reader, parse and consume throw; of several the one that comes first in the file.
+/// Memory: a few blocks for each thread.
+template <class Parsed, class Parse, class Consume>
+void for_each_line_block(LineReader& reader, int num_threads, const std::string& label, Parse parse, Consume consume) {
+  struct Item {
+    LineBlock block{};
+    Parsed parsed{};
+    std::exception_ptr error{};
+    std::uint64_t bytes = 0;
+  };
+  using ItemPtr = std::shared_ptr<Item>;  // a filter's result must be copyable
+  using oneapi::tbb::filter_mode;
+  oneapi::tbb::task_arena arena(num_threads > 0 ? num_threads : oneapi::tbb::task_arena::automatic);
+  Progress progress(label, reader.bytes_total(), "bytes");
+  std::uint64_t reported = 0;
+  bool stopped = false;
+
+  const auto read = [&](oneapi::tbb::flow_control& control) {
+    auto item = std::make_shared<Item>();
+    try {
+      if (stopped || !reader.next_block(item->block)) {
+        control.stop();
+        return ItemPtr();
+      }
+    } catch (...) {  // reported when its turn comes: a line before it may be wrong, too
+      item->error = std::current_exception();
+      stopped = true;
+    }
+    item->bytes = reader.bytes_read() - std::exchange(reported, reader.bytes_read());
+    return item;
+  };
+  const auto parse_one = [&](ItemPtr item) {
+    try {
+      if (!item->error) item->parsed = parse(std::as_const(item->block));
+    } catch (...) {
+      item->error = std::current_exception();
+    }
+    return item;
+  };
+  const auto consume_one = [&](ItemPtr item) {
+    if (item->error) std::rethrow_exception(item->error);
+    consume(std::move(item->parsed));
+    progress.add(item->bytes);
+  };
+  arena.execute([&] {
+    const auto tokens = static_cast<std::size_t>(2 * arena.max_concurrency());
+    oneapi::tbb::parallel_pipeline(
+        tokens, oneapi::tbb::make_filter<void, ItemPtr>(filter_mode::serial_in_order, read) &
+                    oneapi::tbb::make_filter<ItemPtr, ItemPtr>(filter_mode::parallel, parse_one) &
+                    oneapi::tbb::make_filter<ItemPtr, void>(filter_mode::serial_in_order, consume_one));
+  });
+}
+
+}  // namespace salient

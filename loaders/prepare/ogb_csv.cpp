@@ -1,0 +1,163 @@
+// loaders/prepare/ogb_csv.cpp - OGB's CSV layout: one file per table, gzip, no headers
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "engine/core/error.h"
+#include "loaders/prepare/line_blocks.h"
+#include "loaders/prepare/line_reader.h"
+#include "loaders/prepare/ogb_tables.h"
+#include "loaders/prepare/text_fields.h"
+
+namespace salient {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Calls use(line, number) for every line of a block.
+template <class Use>
+void for_each_line(const LineBlock& block, Use use) {
+  std::string_view rest = block.text;
+  std::uint64_t number = block.first_line;
+  for (std::string_view line; take_line(rest, line); ++number) use(line, number);
+}
+
+/// The number in a file that holds nothing else.
+std::uint64_t read_count(const fs::path& path) {
+  LineReader reader(path);
+  std::string_view line;
+  if (!reader.next(line)) fail(ErrorKind::kBadData, path.string() + ": is empty, one count is expected");
+  std::uint64_t count = 0;
+  if (!parse_number(line, count)) fail_at_line(path, 1, line, "is not a count");
+  if (reader.next(line)) fail_at_line(path, 2, line, "one count is expected, this is a second line");
+  return count;
+}
+
+/// How many lines a table must have, and who says so.
+struct Promise {
+  std::uint64_t num_lines = 0;
+  fs::path said_by{};
+
+  /// Called while reading too, so that a small file which inflates without end is stopped early.
+  void check_not_above(std::uint64_t found, const fs::path& path) const {
+    if (found > num_lines)
+      fail(ErrorKind::kBadData, path.string() + ": has more than the " + std::to_string(num_lines) + " lines that " +
+                                    said_by.filename().string() + " promises");
+  }
+  void check(std::uint64_t found, const fs::path& path) const {
+    check_not_above(found, path);
+    if (found < num_lines)
+      fail(ErrorKind::kBadData, path.string() + ": has " + std::to_string(found) + " of the " +
+                                    std::to_string(num_lines) + " lines that " + said_by.filename().string() +
+                                    " promises");
+  }
+};
+
+Promise read_promise(const fs::path& path) { return {read_count(path), path}; }
+
+struct Edges {
+  std::vector<NodeId> sources{}, destinations{};
+};
+
+Edges parse_edges(const LineBlock& block, const fs::path& path, std::uint64_t num_nodes) {
+  Edges edges;
+  for_each_line(block, [&](std::string_view line, std::uint64_t number) {
+    const std::size_t comma = line.find(',');
+    NodeId source = 0, destination = 0;
+    if (comma == std::string_view::npos || !parse_number(line.substr(0, comma), source) ||
+        !parse_number(line.substr(comma + 1), destination))
+      fail_at_line(path, number, line, "two node ids with a comma between them are expected");
+    if (source >= num_nodes || destination >= num_nodes)
+      fail_at_line(path, number, line, "the graph has nodes 0 to " + std::to_string(num_nodes - 1));
+    edges.sources.push_back(source);
+    edges.destinations.push_back(destination);
+  });
+  return edges;
+}
+
+void read_edges(const OgbLayout& layout, int num_threads, RawGraph& graph) {
+  const Promise promise = read_promise(layout.raw("num-edge-list.csv.gz"));
+  LineReader reader(layout.raw("edge.csv.gz"));
+  for_each_line_block<Edges>(
+      reader, num_threads, "edges",
+      [&](const LineBlock& block) { return parse_edges(block, reader.path(), graph.num_nodes); },
+      [&](Edges edges) {
+        graph.sources.insert(graph.sources.end(), edges.sources.begin(), edges.sources.end());
+        graph.destinations.insert(graph.destinations.end(), edges.destinations.begin(), edges.destinations.end());
+        promise.check_not_above(graph.sources.size(), reader.path());
+      });
+  promise.check(graph.sources.size(), reader.path());
+}
+
+void append_row(std::string_view line, const fs::path& path, std::uint64_t number, std::size_t num_columns,
+                std::vector<float>& values) {
+  FieldSplitter splitter(line, ',');
+  std::size_t column = 0;
+  for (std::string_view field; splitter.next(field); ++column) {
+    double value = 0;  // as OGB reads: text to double, double to float
+    if (!parse_number(field, value) || std::fabs(value) > double{std::numeric_limits<float>::max()})
+      fail_at_line(path, number, field, "column " + std::to_string(column + 1) + " is not a number of float's range");
+    values.push_back(static_cast<float>(value));
+  }
+  if (column != num_columns)
+    fail_at_line(path, number, line,
+                 "has " + std::to_string(column) + " columns, the first line has " + std::to_string(num_columns));
+}
+
+void read_features(const OgbLayout& layout, const Promise& promise, int num_threads, RawGraph& graph) {
+  const fs::path path = layout.raw("node-feat.csv.gz");
+  LineReader reader(path);
+  std::string_view first;
+  if (!reader.next(first)) fail(ErrorKind::kBadData, path.string() + ": is empty");
+  const auto num_columns = static_cast<std::size_t>(std::count(first.begin(), first.end(), ',')) + 1;
+  graph.features.dim = static_cast<int>(num_columns);
+  std::vector<float> first_row;
+  append_row(first, path, 1, num_columns, first_row);
+  append_feature_rows(graph.features, first_row.data(), first_row.size(), path.string());
+  std::uint64_t num_values = first_row.size();
+  for_each_line_block<std::vector<float>>(
+      reader, num_threads, "features",
+      [&](const LineBlock& block) {
+        std::vector<float> values;
+        for_each_line(block, [&](std::string_view line, std::uint64_t number) {
+          append_row(line, path, number, num_columns, values);
+        });
+        return values;
+      },
+      [&](const std::vector<float>& values) {
+        append_feature_rows(graph.features, values.data(), values.size(), path.string());
+        promise.check_not_above((num_values += values.size()) / num_columns, path);
+      });
+  promise.check(reader.line_number(), path);
+}
+
+void read_labels(const OgbLayout& layout, const Promise& promise, RawGraph& graph) {
+  LineReader reader(layout.raw("node-label.csv.gz"));
+  for (std::string_view line; reader.next(line);) {
+    double value = 0;
+    std::int32_t label = 0;
+    if (!parse_number(line, value) || !ogb_label_of(value, label))
+      fail_at_line(reader.path(), reader.line_number(), line, "is not a class (0, 1, ... or nan)");
+    graph.labels.push_back(label);
+    promise.check_not_above(graph.labels.size(), reader.path());
+  }
+  promise.check(graph.labels.size(), reader.path());
+}
+
+}  // namespace
+
+void read_ogb_csv(const OgbLayout& layout, int num_threads, RawGraph& graph) {
+  const Promise promise = read_promise(layout.raw("num-node-list.csv.gz"));
+  if (!is_node_count(promise.num_lines))
+    fail(ErrorKind::kBadData,
+         promise.said_by.string() + ": a graph has 1 to 2^32 - 2 nodes, not " + std::to_string(promise.num_lines));
+  graph.num_nodes = promise.num_lines;
+  read_labels(layout, promise, graph);
+  read_features(layout, promise, num_threads, graph);
+  read_edges(layout, num_threads, graph);
+}
+
+}  // namespace salient

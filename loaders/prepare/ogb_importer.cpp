@@ -1,0 +1,128 @@
+// loaders/prepare/ogb_importer.cpp - tables, then the split and the class names, which both layouts keep as CSV
+#include "loaders/prepare/ogb_importer.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/error.h"
+#include "engine/core/log.h"
+#include "loaders/prepare/line_reader.h"
+#include "loaders/prepare/ogb_layout.h"
+#include "loaders/prepare/ogb_tables.h"
+#include "loaders/prepare/text_fields.h"
+
+namespace salient {
+
+bool ogb_label_of(double value, std::int32_t& label) {
+  if (std::isnan(value)) return label = -1, true;
+  if (!(value >= 0 && value < double{std::numeric_limits<std::int32_t>::max()}) || value != std::floor(value))
+    return false;
+  return label = static_cast<std::int32_t>(value), true;
+}
+
+bool is_node_count(std::uint64_t count) { return count > 0 && count < std::numeric_limits<NodeId>::max(); }
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Reads one part of the split; `part_of` remembers, over all parts, where each node was met.
+std::vector<NodeId> read_split_part(const OgbLayout& layout, std::uint8_t part, const RawGraph& graph,
+                                    std::vector<std::uint8_t>& part_of) {
+  constexpr std::array<const char*, 4> kFiles = {"", "train.csv.gz", "valid.csv.gz", "test.csv.gz"};
+  LineReader reader(layout.split / kFiles[part]);
+  std::vector<NodeId> nodes;
+  for (std::string_view line; reader.next(line);) {
+    const auto refuse = [&](const std::string& rule) { fail_at_line(reader.path(), reader.line_number(), line, rule); };
+    NodeId node = 0;
+    if (!parse_number(line, node)) refuse("is not a node id");
+    if (node >= graph.num_nodes) refuse("the graph has nodes 0 to " + std::to_string(graph.num_nodes - 1));
+    if (part_of[node] != 0) refuse(std::string("the node is already in ") + kFiles[part_of[node]]);
+    if (part == 1 && graph.labels[node] < 0) refuse("a training node without a label");
+    part_of[node] = part;
+    nodes.push_back(node);
+  }
+  return nodes;
+}
+
+void read_split(const OgbLayout& layout, RawGraph& graph) {
+  std::vector<std::uint8_t> part_of(graph.num_nodes, 0);
+  graph.train = read_split_part(layout, 1, graph, part_of);
+  graph.valid = read_split_part(layout, 2, graph, part_of);
+  graph.test = read_split_part(layout, 3, graph, part_of);
+}
+
+/// "INDEX,NAME", the name quoted when it has commas; a header; each index once.
+std::vector<std::string> read_class_names(const fs::path& path) {
+  LineReader reader(path);
+  std::string_view line;
+  reader.next(line);  // the header
+  std::vector<std::string> names;
+  while (reader.next(line)) {
+    const std::size_t comma = line.find(',');
+    std::size_t index = 0;
+    if (comma == std::string_view::npos || !parse_number(line.substr(0, comma), index))
+      fail_at_line(path, reader.line_number(), line, "an index and a name are expected");
+    if (index != names.size()) fail_at_line(path, reader.line_number(), line, "the indices are not 0, 1, 2 and so on");
+    std::string_view name = line.substr(comma + 1);
+    if (name.size() >= 2 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+/// Names are an ornament: without them, or with a list of another form, the graph is whole.
+void add_class_names(const OgbLayout& layout, RawGraph& graph) {
+  const fs::path mapping = layout.root / "mapping";
+  if (!fs::is_directory(mapping)) return;
+  for (const auto& entry : fs::directory_iterator(mapping)) {
+    if (!entry.path().filename().string().starts_with("labelidx2")) continue;
+    try {
+      std::vector<std::string> names = read_class_names(entry.path());
+      if (names.size() == static_cast<std::size_t>(graph.num_classes))
+        graph.class_names = std::move(names);
+      else
+        log_warning(entry.path().string() + ": names " + std::to_string(names.size()) + " classes, the graph has " +
+                    std::to_string(graph.num_classes) + "; class names are left out");
+    } catch (const Error& error) {
+      log_warning(std::string(error.what()) + "; class names are left out");
+    }
+  }
+}
+
+int count_classes(const OgbLayout& layout, const RawGraph& graph) {
+  const int found = graph.labels.empty() ? 0 : *std::ranges::max_element(graph.labels) + 1;
+  if (!layout.known) return found;
+  if (graph.num_nodes != layout.known->num_nodes)
+    log_warning(layout.root.string() + ": has " + std::to_string(graph.num_nodes) + " nodes, the published " +
+                layout.name + " has " + std::to_string(layout.known->num_nodes));
+  return std::max(found, layout.known->num_classes);
+}
+
+}  // namespace
+
+RawGraph import_ogb(const OgbOptions& options) {
+  if (options.symmetric != "auto" && options.symmetric != "yes" && options.symmetric != "no")
+    fail(ErrorKind::kUsage, "--symmetric: auto, yes or no, not " + in_quotes(options.symmetric));
+  const OgbLayout layout = find_ogb_layout(options.raw, options.name);
+  RawGraph graph{.name = layout.name,
+                 .source_kind = "ogb",
+                 .source_path = options.raw.string(),
+                 .source_options = options.symmetric == "auto" ? "" : "--symmetric " + options.symmetric,
+                 .symmetrise = options.symmetric != "no"};
+  graph.features.type = options.feature_type;
+  if (layout.is_binary)
+    read_ogb_binary(layout, graph);
+  else
+    read_ogb_csv(layout, options.num_threads, graph);
+  read_split(layout, graph);
+  graph.num_classes = count_classes(layout, graph);
+  add_class_names(layout, graph);
+  return graph;
+}
+
+}  // namespace salient
