@@ -9,7 +9,7 @@
 namespace salient {
 
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root) {
-  if (dataset.starts_with("synthetic:")) return make_synthetic_dataset(parse_synthetic_name(dataset));
+  if (is_synthetic_name(dataset)) return make_synthetic_dataset(parse_synthetic_name(dataset));
   const std::filesystem::path path = dataset;
   std::error_code error;
   const bool is_path = dataset.find('/') != std::string::npos || std::filesystem::exists(path / "dataset.json", error);

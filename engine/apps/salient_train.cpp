@@ -18,6 +18,7 @@
 #include "engine/core/machine.h"
 #include "engine/core/progress.h"
 #include "engine/core/timer.h"
+#include "engine/core/version.h"
 #include "engine/report/run_directory.h"
 #include "engine/train/memory_plan.h"
 #include "engine/train/train_options.h"

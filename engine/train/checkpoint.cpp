@@ -164,11 +164,11 @@ void write_checkpoint(const fs::path& root, const Model& model, const FlatAdam& 
   fs::remove_all(folder, error);
   fs::create_directories(folder, error);
   if (error) fail(ErrorKind::kIo, folder.string() + ": " + error.message());
-  save_model(folder / kWeights, model, identity.model_config);
-  save_tensors(folder / kOptimizer, optimizer.state());
+  const TensorMetadata metadata{
+      {"format", "pt"}, {"salient.config", identity.model_config}, {"salient.version", identity.program_version}};
   Json state = state_json(progress, identity);
-  state["files"] = {{kWeights, digest_json(digest_file(folder / kWeights))},
-                    {kOptimizer, digest_json(digest_file(folder / kOptimizer))}};
+  state["files"] = {{kWeights, digest_json(save_tensors(folder / kWeights, state_of(model), metadata))},
+                    {kOptimizer, digest_json(save_tensors(folder / kOptimizer, optimizer.state(), metadata))}};
   (void)write_text_file(folder / kState, state.dump(2) + "\n");
   fsync_directory(folder);
   publish(root, name);
@@ -186,8 +186,8 @@ TrainProgress read_latest_checkpoint(const fs::path& root, Model& model, FlatAda
   try {
     const Json state = valid_state(folder);
     check_identity(folder, state, identity);
-    load_model(folder / kWeights, model);
-    load_tensors(folder / kOptimizer, optimizer.state());
+    (void)load_tensors(folder / kWeights, state_of(model));
+    (void)load_tensors(folder / kOptimizer, optimizer.state());
     return progress_in(state);
   } catch (const Json::exception& json_error) {
     fail(ErrorKind::kBadData, (folder / kState).string() + ": " + json_error.what() + advice(root, folder));
@@ -199,7 +199,7 @@ TrainProgress read_latest_checkpoint(const fs::path& root, Model& model, FlatAda
 void load_best_weights(const fs::path& root, Model& model) {
   const fs::path folder = fs::exists(root / "best") ? root / "best" : root / "latest";
   (void)valid_state(folder);
-  load_model(folder / kWeights, model);
+  (void)load_tensors(folder / kWeights, state_of(model));
 }
 
 }  // namespace salient

@@ -34,6 +34,7 @@ struct CheckpointIdentity {
   std::uint32_t seed = 0;
   int world_size = 1;
   std::int64_t global_batch_size = 0;
+  std::string program_version{};
 };
 
 /// Writes ROOT/epoch-NNNN (model.safetensors, optimizer.safetensors, state.json; FORMATS: "checkpoint") under a

@@ -53,13 +53,13 @@ void FlatAdam::step() {
                    /*beta2=*/0.999, options_.weight_decay, /*eps=*/1e-8, /*amsgrad=*/false, /*maximize=*/false);
 }
 
-std::map<std::string, at::Tensor> FlatAdam::state() const {
-  std::map<std::string, at::Tensor> state{{"step", step_.view({1})}};
+NamedTensors FlatAdam::state() const {
+  NamedTensors state{{"step", step_.view({1})}};
   for (const Slice& slice : slices_) {
     const std::int64_t size =
         std::accumulate(slice.shape.begin(), slice.shape.end(), std::int64_t{1}, std::multiplies<>());
-    state[slice.name + ".exp_avg"] = exp_avg_.narrow(0, slice.begin, size).view(slice.shape);
-    state[slice.name + ".exp_avg_sq"] = exp_avg_sq_.narrow(0, slice.begin, size).view(slice.shape);
+    state.emplace_back(slice.name + ".exp_avg", exp_avg_.narrow(0, slice.begin, size).view(slice.shape));
+    state.emplace_back(slice.name + ".exp_avg_sq", exp_avg_sq_.narrow(0, slice.begin, size).view(slice.shape));
   }
   return state;
 }

@@ -4,11 +4,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 
 #include "models/model.h"
+#include "models/state.h"
 
 namespace salient {
 
@@ -38,7 +38,7 @@ class FlatAdam {
   std::int64_t num_parameters() const { return parameters_.numel(); }
 
   /// Moments by parameter name, "NAME.exp_avg", "NAME.exp_avg_sq", and "step" [1] f32: what a checkpoint holds. Views.
-  std::map<std::string, at::Tensor> state() const;
+  NamedTensors state() const;
 
  private:
   Options options_;

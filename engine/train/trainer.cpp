@@ -18,6 +18,7 @@
 #include "engine/core/log.h"
 #include "engine/core/progress.h"
 #include "engine/core/timer.h"
+#include "engine/core/version.h"
 #include "engine/infer/sampled_inference.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/flat_adam.h"
@@ -55,7 +56,8 @@ CheckpointIdentity identity_of(const TrainOptions& options, const Dataset& datas
           .model_config = model_config_json(model_options_of(options, dataset)),
           .seed = options.seed,
           .world_size = comm.size(),
-          .global_batch_size = options.global_batch_size};
+          .global_batch_size = options.global_batch_size,
+          .program_version = kVersion};
 }
 
 }  // namespace
