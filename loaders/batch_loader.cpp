@@ -17,12 +17,14 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "engine/core/bounded_queue.h"
 #include "engine/core/error.h"
 #include "engine/core/timer.h"
+#include "engine/core/trace.h"
 #include "loaders/batch_maker.h"
 #include "loaders/batch_pipeline.h"
 #include "loaders/device_ring.h"
@@ -40,6 +42,15 @@ struct Slot {
 };
 
 struct Stopped {};  // ends the pipeline early
+
+/// Does `work`, shows it in the trace, and returns the seconds that it took.
+template <class Work>
+double timed(const char* name, int worker, std::size_t batch, Work work) {
+  const TraceSpan span(name, "loader", trace_row::kFirstWorker + worker, static_cast<std::int64_t>(batch));
+  const Timer timer;
+  work();
+  return timer.seconds();
+}
 
 LoaderOptions checked(LoaderOptions options) {
   require(options.num_workers >= 0, "a number of workers");
@@ -76,13 +87,10 @@ struct BatchLoader::Impl {
       BatchMaker& maker = makers.at(static_cast<std::size_t>(worker));
       slot.error = nullptr;
       slot.batch.index = index;
-      Timer timer;
-      maker.sample(requests[index], slot.batch);
-      slot.batch.sample_seconds = timer.lap();
+      slot.batch.sample_seconds = timed("sample", worker, index, [&] { maker.sample(requests[index], slot.batch); });
       if (ring) ring->wait_until_copied(index % num_slots);
-      (void)timer.lap();
-      maker.write(slot.batch, slot.memory.reserve(slot.batch.layout.bytes));
-      slot.batch.gather_seconds = timer.lap();
+      std::byte* const memory = slot.memory.reserve(slot.batch.layout.bytes);
+      slot.batch.gather_seconds = timed("gather", worker, index, [&] { maker.write(slot.batch, memory); });
     } catch (...) {
       slot.error = std::current_exception();
     }
@@ -122,6 +130,8 @@ struct BatchLoader::Impl {
     gate.reset();
     ready.emplace(num_slots);
     if (ring) ring->start_epoch();
+    for (std::size_t w = 0; w < makers.size() && Trace::global().is_on(); ++w)
+      Trace::global().name_row(trace_row::kFirstWorker + static_cast<int>(w), "worker " + std::to_string(w));
     is_running = true;
     if (options.num_workers > 0) producer = std::jthread([this] { run_epoch(); });
   }

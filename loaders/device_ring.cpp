@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/core/error.h"
+#include "engine/core/trace.h"
 #include "engine/cuda/cuda.h"
 
 namespace salient {
@@ -29,6 +31,7 @@ struct Lap {
   Event started = make_event(cudaEventDefault);
   Event copied = make_event(cudaEventBlockingSync);
   bool is_pending = false;  // enqueued, and its time not yet read
+  std::size_t batch = 0;
 };
 
 struct DeviceSlab {
@@ -76,6 +79,7 @@ class CudaDeviceRing final : public DeviceRing {
     cuda_check(cudaEventElapsedTime(&ms, lap.started.get(), lap.copied.get()));
     transfer_ms_.fetch_add(static_cast<double>(ms), std::memory_order_relaxed);
     lap.is_pending = false;
+    if (is_tracing_) trace(lap);
   }
 
   std::byte* copy(std::size_t batch, const std::byte* data, std::size_t bytes) override {
@@ -89,6 +93,7 @@ class CudaDeviceRing final : public DeviceRing {
     cuda_check(cudaMemcpyAsync(slab.memory, data, bytes, cudaMemcpyHostToDevice, stream_.get()));
     cuda_check(cudaEventRecord(lap.copied.get(), stream_.get()));
     lap.is_pending = true;
+    lap.batch = batch;
     return slab.memory;
   }
 
@@ -103,6 +108,12 @@ class CudaDeviceRing final : public DeviceRing {
   void start_epoch() override {
     for (std::size_t s = 0; s < laps_.size(); ++s) wait_until_copied(s);
     transfer_ms_ = 0;
+    is_tracing_ = Trace::global().is_on();
+    if (!is_tracing_) return;
+    Trace::global().name_row(trace_row::kCopyStream, "copy stream");
+    cuda_check(cudaEventRecord(epoch_.get(), stream_.get()));
+    cuda_check(cudaEventSynchronize(epoch_.get()));
+    epoch_on_host_ = Trace::Clock::now();
   }
 
   double transfer_seconds() override {
@@ -112,6 +123,16 @@ class CudaDeviceRing final : public DeviceRing {
 
  private:
   void use_device() const { cuda_check(cudaSetDevice(device_)); }
+
+  void trace(const Lap& lap) const {
+    const auto at = [&](const Event& event) {
+      float ms = 0;
+      cuda_check(cudaEventElapsedTime(&ms, epoch_.get(), event.get()));
+      return epoch_on_host_ + std::chrono::nanoseconds(static_cast<std::int64_t>(static_cast<double>(ms) * 1e6));
+    };
+    Trace::global().add("copy", "gpu", trace_row::kCopyStream, at(lap.started), at(lap.copied),
+                        static_cast<std::int64_t>(lap.batch));
+  }
 
   /// In stream order, so that growing waits for nobody: 1.25 times the largest batch so far, that the first batches of
   /// a run settle the sizes for good.
@@ -133,6 +154,11 @@ class CudaDeviceRing final : public DeviceRing {
   std::vector<DeviceSlab> slabs_;  // by device slab
   std::size_t largest_ = 0;
   std::atomic<double> transfer_ms_ = 0;  // workers add to it
+
+  // The epoch's begin on both clocks, to place copies on the trace's.
+  bool is_tracing_ = false;
+  Event epoch_ = make_event(cudaEventBlockingSync);
+  Trace::Clock::time_point epoch_on_host_{};
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ class DeviceRing : public PagePinner {
   /// What was enqueued on `stream` until now is all that reads the batch. Consumer's thread.
   virtual void end_use(std::size_t batch, CUstream_st* stream) = 0;
 
-  /// Begins an epoch: batch numbers start at 0 again, and so does the sum of transfer seconds.
+  /// Begins an epoch, when no worker is active: batch numbers start at 0 again, and so does the sum of transfer seconds.
   virtual void start_epoch() = 0;
 
   /// Seconds that the copies of this epoch took on the copy stream. Waits for those not yet over. Consumer's thread,
