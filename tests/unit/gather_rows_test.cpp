@@ -14,12 +14,12 @@ namespace {
 TEST(GatherRowsOnHost, EqualsTheReferenceAndTouchesNothingElse) {
   std::mt19937 random(1);
   for (const std::size_t num_rows : {1u, 7u, 300u})
-    for (const std::size_t row_bytes : {0u, 1u, 2u, 31u, 32u, 64u, 200u, 256u, 400u, 1534u, 2048u, 5000u})
-      for (const std::size_t num_out : {0u, 1u, 2u, 31u, 999u})
+    for (const std::size_t row_bytes : {0u, 1u, 2u, 31u, 32u, 200u, 256u, 1534u, 5000u})
+      for (const std::size_t num_out : {0u, 1u, 2u, 31u, 400u})
         for (const std::size_t table_shift : {0u, 1u, 16u})
           for (const std::size_t out_shift : {0u, 1u, 32u}) {
             std::vector<std::byte> storage(num_rows * row_bytes + table_shift);
-            for (std::byte& b : storage) b = static_cast<std::byte>(random());
+            for (std::size_t i = 0; i < storage.size(); ++i) storage[i] = static_cast<std::byte>(i * 31 + i / 251);
             const RowTable table{storage.data() + table_shift, num_rows, row_bytes};
             std::vector<NodeId> row_of(num_out);
             for (NodeId& row : row_of) row = static_cast<NodeId>(random() % num_rows);

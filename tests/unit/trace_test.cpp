@@ -87,7 +87,8 @@ TEST_F(TraceTest, ThreadsLoseNothing) {
   }
   trace.close();
   std::map<int, std::int64_t> next;
-  for (const auto& event : read()["traceEvents"]) {
+  const nlohmann::json file = read();
+  for (const auto& event : file["traceEvents"]) {
     if (event["ph"] != "X") continue;
     EXPECT_EQ(event["args"]["batch"], next[event["tid"]]++);
   }

@@ -1,0 +1,140 @@
+// tests/property/batch_maker_test.cpp - what runs inside the loader's stages, with plain threads so that TSan sees all
+// of it: makers that fill a ring of slabs, a gate that holds them back, a consumer that reads.
+#include "loaders/batch_maker.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "engine/core/bounded_queue.h"
+#include "loaders/host_slab.h"
+#include "loaders/release_gate.h"
+#include "tests/support/batches.h"
+#include "tests/support/datasets.h"
+
+namespace salient {
+namespace {
+
+const std::vector<int> kFanouts{5, 3};
+
+TEST(BatchMaker, WritesTheReferenceBatchForEveryFeatureWidthAndType) {
+  for (const int feature_dim : {0, 1, 3, 16, 100, 128})
+    for (const FeatureType type : {FeatureType::kF16, FeatureType::kF32})
+      for (const Replacement replacement : {Replacement::kWithout, Replacement::kWith}) {
+        const Dataset dataset = test::generated_dataset(300, 8, feature_dim, type);
+        BatchMaker maker(dataset, kFanouts, replacement, true);
+        HostSlab slab;
+        for (const std::size_t batch_size : {100u, 1u, 30u})
+          for (const BatchRequest& request : test::requests_of(dataset.train, batch_size)) {
+            Batch batch;
+            maker.sample(request, batch);
+            batch.data = slab.reserve(batch.layout.bytes);
+            maker.write(batch, batch.data);
+            test::expect_reference_batch(batch, dataset, kFanouts, request, replacement);
+            if (HasFailure()) return;
+          }
+      }
+}
+
+TEST(BatchMaker, LayoutHasNoOverlapsAndAlignedParts) {
+  const Dataset dataset = test::generated_dataset(300, 8, 7);
+  for (const bool has_features : {true, false}) {
+    Batch batch;
+    BatchMaker(dataset, kFanouts, Replacement::kWithout, has_features)
+        .sample({{1, 0, 0}, dataset.train.first(50)}, batch);
+    const BatchLayout& layout = batch.layout;
+    std::vector<std::pair<std::size_t, std::size_t>> parts;  // offset, bytes
+    if (has_features) parts.emplace_back(layout.x, static_cast<std::size_t>(layout.num_nodes) * 14);
+    parts.emplace_back(layout.y, 50 * 4);
+    parts.emplace_back(layout.nodes, static_cast<std::size_t>(layout.num_nodes) * 4);
+    for (const HopLayout& hop : layout.hops) {
+      parts.emplace_back(hop.indptr, (static_cast<std::size_t>(hop.num_dst) + 1) * 4);
+      parts.emplace_back(hop.indices, static_cast<std::size_t>(hop.num_edges) * 4);
+    }
+    std::size_t end = 0;
+    for (const auto& [offset, bytes] : parts) {
+      EXPECT_EQ(offset % kBatchAlignment, 0u);
+      EXPECT_GE(offset, end);
+      end = offset + bytes;
+    }
+    EXPECT_LE(end, layout.bytes);
+    EXPECT_LT(layout.bytes, end + kBatchAlignment) << "nothing wasted";
+  }
+}
+
+TEST(HostSlab, GrowsWithHeadRoomAndThenStays) {
+  HostSlab slab;
+  const std::byte* first = slab.reserve(10'000'000);
+  EXPECT_GE(slab.capacity(), 12'500'000u);
+  EXPECT_EQ(slab.reserve(12'500'000), first);
+  EXPECT_EQ(slab.reserve(1), first);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(slab.reserve(40'000'000)) % kBatchAlignment, 0u);
+}
+
+// The loader's protocol: a batch is handed out when batch - slots was given back, and delivered in order.
+TEST(BatchMaker, ThreadsFillARingInOrder) {
+  constexpr std::size_t kSlots = 4;
+  constexpr int kWorkers = 3;
+  const Dataset dataset = test::generated_dataset(600, 8, 20);
+  const std::vector<BatchRequest> requests = test::requests_of(dataset.train, 8);
+  struct Slot {
+    HostSlab memory;
+    Batch batch;
+  };
+  std::vector<Slot> slots(kSlots);
+  ReleaseGate given_back;
+  BoundedQueue<std::size_t> ready(kSlots);
+  std::atomic<std::size_t> next = 0;
+  std::mutex turn_mutex;
+  std::condition_variable turn_changed;
+  std::size_t turn = 0;
+  std::vector<std::jthread> workers;
+  for (int w = 0; w < kWorkers; ++w)
+    workers.emplace_back([&] {
+      BatchMaker maker(dataset, kFanouts, Replacement::kWithout, true);
+      for (std::size_t b = next++; b < requests.size(); b = next++) {
+        if (b >= kSlots && !given_back.wait_for(b - kSlots + 1)) return;
+        Slot& slot = slots[b % kSlots];
+        maker.sample(requests[b], slot.batch);
+        slot.batch.data = slot.memory.reserve(slot.batch.layout.bytes);
+        maker.write(slot.batch, slot.batch.data);
+        std::unique_lock lock(turn_mutex);
+        turn_changed.wait(lock, [&] { return turn == b; });
+        EXPECT_TRUE(ready.push(b));
+        ++turn;
+        lock.unlock();
+        turn_changed.notify_all();
+      }
+    });
+  for (std::size_t b = 0; b < requests.size(); ++b) {
+    const std::optional<std::size_t> got = ready.pop();
+    ASSERT_EQ(got, b);
+    test::expect_reference_batch(slots[b % kSlots].batch, dataset, kFanouts, requests[b]);
+    given_back.release();
+  }
+}
+
+TEST(ReleaseGate, CountsWakesAndCloses) {
+  ReleaseGate gate;
+  EXPECT_TRUE(gate.wait_for(0));
+  {
+    const std::jthread waiter([&] { EXPECT_TRUE(gate.wait_for(2)); });
+    gate.release();
+    gate.release();
+  }
+  {
+    const std::jthread waiter([&] { EXPECT_FALSE(gate.wait_for(3)); });
+    gate.close();
+  }
+  EXPECT_TRUE(gate.is_closed());
+  gate.reset();
+  EXPECT_FALSE(gate.is_closed());
+}
+
+}  // namespace
+}  // namespace salient
