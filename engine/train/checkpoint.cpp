@@ -183,16 +183,19 @@ TrainProgress read_latest_checkpoint(const fs::path& root, Model& model, FlatAda
   const std::vector<fs::path> found = checkpoints_in(root);
   if (found.empty()) fail(ErrorKind::kNoInput, root.string() + ": holds no checkpoint to resume from");
   const fs::path& folder = found.front();
+  Json state;
   try {
-    const Json state = valid_state(folder);
+    state = valid_state(folder);
+  } catch (const Error& cause) {
+    fail(ErrorKind::kBadData, cause.what() + advice(root, folder));
+  }
+  try {
     check_identity(folder, state, identity);
     (void)load_tensors(folder / kWeights, state_of(model));
     (void)load_tensors(folder / kOptimizer, optimizer.state());
     return progress_in(state);
-  } catch (const Json::exception& json_error) {
-    fail(ErrorKind::kBadData, (folder / kState).string() + ": " + json_error.what() + advice(root, folder));
-  } catch (const Error& cause) {
-    fail(ErrorKind::kBadData, cause.what() + advice(root, folder));
+  } catch (const Json::exception& cause) {
+    fail(ErrorKind::kBadData, (folder / kState).string() + ": " + cause.what() + advice(root, folder));
   }
 }
 

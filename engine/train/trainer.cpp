@@ -220,28 +220,25 @@ struct Trainer::Impl {
       write_checkpoint(checkpoints(), *model, optimizer, progress, identity_of(options, dataset, comm), options.keep);
   }
 
-  /// One epoch with everything around it. @return false when a signal ended it.
+  /// One epoch with everything around it. @return false when a signal ended it; `progress` is then inside the epoch.
   bool run_epoch(EpochMetrics& metrics) {
+    const int epoch = progress.epoch + 1;
+    const bool is_last = epoch == options.epochs;
     metrics = train_epoch();
     if (interrupt_signal().load() != 0) return false;
-    progress = {.epoch = progress.epoch + 1,
-                .global_step = progress.global_step,
-                .best_epoch = progress.best_epoch,
-                .best_valid_accuracy = progress.best_valid_accuracy};
-    const bool is_last = progress.epoch == options.epochs;
     bool is_best = false;
-    if (!dataset.valid.empty() && (is_last || progress.epoch % options.eval_every == 0)) {
+    if (!dataset.valid.empty() && (is_last || epoch % options.eval_every == 0)) {
       const InferenceCounts valid = evaluate(dataset.valid, "validate");
       if (interrupt_signal().load() != 0) return false;
       metrics.valid_accuracy = valid.accuracy();
       metrics.eval_seconds = valid.seconds;
       is_best = progress.best_epoch == 0 || valid.accuracy() > progress.best_valid_accuracy;
-      if (is_best) {
-        progress.best_epoch = progress.epoch;
-        progress.best_valid_accuracy = valid.accuracy();
-      }
     }
-    const bool is_due = options.checkpoint_every > 0 && progress.epoch % options.checkpoint_every == 0;
+    progress = {.epoch = epoch,
+                .global_step = progress.global_step,
+                .best_epoch = is_best ? epoch : progress.best_epoch,
+                .best_valid_accuracy = is_best ? *metrics.valid_accuracy : progress.best_valid_accuracy};
+    const bool is_due = options.checkpoint_every > 0 && epoch % options.checkpoint_every == 0;
     if (is_last || is_best || is_due || std::exchange(checkpoint_wanted, false)) save();
     return true;
   }
