@@ -18,6 +18,7 @@
 #include "engine/core/machine.h"
 #include "engine/core/progress.h"
 #include "engine/core/timer.h"
+#include "engine/core/trace.h"
 #include "engine/core/version.h"
 #include "engine/report/run_directory.h"
 #include "engine/train/memory_plan.h"
@@ -147,6 +148,11 @@ int train(const TrainOptions& wanted, bool is_dry_run) {
   std::ostringstream config;
   options::print_toml(config, options);
   replace_text_file(directory / "config.toml", config.str());
+  if (options.trace) {
+    Trace::global().open(directory / "trace.json", comm->rank());
+    Trace::global().name_row(trace_row::kMain, "main");
+    Trace::global().name_row(trace_row::kComputeStream, "compute stream");
+  }
   return run_in(directory, options, dataset, device, *comm);
 }
 

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <vector>
 
+#include "engine/core/trace.h"
+
 #if SALIENT_HAS_CUDA
 #include "engine/cuda/cuda.h"
 #endif
@@ -33,7 +35,13 @@ struct StepClock::Stamps {
     return std::chrono::duration<double>(host[stamp] - host[stamp - 1]).count();
   }
 
+  /// When the host's clock showed `seconds` after the start of the epoch. The stream is idle at that start.
+  std::chrono::steady_clock::time_point host_time(double seconds) const {
+    return start + std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
+  }
+
   ComputeDevice device;
+  std::chrono::steady_clock::time_point start{};
   std::size_t used = 0;
   std::vector<std::chrono::steady_clock::time_point> host{};
 #if SALIENT_HAS_CUDA
@@ -47,6 +55,7 @@ StepClock::~StepClock() = default;
 void StepClock::start_epoch() {
   stamps_->used = 0;
   stamps_->host.clear();
+  stamps_->start = std::chrono::steady_clock::now();
   stamps_->add();
 }
 
@@ -55,9 +64,18 @@ void StepClock::step_done() { stamps_->add(); }
 
 StepClock::Totals StepClock::totals() {
   stamps_->device.wait();
+  const int row = stamps_->device.is_cuda() ? trace_row::kComputeStream : trace_row::kMain;
   Totals totals;
-  for (std::size_t stamp = 1; stamp < stamps_->used; ++stamp)
-    (stamp % 2 == 1 ? totals.blocked_seconds : totals.train_seconds) += stamps_->seconds_before(stamp);
+  double now = 0;  // seconds since the start of the epoch
+  for (std::size_t stamp = 1; stamp < stamps_->used; ++stamp) {
+    const double seconds = stamps_->seconds_before(stamp);
+    const bool is_step = stamp % 2 == 0;
+    (is_step ? totals.train_seconds : totals.blocked_seconds) += seconds;
+    if (is_step && Trace::global().is_on())
+      Trace::global().add("compute", "train", row, stamps_->host_time(now), stamps_->host_time(now + seconds),
+                          static_cast<std::int64_t>(stamp / 2 - 1));
+    now += seconds;
+  }
   return totals;
 }
 

@@ -136,9 +136,10 @@ struct Trainer::Impl {
     ++progress.global_step;
   }
 
-  /// Adds the steps done since `first_step` to the running sums; they are sums over all ranks then.
+  /// Adds the steps up to `end_step` that are not in the running sums yet, over all ranks. Waits for the device.
   /// @throws Error{kDiverged}.
-  void collect(std::size_t first_step, std::size_t end_step) {
+  void collect(std::size_t end_step) {
+    const auto first_step = static_cast<std::size_t>(progress.step_in_epoch);
     const at::Tensor loss_of = losses.cpu();
     const at::Tensor correct_of = correct.cpu();
     std::vector<double> sums;
@@ -155,6 +156,7 @@ struct Trainer::Impl {
       progress.partial_correct += static_cast<std::int64_t>(sums[count + i]);
       progress.partial_seeds += static_cast<std::int64_t>(seeds_in(first_step + i));
     }
+    progress.step_in_epoch = static_cast<std::int64_t>(end_step);
   }
 
   EpochMetrics train_epoch() {
@@ -178,12 +180,14 @@ struct Trainer::Impl {
         loader.stop();
         break;
       }
-      if (take_checkpoint_request()) checkpoint_wanted = true;
+      if (take_checkpoint_request()) {
+        collect(done);
+        save();
+      }
     }
     const StepClock::Totals times = clock.totals();
     const double seconds = timer.seconds();
-    collect(first_step, done);
-    progress.step_in_epoch = static_cast<std::int64_t>(done);
+    collect(done);
     const LoaderStats& stats = loader.stats();
     EpochMetrics m{.epoch = epoch, .step = progress.global_step};
     const auto seeds = static_cast<double>(std::max<std::int64_t>(1, progress.partial_seeds));
@@ -239,7 +243,7 @@ struct Trainer::Impl {
                 .best_epoch = is_best ? epoch : progress.best_epoch,
                 .best_valid_accuracy = is_best ? *metrics.valid_accuracy : progress.best_valid_accuracy};
     const bool is_due = options.checkpoint_every > 0 && epoch % options.checkpoint_every == 0;
-    if (is_last || is_best || is_due || std::exchange(checkpoint_wanted, false)) save();
+    if (is_last || is_best || is_due) save();
     return true;
   }
 
@@ -288,7 +292,6 @@ struct Trainer::Impl {
   std::vector<NodeId> order;   // the epoch's permutation; requests point into it
   at::Tensor losses, correct;  // [steps_per_epoch] on the device: sums over this rank's seeds
   TrainProgress progress{};
-  bool checkpoint_wanted = false;
 };
 
 Trainer::Trainer(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, Communicator& comm,
