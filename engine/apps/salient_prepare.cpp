@@ -1,0 +1,244 @@
+// engine/apps/salient_prepare.cpp - salient-prepare: other people's graphs, or generated ones, become data sets.
+#include <cmath>
+#include <cstdio>
+#include <initializer_list>
+#include <iostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/apps/prepare_options.h"
+#include "engine/core/error.h"
+#include "engine/core/log.h"
+#include "engine/core/options.h"
+#include "engine/core/progress.h"
+#include "engine/core/staged_directory.h"
+#include "engine/core/timer.h"
+#include "engine/core/version.h"
+#include "loaders/dataset.h"
+#include "loaders/dataset_summary.h"
+#include "loaders/prepare/ogb_importer.h"
+#include "loaders/prepare/wordnet_importer.h"
+#include "loaders/prepare/write_store.h"
+#include "loaders/synthetic.h"
+
+namespace salient::prepare {
+namespace {
+
+using Arguments = std::span<const char* const>;
+
+struct Command {
+  const char* name;
+  const char* synopsis;
+  const char* purpose;
+  int (*run)(Arguments);
+};
+
+void require_option(bool holds, const char* text) {
+  if (!holds) fail(ErrorKind::kUsage, text);
+}
+
+void require_one_of(const std::string& value, const char* option, std::initializer_list<const char*> allowed) {
+  std::string text = std::string(option) + ": ";
+  for (const char* word : allowed) {
+    if (value == word) return;
+    text.append(word == *allowed.begin() ? "" : " or ").append(word);
+  }
+  fail(ErrorKind::kUsage, text.append(", not '").append(value).append("'"));
+}
+
+void apply_common(const CommonOptions& common) {
+  require_one_of(common.progress, "--progress", {"auto", "plain", "none"});
+  require_option(common.threads >= 0 && common.threads <= 4096, "--threads: 0 to 4096");
+  set_progress_mode(common.progress == "auto"    ? ProgressMode::kAuto
+                    : common.progress == "plain" ? ProgressMode::kPlain
+                                                 : ProgressMode::kNone);
+}
+
+const CommonOptions& common_of(const CommonOptions& options) { return options; }
+const CommonOptions& common_of(const auto& options) { return options.write.common; }
+
+/// Options of one subcommand, or nothing after --help has been printed.
+template <class Options>
+bool read(Arguments arguments, const char* name, Options& options) {
+  options::parse(arguments, options);
+  if (common_of(options).help) {
+    std::cout << "salient-prepare " << name << ", options and their defaults:\n";
+    options::print_help(std::cout, Options{});
+    return false;
+  }
+  apply_common(common_of(options));
+  return true;
+}
+
+/// What can be refused before any file is read.
+WriteStoreOptions start_writing(const WriteOptions& write) {
+  require_option(!write.out.empty(), "--out: is needed, the folder to write");
+  require_one_of(write.feature_dtype, "--feature-dtype", {"f16", "f32"});
+  require_one_of(write.symmetric, "--symmetric", {"auto", "yes", "no"});
+  require_option(write.memory_gb >= 0, "--memory-gb: 0 or more");
+  const WriteStoreOptions options{.out = write.out, .num_threads = write.common.threads, .force = write.force};
+  for (const auto& leftover : leftovers_of(options.out))
+    log_warning(leftover.string() + " is what an interrupted run left; remove it when no other run works on it");
+  check_can_write(options);
+  return options;
+}
+
+void check_memory(const WriteOptions& write, std::uint64_t bytes_needed) {
+  const double needed = static_cast<double>(bytes_needed) * 1e-9;
+  if (write.memory_gb > 0 && needed > write.memory_gb)
+    fail(ErrorKind::kHostMemory, "this graph needs about " + options::to_text(std::ceil(needed * 10) / 10) +
+                                     " GB of memory, --memory-gb allows " + options::to_text(write.memory_gb));
+}
+
+/// The last lines of every subcommand that writes a store. Opening it again proves that it can be opened.
+void print_summary(const WriteReport& report, const WriteOptions& write, const Timer& timer) {
+  const Dataset dataset = open_dataset(write.out, write.common.threads);
+  std::cout << summary_text(dataset, summarise(dataset, write.common.threads));
+  std::cout << "met             " << report.edges_read << " edges read, " << report.duplicates
+            << " repeated entries left out, " << report.self_loops << " self loops kept\n";
+  char line[96];
+  (void)std::snprintf(line, sizeof line, "wrote           %.1f MB in %.1f s to ",
+                      static_cast<double>(report.bytes) * 1e-6, timer.seconds());
+  std::cout << line << write.out << "\nnext            salient-train --dataset " << write.out << "\n";
+}
+
+int write_and_report(RawGraph graph, const WriteOptions& write, const WriteStoreOptions& options, const Timer& timer) {
+  const WriteReport report = write_store(std::move(graph), options);
+  print_summary(report, write, timer);
+  return 0;
+}
+
+int run_wordnet(Arguments arguments) {
+  WordnetArguments given;
+  if (!read(arguments, "wordnet", given)) return 0;
+  const Timer timer;
+  const WriteStoreOptions options = start_writing(given.write);
+  require_one_of(given.pointers, "--pointers", {"semantic", "all"});
+  RawGraph graph = import_wordnet({.source = given.source,
+                                   .pointers = given.pointers,
+                                   .rng_seed = given.write.rng_seed,
+                                   .feature_type = given.write.feature_type()});
+  if (given.write.symmetric == "no") graph.symmetrise = false;
+  return write_and_report(std::move(graph), given.write, options, timer);
+}
+
+int run_ogb(Arguments arguments) {
+  OgbArguments given;
+  if (!read(arguments, "ogb", given)) return 0;
+  const Timer timer;
+  require_option(!given.raw.empty(), "--raw: is needed, the unpacked data set's folder");
+  const WriteStoreOptions options = start_writing(given.write);
+  return write_and_report(import_ogb({.raw = given.raw,
+                                      .name = given.name,
+                                      .feature_type = given.write.feature_type(),
+                                      .symmetric = given.write.symmetric,
+                                      .num_threads = given.write.common.threads}),
+                          given.write, options, timer);
+}
+
+SyntheticOptions synthetic_options(const SyntheticArguments& given) {
+  require_option(given.like.empty() != (given.nodes == 0), "--like or --nodes: one of them is needed, not both");
+  SyntheticOptions wanted = given.nodes > 0
+                                ? synthetic_of_size(given.nodes, given.mean_degree, given.features, given.classes)
+                                : synthetic_like(given.like, given.scale);
+  wanted.seed = given.write.rng_seed;
+  wanted.feature_type = given.write.feature_type();
+  return wanted;
+}
+
+int run_synthetic(Arguments arguments) {
+  SyntheticArguments given;
+  if (!read(arguments, "synthetic", given)) return 0;
+  const Timer timer;
+  const SyntheticOptions wanted = synthetic_options(given);
+  const WriteStoreOptions options = start_writing(given.write);
+  require_option(given.write.symmetric != "no", "--symmetric: generated graphs are always symmetric");
+  check_memory(given.write, synthetic_bytes(wanted));
+  const Dataset dataset = make_synthetic_dataset(wanted, given.write.common.threads);
+  const auto num_edges = static_cast<std::uint64_t>(dataset.num_edges());
+  const WriteReport report = write_store(
+      dataset, {.source_path = {}, .source_options = wanted.name, .rng_seed = wanted.seed, .edges_read = num_edges / 2},
+      options);
+  print_summary(report, given.write, timer);
+  return 0;
+}
+
+/// verify and describe take the folder as their only word.
+std::string take_directory(Arguments& arguments, const char* name) {
+  if (arguments.empty() || std::string_view(arguments[0]).starts_with("--"))
+    fail(ErrorKind::kUsage, std::string("expected a folder: salient-prepare ") + name + " DIR");
+  const std::string directory = arguments[0];
+  arguments = arguments.subspan(1);
+  return directory;
+}
+
+bool asks_for_help(Arguments arguments) {
+  return !arguments.empty() && (std::string_view(arguments[0]) == "--help" || std::string_view(arguments[0]) == "-h");
+}
+
+int run_verify(Arguments arguments) {
+  CommonOptions common;
+  const std::string directory = asks_for_help(arguments) ? "" : take_directory(arguments, "verify");
+  if (!read(arguments, "verify DIR", common)) return 0;
+  const Timer timer;
+  verify_dataset(directory, common.threads);
+  std::printf("%s: every check passed in %.1f s\n", directory.c_str(), timer.seconds());
+  return 0;
+}
+
+int run_describe(Arguments arguments) {
+  CommonOptions common;
+  const std::string directory = asks_for_help(arguments) ? "" : take_directory(arguments, "describe");
+  if (!read(arguments, "describe DIR", common)) return 0;
+  const Dataset dataset = open_dataset(directory, common.threads);
+  std::cout << summary_text(dataset, summarise(dataset, common.threads));
+  std::cout << "fingerprint     " << dataset.fingerprint << "\n";
+  return 0;
+}
+
+constexpr Command kCommands[] = {
+    {"wordnet", "[--source /usr/share/wordnet] --out DIR", "WordNet 3.0: 117,659 synsets", run_wordnet},
+    {"ogb", "--raw DIR --out DIR [--name ogbn-arxiv]", "an OGB node set, CSV or binary layout", run_ogb},
+    {"synthetic", "--like arxiv|products|papers100M [--scale S] --out DIR", "a generated graph", run_synthetic},
+    {"verify", "DIR", "every check of a store, checksums included", run_verify},
+    {"describe", "DIR", "what is in a store", run_describe},
+};
+
+void print_help() {
+  std::cout << "salient-prepare: makes data sets for salient-train\n\n";
+  for (const Command& command : kCommands)
+    std::cout << "  salient-prepare " << command.name << " " << command.synopsis << "\n      " << command.purpose
+              << "\n";
+  std::cout << "\nsalient-prepare COMMAND --help lists the options. The files: docs/DATASETS.md.\n";
+}
+
+int run(Arguments arguments) {
+  const std::string_view name = arguments.empty() ? "" : arguments[0];
+  if (name.empty() || name == "--help" || name == "-h" || name == "help") {
+    print_help();
+    return name.empty() ? static_cast<int>(ErrorKind::kUsage) : 0;
+  }
+  if (name == "--version") {
+    std::cout << "salient-prepare " << kVersion << "\n";
+    return 0;
+  }
+  const Command* nearest = kCommands;
+  for (const Command& command : kCommands) {
+    if (name == command.name) return command.run(arguments.subspan(1));
+    if (options::edit_distance(name, command.name) < options::edit_distance(name, nearest->name)) nearest = &command;
+  }
+  fail(ErrorKind::kUsage, "unknown command '" + std::string(name) + "'; did you mean " + nearest->name + "?");
+}
+
+}  // namespace
+}  // namespace salient::prepare
+
+int main(int argc, char** argv) {
+  try {
+    return salient::prepare::run({argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)});
+  } catch (...) {
+    return salient::report_current_exception("salient-prepare");
+  }
+}

@@ -1,0 +1,101 @@
+// engine/core/staged_directory.cpp - see staged_directory.h.
+#include "engine/core/staged_directory.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <system_error>
+
+#include "engine/core/error.h"
+#include "engine/core/file_io.h"
+
+namespace salient {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string host_name() {
+  char name[256] = {};
+  if (gethostname(name, sizeof name - 1) != 0) return "host";
+  return name;
+}
+
+fs::path without_trailing_slash(const fs::path& path) {
+  const fs::path normal = fs::absolute(path).lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
+fs::path beside(const fs::path& path, const std::string& suffix) {
+  return path.parent_path() / (path.filename().string() + suffix);
+}
+
+void rename_or_fail(const fs::path& from, const fs::path& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) fail_with_errno(to, "rename a folder to this name");
+}
+
+}  // namespace
+
+std::vector<fs::path> leftovers_of(const fs::path& out) {
+  const fs::path target = without_trailing_slash(out);
+  const std::string name = target.filename().string();
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  for (fs::directory_iterator entry(target.parent_path(), ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
+    const std::string other = entry->path().filename().string();
+    if (other.starts_with(name + ".tmp-") || other.starts_with(name + ".old-")) found.push_back(entry->path());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+StagedDirectory::StagedDirectory(const fs::path& out, ReplaceExisting replace, const fs::path& marker)
+    : out_(without_trailing_slash(out)),
+      staging_(beside(out_, ".tmp-" + host_name() + "-" + std::to_string(getpid()))) {
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(out_, error))) {
+    if (replace == ReplaceExisting::kRefuse)
+      fail(ErrorKind::kUsage, out.string() + " exists; --force replaces it, or choose another --out");
+    if (!fs::exists(out_ / marker, error))
+      fail(ErrorKind::kUsage, out.string() + " holds no " + marker.string() + ", so --force does not replace it; " +
+                                  "remove it yourself or choose another --out");
+  }
+  error.clear();  // "not there" is an answer
+  fs::create_directories(out_.parent_path(), error);
+  const bool is_new = !error && fs::create_directory(staging_, error);
+  if (error) fail(ErrorKind::kIo, staging_.string() + ": cannot create this folder: " + error.message());
+  if (!is_new) fail(ErrorKind::kIo, staging_.string() + " is a leftover of an interrupted run; remove it");
+}
+
+StagedDirectory::~StagedDirectory() {
+  std::error_code ignored;
+  if (!is_published_) fs::remove_all(staging_, ignored);
+}
+
+void StagedDirectory::publish() {
+  fsync_directory(staging_);
+  std::error_code error;
+  fs::path old;
+  const bool replaces = fs::exists(fs::symlink_status(out_, error));
+  error.clear();  // "not there" is an answer
+  if (!replaces) {
+    rename_or_fail(staging_, out_);
+  } else if (renameat2(AT_FDCWD, staging_.c_str(), AT_FDCWD, out_.c_str(), RENAME_EXCHANGE) == 0) {
+    old = staging_;
+  } else {  // a file system that cannot exchange: there is a moment without OUT, but never half of one
+    old = beside(out_, ".old-" + std::to_string(getpid()));
+    rename_or_fail(out_, old);
+    rename_or_fail(staging_, out_);
+  }
+  is_published_ = true;
+  fsync_directory(out_.parent_path());
+  if (old.empty()) return;
+  fs::remove_all(old, error);
+  if (error) fail(ErrorKind::kIo, old.string() + ": the replaced folder cannot be removed: " + error.message());
+}
+
+}  // namespace salient

@@ -1,0 +1,38 @@
+// engine/core/staged_directory.h - a folder of results that is complete under its name, or not there at all.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace salient {
+
+enum class ReplaceExisting { kRefuse, kReplace };
+
+/// What an interrupted writer of `out` left beside it: OUT.tmp-HOST-PID and OUT.old-PID folders.
+std::vector<std::filesystem::path> leftovers_of(const std::filesystem::path& out);
+
+/// A sibling folder OUT.tmp-HOST-PID that becomes OUT by one rename. Whoever writes into it fsyncs each file.
+///
+/// A crash leaves the .tmp- folder and never half a result under OUT. Destroyed without publish(): removes the folder.
+class StagedDirectory {
+ public:
+  /// @param replace  kReplace swaps an existing OUT away at the end, if it holds `marker`: a mistyped --out must not
+  ///                 delete somebody's home directory.
+  /// @throws Error{kUsage} if OUT exists and may not be replaced; Error{kIo}.
+  StagedDirectory(const std::filesystem::path& out, ReplaceExisting replace, const std::filesystem::path& marker);
+  ~StagedDirectory();
+  StagedDirectory(const StagedDirectory&) = delete;
+  StagedDirectory& operator=(const StagedDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return staging_; }
+
+  /// fsyncs the folder, gives it its name (exchanging it with an existing OUT, which is then removed), fsyncs the
+  /// parent. @throws Error{kIo}.
+  void publish();
+
+ private:
+  std::filesystem::path out_, staging_;
+  bool is_published_ = false;
+};
+
+}  // namespace salient

@@ -1,0 +1,22 @@
+// loaders/csr_arrays.h - a graph in memory that owns its arrays.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/huge_vector.h"
+#include "engine/core/types.h"
+#include "sampler/csr_graph.h"
+
+namespace salient {
+
+struct CsrArrays {
+  UnsetHugeVector<EdgeOffset> indptr{};  ///< [V + 1]
+  UnsetHugeVector<NodeId> indices{};     ///< [E], each row ascending
+  std::uint64_t self_loops = 0;          ///< entries v in row v; they are part of the graph
+  std::uint64_t duplicates = 0;          ///< entries that were met again and left out
+
+  CsrGraph view() const { return {indptr, indices}; }
+  bool operator==(const CsrArrays&) const = default;
+};
+
+}  // namespace salient

@@ -1,0 +1,89 @@
+// loaders/prepare/csr_builder.cpp - see csr_builder.h.
+#include "loaders/prepare/csr_builder.h"
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+
+#include "engine/core/error.h"
+#include "engine/core/progress.h"
+#include "loaders/csr_rows.h"
+
+namespace salient {
+namespace {
+
+constexpr std::size_t kGrain = std::size_t{1} << 16;
+
+/// Calls use(row, entry) for both directions of every edge, or for the one given. A self loop has one direction.
+template <class Use>
+void for_each_entry(const char* label, const std::vector<NodeId>& sources, const std::vector<NodeId>& destinations,
+                    EdgeDirections directions, Use use) {
+  Progress progress(label, sources.size(), "edges");
+  oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, sources.size(), kGrain), [&](const auto& range) {
+    for (std::size_t m = range.begin(); m < range.end(); ++m) {
+      const NodeId s = sources[m], d = destinations[m];
+      use(d, s);
+      if (directions == EdgeDirections::kBoth && s != d) use(s, d);
+    }
+    progress.add(range.size());
+  });
+}
+
+bool all_below(const std::vector<NodeId>& ids, std::uint64_t limit) {
+  return ids.empty() || *std::ranges::max_element(ids) < limit;
+}
+
+}  // namespace
+
+CsrArrays build_csr(std::uint64_t num_nodes, std::vector<NodeId> sources, std::vector<NodeId> destinations,
+                    EdgeDirections directions) {
+  require(sources.size() == destinations.size(), "an edge has two ends");
+  require(all_below(sources, num_nodes) && all_below(destinations, num_nodes), "edges join nodes of the graph");
+  CsrArrays graph;
+  graph.indptr.assign(num_nodes + 1, 0);
+  EdgeOffset* const cursor = graph.indptr.data() + 1;
+  const auto advance = [cursor](NodeId row) {
+    return std::atomic_ref(cursor[row]).fetch_add(1, std::memory_order_relaxed);
+  };
+  for_each_entry("counting edges", sources, destinations, directions, [&](NodeId row, NodeId) { (void)advance(row); });
+
+  EdgeOffset total =
+      0;  // cursor[v] becomes the start of row v; the scatter moves it to the end, which is indptr[v + 1]
+  UnsetHugeVector<NodeId> filled(num_nodes);
+  for (std::size_t v = 0; v < num_nodes; ++v) {
+    const EdgeOffset count = cursor[v];
+    filled[v] = static_cast<NodeId>(count);
+    cursor[v] = total;
+    total += count;
+  }
+  graph.indices.resize(static_cast<std::size_t>(total));
+  for_each_entry("placing edges", sources, destinations, directions,
+                 [&](NodeId row, NodeId entry) { graph.indices[static_cast<std::size_t>(advance(row))] = entry; });
+  sources = {};
+  destinations = {};
+  tidy_rows(graph, filled);
+  return graph;
+}
+
+CsrArrays build_csr_reference(std::uint64_t num_nodes, const std::vector<NodeId>& sources,
+                              const std::vector<NodeId>& destinations, EdgeDirections directions) {
+  std::vector<std::set<NodeId>> rows(num_nodes);
+  CsrArrays graph;
+  const auto insert = [&](NodeId row, NodeId entry) { graph.duplicates += !rows.at(row).insert(entry).second; };
+  for (std::size_t m = 0; m < sources.size(); ++m) {
+    insert(destinations[m], sources[m]);
+    if (directions == EdgeDirections::kBoth && sources[m] != destinations[m]) insert(sources[m], destinations[m]);
+  }
+  graph.indptr.push_back(0);
+  for (NodeId v = 0; v < num_nodes; ++v) {
+    graph.self_loops += rows[v].contains(v);
+    graph.indices.insert(graph.indices.end(), rows[v].begin(), rows[v].end());
+    graph.indptr.push_back(static_cast<EdgeOffset>(graph.indices.size()));
+  }
+  return graph;
+}
+
+}  // namespace salient

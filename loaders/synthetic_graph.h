@@ -1,0 +1,39 @@
+// loaders/synthetic_graph.h - the structure behind a synthetic data set: communities, degrees, edges.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/core/huge_vector.h"
+#include "loaders/csr_arrays.h"
+#include "loaders/index_permutation.h"
+#include "loaders/synthetic.h"
+
+namespace salient {
+
+/// Which random decision a Philox block or permutation belongs to.
+enum class SyntheticDraw : std::uint32_t { kRank = 1, kDegree, kPairing, kLabel, kSplit, kFeatureMean, kFeatureNoise };
+
+/// Who belongs to which community. Nodes have ranks: communities are intervals of ranks, and a permutation scatters
+/// them over the node ids, so that ids tell nothing.
+class Communities {
+ public:
+  explicit Communities(const SyntheticOptions& options);
+
+  std::uint64_t rank_of(NodeId node) const { return rank_(node); }
+  NodeId node_of(std::uint64_t rank) const { return static_cast<NodeId>(rank_.inverse(rank)); }
+  int community_of(std::uint64_t rank) const;
+  std::uint64_t first_rank(int community) const { return bounds_[static_cast<std::size_t>(community)]; }
+
+ private:
+  IndexPermutation rank_;
+  std::vector<std::uint64_t> bounds_;  ///< [num_classes + 1]
+};
+
+/// A symmetric graph without repeated entries or self loops, drawn from the configuration model: a node of degree d has d
+/// edge ends ("stubs"), a random permutation lays all stubs in a row, and neighbours in that row are joined. As the
+/// permutation is computable both ways, each row is generated on its own; nothing is stored, sorted or exchanged.
+/// Stubs inside a community and those that leave it are paired apart.
+CsrArrays make_synthetic_graph(const SyntheticOptions& options, const Communities& communities);
+
+}  // namespace salient
