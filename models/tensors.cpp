@@ -6,8 +6,8 @@
 namespace salient {
 
 BatchView view_of(const Batch& batch, int device_index) {
-  const auto device = batch.is_on_device ? at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device_index))
-                                         : at::Device(at::kCPU);
+  const auto device =
+      batch.is_on_device ? at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device_index)) : at::Device(at::kCPU);
   const auto wrap = [&](std::size_t offset, at::IntArrayRef shape, at::ScalarType type) {
     return at::from_blob(batch.data + offset, shape, at::TensorOptions().dtype(type).device(device));
   };

@@ -147,9 +147,7 @@ at::Tensor rows_to_drop(const at::Tensor& x, const DropoutKey& key) {
 
 }  // namespace
 
-at::Tensor segment_mean(const HopView& hop, const at::Tensor& x) {
-  return SegmentReduce::apply(x, hop, Reduce::kMean);
-}
+at::Tensor segment_mean(const HopView& hop, const at::Tensor& x) { return SegmentReduce::apply(x, hop, Reduce::kMean); }
 
 at::Tensor segment_sum(const HopView& hop, const at::Tensor& x) { return SegmentReduce::apply(x, hop, Reduce::kSum); }
 

@@ -46,12 +46,15 @@ WideBlock philox_in_lanes(PhiloxKey key, WideBlock c) {
 
 /// The draws of columns [64 k, 64 k + 64) of one row: element b holds the eight 16-bit draws of columns 64 k + 8 b ...
 void draw_64_columns(const DropoutMask& mask, std::uint32_t node, std::uint32_t k, __m128i draws[8]) {
-  const __m256i eights = _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(8 * k)),
-                                          _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  const __m256i eights =
+      _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(8 * k)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   const auto all = [](std::uint32_t x) { return _mm256_set1_epi32(static_cast<int>(x)); };
-  const WideBlock w = philox_in_lanes({{mask.seed, mask.step}}, {{all(node), eights, all(mask.layer), all(0x44524F50)}});
-  const __m256i low01 = _mm256_unpacklo_epi32(w.word[0], w.word[1]), high01 = _mm256_unpackhi_epi32(w.word[0], w.word[1]);
-  const __m256i low23 = _mm256_unpacklo_epi32(w.word[2], w.word[3]), high23 = _mm256_unpackhi_epi32(w.word[2], w.word[3]);
+  const WideBlock w =
+      philox_in_lanes({{mask.seed, mask.step}}, {{all(node), eights, all(mask.layer), all(0x44524F50)}});
+  const __m256i low01 = _mm256_unpacklo_epi32(w.word[0], w.word[1]),
+                high01 = _mm256_unpackhi_epi32(w.word[0], w.word[1]);
+  const __m256i low23 = _mm256_unpacklo_epi32(w.word[2], w.word[3]),
+                high23 = _mm256_unpackhi_epi32(w.word[2], w.word[3]);
   const __m256i blocks[4] = {_mm256_unpacklo_epi64(low01, low23), _mm256_unpackhi_epi64(low01, low23),
                              _mm256_unpacklo_epi64(high01, high23), _mm256_unpackhi_epi64(high01, high23)};
   for (int b = 0; b < 4; ++b) {  // 128-bit half 0 holds lane b, half 1 lane b + 4

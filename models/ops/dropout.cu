@@ -92,8 +92,8 @@ void dropout(const DropoutMask& mask, Activation activation, const float* x, con
 void scale_where_positive(const float* positive, const float* x, float scale, std::int64_t count, float* out,
                           cudaStream_t stream) {
   if (count == 0) return;
-  const bool is_wide = is_packable<float, 4>(positive, count) && is_packable<float, 4>(x, count) &&
-                       is_packable<float, 4>(out, count);
+  const bool is_wide =
+      is_packable<float, 4>(positive, count) && is_packable<float, 4>(x, count) && is_packable<float, 4>(out, count);
   is_wide ? launch_scale<float4>(positive, x, scale, count, out, stream)
           : launch_scale<float>(positive, x, scale, count, out, stream);
 }

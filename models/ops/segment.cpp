@@ -90,7 +90,8 @@ void sum_segments(const LocalId* indptr, std::int64_t num_segments, const Rows<T
 template <class T>
 void segment_reduce(const HopEdges& hop, Reduce reduce, const T* x, std::int64_t width, float* out) {
   const Rows<T> rows{x, width, hop.indices, nullptr};
-  sum_segments(hop.indptr, hop.num_dst, rows, [&](std::int64_t i) { return row_scale(hop, reduce, i); }, out);
+  sum_segments(
+      hop.indptr, hop.num_dst, rows, [&](std::int64_t i) { return row_scale(hop, reduce, i); }, out);
 }
 
 void segment_reduce_backward(const HopEdges& hop, Reduce reduce, const float* grad_out, std::int64_t width,
@@ -99,7 +100,8 @@ void segment_reduce_backward(const HopEdges& hop, Reduce reduce, const float* gr
   for (std::int64_t i = 0; i < hop.num_dst; ++i) scale_of[static_cast<std::size_t>(i)] = row_scale(hop, reduce, i);
   const TransposedHop by_source = transpose(hop);
   const Rows<float> rows{grad_out, width, by_source.destination.data(), scale_of.data()};
-  sum_segments(by_source.indptr.data(), hop.num_src, rows, [](std::int64_t) { return 1.0f; }, grad_x);
+  sum_segments(
+      by_source.indptr.data(), hop.num_src, rows, [](std::int64_t) { return 1.0f; }, grad_x);
 }
 
 TransposedHop transpose(const HopEdges& hop) {

@@ -17,9 +17,7 @@ namespace {
 using test::OwnedHop;
 using test::random_hop;
 
-at::Tensor ints(const std::vector<LocalId>& values) {
-  return at::tensor(values, at::kInt);
-}
+at::Tensor ints(const std::vector<LocalId>& values) { return at::tensor(values, at::kInt); }
 
 HopView view(const OwnedHop& hop) { return {hop.num_dst, hop.num_src, ints(hop.indptr), ints(hop.indices)}; }
 
