@@ -72,17 +72,22 @@ FileDigest save_tensors(const std::filesystem::path& path, const NamedTensors& t
   return write_safetensors(path, infos, metadata);
 }
 
+at::Tensor tensor_of(const TensorInfo& info) {
+  const auto is_it = [&](const TypePair& pair) { return pair.file == info.type; };
+  const at::ScalarType type = std::find_if(std::begin(kTypes), std::end(kTypes), is_it)->torch;
+  at::Tensor tensor = at::empty(info.shape, at::TensorOptions().dtype(type));
+  if (!info.bytes.empty()) std::memcpy(tensor.mutable_data_ptr(), info.bytes.data(), info.bytes.size());
+  return tensor;
+}
+
 TensorMetadata load_tensors(const std::filesystem::path& path, const NamedTensors& tensors) {
   const SafetensorsFile file(path);
   const std::string problem = mismatch(file.view(), tensors);
   if (!problem.empty()) fail(ErrorKind::kBadData, file.name() + ": " + problem);
   const at::NoGradGuard no_grad;
   for (const auto& [name, tensor] : tensors) {
-    const TensorInfo* found = file.view().find(name);
-    const at::Tensor values = at::empty(tensor.sizes(), at::TensorOptions().dtype(tensor.scalar_type()));
-    if (!found->bytes.empty()) std::memcpy(values.mutable_data_ptr(), found->bytes.data(), found->bytes.size());
     at::Tensor target = tensor;
-    target.copy_(values);
+    target.copy_(tensor_of(*file.view().find(name)));
   }
   return file.view().metadata;
 }

@@ -22,6 +22,9 @@ NamedTensors state_of(const torch::nn::Module& module);
 /// @throws Error{kIo}.
 FileDigest save_tensors(const std::filesystem::path& path, const NamedTensors& tensors, const TensorMetadata& metadata);
 
+/// A copy of one array, on the host.
+at::Tensor tensor_of(const TensorInfo& info);
+
 /// Overwrites the tensors in place, on their devices, with the file's values.
 ///
 /// @return  the file's metadata

@@ -8,6 +8,7 @@
 
 #include "models/model.h"
 #include "models/ops/dropout.h"
+#include "tests/support/batch_views.h"
 #include "tests/support/hops.h"
 #include "tests/support/scratch.h"
 
@@ -16,10 +17,6 @@ namespace {
 
 using test::OwnedHop;
 using test::random_hop;
-
-at::Tensor ints(const std::vector<LocalId>& values) { return at::tensor(values, at::kInt); }
-
-HopView view(const OwnedHop& hop) { return {hop.num_dst, hop.num_src, ints(hop.indptr), ints(hop.indices)}; }
 
 /// The matrix of the operator: [num_dst, num_src] f64.
 at::Tensor dense(const OwnedHop& hop, Reduce reduce) {
@@ -42,20 +39,20 @@ TEST(SegmentOperators, ForwardAndGradientEqualADenseProduct) {
     out.backward(grad);
     EXPECT_TRUE(at::allclose(x.grad().to(at::kDouble), matrix.t().mm(grad.to(at::kDouble)), 1e-5, 1e-5));
   };
-  check(segment_mean(view(hop), x), mean);
-  check(segment_sum(view(hop), x), sum);
+  check(segment_mean(test::view_of(hop), x), mean);
+  check(segment_sum(test::view_of(hop), x), sum);
 }
 
 TEST(SegmentOperators, HalfRowsAreSummedInSinglePrecision) {
   const OwnedHop hop = random_hop(10, 500, 400, 2);
   const at::Tensor x = at::rand({500, 24}).to(at::kHalf);
-  const at::Tensor out = segment_sum(view(hop), x);
+  const at::Tensor out = segment_sum(test::view_of(hop), x);
   EXPECT_EQ(out.scalar_type(), at::kFloat);
   EXPECT_TRUE(at::allclose(out.to(at::kDouble), dense(hop, Reduce::kSum).mm(x.to(at::kDouble)), 1e-6, 1e-6));
 }
 
 TEST(SegmentOperators, RefuseWhatDoesNotFit) {
-  const HopView hop = view(random_hop(4, 6, 2, 3));
+  const HopView hop = test::view_of(random_hop(4, 6, 2, 3));
   EXPECT_COMPLAINT(segment_mean(hop, at::zeros({5, 2})), ErrorKind::kInternal, "one contiguous row per source");
   EXPECT_COMPLAINT(segment_mean(hop, at::zeros({6, 2}, at::kDouble)), ErrorKind::kInternal, "f16 or f32");
 }
@@ -89,14 +86,7 @@ ModelOptions small(const std::string& name) {
   return options;
 }
 
-BatchView two_hop_batch(at::ScalarType type) {
-  BatchView batch;
-  batch.hops = {view(random_hop(12, 40, 5, 4)), view(random_hop(5, 12, 4, 5))};
-  batch.x = at::rand({40, 6}).to(type);
-  batch.y = at::zeros({5}, at::kInt);
-  batch.nodes = at::arange(40, at::kInt);
-  return batch;
-}
+BatchView two_hop_batch() { return test::random_batch({40, 12, 5}, 6, 3, 4); }
 
 TEST(Models, ParametersDependOnSeedAndNameAlone) {
   for (const std::string& name : model_names()) {
@@ -128,7 +118,7 @@ TEST(Models, SageHasThePyGNamesAndBounds) {
 TEST(Models, DropOutOnlyInTraining) {
   for (const std::string& name : model_names()) {
     const auto model = make_model(small(name));
-    const BatchView batch = two_hop_batch(at::kFloat);
+    const BatchView batch = two_hop_batch();
     model->eval();
     const at::Tensor evaluated = model->forward(batch, {1, 1, batch.nodes});
     EXPECT_EQ(evaluated.sizes(), (at::IntArrayRef{5, 3}));
@@ -144,7 +134,8 @@ TEST(Models, TakeHalfFeatures) {
   for (const std::string& name : model_names()) {
     const auto model = make_model(small(name));
     model->eval();
-    BatchView batch = two_hop_batch(at::kHalf);
+    BatchView batch = two_hop_batch();
+    batch.x = batch.x.to(at::kHalf);
     const at::Tensor from_half = model->forward(batch, {1, 1, batch.nodes});
     batch.x = batch.x.to(at::kFloat);
     EXPECT_TRUE(at::allclose(from_half, model->forward(batch, {1, 1, batch.nodes}), 1e-6, 1e-6)) << name;

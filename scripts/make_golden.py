@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Writes tests/golden/*.safetensors: what PyTorch Geometric's layers compute on small sampled batches.
+
+    PYTHONPATH=FOLDER_WITH_TORCH_AND_PYG scripts/make_golden.py
+
+needs torch, torch_geometric 2.8 and safetensors; no GPU. Each file holds a message-flow graph (hop.I.indptr,
+hop.I.indices, outermost first), x, y, the model's state (PyG's names), the logits, the mean negative log-likelihood and
+every gradient. Metadata: magic, version, model, tolerance. Only tests read these files, so they change with this script.
+"""
+import pathlib
+import sys
+
+import torch
+import torch.nn.functional as F
+from safetensors.torch import save_file
+from torch_geometric.nn import SAGEConv
+
+OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "golden"
+
+
+def sample_hops(generator, num_seeds, fanouts):
+    """Hops as the sampler lays them out: destinations are the first sources; rows may be empty or repeat an entry."""
+    hops, num_nodes = [], num_seeds
+    for fanout in fanouts:  # the seeds' own hop first
+        num_dst, num_src = num_nodes, num_nodes * 2 + 3
+        degrees = torch.randint(0, fanout + 1, (num_dst,), generator=generator)
+        indptr = torch.cat([torch.zeros(1, dtype=torch.long), degrees.cumsum(0)])
+        indices = torch.randint(0, num_src, (int(indptr[-1]),), generator=generator)
+        hops.insert(0, (num_dst, num_src, indptr, indices))
+        num_nodes = num_src
+    return hops, num_nodes
+
+
+def edge_index(hop):
+    num_dst, _, indptr, indices = hop
+    return torch.stack([indices, torch.repeat_interleave(torch.arange(num_dst), indptr.diff())])
+
+
+class Sage(torch.nn.Module):
+    def __init__(self, dims):
+        super().__init__()
+        self.convs = torch.nn.ModuleList(SAGEConv(a, b, aggr="mean", bias=False) for a, b in zip(dims, dims[1:]))
+
+    def forward(self, x, hops):
+        for i, (conv, hop) in enumerate(zip(self.convs, hops)):
+            x = conv((x, x[: hop[0]]), edge_index(hop))
+            if i + 1 < len(self.convs):
+                x = x.relu()
+        return x
+
+
+MODELS = {"sage": Sage}
+
+
+def write(name, model_name, dims, fanouts, num_seeds, dtype, seed):
+    generator = torch.Generator().manual_seed(seed)
+    torch.manual_seed(seed)
+    hops, num_nodes = sample_hops(generator, num_seeds, fanouts)
+    x = torch.randn(num_nodes, dims[0], generator=generator).to(dtype)
+    y = torch.randint(0, dims[-1], (num_seeds,), generator=generator)
+    model = MODELS[model_name](dims)
+    model.train()  # dropout is 0 here; batch norm uses and updates its statistics
+    state = {f"state.{key}": value.detach().clone() for key, value in model.state_dict().items()}
+    logits = model(x.float(), hops)
+    loss = F.nll_loss(F.log_softmax(logits, -1), y)
+    loss.backward()
+    tensors = {"x": x, "y": y.int(), "logits": logits.detach(), "loss": loss.detach(), **state}
+    tensors.update({f"grad.{key}": value.grad for key, value in model.named_parameters()})
+    tensors.update({f"updated.{key}": value.clone() for key, value in model.named_buffers()})
+    for i, (num_dst, num_src, indptr, indices) in enumerate(hops):
+        tensors[f"hop.{i}.indptr"], tensors[f"hop.{i}.indices"] = indptr.int(), indices.int()
+        tensors[f"hop.{i}.num_src"] = torch.tensor(num_src, dtype=torch.int32)
+    metadata = {"magic": "salient golden", "version": "1", "model": model_name, "hidden_dim": str(dims[1]),
+                "num_layers": str(len(hops)), "num_classes": str(dims[-1]), "tolerance": "1e-5"}
+    path = OUT / f"{name}.safetensors"
+    save_file({key: value.contiguous() for key, value in tensors.items()}, path, metadata)
+    print(f"{path.name}: {path.stat().st_size} bytes, loss {loss.item():.6f}")
+
+
+def main():
+    OUT.mkdir(exist_ok=True)
+    write("sage_f32", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 1)
+    write("sage_f16", "sage", [16, 24, 7], [5, 10], 9, torch.float16, 2)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

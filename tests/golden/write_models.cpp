@@ -1,0 +1,45 @@
+// tests/golden/write_models.cpp - writes each model's state, a batch and its logits into a folder, for pyg_roundtrip.py.
+#include <ATen/ATen.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "engine/core/error.h"
+#include "models/model.h"
+#include "models/state.h"
+#include "tests/support/batch_views.h"
+
+namespace salient {
+namespace {
+
+constexpr int kInDim = 10, kHidden = 16, kClasses = 4;
+
+void write_model(const std::string& name, const std::filesystem::path& folder) {
+  ModelOptions options;
+  options.model = name, options.in_dim = kInDim, options.hidden_dim = kHidden, options.num_classes = kClasses;
+  const auto model = make_model(options);
+  model->eval();
+  const BatchView batch = test::random_batch({200, 60, 20, 8}, kInDim, kClasses, 1);
+  NamedTensors tensors{{"x", batch.x}, {"logits", model->forward(batch, {1, 0, batch.nodes})}};
+  for (std::size_t i = 0; i < batch.hops.size(); ++i) {
+    const std::string hop = "hop." + std::to_string(i);
+    tensors.emplace_back(hop + ".indptr", batch.hops[i].indptr);
+    tensors.emplace_back(hop + ".indices", batch.hops[i].indices);
+  }
+  const TensorMetadata dims{{"dims", "10,16,16,4"}, {"model", name}};
+  save_tensors(folder / (name + ".batch.safetensors"), tensors, dims);
+  save_tensors(folder / (name + ".model.safetensors"), state_of(*model), {{"format", "pt"}});
+}
+
+}  // namespace
+}  // namespace salient
+
+int main(int argc, char** argv) {
+  try {
+    salient::require(argc == 2, "usage: write_models FOLDER");
+    for (const std::string& name : salient::model_names()) salient::write_model(name, argv[1]);
+    return 0;
+  } catch (...) {
+    return salient::report_current_exception("write_models");
+  }
+}

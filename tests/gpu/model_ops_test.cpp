@@ -1,0 +1,124 @@
+// tests/gpu/model_ops_test.cpp - operator kernels equal their references over sizes and alignments, on a non-default stream.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/core/half.h"
+#include "models/ops/dropout.h"
+#include "models/ops/segment.h"
+#include "tests/support/device_copy.h"
+#include "tests/support/hops.h"
+
+namespace salient {
+namespace {
+
+using test::OnDevice;
+using test::OwnedHop;
+using test::random_hop;
+using test::random_values;
+
+constexpr std::int64_t kWidths[] = {0, 1, 3, 4, 8, 12, 40, 47, 64, 100, 128, 172, 256, 260, 1024};
+constexpr Reduce kReductions[] = {Reduce::kSum, Reduce::kMean};
+
+std::vector<OwnedHop> hops() {
+  return {OwnedHop{0, 0},
+          OwnedHop{0, 5},
+          random_hop(1, 1, 1, 1),
+          random_hop(7, 9, 3, 2),
+          random_hop(300, 1000, 25, 3),
+          random_hop(50, 60, 900, 4)};
+}
+
+std::vector<float> poison(std::int64_t count) { return std::vector<float>(static_cast<std::size_t>(count), NAN); }
+
+class DeviceHop {
+ public:
+  DeviceHop(const OwnedHop& hop, const CudaStream& stream)
+      : hop_(hop), indptr_(hop.indptr, stream), indices_(hop.indices, stream) {}
+  HopEdges edges() const { return {indptr_.get(), indices_.get(), hop_.num_dst, hop_.num_src}; }
+
+ private:
+  const OwnedHop& hop_;
+  OnDevice<LocalId> indptr_, indices_;
+};
+
+template <class T>
+void expect_forward_equals_reference(const OwnedHop& hop, Reduce reduce, const std::vector<T>& x, std::int64_t width,
+                                     std::size_t offset) {
+  const CudaStream stream;
+  std::vector<float> expected(static_cast<std::size_t>(hop.num_dst * width));
+  segment_reduce_reference(hop.edges(), reduce, x.data(), width, expected.data());
+  const DeviceHop device_hop(hop, stream);
+  const OnDevice<T> device_x(x, stream, offset);
+  const OnDevice<float> out(poison(hop.num_dst * width), stream, offset);
+  segment_reduce(device_hop.edges(), reduce, static_cast<const T*>(device_x.get()), width, out.get(), stream.get());
+  ASSERT_EQ(out.read(stream), expected) << hop.num_dst << " rows, " << width << " columns, offset " << offset;
+}
+
+TEST(SegmentReduceOnDevice, EqualsTheReference) {
+  for (const OwnedHop& hop : hops())
+    for (const std::int64_t width : kWidths)
+      for (const Reduce reduce : kReductions)
+        for (const std::size_t offset : {0u, 1u}) {
+          const std::vector<float> x = random_values(hop.num_src * width, 5);
+          expect_forward_equals_reference(hop, reduce, x, width, offset);
+          std::vector<Half> halves(x.size());
+          for (std::size_t i = 0; i < x.size(); ++i) halves[i].bits = float_to_half(x[i]);
+          expect_forward_equals_reference(hop, reduce, halves, width, offset);
+        }
+}
+
+TEST(SegmentReduceBackwardOnDevice, IsCloseToTheReference) {  // atomics add in any order
+  const CudaStream stream;
+  for (const OwnedHop& hop : hops())
+    for (const std::int64_t width : kWidths)
+      for (const Reduce reduce : kReductions)
+        for (const std::size_t offset : {0u, 1u}) {
+          const std::vector<float> grad = random_values(hop.num_dst * width, 6);
+          std::vector<float> expected(static_cast<std::size_t>(hop.num_src * width));
+          segment_reduce_backward_reference(hop.edges(), reduce, grad.data(), width, expected.data());
+          const DeviceHop device_hop(hop, stream);
+          const OnDevice<float> device_grad(grad, stream, offset), grad_x(poison(hop.num_src * width), stream, offset);
+          segment_reduce_backward(device_hop.edges(), reduce, device_grad.get(), width, grad_x.get(), stream.get());
+          const std::vector<float> actual = grad_x.read(stream);
+          for (std::size_t i = 0; i < actual.size(); ++i)
+            ASSERT_NEAR(actual[i], expected[i], 1e-3) << hop.num_dst << " rows, " << width << " columns, at " << i;
+        }
+}
+
+TEST(DropoutOnDevice, EqualsTheReference) {
+  const CudaStream stream;
+  for (const std::int64_t rows : {0, 1, 5, 700})
+    for (const std::int64_t columns : {0, 1, 7, 8, 12, 63, 64, 100, 256})
+      for (const double p : {0.0, 0.1, 0.5, 1.0})
+        for (const Activation activation : {Activation::kNone, Activation::kRelu})
+          for (const std::size_t offset : {0u, 1u}) {
+            const std::vector<float> x = random_values(rows * columns, 1);
+            std::vector<std::uint32_t> nodes(static_cast<std::size_t>(rows));
+            for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i] = static_cast<std::uint32_t>(i * 2654435761u);
+            const DropoutMask mask = DropoutMask::make(p, 3, 17, 2);
+            std::vector<float> expected(x.size());
+            dropout_reference(mask, activation, x.data(), nodes.data(), rows, columns, expected.data());
+            const OnDevice<float> device_x(x, stream, offset), out(poison(rows * columns), stream, offset);
+            const OnDevice<std::uint32_t> device_nodes(nodes, stream);
+            dropout(mask, activation, device_x.get(), device_nodes.get(), rows, columns, out.get(), stream.get());
+            ASSERT_EQ(out.read(stream), expected) << rows << " x " << columns << ", p = " << p;
+          }
+}
+
+TEST(ScaleWherePositiveOnDevice, EqualsTheHostVersion) {
+  const CudaStream stream;
+  for (const std::int64_t count : {0, 1, 4, 7, 1000, 100'001})
+    for (const std::size_t offset : {0u, 1u}) {
+      const std::vector<float> positive = random_values(count, 1), x = random_values(count, 2);
+      std::vector<float> expected(x.size());
+      scale_where_positive(positive.data(), x.data(), 1.25f, count, expected.data());
+      const OnDevice<float> device_positive(positive, stream, offset), device_x(x, stream, offset),
+          out(poison(count), stream, offset);
+      scale_where_positive(device_positive.get(), device_x.get(), 1.25f, count, out.get(), stream.get());
+      ASSERT_EQ(out.read(stream), expected) << count;
+    }
+}
+
+}  // namespace
+}  // namespace salient

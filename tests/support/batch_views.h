@@ -1,0 +1,35 @@
+// tests/support/batch_views.h - generated batches as tensors, for tests of whole models.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "models/hop.h"
+#include "tests/support/hops.h"
+
+namespace salient::test {
+
+inline HopView view_of(const OwnedHop& hop) {
+  return {hop.num_dst, hop.num_src, at::tensor(hop.indptr, at::kInt), at::tensor(hop.indices, at::kInt)};
+}
+
+/// One hop per entry of `num_nodes` but the last, outermost first: {40, 12, 5} is two hops onto 5 seeds.
+inline BatchView random_batch(const std::vector<std::int64_t>& num_nodes, std::int64_t in_dim, std::int64_t num_classes,
+                              std::uint32_t seed) {
+  BatchView batch;
+  for (std::size_t i = 0; i + 1 < num_nodes.size(); ++i)
+    batch.hops.push_back(view_of(random_hop(num_nodes[i + 1], num_nodes[i], 5, seed + static_cast<std::uint32_t>(i))));
+  batch.x = at::tensor(random_values(num_nodes.front() * in_dim, seed)).view({num_nodes.front(), in_dim});
+  batch.y = at::arange(num_nodes.back()).remainder(num_classes).to(at::kInt);
+  batch.nodes = at::arange(num_nodes.front(), at::kInt);
+  return batch;
+}
+
+/// The same batch on another device.
+inline BatchView to(const BatchView& batch, at::Device device) {
+  BatchView moved{batch.x.to(device), batch.y.to(device), batch.nodes.to(device), {}};
+  for (const HopView& hop : batch.hops)
+    moved.hops.push_back({hop.num_dst, hop.num_src, hop.indptr.to(device), hop.indices.to(device)});
+  return moved;
+}
+
+}  // namespace salient::test
