@@ -50,7 +50,7 @@ function(salient_test name)
     target_link_libraries(${name} PRIVATE salient_test_mpi_main)  # tests/support/mpi_main.cpp
     foreach(n IN LISTS ARG_RANKS)
       add_test(NAME ${name}.np${n}
-        COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${n} ${MPIEXEC_PREFLAGS} $<TARGET_FILE:${name}>)
+        COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${n} ${SALIENT_MPIEXEC_FLAGS} $<TARGET_FILE:${name}>)
       set_tests_properties(${name}.np${n} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 60 PROCESSORS ${n})
     endforeach()
   else()

@@ -1,5 +1,8 @@
 // engine/comm/self_communicator.cpp - the null back end of a single rank.
+#include <utility>
+
 #include "engine/comm/communicator.h"
+#include "engine/core/error.h"
 
 namespace salient {
 namespace {
@@ -12,6 +15,14 @@ class SelfCommunicator final : public Communicator {
   void all_reduce_sum(std::span<float>, CUstream_st*) override {}
   void broadcast(std::span<float>, CUstream_st*) override {}
   void all_reduce_sum(std::span<double>) override {}
+  void broadcast(std::string&) override {}
+  std::vector<std::string> gather(std::string_view bytes) override { return {std::string(bytes)}; }
+  void barrier() override {}
+  std::uint32_t exchange_flags(std::uint32_t flags) override { return std::exchange(flags_, flags); }
+  void give_up(const std::string& why) override { fail(ErrorKind::kComm, why); }
+
+ private:
+  std::uint32_t flags_ = 0;
 };
 
 }  // namespace

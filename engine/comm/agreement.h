@@ -1,0 +1,43 @@
+// engine/comm/agreement.h - what ranks must have in common: the same inputs, the same outcome.
+#pragma once
+
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "engine/comm/communicator.h"
+#include "engine/comm/launch.h"
+
+namespace salient {
+
+/// Collective. Returns when all ranks pass null; otherwise throws, on all of them, RankError with kind and text of the
+/// lowest rank that passed an exception.
+void agree_on_outcome(Communicator& comm, std::exception_ptr failure);
+
+/// Does `work` on every rank and returns when it has succeeded on all: so that no rank goes on alone, or waits for one
+/// that has failed. Errors that one rank may meet and others not (its disk, its memory) belong into such a piece.
+///
+/// @param work  must not communicate.
+/// @throws RankError on all ranks when it failed on any.
+template <class Work>
+void together(Communicator& comm, Work&& work) {
+  std::exception_ptr failure;
+  try {
+    work();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  agree_on_outcome(comm, std::move(failure));
+}
+
+/// For a failure that every rank sees alike, such as a sum over ranks that is not a number: rank 0 tells it.
+[[noreturn]] void fail_on_all_ranks(const Communicator& comm, ErrorKind kind, const std::string& what);
+
+/// Collective. `text` must be rank 0's on every rank.
+///
+/// @param name  what it is, for the message: "the configuration".
+/// @throws RankError{kind} on all ranks, naming the first rank that differs and how.
+void require_equal_on_all_ranks(Communicator& comm, const std::string& name, const std::string& text,
+                                ErrorKind kind = ErrorKind::kUsage);
+
+}  // namespace salient

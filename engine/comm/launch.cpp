@@ -1,0 +1,109 @@
+// engine/comm/launch.cpp - see launch.h. What needs MPI itself is in mpi_launch.cpp.
+#include "engine/comm/launch.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <thread>
+
+#include "engine/comm/mpi_launch.h"
+#include "engine/core/interrupt.h"
+#include "engine/core/machine.h"
+
+namespace salient {
+namespace {
+
+int number_in(const LookUp& look_up, const char* name) {
+  const char* text = look_up(name);
+  return text == nullptr ? 0 : std::atoi(text);
+}
+
+Launch alone() {
+  const int cores = num_usable_cores();
+  return {.host = host_name(), .cores = cores, .cores_of_host = cores};
+}
+
+/// Who speaks of an error: "rank 3 on node7: ..." if there are several.
+std::string with_rank(const Launch& launch, const char* what) {
+  if (launch.size == 1) return what;
+  return "rank " + std::to_string(launch.rank) + " on " + launch.host + ": " + what;
+}
+
+void tell(const char* program, const char* what) {
+  std::fprintf(stderr, "%s: error: %s\n", program, what);
+  std::fflush(stderr);
+}
+
+/// The current exception ends all ranks; returns only if they can leave together.
+int end_all_ranks(const char* program, const Launch& launch) {
+  int code = static_cast<int>(ErrorKind::kInternal);
+  try {
+    throw;
+  } catch (const RankError& error) {
+    code = static_cast<int>(error.kind());
+    if (error.is_told_here()) tell(program, error.what());
+    if (error.known() == RankError::Known::kOnAllRanks) return code;
+    if (!error.is_told_here()) std::this_thread::sleep_for(std::chrono::seconds(5));  // the teller ends us before that
+  } catch (const Error& error) {
+    code = static_cast<int>(error.kind());
+    // When a rank fails, the launcher ends its peers by a signal; their broken connections are not the reason.
+    const bool is_aftermath = error.kind() == ErrorKind::kComm && interrupt_signal().load() != 0;
+    if (!is_aftermath) tell(program, with_rank(launch, error.what()).c_str());
+  } catch (...) {
+    code = report_current_exception((program + std::string(": rank ") + std::to_string(launch.rank)).c_str());
+  }
+  abort_mpi(code);
+}
+
+}  // namespace
+
+bool is_started_by_launcher(const LookUp& look_up) {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"})
+    if (look_up(name) != nullptr) return true;
+  return false;
+}
+
+std::string lone_rank_problem(const Launch& launch, const LookUp& look_up) {
+  if (launch.size > 1) return {};
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "WORLD_SIZE"}) {
+    const int claimed = number_in(look_up, name);
+    if (claimed <= 1) continue;
+    return std::string(name) + " is " + std::to_string(claimed) +
+           " but MPI knows one rank, so each process would train a copy of its own; start with mpirun, or srun "
+           "--mpi=pmix, and the MPI that this program was built with" +
+           (launch.has_mpi || name == std::string_view("SLURM_NTASKS") || name == std::string_view("WORLD_SIZE")
+                ? "; --comm self if one rank is meant"
+                : "");
+  }
+  return {};
+}
+
+std::string affinity_problem(const Launch& launch) {
+  const int fair = launch.cores_of_host / launch.ranks_on_host;
+  if (launch.cores >= fair || launch.size == 1) return {};
+  return "rank " + std::to_string(launch.rank) + " on " + launch.host + " may use " + std::to_string(launch.cores) +
+         " of " + std::to_string(launch.cores_of_host) + " cores, where " + std::to_string(fair) +
+         " would be its share; start mpirun with --bind-to none, or srun with --cpu-bind=none";
+}
+
+int run_ranks(const char* program, const std::function<int(const Launch&)>& body) noexcept {
+  Launch launch = {};
+  try {
+    const LookUp look_up = [](const char* name) { return std::getenv(name); };
+    launch = is_started_by_launcher(look_up) ? start_mpi() : alone();
+  } catch (...) {
+    return report_current_exception(program);
+  }
+  int code = 0;
+  try {
+    code = body(launch);
+  } catch (...) {
+    if (!is_mpi_running()) return report_current_exception(program);
+    code = end_all_ranks(program, launch);
+  }
+  if (is_mpi_running()) finish_mpi();
+  return code;
+}
+
+}  // namespace salient

@@ -1,0 +1,63 @@
+// engine/comm/launch.h - how this process was started: alone, or as one of several ranks by mpirun or srun.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "engine/core/error.h"
+
+namespace salient {
+
+/// One rank's place among the others. Value type.
+struct Launch {
+  int rank = 0, size = 1;
+  int local_rank = 0, ranks_on_host = 1, num_hosts = 1;
+  std::string host{};
+  bool has_mpi = false;  ///< MPI is started; always true when size > 1
+  int cores = 1;         ///< this rank's share of the cores that the ranks of this host may run on
+  int cores_of_host = 1;  ///< cores that the launcher itself could run on
+};
+
+/// An error that other ranks know of as well, so that one rank tells it and the others leave quietly.
+class RankError : public Error {
+ public:
+  enum class Known {
+    kOnAllRanks,   ///< all ranks throw it at the same place, rank 0 tells it, and MPI still works
+    kToTheTeller,  ///< the ranks disagree on what happened; another rank may be gone
+  };
+  RankError(ErrorKind kind, const std::string& what, Known known, bool is_told_here)
+      : Error(kind, what), known_(known), is_told_here_(is_told_here) {}
+  Known known() const { return known_; }
+  bool is_told_here() const { return is_told_here_; }
+
+ private:
+  Known known_;
+  bool is_told_here_;
+};
+
+/// For a failure that every rank meets alike: throws RankError{kOnAllRanks}, which rank 0 tells.
+[[noreturn]] inline void fail_on_all_ranks(const Launch& launch, ErrorKind kind, const std::string& what) {
+  throw RankError(kind, what, RankError::Known::kOnAllRanks, launch.rank == 0);
+}
+
+/// main() of a program that may run as several ranks: starts MPI if a launcher's variables are there, calls `body`,
+/// ends MPI. A plain start on one machine never touches MPI.
+///
+/// What `body` throws is told once, on standard error, with rank and host; then every rank ends with the exit code of
+/// the error, whatever the others are doing.
+/// @return the exit code for main.
+int run_ranks(const char* program, const std::function<int(const Launch&)>& body) noexcept;
+
+using LookUp = std::function<const char*(const char*)>;
+
+/// Whether a launcher that speaks MPI started this process: mpirun, or srun with --mpi=pmix or pmi2.
+bool is_started_by_launcher(const LookUp& look_up);
+
+/// For a single rank in an environment that speaks of more, in which every process would train a copy of the same
+/// model: why it must not go on, and what to do. Empty: all is well.
+std::string lone_rank_problem(const Launch& launch, const LookUp& look_up);
+
+/// In one line, what is wrong with the cores that this rank was given, and the option that cures it; else empty.
+std::string affinity_problem(const Launch& launch);
+
+}  // namespace salient

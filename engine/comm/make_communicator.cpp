@@ -1,0 +1,61 @@
+// engine/comm/make_communicator.cpp - see make_communicator.h.
+#include "engine/comm/make_communicator.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "engine/comm/mpi_communicator.h"
+#include "engine/comm/nccl_communicator.h"
+#include "engine/comm/staged_communicator.h"
+#include "engine/core/log.h"
+
+namespace salient {
+namespace {
+
+struct Choice {
+  std::string name;
+  const char* why;
+};
+
+Choice choose(const CommunicatorOptions& options, const Launch& launch) {
+  if (options.wanted != "auto") return {options.wanted, "as --comm says"};
+  if (launch.size == 1) return {"self", "one rank"};
+  if (!options.is_data_on_gpu) return {"mpi", "the model is in host memory"};
+  if (has_nccl()) return {"nccl", "the model is on GPUs"};
+  return {"mpi", "this build has no NCCL; gradients are copied through the host, slowly"};
+}
+
+std::unique_ptr<Communicator> make(const Choice& choice, const CommunicatorOptions& options, const Launch& launch) {
+  if (choice.name == "self") {
+    if (launch.size > 1)
+      fail_on_all_ranks(launch, ErrorKind::kUsage,
+                        "--comm self is for one rank, and " + std::to_string(launch.size) + " were started");
+    return make_self_communicator();
+  }
+  if (choice.name == "nccl") {
+    if (!options.is_data_on_gpu)
+      fail_on_all_ranks(launch, ErrorKind::kUsage, "--comm nccl needs --device cuda; --comm mpi works on CPUs");
+    auto control = launch.size > 1 ? make_mpi_communicator(launch, options.timeout_seconds) : make_self_communicator();
+    return make_nccl_communicator(std::move(control), options.timeout_seconds);
+  }
+  auto host = make_mpi_communicator(launch, options.timeout_seconds);
+  return options.is_data_on_gpu ? make_staged_communicator(std::move(host)) : std::move(host);
+}
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_communicator(const CommunicatorOptions& options, const Launch& launch) {
+  const std::string problem = lone_rank_problem(launch, [](const char* name) { return std::getenv(name); });
+  const bool is_meant = options.wanted == "self" && !launch.has_mpi;
+  if (!problem.empty() && !is_meant) fail(ErrorKind::kUsage, problem);
+  const Choice choice = choose(options, launch);
+  auto comm = make(choice, options, launch);
+  if (launch.rank == 0 && (launch.size > 1 || options.wanted != "auto")) {
+    const auto counted = [](int n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); };
+    log_info("communication: " + std::string(comm->name()) + " between " + counted(launch.size, "rank") + " on " +
+             counted(launch.num_hosts, "host") + " (" + choice.why + ")");
+  }
+  return comm;
+}
+
+}  // namespace salient

@@ -1,0 +1,152 @@
+// engine/comm/mpi_communicator.cpp - see mpi_communicator.h. Every collective is the nonblocking one, and a wait.
+#include "engine/comm/mpi_communicator.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "engine/comm/mpi_call.h"
+#include "engine/comm/mpi_launch.h"
+#include "engine/comm/mpi_wait.h"
+
+namespace salient {
+namespace {
+
+constexpr std::size_t kMaxCount = std::size_t{1} << 30;  // MPI counts are int
+
+/// Calls part(pointer, count) for pieces that MPI can count.
+template <class T, class Part>
+void in_parts(std::span<T> data, Part&& part) {
+  for (std::size_t at = 0; at < data.size(); at += kMaxCount)
+    part(data.data() + at, static_cast<int>(std::min(kMaxCount, data.size() - at)));
+}
+
+MPI_Comm own_world() {
+  MPI_Comm comm = MPI_COMM_NULL;
+  mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup");
+  mpi_check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return comm;
+}
+
+/// Only at start: blocks without a time-out.
+std::vector<std::string> hosts_of_ranks(const Launch& launch) {
+  std::string mine = launch.host.substr(0, 63);
+  mine.resize(64, '\0');
+  std::string all(64 * static_cast<std::size_t>(launch.size), '\0');
+  mpi_check(MPI_Allgather(mine.data(), 64, MPI_CHAR, all.data(), 64, MPI_CHAR, MPI_COMM_WORLD), "MPI_Allgather");
+  std::vector<std::string> hosts;
+  for (std::size_t at = 0; at < all.size(); at += 64) hosts.emplace_back(all.c_str() + at);
+  return hosts;
+}
+
+class MpiCommunicator final : public Communicator {
+ public:
+  MpiCommunicator(const Launch& launch, double timeout_seconds)
+      : rank_(launch.rank),
+        size_(launch.size),
+        data_(own_world()),
+        flags_(own_world()),
+        wait_(launch.rank, hosts_of_ranks(launch), timeout_seconds) {}
+
+  /// The communicators go with MPI's end: freeing them here would wait for ranks that may be gone.
+  ~MpiCommunicator() override {
+    try {
+      if (flags_request_ != MPI_REQUEST_NULL && std::uncaught_exceptions() == 0) wait_(flags_request_);
+    } catch (const std::exception&) {  // a peer is gone; whoever needs it will find out
+    }
+    if (flags_request_ != MPI_REQUEST_NULL) (void)flags_of_all_.release();  // MPI may still write there
+  }
+
+  std::string_view name() const override { return "mpi"; }
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+
+  void all_reduce_sum(std::span<float> data, CUstream_st*) override { sum(data, MPI_FLOAT); }
+  void all_reduce_sum(std::span<double> values) override { sum(values, MPI_DOUBLE); }
+  void broadcast(std::span<float> data, CUstream_st*) override { broadcast_parts(data, MPI_FLOAT); }
+
+  void broadcast(std::string& bytes) override {
+    std::uint64_t size = bytes.size();
+    broadcast_parts(std::span<std::uint64_t>(&size, 1), MPI_UINT64_T);
+    bytes.resize(size);
+    broadcast_parts(std::span<char>(bytes), MPI_CHAR);
+  }
+
+  std::vector<std::string> gather(std::string_view bytes) override {
+    const std::uint64_t my_size = bytes.size();
+    std::vector<std::uint64_t> sizes(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
+    MPI_Request request = MPI_REQUEST_NULL;
+    mpi_check(MPI_Igather(&my_size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, 0, data_, &request), "MPI_Igather");
+    wait_(request);
+    std::vector<std::string> all(sizes.size());
+    std::vector<MPI_Request> requests;
+    if (rank_ == 0) {
+      all[0] = bytes;
+      for (std::size_t from = 1; from < all.size(); ++from) {
+        all[from].resize(sizes[from]);
+        in_parts(std::span<char>(all[from]), [&](char* part, int count) {
+          mpi_check(MPI_Irecv(part, count, MPI_CHAR, static_cast<int>(from), 0, data_, &requests.emplace_back()),
+                    "MPI_Irecv");
+        });
+      }
+    } else {
+      in_parts(std::span<const char>(bytes), [&](const char* part, int count) {
+        mpi_check(MPI_Isend(part, count, MPI_CHAR, 0, 0, data_, &requests.emplace_back()), "MPI_Isend");
+      });
+    }
+    wait_(requests);
+    return all;
+  }
+
+  void barrier() override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    mpi_check(MPI_Ibarrier(data_, &request), "MPI_Ibarrier");
+    wait_(request);
+  }
+
+  std::uint32_t exchange_flags(std::uint32_t flags) override {
+    if (flags_request_ != MPI_REQUEST_NULL) wait_(flags_request_);
+    const std::uint32_t heard = std::exchange(*flags_of_all_, flags);
+    mpi_check(MPI_Iallreduce(MPI_IN_PLACE, flags_of_all_.get(), 1, MPI_UINT32_T, MPI_BOR, flags_, &flags_request_),
+              "MPI_Iallreduce");
+    return heard;
+  }
+
+  void give_up(const std::string& why) override { wait_.give_up(why); }
+
+ private:
+  template <class T>
+  void sum(std::span<T> data, MPI_Datatype type) {
+    in_parts(data, [&](T* part, int count) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      mpi_check(MPI_Iallreduce(MPI_IN_PLACE, part, count, type, MPI_SUM, data_, &request), "MPI_Iallreduce");
+      wait_(request);
+    });
+  }
+
+  template <class T>
+  void broadcast_parts(std::span<T> data, MPI_Datatype type) {
+    in_parts(data, [&](T* part, int count) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      mpi_check(MPI_Ibcast(part, count, type, 0, data_, &request), "MPI_Ibcast");
+      wait_(request);
+    });
+  }
+
+  int rank_, size_;
+  MPI_Comm data_;
+  MPI_Comm flags_;  // of its own: its collectives overlap the others
+  MpiWait wait_;
+  MPI_Request flags_request_ = MPI_REQUEST_NULL;
+  std::unique_ptr<std::uint32_t> flags_of_all_ = std::make_unique<std::uint32_t>(0);
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_mpi_communicator(const Launch& launch, double timeout_seconds) {
+  return std::make_unique<MpiCommunicator>(is_mpi_running() ? launch : start_mpi(), timeout_seconds);
+}
+
+}  // namespace salient

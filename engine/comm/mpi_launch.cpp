@@ -1,0 +1,87 @@
+// engine/comm/mpi_launch.cpp - see mpi_launch.h: the only place that starts and ends MPI.
+#include "engine/comm/mpi_launch.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "engine/comm/mpi_call.h"
+#include "engine/core/machine.h"
+
+namespace salient {
+namespace {
+
+constexpr std::size_t kMaxCores = 4096;
+
+/// 1 for every core that process `pid` may run on; empty if the kernel does not tell.
+std::vector<int> affinity_of(pid_t pid) {
+  cpu_set_t* set = CPU_ALLOC(kMaxCores);
+  const std::size_t bytes = CPU_ALLOC_SIZE(kMaxCores);
+  std::vector<int> cores;
+  if (sched_getaffinity(pid, bytes, set) == 0)
+    for (std::size_t core = 0; core < kMaxCores; ++core) cores.push_back(CPU_ISSET_S(core, bytes, set) ? 1 : 0);
+  CPU_FREE(set);
+  return cores;
+}
+
+/// Cores that several ranks may use are shared evenly among them: a rank bound to its own has all of these, unbound
+/// ranks have 1 / ranks_on_host of the host's.
+void share_cores(Launch& launch, MPI_Comm host) {
+  std::vector<int> mine = affinity_of(0);
+  mine.resize(kMaxCores, 0);
+  std::vector<int> users = mine;
+  mpi_check(MPI_Allreduce(MPI_IN_PLACE, users.data(), static_cast<int>(kMaxCores), MPI_INT, MPI_SUM, host), "MPI_Allreduce");
+  double share = 0;
+  for (std::size_t core = 0; core < mine.size(); ++core)
+    if (mine[core] != 0) share += 1.0 / users[core];
+  launch.cores = std::max(1, std::min(static_cast<int>(share + 1e-6), num_usable_cores()));
+  // mpirun and srun bind the ranks they start, not themselves.
+  const std::vector<int> of_launcher = affinity_of(getppid());
+  const auto num_of_launcher = static_cast<int>(std::ranges::count(of_launcher, 1));
+  const auto num_of_ranks = static_cast<int>(std::ranges::count_if(users, [](int n) { return n > 0; }));
+  const bool is_bound = num_of_ranks < num_of_launcher;
+  launch.cores_of_host = is_bound ? num_of_launcher : launch.cores * launch.ranks_on_host;
+}
+
+}  // namespace
+
+Launch start_mpi() {
+  // Ranks that share cores give way to each other inside MPI. Read at MPI's start; a user's setting wins.
+  (void)setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+  int level = 0;
+  mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
+  if (level < MPI_THREAD_FUNNELED) fail(ErrorKind::kComm, "this MPI does not allow threads beside it (MPI_THREAD_FUNNELED)");
+  mpi_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  Launch launch{.host = host_name(), .has_mpi = true};
+  mpi_check(MPI_Comm_rank(MPI_COMM_WORLD, &launch.rank), "MPI_Comm_rank");
+  mpi_check(MPI_Comm_size(MPI_COMM_WORLD, &launch.size), "MPI_Comm_size");
+  MPI_Comm host = MPI_COMM_NULL;
+  mpi_check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, launch.rank, MPI_INFO_NULL, &host),
+            "MPI_Comm_split_type");
+  mpi_check(MPI_Comm_rank(host, &launch.local_rank), "MPI_Comm_rank");
+  mpi_check(MPI_Comm_size(host, &launch.ranks_on_host), "MPI_Comm_size");
+  share_cores(launch, host);
+  const int is_first = launch.local_rank == 0 ? 1 : 0;
+  mpi_check(MPI_Allreduce(&is_first, &launch.num_hosts, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce");
+  mpi_check(MPI_Comm_free(&host), "MPI_Comm_free");
+  return launch;
+}
+
+bool is_mpi_running() noexcept {
+  int is_started = 0, is_over = 0;
+  (void)MPI_Initialized(&is_started);
+  (void)MPI_Finalized(&is_over);
+  return is_started != 0 && is_over == 0;
+}
+
+void finish_mpi() noexcept { (void)MPI_Finalize(); }
+
+void abort_mpi(int exit_code) noexcept {
+  (void)MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::_Exit(exit_code);
+}
+
+}  // namespace salient

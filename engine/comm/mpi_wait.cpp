@@ -1,0 +1,88 @@
+// engine/comm/mpi_wait.cpp - see mpi_wait.h.
+#include "engine/comm/mpi_wait.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+#include "engine/comm/launch.h"
+#include "engine/comm/mpi_call.h"
+#include "engine/core/timer.h"
+
+namespace salient {
+namespace {
+
+constexpr int kLooksBeforeSleep = 50;
+constexpr double kRollCallSeconds = 2;
+
+bool has_message(MPI_Comm comm) {
+  int flag = 0;
+  mpi_check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  return flag != 0;
+}
+
+}  // namespace
+
+MpiWait::MpiWait(int rank, std::vector<std::string> hosts, double timeout_seconds)
+    : rank_(rank), hosts_(std::move(hosts)), timeout_seconds_(timeout_seconds), roll_(MPI_COMM_NULL) {
+  mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &roll_), "MPI_Comm_dup");
+}
+
+void MpiWait::operator()(std::span<MPI_Request> requests) {
+  const Timer timer;
+  auto pause = std::chrono::microseconds(20);
+  for (int look = 0;; ++look) {
+    int done = 0;
+    mpi_check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    if (done != 0) return;
+    if (look < kLooksBeforeSleep) {
+      (void)sched_yield();
+      continue;
+    }
+    if (timer.seconds() > timeout_seconds_ || has_message(roll_))
+      give_up("ranks waited " + std::to_string(std::lround(timeout_seconds_)) + " s for others (--comm-timeout)");
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, std::chrono::microseconds(250));
+  }
+}
+
+/// @return who answered, this rank among them
+std::vector<bool> MpiWait::call_the_roll() {
+  std::vector<bool> is_present(hosts_.size(), false);
+  is_present[static_cast<std::size_t>(rank_)] = true;
+  static const char here = 1;
+  for (int other = 0; other < static_cast<int>(hosts_.size()); ++other) {
+    MPI_Request request = MPI_REQUEST_NULL;  // never completed: a dead rank takes no message, and we end anyway
+    if (other != rank_) mpi_check(MPI_Isend(&here, 1, MPI_CHAR, other, 0, roll_, &request), "MPI_Isend");
+  }
+  for (const Timer timer; timer.seconds() < kRollCallSeconds;) {
+    if (!has_message(roll_)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      continue;
+    }
+    char byte = 0;
+    MPI_Status status{};
+    mpi_check(MPI_Recv(&byte, 1, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, roll_, &status), "MPI_Recv");
+    is_present[static_cast<std::size_t>(status.MPI_SOURCE)] = true;
+  }
+  return is_present;
+}
+
+void MpiWait::give_up(const std::string& why) {
+  const std::vector<bool> is_present = call_the_roll();
+  std::string silent;
+  for (std::size_t rank = 0; rank < hosts_.size(); ++rank)
+    if (!is_present[rank])
+      silent.append(silent.empty() ? "rank " : ", rank ").append(std::to_string(rank)).append(" on ").append(hosts_[rank]);
+  const bool is_teller = std::ranges::find(is_present, true) == is_present.begin() + rank_;
+  throw RankError(ErrorKind::kComm,
+                  why + (silent.empty() ? "; all ranks are alive, but wait in different places"
+                                        : "; no answer from " + silent + ": stopped, hanging, or cut off"),
+                  RankError::Known::kToTheTeller, is_teller);
+}
+
+}  // namespace salient

@@ -1,0 +1,41 @@
+// engine/comm/mpi_wait.h - waiting for MPI without burning a core, and finding out who is missing when it is in vain.
+#pragma once
+
+#include <mpi.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace salient {
+
+/// Completes MPI requests. Between looks it gives way, then sleeps, for 20 us at first and up to 250 us: MPI makes
+/// progress only when it is called, and its own blocking calls spin and know no time-out
+/// (docs/decisions/0003-waiting-in-mpi.md).
+///
+/// Threads: the one that started MPI.
+class MpiWait {
+ public:
+  /// @param hosts  of all ranks, for messages. Collective: takes a communicator of its own.
+  MpiWait(int rank, std::vector<std::string> hosts, double timeout_seconds);
+
+  /// Blocks until all requests are done.
+  ///
+  /// @throws RankError{kComm} when the time is over, or another rank says that its time is. The ranks that still wait
+  ///         then call the roll, and the lowest of them tells which ranks did not answer. Error{kComm} when MPI fails.
+  void operator()(std::span<MPI_Request> requests);
+  void operator()(MPI_Request& request) { (*this)(std::span<MPI_Request>(&request, 1)); }
+
+  /// As Communicator::give_up().
+  [[noreturn]] void give_up(const std::string& why);
+
+ private:
+  std::vector<bool> call_the_roll();
+
+  int rank_;
+  std::vector<std::string> hosts_;
+  double timeout_seconds_;
+  MPI_Comm roll_;
+};
+
+}  // namespace salient

@@ -1,0 +1,13 @@
+// engine/comm/nccl_absent.cpp - a build without NCCL.
+#include "engine/comm/nccl_communicator.h"
+#include "engine/core/error.h"
+
+namespace salient {
+
+bool has_nccl() { return false; }
+
+std::unique_ptr<Communicator> make_nccl_communicator(std::unique_ptr<Communicator>, double) {
+  fail(ErrorKind::kUsage, "this build has no NCCL; use --comm mpi, or build with a CUDA toolkit and NCCL");
+}
+
+}  // namespace salient

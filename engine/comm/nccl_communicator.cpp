@@ -1,0 +1,121 @@
+// engine/comm/nccl_communicator.cpp - see nccl_communicator.h.
+#include "engine/comm/nccl_communicator.h"
+
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "engine/comm/agreement.h"
+#include "engine/comm/nccl_watch.h"
+#include "engine/core/machine.h"
+
+namespace salient {
+namespace {
+
+/// "node3, GPU 0000:3B:00.0": the same text means the same GPU.
+std::string gpu_of_this_rank() {
+  int device = 0;
+  cuda_check(cudaGetDevice(&device));
+  char bus_id[32] = "";
+  cuda_check(cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, device));
+  return host_name() + ", GPU " + bus_id;
+}
+
+/// NCCL hangs or crashes when two ranks share one.
+void require_own_gpus(Communicator& control) {
+  std::string mine;
+  together(control, [&] { mine = gpu_of_this_rank(); });
+  const std::vector<std::string> gpus = control.gather(mine);
+  together(control, [&] {
+    std::map<std::string, std::size_t> rank_of;
+    for (std::size_t rank = 0; rank < gpus.size(); ++rank)
+      if (const auto [other, is_new] = rank_of.emplace(gpus[rank], rank); !is_new)
+        fail(ErrorKind::kUsage, "ranks " + std::to_string(other->second) + " and " + std::to_string(rank) + " share " +
+                                    gpus[rank] + "; start as many ranks per host as it has GPUs, or use --comm mpi");
+  });
+}
+
+ncclUniqueId common_id(Communicator& control) {
+  ncclUniqueId id{};
+  together(control, [&] {
+    if (control.rank() != 0) return;
+    if (const ncclResult_t status = ncclGetUniqueId(&id); status != ncclSuccess)
+      fail(ErrorKind::kComm, std::string("ncclGetUniqueId: ") + ncclGetErrorString(status));
+  });
+  std::string bytes(id.internal, sizeof id.internal);
+  control.broadcast(bytes);
+  std::memcpy(id.internal, bytes.data(), sizeof id.internal);
+  return id;
+}
+
+ncclComm_t start_nccl(Communicator& control) {
+  const ncclUniqueId id = common_id(control);
+  ncclComm_t comm = nullptr;
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  together(control, [&] {
+    const ncclResult_t status = ncclCommInitRankConfig(&comm, control.size(), id, control.rank(), &config);
+    if (status != ncclSuccess && status != ncclInProgress)
+      fail(ErrorKind::kComm, std::string("ncclCommInitRankConfig: ") + ncclGetErrorString(status));
+  });
+  return comm;
+}
+
+class NcclCommunicator final : public Communicator {
+ public:
+  NcclCommunicator(std::unique_ptr<Communicator> control, double timeout_seconds)
+      : control_(std::move(control)), nccl_(start_nccl(*control_), timeout_seconds) {
+    end_if(nccl_.wait_until_ready());
+  }
+
+  std::string_view name() const override { return "nccl"; }
+  int rank() const override { return control_->rank(); }
+  int size() const override { return control_->size(); }
+
+  void all_reduce_sum(std::span<float> data, CUstream_st* stream) override {
+    end_if(nccl_.failure());
+    end_if(nccl_.watch(stream, [&](ncclComm_t comm) {
+      return ncclAllReduce(data.data(), data.data(), data.size(), ncclFloat, ncclSum, comm, stream);
+    }));
+  }
+
+  void broadcast(std::span<float> data, CUstream_st* stream) override {
+    end_if(nccl_.failure());
+    end_if(nccl_.watch(stream, [&](ncclComm_t comm) {
+      return ncclBroadcast(data.data(), data.data(), data.size(), ncclFloat, 0, comm, stream);
+    }));
+  }
+
+  void all_reduce_sum(std::span<double> values) override { control().all_reduce_sum(values); }
+  void broadcast(std::string& bytes) override { control().broadcast(bytes); }
+  std::vector<std::string> gather(std::string_view bytes) override { return control().gather(bytes); }
+  void barrier() override { control().barrier(); }
+  std::uint32_t exchange_flags(std::uint32_t flags) override { return control().exchange_flags(flags); }
+  void cancel() noexcept override { nccl_.abort(); }
+  void give_up(const std::string& why) override { control_->give_up(why); }
+
+ private:
+  Communicator& control() {
+    end_if(nccl_.failure());
+    return *control_;
+  }
+  void end_if(const std::string& failure) {
+    if (failure.empty()) return;
+    nccl_.abort();
+    control_->give_up(failure);
+  }
+
+  std::unique_ptr<Communicator> control_;
+  NcclWatch nccl_;
+};
+
+}  // namespace
+
+bool has_nccl() { return true; }
+
+std::unique_ptr<Communicator> make_nccl_communicator(std::unique_ptr<Communicator> control, double timeout_seconds) {
+  require_own_gpus(*control);
+  return std::make_unique<NcclCommunicator>(std::move(control), timeout_seconds);
+}
+
+}  // namespace salient

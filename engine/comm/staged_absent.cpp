@@ -1,0 +1,11 @@
+// engine/comm/staged_absent.cpp - a CPU build: no data is on a GPU.
+#include "engine/comm/staged_communicator.h"
+#include "engine/core/error.h"
+
+namespace salient {
+
+std::unique_ptr<Communicator> make_staged_communicator(std::unique_ptr<Communicator>) {
+  fail(ErrorKind::kNoDevice, "this is a CPU build; use --device cpu");
+}
+
+}  // namespace salient

@@ -1,0 +1,64 @@
+// engine/comm/staged_communicator.cpp - see staged_communicator.h.
+#include "engine/comm/staged_communicator.h"
+
+#include <utility>
+
+#include "engine/cuda/cuda.h"
+
+namespace salient {
+namespace {
+
+struct FreePinned {
+  void operator()(void* memory) const noexcept { (void)cudaFreeHost(memory); }
+};
+
+class StagedCommunicator final : public Communicator {
+ public:
+  explicit StagedCommunicator(std::unique_ptr<Communicator> host) : host_(std::move(host)) {}
+
+  std::string_view name() const override { return "mpi"; }
+  int rank() const override { return host_->rank(); }
+  int size() const override { return host_->size(); }
+
+  void all_reduce_sum(std::span<float> data, CUstream_st* stream) override {
+    through_host(data, stream, [this](std::span<float> staged) { host_->all_reduce_sum(staged, nullptr); });
+  }
+  void broadcast(std::span<float> data, CUstream_st* stream) override {
+    through_host(data, stream, [this](std::span<float> staged) { host_->broadcast(staged, nullptr); });
+  }
+
+  void all_reduce_sum(std::span<double> values) override { host_->all_reduce_sum(values); }
+  void broadcast(std::string& bytes) override { host_->broadcast(bytes); }
+  std::vector<std::string> gather(std::string_view bytes) override { return host_->gather(bytes); }
+  void barrier() override { host_->barrier(); }
+  std::uint32_t exchange_flags(std::uint32_t flags) override { return host_->exchange_flags(flags); }
+  void give_up(const std::string& why) override { host_->give_up(why); }
+
+ private:
+  template <class Exchange>
+  void through_host(std::span<float> data, CUstream_st* stream, Exchange&& exchange) {
+    if (data.size() > staged_size_) {
+      void* memory = nullptr;
+      cuda_check(cudaMallocHost(&memory, data.size_bytes()));
+      staged_.reset(static_cast<float*>(memory));
+      staged_size_ = data.size();
+    }
+    cuda_check(cudaMemcpyAsync(staged_.get(), data.data(), data.size_bytes(), cudaMemcpyDeviceToHost, stream));
+    cuda_check(cudaStreamSynchronize(stream));
+    exchange(std::span<float>(staged_.get(), data.size()));
+    cuda_check(cudaMemcpyAsync(data.data(), staged_.get(), data.size_bytes(), cudaMemcpyHostToDevice, stream));
+    cuda_check(cudaStreamSynchronize(stream));  // the next call overwrites the staged copy
+  }
+
+  std::unique_ptr<Communicator> host_;
+  std::unique_ptr<float[], FreePinned> staged_;
+  std::size_t staged_size_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_staged_communicator(std::unique_ptr<Communicator> host) {
+  return std::make_unique<StagedCommunicator>(std::move(host));
+}
+
+}  // namespace salient
