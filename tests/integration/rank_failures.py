@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""How a job ends when one rank fails: all processes gone in seconds, the reason told once, the right exit code.
+
+usage: rank_failures.py FAILING_RANK_PROGRAM MPIEXEC [FLAGS...]
+"""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+PROGRAM, LAUNCH = sys.argv[1], sys.argv[2:]
+LIMIT_S = 30
+CASES = [  # how it fails, which rank, exit code, what stands once on the terminal
+    ("nothing", 1, 0, ""),
+    ("throw", 1, 65, "failing_rank: error: rank 1 on "),
+    ("throw", 0, 65, "failing_rank: error: rank 0 on "),
+    ("memory", 2, 71, "out of host memory"),
+    ("together", 1, 74, "checkpoints/epoch-0001: disk full"),
+    ("differ", 2, 2, "the configuration differs from rank 0's: 'b', not 'a'"),
+    ("stop", 1, 75, "no answer from rank 1 on "),
+    ("stop", 0, 75, "no answer from rank 0 on "),
+    ("mismatch", 2, 75, "all ranks are alive, but wait in different places"),
+    ("exit", 1, None, ""),  # OpenMPI tells and picks the code
+    ("kill", 1, 128 + signal.SIGKILL, "on signal 9"),
+    ("crash", 1, 128 + signal.SIGSEGV, "on signal 11"),
+]
+
+
+def left_over():
+    """Processes of PROGRAM that still run."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{pid}/exe") == os.path.realpath(PROGRAM):
+                found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+def problems_of(how, rank, code, reason):
+    start = time.monotonic()
+    job = subprocess.Popen([*LAUNCH, "-np", "3", PROGRAM, how, str(rank)], stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    try:
+        output, _ = job.communicate(timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(job.pid, signal.SIGKILL)
+        for pid in left_over():
+            os.kill(pid, signal.SIGKILL)
+        yield f"still running after {LIMIT_S} s\n{job.communicate()[0]}"
+        return
+    seconds = time.monotonic() - start
+    deadline = time.monotonic() + 5
+    while left_over() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    if left_over():
+        yield f"processes {left_over()} are left over"
+    if code is not None and job.returncode != code:
+        yield f"exit code {job.returncode}, not {code}\n{output}"
+    if code is None and job.returncode == 0:
+        yield f"exit code 0\n{output}"
+    told = sum(reason in line for line in output.splitlines()) if reason else 1
+    if told != 1:
+        yield f"the reason '{reason}' is told {told} times\n{output}"
+    print(f"{how:9} on rank {rank}: exit code {job.returncode} after {seconds:.1f} s")
+
+
+failed = False
+for case in CASES:
+    for problem in problems_of(*case):
+        failed = True
+        print(f"FAILED: {case[0]} on rank {case[1]}: {problem}")
+sys.exit(failed)
