@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How a job ends when one rank fails: all processes gone in seconds, the reason told once, the right exit code.
 
-usage: rank_failures.py FAILING_RANK_PROGRAM MPIEXEC [FLAGS...]
+usage: rank_failures.py cpu|gpu FAILING_RANK_PROGRAM MPIEXEC [FLAGS...]      gpu: two ranks over NCCL, on a GPU each
 """
 import os
 import signal
@@ -9,15 +9,16 @@ import subprocess
 import sys
 import time
 
-PROGRAM, LAUNCH = sys.argv[1], sys.argv[2:]
+WHERE, PROGRAM, LAUNCH = sys.argv[1], sys.argv[2], sys.argv[3:]
+NUM_RANKS = 3 if WHERE == "cpu" else 2
 LIMIT_S = 30
 CASES = [  # how it fails, which rank, exit code, what stands once on the terminal
     ("nothing", 1, 0, ""),
     ("throw", 1, 65, "failing_rank: error: rank 1 on "),
     ("throw", 0, 65, "failing_rank: error: rank 0 on "),
-    ("memory", 2, 71, "out of host memory"),
+    ("memory", 1, 71, "out of host memory"),
     ("together", 1, 74, "checkpoints/epoch-0001: disk full"),
-    ("differ", 2, 2, "the configuration differs from rank 0's: 'b', not 'a'"),
+    ("differ", 1, 2, "the configuration differs from rank 0's: 'b', not 'a'"),
     ("stop", 1, 75, "no answer from rank 1 on "),
     ("stop", 0, 75, "no answer from rank 0 on "),
     ("mismatch", 2, 75, "all ranks are alive, but wait in different places"),
@@ -41,7 +42,7 @@ def left_over():
 
 def problems_of(how, rank, code, reason):
     start = time.monotonic()
-    job = subprocess.Popen([*LAUNCH, "-np", "3", PROGRAM, how, str(rank)], stdout=subprocess.PIPE,
+    job = subprocess.Popen([*LAUNCH, "-np", str(NUM_RANKS), PROGRAM, how, str(rank), WHERE], stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, text=True, start_new_session=True)
     try:
         output, _ = job.communicate(timeout=LIMIT_S)
@@ -67,6 +68,11 @@ def problems_of(how, rank, code, reason):
     print(f"{how:9} on rank {rank}: exit code {job.returncode} after {seconds:.1f} s")
 
 
+if WHERE == "gpu":
+    if subprocess.run([*LAUNCH, "-np", "2", PROGRAM, "nothing", "1", "gpu"], capture_output=True, check=False).returncode == 77:
+        print("skipped: fewer than two GPUs")
+        sys.exit(77)
+    CASES = [case for case in CASES if case[0] != "mismatch"]  # two different calls on a stream are not NCCL's to tell
 failed = False
 for case in CASES:
     for problem in problems_of(*case):
