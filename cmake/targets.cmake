@@ -17,6 +17,12 @@ if(SALIENT_SANITIZE)
   target_link_options(salient_flags INTERFACE -fsanitize=${SALIENT_SANITIZE})
 endif()
 
+if(SALIENT_FUZZ)  # all code is instrumented, so that the search sees which way an input took
+  target_compile_options(salient_flags INTERFACE
+    -fsanitize=fuzzer-no-link,address,undefined;-fno-sanitize-recover=all;-fno-omit-frame-pointer)
+  target_link_options(salient_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
 # salient_library(<name> HEADERS <h>... [SOURCES <cpp|cu>...] [DEPS <target>...] [PRIVATE_DEPS <target>...])
 # Makes salient::<name>. Each header is also compiled alone (target all_verify_interface_header_sets).
 function(salient_library name)

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -16,15 +14,6 @@
 #include "loaders/prepare/text_fields.h"
 
 namespace salient {
-
-bool ogb_label_of(double value, std::int32_t& label) {
-  if (std::isnan(value)) return label = -1, true;
-  if (!(value >= 0 && value < double{std::numeric_limits<std::int32_t>::max()}) || value != std::floor(value))
-    return false;
-  return label = static_cast<std::int32_t>(value), true;
-}
-
-bool is_node_count(std::uint64_t count) { return count > 0 && count < std::numeric_limits<NodeId>::max(); }
 
 namespace {
 

@@ -11,10 +11,4 @@ namespace salient {
 void read_ogb_csv(const OgbLayout& layout, int num_threads, RawGraph& graph);
 void read_ogb_binary(const OgbLayout& layout, RawGraph& graph);
 
-/// The label that a number stands for: NaN is -1, unlabelled; false for fractions, negative and huge ones.
-bool ogb_label_of(double value, std::int32_t& label);
-
-/// Node counts that a store can hold: 1 to 2^32 - 2.
-bool is_node_count(std::uint64_t count);
-
 }  // namespace salient

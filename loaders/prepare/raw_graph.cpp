@@ -22,6 +22,15 @@ namespace {
 
 }  // namespace
 
+bool label_of(double value, std::int32_t& label) {
+  if (std::isnan(value)) return label = -1, true;
+  const bool fits = value >= 0 && value < double{std::numeric_limits<std::int32_t>::max()};
+  if (!fits || value != std::floor(value)) return false;
+  return label = static_cast<std::int32_t>(value), true;
+}
+
+bool is_node_count(std::uint64_t count) { return count > 0 && count < std::numeric_limits<NodeId>::max(); }
+
 void append_feature_rows(RawFeatures& features, const float* values, std::size_t count, const std::string& file) {
   require(features.dim > 0, "the feature width is set before rows are appended");
   const std::size_t item = size_of(features.type), before = features.rows.size() / item;

@@ -37,6 +37,13 @@ struct RawGraph {
   std::uint32_t rng_seed = 0;
 };
 
+/// The label that a number of a foreign file stands for: NaN is -1, unlabelled; false for fractions, negative numbers
+/// and what does not fit.
+bool label_of(double value, std::int32_t& label);
+
+/// Node counts that a store can hold: 1 to 2^32 - 2.
+bool is_node_count(std::uint64_t count);
+
 /// Converts and appends `count` values that follow the ones already there.
 ///
 /// @param values  [count] row-major continuation of the matrix; `features.dim` is set.
