@@ -74,6 +74,21 @@ void visit_fields(Self& self, Visit&& field) {
   visit_fields(self.write, field);
 }
 
+struct NpzArguments {
+  std::string file{};
+  std::string name{};
+  int mask = 0;
+  WriteOptions write{};
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, NpzArguments>
+void visit_fields(Self& self, Visit&& field) {
+  field("file", self.file, ".npz with node_features, node_labels, edges and train_, val_, test_masks; needed");
+  field("name", self.name, "empty = by the file's name");
+  field("mask", self.mask, "which of the file's splits, from 0");
+  visit_fields(self.write, field);
+}
+
 struct EdgesArguments {
   std::string edges{};
   std::string features{}, labels{};

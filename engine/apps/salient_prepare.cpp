@@ -18,6 +18,7 @@
 #include "engine/core/version.h"
 #include "loaders/dataset.h"
 #include "loaders/dataset_summary.h"
+#include "loaders/prepare/masked_npz_importer.h"
 #include "loaders/prepare/ogb_importer.h"
 #include "loaders/prepare/wordnet_importer.h"
 #include "loaders/prepare/write_store.h"
@@ -138,6 +139,20 @@ int run_ogb(Arguments arguments) {
                           given.write, options, timer);
 }
 
+int run_npz(Arguments arguments) {
+  NpzArguments given;
+  if (!read(arguments, "npz", given)) return 0;
+  const Timer timer;
+  require_option(!given.file.empty(), "--file: is needed, an .npz file");
+  const WriteStoreOptions options = start_writing(given.write);
+  return write_and_report(import_masked_npz({.file = given.file,
+                                             .name = given.name,
+                                             .mask = given.mask,
+                                             .feature_type = given.write.feature_type(),
+                                             .symmetric = given.write.symmetric}),
+                          given.write, options, timer);
+}
+
 SyntheticOptions synthetic_options(const SyntheticArguments& given) {
   require_option(given.like.empty() != (given.nodes == 0), "--like or --nodes: one of them is needed, not both");
   SyntheticOptions wanted = given.nodes > 0
@@ -201,6 +216,7 @@ int run_describe(Arguments arguments) {
 constexpr Command kCommands[] = {
     {"wordnet", "[--source /usr/share/wordnet] --out DIR", "WordNet 3.0: 117,659 synsets", run_wordnet},
     {"ogb", "--raw DIR --out DIR [--name ogbn-arxiv]", "an OGB node set, CSV or binary layout", run_ogb},
+    {"npz", "--file FILE.npz --out DIR [--mask 0]", "one file with several splits, as tolokers.npz", run_npz},
     {"synthetic", "--like arxiv|products|papers100M [--scale S] --out DIR", "a generated graph", run_synthetic},
     {"verify", "DIR", "every check of a store, checksums included", run_verify},
     {"describe", "DIR", "what is in a store", run_describe},

@@ -17,7 +17,7 @@ InflateStream::InflateStream(const InputFile& file, std::uint64_t begin, std::ui
     : file_(file), begin_(begin), end_(begin + length), next_(begin), encoding_(encoding) {
   require(length <= std::numeric_limits<std::uint64_t>::max() - begin, "the range does not wrap around");
   if (encoding_ == Encoding::kStored) return;
-  input_.resize(kInputBlock);
+  input_.resize(static_cast<std::size_t>(std::clamp<std::uint64_t>(length, 1, kInputBlock)));
   const int window = encoding_ == Encoding::kGzip ? MAX_WBITS + 16 : -MAX_WBITS;
   if (inflateInit2(&zlib_, window) != Z_OK) throw std::bad_alloc();
 }

@@ -36,7 +36,7 @@ std::string line_name(const std::filesystem::path& path, std::uint64_t line_numb
 }
 
 LineReader::LineReader(const std::filesystem::path& path)
-    : file_(path), stream_(file_, 0, file_.size(), encoding_of(file_)), buffer_(kBlock) {}
+    : file_(path), stream_(file_, 0, file_.size(), encoding_of(file_)), buffer_(std::clamp<std::uint64_t>(file_.size(), 4096, kBlock)) {}
 
 bool LineReader::next(std::string_view& line) {
   std::size_t searched = 0;  // bytes after begin_ known to hold no '\n'
@@ -77,10 +77,10 @@ void LineReader::refill() {
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;
   begin_ = 0;
-  if (end_ >= kMaxLine)
+  if (end_ > kMaxLine)
     fail(ErrorKind::kBadData, line_name(path(), line_number_ + 1) + ": is longer than " + std::to_string(kMaxLine) +
                                   " bytes; is this a text file?");
-  if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
+  if (end_ == buffer_.size()) buffer_.resize(std::min(2 * buffer_.size(), kMaxLine + 1));
   const std::size_t room = buffer_.size() - end_;
   try {
     const std::size_t got = stream_.read(std::as_writable_bytes(std::span(buffer_).last(room)));

@@ -110,6 +110,8 @@ TEST(LineReader, EndlessLinesAreRefused) {
   const test::Scratch folder;
   const auto path = write_bytes(folder / "bomb.gz", gzip("first\n" + std::string(LineReader::kMaxLine + 1, 'x')));
   EXPECT_COMPLAINT(lines_of(path), ErrorKind::kBadData, "bomb.gz: line 2: is longer than 16777216 bytes");
+  const std::string longest(LineReader::kMaxLine, 'x');
+  EXPECT_EQ(lines_of(write_bytes(folder / "long.gz", gzip("a\n" + longest + "\nb\n"))), (Lines{"a", longest, "b"}));
 }
 
 TEST(LineReader, MissingFiles) {
