@@ -64,7 +64,7 @@ void for_each_line_block(LineReader& reader, int num_threads, const std::string&
     progress.add(item->bytes);
   };
   arena.execute([&] {
-    const auto tokens = static_cast<std::size_t>(2 * arena.max_concurrency());
+    const auto tokens = std::size_t{2} * static_cast<std::size_t>(arena.max_concurrency());
     oneapi::tbb::parallel_pipeline(
         tokens, oneapi::tbb::make_filter<void, ItemPtr>(filter_mode::serial_in_order, read) &
                     oneapi::tbb::make_filter<ItemPtr, ItemPtr>(filter_mode::parallel, parse_one) &

@@ -29,9 +29,9 @@ T number_at(std::string_view bytes, std::size_t offset) {
     value = static_cast<T>(value | static_cast<T>(static_cast<unsigned char>(bytes[offset + i])) << (8 * i));
   return value;
 }
-constexpr auto u16_at = number_at<std::uint16_t>;
-constexpr auto u32_at = number_at<std::uint32_t>;
-constexpr auto u64_at = number_at<std::uint64_t>;
+std::uint16_t u16_at(std::string_view bytes, std::size_t offset) { return number_at<std::uint16_t>(bytes, offset); }
+std::uint32_t u32_at(std::string_view bytes, std::size_t offset) { return number_at<std::uint32_t>(bytes, offset); }
+std::uint64_t u64_at(std::string_view bytes, std::size_t offset) { return number_at<std::uint64_t>(bytes, offset); }
 
 std::string bytes_at(const InputFile& file, std::uint64_t offset, std::size_t count) {
   std::string bytes(count, '\0');
