@@ -18,6 +18,7 @@
 #include "engine/core/version.h"
 #include "loaders/dataset.h"
 #include "loaders/dataset_summary.h"
+#include "loaders/prepare/edges_importer.h"
 #include "loaders/prepare/masked_npz_importer.h"
 #include "loaders/prepare/ogb_importer.h"
 #include "loaders/prepare/wordnet_importer.h"
@@ -153,6 +154,27 @@ int run_npz(Arguments arguments) {
                           given.write, options, timer);
 }
 
+int run_edges(Arguments arguments) {
+  EdgesArguments given;
+  if (!read(arguments, "edges", given)) return 0;
+  const Timer timer;
+  const WriteStoreOptions options = start_writing(given.write);
+  return write_and_report(import_edges({.edges = given.edges,
+                                        .features = given.features,
+                                        .labels = given.labels,
+                                        .train = given.train,
+                                        .valid = given.valid,
+                                        .test = given.test,
+                                        .split = given.split,
+                                        .columns = given.columns,
+                                        .name = given.name,
+                                        .feature_type = given.write.feature_type(),
+                                        .symmetric = given.write.symmetric,
+                                        .rng_seed = given.write.rng_seed,
+                                        .num_threads = given.write.common.threads}),
+                          given.write, options, timer);
+}
+
 SyntheticOptions synthetic_options(const SyntheticArguments& given) {
   require_option(given.like.empty() != (given.nodes == 0), "--like or --nodes: one of them is needed, not both");
   SyntheticOptions wanted = given.nodes > 0
@@ -216,6 +238,8 @@ int run_describe(Arguments arguments) {
 constexpr Command kCommands[] = {
     {"wordnet", "[--source /usr/share/wordnet] --out DIR", "WordNet 3.0: 117,659 synsets", run_wordnet},
     {"ogb", "--raw DIR --out DIR [--name ogbn-arxiv]", "an OGB node set, CSV or binary layout", run_ogb},
+    {"edges", "--edges FILE --out DIR [--features F.npy] [--labels L.npy] [--split 0.6,0.2,0.2]",
+     "an edge list, text or NumPy", run_edges},
     {"npz", "--file FILE.npz --out DIR [--mask 0]", "one file with several splits, as tolokers.npz", run_npz},
     {"synthetic", "--like arxiv|products|papers100M [--scale S] --out DIR", "a generated graph", run_synthetic},
     {"verify", "DIR", "every check of a store, checksums included", run_verify},

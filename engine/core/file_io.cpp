@@ -22,12 +22,18 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
+std::string errno_text(const std::filesystem::path& path, std::string_view action) {
+  const int code = errno;
+  std::string text = path.string();
+  return text.append(": cannot ").append(action).append(": ").append(std::generic_category().message(code));
+}
+
 /// Closes on every way out; for files that are only read, where close() cannot lose anything.
 class ReadDescriptor {
  public:
   explicit ReadDescriptor(const std::filesystem::path& path)
       : path_(path), number_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (number_ < 0) fail_with_errno(path, "open");
+    if (number_ < 0) fail_to_open(path);
   }
   ~ReadDescriptor() { (void)close(number_); }
   ReadDescriptor(const ReadDescriptor&) = delete;
@@ -65,11 +71,12 @@ std::string to_hex(std::uint64_t value) {
 }
 
 void fail_with_errno(const std::filesystem::path& path, std::string_view action) {
-  const int code = errno;
-  const bool is_missing = code == ENOENT || code == ENOTDIR;
-  std::string text = path.string();
-  text.append(": cannot ").append(action).append(": ").append(std::generic_category().message(code));
-  fail(is_missing ? ErrorKind::kNoInput : ErrorKind::kIo, text);
+  fail(ErrorKind::kIo, errno_text(path, action));
+}
+
+void fail_to_open(const std::filesystem::path& path) {
+  const bool is_missing = errno == ENOENT || errno == ENOTDIR;
+  fail(is_missing ? ErrorKind::kNoInput : ErrorKind::kIo, errno_text(path, "open"));
 }
 
 std::string read_text_file(const std::filesystem::path& path, std::uint64_t max_bytes) {

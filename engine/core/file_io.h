@@ -22,9 +22,11 @@ struct FileDigest {
 
 std::string to_hex(std::uint64_t value);  ///< 16 lower-case digits
 
-/// For a system call that just failed on `path`: throws Error{kNoInput} if nothing is there, else Error{kIo}, as
-/// "PATH: cannot ACTION: errno's text".
+/// For a system call that just failed on `path`, as "PATH: cannot ACTION: errno's text". @throws Error{kIo}, always.
 [[noreturn]] void fail_with_errno(const std::filesystem::path& path, std::string_view action);
+
+/// The same for a file that could not be opened to be read. @throws Error{kNoInput} if nothing is there, else Error{kIo}.
+[[noreturn]] void fail_to_open(const std::filesystem::path& path);
 
 /// The whole file. @throws Error{kNoInput}, Error{kIo}; Error{kBadData} if it is larger than `max_bytes`.
 std::string read_text_file(const std::filesystem::path& path, std::uint64_t max_bytes = std::uint64_t{64} << 20);

@@ -15,7 +15,7 @@ namespace salient {
 
 MappedFile::MappedFile(const std::filesystem::path& path) : name_(path.string()) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) fail_with_errno(path, "open");
+  if (descriptor < 0) fail_to_open(path);
   struct stat status {};
   bool ok = fstat(descriptor, &status) == 0;
   if (ok && !S_ISREG(status.st_mode)) {

@@ -1,0 +1,25 @@
+// loaders/prepare/node_arrays.h - what a user's .npy files say about nodes: features, labels, splits.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "engine/core/types.h"
+#include "loaders/prepare/raw_graph.h"
+
+namespace salient {
+
+/// Any dtype, byte order and axis order comes in; all throw Error{kNoInput}, Error{kIo}, or Error{kBadData} naming file
+/// and item.
+
+/// [V, width] or [V], which counts as [V, 1]. Values are finite and fit `type`.
+RawFeatures read_features(const std::filesystem::path& path, FeatureType type);
+
+/// [V] or [V, 1]: whole numbers of at least -1; NaN = -1 = unlabelled.
+std::vector<std::int32_t> read_labels(const std::filesystem::path& path);
+
+/// Ids [n], or a bool mask [num_nodes], whose ids come out ascending.
+std::vector<NodeId> read_split(const std::filesystem::path& path, std::uint64_t num_nodes);
+
+}  // namespace salient

@@ -1,0 +1,87 @@
+// tests/support/small_store.h - a store of eight nodes on disk, and ways to break exactly one rule of it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/core/file_io.h"
+#include "engine/core/npy.h"
+#include "loaders/prepare/raw_graph.h"
+#include "loaders/prepare/write_store.h"
+#include "tests/support/scratch.h"
+
+namespace salient::test {
+
+/// A ring of nodes 0 .. 6 with one chord 1 - 4 and a self loop at 2; node 7 is isolated. Three classes, label of v = v
+/// mod 3, node 6 unlabelled; two features.
+inline RawGraph small_graph() {
+  RawGraph graph;
+  graph.name = "small";
+  graph.source_kind = "edges";
+  graph.source_path = "by hand";
+  graph.num_nodes = 8;
+  for (NodeId v = 0; v < 7; ++v) {
+    graph.sources.push_back(v);
+    graph.destinations.push_back((v + 1) % 7);
+  }
+  for (const auto& [s, d] : {std::pair<NodeId, NodeId>{1, 4}, {2, 2}, {4, 1}}) {
+    graph.sources.push_back(s);
+    graph.destinations.push_back(d);
+  }
+  graph.labels = {0, 1, 2, 0, 1, 2, -1, 1};
+  graph.num_classes = 3;
+  graph.features.dim = 2;
+  std::vector<float> values;
+  for (int i = 0; i < 16; ++i) values.push_back(static_cast<float>(i) / 4);
+  append_feature_rows(graph.features, values.data(), values.size(), "by hand");
+  graph.train = {4, 0, 1};
+  graph.valid = {3};
+  graph.test = {7, 6};
+  return graph;
+}
+
+class SmallStore {
+ public:
+  SmallStore() { write_store(small_graph(), {.out = path(), .num_threads = 1}); }
+
+  std::filesystem::path path() const { return scratch_ / "store"; }
+  std::filesystem::path operator/(const std::string& name) const { return path() / name; }
+
+  /// Changes dataset.json by `edit`, a function of nlohmann::json&.
+  template <class Edit>
+  void edit_manifest(Edit edit) const {
+    const std::filesystem::path file = path() / "dataset.json";
+    nlohmann::json root = nlohmann::json::parse(read_bytes(file));
+    edit(root);
+    write_bytes(file, root.dump(2));
+  }
+
+  /// Replaces one array, and what dataset.json says of its size and checksum.
+  template <class T>
+  void replace_array(const std::string& name, const std::string& dtype, std::vector<std::uint64_t> shape,
+                     const std::vector<T>& values) const {
+    std::filesystem::remove(path() / name);
+    NpyWriter writer(path() / name, dtype, std::move(shape));
+    writer.write(values);
+    writer.close();
+    accept(name);
+  }
+
+  /// Makes dataset.json agree with the bytes of `name`.
+  void accept(const std::string& name) const {
+    const FileDigest digest = digest_file(path() / name);
+    edit_manifest([&](nlohmann::json& root) {
+      root["files"][name] = {{"bytes", digest.bytes}, {"xxh3", to_hex(digest.xxh3)}};
+    });
+  }
+
+ private:
+  Scratch scratch_;
+};
+
+}  // namespace salient::test
