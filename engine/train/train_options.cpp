@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "models/model.h"
+
 namespace salient {
 namespace {
 
@@ -45,6 +47,10 @@ std::vector<std::string> TrainOptions::problems() const {
   };
   const auto num_layers = static_cast<std::size_t>(std::max(layers, 0));
   rule(!dataset.empty(), "--dataset: is required, such as --dataset wordnet");
+  std::string models;
+  for (const std::string& name : model_names()) models.append(models.empty() ? "" : ", ").append(name);
+  rule(std::ranges::find(model_names(), model) != model_names().end(),
+       "--model: '" + model + "' is not known; known models: " + models);
   rule(layers >= 1 && layers <= 64, "--layers: 1 to 64");
   rule(hidden >= 1 && hidden <= 1 << 16, "--hidden: 1 to 65536");
   rule(are_fanouts(fanout), "--fanout: each 1 to 65535, or -1 for all");
