@@ -64,14 +64,16 @@ fetch_wheel() {
 }
 
 # unpack_wheels FOLDER NAME...: makes cache/FOLDER of these wheels, all or nothing, and deletes them.
-# With `leave_out` set, those members stay in the wheel.
+# In a CPU build torch's CUDA half stays in the wheel.
 unpack_wheels() {
-  local target=$cache/$1 partial=$cache/.$1.partial name done_with=()
+  local target=$cache/$1 partial=$cache/.$1.partial name done_with=() leave_out
   shift
   rm -rf "$partial" && mkdir -p "$partial"
   for name in "$@"; do
     fetch_wheel "$name"
-    unzip -q -o "$wheel" -d "$partial" ${leave_out:+-x "${leave_out[@]}"} ||
+    leave_out=()
+    if [ "$name-$variant" = torch-cpu ]; then leave_out=(-x "${cuda_half[@]}"); fi
+    unzip -q -o "$wheel" -d "$partial" "${leave_out[@]}" ||
       die 74 "could not unpack ${wheel##*/} into $cache; is the disk full? Make room and start again"
     done_with+=("$wheel")
   done
@@ -81,12 +83,10 @@ unpack_wheels() {
 
 # install_torch: the variant's folder, complete. A CUDA build also gets what the toolkit lacks (cuDNN, NCCL), seen by ldd.
 install_torch() {
-  local folder leave_out=() wheels=(torch nvidia-cuda-cupti nvidia-cuda-runtime) megabytes=1400
+  local folder wheels=(torch nvidia-cuda-cupti nvidia-cuda-runtime) megabytes=1400
   folder=$(torch_folder)
   [ ! -f "$folder/.complete" ] || return 0
-  if [ "$variant" = cpu ]; then
-    leave_out=("${cuda_half[@]}")
-  else
+  if [ "$variant" != cpu ]; then
     wheels=(torch nvidia-cusparselt-cu13 nvidia-nvshmem-cu13 nvidia-cufile) megabytes=2300
     has_library libcudnn.so.9 || { wheels+=(nvidia-cudnn-cu13) && megabytes=$((megabytes + 900)); }
     has_library libnccl.so.2 || { wheels+=(nvidia-nccl-cu13) && megabytes=$((megabytes + 450)); }
