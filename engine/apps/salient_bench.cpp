@@ -1,0 +1,60 @@
+// engine/apps/salient_bench.cpp - argv -> one benchmark. Each verb is a file in engine/apps/bench.
+#include <array>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/apps/bench/verbs.h"
+#include "engine/core/error.h"
+#include "engine/core/version.h"
+
+namespace salient {
+namespace {
+
+struct Verb {
+  std::string_view name;
+  const char* summary;
+  int (*run)(Arguments);
+};
+
+constexpr std::array kVerbs{
+    Verb{"sampler", "sampled edges per second, beside a textbook sampler and random reads", bench_sampler},
+    Verb{"gather", "feature rows gathered per second, beside memcpy and random reads", bench_gather},
+    Verb{"pipeline", "batches per second of the loader, beside one long copy", bench_pipeline},
+};
+
+void print_help() {
+  std::printf("salient-bench - what the parts of the engine can do on this machine\n\n");
+  for (const Verb& verb : kVerbs) std::printf("  salient-bench %-10s %s\n", std::string(verb.name).c_str(), verb.summary);
+  std::printf("\n  salient-bench VERB --help      its options; every verb takes --json FILE\n");
+}
+
+int run(std::span<const char* const> arguments) {
+  const std::string_view first = arguments.empty() ? "--help" : arguments[0];
+  if (first == "--help" || first == "-h") {
+    print_help();
+    return 0;
+  }
+  if (first == "--version") {
+    std::printf("salient-bench %s\n", kVersion);
+    return 0;
+  }
+  std::string known;
+  for (const Verb& verb : kVerbs) {
+    if (verb.name == first) return verb.run(arguments.subspan(1));
+    known.append(known.empty() ? "" : ", ").append(verb.name);
+  }
+  fail(ErrorKind::kUsage, "no benchmark is called '" + std::string(first) + "'; there are " + known);
+}
+
+}  // namespace
+}  // namespace salient
+
+int main(int argc, char** argv) {
+  try {
+    return salient::run(std::span<const char* const>(argv, static_cast<std::size_t>(argc)).subspan(1));
+  } catch (...) {
+    return salient::report_current_exception("salient-bench");
+  }
+}
