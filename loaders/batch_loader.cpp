@@ -75,6 +75,15 @@ struct BatchLoader::Impl {
     for (std::size_t s = 0; s < num_slots; ++s) slots.emplace_back(ring.get());
   }
 
+  ~Impl() {
+    end_epoch();
+    try {
+      give_back(last_stream);  // marks the slab in use, so that its memory outlives the consumer's kernels
+    } catch (...) {            // the device has failed, which its user has heard by now
+    }
+    if (ring) ring->quiesce();
+  }
+
   Slot& slot_of(std::size_t batch) { return slots[batch % num_slots]; }
 
   /// A worker's job. Never throws: the error is delivered in the batch's place.
@@ -179,13 +188,13 @@ struct BatchLoader::Impl {
 
   void stop() {
     if (!is_running) return;
-    give_back(last_stream);
     end_epoch();
+    give_back(last_stream);
   }
 
   void end_epoch() {
     gate.close();
-    ready->close();
+    if (ready) ready->close();
     if (producer.joinable()) producer.join();
     is_running = false;
   }
@@ -221,7 +230,7 @@ struct BatchLoader::Impl {
 
 BatchLoader::BatchLoader(const Dataset& dataset, LoaderOptions options)
     : impl_(std::make_unique<Impl>(dataset, std::move(options))) {}
-BatchLoader::~BatchLoader() { stop(); }
+BatchLoader::~BatchLoader() = default;
 
 void BatchLoader::start(std::vector<BatchRequest> requests) { impl_->start(std::move(requests)); }
 const Batch* BatchLoader::next(CUstream_st* stream) { return impl_->next(stream); }

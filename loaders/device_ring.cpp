@@ -116,6 +116,11 @@ class CudaDeviceRing final : public DeviceRing {
     epoch_on_host_ = Trace::Clock::now();
   }
 
+  void quiesce() noexcept override {
+    (void)cudaSetDevice(device_);
+    (void)cudaStreamSynchronize(stream_.get());
+  }
+
   double transfer_seconds() override {
     for (std::size_t s = 0; s < laps_.size(); ++s) wait_until_copied(s);
     return transfer_ms_ * 1e-3;

@@ -37,6 +37,9 @@ class DeviceRing : public PagePinner {
   /// Begins an epoch, when no worker is active: batch numbers start at 0 again, and so does the sum of transfer seconds.
   virtual void start_epoch() = 0;
 
+  /// Blocks until no copy reads a pinned slab, so that they may go. For destructors: errors are dropped.
+  virtual void quiesce() noexcept = 0;
+
   /// Seconds that the copies of this epoch took on the copy stream. Waits for those not yet over. Consumer's thread,
   /// when no worker is active.
   virtual double transfer_seconds() = 0;

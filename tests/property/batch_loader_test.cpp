@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <ctime>
 #include <set>
 #include <thread>
 
@@ -51,6 +52,18 @@ TEST_F(BatchLoaderProperty, KeepsABatchIntactWhileTheConsumerIsSlow) {
   for (std::size_t i = 0; const Batch* batch = loader.next(); ++i) {
     if (i < 3) std::this_thread::sleep_for(std::chrono::milliseconds(30));  // the workers run into their bound
     test::expect_reference_batch(*batch, dataset_, kFanouts, requests_.at(i));
+  }
+}
+
+TEST_F(BatchLoaderProperty, SleepsWhileTheConsumerIsBusy) {
+  for (const int num_workers : {1, 4}) {
+    BatchLoader loader(dataset_, {.fanouts = kFanouts, .num_workers = num_workers, .num_slots = num_workers + 2});
+    loader.start(requests_);
+    ASSERT_NE(loader.next(), nullptr);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // all slots are full by now
+    const std::clock_t before = std::clock();                     // CPU time of all threads
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.05) << num_workers << " workers";
   }
 }
 
