@@ -105,7 +105,7 @@ TEST_F(BatchLoaderProperty, AFailedBatchIsReportedInItsPlaceAndTheLoaderGoesOn) 
   std::vector<BatchRequest> requests = requests_;
   ASSERT_GT(requests.size(), 9u);
   requests[6].seeds = outside;
-  requests[8].seeds = outside;
+  requests[7].seeds = outside;  // prepared, never delivered: it must not turn up in the next epoch
   for (const int num_workers : {0, 1, 4}) {
     BatchLoader loader(dataset_, {.fanouts = kFanouts, .num_workers = num_workers, .num_slots = 4});
     for (int epoch = 0; epoch < 3; ++epoch) {
@@ -114,7 +114,8 @@ TEST_F(BatchLoaderProperty, AFailedBatchIsReportedInItsPlaceAndTheLoaderGoesOn) 
       EXPECT_THROW(loader.next(), Error);
       EXPECT_EQ(loader.next(), nullptr) << "the epoch is over";
       loader.start(requests_);
-      test::expect_reference_batch(*loader.next(), dataset_, kFanouts, requests_[0]);
+      for (std::size_t i = 0; i < 5; ++i)
+        test::expect_reference_batch(*loader.next(), dataset_, kFanouts, requests_[i]);
       loader.stop();
     }
   }
