@@ -27,7 +27,8 @@ bool take_field(std::string_view& rest, std::string_view& field) {
   rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
   if (rest.starts_with(',')) {
     rest.remove_prefix(1);
-    if (rest.find_first_not_of(kBlanks) == std::string_view::npos) rest = ",";  // "1,2," has an empty third field
+    // "1,2," has an empty third field, and that one ends the line
+    if (!field.empty() && rest.find_first_not_of(kBlanks) == std::string_view::npos) rest = ",";
   }
   return true;
 }
