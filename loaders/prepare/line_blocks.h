@@ -5,9 +5,9 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <exception>
-#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/core/progress.h"
 #include "loaders/prepare/line_reader.h"
@@ -29,28 +29,30 @@ void for_each_line_block(LineReader& reader, int num_threads, const std::string&
     std::exception_ptr error{};
     std::uint64_t bytes = 0;
   };
-  using ItemPtr = std::shared_ptr<Item>;  // a filter's result must be copyable
   using oneapi::tbb::filter_mode;
+  using oneapi::tbb::make_filter;
   oneapi::tbb::task_arena arena(num_threads > 0 ? num_threads : oneapi::tbb::task_arena::automatic);
-  Progress progress(label, reader.bytes_total(), "bytes");
-  std::uint64_t reported = 0;
+  std::vector<Item> items(std::size_t{2} * static_cast<std::size_t>(arena.max_concurrency()));
+  std::uint64_t num_read = 0, reported = 0;
   bool stopped = false;
+  Progress progress(label, reader.bytes_total(), "bytes");
 
-  const auto read = [&](oneapi::tbb::flow_control& control) {
-    auto item = std::make_shared<Item>();
+  const auto read = [&](oneapi::tbb::flow_control& control) -> Item* {
+    Item& item =
+        items[num_read++ % items.size()];  // free again: blocks end in order, at most items.size() are on the way
     try {
-      if (stopped || !reader.next_block(item->block)) {
+      if (stopped || !reader.next_block(item.block)) {
         control.stop();
-        return ItemPtr();
+        return nullptr;
       }
     } catch (...) {  // reported when its turn comes: a line before it may be wrong, too
-      item->error = std::current_exception();
+      item.error = std::current_exception();
       stopped = true;
     }
-    item->bytes = reader.bytes_read() - std::exchange(reported, reader.bytes_read());
-    return item;
+    item.bytes = reader.bytes_read() - std::exchange(reported, reader.bytes_read());
+    return &item;
   };
-  const auto parse_one = [&](ItemPtr item) {
+  const auto parse_one = [&](Item* item) {
     try {
       if (!item->error) item->parsed = parse(std::as_const(item->block));
     } catch (...) {
@@ -58,17 +60,16 @@ void for_each_line_block(LineReader& reader, int num_threads, const std::string&
     }
     return item;
   };
-  const auto consume_one = [&](ItemPtr item) {
+  const auto consume_one = [&](Item* item) {
     if (item->error) std::rethrow_exception(item->error);
     consume(std::move(item->parsed));
     progress.add(item->bytes);
   };
   arena.execute([&] {
-    const auto tokens = std::size_t{2} * static_cast<std::size_t>(arena.max_concurrency());
-    oneapi::tbb::parallel_pipeline(
-        tokens, oneapi::tbb::make_filter<void, ItemPtr>(filter_mode::serial_in_order, read) &
-                    oneapi::tbb::make_filter<ItemPtr, ItemPtr>(filter_mode::parallel, parse_one) &
-                    oneapi::tbb::make_filter<ItemPtr, void>(filter_mode::serial_in_order, consume_one));
+    oneapi::tbb::parallel_pipeline(items.size(),
+                                   make_filter<void, Item*>(filter_mode::serial_in_order, read) &
+                                       make_filter<Item*, Item*>(filter_mode::parallel, parse_one) &
+                                       make_filter<Item*, void>(filter_mode::serial_in_order, consume_one));
   });
 }
 
