@@ -89,4 +89,16 @@ std::optional<ComputeDevice::Memory> ComputeDevice::memory() const {
   return std::nullopt;
 }
 
+NoHostWait::NoHostWait(const ComputeDevice& device) : is_active_(device.is_cuda()) {
+#if SALIENT_HAS_CUDA
+  if (is_active_) c10::cuda::warning_state().set_sync_debug_mode(c10::cuda::SyncDebugMode::L_ERROR);
+#endif
+}
+
+NoHostWait::~NoHostWait() {
+#if SALIENT_HAS_CUDA
+  if (is_active_) c10::cuda::warning_state().set_sync_debug_mode(c10::cuda::SyncDebugMode::L_DISABLED);
+#endif
+}
+
 }  // namespace salient

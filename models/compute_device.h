@@ -47,4 +47,17 @@ class ComputeDevice {
   CUstream_st* stream_;
 };
 
+/// While it lives, LibTorch operators that would make the host wait for the GPU throw instead: a training step holds
+/// one, so that the rule "no host synchronisation inside a step" cannot be broken unnoticed. Nothing on a CPU.
+class NoHostWait {
+ public:
+  explicit NoHostWait(const ComputeDevice& device);
+  ~NoHostWait();
+  NoHostWait(const NoHostWait&) = delete;
+  NoHostWait& operator=(const NoHostWait&) = delete;
+
+ private:
+  bool is_active_;
+};
+
 }  // namespace salient

@@ -119,6 +119,7 @@ struct Trainer::Impl {
     const auto index = static_cast<std::int64_t>(batch.key.batch);
     optimizer.zero_gradients();
     if (batch.layout.num_seeds > 0) {
+      const NoHostWait rule(device);
       const BatchView view = view_of(batch, device.torch_device().index());
       const DropoutKey key{.seed = options.seed,
                            .step = static_cast<std::uint32_t>(progress.global_step),
