@@ -1,23 +1,26 @@
 #!/usr/bin/env bash
 # scripts/bundle.sh - a folder with the programs and the distribution's libraries they need, for copying to cluster nodes.
 #
-#   scripts/bundle.sh [--out FOLDER] [--build FOLDER] [--tests LABEL]... [--cpu]
+#   scripts/bundle.sh [--out FOLDER] [--build FOLDER] [--tests LABEL]... [--with-mpi] [--cpu]
 #     --out FOLDER     default dist/salient in the clone; replaced
 #     --build FOLDER   take the programs from this build folder instead of building build/release
 #     --tests LABEL    the test programs with this label too (gpu, mpi, ...), into tests/
+#     --with-mpi       OpenMPI 4 too, for nodes without it; bin/mpirun starts it (shared memory and TCP, no other fabrics)
 #
 # Not in it, and expected on the node: LibTorch (the PyPI package torch, anywhere), CUDA, OpenMPI 4 or 5, glibc and
 # libstdc++ no older than here. bin/salient-env finds LibTorch and starts the rest: see scripts/lib/salient-env.sh.
 set -euo pipefail
 program=bundle
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
+. "$root/scripts/lib/openmpi.sh"
 
-kind=auto out=$root/dist/salient folder='' labels=()
+kind=auto with_mpi=no out=$root/dist/salient folder='' labels=()
 while [ $# -gt 0 ]; do
   case $1 in
     --out) out=${2:?--out wants a folder} && shift ;;
     --build) folder=${2:?--build wants a folder} && shift ;;
     --tests) labels+=("${2:?--tests wants a label}") && shift ;;
+    --with-mpi) with_mpi=yes ;;
     --cpu) kind=cpu ;;
     -h | --help)
       sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"
@@ -47,7 +50,11 @@ print("\n".join(sorted({word for t in tests for word in t.get("command", []) if 
 }
 
 # Found on every node (glibc, the compiler's run time), or installed there with the driver, CUDA, LibTorch or MPI.
-readonly of_the_node='^(ld-linux|linux-vdso|lib(c|m|dl|rt|pthread|util|resolv|stdc\+\+|gcc_s|gomp|mpi|open-rte|open-pal|cuda|cudart|nccl|cublas|cublasLt|cupti|nvrtc|torch[a-z_]*|c10[a-z_]*)\.)'
+readonly compiler='ld-linux.*|linux-vdso|libc|libm|libdl|librt|libpthread|libutil|libresolv|libstdc\+\+|libgcc_s|libgomp'
+readonly cuda='libcuda|libcudart|libnccl|libcublas|libcublasLt|libcupti|libnvrtc|libtorch[a-z_]*|libc10[a-z_]*'
+mpi='|libmpi|libopen-rte|libopen-pal'
+if [ $with_mpi = yes ]; then mpi=''; fi
+readonly of_the_node="^($compiler|$cuda$mpi)\\."
 
 # copy_libraries FILE: what FILE needs by name, and what that needs, unless it is the node's.
 copy_libraries() {
@@ -79,5 +86,9 @@ for label in "${labels[@]}"; do
     copy_libraries "$file"
   done < <(test_programs "$label")
 done
-find "$out/libexec" "$out/lib" "$out/tests" -type f -exec strip --strip-unneeded {} + 2>/dev/null || true
+if [ $with_mpi = yes ]; then
+  copy_openmpi "$out"
+  cp "$out/bin/salient-env" "$out/bin/mpirun"
+fi
+find "$out" -type f -exec strip --strip-unneeded {} + 2>/dev/null || true
 say "$(du -sm "$out" | cut -f 1) MB in $out; on a node: FOLDER/bin/salient-train ..."

@@ -3,6 +3,7 @@
 #
 #   bin/salient-train ...              under this name it starts libexec/salient-train; so for every program
 #   bin/salient-env COMMAND ...        COMMAND with the same environment, tests/NAME for instance
+#   bin/mpirun ...                     the OpenMPI that was bundled with --with-mpi
 #
 # LibTorch is looked for in SALIENT_TORCH_DIR, torch/ in the bundle, the package of python3, the cache of scripts/setup.sh.
 set -u
@@ -14,7 +15,7 @@ usable() { grep -q "^__version__ = '2\.11\.0" "$1/version.py" 2>/dev/null && [ -
 
 of_python() { python3 -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])' 2>/dev/null; }
 
-if [ "$name" != salient-prepare ]; then  # which needs no LibTorch
+if [ "$name" != salient-prepare ] && [ "$name" != mpirun ]; then  # these need no LibTorch
   torch=
   for folder in "${SALIENT_TORCH_DIR:-}" "$bundle/torch" "$(of_python)" "${XDG_CACHE_HOME:-$HOME/.cache}/salient/libtorch-2.11.0-cu130/torch"; do
     if [ -n "$folder" ] && usable "$folder"; then torch=$folder && break; fi
@@ -30,5 +31,12 @@ if [ "$name" != salient-prepare ]; then  # which needs no LibTorch
 fi
 LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
+if [ -d "$bundle/usr/share/openmpi" ]; then
+  export OPAL_PREFIX="$bundle/usr" PMIX_INSTALL_PREFIX="$bundle/usr"
+fi
 if [ "$name" = salient-env ]; then exec "$@"; fi
+if ! command -v ssh >/dev/null && ! command -v rsh >/dev/null; then
+  export OMPI_MCA_plm_rsh_agent=true  # mpirun insists on an agent, even for ranks of this host alone
+fi
+if [ "$name" = mpirun ]; then exec "$bundle/usr/bin/orterun" "$@"; fi
 exec "$bundle/libexec/$name" "$@"
