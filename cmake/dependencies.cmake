@@ -26,8 +26,12 @@ if(MPI_C_FOUND)
   target_compile_definitions(salient_mpi INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
   # For tests: more ranks than cores, root in a container, no binding; transports that need no ptrace between ranks.
   if(MPI_C_LIBRARY_VERSION_STRING MATCHES "Open MPI" OR MPI_C_INCLUDE_DIRS MATCHES "openmpi")
+    find_program(SALIENT_SSH NAMES ssh rsh)
+    if(NOT SALIENT_SSH)  # mpirun insists on an agent, even for ranks of this host alone
+      set(agent --mca plm_rsh_agent true)
+    endif()
     set(SALIENT_MPIEXEC_FLAGS --allow-run-as-root --oversubscribe --bind-to none --mca btl_vader_single_copy_mechanism none
-      CACHE STRING "what the tests pass to mpiexec")
+      ${agent} CACHE STRING "what the tests pass to mpiexec")
   endif()
   message(STATUS "MPI: ${MPIEXEC_EXECUTABLE}")
 else()
