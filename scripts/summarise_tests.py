@@ -27,19 +27,23 @@ for path in arguments.results:
     for entry in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
         output = entry.findtext("system-out") or ""
         status = entry.get("status")
+        skip = entry.find("skipped")
         if status == "run":
             passed += 1
             for reason in SKIPPED_CASE.findall(output):
                 skipped_cases += 1
                 reasons[reason] += 1
-        elif status in ("notrun", "disabled") and entry.find("skipped") is not None:
+        elif status == "disabled":
+            skipped += 1
+            reasons[f"{entry.get('name')}: disabled"] += 1
+        elif skip is not None and skip.get("message", "").startswith("SKIP_RETURN_CODE"):
             skipped += 1
             reasons[reason_of(entry, output)] += 1
-        else:
+        else:  # failed, timed out, or could not be started, which ctest calls "notrun" too
             failed.append(entry.get("name"))
 
 why = [reason if times == 1 else f"{reason} ({times} times)" for reason, times in reasons.items()] + arguments.note
-cases = f", {skipped_cases} single cases skipped" if skipped_cases else ""
+cases = f" and {skipped_cases} single cases" if skipped_cases else ""
 line = f"tests: {passed} passed, {len(failed)} failed, {skipped} skipped{cases}"
 if failed:
     line += f"; failed: {', '.join(failed)}"

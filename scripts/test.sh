@@ -38,6 +38,7 @@ for preset in "${presets[@]}"; do
   build "$preset"
   say "running the tests of build/$preset"
   results+=("$root/build/$preset/tests.xml")
+  rm -f "${results[-1]}"
   # The summary judges, not ctest's exit code. Several at once where there are cores; a test that wants more says so.
   ctest --test-dir "$root/build/$preset" --output-on-failure --no-tests=error --parallel "$(nproc)" \
     --test-output-size-passed 1000000 --test-output-size-failed 1000000 --output-junit "${results[-1]}" || true
