@@ -15,8 +15,8 @@ namespace salient {
 
 /// Which batch to make. `seeds` points into the epoch's seed order and may be empty (a rank that has run out).
 struct BatchRequest {
-  BatchKey key{};                    ///< run seed, epoch, global batch index: all the sampler's randomness
-  std::span<const NodeId> seeds{};   ///< [S] distinct
+  BatchKey key{};                   ///< run seed, epoch, global batch index: all the sampler's randomness
+  std::span<const NodeId> seeds{};  ///< [S] distinct
 };
 
 inline constexpr std::size_t kBatchAlignment = 256;  ///< of every part of a slab, in bytes
@@ -33,30 +33,32 @@ struct HopLayout {
 /// Where everything of a batch stands in its slab; the same offsets hold on host and device, so one copy moves all.
 /// Every part starts at a multiple of kBatchAlignment.
 struct BatchLayout {
-  LocalId num_nodes = 0;         ///< N, rows of x
-  LocalId num_seeds = 0;         ///< S, rows of y
+  LocalId num_nodes = 0;  ///< N, rows of x
+  LocalId num_seeds = 0;  ///< S, rows of y
   int feature_dim = 0;
   FeatureType feature_type = FeatureType::kF16;
-  bool has_features = true;      ///< false: rows live on the device and are gathered there from `nodes`
-  std::size_t x = 0;             ///< feature_type [N, feature_dim]
-  std::size_t y = 0;             ///< int32 [S], -1 = unlabelled
-  std::size_t nodes = 0;         ///< uint32 [N] global ids
+  bool has_features = true;       ///< false: rows live on the device and are gathered there from `nodes`
+  std::size_t x = 0;              ///< feature_type [N, feature_dim]
+  std::size_t y = 0;              ///< int32 [S], -1 = unlabelled
+  std::size_t nodes = 0;          ///< uint32 [N] global ids
   std::vector<HopLayout> hops{};  ///< [L] outermost first
-  std::size_t bytes = 0;         ///< of the whole slab
+  std::size_t bytes = 0;          ///< of the whole slab
 };
 
 /// A prepared batch: a layout and the memory it describes. Borrowed from the loader until release.
 struct Batch {
   BatchKey key{};
-  std::size_t index = 0;         ///< position in the epoch on this rank
+  std::size_t index = 0;  ///< position in the epoch on this rank
   BatchLayout layout{};
-  std::byte* data = nullptr;     ///< slab; device memory if is_on_device
+  std::byte* data = nullptr;  ///< slab; device memory if is_on_device
   bool is_on_device = false;
-  double sample_seconds = 0;     ///< what preparing it cost its worker
+  double sample_seconds = 0;  ///< what preparing it cost its worker
   double gather_seconds = 0;
 
   template <class T>
-  T* at(std::size_t offset) const { return reinterpret_cast<T*>(data + offset); }
+  T* at(std::size_t offset) const {
+    return reinterpret_cast<T*>(data + offset);
+  }
   std::int64_t num_edges() const;
 };
 

@@ -83,6 +83,8 @@ struct BatchLoader::Impl {
     }
     if (ring) ring->quiesce();
   }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   Slot& slot_of(std::size_t batch) { return slots[batch % num_slots]; }
 
@@ -110,8 +112,7 @@ struct BatchLoader::Impl {
     Slot& slot = slot_of(index);
     if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
     slot.batch.is_on_device = ring != nullptr;
-    slot.batch.data =
-        ring ? ring->copy(index, slot.memory.data(), slot.batch.layout.bytes) : slot.memory.data();
+    slot.batch.data = ring ? ring->copy(index, slot.memory.data(), slot.batch.layout.bytes) : slot.memory.data();
     if (options.num_workers == 0) return;  // next() takes it at once
     if (!ready->push(index)) throw Stopped();
     if (index >= max_delivered && !gate.wait_for(index - max_delivered + 1)) throw Stopped();

@@ -16,18 +16,18 @@ namespace salient {
 struct LoaderOptions {
   std::vector<int> fanouts{};
   bool with_replacement = false;
-  int num_workers = 1;          ///< threads that prepare batches; 0 = the caller's thread, for debugging
-  int num_slots = 4;            ///< batches in flight, bounded memory; at least 2; 0 = num_workers + 2. With fewer than
-                                ///< num_workers + 1 some workers have nothing to do
-  bool to_device = false;       ///< pinned slabs, one asynchronous copy per batch to the current device
+  int num_workers = 1;     ///< threads that prepare batches; 0 = the caller's thread, for debugging
+  int num_slots = 4;       ///< batches in flight, bounded memory; at least 2; 0 = num_workers + 2. With fewer than
+                           ///< num_workers + 1 some workers have nothing to do
+  bool to_device = false;  ///< pinned slabs, one asynchronous copy per batch to the current device
   bool gather_on_device = false;  ///< features stay in GPU memory; slabs carry ids and the MFG only
 };
 
 /// Totals of one epoch, over its workers.
 struct LoaderStats {
-  double sample_seconds = 0, gather_seconds = 0;    ///< core-seconds
-  double transfer_seconds = 0;                      ///< on the copy stream, by events
-  double blocked_seconds = 0;                       ///< next() waited for a batch
+  double sample_seconds = 0, gather_seconds = 0;  ///< core-seconds
+  double transfer_seconds = 0;                    ///< on the copy stream, by events
+  double blocked_seconds = 0;                     ///< next() waited for a batch
   std::int64_t batches = 0, seeds = 0, nodes = 0, edges = 0, bytes = 0;
 };
 
@@ -38,6 +38,8 @@ class BatchLoader {
   /// @param dataset  outlives the loader.
   BatchLoader(const Dataset& dataset, LoaderOptions options);
   ~BatchLoader();  ///< stops the workers, drops what they prepared
+  BatchLoader(const BatchLoader&) = delete;
+  BatchLoader& operator=(const BatchLoader&) = delete;
 
   /// Starts an epoch. The previous one must have ended: next() returned null, or stop() was called.
   void start(std::vector<BatchRequest> requests);

@@ -21,15 +21,14 @@ namespace {
 
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kWord = sizeof(__m256i);
-constexpr std::size_t kBytesAhead = 2048;        // prefetch distance; at least one row, at most kMaxRowsAhead
+constexpr std::size_t kBytesAhead = 2048;  // prefetch distance; at least one row, at most kMaxRowsAhead
 constexpr std::size_t kMaxRowsAhead = 32;
-constexpr std::size_t kPrefetchedBytes = 1024;   // of one row; past them the hardware follows the stream by itself
+constexpr std::size_t kPrefetchedBytes = 1024;  // of one row; past them the hardware follows the stream by itself
 
 void prefetch(const std::byte* row, std::size_t row_bytes) {
-  const auto address = reinterpret_cast<std::uintptr_t>(row);
-  const std::uintptr_t end = address + std::min(row_bytes, kPrefetchedBytes);
-  for (std::uintptr_t line = address / kLine * kLine; line < end; line += kLine)
-    _mm_prefetch(reinterpret_cast<const char*>(line), _MM_HINT_NTA);
+  const std::byte* const end = row + std::min(row_bytes, kPrefetchedBytes);
+  for (const std::byte* line = row - reinterpret_cast<std::uintptr_t>(row) % kLine; line < end; line += kLine)
+    _mm_prefetch(line, _MM_HINT_NTA);
 }
 
 /// `out` aligned to kWord, `bytes` a multiple of it.
@@ -60,8 +59,9 @@ void for_each_row(RowTable table, const NodeId* row_of, std::size_t num_out, Tak
 /// of a row begins with the last bytes of the row before. Those wait in `carry`.
 void gather_across_words(RowTable table, const NodeId* row_of, std::size_t num_out, std::byte* out) {
   alignas(kWord) std::array<std::byte, 3 * kWord> buffer{};
-  std::byte* const carry = buffer.data() + kWord;  // room on either side: whole words are stored, a part of them is used
-  std::size_t carried = 0;                         // bytes in `carry`, below kWord
+  std::byte* const carry =
+      buffer.data() + kWord;  // room on either side: whole words are stored, a part of them is used
+  std::size_t carried = 0;    // bytes in `carry`, below kWord
   for_each_row(table, row_of, num_out, [&](const std::byte* row) {
     copy_word(row, carry + carried);
     stream(carry, kWord, out);

@@ -9,7 +9,11 @@ namespace salient {
 /// Makes host memory reachable for a device's copy engine. The CUDA build has one (loaders/device_ring.h).
 class PagePinner {
  public:
+  PagePinner() = default;
   virtual ~PagePinner() = default;
+  PagePinner(const PagePinner&) = delete;
+  PagePinner& operator=(const PagePinner&) = delete;
+
   /// @throws Error{kHostMemory} if the system refuses.
   virtual void pin(std::byte* memory, std::size_t bytes) = 0;
   virtual void unpin(std::byte* memory) noexcept = 0;

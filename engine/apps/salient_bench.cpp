@@ -26,7 +26,8 @@ constexpr std::array kVerbs{
 
 void print_help() {
   std::printf("salient-bench - what the parts of the engine can do on this machine\n\n");
-  for (const Verb& verb : kVerbs) std::printf("  salient-bench %-10s %s\n", std::string(verb.name).c_str(), verb.summary);
+  for (const Verb& verb : kVerbs)
+    std::printf("  salient-bench %-10s %s\n", std::string(verb.name).c_str(), verb.summary);
   std::printf("\n  salient-bench VERB --help      its options; every verb takes --json FILE\n");
 }
 

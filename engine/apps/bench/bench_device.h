@@ -14,7 +14,10 @@ std::string gpu_name();
 
 class BenchDevice {
  public:
+  BenchDevice() = default;
   virtual ~BenchDevice() = default;
+  BenchDevice(const BenchDevice&) = delete;
+  BenchDevice& operator=(const BenchDevice&) = delete;
   virtual CUstream_st* stream() = 0;
   virtual void wait() = 0;  ///< until the stream is idle
 

@@ -29,7 +29,9 @@ nlohmann::ordered_json hardware() {
 }
 
 nlohmann::ordered_json versions() {
-  return {{"salient", kVersion}, {"compiler", __VERSION__}, {"oneTBB", TBB_runtime_version()},
+  return {{"salient", kVersion},
+          {"compiler", __VERSION__},
+          {"oneTBB", TBB_runtime_version()},
 #ifdef NDEBUG
           {"build", "optimised"}
 #else
@@ -59,8 +61,8 @@ void BenchReport::publish(const std::string& json_path) const {
 void BenchReport::print() const {
   const nlohmann::ordered_json machine = hardware();
   const auto gpu = machine["gpu"].get<std::string>();
-  std::printf("%s\n%s, %d cores%s%s\n\n", title_.c_str(), machine["cpu"].get<std::string>().c_str(),
-              num_usable_cores(), gpu.empty() ? "" : ", ", gpu.c_str());
+  std::printf("%s\n%s, %d cores%s%s\n\n", title_.c_str(), machine["cpu"].get<std::string>().c_str(), num_usable_cores(),
+              gpu.empty() ? "" : ", ", gpu.c_str());
   std::size_t name_width = 0;
   for (const Row& row : rows_) name_width = std::max(name_width, row.name.size());
   std::printf("%-*s", static_cast<int>(name_width), "");
@@ -86,7 +88,7 @@ nlohmann::ordered_json BenchReport::to_json() const {
       if (!std::isnan(row.values[c])) object[columns_[c].key] = row.values[c];
     rows.push_back(std::move(object));
   }
-  return {{"benchmark", verb_},      {"title", title_},       {"hardware", hardware()}, {"versions", versions()},
+  return {{"benchmark", verb_},    {"title", title_},         {"hardware", hardware()}, {"versions", versions()},
           {"settings", settings_}, {"rows", std::move(rows)}, {"notes", notes_}};
 }
 

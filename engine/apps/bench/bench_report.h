@@ -20,7 +20,7 @@ class BenchReport {
   /// @param title  one line for people.
   BenchReport(std::string verb, std::string title, std::vector<BenchColumn> columns);
 
-  void add_setting(const std::string& key, nlohmann::json value) { settings_[key] = std::move(value); }
+  void add_setting(const std::string& key, const nlohmann::json& value) { settings_[key] = value; }
 
   /// Shown under the table, kept in JSON: what the machine can do at most, what was verified, how to read a column.
   void add_note(std::string note) { notes_.push_back(std::move(note)); }

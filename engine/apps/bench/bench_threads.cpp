@@ -54,8 +54,8 @@ ThreadTimes time_on_threads(int num_threads, const std::function<void(int)>& wor
   }
   const auto begin = std::ranges::min(times, {}, &Times::begin).begin;
   const auto end = std::ranges::max(times, {}, &Times::end).end;
-  const double cpu = std::accumulate(times.begin(), times.end(), 0.0,
-                                     [](double sum, const Times& t) { return sum + t.cpu_seconds; });
+  const double cpu =
+      std::accumulate(times.begin(), times.end(), 0.0, [](double sum, const Times& t) { return sum + t.cpu_seconds; });
   return {std::chrono::duration<double>(end - begin).count(), cpu};
 }
 

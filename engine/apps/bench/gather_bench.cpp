@@ -98,9 +98,9 @@ int bench_gather(Arguments arguments) {
   gather_rows(table, workers[0].row_of.data(), options.rows, workers[0].out.data());
   require(expected == workers[0].out, "equal to the reference");
 
-  BenchReport report("gather", "row gather, " + std::to_string(options.nodes) + " rows of " +
-                                   std::to_string(row_bytes) + " bytes, " + std::to_string(options.rows) +
-                                   " gathered per thread",
+  BenchReport report("gather",
+                     "row gather, " + std::to_string(options.nodes) + " rows of " + std::to_string(row_bytes) +
+                         " bytes, " + std::to_string(options.rows) + " gathered per thread",
                      {{"bytes_per_second_median", "GB/s median", 1e-9, 2},
                       {"bytes_per_second_best", "best", 1e-9, 2},
                       {"reference_bytes_per_second", "reference", 1e-9, 2},

@@ -93,11 +93,11 @@ int bench_pipeline(Arguments arguments) {
     requests.push_back({{1, 0, static_cast<std::uint32_t>(b)}, dataset.train.subspan(b * batch_size, batch_size)});
   }
 
-  BenchReport report("pipeline", std::string("batch pipeline on ") + (use_gpu ? "the GPU, " : "the CPU, ") +
-                                     std::to_string(options.nodes) + " nodes, " +
-                                     std::to_string(dataset.graph.indices.size()) + " entries, " +
-                                     std::to_string(options.feature_dim) + " features, fanout " +
-                                     options::to_text(options.fanout) + ", batch " + std::to_string(batch_size),
+  BenchReport report("pipeline",
+                     std::string("batch pipeline on ") + (use_gpu ? "the GPU, " : "the CPU, ") +
+                         std::to_string(options.nodes) + " nodes, " + std::to_string(dataset.graph.indices.size()) +
+                         " entries, " + std::to_string(options.feature_dim) + " features, fanout " +
+                         options::to_text(options.fanout) + ", batch " + std::to_string(batch_size),
                      {{"batches_per_second_median", "batches/s median", 1},
                       {"batches_per_second_best", "best", 1},
                       {"bytes_per_second", "GB/s", 1e-9, 2},
@@ -115,10 +115,9 @@ int bench_pipeline(Arguments arguments) {
     const std::string name = std::to_string(num_workers) + (num_workers == 1 ? " worker" : " workers");
     log_info(name);
     const double long_copy = use_gpu ? device->pinned_copy_rate() : memory_copy_rate(num_workers);
-    BatchLoader loader(dataset, {.fanouts = options.fanout,
-                                 .num_workers = num_workers,
-                                 .num_slots = options.slots,
-                                 .to_device = use_gpu});
+    BatchLoader loader(
+        dataset,
+        {.fanouts = options.fanout, .num_workers = num_workers, .num_slots = options.slots, .to_device = use_gpu});
     (void)run_epoch(loader, requests, device.get());
     std::vector<double> rates;
     Epoch best{.wall_seconds = std::numeric_limits<double>::max()};
@@ -131,11 +130,10 @@ int bench_pipeline(Arguments arguments) {
     const LoaderStats& stats = best.stats;
     const auto count = static_cast<double>(stats.batches), bytes = static_cast<double>(stats.bytes);
     const double busy = stats.sample_seconds + stats.gather_seconds + stats.transfer_seconds;
-    report.add_row(name,
-                   {spread.median, spread.best, bytes / best.wall_seconds, bytes / count, stats.sample_seconds / count,
-                    stats.gather_seconds / count,
-                    use_gpu ? stats.transfer_seconds / count : std::numeric_limits<double>::quiet_NaN(),
-                    busy / best.wall_seconds, long_copy, bytes / best.wall_seconds / long_copy});
+    report.add_row(name, {spread.median, spread.best, bytes / best.wall_seconds, bytes / count,
+                          stats.sample_seconds / count, stats.gather_seconds / count,
+                          use_gpu ? stats.transfer_seconds / count : std::numeric_limits<double>::quiet_NaN(),
+                          busy / best.wall_seconds, long_copy, bytes / best.wall_seconds / long_copy});
   }
   report.publish(options.json);
   return 0;

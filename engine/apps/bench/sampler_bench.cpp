@@ -51,9 +51,9 @@ void visit_fields(Self& self, Visit&& field) {
 std::vector<NodeId> seeds_of(std::uint32_t batch, const SamplerBenchOptions& options) {
   std::vector<NodeId> seeds;
   for (int i = 0; i < options.batch_size; ++i)
-    seeds.push_back(static_cast<NodeId>((std::uint64_t{batch} * static_cast<std::uint64_t>(options.batch_size) +
-                                         static_cast<std::uint64_t>(i)) *
-                                        2654435761u % options.nodes));
+    seeds.push_back(static_cast<NodeId>(
+        (std::uint64_t{batch} * static_cast<std::uint64_t>(options.batch_size) + static_cast<std::uint64_t>(i)) *
+        2654435761u % options.nodes));
   return seeds;
 }
 
@@ -131,9 +131,10 @@ int bench_sampler(Arguments arguments) {
     bytes_per_edge = graph_bytes(mfgs[0], graph) / static_cast<double>(mfgs[0].num_edges());
   }
 
-  BenchReport report("sampler", "neighbour sampling, " + std::to_string(graph.num_nodes()) + " nodes, " +
-                                    std::to_string(graph.indices.size()) + " entries, fanout " +
-                                    options::to_text(options.fanout) + ", batch " + std::to_string(options.batch_size),
+  BenchReport report("sampler",
+                     "neighbour sampling, " + std::to_string(graph.num_nodes()) + " nodes, " +
+                         std::to_string(graph.indices.size()) + " entries, fanout " + options::to_text(options.fanout) +
+                         ", batch " + std::to_string(options.batch_size),
                      {{"edges_per_second_median", "M edges/s median", 1e-6},
                       {"edges_per_second_best", "best", 1e-6},
                       {"edges_per_core_second", "per core-second", 1e-6},
@@ -163,11 +164,11 @@ int bench_sampler(Arguments arguments) {
     report.add_row(std::to_string(num_threads) + (num_threads == 1 ? " thread" : " threads"),
                    {rates.edges.median, rates.edges.best, rates.edges_per_core_second, rates.nodes, bytes_per_edge,
                     rates.edges_per_core_second / reads, rates.edges_per_core_second / peer.edges_per_core_second});
-    report.add_note("random reads of the edge array on " + std::to_string(num_threads) + " threads: " +
-                    std::to_string(static_cast<long>(reads * 1e-6)) + " M per core-second");
+    report.add_note("random reads of the edge array on " + std::to_string(num_threads) +
+                    " threads: " + std::to_string(static_cast<long>(reads * 1e-6)) + " M per core-second");
   }
-  report.add_row("textbook, 1 thread", {peer.edges.median, peer.edges.best, peer.edges_per_core_second, peer.nodes, kNone,
-                                        kNone, 1});
+  report.add_row("textbook, 1 thread",
+                 {peer.edges.median, peer.edges.best, peer.edges_per_core_second, peer.nodes, kNone, kNone, 1});
   report.add_note("of reads, x textbook: by core-seconds. Checked against the reference sampler.");
   report.publish(options.json);
   return 0;

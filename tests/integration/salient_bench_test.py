@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""salient-bench as a user starts it: each verb on a small case, its JSON, and its refusals.
+
+    salient_bench_test.py PATH/TO/salient-bench
+"""
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = sys.argv[1]
+SMALL = {
+    "sampler": ["--nodes", "20000", "--mean-degree", "10", "--batch-size", "64", "--threads", "2", "--rounds", "2", "--batches", "2"],
+    "gather": ["--nodes", "20000", "--rows", "1000", "--threads", "2", "--rounds", "2", "--row-bytes", "200"],
+    "pipeline": ["--nodes", "20000", "--mean-degree", "10", "--batch-size", "64", "--workers", "2", "--rounds", "1",
+                 "--batches", "10", "--feature-dim", "20", "--device", "cpu"],
+}
+
+
+def run(*arguments, exit_code=0):
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=120)
+    assert done.returncode == exit_code, (arguments, done.returncode, done.stderr)
+    return done
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for verb, options in SMALL.items():
+        result_file, trace_file = pathlib.Path(folder, f"{verb}.json"), pathlib.Path(folder, "trace.json")
+        if verb == "pipeline":
+            options = [*options, "--trace", str(trace_file)]
+        table = run(verb, *options, "--json", str(result_file)).stdout
+        result = json.loads(result_file.read_text())
+        assert result["benchmark"] == verb and result["hardware"]["cores"] >= 1, result
+        assert len(result["rows"]) >= 2, result["rows"]  # one and two threads
+        for row in result["rows"]:
+            assert row["name"] in table
+            assert all(math.isfinite(v) and v > 0 for k, v in row.items() if k != "name"), row
+    events = json.loads(trace_file.read_text())["traceEvents"]
+    for name in ("sample", "gather"):  # warm-up and one epoch, with one and with two workers
+        assert sum(e["name"] == name for e in events) == 40, name
+
+assert "sampler" in run("--help").stdout and "--rounds" in run("gather", "--help").stdout
+assert "no benchmark is called 'sample'" in run("sample", exit_code=2).stderr
+assert "did you mean --threads" in run("gather", "--thread", "1", exit_code=2).stderr
+assert "raise --nodes" in run("pipeline", "--nodes", "100", "--device", "cpu", exit_code=2).stderr
+print("salient-bench: all verbs ran")
