@@ -21,9 +21,13 @@ void fill_uniform(const at::Tensor& parameter, const std::string& name, double b
   }
 }
 
+double glorot_bound(std::int64_t fan_in, std::int64_t fan_out) {
+  return std::sqrt(6 / static_cast<double>(fan_in + fan_out));
+}
+
 double bound_of(const std::string& scheme, std::int64_t fan_in, std::int64_t fan_out) {
   if (scheme == "pyg") return 1 / std::sqrt(static_cast<double>(fan_in));
-  if (scheme == "xavier") return std::sqrt(12 / static_cast<double>(fan_in + fan_out));
+  if (scheme == "xavier") return std::sqrt(2) * glorot_bound(fan_in, fan_out);
   fail(ErrorKind::kUsage, "--init: '" + scheme + "' is not known; use pyg or xavier");
 }
 

@@ -15,9 +15,12 @@ namespace salient {
 ///                   (i / 4, 0, 0, 'INIT'), its upper 24 bits.
 void fill_uniform(const at::Tensor& parameter, const std::string& name, double bound, std::uint32_t seed);
 
+/// sqrt(6 / (fan_in + fan_out)): Glorot and Bengio (AISTATS 2010).
+double glorot_bound(std::int64_t fan_in, std::int64_t fan_out);
+
 /// The bound of `scheme` for a weight [fan_out, fan_in]. "pyg": 1 / sqrt(fan_in), what torch and PyG give a linear map
-/// (He et al., ICCV 2015, with a = sqrt(5)); "xavier": sqrt(12 / (fan_in + fan_out)), what SALIENT's artifact does
-/// (Glorot and Bengio, AISTATS 2010, with the gain of a ReLU).
+/// (He et al., ICCV 2015, with a = sqrt(5)); "xavier": sqrt(2), the gain of a ReLU, times Glorot's bound, as
+/// SALIENT's artifact.
 /// @throws Error{kUsage} for another scheme.
 double bound_of(const std::string& scheme, std::int64_t fan_in, std::int64_t fan_out);
 

@@ -1,16 +1,46 @@
-// models/layers.cpp - linear maps.
+// models/layers.cpp - linear maps and batch normalisation.
 #include "models/layers.h"
 
+#include <ATen/ops/batch_norm.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+
+#include "models/init.h"
 
 namespace salient {
 
-Linear::Linear(std::int64_t in_dim, std::int64_t out_dim, Bias with_bias) {
-  weight = register_parameter("weight", at::empty({out_dim, in_dim}, at::kFloat));
-  if (with_bias == Bias::kYes) bias = register_parameter("bias", at::empty({out_dim}, at::kFloat));
+Linear::Linear(std::int64_t in_dim, std::int64_t out_dim, Bias bias, PygInit init) : init_(init) {
+  weight_ = register_parameter("weight", at::empty({out_dim, in_dim}, at::kFloat));
+  if (bias == Bias::kYes) bias_ = register_parameter("bias", at::empty({out_dim}, at::kFloat));
 }
 
-at::Tensor Linear::forward(const at::Tensor& x) const { return at::linear(x.to(at::kFloat), weight, bias); }
+void Linear::initialise(const std::string& name, const std::string& scheme, std::uint32_t seed) {
+  const std::int64_t fan_out = weight_.size(0), fan_in = weight_.size(1);
+  const double bound =
+      scheme == "pyg" && init_ == PygInit::kGlorot ? glorot_bound(fan_in, fan_out) : bound_of(scheme, fan_in, fan_out);
+  fill_uniform(weight_.detach(), name + ".weight", bound, seed);
+  if (bias_.defined()) fill_uniform(bias_.detach(), name + ".bias", bound_of("pyg", fan_in, fan_out), seed);
+}
+
+at::Tensor Linear::forward(const at::Tensor& x) const { return at::linear(x.to(at::kFloat), weight_, bias_); }
+
+BatchNorm::BatchNorm(std::int64_t dim) {
+  weight_ = register_parameter("weight", at::ones({dim}));
+  bias_ = register_parameter("bias", at::zeros({dim}));
+  running_mean_ = register_buffer("running_mean", at::zeros({dim}));
+  running_var_ = register_buffer("running_var", at::ones({dim}));
+  num_batches_tracked_ = register_buffer("num_batches_tracked", at::zeros({}, at::kLong));
+}
+
+void BatchNorm::initialise(const std::string&, const std::string&, std::uint32_t) {}  // 1 and 0 by any scheme
+
+at::Tensor BatchNorm::forward(const at::Tensor& x) {
+  const bool uses_batch = is_training() && x.size(0) >= 2;
+  if (uses_batch) num_batches_tracked_.add_(1);
+  return at::batch_norm(x, weight_, bias_, running_mean_, running_var_, uses_batch, /*momentum=*/0.1, /*eps=*/1e-5,
+                        /*cudnn_enabled=*/false);
+}
 
 }  // namespace salient

@@ -1,4 +1,4 @@
-// models/layers.h - the dense building blocks, with PyG's parameter names.
+// models/layers.h - the dense building blocks, with the parameter names of torch and PyG.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,17 +11,46 @@
 
 namespace salient {
 
-enum class Bias : std::uint8_t { kNo, kYes };
-
-/// y = x W^T + b, with parameters `weight` [out, in] and, if asked for, `bias` [out]. Uninitialised: see init_model().
-class Linear : public torch::nn::Module {
+/// A module that has parameters of its own and knows how to fill them.
+class ParameterOwner : public torch::nn::Module {
  public:
-  Linear(std::int64_t in_dim, std::int64_t out_dim, Bias bias);
+  /// @param name    this module's name in its model: "convs.0.lin_l"
+  /// @param scheme  --init: "pyg" or "xavier"      Determinism: (name, scheme, seed) alone
+  /// @throws Error{kUsage} for another scheme.
+  virtual void initialise(const std::string& name, const std::string& scheme, std::uint32_t seed) = 0;
+};
+
+enum class Bias : std::uint8_t { kNo, kYes };
+enum class PygInit : std::uint8_t { kFanIn, kGlorot };  ///< what PyG does with the weight: most layers | attention's
+
+/// y = x W^T + b, with parameters `weight` [out, in] and, if asked for, `bias` [out].
+class Linear : public ParameterOwner {
+ public:
+  Linear(std::int64_t in_dim, std::int64_t out_dim, Bias bias, PygInit init = PygInit::kFanIn);
+  void initialise(const std::string& name, const std::string& scheme, std::uint32_t seed) override;
+
   /// @param x  [rows, in] f32 or f16, which is converted
   at::Tensor forward(const at::Tensor& x) const;
 
-  at::Tensor weight;
-  at::Tensor bias;  ///< undefined without one
+ private:
+  PygInit init_;
+  at::Tensor weight_;
+  at::Tensor bias_;  ///< undefined without one
+};
+
+/// Normalises each column over the rows of the batch, then scales and shifts it; torch's BatchNorm1d.
+///
+/// Training uses, and mixes into the running statistics, the mean and variance of the rows of this rank. A batch of less
+/// than two rows has no variance: it is treated as in evaluation, by the running statistics, and leaves them alone.
+/// Algorithm: Ioffe and Szegedy (ICML 2015); momentum 0.1, epsilon 1e-5, unbiased running variance, as torch.
+class BatchNorm : public ParameterOwner {
+ public:
+  explicit BatchNorm(std::int64_t dim);
+  void initialise(const std::string& name, const std::string& scheme, std::uint32_t seed) override;
+  at::Tensor forward(const at::Tensor& x);  ///< [rows, dim] f32
+
+ private:
+  at::Tensor weight_, bias_, running_mean_, running_var_, num_batches_tracked_;
 };
 
 /// A module that only holds others, under the names "0", "1", ... : what PyG's models call `convs`.
@@ -29,7 +58,12 @@ class ModuleList : public torch::nn::Module {
  public:
   template <class M>
   std::shared_ptr<M> add(std::shared_ptr<M> module) {
-    return register_module(std::to_string(children().size()), std::move(module));
+    return add_as(children().size(), std::move(module));
+  }
+  /// Under a number of its own: torch's Sequential also counts what has no parameters.
+  template <class M>
+  std::shared_ptr<M> add_as(std::size_t number, std::shared_ptr<M> module) {
+    return register_module(std::to_string(number), std::move(module));
   }
 };
 

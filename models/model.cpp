@@ -1,40 +1,30 @@
 // models/model.cpp - the way through the layers, and the list of models.
 #include "models/model.h"
 
-#include <cmath>
-
 #include "engine/core/error.h"
-#include "models/init.h"
+#include "models/gat.h"
+#include "models/gin.h"
+#include "models/layers.h"
 #include "models/sage.h"
+#include "models/sage_ri.h"
 
 namespace salient {
 namespace {
 
 std::shared_ptr<Model> construct(const ModelOptions& options) {
   if (options.model == "sage") return std::make_shared<Sage>(options);
+  if (options.model == "gat") return std::make_shared<Gat>(options);
+  if (options.model == "gin") return std::make_shared<Gin>(options);
+  if (options.model == "sage-ri") return std::make_shared<SageRi>(options);
   std::string known;
   for (const std::string& name : model_names()) known += (known.empty() ? "" : ", ") + name;
   fail(ErrorKind::kUsage, "--model: '" + options.model + "' is not known; known models: " + known);
 }
 
-/// Weights by the scheme; biases within 1/sqrt(fan_in) of the weight beside them, as torch does.
-void initialise(Model& model, const ModelOptions& options) {
-  double bias_bound = 0;
-  for (const auto& item : model.named_parameters()) {
-    const at::Tensor values = item.value().detach();
-    if (values.dim() >= 2) {
-      fill_uniform(values, item.key(), bound_of(options.init, values.size(1), values.size(0)), options.seed);
-      bias_bound = 1 / std::sqrt(static_cast<double>(values.size(1)));
-    } else {
-      fill_uniform(values, item.key(), bias_bound, options.seed);
-    }
-  }
-}
-
 }  // namespace
 
 const std::vector<std::string>& model_names() {
-  static const std::vector<std::string> names{"sage"};
+  static const std::vector<std::string> names{"sage", "gat", "gin", "sage-ri"};
   return names;
 }
 
@@ -42,17 +32,24 @@ std::shared_ptr<Model> make_model(const ModelOptions& options) {
   require(options.in_dim > 0 && options.hidden_dim > 0 && options.num_classes > 0 && options.num_layers > 0,
           "a model has positive dimensions");
   std::shared_ptr<Model> model = construct(options);
-  initialise(*model, options);
+  for (const auto& item : model->named_modules())
+    if (auto* owner = dynamic_cast<ParameterOwner*>(item.value().get()))
+      owner->initialise(item.key(), options.init, options.seed);
   return model;
 }
 
-at::Tensor Model::head(const at::Tensor& x, const DropoutKey&) { return x; }
+at::Tensor Model::head(const std::vector<at::Tensor>& h, const DropoutKey&) { return h.back(); }
 
 at::Tensor Model::forward(const BatchView& batch, const DropoutKey& key) {
   require(batch.hops.size() == static_cast<std::size_t>(num_layers()), "a batch has one hop per layer");
   require(batch.x.defined(), "a batch that enters a model carries features");
-  at::Tensor h = batch.x;
-  for (int i = 0; i < num_layers(); ++i) h = layer(i, batch.hops[static_cast<std::size_t>(i)], h, key);
+  const std::int64_t num_seeds = batch.hops.back().num_dst;
+  at::Tensor x = batch.x;
+  std::vector<at::Tensor> h{x.narrow(0, 0, num_seeds)};
+  for (int i = 0; i < num_layers(); ++i) {
+    x = layer(i, batch.hops[static_cast<std::size_t>(i)], x, key);
+    h.push_back(x.narrow(0, 0, num_seeds));
+  }
   return head(h, key);
 }
 

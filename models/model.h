@@ -21,6 +21,7 @@ struct ModelOptions {
   int num_classes = 0;
   int num_layers = 3;
   double dropout = 0.5;
+  int heads = 1;             ///< of gat, in all layers but the last
   std::string init = "pyg";  ///< "pyg": uniform within 1/sqrt(fan_in); "xavier": the artifact's
   std::uint32_t seed = 1;
 };
@@ -34,14 +35,16 @@ class Model : public torch::nn::Module {
   /// @return   [num_dst, width of layer i + 1] f32
   virtual at::Tensor layer(int i, const HopView& hop, const at::Tensor& x, const DropoutKey& key) = 0;
 
-  /// What comes after the last layer. @return logits [S, num_classes] f32
-  virtual at::Tensor head(const at::Tensor& x, const DropoutKey& key);
+  /// What comes after the last layer.
+  /// @param h  [num_layers + 1]: the batch's x, then each layer's result, all cut to the seeds' rows
+  /// @return   logits [S, num_classes] f32
+  virtual at::Tensor head(const std::vector<at::Tensor>& h, const DropoutKey& key);
 
   virtual int num_layers() const = 0;
 
   /// All layers, then the head. @return logits [S, num_classes]
   /// @throws Error{kInternal} if the batch does not have one hop per layer, or no features.
-  virtual at::Tensor forward(const BatchView& batch, const DropoutKey& key);
+  at::Tensor forward(const BatchView& batch, const DropoutKey& key);
 };
 
 /// The names that make_model() knows, for messages and --help.

@@ -12,7 +12,11 @@ SageConv::SageConv(std::int64_t in_dim, std::int64_t out_dim)
       lin_r_(register_module("lin_r", std::make_shared<Linear>(in_dim, out_dim, Bias::kNo))) {}
 
 at::Tensor SageConv::forward(const HopView& hop, const at::Tensor& x) const {
-  return lin_l_->forward(segment_mean(hop, x)) + lin_r_->forward(x.narrow(0, 0, hop.num_dst));
+  return forward(hop, x, x.narrow(0, 0, hop.num_dst));
+}
+
+at::Tensor SageConv::forward(const HopView& hop, const at::Tensor& x, const at::Tensor& self) const {
+  return lin_l_->forward(segment_mean(hop, x)) + lin_r_->forward(self);
 }
 
 Sage::Sage(const ModelOptions& options) : dropout_(options.dropout) {

@@ -14,6 +14,8 @@ class SageConv : public torch::nn::Module {
  public:
   SageConv(std::int64_t in_dim, std::int64_t out_dim);
   at::Tensor forward(const HopView& hop, const at::Tensor& x) const;
+  /// With other rows for h_i: [num_dst, in_dim].
+  at::Tensor forward(const HopView& hop, const at::Tensor& x, const at::Tensor& self) const;
 
  private:
   std::shared_ptr<Linear> lin_l_;

@@ -13,7 +13,8 @@ import sys
 import torch
 import torch.nn.functional as F
 from safetensors.torch import save_file
-from torch_geometric.nn import SAGEConv
+from torch.nn import BatchNorm1d, LeakyReLU, Linear, ReLU, Sequential
+from torch_geometric.nn import GATConv, GINConv, SAGEConv
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "golden"
 
@@ -49,16 +50,63 @@ class Sage(torch.nn.Module):
         return x
 
 
-MODELS = {"sage": Sage}
+class Gat(torch.nn.Module):
+    def __init__(self, dims, heads=1):
+        super().__init__()
+        ends = [(dims[i], dims[i + 1], heads if i + 2 < len(dims) else 1) for i in range(len(dims) - 1)]
+        self.convs = torch.nn.ModuleList(GATConv(a, b // h, heads=h, bias=False) for a, b, h in ends)
+
+    forward = Sage.forward
 
 
-def write(name, model_name, dims, fanouts, num_seeds, dtype, seed):
+class Gin(torch.nn.Module):
+    def __init__(self, dims):
+        super().__init__()
+        hidden = dims[1]
+        self.convs = torch.nn.ModuleList(
+            GINConv(Sequential(Linear(a, hidden), BatchNorm1d(hidden), ReLU(), Linear(hidden, hidden), ReLU()))
+            for a in dims[:-1])
+        self.lin1, self.lin2 = Linear(hidden, hidden), Linear(hidden, dims[-1])
+
+    def forward(self, x, hops):
+        for conv, hop in zip(self.convs, hops):
+            x = conv((x, x[: hop[0]]), edge_index(hop))
+        return self.lin2(self.lin1(x).relu())
+
+
+class SageRi(torch.nn.Module):
+    """As SALIENT's artifact, but for the MLP: see models/sage_ri.h."""
+
+    def __init__(self, dims):
+        super().__init__()
+        hidden, num_classes = dims[1], dims[-1]
+        self.convs = torch.nn.ModuleList(SAGEConv(a, hidden, bias=False) for a in dims[:-1])
+        self.bns = torch.nn.ModuleList(BatchNorm1d(hidden) for _ in self.convs)
+        self.res_linears = torch.nn.ModuleList([Linear(dims[0], hidden)] + [torch.nn.Identity() for _ in self.convs[1:]])
+        self.mlp = torch.nn.Module()
+        self.mlp.module_list = Sequential(Linear(dims[0] + hidden * len(self.convs), 2 * num_classes),
+                                          BatchNorm1d(2 * num_classes), LeakyReLU(), Linear(2 * num_classes, num_classes))
+
+    def forward(self, x, hops):
+        num_seeds = hops[-1][0]
+        collected = [x[:num_seeds]]
+        for conv, bn, residual, hop in zip(self.convs, self.bns, self.res_linears, hops):
+            target = x[: hop[0]]
+            x = F.leaky_relu(bn(conv((x, target), edge_index(hop)))) + residual(target)
+            collected.append(x[:num_seeds])
+        return self.mlp.module_list(torch.cat(collected, -1))
+
+
+MODELS = {"sage": Sage, "gat": Gat, "gin": Gin, "sage-ri": SageRi}
+
+
+def write(name, model_name, dims, fanouts, num_seeds, dtype, seed, **options):
     generator = torch.Generator().manual_seed(seed)
     torch.manual_seed(seed)
     hops, num_nodes = sample_hops(generator, num_seeds, fanouts)
     x = torch.randn(num_nodes, dims[0], generator=generator).to(dtype)
     y = torch.randint(0, dims[-1], (num_seeds,), generator=generator)
-    model = MODELS[model_name](dims)
+    model = MODELS[model_name](dims, **options)
     model.train()  # dropout is 0 here; batch norm uses and updates its statistics
     state = {f"state.{key}": value.detach().clone() for key, value in model.state_dict().items()}
     logits = model(x.float(), hops)
@@ -66,12 +114,13 @@ def write(name, model_name, dims, fanouts, num_seeds, dtype, seed):
     loss.backward()
     tensors = {"x": x, "y": y.int(), "logits": logits.detach(), "loss": loss.detach(), **state}
     tensors.update({f"grad.{key}": value.grad for key, value in model.named_parameters()})
-    tensors.update({f"updated.{key}": value.clone() for key, value in model.named_buffers()})
+    tensors.update({f"updated.{key}": value.detach().clone() for key, value in model.named_buffers()})
     for i, (num_dst, num_src, indptr, indices) in enumerate(hops):
         tensors[f"hop.{i}.indptr"], tensors[f"hop.{i}.indices"] = indptr.int(), indices.int()
         tensors[f"hop.{i}.num_src"] = torch.tensor(num_src, dtype=torch.int32)
     metadata = {"magic": "salient golden", "version": "1", "model": model_name, "hidden_dim": str(dims[1]),
-                "num_layers": str(len(hops)), "num_classes": str(dims[-1]), "tolerance": "1e-5"}
+                "num_layers": str(len(hops)), "num_classes": str(dims[-1]), "tolerance": "1e-5",
+                **{key: str(value) for key, value in options.items()}}
     path = OUT / f"{name}.safetensors"
     save_file({key: value.contiguous() for key, value in tensors.items()}, path, metadata)
     print(f"{path.name}: {path.stat().st_size} bytes, loss {loss.item():.6f}")
@@ -81,6 +130,10 @@ def main():
     OUT.mkdir(exist_ok=True)
     write("sage_f32", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 1)
     write("sage_f16", "sage", [16, 24, 7], [5, 10], 9, torch.float16, 2)
+    write("gat", "gat", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 3)
+    write("gat_heads", "gat", [10, 12, 5], [6, 8], 6, torch.float16, 4, heads=3)
+    write("gin", "gin", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 5)
+    write("sage_ri", "sage-ri", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 6)
 
 
 if __name__ == "__main__":

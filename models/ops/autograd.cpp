@@ -9,6 +9,7 @@
 
 #include "engine/core/error.h"
 #include "models/dropout.h"
+#include "models/ops/attention.h"
 #include "models/ops/dropout.h"
 #include "models/ops/operators.h"
 #include "models/ops/segment.h"
@@ -87,6 +88,55 @@ struct SegmentReduce : Function<SegmentReduce> {
   }
 };
 
+// ---- attention -------------------------------------------------------------------------------------------
+
+struct Attention : Function<Attention> {
+  static constexpr float kSlope = 0.2f;
+
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& z, const at::Tensor& score_src,
+                            const at::Tensor& score_dst, const HopView& hop) {
+    const std::int64_t heads = score_src.size(1);
+    require(z.dim() == 2 && z.size(0) == hop.num_src && z.size(1) % heads == 0, "z has one row per source");
+    require(score_src.size(0) == hop.num_src && score_dst.size(0) == hop.num_dst && score_dst.size(1) == heads,
+            "scores have one row per source, and per destination");
+    require(z.device() == hop.indptr.device(), "z and hop are on one device");
+    const at::Tensor rows = z.contiguous(), src = score_src.contiguous(), dst = score_dst.contiguous();
+    at::Tensor weights = make_f32({num_slots(hop.indices.numel(), hop.num_dst), heads}, z);
+    at::Tensor out = make_f32({hop.num_dst, z.size(1)}, z);
+    on_device_of(z, [&](auto... stream) {
+      const HopEdges edges = edges_of(hop);
+      auto* slots = weights.mutable_data_ptr<float>();
+      gat_logits(edges, heads, kSlope, pointer<float>(src), pointer<float>(dst), slots, stream...);
+      slot_softmax(edges, heads, slots, stream...);
+      slot_sum(edges, {heads, z.size(1) / heads}, slots, pointer<float>(rows), out.mutable_data_ptr<float>(),
+               stream...);
+    });
+    ctx->save_for_backward({rows, src, dst, weights, hop.indptr, hop.indices});
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const variable_list saved = ctx->get_saved_variables();
+    const at::Tensor &z = saved[0], &src = saved[1], &dst = saved[2], &weights = saved[3];
+    const HopView hop{dst.size(0), z.size(0), saved[4], saved[5]};
+    const Heads shape{src.size(1), z.size(1) / src.size(1)};
+    const at::Tensor grad_out = grads[0].contiguous();
+    at::Tensor grad_z = make_f32(z.sizes(), z), grad_src = make_f32(src.sizes(), z),
+               grad_dst = make_f32(dst.sizes(), z);
+    at::Tensor grad_slots = make_f32(weights.sizes(), z);
+    on_device_of(z, [&](auto... stream) {
+      const HopEdges edges = edges_of(hop);
+      auto* slots = grad_slots.mutable_data_ptr<float>();
+      slot_sum_backward(edges, shape, pointer<float>(weights), pointer<float>(z), pointer<float>(grad_out), slots,
+                        grad_z.mutable_data_ptr<float>(), stream...);
+      slot_softmax_backward(edges, shape.heads, pointer<float>(weights), slots, stream...);
+      gat_logits_backward(edges, shape.heads, kSlope, pointer<float>(src), pointer<float>(dst), slots,
+                          grad_src.mutable_data_ptr<float>(), grad_dst.mutable_data_ptr<float>(), stream...);
+    });
+    return {grad_z, grad_src, grad_dst, at::Tensor()};
+  }
+};
+
 // ---- dropout ---------------------------------------------------------------------------------------------
 
 at::Tensor apply_dropout(const at::Tensor& x, const at::Tensor& nodes, const DropoutMask& mask, Activation activation) {
@@ -150,6 +200,11 @@ at::Tensor rows_to_drop(const at::Tensor& x, const DropoutKey& key) {
 at::Tensor segment_mean(const HopView& hop, const at::Tensor& x) { return SegmentReduce::apply(x, hop, Reduce::kMean); }
 
 at::Tensor segment_sum(const HopView& hop, const at::Tensor& x) { return SegmentReduce::apply(x, hop, Reduce::kSum); }
+
+at::Tensor attention(const HopView& hop, const at::Tensor& z, const at::Tensor& score_src,
+                     const at::Tensor& score_dst) {
+  return Attention::apply(z, score_src, score_dst, hop);
+}
 
 at::Tensor node_dropout(const at::Tensor& x, double p, const DropoutKey& key, std::uint32_t layer) {
   if (p == 0) return x.to(at::kFloat);

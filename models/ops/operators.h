@@ -17,4 +17,14 @@ namespace salient {
 at::Tensor segment_mean(const HopView& hop, const at::Tensor& x);
 at::Tensor segment_sum(const HopView& hop, const at::Tensor& x);
 
+/// out[i, k, :] = sum of a_ijk * z[j, k, :] over the entries j != i of row i, and i itself, where a is the softmax over
+/// them of leaky_relu(score_src[j, k] + score_dst[i, k]), slope 0.2. Differentiable in z and both scores.
+///
+/// @param z          [num_src, heads * channels] f32, on the hop's device
+/// @param score_src  [num_src, heads] f32   @param score_dst  [num_dst, heads] f32
+/// @return           [num_dst, heads * channels] f32
+/// Ordering, Lifetime: as above.   Cost: one f32 per entry and head is kept for the backward pass, no rows.
+/// Oracle: attention_reference()
+at::Tensor attention(const HopView& hop, const at::Tensor& z, const at::Tensor& score_src, const at::Tensor& score_dst);
+
 }  // namespace salient

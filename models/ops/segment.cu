@@ -8,6 +8,7 @@
 //             the measured bandwidth.
 // Sync        none in the forward pass, whose terms are added in the row's order; atomics in the backward pass.
 #include "engine/cuda/cuda.h"
+#include "models/ops/atomics.cuh"
 #include "models/ops/launch.cuh"
 #include "models/ops/segment.h"
 
@@ -59,18 +60,6 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
       }
     }
   }
-}
-
-__device__ void add_atomically(float* target, float value) { atomicAdd(target, value); }
-
-__device__ void add_atomically(float4* target, float4 value) {
-#if __CUDA_ARCH__ >= 900
-  atomicAdd(target, value);
-#else
-  float* values = reinterpret_cast<float*>(target);
-  atomicAdd(values, value.x), atomicAdd(values + 1, value.y);
-  atomicAdd(values + 2, value.z), atomicAdd(values + 3, value.w);
-#endif
 }
 
 __device__ float scaled(float value, float scale) { return value * scale; }

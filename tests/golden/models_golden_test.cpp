@@ -46,6 +46,7 @@ class Golden {
     ModelOptions options;
     options.model = text("model"), options.hidden_dim = number("hidden_dim"), options.dropout = 0;
     options.num_layers = number("num_layers"), options.num_classes = number("num_classes");
+    if (file_.view().metadata.contains("heads")) options.heads = number("heads");
     options.in_dim = static_cast<int>(tensor("x").size(1));
     const auto model = make_model(options);
     const NamedTensors state = state_of(*model);
@@ -61,14 +62,14 @@ class Golden {
 class ModelsGolden : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ModelsGolden, EqualsPyG) {
-  const Golden golden(std::filesystem::path(SALIENT_GOLDEN_FOLDER) / GetParam());
+  const Golden golden(std::filesystem::path(SALIENT_GOLDEN_FOLDER) / (std::string(GetParam()) + ".safetensors"));
   ASSERT_EQ(golden.text("magic"), "salient golden");
   ASSERT_EQ(golden.text("version"), "1");
   const double tolerance = std::stod(golden.text("tolerance"));
   const auto expect_close = [&](const at::Tensor& actual, const std::string& name) {
-    const at::Tensor expected = golden.tensor(name);
-    EXPECT_TRUE(at::allclose(actual, expected, tolerance, tolerance))
-        << name << ": off by " << (actual - expected).abs().max().item<double>();
+    const at::Tensor expected = golden.tensor(name).to(at::kDouble), found = actual.to(at::kDouble);
+    EXPECT_TRUE(at::allclose(found, expected, tolerance, tolerance))
+        << name << ": off by " << (found - expected).abs().max().item<double>();
   };
 
   const auto model = golden.model();
@@ -84,7 +85,8 @@ TEST_P(ModelsGolden, EqualsPyG) {
     expect_close(model->named_buffers()[name], "updated." + name);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, ModelsGolden, ::testing::Values("sage_f32.safetensors", "sage_f16.safetensors"));
+INSTANTIATE_TEST_SUITE_P(Files, ModelsGolden,
+                         ::testing::Values("sage_f32", "sage_f16", "gat", "gat_heads", "gin", "sage_ri"));
 
 }  // namespace
 }  // namespace salient

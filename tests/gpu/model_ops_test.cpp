@@ -6,6 +6,7 @@
 #include "engine/core/half.h"
 #include "models/ops/dropout.h"
 #include "models/ops/segment.h"
+#include "tests/support/attention_case.h"
 #include "tests/support/device_copy.h"
 #include "tests/support/hops.h"
 
@@ -118,6 +119,32 @@ TEST(ScaleWherePositiveOnDevice, EqualsTheHostVersion) {
       scale_where_positive(device_positive.get(), device_x.get(), 1.25f, count, out.get(), stream.get());
       ASSERT_EQ(out.read(stream), expected) << count;
     }
+}
+
+test::AttentionResult run_on_device(const test::AttentionCase& c, const CudaStream& stream) {
+  const test::AttentionResult empty(c);
+  const DeviceHop device_hop(c.hop, stream);
+  const HopEdges hop = device_hop.edges();
+  const OnDevice<float> src(c.score_src, stream), dst(c.score_dst, stream), h(c.h, stream), grad(c.grad_out, stream);
+  const OnDevice<float> weights(empty.weights, stream), out(empty.out, stream), grad_slots(empty.grad_slots, stream),
+      grad_h(empty.grad_h, stream), grad_src(empty.grad_src, stream), grad_dst(empty.grad_dst, stream);
+  gat_logits(hop, c.shape.heads, c.slope, src.get(), dst.get(), weights.get(), stream.get());
+  slot_softmax(hop, c.shape.heads, weights.get(), stream.get());
+  slot_sum(hop, c.shape, weights.get(), h.get(), out.get(), stream.get());
+  slot_sum_backward(hop, c.shape, weights.get(), h.get(), grad.get(), grad_slots.get(), grad_h.get(), stream.get());
+  slot_softmax_backward(hop, c.shape.heads, weights.get(), grad_slots.get(), stream.get());
+  gat_logits_backward(hop, c.shape.heads, c.slope, src.get(), dst.get(), grad_slots.get(), grad_src.get(),
+                      grad_dst.get(), stream.get());
+  test::AttentionResult r(c);
+  r.weights = weights.read(stream), r.out = out.read(stream), r.grad_h = grad_h.read(stream);
+  r.grad_src = grad_src.read(stream), r.grad_dst = grad_dst.read(stream);
+  return r;
+}
+
+TEST(AttentionOnDevice, EqualsTheReference) {
+  const CudaStream stream;
+  for (const test::AttentionCase& c : test::attention_cases())
+    test::expect_close_to_reference(run_on_device(c, stream), c);
 }
 
 }  // namespace

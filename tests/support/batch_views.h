@@ -1,7 +1,9 @@
 // tests/support/batch_views.h - generated batches as tensors, for tests of whole models.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/tensor.h>
 
 #include "models/hop.h"
 #include "tests/support/hops.h"

@@ -1,0 +1,75 @@
+// tests/support/attention_case.h - inputs and results of the attention kernels, for the host's and the device's tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <utility>
+
+#include "models/ops/attention.h"
+#include "tests/support/hops.h"
+
+namespace salient::test {
+
+struct AttentionCase {
+  AttentionCase(OwnedHop owned, Heads heads, std::uint32_t seed)
+      : hop(std::move(owned)),
+        shape(heads),
+        score_src(random_values(hop.num_src * shape.heads, seed)),
+        score_dst(random_values(hop.num_dst * shape.heads, seed + 1)),
+        h(random_values(hop.num_src * shape.width(), seed + 2)),
+        grad_out(random_values(hop.num_dst * shape.width(), seed + 3)) {}
+
+  std::int64_t slots() const { return num_slots(static_cast<std::int64_t>(hop.indices.size()), hop.num_dst); }
+
+  OwnedHop hop;
+  Heads shape;
+  float slope = 0.2f;
+  std::vector<float> score_src, score_dst, h, grad_out;
+};
+
+/// Poisoned until written.
+struct AttentionResult {
+  explicit AttentionResult(const AttentionCase& c)
+      : weights(poison(c.slots() * c.shape.heads)),
+        out(poison(c.hop.num_dst * c.shape.width())),
+        grad_slots(poison(c.slots() * c.shape.heads)),
+        grad_h(poison(c.hop.num_src * c.shape.width())),
+        grad_src(poison(c.hop.num_src * c.shape.heads)),
+        grad_dst(poison(c.hop.num_dst * c.shape.heads)) {}
+
+  static std::vector<float> poison(std::int64_t count) {
+    return std::vector<float>(static_cast<std::size_t>(count), NAN);
+  }
+  std::vector<float> weights, out, grad_slots, grad_h, grad_src, grad_dst;
+};
+
+inline std::vector<AttentionCase> attention_cases() {
+  std::vector<AttentionCase> cases;
+  for (const Heads shape : {Heads{1, 1}, Heads{1, 47}, Heads{1, 256}, Heads{3, 5}, Heads{4, 16}, Heads{2, 64}})
+    for (const OwnedHop& hop : {OwnedHop{0, 5}, random_hop(1, 1, 1, 1), random_hop(20, 22, 9, 2),
+                                random_hop(300, 1000, 25, 3), random_hop(30, 40, 300, 4)})
+      cases.emplace_back(hop, shape, 5);
+  return cases;
+}
+
+inline void expect_near_all(const std::vector<float>& actual, const std::vector<double>& expected, const char* what) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i)
+    ASSERT_NEAR(actual[i], expected[i], 2e-4 * (1 + std::abs(expected[i]))) << what << " at " << i;
+}
+
+inline void expect_close_to_reference(const AttentionResult& r, const AttentionCase& c) {
+  const AttentionReference expected = attention_reference(c.hop.edges(), c.shape, c.slope, c.score_src.data(),
+                                                          c.score_dst.data(), c.h.data(), c.grad_out.data());
+  const ::testing::ScopedTrace trace(__FILE__, __LINE__,
+                                     std::to_string(c.hop.num_dst) + " rows, " + std::to_string(c.shape.heads) +
+                                         " heads of " + std::to_string(c.shape.channels));
+  expect_near_all(r.weights, expected.weights, "weights");
+  expect_near_all(r.out, expected.out, "out");
+  expect_near_all(r.grad_h, expected.grad_h, "grad_h");
+  expect_near_all(r.grad_src, expected.grad_src, "grad_src");
+  expect_near_all(r.grad_dst, expected.grad_dst, "grad_dst");
+}
+
+}  // namespace salient::test
