@@ -28,6 +28,8 @@ struct StoreManifest {
   std::string source_kind{}, source_path{}, source_options{};
   std::string created_by{};
   std::map<std::string, FileDigest> files{};  ///< every file of the store but dataset.json itself
+
+  bool operator==(const StoreManifest&) const = default;
 };
 
 /// @param file  named in errors.

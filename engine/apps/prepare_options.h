@@ -42,7 +42,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("out", self.out, "folder to write; needed");
   field("feature-dtype", self.feature_dtype, "f16 | f32");
   field("symmetric", self.symmetric, "auto | yes | no: add the reverse of every edge; auto is yes");
-  field("memory-gb", self.memory_gb, "refuse to start when the graph needs more memory; 0 = no limit");
+  field("memory-gb", self.memory_gb, "synthetic: refuse to start when the graph needs more memory; 0 = no limit");
   field("rng-seed", self.rng_seed, "of node order, split and generated data");
   field("force", self.force, "replace an existing store");
   visit_fields(self.common, field);

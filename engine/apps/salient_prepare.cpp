@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <initializer_list>
 #include <iostream>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -98,8 +99,9 @@ void check_memory(const WriteOptions& write, std::uint64_t bytes_needed) {
 void print_summary(const WriteReport& report, const WriteOptions& write, const Timer& timer) {
   const Dataset dataset = open_dataset(write.out, write.common.threads);
   std::cout << summary_text(dataset, summarise(dataset, write.common.threads));
-  std::cout << "met             " << report.edges_read << " edges read, " << report.duplicates
-            << " repeated entries left out, " << report.self_loops << " self loops kept\n";
+  if (report.edges_read > 0)
+    std::cout << "met             " << report.edges_read << " edges read, " << report.duplicates
+              << " repeated entries left out, " << report.self_loops << " self loops kept\n";
   char line[96];
   (void)std::snprintf(line, sizeof line, "wrote           %.1f MB in %.1f s to ",
                       static_cast<double>(report.bytes) * 1e-6, timer.seconds());
@@ -194,10 +196,8 @@ int run_synthetic(Arguments arguments) {
   require_option(given.write.symmetric != "no", "--symmetric: generated graphs are always symmetric");
   check_memory(given.write, synthetic_bytes(wanted));
   const Dataset dataset = make_synthetic_dataset(wanted, given.write.common.threads);
-  const auto num_edges = static_cast<std::uint64_t>(dataset.num_edges());
-  const WriteReport report = write_store(
-      dataset, {.source_path = {}, .source_options = wanted.name, .rng_seed = wanted.seed, .edges_read = num_edges / 2},
-      options);
+  const WriteReport report =
+      write_store(dataset, {.source_path = {}, .source_options = wanted.name, .rng_seed = wanted.seed}, options);
   print_summary(report, given.write, timer);
   return 0;
 }
@@ -277,7 +277,11 @@ int run(Arguments arguments) {
 
 int main(int argc, char** argv) {
   try {
-    return salient::prepare::run({argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)});
+    try {
+      return salient::prepare::run({argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)});
+    } catch (const std::bad_alloc&) {
+      salient::fail(salient::ErrorKind::kHostMemory, "out of host memory; --feature-dtype f16 needs the least");
+    }
   } catch (...) {
     return salient::report_current_exception("salient-prepare");
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/core/npy.h"
@@ -18,20 +19,28 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kBlanks = " \t";
 
-/// Takes the next field and the separator behind it: blanks, tabs, or one comma among them. False at the end.
-bool take_field(std::string_view& rest, std::string_view& field) {
-  rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
-  if (rest.empty()) return false;
-  field = rest.substr(0, rest.find_first_of(" \t,"));
-  rest.remove_prefix(field.size());
-  rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
-  if (rest.starts_with(',')) {
-    rest.remove_prefix(1);
-    // "1,2," has an empty third field, and that one ends the line
-    if (!field.empty() && rest.find_first_not_of(kBlanks) == std::string_view::npos) rest = ",";
+/// The fields of a line, parted by blanks, tabs, or one comma among them. "1,,2" and "1,2," have an empty field.
+class EdgeFields {
+ public:
+  explicit EdgeFields(std::string_view line) : rest_(line) {}
+
+  bool next(std::string_view& field) {
+    skip_blanks();
+    if (rest_.empty() && !std::exchange(is_after_comma_, false)) return false;
+    field = rest_.substr(0, rest_.find_first_of(" \t,"));
+    rest_.remove_prefix(field.size());
+    skip_blanks();
+    is_after_comma_ = rest_.starts_with(',');
+    if (is_after_comma_) rest_.remove_prefix(1);
+    return true;
   }
-  return true;
-}
+
+ private:
+  void skip_blanks() { rest_.remove_prefix(std::min(rest_.find_first_not_of(kBlanks), rest_.size())); }
+
+  std::string_view rest_;
+  bool is_after_comma_ = false;
+};
 
 class EdgeLineParser {
  public:
@@ -44,17 +53,18 @@ class EdgeLineParser {
 
   /// A header: no field of the line is a number.
   static bool is_header(std::string_view line) {
+    EdgeFields fields(line);
     std::uint64_t number;
-    for (std::string_view field; take_field(line, field);)
+    for (std::string_view field; fields.next(field);)
       if (parse_number(field, number)) return false;
     return true;
   }
 
   void parse(std::string_view line, std::uint64_t line_number, EdgeList& edges) const {
     std::array<std::string_view, 2> ends;
-    std::string_view rest = line, field;
+    EdgeFields fields(line);
     int column = 0;
-    for (; take_field(rest, field); ++column)
+    for (std::string_view field; fields.next(field); ++column)
       for (std::size_t end = 0; end < 2; ++end)
         if (column == column_of(end)) ends[end] = field;
     if (options_.columns.empty() && column != 2)

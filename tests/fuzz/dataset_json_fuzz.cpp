@@ -1,0 +1,30 @@
+// tests/fuzz/dataset_json_fuzz.cpp - any bytes as dataset.json: refused, or what was read can be written and read again.
+#include "loaders/store_manifest.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace salient::fuzz {
+
+std::vector<std::string> seeds() {
+  StoreManifest manifest;
+  manifest.name = "a \"name\"\n\u00e4";
+  manifest.num_nodes = 3;
+  manifest.num_edges = 4;
+  manifest.source_kind = "edges";
+  manifest.created_by = "salient-prepare 0.1.0";
+  for (const char* file : {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy"})
+    manifest.files[file] = {4100, 0x0123456789ABCDEF};
+  return {manifest_text(manifest), R"({"format": "salient dataset", "files": {"a": [1, {"b": 2}]}})"};
+}
+
+}  // namespace salient::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace salient;
+  (void)fuzz::succeeds([&] {
+    const StoreManifest manifest = parse_manifest({reinterpret_cast<const char*>(data), size}, "dataset.json");
+    for (const auto& [name, digest] : manifest.files)
+      fuzz::claim(name.find('/') == std::string::npos && name != "..", "file names stay in the folder");
+    fuzz::claim(parse_manifest(manifest_text(manifest), "again") == manifest, "written and read again it is the same");
+  });
+  return 0;
+}

@@ -1,0 +1,136 @@
+// tests/integration/prepare_test.cpp - salient-prepare as people run it: exit codes, what it prints, what it leaves.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "tests/support/archives.h"
+#include "tests/support/scratch.h"
+
+namespace salient {
+namespace {
+
+namespace fs = std::filesystem;
+using test::read_bytes, test::Scratch, test::write_bytes;
+
+struct Outcome {
+  int exit_code = 0;
+  std::string out{}, error{};
+};
+
+class PrepareProgram : public ::testing::Test {
+ protected:
+  /// Runs `salient-prepare ARGUMENTS` in the scratch folder, through the shell.
+  Outcome run(const std::string& arguments) const {
+    const std::string command =
+        "cd '" + scratch_.path().string() + "' && '" SALIENT_PREPARE "' " + arguments + " > out.txt 2> error.txt";
+    const int status = std::system(command.c_str());
+    return {WEXITSTATUS(status), read_bytes(scratch_ / "out.txt"), read_bytes(scratch_ / "error.txt")};
+  }
+  void expect_refused(const std::string& arguments, int exit_code, const std::string& part) const {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, exit_code) << arguments << ": " << outcome.error;
+    EXPECT_TRUE(outcome.error.starts_with("salient-prepare: error: ")) << outcome.error;
+    EXPECT_NE(outcome.error.find(part), std::string::npos) << outcome.error;
+    EXPECT_EQ(outcome.error.find('\n'), outcome.error.size() - 1) << "one line: " << outcome.error;
+  }
+  void expect_same_bytes(const std::string& a, const std::string& b) const {
+    for (const auto& entry : fs::directory_iterator(scratch_ / a)) {
+      const std::string name = entry.path().filename().string();
+      EXPECT_EQ(read_bytes(entry.path()), read_bytes(scratch_ / (b + "/" + name))) << name;
+    }
+  }
+  Scratch scratch_;
+};
+
+TEST_F(PrepareProgram, HelpsAndSuggests) {
+  EXPECT_EQ(run("").exit_code, 2);
+  EXPECT_NE(run("--help").out.find("salient-prepare edges --edges FILE"), std::string::npos);
+  EXPECT_TRUE(run("--version").out.starts_with("salient-prepare 0."));
+  EXPECT_NE(run("edges --help").out.find("--features"), std::string::npos);
+  EXPECT_EQ(run("verify --help").exit_code, 0);
+  expect_refused("wordnets", 2, "did you mean wordnet?");
+  expect_refused("edges --edgess x", 2, "did you mean --edges?");
+  expect_refused("synthetic --like arxiv", 2, "--out: is needed");
+  expect_refused("synthetic --out D", 2, "--like or --nodes");
+  expect_refused("synthetic --like mag --out D", 2, "--like: arxiv, products or papers100M");
+  expect_refused("synthetic --like arxiv --scale 0.01 --out D --feature-dtype f64", 2, "--feature-dtype: f16 or f32");
+  expect_refused("synthetic --like arxiv --out D --memory-gb 0.01", 71, "--memory-gb allows 0.01");
+  expect_refused("describe", 2, "expected a folder");
+  expect_refused("describe nothing", 66, "nothing is missing");
+  EXPECT_FALSE(fs::exists(scratch_ / "D"));
+}
+
+TEST_F(PrepareProgram, GeneratesVerifiesDescribes) {
+  const Outcome made = run("synthetic --like arxiv --scale 0.01 --out D --threads 1");
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_NE(made.out.find("1,693, 2 isolated"), std::string::npos) << made.out;
+  EXPECT_NE(made.out.find("next            salient-train --dataset D"), std::string::npos) << made.out;
+  EXPECT_EQ(run("verify D").exit_code, 0);
+  EXPECT_NE(run("describe D").out.find("synthetic-arxiv-0.01 (synthetic)"), std::string::npos);
+  ASSERT_EQ(run("synthetic --like=arxiv --scale=0.01 --out=E --threads=2").exit_code, 0);
+  expect_same_bytes("D", "E");
+
+  expect_refused("synthetic --like arxiv --scale 0.01 --out D", 2, "D exists; --force");
+  ASSERT_EQ(run("synthetic --nodes 100 --mean-degree 4 --features 3 --classes 2 --out D --force").exit_code, 0);
+  EXPECT_NE(run("describe D").out.find("3 x f16"), std::string::npos) << "replaced";
+
+  std::string bytes = read_bytes(scratch_ / "E/indices.npy");
+  bytes[4096] = static_cast<char>(bytes[4096] ^ 1);
+  write_bytes(scratch_ / "E/indices.npy", bytes);
+  expect_refused("verify E", 65, "E/indices.npy: XXH3 checksum");
+}
+
+TEST_F(PrepareProgram, TurnsAnEdgeListIntoAStore) {
+  std::string text = "# from\tto\n";
+  for (int m = 0; m < 3000; ++m) text += std::to_string(m * m % 1009 * 10) + "\t" + std::to_string(m % 503 * 10) + "\n";
+  write_bytes(scratch_ / "roads.txt.gz", test::gzip(text));
+  const Outcome made = run("edges --edges roads.txt.gz --out D");
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_NE(made.out.find("roads (edges)"), std::string::npos) << made.out;
+  EXPECT_NE(made.out.find("3000 edges read"), std::string::npos) << made.out;
+  EXPECT_TRUE(fs::exists(scratch_ / "D/original_ids.npy"));
+  EXPECT_FALSE(fs::exists(scratch_ / "D/features.npy"));
+  EXPECT_EQ(run("verify D").exit_code, 0);
+  for (const char* threads : {"2", "4"}) {
+    ASSERT_EQ(run("edges --edges roads.txt.gz --force --out E --threads " + std::string(threads)).exit_code, 0);
+    expect_same_bytes("D", "E");
+  }
+  EXPECT_EQ(run("edges --edges roads.txt.gz --symmetric no --out F").exit_code, 0);
+  EXPECT_NE(run("describe F").out.find("directed"), std::string::npos);
+}
+
+TEST_F(PrepareProgram, RefusedInputLeavesNothing) {
+  write_bytes(scratch_ / "bad.txt", "0 1\n1 two\n");
+  expect_refused("edges --edges bad.txt --out D", 65, "bad.txt: line 2");
+  expect_refused("edges --edges none.txt --out D", 66, "none.txt");
+  expect_refused("ogb --raw none --out D", 66, "none");
+  expect_refused("wordnet --source none --out D", 66, "none");
+  std::size_t folders = 0;
+  for (const auto& entry : fs::directory_iterator(scratch_.path())) folders += entry.is_directory();
+  EXPECT_EQ(folders, 0u);
+}
+
+TEST_F(PrepareProgram, NamesWhatAnInterruptedRunLeft) {
+  fs::create_directory(scratch_ / "D.tmp-host-123");
+  const Outcome made = run("synthetic --nodes 10 --out D --classes 2");
+  EXPECT_EQ(made.exit_code, 0);
+  EXPECT_NE(made.error.find("D.tmp-host-123"), std::string::npos) << made.error;
+  fs::remove_all(scratch_ / "D");
+  expect_refused("describe D", 66, "D.tmp-host-123");
+}
+
+TEST_F(PrepareProgram, PreparesWordNet) {
+  if (!fs::exists("/usr/share/wordnet/data.noun")) GTEST_SKIP() << "wordnet-base is not installed";
+  const Outcome made = run("wordnet --out D");
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  for (const char* part :
+       {"117,659, 7,914 isolated", "285,946 entries, symmetric", "mean 2.43, median 1, 99 % 19, max 671",
+        "from 42 to 14,435 nodes", "88.2 %", "70,595 train, 23,531 valid, 23,533 test"})
+    EXPECT_NE(made.out.find(part), std::string::npos) << part << " is not in\n" << made.out;
+  EXPECT_EQ(run("verify D").exit_code, 0);
+}
+
+}  // namespace
+}  // namespace salient
