@@ -43,10 +43,9 @@ fi
 
 cat <<END
 
-What to try next, from $root:
-  $bin/salient-train --dataset $dataset --epochs 20        train longer
-  $bin/salient-train --dataset $dataset --model gat        another model
-  $bin/salient-train --help                               every option
-  $bin/salient-prepare --help                             your own graph: edge lists, OGB folders
-  scripts/test.sh                                                every test that this machine can run
+What to try next, in $root:
+  $bin/salient-train --dataset $dataset --epochs 20     train longer
+  $bin/salient-train --help                            every option
+  $bin/salient-prepare --help                          your own graph: edge lists, npz files, OGB's folders
+  scripts/test.sh                                                 every test that this machine can run
 END
