@@ -17,9 +17,9 @@ namespace salient {
 /// Read-only. Moves, never copies; the spans live as long as it does.
 struct Dataset {
   std::string name{};
-  std::string source_kind{};          ///< "wordnet", "ogb", ...; "synthetic" for generated data, and every report says so
+  std::string source_kind{};  ///< "wordnet", "ogb", ...; "synthetic" for generated data, and every report says so
   std::filesystem::path directory{};  ///< empty when generated in memory
-  std::string fingerprint{};          ///< xxh3 of dataset.json, 16 hex digits: which data a run or checkpoint belongs to
+  std::string fingerprint{};  ///< xxh3 of dataset.json, 16 hex digits: which data a run or checkpoint belongs to
   int num_classes = 0;
   int feature_dim = 0;
   FeatureType feature_type = FeatureType::kF16;

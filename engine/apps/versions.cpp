@@ -1,11 +1,11 @@
 // engine/apps/versions.cpp - see versions.h. Asks the loaded library where it can be asked, else says "built with".
 #include "engine/apps/versions.h"
 
-#include <nlohmann/json.hpp>
 #include <oneapi/tbb/version.h>
 #include <torch/version.h>
 #include <xxhash.h>
 #include <zlib.h>
+#include <nlohmann/json.hpp>
 
 #if SALIENT_HAS_CUDA
 #include <cuda_runtime_api.h>
@@ -28,7 +28,8 @@ std::map<std::string, std::string> library_versions() {
   versions["oneTBB"] = TBB_runtime_version();
   versions["zlib"] = zlibVersion();
   const unsigned xxh = XXH_versionNumber();
-  versions["xxHash"] = std::to_string(xxh / 10000) + "." + std::to_string(xxh / 100 % 100) + "." + std::to_string(xxh % 100);
+  versions["xxHash"] =
+      std::to_string(xxh / 10000) + "." + std::to_string(xxh / 100 % 100) + "." + std::to_string(xxh % 100);
   versions["nlohmann-json"] = std::to_string(NLOHMANN_JSON_VERSION_MAJOR) + "." +
                               std::to_string(NLOHMANN_JSON_VERSION_MINOR) + "." +
                               std::to_string(NLOHMANN_JSON_VERSION_PATCH) + " (built with)";

@@ -14,7 +14,9 @@ namespace {
 
 /// An exception as bytes: its exit code, a space, its text.
 std::string packed(const std::exception_ptr& failure) {
-  const auto pack = [](ErrorKind kind, const char* what) { return std::to_string(static_cast<int>(kind)) + " " + what; };
+  const auto pack = [](ErrorKind kind, const char* what) {
+    return std::to_string(static_cast<int>(kind)) + " " + what;
+  };
   try {
     std::rethrow_exception(failure);
   } catch (const Error& error) {
@@ -55,8 +57,8 @@ void agree_on_outcome(Communicator& comm, std::exception_ptr failure) {
   for (std::size_t rank = 0; rank < all.size() && first.empty(); ++rank) {
     if (all[rank].empty()) continue;
     const std::size_t blank = all[rank].find(' '), host = all[rank].rfind('\n');
-    first = all[rank].substr(0, blank + 1) + "rank " + std::to_string(rank) + " on " + all[rank].substr(host + 1) + ": " +
-            all[rank].substr(blank + 1, host - blank - 1);
+    first = all[rank].substr(0, blank + 1) + "rank " + std::to_string(rank) + " on " + all[rank].substr(host + 1) +
+            ": " + all[rank].substr(blank + 1, host - blank - 1);
     if (num_failed > 1)
       first.append(" (and ").append(std::to_string(static_cast<int>(num_failed) - 1)).append(" more)");
   }

@@ -13,8 +13,8 @@ struct Launch {
   int rank = 0, size = 1;
   int local_rank = 0, ranks_on_host = 1, num_hosts = 1;
   std::string host{};
-  bool has_mpi = false;  ///< MPI is started; always true when size > 1
-  int cores = 1;         ///< this rank's share of the cores that the ranks of this host may run on
+  bool has_mpi = false;   ///< MPI is started; always true when size > 1
+  int cores = 1;          ///< this rank's share of the cores that the ranks of this host may run on
   int cores_of_host = 1;  ///< cores that the launcher itself could run on
 };
 

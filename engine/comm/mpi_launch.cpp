@@ -33,7 +33,8 @@ void share_cores(Launch& launch, MPI_Comm host) {
   std::vector<int> mine = affinity_of(0);
   mine.resize(kMaxCores, 0);
   std::vector<int> users = mine;
-  mpi_check(MPI_Allreduce(MPI_IN_PLACE, users.data(), static_cast<int>(kMaxCores), MPI_INT, MPI_SUM, host), "MPI_Allreduce");
+  mpi_check(MPI_Allreduce(MPI_IN_PLACE, users.data(), static_cast<int>(kMaxCores), MPI_INT, MPI_SUM, host),
+            "MPI_Allreduce");
   double share = 0;
   for (std::size_t core = 0; core < mine.size(); ++core)
     if (mine[core] != 0) share += 1.0 / users[core];
@@ -53,7 +54,8 @@ Launch start_mpi() {
   (void)setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   int level = 0;
   mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
-  if (level < MPI_THREAD_FUNNELED) fail(ErrorKind::kComm, "this MPI does not allow threads beside it (MPI_THREAD_FUNNELED)");
+  if (level < MPI_THREAD_FUNNELED)
+    fail(ErrorKind::kComm, "this MPI does not allow threads beside it (MPI_THREAD_FUNNELED)");
   mpi_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   Launch launch{.host = host_name(), .has_mpi = true};
   mpi_check(MPI_Comm_rank(MPI_COMM_WORLD, &launch.rank), "MPI_Comm_rank");

@@ -37,7 +37,8 @@ void MpiWait::operator()(std::span<MPI_Request> requests) {
   auto pause = std::chrono::microseconds(20);
   for (int look = 0;; ++look) {
     int done = 0;
-    mpi_check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    mpi_check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+              "MPI_Testall");
     if (done != 0) return;
     if (look < kLooksBeforeSleep) {
       (void)sched_yield();
@@ -77,7 +78,10 @@ void MpiWait::give_up(const std::string& why) {
   std::string silent;
   for (std::size_t rank = 0; rank < hosts_.size(); ++rank)
     if (!is_present[rank])
-      silent.append(silent.empty() ? "rank " : ", rank ").append(std::to_string(rank)).append(" on ").append(hosts_[rank]);
+      silent.append(silent.empty() ? "rank " : ", rank ")
+          .append(std::to_string(rank))
+          .append(" on ")
+          .append(hosts_[rank]);
   const bool is_teller = std::ranges::find(is_present, true) == is_present.begin() + rank_;
   throw RankError(ErrorKind::kComm,
                   why + (silent.empty() ? "; all ranks are alive, but wait in different places"

@@ -68,7 +68,7 @@ class NcclWatch {
   std::vector<CudaEvent> spare_;
   Clock::time_point last_progress_ = Clock::now();
   std::string failure_;
-  bool is_failure_known_ = false;    // to the caller
+  bool is_failure_known_ = false;  // to the caller
   std::condition_variable_any wake_;
   std::jthread thread_;
 };

@@ -24,7 +24,8 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
 }
 
 struct Sinks {
-  std::shared_ptr<spdlog::sinks::stderr_color_sink_mt> terminal = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
+  std::shared_ptr<spdlog::sinks::stderr_color_sink_mt> terminal =
+      std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
   std::shared_ptr<spdlog::sinks::sink> file{};
   spdlog::logger logger{"salient", terminal};
   Sinks() {

@@ -12,7 +12,7 @@ int num_usable_cores();
 std::string cpu_model();  ///< as /proc/cpuinfo names it
 std::string host_name();
 
-std::int64_t resident_bytes();          ///< of this process, now
-std::int64_t available_host_bytes();    ///< free or reclaimable, cut to the container's limit
+std::int64_t resident_bytes();        ///< of this process, now
+std::int64_t available_host_bytes();  ///< free or reclaimable, cut to the container's limit
 
 }  // namespace salient

@@ -175,30 +175,19 @@ void convert(const NpyHeader& header, const std::byte* raw, std::size_t count, O
   switch (header.kind << 4 | header.item_bytes) {
     case 'b' << 4 | 1:
       return for_each_item<std::uint8_t>(header, raw, count, [&](auto i, auto v) { store(i, v != 0); });
-    case 'i' << 4 | 1:
-      return for_each_item<std::int8_t>(header, raw, count, store);
-    case 'i' << 4 | 2:
-      return for_each_item<std::int16_t>(header, raw, count, store);
-    case 'i' << 4 | 4:
-      return for_each_item<std::int32_t>(header, raw, count, store);
-    case 'i' << 4 | 8:
-      return for_each_item<std::int64_t>(header, raw, count, store);
-    case 'u' << 4 | 1:
-      return for_each_item<std::uint8_t>(header, raw, count, store);
-    case 'u' << 4 | 2:
-      return for_each_item<std::uint16_t>(header, raw, count, store);
-    case 'u' << 4 | 4:
-      return for_each_item<std::uint32_t>(header, raw, count, store);
-    case 'u' << 4 | 8:
-      return for_each_item<std::uint64_t>(header, raw, count, store);
+    case 'i' << 4 | 1: return for_each_item<std::int8_t>(header, raw, count, store);
+    case 'i' << 4 | 2: return for_each_item<std::int16_t>(header, raw, count, store);
+    case 'i' << 4 | 4: return for_each_item<std::int32_t>(header, raw, count, store);
+    case 'i' << 4 | 8: return for_each_item<std::int64_t>(header, raw, count, store);
+    case 'u' << 4 | 1: return for_each_item<std::uint8_t>(header, raw, count, store);
+    case 'u' << 4 | 2: return for_each_item<std::uint16_t>(header, raw, count, store);
+    case 'u' << 4 | 4: return for_each_item<std::uint32_t>(header, raw, count, store);
+    case 'u' << 4 | 8: return for_each_item<std::uint64_t>(header, raw, count, store);
     case 'f' << 4 | 2:
       return for_each_item<std::uint16_t>(header, raw, count, [&](auto i, auto v) { store(i, half_to_float(v)); });
-    case 'f' << 4 | 4:
-      return for_each_item<float>(header, raw, count, store);
-    case 'f' << 4 | 8:
-      return for_each_item<double>(header, raw, count, store);
-    default:
-      require(false, "a parsed npy header has a known dtype");
+    case 'f' << 4 | 4: return for_each_item<float>(header, raw, count, store);
+    case 'f' << 4 | 8: return for_each_item<double>(header, raw, count, store);
+    default: require(false, "a parsed npy header has a known dtype");
   }
 }
 

@@ -20,7 +20,8 @@ std::vector<Assignment> from_toml_file(const std::string& path) {
   std::vector<Assignment> found;
   for (const CLI::ConfigItem& item : items) {
     if (item.name == "++" || item.name == "--") continue;  // CLI11's marks for the start and end of a section
-    if (!item.parents.empty()) fail(ErrorKind::kUsage, path + ": [" + item.parents.front() + "]: sections are not used");
+    if (!item.parents.empty())
+      fail(ErrorKind::kUsage, path + ": [" + item.parents.front() + "]: sections are not used");
     std::string name = item.name;
     std::replace(name.begin(), name.end(), '_', '-');
     found.push_back({name, to_text(item.inputs), path + ": " + item.name});

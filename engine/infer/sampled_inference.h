@@ -27,9 +27,9 @@ struct InferenceCounts {
 
 struct InferenceOptions {
   std::size_t batch_size = 1024;
-  std::uint32_t seed = 1;              ///< the run's; neighbourhoods are the same in every epoch and in salient-infer
-  std::string label = "inference";     ///< of the progress bar
-  const std::atomic<int>* stop = nullptr;   ///< not 0 = return early with what there is
+  std::uint32_t seed = 1;           ///< the run's; neighbourhoods are the same in every epoch and in salient-infer
+  std::string label = "inference";  ///< of the progress bar
+  const std::atomic<int>* stop = nullptr;  ///< not 0 = return early with what there is
 };
 
 /// Predicts `nodes` batch by batch. Rank r takes batches r, r + size, ...; the counts are summed over ranks and equal

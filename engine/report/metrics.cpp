@@ -24,7 +24,8 @@ std::string as_text(const std::optional<T>& value) {
 
 std::string csv_header() {
   std::string line;
-  visit_columns(EpochMetrics{}, [&](const char* name, const auto&) { line.append(line.empty() ? "" : ",").append(name); });
+  visit_columns(EpochMetrics{},
+                [&](const char* name, const auto&) { line.append(line.empty() ? "" : ",").append(name); });
   return line;
 }
 
@@ -100,8 +101,8 @@ void MetricsFiles::append(const EpochMetrics& metrics) {
 }
 
 std::string summary_line(const EpochMetrics& m) {
-  std::string line = format("epoch %d: loss %.4f, train accuracy %.4f", m.epoch, m.loss.value_or(NAN),
-                            m.train_accuracy.value_or(NAN));
+  std::string line =
+      format("epoch %d: loss %.4f, train accuracy %.4f", m.epoch, m.loss.value_or(NAN), m.train_accuracy.value_or(NAN));
   if (m.valid_accuracy.has_value()) line += format(", valid accuracy %.4f", *m.valid_accuracy);
   line += format(", %.2f s (train %.2f, blocked %.2f, transfer %.2f)", m.epoch_seconds.value_or(0),
                  m.train_seconds.value_or(0), m.blocked_seconds.value_or(0), m.transfer_seconds.value_or(0));

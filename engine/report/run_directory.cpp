@@ -29,7 +29,8 @@ std::filesystem::path unused_name(const std::filesystem::path& base) {
 
 }  // namespace
 
-std::filesystem::path make_run_directory(const std::filesystem::path& wanted, const std::string& name, bool is_resumed) {
+std::filesystem::path make_run_directory(const std::filesystem::path& wanted, const std::string& name,
+                                         bool is_resumed) {
   std::error_code error;
   if (is_resumed) {
     if (!std::filesystem::is_directory(wanted, error))
@@ -39,7 +40,8 @@ std::filesystem::path make_run_directory(const std::filesystem::path& wanted, co
   const std::filesystem::path path =
       wanted.empty() ? unused_name(std::filesystem::path("runs") / (name + local_time("-%Y%m%d-%H%M%S"))) : wanted;
   if (std::filesystem::exists(path, error) && !std::filesystem::is_empty(path, error))
-    fail(ErrorKind::kUsage, "--out " + path.string() + ": is not empty; name a new folder, or use --resume to continue it");
+    fail(ErrorKind::kUsage,
+         "--out " + path.string() + ": is not empty; name a new folder, or use --resume to continue it");
   std::filesystem::create_directories(path, error);
   if (error) fail(ErrorKind::kIo, path.string() + ": " + error.message());
   return path;
@@ -54,7 +56,8 @@ void replace_text_file(const std::filesystem::path& path, const std::string& tex
   if (error) fail(ErrorKind::kIo, path.string() + ": " + error.message());
 }
 
-void write_run_json(const std::filesystem::path& directory, const RunDescription& description, const std::string& status) {
+void write_run_json(const std::filesystem::path& directory, const RunDescription& description,
+                    const std::string& status) {
   nlohmann::ordered_json json;
   json["program"] = description.program;
   json["status"] = status;

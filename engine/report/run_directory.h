@@ -27,6 +27,7 @@ std::filesystem::path make_run_directory(const std::filesystem::path& wanted, co
 void replace_text_file(const std::filesystem::path& path, const std::string& text);
 
 /// Writes DIR/run.json. @param status  "running" | "finished" | "interrupted" | "failed: REASON".
-void write_run_json(const std::filesystem::path& directory, const RunDescription& description, const std::string& status);
+void write_run_json(const std::filesystem::path& directory, const RunDescription& description,
+                    const std::string& status);
 
 }  // namespace salient

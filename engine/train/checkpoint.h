@@ -16,10 +16,10 @@ struct TrainProgress {
   int epoch = 0;                   ///< finished epochs
   std::int64_t step_in_epoch = 0;  ///< steps done of the epoch after these; 0 between epochs
   std::int64_t global_step = 0;
-  double partial_loss_sum = 0;     ///< over the seeds of those steps
+  double partial_loss_sum = 0;  ///< over the seeds of those steps
   std::int64_t partial_correct = 0;
   std::int64_t partial_seeds = 0;
-  int best_epoch = 0;              ///< 0 = none validated yet
+  int best_epoch = 0;  ///< 0 = none validated yet
   double best_valid_accuracy = 0;
 };
 

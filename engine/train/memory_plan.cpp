@@ -62,10 +62,10 @@ MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, cons
       probe(options, dataset, options.eval_fanout, eval_nodes, static_cast<std::size_t>(options.eval_batch_size));
   std::int64_t parameters = 0;
   for (const at::Tensor& p : make_model({.model = options.model,
-                                         .in_dim = dataset.feature_dim,
-                                         .hidden_dim = options.hidden,
-                                         .num_classes = dataset.num_classes,
-                                         .num_layers = options.layers})
+                             .in_dim = dataset.feature_dim,
+                             .hidden_dim = options.hidden,
+                             .num_classes = dataset.num_classes,
+                             .num_layers = options.layers})
                                  ->parameters())
     parameters += p.numel();
 
@@ -96,7 +96,8 @@ std::string to_text(const MemoryPlan& plan) {
     row.resize(std::max<std::size_t>(row.size(), 42), ' ');
     text += row + gigabytes(host) + (plan.device_available > 0 ? gigabytes(on_device) : "") + "\n";
   };
-  text += std::string("memory plan") + std::string(31, ' ') + "       host" + (plan.device_available > 0 ? "        GPU" : "") + "\n";
+  text += std::string("memory plan") + std::string(31, ' ') + "       host" +
+          (plan.device_available > 0 ? "        GPU" : "") + "\n";
   for (const MemoryPlan::Line& l : plan.lines) line(l.what, l.host_bytes, l.device_bytes);
   line("sum (the data set is a file mapping)", plan.host_bytes, plan.device_bytes);
   line("available now", plan.host_available, plan.device_available);
@@ -107,10 +108,12 @@ std::string to_text(const MemoryPlan& plan) {
 void check(const MemoryPlan& plan) {
   if (plan.host_bytes > plan.host_available)
     fail(ErrorKind::kHostMemory, "the run needs" + gigabytes(plan.host_bytes) + " of host memory, available are" +
-                                     gigabytes(plan.host_available) + "; lower --batch-size, --eval-batch-size, --slots or --fanout");
+                                     gigabytes(plan.host_available) +
+                                     "; lower --batch-size, --eval-batch-size, --slots or --fanout");
   if (plan.device_available > 0 && plan.device_bytes > plan.device_available)
     fail(ErrorKind::kDeviceMemory, "the run needs" + gigabytes(plan.device_bytes) + " of GPU memory, available are" +
-                                       gigabytes(plan.device_available) + "; lower --batch-size, --eval-batch-size, --slots or --hidden");
+                                       gigabytes(plan.device_available) +
+                                       "; lower --batch-size, --eval-batch-size, --slots or --hidden");
 }
 
 }  // namespace salient

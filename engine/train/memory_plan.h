@@ -18,8 +18,8 @@ struct MemoryPlan {
     std::int64_t device_bytes = 0;
   };
   std::vector<Line> lines{};
-  std::int64_t host_bytes = 0, device_bytes = 0;                     ///< sums, file mappings left out
-  std::int64_t host_available = 0, device_available = 0;             ///< now; device 0 on a CPU
+  std::int64_t host_bytes = 0, device_bytes = 0;          ///< sums, file mappings left out
+  std::int64_t host_available = 0, device_available = 0;  ///< now; device 0 on a CPU
 };
 
 /// Samples a few batches of the run itself, since their size depends on the graph; allocates nothing lasting.

@@ -95,14 +95,16 @@ TrainCommand read_train_command(std::span<const char* const> args,
                                 const std::function<const char*(const char*)>& look_up) {
   const std::vector<Assignment> command_line = options::from_command_line<TrainCommand>(args);
   std::vector<Assignment> environment = options::from_environment<TrainOptions>(look_up);
-  if (const char* root = look_up("SALIENT_DATA")) environment.insert(environment.begin(), {"data-root", root, "SALIENT_DATA"});
+  if (const char* root = look_up("SALIENT_DATA"))
+    environment.insert(environment.begin(), {"data-root", root, "SALIENT_DATA"});
 
   // The command line says which files to read, so it is applied once to learn that, and again as the strongest.
   TrainCommand first;
   options::apply(first, std::span<const Assignment>(environment));
   options::apply(first, std::span<const Assignment>(command_line));
   std::vector<Assignment> files = resumed_configuration(first.options.resume);
-  if (!first.actions.config.empty()) std::ranges::copy(options::from_toml_file(first.actions.config), std::back_inserter(files));
+  if (!first.actions.config.empty())
+    std::ranges::copy(options::from_toml_file(first.actions.config), std::back_inserter(files));
 
   TrainCommand told;  // everything but the recipe, which depends on it
   const auto apply_all = [&](TrainCommand& command) {

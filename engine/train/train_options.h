@@ -50,7 +50,7 @@ struct TrainOptions {
 
 /// `self` is TrainOptions& when a value is set and const TrainOptions& when it is printed.
 template <class Self, class Visit>
-  requires std::is_same_v<std::remove_const_t<Self>, TrainOptions>
+requires std::is_same_v<std::remove_const_t<Self>, TrainOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("dataset", self.dataset, "name below --data-root, a directory, or synthetic:arxiv|products|papers100M[:scale]");
   field("data-root", self.data_root, "where prepared data sets live; SALIENT_DATA sets it too");
@@ -101,7 +101,7 @@ struct TrainCommand {
 };
 
 template <class Self, class Visit>
-  requires std::is_same_v<std::remove_const_t<Self>, TrainCommand>
+requires std::is_same_v<std::remove_const_t<Self>, TrainCommand>
 void visit_fields(Self& self, Visit&& field) {
   visit_fields(self.options, field);
   field("config", self.actions.config, "TOML file with any of the options above");

@@ -36,7 +36,9 @@ std::string line_name(const std::filesystem::path& path, std::uint64_t line_numb
 }
 
 LineReader::LineReader(const std::filesystem::path& path)
-    : file_(path), stream_(file_, 0, file_.size(), encoding_of(file_)), buffer_(std::clamp<std::uint64_t>(file_.size(), 4096, kBlock)) {}
+    : file_(path),
+      stream_(file_, 0, file_.size(), encoding_of(file_)),
+      buffer_(std::clamp<std::uint64_t>(file_.size(), 4096, kBlock)) {}
 
 bool LineReader::next(std::string_view& line) {
   std::size_t searched = 0;  // bytes after begin_ known to hold no '\n'

@@ -80,7 +80,8 @@ TEST_F(NcclCommunicatorTest, AgreesWithTheHostBackEnd) {
   const auto by_nccl = on_device(mine, stream->get()), by_host = on_device(mine, stream->get());
   comm->all_reduce_sum({by_nccl.get(), mine.size()}, stream->get());
   staged->all_reduce_sum({by_host.get(), mine.size()}, stream->get());
-  const auto a = on_host(by_nccl.get(), mine.size(), stream->get()), b = on_host(by_host.get(), mine.size(), stream->get());
+  const auto a = on_host(by_nccl.get(), mine.size(), stream->get()),
+             b = on_host(by_host.get(), mine.size(), stream->get());
   bool is_close = true;
   for (std::size_t i = 0; i < a.size(); ++i) is_close = is_close && std::abs(a[i] - b[i]) <= 1e-6F * std::abs(b[i]);
   EXPECT_TRUE(on_all_ranks(*control, is_close));
@@ -151,8 +152,8 @@ TEST_F(NcclCommunicatorTest, CostsNoMoreThanTwiceABareAllReduce) {
     const double ms = milliseconds_of(by_us, stream->get()), bare_ms = milliseconds_of(by_nccl, stream->get());
     const double bus_bytes = 2.0 * (comm->size() - 1) / comm->size() * static_cast<double>(size * sizeof(float));
     if (comm->rank() == 0)
-      std::printf("all-reduce of %9zu floats on %d GPUs: %7.1f us, bare NCCL %7.1f us, bus %6.1f GB/s\n", size, comm->size(),
-                  1e3 * ms, 1e3 * bare_ms, bus_bytes / ms * 1e-6);
+      std::printf("all-reduce of %9zu floats on %d GPUs: %7.1f us, bare NCCL %7.1f us, bus %6.1f GB/s\n", size,
+                  comm->size(), 1e3 * ms, 1e3 * bare_ms, bus_bytes / ms * 1e-6);
     is_fast = is_fast && ms < 2 * bare_ms + 0.005;
   }
   (void)ncclCommDestroy(bare);

@@ -49,9 +49,8 @@ TEST_F(AgreementTest, AFailureOfOneRankEndsTheWorkOnAll) {
 }
 
 TEST_F(AgreementTest, TheLowestOfSeveralFailingRanksIsTold) {
-  const auto [kind, what] = caught([&] {
-    together(*comm, [&] { fail(ErrorKind::kBadData, "bad on " + std::to_string(comm->rank())); });
-  });
+  const auto [kind, what] =
+      caught([&] { together(*comm, [&] { fail(ErrorKind::kBadData, "bad on " + std::to_string(comm->rank())); }); });
   EXPECT_TRUE(on_all_ranks(*comm, kind == 65 && what.find("bad on 0") != std::string::npos)) << what;
 }
 

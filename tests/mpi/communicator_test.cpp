@@ -35,9 +35,11 @@ TEST_F(MpiCommunicatorTest, SumsFloatsOfAnyLength) {
   bool is_right = true;
   for (const std::size_t size : {0u, 1u, 2u, 3u, 1000u, 65536u, 300000u, 2000001u}) {
     std::vector<float> data(size);
-    for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<float>(comm->rank() + 1) * static_cast<float>(i % 1000);
+    for (std::size_t i = 0; i < size; ++i)
+      data[i] = static_cast<float>(comm->rank() + 1) * static_cast<float>(i % 1000);
     comm->all_reduce_sum(std::span<float>(data), nullptr);
-    for (std::size_t i = 0; i < size; ++i) is_right = is_right && data[i] == sum_of_ranks() * static_cast<float>(i % 1000);
+    for (std::size_t i = 0; i < size; ++i)
+      is_right = is_right && data[i] == sum_of_ranks() * static_cast<float>(i % 1000);
   }
   EXPECT_TRUE(on_all_ranks(*comm, is_right));
 }
@@ -78,10 +80,13 @@ TEST_F(MpiCommunicatorTest, BroadcastsBytesOfAnyLength) {
 }
 
 TEST_F(MpiCommunicatorTest, GathersUnequalBytesInRankOrder) {
-  const auto of_rank = [](int rank) { return std::string(static_cast<std::size_t>(rank) * 30000, static_cast<char>('a' + rank)); };
+  const auto of_rank = [](int rank) {
+    return std::string(static_cast<std::size_t>(rank) * 30000, static_cast<char>('a' + rank));
+  };
   const std::vector<std::string> all = comm->gather(of_rank(comm->rank()));
   bool is_right = all.size() == (comm->rank() == 0 ? static_cast<std::size_t>(comm->size()) : 0);
-  for (std::size_t rank = 0; rank < all.size(); ++rank) is_right = is_right && all[rank] == of_rank(static_cast<int>(rank));
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    is_right = is_right && all[rank] == of_rank(static_cast<int>(rank));
   EXPECT_TRUE(on_all_ranks(*comm, is_right));
 }
 
@@ -116,7 +121,9 @@ TEST_F(MpiCommunicatorTest, ExchangesFlagsOneCallLaterBesideOtherCalls) {
 double cpu_seconds() {
   rusage usage{};
   (void)getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 

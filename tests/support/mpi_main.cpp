@@ -26,7 +26,8 @@ int main(int argc, char** argv) {
           ::testing::UnitTest::GetInstance()->listeners().default_result_printer());
     const int mine = RUN_ALL_TESTS();
     const auto& all = *::testing::UnitTest::GetInstance();
-    const bool is_skipped = all.skipped_test_count() == all.test_to_run_count();  // for want of GPUs: alike on all ranks
+    const bool is_skipped =
+        all.skipped_test_count() == all.test_to_run_count();  // for want of GPUs: alike on all ranks
     const auto comm = salient::make_mpi_communicator(started, /*timeout_seconds=*/20);
     const bool passed = salient::on_all_ranks(*comm, mine == 0);
     if (mine != 0) std::fprintf(stderr, "rank %d: tests failed\n", started.rank);

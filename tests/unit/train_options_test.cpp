@@ -11,10 +11,12 @@ namespace salient {
 namespace {
 
 TrainOptions read(std::vector<const char*> args, const std::map<std::string, std::string>& environment = {}) {
-  return read_train_command(args, [&](const char* name) -> const char* {
-           const auto found = environment.find(name);
-           return found == environment.end() ? nullptr : found->second.c_str();
-         }).options;
+  return read_train_command(args,
+                            [&](const char* name) -> const char* {
+                              const auto found = environment.find(name);
+                              return found == environment.end() ? nullptr : found->second.c_str();
+                            })
+      .options;
 }
 
 TEST(TrainOptions, DepthFollowsWhicheverOfFanoutAndLayersIsSaid) {
