@@ -86,7 +86,8 @@ std::string fixed4(double value) {
 /// The stable last lines of a run.
 void print_result(const TrainResult& result, const Dataset& dataset, const std::filesystem::path& directory) {
   if (result.best_epoch > 0)
-    log_result("valid accuracy " + fixed4(result.valid_accuracy) + " (epoch " + std::to_string(result.best_epoch) + ")");
+    log_result("valid accuracy " + fixed4(result.valid_accuracy) + " (epoch " + std::to_string(result.best_epoch) +
+               ")");
   if (!dataset.test.empty()) log_result("test accuracy " + fixed4(result.test_accuracy));
   log_result(timing_line(result.last_epoch));
   log_result("run directory " + directory.string());
@@ -130,8 +131,8 @@ int train(const TrainOptions& wanted, bool is_dry_run) {
   (void)std::snprintf(seconds, sizeof seconds, "%.1f s", loading.seconds());
   log_info(dataset.name + (dataset.source_kind == "synthetic" ? " (synthetic)" : "") + ": " +
            std::to_string(dataset.num_nodes()) + " nodes, " + std::to_string(dataset.num_edges()) + " entries, " +
-           std::to_string(dataset.feature_dim) + " features, " + std::to_string(dataset.num_classes) + " classes, opened in " +
-           seconds);
+           std::to_string(dataset.feature_dim) + " features, " + std::to_string(dataset.num_classes) +
+           " classes, opened in " + seconds);
   const MemoryPlan plan = plan_memory(options, dataset, device);
   if (is_dry_run) {
     log_result(to_text(plan));
@@ -141,8 +142,8 @@ int train(const TrainOptions& wanted, bool is_dry_run) {
   }
   check(plan);
   const bool is_resumed = !options.resume.empty();
-  const std::filesystem::path directory = make_run_directory(
-      is_resumed ? options.resume : options.out, dataset.name + "-" + options.model, is_resumed);
+  const std::filesystem::path directory =
+      make_run_directory(is_resumed ? options.resume : options.out, dataset.name + "-" + options.model, is_resumed);
   options.out = directory.string();
   log_to_file((directory / "log.txt").string());
   std::ostringstream config;

@@ -40,7 +40,10 @@ Json state_json(const TrainProgress& progress, const CheckpointIdentity& identit
           {"epoch", progress.epoch},
           {"step_in_epoch", progress.step_in_epoch},
           {"global_step", progress.global_step},
-          {"partial", {{"loss_sum", progress.partial_loss_sum}, {"correct", progress.partial_correct}, {"seeds", progress.partial_seeds}}},
+          {"partial",
+           {{"loss_sum", progress.partial_loss_sum},
+            {"correct", progress.partial_correct},
+            {"seeds", progress.partial_seeds}}},
           {"best", {{"epoch", progress.best_epoch}, {"valid_accuracy", progress.best_valid_accuracy}}},
           {"seed", identity.seed},
           {"world_size", identity.world_size},
@@ -61,7 +64,8 @@ Json valid_state(const fs::path& folder) {
   for (const char* name : {kWeights, kOptimizer}) {
     const FileDigest digest = digest_file(folder / name);
     if (!state["files"].contains(name) || state["files"][name] != digest_json(digest))
-      fail(ErrorKind::kBadData, (folder / name).string() + ": is damaged: size or checksum is not the one in state.json");
+      fail(ErrorKind::kBadData,
+           (folder / name).string() + ": is damaged: size or checksum is not the one in state.json");
   }
   return state;
 }
@@ -150,8 +154,10 @@ std::string advice(const fs::path& root, const fs::path& damaged) {
 }  // namespace
 
 std::string model_config_json(const ModelOptions& options) {
-  return Json{{"model", options.model},         {"in_dim", options.in_dim},
-              {"hidden_dim", options.hidden_dim}, {"num_classes", options.num_classes},
+  return Json{{"model", options.model},
+              {"in_dim", options.in_dim},
+              {"hidden_dim", options.hidden_dim},
+              {"num_classes", options.num_classes},
               {"num_layers", options.num_layers}}
       .dump();
 }

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/machine.h"
 #include "engine/core/interrupt.h"
 #include "engine/core/log.h"
+#include "engine/core/machine.h"
 #include "engine/core/progress.h"
 #include "engine/core/timer.h"
 #include "engine/core/version.h"
@@ -44,10 +44,8 @@ ModelOptions model_options_of(const TrainOptions& options, const Dataset& datase
 
 LoaderOptions loader_options_of(const TrainOptions& options, const std::vector<int>& fanouts,
                                 const ComputeDevice& device) {
-  return {.fanouts = fanouts,
-          .num_workers = options.workers,
-          .num_slots = options.slots,
-          .to_device = device.is_cuda()};
+  return {
+      .fanouts = fanouts, .num_workers = options.workers, .num_slots = options.slots, .to_device = device.is_cuda()};
 }
 
 CheckpointIdentity identity_of(const TrainOptions& options, const Dataset& dataset, const Communicator& comm) {
@@ -121,9 +119,8 @@ struct Trainer::Impl {
     if (batch.layout.num_seeds > 0) {
       const NoHostWait rule(device);
       const BatchView view = view_of(batch, device.torch_device().index());
-      const DropoutKey key{.seed = options.seed,
-                           .step = static_cast<std::uint32_t>(progress.global_step),
-                           .nodes = view.nodes};
+      const DropoutKey key{
+          .seed = options.seed, .step = static_cast<std::uint32_t>(progress.global_step), .nodes = view.nodes};
       const at::Tensor logits = model->forward(view, key);
       const at::Tensor labels = view.y.to(at::kLong);
       const at::Tensor loss_sum =
@@ -144,15 +141,16 @@ struct Trainer::Impl {
     const at::Tensor loss_of = losses.cpu();
     const at::Tensor correct_of = correct.cpu();
     std::vector<double> sums;
-    for (std::size_t s = first_step; s < end_step; ++s) sums.push_back(static_cast<double>(loss_of.data_ptr<float>()[s]));
+    for (std::size_t s = first_step; s < end_step; ++s)
+      sums.push_back(static_cast<double>(loss_of.data_ptr<float>()[s]));
     for (std::size_t s = first_step; s < end_step; ++s)
       sums.push_back(static_cast<double>(correct_of.data_ptr<std::int64_t>()[s]));
     comm.all_reduce_sum(std::span<double>(sums));
     const std::size_t count = end_step - first_step;
     for (std::size_t i = 0; i < count; ++i) {
       if (!std::isfinite(sums[i]))
-        fail(ErrorKind::kDiverged, "the loss is not a number at epoch " + std::to_string(progress.epoch + 1) + ", step " +
-                                       std::to_string(first_step + i + 1) + "; lower --lr");
+        fail(ErrorKind::kDiverged, "the loss is not a number at epoch " + std::to_string(progress.epoch + 1) +
+                                       ", step " + std::to_string(first_step + i + 1) + "; lower --lr");
       progress.partial_loss_sum += sums[i];
       progress.partial_correct += static_cast<std::int64_t>(sums[count + i]);
       progress.partial_seeds += static_cast<std::int64_t>(seeds_in(first_step + i));
