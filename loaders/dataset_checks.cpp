@@ -52,6 +52,13 @@ std::span<const NodeId> row_of(CsrGraph graph, std::size_t node) {
   return graph.indices.subspan(begin, end - begin);
 }
 
+/// How often `id` stands in a row; rows ascend. (clang 14 cannot read libstdc++ 12's std::ranges::equal_range.)
+std::uint64_t times_in_row(CsrGraph graph, std::size_t node, NodeId id) {
+  const auto row = row_of(graph, node);
+  const auto [begin, end] = std::equal_range(row.begin(), row.end(), id);
+  return static_cast<std::uint64_t>(end - begin);
+}
+
 /// A 64-bit value that depends on both ends and on the direction (finaliser of splitmix64).
 std::uint64_t hash_of_edge(std::uint64_t from, std::uint64_t to) {
   std::uint64_t x = from << 32 | to;
@@ -128,8 +135,7 @@ void DatasetChecks::check_rows_ascend(CsrGraph graph, bool is_deduplicated) cons
 
 void DatasetChecks::check_self_loops(CsrGraph graph, std::uint64_t stored) const {
   const std::uint64_t found = sum_over(graph.num_nodes(), 256, [&](std::size_t v) {
-    const auto equal = std::ranges::equal_range(row_of(graph, v), static_cast<NodeId>(v));
-    return static_cast<std::uint64_t>(equal.size());
+    return times_in_row(graph, v, static_cast<NodeId>(v));
   });
   if (found != stored)
     refuse("dataset.json", "self_loops is " + std::to_string(stored) + ", the graph has " + std::to_string(found));
@@ -145,8 +151,7 @@ void DatasetChecks::check_reverse_edges(CsrGraph graph) const {
   });
   if (difference == 0) return;
   const auto lacks_reverse = [&](std::size_t v, NodeId u) {
-    const auto here = std::ranges::equal_range(row_of(graph, v), u);
-    return std::ranges::equal_range(row_of(graph, u), static_cast<NodeId>(v)).size() < here.size();
+    return times_in_row(graph, u, static_cast<NodeId>(v)) < times_in_row(graph, v, u);
   };
   const std::size_t node = first_bad(graph.num_nodes(), [&](std::size_t v) {
     return std::ranges::any_of(row_of(graph, v), [&](NodeId u) { return lacks_reverse(v, u); });
