@@ -5,13 +5,19 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <string>
 
 #include "engine/apps/open_named_dataset.h"
+#include "engine/apps/placement.h"
 #include "engine/apps/versions.h"
+#include "engine/comm/agreement.h"
 #include "engine/comm/communicator.h"
+#include "engine/comm/launch.h"
+#include "engine/comm/make_communicator.h"
+#include "engine/comm/mpi_communicator.h"
 #include "engine/core/error.h"
 #include "engine/core/interrupt.h"
 #include "engine/core/log.h"
@@ -29,6 +35,7 @@ namespace salient {
 namespace {
 
 constexpr const char* kProgram = "salient-train";
+constexpr double kControlTimeout = 300;  // seconds; before --comm-timeout is known
 
 /// LibTorch's OpenMP threads spin after each region and take the cores from the batch workers. The variable is read
 /// when the library is loaded, before main: so set it and start over, once.
@@ -93,88 +100,158 @@ void print_result(const TrainResult& result, const Dataset& dataset, const std::
   log_result("run directory " + directory.string());
 }
 
-/// Trains, and keeps run.json true whatever happens. @return the exit code
+/// Trains; rank 0 keeps run.json true whatever happens. @return the exit code
 int run_in(const std::filesystem::path& directory, const TrainOptions& options, const Dataset& dataset,
            const ComputeDevice& device, Communicator& comm) {
   RunDescription run = describe_run(dataset, device);
-  write_run_json(directory, run, "running");
+  run.machine["ranks"] = std::to_string(comm.size());
+  run.machine["communication"] = std::string(comm.name());
+  const auto write_status = [&](const std::string& status) {
+    if (comm.rank() == 0) write_run_json(directory, run, status);
+  };
+  together(comm, [&] { write_status("running"); });
   try {
     const TrainResult result = Trainer(options, dataset, device, comm, directory).run();
-    if (result.was_interrupted) {
-      write_run_json(directory, run, "interrupted");
-      log_warning("interrupted; continue with salient-train --resume " + directory.string());
-      return 128 + interrupt_signal().load();
+    if (result.interrupted_by != 0) {
+      together(comm, [&] { write_status("interrupted"); });
+      if (comm.rank() == 0) log_warning("interrupted; continue with salient-train --resume " + directory.string());
+      return 128 + result.interrupted_by;
     }
     run.result = {{"best_epoch", std::to_string(result.best_epoch)},
                   {"valid_accuracy", fixed4(result.valid_accuracy)},
                   {"test_accuracy", fixed4(result.test_accuracy)}};
-    write_run_json(directory, run, "finished");
-    print_result(result, dataset, directory);
+    together(comm, [&] { write_status("finished"); });
+    if (comm.rank() == 0) print_result(result, dataset, directory);
     return 0;
   } catch (const std::exception& error) {
-    write_run_json(directory, run, std::string("failed: ") + error.what());
+    try {
+      write_status(std::string("failed: ") + error.what());
+    } catch (const Error&) {  // the disk may be what failed: the first reason is the one to tell
+    }
     throw;
   }
 }
 
-int train(const TrainOptions& wanted, bool is_dry_run) {
-  check(wanted);
-  set_terminal(wanted);
-  install_interrupt_handlers();
-  const auto comm = make_self_communicator();
-  const int cores = num_usable_cores();
-  const ComputeDevice device = ComputeDevice::choose(wanted.device, 0, wanted.threads > 0 ? wanted.threads : cores);
-  TrainOptions options = resolve_for_machine(wanted, device, 1);
+/// What all ranks must have been told alike; the other options may suit each host.
+std::string common_configuration(const TrainOptions& options) {
+  std::string text;
+  visit_fields(options, [&](std::string_view name, const auto& value, std::string_view) {
+    for (const char* own : {"data-root", "workers", "threads", "slots", "progress", "log-level", "out"})
+      if (name == own) return;
+    text.append(name).append(" = ").append(options::to_text(value)).append("\n");
+  });
+  return text;
+}
+
+void require_equal_programs(Communicator& comm, const TrainOptions& options) {
+  std::string versions = std::string(kProgram) + " " + kVersion + "\n";
+  for (const auto& [library, version] : library_versions()) versions.append(library + " " + version + "\n");
+  require_equal_on_all_ranks(comm, "the program", versions);
+  require_equal_on_all_ranks(comm, "the configuration", common_configuration(options));
+}
+
+Dataset open_dataset_together(Communicator& comm, const TrainOptions& options) {
   const Timer loading;
-  const Dataset dataset = open_named_dataset(options.dataset, options.data_root);
+  Dataset dataset;
+  together(comm, [&] { dataset = open_named_dataset(options.dataset, options.data_root); });
+  require_equal_on_all_ranks(comm, "the checksum of the data set", dataset.fingerprint, ErrorKind::kBadData);
   char seconds[32];
   (void)std::snprintf(seconds, sizeof seconds, "%.1f s", loading.seconds());
-  log_info(dataset.name + (dataset.source_kind == "synthetic" ? " (synthetic)" : "") + ": " +
-           std::to_string(dataset.num_nodes()) + " nodes, " + std::to_string(dataset.num_edges()) + " entries, " +
-           std::to_string(dataset.feature_dim) + " features, " + std::to_string(dataset.num_classes) +
-           " classes, opened in " + seconds);
-  const MemoryPlan plan = plan_memory(options, dataset, device);
+  if (comm.rank() == 0)
+    log_info(dataset.name + (dataset.source_kind == "synthetic" ? " (synthetic)" : "") + ": " +
+             std::to_string(dataset.num_nodes()) + " nodes, " + std::to_string(dataset.num_edges()) + " entries, " +
+             std::to_string(dataset.feature_dim) + " features, " + std::to_string(dataset.num_classes) +
+             " classes, opened in " + seconds);
+  return dataset;
+}
+
+/// Rank 0 makes the run directory; all ranks learn its name.
+std::filesystem::path make_common_run_directory(Communicator& comm, TrainOptions& options, const Dataset& dataset) {
+  together(comm, [&] {
+    if (comm.rank() != 0) return;
+    const bool is_resumed = !options.resume.empty();
+    const std::filesystem::path directory =
+        make_run_directory(is_resumed ? options.resume : options.out, dataset.name + "-" + options.model, is_resumed);
+    options.out = directory.string();
+    log_to_file((directory / "log.txt").string());
+    std::ostringstream config;
+    options::print_toml(config, options);
+    replace_text_file(directory / "config.toml", config.str());
+  });
+  comm.broadcast(options.out);
+  return options.out;
+}
+
+/// trace.json of rank 0, trace-rank-R.json of the others that see the run directory.
+void open_trace(const std::filesystem::path& directory, int rank) {
+  if (rank > 0 && !std::filesystem::is_directory(directory)) return;
+  Trace::global().open(directory / (rank == 0 ? "trace.json" : "trace-rank-" + std::to_string(rank) + ".json"), rank);
+  Trace::global().name_row(trace_row::kMain, "main");
+  Trace::global().name_row(trace_row::kComputeStream, "compute stream");
+}
+
+/// @param control  host communication, for what must be agreed on before the device is known.
+int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Communicator& control) {
+  set_terminal(wanted);
+  if (launch.rank > 0) {  // rank 0 speaks for all
+    set_progress_mode(ProgressMode::kNone);
+    set_log_level(wanted.log_level == "off" ? LogLevel::kOff : LogLevel::kWarning);
+  }
+  require_equal_programs(control, wanted);
+  install_interrupt_handlers();
+  std::optional<ComputeDevice> chosen;
+  together(control, [&] {
+    chosen =
+        ComputeDevice::choose(wanted.device, launch.local_rank, wanted.threads > 0 ? wanted.threads : launch.cores);
+  });
+  const ComputeDevice& device = *chosen;
+  require_equal_on_all_ranks(control, "the kind of device", device.is_cuda() ? "cuda" : "cpu", ErrorKind::kNoDevice);
+  const auto comm = make_communicator({.wanted = wanted.comm,
+                                       .timeout_seconds = static_cast<double>(wanted.comm_timeout),
+                                       .is_data_on_gpu = device.is_cuda()},
+                                      launch);
+  TrainOptions options = resolve_for_machine(wanted, device, launch.cores);
+  log_placement(*comm, launch, device, options);
+  const Dataset dataset = open_dataset_together(*comm, options);
+  MemoryPlan plan;
+  together(*comm, [&] {
+    plan = plan_memory(options, dataset, device);
+    plan.host_available /= launch.ranks_on_host;
+  });
+  if (is_dry_run && comm->rank() == 0) log_result(to_text(plan));
+  together(*comm, [&] { check(plan); });
   if (is_dry_run) {
-    log_result(to_text(plan));
-    check(plan);
-    log_result("dry run: everything is in place, nothing was trained");
+    if (comm->rank() == 0) log_result("dry run: everything is in place, nothing was trained");
     return 0;
   }
-  check(plan);
-  const bool is_resumed = !options.resume.empty();
-  const std::filesystem::path directory =
-      make_run_directory(is_resumed ? options.resume : options.out, dataset.name + "-" + options.model, is_resumed);
-  options.out = directory.string();
-  log_to_file((directory / "log.txt").string());
-  std::ostringstream config;
-  options::print_toml(config, options);
-  replace_text_file(directory / "config.toml", config.str());
-  if (options.trace) {
-    Trace::global().open(directory / "trace.json", comm->rank());
-    Trace::global().name_row(trace_row::kMain, "main");
-    Trace::global().name_row(trace_row::kComputeStream, "compute stream");
-  }
+  const std::filesystem::path directory = make_common_run_directory(*comm, options, dataset);
+  if (options.trace) together(*comm, [&] { open_trace(directory, comm->rank()); });
   return run_in(directory, options, dataset, device, *comm);
+}
+
+/// What main() does on each rank.
+int run_rank(const Launch& launch, std::span<const char* const> args) {
+  const auto control = launch.size > 1 ? make_mpi_communicator(launch, kControlTimeout) : make_self_communicator();
+  TrainCommand command;
+  together(*control, [&] { command = read_train_command(args, [](const char* name) { return std::getenv(name); }); });
+  const TrainActions& actions = command.actions;
+  const bool is_teller = launch.rank == 0;
+  if (actions.help) return is_teller ? print_help() : void(), 0;
+  if (actions.version) return is_teller ? print_versions() : void(), 0;
+  together(*control, [&] { check(command.options); });
+  if (actions.print_config) {
+    if (is_teller) options::print_toml(std::cout, command.options);
+    return 0;
+  }
+  return train(command.options, actions.dry_run, launch, *control);
 }
 
 }  // namespace
 }  // namespace salient
 
 int main(int argc, char** argv) {
-  using namespace salient;
-  try {
-    restart_with_passive_openmp(argv);
-    const TrainCommand command = read_train_command({argv + 1, static_cast<std::size_t>(argc - 1)},
-                                                    [](const char* name) { return std::getenv(name); });
-    if (command.actions.help) return print_help(), 0;
-    if (command.actions.version) return print_versions(), 0;
-    if (command.actions.print_config) {
-      check(command.options);
-      options::print_toml(std::cout, command.options);
-      return 0;
-    }
-    return train(command.options, command.actions.dry_run);
-  } catch (...) {
-    return report_current_exception(kProgram);
-  }
+  salient::restart_with_passive_openmp(argv);
+  return salient::run_ranks(salient::kProgram, [&](const salient::Launch& launch) {
+    return salient::run_rank(launch, {argv + 1, static_cast<std::size_t>(argc - 1)});
+  });
 }

@@ -133,8 +133,10 @@ void check_identity(const fs::path& folder, const Json& state, const CheckpointI
     refuse("its data set is " + state.at("dataset").at("name").get<std::string>() + " with another checksum");
   if (state.at("seed") != identity.seed) refuse("its seed is " + state.at("seed").dump());
   if (state.at("world_size") != identity.world_size || state.at("global_batch_size") != identity.global_batch_size)
-    log_warning("the checkpoint was written by " + state.at("world_size").dump() +
-                " rank(s) with another number of seeds per step; the run goes on, but not with the same bits");
+    log_warning("the checkpoint was written by " + state.at("world_size").dump() + " rank(s) with " +
+                state.at("global_batch_size").dump() + " seeds per step, this run has " +
+                std::to_string(identity.world_size) + " with " + std::to_string(identity.global_batch_size) +
+                "; it goes on, but not with the same bits");
 }
 
 /// The newest checkpoint that is whole, for the message about one that is not.
@@ -199,7 +201,13 @@ TrainProgress read_latest_checkpoint(const fs::path& root, Model& model, FlatAda
     check_identity(folder, state, identity);
     (void)load_tensors(folder / kWeights, state_of(model));
     (void)load_tensors(folder / kOptimizer, optimizer.state());
-    return progress_in(state);
+    TrainProgress progress = progress_in(state);
+    if (progress.step_in_epoch > 0 && state.at("global_batch_size") != identity.global_batch_size) {
+      log_warning("epoch " + std::to_string(progress.epoch + 1) + " is begun again, as its steps had other seeds");
+      progress.step_in_epoch = progress.partial_correct = progress.partial_seeds = 0;
+      progress.partial_loss_sum = 0;
+    }
+    return progress;
   } catch (const Json::exception& cause) {
     fail(ErrorKind::kBadData, (folder / kState).string() + ": " + cause.what() + advice(root, folder));
   }

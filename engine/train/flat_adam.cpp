@@ -10,6 +10,8 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/core/file_io.h"
+
 namespace salient {
 namespace {
 
@@ -51,6 +53,11 @@ void FlatAdam::step() {
   step_ += 1;
   at::_fused_adam_({parameters_}, {gradients_}, {exp_avg_}, {exp_avg_sq_}, {}, {step_}, options_.lr, /*beta1=*/0.9,
                    /*beta2=*/0.999, options_.weight_decay, /*eps=*/1e-8, /*amsgrad=*/false, /*maximize=*/false);
+}
+
+std::uint64_t FlatAdam::checksum() const {
+  const at::Tensor on_host = parameters_.cpu();
+  return digest_of(std::as_bytes(as_span(on_host))).xxh3;
 }
 
 NamedTensors FlatAdam::state() const {

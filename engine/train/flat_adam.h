@@ -37,6 +37,9 @@ class FlatAdam {
 
   std::int64_t num_parameters() const { return parameters_.numel(); }
 
+  /// XXH3-64 of all parameters; waits for the device.
+  std::uint64_t checksum() const;
+
   /// Moments by parameter name, "NAME.exp_avg", "NAME.exp_avg_sq", and "step" [1] f32: what a checkpoint holds. Views.
   NamedTensors state() const;
 

@@ -12,9 +12,10 @@
 
 namespace salient {
 
-/// Time stamps of one epoch: start, then arrived and done of every step.
+/// Time stamps of one epoch: start, then of every step: arrived, exchange begins and ends (if timed), done.
 struct StepClock::Stamps {
-  explicit Stamps(const ComputeDevice& compute_device) : device(compute_device) {}
+  Stamps(const ComputeDevice& compute_device, bool times_exchange)
+      : device(compute_device), has_exchange(times_exchange) {}
 
   void add() {
 #if SALIENT_HAS_CUDA
@@ -41,6 +42,7 @@ struct StepClock::Stamps {
   }
 
   ComputeDevice device;
+  bool has_exchange;
   std::chrono::steady_clock::time_point start{};
   std::size_t used = 0;
   std::vector<std::chrono::steady_clock::time_point> host{};
@@ -49,7 +51,8 @@ struct StepClock::Stamps {
 #endif
 };
 
-StepClock::StepClock(const ComputeDevice& device) : stamps_(std::make_unique<Stamps>(device)) {}
+StepClock::StepClock(const ComputeDevice& device, bool has_exchange)
+    : stamps_(std::make_unique<Stamps>(device, has_exchange)) {}
 StepClock::~StepClock() = default;
 
 void StepClock::start_epoch() {
@@ -61,19 +64,26 @@ void StepClock::start_epoch() {
 
 void StepClock::batch_arrived() { stamps_->add(); }
 void StepClock::step_done() { stamps_->add(); }
+void StepClock::exchange_begins() {
+  if (stamps_->has_exchange) stamps_->add();
+}
+void StepClock::exchange_ends() { exchange_begins(); }
 
 StepClock::Totals StepClock::totals() {
   stamps_->device.wait();
   const int row = stamps_->device.is_cuda() ? trace_row::kComputeStream : trace_row::kMain;
   Totals totals;
   double now = 0;  // seconds since the start of the epoch
+  const std::size_t stamps_per_step = stamps_->has_exchange ? 4 : 2;
   for (std::size_t stamp = 1; stamp < stamps_->used; ++stamp) {
     const double seconds = stamps_->seconds_before(stamp);
-    const bool is_step = stamp % 2 == 0;
-    (is_step ? totals.train_seconds : totals.blocked_seconds) += seconds;
-    if (is_step && Trace::global().is_on())
-      Trace::global().add("compute", "train", row, stamps_->host_time(now), stamps_->host_time(now + seconds),
-                          static_cast<std::int64_t>(stamp / 2 - 1));
+    const std::size_t place = (stamp - 1) % stamps_per_step;  // 0 arrived | [1 begins, 2 ends] | last: done
+    const bool is_exchange = stamps_->has_exchange && place == 2;
+    (place == 0 ? totals.blocked_seconds : totals.train_seconds) += seconds;
+    if (is_exchange) totals.exchange_seconds += seconds;
+    if (place != 0 && Trace::global().is_on())
+      Trace::global().add(is_exchange ? "all-reduce" : "compute", "train", row, stamps_->host_time(now),
+                          stamps_->host_time(now + seconds), static_cast<std::int64_t>((stamp - 1) / stamps_per_step));
     now += seconds;
   }
   return totals;

@@ -11,15 +11,19 @@ namespace salient {
 /// measuring never makes the host wait; "blocked" is then the time in which the stream had nothing to do.
 class StepClock {
  public:
-  explicit StepClock(const ComputeDevice& device);
+  /// @param has_exchange  the exchange of gradients is timed too.
+  StepClock(const ComputeDevice& device, bool has_exchange);
   ~StepClock();
 
   void start_epoch();
-  void batch_arrived();  ///< after BatchLoader::next(): the stream is ready for the step
-  void step_done();      ///< the step's last kernel is enqueued
+  void batch_arrived();    ///< after BatchLoader::next(): the stream is ready for the step
+  void exchange_begins();  ///< gradients are ready
+  void exchange_ends();
+  void step_done();  ///< the step's last kernel is enqueued
 
   struct Totals {
-    double train_seconds = 0;
+    double train_seconds = 0;     ///< the exchange included
+    double exchange_seconds = 0;  ///< waiting for slower ranks included
     double blocked_seconds = 0;
   };
   /// Of the epoch so far. Waits for the device.

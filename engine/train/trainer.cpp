@@ -7,12 +7,14 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "engine/comm/agreement.h"
 #include "engine/core/interrupt.h"
 #include "engine/core/log.h"
 #include "engine/core/machine.h"
@@ -22,6 +24,8 @@
 #include "engine/infer/sampled_inference.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/flat_adam.h"
+#include "engine/train/rank_state.h"
+#include "engine/train/signal_agreement.h"
 #include "engine/train/step_clock.h"
 #include "loaders/batch_loader.h"
 #include "models/model.h"
@@ -48,20 +52,20 @@ LoaderOptions loader_options_of(const TrainOptions& options, const std::vector<i
       .fanouts = fanouts, .num_workers = options.workers, .num_slots = options.slots, .to_device = device.is_cuda()};
 }
 
-CheckpointIdentity identity_of(const TrainOptions& options, const Dataset& dataset, const Communicator& comm) {
+CheckpointIdentity identity_of(const TrainOptions& options, const Dataset& dataset, const Communicator& comm,
+                               std::size_t global_batch) {
   return {.dataset_name = dataset.name,
           .dataset_fingerprint = dataset.fingerprint,
           .model_config = model_config_json(model_options_of(options, dataset)),
           .seed = options.seed,
           .world_size = comm.size(),
-          .global_batch_size = options.global_batch_size,
+          .global_batch_size = static_cast<std::int64_t>(global_batch),
           .program_version = kVersion};
 }
 
 }  // namespace
 
-TrainOptions resolve_for_machine(TrainOptions options, const ComputeDevice& device, int ranks_on_host) {
-  const int cores = std::max(1, num_usable_cores() / std::max(1, ranks_on_host));
+TrainOptions resolve_for_machine(TrainOptions options, const ComputeDevice& device, int cores) {
   if (options.threads == 0) options.threads = device.is_cuda() ? 1 : cores;
   if (options.workers == 0) options.workers = std::max(1, cores - 2);
   if (options.slots == 0) options.slots = std::clamp(options.workers + 2, 4, 32);
@@ -85,14 +89,15 @@ struct Trainer::Impl {
         optimizer((model->to(device.torch_device()), *model), {.lr = options.lr, .weight_decay = options.weight_decay}),
         loader(dataset, loader_options_of(options, options.fanout, device)),
         eval_loader(dataset, loader_options_of(options, options.eval_fanout, device)),
-        clock(device),
+        clock(device, /*has_exchange=*/comm.size() > 1),
+        signals(comm, /*steps_between=*/device.is_cuda() && comm.size() > 1 ? 8 : 1),
         order(dataset.train.begin(), dataset.train.end()) {
     const auto on_device = at::TensorOptions(device.torch_device());
     losses = at::zeros({static_cast<std::int64_t>(steps_per_epoch)}, on_device.dtype(at::kFloat));
     correct = at::zeros({static_cast<std::int64_t>(steps_per_epoch)}, on_device.dtype(at::kLong));
   }
 
-  bool is_root() const { return comm.rank() == 0; }
+  CheckpointIdentity identity() const { return identity_of(options, dataset, comm, global_batch); }
   std::filesystem::path checkpoints() const { return directory / "checkpoints"; }
 
   std::size_t seeds_in(std::size_t step) const { return std::min(global_batch, order.size() - step * global_batch); }
@@ -129,7 +134,9 @@ struct Trainer::Impl {
       correct[index].copy_(at::argmax(logits.detach(), -1).eq(labels).sum());
       (loss_sum / static_cast<double>(seeds_in(batch.key.batch))).backward();  // the mean over the global batch
     }
+    clock.exchange_begins();
     comm.all_reduce_sum(optimizer.gradients(), device.stream());
+    clock.exchange_ends();
     optimizer.step();
     ++progress.global_step;
   }
@@ -140,22 +147,42 @@ struct Trainer::Impl {
     const auto first_step = static_cast<std::size_t>(progress.step_in_epoch);
     const at::Tensor loss_of = losses.cpu();
     const at::Tensor correct_of = correct.cpu();
-    std::vector<double> sums;
+    std::vector<double> mine;
     for (std::size_t s = first_step; s < end_step; ++s)
-      sums.push_back(static_cast<double>(loss_of.data_ptr<float>()[s]));
+      mine.push_back(static_cast<double>(loss_of.data_ptr<float>()[s]));
     for (std::size_t s = first_step; s < end_step; ++s)
-      sums.push_back(static_cast<double>(correct_of.data_ptr<std::int64_t>()[s]));
+      mine.push_back(static_cast<double>(correct_of.data_ptr<std::int64_t>()[s]));
+    std::vector<double> sums = mine;
     comm.all_reduce_sum(std::span<double>(sums));
     const std::size_t count = end_step - first_step;
     for (std::size_t i = 0; i < count; ++i) {
-      if (!std::isfinite(sums[i]))
-        fail(ErrorKind::kDiverged, "the loss is not a number at epoch " + std::to_string(progress.epoch + 1) +
-                                       ", step " + std::to_string(first_step + i + 1) + "; lower --lr");
+      if (!std::isfinite(sums[i])) fail_diverged(first_step + i, /*is_mine=*/!std::isfinite(mine[i]));
       progress.partial_loss_sum += sums[i];
       progress.partial_correct += static_cast<std::int64_t>(sums[count + i]);
       progress.partial_seeds += static_cast<std::int64_t>(seeds_in(first_step + i));
     }
     progress.step_in_epoch = static_cast<std::int64_t>(end_step);
+  }
+
+  /// Every rank comes here for the same step, and some have a loss that is not a number. @throws RankError{kDiverged}.
+  [[noreturn]] void fail_diverged(std::size_t step, bool is_mine) {
+    std::vector<double> is_bad(static_cast<std::size_t>(comm.size()), 0.0);
+    is_bad[static_cast<std::size_t>(comm.rank())] = is_mine ? 1 : 0;
+    comm.all_reduce_sum(std::span<double>(is_bad));
+    std::string ranks;
+    for (std::size_t rank = 0; rank < is_bad.size() && comm.size() > 1; ++rank)
+      if (is_bad[rank] > 0) ranks.append(ranks.empty() ? ", rank " : " and ").append(std::to_string(rank));
+    fail_on_all_ranks(comm, ErrorKind::kDiverged,
+                      "the loss is not a number at epoch " + std::to_string(progress.epoch + 1) + ", step " +
+                          std::to_string(step + 1) + ranks + "; lower --lr");
+  }
+
+  /// Does what rank 0 does alone, such as writing files; when that fails, every rank hears it. Collective.
+  template <class Work>
+  void on_rank_0(Work&& work) {
+    together(comm, [&] {
+      if (comm.rank() == 0) work();
+    });
   }
 
   EpochMetrics train_epoch() {
@@ -175,11 +202,12 @@ struct Trainer::Impl {
       clock.step_done();
       ++done;
       bar.add(1);
-      if (interrupt_signal().load() != 0) {
+      const SignalAgreement::Wishes wishes = signals.after_step();
+      if (wishes.stop) {
         loader.stop();
         break;
       }
-      if (take_checkpoint_request()) {
+      if (wishes.checkpoint) {
         collect(done);
         save();
       }
@@ -195,15 +223,24 @@ struct Trainer::Impl {
     m.lr = optimizer.lr();
     m.epoch_seconds = seconds;
     m.train_seconds = times.train_seconds;
+    if (comm.size() > 1) m.allreduce_seconds = times.exchange_seconds;
     m.blocked_seconds = times.blocked_seconds;
     m.transfer_seconds = stats.transfer_seconds;
-    m.sample_seconds = stats.sample_seconds;
-    m.gather_seconds = stats.gather_seconds;
-    m.batches = stats.batches;
-    m.seeds = stats.seeds;
-    m.nodes = stats.nodes;
-    m.edges = stats.edges;
-    m.bytes_transferred = stats.bytes;
+    std::array<double, 7> work{stats.sample_seconds,
+                               stats.gather_seconds,
+                               static_cast<double>(stats.batches),
+                               static_cast<double>(stats.seeds),
+                               static_cast<double>(stats.nodes),
+                               static_cast<double>(stats.edges),
+                               static_cast<double>(stats.bytes)};
+    comm.all_reduce_sum(std::span<double>(work));  // what all ranks did; the other figures are rank 0's
+    m.sample_seconds = work[0];
+    m.gather_seconds = work[1];
+    m.batches = static_cast<std::int64_t>(work[2]);
+    m.seeds = static_cast<std::int64_t>(work[3]);
+    m.nodes = static_cast<std::int64_t>(work[4]);
+    m.edges = static_cast<std::int64_t>(work[5]);
+    m.bytes_transferred = static_cast<std::int64_t>(work[6]);
     m.host_rss_bytes = resident_bytes();
     m.device_bytes = device.peak_bytes();
     return m;
@@ -219,8 +256,8 @@ struct Trainer::Impl {
   }
 
   void save() {
-    if (is_root())
-      write_checkpoint(checkpoints(), *model, optimizer, progress, identity_of(options, dataset, comm), options.keep);
+    require_equal_parameters(comm, optimizer, "after step " + std::to_string(progress.global_step));
+    on_rank_0([&] { write_checkpoint(checkpoints(), *model, optimizer, progress, identity(), options.keep); });
   }
 
   /// One epoch with everything around it. @return false when a signal ended it; `progress` is then inside the epoch.
@@ -228,11 +265,12 @@ struct Trainer::Impl {
     const int epoch = progress.epoch + 1;
     const bool is_last = epoch == options.epochs;
     metrics = train_epoch();
-    if (interrupt_signal().load() != 0) return false;
+    if (signals.must_stop()) return false;
     bool is_best = false;
     if (!dataset.valid.empty() && (is_last || epoch % options.eval_every == 0)) {
+      take_weights_of_rank_0(comm, device, *model, optimizer);
       const InferenceCounts valid = evaluate(dataset.valid, "validate");
-      if (interrupt_signal().load() != 0) return false;
+      if (signals.must_stop()) return false;
       metrics.valid_accuracy = valid.accuracy();
       metrics.eval_seconds = valid.seconds;
       is_best = progress.best_epoch == 0 || valid.accuracy() > progress.best_valid_accuracy;
@@ -248,32 +286,34 @@ struct Trainer::Impl {
 
   TrainResult run() {
     if (!options.resume.empty()) {
-      progress = read_latest_checkpoint(checkpoints(), *model, optimizer, identity_of(options, dataset, comm));
+      on_rank_0([&] { progress = read_latest_checkpoint(checkpoints(), *model, optimizer, identity()); });
+      take_state_of_rank_0(comm, device, *model, optimizer, progress);
       log_info("resuming after epoch " + std::to_string(progress.epoch) + ", step " +
                std::to_string(progress.step_in_epoch));
     }
-    comm.broadcast(optimizer.parameters(), device.stream());
+    take_weights_of_rank_0(comm, device, *model, optimizer);
     std::optional<MetricsFiles> files;
-    if (is_root()) files.emplace(directory, progress.epoch + 1);
+    on_rank_0([&] { files.emplace(directory, progress.epoch + 1); });
     TrainResult result;
     while (progress.epoch < options.epochs) {
       if (!run_epoch(result.last_epoch)) {
         save();
-        result.was_interrupted = true;
+        result.interrupted_by = signals.signal();
         return result;
       }
-      if (is_root()) {
+      on_rank_0([&] {
         files->append(result.last_epoch);
         log_info(summary_line(result.last_epoch));
-      }
+      });
     }
     result.best_epoch = progress.best_epoch;
     result.valid_accuracy = progress.best_valid_accuracy;
     if (!dataset.test.empty()) {
-      load_best_weights(checkpoints(), *model);
+      on_rank_0([&] { load_best_weights(checkpoints(), *model); });
+      take_weights_of_rank_0(comm, device, *model, optimizer);
       result.test_accuracy = evaluate(dataset.test, "test").accuracy();
     }
-    result.was_interrupted = interrupt_signal().load() != 0;
+    if (signals.must_stop()) result.interrupted_by = signals.signal();
     return result;
   }
 
@@ -288,6 +328,7 @@ struct Trainer::Impl {
   FlatAdam optimizer;
   BatchLoader loader, eval_loader;
   StepClock clock;
+  SignalAgreement signals;
   std::vector<NodeId> order;   // the epoch's permutation; requests point into it
   at::Tensor losses, correct;  // [steps_per_epoch] on the device: sums over this rank's seeds
   TrainProgress progress{};
@@ -301,6 +342,14 @@ Trainer::Trainer(const TrainOptions& options, const Dataset& dataset, const Comp
 }
 
 Trainer::~Trainer() = default;
-TrainResult Trainer::run() { return impl_->run(); }
+
+TrainResult Trainer::run() {
+  try {
+    return impl_->run();
+  } catch (...) {
+    impl_->comm.cancel();  // nothing that is cleaned up on the way out may wait for the other ranks
+    throw;
+  }
+}
 
 }  // namespace salient

@@ -15,7 +15,7 @@
 namespace salient {
 
 struct TrainResult {
-  bool was_interrupted = false;
+  int interrupted_by = 0;  ///< the signal that ended it early, on whichever rank; 0 = none
   int best_epoch = 0;
   double valid_accuracy = 0;  ///< of the best epoch
   double test_accuracy = 0;   ///< of the best epoch's model
@@ -23,7 +23,8 @@ struct TrainResult {
 };
 
 /// The fanouts, batch sizes and slots of a run, with every "0 = default" resolved for this machine.
-TrainOptions resolve_for_machine(TrainOptions options, const ComputeDevice& device, int ranks_on_host);
+/// @param cores  this rank's share of the host's.
+TrainOptions resolve_for_machine(TrainOptions options, const ComputeDevice& device, int cores);
 
 /// Trains on the training nodes of one data set. Every rank makes one and calls run(); the same options everywhere.
 class Trainer {

@@ -1,0 +1,49 @@
+// engine/train/signal_agreement.cpp - see signal_agreement.h.
+#include "engine/train/signal_agreement.h"
+
+#include <array>
+#include <csignal>
+
+#include "engine/core/interrupt.h"
+
+namespace salient {
+namespace {
+
+enum Flag : std::uint32_t { kInterrupt = 1, kTerminate = 2, kCheckpoint = 4 };
+
+}  // namespace
+
+SignalAgreement::Wishes SignalAgreement::after_step() {
+  Wishes wishes;
+  if (++step_ % steps_between_ == 0) {
+    const int signal = interrupt_signal().load();
+    const std::uint32_t mine = (signal == 0        ? 0u
+                                : signal == SIGINT ? kInterrupt
+                                                   : kTerminate) |
+                               (take_checkpoint_request() ? kCheckpoint : 0u);
+    const std::uint32_t heard = comm_.exchange_flags(mine);
+    hear((heard & kInterrupt) != 0, (heard & kTerminate) != 0);
+    wishes.checkpoint = (heard & kCheckpoint) != 0;
+  }
+  wishes.stop = signal_ != 0;
+  return wishes;
+}
+
+bool SignalAgreement::must_stop() {
+  if (signal_ != 0) return true;
+  const int signal = interrupt_signal().load();
+  std::array<double, 2> got{signal == SIGINT ? 1.0 : 0.0, signal != 0 && signal != SIGINT ? 1.0 : 0.0};
+  comm_.all_reduce_sum(std::span<double>(got));
+  hear(got[0] > 0, got[1] > 0);
+  return signal_ != 0;
+}
+
+void SignalAgreement::hear(bool interrupted, bool terminated) {
+  if (terminated) {
+    signal_ = SIGTERM;
+  } else if (interrupted) {
+    signal_ = SIGINT;
+  }
+}
+
+}  // namespace salient

@@ -1,0 +1,40 @@
+// engine/train/signal_agreement.h - SIGINT, SIGTERM and SIGUSR1 on any rank become the same decision on all of them.
+#pragma once
+
+#include "engine/comm/communicator.h"
+
+namespace salient {
+
+/// A rank that stopped alone would leave the others waiting in the next exchange of gradients. So ranks tell each other
+/// what signals they got, and act on what all have heard.
+class SignalAgreement {
+ public:
+  /// @param steps_between  after_step() talks to the other ranks at every n-th call, and answers one talk later: 1 where
+  ///                       a step is long, more where ranks run ahead of their devices.
+  SignalAgreement(Communicator& comm, int steps_between) : comm_(comm), steps_between_(steps_between) {}
+
+  struct Wishes {
+    bool stop = false;
+    bool checkpoint = false;
+  };
+  /// After every step of training. Collective; does not wait for ranks that are less than `steps_between` steps behind.
+  /// @return what to do now, the same on all ranks; stop stays.
+  Wishes after_step();
+
+  /// Between steps, where waiting for the other ranks is all right. Collective.
+  /// @return whether to stop, the same on all ranks
+  bool must_stop();
+
+  /// The signal that all agreed to stop for; 0 = none so far.
+  int signal() const { return signal_; }
+
+ private:
+  void hear(bool interrupted, bool terminated);
+
+  Communicator& comm_;
+  const int steps_between_;
+  int step_ = 0;
+  int signal_ = 0;
+};
+
+}  // namespace salient
