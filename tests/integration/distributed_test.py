@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""salient-train as several ranks on one machine: equal curves, resume, signals, and every way to fail.
+
+    distributed_test.py BIN_DIRECTORY MPIEXEC [FLAGS...]       CPU only; about two minutes on 2 cores
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BIN, LAUNCH = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
+PROGRAM = BIN / "salient-train"
+SMALL = ["--device", "cpu", "--hidden", "16", "--fanout", "5,4", "--eval-fanout", "8,8", "--eval-batch-size", "300",
+         "--lr", "0.01", "--workers", "1", "--threads", "1", "--progress", "none", "--comm-timeout", "20"]
+LIMIT_FILE_SIZE = """import os, resource, signal, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (8 << 20, 8 << 20))  # MPI's own shared files fit
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that write() fails as on a full disk
+os.execv(sys.argv[1], sys.argv[1:])"""
+
+
+def ranks():
+    """rank -> pid of the salient-train processes that run now, started by mpirun."""
+    found = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{pid}/exe") != str(PROGRAM):
+                continue
+            environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        for entry in environment:
+            if entry.startswith(b"OMPI_COMM_WORLD_RANK="):
+                found[int(entry.split(b"=")[1])] = int(pid)
+    return found
+
+
+class Distributed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-ranks-"))
+        made = subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "2000", "--mean-degree", "8", "--features", "12",
+                               "--classes", "5", "--out", cls.work / "data/graph"], text=True, capture_output=True)
+        assert made.returncode == 0, made.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.work)
+
+    def command(self, num_ranks, name, *args):
+        out = [] if name is None else ["--out", self.work / name]
+        program = [PROGRAM, "--dataset", "graph", "--data-root", self.work / "data", *out, *SMALL, *args]
+        return [str(a) for a in (program if num_ranks == 0 else [*LAUNCH, "-np", num_ranks, *program])]
+
+    def finish(self, command, expect, limit=60, env=None):
+        """Runs to the end: the exit code must be `expect`, and nothing may be left running."""
+        result = subprocess.run(command, text=True, capture_output=True, timeout=limit, env={**os.environ, **(env or {})})
+        self.assertEqual(result.returncode, expect, result.stderr + result.stdout)
+        self.assertEqual(self.left_over(), {})
+        return result
+
+    def left_over(self):
+        deadline = time.monotonic() + 5
+        while ranks() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return ranks()
+
+    def train(self, num_ranks, name, *args, expect=0):
+        return self.finish(self.command(num_ranks, name, *args), expect)
+
+    def resume(self, num_ranks, name, *args, expect=0):
+        program = [PROGRAM, "--resume", self.work / name, *args]
+        return self.finish([str(a) for a in (program if num_ranks == 0 else [*LAUNCH, "-np", num_ranks, *program])], expect)
+
+    def metrics(self, name):
+        return [json.loads(line) for line in (self.work / name / "metrics.jsonl").read_text().splitlines()]
+
+    def weights(self, name):
+        return (self.work / name / "checkpoints/latest/model.safetensors").read_bytes()
+
+    def assert_told_once(self, output, reason):
+        lines = [line for line in output.splitlines() if re.search(reason, line)]
+        self.assertEqual(len(lines), 1, output)
+
+    def start(self, num_ranks, name, *args):
+        """A long run in its second epoch."""
+        process = subprocess.Popen(self.command(num_ranks, name, "--epochs", 1000, "--global-batch-size", 30, *args), text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for line in process.stderr:
+            if line.startswith("epoch 1:"):
+                break
+        return process
+
+    def end(self, process, expect):
+        _, errors = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, expect, errors)
+        self.assertEqual(self.left_over(), {})
+        return errors
+
+    def assert_same_curve(self, a, b, tolerance):
+        for x, y in zip(self.metrics(a), self.metrics(b), strict=True):
+            self.assertLess(abs(x["loss"] - y["loss"]), tolerance * abs(x["loss"]), (x, y))
+            self.assertEqual((x["seeds"], x["step"]), (y["seeds"], y["step"]))
+
+    # --- the same training on any number of ranks ---
+
+    def test_the_curve_is_the_same_on_1_2_and_4_ranks(self):
+        for dropout in ("0", "0.5"):
+            for num_ranks in (0, 2, 4):
+                self.train(num_ranks, f"curve-{dropout}-{num_ranks}", "--global-batch-size", 250, "--epochs", 5, "--dropout", dropout)
+            self.assertGreaterEqual(self.metrics(f"curve-{dropout}-0")[-1]["step"], 20)
+            for num_ranks in (2, 4):
+                self.assert_same_curve(f"curve-{dropout}-0", f"curve-{dropout}-{num_ranks}", 1e-5)
+
+    def test_ranks_without_seeds_take_every_step(self):
+        self.train(0, "count", "--global-batch-size", 250, "--epochs", 1)
+        all_but_one = self.metrics("count")[0]["seeds"] - 1  # the second step of an epoch has one seed
+        for num_ranks in (0, 4):
+            self.train(num_ranks, f"few-{num_ranks}", "--global-batch-size", all_but_one, "--epochs", 2)
+        self.assert_same_curve("few-0", "few-4", 1e-5)
+
+    def test_accuracies_are_exactly_those_of_one_rank(self):
+        self.train(0, "exact", "--global-batch-size", 250, "--epochs", 2)
+        alone = self.resume(0, "exact").stdout.splitlines()  # the run is over: only the test is repeated
+        for num_ranks in (2, 3):
+            self.assertEqual(self.resume(num_ranks, "exact").stdout.splitlines()[:2], alone[:2])
+
+    def test_one_rank_speaks_for_all(self):
+        result = self.train(2, "speaks", "--global-batch-size", 250, "--epochs", 1)
+        for line in (r"^test accuracy ", r"^run directory "):
+            self.assert_told_once(result.stdout, line)
+        for line in (r"^epoch 1:", r"^communication: mpi between 2 ranks on 1 host", r"^   1  .* cpu "):
+            self.assert_told_once(result.stderr, line)
+        self.assertIsNotNone(self.metrics("speaks")[0]["allreduce_seconds"])
+
+    # --- resume and signals ---
+
+    def test_resume_continues_with_the_same_bits(self):
+        self.train(2, "whole", "--epochs", 3, "--batch-size", 100)
+        self.train(2, "part", "--epochs", 1, "--batch-size", 100)
+        self.resume(2, "part", "--epochs", 3)
+        self.assertEqual([m["loss"] for m in self.metrics("whole")], [m["loss"] for m in self.metrics("part")])
+        self.assertEqual(self.weights("whole"), self.weights("part"))
+        changed = self.resume(4, "part", "--epochs", 4)
+        self.assert_told_once(changed.stderr, "not with the same bits")
+
+    def test_sigterm_on_one_rank_stops_all_at_the_same_step(self):
+        process = self.start(2, "stopped")
+        os.kill(ranks()[1], signal.SIGTERM)
+        self.assert_told_once(self.end(process, 128 + signal.SIGTERM), "interrupted; continue with")
+        self.assertEqual(json.loads((self.work / "stopped/run.json").read_text())["status"], "interrupted")
+        epoch = len(self.metrics("stopped")) + 2
+        self.resume(2, "stopped", "--epochs", epoch)
+        self.train(2, "unstopped", "--global-batch-size", 30, "--epochs", epoch)
+        self.assertEqual(self.weights("stopped"), self.weights("unstopped"))
+
+    def test_sigusr1_on_one_rank_leaves_a_checkpoint(self):
+        process = self.start(2, "usr1", "--checkpoint-every", 0, "--eval-every", 1000)
+        latest = self.work / "usr1/checkpoints/latest/state.json"
+        self.assertFalse(latest.exists())
+        os.kill(ranks()[1], signal.SIGUSR1)
+        deadline = time.monotonic() + 20
+        while not latest.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertTrue(latest.exists())
+        os.kill(ranks()[0], signal.SIGINT)
+        self.end(process, 128 + signal.SIGINT)
+
+    # --- failures: all ranks gone, the reason once, the right exit code, the last checkpoint good ---
+
+    def test_a_killed_rank_ends_all(self):
+        process = self.start(2, "killed")
+        os.kill(ranks()[1], signal.SIGKILL)
+        self.end(process, 128 + signal.SIGKILL)
+        self.resume(2, "killed", "--epochs", len(self.metrics("killed")) + 1)
+
+    def test_a_stopped_rank_ends_all_after_the_timeout(self):
+        for rank in (0, 1):
+            process = self.start(2, f"hangs-{rank}", "--comm-timeout", 3)
+            begin = time.monotonic()
+            os.kill(ranks()[rank], signal.SIGSTOP)
+            self.assert_told_once(self.end(process, 75), f"error: .*no answer from rank {rank} on ")
+            self.assertLess(time.monotonic() - begin, 30)
+        self.resume(2, "hangs-1", "--epochs", len(self.metrics("hangs-1")) + 1)
+
+    def test_a_loss_that_is_not_a_number_names_step_and_rank(self):
+        result = self.train(2, "diverged", "--epochs", 3, "--batch-size", 100, "--lr", "1e30", expect=1)
+        self.assert_told_once(result.stderr, r"error: the loss is not a number at epoch \d+, step \d+, rank \d")
+
+    def test_a_rank_with_a_corrupt_store_ends_all(self):
+        shutil.copytree(self.work / "data", self.work / "broken")
+        indices = self.work / "broken/graph/indices.npy"
+        indices.write_bytes(indices.read_bytes()[:-4] + b"\xff\xff\xff\x7f")
+        result = self.finish([*self.command(1, "corrupt"), ":", "-np", "1",
+                              *map(str, [PROGRAM, "--dataset", "graph", *SMALL, "--data-root", self.work / "broken"])], 65)
+        self.assert_told_once(result.stderr, r"error: rank 1 on .*indices\.npy")
+        self.assertFalse((self.work / "corrupt").exists())
+
+    def test_ranks_with_different_options_are_refused(self):
+        different = ["--lr", "0.5"]
+        result = self.finish([*self.command(1, "different"), ":", "-np", "1", *self.command(0, "different", *different)], 2)
+        self.assert_told_once(result.stderr, r"error: rank 1 on .* the configuration differs .*'lr = 0.5', not 'lr = 0.01'")
+
+    def test_a_full_disk_on_rank_0_ends_all(self):
+        command = self.command(2, "full", "--epochs", 2, "--batch-size", 1000, "--hidden", 1100,
+                               "--fanout", "3,3,3", "--eval-fanout", "3,3,3")  # 9.7 MB of weights
+        at = command.index(str(PROGRAM))
+        result = self.finish([*command[:at], sys.executable, "-c", LIMIT_FILE_SIZE, *command[at:]], 74)
+        self.assert_told_once(result.stderr, r"error: rank 0 on .*model\.safetensors: cannot write")
+        self.assertIn("failed", json.loads((self.work / "full/run.json").read_text())["status"])
+
+    def test_lone_processes_that_should_be_ranks_are_refused(self):
+        for variable in ("WORLD_SIZE", "SLURM_NTASKS"):
+            result = self.finish(self.command(0, "lone"), 2, env={variable: "4"})
+            self.assert_told_once(result.stderr, f"error: {variable} is 4 but MPI knows one rank")
+
+    def test_a_bad_option_is_told_once(self):
+        result = self.finish([*self.command(2, "bad", "--fanot", "3")], 2)
+        self.assert_told_once(result.stderr, "error: .*--fanout")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
