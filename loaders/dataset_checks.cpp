@@ -134,9 +134,8 @@ void DatasetChecks::check_rows_ascend(CsrGraph graph, bool is_deduplicated) cons
 }
 
 void DatasetChecks::check_self_loops(CsrGraph graph, std::uint64_t stored) const {
-  const std::uint64_t found = sum_over(graph.num_nodes(), 256, [&](std::size_t v) {
-    return times_in_row(graph, v, static_cast<NodeId>(v));
-  });
+  const std::uint64_t found =
+      sum_over(graph.num_nodes(), 256, [&](std::size_t v) { return times_in_row(graph, v, static_cast<NodeId>(v)); });
   if (found != stored)
     refuse("dataset.json", "self_loops is " + std::to_string(stored) + ", the graph has " + std::to_string(found));
 }
