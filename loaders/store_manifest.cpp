@@ -1,6 +1,7 @@
 // loaders/store_manifest.cpp - see store_manifest.h.
 #include "loaders/store_manifest.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -32,7 +33,8 @@ std::uint64_t hash_of(const JsonObject& entry) {
 
 /// Names come from a file, so they must not become paths that lead out of the store.
 void check_file_name(const JsonObject& files, const std::string& name) {
-  if (name.empty() || name.starts_with('.') || name.find_first_of("/\\\n") != std::string::npos ||
+  const bool is_printable = std::ranges::all_of(name, [](unsigned char c) { return c > ' ' && c != 0x7F; });
+  if (name.empty() || name.starts_with('.') || name.find_first_of("/\\") != std::string::npos || !is_printable ||
       name == kManifestName)
     files.refuse(name, "is not a plain file name");
 }

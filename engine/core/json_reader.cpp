@@ -79,7 +79,10 @@ void JsonObject::refuse(std::string_view key, std::string_view why) const {
   const std::size_t at = find_key(document_->text, path);
   std::string text = document_->file + ": " + place(document_->text, at) + ": field '";
   for (std::size_t i = 0; i < path.size(); ++i) text.append(i == 0 ? "" : " / ").append(path[i]);
-  fail(ErrorKind::kBadData, text.append("' ").append(why));
+  text.append("' ").append(why);
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < ' ' || c == 0x7F; }, '?');  // "\n" in a key or a value
+  fail(ErrorKind::kBadData, text);
 }
 
 JsonObject JsonObject::object(std::string_view key) const {
