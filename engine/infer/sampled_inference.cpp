@@ -45,7 +45,7 @@ InferenceCounts sampled_inference(Model& model, BatchLoader& loader, std::span<c
   Progress progress(options.label, static_cast<std::uint64_t>(num_nodes), "nodes");
   loader.start(std::move(requests));
   while (const Batch* batch = loader.next(device.stream())) {
-    const BatchView view = view_of(*batch);
+    const BatchView view = view_of(*batch, device.torch_device().index());
     const at::Tensor logits = model.forward(view, {});
     counts[0] += view.y.ge(0).sum();
     counts[1] += at::argmax(logits, -1).eq(view.y).sum();
