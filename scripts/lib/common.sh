@@ -17,6 +17,8 @@ die() {
   exit "$code"
 }
 
+HOME=${HOME:-$(getent passwd "$(id -u)" | cut -d : -f 6)}  # not set in every CI
+export HOME
 cache_root=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
 [ -n "$cache_root" ] || die 2 "neither HOME nor XDG_CACHE_HOME is set; set one, LibTorch goes there"
 cache=$cache_root/salient  # CMake looks here too: cmake/TorchWheel.cmake
