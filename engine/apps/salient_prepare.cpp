@@ -81,7 +81,7 @@ WriteStoreOptions start_writing(const WriteOptions& write) {
   require_one_of(write.feature_dtype, "--feature-dtype", {"f16", "f32"});
   require_one_of(write.symmetric, "--symmetric", {"auto", "yes", "no"});
   require_option(write.memory_gb >= 0, "--memory-gb: 0 or more");
-  const WriteStoreOptions options{.out = write.out, .num_threads = write.common.threads, .force = write.force};
+  WriteStoreOptions options{.out = write.out, .num_threads = write.common.threads, .force = write.force};
   for (const auto& leftover : leftovers_of(options.out))
     log_warning(leftover.string() + " is what an interrupted run left; remove it when no other run works on it");
   check_can_write(options);
@@ -206,7 +206,7 @@ int run_synthetic(Arguments arguments) {
 std::string take_directory(Arguments& arguments, const char* name) {
   if (arguments.empty() || std::string_view(arguments[0]).starts_with("--"))
     fail(ErrorKind::kUsage, std::string("expected a folder: salient-prepare ") + name + " DIR");
-  const std::string directory = arguments[0];
+  std::string directory = arguments[0];
   arguments = arguments.subspan(1);
   return directory;
 }

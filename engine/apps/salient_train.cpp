@@ -40,8 +40,10 @@ constexpr double kControlTimeout = 300;  // seconds; before --comm-timeout is kn
 /// LibTorch's OpenMP threads spin after each region and take the cores from the batch workers. The variable is read
 /// when the library is loaded, before main: so set it and start over, once.
 void restart_with_passive_openmp(char** argv) {
+  // NOLINTBEGIN(concurrency-mt-unsafe): no other thread runs yet
   if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
   (void)setenv("OMP_WAIT_POLICY", "passive", 1);
+  // NOLINTEND(concurrency-mt-unsafe)
   (void)execv("/proc/self/exe", argv);  // returns only if it failed: then run on, a little slower
 }
 
@@ -145,7 +147,8 @@ std::string common_configuration(const TrainOptions& options) {
 
 void require_equal_programs(Communicator& comm, const TrainOptions& options) {
   std::string versions = std::string(kProgram) + " " + kVersion + "\n";
-  for (const auto& [library, version] : library_versions()) versions.append(library + " " + version + "\n");
+  for (const auto& [library, version] : library_versions())
+    versions.append(library).append(" ").append(version).append("\n");
   require_equal_on_all_ranks(comm, "the program", versions);
   require_equal_on_all_ranks(comm, "the configuration", common_configuration(options));
 }
@@ -233,7 +236,9 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
 int run_rank(const Launch& launch, std::span<const char* const> args) {
   const auto control = launch.size > 1 ? make_mpi_communicator(launch, kControlTimeout) : make_self_communicator();
   TrainCommand command;
-  together(*control, [&] { command = read_train_command(args, [](const char* name) { return std::getenv(name); }); });
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
+  const auto look_up = [](const char* name) -> const char* { return std::getenv(name); };
+  together(*control, [&] { command = read_train_command(args, look_up); });
   const TrainActions& actions = command.actions;
   const bool is_teller = launch.rank == 0;
   if (actions.help) return is_teller ? print_help() : void(), 0;

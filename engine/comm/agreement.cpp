@@ -44,7 +44,7 @@ std::string difference(const std::string& expected, const std::string& found) {
 
 }  // namespace
 
-void agree_on_outcome(Communicator& comm, std::exception_ptr failure) {
+void agree_on_outcome(Communicator& comm, const std::exception_ptr& failure) {
   if (comm.size() == 1) {
     if (failure) std::rethrow_exception(failure);
     return;

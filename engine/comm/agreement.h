@@ -12,7 +12,7 @@ namespace salient {
 
 /// Collective. Returns when all ranks pass null; otherwise throws, on all of them, RankError with kind and text of the
 /// lowest rank that passed an exception.
-void agree_on_outcome(Communicator& comm, std::exception_ptr failure);
+void agree_on_outcome(Communicator& comm, const std::exception_ptr& failure);
 
 /// Does `work` on every rank and returns when it has succeeded on all: so that no rank goes on alone, or waits for one
 /// that has failed. Errors that one rank may meet and others not (its disk, its memory) belong into such a piece.
@@ -27,7 +27,7 @@ void together(Communicator& comm, Work&& work) {
   } catch (...) {
     failure = std::current_exception();
   }
-  agree_on_outcome(comm, std::move(failure));
+  agree_on_outcome(comm, failure);
 }
 
 /// For a failure that every rank sees alike, such as a sum over ranks that is not a number: rank 0 tells it.

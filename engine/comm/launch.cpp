@@ -90,6 +90,7 @@ std::string affinity_problem(const Launch& launch) {
 int run_ranks(const char* program, const std::function<int(const Launch&)>& body) noexcept {
   Launch launch = {};
   try {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
     const LookUp look_up = [](const char* name) { return std::getenv(name); };
     launch = is_started_by_launcher(look_up) ? start_mpi() : alone();
   } catch (...) {

@@ -45,6 +45,7 @@ std::unique_ptr<Communicator> make(const Choice& choice, const CommunicatorOptio
 }  // namespace
 
 std::unique_ptr<Communicator> make_communicator(const CommunicatorOptions& options, const Launch& launch) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
   const std::string problem = lone_rank_problem(launch, [](const char* name) { return std::getenv(name); });
   const bool is_meant = options.wanted == "self" && !launch.has_mpi;
   if (!problem.empty() && !is_meant) fail(ErrorKind::kUsage, problem);

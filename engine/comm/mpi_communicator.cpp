@@ -51,6 +51,8 @@ class MpiCommunicator final : public Communicator {
         wait_(launch.rank, hosts_of_ranks(launch), timeout_seconds) {}
 
   /// The communicators go with MPI's end: freeing them here would wait for ranks that may be gone.
+  MpiCommunicator(const MpiCommunicator&) = delete;
+  MpiCommunicator& operator=(const MpiCommunicator&) = delete;
   ~MpiCommunicator() override {
     try {
       if (flags_request_ != MPI_REQUEST_NULL && std::uncaught_exceptions() == 0) wait_(flags_request_);

@@ -51,7 +51,7 @@ void share_cores(Launch& launch, MPI_Comm host) {
 
 Launch start_mpi() {
   // Ranks that share cores give way to each other inside MPI. Read at MPI's start; a user's setting wins.
-  (void)setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+  (void)setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);  // NOLINT(concurrency-mt-unsafe): no other thread runs yet
   int level = 0;
   mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
   if (level < MPI_THREAD_FUNNELED)

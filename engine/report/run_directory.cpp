@@ -37,7 +37,7 @@ std::filesystem::path make_run_directory(const std::filesystem::path& wanted, co
       fail(ErrorKind::kNoInput, "--resume " + wanted.string() + ": no such run directory");
     return wanted;
   }
-  const std::filesystem::path path =
+  std::filesystem::path path =
       wanted.empty() ? unused_name(std::filesystem::path("runs") / (name + local_time("-%Y%m%d-%H%M%S"))) : wanted;
   if (std::filesystem::exists(path, error) && !std::filesystem::is_empty(path, error))
     fail(ErrorKind::kUsage,

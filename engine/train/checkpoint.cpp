@@ -55,7 +55,7 @@ Json state_json(const TrainProgress& progress, const CheckpointIdentity& identit
 
 /// state.json of a checkpoint whose files are all there, whole, and unchanged. @throws Error{kBadData}, Error{kNoInput}.
 Json valid_state(const fs::path& folder) {
-  const Json state = Json::parse(read_text_file(folder / kState), nullptr, false);
+  Json state = Json::parse(read_text_file(folder / kState), nullptr, false);
   if (!state.is_object() || !state.contains("files"))
     fail(ErrorKind::kBadData, (folder / kState).string() + ": is not the state of a checkpoint");
   if (state.value("format_version", 0) != kFormatVersion)

@@ -35,7 +35,7 @@ BatchNeed probe(const TrainOptions& options, const Dataset& dataset, const std::
     std::int64_t activations = 0;
     std::int64_t width = dataset.feature_dim;
     for (const HopLayout& hop : layout.hops) {
-      activations += 4 * std::int64_t{hop.num_dst} * (2 * width + 4 * options.hidden);
+      activations += 4 * std::int64_t{hop.num_dst} * (2 * width + std::int64_t{4} * options.hidden);
       width = options.hidden;
     }
     need.slab_bytes = std::max(need.slab_bytes, static_cast<std::int64_t>(layout.bytes));

@@ -14,6 +14,8 @@ class StepClock {
   /// @param has_exchange  the exchange of gradients is timed too.
   StepClock(const ComputeDevice& device, bool has_exchange);
   ~StepClock();
+  StepClock(const StepClock&) = delete;
+  StepClock& operator=(const StepClock&) = delete;
 
   void start_epoch();
   void batch_arrived();    ///< after BatchLoader::next(): the stream is ready for the step

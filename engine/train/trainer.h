@@ -36,6 +36,8 @@ class Trainer {
   Trainer(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, Communicator& comm,
           std::filesystem::path directory);
   ~Trainer();
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
 
   /// Trains to the last epoch, or to the step at which a signal asks to end, and leaves a checkpoint either way.
   ///
