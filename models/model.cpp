@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "models/gat.h"
+#include "models/gcn.h"
 #include "models/gin.h"
 #include "models/layers.h"
 #include "models/sage.h"
@@ -15,6 +16,7 @@ std::shared_ptr<Model> construct(const ModelOptions& options) {
   if (options.model == "sage") return std::make_shared<Sage>(options);
   if (options.model == "gat") return std::make_shared<Gat>(options);
   if (options.model == "gin") return std::make_shared<Gin>(options);
+  if (options.model == "gcn") return std::make_shared<Gcn>(options);
   if (options.model == "sage-ri") return std::make_shared<SageRi>(options);
   std::string known;
   for (const std::string& name : model_names()) known += (known.empty() ? "" : ", ") + name;
@@ -24,7 +26,7 @@ std::shared_ptr<Model> construct(const ModelOptions& options) {
 }  // namespace
 
 const std::vector<std::string>& model_names() {
-  static const std::vector<std::string> names{"sage", "gat", "gin", "sage-ri"};
+  static const std::vector<std::string> names{"sage", "gat", "gin", "sage-ri", "gcn"};
   return names;
 }
 

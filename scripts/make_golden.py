@@ -3,18 +3,19 @@
 
     PYTHONPATH=FOLDER_WITH_TORCH_AND_PYG scripts/make_golden.py
 
-needs torch, torch_geometric 2.8 and safetensors; no GPU. Each file holds a message-flow graph (hop.I.indptr,
+needs torch and torch_geometric 2.8; no GPU. The same versions write the same bytes. Each file holds a message-flow graph (hop.I.indptr,
 hop.I.indices, outermost first), x, y, the model's state (PyG's names), the logits, the mean negative log-likelihood and
 every gradient. Metadata: magic, version, model, tolerance. Only tests read these files, so they change with this script.
 """
+import json
 import pathlib
+import struct
 import sys
 
 import torch
 import torch.nn.functional as F
-from safetensors.torch import save_file
 from torch.nn import BatchNorm1d, LeakyReLU, Linear, ReLU, Sequential
-from torch_geometric.nn import GATConv, GINConv, SAGEConv
+from torch_geometric.nn import GATConv, GCNConv, GINConv, SAGEConv
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "golden"
 
@@ -59,6 +60,23 @@ class Gat(torch.nn.Module):
     forward = Sage.forward
 
 
+class Gcn(torch.nn.Module):
+    """The mean over a node's entries and itself: see models/gcn.h."""
+
+    def __init__(self, dims):
+        super().__init__()
+        self.convs = torch.nn.ModuleList(GCNConv(a, b, normalize=False) for a, b in zip(dims, dims[1:]))
+
+    def forward(self, x, hops):
+        for i, (conv, hop) in enumerate(zip(self.convs, hops)):
+            own = torch.arange(hop[0])
+            edges = torch.cat([edge_index(hop), torch.stack([own, own])], 1)
+            x = conv(x, edges, 1 / (hop[2].diff() + 1).float()[edges[1]])[: hop[0]]
+            if i + 1 < len(self.convs):
+                x = x.relu()
+        return x
+
+
 class Gin(torch.nn.Module):
     def __init__(self, dims):
         super().__init__()
@@ -97,7 +115,21 @@ class SageRi(torch.nn.Module):
         return self.mlp.module_list(torch.cat(collected, -1))
 
 
-MODELS = {"sage": Sage, "gat": Gat, "gin": Gin, "sage-ri": SageRi}
+MODELS = {"sage": Sage, "gat": Gat, "gin": Gin, "gcn": Gcn, "sage-ri": SageRi}
+
+
+def save(tensors, path, metadata):
+    """A safetensors file; Python's own writer puts the metadata in another order on every run."""
+    names = {torch.float32: "F32", torch.float16: "F16", torch.int32: "I32", torch.int64: "I64"}
+    header, data = {"__metadata__": metadata}, b""
+    for name, tensor in tensors.items():
+        raw = tensor.contiguous().numpy().tobytes()
+        header[name] = {"dtype": names[tensor.dtype], "shape": list(tensor.shape),
+                        "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
 def write(name, model_name, dims, fanouts, num_seeds, dtype, seed, **options):
@@ -122,7 +154,7 @@ def write(name, model_name, dims, fanouts, num_seeds, dtype, seed, **options):
                 "num_layers": str(len(hops)), "num_classes": str(dims[-1]), "tolerance": "1e-5",
                 **{key: str(value) for key, value in options.items()}}
     path = OUT / f"{name}.safetensors"
-    save_file({key: value.contiguous() for key, value in tensors.items()}, path, metadata)
+    save(tensors, path, metadata)
     print(f"{path.name}: {path.stat().st_size} bytes, loss {loss.item():.6f}")
 
 
@@ -133,6 +165,7 @@ def main():
     write("gat", "gat", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 3)
     write("gat_heads", "gat", [10, 12, 5], [6, 8], 6, torch.float16, 4, heads=3)
     write("gin", "gin", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 5)
+    write("gcn", "gcn", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 7)
     write("sage_ri", "sage-ri", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 6)
 
 

@@ -86,7 +86,7 @@ TEST_P(ModelsGolden, EqualsPyG) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, ModelsGolden,
-                         ::testing::Values("sage_f32", "sage_f16", "gat", "gat_heads", "gin", "sage_ri"));
+                         ::testing::Values("sage_f32", "sage_f16", "gat", "gat_heads", "gin", "sage_ri", "gcn"));
 
 }  // namespace
 }  // namespace salient

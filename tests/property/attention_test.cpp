@@ -2,11 +2,11 @@
 #include "models/ops/attention.h"
 
 #include <gtest/gtest.h>
-#include <oneapi/tbb/task_arena.h>
 
 #include <cmath>
 
 #include "tests/support/attention_case.h"
+#include "tests/support/threads.h"
 
 namespace salient {
 namespace {
@@ -56,10 +56,10 @@ TEST(Attention, LargeScoresDoNotOverflow) {
 TEST(Attention, DoesNotDependOnTheNumberOfThreads) {
   const AttentionCase c(test::random_hop(3000, 4000, 15, 3), {2, 20}, 9);
   AttentionResult first(c);
-  oneapi::tbb::task_arena(1).execute([&] { first = run_on_host(c); });
+  test::with_threads(1, [&] { first = run_on_host(c); });
   for (const int threads : {2, 4}) {
     AttentionResult other(c);
-    oneapi::tbb::task_arena(threads).execute([&] { other = run_on_host(c); });
+    test::with_threads(threads, [&] { other = run_on_host(c); });
     EXPECT_EQ(other.out, first.out);
     EXPECT_EQ(other.grad_h, first.grad_h);
     EXPECT_EQ(other.grad_src, first.grad_src);

@@ -2,13 +2,13 @@
 #include "models/ops/dropout.h"
 
 #include <gtest/gtest.h>
-#include <oneapi/tbb/task_arena.h>
 
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "tests/support/hops.h"
+#include "tests/support/threads.h"
 
 namespace salient {
 namespace {
@@ -84,7 +84,7 @@ TEST(Dropout, DoesNotDependOnTheNumberOfThreads) {
   std::vector<float> first;
   for (const int threads : {1, 2, 4}) {
     std::vector<float> out;
-    oneapi::tbb::task_arena(threads).execute([&] { out = dropped(mask, Activation::kRelu, x, nodes); });
+    test::with_threads(threads, [&] { out = dropped(mask, Activation::kRelu, x, nodes); });
     if (threads == 1) first = out;
     EXPECT_EQ(out, first);
   }

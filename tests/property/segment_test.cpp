@@ -2,13 +2,13 @@
 #include "models/ops/segment.h"
 
 #include <gtest/gtest.h>
-#include <oneapi/tbb/task_arena.h>
 
 #include <cmath>
 #include <limits>
 
 #include "models/ops/simd.h"
 #include "tests/support/hops.h"
+#include "tests/support/threads.h"
 
 namespace salient {
 namespace {
@@ -104,7 +104,7 @@ TEST(SegmentReduce, DoesNotDependOnTheNumberOfThreads) {
   std::vector<float> first_out, first_grad;
   for (const int threads : {1, 2, 4}) {
     std::vector<float> out(grad.size(), kPoison), grad_x(x.size(), kPoison);
-    oneapi::tbb::task_arena(threads).execute([&] {
+    test::with_threads(threads, [&] {
       segment_reduce(hop.edges(), Reduce::kMean, x.data(), kWidth, out.data());
       segment_reduce_backward(hop.edges(), Reduce::kMean, grad.data(), kWidth, grad_x.data());
     });
