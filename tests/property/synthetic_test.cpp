@@ -95,7 +95,9 @@ TEST(Synthetic, GraphsKeepTheRulesOfAStore) {
 }
 
 TEST(Synthetic, ShapeIsThatOfTheOriginal) {
-  const Dataset dataset = make_synthetic_dataset(synthetic_like("papers100M", 0.002));
+  SyntheticOptions options = synthetic_like("papers100M", 0.002);
+  options.feature_dim = 0;
+  const Dataset dataset = make_synthetic_dataset(options);
   const DatasetSummary summary = summarise(dataset);
   EXPECT_EQ(dataset.num_nodes(), 222'119u);
   EXPECT_EQ(dataset.train.size(), 2414u);
@@ -152,14 +154,14 @@ std::vector<float> averaged_with_neighbours(const Dataset& dataset, const std::v
 }
 
 TEST(Synthetic, FeaturesTellSomethingAndNeighboursMuchMore) {
-  SyntheticOptions options = synthetic_like("papers100M", 0.0005);
+  SyntheticOptions options = synthetic_like("papers100M", 0.0002);
   const std::uint64_t half = options.num_nodes / 2;  // more training nodes than the original has at this scale
-  options.split = {half, 100, 1000};
+  options.split = {half, 100, 800};
   const Dataset dataset = make_synthetic_dataset(options);
   std::vector<float> features(dataset.num_nodes() * static_cast<std::size_t>(dataset.feature_dim));
   const auto* halves = reinterpret_cast<const std::uint16_t*>(dataset.features.data);
   for (std::size_t i = 0; i < features.size(); ++i) features[i] = half_to_float(halves[i]);
-  EXPECT_NEAR(nearest_mean_accuracy(dataset, features), 0.31, 0.06) << "features alone";
+  EXPECT_NEAR(nearest_mean_accuracy(dataset, features), 0.27, 0.06) << "features alone; 33 % with all training nodes";
   features = averaged_with_neighbours(dataset, features);
   const double one_hop = nearest_mean_accuracy(dataset, features);
   features = averaged_with_neighbours(dataset, features);

@@ -86,7 +86,7 @@ TEST(Dataset, DescriptionIsJsonWithEveryField) {
   const json fields = json::parse(good);
   for (const auto& [name, value] : fields.items()) {
     write_bytes(store / "dataset.json", good);
-    store.edit_manifest([&](json& root) { root.erase(name); });
+    store.edit_manifest([&field = name](json& root) { root.erase(field); });
     expect_refused(store, 65, {"dataset.json: line", "column", "'" + name + "' is missing"});
   }
   const auto refused = [&](const char* field, const json& value, const std::string& why) {
