@@ -157,6 +157,8 @@ TEST_F(EdgesWithNodeFiles, SplitsAreIdsOrMasksOrFractions) {
   options_.test.clear();
   const RawGraph graph = import_edges(options_);
   EXPECT_EQ(graph.train.size() + graph.valid.size() + graph.test.size(), 3u) << "the labelled nodes";
+  for (const Ids* part : {&graph.train, &graph.valid, &graph.test})
+    for (const NodeId id : *part) EXPECT_GE(graph.labels[id], 0);
   EXPECT_EQ(graph.train.size(), 1u);
 }
 

@@ -60,6 +60,7 @@ TEST(NpyHeader, NamesWhatIsWrong) {
   refused("{'descr': '<f4', 'fortran_order': False, 'shape': (2 3)}", "expected ','");
   refused("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", "beyond 64 bits");
   refused("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "larger than any file");
+  refused("{'descr': '|u1', 'fortran_order': False, 'shape': (9223372036854775808,)}", "larger than any file");
   refused("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} import os", "after the dictionary");
   refused("{'descr': '<f4", "without an end");
   refused("  ", "expected '{'");
