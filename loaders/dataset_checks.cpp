@@ -106,6 +106,7 @@ void DatasetChecks::check_labels(std::span<const std::int32_t> labels, int num_c
 void DatasetChecks::check_splits(std::span<const SplitView> splits, std::span<const std::int32_t> labels) const {
   constexpr std::uint8_t kNoSplit = 0xFF;
   std::vector<std::uint8_t> split_of(labels.size(), kNoSplit);
+  // NOLINTNEXTLINE(bugprone-too-small-loop-variable): there are three splits
   for (std::uint8_t s = 0; s < splits.size(); ++s) {
     for (std::size_t position = 0; position < splits[s].ids.size(); ++position) {
       const NodeId id = splits[s].ids[position];

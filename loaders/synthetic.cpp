@@ -144,6 +144,7 @@ class Generator {
           for (std::size_t i = 0; i < 4; ++i) {
             const std::uint32_t w = words.word[i], pairs = (w & 0x00FF00FF) + (w >> 8 & 0x00FF00FF);
             const auto sum = static_cast<std::int32_t>((pairs & 0xFFFF) + (pairs >> 16));
+            // NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result): below feature_dim
             row[4 * block + i] = (static_cast<float>(sum - 510) + mean[4 * block + i]) * kNoiseScale;
           }
         }

@@ -171,6 +171,7 @@ void for_each_item(const NpyHeader& header, const std::byte* raw, std::size_t co
 
 template <class Out>
 void convert(const NpyHeader& header, const std::byte* raw, std::size_t count, Out* out) {
+  // NOLINTNEXTLINE(bugprone-signed-char-misuse): an i1 is a number here
   const auto store = [out](std::size_t i, auto value) { out[i] = static_cast<Out>(value); };
   switch (header.kind << 4 | header.item_bytes) {
     case 'b' << 4 | 1:
