@@ -54,7 +54,7 @@ requires std::is_same_v<std::remove_const_t<Self>, TrainOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("dataset", self.dataset, "name below --data-root, a directory, or synthetic:arxiv|products|papers100M[:scale]");
   field("data-root", self.data_root, "where prepared data sets live; SALIENT_DATA sets it too");
-  field("model", self.model, "sage | gat | gin | sage-ri");
+  field("model", self.model, "sage | gat | gin | sage-ri | gcn");
   field("layers", self.layers, "number of layers, one per fanout");
   field("hidden", self.hidden, "width of the hidden layers");
   field("fanout", self.fanout, "neighbours kept per node, the seeds' own hop first; -1 keeps all");

@@ -44,7 +44,7 @@ enum class Activation : std::uint8_t { kNone, kRelu };
 /// @param nodes  [rows] global ids
 /// Determinism:  the same bits from the reference and the device version, for any thread count.
 /// Threads:      runs on the caller's oneTBB arena.
-/// Cost:         one Philox block for eight elements, eight blocks at a time; see benchmarks/operators_bench.cpp.
+/// Cost:         one Philox block for eight elements, eight blocks at a time.
 /// Oracle:       dropout_reference()
 void dropout(const DropoutMask& mask, Activation activation, const float* x, const std::uint32_t* nodes,
              std::int64_t rows, std::int64_t columns, float* out);
