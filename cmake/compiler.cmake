@@ -1,11 +1,11 @@
 # compiler.cmake - choices about the compiler that a user may override with -D: ccache, and warnings as errors.
 
-# ccache where it is installed. Precompiled headers need the sloppiness; the base folder lets clones share results.
+# ccache where it is installed. The base folder lets clones share results.
 find_program(SALIENT_CCACHE ccache)
 if(SALIENT_CCACHE)
   foreach(language C CXX CUDA)
     if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
-      set(CMAKE_${language}_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
         "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1 ${SALIENT_CCACHE})
     endif()
   endforeach()

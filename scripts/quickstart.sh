@@ -47,5 +47,5 @@ What to try next, in $root:
   $bin/salient-train --dataset $dataset --epochs 20     train longer
   $bin/salient-train --help                            every option
   $bin/salient-prepare --help                          your own graph: edge lists, npz files, OGB's folders
-  scripts/test.sh                                                 every test that this machine can run
+  scripts/test.sh                                                   every test that this machine can run
 END
