@@ -40,13 +40,14 @@ if [ -z "$folder" ]; then
 fi
 [ -d "$folder/bin" ] || die 66 "no programs in $folder/bin; build first"
 
-# test_programs LABEL: their paths, one a line.
+# test_programs LABEL: paths of the programs and scripts that its tests start, one a line.
 test_programs() {
   ctest --test-dir "$folder" -L "^$1\$" --show-only=json-v1 | python3 -c '
 import json, os, sys
 tests = json.load(sys.stdin)["tests"]
-print("\n".join(sorted({word for t in tests for word in t.get("command", []) if word.startswith(sys.argv[1]) and os.access(word, os.X_OK)})))' \
-    "$(cd "$folder" && pwd -P)/"
+ours = lambda word: word.startswith(sys.argv[1]) and os.access(word, os.X_OK) or word.startswith(sys.argv[2]) and word.endswith(".py")
+print("\n".join(sorted({word for t in tests for word in t.get("command", []) if ours(word)})))' \
+    "$(cd "$folder" && pwd -P)/" "$root/tests/"
 }
 
 # Found on every node (glibc, the compiler's run time), or installed there with the driver, CUDA, LibTorch or MPI.
@@ -83,7 +84,7 @@ for label in "${labels[@]}"; do
   while read -r file; do
     [ -n "$file" ] || continue
     cp "$file" "$out/tests/"
-    copy_libraries "$file"
+    [[ $file = *.py ]] || copy_libraries "$file"
   done < <(test_programs "$label")
 done
 if [ $with_mpi = yes ]; then

@@ -1,11 +1,14 @@
 // engine/comm/nccl_communicator.cpp - see nccl_communicator.h.
 #include "engine/comm/nccl_communicator.h"
 
+#include <chrono>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <utility>
 
 #include "engine/comm/agreement.h"
+#include "engine/comm/in_time.h"
 #include "engine/comm/nccl_watch.h"
 #include "engine/core/machine.h"
 
@@ -40,7 +43,7 @@ ncclUniqueId common_id(Communicator& control) {
   together(control, [&] {
     if (control.rank() != 0) return;
     if (const ncclResult_t status = ncclGetUniqueId(&id); status != ncclSuccess)
-      fail(ErrorKind::kComm, std::string("ncclGetUniqueId: ") + ncclGetErrorString(status));
+      fail(ErrorKind::kComm, nccl_problem("ncclGetUniqueId", status));
   });
   std::string bytes(id.internal, sizeof id.internal);
   control.broadcast(bytes);
@@ -48,24 +51,29 @@ ncclUniqueId common_id(Communicator& control) {
   return id;
 }
 
-ncclComm_t start_nccl(Communicator& control) {
+/// Blocking calls know no time-out, so this one is waited for from outside.
+ncclComm_t start_nccl(Communicator& control, double timeout_seconds) {
   const ncclUniqueId id = common_id(control);
-  ncclComm_t comm = nullptr;
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
-  together(control, [&] {
-    const ncclResult_t status = ncclCommInitRankConfig(&comm, control.size(), id, control.rank(), &config);
-    if (status != ncclSuccess && status != ncclInProgress)
-      fail(ErrorKind::kComm, std::string("ncclCommInitRankConfig: ") + ncclGetErrorString(status));
-  });
-  return comm;
+  int device = 0;
+  cuda_check(cudaGetDevice(&device));
+  const auto started =
+      in_time(std::chrono::duration<double>(timeout_seconds), [=, rank = control.rank(), size = control.size()] {
+        cuda_check(cudaSetDevice(device));
+        ncclComm_t comm = nullptr;
+        if (const ncclResult_t status = ncclCommInitRank(&comm, size, id, rank); status != ncclSuccess)
+          fail(ErrorKind::kComm, nccl_problem("ncclCommInitRank", status));
+        return comm;
+      });
+  if (!started)
+    control.give_up("NCCL did not start in " + std::to_string(std::lround(timeout_seconds)) + " s (--comm-timeout)");
+  return *started;
 }
 
 class NcclCommunicator final : public Communicator {
  public:
   NcclCommunicator(std::unique_ptr<Communicator> control, double timeout_seconds)
-      : control_(std::move(control)), nccl_(start_nccl(*control_), timeout_seconds) {
-    end_if(nccl_.wait_until_ready());
+      : control_(std::move(control)), nccl_(start_nccl(*control_, timeout_seconds), timeout_seconds) {
+    connect();
   }
 
   std::string_view name() const override { return "nccl"; }
@@ -95,6 +103,17 @@ class NcclCommunicator final : public Communicator {
   void give_up(const std::string& why) override { control_->give_up(why); }
 
  private:
+  /// NCCL connects the ranks when it first needs to, for each of its algorithms, which it picks by size: a second that
+  /// the first step would pay.
+  void connect() {
+    constexpr std::size_t kLargest = std::size_t{4} << 20;
+    const auto data = make_device_array<float>(kLargest);
+    const CudaStream stream;
+    for (std::size_t size = 1; size <= kLargest; size *= 8) all_reduce_sum({data.get(), size}, stream.get());
+    stream.wait();
+    end_if(nccl_.failure());
+  }
+
   Communicator& control() {
     end_if(nccl_.failure());
     return *control_;

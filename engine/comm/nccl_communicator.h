@@ -10,11 +10,12 @@ namespace salient {
 /// Whether this build has NCCL.
 bool has_nccl();
 
-/// Collective. Uses the current device, which no other rank may use.
+/// Collective. Uses the current device, which no other rank may use. Ranks are connected when it returns.
 ///
-/// all_reduce_sum(float) and broadcast(float) enqueue and return. A thread of its own watches what is enqueued: when NCCL
-/// reports an error, or nothing has finished for `timeout_seconds`, it aborts NCCL's work, so that whoever waits for the
-/// stream wakes up, and the next call throws. If there is none within 10 s it ends the process with exit code 75.
+/// all_reduce_sum(float) and broadcast(float) enqueue and return; all go to one stream. A thread of its own watches how
+/// far that is: when NCCL reports an error, or nothing has finished for `timeout_seconds`, it aborts NCCL's work, so that
+/// whoever waits for the stream wakes up, and the next call throws. If there is none within 10 s it ends the process with
+/// exit code 75.
 ///
 /// @param control  carries ids, agreements, metrics.
 /// @throws RankError{kUsage} when two ranks share a GPU; Error{kComm}; kUsage in a build without NCCL.

@@ -1,26 +1,40 @@
 // engine/comm/nccl_watch.cpp - see nccl_watch.h.
 #include "engine/comm/nccl_watch.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <system_error>
 #include <utility>
+
+#include "engine/comm/in_time.h"
 
 namespace salient {
 namespace {
 
 constexpr auto kLookEvery = std::chrono::milliseconds(100);
-constexpr auto kGrace = std::chrono::seconds(10);  // for the caller to notice an abort
+constexpr auto kGrace = std::chrono::seconds(10);  // for NCCL to abort, and for the caller to notice
 
-std::string text_of(ncclResult_t status, ncclComm_t comm) {
-  std::string text = std::string("NCCL: ") + ncclGetErrorString(status);
-  const char* details = ncclGetLastError(comm);
-  return details == nullptr || *details == '\0' ? text : text.append(": ").append(details);
+/// NCCL's abort raises a flag that kernels and calls look at, then tidies up, which may hang: that need not be waited for.
+void abort_nccl(ncclComm_t comm, int device) noexcept {
+  try {
+    (void)in_time(kGrace, [comm, device] {
+      (void)cudaSetDevice(device);
+      return ncclCommAbort(comm);
+    });
+  } catch (const std::system_error&) {  // no thread to be had
+    (void)ncclCommAbort(comm);
+  }
 }
 
 }  // namespace
+
+std::string nccl_problem(const char* call, ncclResult_t status) {
+  std::string text = std::string(call) + ": " + ncclGetErrorString(status);
+  const char* details = ncclGetLastError(nullptr);
+  return details == nullptr || *details == '\0' ? text : text.append(": ").append(details);
+}
 
 NcclWatch::NcclWatch(ncclComm_t comm, double timeout_seconds) : timeout_(timeout_seconds), comm_(comm) {
   cuda_check(cudaGetDevice(&device_));
@@ -32,16 +46,15 @@ NcclWatch::~NcclWatch() {
   wake_.notify_all();
   thread_.join();
   if (comm_ == nullptr) return;
-  if (std::uncaught_exceptions() == 0 && settle(ncclCommFinalize(comm_)).empty()) {
-    (void)ncclCommDestroy(comm_);
-  } else {
-    abort_locked();
+  if (std::uncaught_exceptions() > 0) {
+    abort();
+    return;
   }
-}
-
-std::string NcclWatch::wait_until_ready() {
-  const std::lock_guard lock(mutex_);
-  return comm_ == nullptr ? reason_or_cancelled() : settle(ncclInProgress);
+  (void)in_time(timeout_, [comm = comm_, device = device_] {  // waits for the peers
+    (void)cudaSetDevice(device);
+    (void)ncclCommFinalize(comm);
+    return ncclCommDestroy(comm);
+  });
 }
 
 std::string NcclWatch::failure() {
@@ -51,56 +64,64 @@ std::string NcclWatch::failure() {
 }
 
 void NcclWatch::abort() noexcept {
+  std::unique_lock lock(mutex_);
+  const ncclComm_t comm = std::exchange(comm_, nullptr);
+  lock.unlock();
+  if (comm != nullptr) abort_nccl(comm, device_);
+}
+
+ncclComm_t NcclWatch::begin_call() {
   const std::lock_guard lock(mutex_);
-  abort_locked();
+  call_began_ = Clock::now();
+  return comm_;
 }
 
-void NcclWatch::abort_locked() noexcept {
-  if (comm_ == nullptr) return;
-  (void)ncclCommAbort(std::exchange(comm_, nullptr));
+std::string NcclWatch::end_call(ncclResult_t status) {
+  std::unique_lock lock(mutex_);
+  if (last_num_done_ == num_enqueued_) last_progress_ = *call_began_;  // there was nothing to wait for until now
+  call_began_.reset();
+  if (status == ncclSuccess) ++num_enqueued_;
+  const bool is_aborted = comm_ == nullptr;
+  lock.unlock();
+  if (is_aborted) return reason_or_cancelled();
+  return status == ncclSuccess ? std::string() : nccl_problem("NCCL", status);
 }
 
-/// Polls until the communicator has taken the last call; ncclInProgress says that it has not yet.
-std::string NcclWatch::settle(ncclResult_t status) {
-  const auto start = Clock::now();
-  auto pause = std::chrono::microseconds(10);
-  while (status == ncclInProgress) {
-    if (Clock::now() - start > timeout_)
-      return "NCCL was not ready for " + std::to_string(std::lround(timeout_.count())) + " s (--comm-timeout)";
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, std::chrono::microseconds(1000));
-    if (const ncclResult_t asked = ncclCommGetAsyncError(comm_, &status); asked != ncclSuccess) status = asked;
-  }
-  return status == ncclSuccess ? std::string() : text_of(status, comm_);
+std::string NcclWatch::reason_or_cancelled() {
+  const std::lock_guard lock(mutex_);
+  call_began_.reset();
+  is_failure_known_ = true;
+  return failure_.empty() ? "NCCL was cancelled on this rank" : failure_;
 }
 
-void NcclWatch::look() {
-  if (comm_ == nullptr) return;
-  while (!in_flight_.empty() && cudaEventQuery(in_flight_.front().get()) == cudaSuccess) {
-    spare_.push_back(std::move(in_flight_.front()));
-    in_flight_.pop_front();
+std::string NcclWatch::problem() {
+  if (comm_ == nullptr) return {};
+  if (const std::uint32_t done = num_done_.value(); done != last_num_done_) {
+    last_num_done_ = done;
     last_progress_ = Clock::now();
   }
   ncclResult_t status = ncclSuccess;
   if (const ncclResult_t asked = ncclCommGetAsyncError(comm_, &status); asked != ncclSuccess) status = asked;
-  if (status != ncclSuccess && status != ncclInProgress) {
-    failure_ = text_of(status, comm_);
-  } else if (!in_flight_.empty() && Clock::now() - last_progress_ > timeout_) {
-    failure_ = "an exchange between GPUs did not end in " + std::to_string(std::lround(timeout_.count())) +
-               " s (--comm-timeout)";
-  }
-  if (!failure_.empty()) abort_locked();
+  if (status != ncclSuccess && status != ncclInProgress) return nccl_problem("NCCL", status);
+  const bool is_waiting = last_num_done_ != num_enqueued_ && Clock::now() - last_progress_ > timeout_;
+  const bool is_blocked = call_began_.has_value() && Clock::now() - *call_began_ > timeout_;
+  if (!is_waiting && !is_blocked) return {};
+  return "an exchange between GPUs did not end in " + std::to_string(std::lround(timeout_.count())) +
+         " s (--comm-timeout)";
 }
 
 void NcclWatch::run(const std::stop_token& stop) {
-  (void)cudaSetDevice(device_);
   std::unique_lock lock(mutex_);
   while (failure_.empty()) {
     wake_.wait_for(lock, stop, kLookEvery, [] { return false; });
     if (stop.stop_requested()) return;
-    look();
+    failure_ = problem();
   }
   is_failure_known_ = false;
+  const ncclComm_t stuck = std::exchange(comm_, nullptr);  // the caller makes no further call on it
+  lock.unlock();
+  abort_nccl(stuck, device_);
+  lock.lock();
   wake_.wait_for(lock, stop, kGrace, [this] { return is_failure_known_; });
   if (stop.stop_requested() || is_failure_known_) return;
   std::fprintf(stderr, "error: %s\n", failure_.c_str());

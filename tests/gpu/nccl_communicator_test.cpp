@@ -6,6 +6,7 @@
 #include <nccl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -96,14 +97,35 @@ TEST_F(NcclCommunicatorTest, CarriesItsControlPlane) {
 
 TEST_F(NcclCommunicatorTest, LetsGoOfWorkThatNobodyAnswers) {
   const auto data = on_device(ramp(1000, 1), stream->get());
-  comm->broadcast({data.get(), 1000}, stream->get());  // NCCL connects at its first call
-  cuda_check(cudaStreamSynchronize(stream->get()));
   if (comm->size() > 1 && comm->rank() == 0) {
     comm->all_reduce_sum({data.get(), 1000}, stream->get());  // the others never join
     comm->cancel();
     cuda_check(cudaStreamSynchronize(stream->get()));  // would hang
   }
   EXPECT_TRUE(on_all_ranks(*control, true));
+}
+
+TEST_F(NcclCommunicatorTest, NoticesWorkThatNobodyAnswersBehindAFullQueue) {
+  const auto impatient = make_nccl_communicator(make_mpi_communicator(launch_of_test(), 2), 2);
+  const auto data = on_device(ramp(1000, 1), stream->get());
+  bool is_noticed = true;
+  if (comm->size() > 1 && comm->rank() == 0) {
+    const auto start = std::chrono::steady_clock::now();
+    is_noticed = false;
+    try {
+      impatient->all_reduce_sum({data.get(), 1000}, stream->get());  // the others never join
+      for (int i = 0; i < 5000; ++i) cuda_check(cudaMemsetAsync(data.get(), 0, 4, stream->get()));  // blocks at ~1000
+      cuda_check(cudaStreamSynchronize(stream->get()));
+      impatient->all_reduce_sum({data.get(), 1000}, stream->get());
+    } catch (const Error& error) {
+      is_noticed = error.kind() == ErrorKind::kComm;
+    }
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    std::printf("noticed after %.1f s\n", seconds.count());
+    is_noticed = is_noticed && seconds.count() < 12;
+  }
+  EXPECT_TRUE(on_all_ranks(*control, is_noticed));
+  impatient->cancel();
 }
 
 TEST(NcclSharedGpuTest, TwoRanksOnOneGpuAreRefusedOnBoth) {

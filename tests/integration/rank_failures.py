@@ -2,6 +2,9 @@
 """How a job ends when one rank fails: all processes gone in seconds, the reason told once, the right exit code.
 
 usage: rank_failures.py cpu|gpu FAILING_RANK_PROGRAM MPIEXEC [FLAGS...]      gpu: two ranks over NCCL, on a GPU each
+
+From a bundle made with scripts/bundle.sh --tests gpu --with-mpi, on a machine with two GPUs:
+    bin/salient-env python3 tests/rank_failures.py gpu tests/failing_rank bin/mpirun --allow-run-as-root --bind-to none
 """
 import os
 import signal
@@ -73,6 +76,7 @@ if WHERE == "gpu":
         print("skipped: fewer than two GPUs")
         sys.exit(77)
     CASES = [case for case in CASES if case[0] != "mismatch"]  # two different calls on a stream are not NCCL's to tell
+    CASES.append(("flood", 1, 75, "no answer from rank 1 on "))  # stopped, and the others' launches block
 failed = False
 for case in CASES:
     for problem in problems_of(*case):

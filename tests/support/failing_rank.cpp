@@ -21,7 +21,7 @@ void fail_as(const std::string& how) {
   if (how == "memory") throw std::bad_alloc();
   if (how == "exit") std::_Exit(0);  // as a library's exit() would
   if (how == "kill") (void)raise(SIGKILL);
-  if (how == "stop") (void)raise(SIGSTOP);
+  if (how == "stop" || how == "flood") (void)raise(SIGSTOP);
   if (how == "crash") (void)raise(SIGSEGV);
 }
 
@@ -31,6 +31,7 @@ struct HostData {
   std::span<float> get() { return data; }
   CUstream_st* stream() { return nullptr; }
   void wait() {}
+  void flood() {}
 };
 
 #if SALIENT_HAS_CUDA
@@ -40,6 +41,10 @@ struct GpuData {
   std::span<float> get() { return {data.get(), 100000}; }
   CUstream_st* stream() { return own_stream.get(); }
   void wait() { own_stream.wait(); }
+  /// More than the queue of a GPU takes: behind an exchange that does not end, launches block.
+  void flood() {
+    for (int i = 0; i < 5000; ++i) cuda_check(cudaMemsetAsync(data.get(), 0, 4, own_stream.get()));
+  }
 };
 #endif
 
@@ -56,6 +61,7 @@ void take_steps(Communicator& comm, const std::string& how, bool is_failing) {
     if (is_time && how == "mismatch") comm.barrier();
     (void)comm.exchange_flags(0);
     comm.all_reduce_sum(data.get(), data.stream());
+    if (step >= 100 && how == "flood") data.flood();
     if (step % 10 == 9) data.wait();
   }
 }

@@ -1,0 +1,48 @@
+// engine/comm/stream_counter.cpp - see stream_counter.h.
+#include "engine/comm/stream_counter.h"
+
+#include <cuda.h>
+
+#include <atomic>
+#include <string>
+
+#include "engine/cuda/cuda.h"
+
+namespace salient {
+namespace {
+
+using WriteValue = CUresult(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+
+/// The driver's function, which the runtime has no name for. Not linked, so that the programs start without a driver.
+WriteValue* find_write_value() {
+  constexpr unsigned kSinceCuda = 12000;  // older ones may refuse
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  cuda_check(
+      cudaGetDriverEntryPointByVersion("cuStreamWriteValue32", &function, kSinceCuda, cudaEnableDefault, &found));
+  if (found != cudaDriverEntryPointSuccess)
+    fail(ErrorKind::kNoDevice, "the NVIDIA driver is older than CUDA 12: it has no cuStreamWriteValue32");
+  return reinterpret_cast<WriteValue*>(function);
+}
+
+}  // namespace
+
+StreamCounter::StreamCounter() {
+  void* memory = nullptr;
+  cuda_check(cudaHostAlloc(&memory, sizeof(std::uint32_t), cudaHostAllocMapped));
+  number_.reset(static_cast<std::uint32_t*>(memory));
+  *number_ = 0;
+}
+
+void StreamCounter::set_when_done(std::uint32_t value, cudaStream_t stream) {
+  static WriteValue* const write_value = find_write_value();
+  const CUresult status = write_value(stream, reinterpret_cast<CUdeviceptr>(number_.get()), value, 0);
+  if (status != CUDA_SUCCESS)
+    fail(ErrorKind::kInternal, "cuStreamWriteValue32: CUDA driver error " + std::to_string(static_cast<int>(status)));
+}
+
+std::uint32_t StreamCounter::value() const {
+  return std::atomic_ref<std::uint32_t>(*number_).load(std::memory_order_acquire);
+}
+
+}  // namespace salient

@@ -1,0 +1,31 @@
+// engine/comm/stream_counter.h - a number that a CUDA stream sets in host memory as it gets along.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace salient {
+
+/// For whoever watches a GPU that may be stuck: reading is a load from memory. The calls that ask for an event's state
+/// may themselves block, behind another thread whose launch finds the GPU's queue full.
+class StreamCounter {
+ public:
+  /// Starts at 0. On the current device.
+  StreamCounter();
+
+  /// Once `stream` has done all that is enqueued so far, value() is `value`. Costs the stream about a microsecond.
+  void set_when_done(std::uint32_t value, cudaStream_t stream);
+
+  /// Any thread, at any time.
+  std::uint32_t value() const;
+
+ private:
+  struct FreePinned {
+    void operator()(void* memory) const noexcept { (void)cudaFreeHost(memory); }
+  };
+  std::unique_ptr<std::uint32_t, FreePinned> number_;
+};
+
+}  // namespace salient
