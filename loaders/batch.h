@@ -21,6 +21,12 @@ struct BatchRequest {
 
 inline constexpr std::size_t kBatchAlignment = 256;  ///< of every part of a slab, in bytes
 
+/// Where the data set's feature rows live, and hence who gathers a batch's.
+enum class FeaturePlace : std::uint8_t {
+  kHost,    ///< a worker writes x into the slab
+  kDevice,  ///< the device gathers x from `nodes` after the copy; x crosses no bus
+};
+
 /// One layer of the MFG inside a slab. Offsets are bytes from the slab's start.
 struct HopLayout {
   LocalId num_dst = 0;
@@ -31,18 +37,20 @@ struct HopLayout {
 };
 
 /// Where everything of a batch stands in its slab; the same offsets hold on host and device, so one copy moves all.
-/// Every part starts at a multiple of kBatchAlignment.
+/// Every part starts at a multiple of kBatchAlignment; x is the last, so that it can be left out of the copy.
 struct BatchLayout {
   LocalId num_nodes = 0;  ///< N, rows of x
   LocalId num_seeds = 0;  ///< S, rows of y
   int feature_dim = 0;
   FeatureType feature_type = FeatureType::kF16;
-  bool has_features = true;       ///< false: rows live on the device and are gathered there from `nodes`
-  std::size_t x = 0;              ///< feature_type [N, feature_dim]
-  std::size_t y = 0;              ///< int32 [S], -1 = unlabelled
-  std::size_t nodes = 0;          ///< uint32 [N] global ids
-  std::vector<HopLayout> hops{};  ///< [L] outermost first
-  std::size_t bytes = 0;          ///< of the whole slab
+  std::size_t y = 0;               ///< int32 [S], -1 = unlabelled
+  std::size_t nodes = 0;           ///< uint32 [N] global ids
+  std::vector<HopLayout> hops{};   ///< [L] outermost first
+  std::size_t x = 0;               ///< feature_type [N, feature_dim]
+  std::size_t prepared_bytes = 0;  ///< of the slab's beginning, which workers write and the copy moves
+  std::size_t bytes = 0;           ///< of the whole slab; more than prepared_bytes if x is gathered on the device
+
+  FeaturePlace place() const { return prepared_bytes == bytes ? FeaturePlace::kHost : FeaturePlace::kDevice; }
 };
 
 /// A prepared batch: a layout and the memory it describes. Borrowed from the loader until release.
@@ -63,6 +71,6 @@ struct Batch {
 };
 
 /// Lays out the slab of a sampled MFG.
-BatchLayout lay_out_batch(const Mfg& mfg, LocalId num_seeds, int feature_dim, FeatureType type, bool has_features);
+BatchLayout lay_out_batch(const Mfg& mfg, LocalId num_seeds, int feature_dim, FeatureType type, FeaturePlace place);
 
 }  // namespace salient

@@ -56,7 +56,7 @@ LoaderOptions checked(LoaderOptions options) {
   require(options.num_workers >= 0, "a number of workers");
   if (options.num_slots == 0) options.num_slots = options.num_workers + 2;
   require(options.num_slots >= 2, "at least two slots");
-  require(options.to_device || !options.gather_on_device, "features are gathered where the batches go");
+  require(options.to_device || options.device_features.data == nullptr, "features are gathered where the batches go");
   return options;
 }
 
@@ -68,10 +68,11 @@ struct BatchLoader::Impl {
         num_slots(static_cast<std::size_t>(options.num_slots)),
         max_in_flight(std::clamp<std::size_t>(static_cast<std::size_t>(options.num_workers), 1, num_slots - 1)),
         max_delivered(num_slots - max_in_flight) {
-    if (options.to_device) ring = make_device_ring(num_slots, max_delivered + 1);
+    if (options.to_device) ring = make_device_ring(num_slots, device_slabs(), options.device_features);
     const auto replacement = options.with_replacement ? Replacement::kWith : Replacement::kWithout;
+    const auto place = options.device_features.data == nullptr ? FeaturePlace::kHost : FeaturePlace::kDevice;
     for (int w = 0; w < std::max(options.num_workers, 1); ++w)
-      makers.emplace_back(dataset, options.fanouts, replacement, !options.gather_on_device);
+      makers.emplace_back(dataset, options.fanouts, replacement, place);
     for (std::size_t s = 0; s < num_slots; ++s) slots.emplace_back(ring.get());
   }
 
@@ -86,6 +87,9 @@ struct BatchLoader::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
+  std::size_t device_slabs() const {
+    return static_cast<std::size_t>(num_device_slabs(options.num_workers, options.num_slots));
+  }
   Slot& slot_of(std::size_t batch) { return slots[batch % num_slots]; }
 
   /// A worker's job. Never throws: the error is delivered in the batch's place.
@@ -100,7 +104,7 @@ struct BatchLoader::Impl {
       slot.batch.index = index;
       slot.batch.sample_seconds = timed("sample", worker, index, [&] { maker.sample(requests[index], slot.batch); });
       if (ring) ring->wait_until_copied(index % num_slots);
-      std::byte* const memory = slot.memory.reserve(slot.batch.layout.bytes);
+      std::byte* const memory = slot.memory.reserve(slot.batch.layout.prepared_bytes);
       slot.batch.gather_seconds = timed("gather", worker, index, [&] { maker.write(slot.batch, memory); });
     } catch (...) {
       slot.error = std::current_exception();
@@ -112,7 +116,7 @@ struct BatchLoader::Impl {
     Slot& slot = slot_of(index);
     if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
     slot.batch.is_on_device = ring != nullptr;
-    slot.batch.data = ring ? ring->copy(index, slot.memory.data(), slot.batch.layout.bytes) : slot.memory.data();
+    slot.batch.data = ring ? ring->copy(index, slot.memory.data(), slot.batch.layout) : slot.memory.data();
     if (options.num_workers == 0) return;  // next() takes it at once
     if (!ready->push(index)) throw Stopped();
     if (index >= max_delivered && !gate.wait_for(index - max_delivered + 1)) throw Stopped();
@@ -207,7 +211,7 @@ struct BatchLoader::Impl {
     totals.seeds += batch.layout.num_seeds;
     totals.nodes += batch.layout.num_nodes;
     totals.edges += batch.num_edges();
-    totals.bytes += static_cast<std::int64_t>(batch.layout.bytes);
+    totals.bytes += static_cast<std::int64_t>(batch.layout.prepared_bytes);
   }
 
   const LoaderOptions options;
@@ -228,6 +232,11 @@ struct BatchLoader::Impl {
   CUstream_st* last_stream = nullptr;
   LoaderStats totals;
 };
+
+int num_device_slabs(int num_workers, int num_slots) {
+  const int max_delivered = num_slots - std::clamp(num_workers, 1, num_slots - 1);
+  return max_delivered + 1;  // and the one that is copied next
+}
 
 BatchLoader::BatchLoader(const Dataset& dataset, LoaderOptions options)
     : impl_(std::make_unique<Impl>(dataset, std::move(options))) {}

@@ -16,12 +16,16 @@ namespace salient {
 struct LoaderOptions {
   std::vector<int> fanouts{};
   bool with_replacement = false;
-  int num_workers = 1;     ///< threads that prepare batches; 0 = the caller's thread, for debugging
-  int num_slots = 4;       ///< batches in flight, bounded memory; at least 2; 0 = num_workers + 2. With fewer than
-                           ///< num_workers + 1 some workers have nothing to do
-  bool to_device = false;  ///< pinned slabs, one asynchronous copy per batch to the current device
-  bool gather_on_device = false;  ///< features stay in GPU memory; slabs carry ids and the MFG only
+  int num_workers = 1;         ///< threads that prepare batches; 0 = the caller's thread, for debugging
+  int num_slots = 4;           ///< batches in flight, bounded memory; at least 2; 0 = num_workers + 2. With fewer than
+                               ///< num_workers + 1 some workers have nothing to do
+  bool to_device = false;      ///< pinned slabs, one asynchronous copy per batch to the current device
+  RowTable device_features{};  ///< the data set's rows in GPU memory, which outlive the loader; none = gathered on the
+                               ///< host. Batches look the same, but only ids and the MFG are copied
 };
+
+/// How many batches stand in device memory at a time: of `num_slots` slabs (not 0), those that no worker is filling.
+int num_device_slabs(int num_workers, int num_slots);
 
 /// Totals of one epoch, over its workers.
 struct LoaderStats {

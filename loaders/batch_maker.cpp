@@ -17,23 +17,25 @@ void put(const std::vector<T>& values, std::byte* at) {
 
 }  // namespace
 
-BatchMaker::BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, bool has_features)
-    : dataset_(&dataset), sampler_(dataset.graph, std::move(fanouts), replacement), has_features_(has_features) {
-  require(!has_features || dataset.features.row_bytes ==
-                               static_cast<std::size_t>(dataset.feature_dim) * size_of(dataset.feature_type),
-          "feature rows are feature_dim wide");
+BatchMaker::BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, FeaturePlace place)
+    : dataset_(&dataset), sampler_(dataset.graph, std::move(fanouts), replacement), place_(place) {
+  require(
+      place == FeaturePlace::kDevice ||
+          dataset.features.row_bytes == static_cast<std::size_t>(dataset.feature_dim) * size_of(dataset.feature_type),
+      "feature rows are feature_dim wide");
 }
 
 void BatchMaker::sample(const BatchRequest& request, Batch& batch) {
   sampler_.sample(request.seeds, request.key, mfg_);
   batch.key = request.key;
   batch.layout = lay_out_batch(mfg_, static_cast<LocalId>(request.seeds.size()), dataset_->feature_dim,
-                               dataset_->feature_type, has_features_);
+                               dataset_->feature_type, place_);
 }
 
 void BatchMaker::write(const Batch& batch, std::byte* slab) const {
   const BatchLayout& layout = batch.layout;
-  if (has_features_) gather_rows(dataset_->features, mfg_.nodes.data(), mfg_.nodes.size(), slab + layout.x);
+  if (place_ == FeaturePlace::kHost)
+    gather_rows(dataset_->features, mfg_.nodes.data(), mfg_.nodes.size(), slab + layout.x);
   auto* const y = reinterpret_cast<std::int32_t*>(slab + layout.y);
   for (std::size_t i = 0; i < static_cast<std::size_t>(layout.num_seeds); ++i) y[i] = dataset_->labels[mfg_.nodes[i]];
   put(mfg_.nodes, slab + layout.nodes);

@@ -17,16 +17,16 @@ namespace salient {
 /// Threads:     different makers may work at the same time.
 class BatchMaker {
  public:
-  /// @param dataset       outlives the maker.
-  /// @param has_features  false: x is left out, for features that stay on the device.
-  BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, bool has_features);
+  /// @param dataset  outlives the maker.
+  /// @param place    kDevice: x is not written.
+  BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, FeaturePlace place);
 
   /// Samples the request's MFG and lays out its slab: fills `batch` except for where its data is.
   /// @throws as NeighborSampler::sample().
   void sample(const BatchRequest& request, Batch& batch);
 
   /// Writes what was sampled last into `slab`: features and labels gathered, ids and MFG copied.
-  /// @param slab  [batch.layout.bytes], aligned to kBatchAlignment.
+  /// @param slab  [batch.layout.prepared_bytes], aligned to kBatchAlignment.
   /// Oracle:      gather_rows_reference(), and the MFG's own arrays.
   void write(const Batch& batch, std::byte* slab) const;
 
@@ -34,7 +34,7 @@ class BatchMaker {
   const Dataset* dataset_;
   NeighborSampler sampler_;
   Mfg mfg_;
-  bool has_features_;
+  FeaturePlace place_;
 };
 
 }  // namespace salient

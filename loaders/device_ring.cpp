@@ -11,6 +11,7 @@
 #include "engine/core/error.h"
 #include "engine/core/trace.h"
 #include "engine/cuda/cuda.h"
+#include "loaders/gather_rows.h"
 
 namespace salient {
 namespace {
@@ -42,8 +43,8 @@ struct DeviceSlab {
 
 class CudaDeviceRing final : public DeviceRing {
  public:
-  CudaDeviceRing(std::size_t num_host_slabs, std::size_t num_device_slabs)
-      : laps_(num_host_slabs), slabs_(num_device_slabs) {
+  CudaDeviceRing(std::size_t num_host_slabs, std::size_t num_device_slabs, RowTable features)
+      : features_(features), laps_(num_host_slabs), slabs_(num_device_slabs) {
     cuda_check(cudaGetDevice(&device_));
   }
 
@@ -82,15 +83,18 @@ class CudaDeviceRing final : public DeviceRing {
     if (is_tracing_) trace(lap);
   }
 
-  std::byte* copy(std::size_t batch, const std::byte* data, std::size_t bytes) override {
+  std::byte* copy(std::size_t batch, const std::byte* data, const BatchLayout& layout) override {
     use_device();
     Lap& lap = laps_[batch % laps_.size()];
     DeviceSlab& slab = slabs_[batch % slabs_.size()];
     // Never recorded before = no wait: nobody has used the slab yet.
     cuda_check(cudaStreamWaitEvent(stream_.get(), slab.computed.get()));
-    reserve(slab, bytes);
+    reserve(slab, layout.bytes);
     cuda_check(cudaEventRecord(lap.started.get(), stream_.get()));
-    cuda_check(cudaMemcpyAsync(slab.memory, data, bytes, cudaMemcpyHostToDevice, stream_.get()));
+    cuda_check(cudaMemcpyAsync(slab.memory, data, layout.prepared_bytes, cudaMemcpyHostToDevice, stream_.get()));
+    if (layout.place() == FeaturePlace::kDevice)
+      gather_rows(features_, reinterpret_cast<const NodeId*>(slab.memory + layout.nodes),
+                  static_cast<std::size_t>(layout.num_nodes), slab.memory + layout.x, stream_.get());
     cuda_check(cudaEventRecord(lap.copied.get(), stream_.get()));
     lap.is_pending = true;
     lap.batch = batch;
@@ -153,6 +157,7 @@ class CudaDeviceRing final : public DeviceRing {
     slab.capacity = wanted;
   }
 
+  const RowTable features_;  // on the device; empty if batches bring theirs
   int device_ = 0;
   CudaStream stream_;
   std::vector<Lap> laps_;          // by pinned slab
@@ -168,8 +173,9 @@ class CudaDeviceRing final : public DeviceRing {
 
 }  // namespace
 
-std::unique_ptr<DeviceRing> make_device_ring(std::size_t num_host_slabs, std::size_t num_device_slabs) {
-  return std::make_unique<CudaDeviceRing>(num_host_slabs, num_device_slabs);
+std::unique_ptr<DeviceRing> make_device_ring(std::size_t num_host_slabs, std::size_t num_device_slabs,
+                                             RowTable features) {
+  return std::make_unique<CudaDeviceRing>(num_host_slabs, num_device_slabs, features);
 }
 
 }  // namespace salient

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "loaders/batch.h"
 #include "loaders/host_slab.h"
+#include "loaders/row_table.h"
 
 struct CUstream_st;
 
@@ -24,9 +26,10 @@ class DeviceRing : public PagePinner {
   /// Blocks until the last copy out of pinned slab `host_slab` is over. Called by the worker that is to refill it.
   virtual void wait_until_copied(std::size_t host_slab) = 0;
 
-  /// Enqueues the one copy of batch `batch`; returns its device memory. Calls come one at a time, in order of batches,
-  /// each after end_use() of batch - num_device_slabs.
-  virtual std::byte* copy(std::size_t batch, const std::byte* data, std::size_t bytes) = 0;
+  /// Enqueues the one copy of batch `batch`, and behind it the gather of x if that is the device's; returns the batch's
+  /// device memory. Calls come one at a time, in order of batches, each after end_use() of batch - num_device_slabs.
+  /// @param data  [layout.prepared_bytes] pinned
+  virtual std::byte* copy(std::size_t batch, const std::byte* data, const BatchLayout& layout) = 0;
 
   /// What follows on `stream` sees the batch. Consumer's thread.
   virtual void begin_use(std::size_t batch, CUstream_st* stream) = 0;
@@ -40,12 +43,15 @@ class DeviceRing : public PagePinner {
   /// Blocks until no copy reads a pinned slab, so that they may go. For destructors: errors are dropped.
   virtual void quiesce() noexcept = 0;
 
-  /// Seconds that the copies of this epoch took on the copy stream. Waits for those not yet over. Consumer's thread,
+  /// Seconds that the copies of this epoch, and gathers on the device, took on the copy stream. Waits for those not yet over. Consumer's thread,
   /// when no worker is active.
   virtual double transfer_seconds() = 0;
 };
 
 /// On the current device. @throws Error{kNoDevice} in a CPU build.
-std::unique_ptr<DeviceRing> make_device_ring(std::size_t num_host_slabs, std::size_t num_device_slabs);
+///
+/// @param features  rows in device memory, for batches laid out with FeaturePlace::kDevice; outlive the ring.
+std::unique_ptr<DeviceRing> make_device_ring(std::size_t num_host_slabs, std::size_t num_device_slabs,
+                                             RowTable features = {});
 
 }  // namespace salient

@@ -4,7 +4,7 @@
 
 namespace salient {
 
-std::unique_ptr<DeviceRing> make_device_ring(std::size_t, std::size_t) {
+std::unique_ptr<DeviceRing> make_device_ring(std::size_t, std::size_t, RowTable) {
   fail(ErrorKind::kNoDevice, "this is a build without CUDA; use --device cpu");
 }
 

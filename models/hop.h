@@ -19,7 +19,7 @@ struct HopView {
 
 /// A batch on one device.
 struct BatchView {
-  at::Tensor x;               ///< f16 or f32 [N, feature_dim]; undefined if the batch carries no features
+  at::Tensor x;               ///< f16 or f32 [N, feature_dim]
   at::Tensor y;               ///< int32 [S], -1 = unlabelled
   at::Tensor nodes;           ///< int32 [N], the bits of the global uint32 ids: what dropout's draws are keyed by
   std::vector<HopView> hops;  ///< [L] outermost first

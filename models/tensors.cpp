@@ -13,9 +13,8 @@ BatchView view_of(const Batch& batch, int device_index) {
   };
   const BatchLayout& layout = batch.layout;
   BatchView view;
-  if (layout.has_features)
-    view.x = wrap(layout.x, {layout.num_nodes, layout.feature_dim},
-                  layout.feature_type == FeatureType::kF16 ? at::kHalf : at::kFloat);
+  view.x = wrap(layout.x, {layout.num_nodes, layout.feature_dim},
+                layout.feature_type == FeatureType::kF16 ? at::kHalf : at::kFloat);
   view.y = wrap(layout.y, {layout.num_seeds}, at::kInt);
   view.nodes = wrap(layout.nodes, {layout.num_nodes}, at::kInt);
   for (const HopLayout& hop : layout.hops)

@@ -218,6 +218,7 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
   const Dataset dataset = open_dataset_together(*comm, options);
   MemoryPlan plan;
   together(*comm, [&] {
+    options.features = choose_feature_place(options, dataset, device);
     plan = plan_memory(options, dataset, device);
     plan.host_available /= launch.ranks_on_host;
   });

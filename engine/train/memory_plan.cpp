@@ -5,8 +5,10 @@
 #include <cstdio>
 
 #include "engine/core/error.h"
+#include "engine/core/log.h"
 #include "engine/core/machine.h"
 #include "loaders/batch.h"
+#include "loaders/batch_loader.h"
 #include "models/model.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/seed_order.h"
@@ -18,30 +20,36 @@ constexpr int kProbes = 3;
 constexpr double kHeadRoom = 1.25;  // slabs grow by this factor, and batches differ
 
 struct BatchNeed {
-  std::int64_t slab_bytes = 0;
+  std::int64_t host_slab_bytes = 0;
+  std::int64_t device_slab_bytes = 0;
   std::int64_t activation_bytes = 0;  // all layers' outputs, their gradients and the operators' scratch, f32
 };
 
+std::int64_t with_head_room(std::size_t bytes) {
+  return static_cast<std::int64_t>(static_cast<double>(bytes) * kHeadRoom);
+}
+
 BatchNeed probe(const TrainOptions& options, const Dataset& dataset, const std::vector<int>& fanouts,
                 std::span<const NodeId> seeds, std::size_t batch_size) {
+  const FeaturePlace place = options.features == "device" ? FeaturePlace::kDevice : FeaturePlace::kHost;
   NeighborSampler sampler(dataset.graph, fanouts);
   Mfg mfg;
   BatchNeed need;
   for (std::uint32_t batch = 0; batch < kProbes && batch * batch_size < seeds.size(); ++batch) {
     const auto part = seeds.subspan(batch * batch_size, std::min(batch_size, seeds.size() - batch * batch_size));
     sampler.sample(part, {.seed = options.seed, .epoch = 1, .batch = batch}, mfg);
-    const BatchLayout layout = lay_out_batch(mfg, static_cast<LocalId>(part.size()), dataset.feature_dim,
-                                             dataset.feature_type, /*has_features=*/true);
+    const BatchLayout layout =
+        lay_out_batch(mfg, static_cast<LocalId>(part.size()), dataset.feature_dim, dataset.feature_type, place);
     std::int64_t activations = 0;
     std::int64_t width = dataset.feature_dim;
     for (const HopLayout& hop : layout.hops) {
       activations += 4 * std::int64_t{hop.num_dst} * (2 * width + std::int64_t{4} * options.hidden);
       width = options.hidden;
     }
-    need.slab_bytes = std::max(need.slab_bytes, static_cast<std::int64_t>(layout.bytes));
+    need.host_slab_bytes = std::max(need.host_slab_bytes, with_head_room(layout.prepared_bytes));
+    need.device_slab_bytes = std::max(need.device_slab_bytes, with_head_room(layout.bytes));
     need.activation_bytes = std::max(need.activation_bytes, activations);
   }
-  need.slab_bytes = static_cast<std::int64_t>(static_cast<double>(need.slab_bytes) * kHeadRoom);
   return need;
 }
 
@@ -51,7 +59,35 @@ std::string gigabytes(std::int64_t bytes) {
   return text;
 }
 
+std::string trimmed_gigabytes(std::int64_t bytes) {
+  const std::string text = gigabytes(bytes);
+  return text.substr(text.find_first_not_of(' '));
+}
+
+std::int64_t feature_bytes(const Dataset& dataset) {
+  return static_cast<std::int64_t>(dataset.features.num_rows * dataset.features.row_bytes);
+}
+
 }  // namespace
+
+std::string choose_feature_place(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device) {
+  if (!device.is_cuda()) {
+    if (options.features == "device") fail(ErrorKind::kUsage, "--features device: needs a GPU; use --features host");
+    return "host";
+  }
+  TrainOptions on_device = options;
+  on_device.features = "device";
+  const MemoryPlan plan = plan_memory(on_device, dataset, device);
+  const bool fits = plan.device_bytes <= plan.device_available;
+  std::string place = options.features == "auto" ? (fits ? "device" : "host") : options.features;
+  log_info("features (" + trimmed_gigabytes(feature_bytes(dataset)) + ") " +
+           (place == "device" ? "in GPU memory: " : "in host memory: ") +
+           (options.features != "auto"
+                ? "--features " + place
+                : "with them the run needs " + trimmed_gigabytes(plan.device_bytes) + " of the " +
+                      trimmed_gigabytes(plan.device_available) + " free on the GPU"));
+  return place;
+}
 
 MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device) {
   std::vector<NodeId> order(dataset.train.begin(), dataset.train.end());
@@ -77,10 +113,11 @@ MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, cons
     plan.device_bytes += on_device;
   };
   const std::string slots = std::to_string(options.slots) + " slots";
-  const std::int64_t train_slabs = options.slots * train.slab_bytes, eval_slabs = options.slots * eval.slab_bytes;
+  const std::int64_t device_slabs = gpu ? num_device_slabs(options.workers, options.slots) : 0;
   const std::int64_t activations = std::max(train.activation_bytes, eval.activation_bytes);
-  add("training batches, " + slots, train_slabs, gpu ? train_slabs : 0);
-  add("evaluation batches, " + slots, eval_slabs, gpu ? eval_slabs : 0);
+  if (options.features == "device") add("features", 0, feature_bytes(dataset));
+  add("training batches, " + slots, options.slots * train.host_slab_bytes, device_slabs * train.device_slab_bytes);
+  add("evaluation batches, " + slots, options.slots * eval.host_slab_bytes, device_slabs * eval.device_slab_bytes);
   add("activations and gradients of a batch", gpu ? 0 : activations, gpu ? activations : 0);
   add("parameters, gradients, Adam moments", gpu ? 0 : parameters * 16, gpu ? parameters * 16 : 0);
   add("libraries and buffers", gpu ? std::int64_t{2} << 30 : std::int64_t{300} << 20, gpu ? std::int64_t{1} << 30 : 0);
@@ -113,7 +150,7 @@ void check(const MemoryPlan& plan) {
   if (plan.device_available > 0 && plan.device_bytes > plan.device_available)
     fail(ErrorKind::kDeviceMemory, "the run needs" + gigabytes(plan.device_bytes) + " of GPU memory, available are" +
                                        gigabytes(plan.device_available) +
-                                       "; lower --batch-size, --eval-batch-size, --slots or --hidden");
+                                       "; lower --batch-size, --eval-batch-size or --hidden, or use --features host");
 }
 
 }  // namespace salient

@@ -22,7 +22,14 @@ struct MemoryPlan {
   std::int64_t host_available = 0, device_available = 0;  ///< now; device 0 on a CPU
 };
 
+/// "host" or "device": what --features means on this machine. "auto" is the device if everything else fits beside the
+/// features; said in one line at log level info.
+/// @param options  resolved for the machine, but for `features`.
+/// @throws Error{kUsage} for "device" without a GPU.
+std::string choose_feature_place(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device);
+
 /// Samples a few batches of the run itself, since their size depends on the graph; allocates nothing lasting.
+/// @param options  resolved: features is "host" or "device".
 MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device);
 
 /// The plan as a table.

@@ -67,8 +67,7 @@ std::vector<std::string> TrainOptions::problems() const {
   rule(weight_decay >= 0, "--weight-decay: at least 0");
   rule(eval_every >= 1, "--eval-every: at least 1");
   rule(is_one_of(device, {"auto", "cpu", "cuda"}), "--device: auto, cpu or cuda");
-  rule(is_one_of(features, {"auto", "host"}),
-       "--features: auto or host; features in GPU memory are not in this version");
+  rule(is_one_of(features, {"auto", "host", "device"}), "--features: auto, host or device");
   rule(workers >= 0 && workers <= 1024, "--workers: 1 to 1024, or 0 for the default");
   rule(threads >= 0 && threads <= 1024, "--threads: 1 to 1024, or 0 for the default");
   rule(slots == 0 || (slots >= 2 && slots <= 4096), "--slots: 2 to 4096, or 0 for the default");

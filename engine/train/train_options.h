@@ -70,7 +70,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("eval-batch-size", self.eval_batch_size, "seeds per evaluation batch");
   field("eval-every", self.eval_every, "epochs between validations; the last epoch is always validated");
   field("device", self.device, "auto | cpu | cuda");
-  field("features", self.features, "auto | host: where feature rows live");
+  field("features", self.features, "host | device: where feature rows live; auto: in GPU memory if they fit");
   field("workers", self.workers, "threads that prepare batches; 0 = cores - 2, at least 1");
   field("threads", self.threads, "threads of the dense layers on a CPU; 0 = all cores");
   field("slots", self.slots, "batches in flight; 0 = 4, or more for many workers");

@@ -28,6 +28,7 @@
 #include "engine/train/signal_agreement.h"
 #include "engine/train/step_clock.h"
 #include "loaders/batch_loader.h"
+#include "loaders/device_features.h"
 #include "models/model.h"
 #include "models/tensors.h"
 #include "sampler/seed_order.h"
@@ -47,9 +48,12 @@ ModelOptions model_options_of(const TrainOptions& options, const Dataset& datase
 }
 
 LoaderOptions loader_options_of(const TrainOptions& options, const std::vector<int>& fanouts,
-                                const ComputeDevice& device) {
-  return {
-      .fanouts = fanouts, .num_workers = options.workers, .num_slots = options.slots, .to_device = device.is_cuda()};
+                                const ComputeDevice& device, const std::optional<DeviceFeatures>& features) {
+  return {.fanouts = fanouts,
+          .num_workers = options.workers,
+          .num_slots = options.slots,
+          .to_device = device.is_cuda(),
+          .device_features = features ? features->table() : RowTable{}};
 }
 
 CheckpointIdentity identity_of(const TrainOptions& options, const Dataset& dataset, const Communicator& comm,
@@ -87,8 +91,9 @@ struct Trainer::Impl {
         steps_per_epoch(num_global_batches(dataset.train.size(), global_batch)),
         model(make_model(model_options_of(options, dataset))),
         optimizer((model->to(device.torch_device()), *model), {.lr = options.lr, .weight_decay = options.weight_decay}),
-        loader(dataset, loader_options_of(options, options.fanout, device)),
-        eval_loader(dataset, loader_options_of(options, options.eval_fanout, device)),
+        device_features(options.features == "device" ? std::optional<DeviceFeatures>(dataset.features) : std::nullopt),
+        loader(dataset, loader_options_of(options, options.fanout, device, device_features)),
+        eval_loader(dataset, loader_options_of(options, options.eval_fanout, device, device_features)),
         clock(device, /*has_exchange=*/comm.size() > 1),
         signals(comm, /*steps_between=*/device.is_cuda() && comm.size() > 1 ? 8 : 1),
         order(dataset.train.begin(), dataset.train.end()) {
@@ -326,6 +331,7 @@ struct Trainer::Impl {
   const std::size_t steps_per_epoch;
   std::shared_ptr<Model> model;
   FlatAdam optimizer;
+  std::optional<DeviceFeatures> device_features;  // --features device
   BatchLoader loader, eval_loader;
   StepClock clock;
   SignalAgreement signals;

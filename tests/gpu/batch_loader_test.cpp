@@ -10,6 +10,7 @@
 #include "engine/core/error.h"
 #include "engine/core/timer.h"
 #include "engine/cuda/cuda.h"
+#include "loaders/device_features.h"
 #include "tests/support/batches.h"
 #include "tests/support/datasets.h"
 #include "tests/support/spin.h"
@@ -55,11 +56,16 @@ struct Capture {
   }
 };
 
-TEST_F(BatchLoaderOnDevice, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
+class BatchLoaderFeatures : public BatchLoaderOnDevice, public ::testing::WithParamInterface<FeaturePlace> {};
+
+TEST_P(BatchLoaderFeatures, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
+  const DeviceFeatures features(dataset_.features);
   for (const int num_workers : {0, 1, 2, 8})
     for (const int num_slots : {2, 3, 8}) {
       SCOPED_TRACE(testing::Message() << num_workers << " workers, " << num_slots << " slots");
-      BatchLoader loader(dataset_, options(num_workers, num_slots));
+      LoaderOptions chosen = options(num_workers, num_slots);
+      if (GetParam() == FeaturePlace::kDevice) chosen.device_features = features.table();
+      BatchLoader loader(dataset_, chosen);
       for (int epoch = 0; epoch < 2; ++epoch) {
         Capture capture;
         loader.start(requests_);
@@ -71,6 +77,7 @@ TEST_F(BatchLoaderOnDevice, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
         ASSERT_EQ(capture.batches.size(), requests_.size());
         for (std::size_t b = 0; b < requests_.size(); ++b) {
           Batch batch = capture.batches[b];
+          EXPECT_EQ(batch.layout.place(), GetParam());
           batch.data = capture.slabs[b].data();
           test::expect_reference_batch(batch, dataset_, kFanouts, requests_[b]);
         }
@@ -78,6 +85,32 @@ TEST_F(BatchLoaderOnDevice, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
       }
       if (HasFailure()) return;
     }
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, BatchLoaderFeatures, ::testing::Values(FeaturePlace::kHost, FeaturePlace::kDevice),
+                         [](const auto& test) { return test.param == FeaturePlace::kHost ? "host" : "device"; });
+
+// More than one piece of the upload, and a last one that is not full.
+TEST(DeviceFeaturesTest, HoldsEveryRow) {
+  const std::size_t num_rows = 200'003, row_bytes = 1000;
+  std::vector<std::byte> rows(num_rows * row_bytes), read(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::byte>((i * 2654435761u) >> 13);
+  const DeviceFeatures features({.data = rows.data(), .num_rows = num_rows, .row_bytes = row_bytes});
+  EXPECT_EQ(features.table().num_rows, num_rows);
+  EXPECT_EQ(features.table().row_bytes, row_bytes);
+  cuda_check(cudaMemcpy(read.data(), features.table().data, read.size(), cudaMemcpyDeviceToHost));
+  EXPECT_EQ(read, rows);
+}
+
+TEST(DeviceFeaturesTest, SaysWhatToDoWhenTheyDoNotFit) {
+  const std::byte nothing{};
+  try {
+    const DeviceFeatures features({.data = &nothing, .num_rows = std::size_t{1} << 40, .row_bytes = 256});
+    FAIL() << "256 TiB fitted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kDeviceMemory);
+    EXPECT_NE(std::string(error.what()).find("--features host"), std::string::npos);
+  }
 }
 
 // The kernel reads its slab long after next() has returned the following batches: only the events protect it.

@@ -27,7 +27,7 @@ TEST(BatchMaker, WritesTheReferenceBatchForEveryFeatureWidthAndType) {
     for (const FeatureType type : {FeatureType::kF16, FeatureType::kF32})
       for (const Replacement replacement : {Replacement::kWithout, Replacement::kWith}) {
         const Dataset dataset = test::generated_dataset(300, 8, feature_dim, type);
-        BatchMaker maker(dataset, kFanouts, replacement, true);
+        BatchMaker maker(dataset, kFanouts, replacement, FeaturePlace::kHost);
         HostSlab slab;
         for (const std::size_t batch_size : {100u, 1u, 30u})
           for (const BatchRequest& request : test::requests_of(dataset.train, batch_size)) {
@@ -43,19 +43,20 @@ TEST(BatchMaker, WritesTheReferenceBatchForEveryFeatureWidthAndType) {
 
 TEST(BatchMaker, LayoutHasNoOverlapsAndAlignedParts) {
   const Dataset dataset = test::generated_dataset(300, 8, 7);
-  for (const bool has_features : {true, false}) {
+  for (const FeaturePlace place : {FeaturePlace::kHost, FeaturePlace::kDevice}) {
     Batch batch;
-    BatchMaker(dataset, kFanouts, Replacement::kWithout, has_features)
-        .sample({{1, 0, 0}, dataset.train.first(50)}, batch);
+    BatchMaker(dataset, kFanouts, Replacement::kWithout, place).sample({{1, 0, 0}, dataset.train.first(50)}, batch);
     const BatchLayout& layout = batch.layout;
     std::vector<std::pair<std::size_t, std::size_t>> parts;  // offset, bytes
-    if (has_features) parts.emplace_back(layout.x, static_cast<std::size_t>(layout.num_nodes) * 14);
     parts.emplace_back(layout.y, 50 * 4);
     parts.emplace_back(layout.nodes, static_cast<std::size_t>(layout.num_nodes) * 4);
     for (const HopLayout& hop : layout.hops) {
       parts.emplace_back(hop.indptr, (static_cast<std::size_t>(hop.num_dst) + 1) * 4);
       parts.emplace_back(hop.indices, static_cast<std::size_t>(hop.num_edges) * 4);
     }
+    EXPECT_EQ(layout.place(), place);
+    EXPECT_EQ(layout.prepared_bytes, place == FeaturePlace::kHost ? layout.bytes : layout.x);
+    parts.emplace_back(layout.x, static_cast<std::size_t>(layout.num_nodes) * 14);
     std::size_t end = 0;
     for (const auto& [offset, bytes] : parts) {
       EXPECT_EQ(offset % kBatchAlignment, 0u);
@@ -96,7 +97,7 @@ TEST(BatchMaker, ThreadsFillARingInOrder) {
   std::vector<std::jthread> workers;
   for (int w = 0; w < kWorkers; ++w)
     workers.emplace_back([&] {
-      BatchMaker maker(dataset, kFanouts, Replacement::kWithout, true);
+      BatchMaker maker(dataset, kFanouts, Replacement::kWithout, FeaturePlace::kHost);
       for (std::size_t b = next++; b < requests.size(); b = next++) {
         if (b >= kSlots && !given_back.wait_for(b - kSlots + 1)) return;
         Slot& slot = slots[b % kSlots];

@@ -54,7 +54,7 @@ TEST_F(SteadyState, TheSamplerAllocatesNothing) {
 }
 
 TEST_F(SteadyState, ABatchAllocatesItsListOfHopsAndNothingElse) {
-  BatchMaker maker(dataset_, {5, 4, 3}, Replacement::kWithout, true);
+  BatchMaker maker(dataset_, {5, 4, 3}, Replacement::kWithout, FeaturePlace::kHost);
   HostSlab slab;
   Batch batch;
   const auto epoch = [&] {

@@ -1,0 +1,32 @@
+// loaders/device_features.h - a data set's feature rows in GPU memory. Needs no CUDA toolkit to include.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "loaders/row_table.h"
+
+namespace salient {
+
+/// Owns a copy of a feature matrix on one GPU. Moves, never copies.
+class DeviceFeatures {
+ public:
+  /// Copies every row to the current device, through pinned memory that all cores fill. Blocks until done; shows
+  /// progress.
+  ///
+  /// @param host  host memory, such as a file mapping.
+  /// @throws Error{kDeviceMemory} if it does not fit; Error{kNoDevice} in a CPU build.
+  explicit DeviceFeatures(RowTable host);
+
+  /// The rows, in device memory: for LoaderOptions::device_features.
+  RowTable table() const { return table_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const noexcept;
+  };
+  std::unique_ptr<std::byte, Free> memory_;
+  RowTable table_;
+};
+
+}  // namespace salient
