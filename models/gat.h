@@ -2,21 +2,19 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
-#include "models/layers.h"
-#include "models/model.h"
+#include "models/conv_stack.h"
 
 namespace salient {
 
 /// Per head: z = W h; a_ij = softmax over j of leaky_relu(<att_src, z_j> + <att_dst, z_i>), slope 0.2;
 /// h_i' = sum of a_ij z_j, over j in N(i) and i itself. Heads stand side by side. PyG's GATConv(bias=False): parameters
 /// lin.weight, att_src, att_dst [1, heads, channels].
-class GatConv : public ParameterOwner {
+class GatConv : public Conv {
  public:
   GatConv(std::int64_t in_dim, std::int64_t channels, std::int64_t heads);
   void initialise(const std::string& name, const std::string& scheme, std::uint32_t seed) override;
-  at::Tensor forward(const HopView& hop, const at::Tensor& x) const;
+  at::Tensor forward(const HopView& hop, const at::Tensor& x) override;
 
  private:
   std::int64_t heads_;
@@ -24,18 +22,9 @@ class GatConv : public ParameterOwner {
   at::Tensor att_src_, att_dst_;
 };
 
-/// GATConv, ReLU, dropout, ..., GATConv. `hidden_dim` is the width of all heads together; the last layer has one head.
+/// A stack of GATConv. `hidden_dim` is the width of all heads together; a layer whose result are the logits has one head.
 /// Algorithm: Veličković, Cucurull, Casanova, Romero, Liò, Bengio, "Graph attention networks" (ICLR 2018), as in
 ///            SALIENT's artifact, which has one head.
-class Gat : public Model {
- public:
-  explicit Gat(const ModelOptions& options);
-  at::Tensor layer(int i, const HopView& hop, const at::Tensor& x, const DropoutKey& key) override;
-  int num_layers() const override { return static_cast<int>(convs_.size()); }
-
- private:
-  double dropout_;
-  std::vector<std::shared_ptr<GatConv>> convs_;
-};
+std::shared_ptr<Model> make_gat(const ModelOptions& options);
 
 }  // namespace salient

@@ -19,24 +19,29 @@ GinConv::GinConv(std::int64_t in_dim, std::int64_t out_dim) {
 at::Tensor GinConv::forward(const HopView& hop, const at::Tensor& x) {
   const at::Tensor self = x.narrow(0, 0, hop.num_dst).to(at::kFloat);
   const at::Tensor h = segment_sum(hop, x) + (eps_ + 1) * self;
-  return second_->forward(norm_->forward(first_->forward(h)).relu()).relu();
+  return second_->forward(norm_->forward(first_->forward(h)).relu());
 }
 
-Gin::Gin(const ModelOptions& options) : dropout_(options.dropout) {
-  const auto convs = register_module("convs", std::make_shared<ModuleList>());
-  for (int i = 0; i < options.num_layers; ++i)
-    convs_.push_back(
-        convs->add(std::make_shared<GinConv>(i == 0 ? options.in_dim : options.hidden_dim, options.hidden_dim)));
-  lin1_ = register_module("lin1", std::make_shared<Linear>(options.hidden_dim, options.hidden_dim, Bias::kYes));
-  lin2_ = register_module("lin2", std::make_shared<Linear>(options.hidden_dim, options.num_classes, Bias::kYes));
+namespace {
+
+ModelOptions without_dropout(ModelOptions options) {
+  options.dropout = 0;
+  return options;
 }
 
-at::Tensor Gin::layer(int i, const HopView& hop, const at::Tensor& x, const DropoutKey&) {
-  return convs_[static_cast<std::size_t>(i)]->forward(hop, x);
+std::shared_ptr<Conv> make_conv(const ConvStack::Widths& w) { return std::make_shared<GinConv>(w.in_dim, w.out_dim); }
+
+}  // namespace
+
+Gin::Gin(const ModelOptions& options)
+    : ConvStack(without_dropout(options), make_conv, Last::kHidden), dropout_(options.dropout) {
+  const int hidden = options.hidden_dim;
+  lin1_ = register_module("lin1", std::make_shared<Linear>(read_out_dim(options), hidden, Bias::kYes));
+  lin2_ = register_module("lin2", std::make_shared<Linear>(hidden, options.num_classes, Bias::kYes));
 }
 
-at::Tensor Gin::head(const std::vector<at::Tensor>& h, const DropoutKey& key) {
-  const at::Tensor x = lin1_->forward(h.back());
+at::Tensor Gin::read_out(const at::Tensor& h, const DropoutKey& key) {
+  const at::Tensor x = lin1_->forward(h);
   return lin2_->forward(is_training() ? relu_dropout(x, dropout_, key, /*layer=*/0) : at::relu(x));
 }
 

@@ -1,12 +1,14 @@
-// models/layers.cpp - linear maps and batch normalisation.
+// models/layers.cpp - linear maps and normalisation.
 #include "models/layers.h"
 
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
+#include "engine/core/error.h"
 #include "models/init.h"
 
 namespace salient {
@@ -26,21 +28,30 @@ void Linear::initialise(const std::string& name, const std::string& scheme, std:
 
 at::Tensor Linear::forward(const at::Tensor& x) const { return at::linear(x.to(at::kFloat), weight_, bias_); }
 
-BatchNorm::BatchNorm(std::int64_t dim) {
-  weight_ = register_parameter("weight", at::ones({dim}));
-  bias_ = register_parameter("bias", at::zeros({dim}));
+Norm::Norm(std::int64_t dim)
+    : weight_(register_parameter("weight", at::ones({dim}))), bias_(register_parameter("bias", at::zeros({dim}))) {}
+
+std::shared_ptr<Norm> make_norm(const std::string& name, std::int64_t dim) {
+  require(name == "batch" || name == "layer", "a norm is batch or layer");
+  if (name == "batch") return std::make_shared<BatchNorm>(dim);
+  return std::make_shared<LayerNorm>(dim);
+}
+
+BatchNorm::BatchNorm(std::int64_t dim) : Norm(dim) {
   running_mean_ = register_buffer("running_mean", at::zeros({dim}));
   running_var_ = register_buffer("running_var", at::ones({dim}));
   num_batches_tracked_ = register_buffer("num_batches_tracked", at::zeros({}, at::kLong));
 }
-
-void BatchNorm::initialise(const std::string&, const std::string&, std::uint32_t) {}  // 1 and 0 by any scheme
 
 at::Tensor BatchNorm::forward(const at::Tensor& x) {
   const bool uses_batch = is_training() && x.size(0) >= 2;
   if (uses_batch) num_batches_tracked_.add_(1);
   return at::batch_norm(x, weight_, bias_, running_mean_, running_var_, uses_batch, /*momentum=*/0.1, /*eps=*/1e-5,
                         /*cudnn_enabled=*/false);
+}
+
+at::Tensor LayerNorm::forward(const at::Tensor& x) {
+  return at::layer_norm(x, {x.size(1)}, weight_, bias_, /*eps=*/1e-5);
 }
 
 }  // namespace salient

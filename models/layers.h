@@ -38,19 +38,40 @@ class Linear : public ParameterOwner {
   at::Tensor bias_;  ///< undefined without one
 };
 
-/// Normalises each column over the rows of the batch, then scales and shifts it; torch's BatchNorm1d.
+/// Brings rows or columns to mean 0 and variance 1, then scales and shifts each column: parameters `weight`, `bias` [dim].
+class Norm : public ParameterOwner {
+ public:
+  void initialise(const std::string&, const std::string&, std::uint32_t) override {}  // 1 and 0 by any scheme
+  virtual at::Tensor forward(const at::Tensor& x) = 0;                                ///< [rows, dim] f32
+
+ protected:
+  explicit Norm(std::int64_t dim);
+  at::Tensor weight_, bias_;
+};
+
+/// @param name  --norm: "batch" | "layer"
+std::shared_ptr<Norm> make_norm(const std::string& name, std::int64_t dim);
+
+/// Normalises each column over the rows of the batch; torch's BatchNorm1d.
 ///
 /// Training uses, and mixes into the running statistics, the mean and variance of the rows of this rank. A batch of less
 /// than two rows has no variance: it is treated as in evaluation, by the running statistics, and leaves them alone.
 /// Algorithm: Ioffe and Szegedy (ICML 2015); momentum 0.1, epsilon 1e-5, unbiased running variance, as torch.
-class BatchNorm : public ParameterOwner {
+class BatchNorm : public Norm {
  public:
   explicit BatchNorm(std::int64_t dim);
-  void initialise(const std::string& name, const std::string& scheme, std::uint32_t seed) override;
-  at::Tensor forward(const at::Tensor& x);  ///< [rows, dim] f32
+  at::Tensor forward(const at::Tensor& x) override;
 
  private:
-  at::Tensor weight_, bias_, running_mean_, running_var_, num_batches_tracked_;
+  at::Tensor running_mean_, running_var_, num_batches_tracked_;
+};
+
+/// Normalises each row; torch's LayerNorm, the same in training and evaluation.
+/// Algorithm: Ba, Kiros, Hinton (2016); epsilon 1e-5.
+class LayerNorm : public Norm {
+ public:
+  explicit LayerNorm(std::int64_t dim) : Norm(dim) {}
+  at::Tensor forward(const at::Tensor& x) override;
 };
 
 /// A module that only holds others, under the names "0", "1", ... : what PyG's models call `convs`.

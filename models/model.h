@@ -21,24 +21,34 @@ struct ModelOptions {
   int num_classes = 0;
   int num_layers = 3;
   double dropout = 0.5;
-  int heads = 1;             ///< of gat, in all layers but the last
-  std::string init = "pyg";  ///< "pyg": uniform within 1/sqrt(fan_in); "xavier": the artifact's
+  std::string norm = "none";  ///< "none" | "batch" | "layer": between hidden layers
+  bool residual = false;      ///< hidden layers add their input
+  std::string jk = "none";    ///< jumping knowledge: "none" | "cat" | "max"
+  int heads = 1;              ///< of attention, in hidden layers
+  std::string init = "pyg";   ///< "pyg": uniform within 1/sqrt(fan_in); "xavier": the artifact's
   std::uint32_t seed = 1;
 };
+
+/// Every rule that these choices break, as "--option: rule"; dimensions are not looked at.
+std::vector<std::string> problems_of(const ModelOptions& options);
 
 /// Parameter names equal PyG's, so state dictionaries load there and back. Dropout happens in training mode alone.
 class Model : public torch::nn::Module {
  public:
-  /// Layer `i` (0 = outermost) with what follows it up to the next layer. Usable on a whole graph as one hop: sampled
-  /// training and layer-wise inference share this code.
+  /// Layer `i` (0 = outermost) with what follows it up to the next layer: residual, norm, activation, dropout. Usable on
+  /// a whole graph as one hop: sampled training and layer-wise inference share this code. In evaluation mode the key may
+  /// be empty, and a row of the result depends on that row and its entries alone.
   /// @param x  [num_src, width of layer i], f16 for the first layer if the data set stores it so.
   /// @return   [num_dst, width of layer i + 1] f32
   virtual at::Tensor layer(int i, const HopView& hop, const at::Tensor& x, const DropoutKey& key) = 0;
 
   /// What comes after the last layer.
-  /// @param h  [num_layers + 1]: the batch's x, then each layer's result, all cut to the seeds' rows
+  /// @param h  [num_layers + 1]: the batch's x, then each layer's result, all cut to the seeds' rows; all but the last
+  ///           may be undefined unless head_reads_all_layers().
   /// @return   logits [S, num_classes] f32
   virtual at::Tensor head(const std::vector<at::Tensor>& h, const DropoutKey& key);
+
+  virtual bool head_reads_all_layers() const { return false; }
 
   virtual int num_layers() const = 0;
 
@@ -52,7 +62,7 @@ const std::vector<std::string>& model_names();
 
 /// A model on the host, in training mode.
 ///
-/// @throws Error{kUsage} for an unknown model or initialisation, naming the known ones.
+/// @throws Error{kUsage} with the first of problems_of(options).
 /// Determinism: parameters depend on the options alone, not on torch's generator, device or rank.
 std::shared_ptr<Model> make_model(const ModelOptions& options);
 

@@ -21,6 +21,7 @@ class SageRi : public Model {
   explicit SageRi(const ModelOptions& options);
   at::Tensor layer(int i, const HopView& hop, const at::Tensor& x, const DropoutKey& key) override;
   at::Tensor head(const std::vector<at::Tensor>& h, const DropoutKey& key) override;
+  bool head_reads_all_layers() const override { return true; }
   int num_layers() const override { return static_cast<int>(convs_.size()); }
 
  private:

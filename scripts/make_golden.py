@@ -14,7 +14,7 @@ import sys
 
 import torch
 import torch.nn.functional as F
-from torch.nn import BatchNorm1d, LeakyReLU, Linear, ReLU, Sequential
+from torch.nn import BatchNorm1d, LayerNorm, LeakyReLU, Linear, ModuleList, ReLU, Sequential
 from torch_geometric.nn import GATConv, GCNConv, GINConv, SAGEConv
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "golden"
@@ -38,57 +38,83 @@ def edge_index(hop):
     return torch.stack([indices, torch.repeat_interleave(torch.arange(num_dst), indptr.diff())])
 
 
-class Sage(torch.nn.Module):
-    def __init__(self, dims):
+class Stack(torch.nn.Module):
+    """What stands around the convolutions: see models/conv_stack.h."""
+
+    ends_in_logits = True
+
+    def __init__(self, dims, norm="none", residual=False, jk="none", **options):
         super().__init__()
-        self.convs = torch.nn.ModuleList(SAGEConv(a, b, aggr="mean", bias=False) for a, b in zip(dims, dims[1:]))
+        hidden, num_layers, self.jk = dims[1], len(dims) - 1, jk
+        num_hidden = num_layers - (jk == "none" and self.ends_in_logits)
+        widths = [dims[0]] + [hidden] * num_hidden + dims[-1:]
+        pairs = list(zip(widths, widths[1:]))[:num_layers]
+        self.convs = ModuleList(self.conv(a, b, i < num_hidden, **options) for i, (a, b) in enumerate(pairs))
+        norms = {"none": torch.nn.Identity, "batch": BatchNorm1d, "layer": LayerNorm}
+        self.norms = ModuleList(norms[norm](hidden) for _ in range(num_hidden))
+        self.res_linears = ModuleList(
+            torch.nn.Identity() if a == b else Linear(a, b) for a, b in pairs[:num_hidden] if residual)
+        self.read_out_dim = hidden * num_layers if jk == "cat" else hidden
+        if jk != "none" and self.ends_in_logits:
+            self.lin = Linear(self.read_out_dim, dims[-1])
+
+    def apply_conv(self, conv, x, hop):
+        return conv((x, x[: hop[0]]), edge_index(hop))
+
+    def read_out(self, x):
+        return self.lin(x) if hasattr(self, "lin") else x
 
     def forward(self, x, hops):
+        num_seeds, collected = hops[-1][0], []
         for i, (conv, hop) in enumerate(zip(self.convs, hops)):
-            x = conv((x, x[: hop[0]]), edge_index(hop))
-            if i + 1 < len(self.convs):
-                x = x.relu()
-        return x
+            h = self.apply_conv(conv, x, hop)
+            if i < len(self.norms):
+                if self.res_linears:
+                    h = h + self.res_linears[i](x[: hop[0]])
+                h = self.norms[i](h).relu()
+            x = h
+            collected.append(x[:num_seeds])
+        jumped = {"none": lambda xs: xs[-1], "cat": lambda xs: torch.cat(xs, -1),
+                  "max": lambda xs: torch.stack(xs, -1).max(-1).values}[self.jk](collected)
+        return self.read_out(jumped)
 
 
-class Gat(torch.nn.Module):
-    def __init__(self, dims, heads=1):
-        super().__init__()
-        ends = [(dims[i], dims[i + 1], heads if i + 2 < len(dims) else 1) for i in range(len(dims) - 1)]
-        self.convs = torch.nn.ModuleList(GATConv(a, b // h, heads=h, bias=False) for a, b, h in ends)
-
-    forward = Sage.forward
+class Sage(Stack):
+    def conv(self, in_dim, out_dim, is_hidden):
+        return SAGEConv(in_dim, out_dim, aggr="mean", bias=False)
 
 
-class Gcn(torch.nn.Module):
+class Gat(Stack):
+    def conv(self, in_dim, out_dim, is_hidden, heads=1):
+        heads = heads if is_hidden else 1
+        return GATConv(in_dim, out_dim // heads, heads=heads, bias=False)
+
+
+class Gcn(Stack):
     """The mean over a node's entries and itself: see models/gcn.h."""
 
-    def __init__(self, dims):
-        super().__init__()
-        self.convs = torch.nn.ModuleList(GCNConv(a, b, normalize=False) for a, b in zip(dims, dims[1:]))
+    def conv(self, in_dim, out_dim, is_hidden):
+        return GCNConv(in_dim, out_dim, normalize=False)
 
-    def forward(self, x, hops):
-        for i, (conv, hop) in enumerate(zip(self.convs, hops)):
-            own = torch.arange(hop[0])
-            edges = torch.cat([edge_index(hop), torch.stack([own, own])], 1)
-            x = conv(x, edges, 1 / (hop[2].diff() + 1).float()[edges[1]])[: hop[0]]
-            if i + 1 < len(self.convs):
-                x = x.relu()
-        return x
+    def apply_conv(self, conv, x, hop):
+        own = torch.arange(hop[0])
+        edges = torch.cat([edge_index(hop), torch.stack([own, own])], 1)
+        return conv(x, edges, 1 / (hop[2].diff() + 1).float()[edges[1]])[: hop[0]]
 
 
-class Gin(torch.nn.Module):
-    def __init__(self, dims):
-        super().__init__()
-        hidden = dims[1]
-        self.convs = torch.nn.ModuleList(
-            GINConv(Sequential(Linear(a, hidden), BatchNorm1d(hidden), ReLU(), Linear(hidden, hidden), ReLU()))
-            for a in dims[:-1])
-        self.lin1, self.lin2 = Linear(hidden, hidden), Linear(hidden, dims[-1])
+class Gin(Stack):
+    """The last ReLU of GINConv's network is that of the stack."""
 
-    def forward(self, x, hops):
-        for conv, hop in zip(self.convs, hops):
-            x = conv((x, x[: hop[0]]), edge_index(hop))
+    ends_in_logits = False
+
+    def __init__(self, dims, **options):
+        super().__init__(dims, **options)
+        self.lin1, self.lin2 = Linear(self.read_out_dim, dims[1]), Linear(dims[1], dims[-1])
+
+    def conv(self, in_dim, out_dim, is_hidden):
+        return GINConv(Sequential(Linear(in_dim, out_dim), BatchNorm1d(out_dim), ReLU(), Linear(out_dim, out_dim)))
+
+    def read_out(self, x):
         return self.lin2(self.lin1(x).relu())
 
 
@@ -98,9 +124,9 @@ class SageRi(torch.nn.Module):
     def __init__(self, dims):
         super().__init__()
         hidden, num_classes = dims[1], dims[-1]
-        self.convs = torch.nn.ModuleList(SAGEConv(a, hidden, bias=False) for a in dims[:-1])
-        self.bns = torch.nn.ModuleList(BatchNorm1d(hidden) for _ in self.convs)
-        self.res_linears = torch.nn.ModuleList([Linear(dims[0], hidden)] + [torch.nn.Identity() for _ in self.convs[1:]])
+        self.convs = ModuleList(SAGEConv(a, hidden, bias=False) for a in dims[:-1])
+        self.bns = ModuleList(BatchNorm1d(hidden) for _ in self.convs)
+        self.res_linears = ModuleList([Linear(dims[0], hidden)] + [torch.nn.Identity() for _ in self.convs[1:]])
         self.mlp = torch.nn.Module()
         self.mlp.module_list = Sequential(Linear(dims[0] + hidden * len(self.convs), 2 * num_classes),
                                           BatchNorm1d(2 * num_classes), LeakyReLU(), Linear(2 * num_classes, num_classes))
@@ -167,6 +193,9 @@ def main():
     write("gin", "gin", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 5)
     write("gcn", "gcn", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 7)
     write("sage_ri", "sage-ri", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 6)
+    write("sage_layer_norm", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 8, norm="layer", residual=True, jk="cat")
+    write("gat_batch_norm", "gat", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 9, norm="batch", jk="max", heads=3)
+    write("gin_residual", "gin", [12, 12, 12, 5], [3, 4, 5], 6, torch.float32, 10, norm="layer", residual=True, jk="max")
 
 
 if __name__ == "__main__":

@@ -160,7 +160,11 @@ std::string model_config_json(const ModelOptions& options) {
               {"in_dim", options.in_dim},
               {"hidden_dim", options.hidden_dim},
               {"num_classes", options.num_classes},
-              {"num_layers", options.num_layers}}
+              {"num_layers", options.num_layers},
+              {"norm", options.norm},
+              {"residual", options.residual},
+              {"jk", options.jk},
+              {"heads", options.heads}}
       .dump();
 }
 

@@ -7,9 +7,9 @@
 #include "engine/core/error.h"
 #include "engine/core/log.h"
 #include "engine/core/machine.h"
+#include "engine/train/run_model.h"
 #include "loaders/batch.h"
 #include "loaders/batch_loader.h"
-#include "models/model.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/seed_order.h"
 
@@ -97,13 +97,7 @@ MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, cons
   const BatchNeed eval =
       probe(options, dataset, options.eval_fanout, eval_nodes, static_cast<std::size_t>(options.eval_batch_size));
   std::int64_t parameters = 0;
-  for (const at::Tensor& p : make_model({.model = options.model,
-                             .in_dim = dataset.feature_dim,
-                             .hidden_dim = options.hidden,
-                             .num_classes = dataset.num_classes,
-                             .num_layers = options.layers})
-                                 ->parameters())
-    parameters += p.numel();
+  for (const at::Tensor& p : make_model(model_options_of(options, dataset))->parameters()) parameters += p.numel();
 
   MemoryPlan plan;
   const bool gpu = device.is_cuda();

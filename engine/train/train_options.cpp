@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <span>
 #include <utility>
 
-#include "models/model.h"
+#include "engine/train/run_model.h"
 
 namespace salient {
 namespace {
@@ -47,12 +48,7 @@ std::vector<std::string> TrainOptions::problems() const {
   };
   const auto num_layers = static_cast<std::size_t>(std::max(layers, 0));
   rule(!dataset.empty(), "--dataset: is required, such as --dataset wordnet");
-  std::string models;
-  for (const std::string& name : model_names()) models.append(models.empty() ? "" : ", ").append(name);
-  rule(std::ranges::find(model_names(), model) != model_names().end(),
-       "--model: '" + model + "' is not known; known models: " + models);
-  rule(layers >= 1 && layers <= 64, "--layers: 1 to 64");
-  rule(hidden >= 1 && hidden <= 1 << 16, "--hidden: 1 to 65536");
+  std::ranges::move(problems_of(model_options_of(*this)), std::back_inserter(found));
   rule(are_fanouts(fanout), "--fanout: each 1 to 65535, or -1 for all");
   rule(fanout.size() == num_layers, "--fanout: " + std::to_string(layers) + " numbers, one per layer");
   rule(are_fanouts(eval_fanout), "--eval-fanout: each 1 to 65535, or -1 for all");
@@ -60,8 +56,6 @@ std::vector<std::string> TrainOptions::problems() const {
   rule(batch_size >= 1, "--batch-size: at least 1");
   rule(global_batch_size >= 0, "--global-batch-size: at least 1, or 0");
   rule(eval_batch_size >= 1, "--eval-batch-size: at least 1");
-  rule(dropout >= 0 && dropout < 1, "--dropout: from 0 to below 1");
-  rule(is_one_of(init, {"pyg", "xavier"}), "--init: pyg or xavier");
   rule(epochs >= 1, "--epochs: at least 1");
   rule(lr > 0, "--lr: above 0");
   rule(weight_decay >= 0, "--weight-decay: at least 0");

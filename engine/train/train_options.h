@@ -19,6 +19,10 @@ struct TrainOptions {
   int batch_size = 1024;
   int global_batch_size = 0;
   double dropout = 0.5;
+  std::string norm = "none";
+  bool residual = false;
+  std::string jk = "none";
+  int heads = 1;
   std::string init = "pyg";
   int epochs = 20;
   double lr = 0.003;
@@ -61,6 +65,10 @@ void visit_fields(Self& self, Visit&& field) {
   field("batch-size", self.batch_size, "seeds per rank and step");
   field("global-batch-size", self.global_batch_size, "seeds per step over all ranks; 0 = ranks x batch-size");
   field("dropout", self.dropout, "share of activations dropped between layers");
+  field("norm", self.norm, "none | batch | layer: normalisation of hidden layers");
+  field("residual", self.residual, "hidden layers add their input");
+  field("jk", self.jk, "jumping knowledge: none | cat | max of all layers, then a linear map");
+  field("heads", self.heads, "attention heads of gat, which share --hidden");
   field("init", self.init, "pyg: uniform within 1/sqrt(fan_in) | xavier: the paper artifact's");
   field("epochs", self.epochs, "passes over the training nodes");
   field("lr", self.lr, "Adam step size");

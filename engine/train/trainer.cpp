@@ -25,6 +25,7 @@
 #include "engine/train/checkpoint.h"
 #include "engine/train/flat_adam.h"
 #include "engine/train/rank_state.h"
+#include "engine/train/run_model.h"
 #include "engine/train/signal_agreement.h"
 #include "engine/train/step_clock.h"
 #include "loaders/batch_loader.h"
@@ -35,17 +36,6 @@
 
 namespace salient {
 namespace {
-
-ModelOptions model_options_of(const TrainOptions& options, const Dataset& dataset) {
-  return {.model = options.model,
-          .in_dim = dataset.feature_dim,
-          .hidden_dim = options.hidden,
-          .num_classes = dataset.num_classes,
-          .num_layers = options.layers,
-          .dropout = options.dropout,
-          .init = options.init,
-          .seed = options.seed};
-}
 
 LoaderOptions loader_options_of(const TrainOptions& options, const std::vector<int>& fanouts,
                                 const ComputeDevice& device, const std::optional<DeviceFeatures>& features) {

@@ -46,7 +46,11 @@ class Golden {
     ModelOptions options;
     options.model = text("model"), options.hidden_dim = number("hidden_dim"), options.dropout = 0;
     options.num_layers = number("num_layers"), options.num_classes = number("num_classes");
-    if (file_.view().metadata.contains("heads")) options.heads = number("heads");
+    const auto has = [&](const char* key) { return file_.view().metadata.contains(key); };
+    if (has("heads")) options.heads = number("heads");
+    if (has("norm")) options.norm = text("norm");
+    if (has("residual")) options.residual = text("residual") == "True";
+    if (has("jk")) options.jk = text("jk");
     options.in_dim = static_cast<int>(tensor("x").size(1));
     const auto model = make_model(options);
     const NamedTensors state = state_of(*model);
@@ -86,7 +90,8 @@ TEST_P(ModelsGolden, EqualsPyG) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, ModelsGolden,
-                         ::testing::Values("sage_f32", "sage_f16", "gat", "gat_heads", "gin", "sage_ri", "gcn"));
+                         ::testing::Values("sage_f32", "sage_f16", "gat", "gat_heads", "gin", "sage_ri", "gcn",
+                                           "sage_layer_norm", "gat_batch_norm", "gin_residual"));
 
 }  // namespace
 }  // namespace salient

@@ -1,0 +1,70 @@
+// models/conv_stack.h - what stands around the convolutions of sage, gat, gatv2, gcn and gin, the same for all of them:
+// residual connections, normalisation, ReLU, dropout, jumping knowledge.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/layers.h"
+#include "models/model.h"
+
+namespace salient {
+
+/// One graph convolution: the equation of a model. Its parts are registered under PyG's names.
+class Conv : public ParameterOwner {
+ public:
+  /// For parameters beside those of its parts.
+  void initialise(const std::string&, const std::string&, std::uint32_t) override {}
+
+  /// @param x  [num_src, in_dim] f16 or f32      @return  [num_dst, out_dim] f32, not yet activated
+  virtual at::Tensor forward(const HopView& hop, const at::Tensor& x) = 0;
+};
+
+/// h_0 = x; h_{i+1} = D(relu(norm(conv_i(h_i) + R_i(h_i)))), D being dropout; the last convolution, without what stands
+/// around the others, gives the logits. R (--residual) is the identity, or a linear map where the width changes; it is 0
+/// without the option. With jumping knowledge (--jk) the last convolution is like the others, and the logits are
+/// lin(h_1 | ... | h_L) for cat, lin(max(h_1, ..., h_L)) for max.
+///
+/// Parameter names: convs.I, norms.I (torch's BatchNorm1d or LayerNorm) and lin are those of PyG's BasicGNN, such as
+/// torch_geometric.nn.GraphSAGE(..., norm=torch.nn.LayerNorm(hidden), jk="cat"); R_I is res_linears.I.
+/// Algorithm: residual connections of He et al. (CVPR 2016), placed as by Luo, Shi and Wu, "Classic GNNs are strong
+///            baselines" (NeurIPS 2024); jumping knowledge of Xu et al. (ICML 2018).
+class ConvStack : public Model {
+ public:
+  struct Widths {
+    int in_dim;
+    int out_dim;
+    bool is_hidden;  ///< false: its result are the logits
+  };
+  using MakeConv = std::function<std::shared_ptr<Conv>(const Widths&)>;
+
+  ConvStack(const ModelOptions& options, const MakeConv& make_conv);
+  at::Tensor layer(int i, const HopView& hop, const at::Tensor& x, const DropoutKey& key) final;
+  at::Tensor head(const std::vector<at::Tensor>& h, const DropoutKey& key) final;
+  int num_layers() const final { return static_cast<int>(convs_.size()); }
+  bool head_reads_all_layers() const final { return jk_ != "none"; }
+
+ protected:
+  enum class Last { kLogits, kHidden };
+  /// For a model with a read_out() of its own, before which all layers are hidden.
+  ConvStack(const ModelOptions& options, const MakeConv& make_conv, Last last);
+
+  /// From the last layer's result, or what jumping knowledge makes of all, to the logits.
+  virtual at::Tensor read_out(const at::Tensor& h, const DropoutKey& key);
+  static int read_out_dim(const ModelOptions& options);  ///< columns of that h
+
+ private:
+  at::Tensor residual(std::size_t i, const at::Tensor& x) const;
+
+  double dropout_;
+  std::string jk_;
+  std::size_t num_hidden_;
+  std::vector<std::shared_ptr<Conv>> convs_;
+  std::vector<std::shared_ptr<Norm>> norms_;        ///< [num_hidden_], or none
+  std::vector<std::shared_ptr<Linear>> residuals_;  ///< [num_hidden_] null for the identity, or none
+  std::shared_ptr<Linear> lin_;                     ///< null without jumping knowledge
+};
+
+}  // namespace salient
