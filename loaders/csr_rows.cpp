@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "engine/core/error.h"
-#include "engine/core/progress.h"
 
 namespace salient {
 namespace {
@@ -35,7 +34,7 @@ std::vector<Block> blocks_of(const UnsetHugeVector<EdgeOffset>& indptr) {
   return blocks;
 }
 
-void pack(Block& block, CsrArrays& graph, UnsetHugeVector<NodeId>& filled) {
+void pack(Block& block, CsrArrays& graph, UnsetHugeVector<NodeId>& filled, NodeId first_row) {
   NodeId* const start = graph.indices.data() + graph.indptr[block.first_row];
   NodeId* out = start;
   for (std::size_t v = block.first_row; v < block.end_row; ++v) {
@@ -44,7 +43,7 @@ void pack(Block& block, CsrArrays& graph, UnsetHugeVector<NodeId>& filled) {
     std::sort(begin, end);
     NodeId* const unique_end = std::unique(begin, end);
     block.duplicates += static_cast<std::uint64_t>(end - unique_end);
-    block.self_loops += std::binary_search(begin, unique_end, static_cast<NodeId>(v));
+    block.self_loops += std::binary_search(begin, unique_end, static_cast<NodeId>(first_row + v));
     filled[v] = static_cast<NodeId>(unique_end - begin);
     if (out != begin) std::memmove(out, begin, filled[v] * sizeof(NodeId));
     out += filled[v];
@@ -55,12 +54,17 @@ void pack(Block& block, CsrArrays& graph, UnsetHugeVector<NodeId>& filled) {
 }  // namespace
 
 void tidy_rows(CsrArrays& graph, UnsetHugeVector<NodeId>& filled) {
+  Progress progress("sorting rows", graph.indices.size(), "entries");
+  tidy_rows(graph, filled, 0, progress);
+}
+
+void tidy_rows(CsrArrays& graph, UnsetHugeVector<NodeId>& filled, NodeId first_row, Progress& progress) {
   require(filled.size() + 1 == graph.indptr.size(), "every row has a length");
   std::vector<Block> blocks = blocks_of(graph.indptr);
-  Progress progress("sorting rows", graph.indices.size(), "entries");
   oneapi::tbb::parallel_for(std::size_t{0}, blocks.size(), [&](std::size_t b) {
-    pack(blocks[b], graph, filled);
-    progress.add(blocks[b].num_entries);
+    const EdgeOffset begin = graph.indptr[blocks[b].first_row], end = graph.indptr[blocks[b].end_row];
+    pack(blocks[b], graph, filled, first_row);
+    progress.add(static_cast<std::uint64_t>(end - begin));
   });
   EdgeOffset out = 0;
   for (const Block& block : blocks) {

@@ -1,6 +1,7 @@
 // loaders/csr_rows.h - the last step of every way to a graph: sort each row, drop repeats, close the gaps.
 #pragma once
 
+#include "engine/core/progress.h"
 #include "loaders/csr_arrays.h"
 
 namespace salient {
@@ -12,5 +13,9 @@ namespace salient {
 /// Determinism: the result depends on the sets of entries alone, not on their order or on threads.
 /// Cost:        sorting, then one move of the entries; no second array.
 void tidy_rows(CsrArrays& graph, UnsetHugeVector<NodeId>& filled);
+
+/// The same for a slice of a graph: its row 0 is node `first_row`, which tells what a self loop is.
+/// @param progress  of the caller, in entries.
+void tidy_rows(CsrArrays& graph, UnsetHugeVector<NodeId>& filled, NodeId first_row, Progress& progress);
 
 }  // namespace salient

@@ -118,6 +118,17 @@ void fsync_directory(const std::filesystem::path& directory) {
   if (!ok) fail_with_errno(directory, "fsync");
 }
 
+void overwrite_start(const std::filesystem::path& path, std::string_view bytes) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) fail_with_errno(path, "open");
+  const bool ok =
+      pwrite(descriptor, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()) && fsync(descriptor) == 0;
+  const int code = errno;
+  (void)close(descriptor);
+  errno = code;
+  if (!ok) fail_with_errno(path, "write");
+}
+
 OutputFile::OutputFile(const std::filesystem::path& path) : path_(path), buffer_(kBufferBytes) {
   HashState hash = new_hash();
   descriptor_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

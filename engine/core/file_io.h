@@ -38,6 +38,9 @@ FileDigest digest_file(const std::filesystem::path& path);
 /// Makes a rename or a new file inside `directory` survive a power failure. @throws Error{kIo}.
 void fsync_directory(const std::filesystem::path& directory);
 
+/// Replaces the first bytes of a file and fsyncs it. @throws Error{kIo}.
+void overwrite_start(const std::filesystem::path& path, std::string_view bytes);
+
 /// A new file, written front to back through a buffer and hashed on the way. Owns its descriptor.
 ///
 /// Durable only once close() has returned; the destructor abandons an unfinished file without a word.

@@ -31,6 +31,9 @@ void install_interrupt_handlers() {
 }
 
 const std::atomic<int>& interrupt_signal() { return ending_signal; }
+void stop_if_interrupted() {
+  if (const int signal = ending_signal.load(std::memory_order_relaxed)) throw Interrupted(signal);
+}
 bool take_checkpoint_request() { return checkpoint_wanted.exchange(false); }
 
 }  // namespace salient

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 
 namespace salient {
 
@@ -11,6 +12,16 @@ void install_interrupt_handlers();
 
 /// 0, or the number of the signal that asks the program to end; the exit code is then 128 + it.
 const std::atomic<int>& interrupt_signal();
+
+/// What stop_if_interrupted() throws: no error, but the user's wish. Only main catches it.
+struct Interrupted : std::exception {
+  explicit Interrupted(int number) : signal(number) {}
+  const char* what() const noexcept override { return "interrupted"; }
+  int signal;
+};
+
+/// For the loops of long jobs that clean up by unwinding. @throws Interrupted
+void stop_if_interrupted();
 
 /// Whether SIGUSR1 came since the last call.
 bool take_checkpoint_request();

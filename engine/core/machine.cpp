@@ -55,6 +55,15 @@ std::string host_name() {
 
 std::int64_t resident_bytes() { return kilobytes_of("/proc/self/status", "VmRSS"); }
 
+std::int64_t peak_resident_bytes() { return kilobytes_of("/proc/self/status", "VmHWM"); }
+
+std::int64_t total_host_bytes() {
+  const std::int64_t total = kilobytes_of("/proc/meminfo", "MemTotal");
+  std::ifstream limit_file("/sys/fs/cgroup/memory.max");
+  std::int64_t limit = 0;
+  return limit_file >> limit ? std::min(total, limit) : total;
+}
+
 std::int64_t available_host_bytes() {
   std::int64_t available = kilobytes_of("/proc/meminfo", "MemAvailable");
   std::ifstream limit_file("/sys/fs/cgroup/memory.max"), used_file("/sys/fs/cgroup/memory.current");

@@ -13,6 +13,8 @@ std::string cpu_model();  ///< as /proc/cpuinfo names it
 std::string host_name();
 
 std::int64_t resident_bytes();        ///< of this process, now
+std::int64_t peak_resident_bytes();   ///< of this process, the most so far (VmHWM)
+std::int64_t total_host_bytes();      ///< memory of the host, cut to the container's limit
 std::int64_t available_host_bytes();  ///< free or reclaimable, cut to the container's limit
 
 }  // namespace salient

@@ -2,6 +2,7 @@
 #include "engine/core/npy.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -201,16 +202,6 @@ std::string shape_to_text(std::span<const std::uint64_t> shape) {
   return text += shape.size() == 1 ? ",)" : ")";
 }
 
-std::string padded_header(std::string_view dtype, std::span<const std::uint64_t> shape) {
-  constexpr std::size_t kTextBytes = NpyWriter::kDataOffset - 10;  // after magic, version and the 16-bit length
-  std::string text = "{'descr': '";
-  text.append(dtype).append("', 'fortran_order': False, 'shape': ").append(shape_to_text(shape)).append(", }");
-  text.resize(kTextBytes - 1, ' ');
-  std::string header(kMagic);
-  header.append({'\1', '\0', static_cast<char>(kTextBytes & 0xFF), static_cast<char>(kTextBytes >> 8)});
-  return header.append(text).append("\n");
-}
-
 }  // namespace
 
 std::uint64_t NpyHeader::num_items() const {
@@ -302,9 +293,19 @@ void convert_to_float(const NpyHeader& header, const std::byte* raw, std::size_t
   convert(header, raw, count, out);
 }
 
+std::string npy_header(std::string_view dtype, std::span<const std::uint64_t> shape) {
+  constexpr std::size_t kTextBytes = NpyWriter::kDataOffset - 10;  // after magic, version and the 16-bit length
+  std::string text = "{'descr': '";
+  text.append(dtype).append("', 'fortran_order': False, 'shape': ").append(shape_to_text(shape)).append(", }");
+  text.resize(kTextBytes - 1, ' ');
+  std::string header(kMagic);
+  header.append({'\1', '\0', static_cast<char>(kTextBytes & 0xFF), static_cast<char>(kTextBytes >> 8)});
+  return header.append(text).append("\n");
+}
+
 NpyWriter::NpyWriter(const std::filesystem::path& path, std::string_view dtype, std::vector<std::uint64_t> shape)
     : file_(path) {
-  const std::string header = padded_header(dtype, shape);
+  const std::string header = npy_header(dtype, shape);
   promised_bytes_ = header.size() + parse_npy_header(header, path.string()).data_bytes();
   file_.write(header);
 }
@@ -312,6 +313,17 @@ NpyWriter::NpyWriter(const std::filesystem::path& path, std::string_view dtype, 
 FileDigest NpyWriter::close() {
   require(file_.bytes_written() == promised_bytes_, "an array file gets exactly the values its shape promises");
   return file_.close();
+}
+
+NpyAppender::NpyAppender(std::filesystem::path path, std::string dtype, std::size_t item_bytes)
+    : path_(std::move(path)), dtype_(std::move(dtype)), item_bytes_(item_bytes), file_(path_) {
+  file_.write(npy_header(dtype_, std::array<std::uint64_t, 1>{0}));
+}
+
+FileDigest NpyAppender::close() {
+  const std::uint64_t count = (file_.close().bytes - NpyWriter::kDataOffset) / item_bytes_;
+  overwrite_start(path_, npy_header(dtype_, std::array{count}));
+  return digest_file(path_);
 }
 
 }  // namespace salient

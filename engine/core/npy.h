@@ -90,6 +90,9 @@ void convert_to_int64(const NpyHeader& header, const std::byte* raw, std::size_t
 void convert_to_double(const NpyHeader& header, const std::byte* raw, std::size_t count, double* out);
 void convert_to_float(const NpyHeader& header, const std::byte* raw, std::size_t count, float* out);
 
+/// A header in our layout, 4096 bytes: version 1.0, padded with blanks. @param dtype  "<i8", "<u4", "<f2", ...
+std::string npy_header(std::string_view dtype, std::span<const std::uint64_t> shape);
+
 /// Writes one array front to back, in our layout: version 1.0, data at byte 4096.
 /// @throws Error{kIo} from every member.
 class NpyWriter {
@@ -108,6 +111,26 @@ class NpyWriter {
  private:
   OutputFile file_;
   std::uint64_t promised_bytes_;
+};
+
+/// The same for one axis whose length shows at the end.
+/// @throws Error{kIo} from every member.
+class NpyAppender {
+ public:
+  NpyAppender(std::filesystem::path path, std::string dtype, std::size_t item_bytes);
+
+  template <std::ranges::contiguous_range Values>
+  void write(const Values& values) {
+    require(sizeof(*std::ranges::data(values)) == item_bytes_, "an array has one type");
+    file_.write(std::ranges::data(values), std::ranges::size(values) * item_bytes_);
+  }
+  FileDigest close();  ///< puts the length into the header, then reads the file once for its checksum; fsyncs
+
+ private:
+  std::filesystem::path path_;
+  std::string dtype_;
+  std::size_t item_bytes_;
+  OutputFile file_;
 };
 
 }  // namespace salient
