@@ -5,12 +5,13 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
-#include <atomic>
 #include <set>
+#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/core/progress.h"
 #include "loaders/csr_rows.h"
+#include "loaders/prepare/scatter_rows.h"
 
 namespace salient {
 namespace {
@@ -42,26 +43,11 @@ CsrArrays build_csr(std::uint64_t num_nodes, std::vector<NodeId> sources, std::v
                     EdgeDirections directions) {
   require(sources.size() == destinations.size(), "an edge has two ends");
   require(all_below(sources, num_nodes) && all_below(destinations, num_nodes), "edges join nodes of the graph");
-  CsrArrays graph;
-  graph.indptr.assign(num_nodes + 1, 0);
-  EdgeOffset* const cursor = graph.indptr.data() + 1;
-  const auto advance = [cursor](NodeId row) {
-    return std::atomic_ref(cursor[row]).fetch_add(1, std::memory_order_relaxed);
-  };
-  for_each_entry("counting edges", sources, destinations, directions, [&](NodeId row, NodeId) { (void)advance(row); });
-
-  EdgeOffset total =
-      0;  // cursor[v] becomes the start of row v; the scatter moves it to the end, which is indptr[v + 1]
-  UnsetHugeVector<NodeId> filled(num_nodes);
-  for (std::size_t v = 0; v < num_nodes; ++v) {
-    const EdgeOffset count = cursor[v];
-    filled[v] = static_cast<NodeId>(count);
-    cursor[v] = total;
-    total += count;
-  }
-  graph.indices.resize(static_cast<std::size_t>(total));
-  for_each_entry("placing edges", sources, destinations, directions,
-                 [&](NodeId row, NodeId entry) { graph.indices[static_cast<std::size_t>(advance(row))] = entry; });
+  UnsetHugeVector<NodeId> filled;
+  const char* label = "counting edges";
+  CsrArrays graph = scatter_rows(num_nodes, filled, [&](auto use) {
+    for_each_entry(std::exchange(label, "placing edges"), sources, destinations, directions, use);
+  });
   sources = {};
   destinations = {};
   tidy_rows(graph, filled);

@@ -41,15 +41,19 @@ void read_edges(NpzArray& array, EdgeLayout layout, RawGraph& graph) {
   });
 }
 
-void read_features(NpzArray& array, RawGraph& graph) {
+int feature_dim_of(const NpzArray& array, std::uint64_t num_nodes) {
   constexpr std::uint64_t kMaxDim = std::uint64_t{1} << 20;
   array.expect(NpzKind::kFloat);
+  const auto& shape = array.header().shape;
+  const bool fits = shape.size() == 2 && shape[0] == num_nodes && shape[1] > 0 && shape[1] <= kMaxDim;
+  if (!fits) fail_at_shape(array, "(" + std::to_string(num_nodes) + ", F)");
+  return static_cast<int>(shape[1]);
+}
+
+void read_features(NpzArray& array, RawGraph& graph) {
   const NpyHeader& header = array.header();
-  const bool fits = header.shape.size() == 2 && header.shape[0] == graph.num_nodes && header.shape[1] > 0 &&
-                    header.shape[1] <= kMaxDim;
-  if (!fits) fail_at_shape(array, "(" + std::to_string(graph.num_nodes) + ", F)");
+  graph.features.dim = feature_dim_of(array, graph.num_nodes);
   const std::size_t num_rows = header.shape[0], dim = header.shape[1];
-  graph.features.dim = static_cast<int>(dim);
   graph.features.rows.reserve(num_rows * dim * size_of(graph.features.type));
   std::vector<float> columns;
   for_each_block<float>(array, "features", [&](std::span<const float> values, std::uint64_t) {
@@ -70,6 +74,7 @@ void read_labels(NpzArray& array, RawGraph& graph) {
   const auto& shape = array.header().shape;
   const bool is_column = shape.size() == 1 || (shape.size() == 2 && shape[1] == 1);
   if (!is_column || shape[0] != graph.num_nodes) fail_at_shape(array, "(" + std::to_string(graph.num_nodes) + ", 1)");
+  graph.labels.reserve(graph.num_nodes);
   for_each_block<float>(array, "labels", [&](std::span<const float> values, std::uint64_t position) {
     for (const float value : values) {
       std::int32_t label = 0;

@@ -39,6 +39,9 @@ enum class EdgeLayout {
 /// @throws Error{kBadData} for another shape or type, and for ids of no node.
 void read_edges(NpzArray& array, EdgeLayout layout, RawGraph& graph);
 
+/// The width of a feature matrix. @throws Error{kBadData} unless it is floats of shape [num_nodes, F].
+int feature_dim_of(const NpzArray& array, std::uint64_t num_nodes);
+
 /// Fills features.dim and .rows from floats of shape [V, F], C or Fortran order.
 /// @throws Error{kBadData} for another shape or type, and as append_feature_rows()
 void read_features(NpzArray& array, RawGraph& graph);

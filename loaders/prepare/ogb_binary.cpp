@@ -21,19 +21,32 @@ std::uint64_t read_count(const ZipArchive& archive, const char* key) {
 
 }  // namespace
 
-void read_ogb_binary(const OgbLayout& layout, RawGraph& graph) {
-  const ZipArchive archive(layout.raw("data.npz"));
-  graph.num_nodes = read_count(archive, "num_nodes_list");
-  if (!is_node_count(graph.num_nodes))
+OgbSize size_of_ogb_binary(const ZipArchive& archive) {
+  OgbSize size{.num_nodes = read_count(archive, "num_nodes_list"), .num_edges = read_count(archive, "num_edges_list")};
+  if (!is_node_count(size.num_nodes))
     fail(ErrorKind::kBadData, archive.file().path().string() +
                                   ": num_nodes_list: a graph has 1 to 2^32 - 2 nodes, not " +
-                                  std::to_string(graph.num_nodes));
+                                  std::to_string(size.num_nodes));
+  NpzArray(archive, "edge_index").expect_shape(std::array<std::uint64_t, 2>{2, size.num_edges});
+  const NpzArray features(archive, "node_feat");
+  size.feature_dim = static_cast<std::uint64_t>(feature_dim_of(features, size.num_nodes));
+  size.features_are_columns = features.header().is_fortran_order;
+  return size;
+}
 
-  const ZipArchive label_archive(layout.raw("node-label.npz"));
-  NpzArray labels(label_archive, "node_label");
+OgbSize size_of_ogb_binary(const OgbLayout& layout) { return size_of_ogb_binary(ZipArchive(layout.raw("data.npz"))); }
+
+void read_ogb_binary_labels(const OgbLayout& layout, RawGraph& graph) {
+  const ZipArchive archive(layout.raw("node-label.npz"));
+  NpzArray labels(archive, "node_label");
   read_labels(labels, graph);
+}
+
+void read_ogb_binary(const OgbLayout& layout, RawGraph& graph) {
+  const ZipArchive archive(layout.raw("data.npz"));
+  graph.num_nodes = size_of_ogb_binary(archive).num_nodes;
+  read_ogb_binary_labels(layout, graph);
   NpzArray edges(archive, "edge_index");
-  edges.expect_shape(std::array<std::uint64_t, 2>{2, read_count(archive, "num_edges_list")});
   read_edges(edges, EdgeLayout::kRows, graph);
   NpzArray features(archive, "node_feat");
   read_features(features, graph);

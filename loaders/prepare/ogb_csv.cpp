@@ -58,6 +58,14 @@ struct Promise {
 
 Promise read_promise(const fs::path& path) { return {read_count(path), path}; }
 
+Promise read_num_nodes(const OgbLayout& layout) {
+  const Promise promise = read_promise(layout.raw("num-node-list.csv.gz"));
+  if (!is_node_count(promise.num_lines))
+    fail(ErrorKind::kBadData,
+         promise.said_by.string() + ": a graph has 1 to 2^32 - 2 nodes, not " + std::to_string(promise.num_lines));
+  return promise;
+}
+
 struct Edges {
   std::vector<NodeId> sources{}, destinations{};
 };
@@ -92,6 +100,10 @@ void read_edges(const OgbLayout& layout, int num_threads, RawGraph& graph) {
   promise.check(graph.sources.size(), reader.path());
 }
 
+std::size_t num_columns_of(std::string_view line) {
+  return static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1;
+}
+
 void append_row(std::string_view line, const fs::path& path, std::uint64_t number, std::size_t num_columns,
                 std::vector<float>& values) {
   FieldSplitter splitter(line, ',');
@@ -112,7 +124,7 @@ void read_features(const OgbLayout& layout, const Promise& promise, int num_thre
   LineReader reader(path);
   std::string_view first;
   if (!reader.next(first)) fail(ErrorKind::kBadData, path.string() + ": is empty");
-  const auto num_columns = static_cast<std::size_t>(std::count(first.begin(), first.end(), ',')) + 1;
+  const std::size_t num_columns = num_columns_of(first);
   graph.features.dim = static_cast<int>(num_columns);
   std::vector<float> first_row;
   append_row(first, path, 1, num_columns, first_row);
@@ -149,11 +161,16 @@ void read_labels(const OgbLayout& layout, const Promise& promise, RawGraph& grap
 
 }  // namespace
 
+OgbSize size_of_ogb_csv(const OgbLayout& layout) {
+  OgbSize size{.num_nodes = read_num_nodes(layout).num_lines,
+               .num_edges = read_promise(layout.raw("num-edge-list.csv.gz")).num_lines};
+  LineReader features(layout.raw("node-feat.csv.gz"));
+  if (std::string_view line; features.next(line)) size.feature_dim = num_columns_of(line);
+  return size;
+}
+
 void read_ogb_csv(const OgbLayout& layout, int num_threads, RawGraph& graph) {
-  const Promise promise = read_promise(layout.raw("num-node-list.csv.gz"));
-  if (!is_node_count(promise.num_lines))
-    fail(ErrorKind::kBadData,
-         promise.said_by.string() + ": a graph has 1 to 2^32 - 2 nodes, not " + std::to_string(promise.num_lines));
+  const Promise promise = read_num_nodes(layout);
   graph.num_nodes = promise.num_lines;
   read_labels(layout, promise, graph);
   read_features(layout, promise, num_threads, graph);

@@ -38,13 +38,6 @@ std::vector<NodeId> read_split_part(const OgbLayout& layout, std::uint8_t part, 
   return nodes;
 }
 
-void read_split(const OgbLayout& layout, RawGraph& graph) {
-  std::vector<std::uint8_t> part_of(graph.num_nodes, 0);
-  graph.train = read_split_part(layout, 1, graph, part_of);
-  graph.valid = read_split_part(layout, 2, graph, part_of);
-  graph.test = read_split_part(layout, 3, graph, part_of);
-}
-
 /// "INDEX,NAME", the name quoted when it has commas; a header; each index once.
 std::vector<std::string> read_class_names(const fs::path& path) {
   LineReader reader(path);
@@ -94,24 +87,53 @@ int count_classes(const OgbLayout& layout, const RawGraph& graph) {
 
 }  // namespace
 
-RawGraph import_ogb(const OgbOptions& options) {
+void read_ogb_split(const OgbLayout& layout, RawGraph& graph) {
+  std::vector<std::uint8_t> part_of(graph.num_nodes, 0);
+  graph.train = read_split_part(layout, 1, graph, part_of);
+  graph.valid = read_split_part(layout, 2, graph, part_of);
+  graph.test = read_split_part(layout, 3, graph, part_of);
+  graph.num_classes = count_classes(layout, graph);
+  add_class_names(layout, graph);
+}
+
+OgbLayout layout_of(const OgbOptions& options) {
   if (options.symmetric != "auto" && options.symmetric != "yes" && options.symmetric != "no")
     fail(ErrorKind::kUsage, "--symmetric: auto, yes or no, not " + in_quotes(options.symmetric));
-  const OgbLayout layout = find_ogb_layout(options.raw, options.name);
+  return find_ogb_layout(options.raw, options.name);
+}
+
+RawGraph start_ogb(const OgbOptions& options, const OgbLayout& layout) {
   RawGraph graph{.name = layout.name,
-                 .source_kind = "ogb",
+                 .source_kind = layout.is_synthetic ? "synthetic" : "ogb",
                  .source_path = options.raw.string(),
                  .source_options = options.symmetric == "auto" ? "" : "--symmetric " + options.symmetric,
                  .symmetrise = options.symmetric != "no"};
   graph.features.type = options.feature_type;
+  return graph;
+}
+
+RawGraph import_ogb(const OgbOptions& options) {
+  const OgbLayout layout = layout_of(options);
+  RawGraph graph = start_ogb(options, layout);
   if (layout.is_binary)
     read_ogb_binary(layout, graph);
   else
     read_ogb_csv(layout, options.num_threads, graph);
-  read_split(layout, graph);
-  graph.num_classes = count_classes(layout, graph);
-  add_class_names(layout, graph);
+  read_ogb_split(layout, graph);
   return graph;
+}
+
+std::uint64_t ogb_memory_bytes(const OgbOptions& options) {
+  const OgbLayout layout = layout_of(options);
+  const OgbSize size = layout.is_binary ? size_of_ogb_binary(layout) : size_of_ogb_csv(layout);
+  const std::uint64_t growth = layout.is_binary ? 1 : 2;  // arrays of text grow, and are copied when they do
+  const std::uint64_t num_features = size.num_nodes * size.feature_dim * growth;
+  const std::uint64_t turned = size.features_are_columns ? num_features * sizeof(float) : 0;
+  const std::uint64_t entries = size.num_edges * (options.symmetric == "no" ? 1 : 2);
+  const std::uint64_t edges = 2 * sizeof(NodeId) * size.num_edges * growth;
+  const std::uint64_t rows = entries * sizeof(NodeId) + size.num_nodes * (sizeof(EdgeOffset) + sizeof(NodeId));
+  return num_features * size_of(options.feature_type) + std::max(turned, edges + rows) +
+         size.num_nodes * (sizeof(std::int32_t) + 1);
 }
 
 }  // namespace salient

@@ -1,6 +1,7 @@
 // loaders/prepare/ogb_importer.h - node sets of the Open Graph Benchmark, from the files its downloads hold.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -23,6 +24,11 @@ struct OgbOptions {
 ///         a line that is no number, ids of no node, counts that contradict num-node-list or num-edge-list, unequal
 ///         columns, a node twice in the split, an unlabelled training node; Error{kUsage} for `symmetric`.
 /// Determinism: a function of the files, whatever num_threads is.
+/// Oracle:      of stream_ogb(), which takes the binary layout in bounded memory.
 RawGraph import_ogb(const OgbOptions& options);
+
+/// What import_ogb() and write_store() take, about, told from headers and counts alone.
+/// @throws as import_ogb()
+std::uint64_t ogb_memory_bytes(const OgbOptions& options);
 
 }  // namespace salient

@@ -81,6 +81,7 @@ OgbLayout find_ogb_layout(const std::filesystem::path& raw, const std::string& n
   OgbLayout layout{.root = root_of(raw)};
   layout.name = name.empty() ? ogb_name_of_folder(fs::canonical(layout.root).filename().string()) : name;
   layout.known = known_set(layout.name);
+  layout.is_synthetic = fs::exists(layout.root / kSyntheticMarker);
   layout.is_binary = fs::exists(layout.raw("data.npz"));
   layout.split = split_of(layout);
   check_files(layout);

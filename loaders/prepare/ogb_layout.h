@@ -15,11 +15,15 @@ struct OgbKnownSet {
   const char* split_type;
 };
 
+/// A file in a set's root that says that the set is generated, and its name.
+inline constexpr char kSyntheticMarker[] = "synthetic.txt";
+
 struct OgbLayout {
   std::filesystem::path root{};  ///< holds raw/, split/ and perhaps mapping/
   std::string name{};
   const OgbKnownSet* known = nullptr;
   bool is_binary = false;         ///< raw/data.npz instead of raw/edge.csv.gz and its like
+  bool is_synthetic = false;      ///< the files say that they are generated: synthetic.txt
   std::filesystem::path split{};  ///< holds train.csv.gz, valid.csv.gz, test.csv.gz
 
   std::filesystem::path raw(const char* file) const { return root / "raw" / file; }

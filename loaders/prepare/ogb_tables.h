@@ -1,14 +1,41 @@
-// loaders/prepare/ogb_tables.h - the two layouts of OGB's raw files; each fills the same parts of a RawGraph.
+// loaders/prepare/ogb_tables.h - the parts of OGB's raw files, for whoever puts them together.
 #pragma once
 
+#include <cstdint>
+
+#include "loaders/prepare/ogb_importer.h"
 #include "loaders/prepare/ogb_layout.h"
 #include "loaders/prepare/raw_graph.h"
+#include "loaders/prepare/zip_archive.h"
 
 namespace salient {
+
+struct OgbSize {
+  std::uint64_t num_nodes = 0, num_edges = 0, feature_dim = 0;
+  bool features_are_columns = false;  ///< Fortran order
+};
+
+/// Where the files are. @throws Error{kUsage} for options.symmetric; as find_ogb_layout()
+OgbLayout layout_of(const OgbOptions& options);
+
+/// Name, source and options; no tables yet.
+RawGraph start_ogb(const OgbOptions& options, const OgbLayout& layout);
 
 /// Fill num_nodes, sources, destinations, features.dim and .rows, and labels. features.type is set.
 /// @throws as import_ogb()
 void read_ogb_csv(const OgbLayout& layout, int num_threads, RawGraph& graph);
 void read_ogb_binary(const OgbLayout& layout, RawGraph& graph);
+
+/// From the counts and the first line or the headers. @throws as import_ogb()
+OgbSize size_of_ogb_csv(const OgbLayout& layout);
+OgbSize size_of_ogb_binary(const OgbLayout& layout);
+OgbSize size_of_ogb_binary(const ZipArchive& archive);  ///< of data.npz
+
+/// Fills labels, which the binary layout keeps apart. num_nodes is set.
+void read_ogb_binary_labels(const OgbLayout& layout, RawGraph& graph);
+
+/// Fills train, valid, test, num_classes and class_names; num_nodes and labels are set.
+/// @throws as import_ogb()
+void read_ogb_split(const OgbLayout& layout, RawGraph& graph);
 
 }  // namespace salient

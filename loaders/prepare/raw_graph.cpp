@@ -11,10 +11,10 @@
 namespace salient {
 namespace {
 
-[[noreturn]] void refuse_value(const RawFeatures& features, std::size_t position, float value,
-                               const std::string& file) {
-  const auto dim = static_cast<std::size_t>(features.dim);
-  std::string text = file + ": row " + std::to_string(position / dim) + ", column " + std::to_string(position % dim);
+[[noreturn]] void refuse_value(int dim, std::uint64_t position, float value, const std::string& file) {
+  const auto width = static_cast<std::uint64_t>(dim);
+  std::string text =
+      file + ": row " + std::to_string(position / width) + ", column " + std::to_string(position % width);
   text += " is " + std::to_string(value);
   text += std::isfinite(value) ? ", beyond the f16 range of 65504; use --feature-dtype f32" : "; features are finite";
   fail(ErrorKind::kBadData, text);
@@ -31,18 +31,22 @@ bool label_of(double value, std::int32_t& label) {
 
 bool is_node_count(std::uint64_t count) { return count > 0 && count < std::numeric_limits<NodeId>::max(); }
 
+void convert_features(std::span<const float> values, FeatureType type, int dim, std::uint64_t position,
+                      const std::string& file, std::byte* out) {
+  require(dim > 0, "the feature width is set before rows are converted");
+  const float limit = type == FeatureType::kF16 ? kHalfMax : std::numeric_limits<float>::max();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!(std::fabs(values[i]) <= limit)) refuse_value(dim, position + i, values[i], file);
+  if (type == FeatureType::kF16)
+    floats_to_halves(values.data(), values.size(), reinterpret_cast<std::uint16_t*>(out));
+  else if (!values.empty())
+    std::memcpy(out, values.data(), values.size_bytes());
+}
+
 void append_feature_rows(RawFeatures& features, const float* values, std::size_t count, const std::string& file) {
-  require(features.dim > 0, "the feature width is set before rows are appended");
   const std::size_t item = size_of(features.type), before = features.rows.size() / item;
-  const float limit = features.type == FeatureType::kF16 ? kHalfMax : std::numeric_limits<float>::max();
-  for (std::size_t i = 0; i < count; ++i)
-    if (!(std::fabs(values[i]) <= limit)) refuse_value(features, before + i, values[i], file);
   features.rows.resize(features.rows.size() + count * item);
-  std::byte* out = features.rows.data() + before * item;
-  if (features.type == FeatureType::kF16)
-    floats_to_halves(values, count, reinterpret_cast<std::uint16_t*>(out));
-  else if (count > 0)
-    std::memcpy(out, values, count * item);
+  convert_features({values, count}, features.type, features.dim, before, file, features.rows.data() + before * item);
 }
 
 }  // namespace salient

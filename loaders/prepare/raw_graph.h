@@ -1,7 +1,9 @@
 // loaders/prepare/raw_graph.h - what an importer hands over: a graph as read, before CSR, in memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,11 +46,20 @@ bool label_of(double value, std::int32_t& label);
 /// Node counts that a store can hold: 1 to 2^32 - 2.
 bool is_node_count(std::uint64_t count);
 
+/// Converts values of a feature matrix, row by row.
+///
+/// @param position  in the matrix of the first value
+/// @param out       [count] type
+/// @param file      named in the error.
+/// @throws Error{kBadData} for a non-finite value, or |x| > 65504 as f16, naming file, row and column.
+void convert_features(std::span<const float> values, FeatureType type, int dim, std::uint64_t position,
+                      const std::string& file, std::byte* out);
+
 /// Converts and appends `count` values that follow the ones already there.
 ///
 /// @param values  [count] row-major continuation of the matrix; `features.dim` is set.
 /// @param file    named in the error.
-/// @throws Error{kBadData} for a non-finite value, or |x| > 65504 as f16, naming file, row and column.
+/// @throws as convert_features()
 void append_feature_rows(RawFeatures& features, const float* values, std::size_t count, const std::string& file);
 
 }  // namespace salient

@@ -7,12 +7,10 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "engine/core/npy.h"
 #include "engine/core/progress.h"
-#include "engine/core/staged_directory.h"
-#include "engine/core/version.h"
 #include "loaders/dataset_checks.h"
 #include "loaders/prepare/csr_builder.h"
+#include "loaders/prepare/store_writer.h"
 #include "loaders/store_manifest.h"
 
 namespace salient {
@@ -24,10 +22,6 @@ oneapi::tbb::task_arena arena_of(int num_threads) {
   return oneapi::tbb::task_arena(num_threads > 0 ? num_threads : oneapi::tbb::task_arena::automatic);
 }
 
-ReplaceExisting replacement(const WriteStoreOptions& options) {
-  return options.force ? ReplaceExisting::kReplace : ReplaceExisting::kRefuse;
-}
-
 /// A store that open_dataset() refuses is never written.
 void check_rules(const Dataset& dataset, const fs::path& out) {
   const DatasetChecks checks(out);
@@ -37,54 +31,29 @@ void check_rules(const Dataset& dataset, const fs::path& out) {
   checks.check_splits(splits, dataset.labels);
 }
 
-/// Writes files into one folder and notes their digests for dataset.json.
-class FileWriter {
- public:
-  FileWriter(fs::path folder, std::map<std::string, FileDigest>& digests, Progress& progress)
-      : folder_(std::move(folder)), digests_(digests), progress_(progress) {}
-
-  template <class T>
-  void array(const std::string& name, std::string_view dtype, std::span<const T> values,
-             std::vector<std::uint64_t> shape) {
-    NpyWriter writer(folder_ / name, dtype, std::move(shape));
-    constexpr std::size_t kBlock = (std::size_t{16} << 20) / sizeof(T);
-    for (std::size_t from = 0; from < values.size(); from += kBlock) {
-      const auto block = values.subspan(from, std::min(kBlock, values.size() - from));
-      writer.write(block);
-      progress_.add(block.size_bytes());
-    }
-    digests_[name] = writer.close();
-  }
-
-  void lines(const std::string& name, std::span<const std::string> lines) {
-    if (lines.empty()) return;
-    std::string text;
-    for (const std::string& line : lines) text.append(line).append("\n");
-    digests_[name] = write_text_file(folder_ / name, text);
-  }
-
- private:
-  fs::path folder_;
-  std::map<std::string, FileDigest>& digests_;
-  Progress& progress_;
-};
-
-void write_arrays(const Dataset& dataset, const StoreOrigin& origin, FileWriter& files) {
+void write_arrays(const Dataset& dataset, const StoreOrigin& origin, StoreWriter& store) {
   const std::uint64_t num_nodes = dataset.num_nodes();
-  files.array("indptr.npy", "<i8", dataset.graph.indptr, {num_nodes + 1});
-  files.array("indices.npy", "<u4", dataset.graph.indices, {dataset.graph.indices.size()});
-  files.array("labels.npy", "<i4", dataset.labels, {num_nodes});
-  files.array("train.npy", "<u4", dataset.train, {dataset.train.size()});
-  files.array("valid.npy", "<u4", dataset.valid, {dataset.valid.size()});
-  files.array("test.npy", "<u4", dataset.test, {dataset.test.size()});
+  const std::uint64_t total = dataset.graph.indptr.size_bytes() + dataset.graph.indices.size_bytes() +
+                              num_nodes * dataset.features.row_bytes + dataset.labels.size_bytes();
+  Progress progress("writing", total, "bytes");
+  const auto write = [&]<class T>(const std::string& name, std::string_view dtype, std::span<const T> values,
+                                  std::vector<std::uint64_t> shape) {
+    store.write_array(name, dtype, values, std::move(shape), &progress);
+  };
+  write("indptr.npy", "<i8", dataset.graph.indptr, {num_nodes + 1});
+  write("indices.npy", "<u4", dataset.graph.indices, {dataset.graph.indices.size()});
+  write("labels.npy", "<i4", dataset.labels, {num_nodes});
+  write("train.npy", "<u4", dataset.train, {dataset.train.size()});
+  write("valid.npy", "<u4", dataset.valid, {dataset.valid.size()});
+  write("test.npy", "<u4", dataset.test, {dataset.test.size()});
   if (dataset.feature_dim > 0) {
     const std::span bytes(dataset.features.data, num_nodes * dataset.features.row_bytes);
-    files.array("features.npy", dataset.feature_type == FeatureType::kF16 ? "<f2" : "<f4", bytes,
-                {num_nodes, static_cast<std::uint64_t>(dataset.feature_dim)});
+    write("features.npy", dataset.feature_type == FeatureType::kF16 ? "<f2" : "<f4", bytes,
+          {num_nodes, static_cast<std::uint64_t>(dataset.feature_dim)});
   }
-  if (!origin.original_ids.empty()) files.array("original_ids.npy", "<u8", origin.original_ids, {num_nodes});
-  files.lines("class_names.txt", origin.class_names);
-  files.lines("vocabulary.txt", origin.vocabulary);
+  if (!origin.original_ids.empty()) write("original_ids.npy", "<u8", origin.original_ids, {num_nodes});
+  store.write_lines("class_names.txt", origin.class_names);
+  store.write_lines("vocabulary.txt", origin.vocabulary);
 }
 
 StoreManifest manifest_of(const Dataset& dataset, const StoreOrigin& origin) {
@@ -101,15 +70,10 @@ StoreManifest manifest_of(const Dataset& dataset, const StoreOrigin& origin) {
   manifest.source_kind = dataset.source_kind;
   manifest.source_path = origin.source_path;
   manifest.source_options = origin.source_options;
-  manifest.created_by = std::string("salient-prepare ") + kVersion;
   return manifest;
 }
 
 }  // namespace
-
-void check_can_write(const WriteStoreOptions& options) {
-  const StagedDirectory probe(options.out, replacement(options), kManifestName);
-}
 
 WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
   if (graph.num_nodes == 0) fail(ErrorKind::kBadData, graph.source_path + ": a graph without nodes");
@@ -151,18 +115,10 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
 
 WriteReport write_store(const Dataset& dataset, const StoreOrigin& origin, const WriteStoreOptions& options) {
   check_rules(dataset, options.out);
-  StagedDirectory staged(options.out, replacement(options), kManifestName);
-  StoreManifest manifest = manifest_of(dataset, origin);
-  const std::uint64_t total = dataset.graph.indptr.size_bytes() + dataset.graph.indices.size_bytes() +
-                              dataset.num_nodes() * dataset.features.row_bytes + dataset.labels.size_bytes();
-  Progress progress("writing", total, "bytes");
-  FileWriter files(staged.path(), manifest.files, progress);
-  write_arrays(dataset, origin, files);
-  const FileDigest description = write_text_file(staged.path() / kManifestName, manifest_text(manifest));
-  staged.publish();
-  WriteReport report{origin.edges_read, manifest.num_edges, origin.duplicates, origin.self_loops, description.bytes};
-  for (const auto& [name, digest] : manifest.files) report.bytes += digest.bytes;
-  return report;
+  StoreWriter store(options);
+  write_arrays(dataset, origin, store);
+  const StoreManifest manifest = manifest_of(dataset, origin);
+  return {origin.edges_read, manifest.num_edges, origin.duplicates, origin.self_loops, store.publish(manifest)};
 }
 
 }  // namespace salient

@@ -27,7 +27,8 @@ struct WriteReport {
 };
 
 /// @throws Error{kUsage} when `out` exists and may not be replaced: for programs to call before hours of reading.
-void check_can_write(const WriteStoreOptions& options);
+/// @param marker  the file that tells that what exists may be replaced; "" = that of a store
+void check_can_write(const WriteStoreOptions& options, const std::filesystem::path& marker = {});
 
 /// Builds the CSR (symmetrise, sort, deduplicate; self loops stay and are counted), writes every file into a sibling
 /// folder, fsyncs, renames.

@@ -1,0 +1,200 @@
+// loaders/prepare/ogb_stream.cpp - see ogb_stream.h.
+#include "loaders/prepare/ogb_stream.h"
+
+#include <oneapi/tbb/task_arena.h>
+
+#include <atomic>
+#include <cmath>
+#include <future>
+#include <utility>
+
+#include "engine/core/error.h"
+#include "engine/core/interrupt.h"
+#include "engine/core/machine.h"
+#include "engine/core/options.h"
+#include "loaders/prepare/csr_files.h"
+#include "loaders/prepare/edge_buckets.h"
+#include "loaders/prepare/edge_pairs.h"
+#include "loaders/prepare/npz_tables.h"
+#include "loaders/prepare/ogb_tables.h"
+#include "loaders/prepare/store_writer.h"
+#include "loaders/prepare/stream_plan.h"
+
+namespace salient {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Thrown on one thread because another one failed; that one's error is reported.
+struct OtherFailed {};
+
+/// The common progress of two threads, and the way each of them learns that it should stop.
+struct Pace {
+  Progress progress;
+  std::atomic<bool> has_failed{false};
+
+  void add(std::uint64_t items) {
+    if (has_failed) throw OtherFailed();
+    stop_if_interrupted();
+    progress.add(items);
+  }
+};
+
+void check_disk(const fs::path& out, std::uint64_t needed) {
+  std::error_code error;
+  fs::path parent = fs::absolute(out).lexically_normal().parent_path();
+  while (!fs::exists(parent, error) && parent.has_relative_path()) parent = parent.parent_path();
+  const fs::space_info space = fs::space(parent, error);
+  if (error || space.available >= needed) return;
+  const auto in_gb = [](std::uint64_t bytes) {
+    return options::to_text(std::ceil(static_cast<double>(bytes) * 1e-8) / 10) + " GB";
+  };
+  fail(ErrorKind::kIo, out.string() + ": needs up to " + in_gb(needed) + " of disk while it is made, " +
+                           in_gb(space.available) + " are free");
+}
+
+/// One stream front to back: floats in, stored rows out.
+FileDigest write_features(NpzArray& array, FeatureType type, int dim, const fs::path& folder, Pace& pace) {
+  constexpr std::size_t kBlock = std::size_t{128} << 10;
+  std::vector<float> values(kBlock);
+  std::vector<std::byte> stored(kBlock * size_of(type));
+  NpyWriter writer(folder / "features.npy", type == FeatureType::kF16 ? "<f2" : "<f4", array.header().shape);
+  std::uint64_t position = 0;
+  while (const std::size_t count = array.read(std::span(values))) {
+    convert_features(std::span(values).first(count), type, dim, position, array.name(), stored.data());
+    writer.write(std::span(stored).first(count * size_of(type)));
+    position += count;
+    pace.add(count);
+  }
+  return writer.close();
+}
+
+/// Spreads all entries over files, then sorts file by file.
+void write_edges(const ZipArchive& archive, const RawGraph& graph, const StreamPlan& plan, StoreWriter& store,
+                 CsrFiles& csr, Pace& pace) {
+  const fs::path scratch = store.folder() / "scratch";
+  if (std::error_code error; !fs::create_directory(scratch, error))
+    fail(ErrorKind::kIo, scratch.string() + ": cannot create this folder: " + error.message());
+  std::vector<EdgeBucket> buckets;
+  {
+    const NodeId last_node = static_cast<NodeId>(graph.num_nodes - 1);
+    EdgeBuckets open(scratch / "edges-", 0, entry_key(last_node, 0xFFFFFFFF), plan.num_buckets, plan.buffer_keys);
+    for_each_edge_block(
+        archive, graph.num_nodes, [&](std::uint64_t items) { pace.add(items); },
+        [&](std::span<const NodeId> sources, std::span<const NodeId> destinations) {
+          for (std::size_t m = 0; m < sources.size(); ++m) {
+            open.add(entry_key(destinations[m], sources[m]));
+            if (graph.symmetrise && sources[m] != destinations[m]) open.add(entry_key(sources[m], destinations[m]));
+          }
+        });
+    buckets = open.close();
+  }
+  for (const EdgeBucket& bucket : buckets)
+    sort_bucket(bucket, plan.sort_bytes, pace.progress, [&](NodeId first_row, const CsrArrays& rows) {
+      csr.append(first_row, rows);
+      pace.add(0);
+    });
+  csr.close(store);
+  fs::remove_all(scratch);
+}
+
+/// What is small: labels and split stay in memory no longer than they are needed.
+void write_node_data(RawGraph& graph, const OgbLayout& layout, StoreWriter& store) {
+  read_ogb_binary_labels(layout, graph);
+  read_ogb_split(layout, graph);
+  const auto write = [&store]<class T>(const char* name, const char* dtype, std::vector<T>& values) {
+    store.write_array(name, dtype, std::span<const T>(values), {values.size()});
+    values = {};
+  };
+  write("labels.npy", "<i4", graph.labels);
+  write("train.npy", "<u4", graph.train);
+  write("valid.npy", "<u4", graph.valid);
+  write("test.npy", "<u4", graph.test);
+  store.write_lines("class_names.txt", graph.class_names);
+}
+
+void write_tables(const ZipArchive& archive, const OgbSize& size, const RawGraph& graph, const StreamPlan& plan,
+                  StoreWriter& store, CsrFiles& csr) {
+  const std::uint64_t num_keys = size.num_edges * (graph.symmetrise ? 2 : 1);
+  Pace pace{
+      Progress("importing", graph.num_nodes * size.feature_dim + num_edge_items(size.num_edges) + num_keys, "numbers")};
+  NpzArray features(archive, "node_feat");
+  std::future<void> feature_thread = std::async(std::launch::async, [&] {
+    try {
+      store.add_file("features.npy",
+                     write_features(features, graph.features.type, graph.features.dim, store.folder(), pace));
+    } catch (...) {
+      pace.has_failed = true;
+      throw;
+    }
+  });
+  try {
+    write_edges(archive, graph, plan, store, csr, pace);
+  } catch (const OtherFailed&) {  // get() below has the reason
+  } catch (...) {
+    pace.has_failed = true;  // the future's destructor waits for the thread
+    throw;
+  }
+  feature_thread.get();
+}
+
+StoreManifest manifest_of(const RawGraph& graph, const CsrFiles& csr) {
+  StoreManifest manifest;
+  manifest.name = graph.name;
+  manifest.num_nodes = graph.num_nodes;
+  manifest.num_edges = csr.num_entries();
+  manifest.num_classes = graph.num_classes;
+  manifest.feature_dim = graph.features.dim;
+  manifest.feature_type = graph.features.type;
+  manifest.is_symmetric = graph.symmetrise;
+  manifest.self_loops = csr.self_loops();
+  manifest.rng_seed = graph.rng_seed;
+  manifest.source_kind = graph.source_kind;
+  manifest.source_path = graph.source_path;
+  manifest.source_options = graph.source_options;
+  return manifest;
+}
+
+/// Ids that the split's files may hold: none takes less than a byte, and vectors double while they grow.
+std::uint64_t split_bytes_of(const OgbLayout& layout) {
+  std::uint64_t bytes = 0;
+  for (const char* file : {"train.csv.gz", "valid.csv.gz", "test.csv.gz"}) bytes += fs::file_size(layout.split / file);
+  return 2 * sizeof(NodeId) * bytes;
+}
+
+}  // namespace
+
+bool can_stream_ogb(const OgbOptions& options) {
+  const OgbLayout layout = layout_of(options);
+  return layout.is_binary && !size_of_ogb_binary(layout).features_are_columns;
+}
+
+WriteReport stream_ogb(const OgbOptions& options, const WriteStoreOptions& write, std::uint64_t memory_bytes) {
+  const OgbLayout layout = layout_of(options);
+  RawGraph graph = start_ogb(options, layout);
+  const ZipArchive archive(layout.raw("data.npz"));
+  const OgbSize size = size_of_ogb_binary(archive);
+  graph.num_nodes = size.num_nodes;
+  graph.features.dim = static_cast<int>(size.feature_dim);
+  const int num_threads = write.num_threads > 0 ? write.num_threads : num_usable_cores();
+  const StreamPlan plan = plan_stream({.num_nodes = size.num_nodes,
+                                       .num_keys = size.num_edges * (graph.symmetrise ? 2 : 1),
+                                       .row_bytes = size.feature_dim * size_of(options.feature_type),
+                                       .split_bytes = split_bytes_of(layout),
+                                       .num_threads = num_threads},
+                                      memory_bytes, layout.root.string());
+  check_disk(write.out, plan.disk_bytes);
+  StoreWriter store(write);
+  write_node_data(graph, layout, store);
+  CsrFiles csr(store.folder(), size.num_nodes);
+  oneapi::tbb::task_arena arena(num_threads);
+  arena.execute([&] { write_tables(archive, size, graph, plan, store, csr); });
+  WriteReport report{.edges_read = size.num_edges,
+                     .entries = csr.num_entries(),
+                     .duplicates = csr.duplicates(),
+                     .self_loops = csr.self_loops()};
+  report.bytes = store.publish(manifest_of(graph, csr));
+  return report;
+}
+
+}  // namespace salient
