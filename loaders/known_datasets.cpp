@@ -9,15 +9,15 @@ namespace {
 
 struct KnownDataset {
   std::string_view name;
-  std::string_view archive;   ///< in OGB's download folder
-  std::string_view unpacked;  ///< the folder in that archive
-  std::string_view download;  ///< size of the archive
+  std::string_view unpacked;  ///< the folder that scripts/fetch_ogb.sh makes below data/ogb
+  std::string_view sizes;
 };
 
 constexpr std::array kKnown = {
-    KnownDataset{"ogbn-arxiv", "arxiv.zip", "arxiv", "82 MB"},
-    KnownDataset{"ogbn-products", "products.zip", "products", "1.4 GB"},
-    KnownDataset{"ogbn-papers100M", "papers100M-bin.zip", "papers100M-bin", "56.2 GiB, then 45 GB for the store"},
+    KnownDataset{"ogbn-arxiv", "arxiv", "83 MB to download, 55 MB as a store"},
+    KnownDataset{"ogbn-products", "products", "1.4 GB to download, 1.0 GB as a store"},
+    KnownDataset{"ogbn-papers100M", "papers100M-bin",
+                 "56.2 GiB to download, as much again unpacked, 43 GB as a store and 26 GB more while it is made"},
 };
 
 std::string leaf_of(const std::filesystem::path& directory) {
@@ -35,10 +35,10 @@ std::string how_to_get(const std::filesystem::path& directory) {
            directory.string();
   for (const KnownDataset& known : kKnown) {
     if (name != known.name) continue;
-    std::string text = "fetch it (";
-    text.append(known.download).append(") and prepare it: wget -c http://snap.stanford.edu/ogb/data/nodeproppred/");
-    text.append(known.archive).append(" && unzip ").append(known.archive).append(" && salient-prepare ogb --raw ");
-    return text.append(known.unpacked).append(" --out ").append(directory.string());
+    std::string text = "fetch it and prepare it (";
+    text.append(known.sizes).append("): scripts/fetch_ogb.sh ").append(known.name);
+    text.append(" && salient-prepare ogb --raw data/ogb/").append(known.unpacked).append(" --name ").append(known.name);
+    return text.append(" --out ").append(directory.string());
   }
   return "make it with salient-prepare (see salient-prepare --help)";
 }

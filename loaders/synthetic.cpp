@@ -1,4 +1,4 @@
-// loaders/synthetic.cpp - options of synthetic data sets, and the generation of labels, features and split.
+// loaders/synthetic.cpp - options of synthetic data sets, and their generation in memory.
 #include "loaders/synthetic.h"
 
 #include <oneapi/tbb/blocked_range.h>
@@ -17,12 +17,12 @@
 #include "engine/core/options.h"
 #include "engine/core/progress.h"
 #include "loaders/synthetic_graph.h"
+#include "loaders/synthetic_nodes.h"
 
 namespace salient {
 namespace {
 
 constexpr std::string_view kPrefix = "synthetic:";
-constexpr float kNoiseScale = 1 / 147.8F;  // the sum of four uniform bytes has this deviation
 
 // Sizes are the originals'. Fidelity, homophily and signal are chosen so that a linear model on features alone and
 // GraphSAGE come near what they reach on the originals; docs/DATASETS.md has the measurements.
@@ -80,98 +80,36 @@ struct GeneratedStore {
   std::array<std::vector<NodeId>, 3> split{};
 };
 
-class Generator {
- public:
-  explicit Generator(const SyntheticOptions& options) : options_(options), communities_(options) {}
-
-  std::shared_ptr<const GeneratedStore> generate() const {
-    auto store = std::make_shared<GeneratedStore>();
-    draw_split(store->split);
-    draw_labels(store->labels, store->split);
-    if (options_.feature_dim > 0) draw_features(store->features);
-    store->graph = make_synthetic_graph(options_, communities_);
-    return store;
-  }
-
- private:
+std::shared_ptr<const GeneratedStore> generate(const SyntheticOptions& options) {
   using Range = oneapi::tbb::blocked_range<std::uint64_t>;
-
-  PhiloxBlock draw(SyntheticDraw what, std::uint32_t a, std::uint32_t b = 0) const {
-    return philox4x32({{options_.seed, 0x44415441}}, {{a, b, 0, static_cast<std::uint32_t>(what)}});
-  }
-
-  void draw_split(std::array<std::vector<NodeId>, 3>& split) const {
-    const IndexPermutation order(options_.num_nodes, {{options_.seed, 0x44415441}},
-                                 static_cast<std::uint32_t>(SyntheticDraw::kSplit));
-    std::uint64_t next = 0;
-    for (std::size_t part = 0; part < split.size(); ++part) {
-      split[part].resize(options_.split[part]);
-      for (NodeId& node : split[part]) node = static_cast<NodeId>(order(next++));
-    }
-  }
-
-  /// The community, or with probability 1 - fidelity that of a random node.
-  std::int32_t label_of(NodeId node) const {
-    const PhiloxBlock words = draw(SyntheticDraw::kLabel, node);
-    const bool is_faithful = words.word[0] * 0x1p-32 < options_.label_fidelity;
-    const std::uint64_t random_rank = std::uint64_t{words.word[1]} * options_.num_nodes >> 32;
-    return communities_.community_of(is_faithful ? communities_.rank_of(node) : random_rank);
-  }
-
-  void draw_labels(UnsetHugeVector<std::int32_t>& labels, const std::array<std::vector<NodeId>, 3>& split) const {
-    labels.assign(options_.num_nodes, -1);
-    for (const std::vector<NodeId>& part : split)
-      oneapi::tbb::parallel_for(Range(0, part.size(), 4096), [&](const Range& range) {
-        for (std::uint64_t i = range.begin(); i < range.end(); ++i) labels[part[i]] = label_of(part[i]);
-      });
-  }
-
-  /// Feature j of a node = (+-signal by (community, j), + the noise of (node, j)) / 147.8. The noise is the sum of four
-  /// bytes less its mean: whole numbers up to one multiplication, so that every machine gets the same bits.
-  void draw_features(UnsetHugeVector<std::byte>& features) const {
-    const auto dim = static_cast<std::size_t>(options_.feature_dim);
-    const std::vector<float> means = community_means();
-    features.resize(options_.num_nodes * dim * size_of(options_.feature_type));
-    Progress progress("generating features", options_.num_nodes, "rows");
-    oneapi::tbb::parallel_for(Range(0, options_.num_nodes, 1024), [&](const Range& range) {
-      std::vector<float> row((dim + 3) / 4 * 4);
+  const SyntheticNodes nodes(options);
+  auto store = std::make_shared<GeneratedStore>();
+  store->split = nodes.split();
+  store->labels.assign(options.num_nodes, -1);
+  for (const std::vector<NodeId>& part : store->split)
+    oneapi::tbb::parallel_for(Range(0, part.size(), 4096), [&](const Range& range) {
+      for (std::uint64_t i = range.begin(); i < range.end(); ++i) store->labels[part[i]] = nodes.label_of(part[i]);
+    });
+  if (options.feature_dim > 0) {
+    const auto dim = static_cast<std::size_t>(options.feature_dim), row_bytes = dim * size_of(options.feature_type);
+    store->features.resize(options.num_nodes * row_bytes);
+    Progress progress("generating features", options.num_nodes, "rows");
+    oneapi::tbb::parallel_for(Range(0, options.num_nodes, 1024), [&](const Range& range) {
+      std::vector<float> row(nodes.row_items());
       for (std::uint64_t v = range.begin(); v < range.end(); ++v) {
-        const auto node = static_cast<NodeId>(v);
-        const auto community = static_cast<std::size_t>(communities_.community_of(communities_.rank_of(node)));
-        const float* mean = means.data() + community * row.size();
-        for (std::uint32_t block = 0; block < row.size() / 4; ++block) {
-          const PhiloxBlock words = draw(SyntheticDraw::kFeatureNoise, node, block);
-          for (std::size_t i = 0; i < 4; ++i) {
-            const std::uint32_t w = words.word[i], pairs = (w & 0x00FF00FF) + (w >> 8 & 0x00FF00FF);
-            const auto sum = static_cast<std::int32_t>((pairs & 0xFFFF) + (pairs >> 16));
-            // NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result): below feature_dim
-            row[4 * block + i] = (static_cast<float>(sum - 510) + mean[4 * block + i]) * kNoiseScale;
-          }
-        }
-        std::byte* out = features.data() + v * dim * size_of(options_.feature_type);
-        if (options_.feature_type == FeatureType::kF16)
+        nodes.draw_features(static_cast<NodeId>(v), row);
+        std::byte* out = store->features.data() + v * row_bytes;
+        if (options.feature_type == FeatureType::kF16)
           floats_to_halves(row.data(), dim, reinterpret_cast<std::uint16_t*>(out));
         else
-          std::memcpy(out, row.data(), dim * sizeof(float));
+          std::memcpy(out, row.data(), row_bytes);
       }
       progress.add(range.size());
     });
   }
-
-  std::vector<float> community_means() const {
-    const std::size_t stride = (static_cast<std::size_t>(options_.feature_dim) + 3) / 4 * 4;
-    std::vector<float> means(static_cast<std::size_t>(options_.num_classes) * stride);
-    for (std::size_t i = 0; i < means.size(); ++i) {
-      const auto community = static_cast<std::uint32_t>(i / stride), feature = static_cast<std::uint32_t>(i % stride);
-      const bool is_up = draw(SyntheticDraw::kFeatureMean, community, feature).word[0] >> 31 != 0;
-      means[i] = static_cast<float>(is_up ? options_.feature_signal : -options_.feature_signal);
-    }
-    return means;
-  }
-
-  const SyntheticOptions& options_;
-  Communities communities_;
-};
+  store->graph = make_synthetic_graph(options, nodes.communities());
+  return store;
+}
 
 }  // namespace
 
@@ -233,7 +171,7 @@ std::uint64_t synthetic_bytes(const SyntheticOptions& options) {
 Dataset make_synthetic_dataset(const SyntheticOptions& options, int num_threads) {
   check(options);
   oneapi::tbb::task_arena arena(num_threads > 0 ? num_threads : oneapi::tbb::task_arena::automatic);
-  const std::shared_ptr<const GeneratedStore> store = arena.execute([&] { return Generator(options).generate(); });
+  const std::shared_ptr<const GeneratedStore> store = arena.execute([&] { return generate(options); });
   Dataset dataset;
   dataset.name = options.name;
   dataset.source_kind = "synthetic";

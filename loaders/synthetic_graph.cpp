@@ -9,7 +9,6 @@
 #include <bit>
 #include <cmath>
 
-#include "engine/core/progress.h"
 #include "loaders/csr_rows.h"
 
 namespace salient {
@@ -67,14 +66,21 @@ struct PairingPool {
   }
 };
 
-struct Stubs {
+}  // namespace
+
+struct SyntheticGraph::Stubs {
   StubOwners inside, outside;             ///< two numberings: ends that stay in the community, ends that leave it
   std::vector<PairingPool> inside_pools;  ///< [num_classes]
   PairingPool outside_pool;
+
+  static Stubs draw(const SyntheticOptions& options, const Communities& communities);
+  std::uint64_t degree_of(std::uint64_t rank) const {
+    return inside.end_of(rank) - inside.begin_of(rank) + outside.end_of(rank) - outside.begin_of(rank);
+  }
 };
 
 /// Degrees: 1 + a Lomax variable of shape 2, which only takes a square root, so that every machine gets the same bits.
-Stubs draw_stubs(const SyntheticOptions& options, const Communities& communities) {
+SyntheticGraph::Stubs SyntheticGraph::Stubs::draw(const SyntheticOptions& options, const Communities& communities) {
   const PhiloxKey key = key_of(options);
   UnsetHugeVector<std::uint64_t> inside(options.num_nodes + 1), outside(options.num_nodes + 1);
   const double spread = std::max(options.mean_degree - 0.5, 0.0);
@@ -105,6 +111,8 @@ Stubs draw_stubs(const SyntheticOptions& options, const Communities& communities
   const PairingPool outside_pool{0, IndexPermutation(outside.back(), key, tag)};
   return {StubOwners(std::move(inside)), StubOwners(std::move(outside)), std::move(inside_pools), outside_pool};
 }
+
+namespace {
 
 /// Appends the nodes at the other ends of stubs [begin, end), which belong to rank `self`, to `out`; returns its end.
 NodeId* join(const StubOwners& owners, const PairingPool& pool, std::uint64_t begin, std::uint64_t end, NodeId self,
@@ -146,39 +154,48 @@ int Communities::community_of(std::uint64_t rank) const {
   return static_cast<int>(std::ranges::upper_bound(bounds_, rank) - bounds_.begin()) - 1;
 }
 
-CsrArrays make_synthetic_graph(const SyntheticOptions& options, const Communities& communities) {
-  const Stubs stubs = draw_stubs(options, communities);
-  const auto degree_of = [&](std::uint64_t rank) {
-    return stubs.inside.end_of(rank) - stubs.inside.begin_of(rank) + stubs.outside.end_of(rank) -
-           stubs.outside.begin_of(rank);
-  };
+SyntheticGraph::SyntheticGraph(const SyntheticOptions& options, const Communities& communities)
+    : options_(options), communities_(communities), stubs_(new Stubs(Stubs::draw(options, communities))) {}
+
+SyntheticGraph::~SyntheticGraph() = default;
+
+CsrArrays SyntheticGraph::rows(std::uint64_t first, std::uint64_t end, Progress& progress) const {
+  const Stubs& stubs = *stubs_;
+  const std::uint64_t num_rows = end - first;
+  const auto rank_of = [&](std::uint64_t row) { return communities_.rank_of(static_cast<NodeId>(first + row)); };
   CsrArrays graph;
-  graph.indptr.resize(options.num_nodes + 1);
+  graph.indptr.resize(num_rows + 1);
   graph.indptr[0] = 0;
-  oneapi::tbb::parallel_for(Range(0, options.num_nodes, kGrain), [&](const Range& range) {
+  oneapi::tbb::parallel_for(Range(0, num_rows, kGrain), [&](const Range& range) {
     for (std::uint64_t v = range.begin(); v < range.end(); ++v)
-      graph.indptr[v + 1] = static_cast<EdgeOffset>(degree_of(communities.rank_of(static_cast<NodeId>(v))));
+      graph.indptr[v + 1] = static_cast<EdgeOffset>(stubs.degree_of(rank_of(v)));
   });
-  for (std::uint64_t v = 0; v < options.num_nodes; ++v) graph.indptr[v + 1] += graph.indptr[v];
+  for (std::uint64_t v = 0; v < num_rows; ++v) graph.indptr[v + 1] += graph.indptr[v];
   graph.indices.resize(static_cast<std::size_t>(graph.indptr.back()));
 
-  UnsetHugeVector<NodeId> filled(options.num_nodes);
-  Progress progress("generating edges", graph.indices.size(), "entries");
-  oneapi::tbb::parallel_for(Range(0, options.num_nodes, 256), [&](const Range& range) {
+  UnsetHugeVector<NodeId> filled(num_rows);
+  oneapi::tbb::parallel_for(Range(0, num_rows, 256), [&](const Range& range) {
     for (std::uint64_t v = range.begin(); v < range.end(); ++v) {
-      const auto rank = static_cast<NodeId>(communities.rank_of(static_cast<NodeId>(v)));
-      const PairingPool& pool = stubs.inside_pools[static_cast<std::size_t>(communities.community_of(rank))];
+      const auto rank = static_cast<NodeId>(rank_of(v));
+      const PairingPool& pool = stubs.inside_pools[static_cast<std::size_t>(communities_.community_of(rank))];
       NodeId* const row = graph.indices.data() + graph.indptr[v];
-      NodeId* end =
-          join(stubs.inside, pool, stubs.inside.begin_of(rank), stubs.inside.end_of(rank), rank, communities, row);
-      end = join(stubs.outside, stubs.outside_pool, stubs.outside.begin_of(rank), stubs.outside.end_of(rank), rank,
-                 communities, end);
-      filled[v] = static_cast<NodeId>(end - row);
+      NodeId* past =
+          join(stubs.inside, pool, stubs.inside.begin_of(rank), stubs.inside.end_of(rank), rank, communities_, row);
+      past = join(stubs.outside, stubs.outside_pool, stubs.outside.begin_of(rank), stubs.outside.end_of(rank), rank,
+                  communities_, past);
+      filled[v] = static_cast<NodeId>(past - row);
     }
     progress.add(static_cast<std::uint64_t>(graph.indptr[range.end()] - graph.indptr[range.begin()]));
   });
-  tidy_rows(graph, filled);
+  tidy_rows(graph, filled, static_cast<NodeId>(first), progress);
   return graph;
+}
+
+CsrArrays make_synthetic_graph(const SyntheticOptions& options, const Communities& communities) {
+  const SyntheticGraph graph(options, communities);
+  const auto entries = static_cast<std::uint64_t>(static_cast<double>(options.num_nodes) * options.mean_degree);
+  Progress progress("drawing and sorting edges", 2 * entries, "entries");
+  return graph.rows(0, options.num_nodes, progress);
 }
 
 }  // namespace salient

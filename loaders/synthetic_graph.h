@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "engine/core/huge_vector.h"
+#include "engine/core/progress.h"
 #include "loaders/csr_arrays.h"
 #include "loaders/index_permutation.h"
 #include "loaders/synthetic.h"
@@ -34,6 +36,26 @@ class Communities {
 /// edge ends ("stubs"), a random permutation lays all stubs in a row, and neighbours in that row are joined. As the
 /// permutation is computable both ways, each row is generated on its own; nothing is stored, sorted or exchanged.
 /// Stubs inside a community and those that leave it are paired apart.
+///
+/// Memory: 16 to 24 bytes per node, none per edge.
+class SyntheticGraph {
+ public:
+  /// @param options, communities  must outlive the graph
+  SyntheticGraph(const SyntheticOptions& options, const Communities& communities);
+  ~SyntheticGraph();
+
+  /// The rows of nodes first to end - 1 as a slice. Runs in the caller's arena.
+  /// @param progress  of the caller; advances by two for every entry before repeats are dropped: drawn, sorted
+  CsrArrays rows(std::uint64_t first, std::uint64_t end, Progress& progress) const;
+
+ private:
+  struct Stubs;
+  const SyntheticOptions& options_;
+  const Communities& communities_;
+  std::unique_ptr<const Stubs> stubs_;
+};
+
+/// All rows, with progress bars.
 CsrArrays make_synthetic_graph(const SyntheticOptions& options, const Communities& communities);
 
 }  // namespace salient

@@ -42,7 +42,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("out", self.out, "folder to write; needed");
   field("feature-dtype", self.feature_dtype, "f16 | f32");
   field("symmetric", self.symmetric, "auto | yes | no: add the reverse of every edge; auto is yes");
-  field("memory-gb", self.memory_gb, "synthetic: refuse to start when the graph needs more memory; 0 = no limit");
+  field("memory-gb", self.memory_gb,
+        "most resident memory until the store is written, checked before; 0 = half of the machine's");
   field("rng-seed", self.rng_seed, "of node order, split and generated data");
   field("force", self.force, "replace an existing store");
   visit_fields(self.common, field);
@@ -120,6 +121,7 @@ struct SyntheticArguments {
   double mean_degree = 15;
   int features = 64;
   int classes = 16;
+  bool raw_ogb = false;
   WriteOptions write{};
 };
 template <class Self, class Visit>
@@ -131,6 +133,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("mean-degree", self.mean_degree, "with --nodes");
   field("features", self.features, "with --nodes: width of a feature row");
   field("classes", self.classes, "with --nodes");
+  field("raw-ogb", self.raw_ogb, "write raw files as OGB's papers100M has them, for salient-prepare ogb");
   visit_fields(self.write, field);
 }
 

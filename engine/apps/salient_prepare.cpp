@@ -1,5 +1,8 @@
 // engine/apps/salient_prepare.cpp - salient-prepare: other people's graphs, or generated ones, become data sets.
+#include <malloc.h>
+
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <initializer_list>
 #include <iostream>
@@ -11,7 +14,9 @@
 
 #include "engine/apps/prepare_options.h"
 #include "engine/core/error.h"
+#include "engine/core/interrupt.h"
 #include "engine/core/log.h"
+#include "engine/core/machine.h"
 #include "engine/core/options.h"
 #include "engine/core/progress.h"
 #include "engine/core/staged_directory.h"
@@ -22,6 +27,8 @@
 #include "loaders/prepare/edges_importer.h"
 #include "loaders/prepare/masked_npz_importer.h"
 #include "loaders/prepare/ogb_importer.h"
+#include "loaders/prepare/ogb_stream.h"
+#include "loaders/prepare/raw_ogb_writer.h"
 #include "loaders/prepare/wordnet_importer.h"
 #include "loaders/prepare/write_store.h"
 #include "loaders/synthetic.h"
@@ -76,7 +83,7 @@ bool read(Arguments arguments, const char* name, Options& options) {
 }
 
 /// What can be refused before any file is read.
-WriteStoreOptions start_writing(const WriteOptions& write) {
+WriteStoreOptions start_writing(const WriteOptions& write, const char* marker = "") {
   require_option(!write.out.empty(), "--out: is needed, the folder to write");
   require_one_of(write.feature_dtype, "--feature-dtype", {"f16", "f32"});
   require_one_of(write.symmetric, "--symmetric", {"auto", "yes", "no"});
@@ -84,19 +91,41 @@ WriteStoreOptions start_writing(const WriteOptions& write) {
   WriteStoreOptions options{.out = write.out, .num_threads = write.common.threads, .force = write.force};
   for (const auto& leftover : leftovers_of(options.out))
     log_warning(leftover.string() + " is what an interrupted run left; remove it when no other run works on it");
-  check_can_write(options);
+  check_can_write(options, marker);
   return options;
 }
 
-void check_memory(const WriteOptions& write, std::uint64_t bytes_needed) {
-  const double needed = static_cast<double>(bytes_needed) * 1e-9;
-  if (write.memory_gb > 0 && needed > write.memory_gb)
-    fail(ErrorKind::kHostMemory, "this graph needs about " + options::to_text(std::ceil(needed * 10) / 10) +
-                                     " GB of memory, --memory-gb allows " + options::to_text(write.memory_gb));
+void check_memory(std::uint64_t limit, std::uint64_t bytes_needed) {
+  const auto in_gb = [](std::uint64_t bytes, double digits) {
+    return options::to_text(std::ceil(static_cast<double>(bytes) * 1e-9 * digits) / digits) + " GB";
+  };
+  if (bytes_needed > limit)
+    fail(ErrorKind::kHostMemory,
+         "this graph needs about " + in_gb(bytes_needed, 10) + " of memory, --memory-gb allows " + in_gb(limit, 100));
+}
+
+/// --memory-gb in bytes; 0 stands for half of the machine's memory.
+std::uint64_t memory_limit(const WriteOptions& write) {
+  if (write.memory_gb > 0) return static_cast<std::uint64_t>(write.memory_gb * 1e9);
+  return static_cast<std::uint64_t>(total_host_bytes()) / 2;
+}
+
+/// Until now: the summary maps the finished store, and pages of files are the kernel's to drop.
+std::string peak_memory_text(std::uint64_t limit) {
+  char text[64];
+  const double peak = static_cast<double>(peak_resident_bytes()) * 1e-9;
+  if (limit > 0)
+    (void)std::snprintf(text, sizeof text, "peak memory     %.2f of %.2f GB\n", peak,
+                        static_cast<double>(limit) * 1e-9);
+  else
+    (void)std::snprintf(text, sizeof text, "peak memory     %.2f GB\n", peak);
+  return text;
 }
 
 /// The last lines of every subcommand that writes a store. Opening it again proves that it can be opened.
-void print_summary(const WriteReport& report, const WriteOptions& write, const Timer& timer) {
+/// @param limit  bytes that the memory was limited to, 0 = it was not
+void print_summary(const WriteReport& report, const WriteOptions& write, const Timer& timer, std::uint64_t limit = 0) {
+  const std::string peak_memory = peak_memory_text(limit);
   const Dataset dataset = open_dataset(write.out, write.common.threads);
   std::cout << summary_text(dataset, summarise(dataset, write.common.threads));
   if (report.edges_read > 0)
@@ -105,7 +134,8 @@ void print_summary(const WriteReport& report, const WriteOptions& write, const T
   char line[96];
   (void)std::snprintf(line, sizeof line, "wrote           %.1f MB in %.1f s to ",
                       static_cast<double>(report.bytes) * 1e-6, timer.seconds());
-  std::cout << line << write.out << "\nnext            salient-train --dataset " << write.out << "\n";
+  std::cout << line << write.out << "\n"
+            << peak_memory << "next            salient-train --dataset " << write.out << "\n";
 }
 
 int write_and_report(RawGraph graph, const WriteOptions& write, const WriteStoreOptions& options, const Timer& timer) {
@@ -134,12 +164,20 @@ int run_ogb(Arguments arguments) {
   const Timer timer;
   require_option(!given.raw.empty(), "--raw: is needed, the unpacked data set's folder");
   const WriteStoreOptions options = start_writing(given.write);
-  return write_and_report(import_ogb({.raw = given.raw,
-                                      .name = given.name,
-                                      .feature_type = given.write.feature_type(),
-                                      .symmetric = given.write.symmetric,
-                                      .num_threads = given.write.common.threads}),
-                          given.write, options, timer);
+  const OgbOptions ogb{.raw = given.raw,
+                       .name = given.name,
+                       .feature_type = given.write.feature_type(),
+                       .symmetric = given.write.symmetric,
+                       .num_threads = given.write.common.threads};
+  const std::uint64_t limit = memory_limit(given.write);
+  if (can_stream_ogb(ogb)) {
+    install_interrupt_handlers();
+    print_summary(stream_ogb(ogb, options, limit), given.write, timer, limit);
+  } else {
+    check_memory(limit, ogb_memory_bytes(ogb));
+    print_summary(write_store(import_ogb(ogb), options), given.write, timer, limit);
+  }
+  return 0;
 }
 
 int run_npz(Arguments arguments) {
@@ -187,14 +225,31 @@ SyntheticOptions synthetic_options(const SyntheticArguments& given) {
   return wanted;
 }
 
+int write_raw(const SyntheticArguments& given, const SyntheticOptions& wanted, const Timer& timer) {
+  const WriteStoreOptions options = start_writing(given.write, kRawOgbMarker);
+  require_option(wanted.feature_dim > 0, "--features: at least 1 with --raw-ogb");
+  const std::uint64_t limit = memory_limit(given.write);
+  const int num_threads = given.write.common.threads > 0 ? given.write.common.threads : num_usable_cores();
+  check_memory(limit, raw_ogb_memory_bytes(wanted, num_threads));
+  install_interrupt_handlers();
+  const WriteReport report = write_raw_ogb(wanted, options);
+  std::printf("name            %s\nedges           %llu, each listed once\nwrote           %.1f MB in %.1f s to %s\n",
+              wanted.name.c_str(), static_cast<unsigned long long>(report.edges_read),
+              static_cast<double>(report.bytes) * 1e-6, timer.seconds(), given.write.out.c_str());
+  std::printf("%snext            salient-prepare ogb --raw %s --out DIR\n", peak_memory_text(limit).c_str(),
+              given.write.out.c_str());
+  return 0;
+}
+
 int run_synthetic(Arguments arguments) {
   SyntheticArguments given;
   if (!read(arguments, "synthetic", given)) return 0;
   const Timer timer;
   const SyntheticOptions wanted = synthetic_options(given);
+  if (given.raw_ogb) return write_raw(given, wanted, timer);
   const WriteStoreOptions options = start_writing(given.write);
   require_option(given.write.symmetric != "no", "--symmetric: generated graphs are always symmetric");
-  check_memory(given.write, synthetic_bytes(wanted));
+  if (given.write.memory_gb > 0) check_memory(memory_limit(given.write), synthetic_bytes(wanted));
   const Dataset dataset = make_synthetic_dataset(wanted, given.write.common.threads);
   const WriteReport report =
       write_store(dataset, {.source_path = {}, .source_options = wanted.name, .rng_seed = wanted.seed}, options);
@@ -241,7 +296,8 @@ constexpr Command kCommands[] = {
     {"edges", "--edges FILE --out DIR [--features F.npy] [--labels L.npy] [--split 0.6,0.2,0.2]",
      "an edge list, text or NumPy", run_edges},
     {"npz", "--file FILE.npz --out DIR [--mask 0]", "one file with several splits, as tolokers.npz", run_npz},
-    {"synthetic", "--like arxiv|products|papers100M [--scale S] --out DIR", "a generated graph", run_synthetic},
+    {"synthetic", "--like arxiv|products|papers100M [--scale S] [--raw-ogb] --out DIR", "a generated graph",
+     run_synthetic},
     {"verify", "DIR", "every check of a store, checksums included", run_verify},
     {"describe", "DIR", "what is in a store", run_describe},
 };
@@ -276,9 +332,14 @@ int run(Arguments arguments) {
 }  // namespace salient::prepare
 
 int main(int argc, char** argv) {
+  (void)mallopt(M_MMAP_THRESHOLD,
+                1 << 20);  // a large block that is freed goes back at once, which --memory-gb counts on
   try {
     try {
       return salient::prepare::run({argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)});
+    } catch (const salient::Interrupted& interrupted) {
+      std::fputs("salient-prepare: interrupted; nothing is left behind\n", stderr);
+      return 128 + interrupted.signal;
     } catch (const std::bad_alloc&) {
       salient::fail(salient::ErrorKind::kHostMemory, "out of host memory; --feature-dtype f16 needs the least");
     }

@@ -1,6 +1,7 @@
 // tests/integration/prepare_test.cpp - salient-prepare as people run it: exit codes, what it prints, what it leaves.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -13,6 +14,12 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::read_bytes, test::Scratch, test::write_bytes;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;  // their shadow memory is resident, too
+#else
+constexpr bool kIsSanitized = false;
+#endif
 
 struct Outcome {
   int exit_code = 0;
@@ -99,6 +106,58 @@ TEST_F(PrepareProgram, TurnsAnEdgeListIntoAStore) {
   }
   EXPECT_EQ(run("edges --edges roads.txt.gz --symmetric no --out F").exit_code, 0);
   EXPECT_NE(run("describe F").out.find("directed"), std::string::npos);
+}
+
+/// A generated graph comes back the same through raw files in papers100M's layout, read in bounded memory.
+TEST_F(PrepareProgram, RawFilesInOgbsLayoutGiveTheSameGraphInBoundedMemory) {
+  const std::string twin = "synthetic --like papers100M --scale 0.001 ";
+  const Outcome raw = run(twin + "--raw-ogb --out raw");
+  ASSERT_EQ(raw.exit_code, 0) << raw.error;
+  ASSERT_EQ(run(twin + "--out direct").exit_code, 0);
+  // In memory it would take 54 MB besides the program: features 28, edges as read 12, sorted 14.
+  const Outcome made = run("ogb --raw raw --out found --threads 2 --memory-gb 0.06");
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_NE(made.out.find("(synthetic)"), std::string::npos) << made.out;
+  double peak = 0, limit = 0;
+  const std::size_t at = made.out.find("peak memory ");
+  ASSERT_NE(at, std::string::npos) << made.out;
+  ASSERT_EQ(std::sscanf(made.out.c_str() + at, "peak memory %lf of %lf GB", &peak, &limit), 2) << made.out;
+  EXPECT_EQ(limit, 0.06);
+  EXPECT_GT(peak, 0.005);
+  EXPECT_TRUE(kIsSanitized || peak <= limit) << peak << " of " << limit;
+  for (const char* name : {"indptr", "indices", "features", "labels", "train", "valid", "test"}) {
+    const std::string file = "/" + std::string(name) + ".npy";
+    EXPECT_TRUE(read_bytes(scratch_ / ("direct" + file)) == read_bytes(scratch_ / ("found" + file))) << name;
+  }
+  EXPECT_EQ(run("verify found").exit_code, 0);
+  expect_refused("ogb --raw raw --out D --memory-gb 0.04", 71, "of memory, --memory-gb allows 0.04 GB");
+  expect_refused(twin + "--raw-ogb --out D --memory-gb 0.04", 71, "--memory-gb allows 0.04 GB");
+  expect_refused(twin + "--raw-ogb --out raw", 2, "raw exists; --force");
+  expect_refused(twin + "--raw-ogb --out direct --force", 2, "direct holds no raw/data.npz");
+}
+
+TEST_F(PrepareProgram, AFullDiskOrASignalEndsWithOneLineAndNothingLeft) {
+  const std::string twin = "synthetic --like papers100M --scale 0.0003 --raw-ogb --out raw";
+  ASSERT_EQ(run(twin).exit_code, 0);
+  const auto expect_nothing_left = [&] {
+    for (const auto& entry : fs::directory_iterator(scratch_.path()))
+      EXPECT_TRUE(!entry.is_directory() || entry.path().filename() == "raw") << entry.path();
+  };
+  // A limit on the size of files fails a write as a full disk does; SIGXFSZ is ignored, as it would end the program.
+  const std::string limited = "; trap '' XFSZ; ulimit -f 4096; '" SALIENT_PREPARE "' ";
+  const Outcome full = run("--version > /dev/null" + limited + "ogb --raw raw --out D");
+  EXPECT_EQ(full.exit_code, 74) << full.error;
+  EXPECT_NE(full.error.find(": cannot write: File too large"), std::string::npos) << full.error;
+  EXPECT_EQ(full.error.find('\n'), full.error.size() - 1) << full.error;
+  expect_nothing_left();
+
+  const Outcome ended = run(
+      "--version > /dev/null; '" SALIENT_PREPARE
+      "' synthetic --like papers100M --scale 0.05 --raw-ogb --out E "
+      "2> ended.txt & for i in $(seq 600); do [ -d E.tmp-*/raw ] && break; sleep 0.05; done; kill -TERM $!; wait $!");
+  EXPECT_EQ(ended.exit_code, 143);
+  EXPECT_TRUE(read_bytes(scratch_ / "ended.txt").ends_with("salient-prepare: interrupted; nothing is left behind\n"));
+  expect_nothing_left();
 }
 
 TEST_F(PrepareProgram, RefusedInputLeavesNothing) {

@@ -64,7 +64,11 @@ TEST(Dataset, MissingFilesAndHowToGetThem) {
   };
   refused(scratch / "nothing", {"nothing is missing", "salient-prepare"});
   refused(scratch / "wordnet", {"salient-prepare wordnet --out"});
-  refused(scratch / "ogbn-papers100M", {"56.2 GiB", "wget", "papers100M-bin.zip", "salient-prepare ogb --raw"});
+  refused(scratch / "ogbn-papers100M",
+          {"56.2 GiB to download", "43 GB as a store",
+           "scripts/fetch_ogb.sh ogbn-papers100M && salient-prepare ogb --raw data/ogb/papers100M-bin "
+           "--name ogbn-papers100M --out " +
+               (scratch / "ogbn-papers100M").string()});
   std::filesystem::create_directory(scratch / "half.tmp-host-17");
   refused(scratch / "half", {"half.tmp-host-17", "interrupted"});
   std::filesystem::create_directory(scratch / "empty");
