@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/apps/bench/verbs.h"
+#include "engine/apps/passive_openmp.h"
 #include "engine/core/error.h"
 #include "engine/core/version.h"
 
@@ -22,6 +23,7 @@ constexpr std::array kVerbs{
     Verb{"sampler", "sampled edges per second, beside a textbook sampler and random reads", bench_sampler},
     Verb{"gather", "feature rows gathered per second, beside memcpy and random reads", bench_gather},
     Verb{"pipeline", "batches per second of the loader, beside one long copy", bench_pipeline},
+    Verb{"scaling", "epochs on 1, 2, 4, ... ranks, and what the exchange of gradients costs", bench_scaling},
 };
 
 void print_help() {
@@ -53,6 +55,7 @@ int run(std::span<const char* const> arguments) {
 }  // namespace salient
 
 int main(int argc, char** argv) {
+  salient::restart_with_passive_openmp(argv);
   try {
     return salient::run(std::span<const char* const>(argv, static_cast<std::size_t>(argc)).subspan(1));
   } catch (...) {

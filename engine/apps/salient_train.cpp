@@ -1,6 +1,4 @@
 // engine/apps/salient_train.cpp - argv -> options -> a training run.
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include <string>
 
 #include "engine/apps/open_named_dataset.h"
+#include "engine/apps/passive_openmp.h"
 #include "engine/apps/placement.h"
 #include "engine/apps/versions.h"
 #include "engine/comm/agreement.h"
@@ -36,16 +35,6 @@ namespace {
 
 constexpr const char* kProgram = "salient-train";
 constexpr double kControlTimeout = 300;  // seconds; before --comm-timeout is known
-
-/// LibTorch's OpenMP threads spin after each region and take the cores from the batch workers. The variable is read
-/// when the library is loaded, before main: so set it and start over, once.
-void restart_with_passive_openmp(char** argv) {
-  // NOLINTBEGIN(concurrency-mt-unsafe): no other thread runs yet
-  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
-  (void)setenv("OMP_WAIT_POLICY", "passive", 1);
-  // NOLINTEND(concurrency-mt-unsafe)
-  (void)execv("/proc/self/exe", argv);  // returns only if it failed: then run on, a little slower
-}
 
 void print_help() {
   std::cout << "salient-train - trains a graph neural network by sampled mini-batches\n\n"

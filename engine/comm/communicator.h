@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -64,6 +65,9 @@ class Communicator {
   /// @throws RankError{kComm}, always.
   virtual void give_up(const std::string& why) = 0;
 };
+
+/// A back end's library by itself: sums up data of all ranks, without our watching over it. For comparisons.
+using BareAllReduce = std::function<void(std::span<float> data, CUstream_st* stream)>;
 
 /// The null back end of a single rank: every collective leaves its data as it is.
 std::unique_ptr<Communicator> make_self_communicator();

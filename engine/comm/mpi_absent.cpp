@@ -17,5 +17,6 @@ bool is_mpi_running() noexcept { return false; }
 void finish_mpi() noexcept {}
 void abort_mpi(int exit_code) noexcept { std::_Exit(exit_code); }
 std::unique_ptr<Communicator> make_mpi_communicator(const Launch&, double) { fail(ErrorKind::kUsage, kAbsent); }
+BareAllReduce make_bare_mpi_all_reduce(const Launch&) { fail(ErrorKind::kUsage, kAbsent); }
 
 }  // namespace salient

@@ -23,19 +23,26 @@ void in_parts(std::span<T> data, Part&& part) {
     part(data.data() + at, static_cast<int>(std::min(kMaxCount, data.size() - at)));
 }
 
-MPI_Comm own_world() {
+/// A communicator of the first `size` ranks, collective over these. Only at start: blocks without a time-out.
+MPI_Comm own_comm(int size) {
+  MPI_Group all = MPI_GROUP_NULL, first = MPI_GROUP_NULL;
+  int range[1][3] = {{0, size - 1, 1}};
+  mpi_check(MPI_Comm_group(MPI_COMM_WORLD, &all), "MPI_Comm_group");
+  mpi_check(MPI_Group_range_incl(all, 1, range, &first), "MPI_Group_range_incl");
   MPI_Comm comm = MPI_COMM_NULL;
-  mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup");
+  mpi_check(MPI_Comm_create_group(MPI_COMM_WORLD, first, /*tag=*/0, &comm), "MPI_Comm_create_group");
   mpi_check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  mpi_check(MPI_Group_free(&first), "MPI_Group_free");
+  mpi_check(MPI_Group_free(&all), "MPI_Group_free");
   return comm;
 }
 
 /// Only at start: blocks without a time-out.
-std::vector<std::string> hosts_of_ranks(const Launch& launch) {
+std::vector<std::string> hosts_of_ranks(const Launch& launch, MPI_Comm comm) {
   std::string mine = launch.host.substr(0, 63);
   mine.resize(64, '\0');
   std::string all(64 * static_cast<std::size_t>(launch.size), '\0');
-  mpi_check(MPI_Allgather(mine.data(), 64, MPI_CHAR, all.data(), 64, MPI_CHAR, MPI_COMM_WORLD), "MPI_Allgather");
+  mpi_check(MPI_Allgather(mine.data(), 64, MPI_CHAR, all.data(), 64, MPI_CHAR, comm), "MPI_Allgather");
   std::vector<std::string> hosts;
   for (std::size_t at = 0; at < all.size(); at += 64) hosts.emplace_back(all.c_str() + at);
   return hosts;
@@ -46,9 +53,9 @@ class MpiCommunicator final : public Communicator {
   MpiCommunicator(const Launch& launch, double timeout_seconds)
       : rank_(launch.rank),
         size_(launch.size),
-        data_(own_world()),
-        flags_(own_world()),
-        wait_(launch.rank, hosts_of_ranks(launch), timeout_seconds) {}
+        data_(own_comm(launch.size)),
+        flags_(own_comm(launch.size)),
+        wait_(own_comm(launch.size), launch.rank, hosts_of_ranks(launch, data_), timeout_seconds) {}
 
   /// The communicators go with MPI's end: freeing them here would wait for ranks that may be gone.
   MpiCommunicator(const MpiCommunicator&) = delete;
@@ -149,6 +156,13 @@ class MpiCommunicator final : public Communicator {
 
 std::unique_ptr<Communicator> make_mpi_communicator(const Launch& launch, double timeout_seconds) {
   return std::make_unique<MpiCommunicator>(is_mpi_running() ? launch : start_mpi(), timeout_seconds);
+}
+
+BareAllReduce make_bare_mpi_all_reduce(const Launch& launch) {
+  return [comm = own_comm(launch.size)](std::span<float> data, CUstream_st*) {
+    mpi_check(MPI_Allreduce(MPI_IN_PLACE, data.data(), static_cast<int>(data.size()), MPI_FLOAT, MPI_SUM, comm),
+              "MPI_Allreduce");
+  };
 }
 
 }  // namespace salient

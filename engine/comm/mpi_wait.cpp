@@ -27,10 +27,8 @@ bool has_message(MPI_Comm comm) {
 
 }  // namespace
 
-MpiWait::MpiWait(int rank, std::vector<std::string> hosts, double timeout_seconds)
-    : rank_(rank), hosts_(std::move(hosts)), timeout_seconds_(timeout_seconds), roll_(MPI_COMM_NULL) {
-  mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &roll_), "MPI_Comm_dup");
-}
+MpiWait::MpiWait(MPI_Comm roll, int rank, std::vector<std::string> hosts, double timeout_seconds)
+    : rank_(rank), hosts_(std::move(hosts)), timeout_seconds_(timeout_seconds), roll_(roll) {}
 
 void MpiWait::operator()(std::span<MPI_Request> requests) {
   const Timer timer;

@@ -16,8 +16,9 @@ namespace salient {
 /// Threads: the one that started MPI.
 class MpiWait {
  public:
-  /// @param hosts  of all ranks, for messages. Collective: takes a communicator of its own.
-  MpiWait(int rank, std::vector<std::string> hosts, double timeout_seconds);
+  /// @param roll   for the roll call and nothing else; lives as long as MPI.
+  /// @param hosts  of all its ranks, for messages.
+  MpiWait(MPI_Comm roll, int rank, std::vector<std::string> hosts, double timeout_seconds);
 
   /// Blocks until all requests are done.
   ///

@@ -10,4 +10,6 @@ std::unique_ptr<Communicator> make_nccl_communicator(std::unique_ptr<Communicato
   fail(ErrorKind::kUsage, "this build has no NCCL; use --comm mpi, or build with a CUDA toolkit and NCCL");
 }
 
+BareAllReduce make_bare_nccl_all_reduce(Communicator&) { fail(ErrorKind::kUsage, "this build has no NCCL"); }
+
 }  // namespace salient

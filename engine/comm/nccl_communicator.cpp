@@ -137,4 +137,17 @@ std::unique_ptr<Communicator> make_nccl_communicator(std::unique_ptr<Communicato
   return std::make_unique<NcclCommunicator>(std::move(control), timeout_seconds);
 }
 
+BareAllReduce make_bare_nccl_all_reduce(Communicator& control) {
+  const auto check = [](ncclResult_t status) {
+    if (status != ncclSuccess) fail(ErrorKind::kComm, nccl_problem("bare NCCL", status));
+  };
+  const ncclUniqueId id = common_id(control);
+  ncclComm_t comm = nullptr;
+  check(ncclCommInitRank(&comm, control.size(), id, control.rank()));
+  const std::shared_ptr<ncclComm> owner(comm, [](ncclComm_t bare) { (void)ncclCommDestroy(bare); });
+  return [owner, check](std::span<float> data, CUstream_st* stream) {
+    check(ncclAllReduce(data.data(), data.data(), data.size(), ncclFloat, ncclSum, owner.get(), stream));
+  };
+}
+
 }  // namespace salient

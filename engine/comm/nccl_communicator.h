@@ -21,4 +21,7 @@ bool has_nccl();
 /// @throws RankError{kUsage} when two ranks share a GPU; Error{kComm}; kUsage in a build without NCCL.
 std::unique_ptr<Communicator> make_nccl_communicator(std::unique_ptr<Communicator> control, double timeout_seconds);
 
+/// ncclAllReduce itself between the ranks of `control`, in a communicator of its own. Collective.
+BareAllReduce make_bare_nccl_all_reduce(Communicator& control);
+
 }  // namespace salient

@@ -296,6 +296,7 @@ struct Trainer::Impl {
         result.interrupted_by = signals.signal();
         return result;
       }
+      result.epochs.push_back(result.last_epoch);
       on_rank_0([&] {
         files->append(result.last_epoch);
         log_info(summary_line(result.last_epoch));
@@ -338,6 +339,8 @@ Trainer::Trainer(const TrainOptions& options, const Dataset& dataset, const Comp
 }
 
 Trainer::~Trainer() = default;
+
+std::size_t Trainer::num_gradients() const { return impl_->optimizer.gradients().size(); }
 
 TrainResult Trainer::run() {
   try {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/comm/communicator.h"
 #include "engine/report/metrics.h"
@@ -17,9 +18,10 @@ namespace salient {
 struct TrainResult {
   int interrupted_by = 0;  ///< the signal that ended it early, on whichever rank; 0 = none
   int best_epoch = 0;
-  double valid_accuracy = 0;  ///< of the best epoch
-  double test_accuracy = 0;   ///< of the best epoch's model
-  EpochMetrics last_epoch{};  ///< its time columns end the run's report
+  double valid_accuracy = 0;           ///< of the best epoch
+  double test_accuracy = 0;            ///< of the best epoch's model
+  EpochMetrics last_epoch{};           ///< its time columns end the run's report
+  std::vector<EpochMetrics> epochs{};  ///< that this process trained
 };
 
 /// The fanouts, batch sizes and slots of a run, with every "0 = default" resolved for this machine.
@@ -44,6 +46,9 @@ class Trainer {
   /// @throws Error{kDiverged} naming the step at which the loss was not finite; whatever a worker threw.
   /// Determinism: on a CPU the losses depend on the options alone, whatever the number of workers.
   TrainResult run();
+
+  /// Floats that the ranks exchange in a step.
+  std::size_t num_gradients() const;
 
  private:
   struct Impl;

@@ -3,12 +3,10 @@
 #include "engine/comm/nccl_communicator.h"
 
 #include <gtest/gtest.h>
-#include <nccl.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <vector>
 
 #include "engine/comm/make_communicator.h"
@@ -157,20 +155,12 @@ double milliseconds_of(Call&& call, cudaStream_t stream) {
 }
 
 TEST_F(NcclCommunicatorTest, CostsNoMoreThanTwiceABareAllReduce) {
-  ncclUniqueId id{};
-  if (comm->rank() == 0) ncclGetUniqueId(&id);
-  std::string bytes(id.internal, sizeof id.internal);
-  control->broadcast(bytes);
-  std::memcpy(id.internal, bytes.data(), sizeof id.internal);
-  ncclComm_t bare = nullptr;
-  ASSERT_EQ(ncclCommInitRank(&bare, comm->size(), id, comm->rank()), ncclSuccess);
+  const BareAllReduce bare = make_bare_nccl_all_reduce(*control);
   bool is_fast = true;
   for (const std::size_t size : {std::size_t{1}, std::size_t{285000}, std::size_t{16} << 20}) {
     const auto data = on_device(std::vector<float>(size), stream->get());
     const auto by_us = [&] { comm->all_reduce_sum({data.get(), size}, stream->get()); };
-    const auto by_nccl = [&] {
-      (void)ncclAllReduce(data.get(), data.get(), size, ncclFloat, ncclSum, bare, stream->get());
-    };
+    const auto by_nccl = [&] { bare({data.get(), size}, stream->get()); };
     const double ms = milliseconds_of(by_us, stream->get()), bare_ms = milliseconds_of(by_nccl, stream->get());
     const double bus_bytes = 2.0 * (comm->size() - 1) / comm->size() * static_cast<double>(size * sizeof(float));
     if (comm->rank() == 0)
@@ -178,7 +168,6 @@ TEST_F(NcclCommunicatorTest, CostsNoMoreThanTwiceABareAllReduce) {
                   comm->size(), 1e3 * ms, 1e3 * bare_ms, bus_bytes / ms * 1e-6);
     is_fast = is_fast && ms < 2 * bare_ms + 0.005;
   }
-  (void)ncclCommDestroy(bare);
   EXPECT_TRUE(on_all_ranks(*control, is_fast));
 }
 

@@ -131,6 +131,17 @@ class Distributed(unittest.TestCase):
         for num_ranks in (2, 3):
             self.assertEqual(self.resume(num_ranks, "exact").stdout.splitlines()[:2], alone[:2])
 
+    def test_the_scaling_benchmark_trains_the_same_on_1_and_2_ranks(self):
+        found = self.work / "scaling.json"
+        result = self.finish([*map(str, LAUNCH), "-np", "2", str(BIN / "salient-bench"), "scaling", "--dataset", str(self.work / "data/graph"),
+                              *SMALL, "--layers", "2", "--global-batch-size", "250", "--epochs", "3", "--json", str(found)], 0)
+        self.assertIn("x bare", result.stdout)
+        one, two = json.loads(found.read_text())["rows"]
+        self.assertEqual((one["name"], two["name"], one["efficiency"]), ("1 rank", "2 ranks", 1.0))
+        self.assertLess(abs(one["loss"] - two["loss"]), 1e-5 * one["loss"])
+        for key in ("epoch_seconds_median", "allreduce_seconds_per_step", "exchange_seconds", "bare_exchange_seconds"):
+            self.assertGreater(two[key], 0, key)
+
     def test_one_rank_speaks_for_all(self):
         result = self.train(2, "speaks", "--global-batch-size", 250, "--epochs", 1)
         for line in (r"^test accuracy ", r"^run directory "):

@@ -41,7 +41,7 @@ with tempfile.TemporaryDirectory() as folder:
     for name in ("sample", "gather"):  # warm-up and one epoch, with one and with two workers
         assert sum(e["name"] == name for e in events) == 40, name
 
-assert "sampler" in run("--help").stdout and "--rounds" in run("gather", "--help").stdout
+assert "scaling" in run("--help").stdout and "--rounds" in run("gather", "--help").stdout
 assert "no benchmark is called 'sample'" in run("sample", exit_code=2).stderr
 assert "did you mean --threads" in run("gather", "--thread", "1", exit_code=2).stderr
 assert "raise --nodes" in run("pipeline", "--nodes", "100", "--device", "cpu", exit_code=2).stderr

@@ -15,6 +15,7 @@ using Arguments = std::span<const char* const>;  ///< what follows the verb on t
 int bench_sampler(Arguments arguments);
 int bench_gather(Arguments arguments);
 int bench_pipeline(Arguments arguments);
+int bench_scaling(Arguments arguments);
 
 /// Fills `options`; prints them and returns false if the arguments ask for help.
 /// @throws Error{kUsage}.
