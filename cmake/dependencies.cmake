@@ -17,6 +17,16 @@ add_library(salient::xxhash ALIAS salient_xxhash)
 target_include_directories(salient_xxhash SYSTEM INTERFACE "${XXHASH_INCLUDE_DIR}")
 target_link_libraries(salient_xxhash INTERFACE "${XXHASH_LIBRARY}")
 
+find_path(HWLOC_INCLUDE_DIR hwloc.h)
+find_library(HWLOC_LIBRARY hwloc)
+if(NOT HWLOC_INCLUDE_DIR OR NOT HWLOC_LIBRARY)
+  message(FATAL_ERROR "the library hwloc is not installed; run scripts/setup.sh")
+endif()
+add_library(salient_hwloc INTERFACE)
+add_library(salient::hwloc ALIAS salient_hwloc)
+target_include_directories(salient_hwloc SYSTEM INTERFACE "${HWLOC_INCLUDE_DIR}")
+target_link_libraries(salient_hwloc INTERFACE "${HWLOC_LIBRARY}")
+
 # MPI and NCCL are for several ranks; without them the build serves one. Debian's mpi.h drags in the removed C++ bindings.
 find_package(MPI QUIET COMPONENTS C)
 if(MPI_C_FOUND)

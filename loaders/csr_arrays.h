@@ -10,6 +10,11 @@
 namespace salient {
 
 struct CsrArrays {
+  CsrArrays() = default;
+  /// @param memory  where the arrays will be; null = this process' own.
+  explicit CsrArrays(HostMemory* memory)
+      : indptr(UnsetHugePageAllocator<EdgeOffset>(memory)), indices(UnsetHugePageAllocator<NodeId>(memory)) {}
+
   UnsetHugeVector<EdgeOffset> indptr{};  ///< [V + 1]
   UnsetHugeVector<NodeId> indices{};     ///< [E], each row ascending
   std::uint64_t self_loops = 0;          ///< entries v in row v; they are part of the graph

@@ -74,19 +74,31 @@ void check(const SyntheticOptions& options) {
 
 /// The arrays behind a generated Dataset.
 struct GeneratedStore {
-  CsrArrays graph{};
-  UnsetHugeVector<std::byte> features{};
-  UnsetHugeVector<std::int32_t> labels{};
-  std::array<std::vector<NodeId>, 3> split{};
+  explicit GeneratedStore(std::shared_ptr<HostMemory> source)
+      : memory(std::move(source)),
+        graph(memory.get()),
+        features(UnsetHugePageAllocator<std::byte>(memory.get())),
+        labels(UnsetHugePageAllocator<std::int32_t>(memory.get())),
+        split{nodes(), nodes(), nodes()} {}
+  using Nodes = UnsetHugeVector<NodeId>;
+  Nodes nodes() const { return Nodes(UnsetHugePageAllocator<NodeId>(memory.get())); }
+
+  std::shared_ptr<HostMemory> memory;  // of all arrays; null = this process' own
+  CsrArrays graph;
+  UnsetHugeVector<std::byte> features;
+  UnsetHugeVector<std::int32_t> labels;
+  std::array<Nodes, 3> split;
 };
 
-std::shared_ptr<const GeneratedStore> generate(const SyntheticOptions& options) {
+std::shared_ptr<const GeneratedStore> generate(const SyntheticOptions& options, std::shared_ptr<HostMemory> memory) {
   using Range = oneapi::tbb::blocked_range<std::uint64_t>;
   const SyntheticNodes nodes(options);
-  auto store = std::make_shared<GeneratedStore>();
-  store->split = nodes.split();
+  auto store = std::make_shared<GeneratedStore>(std::move(memory));
+  const std::array<std::vector<NodeId>, 3> split = nodes.split();
+  for (std::size_t part = 0; part < split.size(); ++part)
+    store->split[part].assign(split[part].begin(), split[part].end());
   store->labels.assign(options.num_nodes, -1);
-  for (const std::vector<NodeId>& part : store->split)
+  for (const GeneratedStore::Nodes& part : store->split)
     oneapi::tbb::parallel_for(Range(0, part.size(), 4096), [&](const Range& range) {
       for (std::uint64_t i = range.begin(); i < range.end(); ++i) store->labels[part[i]] = nodes.label_of(part[i]);
     });
@@ -107,7 +119,7 @@ std::shared_ptr<const GeneratedStore> generate(const SyntheticOptions& options) 
       progress.add(range.size());
     });
   }
-  store->graph = make_synthetic_graph(options, nodes.communities());
+  store->graph = make_synthetic_graph(options, nodes.communities(), store->memory.get());
   return store;
 }
 
@@ -168,10 +180,11 @@ std::uint64_t synthetic_bytes(const SyntheticOptions& options) {
          (options.split[0] + options.split[1] + options.split[2]) * sizeof(NodeId);
 }
 
-Dataset make_synthetic_dataset(const SyntheticOptions& options, int num_threads) {
+Dataset make_synthetic_dataset(const SyntheticOptions& options, int num_threads, std::shared_ptr<HostMemory> memory) {
   check(options);
   oneapi::tbb::task_arena arena(num_threads > 0 ? num_threads : oneapi::tbb::task_arena::automatic);
-  const std::shared_ptr<const GeneratedStore> store = arena.execute([&] { return generate(options); });
+  const std::shared_ptr<const GeneratedStore> store =
+      arena.execute([&] { return generate(options, std::move(memory)); });
   Dataset dataset;
   dataset.name = options.name;
   dataset.source_kind = "synthetic";

@@ -5,9 +5,11 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "engine/core/host_memory.h"
 #include "loaders/dataset.h"
 #include "loaders/row_table.h"
 
@@ -49,8 +51,10 @@ std::uint64_t synthetic_bytes(const SyntheticOptions& options);
 /// Features alone tell a node's community now and then, its neighbours' features together tell it well: accuracy
 /// without edges is modest and rises with every hop, up to about label_fidelity. docs/DATASETS.md has the figures.
 /// @param num_threads  0 = all cores.
+/// @param memory       where the arrays will be, kept as long as the data set; null = this process' own.
 /// @throws Error{kUsage} for options that make no graph. Shows progress.
 /// Cost: 30 ns per entry on a core, and little memory beyond the result (16 bytes per node, 4 per 16 entries).
-Dataset make_synthetic_dataset(const SyntheticOptions& options, int num_threads = 0);
+Dataset make_synthetic_dataset(const SyntheticOptions& options, int num_threads = 0,
+                               std::shared_ptr<HostMemory> memory = nullptr);
 
 }  // namespace salient

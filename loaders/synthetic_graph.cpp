@@ -159,11 +159,11 @@ SyntheticGraph::SyntheticGraph(const SyntheticOptions& options, const Communitie
 
 SyntheticGraph::~SyntheticGraph() = default;
 
-CsrArrays SyntheticGraph::rows(std::uint64_t first, std::uint64_t end, Progress& progress) const {
+CsrArrays SyntheticGraph::rows(std::uint64_t first, std::uint64_t end, Progress& progress, HostMemory* memory) const {
   const Stubs& stubs = *stubs_;
   const std::uint64_t num_rows = end - first;
   const auto rank_of = [&](std::uint64_t row) { return communities_.rank_of(static_cast<NodeId>(first + row)); };
-  CsrArrays graph;
+  CsrArrays graph(memory);
   graph.indptr.resize(num_rows + 1);
   graph.indptr[0] = 0;
   oneapi::tbb::parallel_for(Range(0, num_rows, kGrain), [&](const Range& range) {
@@ -191,11 +191,11 @@ CsrArrays SyntheticGraph::rows(std::uint64_t first, std::uint64_t end, Progress&
   return graph;
 }
 
-CsrArrays make_synthetic_graph(const SyntheticOptions& options, const Communities& communities) {
+CsrArrays make_synthetic_graph(const SyntheticOptions& options, const Communities& communities, HostMemory* memory) {
   const SyntheticGraph graph(options, communities);
   const auto entries = static_cast<std::uint64_t>(static_cast<double>(options.num_nodes) * options.mean_degree);
   Progress progress("drawing and sorting edges", 2 * entries, "entries");
-  return graph.rows(0, options.num_nodes, progress);
+  return graph.rows(0, options.num_nodes, progress, memory);
 }
 
 }  // namespace salient

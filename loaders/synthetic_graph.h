@@ -46,7 +46,8 @@ class SyntheticGraph {
 
   /// The rows of nodes first to end - 1 as a slice. Runs in the caller's arena.
   /// @param progress  of the caller; advances by two for every entry before repeats are dropped: drawn, sorted
-  CsrArrays rows(std::uint64_t first, std::uint64_t end, Progress& progress) const;
+  /// @param memory    where the result will be; null = this process' own
+  CsrArrays rows(std::uint64_t first, std::uint64_t end, Progress& progress, HostMemory* memory = nullptr) const;
 
  private:
   struct Stubs;
@@ -56,6 +57,7 @@ class SyntheticGraph {
 };
 
 /// All rows, with progress bars.
-CsrArrays make_synthetic_graph(const SyntheticOptions& options, const Communities& communities);
+CsrArrays make_synthetic_graph(const SyntheticOptions& options, const Communities& communities,
+                               HostMemory* memory = nullptr);
 
 }  // namespace salient

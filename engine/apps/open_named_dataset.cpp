@@ -2,8 +2,13 @@
 #include "engine/apps/open_named_dataset.h"
 
 #include <filesystem>
+#include <memory>
 #include <system_error>
 
+#include "engine/comm/agreement.h"
+#include "engine/comm/host_share.h"
+#include "engine/core/shared_memory.h"
+#include "loaders/dataset_sharing.h"
 #include "loaders/synthetic.h"
 
 namespace salient {
@@ -14,6 +19,24 @@ Dataset open_named_dataset(const std::string& dataset, const std::string& data_r
   std::error_code error;
   const bool is_path = dataset.find('/') != std::string::npos || std::filesystem::exists(path / "dataset.json", error);
   return open_dataset(is_path ? path : std::filesystem::path(data_root) / path);
+}
+
+Dataset open_named_dataset(const std::string& dataset, const std::string& data_root, Communicator& comm,
+                           const Launch& launch) {
+  Dataset opened;
+  if (!is_synthetic_name(dataset) || launch.size == launch.num_hosts) {
+    together(comm, [&] { opened = open_named_dataset(dataset, data_root); });
+    return opened;
+  }
+  const std::string description = made_once_per_host(comm, launch, [&] {
+    const auto memory = std::make_shared<SharedMemory>();
+    opened = make_synthetic_dataset(parse_synthetic_name(dataset), /*num_threads=*/0, memory);
+    return describe_shared(opened, *memory);
+  });
+  together(comm, [&] {
+    if (launch.local_rank != 0) opened = map_described(description);
+  });
+  return opened;
 }
 
 }  // namespace salient

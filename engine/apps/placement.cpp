@@ -4,10 +4,17 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <sstream>
 #include <vector>
 
+#include "engine/comm/host_share.h"
+#include "engine/comm/numa_place.h"
 #include "engine/core/log.h"
 #include "engine/core/machine.h"
+#include "engine/core/options.h"
+#if SALIENT_HAS_CUDA
+#include "engine/cuda/cuda.h"
+#endif
 
 namespace salient {
 namespace {
@@ -27,18 +34,50 @@ std::string device_text(const ComputeDevice& device, int local_rank) {
          (memory ? ", " + gigabytes(memory->free_bytes) + " free" : "");
 }
 
+/// -1 = unknown
+int numa_node_of([[maybe_unused]] const ComputeDevice& device) {
+#if SALIENT_HAS_CUDA
+  char bus_id[32] = "";
+  if (device.is_cuda() && cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, device.torch_device().index()) == cudaSuccess)
+    return numa_node_of_pci(bus_id);
+#endif
+  return -1;
+}
+
 }  // namespace
 
-void log_placement(Communicator& comm, const Launch& launch, const ComputeDevice& device, const TrainOptions& options) {
+std::string stay_near_device(Communicator& comm, const Launch& launch, const ComputeDevice& device) {
+  const std::vector<NumaNode> nodes = numa_nodes();
+  int num_cores = 0;
+  for (const NumaNode& node : nodes) num_cores += static_cast<int>(node.cores.size());
+  // The ranks of a host may have been bound apart: then they know different nodes, and stay where they are.
+  const std::string mine = std::to_string(launch.first_on_host) + " " + std::to_string(nodes.size()) + " " +
+                           std::to_string(num_cores) + " " + std::to_string(numa_node_of(device));
+  std::vector<int> gpu_nodes;
+  bool is_bound = launch.ranks_on_host > 1 && num_cores < launch.cores_of_host;
+  for (const std::string& of_rank : gather_on_all(comm, mine)) {
+    int first = 0, num_nodes = 0, cores = 0, gpu_node = 0;
+    std::istringstream(of_rank) >> first >> num_nodes >> cores >> gpu_node;
+    if (first != launch.first_on_host) continue;
+    gpu_nodes.push_back(gpu_node);
+    is_bound |= num_nodes != static_cast<int>(nodes.size()) || cores != num_cores;
+  }
+  if (is_bound) return "-";
+  const std::vector<int> home = nodes_of_ranks(nodes, gpu_nodes)[static_cast<std::size_t>(launch.local_rank)];
+  return home.empty() || !stay_on(nodes, home) ? "-" : options::to_text(home);
+}
+
+void log_placement(Communicator& comm, const Launch& launch, const ComputeDevice& device, const TrainOptions& options,
+                   const std::string& place) {
   if (comm.size() == 1) return;
   char row[256];
-  (void)std::snprintf(row, sizeof row, "%-20.64s %-34.100s %5d %7d  %s", launch.host.c_str(),
-                      device_text(device, launch.local_rank).c_str(), launch.cores, options.workers,
+  (void)std::snprintf(row, sizeof row, "%-20.64s %-34.100s %-5.20s %5d %7d  %s", launch.host.c_str(),
+                      device_text(device, launch.local_rank).c_str(), place.c_str(), launch.cores, options.workers,
                       gigabytes(available_host_bytes()).c_str());
   const std::vector<std::string> rows = comm.gather(row);
   const std::vector<std::string> problems = comm.gather(affinity_problem(launch));
   if (comm.rank() != 0) return;
-  log_info("rank  host                 device                             cores workers  free memory of host");
+  log_info("rank  host                 device                             NUMA  cores workers  free memory of host");
   for (std::size_t rank = 0; rank < rows.size(); ++rank) {
     const std::string number = std::to_string(rank);
     log_info(std::string(4 - std::min<std::size_t>(4, number.size()), ' ') + number + "  " + rows[rank]);

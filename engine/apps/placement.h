@@ -10,8 +10,16 @@
 
 namespace salient {
 
-/// Collective. Rank 0 logs a table of all ranks (host, device, cores, batch workers, free memory), and one warning when
-/// ranks are bound to fewer cores than their share. Nothing for a single rank.
-void log_placement(Communicator& comm, const Launch& launch, const ComputeDevice& device, const TrainOptions& options);
+/// On a host with several NUMA nodes, keeps the threads that this rank starts from now on near its GPU, or near the
+/// memory that fell to it, unless the launcher has bound the ranks already or cores would be left over. Collective.
+/// @return the numbers of the nodes, "0" or "0,1"; "-" = anywhere
+std::string stay_near_device(Communicator& comm, const Launch& launch, const ComputeDevice& device);
+
+/// Collective. Rank 0 logs a table of all ranks (host, device, NUMA nodes, cores, batch workers, free memory), and one
+/// warning when ranks are bound to fewer cores than their share. Nothing for a single rank.
+///
+/// @param place  of stay_near_device().
+void log_placement(Communicator& comm, const Launch& launch, const ComputeDevice& device, const TrainOptions& options,
+                   const std::string& place);
 
 }  // namespace salient

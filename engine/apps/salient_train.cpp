@@ -142,10 +142,9 @@ void require_equal_programs(Communicator& comm, const TrainOptions& options) {
   require_equal_on_all_ranks(comm, "the configuration", common_configuration(options));
 }
 
-Dataset open_dataset_together(Communicator& comm, const TrainOptions& options) {
+Dataset open_dataset_together(Communicator& comm, const Launch& launch, const TrainOptions& options) {
   const Timer loading;
-  Dataset dataset;
-  together(comm, [&] { dataset = open_named_dataset(options.dataset, options.data_root); });
+  Dataset dataset = open_named_dataset(options.dataset, options.data_root, comm, launch);
   require_equal_on_all_ranks(comm, "the checksum of the data set", dataset.fingerprint, ErrorKind::kBadData);
   char seconds[32];
   (void)std::snprintf(seconds, sizeof seconds, "%.1f s", loading.seconds());
@@ -197,14 +196,15 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
         ComputeDevice::choose(wanted.device, launch.local_rank, wanted.threads > 0 ? wanted.threads : launch.cores);
   });
   const ComputeDevice& device = *chosen;
+  const std::string place = stay_near_device(control, launch, device);
   require_equal_on_all_ranks(control, "the kind of device", device.is_cuda() ? "cuda" : "cpu", ErrorKind::kNoDevice);
   const auto comm = make_communicator({.wanted = wanted.comm,
                                        .timeout_seconds = static_cast<double>(wanted.comm_timeout),
                                        .is_data_on_gpu = device.is_cuda()},
                                       launch);
   TrainOptions options = resolve_for_machine(wanted, device, launch.cores);
-  log_placement(*comm, launch, device, options);
-  const Dataset dataset = open_dataset_together(*comm, options);
+  log_placement(*comm, launch, device, options, place);
+  const Dataset dataset = open_dataset_together(*comm, launch, options);
   MemoryPlan plan;
   together(*comm, [&] {
     options.features = choose_feature_place(options, dataset, device);

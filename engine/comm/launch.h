@@ -12,6 +12,7 @@ namespace salient {
 struct Launch {
   int rank = 0, size = 1;
   int local_rank = 0, ranks_on_host = 1, num_hosts = 1;
+  int first_on_host = 0;  ///< the rank whose local_rank is 0 on this host
   std::string host{};
   bool has_mpi = false;   ///< MPI is started; always true when size > 1
   int cores = 1;          ///< this rank's share of the cores that the ranks of this host may run on

@@ -65,6 +65,7 @@ Launch start_mpi() {
             "MPI_Comm_split_type");
   mpi_check(MPI_Comm_rank(host, &launch.local_rank), "MPI_Comm_rank");
   mpi_check(MPI_Comm_size(host, &launch.ranks_on_host), "MPI_Comm_size");
+  mpi_check(MPI_Allreduce(&launch.rank, &launch.first_on_host, 1, MPI_INT, MPI_MIN, host), "MPI_Allreduce");
   share_cores(launch, host);
   const int is_first = launch.local_rank == 0 ? 1 : 0;
   mpi_check(MPI_Allreduce(&is_first, &launch.num_hosts, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce");

@@ -131,6 +131,11 @@ class Distributed(unittest.TestCase):
         for num_ranks in (2, 3):
             self.assertEqual(self.resume(num_ranks, "exact").stdout.splitlines()[:2], alone[:2])
 
+    def test_running_statistics_are_those_of_rank_0(self):
+        run = self.train(2, "statistics", "--model", "gin", "--global-batch-size", 250, "--epochs", 2)
+        again = self.resume(0, "statistics")  # one rank, from the checkpoint: only the test is repeated
+        self.assertEqual(run.stdout.splitlines()[:2], again.stdout.splitlines()[:2])
+
     def test_the_scaling_benchmark_trains_the_same_on_1_and_2_ranks(self):
         found = self.work / "scaling.json"
         result = self.finish([*map(str, LAUNCH), "-np", "2", str(BIN / "salient-bench"), "scaling", "--dataset", str(self.work / "data/graph"),
@@ -149,6 +154,20 @@ class Distributed(unittest.TestCase):
         for line in (r"^epoch 1:", r"^communication: mpi between 2 ranks on 1 host", r"^   1  .* cpu "):
             self.assert_told_once(result.stderr, line)
         self.assertIsNotNone(self.metrics("speaks")[0]["allreduce_seconds"])
+
+    def test_ranks_share_a_generated_graph_that_a_kill_leaves_nothing_of(self):
+        generated = ["--dataset", "synthetic:arxiv:0.02", "--global-batch-size", "500", "--eval-every", "1000"]
+        for num_ranks in (0, 2):
+            self.train(num_ranks, f"generated-{num_ranks}", *generated, "--epochs", 2)
+        self.assert_same_curve("generated-0", "generated-2", 1e-5)
+        process = self.start(2, "shared", *generated)
+        shared = [set(re.findall(r"(\d+) +/memfd:salient", pathlib.Path(f"/proc/{pid}/maps").read_text())) for pid in ranks().values()]
+        self.assertTrue(shared[0])
+        self.assertEqual(shared[0], shared[1])  # the same inodes
+        for pid in ranks().values():
+            os.kill(pid, signal.SIGKILL)
+        self.end(process, 128 + signal.SIGKILL)
+        self.assertEqual([f for f in os.listdir("/dev/shm") if "salient" in f], [])
 
     # --- resume and signals ---
 

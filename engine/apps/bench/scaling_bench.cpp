@@ -24,6 +24,7 @@
 #include "engine/comm/launch.h"
 #include "engine/comm/make_communicator.h"
 #include "engine/comm/mpi_communicator.h"
+#include "engine/comm/numa_place.h"
 #include "engine/core/error.h"
 #include "engine/core/log.h"
 #include "engine/core/machine.h"
@@ -142,7 +143,7 @@ Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dat
                                                          launch);
   TrainOptions options = resolve_for_machine(wanted, device, launch.cores);
   options.checkpoint_every = 0;
-  log_placement(*comm, launch, device, options);
+  log_placement(*comm, launch, device, options, stay_near_device(*comm, launch, device));
   std::optional<ScratchFolder> folder;
   together(*comm, [&] {
     options.features = choose_feature_place(options, dataset, device);
@@ -213,12 +214,15 @@ int run(const Launch& launch, Arguments arguments) {
     set_progress_mode(ProgressMode::kNone);
     set_log_level(LogLevel::kWarning);
   }
-  Dataset dataset;
-  together(*control, [&] { dataset = without_evaluation(open_named_dataset(options.dataset, options.data_root)); });
+  const Dataset dataset = without_evaluation(open_named_dataset(options.dataset, options.data_root, *control, launch));
   BenchReport report = new_report(options, dataset);
+  const std::vector<NumaNode> nodes = numa_nodes();
+  std::vector<int> all_nodes;
+  for (const NumaNode& node : nodes) all_nodes.push_back(node.number);
   double first_rank_seconds = 0;
   std::size_t num_gradients = 0;
   for (const int num_ranks : rows) {
+    (void)stay_on(nodes, all_nodes);  // each row places its ranks anew
     std::optional<Row> row;
     together(*control, [&] {  // `measure` communicates, but not over `control`
       if (launch.rank < num_ranks) row = measure(options, part_of(launch, num_ranks), dataset);
