@@ -5,6 +5,7 @@
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/nll_loss.h>
 #include <ATen/ops/zeros.h>
+#include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
@@ -344,7 +345,9 @@ std::size_t Trainer::num_gradients() const { return impl_->optimizer.gradients()
 
 TrainResult Trainer::run() {
   try {
-    return impl_->run();
+    // The parallel loops of CPU models keep to --threads threads: the other cores are the workers' and other ranks'.
+    oneapi::tbb::task_arena compute(impl_->options.threads);
+    return compute.execute([&] { return impl_->run(); });
   } catch (...) {
     impl_->comm.cancel();  // nothing that is cleaned up on the way out may wait for the other ranks
     throw;
