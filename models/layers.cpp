@@ -4,12 +4,12 @@
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/layer_norm.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
 #include "engine/core/error.h"
 #include "models/init.h"
+#include "models/precision.h"
 
 namespace salient {
 
@@ -26,7 +26,7 @@ void Linear::initialise(const std::string& name, const std::string& scheme, std:
   if (bias_.defined()) fill_uniform(bias_.detach(), name + ".bias", bound_of("pyg", fan_in, fan_out), seed);
 }
 
-at::Tensor Linear::forward(const at::Tensor& x) const { return at::linear(x.to(at::kFloat), weight_, bias_); }
+at::Tensor Linear::forward(const at::Tensor& x) const { return linear(x, weight_, bias_); }
 
 Norm::Norm(std::int64_t dim)
     : weight_(register_parameter("weight", at::ones({dim}))), bias_(register_parameter("bias", at::zeros({dim}))) {}

@@ -31,6 +31,7 @@ class Linear : public ParameterOwner {
 
   /// @param x  [rows, in] f32 or f16, which is converted
   at::Tensor forward(const at::Tensor& x) const;
+  const at::Tensor& weight() const { return weight_; }
 
  private:
   PygInit init_;

@@ -29,6 +29,7 @@
 #include "engine/train/memory_plan.h"
 #include "engine/train/train_options.h"
 #include "engine/train/trainer.h"
+#include "models/precision.h"
 
 namespace salient {
 namespace {
@@ -197,6 +198,11 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
   });
   const ComputeDevice& device = *chosen;
   const std::string place = stay_near_device(control, launch, device);
+  together(control, [&] {
+    if (!device.is_cuda() && wanted.precision != "fp32")
+      fail(ErrorKind::kNoDevice, "--precision " + wanted.precision + " needs a GPU, and there is none");
+  });
+  set_precision(precision_of(wanted.precision));
   require_equal_on_all_ranks(control, "the kind of device", device.is_cuda() ? "cuda" : "cpu", ErrorKind::kNoDevice);
   const auto comm = make_communicator({.wanted = wanted.comm,
                                        .timeout_seconds = static_cast<double>(wanted.comm_timeout),

@@ -106,6 +106,8 @@ std::string summary_line(const EpochMetrics& m) {
   if (m.valid_accuracy.has_value()) line += format(", valid accuracy %.4f", *m.valid_accuracy);
   line += format(", %.2f s (train %.2f, blocked %.2f, transfer %.2f)", m.epoch_seconds.value_or(0),
                  m.train_seconds.value_or(0), m.blocked_seconds.value_or(0), m.transfer_seconds.value_or(0));
+  if (m.device_bytes.has_value() && m.epoch_seconds.value_or(0) > 0)
+    line += format(", GPU busy %.0f %%", 100 * m.train_seconds.value_or(0) / *m.epoch_seconds);
   if (m.eval_seconds.has_value()) line += format(", eval %.2f s", *m.eval_seconds);
   return line + format(", %.1f M edges/s, %.2f GB/s", per_second(m.edges, m.epoch_seconds) / 1e6,
                        per_second(m.bytes_transferred, m.epoch_seconds) / 1e9);

@@ -61,7 +61,8 @@ class MetricsFiles {
   std::ofstream jsonl_, csv_;
 };
 
-/// One line for people: "epoch 3: loss 0.3121, train 0.9012, valid 0.8930, 4.1 s (...)".
+/// One line for people: "epoch 3: loss 0.3121, train 0.9012, valid 0.8930, 4.1 s (...)", on a GPU with its share of
+/// time in which it computed.
 std::string summary_line(const EpochMetrics& metrics);
 
 /// "epoch seconds 1.93 (train 1.71, blocked 0.18, transfer 0.04), 12.4 M edges/s sampled": a stable last line of a run.

@@ -33,6 +33,7 @@ struct TrainOptions {
   int eval_every = 1;
   std::string device = "auto";
   std::string features = "auto";
+  std::string precision = "fp32";
   int workers = 0;
   int threads = 0;
   int slots = 0;
@@ -79,6 +80,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("eval-every", self.eval_every, "epochs between validations; the last epoch is always validated");
   field("device", self.device, "auto | cpu | cuda");
   field("features", self.features, "host | device: where feature rows live; auto: in GPU memory if they fit");
+  field("precision", self.precision, "fp32 | tf32 | bf16: how a GPU multiplies matrices; all else is fp32");
   field("workers", self.workers, "threads that prepare batches; 0 = cores - 2, at least 1");
   field("threads", self.threads, "threads of the dense layers on a CPU; 0 = all cores");
   field("slots", self.slots, "batches in flight; 0 = 4, or more for many workers");

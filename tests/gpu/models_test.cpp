@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "models/model.h"
+#include "models/precision.h"
 #include "tests/support/batch_views.h"
 
 namespace salient {
@@ -38,6 +39,41 @@ TEST(ModelsOnDevice, TrainAsOnTheHost) {
             at::allclose(on_device->named_parameters()[item.key()].grad().cpu(), item.value().grad(), 1e-3, 1e-4))
             << name << " " << item.key();
     }
+}
+
+// Products of rounded inputs, summed in f32: near the exact ones, not equal to them.
+TEST(PrecisionOnDevice, RoundsInputsOfProductsAndNothingElse) {
+  const at::Tensor x = at::randn({300, 64}).to(at::kCUDA), weight = at::randn({32, 64}).to(at::kCUDA),
+                   bias = at::randn({32}).to(at::kCUDA), grad = at::randn({300, 32}).to(at::kCUDA);
+  const auto run = [&](Precision precision) {
+    set_precision(precision);
+    std::vector<at::Tensor> inputs;
+    for (const at::Tensor& t : {x, weight, bias}) inputs.push_back(t.clone().requires_grad_());
+    const at::Tensor y = salient::linear(inputs[0], inputs[1], inputs[2]);
+    EXPECT_EQ(y.scalar_type(), at::kFloat);
+    y.backward(grad);
+    set_precision(Precision::kFp32);
+    return std::vector<at::Tensor>{y.detach(), inputs[0].grad(), inputs[1].grad(), inputs[2].grad()};
+  };
+  const auto exact = run(Precision::kFp32);
+  for (const Precision precision : {Precision::kTf32, Precision::kBf16}) {
+    const auto rounded = run(precision);
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      const double error = ((rounded[i] - exact[i]).norm() / exact[i].norm()).item<double>();
+      EXPECT_LT(error, precision == Precision::kTf32 ? 2e-3 : 1e-2) << i;
+      EXPECT_EQ(error > 0, i < 3) << i << ": all but the bias' gradient, a plain sum, are rounded";
+    }
+  }
+  EXPECT_TRUE(run(Precision::kFp32)[0].equal(exact[0])) << "set back";
+}
+
+TEST(PrecisionOnDevice, TakesHalfPrecisionFeaturesAsTheyAre) {
+  const at::Tensor x = at::randn({50, 16}).to(at::kCUDA).to(at::kHalf), weight = at::randn({8, 16}).to(at::kCUDA);
+  const at::Tensor exact = salient::linear(x, weight, at::Tensor());
+  set_precision(Precision::kBf16);
+  const at::Tensor rounded = salient::linear(x, weight, at::Tensor());
+  set_precision(Precision::kFp32);
+  EXPECT_LT(((rounded - exact).norm() / exact.norm()).item<double>(), 1e-2);
 }
 
 }  // namespace
