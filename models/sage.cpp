@@ -10,7 +10,7 @@ SageConv::SageConv(std::int64_t in_dim, std::int64_t out_dim)
       lin_r_(register_module("lin_r", std::make_shared<Linear>(in_dim, out_dim, Bias::kNo))) {}
 
 at::Tensor SageConv::forward(const HopView& hop, const at::Tensor& x) {
-  return forward(hop, x, x.narrow(0, 0, hop.num_dst));
+  return sage_convolution(hop, x, lin_l_->weight(), lin_r_->weight());
 }
 
 at::Tensor SageConv::forward(const HopView& hop, const at::Tensor& x, const at::Tensor& self) const {

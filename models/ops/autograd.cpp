@@ -13,6 +13,7 @@
 #include "models/ops/dropout.h"
 #include "models/ops/operators.h"
 #include "models/ops/segment.h"
+#include "models/precision.h"
 
 namespace salient {
 namespace {
@@ -53,38 +54,74 @@ void on_device_of(const at::Tensor& x, const F& f) {
 
 // ---- neighbour sums --------------------------------------------------------------------------------------
 
+at::Tensor reduce_rows(const HopView& hop, Reduce reduce, const at::Tensor& x) {
+  require(x.dim() == 2 && x.size(0) >= hop.num_src && x.is_contiguous(), "x has one contiguous row per source");
+  require(x.scalar_type() == at::kFloat || x.scalar_type() == at::kHalf, "x is f16 or f32");
+  require(x.device() == hop.indptr.device(), "x and hop are on one device");
+  at::Tensor out = make_f32({hop.num_dst, x.size(1)}, x);
+  on_device_of(x, [&](auto... stream) {
+    const auto run = [&](const auto* rows) {
+      segment_reduce(edges_of(hop), reduce, rows, x.size(1), out.mutable_data_ptr<float>(), stream...);
+    };
+    x.scalar_type() == at::kHalf ? run(pointer<Half>(x)) : run(pointer<float>(x));
+  });
+  return out;
+}
+
+/// @return  [num_rows, width] f32; rows from num_src on are 0
+at::Tensor reduce_rows_backward(const HopView& hop, Reduce reduce, const at::Tensor& grad, std::int64_t num_rows) {
+  const at::Tensor grad_out = grad.contiguous();
+  at::Tensor grad_x = make_f32({num_rows, grad_out.size(1)}, grad_out);
+  if (num_rows > hop.num_src) grad_x.slice(0, hop.num_src).zero_();
+  on_device_of(grad_x, [&](auto... stream) {
+    segment_reduce_backward(edges_of(hop), reduce, pointer<float>(grad_out), grad_out.size(1),
+                            grad_x.mutable_data_ptr<float>(), stream...);
+  });
+  return grad_x;
+}
+
 struct SegmentReduce : Function<SegmentReduce> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const HopView& hop, Reduce reduce) {
-    require(x.dim() == 2 && x.size(0) >= hop.num_src && x.is_contiguous(), "x has one contiguous row per source");
-    require(x.scalar_type() == at::kFloat || x.scalar_type() == at::kHalf, "x is f16 or f32");
-    require(x.device() == hop.indptr.device(), "x and hop are on one device");
     ctx->saved_data["num_rows"] = x.size(0);
     ctx->saved_data["num_src"] = hop.num_src;
     ctx->saved_data["reduce"] = static_cast<std::int64_t>(reduce);
     ctx->save_for_backward({hop.indptr, hop.indices});
-
-    at::Tensor out = make_f32({hop.num_dst, x.size(1)}, x);
-    on_device_of(x, [&](auto... stream) {
-      const auto run = [&](const auto* rows) {
-        segment_reduce(edges_of(hop), reduce, rows, x.size(1), out.mutable_data_ptr<float>(), stream...);
-      };
-      x.scalar_type() == at::kHalf ? run(pointer<Half>(x)) : run(pointer<float>(x));
-    });
-    return out;
+    return reduce_rows(hop, reduce, x);
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const variable_list saved = ctx->get_saved_variables();
     const HopView hop{saved[0].numel() - 1, ctx->saved_data["num_src"].toInt(), saved[0], saved[1]};
     const auto reduce = static_cast<Reduce>(ctx->saved_data["reduce"].toInt());
-    const at::Tensor grad_out = grads[0].contiguous();
-    at::Tensor grad_x = make_f32({ctx->saved_data["num_rows"].toInt(), grad_out.size(1)}, grad_out);
-    grad_x.slice(0, hop.num_src).zero_();
-    on_device_of(grad_x, [&](auto... stream) {
-      segment_reduce_backward(edges_of(hop), reduce, pointer<float>(grad_out), grad_out.size(1),
-                              grad_x.mutable_data_ptr<float>(), stream...);
-    });
-    return {grad_x, at::Tensor(), at::Tensor()};
+    return {reduce_rows_backward(hop, reduce, grads[0], ctx->saved_data["num_rows"].toInt()), {}, {}};
+  }
+};
+
+/// y = mean(x) W_l^T + x_self W_r^T as one node of the graph: its gradient of x is built in one array, where a mean, a
+/// slice and two maps would make, pad and add three.
+struct SageConvolution : Function<SageConvolution> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const HopView& hop, const at::Tensor& weight_l,
+                            const at::Tensor& weight_r) {
+    const at::Tensor mean = reduce_rows(hop, Reduce::kMean, x), self = x.narrow(0, 0, hop.num_dst);
+    const at::Tensor y = product(mean, weight_l.t());
+    add_product(y, self, weight_r.t());
+    ctx->saved_data["num_rows"] = x.size(0);
+    ctx->saved_data["num_src"] = hop.num_src;
+    ctx->save_for_backward({mean, self, weight_l, weight_r, hop.indptr, hop.indices});
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const variable_list saved = ctx->get_saved_variables();
+    const at::Tensor &mean = saved[0], &self = saved[1], &weight_l = saved[2], &weight_r = saved[3];
+    const HopView hop{mean.size(0), ctx->saved_data["num_src"].toInt(), saved[4], saved[5]};
+    const at::Tensor& grad = grads[0];
+    at::Tensor grad_x;
+    if (ctx->needs_input_grad(0)) {
+      grad_x = reduce_rows_backward(hop, Reduce::kMean, product(grad, weight_l), ctx->saved_data["num_rows"].toInt());
+      add_product(grad_x.narrow(0, 0, hop.num_dst), grad, weight_r);
+    }
+    return {grad_x, {}, product(grad.t(), mean), product(grad.t(), self)};
   }
 };
 
@@ -200,6 +237,11 @@ at::Tensor rows_to_drop(const at::Tensor& x, const DropoutKey& key) {
 at::Tensor segment_mean(const HopView& hop, const at::Tensor& x) { return SegmentReduce::apply(x, hop, Reduce::kMean); }
 
 at::Tensor segment_sum(const HopView& hop, const at::Tensor& x) { return SegmentReduce::apply(x, hop, Reduce::kSum); }
+
+at::Tensor sage_convolution(const HopView& hop, const at::Tensor& x, const at::Tensor& weight_l,
+                            const at::Tensor& weight_r) {
+  return SageConvolution::apply(x, hop, weight_l, weight_r);
+}
 
 at::Tensor attention(const HopView& hop, const at::Tensor& z, const at::Tensor& score_src,
                      const at::Tensor& score_dst) {

@@ -59,6 +59,17 @@ struct Pack<Half, 1> {
 };
 
 template <>
+struct Pack<Half, 4> {
+  static constexpr int kCount = 4;
+  using Word = uint2;
+  static __device__ void unpack(Word w, float* values) {
+    const float2 low = __half22float2(*reinterpret_cast<const __half2*>(&w.x));
+    const float2 high = __half22float2(*reinterpret_cast<const __half2*>(&w.y));
+    values[0] = low.x, values[1] = low.y, values[2] = high.x, values[3] = high.y;
+  }
+};
+
+template <>
 struct Pack<Half, 8> {
   static constexpr int kCount = 8;
   using Word = uint4;

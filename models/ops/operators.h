@@ -17,6 +17,14 @@ namespace salient {
 at::Tensor segment_mean(const HopView& hop, const at::Tensor& x);
 at::Tensor segment_sum(const HopView& hop, const at::Tensor& x);
 
+/// segment_mean(hop, x) weight_l^T + x[0 .. num_dst] weight_r^T, the products as --precision says. Differentiable in x
+/// and both weights; the same values as the four operators one after the other, up to rounding, with less memory moved.
+///
+/// @param x         as of segment_mean      @param weight_l, weight_r  [out, width] f32
+/// @return          [num_dst, out] f32
+at::Tensor sage_convolution(const HopView& hop, const at::Tensor& x, const at::Tensor& weight_l,
+                            const at::Tensor& weight_r);
+
 /// out[i, k, :] = sum of a_ijk * z[j, k, :] over the entries j != i of row i, and i itself, where a is the softmax over
 /// them of leaky_relu(score_src[j, k] + score_dst[i, k]), slope 0.2. Differentiable in z and both scores.
 ///

@@ -114,6 +114,8 @@ void segment_reduce(const HopEdges& hop, Reduce reduce, const T* x, std::int64_t
   constexpr int kCount = 16 / sizeof(T);
   if (is_packable<T, kCount>(x, width) && is_packable<float, 4>(out, width))
     return launch_forward<Pack<T, kCount>>(hop, reduce, x, width, out, stream);
+  if (is_packable<T, 4>(x, width) && is_packable<float, 4>(out, width))  // such as 100 columns of f16
+    return launch_forward<Pack<T, 4>>(hop, reduce, x, width, out, stream);
   launch_forward<Pack<T, 1>>(hop, reduce, x, width, out, stream);
 }
 

@@ -52,6 +52,37 @@ TEST(SegmentOperators, HalfRowsAreSummedInSinglePrecision) {
   EXPECT_TRUE(at::allclose(out.to(at::kDouble), dense(hop, Reduce::kSum).mm(x.to(at::kDouble)), 1e-6, 1e-6));
 }
 
+// One node of the graph against the four operators that it stands for; x may have rows that no entry reaches.
+TEST(SageConvolution, ValueAndGradientsEqualItsParts) {
+  const OwnedHop owned = random_hop(30, 50, 6, 4);
+  const HopView hop = test::view_of(owned);
+  const at::Tensor x = at::randn({53, 11}), weight_l = at::randn({7, 11}), weight_r = at::randn({7, 11});
+  const at::Tensor grad = at::randn({30, 7});
+  const auto run = [&](const auto& convolution, const at::Tensor& rows) {
+    std::vector<at::Tensor> inputs;
+    for (const at::Tensor& t : {rows, weight_l, weight_r}) inputs.push_back(t.clone());
+    for (at::Tensor& t : inputs) t.requires_grad_(t.scalar_type() == at::kFloat);
+    const at::Tensor y = convolution(inputs[0], inputs[1], inputs[2]);
+    y.backward(grad);
+    return std::vector<at::Tensor>{y.detach(), inputs[0].grad(), inputs[1].grad(), inputs[2].grad()};
+  };
+  for (const at::ScalarType type : {at::kFloat, at::kHalf}) {
+    const at::Tensor rows = x.to(type);
+    const auto fused =
+        run([&](const auto& a, const auto& l, const auto& r) { return sage_convolution(hop, a, l, r); }, rows);
+    const auto parts = run(
+        [&](const auto& a, const auto& l, const auto& r) {
+          return at::linear(segment_mean(hop, a), l) + at::linear(a.narrow(0, 0, 30).to(at::kFloat), r);
+        },
+        rows);
+    for (std::size_t i = 0; i < fused.size(); ++i) {
+      ASSERT_EQ(fused[i].defined(), parts[i].defined()) << i;
+      EXPECT_TRUE(!fused[i].defined() || at::allclose(fused[i], parts[i], 1e-5, 1e-5)) << i;
+    }
+    EXPECT_EQ(fused[1].defined(), type == at::kFloat) << "stored features take no gradient";
+  }
+}
+
 TEST(SegmentOperators, RefuseWhatDoesNotFit) {
   const HopView hop = test::view_of(random_hop(4, 6, 2, 3));
   EXPECT_COMPLAINT(segment_mean(hop, at::zeros({5, 2})), ErrorKind::kInternal, "one contiguous row per source");
