@@ -23,6 +23,8 @@ constexpr std::array kVerbs{
     Verb{"sampler", "sampled edges per second, beside a textbook sampler and random reads", bench_sampler},
     Verb{"gather", "feature rows gathered per second, beside memcpy and random reads", bench_gather},
     Verb{"pipeline", "batches per second of the loader, beside one long copy", bench_pipeline},
+    Verb{"table1", "where an epoch's time goes: a plain loop, features on the host, features on the GPU", bench_table1},
+    Verb{"ablation", "what each improvement over a plain loop is worth", bench_ablation},
     Verb{"scaling", "epochs on 1, 2, 4, ... ranks, and what the exchange of gradients costs", bench_scaling},
 };
 

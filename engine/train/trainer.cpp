@@ -70,7 +70,7 @@ TrainOptions resolve_for_machine(TrainOptions options, const ComputeDevice& devi
 
 struct Trainer::Impl {
   Impl(const TrainOptions& train_options, const Dataset& data, const ComputeDevice& compute_device,
-       Communicator& communicator, std::filesystem::path run_directory)
+       Communicator& communicator, std::filesystem::path run_directory, std::unique_ptr<BatchSource> batch_source)
       : options(train_options),
         dataset(data),
         device(compute_device),
@@ -83,7 +83,9 @@ struct Trainer::Impl {
         model(make_model(model_options_of(options, dataset))),
         optimizer((model->to(device.torch_device()), *model), {.lr = options.lr, .weight_decay = options.weight_decay}),
         device_features(options.features == "device" ? std::optional<DeviceFeatures>(dataset.features) : std::nullopt),
-        loader(dataset, loader_options_of(options, options.fanout, device, device_features)),
+        source(batch_source ? std::move(batch_source)
+                            : std::make_unique<BatchLoader>(
+                                  dataset, loader_options_of(options, options.fanout, device, device_features))),
         eval_loader(dataset, loader_options_of(options, options.eval_fanout, device, device_features)),
         clock(device, /*has_exchange=*/comm.size() > 1),
         signals(comm, /*steps_between=*/device.is_cuda() && comm.size() > 1 ? 8 : 1),
@@ -189,10 +191,10 @@ struct Trainer::Impl {
     correct.zero_();
     model->train();
     Progress bar("epoch " + std::to_string(epoch), steps_per_epoch - first_step, "batches");
-    loader.start(requests(epoch, first_step));
+    source->start(requests(epoch, first_step));
     clock.start_epoch();
     std::size_t done = first_step;
-    while (const Batch* batch = loader.next(device.stream())) {
+    while (const Batch* batch = source->next(device.stream())) {
       clock.batch_arrived();
       step(*batch);
       clock.step_done();
@@ -200,7 +202,7 @@ struct Trainer::Impl {
       bar.add(1);
       const SignalAgreement::Wishes wishes = signals.after_step();
       if (wishes.stop) {
-        loader.stop();
+        source->stop();
         break;
       }
       if (wishes.checkpoint) {
@@ -211,7 +213,7 @@ struct Trainer::Impl {
     const StepClock::Totals times = clock.totals();
     const double seconds = timer.seconds();
     collect(done);
-    const LoaderStats& stats = loader.stats();
+    const LoaderStats stats = source->stats();
     EpochMetrics m{.epoch = epoch, .step = progress.global_step};
     const auto seeds = static_cast<double>(std::max<std::int64_t>(1, progress.partial_seeds));
     m.loss = progress.partial_loss_sum / seeds;
@@ -324,7 +326,8 @@ struct Trainer::Impl {
   std::shared_ptr<Model> model;
   FlatAdam optimizer;
   std::optional<DeviceFeatures> device_features;  // --features device
-  BatchLoader loader, eval_loader;
+  std::unique_ptr<BatchSource> source;
+  BatchLoader eval_loader;
   StepClock clock;
   SignalAgreement signals;
   std::vector<NodeId> order;   // the epoch's permutation; requests point into it
@@ -333,10 +336,10 @@ struct Trainer::Impl {
 };
 
 Trainer::Trainer(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, Communicator& comm,
-                 std::filesystem::path directory) {
+                 std::filesystem::path directory, std::unique_ptr<BatchSource> source) {
   if (dataset.train.empty()) fail(ErrorKind::kUsage, dataset.name + ": has no training nodes");
   if (dataset.feature_dim == 0) fail(ErrorKind::kUsage, dataset.name + ": has no features to train on");
-  impl_ = std::make_unique<Impl>(options, dataset, device, comm, std::move(directory));
+  impl_ = std::make_unique<Impl>(options, dataset, device, comm, std::move(directory), std::move(source));
 }
 
 Trainer::~Trainer() = default;

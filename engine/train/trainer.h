@@ -10,6 +10,7 @@
 #include "engine/comm/communicator.h"
 #include "engine/report/metrics.h"
 #include "engine/train/train_options.h"
+#include "loaders/batch_source.h"
 #include "loaders/dataset.h"
 #include "models/compute_device.h"
 
@@ -33,10 +34,11 @@ class Trainer {
  public:
   /// @param options    resolved; options.resume names the checkpoint's run when it continues one.
   /// @param directory  the run directory, already there; only rank 0 writes.
+  /// @param source     where training batches come from; null = the product's own loader.
   /// All references outlive the trainer.
   /// @throws Error{kUsage} when there is nothing to train on, Error{kBadData} for an unusable checkpoint.
   Trainer(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, Communicator& comm,
-          std::filesystem::path directory);
+          std::filesystem::path directory, std::unique_ptr<BatchSource> source = nullptr);
   ~Trainer();
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;

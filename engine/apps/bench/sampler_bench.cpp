@@ -148,7 +148,8 @@ int bench_sampler(Arguments arguments) {
 
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   log_info("textbook sampler");
-  TextbookSampler textbook(graph, options.fanout);
+  const TextbookGraph textbook_graph(graph);
+  TextbookSampler textbook(textbook_graph, options.fanout);
   const Rates peer = measure(1, 3, 2, [&](int, std::uint32_t batch) {
     const TextbookSampler::Sample sample = textbook.sample(seeds_of(batch, options));
     return std::pair(sample.num_edges(), sample.nodes.size());

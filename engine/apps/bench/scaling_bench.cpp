@@ -17,6 +17,7 @@
 #include "engine/apps/bench/bench_exchange.h"
 #include "engine/apps/bench/bench_report.h"
 #include "engine/apps/bench/bench_threads.h"
+#include "engine/apps/bench/bench_training.h"
 #include "engine/apps/bench/verbs.h"
 #include "engine/apps/open_named_dataset.h"
 #include "engine/apps/placement.h"
@@ -32,6 +33,7 @@
 #include "engine/train/memory_plan.h"
 #include "engine/train/train_options.h"
 #include "engine/train/trainer.h"
+#include "models/precision.h"
 
 namespace salient {
 namespace {
@@ -52,38 +54,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("json", self.json, "also write the result to this file");
 }
 
-/// The options of this benchmark before those of salient-train.
-struct ScalingCommand {
-  ScalingOptions scaling{};
-  TrainCommand train{};
-};
-
-template <class Self, class Visit>
-requires std::is_same_v<std::remove_const_t<Self>, ScalingCommand>
-void visit_fields(Self& self, Visit&& field) {
-  visit_fields(self.scaling, field);
-  visit_fields(self.train, field);
-}
-
-ScalingCommand read_command(Arguments arguments) {
-  ScalingCommand command;
-  std::vector<std::string> for_training{"--dataset=synthetic:products", "--epochs=6"};  // the first epoch is a warm-up
-  for (const options::Assignment& a : options::from_command_line<ScalingCommand>(arguments)) {
-    bool is_ours = false;
-    visit_fields(command.scaling, [&](std::string_view name, auto&, std::string_view) { is_ours |= name == a.name; });
-    if (is_ours)
-      options::apply(command.scaling, a);
-    else
-      for_training.push_back("--" + a.name + "=" + a.text);
-  }
-  std::vector<const char*> pointers;
-  for (const std::string& argument : for_training) pointers.push_back(argument.c_str());
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
-  command.train = read_train_command(pointers, [](const char* name) -> const char* { return std::getenv(name); });
-  check(command.train.options);
-  if (command.train.options.epochs < 2) fail(ErrorKind::kUsage, "--epochs: at least 2, as the first is a warm-up");
-  return command;
-}
+using Command = TrainingBench<ScalingOptions>;
 
 std::vector<int> rows_of(const std::vector<int>& wanted, int num_ranks) {
   if (wanted.empty()) return thread_counts(num_ranks);
@@ -94,28 +65,8 @@ std::vector<int> rows_of(const std::vector<int>& wanted, int num_ranks) {
   return wanted;
 }
 
-/// A folder for what a training leaves behind, on rank 0; goes with it.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "salient-scaling-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) fail(ErrorKind::kIo, pattern + ": cannot make a folder");
-    path_ = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 struct Row {
-  Spread epoch_rates{};  ///< epochs per second, without the first epoch
+  EpochTimes epoch{};
   EpochMetrics last{};
   double steps = 0;  ///< per epoch
   std::size_t num_gradients = 0;
@@ -141,6 +92,7 @@ Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dat
                                                           .timeout_seconds = static_cast<double>(wanted.comm_timeout),
                                                           .is_data_on_gpu = device.is_cuda()},
                                                          launch);
+  set_precision(precision_of(wanted.precision));
   TrainOptions options = resolve_for_machine(wanted, device, launch.cores);
   options.checkpoint_every = 0;
   log_placement(*comm, launch, device, options, stay_near_device(*comm, launch, device));
@@ -153,25 +105,16 @@ Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dat
   const TrainResult result = trainer.run();
   if (result.interrupted_by != 0) fail(ErrorKind::kUsage, "interrupted");
   Row row{.last = result.epochs.back(), .num_gradients = trainer.num_gradients()};
-  std::vector<double> rates;
-  for (const EpochMetrics& epoch : std::span(result.epochs).subspan(1)) rates.push_back(1 / *epoch.epoch_seconds);
-  row.epoch_rates = spread_of(std::move(rates));
+  row.epoch = epoch_times(result.epochs);
   row.steps = static_cast<double>(row.last.step) / static_cast<double>(result.epochs.size());
   if (launch.size > 1) row.exchange = time_exchange(*comm, launch, device, row.num_gradients);
   return row;
 }
 
-/// The training data alone: an epoch is measured, not what the model is worth.
-Dataset without_evaluation(Dataset dataset) {
-  dataset.valid = dataset.test = {};
-  return dataset;
-}
-
 void add_row(BenchReport& report, const Row& row, int num_ranks, double first_rank_seconds) {
-  const double median = 1 / row.epoch_rates.median;
   const double exchange = row.last.allreduce_seconds.value_or(kNone);
   report.add_row(std::to_string(num_ranks) + (num_ranks == 1 ? " rank" : " ranks"),
-                 {median, 1 / row.epoch_rates.best, first_rank_seconds / (num_ranks * median), row.steps,
+                 {row.epoch.median, row.epoch.best, first_rank_seconds / (num_ranks * row.epoch.median), row.steps,
                   *row.last.blocked_seconds, exchange, exchange / *row.last.epoch_seconds, exchange / row.steps,
                   row.exchange.seconds, row.exchange.bare_seconds, row.exchange.seconds / row.exchange.bare_seconds,
                   *row.last.loss});
@@ -203,11 +146,11 @@ BenchReport new_report(const TrainOptions& options, const Dataset& dataset) {
 
 int run(const Launch& launch, Arguments arguments) {
   const auto control = launch.size > 1 ? make_mpi_communicator(launch, kPatience) : make_self_communicator();
-  ScalingCommand command;
+  Command command;
   std::vector<int> rows;
   together(*control, [&] {
-    command = read_command(arguments);
-    rows = rows_of(command.scaling.ranks, launch.size);
+    command = read_training_bench<ScalingOptions>(arguments, {"--dataset=synthetic:products", "--epochs=6"});
+    rows = rows_of(command.own.ranks, launch.size);
   });
   const TrainOptions& options = command.train.options;
   if (launch.rank > 0) {  // rank 0 speaks for all
@@ -228,7 +171,7 @@ int run(const Launch& launch, Arguments arguments) {
       if (launch.rank < num_ranks) row = measure(options, part_of(launch, num_ranks), dataset);
     });
     if (!row) continue;
-    if (first_rank_seconds == 0) first_rank_seconds = num_ranks / row->epoch_rates.median;
+    if (first_rank_seconds == 0) first_rank_seconds = num_ranks * row->epoch.median;
     num_gradients = row->num_gradients;
     add_row(report, *row, num_ranks, first_rank_seconds);
   }
@@ -239,7 +182,7 @@ int run(const Launch& launch, Arguments arguments) {
                     " epochs after one to warm up; an exchange is " + std::to_string(num_gradients * sizeof(float)) +
                     " bytes");
     if (launch.size == 1) report.add_note("for more ranks: mpirun -np N --bind-to none salient-bench scaling");
-    report.publish(command.scaling.json);
+    report.publish(command.own.json);
   });
   return 0;
 }
@@ -247,15 +190,11 @@ int run(const Launch& launch, Arguments arguments) {
 }  // namespace
 
 int bench_scaling(Arguments arguments) {
-  ScalingCommand defaults;
+  Command defaults;
   defaults.train.options.dataset = "synthetic:products";
   defaults.train.options.epochs = 6;
-  for (const std::string_view argument : arguments)
-    if (argument == "--help" || argument == "-h") {
-      std::cout << "mpirun -np N salient-bench scaling: epochs on 1, 2, 4, ... N ranks; options with their defaults\n";
-      options::print_help(std::cout, defaults);
-      return 0;
-    }
+  if (print_training_help(arguments, "mpirun -np N salient-bench scaling: epochs on 1, 2, 4, ... N ranks", defaults))
+    return 0;
   return run_ranks("salient-bench", [&](const Launch& launch) { return run(launch, arguments); });
 }
 

@@ -1,9 +1,10 @@
 // engine/apps/bench/textbook_sampler.cpp - see textbook_sampler.h.
 #include "engine/apps/bench/textbook_sampler.h"
 
+#include <oneapi/tbb/parallel_for.h>
+
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
 
 namespace salient {
 
@@ -13,10 +14,10 @@ std::int64_t TextbookSampler::Sample::num_edges() const {
   return sum;
 }
 
-TextbookSampler::TextbookSampler(const CsrGraph& graph, std::vector<int> fanouts)
-    : indptr_(graph.indptr.begin(), graph.indptr.end()),
-      indices_(graph.indices.begin(), graph.indices.end()),
-      fanouts_(std::move(fanouts)) {}
+TextbookGraph::TextbookGraph(const CsrGraph& graph) : indptr(graph.indptr.size()), indices(graph.indices.size()) {
+  oneapi::tbb::parallel_for(std::size_t{0}, indptr.size(), [&](std::size_t i) { indptr[i] = graph.indptr[i]; });
+  oneapi::tbb::parallel_for(std::size_t{0}, indices.size(), [&](std::size_t i) { indices[i] = graph.indices[i]; });
+}
 
 TextbookSampler::Sample TextbookSampler::sample(std::span<const NodeId> seeds) {
   Sample result;
@@ -30,18 +31,19 @@ TextbookSampler::Sample TextbookSampler::sample(std::span<const NodeId> seeds) {
   for (const int fanout : fanouts_) {
     Hop hop;
     hop.indptr.push_back(0);
+    const std::vector<std::int64_t>&indptr = graph_->indptr, &indices = graph_->indices;
     const std::size_t num_dst = result.nodes.size();
     for (std::size_t i = 0; i < num_dst; ++i) {
       const auto dst = static_cast<std::size_t>(result.nodes[i]);
-      const std::int64_t begin = indptr_[dst], degree = indptr_[dst + 1] - begin;
+      const std::int64_t begin = indptr[dst], degree = indptr[dst + 1] - begin;
       if (fanout < 0 || degree <= fanout) {
         for (std::int64_t k = 0; k < degree; ++k)
-          hop.indices.push_back(local(indices_[static_cast<std::size_t>(begin + k)]));
+          hop.indices.push_back(local(indices[static_cast<std::size_t>(begin + k)]));
       } else {
         std::unordered_set<std::int64_t> chosen;
         while (static_cast<int>(chosen.size()) < fanout)
           chosen.insert(std::uniform_int_distribution<std::int64_t>(0, degree - 1)(random_));
-        for (const std::int64_t k : chosen) hop.indices.push_back(local(indices_[static_cast<std::size_t>(begin + k)]));
+        for (const std::int64_t k : chosen) hop.indices.push_back(local(indices[static_cast<std::size_t>(begin + k)]));
       }
       hop.indptr.push_back(static_cast<std::int64_t>(hop.indices.size()));
     }

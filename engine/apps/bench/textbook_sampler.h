@@ -4,11 +4,19 @@
 #include <cstdint>
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sampler/csr_graph.h"
 
 namespace salient {
+
+/// A graph as 64-bit arrays, for any number of samplers.
+struct TextbookGraph {
+  explicit TextbookGraph(const CsrGraph& graph);  ///< copies, on all cores
+  std::vector<std::int64_t> indptr;
+  std::vector<std::int64_t> indices;
+};
 
 /// 64-bit ids, std::unordered_map from global to local, std::unordered_set for draws without replacement, a Mersenne
 /// twister, and fresh vectors for every batch. Uniform and correct, with no thought of the memory.
@@ -24,15 +32,15 @@ class TextbookSampler {
     std::int64_t num_edges() const;
   };
 
-  /// Copies the graph into 64-bit arrays.
-  TextbookSampler(const CsrGraph& graph, std::vector<int> fanouts);
+  /// @param graph  outlives the sampler.
+  TextbookSampler(const TextbookGraph& graph, std::vector<int> fanouts, std::uint64_t seed = 1)
+      : graph_(&graph), fanouts_(std::move(fanouts)), random_(seed) {}
   Sample sample(std::span<const NodeId> seeds);
 
  private:
-  std::vector<std::int64_t> indptr_;
-  std::vector<std::int64_t> indices_;
+  const TextbookGraph* graph_;
   std::vector<int> fanouts_;
-  std::mt19937_64 random_{1};
+  std::mt19937_64 random_;
 };
 
 }  // namespace salient

@@ -16,6 +16,8 @@ int bench_sampler(Arguments arguments);
 int bench_gather(Arguments arguments);
 int bench_pipeline(Arguments arguments);
 int bench_scaling(Arguments arguments);
+int bench_table1(Arguments arguments);
+int bench_ablation(Arguments arguments);
 
 /// Fills `options`; prints them and returns false if the arguments ask for help.
 /// @throws Error{kUsage}.

@@ -1,0 +1,18 @@
+// engine/apps/bench/training_absent.cpp - a build without LibTorch cannot train.
+#include "engine/apps/bench/verbs.h"
+#include "engine/core/error.h"
+
+namespace salient {
+namespace {
+
+[[noreturn]] int refuse(const char* verb) {
+  fail(ErrorKind::kUsage, std::string("this build has no LibTorch, which '") + verb + "' needs");
+}
+
+}  // namespace
+
+int bench_table1(Arguments) { refuse("table1"); }
+int bench_ablation(Arguments) { refuse("ablation"); }
+int bench_scaling(Arguments) { refuse("scaling"); }
+
+}  // namespace salient
