@@ -43,7 +43,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("feature-dtype", self.feature_dtype, "f16 | f32");
   field("symmetric", self.symmetric, "auto | yes | no: add the reverse of every edge; auto is yes");
   field("memory-gb", self.memory_gb,
-        "most resident memory until the store is written, checked before; 0 = half of the machine's");
+        "ogb, synthetic: most resident memory until all is written (VmHWM); "
+        "0 = half of the machine's, for a synthetic store no limit");
   field("rng-seed", self.rng_seed, "of node order, split and generated data");
   field("force", self.force, "replace an existing store");
   visit_fields(self.common, field);

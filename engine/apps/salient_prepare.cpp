@@ -87,12 +87,18 @@ WriteStoreOptions start_writing(const WriteOptions& write, const char* marker = 
   require_option(!write.out.empty(), "--out: is needed, the folder to write");
   require_one_of(write.feature_dtype, "--feature-dtype", {"f16", "f32"});
   require_one_of(write.symmetric, "--symmetric", {"auto", "yes", "no"});
-  require_option(write.memory_gb >= 0, "--memory-gb: 0 or more");
+  require_option(write.memory_gb >= 0 && write.memory_gb <= 1e6, "--memory-gb: 0 to 1000000");
   WriteStoreOptions options{.out = write.out, .num_threads = write.common.threads, .force = write.force};
   for (const auto& leftover : leftovers_of(options.out))
     log_warning(leftover.string() + " is what an interrupted run left; remove it when no other run works on it");
   check_can_write(options, marker);
   return options;
+}
+
+/// For importers that cannot tell what they need before they have read everything.
+void refuse_memory_limit(const WriteOptions& write, const char* command) {
+  if (write.memory_gb > 0)
+    fail(ErrorKind::kUsage, std::string("--memory-gb: ogb and synthetic keep to it, ") + command + " cannot");
 }
 
 void check_memory(std::uint64_t limit, std::uint64_t bytes_needed) {
@@ -149,6 +155,7 @@ int run_wordnet(Arguments arguments) {
   if (!read(arguments, "wordnet", given)) return 0;
   const Timer timer;
   const WriteStoreOptions options = start_writing(given.write);
+  refuse_memory_limit(given.write, "wordnet");
   require_one_of(given.pointers, "--pointers", {"semantic", "all"});
   RawGraph graph = import_wordnet({.source = given.source,
                                    .pointers = given.pointers,
@@ -186,6 +193,7 @@ int run_npz(Arguments arguments) {
   const Timer timer;
   require_option(!given.file.empty(), "--file: is needed, an .npz file");
   const WriteStoreOptions options = start_writing(given.write);
+  refuse_memory_limit(given.write, "npz");
   return write_and_report(import_masked_npz({.file = given.file,
                                              .name = given.name,
                                              .mask = given.mask,
@@ -199,6 +207,7 @@ int run_edges(Arguments arguments) {
   if (!read(arguments, "edges", given)) return 0;
   const Timer timer;
   const WriteStoreOptions options = start_writing(given.write);
+  refuse_memory_limit(given.write, "edges");
   return write_and_report(import_edges({.edges = given.edges,
                                         .features = given.features,
                                         .labels = given.labels,

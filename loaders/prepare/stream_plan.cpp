@@ -39,8 +39,9 @@ StreamPlan plan_stream(const StreamSize& size, std::uint64_t memory_bytes, const
       static_cast<unsigned>(std::clamp<std::uint64_t>(4 * all / plan.sort_bytes + 1, 2, EdgeBuckets::kMaxBuckets));
   plan.buffer_keys = std::min(plan.sort_bytes / plan.num_buckets / sizeof(std::uint64_t), kMostBuffer);
   const std::uint64_t per_node = size.row_bytes + sizeof(EdgeOffset) + sizeof(std::int32_t);
+  const std::uint64_t one_bucket = std::min<std::uint64_t>(plan.sort_bytes, size.num_keys * sizeof(NodeId));
   plan.disk_bytes = size.num_nodes * per_node + size.num_keys * sizeof(std::uint64_t) +
-                    plan.sort_bytes;  // a bucket's file goes when its rows are written
+                    one_bucket;  // its file goes when its rows are written
   return plan;
 }
 

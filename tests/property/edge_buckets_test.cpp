@@ -147,6 +147,8 @@ TEST(StreamPlan, RefusesTooLittleMemoryAndSaysWhatIsNeeded) {
     EXPECT_LT(plan.sort_bytes, gb * 1'000'000'000);
     EXPECT_LE(plan.num_buckets * plan.buffer_keys * 8, plan.sort_bytes);
     EXPECT_GE(plan.buffer_keys, 1024U);
+    EXPECT_GT(plan.disk_bytes, 55'000'000'000U);  // features 28.4 GB, keys 25.9, indptr and labels 1.3
+    EXPECT_LT(plan.disk_bytes, 69'000'000'000U);
     EXPECT_LE(sort_bytes(papers.num_keys, papers.num_nodes) / plan.num_buckets, plan.sort_bytes / 2);
   }
 }
