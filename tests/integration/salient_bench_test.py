@@ -41,6 +41,19 @@ with tempfile.TemporaryDirectory() as folder:
     for name in ("sample", "gather"):  # warm-up and one epoch, with one and with two workers
         assert sum(e["name"] == name for e in events) == 40, name
 
+    # The paper's tables: the same training with batches that take different ways.
+    result_file = pathlib.Path(folder, "ablation.json")
+    small = ["--graphs", "arxiv", "--scale", "0.05", "--device", "cpu", "--hidden", "8", "--epochs", "2"]
+    done = subprocess.run([PROGRAM, "ablation", *small, "--json", str(result_file)], capture_output=True, text=True, timeout=120)
+    if "has no LibTorch" not in done.stderr:
+        assert done.returncode == 0, done.stderr
+        rows = {row["name"]: row for row in json.loads(result_file.read_text())["rows"]}
+        assert list(rows) == ["arxiv: plain loop", "arxiv: + fast sampler", "arxiv: + pipelined transfer"], rows
+        for row in rows.values():
+            assert row["epoch_seconds_median"] > 0 and row["speedup_over_plain"] > 0 and row["edges_per_second"] > 0, row
+        assert "--graphs" in run("table1", "--help").stdout
+        assert "arxiv, products or papers100M" in run("table1", "--graphs", "foo", "--device", "cpu", exit_code=2).stderr
+
 assert "scaling" in run("--help").stdout and "--rounds" in run("gather", "--help").stdout
 assert "no benchmark is called 'sample'" in run("sample", exit_code=2).stderr
 assert "did you mean --threads" in run("gather", "--thread", "1", exit_code=2).stderr
