@@ -3,6 +3,7 @@
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -14,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "engine/core/machine.h"
 #include "engine/core/timer.h"
 #include "loaders/batch_loader.h"
 #include "loaders/device_ring.h"
@@ -121,10 +123,13 @@ void put(const std::vector<T>& values, std::byte* at) {
   if (!values.empty()) std::memcpy(at, values.data(), values.size() * sizeof(T));
 }
 
-/// Rows one by one, on all cores: what a framework's index operator does.
-void slice(RowTable table, const std::vector<NodeId>& rows, std::byte* out) {
-  oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, rows.size(), 2048), [&](const auto& range) {
-    gather_rows_reference(table, rows.data() + range.begin(), range.size(), out + range.begin() * table.row_bytes);
+/// Rows one by one, on all cores of `arena`: what a framework's index operator does.
+void slice(oneapi::tbb::task_arena& arena, RowTable table, const std::vector<NodeId>& rows, std::byte* out) {
+  const oneapi::tbb::blocked_range<std::size_t> all(0, rows.size(), 2048);
+  arena.execute([&] {
+    oneapi::tbb::parallel_for(all, [&](const auto& range) {
+      gather_rows_reference(table, rows.data() + range.begin(), range.size(), out + range.begin() * table.row_bytes);
+    });
   });
 }
 
@@ -219,9 +224,9 @@ class PlainLoader final : public BatchSource {
     return mfg;
   }
 
-  void write(const Mfg& mfg, const Batch& batch) const {
+  void write(const Mfg& mfg, const Batch& batch) {
     const BatchLayout& layout = batch.layout;
-    slice(dataset_.features, mfg.nodes, batch.data + layout.x);
+    slice(all_cores_, dataset_.features, mfg.nodes, batch.data + layout.x);
     for (std::size_t i = 0; i < static_cast<std::size_t>(layout.num_seeds); ++i)
       batch.at<std::int32_t>(layout.y)[i] = dataset_.labels[mfg.nodes[i]];
     put(mfg.nodes, batch.data + layout.nodes);
@@ -241,6 +246,7 @@ class PlainLoader final : public BatchSource {
   }
 
   const Dataset& dataset_;
+  oneapi::tbb::task_arena all_cores_{num_usable_cores()};  // the trainer's own may be a single thread
   SerialCopy copy_;
   HostSlab slab_;
   std::vector<PlainSampler> samplers_;
