@@ -1,20 +1,40 @@
 // engine/apps/open_named_dataset.cpp - see open_named_dataset.h.
 #include "engine/apps/open_named_dataset.h"
 
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <system_error>
 
 #include "engine/comm/agreement.h"
 #include "engine/comm/host_share.h"
+#include "engine/core/error.h"
+#include "engine/core/machine.h"
 #include "engine/core/shared_memory.h"
 #include "loaders/dataset_sharing.h"
 #include "loaders/synthetic.h"
 
 namespace salient {
+namespace {
+
+/// A generated graph that does not fit is refused, before the system ends the program for it.
+SyntheticOptions options_that_fit(const std::string& dataset) {
+  const SyntheticOptions options = parse_synthetic_name(dataset);
+  const auto needed = static_cast<double>(synthetic_bytes(options));
+  const auto available = static_cast<double>(available_host_bytes());
+  if (available > 0 && needed > available) {
+    char text[128];
+    (void)std::snprintf(text, sizeof text, ": needs %.1f GB of memory, and %.1f GB are free; take a smaller scale",
+                        needed * 1e-9, available * 1e-9);
+    fail(ErrorKind::kHostMemory, "--dataset " + dataset + text);
+  }
+  return options;
+}
+
+}  // namespace
 
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root) {
-  if (is_synthetic_name(dataset)) return make_synthetic_dataset(parse_synthetic_name(dataset));
+  if (is_synthetic_name(dataset)) return make_synthetic_dataset(options_that_fit(dataset));
   const std::filesystem::path path = dataset;
   std::error_code error;
   const bool is_path = dataset.find('/') != std::string::npos || std::filesystem::exists(path / "dataset.json", error);
@@ -30,7 +50,7 @@ Dataset open_named_dataset(const std::string& dataset, const std::string& data_r
   }
   const std::string description = made_once_per_host(comm, launch, [&] {
     const auto memory = std::make_shared<SharedMemory>();
-    opened = make_synthetic_dataset(parse_synthetic_name(dataset), /*num_threads=*/0, memory);
+    opened = make_synthetic_dataset(options_that_fit(dataset), /*num_threads=*/0, memory);
     return describe_shared(opened, *memory);
   });
   together(comm, [&] {

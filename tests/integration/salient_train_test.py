@@ -166,6 +166,15 @@ class SalientTrain(unittest.TestCase):
             self.assert_refused(self.train("never", dataset=broken, expect=code), code, word)
         self.assertFalse(out.exists())
 
+    def test_a_generated_graph_that_does_not_fit_is_refused(self):
+        with open("/proc/meminfo") as file:
+            free = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable:"))
+        if free > 42e9:
+            self.skipTest("this machine has room for synthetic:papers100M")
+        result = self.train("too-big", expect=71, dataset="synthetic:papers100M")
+        self.assert_refused(result, 71, "synthetic:papers100M", "GB are free")
+        self.assertFalse((self.work / "too-big").exists())
+
     def test_bad_options_are_refused_in_one_line(self):
         for args, words in ((["--fanot", "3"], ["--fanout"]), (["--lr", "0"], ["--lr: above 0"]),
                             (["--lr", "nan"], ["--lr"]), (["--layers", "3", "--fanout", "3,3"], ["--fanout"]),
