@@ -51,8 +51,11 @@ def build_network():
             # mpirun and its daemons know no time-out but TCP's, 15 minutes by default; this is 13 s.
             ip("netns", "exec", f"{NAME}-{host}", "sh", "-c", "echo 5 > /proc/sys/net/ipv4/tcp_retries2")
         subprocess.run(["unshare", "--uts", "hostname", "alpha"], capture_output=True, text=True, check=True)
-    except FileNotFoundError as error:
-        return f"{error.filename} is not installed"
+        deadline = time.monotonic() + 10
+        while ip("-n", f"{NAME}-switch", "link", "show", "master", "bridge").stdout.count(" state UP ") < len(HOSTS):
+            if time.monotonic() > deadline:
+                return "the cables of the network namespaces do not come up"
+            time.sleep(0.05)
     except subprocess.CalledProcessError as error:
         return f"no network namespaces here: {error.stderr.strip() or error.cmd}"
     return ""
@@ -60,7 +63,7 @@ def build_network():
 
 def remove_network():
     for host in [*HOSTS, "switch"]:
-        ip("netns", "delete", f"{NAME}-{host}", check=False)
+        subprocess.run(["ip", "netns", "delete", f"{NAME}-{host}"], capture_output=True, check=False)
 
 
 def pids():
@@ -86,9 +89,13 @@ class ThreeHosts(unittest.TestCase):
     def tearDownClass(cls):
         shutil.rmtree(cls.work)
 
+    def setUp(self):
+        self.assertEqual(build_network(), "")
+
     def tearDown(self):
         for pid in pids():
             os.kill(pid, signal.SIGKILL)
+        remove_network()
 
     def start(self, name, *args):
         """mpirun on the first host, a rank on each."""
@@ -127,8 +134,6 @@ class ThreeHosts(unittest.TestCase):
             left = {pid: pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")[:100] for pid in pids()}
             process.kill()
             self.fail(f"still running: {left}")
-        finally:
-            ip("-n", f"{NAME}-switch", "link", "set", "gamma", "up")
         while pids() and time.monotonic() - begin < COMM_TIMEOUT + LIMIT:
             time.sleep(0.2)
         self.assertEqual(pids(), [])
@@ -139,12 +144,11 @@ class ThreeHosts(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    problem = "it takes root" if os.geteuid() != 0 else build_network()
+    missing = [tool for tool in ("ip", "unshare", "hostname") if shutil.which(tool) is None]
+    problem = f"{missing[0]} is not installed" if missing else "it takes root" if os.geteuid() != 0 else build_network()
+    if not missing:
+        remove_network()  # each test has its own
     if problem:
-        remove_network()
         print(f"skipped: {problem}")
         sys.exit(77)
-    try:
-        unittest.main(argv=sys.argv[:1], verbosity=2)
-    finally:
-        remove_network()
+    unittest.main(argv=sys.argv[:1], verbosity=2)
