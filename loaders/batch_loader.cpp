@@ -1,6 +1,6 @@
 // loaders/batch_loader.cpp - see batch_loader.h.
 //
-// S slots, T = S - D batches inside the pipeline, D >= 1 delivered ones that the consumer may hold.
+// S slots, D = 1 or 2 delivered batches that the consumer may hold, T = S - D batches inside the pipeline.
 //
 //   hand out b      never blocks                               (batch_pipeline.h says why)
 //   prepare b       sample; wait until the copy out of slot b mod S is over; gather into it
@@ -54,7 +54,7 @@ double timed(const char* name, int worker, std::size_t batch, Work work) {
 
 LoaderOptions checked(LoaderOptions options) {
   require(options.num_workers >= 0, "a number of workers");
-  if (options.num_slots == 0) options.num_slots = options.num_workers + 2;
+  if (options.num_slots == 0) options.num_slots = default_slots(options.num_workers);
   require(options.num_slots >= 2, "at least two slots");
   require(options.to_device || options.device_features.data == nullptr, "features are gathered where the batches go");
   return options;
@@ -66,9 +66,9 @@ struct BatchLoader::Impl {
   Impl(const Dataset& dataset, LoaderOptions chosen)
       : options(checked(std::move(chosen))),
         num_slots(static_cast<std::size_t>(options.num_slots)),
-        max_in_flight(std::clamp<std::size_t>(static_cast<std::size_t>(options.num_workers), 1, num_slots - 1)),
-        max_delivered(num_slots - max_in_flight) {
-    if (options.to_device) ring = make_device_ring(num_slots, device_slabs(), options.device_features);
+        max_delivered(static_cast<std::size_t>(num_device_slabs(options.num_slots)) - 1),
+        max_in_flight(num_slots - max_delivered) {
+    if (options.to_device) ring = make_device_ring(num_slots, max_delivered + 1, options.device_features);
     const auto replacement = options.with_replacement ? Replacement::kWith : Replacement::kWithout;
     const auto place = options.device_features.data == nullptr ? FeaturePlace::kHost : FeaturePlace::kDevice;
     for (int w = 0; w < std::max(options.num_workers, 1); ++w)
@@ -87,9 +87,6 @@ struct BatchLoader::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  std::size_t device_slabs() const {
-    return static_cast<std::size_t>(num_device_slabs(options.num_workers, options.num_slots));
-  }
   Slot& slot_of(std::size_t batch) { return slots[batch % num_slots]; }
 
   /// A worker's job. Never throws: the error is delivered in the batch's place.
@@ -215,7 +212,7 @@ struct BatchLoader::Impl {
   }
 
   const LoaderOptions options;
-  const std::size_t num_slots, max_in_flight, max_delivered;  // S, T, D
+  const std::size_t num_slots, max_delivered, max_in_flight;  // S, D, T
   std::unique_ptr<DeviceRing> ring;                           // null on a CPU; outlives the slabs that it pinned
   std::vector<BatchMaker> makers;                             // one per worker
   std::vector<Slot> slots;
@@ -233,9 +230,11 @@ struct BatchLoader::Impl {
   LoaderStats totals;
 };
 
-int num_device_slabs(int num_workers, int num_slots) {
-  const int max_delivered = num_slots - std::clamp(num_workers, 1, num_slots - 1);
-  return max_delivered + 1;  // and the one that is copied next
+int default_slots(int num_workers) { return std::max(4, num_workers + num_workers / 4 + 2); }
+
+int num_device_slabs(int num_slots) {
+  const int max_delivered = num_slots < 4 ? 1 : 2;  // one that is computed, one that is copied meanwhile
+  return max_delivered + 1;                         // and the one that is copied next
 }
 
 BatchLoader::BatchLoader(const Dataset& dataset, LoaderOptions options)

@@ -15,16 +15,20 @@ struct LoaderOptions {
   std::vector<int> fanouts{};
   bool with_replacement = false;
   int num_workers = 1;     ///< threads that prepare batches; 0 = the caller's thread, for debugging
-  int num_slots = 4;       ///< batches in flight, bounded memory; at least 2; 0 = num_workers + 2. With fewer than
-                           ///< num_workers + 1 some workers have nothing to do
+  int num_slots = 4;       ///< batches in flight, bounded memory; at least 2; 0 = default_slots(). With fewer than
+                           ///< num_workers + 2 some workers have nothing to do
   bool to_device = false;  ///< pinned slabs, one asynchronous copy per batch to the current device
   PagePinner* pinner = nullptr;  ///< of the slabs, if they stay on the host; outlives the loader
   RowTable device_features{};  ///< the data set's rows in GPU memory, which outlive the loader; none = gathered on the
                                ///< host. Batches look the same, but only ids and the MFG are copied
 };
 
-/// How many batches stand in device memory at a time: of `num_slots` slabs (not 0), those that no worker is filling.
-int num_device_slabs(int num_workers, int num_slots);
+/// Enough for every worker, for the consumer, and a quarter more: batches differ in size and arrive in order, so a worker
+/// whose batch is ready early goes on with another.
+int default_slots(int num_workers);
+
+/// How many batches stand in device memory at a time.
+int num_device_slabs(int num_slots);
 
 /// Prepares the batches of an epoch on its own threads, always in order, in `num_slots` slabs that are kept from epoch
 /// to epoch. One consumer thread.

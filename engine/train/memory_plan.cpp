@@ -107,7 +107,7 @@ MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, cons
     plan.device_bytes += on_device;
   };
   const std::string slots = std::to_string(options.slots) + " slots";
-  const std::int64_t device_slabs = gpu ? num_device_slabs(options.workers, options.slots) : 0;
+  const std::int64_t device_slabs = gpu ? num_device_slabs(options.slots) : 0;
   const std::int64_t activations = std::max(train.activation_bytes, eval.activation_bytes);
   if (options.features == "device") add("features", 0, feature_bytes(dataset));
   add("training batches, " + slots, options.slots * train.host_slab_bytes, device_slabs * train.device_slab_bytes);

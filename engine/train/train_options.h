@@ -83,7 +83,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("precision", self.precision, "fp32 | tf32 | bf16: how a GPU multiplies matrices; all else is fp32");
   field("workers", self.workers, "threads that prepare batches; 0 = cores - 2, at least 1");
   field("threads", self.threads, "threads of the dense layers on a CPU; 0 = all cores");
-  field("slots", self.slots, "batches in flight; 0 = 4, or more for many workers");
+  field("slots", self.slots, "batches in flight; 0 = a quarter more than workers");
   field("comm", self.comm, "auto | nccl | mpi | self");
   field("comm-timeout", self.comm_timeout, "seconds to wait for other ranks before giving up");
   field("out", self.out, "run directory; empty = runs/DATASET-MODEL-TIME");

@@ -63,7 +63,7 @@ CheckpointIdentity identity_of(const TrainOptions& options, const Dataset& datas
 TrainOptions resolve_for_machine(TrainOptions options, const ComputeDevice& device, int cores) {
   if (options.threads == 0) options.threads = device.is_cuda() ? 1 : cores;
   if (options.workers == 0) options.workers = std::max(1, cores - 2);
-  if (options.slots == 0) options.slots = std::clamp(options.workers + 2, 4, 32);
+  if (options.slots == 0) options.slots = default_slots(options.workers);
   options.device = device.is_cuda() ? "cuda" : "cpu";
   return options;
 }

@@ -48,7 +48,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("batch-size", self.batch_size, "seeds per batch");
   field("batches", self.batches, "batches per epoch");
   field("workers", self.workers, "up to this many worker threads; 0 = all cores");
-  field("slots", self.slots, "batches in flight; 0 = workers + 2");
+  field("slots", self.slots, "batches in flight; 0 = a quarter more than workers");
   field("rounds", self.rounds, "epochs measured, after one to warm up");
   field("device", self.device, "auto, cpu or cuda");
   field("trace", self.trace, "write a Chrome trace of the last epochs to this file");
