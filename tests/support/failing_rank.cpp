@@ -75,7 +75,7 @@ int run(const Launch& launch, const std::string& how, int failing_rank, bool is_
   }
 #endif
   const bool is_failing = launch.rank == failing_rank;
-  const auto comm = make_communicator({.timeout_seconds = 3, .is_data_on_gpu = is_on_gpu}, launch);
+  const auto comm = make_communicator({.timeout_seconds = is_on_gpu ? 8.0 : 3.0, .is_data_on_gpu = is_on_gpu}, launch);
   require_equal_on_all_ranks(*comm, "the configuration", how == "differ" && is_failing ? "b" : "a");
   try {
 #if SALIENT_HAS_CUDA
