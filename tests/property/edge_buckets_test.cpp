@@ -117,16 +117,24 @@ TEST_F(EdgeBucketsTest, AFileThatCannotBeMadeIsAnErrorThatNamesIt) {
   EXPECT_COMPLAINT(open.add(1), ErrorKind::kIo, "/dev/null/bucket-0: cannot create");
 }
 
+CsrArrays slice(const std::vector<EdgeOffset>& indptr, const std::vector<NodeId>& indices) {
+  CsrArrays rows;
+  rows.indptr.assign(indptr.begin(), indptr.end());
+  rows.indices.assign(indices.begin(), indices.end());
+  return rows;
+}
+
 TEST(CsrFiles, SlicesMayLeaveRowsOutAndContinueOne) {
   const test::Scratch scratch;
-  const CsrArrays none{.indptr = {0}, .indices = {}}, first{.indptr = {0, 2, 3}, .indices = {1, 5, 0}, .self_loops = 1},
-      more{.indptr = {0, 2}, .indices = {3, 4}, .duplicates = 7}, last{.indptr = {0, 0, 1}, .indices = {2}};
+  CsrArrays first = slice({0, 2, 3}, {1, 5, 0}), more = slice({0, 2}, {3, 4});
+  first.self_loops = 1;
+  more.duplicates = 7;
   StoreWriter store({.out = scratch / "store"});
   CsrFiles csr(store.folder(), 8);
   csr.append(1, first);  // rows 1 and 2
   csr.append(2, more);   // row 2 goes on
-  csr.append(3, none);
-  csr.append(4, last);  // rows 4 and 5; 3, 6 and 7 are empty
+  csr.append(3, slice({0}, {}));
+  csr.append(4, slice({0, 0, 1}, {2}));  // rows 4 and 5; 3, 6 and 7 are empty
   csr.close(store);
   EXPECT_EQ(csr.num_entries(), 6U);
   EXPECT_EQ(csr.self_loops(), 1U);
