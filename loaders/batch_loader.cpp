@@ -72,7 +72,7 @@ struct BatchLoader::Impl {
     const auto replacement = options.with_replacement ? Replacement::kWith : Replacement::kWithout;
     const auto place = options.device_features.data == nullptr ? FeaturePlace::kHost : FeaturePlace::kDevice;
     for (int w = 0; w < std::max(options.num_workers, 1); ++w)
-      makers.emplace_back(dataset, options.fanouts, replacement, place);
+      makers.emplace_back(dataset, options.fanouts, replacement, place, options.row_of);
     for (std::size_t s = 0; s < num_slots; ++s) slots.emplace_back(ring ? ring.get() : options.pinner);
   }
 

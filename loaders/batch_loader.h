@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "loaders/batch_source.h"
@@ -21,6 +22,8 @@ struct LoaderOptions {
   PagePinner* pinner = nullptr;  ///< of the slabs, if they stay on the host; outlives the loader
   RowTable device_features{};  ///< the data set's rows in GPU memory, which outlive the loader; none = gathered on the
                                ///< host. Batches look the same, but only ids and the MFG are copied
+  std::span<const NodeId> row_of{};  ///< [V] the feature row of each node, and what a batch has in the place of its
+                                     ///< ids; empty = the node's id. Outlives the loader
 };
 
 /// Enough for every worker, for the consumer, and a quarter more: batches differ in size and arrive in order, so a worker

@@ -17,8 +17,9 @@ void put(const std::vector<T>& values, std::byte* at) {
 
 }  // namespace
 
-BatchMaker::BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, FeaturePlace place)
-    : dataset_(&dataset), sampler_(dataset.graph, std::move(fanouts), replacement), place_(place) {
+BatchMaker::BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, FeaturePlace place,
+                       std::span<const NodeId> row_of)
+    : dataset_(&dataset), sampler_(dataset.graph, std::move(fanouts), replacement), place_(place), row_of_(row_of) {
   require(
       place == FeaturePlace::kDevice ||
           dataset.features.row_bytes == static_cast<std::size_t>(dataset.feature_dim) * size_of(dataset.feature_type),
@@ -30,15 +31,18 @@ void BatchMaker::sample(const BatchRequest& request, Batch& batch) {
   batch.key = request.key;
   batch.layout = lay_out_batch(mfg_, static_cast<LocalId>(request.seeds.size()), dataset_->feature_dim,
                                dataset_->feature_type, place_);
+  if (row_of_.empty()) return;
+  rows_.resize(mfg_.nodes.size());
+  for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i] = row_of_[mfg_.nodes[i]];
 }
 
 void BatchMaker::write(const Batch& batch, std::byte* slab) const {
   const BatchLayout& layout = batch.layout;
-  if (place_ == FeaturePlace::kHost)
-    gather_rows(dataset_->features, mfg_.nodes.data(), mfg_.nodes.size(), slab + layout.x);
+  const std::vector<NodeId>& rows = row_of_.empty() ? mfg_.nodes : rows_;
+  if (place_ == FeaturePlace::kHost) gather_rows(dataset_->features, rows.data(), rows.size(), slab + layout.x);
   auto* const y = reinterpret_cast<std::int32_t*>(slab + layout.y);
   for (std::size_t i = 0; i < static_cast<std::size_t>(layout.num_seeds); ++i) y[i] = dataset_->labels[mfg_.nodes[i]];
-  put(mfg_.nodes, slab + layout.nodes);
+  put(rows, slab + layout.nodes);
   for (std::size_t h = 0; h < mfg_.hops.size(); ++h) {
     put(mfg_.hops[h].indptr, slab + layout.hops[h].indptr);
     put(mfg_.hops[h].indices, slab + layout.hops[h].indices);

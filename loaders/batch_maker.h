@@ -1,6 +1,7 @@
 // loaders/batch_maker.h - makes one batch: samples it, then writes it into a slab.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "loaders/batch.h"
@@ -19,7 +20,9 @@ class BatchMaker {
  public:
   /// @param dataset  outlives the maker.
   /// @param place    kDevice: x is not written.
-  BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, FeaturePlace place);
+  /// @param row_of   as LoaderOptions::row_of.
+  BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, FeaturePlace place,
+             std::span<const NodeId> row_of = {});
 
   /// Samples the request's MFG and lays out its slab: fills `batch` except for where its data is.
   /// @throws as NeighborSampler::sample().
@@ -35,6 +38,8 @@ class BatchMaker {
   NeighborSampler sampler_;
   Mfg mfg_;
   FeaturePlace place_;
+  std::span<const NodeId> row_of_;
+  std::vector<NodeId> rows_{};  // of the batch's nodes, when they are not the nodes' ids
 };
 
 }  // namespace salient

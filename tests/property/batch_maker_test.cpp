@@ -6,9 +6,11 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "engine/core/bounded_queue.h"
@@ -39,6 +41,36 @@ TEST(BatchMaker, WritesTheReferenceBatchForEveryFeatureWidthAndType) {
             if (HasFailure()) return;
           }
       }
+}
+
+TEST(BatchMaker, TakesFeatureRowsInAnotherOrder) {
+  const Dataset dataset = test::generated_dataset(300, 8, 5);
+  const std::size_t row_bytes = dataset.features.row_bytes;
+  Dataset reversed = dataset;
+  std::vector<std::byte> rows(300 * row_bytes);
+  std::vector<NodeId> row_of;
+  for (NodeId v = 0; v < 300; ++v) {
+    row_of.push_back(299 - v);
+    std::memcpy(rows.data() + row_of[v] * row_bytes, dataset.features.data + v * row_bytes, row_bytes);
+  }
+  reversed.features.data = rows.data();
+  Batch expected, batch;
+  HostSlab expected_slab, slab;
+  BatchMaker plain(dataset, kFanouts, Replacement::kWithout, FeaturePlace::kHost);
+  BatchMaker maker(reversed, kFanouts, Replacement::kWithout, FeaturePlace::kHost, row_of);
+  for (const auto& [m, b, s] : {std::tuple(&plain, &expected, &expected_slab), std::tuple(&maker, &batch, &slab)}) {
+    m->sample({{1, 0, 0}, dataset.train.first(50)}, *b);
+    b->data = s->reserve(b->layout.bytes);
+    m->write(*b, b->data);
+  }
+  const auto num_nodes = static_cast<std::size_t>(batch.layout.num_nodes);
+  EXPECT_EQ(test::part<std::byte>(batch, batch.layout.x, num_nodes * row_bytes),
+            test::part<std::byte>(expected, expected.layout.x, num_nodes * row_bytes));
+  const std::vector<NodeId> nodes = test::part<NodeId>(expected, expected.layout.nodes, num_nodes);
+  const std::vector<NodeId> found = test::part<NodeId>(batch, batch.layout.nodes, num_nodes);
+  for (std::size_t i = 0; i < num_nodes; ++i) EXPECT_EQ(found[i], 299 - nodes[i]);
+  EXPECT_EQ(test::part<std::int32_t>(batch, batch.layout.y, 50),
+            test::part<std::int32_t>(expected, batch.layout.y, 50));
 }
 
 TEST(BatchMaker, LayoutHasNoOverlapsAndAlignedParts) {
