@@ -67,12 +67,12 @@ std::string stay_near_device(Communicator& comm, const Launch& launch, const Com
   return home.empty() || !stay_on(nodes, home) ? "-" : options::to_text(home);
 }
 
-void log_placement(Communicator& comm, const Launch& launch, const ComputeDevice& device, const TrainOptions& options,
+void log_placement(Communicator& comm, const Launch& launch, const ComputeDevice& device, int num_workers,
                    const std::string& place) {
   if (comm.size() == 1) return;
   char row[256];
   (void)std::snprintf(row, sizeof row, "%-20.64s %-34.100s %-5.20s %5d %7d  %s", launch.host.c_str(),
-                      device_text(device, launch.local_rank).c_str(), place.c_str(), launch.cores, options.workers,
+                      device_text(device, launch.local_rank).c_str(), place.c_str(), launch.cores, num_workers,
                       gigabytes(available_host_bytes()).c_str());
   const std::vector<std::string> rows = comm.gather(row);
   const std::vector<std::string> problems = comm.gather(affinity_problem(launch));

@@ -5,7 +5,6 @@
 
 #include "engine/comm/communicator.h"
 #include "engine/comm/launch.h"
-#include "engine/train/train_options.h"
 #include "models/compute_device.h"
 
 namespace salient {
@@ -19,7 +18,7 @@ std::string stay_near_device(Communicator& comm, const Launch& launch, const Com
 /// warning when ranks are bound to fewer cores than their share. Nothing for a single rank.
 ///
 /// @param place  of stay_near_device().
-void log_placement(Communicator& comm, const Launch& launch, const ComputeDevice& device, const TrainOptions& options,
+void log_placement(Communicator& comm, const Launch& launch, const ComputeDevice& device, int num_workers,
                    const std::string& place);
 
 }  // namespace salient

@@ -3,26 +3,23 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <optional>
 #include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 
-#include "engine/apps/open_named_dataset.h"
 #include "engine/apps/passive_openmp.h"
 #include "engine/apps/placement.h"
+#include "engine/apps/session.h"
 #include "engine/apps/versions.h"
 #include "engine/comm/agreement.h"
 #include "engine/comm/communicator.h"
 #include "engine/comm/launch.h"
-#include "engine/comm/make_communicator.h"
 #include "engine/comm/mpi_communicator.h"
 #include "engine/core/error.h"
 #include "engine/core/interrupt.h"
 #include "engine/core/log.h"
 #include "engine/core/machine.h"
-#include "engine/core/progress.h"
-#include "engine/core/timer.h"
 #include "engine/core/trace.h"
 #include "engine/core/version.h"
 #include "engine/report/run_directory.h"
@@ -37,6 +34,9 @@ namespace {
 constexpr const char* kProgram = "salient-train";
 constexpr double kControlTimeout = 300;  // seconds; before --comm-timeout is known
 
+/// Options that may differ between hosts.
+constexpr std::string_view kOwnToAHost[] = {"data-root", "workers", "threads", "slots", "progress", "log-level", "out"};
+
 void print_help() {
   std::cout << "salient-train - trains a graph neural network by sampled mini-batches\n\n"
                "  salient-train --dataset wordnet\n"
@@ -44,22 +44,6 @@ void print_help() {
                "options (with their defaults); SALIENT_NAME variables and --config FILE.toml set them too:\n";
   options::print_help(std::cout, TrainCommand{});
   std::cout << std::flush;
-}
-
-void print_versions() {
-  std::cout << kProgram << ' ' << kVersion << '\n';
-  for (const auto& [library, version] : library_versions()) std::cout << library << ' ' << version << '\n';
-  std::cout << std::flush;
-}
-
-void set_terminal(const TrainOptions& options) {
-  set_progress_mode(options.progress == "none"    ? ProgressMode::kNone
-                    : options.progress == "plain" ? ProgressMode::kPlain
-                                                  : ProgressMode::kAuto);
-  set_log_level(options.log_level == "debug"     ? LogLevel::kDebug
-                : options.log_level == "warning" ? LogLevel::kWarning
-                : options.log_level == "off"     ? LogLevel::kOff
-                                                 : LogLevel::kInfo);
 }
 
 RunDescription describe_run(const Dataset& dataset, const ComputeDevice& device) {
@@ -124,39 +108,6 @@ int run_in(const std::filesystem::path& directory, const TrainOptions& options, 
   }
 }
 
-/// What all ranks must have been told alike; the other options may suit each host.
-std::string common_configuration(const TrainOptions& options) {
-  std::string text;
-  visit_fields(options, [&](std::string_view name, const auto& value, std::string_view) {
-    for (const char* own : {"data-root", "workers", "threads", "slots", "progress", "log-level", "out"})
-      if (name == own) return;
-    text.append(name).append(" = ").append(options::to_text(value)).append("\n");
-  });
-  return text;
-}
-
-void require_equal_programs(Communicator& comm, const TrainOptions& options) {
-  std::string versions = std::string(kProgram) + " " + kVersion + "\n";
-  for (const auto& [library, version] : library_versions())
-    versions.append(library).append(" ").append(version).append("\n");
-  require_equal_on_all_ranks(comm, "the program", versions);
-  require_equal_on_all_ranks(comm, "the configuration", common_configuration(options));
-}
-
-Dataset open_dataset_together(Communicator& comm, const Launch& launch, const TrainOptions& options) {
-  const Timer loading;
-  Dataset dataset = open_named_dataset(options.dataset, options.data_root, comm, launch);
-  require_equal_on_all_ranks(comm, "the checksum of the data set", dataset.fingerprint, ErrorKind::kBadData);
-  char seconds[32];
-  (void)std::snprintf(seconds, sizeof seconds, "%.1f s", loading.seconds());
-  if (comm.rank() == 0)
-    log_info(dataset.name + (dataset.source_kind == "synthetic" ? " (synthetic)" : "") + ": " +
-             std::to_string(dataset.num_nodes()) + " nodes, " + std::to_string(dataset.num_edges()) + " entries, " +
-             std::to_string(dataset.feature_dim) + " features, " + std::to_string(dataset.num_classes) +
-             " classes, opened in " + seconds);
-  return dataset;
-}
-
 /// Rank 0 makes the run directory; all ranks learn its name.
 std::filesystem::path make_common_run_directory(Communicator& comm, TrainOptions& options, const Dataset& dataset) {
   together(comm, [&] {
@@ -184,48 +135,36 @@ void open_trace(const std::filesystem::path& directory, int rank) {
 
 /// @param control  host communication, for what must be agreed on before the device is known.
 int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Communicator& control) {
-  set_terminal(wanted);
-  if (launch.rank > 0) {  // rank 0 speaks for all
-    set_progress_mode(ProgressMode::kNone);
-    set_log_level(wanted.log_level == "off" ? LogLevel::kOff : LogLevel::kWarning);
-  }
-  require_equal_programs(control, wanted);
+  set_terminal(wanted.progress, wanted.log_level, launch);
+  require_equal_programs(control, kProgram, common_configuration(wanted, kOwnToAHost));
   install_interrupt_handlers();
-  std::optional<ComputeDevice> chosen;
-  together(control, [&] {
-    chosen =
-        ComputeDevice::choose(wanted.device, launch.local_rank, wanted.threads > 0 ? wanted.threads : launch.cores);
-  });
-  const ComputeDevice& device = *chosen;
-  const std::string place = stay_near_device(control, launch, device);
-  together(control, [&] {
+  const Session session =
+      open_session({wanted.device, wanted.threads, wanted.comm, wanted.comm_timeout}, launch, control);
+  const ComputeDevice& device = session.device;
+  Communicator& comm = *session.comm;
+  together(comm, [&] {
     if (!device.is_cuda() && wanted.precision != "fp32")
       fail(ErrorKind::kNoDevice, "--precision " + wanted.precision + " needs a GPU, and there is none");
   });
   set_precision(precision_of(wanted.precision));
-  require_equal_on_all_ranks(control, "the kind of device", device.is_cuda() ? "cuda" : "cpu", ErrorKind::kNoDevice);
-  const auto comm = make_communicator({.wanted = wanted.comm,
-                                       .timeout_seconds = static_cast<double>(wanted.comm_timeout),
-                                       .is_data_on_gpu = device.is_cuda()},
-                                      launch);
   TrainOptions options = resolve_for_machine(wanted, device, launch.cores);
-  log_placement(*comm, launch, device, options, place);
-  const Dataset dataset = open_dataset_together(*comm, launch, options);
+  log_placement(comm, launch, device, options.workers, session.place);
+  const Dataset dataset = open_dataset_together(comm, launch, options.dataset, options.data_root);
   MemoryPlan plan;
-  together(*comm, [&] {
+  together(comm, [&] {
     options.features = choose_feature_place(options, dataset, device);
     plan = plan_memory(options, dataset, device);
     plan.host_available /= launch.ranks_on_host;
   });
-  if (is_dry_run && comm->rank() == 0) log_result(to_text(plan));
-  together(*comm, [&] { check(plan); });
+  if (is_dry_run && comm.rank() == 0) log_result(to_text(plan));
+  together(comm, [&] { check(plan); });
   if (is_dry_run) {
-    if (comm->rank() == 0) log_result("dry run: everything is in place, nothing was trained");
+    if (comm.rank() == 0) log_result("dry run: everything is in place, nothing was trained");
     return 0;
   }
-  const std::filesystem::path directory = make_common_run_directory(*comm, options, dataset);
-  if (options.trace) together(*comm, [&] { open_trace(directory, comm->rank()); });
-  return run_in(directory, options, dataset, device, *comm);
+  const std::filesystem::path directory = make_common_run_directory(comm, options, dataset);
+  if (options.trace) together(comm, [&] { open_trace(directory, comm.rank()); });
+  return run_in(directory, options, dataset, device, comm);
 }
 
 /// What main() does on each rank.
@@ -238,7 +177,7 @@ int run_rank(const Launch& launch, std::span<const char* const> args) {
   const TrainActions& actions = command.actions;
   const bool is_teller = launch.rank == 0;
   if (actions.help) return is_teller ? print_help() : void(), 0;
-  if (actions.version) return is_teller ? print_versions() : void(), 0;
+  if (actions.version) return is_teller ? print_versions(kProgram) : void(), 0;
   together(*control, [&] { check(command.options); });
   if (actions.print_config) {
     if (is_teller) options::print_toml(std::cout, command.options);

@@ -5,15 +5,22 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 
 namespace salient::options {
 
 std::vector<Assignment> from_toml_file(const std::string& path) {
   std::ifstream file(path);
   if (!file) fail(ErrorKind::kNoInput, path + ": " + std::strerror(errno));
+  return from_toml_text({std::istreambuf_iterator<char>(file), {}}, path);
+}
+
+std::vector<Assignment> from_toml_text(const std::string& text, const std::string& path) {
+  std::istringstream lines(text);
   std::vector<CLI::ConfigItem> items;
   try {
-    items = CLI::ConfigTOML().from_config(file);
+    items = CLI::ConfigTOML().from_config(lines);
   } catch (const CLI::Error& error) {
     fail(ErrorKind::kUsage, path + ": " + error.what());
   }

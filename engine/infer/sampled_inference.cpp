@@ -2,68 +2,80 @@
 #include "engine/infer/sampled_inference.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/argmax.h>
-#include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "engine/core/progress.h"
 #include "engine/core/timer.h"
 #include "models/tensors.h"
+#include "sampler/seed_order.h"
 
 namespace salient {
 namespace {
 
 constexpr std::uint32_t kInferenceDomain = 0x494E4652;  // "INFR": keeps these draws apart from those of training
 
+/// As many batches on every rank; the last may be empty.
 std::vector<BatchRequest> requests_of_rank(std::span<const NodeId> nodes, const InferenceOptions& options,
                                            const Communicator& comm) {
+  const auto num_ranks = static_cast<std::size_t>(comm.size()), rank = static_cast<std::size_t>(comm.rank());
+  const std::size_t num_rounds = num_global_batches(nodes.size(), options.batch_size * num_ranks);
   std::vector<BatchRequest> requests;
-  const std::size_t step = options.batch_size * static_cast<std::size_t>(comm.size());
-  for (std::size_t at = options.batch_size * static_cast<std::size_t>(comm.rank()); at < nodes.size(); at += step) {
-    const auto batch = static_cast<std::uint32_t>(at / options.batch_size);
-    requests.push_back({.key = {.seed = options.seed, .epoch = kInferenceDomain, .batch = batch},
-                        .seeds = nodes.subspan(at, std::min(options.batch_size, nodes.size() - at))});
+  for (std::size_t round = 0; round < num_rounds; ++round) {
+    const std::size_t batch = round * num_ranks + rank;
+    const std::size_t first = std::min(batch * options.batch_size, nodes.size());
+    requests.push_back(
+        {.key = {.seed = options.seed, .epoch = kInferenceDomain, .batch = static_cast<std::uint32_t>(batch)},
+         .seeds = nodes.subspan(first, std::min(options.batch_size, nodes.size() - first))});
   }
   return requests;
+}
+
+/// What Model::forward() hands to the head. It must not differ from there: the accuracy is that of the evaluation.
+std::vector<at::Tensor> layers_of(Model& model, const BatchView& batch) {
+  const std::int64_t num_seeds = batch.hops.back().num_dst;
+  at::Tensor x = batch.x;
+  std::vector<at::Tensor> h{x.narrow(0, 0, num_seeds)};
+  for (int i = 0; i < model.num_layers(); ++i) {
+    x = model.layer(i, batch.hops.at(static_cast<std::size_t>(i)), x, {});
+    h.push_back(x.narrow(0, 0, num_seeds));
+  }
+  return h;
 }
 
 }  // namespace
 
 InferenceCounts sampled_inference(Model& model, BatchLoader& loader, std::span<const NodeId> nodes,
                                   const InferenceOptions& options, const ComputeDevice& device, Communicator& comm,
-                                  const std::function<void(std::size_t, const at::Tensor&)>& on_logits) {
+                                  const OnRound& on_round) {
   const at::NoGradGuard no_gradients;
   const Timer timer;
   model.eval();
-  at::Tensor counts = at::zeros({2}, at::TensorOptions(device.torch_device()).dtype(at::kLong));  // labelled, correct
+  AccuracyCounter counter(device.torch_device());
   std::vector<BatchRequest> requests = requests_of_rank(nodes, options, comm);
-  std::int64_t num_nodes = 0;
-  for (const BatchRequest& request : requests) num_nodes += static_cast<std::int64_t>(request.seeds.size());
-  Progress progress(options.label, static_cast<std::uint64_t>(num_nodes), "nodes");
+  std::uint64_t num_own = 0;
+  for (const BatchRequest& request : requests) num_own += request.seeds.size();
+  Progress progress(options.label, num_own, "nodes");
   loader.start(std::move(requests));
   while (const Batch* batch = loader.next(device.stream())) {
-    const BatchView view = view_of(*batch, device.torch_device().index());
-    const at::Tensor logits = model.forward(view, {});
-    counts[0] += view.y.ge(0).sum();
-    counts[1] += at::argmax(logits, -1).eq(view.y).sum();
-    if (on_logits) on_logits(batch->key.batch * options.batch_size, logits);
-    progress.add(static_cast<std::uint64_t>(batch->layout.num_seeds));
+    InferenceRound round{.num_nodes = batch->layout.num_seeds};
+    if (round.num_nodes > 0) {
+      const BatchView view = view_of(*batch, device.torch_device().index());
+      round.layers = layers_of(model, view);
+      round.logits = model.head(round.layers, {});
+      counter.add(round.logits, view.y);
+    }
+    if (on_round) on_round(round);
+    progress.add(static_cast<std::uint64_t>(round.num_nodes));
     if (options.stop != nullptr && options.stop->load() != 0) {
       loader.stop();
       break;
     }
   }
-  const at::Tensor on_host = counts.cpu();
-  std::array<double, 3> sums{static_cast<double>(num_nodes), static_cast<double>(on_host[0].item<std::int64_t>()),
-                             static_cast<double>(on_host[1].item<std::int64_t>())};
-  comm.all_reduce_sum(std::span<double>(sums));
-  return {.nodes = static_cast<std::int64_t>(sums[0]),
-          .labelled = static_cast<std::int64_t>(sums[1]),
-          .correct = static_cast<std::int64_t>(sums[2]),
-          .seconds = timer.seconds()};
+  InferenceCounts counts = counter.sum_over_ranks(comm);
+  counts.seconds = timer.seconds();
+  return counts;
 }
 
 }  // namespace salient

@@ -10,7 +10,6 @@
 #include "engine/core/file_io.h"
 
 namespace salient {
-namespace {
 
 std::string local_time(const char* pattern) {
   const std::time_t now = std::time(nullptr);
@@ -26,8 +25,6 @@ std::filesystem::path unused_name(const std::filesystem::path& base) {
   for (int number = 2; std::filesystem::exists(name); ++number) name = base.string() + "-" + std::to_string(number);
   return name;
 }
-
-}  // namespace
 
 std::filesystem::path make_run_directory(const std::filesystem::path& wanted, const std::string& name,
                                          bool is_resumed) {

@@ -16,6 +16,12 @@ struct RunDescription {
   std::map<std::string, std::string> result{};    ///< filled at the end
 };
 
+/// The time now, as strftime() formats it.
+std::string local_time(const char* pattern);
+
+/// `base`, or where that exists base-2, base-3, ...
+std::filesystem::path unused_name(const std::filesystem::path& base);
+
 /// Creates the folder, or takes over the one of a resumed run.
 ///
 /// @param wanted      --out; empty = runs/NAME-TIME, with a number appended when that exists.

@@ -218,9 +218,37 @@ TrainProgress read_latest_checkpoint(const fs::path& root, Model& model, FlatAda
 }
 
 void load_best_weights(const fs::path& root, Model& model) {
-  const fs::path folder = fs::exists(root / "best") ? root / "best" : root / "latest";
+  const fs::path folder = find_checkpoint(root, "best");
   (void)valid_state(folder);
   (void)load_tensors(folder / kWeights, state_of(model));
+}
+
+fs::path find_checkpoint(const fs::path& root, const std::string& name) {
+  const std::vector<fs::path> found = checkpoints_in(root);
+  if (found.empty()) fail(ErrorKind::kNoInput, root.string() + ": holds no checkpoint");
+  std::error_code error;
+  fs::path folder = root / name;
+  if (name == "best" && !fs::is_symlink(folder, error)) folder = root / "latest";  // no epoch was validated
+  if (fs::exists(folder / kState, error)) return fs::canonical(folder, error);
+  std::string known;
+  for (auto other = found.rbegin(); other != found.rend(); ++other)
+    known.append(known.empty() ? "" : ", ").append(other->filename().string());
+  fail(ErrorKind::kNoInput, folder.string() + ": no such checkpoint; there are " + known);
+}
+
+CheckpointOrigin load_weights(const fs::path& folder, Model& model, const std::string& model_config) {
+  const Json state = valid_state(folder);
+  try {
+    if (state.at("model") != model_config)
+      fail(ErrorKind::kBadData, folder.string() + ": its model is " + state.at("model").get<std::string>() +
+                                    ", the run's configuration and data set ask for " + model_config);
+    (void)load_tensors(folder / kWeights, state_of(model));
+    return {.epoch = state.at("epoch"),
+            .dataset_name = state.at("dataset").at("name"),
+            .dataset_fingerprint = state.at("dataset").at("xxh3")};
+  } catch (const Json::exception& cause) {
+    fail(ErrorKind::kBadData, (folder / kState).string() + ": " + cause.what());
+  }
 }
 
 }  // namespace salient

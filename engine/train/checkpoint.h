@@ -51,6 +51,21 @@ void write_checkpoint(const std::filesystem::path& root, const Model& model, con
 TrainProgress read_latest_checkpoint(const std::filesystem::path& root, Model& model, FlatAdam& optimizer,
                                      const CheckpointIdentity& identity);
 
+/// ROOT/NAME without symbolic links. @param name  "best" (the latest where no epoch was validated) | "latest" |
+///                                         "epoch-NNNN"
+/// @throws Error{kNoInput}, naming the checkpoints that are there.
+std::filesystem::path find_checkpoint(const std::filesystem::path& root, const std::string& name);
+
+/// Where weights come from.
+struct CheckpointOrigin {
+  int epoch = 0;  ///< finished when it was written
+  std::string dataset_name{}, dataset_fingerprint{};
+};
+
+/// Loads the weights of one checkpoint, to use them rather than to go on.
+/// @throws Error{kNoInput}; Error{kBadData} for a damaged one, or one of another model.
+CheckpointOrigin load_weights(const std::filesystem::path& folder, Model& model, const std::string& model_config);
+
 /// Loads the weights of ROOT/best, or of ROOT/latest where no epoch was validated. @throws as above.
 void load_best_weights(const std::filesystem::path& root, Model& model);
 

@@ -14,13 +14,23 @@ void take_tensor(Communicator& comm, const ComputeDevice& device, const at::Tens
   comm.broadcast(std::span<float>(tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())), device.stream());
 }
 
+void take_buffers(Communicator& comm, const ComputeDevice& device, const Model& model) {
+  for (const at::Tensor& buffer : model.buffers())
+    if (buffer.scalar_type() == at::kFloat) take_tensor(comm, device, buffer);
+}
+
 }  // namespace
 
 void take_weights_of_rank_0(Communicator& comm, const ComputeDevice& device, Model& model, FlatAdam& optimizer) {
   if (comm.size() == 1) return;
   comm.broadcast(optimizer.parameters(), device.stream());
-  for (const at::Tensor& buffer : model.buffers())
-    if (buffer.scalar_type() == at::kFloat) take_tensor(comm, device, buffer);
+  take_buffers(comm, device, model);
+}
+
+void take_weights_of_rank_0(Communicator& comm, const ComputeDevice& device, Model& model) {
+  if (comm.size() == 1) return;
+  for (const at::Tensor& parameter : model.parameters()) take_tensor(comm, device, parameter);
+  take_buffers(comm, device, model);
 }
 
 void take_state_of_rank_0(Communicator& comm, const ComputeDevice& device, Model& model, FlatAdam& optimizer,

@@ -19,6 +19,9 @@ void take_state_of_rank_0(Communicator& comm, const ComputeDevice& device, Model
 /// its own share of a batch; rank 0's count, as in PyTorch's DistributedDataParallel. Collective.
 void take_weights_of_rank_0(Communicator& comm, const ComputeDevice& device, Model& model, FlatAdam& optimizer);
 
+/// The same for a model that nobody trains.
+void take_weights_of_rank_0(Communicator& comm, const ComputeDevice& device, Model& model);
+
 /// Ranks that drift apart train on without a word, each its own model. Collective; waits for the device.
 /// @throws RankError{kInternal} on all ranks when their parameters are not the same bits.
 void require_equal_parameters(Communicator& comm, const FlatAdam& optimizer, const std::string& when);

@@ -8,19 +8,13 @@
 #include <utility>
 
 #include "engine/train/run_model.h"
+#include "sampler/neighbor_sampler.h"
 
 namespace salient {
 namespace {
 
 using options::Assignment;
-
-bool is_one_of(const std::string& text, std::initializer_list<const char*> allowed) {
-  return std::ranges::any_of(allowed, [&](const char* name) { return text == name; });
-}
-
-bool are_fanouts(const std::vector<int>& fanouts) {
-  return !fanouts.empty() && std::ranges::all_of(fanouts, [](int f) { return f == -1 || (f >= 1 && f < 1 << 16); });
-}
+using options::is_one_of;
 
 /// `--layers 2` alone means two of the default fanouts, and `--fanout 10,10` alone means two layers.
 void fit_depth(TrainOptions& options, const std::function<bool(const char*)>& is_said) {

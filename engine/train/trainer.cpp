@@ -22,6 +22,7 @@
 #include "engine/core/progress.h"
 #include "engine/core/timer.h"
 #include "engine/core/version.h"
+#include "engine/infer/fit_to_machine.h"
 #include "engine/infer/sampled_inference.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/flat_adam.h"
@@ -61,9 +62,7 @@ CheckpointIdentity identity_of(const TrainOptions& options, const Dataset& datas
 }  // namespace
 
 TrainOptions resolve_for_machine(TrainOptions options, const ComputeDevice& device, int cores) {
-  if (options.threads == 0) options.threads = device.is_cuda() ? 1 : cores;
-  if (options.workers == 0) options.workers = std::max(1, cores - 2);
-  if (options.slots == 0) options.slots = default_slots(options.workers);
+  fit_to_machine(options, device, cores);
   options.device = device.is_cuda() ? "cuda" : "cpu";
   return options;
 }

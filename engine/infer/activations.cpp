@@ -1,0 +1,147 @@
+// engine/infer/activations.cpp - see activations.h.
+#include "engine/infer/activations.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "engine/infer/host_matrix.h"
+
+namespace salient {
+namespace {
+
+constexpr std::size_t kExchangedAtOnce = std::size_t{1} << 22;  // floats: 16 MB are sent at a time
+
+at::TensorOptions f32_on(at::Device device) { return at::TensorOptions(device).dtype(at::kFloat); }
+
+std::span<float> values_of(const at::Tensor& tensor) {
+  return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
+}
+
+class DeviceActivations final : public Activations {
+ public:
+  /// What other ranks will add is 0 until they do.
+  DeviceActivations(std::size_t rows, std::size_t width, const ComputeDevice& device, Communicator& comm)
+      : device_(device),
+        comm_(comm),
+        values_(at::zeros({static_cast<std::int64_t>(rows), static_cast<std::int64_t>(width)},
+                          f32_on(device.torch_device()))) {}
+
+  void put(std::size_t first, const at::Tensor& rows) override {
+    values_.narrow(0, static_cast<std::int64_t>(first), rows.size(0)).copy_(rows);
+  }
+
+  void complete(std::span<const RowBlock>) override {
+    const std::span<float> all = values_of(values_);
+    for (std::size_t at = 0; at < all.size() && comm_.size() > 1; at += kExchangedAtOnce)
+      comm_.all_reduce_sum(all.subspan(at, std::min(kExchangedAtOnce, all.size() - at)), device_.stream());
+    device_.wait();
+  }
+
+  at::Tensor rows(std::size_t first, std::size_t count) const override {
+    return values_.narrow(0, static_cast<std::int64_t>(first), static_cast<std::int64_t>(count));
+  }
+
+  RowTable table() const override {
+    return {static_cast<const std::byte*>(values_.const_data_ptr()), static_cast<std::size_t>(values_.size(0)),
+            static_cast<std::size_t>(values_.size(1)) * sizeof(float)};
+  }
+
+ private:
+  const ComputeDevice device_;
+  Communicator& comm_;
+  at::Tensor values_;
+};
+
+/// Ranks of a host see each other's rows at once; between hosts they are sent.
+class HostActivations final : public Activations {
+ public:
+  HostActivations(std::size_t rows, std::size_t width, MatrixPlace place, const std::filesystem::path& scratch,
+                  const ComputeDevice& device, Communicator& comm, const std::string& host)
+      : device_(device), comm_(comm), matrix_(rows, width, place, scratch, comm, host) {}
+
+  void put(std::size_t first, const at::Tensor& rows) override {
+    host_rows(first, static_cast<std::size_t>(rows.size(0))).copy_(rows);  // waits for the device
+  }
+
+  void complete(std::span<const RowBlock> blocks) override {
+    comm_.barrier();
+    const std::span<const int> group_of = matrix_.group_of();
+    if (std::ranges::all_of(group_of, [&](int group) { return group == group_of[0]; })) return;
+    const std::size_t step = std::max<std::size_t>(1, kExchangedAtOnce / matrix_.width());
+    for (std::size_t first = 0; first < matrix_.rows(); first += step)
+      exchange(blocks, first, std::min(first + step, matrix_.rows()));
+    comm_.barrier();
+  }
+
+  at::Tensor rows(std::size_t first, std::size_t count) const override {
+    return host_rows(first, count).to(device_.torch_device());
+  }
+
+  RowTable table() const override {
+    return {reinterpret_cast<const std::byte*>(matrix_.row(0)), matrix_.rows(), matrix_.width() * sizeof(float)};
+  }
+
+ private:
+  at::Tensor host_rows(std::size_t first, std::size_t count) const {
+    return at::from_blob(matrix_.row(first),
+                         {static_cast<std::int64_t>(count), static_cast<std::int64_t>(matrix_.width())},
+                         f32_on(at::kCPU));
+  }
+
+  /// Rows [first, last): everybody adds its own to zeros; one rank of each host keeps those of other hosts.
+  void exchange(std::span<const RowBlock> blocks, std::size_t first, std::size_t last) {
+    const std::size_t width = matrix_.width();
+    const auto rank = static_cast<std::size_t>(comm_.rank()), size = static_cast<std::size_t>(comm_.size());
+    const std::span<const int> group_of = matrix_.group_of();
+    std::vector<float> values((last - first) * width, 0.0F);
+    const auto for_each_part = [&](auto&& visit) {  // visit(who computed it, matrix row, place in `values`, floats)
+      for (std::size_t b = 0; b < blocks.size(); ++b) {
+        const std::size_t from = std::max(blocks[b].begin, first),
+                          to = std::min(blocks[b].begin + blocks[b].count, last);
+        if (from < to) visit(b % size, matrix_.row(from), values.data() + (from - first) * width, (to - from) * width);
+      }
+    };
+    for_each_part([&](std::size_t owner, const float* row, float* value, std::size_t count) {
+      if (owner == rank) std::memcpy(value, row, count * sizeof(float));
+    });
+    const at::Tensor staged =
+        at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, f32_on(at::kCPU));
+    const at::Tensor sent = staged.to(device_.torch_device());
+    comm_.all_reduce_sum(values_of(sent), device_.stream());
+    if (device_.is_cuda()) staged.copy_(sent);
+    if (group_of[rank] != static_cast<int>(rank)) return;
+    for_each_part([&](std::size_t owner, float* row, const float* value, std::size_t count) {
+      if (group_of[owner] != group_of[rank]) std::memcpy(row, value, count * sizeof(float));
+    });
+  }
+
+  const ComputeDevice device_;
+  Communicator& comm_;
+  HostMatrix matrix_;
+};
+
+}  // namespace
+
+std::string to_text(ActivationPlace place) {
+  switch (place) {
+    case ActivationPlace::kDevice: return "GPU memory";
+    case ActivationPlace::kMemory: return "host memory";
+    case ActivationPlace::kFile: return "a mapped scratch file";
+  }
+  return "";
+}
+
+std::unique_ptr<Activations> make_activations(std::size_t rows, std::size_t width, ActivationPlace place,
+                                              const std::filesystem::path& scratch, const ComputeDevice& device,
+                                              Communicator& comm, const std::string& host) {
+  if (place == ActivationPlace::kDevice) return std::make_unique<DeviceActivations>(rows, width, device, comm);
+  const MatrixPlace where = place == ActivationPlace::kFile ? MatrixPlace::kFile : MatrixPlace::kMemory;
+  return std::make_unique<HostActivations>(rows, width, where, scratch, device, comm, host);
+}
+
+}  // namespace salient

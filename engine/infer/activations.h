@@ -1,0 +1,57 @@
+// engine/infer/activations.h - the result of one layer for all the nodes that need it, computed in blocks by all ranks.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "engine/comm/communicator.h"
+#include "engine/infer/row_blocks.h"
+#include "loaders/row_table.h"
+#include "models/compute_device.h"
+
+namespace salient {
+
+/// From fast to slow.
+enum class ActivationPlace : std::uint8_t {
+  kDevice,  ///< GPU memory, the whole matrix on every rank
+  kMemory,  ///< host memory, once per host
+  kFile     ///< a nameless scratch file that is mapped, once per host; the page cache holds what memory is free
+};
+
+std::string to_text(ActivationPlace place);
+
+/// f32 [rows, width]. Block b is computed, and written here, by rank b % size.
+class Activations {
+ public:
+  Activations() = default;
+  virtual ~Activations() = default;
+  Activations(const Activations&) = delete;
+  Activations& operator=(const Activations&) = delete;
+
+  /// A block of this rank's. @param rows  [n, width] f32 on the compute device
+  virtual void put(std::size_t first, const at::Tensor& rows) = 0;
+
+  /// After this every rank reads every row, on every stream. Collective; waits for the device.
+  virtual void complete(std::span<const RowBlock> blocks) = 0;
+
+  /// Rows [first, first + count) on the compute device; a view of host memory on a CPU.
+  virtual at::Tensor rows(std::size_t first, std::size_t count) const = 0;
+
+  /// All rows, in device memory for kDevice, else in host memory.
+  virtual RowTable table() const = 0;
+};
+
+/// Collective. @param scratch  folder for kFile.
+/// @param host  ranks that say the same share one mapping; host_name() but in tests.
+/// @throws RankError{kHostMemory, kIo}, Error{kDeviceMemory} when there is no room.
+std::unique_ptr<Activations> make_activations(std::size_t rows, std::size_t width, ActivationPlace place,
+                                              const std::filesystem::path& scratch, const ComputeDevice& device,
+                                              Communicator& comm, const std::string& host);
+
+}  // namespace salient

@@ -1,0 +1,146 @@
+// engine/infer/prediction_writer.cpp - see prediction_writer.h.
+#include "engine/infer/prediction_writer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "engine/core/error.h"
+
+namespace salient {
+namespace {
+
+/// f32 rows on the host.
+at::Tensor on_host(const at::Tensor& rows) { return rows.to(at::kCPU, at::kFloat).contiguous(); }
+
+void append(std::string& bytes, const at::Tensor& rows) {
+  bytes.append(static_cast<const char*>(rows.const_data_ptr()), rows.nbytes());
+}
+
+/// The floats of a message, which has no alignment of its own.
+std::vector<float> floats_of(std::string_view bytes) {
+  std::vector<float> values(bytes.size() / sizeof(float));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+/// exp(logit - max) / sum, in double precision.
+double probability(std::span<const float> logits, std::int32_t of_class) {
+  const double largest = *std::ranges::max_element(logits);
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(double{logit} - largest);
+  return std::exp(double{logits[static_cast<std::size_t>(of_class)]} - largest) / sum;
+}
+
+}  // namespace
+
+void top_classes(std::span<const float> logits, std::span<std::int32_t> classes) {
+  std::vector<std::int32_t> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto key = [&](std::int32_t c) {  // what is not a number counts as largest
+    const float logit = logits[static_cast<std::size_t>(c)];
+    return std::isnan(logit) ? INFINITY : logit;
+  };
+  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(classes.size()),
+                            [&](std::int32_t a, std::int32_t b) { return key(a) != key(b) ? key(a) > key(b) : a < b; });
+  std::copy_n(order.begin(), classes.size(), classes.begin());
+}
+
+PredictionWriter::PredictionWriter(std::filesystem::path folder, std::span<const NodeId> nodes,
+                                   std::span<const std::int32_t> labels, int num_classes,
+                                   const PredictionOutput& output, Communicator& comm)
+    : folder_(std::move(folder)),
+      nodes_(nodes),
+      labels_(labels),
+      num_classes_(static_cast<std::size_t>(num_classes)),
+      output_(output),
+      comm_(comm) {
+  if (comm.rank() != 0) return;
+  if (output.format == PredictionFormat::kCsv) {
+    csv_.emplace(folder_ / "predictions.csv");
+    csv_->write("node,label");
+    for (int k = 1; k <= output.top_k; ++k) {
+      const std::string number = output.top_k == 1 ? "" : "_" + std::to_string(k);
+      csv_->write(",class" + number + ",probability" + number);
+    }
+    csv_->write("\n");
+    return;
+  }
+  NpyWriter ids(folder_ / "ids.npy", "<i8", shape_of(0));
+  const std::vector<std::int64_t> as_int64(nodes.begin(), nodes.end());
+  ids.write(as_int64);
+  ids.close();
+  predictions_.emplace(folder_ / "predictions.npy", "<i4",
+                       shape_of(output.top_k == 1 ? 0 : static_cast<std::uint64_t>(output.top_k)));
+  logits_.emplace(folder_ / "logits.npy", "<f4", shape_of(num_classes_));
+}
+
+std::vector<std::uint64_t> PredictionWriter::shape_of(std::uint64_t width) const {
+  std::vector<std::uint64_t> shape{nodes_.size()};
+  if (width > 0) shape.push_back(width);
+  return shape;
+}
+
+void PredictionWriter::add(const InferenceRound& round) {
+  std::string mine;
+  if (round.num_nodes > 0) {
+    const std::int64_t num_nodes = round.num_nodes;
+    mine.append(reinterpret_cast<const char*>(&num_nodes), sizeof num_nodes);
+    append(mine, on_host(round.logits));
+    if (output_.embedding_layer > 0)
+      append(mine, on_host(round.layers.at(static_cast<std::size_t>(output_.embedding_layer))));
+  }
+  for (const std::string& bytes : comm_.gather(mine)) {
+    if (bytes.empty()) continue;
+    std::int64_t num_nodes = 0;
+    std::memcpy(&num_nodes, bytes.data(), sizeof num_nodes);
+    const std::vector<float> values = floats_of(std::string_view(bytes).substr(sizeof num_nodes));
+    const std::span<const float> rows = values;
+    const std::size_t num_logits = static_cast<std::size_t>(num_nodes) * num_classes_;
+    write_rows(rows.first(num_logits), rows.subspan(num_logits));
+  }
+}
+
+void PredictionWriter::write_rows(std::span<const float> logits, std::span<const float> embeddings) {
+  const std::size_t num_rows = logits.size() / num_classes_, k = static_cast<std::size_t>(output_.top_k);
+  require(num_written_ + num_rows <= nodes_.size(), "no more rows than nodes");
+  std::vector<std::int32_t> classes(num_rows * k);
+  for (std::size_t i = 0; i < num_rows; ++i) {
+    const auto row = logits.subspan(i * num_classes_, num_classes_);
+    const auto best = std::span(classes).subspan(i * k, k);
+    top_classes(row, best);
+    if (csv_) write_csv_row(nodes_[num_written_ + i], row, best);
+  }
+  if (predictions_) predictions_->write(classes);
+  if (logits_) logits_->write(logits);
+  if (!embeddings.empty()) {
+    if (!embeddings_) embeddings_.emplace(folder_ / "embeddings.npy", "<f4", shape_of(embeddings.size() / num_rows));
+    embeddings_->write(embeddings);
+  }
+  num_written_ += num_rows;
+}
+
+void PredictionWriter::write_csv_row(NodeId node, std::span<const float> logits,
+                                     std::span<const std::int32_t> classes) {
+  std::string line = std::to_string(node) + ",";
+  if (labels_[node] >= 0) line += std::to_string(labels_[node]);
+  for (const std::int32_t c : classes) {
+    char text[48];
+    (void)std::snprintf(text, sizeof text, ",%d,%.4f", c, probability(logits, c));
+    line += text;
+  }
+  csv_->write(line + "\n");
+}
+
+void PredictionWriter::close() {
+  if (comm_.rank() != 0) return;
+  require(num_written_ == nodes_.size(), "every node was predicted");
+  for (std::optional<NpyWriter>* array : {&predictions_, &logits_, &embeddings_})
+    if (*array) (*array)->close();
+  if (csv_) csv_->close();
+}
+
+}  // namespace salient

@@ -1,0 +1,67 @@
+// engine/infer/prediction_writer.h - what inference found, as files: arrays for programs or a table for people.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/comm/communicator.h"
+#include "engine/core/npy.h"
+#include "engine/core/types.h"
+#include "engine/infer/inference_round.h"
+
+namespace salient {
+
+enum class PredictionFormat : std::uint8_t { kNpy, kCsv };
+
+struct PredictionOutput {
+  PredictionFormat format = PredictionFormat::kNpy;
+  int top_k = 1;            ///< classes per node, the most probable first
+  int embedding_layer = 0;  ///< also write this layer's result; 0 = none
+};
+
+/// The `k` largest of `logits`, in falling order; among equals the lower class comes first, as in at::argmax.
+void top_classes(std::span<const float> logits, std::span<std::int32_t> classes);
+
+/// Rank 0 writes, as the rounds come in; no rank holds more than a round.
+///
+///   npy   ids i8 [N], predictions i4 [N] or [N, top_k], logits f4 [N, C]
+///   csv   predictions.csv: node, label, then class and probability of each of the top_k
+///   and, if asked for, embeddings.npy f4 [N, width of the layer]
+///
+/// Files are fsynced by close(); an unfinished folder is the caller's to drop.
+class PredictionWriter {
+ public:
+  /// @param folder  exists on rank 0; the other ranks do not look at it.
+  /// @param nodes   what is predicted, in this order; outlives the writer.
+  /// @param labels  [V], for the table
+  /// @throws Error{kIo}, as does every member.
+  PredictionWriter(std::filesystem::path folder, std::span<const NodeId> nodes, std::span<const std::int32_t> labels,
+                   int num_classes, const PredictionOutput& output, Communicator& comm);
+
+  /// The next round. Collective; waits for the device.
+  void add(const InferenceRound& round);
+
+  void close();
+
+ private:
+  void write_rows(std::span<const float> logits, std::span<const float> embeddings);
+  void write_csv_row(NodeId node, std::span<const float> logits, std::span<const std::int32_t> classes);
+  std::vector<std::uint64_t> shape_of(std::uint64_t width) const;  ///< [N, width], or [N] for 0
+
+  std::filesystem::path folder_;
+  std::span<const NodeId> nodes_;
+  std::span<const std::int32_t> labels_;
+  std::size_t num_classes_;
+  PredictionOutput output_;
+  Communicator& comm_;
+  std::size_t num_written_ = 0;
+  std::optional<NpyWriter> predictions_, logits_, embeddings_;
+  std::optional<OutputFile> csv_;
+};
+
+}  // namespace salient

@@ -1,0 +1,33 @@
+// engine/train/trained_run.h - a run's folder as whoever uses its model sees it. Only rank 0 needs to see the folder.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "engine/comm/communicator.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/train_options.h"
+#include "loaders/dataset.h"
+#include "models/compute_device.h"
+#include "models/model.h"
+
+namespace salient {
+
+/// The options that the run was trained with, from its config.toml. Collective.
+/// @throws Error{kNoInput} when there is no such run; Error{kBadData} when config.toml is not the configuration of one.
+TrainOptions read_run_options(Communicator& comm, const std::filesystem::path& run);
+
+/// A run's model with the weights of one checkpoint, on the compute device.
+struct TrainedModel {
+  std::shared_ptr<Model> model{};
+  std::filesystem::path checkpoint{};  ///< on rank 0
+  CheckpointOrigin origin{};           ///< on rank 0
+};
+
+/// Collective. @param dataset  has the run's feature width and classes.
+/// @param checkpoint  as find_checkpoint()
+/// @throws Error{kNoInput}, Error{kBadData}.
+TrainedModel open_trained_model(Communicator& comm, const ComputeDevice& device, const std::filesystem::path& run,
+                                const TrainOptions& options, const Dataset& dataset, const std::string& checkpoint);
+
+}  // namespace salient

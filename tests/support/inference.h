@@ -1,0 +1,124 @@
+// tests/support/inference.h - inference on a small generated data set, with everything it hands out collected.
+#pragma once
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/core/half.h"
+#include "engine/infer/exact_inference.h"
+#include "engine/infer/sampled_inference.h"
+#include "models/model.h"
+#include "models/tensors.h"
+#include "tests/support/datasets.h"
+
+namespace salient::test {
+
+/// generated_dataset() with features in [-1, 1] instead of arbitrary bits.
+inline Dataset dataset_with_small_features(NodeId num_nodes, double mean_degree, int feature_dim, FeatureType type) {
+  Dataset dataset = generated_dataset(num_nodes, mean_degree, feature_dim, type);
+  struct Storage {
+    std::shared_ptr<const void> graph{};
+    std::vector<float> single{};
+    std::vector<std::uint16_t> half{};
+  };
+  const auto storage = std::make_shared<Storage>();
+  storage->graph = dataset.storage;
+  for (std::size_t i = 0; i < num_nodes * static_cast<std::size_t>(feature_dim); ++i) {
+    storage->single.push_back(std::sin(static_cast<float>(i * i % 1009)));
+    storage->half.push_back(float_to_half(storage->single.back()));
+  }
+  dataset.features.data = type == FeatureType::kF32 ? reinterpret_cast<const std::byte*>(storage->single.data())
+                                                    : reinterpret_cast<const std::byte*>(storage->half.data());
+  dataset.storage = storage;
+  return dataset;
+}
+
+/// Every model, and "MODEL/NORM/residual|plain/JK/HEADS" for choices that change what layers and heads read.
+inline std::vector<std::string> model_variants() {
+  std::vector<std::string> variants = model_names();
+  variants.insert(variants.end(), {"sage/batch/residual/cat/1", "gat/layer/residual/max/4", "gin/none/plain/cat/1"});
+  return variants;
+}
+
+inline std::string name_of_variant(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return name;
+}
+
+/// A model of three layers, 16 wide, that has seen a few batches: norms have statistics of their own.
+inline std::shared_ptr<Model> model_with_history(const std::string& variant, const Dataset& dataset) {
+  std::vector<std::string> parts{""};
+  for (const char c : variant) c == '/' ? parts.emplace_back() : parts.back() += c;
+  ModelOptions options;
+  options.model = parts[0];
+  if (parts.size() == 5) {
+    options.norm = parts[1];
+    options.residual = parts[2] == "residual";
+    options.jk = parts[3];
+    options.heads = parts[4] == "4" ? 4 : 1;
+  }
+  options.in_dim = dataset.feature_dim;
+  options.hidden_dim = 16;
+  options.num_classes = dataset.num_classes;
+  const auto model = make_model(options);
+  const at::NoGradGuard no_gradients;
+  BatchLoader loader(dataset, {.fanouts = {3, 3, 3}});
+  loader.start({{.key = {1, 0, 0}, .seeds = dataset.train.first(50)},
+                {.key = {1, 0, 1}, .seeds = dataset.train.subspan(50, 50)}});
+  while (const Batch* batch = loader.next()) {
+    const BatchView view = view_of(*batch);
+    (void)model->forward(view, {.seed = 1, .nodes = view.nodes});
+  }
+  return model;
+}
+
+struct Found {
+  InferenceCounts counts{};
+  at::Tensor logits{}, embeddings{};  ///< rows in the order of the nodes
+};
+
+/// Runs `infer(on_round)` and collects what it hands out on this rank.
+template <class Infer>
+Found collect(int layer, Infer&& infer) {
+  Found found;
+  std::vector<at::Tensor> logits, embeddings;
+  found.counts = infer([&](const InferenceRound& round) {
+    if (round.num_nodes == 0) return;
+    logits.push_back(round.logits.cpu());
+    if (layer > 0) embeddings.push_back(round.layers.at(static_cast<std::size_t>(layer)).cpu().clone());
+  });
+  if (!logits.empty()) found.logits = at::cat(logits);
+  if (!embeddings.empty()) found.embeddings = at::cat(embeddings);
+  return found;
+}
+
+inline ComputeDevice on_the_cpu() { return ComputeDevice::choose("cpu", 0, 1); }
+
+inline Found sampled(Model& model, const Dataset& dataset, std::span<const NodeId> nodes, int fanout, int layer = 0,
+                     const ComputeDevice& device = on_the_cpu()) {
+  const auto comm = make_self_communicator();
+  BatchLoader loader(dataset, {.fanouts = std::vector<int>(static_cast<std::size_t>(model.num_layers()), fanout),
+                               .to_device = device.is_cuda()});
+  return collect(layer, [&](const OnRound& on_round) {
+    return sampled_inference(model, loader, nodes, {.batch_size = 64}, device, *comm, on_round);
+  });
+}
+
+inline Found exact(Model& model, const Dataset& dataset, std::span<const NodeId> nodes, const ExactOptions& options,
+                   const ComputeDevice& device = on_the_cpu()) {
+  const auto comm = make_self_communicator();
+  const ExactPlan plan = plan_exact_inference(model, dataset, nodes, options, device, *comm);
+  return collect(options.kept_layer, [&](const OnRound& on_round) {
+    return exact_inference(model, dataset, plan, options, device, *comm, on_round);
+  });
+}
+
+}  // namespace salient::test

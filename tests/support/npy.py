@@ -1,0 +1,27 @@
+# tests/support/npy.py - reads the array files that the programs write, without NumPy.
+import array
+import ast
+import collections
+
+Array = collections.namedtuple("Array", "dtype shape values")  # values: flat, C order
+CODES = {"<i8": "q", "<i4": "i", "<u4": "I", "<f4": "f"}
+
+
+def read(path):
+    data = path.read_bytes()
+    assert data[:8] == b"\x93NUMPY\x01\x00", data[:8]
+    start = 10 + int.from_bytes(data[8:10], "little")
+    header = ast.literal_eval(data[10:start].decode())
+    assert not header["fortran_order"]
+    values = array.array(CODES[header["descr"]], data[start:])
+    return Array(header["descr"], header["shape"], values)
+
+
+def rows(table):
+    width = table.shape[1]
+    return [table.values[i * width:(i + 1) * width] for i in range(table.shape[0])]
+
+
+def write_ids(path, ids, dtype="<i8"):
+    header = str({"descr": dtype, "fortran_order": False, "shape": (len(ids),)}).ljust(117).encode() + b"\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + array.array(CODES[dtype], ids).tobytes())
