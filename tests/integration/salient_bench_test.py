@@ -54,6 +54,20 @@ with tempfile.TemporaryDirectory() as folder:
         assert "--graphs" in run("table1", "--help").stdout
         assert "arxiv, products or papers100M" in run("table1", "--graphs", "foo", "--device", "cpu", exit_code=2).stderr
 
+programs = pathlib.Path(PROGRAM).parent
+if (programs / "salient-infer").exists():  # a build with LibTorch
+    with tempfile.TemporaryDirectory() as folder:
+        graph, trained, result_file = (str(pathlib.Path(folder, name)) for name in ("graph", "run", "result.json"))
+        subprocess.run([programs / "salient-prepare", "synthetic", "--nodes", "1000", "--mean-degree", "8", "--features", "10",
+                        "--classes", "4", "--out", graph], check=True, capture_output=True)
+        subprocess.run([programs / "salient-train", "--dataset", graph, "--out", trained, "--fanout", "4,4", "--hidden", "8",
+                        "--epochs", "2", "--device", "cpu"], check=True, capture_output=True)
+        run("inference", "--run", trained, "--fanouts", "2,1000", "--rounds", "2", "--device", "cpu", "--json", result_file)
+        few, many, exact = json.loads(pathlib.Path(result_file).read_text())["rows"]
+        assert many["accuracy"] == exact["accuracy"] and few["entries_read"] < many["entries_read"], (few, many, exact)
+        assert exact["seconds_best"] > 0, exact
+        assert "no such run directory" in run("inference", "--run", folder + "/absent", exit_code=66).stderr
+
 assert "scaling" in run("--help").stdout and "--rounds" in run("gather", "--help").stdout
 assert "no benchmark is called 'sample'" in run("sample", exit_code=2).stderr
 assert "did you mean --threads" in run("gather", "--thread", "1", exit_code=2).stderr

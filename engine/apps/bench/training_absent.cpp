@@ -14,5 +14,6 @@ namespace {
 int bench_table1(Arguments) { refuse("table1"); }
 int bench_ablation(Arguments) { refuse("ablation"); }
 int bench_scaling(Arguments) { refuse("scaling"); }
+int bench_inference(Arguments) { refuse("inference"); }
 
 }  // namespace salient

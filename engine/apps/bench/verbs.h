@@ -18,6 +18,7 @@ int bench_pipeline(Arguments arguments);
 int bench_scaling(Arguments arguments);
 int bench_table1(Arguments arguments);
 int bench_ablation(Arguments arguments);
+int bench_inference(Arguments arguments);
 
 /// Fills `options`; prints them and returns false if the arguments ask for help.
 /// @throws Error{kUsage}.
