@@ -7,6 +7,7 @@
 
 #include "engine/core/error.h"
 #include "models/gat.h"
+#include "models/gatv2.h"
 #include "models/gcn.h"
 #include "models/gin.h"
 #include "models/layers.h"
@@ -26,7 +27,8 @@ const Known kModels[] = {
     {"gat", make_gat},
     {"gin", [](const ModelOptions& o) -> std::shared_ptr<Model> { return std::make_shared<Gin>(o); }},
     {"sage-ri", [](const ModelOptions& o) -> std::shared_ptr<Model> { return std::make_shared<SageRi>(o); }},
-    {"gcn", make_gcn}};
+    {"gcn", make_gcn},
+    {"gatv2", make_gatv2}};
 
 const Known* find_model(const std::string& name) {
   const auto* found = std::ranges::find_if(kModels, [&](const Known& known) { return name == known.name; });
@@ -55,7 +57,7 @@ std::vector<std::string> problems_of(const ModelOptions& o) {
   const auto rule = [&](bool holds, std::string text) {
     if (!holds) found.push_back(std::move(text));
   };
-  const bool has_heads = o.model == "gat", has_own_shape = o.model == "sage-ri";
+  const bool has_heads = o.model == "gat" || o.model == "gatv2", has_own_shape = o.model == "sage-ri";
   rule(find_model(o.model) != nullptr,
        "--model: '" + o.model + "' is not known; known models: " + joined(model_names()));
   rule(o.num_layers >= 1 && o.num_layers <= 64, "--layers: 1 to 64");
@@ -68,8 +70,10 @@ std::vector<std::string> problems_of(const ModelOptions& o) {
        "--model sage-ri: has a norm, residual connections and jumping knowledge of its own; leave out --norm, "
        "--residual "
        "and --jk");
+  rule(o.aggr == "mean" || o.aggr == "max", "--aggr: mean or max");
+  rule(o.aggr != "max" || o.model == "sage", "--aggr: only sage has a choice, not " + o.model);
   rule(o.heads >= 1 && o.heads <= 1024, "--heads: 1 to 1024");
-  rule(o.heads == 1 || has_heads, "--heads: " + o.model + " has no attention heads; gat has");
+  rule(o.heads == 1 || has_heads, "--heads: " + o.model + " has no attention heads; gat and gatv2 have");
   rule(!has_heads || o.heads < 1 || o.hidden_dim % o.heads == 0,
        "--heads " + std::to_string(o.heads) + ": must divide --hidden " + std::to_string(o.hidden_dim));
   return found;

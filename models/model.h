@@ -24,6 +24,7 @@ struct ModelOptions {
   std::string norm = "none";  ///< "none" | "batch" | "layer": between hidden layers
   bool residual = false;      ///< hidden layers add their input
   std::string jk = "none";    ///< jumping knowledge: "none" | "cat" | "max"
+  std::string aggr = "mean";  ///< of sage: "mean" | "max"
   int heads = 1;              ///< of attention, in hidden layers
   std::string init = "pyg";   ///< "pyg": uniform within 1/sqrt(fan_in); "xavier": the artifact's
   std::uint32_t seed = 1;

@@ -1,4 +1,4 @@
-// models/sage.h - GraphSAGE with the mean aggregator.
+// models/sage.h - GraphSAGE with the mean or the maximum aggregator.
 #pragma once
 
 #include <memory>
@@ -7,15 +7,18 @@
 
 namespace salient {
 
-/// h_i' = W_l mean(h_j : j in N(i)) + W_r h_i. PyG's SAGEConv(mean, bias=False): parameters lin_l.weight, lin_r.weight.
+/// h_i' = W_l a(h_j : j in N(i)) + W_r h_i, a = the mean or the maximum of each column. PyG's SAGEConv(aggr=a,
+/// bias=False): parameters lin_l.weight, lin_r.weight.
 class SageConv : public Conv {
  public:
-  SageConv(std::int64_t in_dim, std::int64_t out_dim);
+  enum class Aggregation : std::uint8_t { kMean, kMax };
+  SageConv(std::int64_t in_dim, std::int64_t out_dim, Aggregation aggregation = Aggregation::kMean);
   at::Tensor forward(const HopView& hop, const at::Tensor& x) override;
   /// With other rows for h_i: [num_dst, in_dim].
   at::Tensor forward(const HopView& hop, const at::Tensor& x, const at::Tensor& self) const;
 
  private:
+  Aggregation aggregation_;
   std::shared_ptr<Linear> lin_l_;
   std::shared_ptr<Linear> lin_r_;
 };

@@ -15,7 +15,7 @@ import sys
 import torch
 import torch.nn.functional as F
 from torch.nn import BatchNorm1d, LayerNorm, LeakyReLU, Linear, ModuleList, ReLU, Sequential
-from torch_geometric.nn import GATConv, GCNConv, GINConv, SAGEConv
+from torch_geometric.nn import GATConv, GATv2Conv, GCNConv, GINConv, SAGEConv
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "golden"
 
@@ -80,14 +80,20 @@ class Stack(torch.nn.Module):
 
 
 class Sage(Stack):
-    def conv(self, in_dim, out_dim, is_hidden):
-        return SAGEConv(in_dim, out_dim, aggr="mean", bias=False)
+    def conv(self, in_dim, out_dim, is_hidden, aggr="mean"):
+        return SAGEConv(in_dim, out_dim, aggr=aggr, bias=False)
 
 
 class Gat(Stack):
     def conv(self, in_dim, out_dim, is_hidden, heads=1):
         heads = heads if is_hidden else 1
         return GATConv(in_dim, out_dim // heads, heads=heads, bias=False)
+
+
+class Gatv2(Stack):
+    def conv(self, in_dim, out_dim, is_hidden, heads=1):
+        heads = heads if is_hidden else 1
+        return GATv2Conv(in_dim, out_dim // heads, heads=heads)
 
 
 class Gcn(Stack):
@@ -141,7 +147,7 @@ class SageRi(torch.nn.Module):
         return self.mlp.module_list(torch.cat(collected, -1))
 
 
-MODELS = {"sage": Sage, "gat": Gat, "gin": Gin, "gcn": Gcn, "sage-ri": SageRi}
+MODELS = {"sage": Sage, "gat": Gat, "gin": Gin, "gcn": Gcn, "gatv2": Gatv2, "sage-ri": SageRi}
 
 
 def save(tensors, path, metadata):
@@ -193,6 +199,9 @@ def main():
     write("gin", "gin", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 5)
     write("gcn", "gcn", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 7)
     write("sage_ri", "sage-ri", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 6)
+    write("sage_max", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 13, aggr="max")
+    write("gatv2", "gatv2", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 11)
+    write("gatv2_heads", "gatv2", [10, 12, 5], [6, 8], 6, torch.float16, 12, heads=3)
     write("sage_layer_norm", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 8, norm="layer", residual=True, jk="cat")
     write("gat_batch_norm", "gat", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 9, norm="batch", jk="max", heads=3)
     write("gin_residual", "gin", [12, 12, 12, 5], [3, 4, 5], 6, torch.float32, 10, norm="layer", residual=True, jk="max")

@@ -76,6 +76,65 @@ void gat_logits_backward(const HopEdges& hop, std::int64_t heads, float slope, c
   });
 }
 
+void gatv2_logits(const HopEdges& hop, Heads shape, float slope, const float* z_src, const float* z_dst,
+                  const float* att, float* logits) {
+  const std::int64_t heads = shape.heads, channels = shape.channels, width = shape.width();
+  parallel_rows(hop.num_dst, kRowsPerTask, [&](std::int64_t i) {
+    for (std::int64_t k = 0; k < heads; ++k) {
+      const float* own = z_dst + i * width + k * channels;
+      for_each_slot(
+          hop, i,
+          [&](std::int64_t j, std::int64_t slot) {
+            const float* other = z_src + j * width + k * channels;
+            logits[slot * heads + k] = leaky_dot(att + k * channels, other, own, slope, channels);
+          },
+          [&](std::int64_t slot) { logits[slot * heads + k] = -std::numeric_limits<float>::infinity(); });
+    }
+  });
+}
+
+void gatv2_logits_backward(const HopEdges& hop, Heads shape, float slope, const float* z_src, const float* z_dst,
+                           const float* att, const float* grad_logits, float* grad_src, float* grad_dst,
+                           float* grad_att) {
+  const std::int64_t heads = shape.heads, channels = shape.channels, width = shape.width();
+  parallel_rows(num_parts(hop.num_dst), 4, [&](std::int64_t part) {
+    float* part_sum = grad_att + part * width;
+    std::fill_n(part_sum, width, 0.0f);
+    for (std::int64_t i = part * kRowsPerPart; i < std::min((part + 1) * kRowsPerPart, hop.num_dst); ++i) {
+      const float* own = z_dst + i * width;
+      float* own_grad = grad_dst + i * width;
+      std::fill_n(own_grad, width, 0.0f);
+      const auto add = [&](std::int64_t j, std::int64_t slot) {
+        const float* other = z_src + j * width;
+        for (std::int64_t k = 0; k < heads; ++k) {
+          const float grad = grad_logits[slot * heads + k];
+          for (std::int64_t c = k * channels; c < (k + 1) * channels; ++c) {
+            const float raw = other[c] + own[c];
+            own_grad[c] += grad * (raw > 0 ? att[c] : slope * att[c]);
+            part_sum[c] += grad * leaky(raw, slope);
+          }
+        }
+      };
+      for_each_slot(hop, i, add, [](std::int64_t) {});
+    }
+  });
+  const TransposedHop by_source = transpose(hop);
+  parallel_rows(hop.num_src, kRowsPerTask, [&](std::int64_t j) {
+    const float* own = z_src + j * width;
+    float* own_grad = grad_src + j * width;
+    std::fill_n(own_grad, width, 0.0f);
+    const auto add = [&](std::int64_t i, std::int64_t slot) {
+      const float* other = z_dst + i * width;
+      for (std::int64_t k = 0; k < heads; ++k) {
+        const float grad = grad_logits[slot * heads + k];
+        for (std::int64_t c = k * channels; c < (k + 1) * channels; ++c)
+          own_grad[c] += grad * (own[c] + other[c] > 0 ? att[c] : slope * att[c]);
+      }
+    };
+    for_each_slot_of_source(hop, by_source, j, add);
+  });
+}
+
 void slot_softmax(const HopEdges& hop, std::int64_t heads, float* slots) {
   parallel_rows(hop.num_dst, kRowsPerTask, [&](std::int64_t i) {
     const std::int64_t first = hop.indptr[i] + i, last = hop.indptr[i + 1] + i + 1;

@@ -24,7 +24,7 @@ inline std::int64_t num_slots(std::int64_t num_edges, std::int64_t num_dst) { re
 
 // Each of these functions takes host memory and runs on the caller's oneTBB arena; with a stream as the last argument it
 // takes device memory, enqueues and returns. Results are overwritten. On the host they do not depend on the number of
-// threads; on the device the sums over a source's edges are made by atomics, in any order.
+// threads; on the device the sums over a source's edges are made by atomics, in any order, unless the edges by source are given.
 
 /// logits[slot, k] = leaky_relu(score_src[j, k] + score_dst[i, k]).
 /// @param score_src [num_src, heads]   @param score_dst [num_dst, heads]   @param slope  of the negative side, in (0, 1)
@@ -33,6 +33,22 @@ void gat_logits(const HopEdges& hop, std::int64_t heads, float slope, const floa
 /// grad_src [num_src, heads], grad_dst [num_dst, heads], from the gradient of the logits.
 void gat_logits_backward(const HopEdges& hop, std::int64_t heads, float slope, const float* score_src,
                          const float* score_dst, const float* grad_logits, float* grad_src, float* grad_dst);
+
+/// GATv2: logits[slot, k] = <att[k, :], leaky_relu(z_src[j, k, :] + z_dst[i, k, :])>.
+/// @param z_src [num_src, heads, channels]   @param z_dst [num_dst, heads, channels]   @param att [heads, channels]
+/// Cost: reads (edges + num_dst) rows of z_src.
+void gatv2_logits(const HopEdges& hop, Heads shape, float slope, const float* z_src, const float* z_dst,
+                  const float* att, float* logits);
+
+/// Rows whose terms of att's gradient are added up as one part, so that the sum has a fixed order.
+inline constexpr std::int64_t kRowsPerPart = 16;
+inline std::int64_t num_parts(std::int64_t num_dst) { return (num_dst + kRowsPerPart - 1) / kRowsPerPart; }
+
+/// grad_src [num_src, heads, channels], grad_dst [num_dst, heads, channels] and, to be summed over its first dimension,
+/// grad_att [num_parts(num_dst), heads, channels], from the gradient of the logits.
+void gatv2_logits_backward(const HopEdges& hop, Heads shape, float slope, const float* z_src, const float* z_dst,
+                           const float* att, const float* grad_logits, float* grad_src, float* grad_dst,
+                           float* grad_att);
 
 /// In place: logits become weights, exp(logit) / sum over the row, per head. The largest logit is subtracted first.
 void slot_softmax(const HopEdges& hop, std::int64_t heads, float* slots);
@@ -51,13 +67,18 @@ void gat_logits(const HopEdges& hop, std::int64_t heads, float slope, const floa
                 float* logits, CUstream_st* stream);
 void gat_logits_backward(const HopEdges& hop, std::int64_t heads, float slope, const float* score_src,
                          const float* score_dst, const float* grad_logits, float* grad_src, float* grad_dst,
-                         CUstream_st* stream);
+                         const BackwardStream& stream);
+void gatv2_logits(const HopEdges& hop, Heads shape, float slope, const float* z_src, const float* z_dst,
+                  const float* att, float* logits, CUstream_st* stream);
+void gatv2_logits_backward(const HopEdges& hop, Heads shape, float slope, const float* z_src, const float* z_dst,
+                           const float* att, const float* grad_logits, float* grad_src, float* grad_dst,
+                           float* grad_att, const BackwardStream& stream);
 void slot_softmax(const HopEdges& hop, std::int64_t heads, float* slots, CUstream_st* stream);
 void slot_softmax_backward(const HopEdges& hop, std::int64_t heads, const float* weights, float* grad,
                            CUstream_st* stream);
 void slot_sum(const HopEdges& hop, Heads shape, const float* weights, const float* h, float* out, CUstream_st* stream);
 void slot_sum_backward(const HopEdges& hop, Heads shape, const float* weights, const float* h, const float* grad_out,
-                       float* grad_weights, float* grad_h, CUstream_st* stream);
+                       float* grad_weights, float* grad_h, const BackwardStream& stream);
 
 /// The oracle of all of it, in double precision: out, and the gradients for a given grad_out, of
 /// slot_sum(slot_softmax(gat_logits(...)), h).
@@ -66,5 +87,12 @@ struct AttentionReference {
 };
 AttentionReference attention_reference(const HopEdges& hop, Heads shape, float slope, const float* score_src,
                                        const float* score_dst, const float* h, const float* grad_out);
+
+/// The same for GATv2's logits alone; grad_att [heads, channels].
+struct Gatv2Reference {
+  std::vector<double> logits, grad_src, grad_dst, grad_att;
+};
+Gatv2Reference gatv2_reference(const HopEdges& hop, Heads shape, float slope, const float* z_src, const float* z_dst,
+                               const float* att, const float* grad_logits);
 
 }  // namespace salient

@@ -68,4 +68,31 @@ AttentionReference attention_reference(const HopEdges& hop, Heads shape, float s
   return r;
 }
 
+Gatv2Reference gatv2_reference(const HopEdges& hop, Heads shape, float slope, const float* z_src, const float* z_dst,
+                               const float* att, const float* grad_logits) {
+  const auto heads = static_cast<std::size_t>(shape.heads), channels = static_cast<std::size_t>(shape.channels);
+  const auto num_dst = static_cast<std::size_t>(hop.num_dst), num_src = static_cast<std::size_t>(hop.num_src);
+  const auto slots = static_cast<std::size_t>(num_slots(hop.indptr[hop.num_dst], hop.num_dst));
+  Gatv2Reference r{std::vector<double>(slots * heads, -std::numeric_limits<double>::infinity()),
+                   std::vector<double>(num_src * heads * channels), std::vector<double>(num_dst * heads * channels),
+                   std::vector<double>(heads * channels)};
+  for (std::size_t i = 0; i < num_dst; ++i)
+    for (const Term& t : terms_of(hop, static_cast<std::int64_t>(i)))
+      for (std::size_t k = 0; k < heads; ++k) {
+        const double grad = grad_logits[t.slot * heads + k];
+        double logit = 0;
+        for (std::size_t c = 0; c < channels; ++c) {
+          const std::size_t at = k * channels + c;
+          const double raw = double{z_src[t.source * heads * channels + at]} + z_dst[i * heads * channels + at];
+          const double slope_here = raw > 0 ? 1 : slope;
+          logit += att[at] * slope_here * raw;
+          r.grad_src[t.source * heads * channels + at] += grad * att[at] * slope_here;
+          r.grad_dst[i * heads * channels + at] += grad * att[at] * slope_here;
+          r.grad_att[at] += grad * slope_here * raw;
+        }
+        r.logits[t.slot * heads + k] = logit;
+      }
+  return r;
+}
+
 }  // namespace salient

@@ -7,6 +7,8 @@
 #include <c10/cuda/CUDAStream.h>
 #endif
 
+#include <atomic>
+
 #include "engine/core/error.h"
 #include "models/dropout.h"
 #include "models/ops/attention.h"
@@ -52,12 +54,39 @@ void on_device_of(const at::Tensor& x, const F& f) {
 #endif
 }
 
+std::atomic<bool> is_deterministic{false};
+
+/// Calls `f()` on the host, or `f(stream)` on x's device, where the stream also carries the hop's edges by source if
+/// gradients are to have a fixed order.
+template <class F>
+void on_device_backward(const at::Tensor& x, const HopView& hop, const F& f) {
+  if (x.device().is_cpu()) return f();
+#if SALIENT_HAS_CUDA
+  const c10::cuda::CUDAGuard guard(x.device());
+  CUstream_st* stream = c10::cuda::getCurrentCUDAStream(x.device().index()).stream();
+  if (!is_deterministic) return f(BackwardStream(stream));
+  const std::int64_t num_edges = hop.indices.numel();
+  const std::size_t bytes = transpose_scratch_bytes(num_edges);
+  const auto ids = [&](std::int64_t count) { return at::empty({count}, hop.indices.options()); };
+  const at::Tensor indptr = ids(hop.num_src + 1), destination = ids(num_edges), edge = ids(num_edges),
+                   keys = ids(num_edges), scratch = ids(static_cast<std::int64_t>(bytes / sizeof(LocalId) + 1));
+  transpose(edges_of(hop), num_edges, indptr.mutable_data_ptr<LocalId>(), destination.mutable_data_ptr<LocalId>(),
+            edge.mutable_data_ptr<LocalId>(), keys.mutable_data_ptr<LocalId>(), scratch.mutable_data_ptr(), bytes,
+            stream);
+  f(BackwardStream(stream, {pointer<LocalId>(indptr), pointer<LocalId>(destination), pointer<LocalId>(edge)}));
+#endif
+}
+
 // ---- neighbour sums --------------------------------------------------------------------------------------
 
-at::Tensor reduce_rows(const HopView& hop, Reduce reduce, const at::Tensor& x) {
+void require_rows(const at::Tensor& x, const HopView& hop) {
   require(x.dim() == 2 && x.size(0) >= hop.num_src && x.is_contiguous(), "x has one contiguous row per source");
   require(x.scalar_type() == at::kFloat || x.scalar_type() == at::kHalf, "x is f16 or f32");
   require(x.device() == hop.indptr.device(), "x and hop are on one device");
+}
+
+at::Tensor reduce_rows(const HopView& hop, Reduce reduce, const at::Tensor& x) {
+  require_rows(x, hop);
   at::Tensor out = make_f32({hop.num_dst, x.size(1)}, x);
   on_device_of(x, [&](auto... stream) {
     const auto run = [&](const auto* rows) {
@@ -73,7 +102,7 @@ at::Tensor reduce_rows_backward(const HopView& hop, Reduce reduce, const at::Ten
   const at::Tensor grad_out = grad.contiguous();
   at::Tensor grad_x = make_f32({num_rows, grad_out.size(1)}, grad_out);
   if (num_rows > hop.num_src) grad_x.slice(0, hop.num_src).zero_();
-  on_device_of(grad_x, [&](auto... stream) {
+  on_device_backward(grad_x, hop, [&](const auto&... stream) {
     segment_reduce_backward(edges_of(hop), reduce, pointer<float>(grad_out), grad_out.size(1),
                             grad_x.mutable_data_ptr<float>(), stream...);
   });
@@ -125,6 +154,37 @@ struct SageConvolution : Function<SageConvolution> {
   }
 };
 
+struct SegmentMax : Function<SegmentMax> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const HopView& hop) {
+    require_rows(x, hop);
+    at::Tensor out = make_f32({hop.num_dst, x.size(1)}, x), winner = at::empty(out.sizes(), hop.indices.options());
+    on_device_of(x, [&](auto... stream) {
+      const auto run = [&](const auto* rows) {
+        segment_max(edges_of(hop), rows, x.size(1), out.mutable_data_ptr<float>(), winner.mutable_data_ptr<LocalId>(),
+                    stream...);
+      };
+      x.scalar_type() == at::kHalf ? run(pointer<Half>(x)) : run(pointer<float>(x));
+    });
+    ctx->saved_data["num_rows"] = x.size(0);
+    ctx->saved_data["num_src"] = hop.num_src;
+    ctx->save_for_backward({hop.indptr, hop.indices, winner});
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const variable_list saved = ctx->get_saved_variables();
+    const HopView hop{saved[0].numel() - 1, ctx->saved_data["num_src"].toInt(), saved[0], saved[1]};
+    const at::Tensor grad_out = grads[0].contiguous();
+    at::Tensor grad_x = make_f32({ctx->saved_data["num_rows"].toInt(), grad_out.size(1)}, grad_out);
+    grad_x.slice(0, hop.num_src).zero_();
+    on_device_backward(grad_x, hop, [&](const auto&... stream) {
+      segment_max_backward(edges_of(hop), pointer<LocalId>(saved[2]), pointer<float>(grad_out), grad_out.size(1),
+                           grad_x.mutable_data_ptr<float>(), stream...);
+    });
+    return {grad_x, at::Tensor()};
+  }
+};
+
 // ---- attention -------------------------------------------------------------------------------------------
 
 struct Attention : Function<Attention> {
@@ -161,7 +221,7 @@ struct Attention : Function<Attention> {
     at::Tensor grad_z = make_f32(z.sizes(), z), grad_src = make_f32(src.sizes(), z),
                grad_dst = make_f32(dst.sizes(), z);
     at::Tensor grad_slots = make_f32(weights.sizes(), z);
-    on_device_of(z, [&](auto... stream) {
+    on_device_backward(z, hop, [&](const auto&... stream) {
       const HopEdges edges = edges_of(hop);
       auto* slots = grad_slots.mutable_data_ptr<float>();
       slot_sum_backward(edges, shape, pointer<float>(weights), pointer<float>(z), pointer<float>(grad_out), slots,
@@ -171,6 +231,54 @@ struct Attention : Function<Attention> {
                           grad_src.mutable_data_ptr<float>(), grad_dst.mutable_data_ptr<float>(), stream...);
     });
     return {grad_z, grad_src, grad_dst, at::Tensor()};
+  }
+};
+
+/// The logits of GATv2; what follows them is as for GAT.
+struct AttentionV2 : Function<AttentionV2> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& z_src, const at::Tensor& z_dst,
+                            const at::Tensor& att, const HopView& hop) {
+    const Heads shape{att.size(0), att.size(1)};
+    require(z_src.dim() == 2 && z_src.size(0) == hop.num_src && z_src.size(1) == shape.width(),
+            "z_src has one row per source");
+    require(z_dst.dim() == 2 && z_dst.size(0) == hop.num_dst && z_dst.size(1) == shape.width(),
+            "z_dst has one row per destination");
+    require(z_src.device() == hop.indptr.device(), "z_src and hop are on one device");
+    const at::Tensor src = z_src.contiguous(), dst = z_dst.contiguous(), vectors = att.contiguous();
+    at::Tensor weights = make_f32({num_slots(hop.indices.numel(), hop.num_dst), shape.heads}, z_src);
+    at::Tensor out = make_f32(z_dst.sizes(), z_src);
+    on_device_of(z_src, [&](auto... stream) {
+      const HopEdges edges = edges_of(hop);
+      auto* slots = weights.mutable_data_ptr<float>();
+      gatv2_logits(edges, shape, Attention::kSlope, pointer<float>(src), pointer<float>(dst), pointer<float>(vectors),
+                   slots, stream...);
+      slot_softmax(edges, shape.heads, slots, stream...);
+      slot_sum(edges, shape, slots, pointer<float>(src), out.mutable_data_ptr<float>(), stream...);
+    });
+    ctx->save_for_backward({src, dst, vectors, weights, hop.indptr, hop.indices});
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const variable_list saved = ctx->get_saved_variables();
+    const at::Tensor &src = saved[0], &dst = saved[1], &att = saved[2], &weights = saved[3];
+    const HopView hop{dst.size(0), src.size(0), saved[4], saved[5]};
+    const Heads shape{att.size(0), att.size(1)};
+    const at::Tensor grad_out = grads[0].contiguous();
+    at::Tensor grad_values = make_f32(src.sizes(), src), grad_src = make_f32(src.sizes(), src);
+    at::Tensor grad_dst = make_f32(dst.sizes(), src), grad_slots = make_f32(weights.sizes(), src);
+    at::Tensor grad_att = make_f32({num_parts(hop.num_dst), shape.heads, shape.channels}, src);
+    on_device_backward(src, hop, [&](const auto&... stream) {
+      const HopEdges edges = edges_of(hop);
+      auto* slots = grad_slots.mutable_data_ptr<float>();
+      slot_sum_backward(edges, shape, pointer<float>(weights), pointer<float>(src), pointer<float>(grad_out), slots,
+                        grad_values.mutable_data_ptr<float>(), stream...);
+      slot_softmax_backward(edges, shape.heads, pointer<float>(weights), slots, stream...);
+      gatv2_logits_backward(edges, shape, Attention::kSlope, pointer<float>(src), pointer<float>(dst),
+                            pointer<float>(att), slots, grad_src.mutable_data_ptr<float>(),
+                            grad_dst.mutable_data_ptr<float>(), grad_att.mutable_data_ptr<float>(), stream...);
+    });
+    return {grad_src.add_(grad_values), grad_dst, grad_att.sum(0), at::Tensor()};
   }
 };
 
@@ -243,9 +351,17 @@ at::Tensor sage_convolution(const HopView& hop, const at::Tensor& x, const at::T
   return SageConvolution::apply(x, hop, weight_l, weight_r);
 }
 
+at::Tensor segment_max(const HopView& hop, const at::Tensor& x) { return SegmentMax::apply(x, hop); }
+
+void set_deterministic(bool wanted) { is_deterministic = wanted; }
+
 at::Tensor attention(const HopView& hop, const at::Tensor& z, const at::Tensor& score_src,
                      const at::Tensor& score_dst) {
   return Attention::apply(z, score_src, score_dst, hop);
+}
+
+at::Tensor attention_v2(const HopView& hop, const at::Tensor& z_src, const at::Tensor& z_dst, const at::Tensor& att) {
+  return AttentionV2::apply(z_src, z_dst, att, hop);
 }
 
 at::Tensor node_dropout(const at::Tensor& x, double p, const DropoutKey& key, std::uint32_t layer) {

@@ -25,6 +25,14 @@ at::Tensor segment_sum(const HopView& hop, const at::Tensor& x);
 at::Tensor sage_convolution(const HopView& hop, const at::Tensor& x, const at::Tensor& weight_l,
                             const at::Tensor& weight_r);
 
+/// out[i, c] = the largest x[j, c] over the entries j of row i, 0 for an empty row. The gradient goes to the first entry
+/// that has it. Otherwise as above.
+at::Tensor segment_max(const HopView& hop, const at::Tensor& x);
+
+/// From now on, in the whole process, gradients on a device are summed in a fixed order, so that a run's bits do not depend
+/// on timing: the edges of each hop are sorted by source once more per operator. On the host they always are.
+void set_deterministic(bool wanted);
+
 /// out[i, k, :] = sum of a_ijk * z[j, k, :] over the entries j != i of row i, and i itself, where a is the softmax over
 /// them of leaky_relu(score_src[j, k] + score_dst[i, k]), slope 0.2. Differentiable in z and both scores.
 ///
@@ -34,5 +42,13 @@ at::Tensor sage_convolution(const HopView& hop, const at::Tensor& x, const at::T
 /// Ordering, Lifetime: as above.   Cost: one f32 per entry and head is kept for the backward pass, no rows.
 /// Oracle: attention_reference()
 at::Tensor attention(const HopView& hop, const at::Tensor& z, const at::Tensor& score_src, const at::Tensor& score_dst);
+
+/// out[i, k, :] = sum of a_ijk * z_src[j, k, :] over the same j, where a is the softmax over them of
+/// <att[k, :], leaky_relu(z_src[j, k, :] + z_dst[i, k, :])>, slope 0.2. Differentiable in z_src, z_dst and att.
+///
+/// @param z_src  [num_src, heads * channels] f32   @param z_dst  [num_dst, heads * channels] f32
+/// @param att    [heads, channels] f32             @return       [num_dst, heads * channels] f32
+/// Ordering, Lifetime, Cost: as above.   Oracle: gatv2_reference(), attention_reference()
+at::Tensor attention_v2(const HopView& hop, const at::Tensor& z_src, const at::Tensor& z_dst, const at::Tensor& att);
 
 }  // namespace salient

@@ -2,6 +2,8 @@
 // is the same loop over the edges grouped by source.
 #include "models/ops/segment.h"
 
+#include <algorithm>
+
 #include "models/ops/parallel.h"
 #include "models/ops/weighted_rows.h"
 
@@ -9,6 +11,24 @@ namespace salient {
 namespace {
 
 constexpr std::int64_t kRowsPerTask = 64;
+
+/// The largest values of eight neighbouring columns over entries [first, last), and whose they are.
+template <class T>
+void max_of_columns(const RowList<T>& rows, LocalId first, LocalId last, std::int64_t end_of_all, std::int64_t column,
+                    float* out, LocalId* winner) {
+  const std::int64_t ahead = std::max<std::int64_t>(1, kPrefetchedBytes / (rows.width * std::int64_t{sizeof(T)}));
+  __m256 best = load8(rows.at(first) + column);
+  __m256i best_entry = _mm256_set1_epi32(first);
+  for (LocalId e = first + 1; e < last; ++e) {
+    if (column == 0 && e + ahead < end_of_all) prefetch_row(rows, e + ahead);
+    const __m256 value = load8(rows.at(e) + column);
+    const __m256 is_better = _mm256_cmp_ps(value, best, _CMP_GT_OQ);
+    best = _mm256_blendv_ps(best, value, is_better);
+    best_entry = _mm256_blendv_epi8(best_entry, _mm256_set1_epi32(e), _mm256_castps_si256(is_better));
+  }
+  _mm256_storeu_ps(out + column, best);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(winner + column), best_entry);
+}
 
 }  // namespace
 
@@ -36,6 +56,50 @@ void segment_reduce_backward(const HopEdges& hop, Reduce reduce, const float* gr
   });
 }
 
+template <class T>
+void segment_max(const HopEdges& hop, const T* x, std::int64_t width, float* out, LocalId* winner) {
+  const RowList<T> rows{x, width, width, hop.indices};
+  parallel_rows(hop.num_dst, kRowsPerTask, [&](std::int64_t i) {
+    const LocalId first = hop.indptr[i], last = hop.indptr[i + 1];
+    float* row = out + i * width;
+    LocalId* row_winner = winner + i * width;
+    if (first == last) {
+      std::fill_n(row, width, 0.0f);
+      std::fill_n(row_winner, width, LocalId{-1});
+      return;
+    }
+    std::int64_t column = 0;
+    for (; column + 8 <= width; column += 8)
+      max_of_columns(rows, first, last, hop.indptr[hop.num_dst], column, row, row_winner);
+    for (; column < width; ++column) {
+      row_winner[column] = first;
+      row[column] = to_float(rows.at(first)[column]);
+      for (LocalId e = first + 1; e < last; ++e)
+        if (const float value = to_float(rows.at(e)[column]); value > row[column]) {
+          row[column] = value;
+          row_winner[column] = e;
+        }
+    }
+  });
+}
+
+void segment_max_backward(const HopEdges& hop, const LocalId* winner, const float* grad_out, std::int64_t width,
+                          float* grad_x) {
+  const TransposedHop by_source = transpose(hop);
+  parallel_rows(hop.num_src, kRowsPerTask, [&](std::int64_t j) {
+    float* sum = grad_x + j * width;
+    std::fill_n(sum, width, 0.0f);
+    const auto at = [j](const std::vector<LocalId>& v, std::int64_t k) { return v[static_cast<std::size_t>(j + k)]; };
+    for (auto t = static_cast<std::size_t>(at(by_source.indptr, 0));
+         t < static_cast<std::size_t>(at(by_source.indptr, 1)); ++t) {
+      const LocalId edge = by_source.edge[t];
+      const LocalId* won = winner + by_source.destination[t] * width;
+      const float* grad = grad_out + by_source.destination[t] * width;
+      for (std::int64_t c = 0; c < width; ++c) sum[c] += won[c] == edge ? grad[c] : 0.0f;
+    }
+  });
+}
+
 TransposedHop transpose(const HopEdges& hop) {
   const auto num_edges = static_cast<std::size_t>(hop.num_dst == 0 ? 0 : hop.indptr[hop.num_dst]);
   TransposedHop by_source{std::vector<LocalId>(static_cast<std::size_t>(hop.num_src) + 1, 0),
@@ -52,6 +116,8 @@ TransposedHop transpose(const HopEdges& hop) {
   return by_source;
 }
 
+template void segment_max<float>(const HopEdges&, const float*, std::int64_t, float*, LocalId*);
+template void segment_max<Half>(const HopEdges&, const Half*, std::int64_t, float*, LocalId*);
 template void segment_reduce<float>(const HopEdges&, Reduce, const float*, std::int64_t, float*);
 template void segment_reduce<Half>(const HopEdges&, Reduce, const Half*, std::int64_t, float*);
 

@@ -6,7 +6,8 @@
 //             backward: the row's gradient is read once and added to each neighbour by 16-byte atomics (sm_90), or 4-byte.
 // Limit       edges * width values read (backward: added to), num_dst * width written; the bench prints the share of
 //             the measured bandwidth.
-// Sync        none in the forward pass, whose terms are added in the row's order; atomics in the backward pass.
+// Sync        none in the forward pass, whose terms are added in the row's order, nor in the backward pass over the edges
+//             by source; atomics in the other backward pass.
 #include "engine/cuda/cuda.h"
 #include "models/ops/atomics.cuh"
 #include "models/ops/launch.cuh"
@@ -62,6 +63,12 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   }
 }
 
+__device__ float multiply_add(float factor, float x, float sum) { return fmaf(factor, x, sum); }
+__device__ float4 multiply_add(float factor, float4 x, float4 sum) {
+  return make_float4(fmaf(factor, x.x, sum.x), fmaf(factor, x.y, sum.y), fmaf(factor, x.z, sum.z),
+                     fmaf(factor, x.w, sum.w));
+}
+
 __device__ float scaled(float value, float scale) { return value * scale; }
 __device__ float4 scaled(float4 v, float scale) {
   return make_float4(v.x * scale, v.y * scale, v.z * scale, v.w * scale);
@@ -84,6 +91,79 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   }
 }
 
+/// The same over the edges by source: a group per source, terms in the order of their destinations.
+template <class Word>
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    segment_backward_by_source_kernel(HopEdges hop, SourceEdges by_source, Reduce reduce,
+                                      const Word* __restrict__ grad_out, std::int64_t row_words,
+                                      Word* __restrict__ grad_x, RowGroup group) {
+  const std::int64_t thread = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x;
+  const std::int64_t stride = std::int64_t{gridDim.x} * kThreadsPerBlock >> group.log_lanes;
+  const int lane = static_cast<int>(thread) & (group.lanes() - 1);
+  for (std::int64_t j = thread >> group.log_lanes; j < hop.num_src; j += stride) {
+    const LocalId first = __ldg(by_source.indptr + j), last = __ldg(by_source.indptr + j + 1);
+    for (std::int64_t w = lane; w < row_words; w += group.lanes()) {
+      Word sum{};
+      for (LocalId t = first; t < last; ++t) {
+        const std::int64_t i = __ldg(by_source.destination + t);
+        const float scale = scale_of(reduce, __ldg(hop.indptr + i + 1) - __ldg(hop.indptr + i));
+        sum = multiply_add(scale, __ldg(grad_out + i * row_words + w), sum);
+      }
+      grad_x[j * row_words + w] = sum;
+    }
+  }
+}
+
+/// A thread per (row, column): neighbouring threads read neighbouring columns.
+template <class P>
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    segment_max_kernel(HopEdges hop, const typename P::Word* __restrict__ x, std::int64_t width,
+                       float* __restrict__ out, LocalId* __restrict__ winner) {
+  const std::int64_t stride = std::int64_t{gridDim.x} * kThreadsPerBlock;
+  for (std::int64_t p = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; p < hop.num_dst * width;
+       p += stride) {
+    const std::int64_t i = p / width, c = p % width;
+    const LocalId first = __ldg(hop.indptr + i), last = __ldg(hop.indptr + i + 1);
+    LocalId best_entry = -1;
+    float best = 0;
+    for (LocalId e = first; e < last; ++e) {
+      float value;
+      P::unpack(__ldg(x + std::int64_t{__ldg(hop.indices + e)} * width + c), &value);
+      if (e > first && !(value > best)) continue;
+      best = value;
+      best_entry = e;
+    }
+    out[p] = best;
+    winner[p] = best_entry;
+  }
+}
+
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    segment_max_backward_kernel(HopEdges hop, const LocalId* __restrict__ winner, const float* __restrict__ grad_out,
+                                std::int64_t width, float* __restrict__ grad_x) {
+  const std::int64_t stride = std::int64_t{gridDim.x} * kThreadsPerBlock;
+  for (std::int64_t p = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; p < hop.num_dst * width; p += stride)
+    if (const LocalId e = winner[p]; e >= 0)
+      atomicAdd(grad_x + std::int64_t{__ldg(hop.indices + e)} * width + p % width, grad_out[p]);
+}
+
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    segment_max_backward_by_source_kernel(HopEdges hop, SourceEdges by_source, const LocalId* __restrict__ winner,
+                                          const float* __restrict__ grad_out, std::int64_t width,
+                                          float* __restrict__ grad_x) {
+  const std::int64_t stride = std::int64_t{gridDim.x} * kThreadsPerBlock;
+  for (std::int64_t p = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; p < hop.num_src * width;
+       p += stride) {
+    const std::int64_t j = p / width, c = p % width;
+    float sum = 0;
+    for (LocalId t = __ldg(by_source.indptr + j); t < __ldg(by_source.indptr + j + 1); ++t) {
+      const std::int64_t at = std::int64_t{__ldg(by_source.destination + t)} * width + c;
+      if (__ldg(winner + at) == __ldg(by_source.edge + t)) sum += __ldg(grad_out + at);
+    }
+    grad_x[p] = sum;
+  }
+}
+
 // ---- host code: pick a word, size the grid, launch, check ------------------------------------------------
 
 template <class P>
@@ -97,12 +177,23 @@ void launch_forward(const HopEdges& hop, Reduce reduce, const void* x, std::int6
 
 template <class Word>
 void launch_backward(const HopEdges& hop, Reduce reduce, const float* grad_out, std::int64_t width, float* grad_x,
-                     cudaStream_t stream) {
+                     const BackwardStream& on) {
   const std::int64_t row_words = width * std::int64_t{sizeof(float)} / std::int64_t{sizeof(Word)};
   const RowGroup group = RowGroup::make(row_words);
-  segment_backward_kernel<Word><<<blocks_for(hop.num_dst << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
-      hop, reduce, reinterpret_cast<const Word*>(grad_out), row_words, reinterpret_cast<Word*>(grad_x), group);
+  const auto* from = reinterpret_cast<const Word*>(grad_out);
+  auto* to = reinterpret_cast<Word*>(grad_x);
+  if (on.is_ordered())
+    segment_backward_by_source_kernel<Word>
+        <<<blocks_for(hop.num_src << group.log_lanes), kThreadsPerBlock, 0, on.stream>>>(hop, on.by_source, reduce,
+                                                                                         from, row_words, to, group);
+  else
+    segment_backward_kernel<Word><<<blocks_for(hop.num_dst << group.log_lanes), kThreadsPerBlock, 0, on.stream>>>(
+        hop, reduce, from, row_words, to, group);
   cuda_check(cudaGetLastError());
+}
+
+void clear(float* values, std::int64_t count, cudaStream_t stream) {
+  cuda_check(cudaMemsetAsync(values, 0, static_cast<std::size_t>(count) * sizeof(float), stream));
 }
 
 }  // namespace
@@ -123,13 +214,40 @@ template void segment_reduce<float>(const HopEdges&, Reduce, const float*, std::
 template void segment_reduce<Half>(const HopEdges&, Reduce, const Half*, std::int64_t, float*, cudaStream_t);
 
 void segment_reduce_backward(const HopEdges& hop, Reduce reduce, const float* grad_out, std::int64_t width,
-                             float* grad_x, cudaStream_t stream) {
+                             float* grad_x, const BackwardStream& stream) {
   if (hop.num_src == 0 || width == 0) return;
-  cuda_check(cudaMemsetAsync(grad_x, 0, static_cast<std::size_t>(hop.num_src * width) * sizeof(float), stream));
+  if (hop.num_dst == 0 || !stream.is_ordered()) clear(grad_x, hop.num_src * width, stream);
   if (hop.num_dst == 0) return;
   if (is_packable<float, 4>(grad_out, width) && is_packable<float, 4>(grad_x, width))
     return launch_backward<float4>(hop, reduce, grad_out, width, grad_x, stream);
   launch_backward<float>(hop, reduce, grad_out, width, grad_x, stream);
+}
+
+template <class T>
+void segment_max(const HopEdges& hop, const T* x, std::int64_t width, float* out, LocalId* winner,
+                 cudaStream_t stream) {
+  if (hop.num_dst == 0 || width == 0) return;
+  using P = Pack<T, 1>;
+  segment_max_kernel<P><<<blocks_for(hop.num_dst * width), kThreadsPerBlock, 0, stream>>>(
+      hop, reinterpret_cast<const typename P::Word*>(x), width, out, winner);
+  cuda_check(cudaGetLastError());
+}
+
+template void segment_max<float>(const HopEdges&, const float*, std::int64_t, float*, LocalId*, cudaStream_t);
+template void segment_max<Half>(const HopEdges&, const Half*, std::int64_t, float*, LocalId*, cudaStream_t);
+
+void segment_max_backward(const HopEdges& hop, const LocalId* winner, const float* grad_out, std::int64_t width,
+                          float* grad_x, const BackwardStream& stream) {
+  if (hop.num_src == 0 || width == 0) return;
+  if (hop.num_dst == 0 || !stream.is_ordered()) clear(grad_x, hop.num_src * width, stream);
+  if (hop.num_dst == 0) return;
+  if (stream.is_ordered())
+    segment_max_backward_by_source_kernel<<<blocks_for(hop.num_src * width), kThreadsPerBlock, 0, stream.stream>>>(
+        hop, stream.by_source, winner, grad_out, width, grad_x);
+  else
+    segment_max_backward_kernel<<<blocks_for(hop.num_dst * width), kThreadsPerBlock, 0, stream.stream>>>(
+        hop, winner, grad_out, width, grad_x);
+  cuda_check(cudaGetLastError());
 }
 
 }  // namespace salient

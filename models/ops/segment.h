@@ -1,6 +1,7 @@
-// models/ops/segment.h - sum and mean of neighbours' rows, forward and backward; plain pointers, no torch, no CUDA header.
+// models/ops/segment.h - sum, mean and maximum of neighbours' rows, forward and backward; plain pointers, no torch, no CUDA header.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -46,14 +47,62 @@ void segment_reduce_backward(const HopEdges& hop, Reduce reduce, const float* gr
 void segment_reduce_backward_reference(const HopEdges& hop, Reduce reduce, const float* grad_out, std::int64_t width,
                                        float* grad_x);
 
+/// out[i, c] = the largest x[j, c] over the entries j of row i, 0 for an empty row; winner[i, c] = the position in
+/// hop.indices of the first entry that has it, -1 for an empty row. Otherwise as segment_reduce().
+template <class T>
+void segment_max(const HopEdges& hop, const T* x, std::int64_t width, float* out, LocalId* winner);
+template <class T>
+void segment_max_reference(const HopEdges& hop, const T* x, std::int64_t width, float* out, LocalId* winner);
+
+/// The gradient of segment_max: grad_x[j, c] = sum of grad_out[i, c] over the rows whose winner is an entry j.
+/// Determinism, Cost: as segment_reduce_backward(); the winners are read beside the gradient.
+void segment_max_backward(const HopEdges& hop, const LocalId* winner, const float* grad_out, std::int64_t width,
+                          float* grad_x);
+void segment_max_backward_reference(const HopEdges& hop, const LocalId* winner, const float* grad_out,
+                                    std::int64_t width, float* grad_x);
+
+/// The edges of a hop grouped by source, on the device; borrows its arrays. None: a gradient is added up by atomics, whose
+/// order nobody knows.
+struct SourceEdges {
+  const LocalId* indptr = nullptr;       ///< [num_src + 1]
+  const LocalId* destination = nullptr;  ///< [edges] ascending within a source
+  const LocalId* edge = nullptr;         ///< [edges] position in HopEdges::indices
+};
+
+/// Where a gradient is computed on the device: the stream, and the edges by source if its bits must not depend on timing.
+struct BackwardStream {
+  BackwardStream(CUstream_st* on) : stream(on) {}  // NOLINT(google-explicit-constructor): a stream is enough
+  BackwardStream(CUstream_st* on, const SourceEdges& edges) : stream(on), by_source(edges) {}
+  operator CUstream_st*() const { return stream; }  // NOLINT(google-explicit-constructor): for what needs no more
+  bool is_ordered() const { return by_source.indptr != nullptr; }
+
+  CUstream_st* stream;
+  SourceEdges by_source{};
+};
+
+/// Sorts the edges by source, on the device: stable, so the result is that of transpose().
+///
+/// @param num_edges    hop.indptr[num_dst], which is on the device
+/// @param indptr       [num_src + 1]   @param destination, edge, keys  [num_edges]; keys is scratch
+/// @param scratch      transpose_scratch_bytes(num_edges)
+/// Cost: a radix sort of 8-byte pairs, a search per edge and per source.
+void transpose(const HopEdges& hop, std::int64_t num_edges, LocalId* indptr, LocalId* destination, LocalId* edge,
+               LocalId* keys, void* scratch, std::size_t scratch_bytes, CUstream_st* stream);
+std::size_t transpose_scratch_bytes(std::int64_t num_edges);
+
 /// The same on device memory: enqueues on `stream` and returns. All buffers must live until the stream has passed.
 template <class T>
 void segment_reduce(const HopEdges& hop, Reduce reduce, const T* x, std::int64_t width, float* out,
                     CUstream_st* stream);
 
-/// Determinism: none in the last bits: rows are added by atomics, in any order.
+template <class T>
+void segment_max(const HopEdges& hop, const T* x, std::int64_t width, float* out, LocalId* winner, CUstream_st* stream);
+
+/// Determinism: the host's bits if the edges by source are given; without them rows are added by atomics, in any order.
 void segment_reduce_backward(const HopEdges& hop, Reduce reduce, const float* grad_out, std::int64_t width,
-                             float* grad_x, CUstream_st* stream);
+                             float* grad_x, const BackwardStream& stream);
+void segment_max_backward(const HopEdges& hop, const LocalId* winner, const float* grad_out, std::int64_t width,
+                          float* grad_x, const BackwardStream& stream);
 
 /// The same edges grouped by source, with the position each had before.
 struct TransposedHop {

@@ -14,15 +14,37 @@ inline float to_float(Half x) { return half_to_float(x.bits); }
 inline __m256 load8(const float* x) { return _mm256_loadu_ps(x); }
 inline __m256 load8(const Half* x) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x))); }
 
+/// The sum of eight values, pairs first.
+inline float horizontal_sum(__m256 values) {
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(values), _mm256_extractf128_ps(values, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
 /// <x, y> over [count] values: eight partial sums, in a fixed order.
 inline float dot(const float* x, const float* y, std::int64_t count) {
   __m256 sums = _mm256_setzero_ps();
   std::int64_t i = 0;
   for (; i + 8 <= count; i += 8) sums = _mm256_fmadd_ps(load8(x + i), load8(y + i), sums);
-  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(sums), _mm256_extractf128_ps(sums, 1));
-  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-  float sum = _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+  float sum = horizontal_sum(sums);
   for (; i < count; ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+/// <att, leaky_relu(x + y)> over [count] values, in dot()'s order; slope in (0, 1).
+inline float leaky_dot(const float* att, const float* x, const float* y, float slope, std::int64_t count) {
+  const __m256 slopes = _mm256_set1_ps(slope);
+  __m256 sums = _mm256_setzero_ps();
+  std::int64_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    const __m256 raw = _mm256_add_ps(load8(x + i), load8(y + i));
+    sums = _mm256_fmadd_ps(load8(att + i), _mm256_max_ps(raw, _mm256_mul_ps(slopes, raw)), sums);
+  }
+  float sum = horizontal_sum(sums);
+  for (; i < count; ++i) {
+    const float raw = x[i] + y[i];
+    sum += att[i] * (raw > 0 ? raw : slope * raw);
+  }
   return sum;
 }
 

@@ -50,6 +50,7 @@ class Golden {
     if (has("heads")) options.heads = number("heads");
     if (has("norm")) options.norm = text("norm");
     if (has("residual")) options.residual = text("residual") == "True";
+    if (has("aggr")) options.aggr = text("aggr");
     if (has("jk")) options.jk = text("jk");
     options.in_dim = static_cast<int>(tensor("x").size(1));
     const auto model = make_model(options);
@@ -91,7 +92,8 @@ TEST_P(ModelsGolden, EqualsPyG) {
 
 INSTANTIATE_TEST_SUITE_P(Files, ModelsGolden,
                          ::testing::Values("sage_f32", "sage_f16", "gat", "gat_heads", "gin", "sage_ri", "gcn",
-                                           "sage_layer_norm", "gat_batch_norm", "gin_residual"));
+                                           "sage_max", "gatv2", "gatv2_heads", "sage_layer_norm", "gat_batch_norm",
+                                           "gin_residual"));
 
 }  // namespace
 }  // namespace salient

@@ -87,6 +87,88 @@ TEST(SegmentReduceBackwardOnDevice, IsCloseToTheReference) {  // atomics add in 
         }
 }
 
+/// The edges by source, sorted on the device.
+class DeviceSourceEdges {
+ public:
+  DeviceSourceEdges(const OwnedHop& hop, const DeviceHop& on_device, const CudaStream& stream)
+      : num_edges_(static_cast<std::int64_t>(hop.indices.size())),
+        indptr_(std::vector<LocalId>(static_cast<std::size_t>(hop.num_src) + 1), stream),
+        destination_(hop.indices, stream),
+        edge_(hop.indices, stream),
+        keys_(hop.indices, stream),
+        scratch_(std::vector<LocalId>(transpose_scratch_bytes(num_edges_) / sizeof(LocalId) + 1), stream) {
+    transpose(on_device.edges(), num_edges_, indptr_.get(), destination_.get(), edge_.get(), keys_.get(),
+              scratch_.get(), transpose_scratch_bytes(num_edges_), stream.get());
+  }
+  SourceEdges edges() const { return {indptr_.get(), destination_.get(), edge_.get()}; }
+  TransposedHop read(const CudaStream& stream) const {
+    return {indptr_.read(stream), destination_.read(stream), edge_.read(stream)};
+  }
+
+ private:
+  std::int64_t num_edges_;
+  OnDevice<LocalId> indptr_, destination_, edge_, keys_, scratch_;
+};
+
+TEST(TransposeOnDevice, EqualsTheHosts) {
+  const CudaStream stream;
+  for (const OwnedHop& hop : hops()) {
+    const DeviceHop device_hop(hop, stream);
+    const TransposedHop actual = DeviceSourceEdges(hop, device_hop, stream).read(stream),
+                        expected = transpose(hop.edges());
+    EXPECT_EQ(actual.indptr, expected.indptr);
+    EXPECT_EQ(actual.destination, expected.destination);
+    EXPECT_EQ(actual.edge, expected.edge);
+  }
+}
+
+TEST(SegmentReduceBackwardOnDevice, OverEdgesBySourceEqualsTheReferenceBitForBit) {
+  const CudaStream stream;
+  for (const OwnedHop& hop : hops())
+    for (const std::int64_t width : kWidths)
+      for (const Reduce reduce : kReductions)
+        for (const std::size_t offset : {0u, 1u}) {
+          const std::vector<float> grad = random_values(hop.num_dst * width, 6);
+          std::vector<float> expected(static_cast<std::size_t>(hop.num_src * width));
+          segment_reduce_backward_reference(hop.edges(), reduce, grad.data(), width, expected.data());
+          const DeviceHop device_hop(hop, stream);
+          const DeviceSourceEdges by_source(hop, device_hop, stream);
+          const OnDevice<float> device_grad(grad, stream, offset), grad_x(poison(hop.num_src * width), stream, offset);
+          segment_reduce_backward(device_hop.edges(), reduce, device_grad.get(), width, grad_x.get(),
+                                  BackwardStream(stream.get(), by_source.edges()));
+          ASSERT_EQ(grad_x.read(stream), expected) << hop.num_dst << " rows, " << width << " columns";
+        }
+}
+
+TEST(SegmentMaxOnDevice, EqualsTheReferenceAndSoDoesItsGradient) {
+  const CudaStream stream;
+  for (const OwnedHop& hop : hops())
+    for (const std::int64_t width : kWidths) {
+      std::vector<float> x = random_values(hop.num_src * width, 5);
+      for (float& value : x) value = std::round(value * 4) / 4;  // many ties
+      const std::vector<float> grad = random_values(hop.num_dst * width, 6);
+      std::vector<float> expected(grad.size()), expected_grad(x.size());
+      std::vector<LocalId> expected_winner(grad.size());
+      segment_max_reference(hop.edges(), x.data(), width, expected.data(), expected_winner.data());
+      segment_max_backward_reference(hop.edges(), expected_winner.data(), grad.data(), width, expected_grad.data());
+      const DeviceHop device_hop(hop, stream);
+      const DeviceSourceEdges by_source(hop, device_hop, stream);
+      const OnDevice<float> device_x(x, stream), device_grad(grad, stream), out(poison(hop.num_dst * width), stream),
+          grad_x(poison(hop.num_src * width), stream), ordered(poison(hop.num_src * width), stream);
+      const OnDevice<LocalId> winner(std::vector<LocalId>(grad.size(), -7), stream);
+      segment_max(device_hop.edges(), static_cast<const float*>(device_x.get()), width, out.get(), winner.get(),
+                  stream.get());
+      ASSERT_EQ(out.read(stream), expected) << hop.num_dst << " rows, " << width << " columns";
+      ASSERT_EQ(winner.read(stream), expected_winner) << hop.num_dst << " rows, " << width << " columns";
+      segment_max_backward(device_hop.edges(), winner.get(), device_grad.get(), width, grad_x.get(), stream.get());
+      segment_max_backward(device_hop.edges(), winner.get(), device_grad.get(), width, ordered.get(),
+                           BackwardStream(stream.get(), by_source.edges()));
+      ASSERT_EQ(ordered.read(stream), expected_grad) << hop.num_dst << " rows, " << width << " columns";
+      const std::vector<float> actual = grad_x.read(stream);
+      for (std::size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], expected_grad[i], 1e-3);
+    }
+}
+
 TEST(DropoutOnDevice, EqualsTheReference) {
   const CudaStream stream;
   for (const std::int64_t rows : {0, 1, 5, 700})
@@ -121,9 +203,13 @@ TEST(ScaleWherePositiveOnDevice, EqualsTheHostVersion) {
     }
 }
 
-test::AttentionResult run_on_device(const test::AttentionCase& c, const CudaStream& stream) {
+enum class Order { kAny, kFixed };
+
+test::AttentionResult run_on_device(const test::AttentionCase& c, const CudaStream& stream, Order order) {
   const test::AttentionResult empty(c);
   const DeviceHop device_hop(c.hop, stream);
+  const DeviceSourceEdges by_source(c.hop, device_hop, stream);
+  const BackwardStream on(stream.get(), order == Order::kFixed ? by_source.edges() : SourceEdges{});
   const HopEdges hop = device_hop.edges();
   const OnDevice<float> src(c.score_src, stream), dst(c.score_dst, stream), h(c.h, stream), grad(c.grad_out, stream);
   const OnDevice<float> weights(empty.weights, stream), out(empty.out, stream), grad_slots(empty.grad_slots, stream),
@@ -131,10 +217,10 @@ test::AttentionResult run_on_device(const test::AttentionCase& c, const CudaStre
   gat_logits(hop, c.shape.heads, c.slope, src.get(), dst.get(), weights.get(), stream.get());
   slot_softmax(hop, c.shape.heads, weights.get(), stream.get());
   slot_sum(hop, c.shape, weights.get(), h.get(), out.get(), stream.get());
-  slot_sum_backward(hop, c.shape, weights.get(), h.get(), grad.get(), grad_slots.get(), grad_h.get(), stream.get());
+  slot_sum_backward(hop, c.shape, weights.get(), h.get(), grad.get(), grad_slots.get(), grad_h.get(), on);
   slot_softmax_backward(hop, c.shape.heads, weights.get(), grad_slots.get(), stream.get());
   gat_logits_backward(hop, c.shape.heads, c.slope, src.get(), dst.get(), grad_slots.get(), grad_src.get(),
-                      grad_dst.get(), stream.get());
+                      grad_dst.get(), on);
   test::AttentionResult r(c);
   r.weights = weights.read(stream), r.out = out.read(stream), r.grad_h = grad_h.read(stream);
   r.grad_src = grad_src.read(stream), r.grad_dst = grad_dst.read(stream);
@@ -144,7 +230,34 @@ test::AttentionResult run_on_device(const test::AttentionCase& c, const CudaStre
 TEST(AttentionOnDevice, EqualsTheReference) {
   const CudaStream stream;
   for (const test::AttentionCase& c : test::attention_cases())
-    test::expect_close_to_reference(run_on_device(c, stream), c);
+    for (const Order order : {Order::kAny, Order::kFixed})
+      test::expect_close_to_reference(run_on_device(c, stream, order), c);
+}
+
+test::Gatv2Result run_on_device(const test::Gatv2Case& c, const CudaStream& stream, Order order) {
+  const test::Gatv2Result empty(c);
+  const DeviceHop device_hop(c.hop, stream);
+  const DeviceSourceEdges by_source(c.hop, device_hop, stream);
+  const BackwardStream on(stream.get(), order == Order::kFixed ? by_source.edges() : SourceEdges{});
+  const HopEdges hop = device_hop.edges();
+  const OnDevice<float> src(c.z_src, stream), dst(c.z_dst, stream), att(c.att, stream), grad(c.grad_logits, stream);
+  const OnDevice<float> logits(empty.logits, stream), grad_src(empty.grad_src, stream),
+      grad_dst(empty.grad_dst, stream), grad_att(empty.grad_att, stream);
+  gatv2_logits(hop, c.shape, c.slope, src.get(), dst.get(), att.get(), logits.get(), stream.get());
+  gatv2_logits_backward(hop, c.shape, c.slope, src.get(), dst.get(), att.get(), grad.get(), grad_src.get(),
+                        grad_dst.get(), grad_att.get(), on);
+  test::Gatv2Result r(c);
+  r.logits = logits.read(stream), r.grad_src = grad_src.read(stream), r.grad_dst = grad_dst.read(stream);
+  r.grad_att = grad_att.read(stream);
+  return r;
+}
+
+TEST(Gatv2LogitsOnDevice, EqualTheReference) {
+  const CudaStream stream;
+  for (const test::Gatv2Case& c : test::gatv2_cases())
+    test::expect_close_to_reference(run_on_device(c, stream, Order::kAny), c);
+  for (const test::Gatv2Case& c : test::gatv2_cases())
+    test::expect_close_to_reference(run_on_device(c, stream, Order::kFixed), c);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "models/model.h"
+#include "models/ops/operators.h"
 #include "models/precision.h"
 #include "tests/support/batch_views.h"
 
@@ -74,6 +75,20 @@ TEST(PrecisionOnDevice, TakesHalfPrecisionFeaturesAsTheyAre) {
   const at::Tensor rounded = salient::linear(x, weight, at::Tensor());
   set_precision(Precision::kFp32);
   EXPECT_LT(((rounded - exact).norm() / exact.norm()).item<double>(), 1e-2);
+}
+
+TEST(ModelsOnDevice, AreDeterministicIfAskedToBe) {
+  const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  set_deterministic(true);
+  const BatchView batch = test::to(test::random_batch({9000, 3000, 900, 200}, 24, 5, 1), at::kCUDA);
+  for (const std::string& name : model_names()) {
+    const auto once = model_on(name, at::kCUDA), again = model_on(name, at::kCUDA);
+    EXPECT_TRUE(at::equal(step(*once, batch), step(*again, batch))) << name;
+    for (const auto& item : once->named_parameters())
+      EXPECT_TRUE(at::equal(again->named_parameters()[item.key()].grad(), item.value().grad()))
+          << name << " " << item.key();
+  }
+  set_deterministic(false);
 }
 
 }  // namespace

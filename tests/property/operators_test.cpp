@@ -44,6 +44,20 @@ TEST(SegmentOperators, ForwardAndGradientEqualADenseProduct) {
   check(segment_sum(test::view_of(hop), x), sum);
 }
 
+TEST(SegmentOperators, TheGradientOfTheMaximumIsThatOfADenseOne) {
+  const OwnedHop hop = random_hop(30, 50, 6, 1);
+  const at::Tensor x = at::randn({50, 11}).requires_grad_(), y = x.detach().clone().requires_grad_();
+  const at::Tensor grad = at::randn({30, 11});
+  const at::Tensor out = segment_max(test::view_of(hop), x);
+  const at::Tensor is_entry = dense(hop, Reduce::kSum).gt(0).unsqueeze(2);
+  const at::Tensor masked = at::where(is_entry, y.unsqueeze(0), at::full({}, -1e30f));
+  const at::Tensor expected = at::where(is_entry.any(1), masked.amax(1), at::zeros({}));
+  EXPECT_TRUE(at::equal(out, expected));
+  out.backward(grad);
+  expected.backward(grad);
+  EXPECT_TRUE(at::allclose(x.grad(), y.grad(), 1e-6, 1e-6));
+}
+
 TEST(SegmentOperators, HalfRowsAreSummedInSinglePrecision) {
   const OwnedHop hop = random_hop(10, 500, 400, 2);
   const at::Tensor x = at::rand({500, 24}).to(at::kHalf);

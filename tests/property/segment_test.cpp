@@ -81,6 +81,44 @@ TEST(SegmentReduceBackward, EqualsTheReference) {
       }
 }
 
+template <class T>
+void expect_max_equals_reference(const OwnedHop& hop, const std::vector<T>& x, std::int64_t width) {
+  const auto count = static_cast<std::size_t>(hop.num_dst * width);
+  std::vector<float> expected(count), actual(count, kPoison);
+  std::vector<LocalId> expected_winner(count), winner(count, -7);
+  segment_max_reference(hop.edges(), x.data(), width, expected.data(), expected_winner.data());
+  segment_max(hop.edges(), x.data(), width, actual.data(), winner.data());
+  ASSERT_EQ(actual, expected) << hop.num_dst << " rows, " << width << " columns";
+  ASSERT_EQ(winner, expected_winner) << hop.num_dst << " rows, " << width << " columns";
+}
+
+TEST(SegmentMax, EqualsTheReferenceAndSoDoesItsGradient) {
+  for (const OwnedHop& hop : hops())
+    for (const std::int64_t width : kWidths) {
+      std::vector<float> x = random_values(hop.num_src * width, 5);
+      for (float& value : x) value = std::round(value * 4) / 4;  // many ties
+      expect_max_equals_reference(hop, x, width);
+      expect_max_equals_reference(hop, to_half(x), width);
+      const std::vector<float> grad_out = random_values(hop.num_dst * width, 6);
+      std::vector<float> out(grad_out.size()), expected(x.size()), actual(x.size(), kPoison);
+      std::vector<LocalId> winner(grad_out.size());
+      segment_max(hop.edges(), x.data(), width, out.data(), winner.data());
+      segment_max_backward_reference(hop.edges(), winner.data(), grad_out.data(), width, expected.data());
+      segment_max_backward(hop.edges(), winner.data(), grad_out.data(), width, actual.data());
+      ASSERT_EQ(actual, expected) << hop.num_dst << " rows, " << width << " columns";
+    }
+}
+
+TEST(SegmentMax, GivesTheLargestEntryAndNamesTheFirstThatHasIt) {
+  const OwnedHop hop{3, 3, {0, 2, 2, 5}, {1, 2, 0, 0, 1}};
+  const std::vector<float> x{-1, 10, -2, 20, -6, 20};
+  std::vector<float> out(6, kPoison);
+  std::vector<LocalId> winner(6);
+  segment_max(hop.edges(), x.data(), 2, out.data(), winner.data());
+  EXPECT_EQ(out, (std::vector<float>{-2, 20, 0, 0, -1, 20}));
+  EXPECT_EQ(winner, (std::vector<LocalId>{0, 0, -1, -1, 2, 4}));
+}
+
 // The operator is linear, so <forward(x), g> = <x, backward(g)> for all x and g: this ties the two references together.
 TEST(SegmentReduceBackward, IsTheTransposeOfForward) {
   const OwnedHop hop = random_hop(40, 70, 6, 7);

@@ -72,4 +72,57 @@ inline void expect_close_to_reference(const AttentionResult& r, const AttentionC
   expect_near_all(r.grad_dst, expected.grad_dst, "grad_dst");
 }
 
+/// Inputs of GATv2's logits, and their results, poisoned until written; grad_att in parts.
+struct Gatv2Case {
+  Gatv2Case(const OwnedHop& owned, Heads heads, std::uint32_t seed)
+      : hop(owned),
+        shape(heads),
+        z_src(random_values(hop.num_src * shape.width(), seed)),
+        z_dst(random_values(hop.num_dst * shape.width(), seed + 1)),
+        att(random_values(shape.width(), seed + 2)),
+        grad_logits(random_values(slots() * shape.heads, seed + 3)) {}
+
+  std::int64_t slots() const { return num_slots(static_cast<std::int64_t>(hop.indices.size()), hop.num_dst); }
+
+  OwnedHop hop;
+  Heads shape;
+  float slope = 0.2f;
+  std::vector<float> z_src, z_dst, att, grad_logits;
+};
+
+struct Gatv2Result {
+  explicit Gatv2Result(const Gatv2Case& c)
+      : logits(AttentionResult::poison(c.slots() * c.shape.heads)),
+        grad_src(AttentionResult::poison(c.hop.num_src * c.shape.width())),
+        grad_dst(AttentionResult::poison(c.hop.num_dst * c.shape.width())),
+        grad_att(AttentionResult::poison(num_parts(c.hop.num_dst) * c.shape.width())) {}
+  std::vector<float> logits, grad_src, grad_dst, grad_att;
+};
+
+inline std::vector<Gatv2Case> gatv2_cases() {
+  std::vector<Gatv2Case> cases;
+  for (const AttentionCase& c : attention_cases()) cases.emplace_back(c.hop, c.shape, 6);
+  return cases;
+}
+
+inline void expect_close_to_reference(const Gatv2Result& r, const Gatv2Case& c) {
+  const Gatv2Reference expected = gatv2_reference(c.hop.edges(), c.shape, c.slope, c.z_src.data(), c.z_dst.data(),
+                                                  c.att.data(), c.grad_logits.data());
+  const ::testing::ScopedTrace trace(__FILE__, __LINE__,
+                                     std::to_string(c.hop.num_dst) + " rows, " + std::to_string(c.shape.heads) +
+                                         " heads of " + std::to_string(c.shape.channels));
+  ASSERT_EQ(r.logits.size(), expected.logits.size());
+  for (std::size_t i = 0; i < r.logits.size(); ++i)
+    if (std::isinf(expected.logits[i]))
+      ASSERT_EQ(r.logits[i], expected.logits[i]);
+    else
+      ASSERT_NEAR(r.logits[i], expected.logits[i], 2e-4 * (10 + std::abs(expected.logits[i]))) << "at " << i;
+  expect_near_all(r.grad_src, expected.grad_src, "grad_src");
+  expect_near_all(r.grad_dst, expected.grad_dst, "grad_dst");
+  std::vector<float> grad_att(c.att.size());
+  for (std::size_t i = 0; i < r.grad_att.size(); ++i) grad_att[i % grad_att.size()] += r.grad_att[i];
+  for (std::size_t i = 0; i < grad_att.size(); ++i)  // a sum over all slots
+    ASSERT_NEAR(grad_att[i], expected.grad_att[i], 2e-5 * static_cast<double>(10 + c.slots())) << "grad_att at " << i;
+}
+
 }  // namespace salient::test
