@@ -2,15 +2,14 @@
 #include "engine/apps/open_named_dataset.h"
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
-#include <system_error>
 
 #include "engine/comm/agreement.h"
 #include "engine/comm/host_share.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "engine/core/shared_memory.h"
+#include "loaders/dataset_name.h"
 #include "loaders/dataset_sharing.h"
 #include "loaders/synthetic.h"
 
@@ -35,10 +34,7 @@ SyntheticOptions options_that_fit(const std::string& dataset) {
 
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root) {
   if (is_synthetic_name(dataset)) return make_synthetic_dataset(options_that_fit(dataset));
-  const std::filesystem::path path = dataset;
-  std::error_code error;
-  const bool is_path = dataset.find('/') != std::string::npos || std::filesystem::exists(path / "dataset.json", error);
-  return open_dataset(is_path ? path : std::filesystem::path(data_root) / path);
+  return open_dataset(dataset_folder(dataset, data_root));
 }
 
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root, Communicator& comm,

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/apps/passive_openmp.h"
 #include "engine/apps/placement.h"
@@ -26,6 +27,7 @@
 #include "engine/train/memory_plan.h"
 #include "engine/train/train_options.h"
 #include "engine/train/trainer.h"
+#include "engine/train/trials.h"
 #include "models/precision.h"
 
 namespace salient {
@@ -46,12 +48,14 @@ void print_help() {
   std::cout << std::flush;
 }
 
-RunDescription describe_run(const Dataset& dataset, const ComputeDevice& device) {
+RunDescription describe_run(const Dataset& dataset, const ComputeDevice& device, const Communicator& comm) {
   RunDescription run{.program = std::string(kProgram) + " " + kVersion, .versions = library_versions()};
   run.machine = {{"host", host_name()},
                  {"cpu", cpu_model()},
                  {"cores", std::to_string(num_usable_cores())},
-                 {"device", device.name()}};
+                 {"device", device.name()},
+                 {"ranks", std::to_string(comm.size())},
+                 {"communication", std::string(comm.name())}};
   run.dataset = {{"name", dataset.name},
                  {"source", dataset.source_kind},
                  {"fingerprint", dataset.fingerprint},
@@ -66,39 +70,39 @@ std::string fixed4(double value) {
   return text;
 }
 
-/// The stable last lines of a run.
-void print_result(const TrainResult& result, const Dataset& dataset, const std::filesystem::path& directory) {
-  if (result.best_epoch > 0)
-    log_result("valid accuracy " + fixed4(result.valid_accuracy) + " (epoch " + std::to_string(result.best_epoch) +
-               ")");
-  if (!dataset.test.empty()) log_result("test accuracy " + fixed4(result.test_accuracy));
-  log_result(timing_line(result.last_epoch));
+/// The stable last lines of a run, or of several that differ in their seed.
+void print_results(const std::vector<TrainResult>& results, const Dataset& dataset,
+                   const std::filesystem::path& directory) {
+  const TrainResult& last = results.back();
+  std::vector<double> valid, test;
+  for (const TrainResult& result : results) {
+    valid.push_back(result.valid);
+    test.push_back(result.test);
+  }
+  const std::size_t count = results.size();
+  const std::string best_epoch = " (epoch " + std::to_string(last.best_epoch) + ")";
+  if (last.best_epoch > 0)
+    log_result("valid " + last.metric + " " +
+               (count > 1 ? to_text(spread_of(valid), count) : fixed4(last.valid) + best_epoch));
+  if (!dataset.test.empty())
+    log_result("test " + last.metric + " " + (count > 1 ? to_text(spread_of(test), count) : fixed4(last.test)));
+  log_result(timing_line(last.last_epoch));
   log_result("run directory " + directory.string());
 }
 
-/// Trains; rank 0 keeps run.json true whatever happens. @return the exit code
-int run_in(const std::filesystem::path& directory, const TrainOptions& options, const Dataset& dataset,
-           const ComputeDevice& device, Communicator& comm) {
-  RunDescription run = describe_run(dataset, device);
-  run.machine["ranks"] = std::to_string(comm.size());
-  run.machine["communication"] = std::string(comm.name());
+/// Does the work of a run directory; rank 0 keeps its run.json true whatever happens.
+/// @param work  fills run.result. @return the signal that ended it, or 0
+/// @return      the same
+template <class Work>
+int with_run_json(const std::filesystem::path& directory, RunDescription run, Communicator& comm, Work&& work) {
   const auto write_status = [&](const std::string& status) {
     if (comm.rank() == 0) write_run_json(directory, run, status);
   };
   together(comm, [&] { write_status("running"); });
   try {
-    const TrainResult result = Trainer(options, dataset, device, comm, directory).run();
-    if (result.interrupted_by != 0) {
-      together(comm, [&] { write_status("interrupted"); });
-      if (comm.rank() == 0) log_warning("interrupted; continue with salient-train --resume " + directory.string());
-      return 128 + result.interrupted_by;
-    }
-    run.result = {{"best_epoch", std::to_string(result.best_epoch)},
-                  {"valid_accuracy", fixed4(result.valid_accuracy)},
-                  {"test_accuracy", fixed4(result.test_accuracy)}};
-    together(comm, [&] { write_status("finished"); });
-    if (comm.rank() == 0) print_result(result, dataset, directory);
-    return 0;
+    const int interrupted_by = work(run);
+    together(comm, [&] { write_status(interrupted_by == 0 ? "finished" : "interrupted"); });
+    return interrupted_by;
   } catch (const std::exception& error) {
     try {
       write_status(std::string("failed: ") + error.what());
@@ -106,6 +110,83 @@ int run_in(const std::filesystem::path& directory, const TrainOptions& options, 
     }
     throw;
   }
+}
+
+TrainResult train_once(const std::filesystem::path& directory, const TrainOptions& options, const Dataset& dataset,
+                       const ComputeDevice& device, Communicator& comm) {
+  TrainResult result;
+  (void)with_run_json(directory, describe_run(dataset, device, comm), comm, [&](RunDescription& run) {
+    result = Trainer(options, dataset, device, comm, directory).run();
+    if (result.interrupted_by == 0)
+      run.result = {{"best_epoch", std::to_string(result.best_epoch)},
+                    {"valid_" + result.metric, fixed4(result.valid)},
+                    {"test_" + result.metric, fixed4(result.test)}};
+    return result.interrupted_by;
+  });
+  return result;
+}
+
+void write_config(const std::filesystem::path& directory, const TrainOptions& options) {
+  std::ostringstream config;
+  options::print_toml(config, options);
+  replace_text_file(directory / "config.toml", config.str());
+}
+
+/// Trial `index` in its own directory, from its checkpoint if it has one.
+TrainResult train_trial(const std::filesystem::path& directory, const TrainOptions& all, int index,
+                        const Dataset& dataset, const ComputeDevice& device, Communicator& comm) {
+  std::string is_resumed;  // rank 0 sees the directory
+  together(comm, [&] {
+    const std::filesystem::path folder = trial_options(all, directory, index, false).out;
+    if (comm.rank() != 0) return;
+    std::filesystem::create_directories(folder);
+    is_resumed = std::filesystem::exists(folder / "checkpoints" / "latest") ? "yes" : "no";
+    write_config(folder, trial_options(all, directory, index, false));
+  });
+  comm.broadcast(is_resumed);
+  const TrainOptions options = trial_options(all, directory, index, is_resumed == "yes");
+  if (comm.rank() == 0)
+    log_info("trial " + std::to_string(index + 1) + " of " + std::to_string(all.trials) + ", seed " +
+             std::to_string(options.seed));
+  return train_once(options.out, options, dataset, device, comm);
+}
+
+/// @return  the signal that ended it, or 0
+int train_trials(const std::filesystem::path& directory, const TrainOptions& options, const Dataset& dataset,
+                 const ComputeDevice& device, Communicator& comm, std::vector<TrainResult>& results) {
+  return with_run_json(directory, describe_run(dataset, device, comm), comm, [&](RunDescription& run) {
+    std::vector<double> valid, test;
+    for (int trial = 0; trial < options.trials; ++trial) {
+      results.push_back(train_trial(directory, options, trial, dataset, device, comm));
+      if (results.back().interrupted_by != 0) return results.back().interrupted_by;
+      valid.push_back(results.back().valid);
+      test.push_back(results.back().test);
+    }
+    const std::string metric = results.back().metric;
+    const Spread of_valid = spread_of(valid), of_test = spread_of(test);
+    run.result = {{"trials", std::to_string(options.trials)},
+                  {"valid_" + metric, fixed4(of_valid.mean)},
+                  {"valid_" + metric + "_deviation", fixed4(of_valid.deviation)},
+                  {"test_" + metric, fixed4(of_test.mean)},
+                  {"test_" + metric + "_deviation", fixed4(of_test.deviation)}};
+    return 0;
+  });
+}
+
+/// @return the exit code
+int run_in(const std::filesystem::path& directory, const TrainOptions& options, const Dataset& dataset,
+           const ComputeDevice& device, Communicator& comm) {
+  std::vector<TrainResult> results;
+  if (options.trials > 1)
+    (void)train_trials(directory, options, dataset, device, comm, results);
+  else
+    results.push_back(train_once(directory, options, dataset, device, comm));
+  if (const int signal = results.back().interrupted_by; signal != 0) {
+    if (comm.rank() == 0) log_warning("interrupted; continue with salient-train --resume " + directory.string());
+    return 128 + signal;
+  }
+  if (comm.rank() == 0) print_results(results, dataset, directory);
+  return 0;
 }
 
 /// Rank 0 makes the run directory; all ranks learn its name.
@@ -117,9 +198,7 @@ std::filesystem::path make_common_run_directory(Communicator& comm, TrainOptions
         make_run_directory(is_resumed ? options.resume : options.out, dataset.name + "-" + options.model, is_resumed);
     options.out = directory.string();
     log_to_file((directory / "log.txt").string());
-    std::ostringstream config;
-    options::print_toml(config, options);
-    replace_text_file(directory / "config.toml", config.str());
+    write_config(directory, options);
   });
   comm.broadcast(options.out);
   return options.out;

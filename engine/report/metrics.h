@@ -14,6 +14,7 @@ struct EpochMetrics {
   int epoch = 0;          ///< from 1
   std::int64_t step = 0;  ///< optimiser steps since the run began
   std::optional<double> loss{}, train_accuracy{}, valid_accuracy{}, test_accuracy{}, lr{};
+  std::optional<double> valid_rocauc{};  ///< of binary tasks
   std::optional<double> epoch_seconds{}, train_seconds{}, blocked_seconds{}, transfer_seconds{};
   std::optional<double> sample_seconds{}, gather_seconds{};  ///< core-seconds, over all workers
   std::optional<double> allreduce_seconds{}, eval_seconds{};
@@ -30,6 +31,7 @@ void visit_columns(const EpochMetrics& m, Visit&& column) {
   column("train_accuracy", m.train_accuracy);
   column("valid_accuracy", m.valid_accuracy);
   column("test_accuracy", m.test_accuracy);
+  column("valid_rocauc", m.valid_rocauc);
   column("lr", m.lr);
   column("epoch_seconds", m.epoch_seconds);
   column("train_seconds", m.train_seconds);

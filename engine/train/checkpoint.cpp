@@ -44,11 +44,15 @@ Json state_json(const TrainProgress& progress, const CheckpointIdentity& identit
            {{"loss_sum", progress.partial_loss_sum},
             {"correct", progress.partial_correct},
             {"seeds", progress.partial_seeds}}},
-          {"best", {{"epoch", progress.best_epoch}, {"valid_accuracy", progress.best_valid_accuracy}}},
+          {"best", {{"epoch", progress.best_epoch}, {"valid_" + identity.metric, progress.best_valid}}},
           {"seed", identity.seed},
           {"world_size", identity.world_size},
           {"global_batch_size", identity.global_batch_size},
-          {"schedule", "constant"},
+          {"schedule",
+           {{"plateau_best", progress.plateau.best},
+            {"has_best", progress.plateau.has_best},
+            {"bad_epochs", progress.plateau.bad_epochs},
+            {"reductions", progress.plateau.reductions}}},
           {"model", identity.model_config},
           {"dataset", {{"name", identity.dataset_name}, {"xxh3", identity.dataset_fingerprint}}}};
 }
@@ -112,7 +116,8 @@ void publish(const fs::path& root, const std::string& name) {
   fsync_directory(root);
 }
 
-TrainProgress progress_in(const Json& state) {
+TrainProgress progress_in(const Json& state, const std::string& metric) {
+  const Json& plateau = state.at("schedule");
   return {.epoch = state.at("epoch"),
           .step_in_epoch = state.at("step_in_epoch"),
           .global_step = state.at("global_step"),
@@ -120,7 +125,11 @@ TrainProgress progress_in(const Json& state) {
           .partial_correct = state.at("partial").at("correct"),
           .partial_seeds = state.at("partial").at("seeds"),
           .best_epoch = state.at("best").at("epoch"),
-          .best_valid_accuracy = state.at("best").at("valid_accuracy")};
+          .best_valid = state.at("best").at("valid_" + metric),
+          .plateau = {.best = plateau.at("plateau_best"),
+                      .has_best = plateau.at("has_best"),
+                      .bad_epochs = plateau.at("bad_epochs"),
+                      .reductions = plateau.at("reductions")}};
 }
 
 void check_identity(const fs::path& folder, const Json& state, const CheckpointIdentity& identity) {
@@ -131,6 +140,7 @@ void check_identity(const fs::path& folder, const Json& state, const CheckpointI
     refuse("its model is " + state.at("model").get<std::string>() + ", this run's is " + identity.model_config);
   if (state.at("dataset").at("xxh3") != identity.dataset_fingerprint)
     refuse("its data set is " + state.at("dataset").at("name").get<std::string>() + " with another checksum");
+  if (!state.at("best").contains("valid_" + identity.metric)) refuse("its --metric is not " + identity.metric);
   if (state.at("seed") != identity.seed) refuse("its seed is " + state.at("seed").dump());
   if (state.at("world_size") != identity.world_size || state.at("global_batch_size") != identity.global_batch_size)
     log_warning("the checkpoint was written by " + state.at("world_size").dump() + " rank(s) with " +
@@ -164,6 +174,7 @@ std::string model_config_json(const ModelOptions& options) {
               {"norm", options.norm},
               {"residual", options.residual},
               {"jk", options.jk},
+              {"aggr", options.aggr},
               {"heads", options.heads}}
       .dump();
 }
@@ -205,7 +216,7 @@ TrainProgress read_latest_checkpoint(const fs::path& root, Model& model, FlatAda
     check_identity(folder, state, identity);
     (void)load_tensors(folder / kWeights, state_of(model));
     (void)load_tensors(folder / kOptimizer, optimizer.state());
-    TrainProgress progress = progress_in(state);
+    TrainProgress progress = progress_in(state, identity.metric);
     if (progress.step_in_epoch > 0 && state.at("global_batch_size") != identity.global_batch_size) {
       log_warning("epoch " + std::to_string(progress.epoch + 1) + " is begun again, as its steps had other seeds");
       progress.step_in_epoch = progress.partial_correct = progress.partial_seeds = 0;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/train/flat_adam.h"
+#include "engine/train/schedule.h"
 #include "models/model.h"
 
 namespace salient {
@@ -19,8 +20,9 @@ struct TrainProgress {
   double partial_loss_sum = 0;  ///< over the seeds of those steps
   std::int64_t partial_correct = 0;
   std::int64_t partial_seeds = 0;
-  int best_epoch = 0;  ///< 0 = none validated yet
-  double best_valid_accuracy = 0;
+  int best_epoch = 0;     ///< 0 = none validated yet
+  double best_valid = 0;  ///< of the run's metric
+  PlateauState plateau{};
 };
 
 /// What shapes a model's parameters, as JSON: stored beside the weights, compared before they are loaded.
@@ -31,6 +33,7 @@ struct CheckpointIdentity {
   std::string dataset_name{};
   std::string dataset_fingerprint{};
   std::string model_config{};  ///< JSON of what shapes the model
+  std::string metric{};        ///< that chose the best epoch: "accuracy" | "rocauc"
   std::uint32_t seed = 0;
   int world_size = 1;
   std::int64_t global_batch_size = 0;

@@ -11,6 +11,7 @@ ModelOptions model_options_of(const TrainOptions& options) {
           .norm = options.norm,
           .residual = options.residual,
           .jk = options.jk,
+          .aggr = options.aggr,
           .heads = options.heads,
           .init = options.init,
           .seed = options.seed};

@@ -2,12 +2,13 @@
 #include "engine/train/train_options.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <span>
 #include <utility>
 
+#include "engine/train/recipes.h"
 #include "engine/train/run_model.h"
+#include "loaders/dataset_name.h"
 #include "sampler/neighbor_sampler.h"
 
 namespace salient {
@@ -52,6 +53,14 @@ std::vector<std::string> TrainOptions::problems() const {
   rule(eval_batch_size >= 1, "--eval-batch-size: at least 1");
   rule(epochs >= 1, "--epochs: at least 1");
   rule(lr > 0, "--lr: above 0");
+  rule(is_one_of(schedule, {"constant", "cosine", "plateau"}), "--schedule: constant, cosine or plateau");
+  rule(warmup >= 0 && warmup <= epochs, "--warmup: 0 to --epochs");
+  rule(plateau_factor > 0 && plateau_factor < 1, "--plateau-factor: between 0 and 1");
+  rule(plateau_patience >= 0, "--plateau-patience: at least 0");
+  rule(label_smoothing >= 0 && label_smoothing < 1, "--label-smoothing: from 0 to below 1");
+  rule(trials >= 1 && trials <= 10'000, "--trials: 1 to 10000");
+  rule(is_one_of(metric, {"auto", "accuracy", "rocauc"}), "--metric: auto, accuracy or rocauc");
+  rule(patience >= 0, "--patience: at least 1, or 0 for never");
   rule(weight_decay >= 0, "--weight-decay: at least 0");
   rule(eval_every >= 1, "--eval-every: at least 1");
   rule(is_one_of(device, {"auto", "cpu", "cuda"}), "--device: auto, cpu or cuda");
@@ -76,11 +85,6 @@ void check(const TrainOptions& options) {
   if (!all.empty()) fail(ErrorKind::kUsage, all);
 }
 
-std::vector<Assignment> recipe_for(const std::string& dataset, const std::string&) {
-  if (dataset == "wordnet") return {{"epochs", "5", "the recipe of wordnet"}};
-  return {};
-}
-
 TrainCommand read_train_command(std::span<const char* const> args,
                                 const std::function<const char*(const char*)>& look_up) {
   const std::vector<Assignment> command_line = options::from_command_line<TrainCommand>(args);
@@ -103,13 +107,13 @@ TrainCommand read_train_command(std::span<const char* const> args,
     options::apply(command, std::span<const Assignment>(command_line));
   };
   apply_all(told);
-  const std::filesystem::path dataset = told.options.dataset;
-  const std::string name = (dataset.has_filename() ? dataset : dataset.parent_path()).filename().string();
-  std::vector<Assignment> said = recipe_for(name, told.options.model);
+  const std::string name = dataset_name(told.options.dataset, told.options.data_root);
+  const std::vector<Assignment> recipe = recipe_for(name, told.options.model);
 
   TrainCommand command;
-  options::apply(command.options, std::span<const Assignment>(said));
+  options::apply(command.options, std::span<const Assignment>(recipe));
   apply_all(command);
+  std::vector<Assignment> said;
   for (const std::vector<Assignment>* source : {&std::as_const(files), &std::as_const(environment), &command_line})
     said.insert(said.end(), source->begin(), source->end());
   fit_depth(command.options, [&](const char* field) {

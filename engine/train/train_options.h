@@ -22,12 +22,22 @@ struct TrainOptions {
   std::string norm = "none";
   bool residual = false;
   std::string jk = "none";
+  std::string aggr = "mean";
   int heads = 1;
   std::string init = "pyg";
   int epochs = 20;
   double lr = 0.003;
+  std::string schedule = "constant";
+  double warmup = 0;
+  double plateau_factor = 0.5;
+  int plateau_patience = 10;
   double weight_decay = 0;
+  double label_smoothing = 0;
   std::uint32_t seed = 1;
+  int trials = 1;
+  bool deterministic = false;
+  std::string metric = "auto";
+  int patience = 0;
   std::vector<int> eval_fanout = {20, 20, 20};
   int eval_batch_size = 1024;
   int eval_every = 1;
@@ -59,7 +69,7 @@ requires std::is_same_v<std::remove_const_t<Self>, TrainOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("dataset", self.dataset, "name below --data-root, a directory, or synthetic:arxiv|products|papers100M[:scale]");
   field("data-root", self.data_root, "where prepared data sets live; SALIENT_DATA sets it too");
-  field("model", self.model, "sage | gat | gin | sage-ri | gcn");
+  field("model", self.model, "sage | gat | gin | sage-ri | gcn | gatv2");
   field("layers", self.layers, "number of layers, one per fanout");
   field("hidden", self.hidden, "width of the hidden layers");
   field("fanout", self.fanout, "neighbours kept per node, the seeds' own hop first; -1 keeps all");
@@ -69,12 +79,22 @@ void visit_fields(Self& self, Visit&& field) {
   field("norm", self.norm, "none | batch | layer: normalisation of hidden layers");
   field("residual", self.residual, "hidden layers add their input");
   field("jk", self.jk, "jumping knowledge: none | cat | max of all layers, then a linear map");
-  field("heads", self.heads, "attention heads of gat, which share --hidden");
+  field("aggr", self.aggr, "mean | max: how sage aggregates neighbours");
+  field("heads", self.heads, "attention heads of gat and gatv2, which share --hidden");
   field("init", self.init, "pyg: uniform within 1/sqrt(fan_in) | xavier: the paper artifact's");
   field("epochs", self.epochs, "passes over the training nodes");
   field("lr", self.lr, "Adam step size");
+  field("schedule", self.schedule, "constant | cosine: down to 0 at the last step | plateau: down when stuck");
+  field("warmup", self.warmup, "epochs, or part of one, over which the step size rises from 0");
+  field("plateau-factor", self.plateau_factor, "plateau: what the step size is multiplied by");
+  field("plateau-patience", self.plateau_patience, "plateau: epochs without a better validation result before that");
   field("weight-decay", self.weight_decay, "L2 penalty of Adam");
+  field("label-smoothing", self.label_smoothing, "share of each label spread evenly over all classes");
   field("seed", self.seed, "all randomness of the run derives from it");
+  field("trials", self.trials, "runs with the seeds seed, seed + 1, ...; ends with mean and standard deviation");
+  field("deterministic", self.deterministic, "on a GPU: gradients summed in a fixed order; a CPU always does so");
+  field("metric", self.metric, "auto | accuracy | rocauc: what picks the best epoch; auto: rocauc for two classes");
+  field("patience", self.patience, "ends when so many epochs brought no better validation result; 0 = never");
   field("eval-fanout", self.eval_fanout, "fanouts of validation and test");
   field("eval-batch-size", self.eval_batch_size, "seeds per evaluation batch");
   field("eval-every", self.eval_every, "epochs between validations; the last epoch is always validated");
@@ -121,10 +141,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("help", self.actions.help, "print this and stop");
 }
 
-/// The options that suit a data set and model better than the general defaults, from measurements in docs/RESULTS.md.
-std::vector<options::Assignment> recipe_for(const std::string& dataset, const std::string& model);
-
-/// Merges, the strongest last: defaults < recipe of the data set < --config file < SALIENT_* < command line.
+/// Merges, the strongest last: defaults < recipe of model and data set < --config file < SALIENT_* < command line.
 ///
 /// @param look_up  getenv in a program.
 /// @throws Error{kUsage} for a bad option from any source; Error{kNoInput} when the config file is missing.

@@ -1,10 +1,6 @@
 // engine/train/trainer.cpp - see trainer.h. A step never waits for the device; an epoch waits once, at its end.
 #include "engine/train/trainer.h"
 
-#include <ATen/ops/argmax.h>
-#include <ATen/ops/log_softmax.h>
-#include <ATen/ops/nll_loss.h>
-#include <ATen/ops/zeros.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
@@ -23,16 +19,19 @@
 #include "engine/core/timer.h"
 #include "engine/core/version.h"
 #include "engine/infer/fit_to_machine.h"
-#include "engine/infer/sampled_inference.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/flat_adam.h"
+#include "engine/train/objective.h"
 #include "engine/train/rank_state.h"
 #include "engine/train/run_model.h"
+#include "engine/train/schedule.h"
+#include "engine/train/score.h"
 #include "engine/train/signal_agreement.h"
 #include "engine/train/step_clock.h"
 #include "loaders/batch_loader.h"
 #include "loaders/device_features.h"
 #include "models/model.h"
+#include "models/ops/operators.h"
 #include "models/tensors.h"
 #include "sampler/seed_order.h"
 
@@ -53,10 +52,21 @@ CheckpointIdentity identity_of(const TrainOptions& options, const Dataset& datas
   return {.dataset_name = dataset.name,
           .dataset_fingerprint = dataset.fingerprint,
           .model_config = model_config_json(model_options_of(options, dataset)),
+          .metric = name_of(metric_for(options.metric, dataset)),
           .seed = options.seed,
           .world_size = comm.size(),
           .global_batch_size = static_cast<std::int64_t>(global_batch),
           .program_version = kVersion};
+}
+
+Schedule schedule_of(const TrainOptions& options, std::size_t steps_per_epoch) {
+  const auto steps = static_cast<double>(steps_per_epoch);
+  return {.kind = options.schedule,
+          .lr = options.lr,
+          .warmup_steps = std::llround(options.warmup * steps),
+          .total_steps = static_cast<std::int64_t>(options.epochs) * static_cast<std::int64_t>(steps_per_epoch),
+          .factor = options.plateau_factor,
+          .patience = options.plateau_patience};
 }
 
 }  // namespace
@@ -79,6 +89,8 @@ struct Trainer::Impl {
                          ? static_cast<std::size_t>(options.global_batch_size)
                          : static_cast<std::size_t>(options.batch_size) * static_cast<std::size_t>(comm.size())),
         steps_per_epoch(num_global_batches(dataset.train.size(), global_batch)),
+        schedule(schedule_of(options, steps_per_epoch)),
+        metric(metric_for(options.metric, dataset)),
         model(make_model(model_options_of(options, dataset))),
         optimizer((model->to(device.torch_device()), *model), {.lr = options.lr, .weight_decay = options.weight_decay}),
         device_features(options.features == "device" ? std::optional<DeviceFeatures>(dataset.features) : std::nullopt),
@@ -88,11 +100,8 @@ struct Trainer::Impl {
         eval_loader(dataset, loader_options_of(options, options.eval_fanout, device, device_features)),
         clock(device, /*has_exchange=*/comm.size() > 1),
         signals(comm, /*steps_between=*/device.is_cuda() && comm.size() > 1 ? 8 : 1),
-        order(dataset.train.begin(), dataset.train.end()) {
-    const auto on_device = at::TensorOptions(device.torch_device());
-    losses = at::zeros({static_cast<std::int64_t>(steps_per_epoch)}, on_device.dtype(at::kFloat));
-    correct = at::zeros({static_cast<std::int64_t>(steps_per_epoch)}, on_device.dtype(at::kLong));
-  }
+        order(dataset.train.begin(), dataset.train.end()),
+        objective(options.label_smoothing, steps_per_epoch, device.torch_device()) {}
 
   CheckpointIdentity identity() const { return identity_of(options, dataset, comm, global_batch); }
   std::filesystem::path checkpoints() const { return directory / "checkpoints"; }
@@ -116,62 +125,33 @@ struct Trainer::Impl {
 
   /// Forward, backward, gradient exchange, update. Enqueues and returns.
   void step(const Batch& batch) {
-    const auto index = static_cast<std::int64_t>(batch.key.batch);
     optimizer.zero_gradients();
     if (batch.layout.num_seeds > 0) {
       const NoHostWait rule(device);
       const BatchView view = view_of(batch, device.torch_device().index());
       const DropoutKey key{
           .seed = options.seed, .step = static_cast<std::uint32_t>(progress.global_step), .nodes = view.nodes};
-      const at::Tensor logits = model->forward(view, key);
-      const at::Tensor labels = view.y.to(at::kLong);
-      const at::Tensor loss_sum =
-          at::nll_loss(at::log_softmax(logits, -1), labels, {}, at::Reduction::Sum, /*ignore_index=*/-1);
-      losses[index].copy_(loss_sum.detach());
-      correct[index].copy_(at::argmax(logits.detach(), -1).eq(labels).sum());
+      const at::Tensor loss_sum = objective.loss_sum(batch.key.batch, model->forward(view, key), view.y);
       (loss_sum / static_cast<double>(seeds_in(batch.key.batch))).backward();  // the mean over the global batch
     }
     clock.exchange_begins();
     comm.all_reduce_sum(optimizer.gradients(), device.stream());
     clock.exchange_ends();
+    optimizer.set_lr(schedule.rate(progress.global_step, progress.plateau));
     optimizer.step();
     ++progress.global_step;
   }
 
   /// Adds the steps up to `end_step` that are not in the running sums yet, over all ranks. Waits for the device.
-  /// @throws Error{kDiverged}.
+  /// @throws RankError{kDiverged}.
   void collect(std::size_t end_step) {
-    const auto first_step = static_cast<std::size_t>(progress.step_in_epoch);
-    const at::Tensor loss_of = losses.cpu();
-    const at::Tensor correct_of = correct.cpu();
-    std::vector<double> mine;
-    for (std::size_t s = first_step; s < end_step; ++s)
-      mine.push_back(static_cast<double>(loss_of.data_ptr<float>()[s]));
-    for (std::size_t s = first_step; s < end_step; ++s)
-      mine.push_back(static_cast<double>(correct_of.data_ptr<std::int64_t>()[s]));
-    std::vector<double> sums = mine;
-    comm.all_reduce_sum(std::span<double>(sums));
-    const std::size_t count = end_step - first_step;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!std::isfinite(sums[i])) fail_diverged(first_step + i, /*is_mine=*/!std::isfinite(mine[i]));
-      progress.partial_loss_sum += sums[i];
-      progress.partial_correct += static_cast<std::int64_t>(sums[count + i]);
-      progress.partial_seeds += static_cast<std::int64_t>(seeds_in(first_step + i));
+    auto step = static_cast<std::size_t>(progress.step_in_epoch);
+    for (const Objective::StepSums& sums : objective.collect(comm, progress.epoch + 1, step, end_step)) {
+      progress.partial_loss_sum += sums.loss;
+      progress.partial_correct += sums.correct;
+      progress.partial_seeds += static_cast<std::int64_t>(seeds_in(step++));
     }
     progress.step_in_epoch = static_cast<std::int64_t>(end_step);
-  }
-
-  /// Every rank comes here for the same step, and some have a loss that is not a number. @throws RankError{kDiverged}.
-  [[noreturn]] void fail_diverged(std::size_t step, bool is_mine) {
-    std::vector<double> is_bad(static_cast<std::size_t>(comm.size()), 0.0);
-    is_bad[static_cast<std::size_t>(comm.rank())] = is_mine ? 1 : 0;
-    comm.all_reduce_sum(std::span<double>(is_bad));
-    std::string ranks;
-    for (std::size_t rank = 0; rank < is_bad.size() && comm.size() > 1; ++rank)
-      if (is_bad[rank] > 0) ranks.append(ranks.empty() ? ", rank " : " and ").append(std::to_string(rank));
-    fail_on_all_ranks(comm, ErrorKind::kDiverged,
-                      "the loss is not a number at epoch " + std::to_string(progress.epoch + 1) + ", step " +
-                          std::to_string(step + 1) + ranks + "; lower --lr");
   }
 
   /// Does what rank 0 does alone, such as writing files; when that fails, every rank hears it. Collective.
@@ -186,8 +166,7 @@ struct Trainer::Impl {
     const int epoch = progress.epoch + 1;
     const auto first_step = static_cast<std::size_t>(progress.step_in_epoch);
     const Timer timer;
-    losses.zero_();
-    correct.zero_();
+    objective.start_epoch();
     model->train();
     Progress bar("epoch " + std::to_string(epoch), steps_per_epoch - first_step, "batches");
     source->start(requests(epoch, first_step));
@@ -243,13 +222,24 @@ struct Trainer::Impl {
     return m;
   }
 
-  InferenceCounts evaluate(std::span<const NodeId> nodes, const std::string& label) {
-    return sampled_inference(*model, eval_loader, nodes,
-                             {.batch_size = static_cast<std::size_t>(options.eval_batch_size),
-                              .seed = options.seed,
-                              .label = label,
-                              .stop = &interrupt_signal()},
-                             device, comm);
+  Score evaluate(std::span<const NodeId> nodes, const std::string& label) {
+    return score_nodes(metric, dataset, nodes, *model, eval_loader,
+                       {.batch_size = static_cast<std::size_t>(options.eval_batch_size),
+                        .seed = options.seed,
+                        .label = label,
+                        .stop = &interrupt_signal()},
+                       device, comm);
+  }
+
+  bool is_out_of_patience() const {
+    return options.patience > 0 && progress.best_epoch > 0 && progress.epoch - progress.best_epoch >= options.patience;
+  }
+
+  /// What --schedule plateau makes of the epoch: of the validation metric, or of the training loss without one.
+  PlateauState plateau_after(const EpochMetrics& metrics, const std::optional<Score>& valid) const {
+    if (valid) return schedule.after_epoch(progress.plateau, valid->value, Schedule::Better::kHigher);
+    if (!dataset.valid.empty()) return progress.plateau;  // not validated in this epoch
+    return schedule.after_epoch(progress.plateau, *metrics.loss, Schedule::Better::kLower);
   }
 
   void save() {
@@ -263,21 +253,23 @@ struct Trainer::Impl {
     const bool is_last = epoch == options.epochs;
     metrics = train_epoch();
     if (signals.must_stop()) return false;
-    bool is_best = false;
+    std::optional<Score> valid;
     if (!dataset.valid.empty() && (is_last || epoch % options.eval_every == 0)) {
       take_weights_of_rank_0(comm, device, *model, optimizer);
-      const InferenceCounts valid = evaluate(dataset.valid, "validate");
+      valid = evaluate(dataset.valid, "validate");
       if (signals.must_stop()) return false;
-      metrics.valid_accuracy = valid.accuracy();
-      metrics.eval_seconds = valid.seconds;
-      is_best = progress.best_epoch == 0 || valid.accuracy() > progress.best_valid_accuracy;
+      metrics.valid_accuracy = valid->accuracy;
+      metrics.valid_rocauc = valid->rocauc;
+      metrics.eval_seconds = valid->seconds;
     }
+    const bool is_best = valid && (progress.best_epoch == 0 || valid->value > progress.best_valid);
     progress = {.epoch = epoch,
                 .global_step = progress.global_step,
                 .best_epoch = is_best ? epoch : progress.best_epoch,
-                .best_valid_accuracy = is_best ? *metrics.valid_accuracy : progress.best_valid_accuracy};
+                .best_valid = is_best ? valid->value : progress.best_valid,
+                .plateau = plateau_after(metrics, valid)};
     const bool is_due = options.checkpoint_every > 0 && epoch % options.checkpoint_every == 0;
-    if (is_last || is_best || is_due) save();
+    if (is_last || is_best || is_due || is_out_of_patience()) save();
     return true;
   }
 
@@ -292,7 +284,7 @@ struct Trainer::Impl {
     std::optional<MetricsFiles> files;
     on_rank_0([&] { files.emplace(directory, progress.epoch + 1); });
     TrainResult result;
-    while (progress.epoch < options.epochs) {
+    while (progress.epoch < options.epochs && !is_out_of_patience()) {
       if (!run_epoch(result.last_epoch)) {
         save();
         result.interrupted_by = signals.signal();
@@ -304,12 +296,16 @@ struct Trainer::Impl {
         log_info(summary_line(result.last_epoch));
       });
     }
+    if (is_out_of_patience() && progress.epoch < options.epochs)
+      log_info("ended after epoch " + std::to_string(progress.epoch) + ": no better validation result for " +
+               std::to_string(options.patience) + " epochs");
+    result.metric = name_of(metric);
     result.best_epoch = progress.best_epoch;
-    result.valid_accuracy = progress.best_valid_accuracy;
+    result.valid = progress.best_valid;
     if (!dataset.test.empty()) {
       on_rank_0([&] { load_best_weights(checkpoints(), *model); });
       take_weights_of_rank_0(comm, device, *model, optimizer);
-      result.test_accuracy = evaluate(dataset.test, "test").accuracy();
+      result.test = evaluate(dataset.test, "test").value;
     }
     if (signals.must_stop()) result.interrupted_by = signals.signal();
     return result;
@@ -322,6 +318,8 @@ struct Trainer::Impl {
   const std::filesystem::path directory;
   const std::size_t global_batch;
   const std::size_t steps_per_epoch;
+  const Schedule schedule;
+  const Metric metric;
   std::shared_ptr<Model> model;
   FlatAdam optimizer;
   std::optional<DeviceFeatures> device_features;  // --features device
@@ -329,14 +327,17 @@ struct Trainer::Impl {
   BatchLoader eval_loader;
   StepClock clock;
   SignalAgreement signals;
-  std::vector<NodeId> order;   // the epoch's permutation; requests point into it
-  at::Tensor losses, correct;  // [steps_per_epoch] on the device: sums over this rank's seeds
+  std::vector<NodeId> order;  // the epoch's permutation; requests point into it
+  Objective objective;
   TrainProgress progress{};
 };
 
 Trainer::Trainer(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, Communicator& comm,
                  std::filesystem::path directory, std::unique_ptr<BatchSource> source) {
   if (dataset.train.empty()) fail(ErrorKind::kUsage, dataset.name + ": has no training nodes");
+  set_deterministic(options.deterministic);
+  if (options.patience > 0 && dataset.valid.empty())
+    fail(ErrorKind::kUsage, "--patience: " + dataset.name + " has no validation nodes to watch");
   if (dataset.feature_dim == 0) fail(ErrorKind::kUsage, dataset.name + ": has no features to train on");
   impl_ = std::make_unique<Impl>(options, dataset, device, comm, std::move(directory), std::move(source));
 }

@@ -19,8 +19,9 @@ namespace salient {
 struct TrainResult {
   int interrupted_by = 0;  ///< the signal that ended it early, on whichever rank; 0 = none
   int best_epoch = 0;
-  double valid_accuracy = 0;           ///< of the best epoch
-  double test_accuracy = 0;            ///< of the best epoch's model
+  std::string metric{};                ///< "accuracy" | "rocauc": what the next two are
+  double valid = 0;                    ///< of the best epoch
+  double test = 0;                     ///< of the best epoch's model
   EpochMetrics last_epoch{};           ///< its time columns end the run's report
   std::vector<EpochMetrics> epochs{};  ///< that this process trained
 };

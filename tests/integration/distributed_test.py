@@ -118,6 +118,17 @@ class Distributed(unittest.TestCase):
             for num_ranks in (2, 4):
                 self.assert_same_curve(f"curve-{dropout}-0", f"curve-{dropout}-{num_ranks}", 1e-5)
 
+    def test_roc_auc_is_over_the_nodes_of_all_ranks(self):
+        made = subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "2000", "--mean-degree", "8", "--features", "12",
+                               "--classes", "2", "--out", self.work / "data/binary"], text=True, capture_output=True)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        for num_ranks in (0, 2, 4):  # weights that do not move, so that the scores are the same
+            self.train(num_ranks, f"auc-{num_ranks}", "--dataset", "binary", "--global-batch-size", 600, "--epochs", 1,
+                       "--lr", "1e-12", "--eval-batch-size", 70)
+        rocauc = [self.metrics(f"auc-{num_ranks}")[0]["valid_rocauc"] for num_ranks in (0, 2, 4)]
+        self.assertAlmostEqual(rocauc[0], rocauc[1], places=5)
+        self.assertAlmostEqual(rocauc[0], rocauc[2], places=5)
+
     def test_ranks_without_seeds_take_every_step(self):
         self.train(0, "count", "--global-batch-size", 250, "--epochs", 1)
         all_but_one = self.metrics("count")[0]["seeds"] - 1  # the second step of an epoch has one seed

@@ -50,7 +50,7 @@ class SalientTrain(unittest.TestCase):
         return [json.loads(line) for line in lines]
 
     def losses(self, name):
-        return [(m["loss"], m["train_accuracy"], m["valid_accuracy"]) for m in self.metrics(name)]
+        return [(m["loss"], m["train_accuracy"], m["valid_accuracy"], m["lr"]) for m in self.metrics(name)]
 
     def assert_refused(self, result, code, *words):
         self.assertEqual(result.returncode, code, result.stderr)
@@ -109,8 +109,9 @@ class SalientTrain(unittest.TestCase):
         self.assertNotEqual(self.losses("first"), self.losses("other-seed"))
 
     def test_resume_continues_with_the_same_bits(self):
-        self.train("whole", "--epochs", 4)
-        self.train("part", "--epochs", 2)
+        plateau = ["--schedule", "plateau", "--plateau-patience", 0, "--plateau-factor", 0.3, "--warmup", 0.5]
+        self.train("whole", "--epochs", 4, *plateau)
+        self.train("part", "--epochs", 2, *plateau)
         resumed = run("salient-train", "--resume", self.work / "part", "--epochs", 4)
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
         self.assertEqual(self.losses("whole"), self.losses("part"))
@@ -118,7 +119,8 @@ class SalientTrain(unittest.TestCase):
         self.assertEqual((self.work / "whole" / weights).read_bytes(), (self.work / "part" / weights).read_bytes())
 
     def test_ctrl_c_ends_within_a_second_and_resumes_to_the_same_bits(self):
-        options = ["--epochs", "6", "--batch-size", "20", "--checkpoint-every", "1"]
+        options = ["--epochs", "6", "--batch-size", "20", "--checkpoint-every", "1", "--schedule", "cosine", "--warmup", "1.5",
+                   "--norm", "batch", "--label-smoothing", "0.1"]
         process = subprocess.Popen([BIN / "salient-train", "--dataset", self.store, "--out", self.work / "stopped", *SMALL,
                                     *options], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for line in process.stderr:
@@ -136,6 +138,69 @@ class SalientTrain(unittest.TestCase):
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
         self.train("unstopped", *options)
         self.assertEqual(self.losses("unstopped"), self.losses("stopped"))
+
+    def test_schedules_change_the_step_size(self):
+        self.train("cosine", "--epochs", 3, "--schedule", "cosine", "--warmup", 1)
+        rates = [m["lr"] for m in self.metrics("cosine")]  # of each epoch's last step
+        self.assertEqual(rates[0], 0.01)
+        self.assertGreater(rates[1], rates[2])
+        self.assertLess(rates[2], 0.001)
+        self.train("stuck", "--epochs", 4, "--schedule", "plateau", "--plateau-patience", 0, "--lr", "1e-7", "--dropout", 0)
+        rates = [m["lr"] for m in self.metrics("stuck")]
+        self.assertEqual(rates[0], 1e-7)
+        self.assertIn(5e-8, rates)
+
+    def test_patience_ends_a_run_that_has_stopped_improving(self):
+        result = self.train("patience", "--epochs", 50, "--patience", 2, "--lr", "1e-9")
+        metrics = self.metrics("patience")
+        best = max(range(len(metrics)), key=lambda i: metrics[i]["valid_accuracy"])
+        self.assertEqual(len(metrics), best + 3)
+        self.assertIn("no better validation result for 2 epochs", result.stderr)
+        self.assertEqual(os.readlink(self.work / "patience/checkpoints/latest"), f"epoch-{best + 3:04}")
+        again = run("salient-train", "--resume", self.work / "patience")
+        self.assertEqual(again.stdout.splitlines()[:2], result.stdout.splitlines()[:2])
+        self.assertEqual(self.metrics("patience"), metrics)
+
+    def test_trials_end_with_mean_and_deviation(self):
+        result = self.train("trials", "--epochs", 2, "--trials", 2, "--seed", 4)
+        lines = result.stdout.splitlines()
+        self.assertEqual(len(lines), 4, result.stdout)
+        self.assertRegex(lines[0], r"^valid accuracy 0\.\d{4} \+- 0\.\d{4} \(2 trials\)$")
+        self.assertRegex(lines[1], r"^test accuracy 0\.\d{4} \+- 0\.\d{4} \(2 trials\)$")
+        self.assertEqual(lines[3], f"run directory {self.work / 'trials'}")
+        self.train("seed-5", "--epochs", 2, "--seed", 5)
+        self.assertEqual(self.losses("trials/trial-2"), self.losses("seed-5"))
+        results = [json.loads((self.work / f"trials/trial-{i}/run.json").read_text())["result"] for i in (1, 2)]
+        tests = [float(r["test_accuracy"]) for r in results]
+        summary = json.loads((self.work / "trials/run.json").read_text())
+        self.assertEqual(summary["status"], "finished")
+        self.assertAlmostEqual(float(summary["result"]["test_accuracy"]), sum(tests) / 2, delta=2e-4)
+        self.assertAlmostEqual(float(summary["result"]["test_accuracy_deviation"]), abs(tests[0] - tests[1]) / 2 ** 0.5,
+                               delta=2e-4)
+        shutil.rmtree(self.work / "trials/trial-2")  # as if it had been stopped before the second trial
+        resumed = run("salient-train", "--resume", self.work / "trials")
+        self.assertEqual(resumed.stdout.splitlines()[:2], lines[:2])
+
+    def test_binary_tasks_are_scored_by_roc_auc(self):
+        binary = self.work / "binary"
+        made = run("salient-prepare", "synthetic", "--nodes", 3000, "--mean-degree", 8, "--features", 12, "--classes", 2,
+                   "--out", binary)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        result = self.train("auc", "--epochs", 3, dataset=binary)
+        lines = result.stdout.splitlines()
+        self.assertRegex(lines[0], r"^valid rocauc 0\.\d{4} \(epoch \d\)$")
+        self.assertRegex(lines[1], r"^test rocauc 0\.\d{4}$")
+        metrics = self.metrics("auc")
+        self.assertEqual(lines[0].split()[2], f"{max(m['valid_rocauc'] for m in metrics):.4f}")
+        self.assertGreater(metrics[-1]["valid_rocauc"], 0.6)
+        accuracy = self.train("auc-as-accuracy", "--epochs", 3, "--metric", "accuracy", dataset=binary)
+        self.assertTrue(accuracy.stdout.startswith("valid accuracy"))
+        self.assertEqual([m["valid_accuracy"] for m in self.metrics("auc-as-accuracy")],
+                         [m["valid_accuracy"] for m in metrics])
+        self.assert_refused(self.train("auc-of-five", "--metric", "rocauc", "--log-level", "off", expect=2), 2,
+                            "--metric rocauc", "5")
+        other = run("salient-train", "--resume", self.work / "auc", "--metric", "accuracy", "--epochs", 4)
+        self.assertEqual(other.returncode, 65)
 
     def test_a_damaged_checkpoint_is_refused_and_the_whole_one_named(self):
         self.train("damaged", "--epochs", 2)

@@ -6,6 +6,10 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <utility>
+
+#include "loaders/store_manifest.h"
+#include "tests/support/scratch.h"
 
 namespace salient {
 namespace {
@@ -34,6 +38,44 @@ TEST(TrainOptions, RecipesYieldToEverySource) {
   EXPECT_EQ(read({"--dataset=wordnet"}, {{"SALIENT_EPOCHS", "7"}}).epochs, 7);
   EXPECT_EQ(read({"--dataset=wordnet", "--epochs=9"}, {{"SALIENT_EPOCHS", "7"}}).epochs, 9);
   EXPECT_EQ(read({"--dataset=other"}).epochs, TrainOptions{}.epochs);
+}
+
+TEST(TrainOptions, RecipesGoByTheDataSetsOwnName) {
+  StoreManifest manifest{.name = "wordnet", .num_nodes = 1, .source_kind = "wordnet"};
+  for (const char* file : {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy"})
+    manifest.files[file] = {};
+  const test::Scratch root;
+  test::write_bytes(root / "renamed" / kManifestName, manifest_text(manifest));
+  EXPECT_EQ(read({"--dataset=renamed", "--data-root", root.path().c_str()}).epochs, 5);
+  EXPECT_EQ(read({("--dataset=" + (root / "renamed").string()).c_str()}).epochs, 5);
+  test::write_bytes(root / "wordnet" / kManifestName, "not JSON");  // opening it will say so
+  EXPECT_EQ(read({"--dataset=wordnet", "--data-root", root.path().c_str()}).epochs, 5);
+}
+
+TEST(TrainOptions, ModelsHaveThePapersRecipes) {
+  const TrainOptions gin = read({"--dataset=d", "--model=gin"});
+  EXPECT_EQ(gin.fanout, (std::vector<int>{20, 20, 20}));
+  EXPECT_EQ(gin.batch_size, 512);
+  const TrainOptions sage_ri = read({"--dataset=d", "--model=sage-ri", "--layers=2"});
+  EXPECT_EQ(sage_ri.hidden, 1024);
+  EXPECT_EQ(sage_ri.fanout, (std::vector<int>{12, 12}));
+  EXPECT_EQ(sage_ri.eval_fanout, (std::vector<int>{100, 100}));
+  EXPECT_TRUE(sage_ri.problems().empty());
+  EXPECT_EQ(read({"--dataset=d", "--model=gin", "--fanout=3,3"}).eval_fanout, (std::vector<int>{20, 20}));
+}
+
+TEST(TrainOptions, WhatAModelHasNotIsRefused) {
+  const auto problem = [](std::vector<const char*> args) {
+    args.push_back("--dataset=d");
+    const std::vector<std::string> problems = read(std::move(args)).problems();
+    return problems.size() == 1 ? problems[0] : std::to_string(problems.size()) + " problems";
+  };
+  EXPECT_EQ(problem({"--heads=4"}), "--heads: sage has no attention heads; gat and gatv2 have");
+  EXPECT_EQ(problem({"--model=gat", "--heads=3"}), "--heads 3: must divide --hidden 256");
+  EXPECT_EQ(problem({"--norm=group"}), "--norm: none, batch or layer");
+  EXPECT_TRUE(problem({"--model=sage-ri", "--jk=max"}).starts_with("--model sage-ri: has a norm")) << problem({});
+  EXPECT_EQ(problem({"--warmup=30"}), "--warmup: 0 to --epochs");
+  EXPECT_EQ(problem({"--schedule=step"}), "--schedule: constant, cosine or plateau");
 }
 
 TEST(TrainOptions, DataRootHasTwoNames) {

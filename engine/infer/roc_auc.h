@@ -1,0 +1,19 @@
+// engine/infer/roc_auc.h - the area under the ROC curve of a binary task.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace salient {
+
+/// The chance that a node of class 1 scores higher than one of class 0, a tie counting half.
+///
+/// @param scores  [n] larger = more likely of class 1   @param labels  [n] 0 or 1; nodes of other labels are left out
+/// @return        in [0, 1]; nullopt where a class is missing or a score is not a number
+/// Cost:          one sort.   Algorithm: ranks, as Mann and Whitney (1947); exact, as in sklearn's roc_auc_score.
+/// Oracle:        roc_auc_reference(), all pairs
+std::optional<double> roc_auc(std::span<const float> scores, std::span<const std::int32_t> labels);
+std::optional<double> roc_auc_reference(std::span<const float> scores, std::span<const std::int32_t> labels);
+
+}  // namespace salient

@@ -1,0 +1,80 @@
+// engine/train/objective.cpp - see objective.h.
+#include "engine/train/objective.h"
+
+#include <ATen/ops/argmax.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/nll_loss.h>
+#include <ATen/ops/zeros.h>
+
+#include <cmath>
+#include <span>
+#include <string>
+
+#include "engine/comm/agreement.h"
+
+namespace salient {
+namespace {
+
+/// Every rank comes here for the same step, and some have a loss that is not a number.
+[[noreturn]] void fail_diverged(Communicator& comm, int epoch, std::size_t step, bool is_mine) {
+  std::vector<double> is_bad(static_cast<std::size_t>(comm.size()), 0.0);
+  is_bad[static_cast<std::size_t>(comm.rank())] = is_mine ? 1 : 0;
+  comm.all_reduce_sum(std::span<double>(is_bad));
+  std::string ranks;
+  for (std::size_t rank = 0; rank < is_bad.size() && comm.size() > 1; ++rank)
+    if (is_bad[rank] > 0) ranks.append(ranks.empty() ? ", rank " : " and ").append(std::to_string(rank));
+  fail_on_all_ranks(comm, ErrorKind::kDiverged,
+                    "the loss is not a number at epoch " + std::to_string(epoch) + ", step " +
+                        std::to_string(step + 1) + ranks + "; lower --lr");
+}
+
+}  // namespace
+
+at::Tensor cross_entropy_sum(const at::Tensor& logits, const at::Tensor& labels, double label_smoothing) {
+  const at::Tensor log_p = at::log_softmax(logits, -1);
+  const at::Tensor likelihood = at::nll_loss(log_p, labels, {}, at::Reduction::Sum, /*ignore_index=*/-1);
+  if (label_smoothing == 0) return likelihood;
+  const at::Tensor over_classes = log_p.sum(-1).masked_fill(labels.lt(0), 0).sum();
+  const double share = label_smoothing / static_cast<double>(logits.size(1));
+  return likelihood.mul(1 - label_smoothing).sub(over_classes.mul(share));
+}
+
+Objective::Objective(double label_smoothing, std::size_t steps_per_epoch, at::Device device)
+    : label_smoothing_(label_smoothing) {
+  const at::TensorOptions on_device(device);
+  losses_ = at::zeros({static_cast<std::int64_t>(steps_per_epoch)}, on_device.dtype(at::kFloat));
+  correct_ = at::zeros({static_cast<std::int64_t>(steps_per_epoch)}, on_device.dtype(at::kLong));
+}
+
+void Objective::start_epoch() {
+  losses_.zero_();
+  correct_.zero_();
+}
+
+at::Tensor Objective::loss_sum(std::size_t step, const at::Tensor& logits, const at::Tensor& y) {
+  const auto index = static_cast<std::int64_t>(step);
+  const at::Tensor labels = y.to(at::kLong);
+  at::Tensor sum = cross_entropy_sum(logits, labels, label_smoothing_);
+  losses_[index].copy_(sum.detach());
+  correct_[index].copy_(at::argmax(logits.detach(), -1).eq(labels).sum());
+  return sum;
+}
+
+std::vector<Objective::StepSums> Objective::collect(Communicator& comm, int epoch, std::size_t first,
+                                                    std::size_t end) const {
+  const at::Tensor losses = losses_.cpu(), correct = correct_.cpu();
+  std::vector<double> mine;
+  for (std::size_t s = first; s < end; ++s) mine.push_back(static_cast<double>(losses.data_ptr<float>()[s]));
+  for (std::size_t s = first; s < end; ++s) mine.push_back(static_cast<double>(correct.data_ptr<std::int64_t>()[s]));
+  std::vector<double> sums = mine;
+  comm.all_reduce_sum(std::span<double>(sums));
+  std::vector<StepSums> steps;
+  const std::size_t count = end - first;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!std::isfinite(sums[i])) fail_diverged(comm, epoch, first + i, /*is_mine=*/!std::isfinite(mine[i]));
+    steps.push_back({sums[i], static_cast<std::int64_t>(sums[count + i])});
+  }
+  return steps;
+}
+
+}  // namespace salient

@@ -1,0 +1,44 @@
+// engine/train/objective.h - the loss that a step minimises, and what an epoch's steps sum to.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/comm/communicator.h"
+
+namespace salient {
+
+/// Cross entropy of softmax(logits) with (1 - s) * one-hot + s / num_classes, s = label smoothing (Szegedy et al., CVPR
+/// 2016), summed over the rows; torch's CrossEntropyLoss(label_smoothing=s, reduction="sum").
+///
+/// @param logits  [S, C] f32   @param labels  int64 [S], -1 = unlabelled: adds nothing
+at::Tensor cross_entropy_sum(const at::Tensor& logits, const at::Tensor& labels, double label_smoothing);
+
+/// The loss of each step of an epoch, and how many of its seeds it predicts right, kept on the device: no step waits.
+class Objective {
+ public:
+  Objective(double label_smoothing, std::size_t steps_per_epoch, at::Device device);
+
+  void start_epoch();
+
+  /// Records this rank's share of a step. @param y  int32 [S]   @return the loss, summed over the seeds, with its graph
+  at::Tensor loss_sum(std::size_t step, const at::Tensor& logits, const at::Tensor& y);
+
+  struct StepSums {
+    double loss = 0;
+    std::int64_t correct = 0;
+  };
+  /// Steps [first, end) over all ranks. Waits for the device. Collective.
+  /// @param epoch  for the message
+  /// @throws RankError{kDiverged} on all ranks, naming the first step whose loss is not finite, and the ranks.
+  std::vector<StepSums> collect(Communicator& comm, int epoch, std::size_t first, std::size_t end) const;
+
+ private:
+  double label_smoothing_;
+  at::Tensor losses_, correct_;  ///< [steps_per_epoch] f32, int64
+};
+
+}  // namespace salient

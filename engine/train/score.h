@@ -1,0 +1,37 @@
+// engine/train/score.h - how good a model is on a set of nodes: by accuracy, or by ROC AUC for binary tasks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "engine/comm/communicator.h"
+#include "engine/infer/sampled_inference.h"
+#include "loaders/dataset.h"
+
+namespace salient {
+
+enum class Metric : std::uint8_t { kAccuracy, kRocAuc };
+
+/// "accuracy" | "rocauc", as in --metric, in summaries and in run.json.
+std::string name_of(Metric metric);
+
+/// @param wanted  --metric: "auto" is rocauc for a data set of two classes, else accuracy.
+/// @throws Error{kUsage} for rocauc with another number of classes; Error{kBadData} where the validation or test nodes
+///         are all of one class, so that it is not defined.
+Metric metric_for(const std::string& wanted, const Dataset& dataset);
+
+struct Score {
+  double value = 0;  ///< of the metric; 0 where no node is labelled
+  double accuracy = 0;
+  std::optional<double> rocauc{};  ///< if that is the metric
+  double seconds = 0;
+};
+
+/// Sampled inference over `nodes`, see there. Exact over all nodes and ranks. Collective; blocks until done.
+Score score_nodes(Metric metric, const Dataset& dataset, std::span<const NodeId> nodes, Model& model,
+                  BatchLoader& loader, const InferenceOptions& options, const ComputeDevice& device,
+                  Communicator& comm);
+
+}  // namespace salient

@@ -1,0 +1,34 @@
+// engine/train/trials.cpp - see trials.h.
+#include "engine/train/trials.h"
+
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+namespace salient {
+
+Spread spread_of(std::span<const double> values) {
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return {mean, values.size() < 2 ? 0 : std::sqrt(squares / (count - 1))};
+}
+
+std::string to_text(const Spread& spread, std::size_t num_trials) {
+  char text[96];
+  (void)std::snprintf(text, sizeof text, "%.4f +- %.4f (%zu trials)", spread.mean, spread.deviation, num_trials);
+  return text;
+}
+
+TrainOptions trial_options(const TrainOptions& options, const std::filesystem::path& directory, int index,
+                           bool is_resumed) {
+  TrainOptions trial = options;
+  trial.seed += static_cast<std::uint32_t>(index);
+  trial.trials = 1;
+  trial.out = (directory / ("trial-" + std::to_string(index + 1))).string();
+  trial.resume = is_resumed ? trial.out : "";
+  return trial;
+}
+
+}  // namespace salient

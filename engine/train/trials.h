@@ -1,0 +1,26 @@
+// engine/train/trials.h - the same run with several seeds, and what its results are together.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "engine/train/train_options.h"
+
+namespace salient {
+
+struct Spread {
+  double mean = 0;
+  double deviation = 0;  ///< of the sample (divided by n - 1), as torch.std; 0 for one value
+};
+Spread spread_of(std::span<const double> values);
+
+/// "0.9243 +- 0.0024 (3 trials)"
+std::string to_text(const Spread& spread, std::size_t num_trials);
+
+/// Options of trial `index`, from 0: the seed plus `index`, a run directory of its own, DIRECTORY/trial-1 for the first.
+/// @param is_resumed  go on from the checkpoint that is there
+TrainOptions trial_options(const TrainOptions& options, const std::filesystem::path& directory, int index,
+                           bool is_resumed);
+
+}  // namespace salient
