@@ -137,7 +137,8 @@ struct BatchLoader::Impl {
     require(!is_running, "the last epoch has ended before the next one starts");
     requests = std::move(next_requests);
     num_taken = 0;
-    totals = {};
+    totals = {.hop_nodes = std::vector<std::int64_t>(options.fanouts.size()),
+              .hop_edges = std::vector<std::int64_t>(options.fanouts.size())};
     gate.reset();
     ready.emplace(num_slots);
     if (ring) ring->start_epoch();
@@ -209,6 +210,11 @@ struct BatchLoader::Impl {
     totals.nodes += batch.layout.num_nodes;
     totals.edges += batch.num_edges();
     totals.bytes += static_cast<std::int64_t>(batch.layout.prepared_bytes);
+    const std::vector<HopLayout>& hops = batch.layout.hops;  // outermost first
+    for (std::size_t hop = 0; hop < hops.size(); ++hop) {
+      totals.hop_nodes[hop] += hops[hops.size() - 1 - hop].num_src;
+      totals.hop_edges[hop] += hops[hops.size() - 1 - hop].num_edges;
+    }
   }
 
   const LoaderOptions options;

@@ -16,6 +16,8 @@ struct LoaderStats {
   double transfer_seconds = 0;                    ///< on the copy stream, by events
   double blocked_seconds = 0;                     ///< next() waited for a batch
   std::int64_t batches = 0, seeds = 0, nodes = 0, edges = 0, bytes = 0;
+  std::vector<std::int64_t> hop_nodes{}, hop_edges{};  ///< [hops], the seeds' own first: known after it, sampled in it;
+                                                       ///< empty where nobody counts them
 };
 
 /// One consumer thread. BatchLoader is the product's; salient-bench has others to compare it with.

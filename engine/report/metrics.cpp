@@ -22,6 +22,12 @@ std::string as_text(const std::optional<T>& value) {
   return options::to_text(*value);
 }
 
+std::string as_text(const std::optional<std::vector<std::int64_t>>& values) {  // "1 2 3": no quotes needed in CSV
+  std::string text = values ? options::to_text(*values) : std::string();
+  std::ranges::replace(text, ',', ' ');
+  return text;
+}
+
 std::string csv_header() {
   std::string line;
   visit_columns(EpochMetrics{},
@@ -71,6 +77,29 @@ int json_epoch(const std::string& line) {
   return row.is_object() ? row.value("epoch", 0) : 0;
 }
 
+/// The step after the last of these lines of metrics.jsonl; 0 when there are none.
+std::int64_t step_after(const std::string& lines) {
+  const std::size_t last = lines.size() < 2 ? std::string::npos : lines.rfind('\n', lines.size() - 2);
+  const auto row = nlohmann::json::parse(lines.substr(last == std::string::npos ? 0 : last + 1), nullptr, false);
+  return row.is_object() ? row.value("step", std::int64_t{0}) + 1 : 0;
+}
+
+/// "valid_accuracy" becomes "accuracy/valid", so that TensorBoard shows what belongs together in one group.
+std::string tag_of(const std::string& column) {
+  for (const std::string group : {"accuracy", "seconds", "bytes"})
+    if (column.ends_with("_" + group)) return group + "/" + column.substr(0, column.size() - group.size() - 1);
+  return column;
+}
+
+std::vector<Scalar> scalars_of(const EpochMetrics& metrics) {
+  std::vector<Scalar> scalars;
+  visit_columns(metrics, [&](const std::string& name, const auto& value) {
+    if constexpr (std::is_arithmetic_v<typename std::decay_t<decltype(value)>::value_type>)
+      if (name != "step" && !as_text(value).empty()) scalars.push_back({tag_of(name), static_cast<float>(*value)});
+  });
+  return scalars;
+}
+
 double per_second(const std::optional<std::int64_t>& count, const std::optional<double>& seconds) {
   return static_cast<double>(count.value_or(0)) / std::max(seconds.value_or(0), 1e-9);
 }
@@ -92,12 +121,14 @@ MetricsFiles::MetricsFiles(const std::filesystem::path& directory, int first_epo
   jsonl_ << kept_json << std::flush;
   csv_ << csv_header() << '\n' << kept_csv << std::flush;
   if (!jsonl_ || !csv_) fail(ErrorKind::kIo, directory.string() + "/metrics.*: cannot be written");
+  events_.emplace(directory, step_after(kept_json));
 }
 
 void MetricsFiles::append(const EpochMetrics& metrics) {
   jsonl_ << json_row(metrics) << '\n' << std::flush;
   csv_ << csv_row(metrics) << '\n' << std::flush;
   if (!jsonl_ || !csv_) fail(ErrorKind::kIo, directory_.string() + "/metrics.*: write failed; is the disk full?");
+  events_->add(metrics.step, scalars_of(metrics));
 }
 
 std::string summary_line(const EpochMetrics& m) {

@@ -1,4 +1,4 @@
-// engine/report/metrics.h - the figures of one epoch, and the two files that keep them.
+// engine/report/metrics.h - the figures of one epoch, and the files that keep them.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,8 @@
 #include <fstream>
 #include <optional>
 #include <vector>
+
+#include "engine/report/event_file.h"
 
 namespace salient {
 
@@ -20,6 +22,8 @@ struct EpochMetrics {
   std::optional<double> allreduce_seconds{}, eval_seconds{};
   std::optional<std::int64_t> batches{}, seeds{}, nodes{}, edges{}, bytes_transferred{};
   std::optional<std::int64_t> host_rss_bytes{}, device_bytes{};
+  /// Sums over the batches, the seeds' own hop first: nodes known after the hop, edges sampled in it.
+  std::optional<std::vector<std::int64_t>> hop_nodes{}, hop_edges{};
 };
 
 /// Calls column(name, value) for every column, in file order.
@@ -48,9 +52,11 @@ void visit_columns(const EpochMetrics& m, Visit&& column) {
   column("bytes_transferred", m.bytes_transferred);
   column("host_rss_bytes", m.host_rss_bytes);
   column("device_bytes", m.device_bytes);
+  column("hop_nodes", m.hop_nodes);
+  column("hop_edges", m.hop_edges);
 }
 
-/// Appends to DIR/metrics.jsonl and DIR/metrics.csv and flushes after every row.
+/// Appends to DIR/metrics.jsonl, DIR/metrics.csv and a TensorBoard event file, and flushes after every row.
 class MetricsFiles {
  public:
   /// @param first_epoch  rows of this and later epochs, left by a run that is being resumed, are cut off.
@@ -61,6 +67,7 @@ class MetricsFiles {
  private:
   std::filesystem::path directory_;
   std::ofstream jsonl_, csv_;
+  std::optional<EventFile> events_;
 };
 
 /// One line for people: "epoch 3: loss 0.3121, train 0.9012, valid 0.8930, 4.1 s (...)", on a GPU with its share of

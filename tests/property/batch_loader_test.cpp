@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <set>
@@ -44,6 +45,28 @@ TEST_F(BatchLoaderProperty, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
       }
       if (HasFailure()) return;
     }
+}
+
+TEST_F(BatchLoaderProperty, CountsNodesAndEdgesOfEachHopFromTheSeedsOutward) {
+  BatchLoader loader(dataset_, {.fanouts = kFanouts, .num_workers = 2, .num_slots = 4});
+  std::vector<std::int64_t> nodes(kFanouts.size()), edges(kFanouts.size());
+  for (int epoch = 0; epoch < 2; ++epoch) {  // the second starts from nought
+    std::ranges::fill(nodes, 0);
+    std::ranges::fill(edges, 0);
+    loader.start(requests_);
+    while (const Batch* batch = loader.next())
+      for (std::size_t hop = 0; hop < kFanouts.size(); ++hop) {
+        const HopLayout& layout = batch->layout.hops.at(kFanouts.size() - 1 - hop);
+        nodes[hop] += layout.num_src;
+        edges[hop] += layout.num_edges;
+      }
+  }
+  const LoaderStats stats = loader.stats();
+  EXPECT_EQ(stats.hop_nodes, nodes);
+  EXPECT_EQ(stats.hop_edges, edges);
+  EXPECT_EQ(stats.hop_nodes.back(), stats.nodes);
+  EXPECT_LT(stats.hop_nodes.front(), stats.nodes) << "seeds' own hop first";
+  EXPECT_LE(stats.hop_edges.front(), stats.seeds * kFanouts.front());
 }
 
 TEST_F(BatchLoaderProperty, KeepsABatchIntactWhileTheConsumerIsSlow) {

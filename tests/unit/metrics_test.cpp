@@ -32,6 +32,14 @@ TEST(Metrics, UnknownIsNullOrEmptyNeverZero) {
   EXPECT_NE(csv.find("\n1,7,0.5,,,"), std::string::npos) << csv;
 }
 
+TEST(Metrics, FiguresPerHopAreAListInJsonAndOneColumnInCsv) {
+  const auto directory = empty_directory("metrics-hops");
+  MetricsFiles(directory, 1).append({.epoch = 1, .hop_nodes = {{10, 90}}, .hop_edges = {{20, 200}}});
+  EXPECT_NE(contents(directory / "metrics.jsonl").find(R"("hop_nodes":[10,90],"hop_edges":[20,200]})"),
+            std::string::npos);
+  EXPECT_TRUE(contents(directory / "metrics.csv").ends_with(",10 90,20 200\n"));
+}
+
 TEST(Metrics, ResumeCutsRowsFromItsFirstEpochOn) {
   const auto directory = empty_directory("metrics-resume");
   {
