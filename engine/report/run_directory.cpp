@@ -61,6 +61,7 @@ void write_run_json(const std::filesystem::path& directory, const RunDescription
   json["written"] = local_time("%Y-%m-%dT%H:%M:%S%z");
   json["dataset"] = description.dataset;
   json["machine"] = description.machine;
+  json["placement"] = description.placement;
   json["versions"] = description.versions;
   json["result"] = description.result;
   replace_text_file(directory / "run.json", json.dump(2) + "\n");

@@ -4,16 +4,18 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace salient {
 
 /// What run.json says of a run, beside its configuration.
 struct RunDescription {
-  std::string program{};                          ///< "salient-train 0.1.0"
-  std::map<std::string, std::string> versions{};  ///< library -> version found at run time
-  std::map<std::string, std::string> machine{};   ///< host, cpu, cores, gpu
-  std::map<std::string, std::string> dataset{};   ///< name, source (says "synthetic"), fingerprint, sizes
-  std::map<std::string, std::string> result{};    ///< filled at the end
+  std::string program{};                                        ///< "salient-train 0.1.0"
+  std::map<std::string, std::string> versions{};                ///< library -> version found at run time
+  std::map<std::string, std::string> machine{};                 ///< host, cpu, cores, gpu
+  std::vector<std::map<std::string, std::string>> placement{};  ///< of each rank: host, device, cores, workers
+  std::map<std::string, std::string> dataset{};                 ///< name, source (says "synthetic"), fingerprint, sizes
+  std::map<std::string, std::string> result{};                  ///< filled at the end
 };
 
 /// The time now, as strftime() formats it.

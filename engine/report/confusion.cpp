@@ -1,0 +1,34 @@
+// engine/report/confusion.cpp - see confusion.h.
+#include "engine/report/confusion.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "engine/core/error.h"
+#include "engine/report/run_directory.h"
+
+namespace salient {
+
+std::vector<std::string> read_class_names(const std::filesystem::path& path, int num_classes) {
+  std::ifstream file(path);
+  std::vector<std::string> names;
+  for (std::string line; std::getline(file, line);) names.push_back(line);
+  return names.size() == static_cast<std::size_t>(num_classes) ? names : std::vector<std::string>{};
+}
+
+void write_confusion(const std::filesystem::path& directory, const ConfusionMatrix& matrix) {
+  const auto num_classes = static_cast<std::size_t>(matrix.num_classes);
+  require(matrix.counts.size() == num_classes * num_classes, "a confusion matrix is square");
+  nlohmann::ordered_json json;
+  json["set"] = matrix.set;
+  json["epoch"] = matrix.epoch;
+  json["num_classes"] = matrix.num_classes;
+  json["class_names"] = matrix.class_names;
+  auto& cells = json["cells"] = nlohmann::ordered_json::array();
+  for (std::size_t cell = 0; cell < matrix.counts.size(); ++cell)
+    if (matrix.counts[cell] > 0) cells.push_back({cell / num_classes, cell % num_classes, matrix.counts[cell]});
+  const auto replace = nlohmann::ordered_json::error_handler_t::replace;  // names in some other encoding
+  replace_text_file(directory / "confusion.json", json.dump(-1, ' ', false, replace) + "\n");
+}
+
+}  // namespace salient

@@ -1,0 +1,30 @@
+// engine/report/confusion.h - which classes a model takes for which, as the run directory keeps it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace salient {
+
+/// More classes than this, and the matrix is not kept: it would be larger than all else in the report.
+inline constexpr int kMaxConfusionClasses = 256;
+
+struct ConfusionMatrix {
+  std::string set{};  ///< "valid" | "test"
+  int epoch = 0;      ///< whose model
+  int num_classes = 0;
+  std::vector<std::string> class_names{};  ///< [num_classes], or empty
+  std::vector<std::int64_t> counts{};      ///< [num_classes, num_classes] labelled nodes, by true class, then predicted
+};
+
+/// One name per line. @return empty if there is no such file, or not `num_classes` lines.
+std::vector<std::string> read_class_names(const std::filesystem::path& path, int num_classes);
+
+/// Replaces DIR/confusion.json: the fields above; counts as `cells`, a list of [true, predicted, nodes] without zeros.
+/// @throws Error{kIo}
+void write_confusion(const std::filesystem::path& directory, const ConfusionMatrix& matrix);
+
+}  // namespace salient

@@ -1,0 +1,204 @@
+// engine/report/page/charts.js - line charts, stacked bars and a heat map in SVG, drawn anew when their width changes.
+"use strict";
+
+/** Makes elements of a namespace: a child that is a string becomes text, never markup. */
+const maker = (namespace) => (name, attributes = {}, ...children) => {
+  const node = document.createElementNS(namespace, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children.filter((child) => child !== null));
+  return node;
+};
+const html = maker("http://www.w3.org/1999/xhtml");
+const svg = maker("http://www.w3.org/2000/svg");
+
+const HEIGHT = 250;
+const color = (index) => `var(--c${index})`;
+const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
+
+/** Multiples of 1, 2 or 5 times a power of ten in [low, high], about `count` of them, `smallest` or more apart. */
+function ticks(low, high, count, smallest = 0) {
+  const wanted = Math.max((high - low) / count, 1e-12);
+  const power = 10 ** Math.floor(Math.log10(wanted));
+  const step = Math.max(smallest, [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= wanted * 0.75));
+  const found = [];
+  for (let i = Math.ceil(low / step - 1e-6); i * step <= high + step * 1e-6; ++i) found.push(Number((i * step).toPrecision(12)));
+  return found;
+}
+
+function legend(series) {
+  const mark = (s) => html("i", { style: `background:${color(s.color)}` });
+  return html("ul", { class: "legend" }, ...series.map((s) => html("li", {}, mark(s), s.name)));
+}
+
+/** A figure whose content draw(width) returns; `series` of length 1 needs no legend. */
+function figure(title, series, draw) {
+  const place = html("div");
+  const tip = html("div", { class: "tooltip", hidden: "" });
+  const box = html("figure", { class: "card" }, html("figcaption", {}, title), series.length > 1 ? legend(series) : null, place, tip);
+  let drawn = 0;
+  new ResizeObserver(() => {
+    const width = place.clientWidth;
+    if (width === drawn || width === 0) return;
+    drawn = width;
+    tip.hidden = true;
+    place.replaceChildren(draw(width, tip));
+  }).observe(place);
+  return box;
+}
+
+/** Shows `lines` ([name, value] or one text) beside the point (x, y) of the figure's drawing. */
+function showTip(tip, drawing, x, y, lines) {
+  tip.replaceChildren(...lines.map((line) => html("div", {}, ...[line].flat().map((text) => html("span", {}, text)))));
+  tip.hidden = false;
+  const right = drawing.parentNode.offsetLeft + x + 14;
+  const fits = right + tip.offsetWidth < tip.parentNode.clientWidth;
+  tip.style.left = `${fits ? right : Math.max(4, right - tip.offsetWidth - 28)}px`;
+  tip.style.top = `${drawing.parentNode.offsetTop + y}px`;
+}
+
+/** Axes of a chart over epochs: the drawing, its plot area, and the vertical scale. */
+function axes(width, xs, low, high, unit, tick, describe) {
+  const levels = ticks(low, high, 5);
+  const labels = levels.map(tick);
+  const left = 12 + 7 * Math.max(...labels.map((label) => label.length));
+  const area = { left, right: width - 12, top: 26, bottom: HEIGHT - 38 };
+  const y = (value) => area.bottom - ((value - low) / (high - low)) * (area.bottom - area.top);
+  const drawing = svg("svg", { height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": describe });
+  drawing.append(svg("text", { x: 0, y: 12 }, unit));
+  levels.forEach((level, i) => drawing.append(
+    svg("line", { class: "gridline", x1: left, x2: area.right, y1: y(level), y2: y(level) }),
+    svg("text", { x: left - 7, y: y(level) + 4, "text-anchor": "end" }, labels[i])));
+  drawing.append(svg("line", { class: "axis", x1: left, x2: area.right, y1: area.bottom, y2: area.bottom }),
+    svg("text", { x: (left + area.right) / 2, y: HEIGHT - 3, "text-anchor": "middle" }, "epoch"));
+  const xTicks = (x) => ticks(xs[0], xs[xs.length - 1], Math.max(2, Math.floor((area.right - left) / 60)), 1).forEach((epoch) =>
+    drawing.append(svg("text", { x: x(epoch), y: area.bottom + 17, "text-anchor": "middle" }, String(epoch))));
+  return { drawing, area, y, xTicks };
+}
+
+/** Calls on(index) for the position under the pointer, of `count` side by side in the area, and off() when it leaves. */
+function hover(drawing, area, nearest, on, off) {
+  drawing.addEventListener("pointermove", (event) => on(nearest(event.clientX - drawing.getBoundingClientRect().left)));
+  drawing.addEventListener("pointerleave", off);
+}
+
+/** @param series  [{name, color, values}], a value per epoch or null   @param format, tick  of values; on the axis */
+function lineChart({ title, unit, epochs, series, format, tick }) {
+  const all = series.flatMap((s) => s.values.filter(isNumber));
+  if (all.length === 0) return null;
+  const margin = (Math.max(...all) - Math.min(...all)) * 0.06 || Math.abs(all[0]) * 0.1 || 1;
+  const [low, high] = [Math.min(...all) - margin, Math.max(...all) + margin];
+  return figure(title, series, (width, tip) => {
+    const { drawing, area, y, xTicks } = axes(width, epochs, low, high, unit, tick, title);
+    const [first, last] = [epochs[0], epochs[epochs.length - 1]];
+    const x = (epoch) => (first === last ? (area.left + area.right) / 2
+      : area.left + 6 + ((epoch - first) / (last - first)) * (area.right - area.left - 12));
+    xTicks(x);
+    for (const s of series) {
+      const points = epochs.map((epoch, i) => [x(epoch), s.values[i]]).filter(([, value]) => isNumber(value));
+      const path = points.map(([px, value]) => `${px.toFixed(1)},${y(value).toFixed(1)}`).join(" ");
+      drawing.append(svg("polyline", { class: "curve", points: path, stroke: color(s.color) }));
+      if (points.length <= 40)
+        drawing.append(...points.map(([px, value]) => svg("circle", { cx: px, cy: y(value), r: 2.5, fill: color(s.color) })));
+    }
+    const guide = svg("line", { class: "guide", y1: area.top, y2: area.bottom, visibility: "hidden" });
+    drawing.append(guide);
+    const nearest = (px) => epochs.reduce((best, e, i) => (Math.abs(x(e) - px) < Math.abs(x(epochs[best]) - px) ? i : best), 0);
+    hover(drawing, area, nearest, (i) => {
+      guide.setAttribute("x1", x(epochs[i]));
+      guide.setAttribute("x2", x(epochs[i]));
+      guide.setAttribute("visibility", "visible");
+      const values = series.filter((s) => isNumber(s.values[i])).map((s) => [s.name, format(s.values[i])]);
+      showTip(tip, drawing, x(epochs[i]), area.top, [`epoch ${epochs[i]}`, ...values]);
+    }, () => { guide.setAttribute("visibility", "hidden"); tip.hidden = true; });
+    return drawing;
+  });
+}
+
+/** Means over groups of `size` neighbours; null counts as 0. */
+function grouped(values, size) {
+  const means = [];
+  for (let i = 0; i < values.length; i += size) {
+    const group = values.slice(i, i + size);
+    means.push(group.reduce((sum, value) => sum + (value ?? 0), 0) / group.length);
+  }
+  return means;
+}
+
+/** One bar per epoch, or per group of epochs where there is no room; `series` from the bottom up. */
+function stackedBars({ title, unit, epochs, series, format, tick }) {
+  return figure(title, series, (width, tip) => {
+    const size = Math.ceil(epochs.length / Math.max(10, Math.floor((width - 60) / 7)));
+    const stacks = series.map((s) => grouped(s.values, size));
+    const starts = epochs.filter((_, i) => i % size === 0);
+    const totals = starts.map((_, i) => stacks.reduce((sum, stack) => sum + stack[i], 0));
+    const { drawing, area, y, xTicks } = axes(width, epochs, 0, Math.max(...totals, 1e-9) * 1.04, unit, tick, title);
+    const pitch = (area.right - area.left) / starts.length;
+    const thick = Math.max(1, Math.min(pitch * 0.78, 56));
+    xTicks((epoch) => area.left + ((epoch - epochs[0]) / size + 0.5) * pitch);
+    starts.forEach((_, i) => {
+      let base = 0;
+      stacks.forEach((stack, k) => {
+        const top = base + stack[i];
+        if (stack[i] > 0) drawing.append(svg("rect", { x: area.left + (i + 0.5) * pitch - thick / 2, width: thick,
+          y: y(top), height: y(base) - y(top), fill: color(series[k].color) }));
+        base = top;
+      });
+    });
+    const nearest = (px) => Math.max(0, Math.min(starts.length - 1, Math.floor((px - area.left) / pitch)));
+    hover(drawing, area, nearest, (i) => {
+      const end = Math.min(i * size + size, epochs.length) - 1;
+      const name = end > i * size ? `epochs ${starts[i]} to ${epochs[end]}, mean` : `epoch ${starts[i]}`;
+      const parts = series.map((s, k) => [s.name, format(stacks[k][i])]).reverse();
+      const total = series.length > 1 ? [["together", format(totals[i])]] : [];
+      showTip(tip, drawing, area.left + (i + 0.5) * pitch, area.top, [name, ...parts, ...total]);
+    }, () => { tip.hidden = true; });
+    return drawing;
+  });
+}
+
+/** Rows are shaded by each cell's share of its row. @param counts  [C][C]   @param describe  (row, column) -> lines */
+function heatMap({ title, counts, rowTitle, columnTitle, describe }) {
+  const size = counts.length;
+  return figure(title, [], (width, tip) => {
+    const left = 46, top = 40;
+    const cell = Math.min(44, (width - left - 4) / size);
+    const every = Math.ceil(20 / cell);  // labels that do not touch
+    const height = top + cell * size + 6;
+    const drawing = svg("svg", { height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title });
+    drawing.append(svg("text", { x: left, y: 12 }, columnTitle),
+      svg("text", { transform: `translate(12 ${top + Math.min(cell * size, 110)}) rotate(-90)` }, rowTitle));
+    counts.forEach((row, r) => {
+      const sum = row.reduce((a, b) => a + b, 0);
+      row.forEach((count, c) => {
+        const share = sum > 0 ? count / sum : 0;
+        const [x, y] = [left + c * cell, top + r * cell];
+        drawing.append(svg("rect", { class: "gridline", x, y, width: cell, height: cell, "stroke-width": cell > 14 ? 1 : 0.3,
+          fill: color(r === c ? 0 : 1), "fill-opacity": count > 0 ? Math.max(0.07, share ** 0.7) : 0 }));
+        if (cell >= 30 && count > 0)
+          drawing.append(svg("text", { x: x + cell / 2, y: y + cell / 2 + 4, "text-anchor": "middle",
+            style: `fill:var(--${share > 0.45 ? "card" : "text"})` }, cell >= 38 || count < 1000 ? String(count) : `${Math.round(count / 1000)}k`));
+      });
+      if (r % every === 0)
+        drawing.append(svg("text", { x: left - 5, y: top + (r + 0.5) * cell + 4, "text-anchor": "end" }, String(r)),
+          svg("text", { x: left + (r + 0.5) * cell, y: top - 6, "text-anchor": "middle" }, String(r)));
+    });
+    drawing.addEventListener("pointermove", (event) => {
+      const box = drawing.getBoundingClientRect();
+      const [c, r] = [(event.clientX - box.left - left) / cell, (event.clientY - box.top - top) / cell].map(Math.floor);
+      const isInside = r >= 0 && c >= 0 && r < size && c < size;
+      if (isInside) showTip(tip, drawing, left + (c + 1) * cell, top + (r + 1) * cell, describe(r, c));
+      else tip.hidden = true;
+    });
+    drawing.addEventListener("pointerleave", () => { tip.hidden = true; });
+    return drawing;
+  });
+}
+
+/** @param columns  [{name, kind?: "number" | "wrap"}]   @param rows  arrays of strings or nodes */
+function table(caption, columns, rows) {
+  const kind = (column) => ({ class: column.kind ?? "" });
+  const head = html("tr", {}, ...columns.map((c) => html("th", kind(c), c.name)));
+  const body = rows.map((row) => html("tr", {}, ...row.map((value, i) => html("td", kind(columns[i]), value))));
+  return html("div", { class: "scroll" },
+    html("table", {}, caption ? html("caption", {}, caption) : null, html("thead", {}, head), html("tbody", {}, ...body)));
+}

@@ -1,0 +1,44 @@
+// engine/report/report_page.h - report.html: one page that shows what the files of a run directory say.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/core/timer.h"
+
+namespace salient {
+
+/// The text with & < > " ' as entities.
+std::string escape_html(std::string_view text);
+
+/// The page of a run: one HTML file with style, script and data in it, which asks no network for anything. Made from
+/// run.json, config.toml, metrics.jsonl and confusion.json alone, and of these only run.json must be there: so it can
+/// be made at any time, of a run that goes on, was interrupted or failed too.
+///
+/// @throws Error{kNoInput} for a folder without run.json, Error{kBadData} for one that is no JSON, Error{kIo}.
+/// Cost: reads and parses metrics.jsonl: milliseconds per 1000 epochs.
+std::string report_page(const std::filesystem::path& run_directory);
+
+/// Replaces DIR/report.html. @throws as report_page().
+void write_report(const std::filesystem::path& run_directory);
+
+/// write_report() from a run: when it fails, the first failure is a warning, the rest are silent, and the run goes on.
+void refresh_report(const std::filesystem::path& run_directory) noexcept;
+
+/// Refreshes the report of a run that goes on, at the cost of at most a fiftieth of its time.
+class LiveReport {
+ public:
+  explicit LiveReport(std::filesystem::path run_directory) : run_directory_(std::move(run_directory)) {}
+
+  /// After every epoch. Does nothing while too little time has passed since the last page was written.
+  void refresh_if_due() noexcept;
+
+ private:
+  std::filesystem::path run_directory_;
+  Timer since_last_{};
+  double seconds_of_last_ = 0;
+};
+
+}  // namespace salient

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""salient-report as a user runs it; and, where there is a chromium, what a browser makes of the page.
+
+    salient_report_test.py PROGRAM
+"""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+EVIL = "</script><b id=evil>&"
+
+
+def metrics_row(epoch):
+    return {"epoch": epoch, "step": 10 * epoch, "loss": 1 / epoch, "train_accuracy": 0.9, "valid_accuracy": 0.8, "lr": 0.1,
+            "epoch_seconds": 2.0, "train_seconds": 1.5, "blocked_seconds": 0.3, "sample_seconds": 1.0, "eval_seconds": 0.5,
+            "batches": 4, "seeds": 40, "nodes": 400, "edges": 800, "hop_nodes": [160, 400], "hop_edges": [200, 600]}
+
+
+class SalientReport(unittest.TestCase):
+    def setUp(self):
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-report-test-"))
+        self.addCleanup(shutil.rmtree, self.work)
+
+    def make_run(self, name, num_epochs, num_classes):
+        directory = self.work / name
+        directory.mkdir()
+        (directory / "run.json").write_text(json.dumps({
+            "program": "salient-train 0.1.0", "status": "finished", "dataset": {"name": EVIL, "source": "synthetic"},
+            "placement": [{"rank": "0", "host": "here"}], "result": {"test_accuracy": "0.8123"}}))
+        (directory / "config.toml").write_text('model = "sage"\nfanout = [4, 3]\n')
+        (directory / "metrics.jsonl").write_text("".join(json.dumps(metrics_row(e + 1)) + "\n" for e in range(num_epochs)))
+        cells = [[c, (c + d) % num_classes, 9 - 8 * d] for c in range(num_classes) for d in (0, 1)]
+        (directory / "confusion.json").write_text(json.dumps(
+            {"set": "test", "epoch": 1, "num_classes": num_classes, "class_names": [], "cells": cells}))
+        return directory
+
+    def report(self, *args, expect=0):
+        result = subprocess.run([PROGRAM, *args], text=True, capture_output=True, timeout=60)
+        self.assertEqual(result.returncode, expect, result.stderr)
+        return result
+
+    def test_it_writes_a_page_per_run_and_names_it(self):
+        runs = [self.make_run("a", 3, 4), self.make_run("b", 1, 4)]
+        result = self.report(*runs)
+        self.assertEqual(result.stdout.split(), [str(run / "report.html") for run in runs])
+        page = (runs[0] / "report.html").read_text()
+        self.assertIn("<b>0.8123</b><span>test accuracy</span>", page)
+        self.assertNotIn(EVIL, page)
+
+    def test_bad_calls_end_with_one_line_and_their_exit_code(self):
+        for args, code, word in (([], 2, "run directory"), (["--what"], 2, "--what"), ([self.work], 66, "run.json"),
+                                 ([self.work / "absent"], 66, "absent")):
+            with self.subTest(args=args):
+                lines = self.report(*args, expect=code).stderr.splitlines()
+                self.assertEqual(len(lines), 1)
+                self.assertIn(word, lines[0])
+
+    def rendered(self, directory):
+        """The page's elements after its script has run."""
+        self.report(directory)
+        browser = subprocess.run(
+            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.work / 'profile'}",
+             "--virtual-time-budget=5000", "--window-size=1000,4000", "--dump-dom", f"file://{directory / 'report.html'}"],
+            text=True, capture_output=True, timeout=120)
+        self.assertEqual(browser.returncode, 0, browser.stderr)
+        return re.sub(r"<script.*?</script>", "", browser.stdout, flags=re.S)
+
+    @unittest.skipUnless(CHROMIUM, "no chromium on this machine")
+    def test_a_browser_draws_every_section_and_no_text_becomes_markup(self):
+        for name, num_epochs, num_classes, charts in (("small", 3, 4, 6), ("many-classes", 300, 60, 5), ("empty", 0, 4, 1)):
+            with self.subTest(name):
+                page = self.rendered(self.make_run(name, num_epochs, num_classes))
+                self.assertEqual(page.count("<svg"), charts)  # loss, accuracy, lr, time, preparation, confusion matrix
+                self.assertNotIn("<b id=", page)
+                self.assertNotIn("NaN", page)
+                self.assertNotIn("undefined", page)
+                for heading in ["Predictions of the test nodes", "Placement", "Configuration", "Files"] + (
+                        ["Curves", "Where the time goes", "Sampled neighbourhoods", "Figures"] if num_epochs else []):
+                    self.assertIn(f"<h2>{heading}", page)
+                self.assertIn("synthetic", page)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
