@@ -25,7 +25,7 @@ done
 choose_variant "$kind"
 use_cmake
 configure release
-build release salient-prepare salient-train
+build release salient-prepare salient-train salient-report
 
 cd "$root"  # the programs' default folders, data/ and runs/, are meant to be the clone's
 bin=build/release/bin
@@ -41,7 +41,11 @@ else
 fi
 "$bin/salient-train" --dataset $dataset
 
+run=$(ls -td runs/*/ | sed -n 1p)
+
 cat <<END
+
+What the run was like, for a browser: $root/${run}report.html
 
 What to try next, in $root:
   $bin/salient-train --dataset $dataset --epochs 20     train longer

@@ -1,10 +1,11 @@
 // engine/apps/placement.cpp - see placement.h.
 #include "engine/apps/placement.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <sstream>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/comm/host_share.h"
@@ -44,6 +45,24 @@ int numa_node_of([[maybe_unused]] const ComputeDevice& device) {
   return -1;
 }
 
+Placement gather_placement(Communicator& comm, const Launch& launch, const ComputeDevice& device, int num_workers,
+                           const std::string& place) {
+  const std::vector<std::pair<std::string, std::string>> own = {{"rank", std::to_string(comm.rank())},
+                                                                {"host", launch.host},
+                                                                {"device", device_text(device, launch.local_rank)},
+                                                                {"numa_nodes", place},
+                                                                {"cores", std::to_string(launch.cores)},
+                                                                {"workers", std::to_string(num_workers)},
+                                                                {"free_memory", gigabytes(available_host_bytes())}};
+  Placement placement;
+  for (const auto& [name, value] : own) {
+    const std::vector<std::string> of_rank = comm.gather(value);
+    placement.resize(of_rank.size());
+    for (std::size_t rank = 0; rank < of_rank.size(); ++rank) placement[rank][name] = of_rank[rank];
+  }
+  return placement;
+}
+
 }  // namespace
 
 std::string stay_near_device(Communicator& comm, const Launch& launch, const ComputeDevice& device) {
@@ -67,26 +86,26 @@ std::string stay_near_device(Communicator& comm, const Launch& launch, const Com
   return home.empty() || !stay_on(nodes, home) ? "-" : options::to_text(home);
 }
 
-void log_placement(Communicator& comm, const Launch& launch, const ComputeDevice& device, int num_workers,
-                   const std::string& place) {
-  if (comm.size() == 1) return;
-  char row[256];
-  (void)std::snprintf(row, sizeof row, "%-20.64s %-34.100s %-5.20s %5d %7d  %s", launch.host.c_str(),
-                      device_text(device, launch.local_rank).c_str(), place.c_str(), launch.cores, num_workers,
-                      gigabytes(available_host_bytes()).c_str());
-  const std::vector<std::string> rows = comm.gather(row);
+Placement log_placement(Communicator& comm, const Launch& launch, const ComputeDevice& device, int num_workers,
+                        const std::string& place) {
+  Placement placement = gather_placement(comm, launch, device, num_workers, place);
+  if (comm.size() == 1) return placement;
   const std::vector<std::string> problems = comm.gather(affinity_problem(launch));
-  if (comm.rank() != 0) return;
+  if (comm.rank() != 0) return placement;
   log_info("rank  host                 device                             NUMA  cores workers  free memory of host");
-  for (std::size_t rank = 0; rank < rows.size(); ++rank) {
-    const std::string number = std::to_string(rank);
-    log_info(std::string(4 - std::min<std::size_t>(4, number.size()), ' ') + number + "  " + rows[rank]);
+  for (const auto& row : placement) {
+    char line[256];
+    (void)std::snprintf(line, sizeof line, "%4s  %-20.64s %-34.100s %-5.20s %5s %7s  %s", row.at("rank").c_str(),
+                        row.at("host").c_str(), row.at("device").c_str(), row.at("numa_nodes").c_str(),
+                        row.at("cores").c_str(), row.at("workers").c_str(), row.at("free_memory").c_str());
+    log_info(line);
   }
   for (const std::string& problem : problems) {
     if (problem.empty()) continue;
     log_warning(problem);
     break;
   }
+  return placement;
 }
 
 }  // namespace salient

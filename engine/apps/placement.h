@@ -1,7 +1,9 @@
 // engine/apps/placement.h - where the ranks of a run are, and what each has there.
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "engine/comm/communicator.h"
 #include "engine/comm/launch.h"
@@ -14,11 +16,15 @@ namespace salient {
 /// @return the numbers of the nodes, "0" or "0,1"; "-" = anywhere
 std::string stay_near_device(Communicator& comm, const Launch& launch, const ComputeDevice& device);
 
-/// Collective. Rank 0 logs a table of all ranks (host, device, NUMA nodes, cores, batch workers, free memory), and one
-/// warning when ranks are bound to fewer cores than their share. Nothing for a single rank.
+/// Of each rank: rank, host, device, numa_nodes, cores, workers, free_memory, as run.json and the report have them.
+using Placement = std::vector<std::map<std::string, std::string>>;
+
+/// Collective. Rank 0 logs a table of all ranks, and one warning when ranks are bound to fewer cores than their share.
+/// Nothing is logged for a single rank.
 ///
 /// @param place  of stay_near_device().
-void log_placement(Communicator& comm, const Launch& launch, const ComputeDevice& device, int num_workers,
-                   const std::string& place);
+/// @return       the table on rank 0, nothing elsewhere
+Placement log_placement(Communicator& comm, const Launch& launch, const ComputeDevice& device, int num_workers,
+                        const std::string& place);
 
 }  // namespace salient

@@ -23,6 +23,7 @@
 #include "engine/core/machine.h"
 #include "engine/core/trace.h"
 #include "engine/core/version.h"
+#include "engine/report/report_page.h"
 #include "engine/report/run_directory.h"
 #include "engine/train/memory_plan.h"
 #include "engine/train/train_options.h"
@@ -90,13 +91,15 @@ void print_results(const std::vector<TrainResult>& results, const Dataset& datas
   log_result("run directory " + directory.string());
 }
 
-/// Does the work of a run directory; rank 0 keeps its run.json true whatever happens.
+/// Does the work of a run directory; rank 0 keeps its run.json and its report true whatever happens.
 /// @param work  fills run.result. @return the signal that ended it, or 0
 /// @return      the same
 template <class Work>
 int with_run_json(const std::filesystem::path& directory, RunDescription run, Communicator& comm, Work&& work) {
   const auto write_status = [&](const std::string& status) {
-    if (comm.rank() == 0) write_run_json(directory, run, status);
+    if (comm.rank() != 0) return;
+    write_run_json(directory, run, status);
+    refresh_report(directory);
   };
   together(comm, [&] { write_status("running"); });
   try {
@@ -113,9 +116,9 @@ int with_run_json(const std::filesystem::path& directory, RunDescription run, Co
 }
 
 TrainResult train_once(const std::filesystem::path& directory, const TrainOptions& options, const Dataset& dataset,
-                       const ComputeDevice& device, Communicator& comm) {
+                       const ComputeDevice& device, const RunDescription& about, Communicator& comm) {
   TrainResult result;
-  (void)with_run_json(directory, describe_run(dataset, device, comm), comm, [&](RunDescription& run) {
+  (void)with_run_json(directory, about, comm, [&](RunDescription& run) {
     result = Trainer(options, dataset, device, comm, directory).run();
     if (result.interrupted_by == 0)
       run.result = {{"best_epoch", std::to_string(result.best_epoch)},
@@ -134,7 +137,8 @@ void write_config(const std::filesystem::path& directory, const TrainOptions& op
 
 /// Trial `index` in its own directory, from its checkpoint if it has one.
 TrainResult train_trial(const std::filesystem::path& directory, const TrainOptions& all, int index,
-                        const Dataset& dataset, const ComputeDevice& device, Communicator& comm) {
+                        const Dataset& dataset, const ComputeDevice& device, const RunDescription& about,
+                        Communicator& comm) {
   std::string is_resumed;  // rank 0 sees the directory
   together(comm, [&] {
     const std::filesystem::path folder = trial_options(all, directory, index, false).out;
@@ -148,16 +152,17 @@ TrainResult train_trial(const std::filesystem::path& directory, const TrainOptio
   if (comm.rank() == 0)
     log_info("trial " + std::to_string(index + 1) + " of " + std::to_string(all.trials) + ", seed " +
              std::to_string(options.seed));
-  return train_once(options.out, options, dataset, device, comm);
+  return train_once(options.out, options, dataset, device, about, comm);
 }
 
 /// @return  the signal that ended it, or 0
 int train_trials(const std::filesystem::path& directory, const TrainOptions& options, const Dataset& dataset,
-                 const ComputeDevice& device, Communicator& comm, std::vector<TrainResult>& results) {
-  return with_run_json(directory, describe_run(dataset, device, comm), comm, [&](RunDescription& run) {
+                 const ComputeDevice& device, const RunDescription& about, Communicator& comm,
+                 std::vector<TrainResult>& results) {
+  return with_run_json(directory, about, comm, [&](RunDescription& run) {
     std::vector<double> valid, test;
     for (int trial = 0; trial < options.trials; ++trial) {
-      results.push_back(train_trial(directory, options, trial, dataset, device, comm));
+      results.push_back(train_trial(directory, options, trial, dataset, device, about, comm));
       if (results.back().interrupted_by != 0) return results.back().interrupted_by;
       valid.push_back(results.back().valid);
       test.push_back(results.back().test);
@@ -175,17 +180,22 @@ int train_trials(const std::filesystem::path& directory, const TrainOptions& opt
 
 /// @return the exit code
 int run_in(const std::filesystem::path& directory, const TrainOptions& options, const Dataset& dataset,
-           const ComputeDevice& device, Communicator& comm) {
+           const ComputeDevice& device, const Placement& placement, Communicator& comm) {
+  RunDescription about = describe_run(dataset, device, comm);
+  about.placement = placement;
   std::vector<TrainResult> results;
   if (options.trials > 1)
-    (void)train_trials(directory, options, dataset, device, comm, results);
+    (void)train_trials(directory, options, dataset, device, about, comm, results);
   else
-    results.push_back(train_once(directory, options, dataset, device, comm));
+    results.push_back(train_once(directory, options, dataset, device, about, comm));
   if (const int signal = results.back().interrupted_by; signal != 0) {
     if (comm.rank() == 0) log_warning("interrupted; continue with salient-train --resume " + directory.string());
     return 128 + signal;
   }
-  if (comm.rank() == 0) print_results(results, dataset, directory);
+  if (comm.rank() == 0) {
+    log_info("report: " + (directory / "report.html").string());
+    print_results(results, dataset, directory);
+  }
   return 0;
 }
 
@@ -227,7 +237,7 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
   });
   set_precision(precision_of(wanted.precision));
   TrainOptions options = resolve_for_machine(wanted, device, launch.cores);
-  log_placement(comm, launch, device, options.workers, session.place);
+  const Placement placement = log_placement(comm, launch, device, options.workers, session.place);
   const Dataset dataset = open_dataset_together(comm, launch, options.dataset, options.data_root);
   MemoryPlan plan;
   together(comm, [&] {
@@ -243,7 +253,7 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
   }
   const std::filesystem::path directory = make_common_run_directory(comm, options, dataset);
   if (options.trace) together(comm, [&] { open_trace(directory, comm.rank()); });
-  return run_in(directory, options, dataset, device, comm);
+  return run_in(directory, options, dataset, device, placement, comm);
 }
 
 /// What main() does on each rank.

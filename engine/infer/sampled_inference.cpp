@@ -65,6 +65,7 @@ InferenceCounts sampled_inference(Model& model, BatchLoader& loader, std::span<c
       round.layers = layers_of(model, view);
       round.logits = model.head(round.layers, {});
       counter.add(round.logits, view.y);
+      if (options.confusion != nullptr) options.confusion->add(round.logits, view.y);
     }
     if (on_round) on_round(round);
     progress.add(static_cast<std::uint64_t>(round.num_nodes));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/comm/communicator.h"
+#include "engine/infer/confusion_counter.h"
 #include "engine/infer/inference_round.h"
 #include "loaders/batch_loader.h"
 #include "models/compute_device.h"
@@ -18,6 +19,7 @@ struct InferenceOptions {
   std::size_t batch_size = 1024;
   std::uint32_t seed = 1;           ///< the run's; neighbourhoods are the same in every epoch and in salient-infer
   std::string label = "inference";  ///< of the progress bar
+  ConfusionCounter* confusion = nullptr;   ///< counts the predictions too
   const std::atomic<int>* stop = nullptr;  ///< not 0 = this rank returns early with what there is
 };
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -189,6 +190,8 @@ void refresh_report(const std::filesystem::path& run_directory) noexcept {
 }
 
 void LiveReport::refresh_if_due() noexcept {
+  std::error_code error;  // a benchmark's folder has no run.json, and no report
+  if (!std::filesystem::exists(run_directory_ / "run.json", error)) return;
   if (since_last_.seconds() < 50 * seconds_of_last_) return;
   const Timer writing;
   refresh_report(run_directory_);

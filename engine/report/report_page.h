@@ -32,7 +32,7 @@ class LiveReport {
  public:
   explicit LiveReport(std::filesystem::path run_directory) : run_directory_(std::move(run_directory)) {}
 
-  /// After every epoch. Does nothing while too little time has passed since the last page was written.
+  /// After every epoch. Does nothing without a run.json, or while too little time has passed since the last page.
   void refresh_if_due() noexcept;
 
  private:

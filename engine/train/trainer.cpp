@@ -19,6 +19,8 @@
 #include "engine/core/timer.h"
 #include "engine/core/version.h"
 #include "engine/infer/fit_to_machine.h"
+#include "engine/report/confusion.h"
+#include "engine/report/report_page.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/flat_adam.h"
 #include "engine/train/objective.h"
@@ -45,6 +47,12 @@ LoaderOptions loader_options_of(const TrainOptions& options, const std::vector<i
           .num_slots = options.slots,
           .to_device = device.is_cuda(),
           .device_features = features ? features->table() : RowTable{}};
+}
+
+std::vector<std::int64_t> sum_over_ranks(Communicator& comm, const std::vector<std::int64_t>& counts) {
+  std::vector<double> sums(counts.begin(), counts.end());
+  comm.all_reduce_sum(std::span<double>(sums));
+  return {sums.begin(), sums.end()};
 }
 
 CheckpointIdentity identity_of(const TrainOptions& options, const Dataset& dataset, const Communicator& comm,
@@ -98,10 +106,13 @@ struct Trainer::Impl {
                             : std::make_unique<BatchLoader>(
                                   dataset, loader_options_of(options, options.fanout, device, device_features))),
         eval_loader(dataset, loader_options_of(options, options.eval_fanout, device, device_features)),
+        report(directory),
         clock(device, /*has_exchange=*/comm.size() > 1),
         signals(comm, /*steps_between=*/device.is_cuda() && comm.size() > 1 ? 8 : 1),
         order(dataset.train.begin(), dataset.train.end()),
-        objective(options.label_smoothing, steps_per_epoch, device.torch_device()) {}
+        objective(options.label_smoothing, steps_per_epoch, device.torch_device()) {
+    if (dataset.num_classes <= kMaxConfusionClasses) confusion.emplace(dataset.num_classes, device.torch_device());
+  }
 
   CheckpointIdentity identity() const { return identity_of(options, dataset, comm, global_batch); }
   std::filesystem::path checkpoints() const { return directory / "checkpoints"; }
@@ -217,18 +228,35 @@ struct Trainer::Impl {
     m.nodes = static_cast<std::int64_t>(work[4]);
     m.edges = static_cast<std::int64_t>(work[5]);
     m.bytes_transferred = static_cast<std::int64_t>(work[6]);
+    m.hop_nodes = sum_over_ranks(comm, stats.hop_nodes);
+    m.hop_edges = sum_over_ranks(comm, stats.hop_edges);
     m.host_rss_bytes = resident_bytes();
     m.device_bytes = device.peak_bytes();
     return m;
   }
 
-  Score evaluate(std::span<const NodeId> nodes, const std::string& label) {
-    return score_nodes(metric, dataset, nodes, *model, eval_loader,
-                       {.batch_size = static_cast<std::size_t>(options.eval_batch_size),
-                        .seed = options.seed,
-                        .label = label,
-                        .stop = &interrupt_signal()},
-                       device, comm);
+  /// @param set  "valid" | "test"; its confusion matrix replaces the last one in the run directory.
+  Score evaluate(const std::string& set, std::span<const NodeId> nodes, int epoch) {
+    if (confusion) confusion->clear();
+    const Score score = score_nodes(metric, dataset, nodes, *model, eval_loader,
+                                    {.batch_size = static_cast<std::size_t>(options.eval_batch_size),
+                                     .seed = options.seed,
+                                     .label = set,
+                                     .confusion = confusion ? &*confusion : nullptr,
+                                     .stop = &interrupt_signal()},
+                                    device, comm);
+    if (confusion && !signals.must_stop()) keep_confusion(set, epoch);
+    return score;
+  }
+
+  void keep_confusion(const std::string& set, int epoch) {
+    const ConfusionMatrix matrix{
+        .set = set,
+        .epoch = epoch,
+        .num_classes = dataset.num_classes,
+        .class_names = read_class_names(dataset.directory / "class_names.txt", dataset.num_classes),
+        .counts = confusion->sum_over_ranks(comm)};
+    on_rank_0([&] { write_confusion(directory, matrix); });
   }
 
   bool is_out_of_patience() const {
@@ -256,7 +284,7 @@ struct Trainer::Impl {
     std::optional<Score> valid;
     if (!dataset.valid.empty() && (is_last || epoch % options.eval_every == 0)) {
       take_weights_of_rank_0(comm, device, *model, optimizer);
-      valid = evaluate(dataset.valid, "validate");
+      valid = evaluate("valid", dataset.valid, epoch);
       if (signals.must_stop()) return false;
       metrics.valid_accuracy = valid->accuracy;
       metrics.valid_rocauc = valid->rocauc;
@@ -294,6 +322,7 @@ struct Trainer::Impl {
       on_rank_0([&] {
         files->append(result.last_epoch);
         log_info(summary_line(result.last_epoch));
+        report.refresh_if_due();
       });
     }
     if (is_out_of_patience() && progress.epoch < options.epochs)
@@ -305,7 +334,7 @@ struct Trainer::Impl {
     if (!dataset.test.empty()) {
       on_rank_0([&] { load_best_weights(checkpoints(), *model); });
       take_weights_of_rank_0(comm, device, *model, optimizer);
-      result.test = evaluate(dataset.test, "test").value;
+      result.test = evaluate("test", dataset.test, progress.best_epoch).value;
     }
     if (signals.must_stop()) result.interrupted_by = signals.signal();
     return result;
@@ -325,6 +354,8 @@ struct Trainer::Impl {
   std::optional<DeviceFeatures> device_features;  // --features device
   std::unique_ptr<BatchSource> source;
   BatchLoader eval_loader;
+  std::optional<ConfusionCounter> confusion;  // of the last evaluation; none for very many classes
+  LiveReport report;
   StepClock clock;
   SignalAgreement signals;
   std::vector<NodeId> order;  // the epoch's permutation; requests point into it

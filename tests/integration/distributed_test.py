@@ -139,8 +139,10 @@ class Distributed(unittest.TestCase):
     def test_accuracies_are_exactly_those_of_one_rank(self):
         self.train(0, "exact", "--global-batch-size", 250, "--epochs", 2)
         alone = self.resume(0, "exact").stdout.splitlines()  # the run is over: only the test is repeated
+        confusion = (self.work / "exact/confusion.json").read_text()
         for num_ranks in (2, 3):
             self.assertEqual(self.resume(num_ranks, "exact").stdout.splitlines()[:2], alone[:2])
+            self.assertEqual((self.work / "exact/confusion.json").read_text(), confusion)
 
     def test_running_statistics_are_those_of_rank_0(self):
         run = self.train(2, "statistics", "--model", "gin", "--global-batch-size", 250, "--epochs", 2)
@@ -164,7 +166,11 @@ class Distributed(unittest.TestCase):
             self.assert_told_once(result.stdout, line)
         for line in (r"^epoch 1:", r"^communication: mpi between 2 ranks on 1 host", r"^   1  .* cpu "):
             self.assert_told_once(result.stderr, line)
-        self.assertIsNotNone(self.metrics("speaks")[0]["allreduce_seconds"])
+        metrics = self.metrics("speaks")[0]
+        self.assertIsNotNone(metrics["allreduce_seconds"])
+        self.assertEqual((metrics["hop_nodes"][-1], sum(metrics["hop_edges"])), (metrics["nodes"], metrics["edges"]))
+        placement = json.loads((self.work / "speaks/run.json").read_text())["placement"]
+        self.assertEqual([rank["rank"] for rank in placement], ["0", "1"])
 
     def test_ranks_share_a_generated_graph_that_a_kill_leaves_nothing_of(self):
         generated = ["--dataset", "synthetic:arxiv:0.02", "--global-batch-size", "500", "--eval-every", "1000"]

@@ -10,6 +10,7 @@ import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,11 @@ SMALL = ["--device", "cpu", "--hidden", "16", "--fanout", "5,4", "--eval-fanout"
 def run(program, *args, cwd=None, env=None):
     return subprocess.run([BIN / program, *map(str, args)], cwd=cwd, text=True, capture_output=True, timeout=300,
                           env={**os.environ, **(env or {})})
+
+
+def npy_ints(path):
+    """The uint32 of an .npy file whose data begins at byte 4096, as ours do."""
+    return memoryview(path.read_bytes()[4096:]).cast("I")
 
 
 class SalientTrain(unittest.TestCase):
@@ -94,6 +100,47 @@ class SalientTrain(unittest.TestCase):
         trace = json.loads((directory / "trace.json").read_text())
         self.assertTrue({"sample", "gather", "compute"} <= {e["name"] for e in trace["traceEvents"]})
 
+    def test_the_report_is_there_and_agrees_with_the_result(self):
+        result = self.train("reported", "--epochs", 3)
+        accuracy = re.search(r"^test accuracy (0\.\d{4})$", result.stdout, re.M)[1]
+        directory = self.work / "reported"
+        page = (directory / "report.html").read_text()
+        self.assertIn(f"<b>{accuracy}</b><span>test accuracy</span>", page)
+        self.assertIn("finished", page)
+        self.assertIn("synthetic data", page)
+        self.assertIn(str(directory / "report.html"), result.stderr)
+        confusion = json.loads((directory / "confusion.json").read_text())
+        num_nodes = sum(n for _, _, n in confusion["cells"])
+        self.assertEqual(confusion["set"], "test")
+        self.assertEqual(num_nodes, len(npy_ints(self.store / "test.npy")))
+        self.assertAlmostEqual(sum(n for t, p, n in confusion["cells"] if t == p) / num_nodes, float(accuracy), 4)
+        last = self.metrics("reported")[-1]
+        self.assertEqual((last["hop_nodes"][-1], sum(last["hop_edges"])), (last["nodes"], last["edges"]))
+        self.assertLess(last["hop_nodes"][0], last["nodes"])  # the seeds' own hop comes first
+
+    def test_a_report_that_cannot_be_written_ends_no_run(self):
+        self.train("blocked", "--epochs", 1)
+        report = self.work / "blocked/report.html"
+        report.unlink()
+        (report / "in the way").mkdir(parents=True)
+        resumed = run("salient-train", "--resume", self.work / "blocked", "--epochs", 3)
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        self.assertEqual(resumed.stderr.count("the report is out of date"), 1, resumed.stderr)
+
+    def test_tensorboard_reads_the_event_files_of_a_resumed_run(self):
+        try:
+            from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+        except ImportError:
+            self.skipTest("no Python package tensorboard")
+        self.train("events", "--epochs", 2)
+        resumed = run("salient-train", "--resume", self.work / "events", "--epochs", 4)
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        self.assertEqual(len(list((self.work / "events").glob("events.out.tfevents.*"))), 2)
+        events = EventAccumulator(str(self.work / "events")).Reload()
+        for tag, column in (("loss", "loss"), ("accuracy/valid", "valid_accuracy"), ("seconds/epoch", "epoch_seconds")):
+            self.assertEqual([(e.step, struct.pack("f", e.value)) for e in events.Scalars(tag)],
+                             [(m["step"], struct.pack("f", m[column])) for m in self.metrics("events")])
+
     def test_losses_do_not_depend_on_workers_or_slots(self):
         self.train("workers1", "--epochs", 2, "--workers", 1, "--slots", 2)
         self.train("workers5", "--epochs", 2, "--workers", 5, "--slots", 9)
@@ -134,6 +181,7 @@ class SalientTrain(unittest.TestCase):
         self.assertEqual(process.returncode, 130, errors)
         self.assertIn("--resume", errors)
         self.assertEqual(json.loads((self.work / "stopped/run.json").read_text())["status"], "interrupted")
+        self.assertIn("<b>interrupted</b>", (self.work / "stopped/report.html").read_text())
         resumed = run("salient-train", "--resume", self.work / "stopped")
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
         self.train("unstopped", *options)
@@ -217,6 +265,7 @@ class SalientTrain(unittest.TestCase):
         result = self.train("diverged", "--epochs", 3, "--lr", "1e30", expect=1)
         self.assertRegex(result.stderr, r"salient-train: error: the loss is not a number at epoch \d+, step \d+")
         self.assertIn("failed", json.loads((self.work / "diverged/run.json").read_text())["status"])
+        self.assertIn("<b>failed</b>: the loss is not a number", (self.work / "diverged/report.html").read_text())
 
     def test_bad_stores_are_refused_and_nothing_is_written(self):
         broken = self.work / "broken"

@@ -95,7 +95,7 @@ Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dat
   set_precision(precision_of(wanted.precision));
   TrainOptions options = resolve_for_machine(wanted, device, launch.cores);
   options.checkpoint_every = 0;
-  log_placement(*comm, launch, device, options.workers, stay_near_device(*comm, launch, device));
+  (void)log_placement(*comm, launch, device, options.workers, stay_near_device(*comm, launch, device));
   std::optional<ScratchFolder> folder;
   together(*comm, [&] {
     options.features = choose_feature_place(options, dataset, device);

@@ -112,7 +112,7 @@ function confusion() {
 function facts() {
   const pairs = (caption, list) => (list.length > 0 ? card(table(caption, [{ name: "" }, { name: "", kind: "wrap" }], list)) : null);
   const placement = data.run.placement ?? [];
-  const columns = Object.keys(placement[0] ?? {});
+  const columns = ["rank", "host", "device", "numa_nodes", "cores", "workers", "free_memory"].filter((name) => placement[0]?.[name]);
   const ranks = placement.length > 0 ? fitted(table("Ranks", columns.map((name) => ({ name: words(name) })),
     placement.map((rank) => columns.map((name) => String(rank[name]))))) : null;
   const entries = (object) => Object.entries(object ?? {}).map(([key, value]) => [words(key), String(value)]);
