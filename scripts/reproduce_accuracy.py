@@ -21,15 +21,15 @@ TABLE = """
 amazon-computers  | sage    | plain    | 0.905 | --hidden 64 --epochs 40 --batch-size 512
 amazon-computers  | gat     | plain    | 0.905 | --hidden 64 --epochs 40 --batch-size 512
 amazon-computers  | gatv2   | plain    | 0.905 | --hidden 64 --epochs 40 --batch-size 512
-amazon-computers  | gcn     | plain    | 0.905 | --hidden 64 --epochs 40 --batch-size 512
+amazon-computers  | gcn     | plain    | 0.905 | --hidden 64 --epochs 60 --eval-every 3 --batch-size 512 --norm layer --residual
 amazon-computers  | gin     | plain    | 0.905 | --hidden 64 --epochs 100 --fanout 20,20 --eval-fanout 20,20 --norm layer --schedule cosine
 amazon-computers  | sage-ri | plain    | 0.905 | --hidden 64 --epochs 40 --batch-size 512 --fanout 15,10,5 --eval-fanout 20,20,20
 amazon-computers  | sage    | tuned    | 0.927 | --hidden 64 --fanout 15,10,5,5 --eval-fanout 20,20,20,20 --norm layer --dropout 0.3 --weight-decay 5e-5 --lr 0.003 --epochs 150 --eval-every 2 --batch-size 512 --schedule cosine --warmup 5
 amazon-computers  | gat     | tuned    | 0.927 | --hidden 128 --heads 4 --fanout 15,10,5 --norm layer --residual --dropout 0.5 --weight-decay 5e-5 --lr 0.003 --epochs 150 --eval-every 2 --batch-size 512 --schedule cosine --warmup 5
 amazon-photo      | sage    | plain    | 0.945 | --hidden 64 --epochs 40 --batch-size 512
-amazon-photo      | gat     | plain    | 0.945 | --hidden 64 --epochs 40 --batch-size 512
+amazon-photo      | gat     | plain    | 0.945 | --hidden 64 --epochs 60 --eval-every 3 --batch-size 512 --norm layer --residual --heads 4
 amazon-photo      | gatv2   | plain    | 0.945 | --hidden 64 --epochs 40 --batch-size 512
-amazon-photo      | gcn     | plain    | 0.945 | --hidden 64 --epochs 40 --batch-size 512
+amazon-photo      | gcn     | plain    | 0.945 | --hidden 64 --epochs 60 --eval-every 3 --batch-size 512 --norm layer --residual
 amazon-photo      | gin     | plain    | 0.945 | --hidden 64 --epochs 100 --fanout 20,20 --eval-fanout 20,20 --norm layer --schedule cosine
 amazon-photo      | sage-ri | plain    | 0.945 | --hidden 64 --epochs 40 --batch-size 512 --fanout 15,10,5 --eval-fanout 20,20,20
 amazon-photo      | sage    | tuned    | 0.964 | --hidden 64 --fanout 15,10,5,5 --eval-fanout 20,20,20,20 --norm layer --residual --dropout 0.2 --weight-decay 5e-5 --lr 0.003 --epochs 150 --eval-every 2 --batch-size 512 --schedule cosine --warmup 5
