@@ -40,6 +40,8 @@ class BatchLoader final : public BatchSource {
   /// @param dataset  outlives the loader.
   BatchLoader(const Dataset& dataset, LoaderOptions options);
   ~BatchLoader() override;  ///< stops the workers, drops what they prepared
+  BatchLoader(const BatchLoader&) = delete;
+  BatchLoader& operator=(const BatchLoader&) = delete;
 
   void start(std::vector<BatchRequest> requests) override;
   const Batch* next(CUstream_st* stream = nullptr) override;

@@ -18,7 +18,7 @@ namespace {
 
 /// A generated graph that does not fit is refused, before the system ends the program for it.
 SyntheticOptions options_that_fit(const std::string& dataset) {
-  const SyntheticOptions options = parse_synthetic_name(dataset);
+  SyntheticOptions options = parse_synthetic_name(dataset);
   const auto needed = static_cast<double>(synthetic_bytes(options));
   const auto available = static_cast<double>(available_host_bytes());
   if (available > 0 && needed > available) {

@@ -25,6 +25,8 @@ class SharedMemory final : public HostMemory {
  public:
   SharedMemory() = default;
   ~SharedMemory() override;
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
   void* allocate(std::size_t bytes) override;
   void deallocate(void* memory) noexcept override;
 

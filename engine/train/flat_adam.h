@@ -25,7 +25,6 @@ class FlatAdam {
   FlatAdam(Model& model, Options options);
 
   void set_lr(double lr) { options_.lr = lr; }
-  double lr() const { return options_.lr; }
 
   void zero_gradients();
   /// [P] f32 gradients of all parameters, on the model's device: what ranks exchange.

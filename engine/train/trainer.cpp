@@ -207,7 +207,7 @@ struct Trainer::Impl {
     const auto seeds = static_cast<double>(std::max<std::int64_t>(1, progress.partial_seeds));
     m.loss = progress.partial_loss_sum / seeds;
     m.train_accuracy = static_cast<double>(progress.partial_correct) / seeds;
-    m.lr = optimizer.lr();
+    m.lr = schedule.rate(progress.global_step - 1, progress.plateau);  // also if no step was left after a resume
     m.epoch_seconds = seconds;
     m.train_seconds = times.train_seconds;
     if (comm.size() > 1) m.allreduce_seconds = times.exchange_seconds;

@@ -86,6 +86,24 @@ struct Measured {
   std::int64_t entries = 0;  ///< of the adjacency that were read
 };
 
+BenchReport new_report(const InferenceBenchOptions& options, const TrainOptions& run, const Dataset& dataset,
+                       const ComputeDevice& device, std::size_t num_nodes) {
+  BenchReport report("inference",
+                     "inference of " + run.model + " on " + std::to_string(num_nodes) + " nodes (" + options.nodes +
+                         ") of " + dataset.name + (dataset.source_kind == "synthetic" ? " (synthetic), " : ", ") +
+                         std::to_string(run.layers) + " layers, hidden " + std::to_string(run.hidden) + ", on " +
+                         device.name(),
+                     {{"accuracy", "accuracy %", 100, 2},
+                      {"seconds_best", "seconds best", 1, 3},
+                      {"seconds_median", "median", 1, 3},
+                      {"nodes_per_second", "nodes/s best", 1, 0},
+                      {"entries_read", "M entries read", 1e-6, 2}});
+  visit_fields(options, [&](std::string_view name, const auto& value, std::string_view) {
+    report.add_setting(std::string(name), value);
+  });
+  return report;
+}
+
 }  // namespace
 
 int bench_inference(Arguments arguments) {
@@ -108,19 +126,7 @@ int bench_inference(Arguments arguments) {
   const TrainedModel trained = open_trained_model(*comm, device, options.run, run, dataset, options.checkpoint);
   const std::vector<NodeId> nodes = select_nodes(dataset, options.nodes);
 
-  BenchReport report("inference",
-                     "inference of " + run.model + " on " + std::to_string(nodes.size()) + " nodes (" + options.nodes +
-                         ") of " + dataset.name + (dataset.source_kind == "synthetic" ? " (synthetic), " : ", ") +
-                         std::to_string(run.layers) + " layers, hidden " + std::to_string(run.hidden) + ", on " +
-                         device.name(),
-                     {{"accuracy", "accuracy %", 100, 2},
-                      {"seconds_best", "seconds best", 1, 3},
-                      {"seconds_median", "median", 1, 3},
-                      {"nodes_per_second", "nodes/s best", 1, 0},
-                      {"entries_read", "M entries read", 1e-6, 2}});
-  visit_fields(options, [&](std::string_view name, const auto& value, std::string_view) {
-    report.add_setting(std::string(name), value);
-  });
+  BenchReport report = new_report(options, run, dataset, device, nodes.size());
   const auto measure = [&](const std::string& name, auto&& predict) {
     log_info(name);
     Measured measured;

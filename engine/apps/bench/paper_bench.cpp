@@ -119,15 +119,15 @@ TrainResult train(Path path, TrainOptions options, const Dataset& dataset, const
 /// GPU.
 std::vector<GpuActivity::Total> step_activity(Path path, TrainOptions options, const Dataset& dataset,
                                               const ComputeDevice& device) {
-  constexpr int kSteps = 20;
-  const auto batch = static_cast<std::size_t>(options.batch_size);
-  if (!device.is_cuda() || 2 * kSteps * batch > dataset.train.size()) return {};
+  constexpr std::int64_t kSteps = 20;
+  const auto batches = [&](std::int64_t count) { return static_cast<std::size_t>(count * options.batch_size); };
+  if (!device.is_cuda() || batches(2 * kSteps) > dataset.train.size()) return {};
   options.epochs = 1;
   set_log_level(LogLevel::kWarning);  // these short trainings are nobody's result
   std::map<std::string, GpuActivity::Total> sums;
   for (const int sign : {-1, 1}) {
     Dataset part = dataset;
-    part.train = part.train.first((sign < 0 ? kSteps : 2 * kSteps) * batch);
+    part.train = part.train.first(batches(sign < 0 ? kSteps : 2 * kSteps));
     GpuActivity activity;
     (void)train(path, options, part, device);
     device.wait();
@@ -140,7 +140,7 @@ std::vector<GpuActivity::Total> step_activity(Path path, TrainOptions options, c
   set_log_level(LogLevel::kInfo);
   std::vector<GpuActivity::Total> per_step;
   for (const auto& [name, sum] : sums)
-    if (sum.launches > 0) per_step.push_back({name, sum.launches, sum.seconds / kSteps});
+    if (sum.launches > 0) per_step.push_back({name, sum.launches, sum.seconds / static_cast<double>(kSteps)});
   for (GpuActivity::Total& total : per_step) total.launches = (total.launches + kSteps / 2) / kSteps;
   std::ranges::sort(per_step, std::greater(), &GpuActivity::Total::seconds);
   return per_step;

@@ -135,13 +135,15 @@ void slice(oneapi::tbb::task_arena& arena, RowTable table, const std::vector<Nod
 
 class PlainLoader final : public BatchSource {
  public:
-  PlainLoader(const Dataset& dataset, PlainLoaderOptions options, const TextbookGraph* textbook)
+  PlainLoader(const Dataset& dataset, const PlainLoaderOptions& options, const TextbookGraph* textbook)
       : dataset_(dataset), copy_(options.to_device), slab_(copy_.pinner()) {
     const int num_workers = std::max(1, options.num_workers);
     for (int w = 0; w < num_workers; ++w) samplers_.emplace_back(dataset.graph, textbook, options, w);
     window_ = 2 * samplers_.size();  // batches ahead of the consumer, as a PyTorch DataLoader's prefetch_factor
   }
   ~PlainLoader() override { end_epoch(); }
+  PlainLoader(const PlainLoader&) = delete;
+  PlainLoader& operator=(const PlainLoader&) = delete;
 
   void start(std::vector<BatchRequest> requests) override {
     end_epoch();
@@ -302,12 +304,12 @@ class UnpipelinedLoader final : public BatchSource {
 
 }  // namespace
 
-std::unique_ptr<BatchSource> make_plain_loader(const Dataset& dataset, PlainLoaderOptions options,
+std::unique_ptr<BatchSource> make_plain_loader(const Dataset& dataset, const PlainLoaderOptions& options,
                                                const TextbookGraph* textbook) {
-  return std::make_unique<PlainLoader>(dataset, std::move(options), textbook);
+  return std::make_unique<PlainLoader>(dataset, options, textbook);
 }
 
-std::unique_ptr<BatchSource> make_unpipelined_loader(const Dataset& dataset, PlainLoaderOptions options) {
+std::unique_ptr<BatchSource> make_unpipelined_loader(const Dataset& dataset, const PlainLoaderOptions& options) {
   return std::make_unique<UnpipelinedLoader>(dataset, options);
 }
 

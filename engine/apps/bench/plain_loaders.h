@@ -24,10 +24,10 @@ struct PlainLoaderOptions {
 ///
 /// @param textbook  sample with a TextbookSampler over it; null = with the product's sampler. Outlives the source.
 /// @param dataset   outlives the source.
-std::unique_ptr<BatchSource> make_plain_loader(const Dataset& dataset, PlainLoaderOptions options,
+std::unique_ptr<BatchSource> make_plain_loader(const Dataset& dataset, const PlainLoaderOptions& options,
                                                const TextbookGraph* textbook);
 
 /// The product's workers fill pinned slabs in shared memory, but the consumer copies them one after the other, as above.
-std::unique_ptr<BatchSource> make_unpipelined_loader(const Dataset& dataset, PlainLoaderOptions options);
+std::unique_ptr<BatchSource> make_unpipelined_loader(const Dataset& dataset, const PlainLoaderOptions& options);
 
 }  // namespace salient
