@@ -341,8 +341,8 @@ int run(Arguments arguments) {
 }  // namespace salient::prepare
 
 int main(int argc, char** argv) {
-  (void)mallopt(M_MMAP_THRESHOLD,
-                1 << 20);  // a large block that is freed goes back at once, which --memory-gb counts on
+  // A large block that is freed goes back at once, which --memory-gb counts on.
+  (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);  // NOLINT(concurrency-mt-unsafe): no other thread runs yet
   try {
     try {
       return salient::prepare::run({argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)});
