@@ -76,7 +76,7 @@ int numa_node_of_pci(const std::string& bus_id) {
 
 std::vector<std::vector<int>> nodes_of_ranks(const std::vector<NumaNode>& nodes, const std::vector<int>& gpu_nodes) {
   const std::size_t num_ranks = gpu_nodes.size(), num_nodes = nodes.size();
-  const std::vector<std::vector<int>> anywhere(num_ranks);
+  std::vector<std::vector<int>> anywhere(num_ranks);
   if (num_nodes < 2 || num_ranks < 2) return anywhere;
   const bool are_gpus_placed = std::ranges::all_of(
       gpu_nodes, [&](int gpu) { return std::ranges::find(nodes, gpu, &NumaNode::number) != nodes.end(); });

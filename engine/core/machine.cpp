@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <sstream>
@@ -34,7 +35,7 @@ int cgroup_cpus() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");  // "QUOTA PERIOD" or "max PERIOD"
   double quota = 0, period = 0;
   if (!(file >> quota >> period) || period <= 0) return std::numeric_limits<int>::max();
-  return std::max(1, static_cast<int>(quota / period + 0.5));
+  return std::max(1, static_cast<int>(std::lround(quota / period)));
 }
 
 }  // namespace

@@ -33,6 +33,8 @@ class Descriptor {
     std::swap(number_, other.number_);
     return *this;
   }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
   int number() const { return number_; }
 
  private:

@@ -64,7 +64,7 @@ PredictionWriter::PredictionWriter(std::filesystem::path folder, std::span<const
     csv_->write("node,label");
     for (int k = 1; k <= output.top_k; ++k) {
       const std::string number = output.top_k == 1 ? "" : "_" + std::to_string(k);
-      csv_->write(",class" + number + ",probability" + number);
+      csv_->write(std::string(",class").append(number).append(",probability").append(number));
     }
     csv_->write("\n");
     return;
@@ -116,7 +116,7 @@ void PredictionWriter::write_rows(std::span<const float> logits, std::span<const
   }
   if (predictions_) predictions_->write(classes);
   if (logits_) logits_->write(logits);
-  if (!embeddings.empty()) {
+  if (!embeddings.empty() && num_rows > 0) {
     if (!embeddings_) embeddings_.emplace(folder_ / "embeddings.npy", "<f4", shape_of(embeddings.size() / num_rows));
     embeddings_->write(embeddings);
   }
