@@ -3,16 +3,16 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <system_error>
 
 namespace salient::options {
 
 std::vector<Assignment> from_toml_file(const std::string& path) {
   std::ifstream file(path);
-  if (!file) fail(ErrorKind::kNoInput, path + ": " + std::strerror(errno));
+  if (!file) fail(ErrorKind::kNoInput, path + ": " + std::generic_category().message(errno));
   return from_toml_text({std::istreambuf_iterator<char>(file), {}}, path);
 }
 

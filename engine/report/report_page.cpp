@@ -106,7 +106,8 @@ std::string result_cards(const Json& run, const Json& metrics) {
   if (run.contains("result") && run["result"].is_object())
     for (const auto& [name, value] : run["result"].items())
       results.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
-  std::ranges::stable_partition(results, [](const auto& result) { return result.first.starts_with("test"); });
+  std::stable_partition(results.begin(), results.end(),
+                        [](const auto& result) { return result.first.starts_with("test"); });
   for (const auto& [name, value] : results) cards += result_card(with_spaces(name), value);
   if (!cards.empty() || metrics.empty()) return cards;
   const auto epoch_of = [](const Json& row) { return " after epoch " + row["epoch"].dump(); };
