@@ -32,7 +32,7 @@ namespace {
 
 at::Tensor cross_entropy_sum(const at::Tensor& logits, const at::Tensor& labels, double label_smoothing) {
   const at::Tensor log_p = at::log_softmax(logits, -1);
-  const at::Tensor likelihood = at::nll_loss(log_p, labels, {}, at::Reduction::Sum, /*ignore_index=*/-1);
+  at::Tensor likelihood = at::nll_loss(log_p, labels, {}, at::Reduction::Sum, /*ignore_index=*/-1);
   if (label_smoothing == 0) return likelihood;
   const at::Tensor over_classes = log_p.sum(-1).masked_fill(labels.lt(0), 0).sum();
   const double share = label_smoothing / static_cast<double>(logits.size(1));
