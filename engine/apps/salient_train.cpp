@@ -84,9 +84,9 @@ void print_results(const std::vector<TrainResult>& results, const Dataset& datas
   const std::string best_epoch = " (epoch " + std::to_string(last.best_epoch) + ")";
   if (last.best_epoch > 0)
     log_result("valid " + last.metric + " " +
-               (count > 1 ? to_text(spread_of(valid), count) : fixed4(last.valid) + best_epoch));
+               (count > 1 ? to_text(spread_of_trials(valid), count) : fixed4(last.valid) + best_epoch));
   if (!dataset.test.empty())
-    log_result("test " + last.metric + " " + (count > 1 ? to_text(spread_of(test), count) : fixed4(last.test)));
+    log_result("test " + last.metric + " " + (count > 1 ? to_text(spread_of_trials(test), count) : fixed4(last.test)));
   log_result(timing_line(last.last_epoch));
   log_result("run directory " + directory.string());
 }
@@ -168,7 +168,7 @@ int train_trials(const std::filesystem::path& directory, const TrainOptions& opt
       test.push_back(results.back().test);
     }
     const std::string metric = results.back().metric;
-    const Spread of_valid = spread_of(valid), of_test = spread_of(test);
+    const TrialSpread of_valid = spread_of_trials(valid), of_test = spread_of_trials(test);
     run.result = {{"trials", std::to_string(options.trials)},
                   {"valid_" + metric, fixed4(of_valid.mean)},
                   {"valid_" + metric + "_deviation", fixed4(of_valid.deviation)},

@@ -7,7 +7,7 @@
 
 namespace salient {
 
-Spread spread_of(std::span<const double> values) {
+TrialSpread spread_of_trials(std::span<const double> values) {
   const auto count = static_cast<double>(values.size());
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
   double squares = 0;
@@ -15,7 +15,7 @@ Spread spread_of(std::span<const double> values) {
   return {mean, values.size() < 2 ? 0 : std::sqrt(squares / (count - 1))};
 }
 
-std::string to_text(const Spread& spread, std::size_t num_trials) {
+std::string to_text(const TrialSpread& spread, std::size_t num_trials) {
   char text[96];
   (void)std::snprintf(text, sizeof text, "%.4f +- %.4f (%zu trials)", spread.mean, spread.deviation, num_trials);
   return text;

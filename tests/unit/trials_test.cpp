@@ -9,10 +9,10 @@ namespace salient {
 namespace {
 
 TEST(Trials, MeanAndDeviationOfASample) {
-  const Spread spread = spread_of(std::vector<double>{1, 2, 4});
+  const TrialSpread spread = spread_of_trials(std::vector<double>{1, 2, 4});
   EXPECT_DOUBLE_EQ(spread.mean, 7.0 / 3);
   EXPECT_NEAR(spread.deviation, 1.5275252, 1e-7);  // torch.tensor([1., 2., 4.]).std()
-  EXPECT_EQ(spread_of(std::vector<double>{0.5}).deviation, 0);
+  EXPECT_EQ(spread_of_trials(std::vector<double>{0.5}).deviation, 0);
   EXPECT_EQ(to_text({0.92434, 0.00241}, 3), "0.9243 +- 0.0024 (3 trials)");
 }
 
