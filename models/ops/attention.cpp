@@ -106,14 +106,9 @@ void gatv2_logits_backward(const HopEdges& hop, Heads shape, float slope, const 
       std::fill_n(own_grad, width, 0.0f);
       const auto add = [&](std::int64_t j, std::int64_t slot) {
         const float* other = z_src + j * width;
-        for (std::int64_t k = 0; k < heads; ++k) {
-          const float grad = grad_logits[slot * heads + k];
-          for (std::int64_t c = k * channels; c < (k + 1) * channels; ++c) {
-            const float raw = other[c] + own[c];
-            own_grad[c] += grad * (raw > 0 ? att[c] : slope * att[c]);
-            part_sum[c] += grad * leaky(raw, slope);
-          }
-        }
+        for (std::int64_t k = 0, c = 0; k < heads; ++k, c += channels)
+          add_leaky_dot_gradients(grad_logits[slot * heads + k], att + c, other + c, own + c, slope, channels,
+                                  own_grad + c, part_sum + c);
       };
       for_each_slot(hop, i, add, [](std::int64_t) {});
     }
@@ -125,11 +120,9 @@ void gatv2_logits_backward(const HopEdges& hop, Heads shape, float slope, const 
     std::fill_n(own_grad, width, 0.0f);
     const auto add = [&](std::int64_t i, std::int64_t slot) {
       const float* other = z_dst + i * width;
-      for (std::int64_t k = 0; k < heads; ++k) {
-        const float grad = grad_logits[slot * heads + k];
-        for (std::int64_t c = k * channels; c < (k + 1) * channels; ++c)
-          own_grad[c] += grad * (own[c] + other[c] > 0 ? att[c] : slope * att[c]);
-      }
+      for (std::int64_t k = 0, c = 0; k < heads; ++k, c += channels)
+        add_leaky_dot_gradient(grad_logits[slot * heads + k], att + c, other + c, own + c, slope, channels,
+                               own_grad + c);
     };
     for_each_slot_of_source(hop, by_source, j, add);
   });
