@@ -79,7 +79,10 @@ void check_headers(const MappedStore& store, const StoreManifest& manifest) {
   const std::uint64_t num_nodes = manifest.num_nodes;
   expect("indptr.npy", "<i8", {num_nodes + 1});
   expect("indices.npy", "<u4", {manifest.num_edges});
-  expect("labels.npy", "<i4", {num_nodes});
+  if (manifest.task == Task::kMultiLabel)
+    expect("labels.npy", "|i1", {num_nodes, static_cast<std::uint64_t>(manifest.num_classes)});
+  else
+    expect("labels.npy", "<i4", {num_nodes});
   for (const char* split : {"train.npy", "valid.npy", "test.npy"}) {
     const NpyHeader& header = store.arrays.at(split).header();
     expect(split, "<u4", header.shape.size() == 1 ? header.shape : Shape{0});  // any length
@@ -94,12 +97,16 @@ Dataset view_of(const MappedStore& store, const StoreManifest& manifest) {
   Dataset dataset;
   dataset.name = manifest.name;
   dataset.source_kind = manifest.source_kind;
+  dataset.task = manifest.task;
   dataset.num_classes = manifest.num_classes;
   dataset.feature_dim = manifest.feature_dim;
   dataset.feature_type = manifest.feature_type;
   dataset.is_symmetric = manifest.is_symmetric;
   dataset.graph = {store.items<EdgeOffset>("indptr.npy"), store.items<NodeId>("indices.npy")};
-  dataset.labels = store.items<std::int32_t>("labels.npy");
+  if (manifest.task == Task::kMultiLabel)
+    dataset.multi_labels = store.items<std::int8_t>("labels.npy");
+  else
+    dataset.labels = store.items<std::int32_t>("labels.npy");
   dataset.train = store.items<NodeId>("train.npy");
   dataset.valid = store.items<NodeId>("valid.npy");
   dataset.test = store.items<NodeId>("test.npy");
@@ -118,10 +125,10 @@ Dataset view_of(const MappedStore& store, const StoreManifest& manifest) {
 void check_values(const Dataset& dataset, const StoreManifest& manifest, const DatasetChecks& checks) {
   checks.check_indptr(dataset.graph.indptr, manifest.num_edges);
   checks.check_indices(dataset.graph);
-  checks.check_labels(dataset.labels, dataset.num_classes);
+  checks.check_labels(dataset.label_table(), dataset.num_classes);
   const std::array splits = {SplitView{"train.npy", dataset.train}, SplitView{"valid.npy", dataset.valid},
                              SplitView{"test.npy", dataset.test}};
-  checks.check_splits(splits, dataset.labels);
+  checks.check_splits(splits, dataset.label_table());
 }
 
 struct OpenedStore {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "engine/core/types.h"
+#include "loaders/label_table.h"
 #include "loaders/row_table.h"
 #include "sampler/csr_graph.h"
 
@@ -20,20 +21,24 @@ struct Dataset {
   std::string source_kind{};  ///< "wordnet", "ogb", ...; "synthetic" for generated data, and every report says so
   std::filesystem::path directory{};  ///< empty when generated in memory
   std::string fingerprint{};  ///< xxh3 of dataset.json, 16 hex digits: which data a run or checkpoint belongs to
-  int num_classes = 0;
+  Task task = Task::kMultiClass;
+  int num_classes = 0;  ///< of kMultiLabel: labels
   int feature_dim = 0;
   FeatureType feature_type = FeatureType::kF16;
   bool is_symmetric = false;
 
-  CsrGraph graph{};                        ///< row v: in-neighbours of v, ascending
-  RowTable features{};                     ///< [V, feature_dim] feature_type, host
-  std::span<const std::int32_t> labels{};  ///< [V]; -1 = unlabelled
-  std::span<const NodeId> train{};         ///< node ids; order kept from the source
+  CsrGraph graph{};                             ///< row v: in-neighbours of v, ascending
+  RowTable features{};                          ///< [V, feature_dim] feature_type, host
+  std::span<const std::int32_t> labels{};       ///< [V] of kMultiClass, as in LabelType
+  std::span<const std::int8_t> multi_labels{};  ///< [V, num_classes] of kMultiLabel, as in LabelType
+  std::span<const NodeId> train{};              ///< node ids; order kept from the source
   std::span<const NodeId> valid{};
   std::span<const NodeId> test{};
 
   std::shared_ptr<const void> storage{};  ///< owns what the spans point at: file mappings, or arrays
 
+  LabelType label_type() const { return {task, task == Task::kMultiLabel ? num_classes : 1}; }
+  LabelTable label_table() const { return {label_type(), labels, multi_labels}; }
   std::size_t num_nodes() const { return graph.num_nodes(); }
   EdgeOffset num_edges() const { return static_cast<EdgeOffset>(graph.indices.size()); }
 };

@@ -95,17 +95,29 @@ void DatasetChecks::check_indices(CsrGraph graph) const {
                             " nodes; run salient-prepare verify " + directory_.string());
 }
 
-void DatasetChecks::check_labels(std::span<const std::int32_t> labels, int num_classes) const {
+void DatasetChecks::check_labels(const LabelTable& labels, int num_classes) const {
+  if (labels.type.task == Task::kMultiLabel) return check_flags(labels);
+  const std::span<const std::int32_t> classes = labels.classes;
   const std::size_t node =
-      first_bad(labels.size(), [=](std::size_t v) { return labels[v] < -1 || labels[v] >= num_classes; });
+      first_bad(classes.size(), [=](std::size_t v) { return classes[v] < -1 || classes[v] >= num_classes; });
   if (node != kNone)
-    refuse("labels.npy", "node " + std::to_string(node) + " has label " + std::to_string(labels[node]) +
+    refuse("labels.npy", "node " + std::to_string(node) + " has label " + std::to_string(classes[node]) +
                              ", labels are below " + std::to_string(num_classes) + ", or -1 for none");
 }
 
-void DatasetChecks::check_splits(std::span<const SplitView> splits, std::span<const std::int32_t> labels) const {
+void DatasetChecks::check_flags(const LabelTable& labels) const {
+  const std::span<const std::int8_t> flags = labels.flags;
+  const std::size_t at = first_bad(flags.size(), [=](std::size_t i) { return flags[i] < -1 || flags[i] > 1; });
+  if (at == kNone) return;
+  const auto width = static_cast<std::size_t>(labels.type.width);
+  refuse("labels.npy", "node " + std::to_string(at / width) + ", label " + std::to_string(at % width) + " is " +
+                           std::to_string(flags[at]) + ", allowed are 1, 0, and -1 for not known");
+}
+
+void DatasetChecks::check_splits(std::span<const SplitView> splits, const LabelTable& labels) const {
   constexpr std::uint8_t kNoSplit = 0xFF;
-  std::vector<std::uint8_t> split_of(labels.size(), kNoSplit);
+  const std::size_t num_nodes = labels.num_nodes();
+  std::vector<std::uint8_t> split_of(num_nodes, kNoSplit);
   // NOLINTNEXTLINE(bugprone-too-small-loop-variable): there are three splits
   for (std::uint8_t s = 0; s < splits.size(); ++s) {
     for (std::size_t position = 0; position < splits[s].ids.size(); ++position) {
@@ -113,10 +125,10 @@ void DatasetChecks::check_splits(std::span<const SplitView> splits, std::span<co
       const auto refuse_id = [&](const std::string& why) {
         refuse(splits[s].file, "position " + std::to_string(position) + ": node " + std::to_string(id) + why);
       };
-      if (id >= labels.size()) refuse_id(", the graph has " + std::to_string(labels.size()) + " nodes");
+      if (id >= num_nodes) refuse_id(", the graph has " + std::to_string(num_nodes) + " nodes");
       if (split_of[id] == s) refuse_id(" stands here twice");
       if (split_of[id] != kNoSplit) refuse_id(std::string(" is in ") + splits[split_of[id]].file + " too");
-      if (s == 0 && labels[id] < 0) refuse_id(" is for training but has no label");
+      if (s == 0 && labels.num_known(id) == 0) refuse_id(" is for training but has no label");
       split_of[id] = s;
     }
   }

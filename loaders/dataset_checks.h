@@ -10,6 +10,7 @@
 #include <string>
 
 #include "engine/core/types.h"
+#include "loaders/label_table.h"
 #include "loaders/row_table.h"
 #include "sampler/csr_graph.h"
 
@@ -28,8 +29,8 @@ class DatasetChecks {
   /// What open_dataset() checks. Cost: one pass over each array, at memory speed.
   void check_indptr(std::span<const EdgeOffset> indptr, std::uint64_t num_edges) const;
   void check_indices(CsrGraph graph) const;
-  void check_labels(std::span<const std::int32_t> labels, int num_classes) const;
-  void check_splits(std::span<const SplitView> splits, std::span<const std::int32_t> labels) const;
+  void check_labels(const LabelTable& labels, int num_classes) const;
+  void check_splits(std::span<const SplitView> splits, const LabelTable& labels) const;
 
   /// What only verify_dataset() checks.
   void check_rows_ascend(CsrGraph graph, bool is_deduplicated) const;
@@ -38,6 +39,7 @@ class DatasetChecks {
   void check_finite(RowTable features, FeatureType type) const;
 
  private:
+  void check_flags(const LabelTable& labels) const;
   [[noreturn]] void refuse(const char* file, const std::string& what) const;
 
   std::filesystem::path directory_;

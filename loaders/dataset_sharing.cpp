@@ -36,6 +36,7 @@ std::string describe_shared(const Dataset& dataset, const SharedMemory& memory) 
   const Json text = {{"name", dataset.name},
                      {"source_kind", dataset.source_kind},
                      {"fingerprint", dataset.fingerprint},
+                     {"task", static_cast<int>(dataset.task)},
                      {"num_classes", dataset.num_classes},
                      {"feature_dim", dataset.feature_dim},
                      {"feature_type", static_cast<int>(dataset.feature_type)},
@@ -44,6 +45,7 @@ std::string describe_shared(const Dataset& dataset, const SharedMemory& memory) 
                      {"indices", place(dataset.graph.indices, memory)},
                      {"features", place(features, memory)},
                      {"labels", place(dataset.labels, memory)},
+                     {"multi_labels", place(dataset.multi_labels, memory)},
                      {"train", place(dataset.train, memory)},
                      {"valid", place(dataset.valid, memory)},
                      {"test", place(dataset.test, memory)}};
@@ -57,6 +59,7 @@ Dataset map_described(const std::string& description) {
   dataset.name = text["name"];
   dataset.source_kind = text["source_kind"];
   dataset.fingerprint = text["fingerprint"];
+  dataset.task = static_cast<Task>(text["task"].get<int>());
   dataset.num_classes = text["num_classes"];
   dataset.feature_dim = text["feature_dim"];
   dataset.feature_type = static_cast<FeatureType>(text["feature_type"].get<int>());
@@ -66,6 +69,7 @@ Dataset map_described(const std::string& description) {
   if (!features.empty())
     dataset.features = {features.data(), dataset.num_nodes(), features.size() / dataset.num_nodes()};
   dataset.labels = mapped<std::int32_t>(text["labels"], *mappings);
+  dataset.multi_labels = mapped<std::int8_t>(text["multi_labels"], *mappings);
   dataset.train = mapped<NodeId>(text["train"], *mappings);
   dataset.valid = mapped<NodeId>(text["valid"], *mappings);
   dataset.test = mapped<NodeId>(text["test"], *mappings);

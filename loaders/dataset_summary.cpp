@@ -36,6 +36,20 @@ LabelPairs count_label_pairs(const Dataset& dataset) {
       [](LabelPairs a, LabelPairs b) { return a + b; });
 }
 
+void count_flags(const Dataset& dataset, DatasetSummary& summary) {
+  const LabelTable labels = dataset.label_table();
+  const auto width = static_cast<std::size_t>(labels.type.width);
+  std::uint64_t known = 0;
+  for (NodeId v = 0; v < labels.num_nodes(); ++v) {
+    const int known_here = labels.num_known(v);
+    known += static_cast<std::uint64_t>(known_here);
+    if (known_here == 0) ++summary.unlabelled_nodes;
+    for (std::size_t t = 0; t < width; ++t)
+      if (labels.flags[v * width + t] == 1) ++summary.nodes_of_class[t];
+  }
+  summary.known_share = static_cast<double>(known) / static_cast<double>(labels.flags.size());
+}
+
 std::string grouped(std::uint64_t value) {  // 1,234,567
   std::string text = std::to_string(value);
   for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
@@ -70,6 +84,7 @@ DatasetSummary summarise(const Dataset& dataset, int num_threads) {
     summary.max_degree = at_share(1);
   }
   summary.nodes_of_class.resize(static_cast<std::size_t>(dataset.num_classes));
+  if (dataset.task == Task::kMultiLabel) return count_flags(dataset, summary), summary;
   for (const std::int32_t label : dataset.labels)
     ++(label < 0 ? summary.unlabelled_nodes : summary.nodes_of_class[static_cast<std::size_t>(label)]);
   oneapi::tbb::task_arena arena(num_threads > 0 ? num_threads : oneapi::tbb::task_arena::automatic);
@@ -96,7 +111,12 @@ std::string summary_text(const Dataset& dataset, const DatasetSummary& summary) 
              ", " + rounded(static_cast<double>(dataset.num_nodes() * dataset.features.row_bytes) / 1e6, 1) + " MB");
   else
     line("features", "none; salient-train needs some");
-  if (!summary.nodes_of_class.empty()) {
+  if (dataset.task == Task::kMultiLabel) {
+    const auto [rarest, largest] = std::ranges::minmax(summary.nodes_of_class);
+    line("labels", std::to_string(dataset.num_classes) + " a node, each of " + grouped(rarest) + " to " +
+                       grouped(largest) + " nodes; " + rounded(100 * summary.known_share, 1) + " % known; " +
+                       grouped(summary.unlabelled_nodes) + " nodes unlabelled");
+  } else if (!summary.nodes_of_class.empty()) {
     const auto [rarest, largest] = std::ranges::minmax(summary.nodes_of_class);
     line("classes", std::to_string(dataset.num_classes) + ", from " + grouped(rarest) + " to " + grouped(largest) +
                         " nodes; " + grouped(summary.unlabelled_nodes) + " nodes unlabelled");

@@ -1,4 +1,4 @@
-// loaders/row_table.h - a feature matrix as the loaders see it: rows of bytes.
+// loaders/row_table.h - a matrix of features or labels as the loaders see it: rows of bytes.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@ enum class FeatureType : std::uint8_t { kF16, kF32 };
 
 constexpr std::size_t size_of(FeatureType type) { return type == FeatureType::kF16 ? 2 : 4; }
 
-/// Row-major feature matrix, seen as bytes so that one routine serves every dtype. Borrows `data`.
+/// Row-major matrix, seen as bytes so that one routine serves every dtype. Borrows `data`.
 struct RowTable {
   const std::byte* data = nullptr;  ///< [num_rows, row_bytes]
   std::size_t num_rows = 0;         ///< V
-  std::size_t row_bytes = 0;        ///< feature_dim * size_of(dtype)
+  std::size_t row_bytes = 0;        ///< of features: feature_dim * size_of(dtype)
 };
 
 }  // namespace salient

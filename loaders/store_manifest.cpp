@@ -13,6 +13,7 @@ namespace salient {
 namespace {
 
 constexpr std::uint64_t kMaxNodes = 0xFFFFFFFE;  // 0xFFFFFFFF is never an id
+constexpr char kMultiLabelTask[] = "multi-label";
 constexpr std::uint64_t kMaxInt = std::numeric_limits<int>::max();
 constexpr std::uint64_t kMaxOffset = std::numeric_limits<std::int64_t>::max();
 
@@ -20,6 +21,16 @@ FeatureType feature_type_of(const JsonObject& root) {
   const std::string text = root.string("feature_dtype");
   if (text != "f16" && text != "f32") root.refuse("feature_dtype", "is '" + text + "', allowed are f16 and f32");
   return text == "f16" ? FeatureType::kF16 : FeatureType::kF32;
+}
+
+Task task_of(const JsonObject& root) {
+  const std::vector<std::string> keys = root.keys();
+  if (std::ranges::find(keys, "task") == keys.end()) return Task::kMultiClass;
+  const std::string text = root.string("task");
+  if (text != kMultiLabelTask)
+    root.refuse("task",
+                "is '" + text + "', this program knows '" + kMultiLabelTask + "', or no such field for classes");
+  return Task::kMultiLabel;
 }
 
 std::uint64_t hash_of(const JsonObject& entry) {
@@ -55,7 +66,9 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
   manifest.name = root.string("name");
   manifest.num_nodes = root.integer("num_nodes", 1, kMaxNodes);
   manifest.num_edges = root.integer("num_edges", 0, kMaxOffset);
-  manifest.num_classes = static_cast<int>(root.integer("num_classes", 0, kMaxInt));
+  manifest.task = task_of(root);
+  const std::uint64_t least_classes = manifest.task == Task::kMultiLabel ? 1 : 0;
+  manifest.num_classes = static_cast<int>(root.integer("num_classes", least_classes, kMaxInt));
   manifest.feature_dim = static_cast<int>(root.integer("feature_dim", 0, kMaxInt));
   manifest.feature_type = feature_type_of(root);
   manifest.is_symmetric = root.boolean("symmetric");
@@ -87,6 +100,7 @@ std::string manifest_text(const StoreManifest& manifest) {
   root["name"] = manifest.name;
   root["num_nodes"] = manifest.num_nodes;
   root["num_edges"] = manifest.num_edges;
+  if (manifest.task == Task::kMultiLabel) root["task"] = kMultiLabelTask;
   root["num_classes"] = manifest.num_classes;
   root["feature_dim"] = manifest.feature_dim;
   root["feature_dtype"] = manifest.feature_type == FeatureType::kF16 ? "f16" : "f32";

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/core/file_io.h"
+#include "loaders/label_table.h"
 #include "loaders/row_table.h"
 
 namespace salient {
@@ -13,11 +14,12 @@ namespace salient {
 inline constexpr char kManifestName[] = "dataset.json";
 inline constexpr int kStoreVersion = 1;
 
-/// Field for field what FORMATS.md section 1 lists.
+/// Field for field what docs/DATASETS.md lists.
 struct StoreManifest {
   std::string name{};
   std::uint64_t num_nodes = 0;
   std::uint64_t num_edges = 0;
+  Task task = Task::kMultiClass;  ///< "task": "multi-label"; stores of kMultiClass do not have the field
   int num_classes = 0;
   int feature_dim = 0;
   FeatureType feature_type = FeatureType::kF16;

@@ -105,7 +105,8 @@ requires std::is_same_v<std::remove_const_t<Self>, EdgesArguments>
 void visit_fields(Self& self, Visit&& field) {
   field("edges", self.edges, ".txt .csv .tsv (also .gz) or .npy: a pair of node ids per edge; needed");
   field("features", self.features, ".npy [nodes, width]");
-  field("labels", self.labels, ".npy [nodes]: integers, -1 or NaN = unlabelled");
+  field("labels", self.labels,
+        ".npy [nodes]: classes, -1 or NaN = unlabelled; [nodes, labels]: 1, 0, or -1 or NaN = not known");
   field("train", self.train, ".npy: ids, or a bool mask [nodes]");
   field("valid", self.valid, "likewise");
   field("test", self.test, "likewise");

@@ -62,6 +62,8 @@ Dataset open_dataset_together(Communicator& comm, const Launch& launch, const st
   const Timer loading;
   Dataset dataset = open_named_dataset(name, data_root, comm, launch);
   require_equal_on_all_ranks(comm, "the checksum of the data set", dataset.fingerprint, ErrorKind::kBadData);
+  if (dataset.task == Task::kMultiLabel)
+    fail(ErrorKind::kUsage, dataset.name + ": several labels a node cannot be trained on yet");
   char seconds[32];
   (void)std::snprintf(seconds, sizeof seconds, "%.1f s", loading.seconds());
   if (comm.rank() == 0)

@@ -48,10 +48,11 @@ std::optional<std::uint64_t> number_of_rows(const RawGraph& graph, const EdgesOp
   if (graph.features.dim > 0)
     rows = graph.features.rows.size() / (static_cast<std::size_t>(graph.features.dim) * size_of(graph.features.type));
   if (options.labels.empty()) return rows;
-  if (rows && *rows != graph.labels.size())
-    fail(ErrorKind::kBadData, options.labels.string() + ": " + std::to_string(graph.labels.size()) + " labels, " +
+  const std::size_t num_labelled = graph.label_table().num_nodes();
+  if (rows && *rows != num_labelled)
+    fail(ErrorKind::kBadData, options.labels.string() + ": labels of " + std::to_string(num_labelled) + " nodes, " +
                                   options.features.string() + " has " + std::to_string(*rows) + " rows");
-  return graph.labels.size();
+  return num_labelled;
 }
 
 /// All ids of the list, ascending, each once.
@@ -98,9 +99,10 @@ void number_nodes(RawGraph& graph, EdgeList edges, std::optional<std::uint64_t> 
 
 /// The seeded split of the labelled nodes; when all are labelled, of all.
 void draw_split(RawGraph& graph, const EdgesOptions& options) {
+  const LabelTable labels = graph.label_table();
   std::vector<NodeId> labelled;
-  for (std::size_t v = 0; v < graph.labels.size(); ++v)
-    if (graph.labels[v] >= 0) labelled.push_back(static_cast<NodeId>(v));
+  for (NodeId v = 0; v < labels.num_nodes(); ++v)
+    if (labels.num_known(v) > 0) labelled.push_back(v);
   Split parts = split(labelled.size(), {options.split[0], options.split[1], options.split[2]}, options.rng_seed);
   for (std::vector<NodeId>* part : {&parts.train, &parts.valid, &parts.test})
     for (NodeId& id : *part) id = labelled[id];
@@ -114,10 +116,11 @@ void read_splits(RawGraph& graph, const EdgesOptions& options) {
   const std::array parts = {&graph.train, &graph.valid, &graph.test};
   for (std::size_t s = 0; s < names.size(); ++s)
     if (!names[s].empty()) *parts[s] = read_split(names[s], graph.num_nodes);
-  const std::vector<std::int32_t> unlabelled(graph.labels.empty() ? graph.num_nodes : 0, -1);
+  const std::vector<std::int32_t> unlabelled(options.labels.empty() ? graph.num_nodes : 0, -1);
   const std::array views = {SplitView{names[0].c_str(), graph.train}, SplitView{names[1].c_str(), graph.valid},
                             SplitView{names[2].c_str(), graph.test}};
-  DatasetChecks({}).check_splits(views, graph.labels.empty() ? unlabelled : graph.labels);
+  DatasetChecks({}).check_splits(views,
+                                 options.labels.empty() ? LabelTable{.classes = unlabelled} : graph.label_table());
 }
 
 }  // namespace
@@ -133,8 +136,7 @@ RawGraph import_edges(const EdgesOptions& options) {
   graph.rng_seed = options.rng_seed;
   graph.features.type = options.feature_type;
   if (!options.features.empty()) graph.features = read_features(options.features, options.feature_type);
-  if (!options.labels.empty()) graph.labels = read_labels(options.labels);
-  if (!graph.labels.empty()) graph.num_classes = std::max(0, std::ranges::max(graph.labels) + 1);
+  if (!options.labels.empty()) read_labels(options.labels, graph);
   const std::optional<std::uint64_t> num_rows = number_of_rows(graph, options);
   EdgeList edges = read_edge_file(
       options.edges, {.columns = options.columns, .num_nodes = num_rows, .num_threads = options.num_threads});

@@ -1,7 +1,6 @@
 // loaders/prepare/masked_npz_importer.cpp - six arrays of one file
 #include "loaders/prepare/masked_npz_importer.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "engine/core/error.h"
@@ -36,7 +35,7 @@ std::vector<NodeId> read_mask(const ZipArchive& archive, const char* key, int ma
            array.name() + ": row " + std::to_string(mask) + ": node " + std::to_string(node) + rule);
     };
     if (taken[node] != 0) refuse(" is in another part of the split, too");
-    if (graph.labels[node] < 0 && std::string_view(key) == "train_masks")
+    if (graph.label_table().num_known(node) == 0 && std::string_view(key) == "train_masks")
       refuse(" is to be trained on without a label");
     taken[node] = 1;
     nodes.push_back(node);
@@ -66,7 +65,6 @@ RawGraph import_masked_npz(const MaskedNpzOptions& options) {
   read_features(features, graph);
   NpzArray labels(archive, "node_labels");
   read_labels(labels, graph);
-  graph.num_classes = *std::ranges::max_element(graph.labels) + 1;
 
   NpzArray edges(archive, "edges");
   read_edges(edges, EdgeLayout::kPairs, graph);

@@ -39,6 +39,37 @@ void read_rows(const NpyFile& file, std::size_t dim, std::size_t first, std::siz
   }
 }
 
+std::vector<std::int32_t> read_classes(const NpyFile& file) {
+  std::vector<double> values(file.header().num_items());
+  convert_to_double(file.header(), file.data().data(), values.size(), values.data());
+  std::vector<std::int32_t> labels(values.size());
+  constexpr double kHighest = std::numeric_limits<std::int32_t>::max() - 1;
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    const double value = std::isnan(values[v]) ? -1 : values[v];
+    if (!(value >= -1 && value <= kHighest) || value != std::floor(value))
+      refuse(file, "node " + std::to_string(v) + " has label " + std::to_string(value) +
+                       ", labels are whole numbers from 0, or -1 or NaN for none");
+    labels[v] = static_cast<std::int32_t>(value);
+  }
+  return labels;
+}
+
+/// [V, T] in C order, whatever the order in the file.
+std::vector<std::int8_t> read_flags(const NpyFile& file) {
+  const std::size_t num_nodes = file.header().shape[0], width = file.header().shape[1];
+  std::vector<std::int8_t> flags(num_nodes * width);
+  std::vector<float> rows;
+  const std::size_t block = std::max<std::size_t>(1, (std::size_t{1} << 18) / width);
+  for (std::size_t first = 0; first < num_nodes; first += block) {
+    read_rows(file, width, first, std::min(block, num_nodes - first), rows);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (!flag_of(double{rows[i]}, flags[first * width + i]))
+        refuse(file, "node " + std::to_string(first + i / width) + ", label " + std::to_string(i % width) + " is " +
+                         std::to_string(rows[i]) + ", allowed are 1, 0, and -1 or NaN for not known");
+  }
+  return flags;
+}
+
 }  // namespace
 
 RawFeatures read_features(const std::filesystem::path& path, FeatureType type) {
@@ -61,21 +92,19 @@ RawFeatures read_features(const std::filesystem::path& path, FeatureType type) {
   return features;
 }
 
-std::vector<std::int32_t> read_labels(const std::filesystem::path& path) {
+void read_labels(const std::filesystem::path& path, RawGraph& graph) {
   const NpyFile file(path);
-  if (!is_one_column(file.header())) refuse_shape(file, "labels [nodes] or [nodes, 1]");
-  std::vector<double> values(file.header().num_items());
-  convert_to_double(file.header(), file.data().data(), values.size(), values.data());
-  std::vector<std::int32_t> labels(values.size());
-  constexpr double kHighest = std::numeric_limits<std::int32_t>::max() - 1;
-  for (std::size_t v = 0; v < values.size(); ++v) {
-    const double value = std::isnan(values[v]) ? -1 : values[v];
-    if (!(value >= -1 && value <= kHighest) || value != std::floor(value))
-      refuse(file, "node " + std::to_string(v) + " has label " + std::to_string(value) +
-                       ", labels are whole numbers from 0, or -1 or NaN for none");
-    labels[v] = static_cast<std::int32_t>(value);
+  const std::vector<std::uint64_t>& shape = file.header().shape;
+  if (is_one_column(file.header())) {
+    graph.labels = read_classes(file);
+    graph.num_classes = graph.labels.empty() ? 0 : std::max(0, std::ranges::max(graph.labels) + 1);
+    return;
   }
-  return labels;
+  if (shape.size() != 2 || shape[1] == 0 || shape[1] > kMaxMultiLabels)
+    refuse_shape(file, "labels [nodes], or [nodes, labels] of 0 and 1");
+  graph.task = Task::kMultiLabel;
+  graph.num_classes = static_cast<int>(shape[1]);
+  graph.multi_labels = read_flags(file);
 }
 
 std::vector<NodeId> read_split(const std::filesystem::path& path, std::uint64_t num_nodes) {

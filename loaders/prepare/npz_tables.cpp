@@ -15,6 +15,23 @@ std::string nodes_of(const RawGraph& graph) {
   return "the graph has nodes 0 to " + std::to_string(graph.num_nodes - 1);
 }
 
+/// [V, T], C or Fortran order.
+void read_flags(NpzArray& array, RawGraph& graph) {
+  const NpyHeader& header = array.header();
+  const std::uint64_t num_nodes = header.shape[0], width = header.shape[1];
+  graph.task = Task::kMultiLabel;
+  graph.num_classes = static_cast<int>(width);
+  graph.multi_labels.resize(num_nodes * width);
+  for_each_block<float>(array, "labels", [&](std::span<const float> values, std::uint64_t position) {
+    for (const float value : values) {
+      const std::uint64_t at = header.is_fortran_order ? position % num_nodes * width + position / num_nodes : position;
+      if (!flag_of(double{value}, graph.multi_labels[at]))
+        fail_at_item(array, position, std::to_string(value), "allowed are 1, 0, and -1 or NaN for not known");
+      ++position;
+    }
+  });
+}
+
 }  // namespace
 
 void fail_at_item(const NpzArray& array, std::uint64_t item, const std::string& value, const std::string& rule) {
@@ -72,8 +89,10 @@ void read_features(NpzArray& array, RawGraph& graph) {
 
 void read_labels(NpzArray& array, RawGraph& graph) {
   const auto& shape = array.header().shape;
-  const bool is_column = shape.size() == 1 || (shape.size() == 2 && shape[1] == 1);
-  if (!is_column || shape[0] != graph.num_nodes) fail_at_shape(array, "(" + std::to_string(graph.num_nodes) + ", 1)");
+  const bool fits = shape.size() == 1 || (shape.size() == 2 && shape[1] > 0 && shape[1] <= kMaxMultiLabels);
+  if (!fits || shape[0] != graph.num_nodes)
+    fail_at_shape(array, "(" + std::to_string(graph.num_nodes) + ", 1), or more columns for several labels");
+  if (shape.size() == 2 && shape[1] > 1) return read_flags(array, graph);
   graph.labels.reserve(graph.num_nodes);
   for_each_block<float>(array, "labels", [&](std::span<const float> values, std::uint64_t position) {
     for (const float value : values) {
@@ -83,6 +102,7 @@ void read_labels(NpzArray& array, RawGraph& graph) {
       ++position;
     }
   });
+  graph.num_classes = *std::ranges::max_element(graph.labels) + 1;
 }
 
 }  // namespace salient

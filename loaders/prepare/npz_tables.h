@@ -46,8 +46,9 @@ int feature_dim_of(const NpzArray& array, std::uint64_t num_nodes);
 /// @throws Error{kBadData} for another shape or type, and as append_feature_rows()
 void read_features(NpzArray& array, RawGraph& graph);
 
-/// Appends labels from numbers of shape [V] or [V, 1].
-/// @throws Error{kBadData} for another shape, and for what label_of() refuses
+/// Sets task, num_classes, and labels or multi_labels from numbers of shape [V] or [V, 1], classes, or [V, T], several
+/// labels. num_nodes is set.
+/// @throws Error{kBadData} for another shape, and for what label_of() or flag_of() refuses
 void read_labels(NpzArray& array, RawGraph& graph);
 
 }  // namespace salient

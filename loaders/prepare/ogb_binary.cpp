@@ -34,7 +34,13 @@ OgbSize size_of_ogb_binary(const ZipArchive& archive) {
   return size;
 }
 
-OgbSize size_of_ogb_binary(const OgbLayout& layout) { return size_of_ogb_binary(ZipArchive(layout.raw("data.npz"))); }
+OgbSize size_of_ogb_binary(const OgbLayout& layout) {
+  OgbSize size = size_of_ogb_binary(ZipArchive(layout.raw("data.npz")));
+  const ZipArchive labels(layout.raw("node-label.npz"));
+  const NpzArray array(labels, "node_label");
+  size.label_bytes = label_bytes_of(array.header().shape.size() == 2 ? array.header().shape[1] : 1);
+  return size;
+}
 
 void read_ogb_binary_labels(const OgbLayout& layout, RawGraph& graph) {
   const ZipArchive archive(layout.raw("node-label.npz"));

@@ -146,9 +146,44 @@ void read_features(const OgbLayout& layout, const Promise& promise, int num_thre
   promise.check(reader.line_number(), path);
 }
 
+/// One line: 0, 1, and nan or nothing for not known.
+void append_flags(const LineReader& reader, std::string_view line, RawGraph& graph) {
+  FieldSplitter splitter(line, ',');
+  int column = 0;
+  for (std::string_view field; splitter.next(field); ++column) {
+    double value = std::numeric_limits<double>::quiet_NaN();
+    std::int8_t flag = -1;
+    if ((!field.empty() && !parse_number(field, value)) || !flag_of(value, flag))
+      fail_at_line(reader.path(), reader.line_number(), field,
+                   "column " + std::to_string(column + 1) + " is not 0 or 1, nor nan or empty for not known");
+    graph.multi_labels.push_back(flag);
+  }
+  if (column != graph.num_classes)
+    fail_at_line(reader.path(), reader.line_number(), line,
+                 "has " + std::to_string(column) + " columns, the first line has " + std::to_string(graph.num_classes));
+}
+
+void read_flags(LineReader& reader, std::string_view first, const Promise& promise, RawGraph& graph) {
+  const std::size_t num_columns = num_columns_of(first);
+  if (num_columns > kMaxMultiLabels)
+    fail_at_line(reader.path(), 1, first, "has " + std::to_string(num_columns) + " columns of labels");
+  graph.task = Task::kMultiLabel;
+  graph.num_classes = static_cast<int>(num_columns);
+  append_flags(reader, first, graph);
+  for (std::string_view line; reader.next(line);) {
+    append_flags(reader, line, graph);
+    promise.check_not_above(reader.line_number(), reader.path());
+  }
+  promise.check(reader.line_number(), reader.path());
+}
+
+/// One column is the class, several are a label each.
 void read_labels(const OgbLayout& layout, const Promise& promise, RawGraph& graph) {
   LineReader reader(layout.raw("node-label.csv.gz"));
-  for (std::string_view line; reader.next(line);) {
+  std::string_view line;
+  bool is_line = reader.next(line);
+  if (is_line && num_columns_of(line) > 1) return read_flags(reader, line, promise, graph);
+  for (; is_line; is_line = reader.next(line)) {
     double value = 0;
     std::int32_t label = 0;
     if (!parse_number(line, value) || !label_of(value, label))
@@ -164,6 +199,8 @@ void read_labels(const OgbLayout& layout, const Promise& promise, RawGraph& grap
 OgbSize size_of_ogb_csv(const OgbLayout& layout) {
   OgbSize size{.num_nodes = read_num_nodes(layout).num_lines,
                .num_edges = read_promise(layout.raw("num-edge-list.csv.gz")).num_lines};
+  LineReader labels(layout.raw("node-label.csv.gz"));
+  if (std::string_view line; labels.next(line)) size.label_bytes = label_bytes_of(num_columns_of(line));
   LineReader features(layout.raw("node-feat.csv.gz"));
   if (std::string_view line; features.next(line)) size.feature_dim = num_columns_of(line);
   return size;

@@ -31,7 +31,7 @@ std::vector<NodeId> read_split_part(const OgbLayout& layout, std::uint8_t part, 
     if (!parse_number(line, node)) refuse("is not a node id");
     if (node >= graph.num_nodes) refuse("the graph has nodes 0 to " + std::to_string(graph.num_nodes - 1));
     if (part_of[node] != 0) refuse(std::string("the node is already in ") + kFiles[part_of[node]]);
-    if (part == 1 && graph.labels[node] < 0) refuse("a training node without a label");
+    if (part == 1 && graph.label_table().num_known(node) == 0) refuse("a training node without a label");
     part_of[node] = part;
     nodes.push_back(node);
   }
@@ -77,6 +77,7 @@ void add_class_names(const OgbLayout& layout, RawGraph& graph) {
 }
 
 int count_classes(const OgbLayout& layout, const RawGraph& graph) {
+  if (graph.task == Task::kMultiLabel) return graph.num_classes;
   const int found = graph.labels.empty() ? 0 : *std::ranges::max_element(graph.labels) + 1;
   if (!layout.known) return found;
   if (graph.num_nodes != layout.known->num_nodes)
@@ -133,7 +134,7 @@ std::uint64_t ogb_memory_bytes(const OgbOptions& options) {
   const std::uint64_t edges = 2 * sizeof(NodeId) * size.num_edges * growth;
   const std::uint64_t rows = entries * sizeof(NodeId) + size.num_nodes * (sizeof(EdgeOffset) + sizeof(NodeId));
   return num_features * size_of(options.feature_type) + std::max(turned, edges + rows) +
-         size.num_nodes * (sizeof(std::int32_t) + 1);
+         size.num_nodes * (size.label_bytes + 1);
 }
 
 }  // namespace salient

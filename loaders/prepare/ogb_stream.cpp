@@ -102,14 +102,18 @@ void write_edges(const ZipArchive& archive, const RawGraph& graph, const StreamP
 void write_node_data(RawGraph& graph, const OgbLayout& layout, StoreWriter& store) {
   read_ogb_binary_labels(layout, graph);
   read_ogb_split(layout, graph);
-  const auto write = [&store]<class T>(const char* name, const char* dtype, std::vector<T>& values) {
-    store.write_array(name, dtype, std::span<const T>(values), {values.size()});
+  const auto write = [&store]<class T>(const char* name, const char* dtype, std::vector<T>& values,
+                                       std::vector<std::uint64_t> shape) {
+    store.write_array(name, dtype, std::span<const T>(values), std::move(shape));
     values = {};
   };
-  write("labels.npy", "<i4", graph.labels);
-  write("train.npy", "<u4", graph.train);
-  write("valid.npy", "<u4", graph.valid);
-  write("test.npy", "<u4", graph.test);
+  if (graph.task == Task::kMultiLabel)
+    write("labels.npy", "|i1", graph.multi_labels, {graph.num_nodes, static_cast<std::uint64_t>(graph.num_classes)});
+  else
+    write("labels.npy", "<i4", graph.labels, {graph.num_nodes});
+  write("train.npy", "<u4", graph.train, {graph.train.size()});
+  write("valid.npy", "<u4", graph.valid, {graph.valid.size()});
+  write("test.npy", "<u4", graph.test, {graph.test.size()});
   store.write_lines("class_names.txt", graph.class_names);
 }
 
@@ -143,6 +147,7 @@ StoreManifest manifest_of(const RawGraph& graph, const CsrFiles& csr) {
   manifest.name = graph.name;
   manifest.num_nodes = graph.num_nodes;
   manifest.num_edges = csr.num_entries();
+  manifest.task = graph.task;
   manifest.num_classes = graph.num_classes;
   manifest.feature_dim = graph.features.dim;
   manifest.feature_type = graph.features.type;
@@ -173,13 +178,14 @@ WriteReport stream_ogb(const OgbOptions& options, const WriteStoreOptions& write
   const OgbLayout layout = layout_of(options);
   RawGraph graph = start_ogb(options, layout);
   const ZipArchive archive(layout.raw("data.npz"));
-  const OgbSize size = size_of_ogb_binary(archive);
+  const OgbSize size = size_of_ogb_binary(layout);
   graph.num_nodes = size.num_nodes;
   graph.features.dim = static_cast<int>(size.feature_dim);
   const int num_threads = write.num_threads > 0 ? write.num_threads : num_usable_cores();
   const StreamPlan plan = plan_stream({.num_nodes = size.num_nodes,
                                        .num_keys = size.num_edges * (graph.symmetrise ? 2 : 1),
                                        .row_bytes = size.feature_dim * size_of(options.feature_type),
+                                       .label_bytes = size.label_bytes,
                                        .split_bytes = split_bytes_of(layout),
                                        .num_threads = num_threads},
                                       memory_bytes, layout.root.string());

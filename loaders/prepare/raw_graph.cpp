@@ -29,6 +29,12 @@ bool label_of(double value, std::int32_t& label) {
   return label = static_cast<std::int32_t>(value), true;
 }
 
+bool flag_of(double value, std::int8_t& flag) {
+  if (std::isnan(value)) return flag = -1, true;
+  if (value != -1 && value != 0 && value != 1) return false;
+  return flag = static_cast<std::int8_t>(value), true;
+}
+
 bool is_node_count(std::uint64_t count) { return count > 0 && count < std::numeric_limits<NodeId>::max(); }
 
 void convert_features(std::span<const float> values, FeatureType type, int dim, std::uint64_t position,

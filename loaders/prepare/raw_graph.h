@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/core/types.h"
+#include "loaders/label_table.h"
 #include "loaders/row_table.h"
 
 namespace salient {
@@ -31,17 +32,27 @@ struct RawGraph {
   std::vector<NodeId> destinations{};
   bool symmetrise = true;  ///< add the reverse of every edge
   RawFeatures features{};
-  std::vector<std::int32_t> labels{};  ///< [V], -1 = unlabelled; may be empty: no labels at all
+  Task task = Task::kMultiClass;
+  std::vector<std::int32_t> labels{};       ///< [V] of kMultiClass, as in LabelType; may be empty: no labels at all
+  std::vector<std::int8_t> multi_labels{};  ///< [V, num_classes] of kMultiLabel, as in LabelType
   int num_classes = 0;
   std::vector<NodeId> train{}, valid{}, test{};
   std::vector<std::string> class_names{}, vocabulary{};  ///< optional
   std::vector<std::uint64_t> original_ids{};             ///< optional, [V]
   std::uint32_t rng_seed = 0;
+
+  LabelTable label_table() const { return {{task, task == Task::kMultiLabel ? num_classes : 1}, labels, multi_labels}; }
 };
 
 /// The label that a number of a foreign file stands for: NaN is -1, unlabelled; false for fractions, negative numbers
 /// and what does not fit.
 bool label_of(double value, std::int32_t& label);
+
+/// The same for one of several labels: 0, 1, and NaN or -1 for not known; false for anything else.
+bool flag_of(double value, std::int8_t& flag);
+
+/// More labels of a node than this are refused as a mistake.
+inline constexpr std::uint64_t kMaxMultiLabels = std::uint64_t{1} << 20;
 
 /// Node counts that a store can hold: 1 to 2^32 - 2.
 bool is_node_count(std::uint64_t count);

@@ -16,7 +16,6 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kFixed = 40 * kMiB;  // program, libraries, blocks of the streams, buffers of the files
 constexpr std::uint64_t kPerThread = kMiB;   // stack, allocator, a block of keys
 constexpr std::uint64_t kLeastToSort = 8 * kMiB;
-constexpr std::uint64_t kNodeBytes = 5;  // labels and split of every node at the beginning, degrees at the end
 constexpr std::size_t kMostBuffer = std::size_t{128} << 10;  // keys
 
 std::string in_gb(std::uint64_t bytes) {
@@ -27,7 +26,8 @@ std::string in_gb(std::uint64_t bytes) {
 
 StreamPlan plan_stream(const StreamSize& size, std::uint64_t memory_bytes, const std::string& what) {
   const std::uint64_t fixed = kFixed + static_cast<std::uint64_t>(size.num_threads) * kPerThread + size.split_bytes;
-  const std::uint64_t least = fixed + std::max(kNodeBytes * size.num_nodes, kLeastToSort);
+  const std::uint64_t node_bytes = size.label_bytes + 1;  // labels and split at the beginning, degrees at the end
+  const std::uint64_t least = fixed + std::max(node_bytes * size.num_nodes, kLeastToSort);
   if (memory_bytes < least)
     fail(ErrorKind::kHostMemory,
          what + ": needs at least " + in_gb(least) + " of memory, --memory-gb allows " + in_gb(memory_bytes));
@@ -38,7 +38,7 @@ StreamPlan plan_stream(const StreamSize& size, std::uint64_t memory_bytes, const
   plan.num_buckets =
       static_cast<unsigned>(std::clamp<std::uint64_t>(4 * all / plan.sort_bytes + 1, 2, EdgeBuckets::kMaxBuckets));
   plan.buffer_keys = std::min(plan.sort_bytes / plan.num_buckets / sizeof(std::uint64_t), kMostBuffer);
-  const std::uint64_t per_node = size.row_bytes + sizeof(EdgeOffset) + sizeof(std::int32_t);
+  const std::uint64_t per_node = size.row_bytes + sizeof(EdgeOffset) + size.label_bytes;
   const std::uint64_t one_bucket = std::min<std::uint64_t>(plan.sort_bytes, size.num_keys * sizeof(NodeId));
   plan.disk_bytes = size.num_nodes * per_node + size.num_keys * sizeof(std::uint64_t) +
                     one_bucket;  // its file goes when its rows are written

@@ -10,6 +10,7 @@ struct StreamSize {
   std::uint64_t num_nodes = 0;
   std::uint64_t num_keys = 0;     ///< adjacency entries before repeats are dropped
   std::uint64_t row_bytes = 0;    ///< of a feature row as stored
+  std::uint64_t label_bytes = 4;  ///< of a node's labels as stored
   std::uint64_t split_bytes = 0;  ///< memory for the node ids of the split
   int num_threads = 1;
 };

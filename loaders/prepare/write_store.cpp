@@ -25,16 +25,16 @@ oneapi::tbb::task_arena arena_of(int num_threads) {
 /// A store that open_dataset() refuses is never written.
 void check_rules(const Dataset& dataset, const fs::path& out) {
   const DatasetChecks checks(out);
-  checks.check_labels(dataset.labels, dataset.num_classes);
+  checks.check_labels(dataset.label_table(), dataset.num_classes);
   const std::array splits = {SplitView{"train.npy", dataset.train}, SplitView{"valid.npy", dataset.valid},
                              SplitView{"test.npy", dataset.test}};
-  checks.check_splits(splits, dataset.labels);
+  checks.check_splits(splits, dataset.label_table());
 }
 
 void write_arrays(const Dataset& dataset, const StoreOrigin& origin, StoreWriter& store) {
   const std::uint64_t num_nodes = dataset.num_nodes();
   const std::uint64_t total = dataset.graph.indptr.size_bytes() + dataset.graph.indices.size_bytes() +
-                              num_nodes * dataset.features.row_bytes + dataset.labels.size_bytes();
+                              num_nodes * (dataset.features.row_bytes + dataset.label_type().row_bytes());
   Progress progress("writing", total, "bytes");
   const auto write = [&]<class T>(const std::string& name, std::string_view dtype, std::span<const T> values,
                                   std::vector<std::uint64_t> shape) {
@@ -42,7 +42,10 @@ void write_arrays(const Dataset& dataset, const StoreOrigin& origin, StoreWriter
   };
   write("indptr.npy", "<i8", dataset.graph.indptr, {num_nodes + 1});
   write("indices.npy", "<u4", dataset.graph.indices, {dataset.graph.indices.size()});
-  write("labels.npy", "<i4", dataset.labels, {num_nodes});
+  if (dataset.task == Task::kMultiLabel)
+    write("labels.npy", "|i1", dataset.multi_labels, {num_nodes, static_cast<std::uint64_t>(dataset.num_classes)});
+  else
+    write("labels.npy", "<i4", dataset.labels, {num_nodes});
   write("train.npy", "<u4", dataset.train, {dataset.train.size()});
   write("valid.npy", "<u4", dataset.valid, {dataset.valid.size()});
   write("test.npy", "<u4", dataset.test, {dataset.test.size()});
@@ -61,6 +64,7 @@ StoreManifest manifest_of(const Dataset& dataset, const StoreOrigin& origin) {
   manifest.name = dataset.name;
   manifest.num_nodes = dataset.num_nodes();
   manifest.num_edges = static_cast<std::uint64_t>(dataset.num_edges());
+  manifest.task = dataset.task;
   manifest.num_classes = dataset.num_classes;
   manifest.feature_dim = dataset.feature_dim;
   manifest.feature_type = dataset.feature_type;
@@ -77,13 +81,15 @@ StoreManifest manifest_of(const Dataset& dataset, const StoreOrigin& origin) {
 
 WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
   if (graph.num_nodes == 0) fail(ErrorKind::kBadData, graph.source_path + ": a graph without nodes");
-  require(graph.labels.empty() || graph.labels.size() == graph.num_nodes, "every node has a label, or none has");
+  const bool has_classes = graph.task == Task::kMultiClass;
+  require((has_classes && graph.labels.empty()) || graph.label_table().num_nodes() == graph.num_nodes,
+          "every node has a label, or none has");
   require(graph.features.rows.size() ==
               graph.num_nodes * static_cast<std::size_t>(graph.features.dim) * size_of(graph.features.type),
           "every node has a feature row");
   StoreOrigin origin;
   origin.edges_read = graph.sources.size();
-  if (graph.labels.empty()) graph.labels.assign(graph.num_nodes, -1);
+  if (has_classes && graph.labels.empty()) graph.labels.assign(graph.num_nodes, -1);
   const CsrArrays arrays = arena_of(options.num_threads).execute([&] {
     return build_csr(graph.num_nodes, std::move(graph.sources), std::move(graph.destinations),
                      graph.symmetrise ? EdgeDirections::kBoth : EdgeDirections::kAsGiven);
@@ -91,6 +97,7 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
   Dataset dataset;
   dataset.name = graph.name;
   dataset.source_kind = graph.source_kind;
+  dataset.task = graph.task;
   dataset.num_classes = graph.num_classes;
   dataset.feature_dim = graph.features.dim;
   dataset.feature_type = graph.features.type;
@@ -99,6 +106,7 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
   dataset.features = {graph.features.rows.data(), graph.num_nodes,
                       static_cast<std::size_t>(graph.features.dim) * size_of(graph.features.type)};
   dataset.labels = graph.labels;
+  dataset.multi_labels = graph.multi_labels;
   dataset.train = graph.train;
   dataset.valid = graph.valid;
   dataset.test = graph.test;

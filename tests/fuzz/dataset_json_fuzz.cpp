@@ -13,7 +13,11 @@ std::vector<std::string> seeds() {
   manifest.created_by = "salient-prepare 0.1.0";
   for (const char* file : {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy"})
     manifest.files[file] = {4100, 0x0123456789ABCDEF};
-  return {manifest_text(manifest), R"({"format": "salient dataset", "files": {"a": [1, {"b": 2}]}})"};
+  StoreManifest multi_label = manifest;
+  multi_label.task = Task::kMultiLabel;
+  multi_label.num_classes = 112;
+  return {manifest_text(manifest), manifest_text(multi_label),
+          R"({"format": "salient dataset", "files": {"a": [1, {"b": 2}]}})"};
 }
 
 }  // namespace salient::fuzz

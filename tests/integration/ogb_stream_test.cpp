@@ -106,6 +106,24 @@ TEST_F(OgbStream, SameBytesForAnyMemoryAndThreads) {
   verify_dataset(scratch_ / "found");
 }
 
+TEST_F(OgbStream, SeveralLabelsANode) {
+  put();
+  std::vector<float> flags;
+  for (std::size_t i = 0; i < kNodes * 3; ++i)
+    flags.push_back(i % 7 == 0 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(i % 2));
+  test::write_bytes(root_ / "raw/node-label.npz",
+                    test::zip({{"node_label.npy", npy("<f4", "(20000, 3)", bytes_of(flags))}}));
+  write_store(import_ogb({.raw = root_}), {.out = scratch_ / "expected"});
+  stream_ogb({.raw = root_}, {.out = scratch_ / "found"}, kEnough);
+  expect_same_store(scratch_ / "expected", scratch_ / "found");
+  verify_dataset(scratch_ / "found");
+  const Dataset dataset = open_dataset(scratch_ / "found");
+  EXPECT_EQ(dataset.label_type(), (LabelType{Task::kMultiLabel, 3}));
+  EXPECT_EQ(dataset.multi_labels[7], -1);
+  EXPECT_EQ(dataset.multi_labels[8], 0);
+  EXPECT_EQ(dataset.multi_labels[9], 1);
+}
+
 TEST_F(OgbStream, ErrorsOfEitherThreadAreOneLineAndLeaveNothing) {
   features_[30'001] = 1e9F;
   put();

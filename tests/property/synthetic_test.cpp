@@ -86,10 +86,10 @@ TEST(Synthetic, GraphsKeepTheRulesOfAStore) {
     checks.check_rows_ascend(dataset.graph, true);
     checks.check_reverse_edges(dataset.graph);
     checks.check_self_loops(dataset.graph, 0);
-    checks.check_labels(dataset.labels, dataset.num_classes);
+    checks.check_labels(dataset.label_table(), dataset.num_classes);
     const std::array splits = {SplitView{"train", dataset.train}, SplitView{"valid", dataset.valid},
                                SplitView{"test", dataset.test}};
-    checks.check_splits(splits, dataset.labels);
+    checks.check_splits(splits, dataset.label_table());
     checks.check_finite(dataset.features, dataset.feature_type);
   }
 }

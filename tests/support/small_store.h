@@ -45,9 +45,21 @@ inline RawGraph small_graph() {
   return graph;
 }
 
+/// The same graph with two labels a node; node 6 has no known one, node 7 one of two.
+inline RawGraph small_multi_label_graph() {
+  RawGraph graph = small_graph();
+  graph.labels.clear();
+  graph.task = Task::kMultiLabel;
+  graph.num_classes = 2;
+  graph.multi_labels = {0, 1, 1, 0, 1, 1, 0, 0, 1, 0, 0, -1, -1, -1, -1, 1};
+  return graph;
+}
+
 class SmallStore {
  public:
-  SmallStore() { write_store(small_graph(), {.out = path(), .num_threads = 1}); }
+  explicit SmallStore(RawGraph graph = small_graph()) {
+    write_store(std::move(graph), {.out = path(), .num_threads = 1});
+  }
 
   std::filesystem::path path() const { return scratch_ / "store"; }
   std::filesystem::path operator/(const std::string& name) const { return path() / name; }

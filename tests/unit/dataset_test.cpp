@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "loaders/dataset_summary.h"
 #include "tests/support/small_store.h"
 
 namespace salient {
@@ -206,6 +207,71 @@ TEST(Dataset, LabelsAreClasses) {
     store.replace_array<std::int32_t>("labels.npy", "<i4", {8}, {0, 1, 2, 0, 1, bad, -1, 1});
     expect_refused(store, 65, {"labels.npy: node 5 has label " + std::to_string(bad)});
   }
+}
+
+TEST(Dataset, OpensSeveralLabelsANode) {
+  const SmallStore store(test::small_multi_label_graph());
+  EXPECT_EQ(json::parse(read_bytes(store / "dataset.json"))["task"], "multi-label");
+  const Dataset dataset = open_dataset(store.path());
+  EXPECT_EQ(dataset.task, Task::kMultiLabel);
+  EXPECT_EQ(dataset.num_classes, 2);
+  EXPECT_TRUE(dataset.labels.empty());
+  EXPECT_EQ(as_vector(dataset.multi_labels), test::small_multi_label_graph().multi_labels);
+  const LabelTable labels = dataset.label_table();
+  EXPECT_EQ(labels.type, (LabelType{Task::kMultiLabel, 2}));
+  EXPECT_EQ(labels.type.row_bytes(), 2u);
+  EXPECT_EQ(labels.num_nodes(), 8u);
+  EXPECT_EQ(labels.num_known(0), 2);
+  EXPECT_EQ(labels.num_known(6), 0);
+  EXPECT_EQ(labels.num_known(7), 1);
+  EXPECT_NO_THROW(verify_dataset(store.path()));
+  const std::string summary = summary_text(dataset, summarise(dataset));
+  EXPECT_NE(summary.find("2 a node, each of 3 to 3 nodes; 75.0 % known; 1 nodes unlabelled"), std::string::npos)
+      << summary;
+}
+
+TEST(Dataset, OneClassANodeIsWrittenAsEver) {
+  const SmallStore store;
+  EXPECT_FALSE(json::parse(read_bytes(store / "dataset.json")).contains("task"));
+  EXPECT_EQ(open_dataset(store.path()).label_type(), LabelType{});
+}
+
+TEST(Dataset, SeveralLabelsAreFlags) {
+  const auto refused = [](const char* dtype, std::vector<std::uint64_t> shape, const auto& values,
+                          const std::string& why) {
+    const SmallStore store(test::small_multi_label_graph());
+    store.replace_array("labels.npy", dtype, std::move(shape), values);
+    expect_refused(store, 65, {"labels.npy: " + why});
+  };
+  std::vector<std::int8_t> flags = test::small_multi_label_graph().multi_labels;
+  refused("<i4", {8}, std::vector<std::int32_t>(8), "dtype <i4, expected |i1");
+  refused("|u1", {8, 2}, flags, "dtype |u1, expected |i1");
+  refused("|b1", {8, 2}, flags, "dtype |b1, expected |i1");
+  refused("|i1", {16}, flags, "shape (16,), expected (8, 2)");
+  refused("|i1", {4, 4}, flags, "shape (4, 4), expected (8, 2)");
+  for (const auto bad : {std::int8_t{2}, std::int8_t{-2}}) {
+    flags[7] = bad;
+    refused("|i1", {8, 2}, flags,
+            "node 3, label 1 is " + std::to_string(bad) + ", allowed are 1, 0, and -1 for not known");
+  }
+  const SmallStore classes;
+  classes.replace_array("labels.npy", "|i1", {8, 2}, std::vector<std::int8_t>(16));
+  expect_refused(classes, 65, {"labels.npy: dtype |i1, expected <i4"});
+  const SmallStore store(test::small_multi_label_graph());
+  store.replace_array<NodeId>("train.npy", "<u4", {2}, {7, 6});
+  store.replace_array<NodeId>("test.npy", "<u4", {0}, {});
+  expect_refused(store, 65, {"train.npy: position 1: node 6 is for training but has no label"});
+}
+
+TEST(Dataset, TaskIsAKnownOne) {
+  const auto refused = [](const char* field, const json& value, const std::string& why) {
+    const SmallStore store(test::small_multi_label_graph());
+    store.edit_manifest([&](json& root) { root[field] = value; });
+    expect_refused(store, 65, {"dataset.json: line", why});
+  };
+  refused("task", "regression", "'task' is 'regression', this program knows 'multi-label'");
+  refused("task", true, "'task' is not a string");
+  refused("num_classes", 0, "'num_classes' is 0, allowed are 1 to");
 }
 
 TEST(Dataset, SplitsAreDistinctLabelledNodes) {

@@ -162,12 +162,46 @@ TEST_F(EdgesWithNodeFiles, SplitsAreIdsOrMasksOrFractions) {
   EXPECT_EQ(graph.train.size(), 1u);
 }
 
+TEST_F(EdgesWithNodeFiles, SeveralColumnsOfLabelsAreALabelEach) {
+  const std::vector<std::int8_t> expected = {0, 1, 1, 1, -1, -1, 0, 0, 1, -1};
+  options_.labels = write_npy(scratch_ / "y.npy", "|i1", "(5, 2)", expected);
+  const RawGraph graph = import_edges(options_);
+  EXPECT_EQ(graph.task, Task::kMultiLabel);
+  EXPECT_EQ(graph.num_classes, 2);
+  EXPECT_TRUE(graph.labels.empty());
+  EXPECT_EQ(graph.multi_labels, expected);
+  options_.labels = write_npy(scratch_ / "y.npy", "<f4", "(5, 2)",
+                              std::vector<float>{0, 1, NAN, 0, 1, 1, 1, NAN, 0, NAN}, true);  // column after column
+  EXPECT_EQ(import_edges(options_).multi_labels, expected);
+  options_.labels =
+      write_npy(scratch_ / "y.npy", "|b1", "(5, 2)", std::vector<std::uint8_t>{0, 1, 1, 1, 0, 0, 1, 0, 0, 0});
+  EXPECT_EQ(import_edges(options_).multi_labels, (std::vector<std::int8_t>{0, 1, 1, 1, 0, 0, 1, 0, 0, 0}));
+
+  options_.labels = write_npy(scratch_ / "y.npy", "|i1", "(5, 2)", expected);
+  options_.split = {0.5, 0.25, 0.25};
+  const RawGraph drawn = import_edges(options_);
+  EXPECT_EQ(drawn.train.size() + drawn.valid.size() + drawn.test.size(), 4u) << "node 2 has no known label";
+  options_.split.clear();
+  options_.train = write_npy(scratch_ / "train.npy", "<i8", "(1,)", std::vector<std::int64_t>{2});
+  EXPECT_COMPLAINT(import_edges(options_), 65, "train.npy: position 0: node 2 is for training but has no label");
+
+  const auto bad = [&](const char* dtype, const char* shape, const auto& values, const char* message) {
+    options_.labels = write_npy(scratch_ / "bad_y.npy", dtype, shape, values);
+    EXPECT_COMPLAINT(import_edges(options_), 65, message);
+  };
+  bad("<i8", "(5, 2)", std::vector<std::int64_t>{0, 1, 1, 1, 0, 3, 0, 0, 1, 0}, "bad_y.npy: node 2, label 1 is 3");
+  bad("<f4", "(5, 2)", std::vector<float>{0, 1, 1, 0.5, 0, 0, 0, 0, 1, 0}, "bad_y.npy: node 1, label 1 is 0.5");
+  bad("|i1", "(2, 5)", std::vector<std::int8_t>(10), "labels of 2 nodes");
+  bad("|i1", "(5, 2, 1)", std::vector<std::int8_t>(10), "labels [nodes], or [nodes, labels] of 0 and 1");
+  bad("|i1", "(5, 0)", std::vector<std::int8_t>(), "labels [nodes], or [nodes, labels] of 0 and 1");
+}
+
 TEST_F(EdgesWithNodeFiles, BadNodeFilesAreNamed) {
   const EdgesOptions good = options_;
   options_.labels = write_npy(scratch_ / "bad_y.npy", "<f4", "(5,)", std::vector<float>{0, 1, 0.5, 2, 1});
   EXPECT_COMPLAINT(import_edges(options_), 65, "bad_y.npy: node 2 has label 0.5");
   options_.labels = write_npy(scratch_ / "bad_y.npy", "<i8", "(4,)", std::vector<std::int64_t>{0, 1, 1, 2});
-  EXPECT_COMPLAINT(import_edges(options_), 65, "4 labels");
+  EXPECT_COMPLAINT(import_edges(options_), 65, "labels of 4 nodes");
   options_ = good;
   options_.features = write_npy(scratch_ / "x.npy", "<f4", "(5, 1)", std::vector<float>{0, 1, 70000, 3, 4});
   EXPECT_COMPLAINT(import_edges(options_), 65, "row 2, column 0 is 70000");

@@ -43,6 +43,21 @@ class MaskedNpzTest : public ::testing::Test {
   const test::Scratch folder_;
 };
 
+TEST_F(MaskedNpzTest, SeveralColumnsOfLabelsAreALabelEach) {
+  const std::vector<std::int64_t> rows = {0, 1, 1, 1, 0, 0, 1, 0}, columns = {0, 1, 0, 1, 1, 1, 0, 0};
+  const RawGraph graph = import({.labels = npy("<i8", "(4, 2)", bytes_of(rows))}, 0);
+  EXPECT_EQ(graph.task, Task::kMultiLabel);
+  EXPECT_EQ(graph.num_classes, 2);
+  EXPECT_EQ(graph.multi_labels, (std::vector<std::int8_t>{0, 1, 1, 1, 0, 0, 1, 0}));
+  EXPECT_EQ(import({.labels = npy("<i8", "(4, 2)", bytes_of(columns), true)}, 0).multi_labels, graph.multi_labels);
+  const float nan = __builtin_nanf("");
+  expect_bad("row 0: node 0 is to be trained on without a label",
+             {.labels = npy("<f4", "(4, 2)", bytes_of(std::vector<float>{nan, nan, 1, 1, 0, 0, 1, 0}))});
+  expect_bad("item 2 is 2",
+             {.labels = npy("<i8", "(4, 2)", bytes_of(std::vector<std::int64_t>{0, 1, 2, 1, 0, 0, 1, 0}))});
+  expect_bad("has shape (2, 4)", {.labels = npy("<i8", "(2, 4)", bytes_of(rows))});
+}
+
 TEST_F(MaskedNpzTest, EachRowIsASplit) {
   const RawGraph graph = import({}, 0);
   EXPECT_EQ(graph.name, "toy");

@@ -114,6 +114,36 @@ TEST_F(OgbImporterTest, BinaryLayoutInFortranOrderAndOtherTypes) {
   expect_whole(import());
 }
 
+TEST_F(OgbImporterTest, SeveralColumnsOfLabelsAreALabelEach) {
+  const std::vector<std::int8_t> expected = {1, 0, 0, 1, -1, -1, 0, -1};
+  const auto expect_flags = [&](const RawGraph& graph) {
+    EXPECT_EQ(graph.task, Task::kMultiLabel);
+    EXPECT_EQ(graph.num_classes, 2);
+    EXPECT_TRUE(graph.labels.empty());
+    EXPECT_EQ(graph.multi_labels, expected);
+  };
+  put_csv();
+  put("raw/node-label.csv.gz", "1,0\n0.0,1.0\nnan,\n0,nan\n");
+  expect_flags(import());
+  for (const auto& [text, message] : std::vector<std::pair<const char*, const char*>>{
+           {"1,0\n0,2\n0,0\n0,0\n", "node-label.csv.gz: line 2: column 2 is not 0 or 1"},
+           {"1,0\n0,no\n0,0\n0,0\n", "node-label.csv.gz: line 2: column 2 is not 0 or 1"},
+           {"1,0\n0\n0,0\n0,0\n", "node-label.csv.gz: line 2: has 1 columns, the first line has 2"},
+           {"1,0\n0,0\n0,0,1\n0,0\n", "node-label.csv.gz: line 3: has 3 columns, the first line has 2"},
+           {"1,0\n0,0\n0,0\n", "has 3 of the 4 lines"},
+           {"1,0\n0,0\n0,0\n0,0\n0,0\n", "has more than the 4 lines"},
+           {",\n0,0\n0,0\n0,0\n", "a training node without a label"}})
+    expect_bad_file("raw/node-label.csv.gz", text, message);
+
+  std::filesystem::remove_all(root_ / "raw");
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> rows = {1, 0, 0, 1, nan, nan, 0, nan}, columns = {1, 0, nan, 0, 0, 1, nan, nan};
+  put_binary(good_edges_, good_features_, npy("<f4", "(4, 2)", bytes_of(rows)));
+  expect_flags(import());
+  put_binary(good_edges_, good_features_, npy("<f4", "(4, 2)", bytes_of(columns), true));
+  expect_flags(import());
+}
+
 TEST_F(OgbImporterTest, ManyBlocksGiveWhatOneThreadGives) {
   put_csv();
   std::string edges, features, labels;
