@@ -9,27 +9,27 @@ std::int64_t Batch::num_edges() const {
   return sum;
 }
 
-BatchLayout lay_out_batch(const Mfg& mfg, LocalId num_seeds, int feature_dim, FeatureType type, FeaturePlace place) {
-  BatchLayout layout{.num_nodes = static_cast<LocalId>(mfg.nodes.size()),
-                     .num_seeds = num_seeds,
-                     .feature_dim = feature_dim,
-                     .feature_type = type};
+BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, int feature_dim, FeatureType type,
+                          FeaturePlace place) {
+  BatchLayout layout{
+      .num_nodes = mfg.num_nodes, .num_seeds = num_seeds, .feature_dim = feature_dim, .feature_type = type};
   const auto add = [&layout](std::size_t bytes) {
     const std::size_t at = layout.bytes;
     layout.bytes = (at + bytes + kBatchAlignment - 1) / kBatchAlignment * kBatchAlignment;
     return at;
   };
   layout.y = add(static_cast<std::size_t>(num_seeds) * sizeof(std::int32_t));
-  layout.nodes = add(mfg.nodes.size() * sizeof(NodeId));
+  const auto num_nodes = static_cast<std::size_t>(mfg.num_nodes);
+  layout.nodes = add(num_nodes * sizeof(NodeId));
   layout.hops.reserve(mfg.hops.size());
-  for (const MfgHop& hop : mfg.hops)
+  for (const MfgShape::Hop& hop : mfg.hops)
     layout.hops.push_back({.num_dst = hop.num_dst,
                            .num_src = hop.num_src,
-                           .num_edges = static_cast<LocalId>(hop.indices.size()),
-                           .indptr = add(hop.indptr.size() * sizeof(LocalId)),
-                           .indices = add(hop.indices.size() * sizeof(LocalId))});
+                           .num_edges = hop.num_edges,
+                           .indptr = add((static_cast<std::size_t>(hop.num_dst) + 1) * sizeof(LocalId)),
+                           .indices = add(static_cast<std::size_t>(hop.num_edges) * sizeof(LocalId))});
   const std::size_t without_x = layout.bytes;
-  layout.x = add(mfg.nodes.size() * static_cast<std::size_t>(feature_dim) * size_of(type));
+  layout.x = add(num_nodes * static_cast<std::size_t>(feature_dim) * size_of(type));
   layout.prepared_bytes = place == FeaturePlace::kHost ? layout.bytes : without_x;
   return layout;
 }

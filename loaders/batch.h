@@ -71,6 +71,7 @@ struct Batch {
 };
 
 /// Lays out the slab of a sampled MFG.
-BatchLayout lay_out_batch(const Mfg& mfg, LocalId num_seeds, int feature_dim, FeatureType type, FeaturePlace place);
+BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, int feature_dim, FeatureType type,
+                          FeaturePlace place);
 
 }  // namespace salient

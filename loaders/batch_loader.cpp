@@ -30,6 +30,7 @@
 #include "loaders/device_ring.h"
 #include "loaders/host_slab.h"
 #include "loaders/release_gate.h"
+#include "sampler/sampler_pool.h"
 
 namespace salient {
 namespace {
@@ -40,6 +41,18 @@ struct Slot {
   Batch batch{};
   std::exception_ptr error{};  // of preparing; delivered in order like a batch, so that the same batch always fails
 };
+
+/// Each holds scratch memory for a batch on the device. One works while another's result is copied to the host and the
+/// third's thread has yet to wake up.
+constexpr int kDeviceSamplers = 3;
+
+std::unique_ptr<SamplerPool> make_device_samplers(const LoaderOptions& options, Replacement replacement) {
+  if (options.device_graph == nullptr) return nullptr;
+  std::vector<std::unique_ptr<BatchSampler>> samplers;
+  for (int i = 0; i < std::clamp(options.num_workers, 1, kDeviceSamplers); ++i)
+    samplers.push_back(options.device_graph->make_sampler(options.fanouts, replacement));
+  return std::make_unique<SamplerPool>(std::move(samplers));
+}
 
 struct Stopped {};  // ends the pipeline early
 
@@ -71,8 +84,13 @@ struct BatchLoader::Impl {
     if (options.to_device) ring = make_device_ring(num_slots, max_delivered + 1, options.device_features);
     const auto replacement = options.with_replacement ? Replacement::kWith : Replacement::kWithout;
     const auto place = options.device_features.data == nullptr ? FeaturePlace::kHost : FeaturePlace::kDevice;
-    for (int w = 0; w < std::max(options.num_workers, 1); ++w)
-      makers.emplace_back(dataset, options.fanouts, replacement, place, options.row_of);
+    device_samplers = make_device_samplers(options, replacement);
+    for (int w = 0; w < std::max(options.num_workers, 1); ++w) {
+      if (device_samplers)
+        makers.emplace_back(dataset, device_samplers->make_handle(), place, options.row_of);
+      else
+        makers.emplace_back(dataset, options.fanouts, replacement, place, options.row_of);
+    }
     for (std::size_t s = 0; s < num_slots; ++s) slots.emplace_back(ring ? ring.get() : options.pinner);
   }
 
@@ -220,6 +238,7 @@ struct BatchLoader::Impl {
   const LoaderOptions options;
   const std::size_t num_slots, max_delivered, max_in_flight;  // S, D, T
   std::unique_ptr<DeviceRing> ring;                           // null on a CPU; outlives the slabs that it pinned
+  std::unique_ptr<SamplerPool> device_samplers;               // null if the host samples; outlives the makers
   std::vector<BatchMaker> makers;                             // one per worker
   std::vector<Slot> slots;
 

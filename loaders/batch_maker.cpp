@@ -1,25 +1,21 @@
 // loaders/batch_maker.cpp - see batch_maker.h.
 #include "loaders/batch_maker.h"
 
-#include <cstring>
 #include <utility>
 
 #include "engine/core/error.h"
 #include "loaders/gather_rows.h"
 
 namespace salient {
-namespace {
-
-template <class T>
-void put(const std::vector<T>& values, std::byte* at) {
-  if (!values.empty()) std::memcpy(at, values.data(), values.size() * sizeof(T));
-}
-
-}  // namespace
 
 BatchMaker::BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, FeaturePlace place,
                        std::span<const NodeId> row_of)
-    : dataset_(&dataset), sampler_(dataset.graph, std::move(fanouts), replacement), place_(place), row_of_(row_of) {
+    : BatchMaker(dataset, std::make_unique<HostBatchSampler>(dataset.graph, std::move(fanouts), replacement), place,
+                 row_of) {}
+
+BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sampler, FeaturePlace place,
+                       std::span<const NodeId> row_of)
+    : dataset_(&dataset), sampler_(std::move(sampler)), place_(place), row_of_(row_of) {
   require(
       place == FeaturePlace::kDevice ||
           dataset.features.row_bytes == static_cast<std::size_t>(dataset.feature_dim) * size_of(dataset.feature_type),
@@ -27,26 +23,26 @@ BatchMaker::BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replace
 }
 
 void BatchMaker::sample(const BatchRequest& request, Batch& batch) {
-  sampler_.sample(request.seeds, request.key, mfg_);
+  const MfgShape& shape = sampler_->sample(request.seeds, request.key);
+  seeds_ = request.seeds;
   batch.key = request.key;
-  batch.layout = lay_out_batch(mfg_, static_cast<LocalId>(request.seeds.size()), dataset_->feature_dim,
+  batch.layout = lay_out_batch(shape, static_cast<LocalId>(request.seeds.size()), dataset_->feature_dim,
                                dataset_->feature_type, place_);
-  if (row_of_.empty()) return;
-  rows_.resize(mfg_.nodes.size());
-  for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i] = row_of_[mfg_.nodes[i]];
 }
 
-void BatchMaker::write(const Batch& batch, std::byte* slab) const {
+void BatchMaker::write(const Batch& batch, std::byte* slab) {
   const BatchLayout& layout = batch.layout;
-  const std::vector<NodeId>& rows = row_of_.empty() ? mfg_.nodes : rows_;
-  if (place_ == FeaturePlace::kHost) gather_rows(dataset_->features, rows.data(), rows.size(), slab + layout.x);
+  const auto locals = [&](std::size_t offset) { return reinterpret_cast<LocalId*>(slab + offset); };
+  auto* const nodes = reinterpret_cast<NodeId*>(slab + layout.nodes);
+  hop_memory_.clear();
+  for (const HopLayout& hop : layout.hops) hop_memory_.push_back({locals(hop.indptr), locals(hop.indices)});
+  sampler_->copy_to({nodes, hop_memory_});
+  const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
+  if (!row_of_.empty())
+    for (std::size_t i = 0; i < num_nodes; ++i) nodes[i] = row_of_[nodes[i]];
+  if (place_ == FeaturePlace::kHost) gather_rows(dataset_->features, nodes, num_nodes, slab + layout.x);
   auto* const y = reinterpret_cast<std::int32_t*>(slab + layout.y);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(layout.num_seeds); ++i) y[i] = dataset_->labels[mfg_.nodes[i]];
-  put(rows, slab + layout.nodes);
-  for (std::size_t h = 0; h < mfg_.hops.size(); ++h) {
-    put(mfg_.hops[h].indptr, slab + layout.hops[h].indptr);
-    put(mfg_.hops[h].indices, slab + layout.hops[h].indices);
-  }
+  for (std::size_t i = 0; i < seeds_.size(); ++i) y[i] = dataset_->labels[seeds_[i]];
 }
 
 }  // namespace salient

@@ -1,13 +1,13 @@
 // loaders/batch_maker.h - makes one batch: samples it, then writes it into a slab.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "loaders/batch.h"
 #include "loaders/dataset.h"
-#include "sampler/mfg.h"
-#include "sampler/neighbor_sampler.h"
+#include "sampler/batch_sampler.h"
 
 namespace salient {
 
@@ -24,22 +24,26 @@ class BatchMaker {
   BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, FeaturePlace place,
              std::span<const NodeId> row_of = {});
 
+  /// The same with a sampler of the caller's choice.
+  BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sampler, FeaturePlace place,
+             std::span<const NodeId> row_of = {});
+
   /// Samples the request's MFG and lays out its slab: fills `batch` except for where its data is.
-  /// @throws as NeighborSampler::sample().
+  /// @throws as BatchSampler::sample().
   void sample(const BatchRequest& request, Batch& batch);
 
   /// Writes what was sampled last into `slab`: features and labels gathered, ids and MFG copied.
   /// @param slab  [batch.layout.prepared_bytes], aligned to kBatchAlignment.
   /// Oracle:      gather_rows_reference(), and the MFG's own arrays.
-  void write(const Batch& batch, std::byte* slab) const;
+  void write(const Batch& batch, std::byte* slab);
 
  private:
   const Dataset* dataset_;
-  NeighborSampler sampler_;
-  Mfg mfg_;
+  std::unique_ptr<BatchSampler> sampler_;
   FeaturePlace place_;
   std::span<const NodeId> row_of_;
-  std::vector<NodeId> rows_{};  // of the batch's nodes, when they are not the nodes' ids
+  std::span<const NodeId> seeds_{};         // of the batch sampled last
+  std::vector<MfgMemory::Hop> hop_memory_;  // scratch of write()
 };
 
 }  // namespace salient

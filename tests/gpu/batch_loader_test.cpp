@@ -56,15 +56,22 @@ struct Capture {
   }
 };
 
-class BatchLoaderFeatures : public BatchLoaderOnDevice, public ::testing::WithParamInterface<FeaturePlace> {};
+struct Places {
+  FeaturePlace features;
+  bool is_graph_on_device;
+};
 
-TEST_P(BatchLoaderFeatures, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
+class BatchLoaderPlaces : public BatchLoaderOnDevice, public ::testing::WithParamInterface<Places> {};
+
+TEST_P(BatchLoaderPlaces, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
   const DeviceFeatures features(dataset_.features);
+  const DeviceGraph graph(dataset_.graph);
   for (const int num_workers : {0, 1, 2, 8})
     for (const int num_slots : {2, 3, 8}) {
       SCOPED_TRACE(testing::Message() << num_workers << " workers, " << num_slots << " slots");
       LoaderOptions chosen = options(num_workers, num_slots);
-      if (GetParam() == FeaturePlace::kDevice) chosen.device_features = features.table();
+      if (GetParam().features == FeaturePlace::kDevice) chosen.device_features = features.table();
+      if (GetParam().is_graph_on_device) chosen.device_graph = &graph;
       BatchLoader loader(dataset_, chosen);
       for (int epoch = 0; epoch < 2; ++epoch) {
         Capture capture;
@@ -77,7 +84,7 @@ TEST_P(BatchLoaderFeatures, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
         ASSERT_EQ(capture.batches.size(), requests_.size());
         for (std::size_t b = 0; b < requests_.size(); ++b) {
           Batch batch = capture.batches[b];
-          EXPECT_EQ(batch.layout.place(), GetParam());
+          EXPECT_EQ(batch.layout.place(), GetParam().features);
           batch.data = capture.slabs[b].data();
           test::expect_reference_batch(batch, dataset_, kFanouts, requests_[b]);
         }
@@ -87,8 +94,14 @@ TEST_P(BatchLoaderFeatures, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Places, BatchLoaderFeatures, ::testing::Values(FeaturePlace::kHost, FeaturePlace::kDevice),
-                         [](const auto& test) { return test.param == FeaturePlace::kHost ? "host" : "device"; });
+INSTANTIATE_TEST_SUITE_P(All, BatchLoaderPlaces,
+                         ::testing::Values(Places{FeaturePlace::kHost, false}, Places{FeaturePlace::kDevice, false},
+                                           Places{FeaturePlace::kHost, true}, Places{FeaturePlace::kDevice, true}),
+                         [](const auto& test) {
+                           return std::string(test.param.features == FeaturePlace::kHost ? "features_host"
+                                                                                         : "features_device") +
+                                  (test.param.is_graph_on_device ? "_graph_device" : "_graph_host");
+                         });
 
 // More than one piece of the upload, and a last one that is not full.
 TEST(DeviceFeaturesTest, HoldsEveryRow) {

@@ -169,7 +169,7 @@ class PlainLoader final : public BatchSource {
     totals_.blocked_seconds += blocked.seconds();
     const BatchRequest& request = requests_[index];
     Batch batch{.key = request.key, .index = index};
-    batch.layout = lay_out_batch(mfg, static_cast<LocalId>(request.seeds.size()), dataset_.feature_dim,
+    batch.layout = lay_out_batch(shape_of(mfg), static_cast<LocalId>(request.seeds.size()), dataset_.feature_dim,
                                  dataset_.feature_type, FeaturePlace::kHost);
     const Timer slicing;
     batch.data = slab_.reserve(batch.layout.bytes);

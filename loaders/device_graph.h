@@ -1,0 +1,37 @@
+// loaders/device_graph.h - a data set's graph in GPU memory, to be sampled there. Needs no CUDA toolkit to include.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sampler/batch_sampler.h"
+#include "sampler/csr_graph.h"
+
+namespace salient {
+
+/// Owns a copy of a graph on one GPU.
+class DeviceGraph {
+ public:
+  /// Copies the graph to the current device, as DeviceFeatures does. Blocks until done; shows progress.
+  /// @param host  host memory, such as a file mapping.
+  /// @throws Error{kDeviceMemory} if it does not fit; Error{kNoDevice} in a CPU build.
+  explicit DeviceGraph(CsrGraph host);
+  ~DeviceGraph();
+  DeviceGraph(const DeviceGraph&) = delete;
+  DeviceGraph& operator=(const DeviceGraph&) = delete;
+
+  /// A sampler on the graph's device; the graph outlives it.
+  std::unique_ptr<BatchSampler> make_sampler(std::vector<int> fanouts, Replacement replacement) const;
+
+ private:
+  struct Arrays;
+  std::unique_ptr<Arrays> arrays_;
+};
+
+/// Bytes of device memory that a graph takes.
+inline std::int64_t device_bytes_of(const CsrGraph& graph) {
+  return static_cast<std::int64_t>(graph.indptr.size_bytes() + graph.indices.size_bytes());
+}
+
+}  // namespace salient

@@ -1,0 +1,56 @@
+// sampler/batch_sampler.h - a sampler as the batch pipeline sees it: first the sizes, then the message-flow graph itself.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sampler/mfg.h"
+#include "sampler/neighbor_sampler.h"
+
+namespace salient {
+
+/// Host memory for one message-flow graph.
+struct MfgMemory {
+  struct Hop {
+    LocalId* indptr = nullptr;   ///< [num_dst + 1]
+    LocalId* indices = nullptr;  ///< [num_edges]
+  };
+  NodeId* nodes = nullptr;      ///< [num_nodes]
+  std::span<const Hop> hops{};  ///< [L] outermost first
+};
+
+/// Samples one batch at a time. A slab can be laid out between the two calls, so that nothing is copied twice. All
+/// implementations give equal results; reference_sample() is the oracle of each.
+class BatchSampler {
+ public:
+  BatchSampler() = default;
+  virtual ~BatchSampler() = default;
+  BatchSampler(const BatchSampler&) = delete;
+  BatchSampler& operator=(const BatchSampler&) = delete;
+
+  /// As NeighborSampler::sample(); the result stays with the sampler.
+  /// @return  its sizes, valid until the next call
+  virtual const MfgShape& sample(std::span<const NodeId> seeds, BatchKey key) = 0;
+
+  /// Writes what was sampled last, which it may then forget.
+  virtual void copy_to(const MfgMemory& memory) = 0;
+};
+
+/// Samples on the caller's thread.
+class HostBatchSampler final : public BatchSampler {
+ public:
+  /// As NeighborSampler.
+  HostBatchSampler(CsrGraph graph, std::vector<int> fanouts, Replacement replacement)
+      : sampler_(graph, std::move(fanouts), replacement) {}
+
+  const MfgShape& sample(std::span<const NodeId> seeds, BatchKey key) override;
+  void copy_to(const MfgMemory& memory) override;
+
+ private:
+  NeighborSampler sampler_;
+  Mfg mfg_;
+  MfgShape shape_;
+};
+
+}  // namespace salient

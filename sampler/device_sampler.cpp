@@ -1,0 +1,177 @@
+// sampler/device_sampler.cpp - see device_sampler.h.
+#include "sampler/device_sampler.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "engine/core/error.h"
+#include "engine/cuda/cuda.h"
+#include "engine/cuda/device_buffer.h"
+#include "sampler/id_map.h"
+
+namespace salient {
+namespace {
+
+struct HostFree {
+  void operator()(void* memory) const noexcept { (void)cudaFreeHost(memory); }
+};
+template <class T>
+using PinnedArray = std::unique_ptr<T[], HostFree>;
+
+template <class T>
+PinnedArray<T> make_pinned_array(std::size_t count) {
+  void* memory = nullptr;
+  cuda_check(cudaMallocHost(&memory, count * sizeof(T)));
+  return PinnedArray<T>(static_cast<T*>(memory));
+}
+
+struct HopArrays {
+  explicit HopArrays(cudaStream_t stream) : indptr(stream), indices(stream) {}
+  DeviceBuffer<LocalId> indptr, indices;
+};
+
+}  // namespace
+
+struct DeviceSampler::Impl {
+  Impl(DeviceCsr csr, std::vector<int> fanouts_of_hops, Replacement with_or_without)
+      : graph(csr), fanouts(std::move(fanouts_of_hops)), replacement(with_or_without) {
+    require(are_fanouts(fanouts), "a fanout is in [1, 2^16), or -1 for all");
+    cuda_check(cudaGetDevice(&device));
+    for (std::size_t h = 0; h < fanouts.size(); ++h) arrays.emplace_back(stream.get());
+    shape.hops.resize(fanouts.size());
+  }
+
+  void use_device() const { cuda_check(cudaSetDevice(device)); }  // a worker's thread may have another
+
+  /// Waits for the device, asleep.
+  void wait() {
+    passed.record(stream.get());
+    passed.wait();
+  }
+
+  template <class T>
+  T read(const T* value) {
+    cuda_check(cudaMemcpyAsync(read_back.get(), value, sizeof(T), cudaMemcpyDeviceToHost, stream.get()));
+    wait();
+    T result;
+    std::memcpy(&result, read_back.get(), sizeof(T));
+    return result;
+  }
+
+  void take_seeds(std::span<const NodeId> seeds) {
+    distinct.clear();
+    for (const NodeId seed : seeds) {
+      require(seed < graph.num_nodes, "a seed is a node of the graph");
+      LocalId number = 0;
+      distinct.number_all({&seed, 1}, &number);
+    }
+    require(distinct.size() == seeds.size(), "seeds are distinct");
+    if (seeds.size() > seed_capacity) pinned_seeds = make_pinned_array<NodeId>(seed_capacity = seeds.size());
+    std::ranges::copy(seeds, pinned_seeds.get());
+    nodes.reserve(seeds.size());
+    if (seeds.empty()) return;
+    cuda_check(
+        cudaMemcpyAsync(nodes.data(), pinned_seeds.get(), seeds.size_bytes(), cudaMemcpyHostToDevice, stream.get()));
+  }
+
+  /// A table with room for `num_ids`, all free.
+  DeviceIdTable make_table(std::size_t num_ids) {
+    const std::size_t size = std::bit_ceil(std::max<std::size_t>(2 * num_ids, 64));
+    slots.reserve(size);
+    cuda_check(cudaMemsetAsync(slots.data(), 0xFF, size * sizeof(DeviceIdTable::Slot), stream.get()));
+    return {slots.data(), std::countr_zero(size)};
+  }
+
+  /// @return the number of nodes known after the hop
+  LocalId sample_hop(const HopRule& rule, LocalId num_dst, HopArrays& hop, MfgShape::Hop& sizes) {
+    const auto count = static_cast<std::size_t>(num_dst);
+    offsets.reserve(count + 1);
+    scan_kept(graph, rule, nodes.data(), num_dst, offsets.data(), scratch, stream.get());
+    const std::int64_t total = read(offsets.data() + num_dst);
+    if (total + num_dst > std::numeric_limits<LocalId>::max())
+      fail(ErrorKind::kUsage, "a batch with 2^31 edges or more in one hop; lower --batch-size or --fanout");
+    const auto num_edges = static_cast<LocalId>(total);
+    const auto size = static_cast<std::size_t>(total);
+
+    hop.indptr.reserve(count + 1);
+    kept.reserve(size);
+    slot_of.reserve(size);
+    rank.reserve(size + 1);
+    pick_entries(graph, rule, nodes.data(), num_dst, offsets.data(), num_edges, hop.indptr.data(), kept.data(),
+                 stream.get());
+    const DeviceIdTable table = make_table(count + size);
+    claim_slots(nodes.data(), num_dst, kept.data(), num_edges, table, slot_of.data(), stream.get());
+    rank_new_ids(num_dst, slot_of.data(), num_edges, table, rank.data(), scratch, stream.get());
+    const LocalId num_src = num_dst + read(rank.data() + num_edges);
+
+    nodes.reserve(static_cast<std::size_t>(num_src), count);
+    hop.indices.reserve(size);
+    number_entries(num_dst, kept.data(), slot_of.data(), rank.data(), num_edges, table, nodes.data(),
+                   hop.indices.data(), stream.get());
+    sizes = {num_dst, num_src, num_edges};
+    return num_src;
+  }
+
+  void copy(void* to, const void* from, std::size_t bytes) {
+    if (bytes > 0) cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream.get()));
+  }
+
+  const DeviceCsr graph;
+  const std::vector<int> fanouts;
+  const Replacement replacement;
+  int device = 0;
+  CudaStream stream;
+  CudaEvent passed{CudaEvent::Kind::kBlockingWait};
+  PinnedArray<std::int64_t> read_back = make_pinned_array<std::int64_t>(1);
+  PinnedArray<NodeId> pinned_seeds{};
+  std::size_t seed_capacity = 0;
+  IdMap distinct;
+
+  DeviceBuffer<NodeId> nodes{stream.get()};  // of the batch so far
+  std::vector<HopArrays> arrays{};           // the seeds' own hop first
+  MfgShape shape{};
+
+  // Scratch of one hop; see device_hop.h.
+  DeviceBuffer<std::int64_t> offsets{stream.get()};
+  DeviceBuffer<NodeId> kept{stream.get()};
+  DeviceBuffer<std::uint32_t> slot_of{stream.get()};
+  DeviceBuffer<LocalId> rank{stream.get()};
+  DeviceBuffer<DeviceIdTable::Slot> slots{stream.get()};
+  DeviceBuffer<std::byte> scratch{stream.get()};
+};
+
+DeviceSampler::DeviceSampler(DeviceCsr graph, std::vector<int> fanouts, Replacement replacement)
+    : impl_(std::make_unique<Impl>(graph, std::move(fanouts), replacement)) {}
+DeviceSampler::~DeviceSampler() = default;
+
+const MfgShape& DeviceSampler::sample(std::span<const NodeId> seeds, BatchKey key) {
+  Impl& self = *impl_;
+  self.use_device();
+  self.take_seeds(seeds);
+  auto num_nodes = static_cast<LocalId>(seeds.size());
+  const std::size_t num_hops = self.fanouts.size();
+  for (std::size_t h = 0; h < num_hops; ++h)
+    num_nodes = self.sample_hop({self.fanouts[h], self.replacement, key, static_cast<std::uint32_t>(h)}, num_nodes,
+                                self.arrays[h], self.shape.hops[num_hops - 1 - h]);
+  self.shape.num_nodes = num_nodes;
+  return self.shape;
+}
+
+void DeviceSampler::copy_to(const MfgMemory& memory) {
+  Impl& self = *impl_;
+  self.use_device();
+  self.copy(memory.nodes, self.nodes.data(), static_cast<std::size_t>(self.shape.num_nodes) * sizeof(NodeId));
+  const std::size_t num_hops = self.fanouts.size();
+  for (std::size_t h = 0; h < num_hops; ++h) {
+    const MfgShape::Hop& sizes = self.shape.hops[num_hops - 1 - h];
+    const MfgMemory::Hop& to = memory.hops[num_hops - 1 - h];
+    self.copy(to.indptr, self.arrays[h].indptr.data(), (static_cast<std::size_t>(sizes.num_dst) + 1) * sizeof(LocalId));
+    self.copy(to.indices, self.arrays[h].indices.data(), static_cast<std::size_t>(sizes.num_edges) * sizeof(LocalId));
+  }
+  self.wait();
+}
+
+}  // namespace salient

@@ -1,0 +1,38 @@
+// sampler/device_sampler.h - uniform multi-hop neighbour sampling on the GPU. In a CUDA build only.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sampler/batch_sampler.h"
+#include "sampler/device_hop.h"
+
+namespace salient {
+
+/// Samples on the current device, on a stream of its own; the caller's thread sleeps meanwhile. Results are those of
+/// NeighborSampler to the last bit, as both draw from Draws and number nodes by first sight.
+///
+/// It holds one batch's scratch memory on the device: about 30 bytes per entry of the largest hop and 20 per node. Make
+/// few and keep them; the first batches grow the buffers, later ones allocate nothing.
+class DeviceSampler final : public BatchSampler {
+ public:
+  /// @param graph  device memory, outlives the sampler. The rest as NeighborSampler.
+  DeviceSampler(DeviceCsr graph, std::vector<int> fanouts, Replacement replacement = Replacement::kWithout);
+  ~DeviceSampler() override;
+
+  /// As NeighborSampler::sample(). Waits for the device twice per hop, as sizes decide what is launched next.
+  /// @throws also Error{kDeviceMemory}
+  /// Cost:    about ten launches per hop; bound by random reads of device memory, see device_hop.cu.
+  /// Oracle:  reference_sample().
+  const MfgShape& sample(std::span<const NodeId> seeds, BatchKey key) override;
+
+  /// @param memory  pinned is several times faster.
+  void copy_to(const MfgMemory& memory) override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace salient
