@@ -1,6 +1,8 @@
 // loaders/batch.cpp - see batch.h.
 #include "loaders/batch.h"
 
+#include "loaders/dataset.h"
+
 namespace salient {
 
 std::int64_t Batch::num_edges() const {
@@ -9,16 +11,18 @@ std::int64_t Batch::num_edges() const {
   return sum;
 }
 
-BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, int feature_dim, FeatureType type,
-                          FeaturePlace place) {
-  BatchLayout layout{
-      .num_nodes = mfg.num_nodes, .num_seeds = num_seeds, .feature_dim = feature_dim, .feature_type = type};
+BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset& dataset, FeaturePlace place) {
+  BatchLayout layout{.num_nodes = mfg.num_nodes,
+                     .num_seeds = num_seeds,
+                     .feature_dim = dataset.feature_dim,
+                     .feature_type = dataset.feature_type,
+                     .label_type = dataset.label_type()};
   const auto add = [&layout](std::size_t bytes) {
     const std::size_t at = layout.bytes;
     layout.bytes = (at + bytes + kBatchAlignment - 1) / kBatchAlignment * kBatchAlignment;
     return at;
   };
-  layout.y = add(static_cast<std::size_t>(num_seeds) * sizeof(std::int32_t));
+  layout.y = add(static_cast<std::size_t>(num_seeds) * layout.label_type.row_bytes());
   const auto num_nodes = static_cast<std::size_t>(mfg.num_nodes);
   layout.nodes = add(num_nodes * sizeof(NodeId));
   layout.hops.reserve(mfg.hops.size());
@@ -29,7 +33,7 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, int feature_di
                            .indptr = add((static_cast<std::size_t>(hop.num_dst) + 1) * sizeof(LocalId)),
                            .indices = add(static_cast<std::size_t>(hop.num_edges) * sizeof(LocalId))});
   const std::size_t without_x = layout.bytes;
-  layout.x = add(num_nodes * static_cast<std::size_t>(feature_dim) * size_of(type));
+  layout.x = add(num_nodes * static_cast<std::size_t>(layout.feature_dim) * size_of(layout.feature_type));
   layout.prepared_bytes = place == FeaturePlace::kHost ? layout.bytes : without_x;
   return layout;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/core/types.h"
+#include "loaders/label_table.h"
 #include "loaders/row_table.h"
 #include "sampler/draws.h"
 #include "sampler/mfg.h"
@@ -43,7 +44,8 @@ struct BatchLayout {
   LocalId num_seeds = 0;  ///< S, rows of y
   int feature_dim = 0;
   FeatureType feature_type = FeatureType::kF16;
-  std::size_t y = 0;               ///< int32 [S], -1 = unlabelled
+  LabelType label_type{};          ///< of a row of y
+  std::size_t y = 0;               ///< [S] rows of label_type
   std::size_t nodes = 0;           ///< uint32 [N] global ids
   std::vector<HopLayout> hops{};   ///< [L] outermost first
   std::size_t x = 0;               ///< feature_type [N, feature_dim]
@@ -70,8 +72,9 @@ struct Batch {
   std::int64_t num_edges() const;
 };
 
-/// Lays out the slab of a sampled MFG.
-BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, int feature_dim, FeatureType type,
-                          FeaturePlace place);
+struct Dataset;
+
+/// Lays out the slab of a sampled MFG. @param dataset  whose features and labels go into it
+BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset& dataset, FeaturePlace place);
 
 }  // namespace salient

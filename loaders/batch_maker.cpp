@@ -26,8 +26,7 @@ void BatchMaker::sample(const BatchRequest& request, Batch& batch) {
   const MfgShape& shape = sampler_->sample(request.seeds, request.key);
   seeds_ = request.seeds;
   batch.key = request.key;
-  batch.layout = lay_out_batch(shape, static_cast<LocalId>(request.seeds.size()), dataset_->feature_dim,
-                               dataset_->feature_type, place_);
+  batch.layout = lay_out_batch(shape, static_cast<LocalId>(request.seeds.size()), *dataset_, place_);
 }
 
 void BatchMaker::write(const Batch& batch, std::byte* slab) {
@@ -41,8 +40,7 @@ void BatchMaker::write(const Batch& batch, std::byte* slab) {
   if (!row_of_.empty())
     for (std::size_t i = 0; i < num_nodes; ++i) nodes[i] = row_of_[nodes[i]];
   if (place_ == FeaturePlace::kHost) gather_rows(dataset_->features, nodes, num_nodes, slab + layout.x);
-  auto* const y = reinterpret_cast<std::int32_t*>(slab + layout.y);
-  for (std::size_t i = 0; i < seeds_.size(); ++i) y[i] = dataset_->labels[seeds_[i]];
+  gather_rows(dataset_->label_table().rows(), seeds_.data(), seeds_.size(), slab + layout.y);
 }
 
 }  // namespace salient

@@ -15,7 +15,9 @@ BatchView view_of(const Batch& batch, int device_index) {
   BatchView view;
   view.x = wrap(layout.x, {layout.num_nodes, layout.feature_dim},
                 layout.feature_type == FeatureType::kF16 ? at::kHalf : at::kFloat);
-  view.y = wrap(layout.y, {layout.num_seeds}, at::kInt);
+  view.y = layout.label_type.task == Task::kMultiLabel
+               ? wrap(layout.y, {layout.num_seeds, layout.label_type.width}, at::kChar)
+               : wrap(layout.y, {layout.num_seeds}, at::kInt);
   view.nodes = wrap(layout.nodes, {layout.num_nodes}, at::kInt);
   for (const HopLayout& hop : layout.hops)
     view.hops.push_back({hop.num_dst, hop.num_src, wrap(hop.indptr, {hop.num_dst + 1}, at::kInt),

@@ -38,8 +38,7 @@ BatchNeed probe(const TrainOptions& options, const Dataset& dataset, const std::
   for (std::uint32_t batch = 0; batch < kProbes && batch * batch_size < seeds.size(); ++batch) {
     const auto part = seeds.subspan(batch * batch_size, std::min(batch_size, seeds.size() - batch * batch_size));
     sampler.sample(part, {.seed = options.seed, .epoch = 1, .batch = batch}, mfg);
-    const BatchLayout layout = lay_out_batch(shape_of(mfg), static_cast<LocalId>(part.size()), dataset.feature_dim,
-                                             dataset.feature_type, place);
+    const BatchLayout layout = lay_out_batch(shape_of(mfg), static_cast<LocalId>(part.size()), dataset, place);
     std::int64_t activations = 0;
     std::int64_t width = dataset.feature_dim;
     for (const HopLayout& hop : layout.hops) {

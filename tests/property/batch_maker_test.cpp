@@ -43,6 +43,25 @@ TEST(BatchMaker, WritesTheReferenceBatchForEveryFeatureWidthAndType) {
       }
 }
 
+TEST(BatchMaker, WritesSeveralLabelsANode) {
+  for (const int num_labels : {2, 3, 31, 32, 33, 112}) {
+    const Dataset dataset = test::generated_dataset(300, 8, 5, FeatureType::kF16, num_labels);
+    BatchMaker maker(dataset, kFanouts, Replacement::kWithout, FeaturePlace::kHost);
+    HostSlab slab;
+    for (const std::size_t batch_size : {100u, 1u, 30u})
+      for (const BatchRequest& request : test::requests_of(dataset.train, batch_size)) {
+        Batch batch;
+        maker.sample(request, batch);
+        batch.data = slab.reserve(batch.layout.bytes);
+        maker.write(batch, batch.data);
+        EXPECT_EQ(batch.layout.nodes - batch.layout.y,
+                  (request.seeds.size() * static_cast<std::size_t>(num_labels) + 255) / 256 * 256);
+        test::expect_reference_batch(batch, dataset, kFanouts, request);
+        if (HasFailure()) return;
+      }
+  }
+}
+
 TEST(BatchMaker, TakesFeatureRowsInAnotherOrder) {
   const Dataset dataset = test::generated_dataset(300, 8, 5);
   const std::size_t row_bytes = dataset.features.row_bytes;

@@ -37,9 +37,17 @@ inline void expect_reference_batch(const Batch& batch, const Dataset& dataset, s
   EXPECT_EQ(batch.key.batch, request.key.batch);
   EXPECT_EQ(static_cast<std::size_t>(layout.num_seeds), request.seeds.size());
   EXPECT_EQ(part<NodeId>(batch, layout.nodes, static_cast<std::size_t>(layout.num_nodes)), mfg.nodes);
+  EXPECT_EQ(layout.label_type, dataset.label_type());
   std::vector<std::int32_t> labels;
-  for (const NodeId seed : request.seeds) labels.push_back(dataset.labels[seed]);
-  EXPECT_EQ(part<std::int32_t>(batch, layout.y, request.seeds.size()), labels);
+  for (const NodeId seed : request.seeds)
+    if (dataset.task == Task::kMultiClass) labels.push_back(dataset.labels[seed]);
+  EXPECT_EQ(part<std::int32_t>(batch, layout.y, labels.size()), labels);
+  std::vector<std::int8_t> flags;
+  const auto width = static_cast<std::size_t>(dataset.num_classes);
+  for (const NodeId seed : request.seeds)
+    for (std::size_t t = 0; dataset.task == Task::kMultiLabel && t < width; ++t)
+      flags.push_back(dataset.multi_labels[seed * width + t]);
+  EXPECT_EQ(part<std::int8_t>(batch, layout.y, flags.size()), flags);
   ASSERT_EQ(layout.hops.size(), mfg.hops.size());
   for (std::size_t h = 0; h < mfg.hops.size(); ++h) {
     const HopLayout& hop = layout.hops[h];

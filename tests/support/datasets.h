@@ -13,13 +13,14 @@
 namespace salient::test {
 
 /// Power-law graph; feature bytes are Philox of (node, position), labels are node mod num_classes with every seventh
-/// unlabelled, and every third node is a training seed.
+/// unlabelled, and every third node is a training seed. For `num_labels` > 0, label t of node v is (v + 2 t) mod 3 - 1.
 inline Dataset generated_dataset(NodeId num_nodes, double mean_degree, int feature_dim,
-                                 FeatureType type = FeatureType::kF16) {
+                                 FeatureType type = FeatureType::kF16, int num_labels = 0) {
   struct Storage {
     OwnedGraph graph{};
     std::vector<std::byte> features{};
     std::vector<std::int32_t> labels{};
+    std::vector<std::int8_t> multi_labels{};
     std::vector<NodeId> train{};
   };
   const auto storage = std::make_shared<Storage>();
@@ -38,11 +39,19 @@ inline Dataset generated_dataset(NodeId num_nodes, double mean_degree, int featu
       std::memcpy(storage->features.data() + v * row_bytes + at, &block, std::min(sizeof block, row_bytes - at));
     }
     storage->labels.push_back(v % 7 == 0 ? -1 : static_cast<std::int32_t>(v) % dataset.num_classes);
+    for (int t = 0; t < num_labels; ++t)
+      storage->multi_labels.push_back(static_cast<std::int8_t>((static_cast<int>(v % 3) + 2 * t) % 3 - 1));
     if (v % 3 == 0) storage->train.push_back(v);
   }
   dataset.graph = storage->graph.view();
   dataset.features = {storage->features.data(), num_nodes, row_bytes};
   dataset.labels = storage->labels;
+  if (num_labels > 0) {
+    dataset.task = Task::kMultiLabel;
+    dataset.num_classes = num_labels;
+    dataset.labels = {};
+    dataset.multi_labels = storage->multi_labels;
+  }
   dataset.train = storage->train;
   dataset.storage = storage;
   return dataset;

@@ -169,8 +169,8 @@ class PlainLoader final : public BatchSource {
     totals_.blocked_seconds += blocked.seconds();
     const BatchRequest& request = requests_[index];
     Batch batch{.key = request.key, .index = index};
-    batch.layout = lay_out_batch(shape_of(mfg), static_cast<LocalId>(request.seeds.size()), dataset_.feature_dim,
-                                 dataset_.feature_type, FeaturePlace::kHost);
+    batch.layout =
+        lay_out_batch(shape_of(mfg), static_cast<LocalId>(request.seeds.size()), dataset_, FeaturePlace::kHost);
     const Timer slicing;
     batch.data = slab_.reserve(batch.layout.bytes);
     write(mfg, batch);
@@ -229,8 +229,8 @@ class PlainLoader final : public BatchSource {
   void write(const Mfg& mfg, const Batch& batch) {
     const BatchLayout& layout = batch.layout;
     slice(all_cores_, dataset_.features, mfg.nodes, batch.data + layout.x);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(layout.num_seeds); ++i)
-      batch.at<std::int32_t>(layout.y)[i] = dataset_.labels[mfg.nodes[i]];
+    gather_rows_reference(dataset_.label_table().rows(), mfg.nodes.data(), static_cast<std::size_t>(layout.num_seeds),
+                          batch.data + layout.y);
     put(mfg.nodes, batch.data + layout.nodes);
     for (std::size_t h = 0; h < mfg.hops.size(); ++h) {
       put(mfg.hops[h].indptr, batch.data + layout.hops[h].indptr);
