@@ -34,6 +34,7 @@
 #include "engine/train/signal_agreement.h"
 #include "engine/train/trained_run.h"
 #include "loaders/device_features.h"
+#include "loaders/device_graph.h"
 #include "models/precision.h"
 
 namespace salient {
@@ -110,6 +111,17 @@ std::optional<DeviceFeatures> place_features(const InferOptions& options, const 
   return DeviceFeatures(dataset.features);
 }
 
+/// --sampler: a copy of the graph in GPU memory, or none.
+std::unique_ptr<DeviceGraph> place_graph(const InferOptions& options, const Dataset& dataset,
+                                         const ComputeDevice& device) {
+  if (options.sampler == "device" && !device.is_cuda())
+    fail(ErrorKind::kUsage, "--sampler device: needs a GPU; use --sampler host");
+  const auto memory = device.memory();
+  if (options.sampler == "host" || !memory) return nullptr;
+  if (options.sampler == "auto" && device_bytes_of(dataset.graph) > memory->free_bytes / 2) return nullptr;
+  return std::make_unique<DeviceGraph>(dataset.graph);
+}
+
 /// A model and what it is applied to.
 struct Task {
   Model& model;
@@ -130,11 +142,14 @@ struct Task {
 InferenceCounts predict_sampled(const Task& task, const OnRound& on_round) {
   const InferOptions& options = task.options;
   const std::optional<DeviceFeatures> features = task.features(/*reserved=*/0);
+  std::unique_ptr<DeviceGraph> graph;
+  together(task.comm, [&] { graph = place_graph(options, task.dataset, task.device); });
   BatchLoader loader(task.dataset, {.fanouts = options.fanout,
                                     .num_workers = options.workers,
                                     .num_slots = options.slots,
                                     .to_device = task.device.is_cuda(),
-                                    .device_features = features ? features->table() : RowTable{}});
+                                    .device_features = features ? features->table() : RowTable{},
+                                    .device_graph = graph.get()});
   return sampled_inference(
       task.model, loader, task.nodes,
       {.batch_size = static_cast<std::size_t>(options.batch_size), .seed = static_cast<std::uint32_t>(options.seed)},

@@ -29,6 +29,7 @@ struct InferOptions {
   int batch_size = 0;
   std::string device = "auto";
   std::string features = "auto";
+  std::string sampler = "auto";
   int workers = 0;
   int threads = 0;
   int slots = 0;
@@ -66,6 +67,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("device", self.device, "auto | cpu | cuda");
   field("features", self.features,
         "host | device: where feature rows live; auto: in GPU memory if they take half at most");
+  field("sampler", self.sampler,
+        "host | device: who samples; auto: the GPU if the graph takes half of the rest at most");
   field("workers", self.workers, "threads that prepare batches; 0 = cores - 2, at least 1");
   field("threads", self.threads, "threads of the dense layers on a CPU; 0 = all cores");
   field("slots", self.slots, "batches in flight; 0 = 4, or a quarter more than workers");

@@ -65,6 +65,7 @@ std::vector<std::string> TrainOptions::problems() const {
   rule(eval_every >= 1, "--eval-every: at least 1");
   rule(is_one_of(device, {"auto", "cpu", "cuda"}), "--device: auto, cpu or cuda");
   rule(is_one_of(features, {"auto", "host", "device"}), "--features: auto, host or device");
+  rule(is_one_of(sampler, {"auto", "host", "device"}), "--sampler: auto, host or device");
   rule(is_one_of(precision, {"fp32", "tf32", "bf16"}), "--precision: fp32, tf32 or bf16");
   rule(device != "cpu" || precision == "fp32", "--precision: " + precision + " needs a GPU");
   rule(workers >= 0 && workers <= 1024, "--workers: 1 to 1024, or 0 for the default");

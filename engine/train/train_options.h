@@ -43,6 +43,7 @@ struct TrainOptions {
   int eval_every = 1;
   std::string device = "auto";
   std::string features = "auto";
+  std::string sampler = "auto";
   std::string precision = "fp32";
   int workers = 0;
   int threads = 0;
@@ -100,6 +101,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("eval-every", self.eval_every, "epochs between validations; the last epoch is always validated");
   field("device", self.device, "auto | cpu | cuda");
   field("features", self.features, "host | device: where feature rows live; auto: in GPU memory if they fit");
+  field("sampler", self.sampler,
+        "host | device: who samples; auto: the GPU if the graph fits too; batches are the same");
   field("precision", self.precision, "fp32 | tf32 | bf16: how a GPU multiplies matrices; all else is fp32");
   field("workers", self.workers, "threads that prepare batches; 0 = cores - 2, at least 1");
   field("threads", self.threads, "threads of the dense layers on a CPU; 0 = all cores");

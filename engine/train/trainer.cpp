@@ -32,6 +32,7 @@
 #include "engine/train/step_clock.h"
 #include "loaders/batch_loader.h"
 #include "loaders/device_features.h"
+#include "loaders/device_graph.h"
 #include "models/model.h"
 #include "models/ops/operators.h"
 #include "models/tensors.h"
@@ -39,15 +40,6 @@
 
 namespace salient {
 namespace {
-
-LoaderOptions loader_options_of(const TrainOptions& options, const std::vector<int>& fanouts,
-                                const ComputeDevice& device, const std::optional<DeviceFeatures>& features) {
-  return {.fanouts = fanouts,
-          .num_workers = options.workers,
-          .num_slots = options.slots,
-          .to_device = device.is_cuda(),
-          .device_features = features ? features->table() : RowTable{}};
-}
 
 std::vector<std::int64_t> sum_over_ranks(Communicator& comm, const std::vector<std::int64_t>& counts) {
   std::vector<double> sums(counts.begin(), counts.end());
@@ -102,16 +94,25 @@ struct Trainer::Impl {
         model(make_model(model_options_of(options, dataset))),
         optimizer((model->to(device.torch_device()), *model), {.lr = options.lr, .weight_decay = options.weight_decay}),
         device_features(options.features == "device" ? std::optional<DeviceFeatures>(dataset.features) : std::nullopt),
+        device_graph(options.sampler == "device" ? std::make_unique<DeviceGraph>(dataset.graph) : nullptr),
         source(batch_source ? std::move(batch_source)
-                            : std::make_unique<BatchLoader>(
-                                  dataset, loader_options_of(options, options.fanout, device, device_features))),
-        eval_loader(dataset, loader_options_of(options, options.eval_fanout, device, device_features)),
+                            : std::make_unique<BatchLoader>(dataset, loader_options(options.fanout))),
+        eval_loader(dataset, loader_options(options.eval_fanout)),
         report(directory),
         clock(device, /*has_exchange=*/comm.size() > 1),
         signals(comm, /*steps_between=*/device.is_cuda() && comm.size() > 1 ? 8 : 1),
         order(dataset.train.begin(), dataset.train.end()),
         objective(options.label_smoothing, steps_per_epoch, device.torch_device()) {
     if (dataset.num_classes <= kMaxConfusionClasses) confusion.emplace(dataset.num_classes, device.torch_device());
+  }
+
+  LoaderOptions loader_options(const std::vector<int>& fanouts) const {
+    return {.fanouts = fanouts,
+            .num_workers = options.workers,
+            .num_slots = options.slots,
+            .to_device = device.is_cuda(),
+            .device_features = device_features ? device_features->table() : RowTable{},
+            .device_graph = device_graph.get()};
   }
 
   CheckpointIdentity identity() const { return identity_of(options, dataset, comm, global_batch); }
@@ -352,6 +353,7 @@ struct Trainer::Impl {
   std::shared_ptr<Model> model;
   FlatAdam optimizer;
   std::optional<DeviceFeatures> device_features;  // --features device
+  std::unique_ptr<DeviceGraph> device_graph;      // --sampler device
   std::unique_ptr<BatchSource> source;
   BatchLoader eval_loader;
   std::optional<ConfusionCounter> confusion;  // of the last evaluation; none for very many classes

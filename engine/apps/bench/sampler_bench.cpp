@@ -2,12 +2,14 @@
 // memory's own limit, in the same run.
 //
 // What bounds it: every drawn edge reads the edge array at random once, so `of reads` is its rate over the rate at which
-// the same threads do nothing but such reads.
+// the same threads do nothing but such reads. With a GPU, a last row samples there, the result's copy to pinned host memory
+// included, as the batch loader does it.
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/apps/bench/bench_graph.h"
@@ -17,6 +19,10 @@
 #include "engine/apps/bench/verbs.h"
 #include "engine/core/log.h"
 #include "engine/core/machine.h"
+#if SALIENT_HAS_CUDA
+#include "engine/cuda/cuda.h"
+#include "loaders/device_graph.h"
+#endif
 #include "sampler/neighbor_sampler.h"
 #include "sampler/reference_sampler.h"
 
@@ -107,6 +113,53 @@ Rates measure(int num_threads, int rounds, int batches, OneBatch one_batch) {
   return rates;
 }
 
+#if SALIENT_HAS_CUDA
+/// Sampling on the GPU: a sampler per thread, each batch copied to the host.
+Rates measure_on_gpu(const CsrGraph& graph, const SamplerBenchOptions& options, Replacement replacement,
+                     int num_threads) {
+  struct Pinned {
+    Pinned() = default;
+    ~Pinned() { (void)cudaFreeHost(memory); }
+    Pinned(const Pinned&) = delete;
+    Pinned& operator=(const Pinned&) = delete;
+    LocalId* reserve(std::size_t count) {
+      if (count > capacity) {
+        (void)cudaFreeHost(std::exchange(memory, nullptr));
+        cuda_check(cudaMallocHost(reinterpret_cast<void**>(&memory), (capacity = 2 * count) * sizeof(LocalId)));
+      }
+      return memory;
+    }
+    LocalId* memory = nullptr;
+    std::size_t capacity = 0;
+  };
+  const DeviceGraph on_device(graph);
+  std::vector<std::unique_ptr<BatchSampler>> samplers;
+  for (int t = 0; t < num_threads; ++t) samplers.push_back(on_device.make_sampler(options.fanout, replacement));
+  std::vector<Pinned> memory(static_cast<std::size_t>(num_threads));
+  const auto one_batch = [&](int t, std::uint32_t batch) {
+    BatchSampler& sampler = *samplers[static_cast<std::size_t>(t)];
+    const MfgShape& shape = sampler.sample(seeds_of(batch, options), {1, 0, batch});
+    std::size_t count = static_cast<std::size_t>(shape.num_nodes), num_edges = 0;
+    for (const MfgShape::Hop& hop : shape.hops) {
+      num_edges += static_cast<std::size_t>(hop.num_edges);
+      count += static_cast<std::size_t>(hop.num_dst) + 1;
+    }
+    LocalId* at = memory[static_cast<std::size_t>(t)].reserve(count + num_edges);
+    auto* const nodes = reinterpret_cast<NodeId*>(at);
+    at += shape.num_nodes;
+    std::vector<MfgMemory::Hop> hops;
+    for (const MfgShape::Hop& hop : shape.hops) {
+      hops.push_back({at, at + hop.num_dst + 1});
+      at += hop.num_dst + 1 + hop.num_edges;
+    }
+    sampler.copy_to({nodes, hops});
+    return std::pair(num_edges, static_cast<std::size_t>(shape.num_nodes));
+  };
+  for (int t = 0; t < num_threads; ++t) (void)one_batch(t, 0);  // grows the buffers
+  return measure(num_threads, options.rounds, 4 * options.batches, one_batch);
+}
+#endif
+
 }  // namespace
 
 int bench_sampler(Arguments arguments) {
@@ -168,6 +221,16 @@ int bench_sampler(Arguments arguments) {
     report.add_note("random reads of the edge array on " + std::to_string(num_threads) +
                     " threads: " + std::to_string(static_cast<long>(reads * 1e-6)) + " M per core-second");
   }
+#if SALIENT_HAS_CUDA
+  int num_devices = 0;
+  if (cudaGetDeviceCount(&num_devices) == cudaSuccess && num_devices > 0)
+    for (const int num_threads : {1, 3}) {
+      log_info("GPU, " + std::to_string(num_threads) + (num_threads == 1 ? " stream" : " streams"));
+      const Rates rates = measure_on_gpu(graph, options, replacement, num_threads);
+      report.add_row("GPU, " + std::to_string(num_threads) + (num_threads == 1 ? " stream" : " streams"),
+                     {rates.edges.median, rates.edges.best, kNone, rates.nodes, bytes_per_edge, kNone, kNone});
+    }
+#endif
   report.add_row("textbook, 1 thread",
                  {peer.edges.median, peer.edges.best, peer.edges_per_core_second, peer.nodes, kNone, kNone, 1});
   report.add_note("of reads, x textbook: by core-seconds. Checked against the reference sampler.");
