@@ -43,6 +43,8 @@ class SyntheticGraph {
   /// @param options, communities  must outlive the graph
   SyntheticGraph(const SyntheticOptions& options, const Communities& communities);
   ~SyntheticGraph();
+  SyntheticGraph(const SyntheticGraph&) = delete;
+  SyntheticGraph& operator=(const SyntheticGraph&) = delete;
 
   /// The rows of nodes first to end - 1 as a slice. Runs in the caller's arena.
   /// @param progress  of the caller; advances by two for every entry before repeats are dropped: drawn, sorted

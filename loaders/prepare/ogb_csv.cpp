@@ -59,7 +59,7 @@ struct Promise {
 Promise read_promise(const fs::path& path) { return {read_count(path), path}; }
 
 Promise read_num_nodes(const OgbLayout& layout) {
-  const Promise promise = read_promise(layout.raw("num-node-list.csv.gz"));
+  Promise promise = read_promise(layout.raw("num-node-list.csv.gz"));
   if (!is_node_count(promise.num_lines))
     fail(ErrorKind::kBadData,
          promise.said_by.string() + ": a graph has 1 to 2^32 - 2 nodes, not " + std::to_string(promise.num_lines));

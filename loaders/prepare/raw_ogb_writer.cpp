@@ -89,7 +89,7 @@ class RawOgbWriter {
     ZipWriter zip(folder_ / "raw/data.npz");
     {
       const SyntheticGraph graph(options_, nodes_.communities());
-      Progress progress("generating edges", 3 * 2 * entries, "entries");
+      Progress progress("generating edges", 6 * entries, "entries");  // two steps each: counted, then written twice
       report.edges_read = count_edges(graph, progress);
       add_edges(zip, graph, report.edges_read, progress);
     }

@@ -19,7 +19,7 @@ namespace {
 constexpr int kLevel = 1;  // 4 times as fast as 6, and 3 % larger on features
 constexpr std::uint32_t kFull32 = 0xFFFFFFFF;
 constexpr std::uint16_t kFull16 = 0xFFFF, kVersion45 = 45, kSizesFollow = 8, kDeflated = 8, kZip64Extra = 1;
-constexpr char kEmptyLastBlock[] = "\x03";  // of deflate; its second byte is the literal's own zero
+constexpr char kEmptyLastBlock[] = {'\x03', '\x00'};  // of deflate
 
 class Deflater {
  public:
@@ -117,7 +117,7 @@ void ZipWriter::add(const std::string& name, std::uint64_t num_blocks, const Mak
         member.crc32 =
             static_cast<std::uint32_t>(crc32_combine(member.crc32, block.crc, static_cast<z_off_t>(block.size)));
       }));
-  file_.write(std::string_view(kEmptyLastBlock, 2));
+  file_.write(std::string_view(kEmptyLastBlock, sizeof kEmptyLastBlock));
   member.compressed_size = file_.bytes_written() - begin;
   file_.write(Fields().text("PK\7\b").u32(member.crc32).u64(member.compressed_size).u64(member.size).bytes());
   members_.push_back(member);
