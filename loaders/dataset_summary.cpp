@@ -6,8 +6,8 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
+
+#include "engine/core/number_text.h"
 
 namespace salient {
 namespace {
@@ -56,12 +56,6 @@ std::string grouped(std::uint64_t value) {  // 1,234,567
   return text;
 }
 
-std::string rounded(double value, int digits) {
-  std::array<char, 64> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return text.data();
-}
-
 }  // namespace
 
 DatasetSummary summarise(const Dataset& dataset, int num_threads) {
@@ -103,24 +97,24 @@ std::string summary_text(const Dataset& dataset, const DatasetSummary& summary) 
   line("nodes", grouped(dataset.num_nodes()) + ", " + grouped(summary.isolated_nodes) + " isolated");
   line("edges", grouped(static_cast<std::uint64_t>(dataset.num_edges())) + " entries, " +
                     (dataset.is_symmetric ? "symmetric" : "directed"));
-  line("degree", "mean " + rounded(summary.mean_degree, 2) + ", median " + grouped(summary.median_degree) + ", 99 % " +
+  line("degree", "mean " + fixed(summary.mean_degree, 2) + ", median " + grouped(summary.median_degree) + ", 99 % " +
                      grouped(summary.p99_degree) + ", max " + grouped(summary.max_degree));
   if (dataset.feature_dim > 0)
-    line("features",
-         std::to_string(dataset.feature_dim) + (dataset.feature_type == FeatureType::kF16 ? " x f16" : " x f32") +
-             ", " + rounded(static_cast<double>(dataset.num_nodes() * dataset.features.row_bytes) / 1e6, 1) + " MB");
+    line("features", std::to_string(dataset.feature_dim) +
+                         (dataset.feature_type == FeatureType::kF16 ? " x f16" : " x f32") + ", " +
+                         fixed(static_cast<double>(dataset.num_nodes() * dataset.features.row_bytes) / 1e6, 1) + " MB");
   else
     line("features", "none; salient-train needs some");
   if (dataset.task == Task::kMultiLabel) {
     const auto [rarest, largest] = std::ranges::minmax(summary.nodes_of_class);
     line("labels", std::to_string(dataset.num_classes) + " a node, each of " + grouped(rarest) + " to " +
-                       grouped(largest) + " nodes; " + rounded(100 * summary.known_share, 1) + " % known; " +
+                       grouped(largest) + " nodes; " + fixed(100 * summary.known_share, 1) + " % known; " +
                        grouped(summary.unlabelled_nodes) + " nodes unlabelled");
   } else if (!summary.nodes_of_class.empty()) {
     const auto [rarest, largest] = std::ranges::minmax(summary.nodes_of_class);
     line("classes", std::to_string(dataset.num_classes) + ", from " + grouped(rarest) + " to " + grouped(largest) +
                         " nodes; " + grouped(summary.unlabelled_nodes) + " nodes unlabelled");
-    line("equal labels", rounded(100 * summary.equal_label_share, 1) + " % of the edges between labelled nodes");
+    line("equal labels", fixed(100 * summary.equal_label_share, 1) + " % of the edges between labelled nodes");
   }
   line("split", grouped(dataset.train.size()) + " train, " + grouped(dataset.valid.size()) + " valid, " +
                     grouped(dataset.test.size()) + " test");

@@ -1,13 +1,14 @@
 // engine/apps/open_named_dataset.cpp - see open_named_dataset.h.
 #include "engine/apps/open_named_dataset.h"
 
-#include <cstdio>
+#include <cstdint>
 #include <memory>
 
 #include "engine/comm/agreement.h"
 #include "engine/comm/host_share.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
+#include "engine/core/number_text.h"
 #include "engine/core/shared_memory.h"
 #include "loaders/dataset_name.h"
 #include "loaders/dataset_sharing.h"
@@ -19,14 +20,11 @@ namespace {
 /// A generated graph that does not fit is refused, before the system ends the program for it.
 SyntheticOptions options_that_fit(const std::string& dataset) {
   SyntheticOptions options = parse_synthetic_name(dataset);
-  const auto needed = static_cast<double>(synthetic_bytes(options));
-  const auto available = static_cast<double>(available_host_bytes());
-  if (available > 0 && needed > available) {
-    char text[128];
-    (void)std::snprintf(text, sizeof text, ": needs %.1f GB of memory, and %.1f GB are free; take a smaller scale",
-                        needed * 1e-9, available * 1e-9);
-    fail(ErrorKind::kHostMemory, "--dataset " + dataset + text);
-  }
+  const auto needed = static_cast<std::int64_t>(synthetic_bytes(options));
+  const std::int64_t available = available_host_bytes();
+  if (available > 0 && needed > available)
+    fail(ErrorKind::kHostMemory, "--dataset " + dataset + ": needs " + gigabytes_needed(needed) + " of memory, and " +
+                                     gigabytes(available) + " are free; take a smaller scale");
   return options;
 }
 

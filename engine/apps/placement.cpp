@@ -12,6 +12,7 @@
 #include "engine/comm/numa_place.h"
 #include "engine/core/log.h"
 #include "engine/core/machine.h"
+#include "engine/core/number_text.h"
 #include "engine/core/options.h"
 #if SALIENT_HAS_CUDA
 #include "engine/cuda/cuda.h"
@@ -20,19 +21,13 @@
 namespace salient {
 namespace {
 
-std::string gigabytes(std::int64_t bytes) {
-  char text[32];
-  (void)std::snprintf(text, sizeof text, "%.1f GB", static_cast<double>(bytes) * 1e-9);
-  return text;
-}
-
 std::string device_text(const ComputeDevice& device, int local_rank) {
   if (!device.is_cuda()) return "cpu";
   const auto memory = device.memory();
   return device.name() + " #" +
          std::to_string(
              static_cast<int>(device.torch_device().index() < 0 ? local_rank : device.torch_device().index())) +
-         (memory ? ", " + gigabytes(memory->free_bytes) + " free" : "");
+         (memory ? ", " + gigabytes(memory->free_bytes, 1) + " free" : "");
 }
 
 /// -1 = unknown
@@ -53,7 +48,7 @@ Placement gather_placement(Communicator& comm, const Launch& launch, const Compu
                                                                 {"numa_nodes", place},
                                                                 {"cores", std::to_string(launch.cores)},
                                                                 {"workers", std::to_string(num_workers)},
-                                                                {"free_memory", gigabytes(available_host_bytes())}};
+                                                                {"free_memory", gigabytes(available_host_bytes(), 1)}};
   Placement placement;
   for (const auto& [name, value] : own) {
     const std::vector<std::string> of_rank = comm.gather(value);

@@ -1,5 +1,4 @@
 // engine/apps/salient_infer.cpp - argv -> options -> a run's model applied to nodes, and what it finds as files.
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -22,6 +21,7 @@
 #include "engine/core/file_io.h"
 #include "engine/core/interrupt.h"
 #include "engine/core/log.h"
+#include "engine/core/number_text.h"
 #include "engine/core/staged_directory.h"
 #include "engine/core/version.h"
 #include "engine/infer/exact_inference.h"
@@ -175,12 +175,6 @@ InferenceCounts predict_exact(const Task& task, const std::filesystem::path& scr
   return exact_inference(task.model, task.dataset, plan, exact, task.device, task.comm, on_round);
 }
 
-std::string formatted(const char* pattern, double value) {
-  char text[64];
-  (void)std::snprintf(text, sizeof text, pattern, value);
-  return text;
-}
-
 /// The file that says how the others came about.
 std::string report_of(const InferOptions& options, const TrainOptions& run, const TrainedModel& trained,
                       const Dataset& dataset, const InferenceCounts& counts, int num_ranks) {
@@ -205,10 +199,10 @@ std::string report_of(const InferOptions& options, const TrainOptions& run, cons
 /// The stable last lines.
 void print_result(const InferenceCounts& counts, const std::filesystem::path& folder) {
   if (counts.labelled > 0)
-    log_result("accuracy " + formatted("%.4f", counts.accuracy()) + " (" + std::to_string(counts.labelled) + " of " +
+    log_result("accuracy " + fixed(counts.accuracy(), 4) + " (" + std::to_string(counts.labelled) + " of " +
                std::to_string(counts.nodes) + " nodes have a label)");
-  log_result("inference seconds " + formatted("%.2f", counts.seconds) + " (" +
-             formatted("%.1f", static_cast<double>(counts.nodes) / counts.seconds) + " nodes/s)");
+  log_result("inference seconds " + fixed(counts.seconds, 2) + " (" +
+             fixed(static_cast<double>(counts.nodes) / counts.seconds, 1) + " nodes/s)");
   log_result("output directory " + folder.string());
 }
 

@@ -1,7 +1,6 @@
 // engine/apps/salient_prepare.cpp - salient-prepare: other people's graphs, or generated ones, become data sets.
 #include <malloc.h>
 
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <initializer_list>
@@ -17,6 +16,7 @@
 #include "engine/core/interrupt.h"
 #include "engine/core/log.h"
 #include "engine/core/machine.h"
+#include "engine/core/number_text.h"
 #include "engine/core/options.h"
 #include "engine/core/progress.h"
 #include "engine/core/staged_directory.h"
@@ -102,12 +102,9 @@ void refuse_memory_limit(const WriteOptions& write, const char* command) {
 }
 
 void check_memory(std::uint64_t limit, std::uint64_t bytes_needed) {
-  const auto in_gb = [](std::uint64_t bytes, double digits) {
-    return options::to_text(std::ceil(static_cast<double>(bytes) * 1e-9 * digits) / digits) + " GB";
-  };
   if (bytes_needed > limit)
-    fail(ErrorKind::kHostMemory,
-         "this graph needs about " + in_gb(bytes_needed, 10) + " of memory, --memory-gb allows " + in_gb(limit, 100));
+    fail(ErrorKind::kHostMemory, "this graph needs about " + gigabytes_needed(bytes_needed) +
+                                     " of memory, --memory-gb allows " + gigabytes(limit));
 }
 
 /// --memory-gb in bytes; 0 stands for half of the machine's memory.
@@ -118,14 +115,8 @@ std::uint64_t memory_limit(const WriteOptions& write) {
 
 /// Until now: the summary maps the finished store, and pages of files are the kernel's to drop.
 std::string peak_memory_text(std::uint64_t limit) {
-  char text[64];
   const double peak = static_cast<double>(peak_resident_bytes()) * 1e-9;
-  if (limit > 0)
-    (void)std::snprintf(text, sizeof text, "peak memory     %.2f of %.2f GB\n", peak,
-                        static_cast<double>(limit) * 1e-9);
-  else
-    (void)std::snprintf(text, sizeof text, "peak memory     %.2f GB\n", peak);
-  return text;
+  return "peak memory     " + (limit > 0 ? fixed(peak, 2) + " of " + gigabytes(limit) : fixed(peak, 2) + " GB") + "\n";
 }
 
 /// The last lines of every subcommand that writes a store. Opening it again proves that it can be opened.
@@ -137,10 +128,8 @@ void print_summary(const WriteReport& report, const WriteOptions& write, const T
   if (report.edges_read > 0)
     std::cout << "met             " << report.edges_read << " edges read, " << report.duplicates
               << " repeated entries left out, " << report.self_loops << " self loops kept\n";
-  char line[96];
-  (void)std::snprintf(line, sizeof line, "wrote           %.1f MB in %.1f s to ",
-                      static_cast<double>(report.bytes) * 1e-6, timer.seconds());
-  std::cout << line << write.out << "\n"
+  std::cout << "wrote           " << fixed(static_cast<double>(report.bytes) * 1e-6, 1) << " MB in "
+            << fixed(timer.seconds(), 1) << " s to " << write.out << "\n"
             << peak_memory << "next            salient-train --dataset " << write.out << "\n";
 }
 

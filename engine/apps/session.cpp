@@ -1,7 +1,6 @@
 // engine/apps/session.cpp - see session.h.
 #include "engine/apps/session.h"
 
-#include <cstdio>
 #include <iostream>
 #include <optional>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "engine/comm/agreement.h"
 #include "engine/comm/make_communicator.h"
 #include "engine/core/log.h"
+#include "engine/core/number_text.h"
 #include "engine/core/progress.h"
 #include "engine/core/timer.h"
 #include "engine/core/version.h"
@@ -64,13 +64,11 @@ Dataset open_dataset_together(Communicator& comm, const Launch& launch, const st
   require_equal_on_all_ranks(comm, "the checksum of the data set", dataset.fingerprint, ErrorKind::kBadData);
   if (dataset.task == Task::kMultiLabel)
     fail(ErrorKind::kUsage, dataset.name + ": several labels a node cannot be trained on yet");
-  char seconds[32];
-  (void)std::snprintf(seconds, sizeof seconds, "%.1f s", loading.seconds());
   if (comm.rank() == 0)
     log_info(dataset.name + (dataset.source_kind == "synthetic" ? " (synthetic)" : "") + ": " +
              std::to_string(dataset.num_nodes()) + " nodes, " + std::to_string(dataset.num_edges()) + " entries, " +
              std::to_string(dataset.feature_dim) + " features, " + std::to_string(dataset.num_classes) +
-             " classes, opened in " + seconds);
+             " classes, opened in " + fixed(loading.seconds(), 1) + " s");
   return dataset;
 }
 

@@ -6,13 +6,13 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <utility>
 
 #include "engine/comm/agreement.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
+#include "engine/core/number_text.h"
 #include "engine/core/progress.h"
 #include "engine/core/timer.h"
 #include "loaders/batch_loader.h"
@@ -189,12 +189,6 @@ class LayerByLayer {
   AccuracyCounter counter_;
   std::vector<std::unique_ptr<Activations>> results_;  // [L], of the last layer none
 };
-
-std::string gigabytes(std::int64_t bytes) {
-  char text[32];
-  (void)std::snprintf(text, sizeof text, "%.2f GB", static_cast<double>(bytes) * 1e-9);
-  return text;
-}
 
 }  // namespace
 

@@ -3,7 +3,6 @@
 #include "engine/report/report_page.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 #include "engine/core/error.h"
 #include "engine/core/file_io.h"
 #include "engine/core/log.h"
+#include "engine/core/number_text.h"
 #include "engine/core/options.h"
 #include "engine/report/page/page_assets.h"
 #include "engine/report/run_directory.h"
@@ -89,12 +89,6 @@ std::string with_spaces(std::string name) {
   return name;
 }
 
-std::string fixed4(double value) {
-  char text[32];
-  (void)std::snprintf(text, sizeof text, "%.4f", value);
-  return text;
-}
-
 std::string result_card(const std::string& label, const std::string& value) {
   return "<div><b>" + escape_html(value) + "</b><span>" + escape_html(label) + "</span></div>\n";
 }
@@ -114,7 +108,7 @@ std::string result_cards(const Json& run, const Json& metrics) {
   for (const char* name : {"train_accuracy", "valid_accuracy"})
     for (auto row = metrics.rbegin(); row != metrics.rend(); ++row) {
       if (!row->contains(name) || !(*row)[name].is_number()) continue;
-      cards += result_card(with_spaces(name) + epoch_of(*row), fixed4((*row)[name].get<double>()));
+      cards += result_card(with_spaces(name) + epoch_of(*row), fixed((*row)[name].get<double>(), 4));
       break;
     }
   return cards;

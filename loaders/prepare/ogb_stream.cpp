@@ -4,14 +4,13 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <atomic>
-#include <cmath>
 #include <future>
 #include <utility>
 
 #include "engine/core/error.h"
 #include "engine/core/interrupt.h"
 #include "engine/core/machine.h"
-#include "engine/core/options.h"
+#include "engine/core/number_text.h"
 #include "loaders/prepare/csr_files.h"
 #include "loaders/prepare/edge_buckets.h"
 #include "loaders/prepare/edge_pairs.h"
@@ -46,11 +45,8 @@ void check_disk(const fs::path& out, std::uint64_t needed) {
   while (!fs::exists(parent, error) && parent.has_relative_path()) parent = parent.parent_path();
   const fs::space_info space = fs::space(parent, error);
   if (error || space.available >= needed) return;
-  const auto in_gb = [](std::uint64_t bytes) {
-    return options::to_text(std::ceil(static_cast<double>(bytes) * 1e-8) / 10) + " GB";
-  };
-  fail(ErrorKind::kIo, out.string() + ": needs up to " + in_gb(needed) + " of disk while it is made, " +
-                           in_gb(space.available) + " are free");
+  fail(ErrorKind::kIo, out.string() + ": needs up to " + gigabytes_needed(needed) + " of disk while it is made, " +
+                           gigabytes(space.available) + " are free");
 }
 
 /// One stream front to back: floats in, stored rows out.

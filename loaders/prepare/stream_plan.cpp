@@ -2,10 +2,9 @@
 #include "loaders/prepare/stream_plan.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/core/error.h"
-#include "engine/core/options.h"
+#include "engine/core/number_text.h"
 #include "loaders/prepare/edge_buckets.h"
 
 namespace salient {
@@ -18,10 +17,6 @@ constexpr std::uint64_t kPerThread = kMiB;   // stack, allocator, a block of key
 constexpr std::uint64_t kLeastToSort = 8 * kMiB;
 constexpr std::size_t kMostBuffer = std::size_t{128} << 10;  // keys
 
-std::string in_gb(std::uint64_t bytes) {
-  return options::to_text(std::ceil(static_cast<double>(bytes) * 1e-7) / 100) + " GB";
-}
-
 }  // namespace
 
 StreamPlan plan_stream(const StreamSize& size, std::uint64_t memory_bytes, const std::string& what) {
@@ -29,8 +24,8 @@ StreamPlan plan_stream(const StreamSize& size, std::uint64_t memory_bytes, const
   const std::uint64_t node_bytes = size.label_bytes + 1;  // labels and split at the beginning, degrees at the end
   const std::uint64_t least = fixed + std::max(node_bytes * size.num_nodes, kLeastToSort);
   if (memory_bytes < least)
-    fail(ErrorKind::kHostMemory,
-         what + ": needs at least " + in_gb(least) + " of memory, --memory-gb allows " + in_gb(memory_bytes));
+    fail(ErrorKind::kHostMemory, what + ": needs at least " + gigabytes_needed(least) +
+                                     " of memory, --memory-gb allows " + gigabytes(memory_bytes));
   StreamPlan plan;
   plan.sort_bytes = static_cast<std::size_t>(memory_bytes - fixed);
   const std::uint64_t all = sort_bytes(size.num_keys, size.num_nodes);

@@ -12,17 +12,13 @@
 #include "engine/apps/bench/bench_device.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
+#include "engine/core/number_text.h"
 #include "engine/core/version.h"
 
 namespace salient {
 namespace {
 
-std::string formatted(double value, int decimals) {
-  if (std::isnan(value)) return "-";
-  char text[64];
-  (void)std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
-}
+std::string formatted(double value, int decimals) { return std::isnan(value) ? "-" : fixed(value, decimals); }
 
 nlohmann::ordered_json hardware() {
   return {{"host", host_name()}, {"cpu", cpu_model()}, {"cores", num_usable_cores()}, {"gpu", gpu_name()}};

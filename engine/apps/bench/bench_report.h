@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace salient {
@@ -21,6 +23,14 @@ class BenchReport {
   BenchReport(std::string verb, std::string title, std::vector<BenchColumn> columns);
 
   void add_setting(const std::string& key, const nlohmann::json& value) { settings_[key] = value; }
+
+  /// Every field of an options struct.
+  template <class Options>
+  void add_settings(const Options& options) {
+    visit_fields(options, [&](std::string_view name, const auto& value, std::string_view) {
+      add_setting(std::string(name), value);
+    });
+  }
 
   /// Shown under the table, kept in JSON: what the machine can do at most, what was verified, how to read a column.
   void add_note(std::string note) { notes_.push_back(std::move(note)); }

@@ -108,9 +108,7 @@ int bench_gather(Arguments arguments) {
                       {"row_reads_bytes_per_second", "row reads", 1e-9, 2},
                       {"share_of_memcpy", "of memcpy", 1, 2},
                       {"share_of_row_reads", "of reads", 1, 2}});
-  visit_fields(options, [&](std::string_view name, const auto& value, std::string_view) {
-    report.add_setting(std::string(name), value);
-  });
+  report.add_settings(options);
   for (const int num_threads : thread_counts(most_threads)) {
     const std::string name = std::to_string(num_threads) + (num_threads == 1 ? " thread" : " threads");
     log_info(name);

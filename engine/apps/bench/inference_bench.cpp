@@ -98,9 +98,7 @@ BenchReport new_report(const InferenceBenchOptions& options, const TrainOptions&
                       {"seconds_median", "median", 1, 3},
                       {"nodes_per_second", "nodes/s best", 1, 0},
                       {"entries_read", "M entries read", 1e-6, 2}});
-  visit_fields(options, [&](std::string_view name, const auto& value, std::string_view) {
-    report.add_setting(std::string(name), value);
-  });
+  report.add_settings(options);
   return report;
 }
 

@@ -108,9 +108,7 @@ int bench_pipeline(Arguments arguments) {
                       {"overlap", "overlap", 1, 2},
                       {"long_copy_bytes_per_second", "long copy GB/s", 1e-9, 1},
                       {"share_of_long_copy", "of copy", 1, 2}});
-  visit_fields(options, [&](std::string_view name, const auto& value, std::string_view) {
-    report.add_setting(std::string(name), value);
-  });
+  report.add_settings(options);
   for (const int num_workers : thread_counts(most_workers)) {
     const std::string name = std::to_string(num_workers) + (num_workers == 1 ? " worker" : " workers");
     log_info(name);

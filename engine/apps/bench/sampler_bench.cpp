@@ -195,9 +195,7 @@ int bench_sampler(Arguments arguments) {
                       {"graph_bytes_per_edge", "bytes/edge", 1},
                       {"share_of_random_reads", "of reads", 1, 2},
                       {"times_textbook", "x textbook", 1}});
-  visit_fields(options, [&](std::string_view name, const auto& value, std::string_view) {
-    report.add_setting(std::string(name), value);
-  });
+  report.add_settings(options);
 
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   log_info("textbook sampler");
