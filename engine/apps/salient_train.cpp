@@ -1,5 +1,4 @@
 // engine/apps/salient_train.cpp - argv -> options -> a training run.
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -21,8 +20,10 @@
 #include "engine/core/interrupt.h"
 #include "engine/core/log.h"
 #include "engine/core/machine.h"
+#include "engine/core/number_text.h"
 #include "engine/core/trace.h"
 #include "engine/core/version.h"
+#include "engine/infer/fit_to_machine.h"
 #include "engine/report/report_page.h"
 #include "engine/report/run_directory.h"
 #include "engine/train/memory_plan.h"
@@ -65,12 +66,6 @@ RunDescription describe_run(const Dataset& dataset, const ComputeDevice& device,
   return run;
 }
 
-std::string fixed4(double value) {
-  char text[32];
-  (void)std::snprintf(text, sizeof text, "%.4f", value);
-  return text;
-}
-
 /// The stable last lines of a run, or of several that differ in their seed.
 void print_results(const std::vector<TrainResult>& results, const Dataset& dataset,
                    const std::filesystem::path& directory) {
@@ -84,9 +79,10 @@ void print_results(const std::vector<TrainResult>& results, const Dataset& datas
   const std::string best_epoch = " (epoch " + std::to_string(last.best_epoch) + ")";
   if (last.best_epoch > 0)
     log_result("valid " + last.metric + " " +
-               (count > 1 ? to_text(spread_of_trials(valid), count) : fixed4(last.valid) + best_epoch));
+               (count > 1 ? to_text(spread_of_trials(valid), count) : fixed(last.valid, 4) + best_epoch));
   if (!dataset.test.empty())
-    log_result("test " + last.metric + " " + (count > 1 ? to_text(spread_of_trials(test), count) : fixed4(last.test)));
+    log_result("test " + last.metric + " " +
+               (count > 1 ? to_text(spread_of_trials(test), count) : fixed(last.test, 4)));
   log_result(timing_line(last.last_epoch));
   log_result("run directory " + directory.string());
 }
@@ -122,8 +118,8 @@ TrainResult train_once(const std::filesystem::path& directory, const TrainOption
     result = Trainer(options, dataset, device, comm, directory).run();
     if (result.interrupted_by == 0)
       run.result = {{"best_epoch", std::to_string(result.best_epoch)},
-                    {"valid_" + result.metric, fixed4(result.valid)},
-                    {"test_" + result.metric, fixed4(result.test)}};
+                    {"valid_" + result.metric, fixed(result.valid, 4)},
+                    {"test_" + result.metric, fixed(result.test, 4)}};
     return result.interrupted_by;
   });
   return result;
@@ -170,10 +166,10 @@ int train_trials(const std::filesystem::path& directory, const TrainOptions& opt
     const std::string metric = results.back().metric;
     const TrialSpread of_valid = spread_of_trials(valid), of_test = spread_of_trials(test);
     run.result = {{"trials", std::to_string(options.trials)},
-                  {"valid_" + metric, fixed4(of_valid.mean)},
-                  {"valid_" + metric + "_deviation", fixed4(of_valid.deviation)},
-                  {"test_" + metric, fixed4(of_test.mean)},
-                  {"test_" + metric + "_deviation", fixed4(of_test.deviation)}};
+                  {"valid_" + metric, fixed(of_valid.mean, 4)},
+                  {"valid_" + metric + "_deviation", fixed(of_valid.deviation, 4)},
+                  {"test_" + metric, fixed(of_test.mean, 4)},
+                  {"test_" + metric + "_deviation", fixed(of_test.deviation, 4)}};
     return 0;
   });
 }
@@ -236,13 +232,13 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
       fail(ErrorKind::kNoDevice, "--precision " + wanted.precision + " needs a GPU, and there is none");
   });
   set_precision(precision_of(wanted.precision));
-  TrainOptions options = resolve_for_machine(wanted, device, launch.cores);
+  TrainOptions options = wanted;
+  fit_to_machine(options, device, launch.cores);
   const Placement placement = log_placement(comm, launch, device, options.workers, session.place);
   const Dataset dataset = open_dataset_together(comm, launch, options.dataset, options.data_root);
   MemoryPlan plan;
   together(comm, [&] {
-    options.features = choose_feature_place(options, dataset, device);
-    plan = plan_memory(options, dataset, device);
+    plan = place_features(options, dataset, device);
     plan.host_available /= launch.ranks_on_host;
   });
   if (is_dry_run && comm.rank() == 0) log_result(to_text(plan));

@@ -2,11 +2,12 @@
 #include "engine/train/memory_plan.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/core/log.h"
 #include "engine/core/machine.h"
+#include "engine/core/number_text.h"
 #include "engine/train/run_model.h"
 #include "loaders/batch.h"
 #include "loaders/batch_loader.h"
@@ -52,15 +53,9 @@ BatchNeed probe(const TrainOptions& options, const Dataset& dataset, const std::
   return need;
 }
 
-std::string gigabytes(std::int64_t bytes) {
-  char text[32];
-  (void)std::snprintf(text, sizeof text, "%8.2f GB", static_cast<double>(bytes) / 1e9);
-  return text;
-}
-
-std::string trimmed_gigabytes(std::int64_t bytes) {
-  const std::string text = gigabytes(bytes);
-  return text.substr(text.find_first_not_of(' '));
+std::string in_column(const std::string& text) {
+  constexpr std::size_t kWidth = 11;
+  return std::string(kWidth - std::min(kWidth, text.size()), ' ') + text;
 }
 
 std::int64_t feature_bytes(const Dataset& dataset) {
@@ -69,23 +64,27 @@ std::int64_t feature_bytes(const Dataset& dataset) {
 
 }  // namespace
 
-std::string choose_feature_place(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device) {
+MemoryPlan place_features(TrainOptions& options, const Dataset& dataset, const ComputeDevice& device) {
   if (!device.is_cuda()) {
     if (options.features == "device") fail(ErrorKind::kUsage, "--features device: needs a GPU; use --features host");
-    return "host";
+    options.features = "host";
+    return plan_memory(options, dataset, device);
   }
-  TrainOptions on_device = options;
-  on_device.features = "device";
-  const MemoryPlan plan = plan_memory(on_device, dataset, device);
-  const bool fits = plan.device_bytes <= plan.device_available;
-  std::string place = options.features == "auto" ? (fits ? "device" : "host") : options.features;
-  log_info("features (" + trimmed_gigabytes(feature_bytes(dataset)) + ") " +
-           (place == "device" ? "in GPU memory: " : "in host memory: ") +
-           (options.features != "auto"
-                ? "--features " + place
-                : "with them the run needs " + trimmed_gigabytes(plan.device_bytes) + " of the " +
-                      trimmed_gigabytes(plan.device_available) + " free on the GPU"));
-  return place;
+  const bool is_ours_to_choose = options.features == "auto";
+  if (is_ours_to_choose) options.features = "device";
+  MemoryPlan plan = plan_memory(options, dataset, device);
+  std::string reason = "--features " + options.features;
+  if (is_ours_to_choose) {
+    reason = "with them the run needs " + gigabytes_needed(plan.device_bytes) + " of the " +
+             gigabytes(plan.device_available) + " free on the GPU";
+    if (plan.device_bytes > plan.device_available) {
+      options.features = "host";
+      plan = plan_memory(options, dataset, device);
+    }
+  }
+  log_info("features (" + gigabytes(feature_bytes(dataset)) + ") " +
+           (options.features == "device" ? "in GPU memory: " : "in host memory: ") + reason);
+  return plan;
 }
 
 MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device) {
@@ -124,10 +123,11 @@ std::string to_text(const MemoryPlan& plan) {
   const auto line = [&](const std::string& what, std::int64_t host, std::int64_t on_device) {
     std::string row = "  " + what;
     row.resize(std::max<std::size_t>(row.size(), 42), ' ');
-    text += row + gigabytes(host) + (plan.device_available > 0 ? gigabytes(on_device) : "") + "\n";
+    text +=
+        row + in_column(gigabytes(host)) + (plan.device_available > 0 ? in_column(gigabytes(on_device)) : "") + "\n";
   };
-  text += std::string("memory plan") + std::string(31, ' ') + "       host" +
-          (plan.device_available > 0 ? "        GPU" : "") + "\n";
+  text += "memory plan" + std::string(31, ' ') + in_column("host") +
+          (plan.device_available > 0 ? in_column("GPU") : "") + "\n";
   for (const MemoryPlan::Line& l : plan.lines) line(l.what, l.host_bytes, l.device_bytes);
   line("sum (the data set is a file mapping)", plan.host_bytes, plan.device_bytes);
   line("available now", plan.host_available, plan.device_available);
@@ -137,12 +137,12 @@ std::string to_text(const MemoryPlan& plan) {
 
 void check(const MemoryPlan& plan) {
   if (plan.host_bytes > plan.host_available)
-    fail(ErrorKind::kHostMemory, "the run needs" + gigabytes(plan.host_bytes) + " of host memory, available are" +
-                                     gigabytes(plan.host_available) +
+    fail(ErrorKind::kHostMemory, "the run needs " + gigabytes_needed(plan.host_bytes) +
+                                     " of host memory, available are " + gigabytes(plan.host_available) +
                                      "; lower --batch-size, --eval-batch-size, --slots or --fanout");
   if (plan.device_available > 0 && plan.device_bytes > plan.device_available)
-    fail(ErrorKind::kDeviceMemory, "the run needs" + gigabytes(plan.device_bytes) + " of GPU memory, available are" +
-                                       gigabytes(plan.device_available) +
+    fail(ErrorKind::kDeviceMemory, "the run needs " + gigabytes_needed(plan.device_bytes) +
+                                       " of GPU memory, available are " + gigabytes(plan.device_available) +
                                        "; lower --batch-size, --eval-batch-size or --hidden, or use --features host");
 }
 

@@ -22,11 +22,12 @@ struct MemoryPlan {
   std::int64_t host_available = 0, device_available = 0;  ///< now; device 0 on a CPU
 };
 
-/// "host" or "device": what --features means on this machine. "auto" is the device if everything else fits beside the
-/// features; said in one line at log level info.
+/// Sets options.features to "host" or "device", what --features means on this machine: "auto" is the device if
+/// everything else fits beside the features. Said in one line at log level info where there is a choice.
 /// @param options  resolved for the machine, but for `features`.
+/// @return         the plan of the run so resolved.
 /// @throws Error{kUsage} for "device" without a GPU.
-std::string choose_feature_place(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device);
+MemoryPlan place_features(TrainOptions& options, const Dataset& dataset, const ComputeDevice& device);
 
 /// Samples a few batches of the run itself, since their size depends on the graph; allocates nothing lasting.
 /// @param options  resolved: features is "host" or "device".

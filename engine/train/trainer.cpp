@@ -18,7 +18,6 @@
 #include "engine/core/progress.h"
 #include "engine/core/timer.h"
 #include "engine/core/version.h"
-#include "engine/infer/fit_to_machine.h"
 #include "engine/report/confusion.h"
 #include "engine/report/report_page.h"
 #include "engine/train/checkpoint.h"
@@ -70,12 +69,6 @@ Schedule schedule_of(const TrainOptions& options, std::size_t steps_per_epoch) {
 }
 
 }  // namespace
-
-TrainOptions resolve_for_machine(TrainOptions options, const ComputeDevice& device, int cores) {
-  fit_to_machine(options, device, cores);
-  options.device = device.is_cuda() ? "cuda" : "cpu";
-  return options;
-}
 
 struct Trainer::Impl {
   Impl(const TrainOptions& train_options, const Dataset& data, const ComputeDevice& compute_device,

@@ -26,10 +26,6 @@ struct TrainResult {
   std::vector<EpochMetrics> epochs{};  ///< that this process trained
 };
 
-/// The fanouts, batch sizes and slots of a run, with every "0 = default" resolved for this machine.
-/// @param cores  this rank's share of the host's.
-TrainOptions resolve_for_machine(TrainOptions options, const ComputeDevice& device, int cores);
-
 /// Trains on the training nodes of one data set. Every rank makes one and calls run(); the same options everywhere.
 class Trainer {
  public:

@@ -28,7 +28,7 @@
 #include "engine/comm/make_communicator.h"
 #include "engine/core/log.h"
 #include "engine/core/machine.h"
-#include "engine/train/memory_plan.h"
+#include "engine/infer/fit_to_machine.h"
 #include "engine/train/trainer.h"
 #include "models/precision.h"
 
@@ -192,11 +192,8 @@ BenchReport new_report(const std::string& verb, const std::string& title, const 
                       {"speedup_over_plain", "x plain", 1, 2},
                       {"launches_per_step", "launches/step", 1, 0},
                       {"paper_epoch_seconds", "paper, V100 s", 1, 3}});
-  const auto add = [&](std::string_view name, const auto& value, std::string_view) {
-    report.add_setting(std::string(name), value);
-  };
-  visit_fields(options, add);
-  visit_fields(command.own, add);
+  report.add_settings(options);
+  report.add_settings(command.own);
   return report;
 }
 
@@ -210,7 +207,8 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
   const int cores = num_usable_cores();
   const auto device = ComputeDevice::choose(wanted.device, 0, wanted.threads > 0 ? wanted.threads : cores);
   set_precision(precision_of(wanted.precision));
-  TrainOptions options = resolve_for_machine(wanted, device, cores);
+  TrainOptions options = wanted;
+  fit_to_machine(options, device, cores);
   options.checkpoint_every = 0;
 
   BenchReport report = new_report(verb, title, command, device);

@@ -30,6 +30,7 @@
 #include "engine/core/log.h"
 #include "engine/core/machine.h"
 #include "engine/core/progress.h"
+#include "engine/infer/fit_to_machine.h"
 #include "engine/train/memory_plan.h"
 #include "engine/train/train_options.h"
 #include "engine/train/trainer.h"
@@ -93,12 +94,13 @@ Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dat
                                                           .is_data_on_gpu = device.is_cuda()},
                                                          launch);
   set_precision(precision_of(wanted.precision));
-  TrainOptions options = resolve_for_machine(wanted, device, launch.cores);
+  TrainOptions options = wanted;
+  fit_to_machine(options, device, launch.cores);
   options.checkpoint_every = 0;
   (void)log_placement(*comm, launch, device, options.workers, stay_near_device(*comm, launch, device));
   std::optional<ScratchFolder> folder;
   together(*comm, [&] {
-    options.features = choose_feature_place(options, dataset, device);
+    check(place_features(options, dataset, device));
     if (launch.rank == 0) folder.emplace();
   });
   Trainer trainer(options, dataset, device, *comm, folder ? folder->path() : std::filesystem::path());
@@ -138,9 +140,7 @@ BenchReport new_report(const TrainOptions& options, const Dataset& dataset) {
                       {"bare_exchange_seconds", "bare us", 1e6, 1},
                       {"exchange_over_bare", "x bare", 1, 2},
                       {"loss", "loss", 1, 5}});
-  visit_fields(options, [&](std::string_view name, const auto& value, std::string_view) {
-    report.add_setting(std::string(name), value);
-  });
+  report.add_settings(options);
   return report;
 }
 
