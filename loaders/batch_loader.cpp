@@ -42,10 +42,6 @@ struct Slot {
   std::exception_ptr error{};  // of preparing; delivered in order like a batch, so that the same batch always fails
 };
 
-/// Each holds scratch memory for a batch on the device. One works while another's result is copied to the host and the
-/// third's thread has yet to wake up.
-constexpr int kDeviceSamplers = 3;
-
 std::unique_ptr<SamplerPool> make_device_samplers(const LoaderOptions& options, Replacement replacement) {
   if (options.device_graph == nullptr) return nullptr;
   std::vector<std::unique_ptr<BatchSampler>> samplers;

@@ -36,6 +36,10 @@ int default_slots(int num_workers);
 /// How many batches stand in device memory at a time.
 int num_device_slabs(int num_slots);
 
+/// Samplers of a loader whose graph is in GPU memory, at most: one works while another's result is copied to the host
+/// and the third's thread has yet to wake up. Each holds scratch memory for a batch.
+inline constexpr int kDeviceSamplers = 3;
+
 /// Prepares the batches of an epoch on its own threads, always in order, in `num_slots` slabs that are kept from epoch
 /// to epoch. One consumer thread.
 class BatchLoader final : public BatchSource {

@@ -13,7 +13,7 @@ namespace salient {
 /// Samples on the current device, on a stream of its own; the caller's thread sleeps meanwhile. Results are those of
 /// NeighborSampler to the last bit, as both draw from Draws and number nodes by first sight.
 ///
-/// It holds one batch's scratch memory on the device: about 30 bytes per entry of the largest hop and 20 per node. Make
+/// It holds one batch's scratch memory on the device: 40 to 70 bytes per destination and entry of the largest hop. Make
 /// few and keep them; the first batches grow the buffers, later ones allocate nothing.
 class DeviceSampler final : public BatchSampler {
  public:

@@ -27,14 +27,13 @@
 #include "engine/infer/exact_inference.h"
 #include "engine/infer/fit_to_machine.h"
 #include "engine/infer/infer_options.h"
+#include "engine/infer/placed_data.h"
 #include "engine/infer/prediction_writer.h"
 #include "engine/infer/sampled_inference.h"
 #include "engine/infer/selected_nodes.h"
 #include "engine/report/run_directory.h"
 #include "engine/train/signal_agreement.h"
 #include "engine/train/trained_run.h"
-#include "loaders/device_features.h"
-#include "loaders/device_graph.h"
 #include "models/precision.h"
 
 namespace salient {
@@ -99,29 +98,6 @@ std::vector<NodeId> select_nodes_together(Communicator& comm, const Dataset& dat
   return nodes;
 }
 
-/// --features: a copy in GPU memory, or none. @param reserved  bytes of GPU memory that something else needs
-std::optional<DeviceFeatures> place_features(const InferOptions& options, const Dataset& dataset,
-                                             const ComputeDevice& device, std::int64_t reserved) {
-  if (options.features == "device" && !device.is_cuda())
-    fail(ErrorKind::kUsage, "--features device: needs a GPU; use --features host");
-  const auto memory = device.memory();
-  const auto bytes = static_cast<std::int64_t>(dataset.features.num_rows * dataset.features.row_bytes);
-  if (options.features == "host" || !memory) return std::nullopt;
-  if (options.features == "auto" && bytes > (memory->free_bytes - reserved) / 2) return std::nullopt;
-  return DeviceFeatures(dataset.features);
-}
-
-/// --sampler: a copy of the graph in GPU memory, or none.
-std::unique_ptr<DeviceGraph> place_graph(const InferOptions& options, const Dataset& dataset,
-                                         const ComputeDevice& device) {
-  if (options.sampler == "device" && !device.is_cuda())
-    fail(ErrorKind::kUsage, "--sampler device: needs a GPU; use --sampler host");
-  const auto memory = device.memory();
-  if (options.sampler == "host" || !memory) return nullptr;
-  if (options.sampler == "auto" && device_bytes_of(dataset.graph) > memory->free_bytes / 2) return nullptr;
-  return std::make_unique<DeviceGraph>(dataset.graph);
-}
-
 /// A model and what it is applied to.
 struct Task {
   Model& model;
@@ -132,24 +108,23 @@ struct Task {
   Communicator& comm;
   const Launch& launch;
 
-  std::optional<DeviceFeatures> features(std::int64_t reserved) const {
-    std::optional<DeviceFeatures> placed;
-    together(comm, [&] { placed = place_features(options, dataset, device, reserved); });
-    return placed;
+  /// @param reserved  as place_data()
+  PlacedData placed(const std::string& sampler, std::int64_t reserved) const {
+    PlacedData data;
+    together(comm, [&] { data = place_data(options.features, sampler, dataset, device, reserved); });
+    return data;
   }
 };
 
 InferenceCounts predict_sampled(const Task& task, const OnRound& on_round) {
   const InferOptions& options = task.options;
-  const std::optional<DeviceFeatures> features = task.features(/*reserved=*/0);
-  std::unique_ptr<DeviceGraph> graph;
-  together(task.comm, [&] { graph = place_graph(options, task.dataset, task.device); });
+  const PlacedData placed = task.placed(options.sampler, /*reserved=*/0);
   BatchLoader loader(task.dataset, {.fanouts = options.fanout,
                                     .num_workers = options.workers,
                                     .num_slots = options.slots,
                                     .to_device = task.device.is_cuda(),
-                                    .device_features = features ? features->table() : RowTable{},
-                                    .device_graph = graph.get()});
+                                    .device_features = placed.feature_table(),
+                                    .device_graph = placed.graph.get()});
   return sampled_inference(
       task.model, loader, task.nodes,
       {.batch_size = static_cast<std::size_t>(options.batch_size), .seed = static_cast<std::uint32_t>(options.seed)},
@@ -170,8 +145,8 @@ InferenceCounts predict_exact(const Task& task, const std::filesystem::path& scr
   const ExactPlan plan = plan_exact_inference(task.model, task.dataset, task.nodes, exact, task.device, task.comm);
   if (task.comm.rank() == 0) log_info(to_text(plan));
   const bool is_on_device = plan.place == ActivationPlace::kDevice;
-  const std::optional<DeviceFeatures> features = task.features(is_on_device ? plan.activation_bytes : 0);
-  if (features) exact.device_features = features->table();
+  const PlacedData placed = task.placed(/*sampler=*/"host", is_on_device ? plan.activation_bytes : 0);
+  exact.device_features = placed.feature_table();
   return exact_inference(task.model, task.dataset, plan, exact, task.device, task.comm, on_round);
 }
 

@@ -238,7 +238,7 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
   const Dataset dataset = open_dataset_together(comm, launch, options.dataset, options.data_root);
   MemoryPlan plan;
   together(comm, [&] {
-    plan = place_features(options, dataset, device);
+    plan = choose_places(options, dataset, device);
     plan.host_available /= launch.ranks_on_host;
   });
   if (is_dry_run && comm.rank() == 0) log_result(to_text(plan));

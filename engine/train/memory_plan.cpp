@@ -11,6 +11,7 @@
 #include "engine/train/run_model.h"
 #include "loaders/batch.h"
 #include "loaders/batch_loader.h"
+#include "loaders/device_graph.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/seed_order.h"
 
@@ -23,6 +24,7 @@ constexpr double kHeadRoom = 1.25;  // slabs grow by this factor, and batches di
 struct BatchNeed {
   std::int64_t host_slab_bytes = 0;
   std::int64_t device_slab_bytes = 0;
+  std::int64_t sampler_bytes = 0;     // a DeviceSampler's
   std::int64_t activation_bytes = 0;  // all layers' outputs, their gradients and the operators' scratch, f32
 };
 
@@ -41,14 +43,16 @@ BatchNeed probe(const TrainOptions& options, const Dataset& dataset, const std::
     sampler.sample(part, {.seed = options.seed, .epoch = 1, .batch = batch}, mfg);
     const BatchLayout layout = lay_out_batch(shape_of(mfg), static_cast<LocalId>(part.size()), dataset, place);
     std::int64_t activations = 0;
-    std::int64_t width = dataset.feature_dim;
+    std::int64_t width = dataset.feature_dim, sampler_bytes = 0;
     for (const HopLayout& hop : layout.hops) {
+      sampler_bytes = std::max(sampler_bytes, device_sampler_bytes(hop.num_dst, hop.num_edges));
       activations += 4 * std::int64_t{hop.num_dst} * (2 * width + std::int64_t{4} * options.hidden);
       width = options.hidden;
     }
     need.host_slab_bytes = std::max(need.host_slab_bytes, with_head_room(layout.prepared_bytes));
     need.device_slab_bytes = std::max(need.device_slab_bytes, with_head_room(layout.bytes));
     need.activation_bytes = std::max(need.activation_bytes, activations);
+    need.sampler_bytes = std::max(need.sampler_bytes, sampler_bytes);
   }
   return need;
 }
@@ -64,26 +68,35 @@ std::int64_t feature_bytes(const Dataset& dataset) {
 
 }  // namespace
 
-MemoryPlan place_features(TrainOptions& options, const Dataset& dataset, const ComputeDevice& device) {
+MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const ComputeDevice& device) {
   if (!device.is_cuda()) {
     if (options.features == "device") fail(ErrorKind::kUsage, "--features device: needs a GPU; use --features host");
-    options.features = "host";
+    if (options.sampler == "device") fail(ErrorKind::kUsage, "--sampler device: needs a GPU; use --sampler host");
+    options.features = options.sampler = "host";
     return plan_memory(options, dataset, device);
   }
-  const bool is_ours_to_choose = options.features == "auto";
-  if (is_ours_to_choose) options.features = "device";
-  MemoryPlan plan = plan_memory(options, dataset, device);
-  std::string reason = "--features " + options.features;
-  if (is_ours_to_choose) {
-    reason = "with them the run needs " + gigabytes_needed(plan.device_bytes) + " of the " +
-             gigabytes(plan.device_available) + " free on the GPU";
-    if (plan.device_bytes > plan.device_available) {
-      options.features = "host";
-      plan = plan_memory(options, dataset, device);
-    }
-  }
-  log_info("features (" + gigabytes(feature_bytes(dataset)) + ") " +
-           (options.features == "device" ? "in GPU memory: " : "in host memory: ") + reason);
+  const auto choices = [](const std::string& told) {
+    return told == "auto" ? std::vector<std::string>{"device", "host"} : std::vector{told};
+  };
+  const std::vector<std::string> feature_choices = choices(options.features),
+                                 sampler_choices = choices(options.sampler);
+  MemoryPlan plan;
+  const auto fits = [&] {  // the first that does, or else the last: everything on the host
+    for (const std::string& features : feature_choices)
+      for (const std::string& sampler : sampler_choices) {
+        options.features = features;
+        options.sampler = sampler;
+        plan = plan_memory(options, dataset, device);
+        if (plan.device_bytes <= plan.device_available) return true;
+      }
+    return false;
+  };
+  (void)fits();
+  const auto where = [](const std::string& choice) { return choice == "device" ? "GPU" : "host"; };
+  log_info("features (" + gigabytes(feature_bytes(dataset)) + ") in " + where(options.features) +
+           " memory, sampling on the " + where(options.sampler) + " (graph " +
+           gigabytes(device_bytes_of(dataset.graph)) + "): the run needs " + gigabytes_needed(plan.device_bytes) +
+           " of the " + gigabytes(plan.device_available) + " free on the GPU");
   return plan;
 }
 
@@ -108,6 +121,10 @@ MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, cons
   const std::int64_t device_slabs = gpu ? num_device_slabs(options.slots) : 0;
   const std::int64_t activations = std::max(train.activation_bytes, eval.activation_bytes);
   if (options.features == "device") add("features", 0, feature_bytes(dataset));
+  if (options.sampler == "device") {
+    add("graph", 0, device_bytes_of(dataset.graph));
+    add("sampling on the GPU", 0, kDeviceSamplers * (train.sampler_bytes + eval.sampler_bytes));
+  }
   add("training batches, " + slots, options.slots * train.host_slab_bytes, device_slabs * train.device_slab_bytes);
   add("evaluation batches, " + slots, options.slots * eval.host_slab_bytes, device_slabs * eval.device_slab_bytes);
   add("activations and gradients of a batch", gpu ? 0 : activations, gpu ? activations : 0);
@@ -141,9 +158,10 @@ void check(const MemoryPlan& plan) {
                                      " of host memory, available are " + gigabytes(plan.host_available) +
                                      "; lower --batch-size, --eval-batch-size, --slots or --fanout");
   if (plan.device_available > 0 && plan.device_bytes > plan.device_available)
-    fail(ErrorKind::kDeviceMemory, "the run needs " + gigabytes_needed(plan.device_bytes) +
-                                       " of GPU memory, available are " + gigabytes(plan.device_available) +
-                                       "; lower --batch-size, --eval-batch-size or --hidden, or use --features host");
+    fail(ErrorKind::kDeviceMemory,
+         "the run needs " + gigabytes_needed(plan.device_bytes) + " of GPU memory, available are " +
+             gigabytes(plan.device_available) +
+             "; lower --batch-size, --eval-batch-size or --hidden, or use --features host or --sampler host");
 }
 
 }  // namespace salient

@@ -22,15 +22,16 @@ struct MemoryPlan {
   std::int64_t host_available = 0, device_available = 0;  ///< now; device 0 on a CPU
 };
 
-/// Sets options.features to "host" or "device", what --features means on this machine: "auto" is the device if
-/// everything else fits beside the features. Said in one line at log level info where there is a choice.
-/// @param options  resolved for the machine, but for `features`.
+/// Sets options.features and options.sampler to "host" or "device", what they mean on this machine. "auto" is the device
+/// if everything else fits beside it; where only one of features and graph fits, the features have it. Said in one line
+/// at log level info where there is a GPU.
+/// @param options  resolved for the machine, but for these two.
 /// @return         the plan of the run so resolved.
 /// @throws Error{kUsage} for "device" without a GPU.
-MemoryPlan place_features(TrainOptions& options, const Dataset& dataset, const ComputeDevice& device);
+MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const ComputeDevice& device);
 
 /// Samples a few batches of the run itself, since their size depends on the graph; allocates nothing lasting.
-/// @param options  resolved: features is "host" or "device".
+/// @param options  resolved: features and sampler are "host" or "device".
 MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device);
 
 /// The plan as a table.

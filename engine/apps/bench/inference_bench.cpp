@@ -22,6 +22,7 @@
 #include "engine/core/timer.h"
 #include "engine/infer/exact_inference.h"
 #include "engine/infer/fit_to_machine.h"
+#include "engine/infer/placed_data.h"
 #include "engine/infer/sampled_inference.h"
 #include "engine/infer/selected_nodes.h"
 #include "engine/train/trained_run.h"
@@ -42,6 +43,8 @@ struct InferenceBenchOptions {
   int batch_size = 0;
   int rounds = 3;
   std::string device = "auto";
+  std::string features = "auto";
+  std::string sampler = "auto";
   int workers = 0;
   int threads = 0;
   int slots = 0;
@@ -61,6 +64,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("batch-size", self.batch_size, "nodes per batch; 0 = the run's --eval-batch-size");
   field("rounds", self.rounds, "times that each row is measured");
   field("device", self.device, "auto, cpu or cuda");
+  field("features", self.features, "auto, host or device");
+  field("sampler", self.sampler, "auto, host or device");
   field("workers", self.workers, "threads that prepare batches; 0 = cores - 2, at least 1");
   field("threads", self.threads, "threads of the dense layers on a CPU; 0 = all cores");
   field("slots", self.slots, "batches in flight; 0 = 4, or more for many workers");
@@ -124,6 +129,8 @@ int bench_inference(Arguments arguments) {
   const TrainedModel trained = open_trained_model(*comm, device, options.run, run, dataset, options.checkpoint);
   const std::vector<NodeId> nodes = select_nodes(dataset, options.nodes);
 
+  const PlacedData placed = place_data(options.features, options.sampler, dataset, device);
+
   BenchReport report = new_report(options, run, dataset, device, nodes.size());
   const auto measure = [&](const std::string& name, auto&& predict) {
     log_info(name);
@@ -143,7 +150,9 @@ int bench_inference(Arguments arguments) {
     BatchLoader loader(dataset, {.fanouts = std::vector<int>(static_cast<std::size_t>(run.layers), fanout),
                                  .num_workers = options.workers,
                                  .num_slots = options.slots,
-                                 .to_device = device.is_cuda()});
+                                 .to_device = device.is_cuda(),
+                                 .device_features = placed.feature_table(),
+                                 .device_graph = placed.graph.get()});
     measure("fanout " + std::to_string(fanout), [&](std::int64_t& entries) {
       const InferenceCounts counts = sampled_inference(
           *trained.model, loader, nodes, {.batch_size = static_cast<std::size_t>(options.batch_size), .seed = run.seed},
@@ -153,7 +162,8 @@ int bench_inference(Arguments arguments) {
     });
   }
   if (options.exact) {
-    const ExactOptions exact = exact_options_for(device, options.workers, options.slots);
+    ExactOptions exact = exact_options_for(device, options.workers, options.slots);
+    exact.device_features = placed.feature_table();
     measure("exact", [&](std::int64_t& entries) {
       const Timer timer;
       const ExactPlan plan = plan_exact_inference(*trained.model, dataset, nodes, exact, device, *comm);

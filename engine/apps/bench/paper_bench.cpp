@@ -4,8 +4,8 @@
 // Every row trains the same model on the same graph with the same options, in this process, in this run; only the way
 // that batches take differs. `train` is the time in which the GPU computed, `blocked` the time in which its compute
 // stream had nothing to do (both by events; on a CPU by the host's clock), `transfer` the copies, and the gather on the
-// GPU if the features are there. `sample` and `slice` are core-seconds of the workers; in the plain loop `slice` is the
-// consumer's wall time. The paper's figures are for the real graphs on a V100: the others are of synthetic graphs of the
+// GPU if the features are there. `sample` and `slice` are core-seconds of the workers, and where the GPU samples the
+// seconds that they waited for it; in the plain loop `slice` is the consumer's wall time. The paper's figures are for the real graphs on a V100: the others are of synthetic graphs of the
 // same size.
 #include <algorithm>
 #include <array>
@@ -58,7 +58,7 @@ void visit_fields(Self& self, Visit&& field) {
 using Command = TrainingBench<PaperBenchOptions>;
 
 /// One way for batches to take.
-enum class Path { kPlain, kFastSampler, kSharedMemory, kPipelined, kDeviceFeatures };
+enum class Path { kPlain, kFastSampler, kSharedMemory, kPipelined, kDeviceGraph, kDeviceFeatures, kAllOnDevice };
 
 struct System {
   Path path;
@@ -66,7 +66,9 @@ struct System {
 };
 
 bool is_slow(Path path) { return path == Path::kPlain || path == Path::kFastSampler; }
-bool needs_gpu(Path path) { return path == Path::kSharedMemory || path == Path::kDeviceFeatures; }
+bool has_device_features(Path path) { return path == Path::kDeviceFeatures || path == Path::kAllOnDevice; }
+bool has_device_graph(Path path) { return path == Path::kDeviceGraph || path == Path::kAllOnDevice; }
+bool needs_gpu(Path path) { return path == Path::kSharedMemory || has_device_features(path) || has_device_graph(path); }
 
 /// Seconds per epoch that the paper reports for one V100: PyG, SALIENT (Kaler et al., MLSys 2022).
 double paper_seconds(const std::string& graph, double scale, Path path) {
@@ -103,7 +105,8 @@ std::unique_ptr<BatchSource> make_source(Path path, const Dataset& dataset, cons
 }
 
 TrainResult train(Path path, TrainOptions options, const Dataset& dataset, const ComputeDevice& device) {
-  options.features = path == Path::kDeviceFeatures ? "device" : "host";
+  options.features = has_device_features(path) ? "device" : "host";
+  options.sampler = has_device_graph(path) ? "device" : "host";
   std::optional<TextbookGraph> textbook;
   if (path == Path::kPlain) textbook.emplace(dataset.graph);
   const auto comm = make_self_communicator();
@@ -245,7 +248,9 @@ int bench_table1(Arguments arguments) {
   return run("table1", "where an epoch's time goes",
              {{Path::kPlain, "plain loop"},
               {Path::kPipelined, "SALIENT, features on the host"},
-              {Path::kDeviceFeatures, "SALIENT, features on the GPU"}},
+              {Path::kDeviceGraph, "SALIENT, features on the host, sampling on the GPU"},
+              {Path::kDeviceFeatures, "SALIENT, features on the GPU"},
+              {Path::kAllOnDevice, "SALIENT, features and sampling on the GPU"}},
              arguments);
 }
 
@@ -255,7 +260,8 @@ int bench_ablation(Arguments arguments) {
               {Path::kFastSampler, "+ fast sampler"},
               {Path::kSharedMemory, "+ preparation in shared memory"},
               {Path::kPipelined, "+ pipelined transfer"},
-              {Path::kDeviceFeatures, "+ features on the GPU"}},
+              {Path::kDeviceFeatures, "+ features on the GPU"},
+              {Path::kAllOnDevice, "+ sampling on the GPU"}},
              arguments);
 }
 
