@@ -42,7 +42,8 @@ std::string mismatch(const SafetensorsView& file, const NamedTensors& tensors) {
     if (found == nullptr) return "tensor '" + name + "' is missing";
     const std::string expected = text_of(file_type(tensor), tensor.sizes()),
                       actual = text_of(found->type, found->shape);
-    if (actual != expected) return "tensor '" + name + "' is " + actual + ", expected " + expected;
+    if (actual != expected)
+      return std::string("tensor '").append(name).append("' is ").append(actual).append(", expected ").append(expected);
   }
   for (const TensorInfo& found : file.tensors) {
     const auto is_it = [&](const auto& named) { return named.first == found.name; };

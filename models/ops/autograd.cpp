@@ -132,7 +132,7 @@ struct SageConvolution : Function<SageConvolution> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const HopView& hop, const at::Tensor& weight_l,
                             const at::Tensor& weight_r) {
     const at::Tensor mean = reduce_rows(hop, Reduce::kMean, x), self = x.narrow(0, 0, hop.num_dst);
-    const at::Tensor y = product(mean, weight_l.t());
+    at::Tensor y = product(mean, weight_l.t());
     add_product(y, self, weight_r.t());
     ctx->saved_data["num_rows"] = x.size(0);
     ctx->saved_data["num_src"] = hop.num_src;

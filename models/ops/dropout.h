@@ -1,6 +1,7 @@
 // models/ops/dropout.h - which elements a dropout mask keeps, and the kernels that apply it; plain pointers, no torch.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "engine/core/philox.h"
@@ -20,7 +21,7 @@ struct DropoutMask {
   float scale;              ///< 2^16 / (2^16 - threshold); 0 if nothing is kept
 
   static DropoutMask make(double p, std::uint32_t seed, std::uint32_t step, std::uint32_t layer) {
-    const auto threshold = static_cast<std::uint32_t>(p * 65536.0 + 0.5);
+    const auto threshold = static_cast<std::uint32_t>(std::lround(p * 65536.0));
     const float scale = threshold >= 65536 ? 0.0f : 65536.0f / static_cast<float>(65536 - threshold);
     return {seed, step, layer, threshold, scale};
   }
