@@ -9,7 +9,7 @@ program=fuzz
 seconds=${1:-}
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || die 2 "usage: scripts/fuzz.sh SECONDS [NAME...]"
 shift
-command -v clang++ >/dev/null || die 66 "libFuzzer needs clang, which is not installed: apt-get install clang"
+check_fuzz_compiler
 use_cmake || die 66 "CMake 3.25 or later is missing; run scripts/setup.sh"
 variant=cpu
 configure fuzz

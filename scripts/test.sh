@@ -28,6 +28,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 
+if [ "$fuzz_seconds" -gt 0 ]; then check_fuzz_compiler; fi
 "$root/scripts/setup.sh" "${setup_options[@]}"
 choose_variant "$kind"
 use_cmake
@@ -43,8 +44,12 @@ for preset in "${presets[@]}"; do
   ctest --test-dir "$root/build/$preset" --output-on-failure --no-tests=error --parallel "$(nproc)" \
     --test-output-size-passed 1000000 --test-output-size-failed 1000000 --output-junit "${results[-1]}" || true
 done
-if [ "$fuzz_seconds" -gt 0 ]; then "$root/scripts/fuzz.sh" "$fuzz_seconds"; fi
 
-notes=()
+notes=() status=0
+if [ "$fuzz_seconds" -gt 0 ] && ! "$root/scripts/fuzz.sh" "$fuzz_seconds"; then
+  status=1
+  notes+=(--note "fuzzing failed; the reason stands above")
+fi
 if [ "$variant" = cpu ]; then notes+=(--note "GPU tests not built: $why"); fi
-python3 "$root/scripts/summarise_tests.py" "${notes[@]}" "${results[@]}"
+python3 "$root/scripts/summarise_tests.py" "${notes[@]}" "${results[@]}" || status=1
+exit "$status"

@@ -77,6 +77,11 @@ use_cmake() {
   PATH=$cache/cmake-$cmake_version/cmake/data/bin:$PATH
 }
 
+# check_fuzz_compiler: stops unless the compiler of the fuzz targets is there; first, not after an hour of tests.
+check_fuzz_compiler() {
+  command -v clang++ >/dev/null || die 66 "libFuzzer needs clang, which is not installed: apt-get install clang"
+}
+
 # build_jobs: one per core, fewer where memory is short (a file that includes LibTorch takes up to 1.5 GB).
 build_jobs() {
   local cores memory
