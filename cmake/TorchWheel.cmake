@@ -4,8 +4,10 @@
 
 if(SALIENT_HAS_CUDA)
   set(variant cu130)
+  set(setup "scripts/setup.sh")
 else()
   set(variant cpu)
+  set(setup "scripts/setup.sh --cpu")
 endif()
 if(DEFINED ENV{XDG_CACHE_HOME})
   set(cache "$ENV{XDG_CACHE_HOME}")
@@ -17,11 +19,11 @@ if(NOT SALIENT_TORCH_DIR)  # not kept in CMake's cache: it must follow when a to
 endif()
 
 if(NOT EXISTS "${SALIENT_TORCH_DIR}/version.py")
-  message(FATAL_ERROR "LibTorch 2.11.0 is not in ${SALIENT_TORCH_DIR}; run scripts/setup.sh, or pass -DSALIENT_TORCH_DIR=...")
+  message(FATAL_ERROR "LibTorch 2.11.0 is not in ${SALIENT_TORCH_DIR}; run ${setup}, or pass -DSALIENT_TORCH_DIR=...")
 endif()
 file(STRINGS "${SALIENT_TORCH_DIR}/version.py" version REGEX "^__version__")
 if(NOT version MATCHES "2\\.11\\.0")
-  message(FATAL_ERROR "${SALIENT_TORCH_DIR} holds another LibTorch (${version}); 2.11.0 is needed: run scripts/setup.sh")
+  message(FATAL_ERROR "${SALIENT_TORCH_DIR} holds another LibTorch (${version}); 2.11.0 is needed: run ${setup}")
 endif()
 
 add_library(salient_torch INTERFACE)
