@@ -59,6 +59,9 @@ void print_help() {
   std::cout << std::flush;
 }
 
+/// A node has any number of labels, not one class.
+bool has_several_labels(const Dataset& dataset) { return dataset.label_type().task == salient::Task::kMultiLabel; }
+
 /// What is not said is as in the run. @throws Error{kUsage} for what does not fit the run.
 InferOptions with_defaults_of(InferOptions options, const TrainOptions& run) {
   if (options.dataset.empty()) options.dataset = run.dataset;
@@ -165,15 +168,19 @@ std::string report_of(const InferOptions& options, const TrainOptions& run, cons
   else
     json["neighbours"] = {{"fanout", options.fanout}, {"seed", options.seed}, {"batch_size", options.batch_size}};
   json["ranks"] = num_ranks;
-  json["labelled"] = counts.labelled;
+  json[has_several_labels(dataset) ? "known_labels" : "labelled"] = counts.labelled;
   if (counts.labelled > 0) json["accuracy"] = counts.accuracy();
+  if (counts.labelled > 0 && has_several_labels(dataset)) json["f1"] = counts.f1();
   json["seconds"] = counts.seconds;
   return json.dump(2) + "\n";
 }
 
 /// The stable last lines.
-void print_result(const InferenceCounts& counts, const std::filesystem::path& folder) {
-  if (counts.labelled > 0)
+void print_result(const InferenceCounts& counts, const Dataset& dataset, const std::filesystem::path& folder) {
+  if (counts.labelled > 0 && has_several_labels(dataset))
+    log_result("f1 " + fixed(counts.f1(), 4) + ", accuracy " + fixed(counts.accuracy(), 4) + " (" +
+               std::to_string(counts.labelled) + " known labels of " + std::to_string(counts.nodes) + " nodes)");
+  else if (counts.labelled > 0)
     log_result("accuracy " + fixed(counts.accuracy(), 4) + " (" + std::to_string(counts.labelled) + " of " +
                std::to_string(counts.nodes) + " nodes have a label)");
   log_result("inference seconds " + fixed(counts.seconds, 2) + " (" +
@@ -215,8 +222,12 @@ int infer(const InferOptions& wanted, const Launch& launch, Communicator& contro
   std::filesystem::path folder;
   std::optional<StagedDirectory> staged;
   together(comm, [&] {
+    const bool has_labels = has_several_labels(dataset);
     if (options.top_k > dataset.num_classes)
-      fail(ErrorKind::kUsage, "--top-k: the data set has " + std::to_string(dataset.num_classes) + " classes");
+      fail(ErrorKind::kUsage,
+           "--top-k: the data set has " + std::to_string(dataset.num_classes) + (has_labels ? " labels" : " classes"));
+    if (has_labels && options.top_k > 1 && options.format != "csv")
+      fail(ErrorKind::kUsage, "--top-k: predictions.npy has every label of a node; use --format csv");
     if (comm.rank() != 0) return;
     check_origin(trained.origin, dataset, /*is_other_data_meant=*/!wanted.dataset.empty());
     folder = output_folder(options);
@@ -227,7 +238,8 @@ int infer(const InferOptions& wanted, const Launch& launch, Communicator& contro
   const PredictionOutput output{.format = options.format == "csv" ? PredictionFormat::kCsv : PredictionFormat::kNpy,
                                 .top_k = options.top_k,
                                 .embedding_layer = options.embeddings};
-  PredictionWriter writer(staged ? staged->path() : "", nodes, dataset.labels, dataset.num_classes, output, comm);
+  PredictionWriter writer(staged ? staged->path() : "", nodes, dataset.label_table(), dataset.num_classes, output,
+                          comm);
   SignalAgreement signals(comm, /*steps_between=*/1);
   const OnRound on_round = [&](const InferenceRound& round) {
     writer.add(round);
@@ -251,7 +263,7 @@ int infer(const InferOptions& wanted, const Launch& launch, Communicator& contro
     (void)write_text_file(staged->path() / kReport, report_of(options, run, trained, dataset, counts, comm.size()));
     staged->publish();
   });
-  if (comm.rank() == 0) print_result(counts, folder);
+  if (comm.rank() == 0) print_result(counts, dataset, folder);
   return 0;
 }
 

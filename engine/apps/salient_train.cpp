@@ -62,7 +62,9 @@ RunDescription describe_run(const Dataset& dataset, const ComputeDevice& device,
                  {"source", dataset.source_kind},
                  {"fingerprint", dataset.fingerprint},
                  {"nodes", std::to_string(dataset.num_nodes())},
-                 {"entries", std::to_string(dataset.num_edges())}};
+                 {"entries", std::to_string(dataset.num_edges())},
+                 {"task", dataset.task == Task::kMultiLabel ? "multi-label" : "multi-class"},
+                 {dataset.task == Task::kMultiLabel ? "labels" : "classes", std::to_string(dataset.num_classes)}};
   return run;
 }
 

@@ -62,13 +62,12 @@ Dataset open_dataset_together(Communicator& comm, const Launch& launch, const st
   const Timer loading;
   Dataset dataset = open_named_dataset(name, data_root, comm, launch);
   require_equal_on_all_ranks(comm, "the checksum of the data set", dataset.fingerprint, ErrorKind::kBadData);
-  if (dataset.task == Task::kMultiLabel)
-    fail(ErrorKind::kUsage, dataset.name + ": several labels a node cannot be trained on yet");
   if (comm.rank() == 0)
     log_info(dataset.name + (dataset.source_kind == "synthetic" ? " (synthetic)" : "") + ": " +
              std::to_string(dataset.num_nodes()) + " nodes, " + std::to_string(dataset.num_edges()) + " entries, " +
              std::to_string(dataset.feature_dim) + " features, " + std::to_string(dataset.num_classes) +
-             " classes, opened in " + fixed(loading.seconds(), 1) + " s");
+             (dataset.task == Task::kMultiLabel ? " labels a node" : " classes") + ", opened in " +
+             fixed(loading.seconds(), 1) + " s");
   return dataset;
 }
 

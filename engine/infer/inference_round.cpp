@@ -8,24 +8,40 @@
 #include <span>
 
 namespace salient {
+namespace {
+
+constexpr std::int64_t kNumCounts = 6;
+
+}  // namespace
 
 AccuracyCounter::AccuracyCounter(at::Device device)
-    : counts_(at::zeros({3}, at::TensorOptions(device).dtype(at::kLong))) {}
+    : counts_(at::zeros({kNumCounts}, at::TensorOptions(device).dtype(at::kLong))) {}
 
 void AccuracyCounter::add(const at::Tensor& logits, const at::Tensor& labels) {
   counts_[0] += logits.size(0);
   counts_[1] += labels.ge(0).sum();
-  counts_[2] += at::argmax(logits, -1).eq(labels).sum();
+  if (labels.dim() == 1) {
+    counts_[2] += at::argmax(logits, -1).eq(labels).sum();
+    return;
+  }
+  const at::Tensor held = labels.eq(1), claimed = logits.gt(0);
+  counts_[2] += claimed.eq(labels).sum();  // what is not known, -1, equals neither 0 nor 1
+  counts_[3] += held.sum();
+  counts_[4] += claimed.logical_and(labels.ge(0)).sum();
+  counts_[5] += claimed.logical_and(held).sum();
 }
 
 InferenceCounts AccuracyCounter::sum_over_ranks(Communicator& comm) const {
   const at::Tensor on_host = counts_.cpu();
-  std::array<double, 3> sums{};
+  std::array<double, kNumCounts> sums{};
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = static_cast<double>(on_host.data_ptr<std::int64_t>()[i]);
   comm.all_reduce_sum(std::span<double>(sums));
   return {.nodes = static_cast<std::int64_t>(sums[0]),
           .labelled = static_cast<std::int64_t>(sums[1]),
-          .correct = static_cast<std::int64_t>(sums[2])};
+          .correct = static_cast<std::int64_t>(sums[2]),
+          .held = static_cast<std::int64_t>(sums[3]),
+          .claimed = static_cast<std::int64_t>(sums[4]),
+          .found = static_cast<std::int64_t>(sums[5])};
 }
 
 }  // namespace salient

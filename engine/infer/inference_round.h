@@ -14,11 +14,18 @@ namespace salient {
 
 struct InferenceCounts {
   std::int64_t nodes = 0;     ///< predicted
-  std::int64_t labelled = 0;  ///< of these, with a known label
-  std::int64_t correct = 0;   ///< of these, predicted right
+  std::int64_t labelled = 0;  ///< known labels: one of a node, or several
+  std::int64_t correct = 0;   ///< of these, predicted right; one of several labels is predicted if its logit is above 0
+  std::int64_t held = 0;      ///< several labels: known that the node has it,
+  std::int64_t claimed = 0;   ///< known and predicted,
+  std::int64_t found = 0;     ///< and both
   double seconds = 0;
 
   double accuracy() const { return labelled == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(labelled); }
+  /// Micro-F1 over all known labels, several of a node.
+  double f1() const {
+    return held + claimed == 0 ? 0 : 2 * static_cast<double>(found) / static_cast<double>(held + claimed);
+  }
 };
 
 /// In round k rank r has the nodes of batch k * size + r, so that all ranks' nodes, in rank order and round after round,
@@ -37,14 +44,14 @@ class AccuracyCounter {
  public:
   explicit AccuracyCounter(at::Device device);
 
-  /// @param labels  int32 [S], -1 = unlabelled
+  /// @param labels  int32 [S], or int8 [S, C] for several labels a node, as in LabelType
   void add(const at::Tensor& logits, const at::Tensor& labels);
 
   /// Waits for the device. Collective. @return all but the seconds
   InferenceCounts sum_over_ranks(Communicator& comm) const;
 
  private:
-  at::Tensor counts_;  ///< nodes, labelled, correct
+  at::Tensor counts_;  // the counts of InferenceCounts, in their order
 };
 
 }  // namespace salient

@@ -35,6 +35,17 @@ double probability(std::span<const float> logits, std::int32_t of_class) {
   return std::exp(double{logits[static_cast<std::size_t>(of_class)]} - largest) / sum;
 }
 
+double sigmoid(float logit) { return 1 / (1 + std::exp(-double{logit})); }
+
+/// The positions i of which holds(i), with blanks between.
+template <class Holds>
+std::string positions(std::size_t count, Holds holds) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i)
+    if (holds(i)) text.append(text.empty() ? "" : " ").append(std::to_string(i));
+  return text;
+}
+
 }  // namespace
 
 void top_classes(std::span<const float> logits, std::span<std::int32_t> classes) {
@@ -50,8 +61,8 @@ void top_classes(std::span<const float> logits, std::span<std::int32_t> classes)
 }
 
 PredictionWriter::PredictionWriter(std::filesystem::path folder, std::span<const NodeId> nodes,
-                                   std::span<const std::int32_t> labels, int num_classes,
-                                   const PredictionOutput& output, Communicator& comm)
+                                   const LabelTable& labels, int num_classes, const PredictionOutput& output,
+                                   Communicator& comm)
     : folder_(std::move(folder)),
       nodes_(nodes),
       labels_(labels),
@@ -61,10 +72,11 @@ PredictionWriter::PredictionWriter(std::filesystem::path folder, std::span<const
   if (comm.rank() != 0) return;
   if (output.format == PredictionFormat::kCsv) {
     csv_.emplace(folder_ / "predictions.csv");
-    csv_->write("node,label");
+    csv_->write(has_several_labels() ? "node,labels,predicted" : "node,label");
+    const std::string what = has_several_labels() ? ",label" : ",class";
     for (int k = 1; k <= output.top_k; ++k) {
       const std::string number = output.top_k == 1 ? "" : "_" + std::to_string(k);
-      csv_->write(std::string(",class").append(number).append(",probability").append(number));
+      csv_->write(std::string(what).append(number).append(",probability").append(number));
     }
     csv_->write("\n");
     return;
@@ -73,8 +85,11 @@ PredictionWriter::PredictionWriter(std::filesystem::path folder, std::span<const
   const std::vector<std::int64_t> as_int64(nodes.begin(), nodes.end());
   ids.write(as_int64);
   ids.close();
-  predictions_.emplace(folder_ / "predictions.npy", "<i4",
-                       shape_of(output.top_k == 1 ? 0 : static_cast<std::uint64_t>(output.top_k)));
+  if (has_several_labels())
+    predictions_.emplace(folder_ / "predictions.npy", "|i1", shape_of(num_classes_));
+  else
+    predictions_.emplace(folder_ / "predictions.npy", "<i4",
+                         shape_of(output.top_k == 1 ? 0 : static_cast<std::uint64_t>(output.top_k)));
   logits_.emplace(folder_ / "logits.npy", "<f4", shape_of(num_classes_));
 }
 
@@ -114,7 +129,14 @@ void PredictionWriter::write_rows(std::span<const float> logits, std::span<const
     top_classes(row, best);
     if (csv_) write_csv_row(nodes_[num_written_ + i], row, best);
   }
-  if (predictions_) predictions_->write(classes);
+  if (predictions_ && has_several_labels()) {
+    std::vector<std::int8_t> flags(logits.size());
+    std::ranges::transform(logits, flags.begin(),
+                           [](float logit) { return logit > 0 ? std::int8_t{1} : std::int8_t{0}; });
+    predictions_->write(flags);
+  } else if (predictions_) {
+    predictions_->write(classes);
+  }
   if (logits_) logits_->write(logits);
   if (!embeddings.empty() && num_rows > 0) {
     if (!embeddings_) embeddings_.emplace(folder_ / "embeddings.npy", "<f4", shape_of(embeddings.size() / num_rows));
@@ -125,14 +147,23 @@ void PredictionWriter::write_rows(std::span<const float> logits, std::span<const
 
 void PredictionWriter::write_csv_row(NodeId node, std::span<const float> logits,
                                      std::span<const std::int32_t> classes) {
-  std::string line = std::to_string(node) + ",";
-  if (labels_[node] >= 0) line += std::to_string(labels_[node]);
+  std::string line = std::to_string(node) + "," + csv_labels(node, logits);
   for (const std::int32_t c : classes) {
     char text[48];
-    (void)std::snprintf(text, sizeof text, ",%d,%.4f", c, probability(logits, c));
+    (void)std::snprintf(text, sizeof text, ",%d,%.4f", c,
+                        has_several_labels() ? sigmoid(logits[static_cast<std::size_t>(c)]) : probability(logits, c));
     line += text;
   }
   csv_->write(line + "\n");
+}
+
+std::string PredictionWriter::csv_labels(NodeId node, std::span<const float> logits) const {
+  if (has_several_labels()) {
+    const auto flags = labels_.flags.subspan(node * num_classes_, num_classes_);
+    return positions(num_classes_, [&](std::size_t t) { return flags[t] == 1; }) + "," +
+           positions(num_classes_, [&](std::size_t t) { return logits[t] > 0; });
+  }
+  return labels_.classes[node] >= 0 ? std::to_string(labels_.classes[node]) : "";
 }
 
 void PredictionWriter::close() {

@@ -13,6 +13,7 @@
 #include "engine/core/npy.h"
 #include "engine/core/types.h"
 #include "engine/infer/inference_round.h"
+#include "loaders/label_table.h"
 
 namespace salient {
 
@@ -20,7 +21,7 @@ enum class PredictionFormat : std::uint8_t { kNpy, kCsv };
 
 struct PredictionOutput {
   PredictionFormat format = PredictionFormat::kNpy;
-  int top_k = 1;            ///< classes per node, the most probable first
+  int top_k = 1;            ///< classes per node, the most probable first; of several labels in the table only
   int embedding_layer = 0;  ///< also write this layer's result; 0 = none
 };
 
@@ -31,6 +32,13 @@ void top_classes(std::span<const float> logits, std::span<std::int32_t> classes)
 ///
 ///   npy   ids i8 [N], predictions i4 [N] or [N, top_k], logits f4 [N, C]
 ///   csv   predictions.csv: node, label, then class and probability of each of the top_k
+///
+/// Where a node has several labels:
+///
+///   npy   predictions i1 [N, C]: 1 where the logit is above 0, else 0; the others as above
+///   csv   node, the labels that it is known to have, those predicted (both with blanks between), then label and
+///         probability of each of the top_k
+///
 ///   and, if asked for, embeddings.npy f4 [N, width of the layer]
 ///
 /// Files are fsynced by close(); an unfinished folder is the caller's to drop.
@@ -38,9 +46,9 @@ class PredictionWriter {
  public:
   /// @param folder  exists on rank 0; the other ranks do not look at it.
   /// @param nodes   what is predicted, in this order; outlives the writer.
-  /// @param labels  [V], for the table
+  /// @param labels  of all nodes, for the table; outlive the writer
   /// @throws Error{kIo}, as does every member.
-  PredictionWriter(std::filesystem::path folder, std::span<const NodeId> nodes, std::span<const std::int32_t> labels,
+  PredictionWriter(std::filesystem::path folder, std::span<const NodeId> nodes, const LabelTable& labels,
                    int num_classes, const PredictionOutput& output, Communicator& comm);
 
   /// The next round. Collective; waits for the device.
@@ -51,11 +59,13 @@ class PredictionWriter {
  private:
   void write_rows(std::span<const float> logits, std::span<const float> embeddings);
   void write_csv_row(NodeId node, std::span<const float> logits, std::span<const std::int32_t> classes);
+  std::string csv_labels(NodeId node, std::span<const float> logits) const;  ///< what stands before the top_k
+  bool has_several_labels() const { return labels_.type.task == Task::kMultiLabel; }
   std::vector<std::uint64_t> shape_of(std::uint64_t width) const;  ///< [N, width], or [N] for 0
 
   std::filesystem::path folder_;
   std::span<const NodeId> nodes_;
-  std::span<const std::int32_t> labels_;
+  LabelTable labels_;
   std::size_t num_classes_;
   PredictionOutput output_;
   Communicator& comm_;

@@ -1,6 +1,8 @@
 // engine/infer/roc_auc.cpp - see roc_auc.h.
 #include "engine/infer/roc_auc.h"
 
+#include <oneapi/tbb/parallel_for.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,10 +11,10 @@
 
 namespace salient {
 
-std::optional<double> roc_auc(std::span<const float> scores, std::span<const std::int32_t> labels) {
+std::optional<double> roc_auc(std::span<const float> scores, std::span<const std::int8_t> labels) {
   struct Scored {
     float score;
-    std::int32_t label;
+    std::int8_t label;
   };
   std::vector<Scored> nodes;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -35,7 +37,7 @@ std::optional<double> roc_auc(std::span<const float> scores, std::span<const std
   return twice_won / 2 / static_cast<double>(positives) / static_cast<double>(negatives);
 }
 
-std::optional<double> roc_auc_reference(std::span<const float> scores, std::span<const std::int32_t> labels) {
+std::optional<double> roc_auc_reference(std::span<const float> scores, std::span<const std::int8_t> labels) {
   double won = 0, pairs = 0;
   for (std::size_t i = 0; i < labels.size(); ++i)
     for (std::size_t j = 0; j < labels.size(); ++j) {
@@ -46,6 +48,28 @@ std::optional<double> roc_auc_reference(std::span<const float> scores, std::span
     }
   if (pairs == 0) return std::nullopt;
   return won / pairs;
+}
+
+std::optional<double> mean_roc_auc(std::span<const float> scores, std::span<const std::int8_t> labels,
+                                   std::size_t num_labels) {
+  const std::size_t num_nodes = labels.size() / num_labels;
+  std::vector<std::optional<double>> auc_of(num_labels);
+  std::vector<std::uint8_t> counts(num_labels, 0);
+  oneapi::tbb::parallel_for(std::size_t{0}, num_labels, [&](std::size_t t) {
+    const auto column = labels.subspan(t * num_nodes, num_nodes);
+    if (std::ranges::count(column, 0) == 0 || std::ranges::count(column, 1) == 0) return;
+    counts[t] = 1;
+    auc_of[t] = roc_auc(scores.subspan(t * num_nodes, num_nodes), column);
+  });
+  double sum = 0, count = 0;
+  for (std::size_t t = 0; t < num_labels; ++t) {
+    if (counts[t] == 0) continue;
+    if (!auc_of[t]) return std::nullopt;
+    sum += *auc_of[t];
+    ++count;
+  }
+  if (count == 0) return std::nullopt;
+  return sum / count;
 }
 
 }  // namespace salient

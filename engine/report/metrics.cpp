@@ -136,6 +136,7 @@ std::string summary_line(const EpochMetrics& m) {
       format("epoch %d: loss %.4f, train accuracy %.4f", m.epoch, m.loss.value_or(NAN), m.train_accuracy.value_or(NAN));
   if (m.valid_accuracy.has_value()) line += format(", valid accuracy %.4f", *m.valid_accuracy);
   if (m.valid_rocauc.has_value()) line += format(", valid rocauc %.4f", *m.valid_rocauc);
+  if (m.valid_f1.has_value()) line += format(", valid f1 %.4f", *m.valid_f1);
   line += format(", %.2f s (train %.2f, blocked %.2f, transfer %.2f)", m.epoch_seconds.value_or(0),
                  m.train_seconds.value_or(0), m.blocked_seconds.value_or(0), m.transfer_seconds.value_or(0));
   if (m.device_bytes.has_value() && m.epoch_seconds.value_or(0) > 0)

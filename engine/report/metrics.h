@@ -16,7 +16,8 @@ struct EpochMetrics {
   int epoch = 0;          ///< from 1
   std::int64_t step = 0;  ///< optimiser steps since the run began
   std::optional<double> loss{}, train_accuracy{}, valid_accuracy{}, test_accuracy{}, lr{};
-  std::optional<double> valid_rocauc{};  ///< of binary tasks
+  std::optional<double> valid_rocauc{};  ///< of binary tasks, and the mean of several labels a node
+  std::optional<double> valid_f1{};      ///< of several labels a node
   std::optional<double> epoch_seconds{}, train_seconds{}, blocked_seconds{}, transfer_seconds{};
   std::optional<double> sample_seconds{}, gather_seconds{};  ///< core-seconds, over all workers
   std::optional<double> allreduce_seconds{}, eval_seconds{};
@@ -36,6 +37,7 @@ void visit_columns(const EpochMetrics& m, Visit&& column) {
   column("valid_accuracy", m.valid_accuracy);
   column("test_accuracy", m.test_accuracy);
   column("valid_rocauc", m.valid_rocauc);
+  column("valid_f1", m.valid_f1);
   column("lr", m.lr);
   column("epoch_seconds", m.epoch_seconds);
   column("train_seconds", m.train_seconds);

@@ -44,7 +44,7 @@ Json state_json(const TrainProgress& progress, const CheckpointIdentity& identit
           {"partial",
            {{"loss_sum", progress.partial_loss_sum},
             {"correct", progress.partial_correct},
-            {"seeds", progress.partial_seeds}}},
+            {"labels", progress.partial_labels}}},
           {"best", {{"epoch", progress.best_epoch}, {"valid_" + identity.metric, progress.best_valid}}},
           {"seed", identity.seed},
           {"world_size", identity.world_size},
@@ -124,7 +124,7 @@ TrainProgress progress_in(const Json& state, const std::string& metric) {
           .global_step = state.at("global_step"),
           .partial_loss_sum = state.at("partial").at("loss_sum"),
           .partial_correct = state.at("partial").at("correct"),
-          .partial_seeds = state.at("partial").at("seeds"),
+          .partial_labels = state.at("partial").at("labels"),
           .best_epoch = state.at("best").at("epoch"),
           .best_valid = state.at("best").at("valid_" + metric),
           .plateau = {.best = plateau.at("plateau_best"),
@@ -220,7 +220,7 @@ TrainProgress read_latest_checkpoint(const fs::path& root, Model& model, FlatAda
     TrainProgress progress = progress_in(state, identity.metric);
     if (progress.step_in_epoch > 0 && state.at("global_batch_size") != identity.global_batch_size) {
       log_warning("epoch " + std::to_string(progress.epoch + 1) + " is begun again, as its steps had other seeds");
-      progress.step_in_epoch = progress.partial_correct = progress.partial_seeds = 0;
+      progress.step_in_epoch = progress.partial_correct = progress.partial_labels = 0;
       progress.partial_loss_sum = 0;
     }
     return progress;

@@ -17,9 +17,9 @@ struct TrainProgress {
   int epoch = 0;                   ///< finished epochs
   std::int64_t step_in_epoch = 0;  ///< steps done of the epoch after these; 0 between epochs
   std::int64_t global_step = 0;
-  double partial_loss_sum = 0;  ///< over the seeds of those steps
+  double partial_loss_sum = 0;  ///< over the known labels of those steps
   std::int64_t partial_correct = 0;
-  std::int64_t partial_seeds = 0;
+  std::int64_t partial_labels = 0;
   int best_epoch = 0;     ///< 0 = none validated yet
   double best_valid = 0;  ///< of the run's metric
   PlateauState plateau{};
@@ -33,7 +33,7 @@ struct CheckpointIdentity {
   std::string dataset_name{};
   std::string dataset_fingerprint{};
   std::string model_config{};  ///< JSON of what shapes the model
-  std::string metric{};        ///< that chose the best epoch: "accuracy" | "rocauc"
+  std::string metric{};        ///< that chose the best epoch: "accuracy" | "rocauc" | "f1"
   std::uint32_t seed = 0;
   int world_size = 1;
   std::int64_t global_batch_size = 0;

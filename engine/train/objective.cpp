@@ -11,6 +11,7 @@
 #include <string>
 
 #include "engine/comm/agreement.h"
+#include "models/flag_loss.h"
 
 namespace salient {
 namespace {
@@ -41,31 +42,28 @@ at::Tensor cross_entropy_sum(const at::Tensor& logits, const at::Tensor& labels,
 
 Objective::Objective(double label_smoothing, std::size_t steps_per_epoch, at::Device device)
     : label_smoothing_(label_smoothing) {
-  const at::TensorOptions on_device(device);
-  losses_ = at::zeros({static_cast<std::int64_t>(steps_per_epoch)}, on_device.dtype(at::kFloat));
-  correct_ = at::zeros({static_cast<std::int64_t>(steps_per_epoch)}, on_device.dtype(at::kLong));
+  sums_ = at::zeros({static_cast<std::int64_t>(steps_per_epoch), 2}, at::TensorOptions(device).dtype(at::kDouble));
 }
 
-void Objective::start_epoch() {
-  losses_.zero_();
-  correct_.zero_();
-}
+void Objective::start_epoch() { sums_.zero_(); }
 
 at::Tensor Objective::loss_sum(std::size_t step, const at::Tensor& logits, const at::Tensor& y) {
-  const auto index = static_cast<std::int64_t>(step);
+  const at::Tensor sums = sums_[static_cast<std::int64_t>(step)];
+  if (y.dim() == 2) return flag_loss_sum(logits, y, label_smoothing_, sums);
   const at::Tensor labels = y.to(at::kLong);
   at::Tensor sum = cross_entropy_sum(logits, labels, label_smoothing_);
-  losses_[index].copy_(sum.detach());
-  correct_[index].copy_(at::argmax(logits.detach(), -1).eq(labels).sum());
+  sums[0].copy_(sum.detach());
+  sums[1].copy_(at::argmax(logits.detach(), -1).eq(labels).sum());
   return sum;
 }
 
 std::vector<Objective::StepSums> Objective::collect(Communicator& comm, int epoch, std::size_t first,
                                                     std::size_t end) const {
-  const at::Tensor losses = losses_.cpu(), correct = correct_.cpu();
+  const at::Tensor on_host = sums_.cpu();
+  const double* const values = on_host.const_data_ptr<double>();
   std::vector<double> mine;
-  for (std::size_t s = first; s < end; ++s) mine.push_back(static_cast<double>(losses.data_ptr<float>()[s]));
-  for (std::size_t s = first; s < end; ++s) mine.push_back(static_cast<double>(correct.data_ptr<std::int64_t>()[s]));
+  for (std::size_t s = first; s < end; ++s) mine.push_back(values[2 * s]);
+  for (std::size_t s = first; s < end; ++s) mine.push_back(values[2 * s + 1]);
   std::vector<double> sums = mine;
   comm.all_reduce_sum(std::span<double>(sums));
   std::vector<StepSums> steps;

@@ -17,19 +17,25 @@ namespace salient {
 /// @param logits  [S, C] f32   @param labels  int64 [S], -1 = unlabelled: adds nothing
 at::Tensor cross_entropy_sum(const at::Tensor& logits, const at::Tensor& labels, double label_smoothing);
 
-/// The loss of each step of an epoch, and how many of its seeds it predicts right, kept on the device: no step waits.
+/// The loss of each step of an epoch, and how much it predicts right, kept on the device: no step waits. A loss is summed
+/// over known labels, one of a seed or several: what a step minimises is that sum over all ranks, divided by the number
+/// of known labels in the global batch. So it is the same for any number of ranks.
 class Objective {
  public:
   Objective(double label_smoothing, std::size_t steps_per_epoch, at::Device device);
 
   void start_epoch();
 
-  /// Records this rank's share of a step. @param y  int32 [S]   @return the loss, summed over the seeds, with its graph
+  /// Records this rank's share of a step.
+  ///
+  /// @param logits  [S, C] f32
+  /// @param y       int32 [S], classes: cross_entropy_sum(); or int8 [S, C], several labels: flag_loss_sum()
+  /// @return        the loss, summed over the known labels, with its graph
   at::Tensor loss_sum(std::size_t step, const at::Tensor& logits, const at::Tensor& y);
 
   struct StepSums {
     double loss = 0;
-    std::int64_t correct = 0;
+    std::int64_t correct = 0;  ///< labels predicted right
   };
   /// Steps [first, end) over all ranks. Waits for the device. Collective.
   /// @param epoch  for the message
@@ -38,7 +44,7 @@ class Objective {
 
  private:
   double label_smoothing_;
-  at::Tensor losses_, correct_;  ///< [steps_per_epoch] f32, int64
+  at::Tensor sums_;  // [steps_per_epoch, 2] f64: loss, correct; the counts are exact
 };
 
 }  // namespace salient

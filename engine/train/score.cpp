@@ -13,30 +13,75 @@
 namespace salient {
 namespace {
 
-std::vector<std::int32_t> labels_of(const Dataset& dataset, std::span<const NodeId> nodes) {
-  std::vector<std::int32_t> labels;
-  for (const NodeId node : nodes) labels.push_back(dataset.labels[node]);
+/// What ROC AUC is taken of.
+bool is_binary(const Dataset& dataset) { return dataset.task == Task::kMultiClass && dataset.num_classes == 2; }
+
+/// Labels of a binary task: one. Else as many as a node has.
+std::size_t num_labels_of(const Dataset& dataset) { return static_cast<std::size_t>(dataset.label_type().width); }
+
+/// [T, n] 1, 0 or -1, label after label.
+std::vector<std::int8_t> labels_of(const Dataset& dataset, std::span<const NodeId> nodes) {
+  const std::size_t width = num_labels_of(dataset);
+  std::vector<std::int8_t> labels(width * nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (std::size_t t = 0; t < width; ++t)
+      labels[t * nodes.size() + i] = dataset.task == Task::kMultiLabel
+                                         ? dataset.multi_labels[nodes[i] * width + t]
+                                         : static_cast<std::int8_t>(dataset.labels[nodes[i]]);
   return labels;
 }
 
+/// Refuses sets with known labels of which none has both values.
 void require_both_classes(const Dataset& dataset, std::span<const NodeId> nodes, const char* which) {
-  const std::vector<std::int32_t> labels = labels_of(dataset, nodes);
-  const auto zeros = std::ranges::count(labels, 0), ones = std::ranges::count(labels, 1);
-  if ((zeros == 0) != (ones == 0))
-    fail(ErrorKind::kBadData, dataset.name + ": its " + which +
-                                  " nodes are all of one class, so ROC AUC is not defined; use --metric accuracy");
+  const std::vector<std::int8_t> labels = labels_of(dataset, nodes);
+  bool is_any_known = false;
+  for (std::size_t t = 0; t < num_labels_of(dataset); ++t) {
+    const auto column = std::span(labels).subspan(t * nodes.size(), nodes.size());
+    const bool has_zeros = std::ranges::count(column, 0) > 0, has_ones = std::ranges::count(column, 1) > 0;
+    if (has_zeros && has_ones) return;
+    is_any_known = is_any_known || has_zeros || has_ones;
+  }
+  if (is_any_known)
+    fail(ErrorKind::kBadData, dataset.name + ": its " + which + " nodes are all of one class" +
+                                  (is_binary(dataset) ? "" : " in every label") +
+                                  ", so ROC AUC is not defined; use --metric accuracy");
+}
+
+/// Larger = more likely: of two classes how far the second is ahead, of several labels their logits. [S, T]
+at::Tensor scores_of(const Dataset& dataset, const at::Tensor& logits) {
+  return is_binary(dataset) ? logits.narrow(1, 1, 1) - logits.narrow(1, 0, 1) : logits;
+}
+
+/// @param scores  [n, T] on the device, each row of one rank, 0 on the others
+double roc_auc_over_ranks(const Dataset& dataset, std::span<const NodeId> nodes, const at::Tensor& scores,
+                          Communicator& comm) {
+  const at::Tensor columns = scores.t().contiguous().cpu();
+  const std::span<float> values(columns.mutable_data_ptr<float>(), static_cast<std::size_t>(columns.numel()));
+  std::vector<double> sums(nodes.size());
+  for (std::size_t t = 0; t < num_labels_of(dataset); ++t) {
+    const std::span<float> column = values.subspan(t * nodes.size(), nodes.size());
+    sums.assign(column.begin(), column.end());
+    comm.all_reduce_sum(std::span<double>(sums));
+    std::ranges::transform(sums, column.begin(), [](double sum) { return static_cast<float>(sum); });
+  }
+  return mean_roc_auc(values, labels_of(dataset, nodes), num_labels_of(dataset)).value_or(0);
 }
 
 }  // namespace
 
-std::string name_of(Metric metric) { return metric == Metric::kRocAuc ? "rocauc" : "accuracy"; }
+std::string name_of(Metric metric) {
+  return metric == Metric::kRocAuc ? "rocauc" : metric == Metric::kF1 ? "f1" : "accuracy";
+}
 
 Metric metric_for(const std::string& wanted, const Dataset& dataset) {
-  const bool is_binary = dataset.num_classes == 2;
-  if (wanted == "accuracy" || (wanted == "auto" && !is_binary)) return Metric::kAccuracy;
-  if (!is_binary)
-    fail(ErrorKind::kUsage,
-         "--metric rocauc: is for two classes, " + dataset.name + " has " + std::to_string(dataset.num_classes));
+  const bool has_labels = dataset.task == Task::kMultiLabel, has_roc_auc = has_labels || is_binary(dataset);
+  if (wanted == "f1" && !has_labels)
+    fail(ErrorKind::kUsage, "--metric f1: is for several labels a node, " + dataset.name + " has one class a node");
+  if (wanted == "f1") return Metric::kF1;
+  if (wanted == "accuracy" || (wanted == "auto" && !has_roc_auc)) return Metric::kAccuracy;
+  if (!has_roc_auc)
+    fail(ErrorKind::kUsage, "--metric rocauc: is for two classes or several labels a node, " + dataset.name + " has " +
+                                std::to_string(dataset.num_classes) + " classes");
   require_both_classes(dataset, dataset.valid, "validation");
   require_both_classes(dataset, dataset.test, "test");
   return Metric::kRocAuc;
@@ -45,28 +90,24 @@ Metric metric_for(const std::string& wanted, const Dataset& dataset) {
 Score score_nodes(Metric metric, const Dataset& dataset, std::span<const NodeId> nodes, Model& model,
                   BatchLoader& loader, const InferenceOptions& options, const ComputeDevice& device,
                   Communicator& comm) {
-  if (metric == Metric::kAccuracy) {
-    const InferenceCounts counts = sampled_inference(model, loader, nodes, options, device, comm);
-    return {.value = counts.accuracy(), .accuracy = counts.accuracy(), .seconds = counts.seconds};
+  at::Tensor scores;  // [n, T] for ROC AUC
+  OnRound keep;
+  if (metric == Metric::kRocAuc) {
+    scores = at::zeros({static_cast<std::int64_t>(nodes.size()), dataset.label_type().width},
+                       at::TensorOptions(device.torch_device()).dtype(at::kFloat));
+    keep = [&, batch = static_cast<std::size_t>(comm.rank())](const InferenceRound& round) mutable {
+      const std::size_t first =
+          std::exchange(batch, batch + static_cast<std::size_t>(comm.size())) * options.batch_size;
+      if (round.num_nodes == 0) return;
+      scores.narrow(0, static_cast<std::int64_t>(first), round.num_nodes).copy_(scores_of(dataset, round.logits));
+    };
   }
-  const auto num_nodes = static_cast<std::int64_t>(nodes.size());
-  const at::Tensor margins = at::zeros({num_nodes}, at::TensorOptions(device.torch_device()).dtype(at::kFloat));
-  std::size_t batch = static_cast<std::size_t>(comm.rank());  // this rank's in the round
-  const auto keep = [&](const InferenceRound& round) {
-    const std::size_t first = std::exchange(batch, batch + static_cast<std::size_t>(comm.size())) * options.batch_size;
-    if (round.num_nodes == 0) return;
-    const at::Tensor& logits = round.logits;
-    margins.narrow(0, static_cast<std::int64_t>(first), logits.size(0))
-        .copy_(logits.select(1, 1) - logits.select(1, 0));
-  };
   const InferenceCounts counts = sampled_inference(model, loader, nodes, options, device, comm, keep);
-  const at::Tensor on_host = margins.cpu();
-  const float* values = on_host.data_ptr<float>();
-  std::vector<double> sums(values, values + num_nodes);  // each is one rank's, and 0 on the others
-  comm.all_reduce_sum(std::span<double>(sums));
-  const std::vector<float> scores(sums.begin(), sums.end());
-  const double rocauc = roc_auc(scores, labels_of(dataset, nodes)).value_or(0);
-  return {.value = rocauc, .accuracy = counts.accuracy(), .rocauc = rocauc, .seconds = counts.seconds};
+  Score score{.accuracy = counts.accuracy(), .seconds = counts.seconds};
+  if (dataset.task == Task::kMultiLabel) score.f1 = counts.f1();
+  if (metric == Metric::kRocAuc) score.rocauc = roc_auc_over_ranks(dataset, nodes, scores, comm);
+  score.value = metric == Metric::kRocAuc ? *score.rocauc : metric == Metric::kF1 ? *score.f1 : score.accuracy;
+  return score;
 }
 
 }  // namespace salient

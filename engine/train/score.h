@@ -1,4 +1,4 @@
-// engine/train/score.h - how good a model is on a set of nodes: by accuracy, or by ROC AUC for binary tasks.
+// engine/train/score.h - how good a model is on a set of nodes: by accuracy, by ROC AUC, or by F1.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,25 @@
 
 namespace salient {
 
-enum class Metric : std::uint8_t { kAccuracy, kRocAuc };
+enum class Metric : std::uint8_t {
+  kAccuracy,  ///< of nodes, or of known labels where a node has several
+  kRocAuc,    ///< of two classes; of several labels the mean over those that have both, as in OGB
+  kF1,        ///< micro-F1 of several labels, each predicted where its logit is above 0
+};
 
-/// "accuracy" | "rocauc", as in --metric, in summaries and in run.json.
+/// "accuracy" | "rocauc" | "f1", as in --metric, in summaries and in run.json.
 std::string name_of(Metric metric);
 
-/// @param wanted  --metric: "auto" is rocauc for a data set of two classes, else accuracy.
-/// @throws Error{kUsage} for rocauc with another number of classes; Error{kBadData} where the validation or test nodes
-///         are all of one class, so that it is not defined.
+/// @param wanted  --metric: "auto" is rocauc for a data set of two classes or of several labels a node, else accuracy.
+/// @throws Error{kUsage} for rocauc with another number of classes, and for f1 with one class a node; Error{kBadData}
+///         where it is not defined: the validation or test nodes are all of one class, in every label.
 Metric metric_for(const std::string& wanted, const Dataset& dataset);
 
 struct Score {
   double value = 0;  ///< of the metric; 0 where no node is labelled
   double accuracy = 0;
   std::optional<double> rocauc{};  ///< if that is the metric
+  std::optional<double> f1{};      ///< of several labels a node
   double seconds = 0;
 };
 

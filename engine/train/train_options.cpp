@@ -59,7 +59,7 @@ std::vector<std::string> TrainOptions::problems() const {
   rule(plateau_patience >= 0, "--plateau-patience: at least 0");
   rule(label_smoothing >= 0 && label_smoothing < 1, "--label-smoothing: from 0 to below 1");
   rule(trials >= 1 && trials <= 10'000, "--trials: 1 to 10000");
-  rule(is_one_of(metric, {"auto", "accuracy", "rocauc"}), "--metric: auto, accuracy or rocauc");
+  rule(is_one_of(metric, {"auto", "accuracy", "rocauc", "f1"}), "--metric: auto, accuracy, rocauc or f1");
   rule(patience >= 0, "--patience: at least 1, or 0 for never");
   rule(weight_decay >= 0, "--weight-decay: at least 0");
   rule(eval_every >= 1, "--eval-every: at least 1");

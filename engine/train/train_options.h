@@ -90,11 +90,14 @@ void visit_fields(Self& self, Visit&& field) {
   field("plateau-factor", self.plateau_factor, "plateau: what the step size is multiplied by");
   field("plateau-patience", self.plateau_patience, "plateau: epochs without a better validation result before that");
   field("weight-decay", self.weight_decay, "L2 penalty of Adam");
-  field("label-smoothing", self.label_smoothing, "share of each label spread evenly over all classes");
+  field("label-smoothing", self.label_smoothing,
+        "share of each label spread evenly over all classes, or over yes and no");
   field("seed", self.seed, "all randomness of the run derives from it");
   field("trials", self.trials, "runs with the seeds seed, seed + 1, ...; ends with mean and standard deviation");
   field("deterministic", self.deterministic, "on a GPU: gradients summed in a fixed order; a CPU always does so");
-  field("metric", self.metric, "auto | accuracy | rocauc: what picks the best epoch; auto: rocauc for two classes");
+  field("metric", self.metric,
+        "auto | accuracy | rocauc | f1: what picks the best epoch; auto: rocauc for two classes and for several labels "
+        "a node");
   field("patience", self.patience, "ends when so many epochs brought no better validation result; 0 = never");
   field("eval-fanout", self.eval_fanout, "fanouts of validation and test");
   field("eval-batch-size", self.eval_batch_size, "seeds per evaluation batch");

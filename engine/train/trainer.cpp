@@ -96,7 +96,8 @@ struct Trainer::Impl {
         signals(comm, /*steps_between=*/device.is_cuda() && comm.size() > 1 ? 8 : 1),
         order(dataset.train.begin(), dataset.train.end()),
         objective(options.label_smoothing, steps_per_epoch, device.torch_device()) {
-    if (dataset.num_classes <= kMaxConfusionClasses) confusion.emplace(dataset.num_classes, device.torch_device());
+    if (dataset.task == Task::kMultiClass && dataset.num_classes <= kMaxConfusionClasses)
+      confusion.emplace(dataset.num_classes, device.torch_device());
   }
 
   LoaderOptions loader_options(const std::vector<int>& fanouts) const {
@@ -111,12 +112,26 @@ struct Trainer::Impl {
   CheckpointIdentity identity() const { return identity_of(options, dataset, comm, global_batch); }
   std::filesystem::path checkpoints() const { return directory / "checkpoints"; }
 
-  std::size_t seeds_in(std::size_t step) const { return std::min(global_batch, order.size() - step * global_batch); }
+  /// What the loss of each step of the epoch is the mean over: the known labels of all ranks' seeds. Nobody needs to ask
+  /// the other ranks, since all know the order.
+  std::vector<std::int64_t> count_labels() const {
+    const LabelTable labels = dataset.label_table();
+    std::vector<std::int64_t> counts(steps_per_epoch);
+    for (std::size_t step = 0; step < steps_per_epoch; ++step) {
+      const std::size_t first = step * global_batch, count = std::min(global_batch, order.size() - first);
+      counts[step] = static_cast<std::int64_t>(count);  // each seed's class is known, as open_dataset() checks
+      if (dataset.task == Task::kMultiClass) continue;
+      counts[step] = 0;
+      for (const NodeId seed : std::span(order).subspan(first, count)) counts[step] += labels.num_known(seed);
+    }
+    return counts;
+  }
 
   /// This rank's share of every global batch of the epoch, from `first_step` on.
   std::vector<BatchRequest> requests(int epoch, std::size_t first_step) {
     std::ranges::copy(dataset.train, order.begin());
     shuffle_seeds(order, options.seed, static_cast<std::uint32_t>(epoch));
+    labels_in = count_labels();
     std::vector<BatchRequest> requests;
     for (std::size_t step = first_step; step < steps_per_epoch; ++step) {
       const SeedRange share = rank_share(order.size(), global_batch, step, comm.rank(), comm.size());
@@ -137,7 +152,7 @@ struct Trainer::Impl {
       const DropoutKey key{
           .seed = options.seed, .step = static_cast<std::uint32_t>(progress.global_step), .nodes = view.nodes};
       const at::Tensor loss_sum = objective.loss_sum(batch.key.batch, model->forward(view, key), view.y);
-      (loss_sum / static_cast<double>(seeds_in(batch.key.batch))).backward();  // the mean over the global batch
+      (loss_sum / static_cast<double>(labels_in[batch.key.batch])).backward();  // the mean over the global batch
     }
     clock.exchange_begins();
     comm.all_reduce_sum(optimizer.gradients(), device.stream());
@@ -154,7 +169,7 @@ struct Trainer::Impl {
     for (const Objective::StepSums& sums : objective.collect(comm, progress.epoch + 1, step, end_step)) {
       progress.partial_loss_sum += sums.loss;
       progress.partial_correct += sums.correct;
-      progress.partial_seeds += static_cast<std::int64_t>(seeds_in(step++));
+      progress.partial_labels += labels_in[step++];
     }
     progress.step_in_epoch = static_cast<std::int64_t>(end_step);
   }
@@ -198,9 +213,9 @@ struct Trainer::Impl {
     collect(done);
     const LoaderStats stats = source->stats();
     EpochMetrics m{.epoch = epoch, .step = progress.global_step};
-    const auto seeds = static_cast<double>(std::max<std::int64_t>(1, progress.partial_seeds));
-    m.loss = progress.partial_loss_sum / seeds;
-    m.train_accuracy = static_cast<double>(progress.partial_correct) / seeds;
+    const auto labels = static_cast<double>(std::max<std::int64_t>(1, progress.partial_labels));
+    m.loss = progress.partial_loss_sum / labels;
+    m.train_accuracy = static_cast<double>(progress.partial_correct) / labels;
     m.lr = schedule.rate(progress.global_step - 1, progress.plateau);  // also if no step was left after a resume
     m.epoch_seconds = seconds;
     m.train_seconds = times.train_seconds;
@@ -282,6 +297,7 @@ struct Trainer::Impl {
       if (signals.must_stop()) return false;
       metrics.valid_accuracy = valid->accuracy;
       metrics.valid_rocauc = valid->rocauc;
+      metrics.valid_f1 = valid->f1;
       metrics.eval_seconds = valid->seconds;
     }
     const bool is_best = valid && (progress.best_epoch == 0 || valid->value > progress.best_valid);
@@ -349,11 +365,12 @@ struct Trainer::Impl {
   std::unique_ptr<DeviceGraph> device_graph;      // --sampler device
   std::unique_ptr<BatchSource> source;
   BatchLoader eval_loader;
-  std::optional<ConfusionCounter> confusion;  // of the last evaluation; none for very many classes
+  std::optional<ConfusionCounter> confusion;  // of the last evaluation; none for many classes, or several labels
   LiveReport report;
   StepClock clock;
   SignalAgreement signals;
-  std::vector<NodeId> order;  // the epoch's permutation; requests point into it
+  std::vector<NodeId> order;            // the epoch's permutation; requests point into it
+  std::vector<std::int64_t> labels_in;  // [steps_per_epoch] of the epoch: count_labels()
   Objective objective;
   TrainProgress progress{};
 };

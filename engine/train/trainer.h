@@ -19,7 +19,7 @@ namespace salient {
 struct TrainResult {
   int interrupted_by = 0;  ///< the signal that ended it early, on whichever rank; 0 = none
   int best_epoch = 0;
-  std::string metric{};                ///< "accuracy" | "rocauc": what the next two are
+  std::string metric{};                ///< "accuracy" | "rocauc" | "f1": what the next two are
   double valid = 0;                    ///< of the best epoch
   double test = 0;                     ///< of the best epoch's model
   EpochMetrics last_epoch{};           ///< its time columns end the run's report

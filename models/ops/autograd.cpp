@@ -11,8 +11,10 @@
 
 #include "engine/core/error.h"
 #include "models/dropout.h"
+#include "models/flag_loss.h"
 #include "models/ops/attention.h"
 #include "models/ops/dropout.h"
+#include "models/ops/flag_loss.h"
 #include "models/ops/operators.h"
 #include "models/ops/segment.h"
 #include "models/precision.h"
@@ -340,7 +342,47 @@ at::Tensor rows_to_drop(const at::Tensor& x, const DropoutKey& key) {
   return x.to(at::kFloat).contiguous();
 }
 
+// ---- loss ------------------------------------------------------------------------------------------------
+
+/// The gradient is made with the loss; the backward pass scales it.
+struct FlagLoss : Function<FlagLoss> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& logits, const at::Tensor& flags,
+                            double label_smoothing, const at::Tensor& sums) {
+    const FlagTarget target = FlagTarget::make(label_smoothing);
+    const std::span<const float> values(pointer<float>(logits), static_cast<std::size_t>(logits.numel()));
+    at::Tensor grad = make_f32(logits.sizes(), logits), loss = make_f32({}, logits);
+    auto* const sums_out = static_cast<FlagSums*>(sums.mutable_data_ptr());
+    on_device_of(logits, [&](auto... stream) {
+      if constexpr (sizeof...(stream) == 0) {
+        *sums_out = flag_loss(target, values, pointer<std::int8_t>(flags), grad.mutable_data_ptr<float>());
+        *loss.mutable_data_ptr<float>() = static_cast<float>(sums_out->loss);
+      } else {
+        const at::Tensor partial = at::empty({2 * kFlagLossBlocks}, sums.options());
+        flag_loss(target, values, pointer<std::int8_t>(flags), grad.mutable_data_ptr<float>(),
+                  static_cast<FlagSums*>(partial.mutable_data_ptr()), sums_out, loss.mutable_data_ptr<float>(),
+                  stream...);
+      }
+    });
+    ctx->save_for_backward({grad});
+    return loss;
+  }
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    return {ctx->get_saved_variables()[0].mul(grads[0]), {}, {}, {}};
+  }
+};
+
 }  // namespace
+
+at::Tensor flag_loss_sum(const at::Tensor& logits, const at::Tensor& flags, double label_smoothing,
+                         const at::Tensor& sums) {
+  static_assert(sizeof(FlagSums) == 2 * sizeof(double), "sums are two doubles");
+  require(logits.scalar_type() == at::kFloat && flags.scalar_type() == at::kChar, "logits are f32, flags int8");
+  require(logits.sizes() == flags.sizes() && flags.is_contiguous(), "a flag for every logit");
+  require(sums.scalar_type() == at::kDouble && sums.numel() == 2 && sums.is_contiguous(), "sums are two doubles");
+  require(flags.device() == logits.device() && sums.device() == logits.device(),
+          "logits, flags and sums live together");
+  return FlagLoss::apply(logits.contiguous(), flags, label_smoothing, sums);
+}
 
 at::Tensor segment_mean(const HopView& hop, const at::Tensor& x) { return SegmentReduce::apply(x, hop, Reduce::kMean); }
 

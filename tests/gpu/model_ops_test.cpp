@@ -5,9 +5,11 @@
 
 #include "engine/core/half.h"
 #include "models/ops/dropout.h"
+#include "models/ops/flag_loss.h"
 #include "models/ops/segment.h"
 #include "tests/support/attention_case.h"
 #include "tests/support/device_copy.h"
+#include "tests/support/flags.h"
 #include "tests/support/hops.h"
 
 namespace salient {
@@ -187,6 +189,34 @@ TEST(DropoutOnDevice, EqualsTheReference) {
             dropout(mask, activation, device_x.get(), device_nodes.get(), rows, columns, out.get(), stream.get());
             ASSERT_EQ(out.read(stream), expected) << rows << " x " << columns << ", p = " << p;
           }
+}
+
+TEST(FlagLossOnDevice, EqualsTheHostVersionWithTheSameBitsEachTime) {
+  const CudaStream stream;
+  for (const std::size_t count : {0u, 1u, 5u, 256u, 257u, 65'536u, 65'537u, 300'001u})
+    for (const double smoothing : {0.0, 0.1}) {
+      const test::FlagCase labels = test::FlagCase::make(count);
+      const FlagTarget target = FlagTarget::make(smoothing);
+      std::vector<float> expected_grad(count, NAN);
+      const FlagSums expected = flag_loss(target, labels.logits, labels.flags.data(), expected_grad.data());
+      const OnDevice<float> logits(labels.logits, stream), grad(poison(static_cast<std::int64_t>(count)), stream),
+          loss({NAN}, stream);
+      const OnDevice<std::int8_t> flags(labels.flags, stream);
+      const OnDevice<FlagSums> partial(std::vector<FlagSums>(kFlagLossBlocks), stream), sums({{NAN, NAN}}, stream);
+      double first_loss = 0;
+      for (int round = 0; round < 3; ++round) {
+        flag_loss(target, std::span<const float>(logits.get(), count), flags.get(), grad.get(), partial.get(),
+                  sums.get(), loss.get(), stream.get());
+        const FlagSums found = sums.read(stream)[0];
+        EXPECT_NEAR(found.loss, expected.loss, 1e-6 * expected.loss) << count;
+        EXPECT_EQ(found.correct, expected.correct);
+        EXPECT_EQ(loss.read(stream)[0], static_cast<float>(found.loss));
+        const std::vector<float> actual = grad.read(stream);
+        for (std::size_t i = 0; i < count; ++i) ASSERT_NEAR(actual[i], expected_grad[i], 1e-6);
+        if (round == 0) first_loss = found.loss;
+        EXPECT_EQ(found.loss, first_loss);
+      }
+    }
 }
 
 TEST(ScaleWherePositiveOnDevice, EqualsTheHostVersion) {

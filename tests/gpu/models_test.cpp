@@ -4,6 +4,7 @@
 #include <c10/cuda/CUDAStream.h>
 #include <gtest/gtest.h>
 
+#include "models/flag_loss.h"
 #include "models/model.h"
 #include "models/ops/operators.h"
 #include "models/precision.h"
@@ -40,6 +41,20 @@ TEST(ModelsOnDevice, TrainAsOnTheHost) {
             at::allclose(on_device->named_parameters()[item.key()].grad().cpu(), item.value().grad(), 1e-3, 1e-4))
             << name << " " << item.key();
     }
+}
+
+TEST(FlagLossOnDevice, IsThatOfTheHostWithItsGradient) {
+  const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  const at::Tensor logits = at::randn({300, 112}) * 4, flags = at::randint(-1, 2, {300, 112}, at::kChar);
+  const auto run = [&](at::Device device) {
+    const at::Tensor z = logits.to(device).clone().requires_grad_();
+    const at::Tensor sums = at::zeros({5, 2}, at::TensorOptions(device).dtype(at::kDouble));
+    const at::Tensor loss = flag_loss_sum(z, flags.to(device), 0.1, sums[3]);
+    (loss / 7).backward();
+    return std::vector<at::Tensor>{loss.detach().cpu(), sums.cpu(), z.grad().cpu()};
+  };
+  const auto expected = run(at::kCPU), actual = run(at::kCUDA);
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(at::allclose(actual[i], expected[i], 1e-5, 1e-6)) << i;
 }
 
 // Products of rounded inputs, summed in f32: near the exact ones, not equal to them.

@@ -1,10 +1,10 @@
-# tests/support/npy.py - reads the array files that the programs write, without NumPy.
+# tests/support/npy.py - reads the array files that the programs write, and writes some for them, without NumPy.
 import array
 import ast
 import collections
 
 Array = collections.namedtuple("Array", "dtype shape values")  # values: flat, C order
-CODES = {"<i8": "q", "<i4": "i", "<u4": "I", "<f4": "f"}
+CODES = {"<i8": "q", "<i4": "i", "<u4": "I", "<f4": "f", "|i1": "b"}
 
 
 def read(path):
@@ -23,5 +23,9 @@ def rows(table):
 
 
 def write_ids(path, ids, dtype="<i8"):
-    header = str({"descr": dtype, "fortran_order": False, "shape": (len(ids),)}).ljust(117).encode() + b"\n"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + array.array(CODES[dtype], ids).tobytes())
+    write(path, (len(ids),), ids, dtype)
+
+
+def write(path, shape, values, dtype):
+    header = str({"descr": dtype, "fortran_order": False, "shape": shape}).ljust(117).encode() + b"\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + array.array(CODES[dtype], values).tobytes())

@@ -7,6 +7,7 @@ const epochs = rows.map((row) => row.epoch);
 const column = (name) => rows.map((row) => (isNumber(row[name]) ? row[name] : null));
 const has = (name) => rows.some((row) => isNumber(row[name]));
 const option = (name) => (data.config.find(([key]) => key === name) ?? [name, ""])[1];
+const hasLabels = data.run.dataset?.task === "multi-label";  // several a node
 const origin = data.run.dataset?.source === "synthetic" ? ", on synthetic data" : "";
 
 const percent = (value) => `${(100 * value).toFixed(2)} %`;
@@ -34,9 +35,10 @@ function curves() {
   const line = (title, unit, series, format, tick) =>
     lineChart({ title: title + origin, unit, epochs, series, format, tick });
   section("Curves", grid(
-    line("Loss of the training batches", "cross entropy", [{ name: "train", color: 0, values: column("loss") }], short, short),
-    line("Accuracy", "share of nodes predicted right", scores("_accuracy"), percent, percentTick),
-    line("ROC AUC", "area under the curve", scores("_rocauc"), percent, percentTick),
+    line("Loss of the training batches", hasLabels ? "binary cross entropy" : "cross entropy", [{ name: "train", color: 0, values: column("loss") }], short, short),
+    line("Accuracy", `share of ${hasLabels ? "known labels" : "nodes"} predicted right`, scores("_accuracy"), percent, percentTick),
+    line("ROC AUC", `area under the curve${hasLabels ? ", mean over the labels" : ""}`, scores("_rocauc"), percent, percentTick),
+    line("F1", "micro-F1 of all labels", scores("_f1"), percent, percentTick),
     line("Learning rate", "Adam's step size", [{ name: "learning rate", color: 0, values: column("lr") }], short, short)));
 }
 
@@ -83,6 +85,7 @@ function sampling() {
 
 function confusion() {
   const { set, epoch, num_classes: size, class_names: names, cells } = data.confusion ?? {};
+  if (!cells && hasLabels) section("Predictions", note("A node of this data set has several labels, so there is no confusion matrix."));
   if (!cells) return;
   const setName = set === "valid" ? "validation" : set;
   const counts = Array.from({ length: size }, () => new Array(size).fill(0));
@@ -127,7 +130,7 @@ function figures() {
   const names = Object.keys(rows[0]).filter((name) => rows.some((row) => row[name] !== null && row[name] !== undefined));
   const text = (name, value) => (value === null || value === undefined ? ""
     : Array.isArray(value) ? value.map(count).join(" / ")
-    : name.endsWith("_accuracy") || name.endsWith("_rocauc") ? percent(value)
+    : ["_accuracy", "_rocauc", "_f1"].some((score) => name.endsWith(score)) ? percent(value)
     : name.endsWith("_seconds") ? seconds(value)
     : Number.isInteger(value) ? count(value) : short(value));
   section("Figures", card(html("details", {}, html("summary", {}, `Every figure of ${rows.length} epochs`),
