@@ -119,17 +119,21 @@ void append_row(std::string_view line, const fs::path& path, std::uint64_t numbe
                  "has " + std::to_string(column) + " columns, the first line has " + std::to_string(num_columns));
 }
 
-void read_features(const OgbLayout& layout, const Promise& promise, int num_threads, RawGraph& graph) {
-  const fs::path path = layout.raw("node-feat.csv.gz");
+/// Rows of numbers in the order of the file, block after block: use(values, number of columns).
+template <class Use>
+void read_rows(const fs::path& path, const Promise& promise, int num_threads, Use use) {
   LineReader reader(path);
   std::string_view first;
   if (!reader.next(first)) fail(ErrorKind::kBadData, path.string() + ": is empty");
   const std::size_t num_columns = num_columns_of(first);
-  graph.features.dim = static_cast<int>(num_columns);
+  std::uint64_t num_values = 0;
+  const auto take = [&](const std::vector<float>& values) {
+    promise.check_not_above((num_values += values.size()) / num_columns, path);
+    use(values, num_columns);
+  };
   std::vector<float> first_row;
   append_row(first, path, 1, num_columns, first_row);
-  append_feature_rows(graph.features, first_row.data(), first_row.size(), path.string());
-  std::uint64_t num_values = first_row.size();
+  take(first_row);
   for_each_line_block<std::vector<float>>(
       reader, num_threads, "features",
       [&](const LineBlock& block) {
@@ -139,11 +143,51 @@ void read_features(const OgbLayout& layout, const Promise& promise, int num_thre
         });
         return values;
       },
-      [&](const std::vector<float>& values) {
-        append_feature_rows(graph.features, values.data(), values.size(), path.string());
-        promise.check_not_above((num_values += values.size()) / num_columns, path);
-      });
+      take);
   promise.check(reader.line_number(), path);
+}
+
+void read_node_features(const OgbLayout& layout, const Promise& promise, int num_threads, RawGraph& graph) {
+  const fs::path path = layout.features();
+  read_rows(path, promise, num_threads, [&](const std::vector<float>& values, std::size_t num_columns) {
+    graph.features.dim = static_cast<int>(num_columns);
+    append_feature_rows(graph.features, values.data(), values.size(), path.string());
+  });
+}
+
+/// A node's features are the mean of those of its edges, as in OGB's own examples for ogbn-proteins; 0 without edges.
+/// The edges are read.
+void read_edge_features(const OgbLayout& layout, int num_threads, RawGraph& graph) {
+  const fs::path path = layout.features();
+  std::vector<double> sums;
+  std::vector<std::uint32_t> num_edges_of(graph.num_nodes);
+  std::size_t edge = 0, dim = 0;
+  const auto add = [&](NodeId node, const float* values) {
+    for (std::size_t c = 0; c < dim; ++c) sums[node * dim + c] += double{values[c]};
+    ++num_edges_of[node];
+  };
+  const Promise promise = read_promise(layout.raw("num-edge-list.csv.gz"));
+  read_rows(path, promise, num_threads, [&](const std::vector<float>& values, std::size_t num_columns) {
+    dim = num_columns;
+    sums.resize(graph.num_nodes * dim);
+    for (const float* row = values.data(); row < values.data() + values.size(); row += dim, ++edge) {
+      const auto bad = std::find_if(row, row + dim, [](float value) { return !std::isfinite(value); });
+      if (bad != row + dim)
+        fail(ErrorKind::kBadData, path.string() + ": line " + std::to_string(edge + 1) + ": column " +
+                                      std::to_string(bad - row + 1) + " is " + std::to_string(*bad) +
+                                      "; features are finite");
+      const NodeId source = graph.sources[edge], destination = graph.destinations[edge];
+      add(destination, row);
+      if (graph.symmetrise && source != destination) add(source, row);
+    }
+  });
+  graph.features.dim = static_cast<int>(dim);
+  std::vector<float> mean(dim);
+  for (std::size_t v = 0; v < graph.num_nodes; ++v) {
+    for (std::size_t c = 0; c < dim; ++c)
+      mean[c] = static_cast<float>(sums[v * dim + c] / std::max<std::uint32_t>(1, num_edges_of[v]));
+    append_feature_rows(graph.features, mean.data(), dim, path.string());
+  }
 }
 
 /// One line: 0, 1, and nan or nothing for not known.
@@ -201,7 +245,7 @@ OgbSize size_of_ogb_csv(const OgbLayout& layout) {
                .num_edges = read_promise(layout.raw("num-edge-list.csv.gz")).num_lines};
   LineReader labels(layout.raw("node-label.csv.gz"));
   if (std::string_view line; labels.next(line)) size.label_bytes = label_bytes_of(num_columns_of(line));
-  LineReader features(layout.raw("node-feat.csv.gz"));
+  LineReader features(layout.features());
   if (std::string_view line; features.next(line)) size.feature_dim = num_columns_of(line);
   return size;
 }
@@ -210,8 +254,9 @@ void read_ogb_csv(const OgbLayout& layout, int num_threads, RawGraph& graph) {
   const Promise promise = read_num_nodes(layout);
   graph.num_nodes = promise.num_lines;
   read_labels(layout, promise, graph);
-  read_features(layout, promise, num_threads, graph);
+  if (layout.has_node_features) read_node_features(layout, promise, num_threads, graph);
   read_edges(layout, num_threads, graph);
+  if (!layout.has_node_features) read_edge_features(layout, num_threads, graph);
 }
 
 }  // namespace salient

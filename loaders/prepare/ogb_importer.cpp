@@ -77,13 +77,14 @@ void add_class_names(const OgbLayout& layout, RawGraph& graph) {
 }
 
 int count_classes(const OgbLayout& layout, const RawGraph& graph) {
-  if (graph.task == Task::kMultiLabel) return graph.num_classes;
-  const int found = graph.labels.empty() ? 0 : *std::ranges::max_element(graph.labels) + 1;
+  const int found = graph.task == Task::kMultiLabel ? graph.num_classes
+                    : graph.labels.empty()          ? 0
+                                                    : *std::ranges::max_element(graph.labels) + 1;
   if (!layout.known) return found;
   if (graph.num_nodes != layout.known->num_nodes)
     log_warning(layout.root.string() + ": has " + std::to_string(graph.num_nodes) + " nodes, the published " +
                 layout.name + " has " + std::to_string(layout.known->num_nodes));
-  return std::max(found, layout.known->num_classes);
+  return graph.task == Task::kMultiLabel ? found : std::max(found, layout.known->num_classes);
 }
 
 }  // namespace

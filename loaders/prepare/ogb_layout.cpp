@@ -14,8 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<OgbKnownSet, 3> kKnownSets = {{{"ogbn-arxiv", 169'343, 40, "time"},
+constexpr std::array<OgbKnownSet, 4> kKnownSets = {{{"ogbn-arxiv", 169'343, 40, "time"},
                                                     {"ogbn-products", 2'449'029, 47, "sales_ranking"},
+                                                    {"ogbn-proteins", 132'534, 112, "species"},
                                                     {"ogbn-papers100M", 111'059'956, 172, "time"}}};
 
 const OgbKnownSet* known_set(const std::string& name) {
@@ -53,9 +54,8 @@ void check_files(const OgbLayout& layout) {
   if (layout.is_binary)
     files = {layout.raw("data.npz"), layout.raw("node-label.npz")};
   else
-    for (const char* file :
-         {"edge.csv.gz", "node-feat.csv.gz", "node-label.csv.gz", "num-node-list.csv.gz", "num-edge-list.csv.gz"})
-      files.push_back(layout.raw(file));
+    files = {layout.raw("edge.csv.gz"), layout.features(), layout.raw("node-label.csv.gz"),
+             layout.raw("num-node-list.csv.gz"), layout.raw("num-edge-list.csv.gz")};
   for (const char* file : {"train.csv.gz", "valid.csv.gz", "test.csv.gz"}) files.push_back(layout.split / file);
   std::string missing;
   for (const fs::path& file : files)
@@ -83,6 +83,7 @@ OgbLayout find_ogb_layout(const std::filesystem::path& raw, const std::string& n
   layout.known = known_set(layout.name);
   layout.is_synthetic = fs::exists(layout.root / kSyntheticMarker);
   layout.is_binary = fs::exists(layout.raw("data.npz"));
+  layout.has_node_features = fs::exists(layout.raw("node-feat.csv.gz")) || !fs::exists(layout.raw("edge-feat.csv.gz"));
   layout.split = split_of(layout);
   check_files(layout);
   return layout;

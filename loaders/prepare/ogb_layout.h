@@ -24,9 +24,11 @@ struct OgbLayout {
   const OgbKnownSet* known = nullptr;
   bool is_binary = false;         ///< raw/data.npz instead of raw/edge.csv.gz and its like
   bool is_synthetic = false;      ///< the files say that they are generated: synthetic.txt
+  bool has_node_features = true;  ///< CSV: else raw/edge-feat.csv.gz is there instead
   std::filesystem::path split{};  ///< holds train.csv.gz, valid.csv.gz, test.csv.gz
 
   std::filesystem::path raw(const char* file) const { return root / "raw" / file; }
+  std::filesystem::path features() const { return raw(has_node_features ? "node-feat.csv.gz" : "edge-feat.csv.gz"); }
 };
 
 /// "ogbn_arxiv", "arxiv", "ogbn_arxiv_pyg" -> "ogbn-arxiv"; names that OGB does not use stay as they are.

@@ -144,6 +144,22 @@ TEST_F(OgbImporterTest, SeveralColumnsOfLabelsAreALabelEach) {
   expect_flags(import());
 }
 
+TEST_F(OgbImporterTest, WithoutNodeFeaturesTheyAreTheMeanOfTheEdges) {
+  put_csv();
+  put("raw/edge.csv.gz", "0,1\n1,2\n2,2\n");
+  std::filesystem::remove(root_ / "raw/node-feat.csv.gz");
+  EXPECT_COMPLAINT(import(), ErrorKind::kNoInput, "missing: raw/node-feat.csv.gz");
+  put("raw/edge-feat.csv.gz", "1,10\n2,30\n6,20\n");
+  const RawGraph graph = import();
+  EXPECT_EQ(graph.features.dim, 2);
+  EXPECT_EQ(floats_of(graph), (std::vector<float>{1, 10, 1.5f, 20, 4, 25, 0, 0}));
+  const RawGraph directed = import_ogb({.raw = root_, .feature_type = FeatureType::kF32, .symmetric = "no"});
+  EXPECT_EQ(floats_of(directed), (std::vector<float>{0, 0, 1, 10, 4, 25, 0, 0}));
+  expect_bad_file("raw/edge-feat.csv.gz", "1,1\n1,nan\n1,1\n", "edge-feat.csv.gz: line 2: column 2 is nan");
+  expect_bad_file("raw/edge-feat.csv.gz", "1,1\n1,1\n", "edge-feat.csv.gz: has 2 of the 3 lines that num-edge-list");
+  expect_bad_file("raw/edge-feat.csv.gz", "1,1\n1,1\n1,1\n1,1\n", "edge-feat.csv.gz: has more than the 3 lines");
+}
+
 TEST_F(OgbImporterTest, ManyBlocksGiveWhatOneThreadGives) {
   put_csv();
   std::string edges, features, labels;
