@@ -66,8 +66,8 @@ Dataset map_described(const std::string& description) {
   dataset.is_symmetric = text["is_symmetric"];
   dataset.graph = {mapped<EdgeOffset>(text["indptr"], *mappings), mapped<NodeId>(text["indices"], *mappings)};
   const std::span<const std::byte> features = mapped<std::byte>(text["features"], *mappings);
-  if (!features.empty() && dataset.num_nodes() > 0)
-    dataset.features = {features.data(), dataset.num_nodes(), features.size() / dataset.num_nodes()};
+  if (const std::size_t num_nodes = dataset.num_nodes(); num_nodes > 0 && !features.empty())
+    dataset.features = {features.data(), num_nodes, features.size() / num_nodes};
   dataset.labels = mapped<std::int32_t>(text["labels"], *mappings);
   dataset.multi_labels = mapped<std::int8_t>(text["multi_labels"], *mappings);
   dataset.train = mapped<NodeId>(text["train"], *mappings);

@@ -56,6 +56,8 @@ class CudaDeviceRing final : public DeviceRing {
     }
     (void)cudaStreamSynchronize(stream_.get());
   }
+  CudaDeviceRing(const CudaDeviceRing&) = delete;
+  CudaDeviceRing& operator=(const CudaDeviceRing&) = delete;
 
   void pin(std::byte* memory, std::size_t bytes) override {
     use_device();

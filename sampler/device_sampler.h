@@ -20,6 +20,8 @@ class DeviceSampler final : public BatchSampler {
   /// @param graph  device memory, outlives the sampler. The rest as NeighborSampler.
   DeviceSampler(DeviceCsr graph, std::vector<int> fanouts, Replacement replacement = Replacement::kWithout);
   ~DeviceSampler() override;
+  DeviceSampler(const DeviceSampler&) = delete;
+  DeviceSampler& operator=(const DeviceSampler&) = delete;
 
   /// As NeighborSampler::sample(). Waits for the device twice per hop, as sizes decide what is launched next.
   /// @throws also Error{kDeviceMemory}

@@ -28,6 +28,8 @@ class SamplerPool {
    public:
     explicit Handle(BoundedQueue<BatchSampler*>& idle) : idle_(idle) {}
     ~Handle() override { give_back(); }
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
 
     const MfgShape& sample(std::span<const NodeId> seeds, BatchKey key) override {
       if (held_ == nullptr) held_ = *idle_.pop();  // else the last batch was dropped before it was copied

@@ -144,12 +144,9 @@ class HeaderParser {
 
   void check_size(const NpyHeader& header) const {
     std::uint64_t bytes = static_cast<std::uint64_t>(header.item_bytes);
-    bool is_empty = false;
-    for (const std::uint64_t length : header.shape) {
-      is_empty |= length == 0;
+    for (const std::uint64_t length : header.shape)
       if (__builtin_mul_overflow(bytes, std::max<std::uint64_t>(length, 1), &bytes) || bytes > INT64_MAX)
         refuse("shape " + header.shape_text() + " is larger than any file");
-    }
   }
 
   std::string_view text_;

@@ -22,6 +22,8 @@ class DeviceBuffer {
         data_(std::exchange(other.data_, nullptr)),
         capacity_(std::exchange(other.capacity_, 0)) {}
   DeviceBuffer& operator=(DeviceBuffer&&) = delete;
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
 
   T* data() const { return data_; }
 

@@ -160,6 +160,22 @@ Rates measure_on_gpu(const CsrGraph& graph, const SamplerBenchOptions& options, 
 }
 #endif
 
+BenchReport new_report(const SamplerBenchOptions& options, const CsrGraph& graph) {
+  BenchReport report("sampler",
+                     "neighbour sampling, " + std::to_string(graph.num_nodes()) + " nodes, " +
+                         std::to_string(graph.indices.size()) + " entries, fanout " + options::to_text(options.fanout) +
+                         ", batch " + std::to_string(options.batch_size),
+                     {{"edges_per_second_median", "M edges/s median", 1e-6},
+                      {"edges_per_second_best", "best", 1e-6},
+                      {"edges_per_core_second", "per core-second", 1e-6},
+                      {"nodes_per_second", "M nodes/s", 1e-6},
+                      {"graph_bytes_per_edge", "bytes/edge", 1},
+                      {"share_of_random_reads", "of reads", 1, 2},
+                      {"times_textbook", "x textbook", 1}});
+  report.add_settings(options);
+  return report;
+}
+
 }  // namespace
 
 int bench_sampler(Arguments arguments) {
@@ -184,19 +200,7 @@ int bench_sampler(Arguments arguments) {
     bytes_per_edge = graph_bytes(mfgs[0], graph) / static_cast<double>(mfgs[0].num_edges());
   }
 
-  BenchReport report("sampler",
-                     "neighbour sampling, " + std::to_string(graph.num_nodes()) + " nodes, " +
-                         std::to_string(graph.indices.size()) + " entries, fanout " + options::to_text(options.fanout) +
-                         ", batch " + std::to_string(options.batch_size),
-                     {{"edges_per_second_median", "M edges/s median", 1e-6},
-                      {"edges_per_second_best", "best", 1e-6},
-                      {"edges_per_core_second", "per core-second", 1e-6},
-                      {"nodes_per_second", "M nodes/s", 1e-6},
-                      {"graph_bytes_per_edge", "bytes/edge", 1},
-                      {"share_of_random_reads", "of reads", 1, 2},
-                      {"times_textbook", "x textbook", 1}});
-  report.add_settings(options);
-
+  BenchReport report = new_report(options, graph);
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   log_info("textbook sampler");
   const TextbookGraph textbook_graph(graph);
