@@ -32,7 +32,7 @@ amazon-photo      | gatv2   | plain    | 0.945 | --hidden 64 --epochs 40 --batch
 amazon-photo      | gcn     | plain    | 0.945 | --hidden 64 --epochs 60 --eval-every 3 --batch-size 512 --norm layer --residual
 amazon-photo      | gin     | plain    | 0.945 | --hidden 64 --epochs 100 --fanout 20,20 --eval-fanout 20,20 --norm layer --schedule cosine
 amazon-photo      | sage-ri | plain    | 0.945 | --hidden 64 --epochs 40 --batch-size 512 --fanout 15,10,5 --eval-fanout 20,20,20
-amazon-photo      | sage    | tuned    | 0.964 | --hidden 64 --fanout 15,10,5,5 --eval-fanout 20,20,20,20 --norm layer --residual --dropout 0.2 --weight-decay 5e-5 --lr 0.003 --epochs 150 --eval-every 2 --batch-size 512 --schedule cosine --warmup 5
+amazon-photo      | sage    | tuned    | 0.964 | --hidden 64 --fanout 20,10,10,5,5,5 --eval-fanout=-1,-1,-1,-1,-1,-1 --norm layer --residual --dropout 0.2 --weight-decay 5e-5 --lr 0.001 --epochs 120 --eval-every 2 --schedule cosine --warmup 5
 wordnet           | sage    | plain    | 0.90  | --epochs 20
 wordnet           | gat     | plain    | 0.90  | --epochs 20
 wordnet           | gatv2   | plain    | 0.90  | --epochs 20
