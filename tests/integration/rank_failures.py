@@ -26,8 +26,8 @@ CASES = [  # how it fails, which rank, exit code, what stands once on the termin
     ("stop", 0, 75, "no answer from rank 0 on "),
     ("mismatch", 2, 75, "all ranks are alive, but wait in different places"),
     ("exit", 1, None, ""),  # OpenMPI tells and picks the code
-    ("kill", 1, 128 + signal.SIGKILL, "on signal 9"),
-    ("crash", 1, 128 + signal.SIGSEGV, "on signal 11"),
+    ("kill", 1, 128 + signal.SIGKILL, "signal 9 (Killed)"),  # OpenMPI 5 breaks the line after "exited on"
+    ("crash", 1, 128 + signal.SIGSEGV, "signal 11 (Segmentation fault)"),
 ]
 
 

@@ -73,6 +73,8 @@ int run(const Launch& launch, const std::string& how, int failing_rank, bool is_
     if (cudaGetDeviceCount(&num_gpus) != cudaSuccess || num_gpus < launch.ranks_on_host) return 77;
     cuda_check(cudaSetDevice(launch.local_rank));
   }
+#else
+  if (is_on_gpu) return 77;
 #endif
   const bool is_failing = launch.rank == failing_rank;
   const auto comm = make_communicator({.timeout_seconds = is_on_gpu ? 8.0 : 3.0, .is_data_on_gpu = is_on_gpu}, launch);
