@@ -61,7 +61,7 @@ std::atomic<bool> is_deterministic{false};
 /// Calls `f()` on the host, or `f(stream)` on x's device, where the stream also carries the hop's edges by source if
 /// gradients are to have a fixed order.
 template <class F>
-void on_device_backward(const at::Tensor& x, const HopView& hop, const F& f) {
+void on_device_backward(const at::Tensor& x, [[maybe_unused]] const HopView& hop, const F& f) {
   if (x.device().is_cpu()) return f();
 #if SALIENT_HAS_CUDA
   const c10::cuda::CUDAGuard guard(x.device());
