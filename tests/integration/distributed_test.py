@@ -22,7 +22,13 @@ SMALL = ["--device", "cpu", "--hidden", "16", "--fanout", "5,4", "--eval-fanout"
 LIMIT_FILE_SIZE = """import os, resource, signal, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (8 << 20, 8 << 20))  # MPI's own shared files fit
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that write() fails as on a full disk
+os.environ["OMPI_MCA_btl_sm_segment_size"] = "4194304"  # OpenMPI 5's would not
 os.execv(sys.argv[1], sys.argv[1:])"""
+
+# The last argument is more arguments, for rank 1. Not mpirun's `program : program`, on which OpenMPI 5.0.7 crashes.
+MORE_ON_RANK_1 = """import os, sys
+more = sys.argv[-1].split() if os.environ["OMPI_COMM_WORLD_RANK"] == "1" else []
+os.execv(sys.argv[1], sys.argv[1:-1] + more)"""
 
 
 def ranks():
@@ -240,18 +246,21 @@ class Distributed(unittest.TestCase):
         result = self.train(2, "diverged", "--epochs", 3, "--batch-size", 100, "--lr", "1e30", expect=1)
         self.assert_told_once(result.stderr, r"error: the loss is not a number at epoch \d+, step \d+, rank \d")
 
+    def more_on_rank_1(self, name, more):
+        command = self.command(2, name)
+        at = command.index(str(PROGRAM))
+        return [*command[:at], sys.executable, "-c", MORE_ON_RANK_1, *command[at:], more]
+
     def test_a_rank_with_a_corrupt_store_ends_all(self):
         shutil.copytree(self.work / "data", self.work / "broken")
         indices = self.work / "broken/graph/indices.npy"
         indices.write_bytes(indices.read_bytes()[:-4] + b"\xff\xff\xff\x7f")
-        result = self.finish([*self.command(1, "corrupt"), ":", "-np", "1",
-                              *map(str, [PROGRAM, "--dataset", "graph", *SMALL, "--data-root", self.work / "broken"])], 65)
+        result = self.finish(self.more_on_rank_1("corrupt", f"--data-root {self.work / 'broken'}"), 65)
         self.assert_told_once(result.stderr, r"error: rank 1 on .*indices\.npy")
         self.assertFalse((self.work / "corrupt").exists())
 
     def test_ranks_with_different_options_are_refused(self):
-        different = ["--lr", "0.5"]
-        result = self.finish([*self.command(1, "different"), ":", "-np", "1", *self.command(0, "different", *different)], 2)
+        result = self.finish(self.more_on_rank_1("different", "--lr 0.5"), 2)
         self.assert_told_once(result.stderr, r"error: rank 1 on .* the configuration differs .*'lr = 0.5', not 'lr = 0.01'")
 
     def test_a_full_disk_on_rank_0_ends_all(self):
