@@ -29,11 +29,6 @@ class DeviceGraph {
   std::unique_ptr<Arrays> arrays_;
 };
 
-/// Bytes of device memory that a graph takes.
-inline std::int64_t device_bytes_of(const CsrGraph& graph) {
-  return static_cast<std::int64_t>(graph.indptr.size_bytes() + graph.indices.size_bytes());
-}
-
 /// Bytes of scratch memory of a sampler whose largest hop has so many destinations and entries, at most: 32 per item for
 /// the hash table, 24 for other arrays, and a quarter more, as buffers grow by that.
 inline std::int64_t device_sampler_bytes(std::int64_t num_dst, std::int64_t num_edges) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "engine/comm/agreement.h"
 #include "engine/comm/host_share.h"
@@ -12,6 +13,7 @@
 #include "engine/core/shared_memory.h"
 #include "loaders/dataset_name.h"
 #include "loaders/dataset_sharing.h"
+#include "loaders/graph_copy.h"
 #include "loaders/synthetic.h"
 
 namespace salient {
@@ -27,6 +29,13 @@ SyntheticOptions options_that_fit(const std::string& dataset) {
                                      gigabytes(available) + " are free; take a smaller scale");
   return options;
 }
+
+/// What a data set rests on when its graph was copied; the copy goes first.
+struct MovedGraph {
+  std::shared_ptr<const void> store;
+  std::shared_ptr<SharedMemory> memory;  // null = this process' own
+  std::shared_ptr<const CsrArrays> graph;
+};
 
 }  // namespace
 
@@ -51,6 +60,23 @@ Dataset open_named_dataset(const std::string& dataset, const std::string& data_r
     if (launch.local_rank != 0) opened = map_described(description);
   });
   return opened;
+}
+
+void use_huge_pages(Dataset& dataset, std::int64_t spare_bytes, Communicator& comm, const Launch& launch) {
+  constexpr std::int64_t kLarge = 256 << 20;
+  const std::int64_t bytes = dataset.graph.num_bytes();
+  const bool is_stored = !dataset.directory.empty();
+  const std::string description = made_once_per_host(comm, launch, [&]() -> std::string {
+    if (!is_stored || bytes < kLarge || bytes > spare_bytes) return "";
+    const auto memory = launch.ranks_on_host > 1 ? std::make_shared<SharedMemory>() : nullptr;
+    auto copy = copy_graph(dataset.graph, memory.get());
+    dataset.graph = copy->view();
+    dataset.storage = std::make_shared<MovedGraph>(MovedGraph{std::move(dataset.storage), memory, std::move(copy)});
+    return memory ? describe_graph(dataset.graph, *memory) : "";
+  });
+  together(comm, [&] {
+    if (launch.local_rank != 0 && !description.empty()) map_graph(description, dataset);
+  });
 }
 
 }  // namespace salient

@@ -1,6 +1,7 @@
 // engine/apps/open_named_dataset.h - what --dataset means: a directory, a name below --data-root, or generated data.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "engine/comm/communicator.h"
@@ -19,5 +20,11 @@ Dataset open_named_dataset(const std::string& dataset, const std::string& data_r
 /// Collective. @throws RankError on all ranks when it fails on one.
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root, Communicator& comm,
                            const Launch& launch);
+
+/// Moves the graph of a store into 2 MiB pages, once per host, if it is large (256 MB) and fits into `spare_bytes`: that
+/// makes sampling on the host faster by a third and more. Collective; the first rank of each host decides.
+///
+/// @param spare_bytes  host memory that nothing else needs; 0 = leave the graph in its file mapping.
+void use_huge_pages(Dataset& dataset, std::int64_t spare_bytes, Communicator& comm, const Launch& launch);
 
 }  // namespace salient

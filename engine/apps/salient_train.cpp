@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/apps/open_named_dataset.h"
 #include "engine/apps/passive_openmp.h"
 #include "engine/apps/placement.h"
 #include "engine/apps/session.h"
@@ -237,7 +238,7 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
   TrainOptions options = wanted;
   fit_to_machine(options, device, launch.cores);
   const Placement placement = log_placement(comm, launch, device, options.workers, session.place);
-  const Dataset dataset = open_dataset_together(comm, launch, options.dataset, options.data_root);
+  Dataset dataset = open_dataset_together(comm, launch, options.dataset, options.data_root);
   MemoryPlan plan;
   together(comm, [&] {
     plan = choose_places(options, dataset, device);
@@ -249,6 +250,8 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
     if (comm.rank() == 0) log_result("dry run: everything is in place, nothing was trained");
     return 0;
   }
+  const std::int64_t spare = (plan.host_available - plan.host_bytes) * launch.ranks_on_host;
+  use_huge_pages(dataset, options.sampler == "host" ? spare / 2 : 0, comm, launch);
   const std::filesystem::path directory = make_common_run_directory(comm, options, dataset);
   if (options.trace) together(comm, [&] { open_trace(directory, comm.rank()); });
   return run_in(directory, options, dataset, device, placement, comm);

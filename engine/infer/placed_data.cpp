@@ -22,7 +22,7 @@ PlacedData place_data(const std::string& features, const std::string& sampler, c
   PlacedData placed;
   const auto feature_bytes = static_cast<std::int64_t>(dataset.features.num_rows * dataset.features.row_bytes);
   if (is_on_device(features, "--features", feature_bytes, reserved, device)) placed.features.emplace(dataset.features);
-  if (is_on_device(sampler, "--sampler", device_bytes_of(dataset.graph), reserved, device))
+  if (is_on_device(sampler, "--sampler", dataset.graph.num_bytes(), reserved, device))
     placed.graph = std::make_unique<DeviceGraph>(dataset.graph);
   return placed;
 }

@@ -94,9 +94,9 @@ MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const Co
   (void)fits();
   const auto where = [](const std::string& choice) { return choice == "device" ? "GPU" : "host"; };
   log_info("features (" + gigabytes(feature_bytes(dataset)) + ") in " + where(options.features) +
-           " memory, sampling on the " + where(options.sampler) + " (graph " +
-           gigabytes(device_bytes_of(dataset.graph)) + "): the run needs " + gigabytes_needed(plan.device_bytes) +
-           " of the " + gigabytes(plan.device_available) + " free on the GPU");
+           " memory, sampling on the " + where(options.sampler) + " (graph " + gigabytes(dataset.graph.num_bytes()) +
+           "): the run needs " + gigabytes_needed(plan.device_bytes) + " of the " + gigabytes(plan.device_available) +
+           " free on the GPU");
   return plan;
 }
 
@@ -122,7 +122,7 @@ MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, cons
   const std::int64_t activations = std::max(train.activation_bytes, eval.activation_bytes);
   if (options.features == "device") add("features", 0, feature_bytes(dataset));
   if (options.sampler == "device") {
-    add("graph", 0, device_bytes_of(dataset.graph));
+    add("graph", 0, dataset.graph.num_bytes());
     add("sampling on the GPU", 0, kDeviceSamplers * (train.sampler_bytes + eval.sampler_bytes));
   }
   add("training batches, " + slots, options.slots * train.host_slab_bytes, device_slabs * train.device_slab_bytes);

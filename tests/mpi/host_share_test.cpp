@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -11,6 +12,7 @@
 #include "engine/core/error.h"
 #include "engine/core/file_io.h"
 #include "loaders/dataset_sharing.h"
+#include "loaders/graph_copy.h"
 #include "loaders/synthetic.h"
 #include "tests/support/ranks.h"
 
@@ -118,6 +120,23 @@ TEST_F(HostShareTest, AGeneratedDataSetStandsInMemoryOncePerHost) {
                 bytes / (1 << 20));
   EXPECT_LT(kilobytes[0] * 1024, 1.3 * bytes + (16 << 20));  // arrays round up to pages of 2 MiB
   EXPECT_GT(kilobytes[0] * 1024, 0.8 * bytes);
+}
+
+TEST_F(HostShareTest, ACopiedGraphIsTheSameOnEveryRank) {
+  const Dataset made = make_synthetic_dataset(synthetic_like("arxiv", 0.2), /*num_threads=*/1);
+  Dataset dataset;
+  dataset.graph = made.graph;
+  const auto memory = std::make_shared<SharedMemory>();
+  std::shared_ptr<const CsrArrays> copy;
+  const std::string description = made_once_per_host(*comm, launch, [&] {
+    copy = copy_graph(made.graph, memory.get());
+    return describe_graph(copy->view(), *memory);
+  });
+  map_graph(description, dataset);  // on the rank that made it, too
+  const bool is_same = dataset.graph.indices.data() != made.graph.indices.data() &&
+                       std::ranges::equal(dataset.graph.indptr, made.graph.indptr) &&
+                       std::ranges::equal(dataset.graph.indices, made.graph.indices);
+  EXPECT_TRUE(on_all_ranks(*comm, is_same));
 }
 
 }  // namespace
