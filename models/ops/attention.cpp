@@ -107,8 +107,8 @@ void gatv2_logits_backward(const HopEdges& hop, Heads shape, float slope, const 
       const auto add = [&](std::int64_t j, std::int64_t slot) {
         const float* other = z_src + j * width;
         for (std::int64_t k = 0, c = 0; k < heads; ++k, c += channels)
-          add_leaky_dot_gradients(grad_logits[slot * heads + k], att + c, other + c, own + c, slope, channels,
-                                  own_grad + c, part_sum + c);
+          add_leaky_dot_gradients<true>(grad_logits[slot * heads + k], att + c, other + c, own + c, slope, channels,
+                                        own_grad + c, part_sum + c);
       };
       for_each_slot(hop, i, add, [](std::int64_t) {});
     }
@@ -121,8 +121,8 @@ void gatv2_logits_backward(const HopEdges& hop, Heads shape, float slope, const 
     const auto add = [&](std::int64_t i, std::int64_t slot) {
       const float* other = z_dst + i * width;
       for (std::int64_t k = 0, c = 0; k < heads; ++k, c += channels)
-        add_leaky_dot_gradient(grad_logits[slot * heads + k], att + c, other + c, own + c, slope, channels,
-                               own_grad + c);
+        add_leaky_dot_gradients<false>(grad_logits[slot * heads + k], att + c, other + c, own + c, slope, channels,
+                                       own_grad + c);
     };
     for_each_slot_of_source(hop, by_source, j, add);
   });

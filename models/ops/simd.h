@@ -48,11 +48,13 @@ inline float leaky_dot(const float* att, const float* x, const float* y, float s
   return sum;
 }
 
-/// What leaky_dot() adds to the gradients of y and att for one edge; 0 < slope < 1, nothing overlaps:
+/// What leaky_dot() adds to the gradients of y and, if wanted, of att for one edge; 0 < slope < 1, nothing overlaps:
 ///   grad_y[c]   += grad * att[c] * (x[c] + y[c] > 0 ? 1 : slope)
 ///   grad_att[c] += grad * leaky_relu(x[c] + y[c])
-inline void add_leaky_dot_gradients(float grad, const float* att, const float* x, const float* y, float slope,
-                                    std::int64_t count, float* __restrict__ grad_y, float* __restrict__ grad_att) {
+template <bool kWithAtt>
+void add_leaky_dot_gradients(float grad, const float* att, const float* x, const float* y, float slope,
+                             std::int64_t count, float* __restrict__ grad_y,
+                             [[maybe_unused]] float* __restrict__ grad_att = nullptr) {
   const __m256 slopes = _mm256_set1_ps(slope), ones = _mm256_set1_ps(1), grads = _mm256_set1_ps(grad);
   std::int64_t i = 0;
   for (; i + 8 <= count; i += 8) {
@@ -60,27 +62,13 @@ inline void add_leaky_dot_gradients(float grad, const float* att, const float* x
     const __m256 is_positive = _mm256_cmp_ps(raw, _mm256_setzero_ps(), _CMP_GT_OQ);
     const __m256 scaled = _mm256_mul_ps(grads, _mm256_blendv_ps(slopes, ones, is_positive));
     _mm256_storeu_ps(grad_y + i, _mm256_fmadd_ps(scaled, load8(att + i), load8(grad_y + i)));
-    _mm256_storeu_ps(grad_att + i, _mm256_fmadd_ps(scaled, raw, load8(grad_att + i)));
+    if constexpr (kWithAtt) _mm256_storeu_ps(grad_att + i, _mm256_fmadd_ps(scaled, raw, load8(grad_att + i)));
   }
   for (; i < count; ++i) {
     const float raw = x[i] + y[i], scaled = raw > 0 ? grad : slope * grad;
     grad_y[i] += scaled * att[i];
-    grad_att[i] += scaled * raw;
+    if constexpr (kWithAtt) grad_att[i] += scaled * raw;
   }
-}
-
-/// The first of these two alone: the gradient of leaky_dot() with respect to y.
-inline void add_leaky_dot_gradient(float grad, const float* att, const float* x, const float* y, float slope,
-                                   std::int64_t count, float* __restrict__ grad_y) {
-  const __m256 slopes = _mm256_set1_ps(slope), ones = _mm256_set1_ps(1), grads = _mm256_set1_ps(grad);
-  std::int64_t i = 0;
-  for (; i + 8 <= count; i += 8) {
-    const __m256 raw = _mm256_add_ps(load8(x + i), load8(y + i));
-    const __m256 is_positive = _mm256_cmp_ps(raw, _mm256_setzero_ps(), _CMP_GT_OQ);
-    const __m256 scaled = _mm256_mul_ps(grads, _mm256_blendv_ps(slopes, ones, is_positive));
-    _mm256_storeu_ps(grad_y + i, _mm256_fmadd_ps(scaled, load8(att + i), load8(grad_y + i)));
-  }
-  for (; i < count; ++i) grad_y[i] += (x[i] + y[i] > 0 ? grad : slope * grad) * att[i];
 }
 
 }  // namespace salient

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <ostream>
 #include <vector>
 
 #include "engine/core/error.h"
@@ -11,25 +10,16 @@
 #include "sampler/reference_sampler.h"
 #include "tests/support/graphs.h"
 #include "tests/support/sampled_mfg.h"
+#include "tests/support/sampler_case.h"
 
 namespace salient {
 namespace {
 
 using test::sample_with;
+using test::SamplerCase;
 
-struct Case {
-  NodeId num_nodes;
-  double mean_degree;
-  std::vector<int> fanouts;
-  friend std::ostream& operator<<(std::ostream& out, const Case& c) {
-    out << "V=" << c.num_nodes << " degree=" << c.mean_degree << " fanouts=";
-    for (const int fanout : c.fanouts) out << fanout << ' ';
-    return out;
-  }
-};
-
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
+std::vector<SamplerCase> all_cases() {
+  std::vector<SamplerCase> cases;
   for (const NodeId num_nodes : {1u, 60u, 3000u, 200'000u})
     for (const double mean_degree : {0.0, 1.0, 9.0, 50.0})
       for (const auto& fanouts : {std::vector{1}, {15, 10, 5}, {2, kAllNeighbors}, {100}, {kAllNeighbors, 3}})
@@ -37,10 +27,10 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-class DeviceSamplerTest : public ::testing::TestWithParam<Case> {};
+class DeviceSamplerTest : public ::testing::TestWithParam<SamplerCase> {};
 
 TEST_P(DeviceSamplerTest, EqualsTheReferenceBatchAfterBatch) {
-  const Case& c = GetParam();
+  const SamplerCase& c = GetParam();
   const test::OwnedGraph graph = test::power_law_graph(c.num_nodes, c.mean_degree, 1);
   const DeviceGraph on_device(graph.view());
   std::vector<NodeId> all_seeds;  // highest first: the order of seeds must survive
