@@ -12,7 +12,7 @@ namespace salient {
 
 /// Totals of one epoch, over its workers.
 struct LoaderStats {
-  double sample_seconds = 0, gather_seconds = 0;  ///< core-seconds
+  double sample_seconds = 0, gather_seconds = 0;  ///< core-seconds; where the GPU samples, waiting for it
   double transfer_seconds = 0;                    ///< on the copy stream, by events
   double blocked_seconds = 0;                     ///< next() waited for a batch
   std::int64_t batches = 0, seeds = 0, nodes = 0, edges = 0, bytes = 0;
