@@ -17,10 +17,10 @@ passed, failed, skipped, skipped_cases, reasons = 0, [], 0, 0, collections.Count
 
 
 def reason_of(entry, output):
-    """The test's own last line, 'skipped: no GPU'."""
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    said = re.sub(r"^skipped: ", "", lines[-1]) if lines else "no reason given"
-    return f"{entry.get('name')}: {said}"
+    """The test's own line, 'skipped: no GPU'; or what its first case says; or its last words."""
+    said = re.search(r"^skipped: (.*)$", output, re.M) or SKIPPED_CASE.search(output)
+    words = [line.strip() for line in output.splitlines() if re.search(r"\w", line)]
+    return f"{entry.get('name')}: {said.group(1) if said else words[-1] if words else 'no reason given'}"
 
 
 for path in arguments.results:

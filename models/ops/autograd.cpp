@@ -357,7 +357,7 @@ struct FlagLoss : Function<FlagLoss> {
         *sums_out = flag_loss(target, values, pointer<std::int8_t>(flags), grad.mutable_data_ptr<float>());
         *loss.mutable_data_ptr<float>() = static_cast<float>(sums_out->loss);
       } else {
-        const at::Tensor partial = at::empty({2 * kFlagLossBlocks}, sums.options());
+        const at::Tensor partial = at::empty({std::int64_t{2} * kFlagLossBlocks}, sums.options());
         flag_loss(target, values, pointer<std::int8_t>(flags), grad.mutable_data_ptr<float>(),
                   static_cast<FlagSums*>(partial.mutable_data_ptr()), sums_out, loss.mutable_data_ptr<float>(),
                   stream...);
