@@ -81,17 +81,16 @@ MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const Co
   const std::vector<std::string> feature_choices = choices(options.features),
                                  sampler_choices = choices(options.sampler);
   MemoryPlan plan;
-  const auto fits = [&] {  // the first that does, or else the last: everything on the host
+  const auto take_first_that_fits = [&] {  // or else the last, which needs the least
     for (const std::string& features : feature_choices)
       for (const std::string& sampler : sampler_choices) {
         options.features = features;
         options.sampler = sampler;
         plan = plan_memory(options, dataset, device);
-        if (plan.device_bytes <= plan.device_available) return true;
+        if (plan.device_bytes <= plan.device_available) return;
       }
-    return false;
   };
-  (void)fits();
+  take_first_that_fits();
   const auto where = [](const std::string& choice) { return choice == "device" ? "GPU" : "host"; };
   log_info("features (" + gigabytes(feature_bytes(dataset)) + ") in " + where(options.features) +
            " memory, sampling on the " + where(options.sampler) + " (graph " + gigabytes(dataset.graph.num_bytes()) +
