@@ -90,6 +90,21 @@ double random_reads_per_core_second(std::span<const NodeId> entries, int num_thr
   return spread_of(std::move(rates)).best;
 }
 
+double arithmetic_per_core_second(int num_threads) {
+  constexpr std::uint32_t kBlocks = 1 << 20;
+  std::vector<double> rates;
+  for (int round = 0; round < kRounds; ++round) {
+    const ThreadTimes times = time_on_threads(num_threads, [](int t) {
+      std::uint32_t sum = 0;
+      for (std::uint32_t i = 0; i < kBlocks; ++i)
+        sum += philox4x32({}, {{i, static_cast<std::uint32_t>(t), 0, 0}}).word[0];
+      keep(sum);
+    });
+    rates.push_back(static_cast<double>(kBlocks) * num_threads / times.cpu_seconds);
+  }
+  return spread_of(std::move(rates)).best;
+}
+
 double memory_copy_rate(int num_threads) {
   constexpr std::size_t kBytes = std::size_t{64} << 20;
   struct Arrays {

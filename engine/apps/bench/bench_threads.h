@@ -1,4 +1,4 @@
-// engine/apps/bench/bench_threads.h - the same work on n threads at once, timed; and what a machine's memory can do.
+// engine/apps/bench/bench_threads.h - the same work on n threads at once, timed; and what the machine can do at best.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +31,10 @@ std::vector<int> thread_counts(int most);
 /// Independent random 4-byte reads of `entries` per core-second while `num_threads` do so, best of five: what bounds a
 /// sampler. Of CPU time, so that a busy machine disturbs it less.
 double random_reads_per_core_second(std::span<const NodeId> entries, int num_threads);
+
+/// Philox blocks per core-second while `num_threads` compute nothing else, best of five. It reads no memory, so its fall
+/// from one thread to all is the cores' own: their clocks, and what they share.
+double arithmetic_per_core_second(int num_threads);
 
 /// Bytes per second of plain memcpy between arrays far larger than the caches, all threads together, best of five.
 double memory_copy_rate(int num_threads);
