@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
 
 #include "engine/core/progress.h"
 #include "engine/cuda/cuda.h"
@@ -17,18 +16,9 @@ namespace {
 constexpr std::size_t kPieceBytes = std::size_t{64} << 20;
 constexpr std::size_t kCopyBytes = std::size_t{1} << 20;  // of one core at a time
 
-struct UnpinFree {
-  void operator()(std::byte* memory) const noexcept { (void)cudaFreeHost(memory); }
-};
-
 /// A pinned buffer, and when the copy out of it is over.
 struct Piece {
-  Piece() {
-    void* raw = nullptr;
-    cuda_check(cudaMallocHost(&raw, kPieceBytes));
-    memory.reset(static_cast<std::byte*>(raw));
-  }
-  std::unique_ptr<std::byte, UnpinFree> memory;
+  PinnedArray<std::byte> memory = make_pinned_array<std::byte>(kPieceBytes);
   CudaEvent copied{CudaEvent::Kind::kBlockingWait};
 };
 

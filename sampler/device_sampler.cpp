@@ -15,19 +15,6 @@
 namespace salient {
 namespace {
 
-struct HostFree {
-  void operator()(void* memory) const noexcept { (void)cudaFreeHost(memory); }
-};
-template <class T>
-using PinnedArray = std::unique_ptr<T[], HostFree>;
-
-template <class T>
-PinnedArray<T> make_pinned_array(std::size_t count) {
-  void* memory = nullptr;
-  cuda_check(cudaMallocHost(&memory, count * sizeof(T)));
-  return PinnedArray<T>(static_cast<T*>(memory));
-}
-
 struct HopArrays {
   explicit HopArrays(cudaStream_t stream) : indptr(stream), indices(stream) {}
   DeviceBuffer<LocalId> indptr, indices;

@@ -8,10 +8,6 @@
 namespace salient {
 namespace {
 
-struct FreePinned {
-  void operator()(void* memory) const noexcept { (void)cudaFreeHost(memory); }
-};
-
 class StagedCommunicator final : public Communicator {
  public:
   explicit StagedCommunicator(std::unique_ptr<Communicator> host) : host_(std::move(host)) {}
@@ -38,9 +34,7 @@ class StagedCommunicator final : public Communicator {
   template <class Exchange>
   void through_host(std::span<float> data, CUstream_st* stream, Exchange&& exchange) {
     if (data.size() > staged_size_) {
-      void* memory = nullptr;
-      cuda_check(cudaMallocHost(&memory, data.size_bytes()));
-      staged_.reset(static_cast<float*>(memory));
+      staged_ = make_pinned_array<float>(data.size());
       staged_size_ = data.size();
     }
     cuda_check(cudaMemcpyAsync(staged_.get(), data.data(), data.size_bytes(), cudaMemcpyDeviceToHost, stream));
@@ -51,7 +45,7 @@ class StagedCommunicator final : public Communicator {
   }
 
   std::unique_ptr<Communicator> host_;
-  std::unique_ptr<float[], FreePinned> staged_;
+  PinnedArray<float> staged_;
   std::size_t staged_size_ = 0;
 };
 

@@ -6,8 +6,6 @@
 #include <atomic>
 #include <string>
 
-#include "engine/cuda/cuda.h"
-
 namespace salient {
 namespace {
 
@@ -27,12 +25,7 @@ WriteValue* find_write_value() {
 
 }  // namespace
 
-StreamCounter::StreamCounter() {
-  void* memory = nullptr;
-  cuda_check(cudaHostAlloc(&memory, sizeof(std::uint32_t), cudaHostAllocMapped));
-  number_.reset(static_cast<std::uint32_t*>(memory));
-  *number_ = 0;
-}
+StreamCounter::StreamCounter() { number_[0] = 0; }
 
 void StreamCounter::set_when_done(std::uint32_t value, cudaStream_t stream) {
   static WriteValue* const write_value = find_write_value();
@@ -42,7 +35,7 @@ void StreamCounter::set_when_done(std::uint32_t value, cudaStream_t stream) {
 }
 
 std::uint32_t StreamCounter::value() const {
-  return std::atomic_ref<std::uint32_t>(*number_).load(std::memory_order_acquire);
+  return std::atomic_ref<std::uint32_t>(number_[0]).load(std::memory_order_acquire);
 }
 
 }  // namespace salient

@@ -1,10 +1,9 @@
 // engine/comm/stream_counter.h - a number that a CUDA stream sets in host memory as it gets along.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
-#include <memory>
+
+#include "engine/cuda/cuda.h"
 
 namespace salient {
 
@@ -22,10 +21,7 @@ class StreamCounter {
   std::uint32_t value() const;
 
  private:
-  struct FreePinned {
-    void operator()(void* memory) const noexcept { (void)cudaFreeHost(memory); }
-  };
-  std::unique_ptr<std::uint32_t, FreePinned> number_;
+  PinnedArray<std::uint32_t> number_ = make_pinned_array<std::uint32_t>(1);
 };
 
 }  // namespace salient

@@ -130,12 +130,11 @@ TEST(DeviceFeaturesTest, SaysWhatToDoWhenTheyDoNotFit) {
 TEST_F(BatchLoaderOnDevice, TheHostRunsAheadWhileSlabsWaitForTheirKernels) {
   BatchLoader loader(dataset_, options(4, 6));
   const std::size_t largest = warm_up(loader);
-  void* memory = nullptr;
-  cuda_check(cudaMallocHost(&memory, largest * requests_.size()));
+  const auto memory = make_pinned_array<std::byte>(largest * requests_.size());
   std::vector<Batch> batches;
   loader.start(requests_);
   while (const Batch* batch = loader.next(stream_.get())) {
-    std::byte* const seen = static_cast<std::byte*>(memory) + largest * batches.size();
+    std::byte* const seen = memory.get() + largest * batches.size();
     spin(2'000'000, stream_.get());  // about a millisecond
     cuda_check(cudaMemcpyAsync(seen, batch->data, batch->layout.bytes, cudaMemcpyDeviceToHost, stream_.get()));
     batches.push_back(*batch);
@@ -145,7 +144,6 @@ TEST_F(BatchLoaderOnDevice, TheHostRunsAheadWhileSlabsWaitForTheirKernels) {
   stream_.wait();
   for (std::size_t b = 0; b < batches.size(); ++b)
     test::expect_reference_batch(batches[b], dataset_, kFanouts, requests_[b]);
-  cuda_check(cudaFreeHost(memory));
 }
 
 TEST_F(BatchLoaderOnDevice, NextDoesNotWaitForTheGpu) {

@@ -10,10 +10,6 @@
 namespace salient {
 namespace {
 
-struct FreePinned {
-  void operator()(std::byte* memory) const noexcept { (void)cudaFreeHost(memory); }
-};
-
 class CudaBenchDevice final : public BenchDevice {
  public:
   CUstream_st* stream() override { return stream_.get(); }
@@ -21,9 +17,7 @@ class CudaBenchDevice final : public BenchDevice {
 
   double pinned_copy_rate() override {
     constexpr std::size_t kBytes = std::size_t{256} << 20;
-    void* raw = nullptr;
-    cuda_check(cudaMallocHost(&raw, kBytes));
-    const std::unique_ptr<std::byte, FreePinned> host(static_cast<std::byte*>(raw));
+    const auto host = make_pinned_array<std::byte>(kBytes);
     std::memset(host.get(), 1, kBytes);
     const auto device = make_device_array<std::byte>(kBytes);
     double seconds = 1e9;

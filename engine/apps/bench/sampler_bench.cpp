@@ -119,18 +119,11 @@ Rates measure(int num_threads, int rounds, int batches, OneBatch one_batch) {
 Rates measure_on_gpu(const CsrGraph& graph, const SamplerBenchOptions& options, Replacement replacement,
                      int num_threads) {
   struct Pinned {
-    Pinned() = default;
-    ~Pinned() { (void)cudaFreeHost(memory); }
-    Pinned(const Pinned&) = delete;
-    Pinned& operator=(const Pinned&) = delete;
     LocalId* reserve(std::size_t count) {
-      if (count > capacity) {
-        (void)cudaFreeHost(std::exchange(memory, nullptr));
-        cuda_check(cudaMallocHost(reinterpret_cast<void**>(&memory), (capacity = 2 * count) * sizeof(LocalId)));
-      }
-      return memory;
+      if (count > capacity) memory = make_pinned_array<LocalId>(capacity = 2 * count);
+      return memory.get();
     }
-    LocalId* memory = nullptr;
+    PinnedArray<LocalId> memory{};
     std::size_t capacity = 0;
   };
   const DeviceGraph on_device(graph);
