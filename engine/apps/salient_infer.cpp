@@ -27,6 +27,7 @@
 #include "engine/infer/exact_inference.h"
 #include "engine/infer/fit_to_machine.h"
 #include "engine/infer/infer_options.h"
+#include "engine/infer/node_scores.h"
 #include "engine/infer/placed_data.h"
 #include "engine/infer/prediction_writer.h"
 #include "engine/infer/sampled_inference.h"
@@ -153,9 +154,15 @@ InferenceCounts predict_exact(const Task& task, const std::filesystem::path& scr
   return exact_inference(task.model, task.dataset, plan, exact, task.device, task.comm, on_round);
 }
 
+struct Result {
+  InferenceCounts counts{};
+  std::optional<double> rocauc{};  ///< where the data set has it and the nodes' labels allow it
+};
+
 /// The file that says how the others came about.
 std::string report_of(const InferOptions& options, const TrainOptions& run, const TrainedModel& trained,
-                      const Dataset& dataset, const InferenceCounts& counts, int num_ranks) {
+                      const Dataset& dataset, const Result& result, int num_ranks) {
+  const InferenceCounts& counts = result.counts;
   nlohmann::ordered_json json;
   json["program"] = std::string(kProgram) + " " + kVersion;
   json["run"] = options.run;
@@ -171,17 +178,20 @@ std::string report_of(const InferOptions& options, const TrainOptions& run, cons
   json[has_several_labels(dataset) ? "known_labels" : "labelled"] = counts.labelled;
   if (counts.labelled > 0) json["accuracy"] = counts.accuracy();
   if (counts.labelled > 0 && has_several_labels(dataset)) json["f1"] = counts.f1();
+  if (result.rocauc) json["rocauc"] = *result.rocauc;
   json["seconds"] = counts.seconds;
   return json.dump(2) + "\n";
 }
 
 /// The stable last lines.
-void print_result(const InferenceCounts& counts, const Dataset& dataset, const std::filesystem::path& folder) {
+void print_result(const Result& result, const Dataset& dataset, const std::filesystem::path& folder) {
+  const InferenceCounts& counts = result.counts;
+  const std::string rocauc = result.rocauc ? "rocauc " + fixed(*result.rocauc, 4) + ", " : "";
   if (counts.labelled > 0 && has_several_labels(dataset))
-    log_result("f1 " + fixed(counts.f1(), 4) + ", accuracy " + fixed(counts.accuracy(), 4) + " (" +
+    log_result(rocauc + "f1 " + fixed(counts.f1(), 4) + ", accuracy " + fixed(counts.accuracy(), 4) + " (" +
                std::to_string(counts.labelled) + " known labels of " + std::to_string(counts.nodes) + " nodes)");
   else if (counts.labelled > 0)
-    log_result("accuracy " + fixed(counts.accuracy(), 4) + " (" + std::to_string(counts.labelled) + " of " +
+    log_result(rocauc + "accuracy " + fixed(counts.accuracy(), 4) + " (" + std::to_string(counts.labelled) + " of " +
                std::to_string(counts.nodes) + " nodes have a label)");
   log_result("inference seconds " + fixed(counts.seconds, 2) + " (" +
              fixed(static_cast<double>(counts.nodes) / counts.seconds, 1) + " nodes/s)");
@@ -235,9 +245,11 @@ int infer(const InferOptions& wanted, const Launch& launch, Communicator& contro
   });
   const std::vector<NodeId> nodes = select_nodes_together(comm, dataset, options.nodes);
 
-  const PredictionOutput output{.format = options.format == "csv" ? PredictionFormat::kCsv : PredictionFormat::kNpy,
-                                .top_k = options.top_k,
-                                .embedding_layer = options.embeddings};
+  NodeScores scores(dataset, nodes);
+  PredictionOutput output{.format = options.format == "csv" ? PredictionFormat::kCsv : PredictionFormat::kNpy,
+                          .top_k = options.top_k,
+                          .embedding_layer = options.embeddings};
+  if (has_roc_auc(dataset)) output.on_logits = [&](std::span<const float> logits) { scores.add(logits); };
   PredictionWriter writer(staged ? staged->path() : "", nodes, dataset.label_table(), dataset.num_classes, output,
                           comm);
   SignalAgreement signals(comm, /*steps_between=*/1);
@@ -245,11 +257,11 @@ int infer(const InferOptions& wanted, const Launch& launch, Communicator& contro
     writer.add(round);
     if (signals.after_step().stop) throw Interrupted();
   };
-  InferenceCounts counts;
+  Result result;
   try {
     const Task task{*trained.model, dataset, nodes, options, device, comm, launch};
-    counts = options.exact ? predict_exact(task, scratch_folder(options, folder), on_round)
-                           : predict_sampled(task, on_round);
+    result.counts = options.exact ? predict_exact(task, scratch_folder(options, folder), on_round)
+                                  : predict_sampled(task, on_round);
   } catch (const Interrupted&) {
     if (comm.rank() == 0) log_warning("interrupted; nothing was written");
     return 128 + signals.signal();
@@ -260,10 +272,11 @@ int infer(const InferOptions& wanted, const Launch& launch, Communicator& contro
   together(comm, [&] {
     writer.close();
     if (comm.rank() != 0) return;
-    (void)write_text_file(staged->path() / kReport, report_of(options, run, trained, dataset, counts, comm.size()));
+    if (has_roc_auc(dataset)) result.rocauc = scores.roc_auc();
+    (void)write_text_file(staged->path() / kReport, report_of(options, run, trained, dataset, result, comm.size()));
     staged->publish();
   });
-  if (comm.rank() == 0) print_result(counts, dataset, folder);
+  if (comm.rank() == 0) print_result(result, dataset, folder);
   return 0;
 }
 

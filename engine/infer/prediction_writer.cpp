@@ -138,6 +138,7 @@ void PredictionWriter::write_rows(std::span<const float> logits, std::span<const
     predictions_->write(classes);
   }
   if (logits_) logits_->write(logits);
+  if (output_.on_logits) output_.on_logits(logits);
   if (!embeddings.empty() && num_rows > 0) {
     if (!embeddings_) embeddings_.emplace(folder_ / "embeddings.npy", "<f4", shape_of(embeddings.size() / num_rows));
     embeddings_->write(embeddings);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,7 @@ struct PredictionOutput {
   PredictionFormat format = PredictionFormat::kNpy;
   int top_k = 1;            ///< classes per node, the most probable first; of several labels in the table only
   int embedding_layer = 0;  ///< also write this layer's result; 0 = none
+  std::function<void(std::span<const float>)> on_logits{};  ///< on rank 0: sees all rows, in their order
 };
 
 /// The `k` largest of `logits`, in falling order; among equals the lower class comes first, as in at::argmax.

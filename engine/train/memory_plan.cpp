@@ -8,6 +8,7 @@
 #include "engine/core/log.h"
 #include "engine/core/machine.h"
 #include "engine/core/number_text.h"
+#include "engine/infer/node_scores.h"
 #include "engine/train/run_model.h"
 #include "loaders/batch.h"
 #include "loaders/batch_loader.h"
@@ -127,6 +128,12 @@ MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, cons
   add("training batches, " + slots, options.slots * train.host_slab_bytes, device_slabs * train.device_slab_bytes);
   add("evaluation batches, " + slots, options.slots * eval.host_slab_bytes, device_slabs * eval.device_slab_bytes);
   add("activations and gradients of a batch", gpu ? 0 : activations, gpu ? activations : 0);
+  if (has_roc_auc(dataset) && (options.metric == "auto" || options.metric == "rocauc")) {
+    const auto scores =
+        static_cast<std::int64_t>(std::max(dataset.valid.size(), dataset.test.size()) * num_binary_labels(dataset));
+    const std::int64_t on_device = scores * 8, on_host = scores * 5;  // f32 twice; f32 and labels
+    add("scores for ROC AUC", on_host + (gpu ? 0 : on_device), gpu ? on_device : 0);
+  }
   add("parameters, gradients, Adam moments", gpu ? 0 : parameters * 16, gpu ? parameters * 16 : 0);
   add("libraries and buffers", gpu ? std::int64_t{2} << 30 : std::int64_t{300} << 20, gpu ? std::int64_t{1} << 30 : 0);
   plan.host_available = std::max<std::int64_t>(0, available_host_bytes());

@@ -8,34 +8,17 @@
 #include <vector>
 
 #include "engine/core/error.h"
+#include "engine/infer/node_scores.h"
 #include "engine/infer/roc_auc.h"
 
 namespace salient {
 namespace {
 
-/// What ROC AUC is taken of.
-bool is_binary(const Dataset& dataset) { return dataset.task == Task::kMultiClass && dataset.num_classes == 2; }
-
-/// Labels of a binary task: one. Else as many as a node has.
-std::size_t num_labels_of(const Dataset& dataset) { return static_cast<std::size_t>(dataset.label_type().width); }
-
-/// [T, n] 1, 0 or -1, label after label.
-std::vector<std::int8_t> labels_of(const Dataset& dataset, std::span<const NodeId> nodes) {
-  const std::size_t width = num_labels_of(dataset);
-  std::vector<std::int8_t> labels(width * nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    for (std::size_t t = 0; t < width; ++t)
-      labels[t * nodes.size() + i] = dataset.task == Task::kMultiLabel
-                                         ? dataset.multi_labels[nodes[i] * width + t]
-                                         : static_cast<std::int8_t>(dataset.labels[nodes[i]]);
-  return labels;
-}
-
 /// Refuses sets with known labels of which none has both values.
 void require_both_classes(const Dataset& dataset, std::span<const NodeId> nodes, const char* which) {
-  const std::vector<std::int8_t> labels = labels_of(dataset, nodes);
+  const std::vector<std::int8_t> labels = binary_labels(dataset, nodes);
   bool is_any_known = false;
-  for (std::size_t t = 0; t < num_labels_of(dataset); ++t) {
+  for (std::size_t t = 0; t < num_binary_labels(dataset); ++t) {
     const auto column = std::span(labels).subspan(t * nodes.size(), nodes.size());
     const bool has_zeros = std::ranges::count(column, 0) > 0, has_ones = std::ranges::count(column, 1) > 0;
     if (has_zeros && has_ones) return;
@@ -43,13 +26,13 @@ void require_both_classes(const Dataset& dataset, std::span<const NodeId> nodes,
   }
   if (is_any_known)
     fail(ErrorKind::kBadData, dataset.name + ": its " + which + " nodes are all of one class" +
-                                  (is_binary(dataset) ? "" : " in every label") +
+                                  (dataset.task == Task::kMultiClass ? "" : " in every label") +
                                   ", so ROC AUC is not defined; use --metric accuracy");
 }
 
 /// Larger = more likely: of two classes how far the second is ahead, of several labels their logits. [S, T]
 at::Tensor scores_of(const Dataset& dataset, const at::Tensor& logits) {
-  return is_binary(dataset) ? logits.narrow(1, 1, 1) - logits.narrow(1, 0, 1) : logits;
+  return dataset.task == Task::kMultiClass ? logits.narrow(1, 1, 1) - logits.narrow(1, 0, 1) : logits;
 }
 
 /// @param scores  [n, T] on the device, each row of one rank, 0 on the others
@@ -58,13 +41,13 @@ double roc_auc_over_ranks(const Dataset& dataset, std::span<const NodeId> nodes,
   const at::Tensor columns = scores.t().contiguous().cpu();
   const std::span<float> values(columns.mutable_data_ptr<float>(), static_cast<std::size_t>(columns.numel()));
   std::vector<double> sums(nodes.size());
-  for (std::size_t t = 0; t < num_labels_of(dataset); ++t) {
+  for (std::size_t t = 0; t < num_binary_labels(dataset); ++t) {
     const std::span<float> column = values.subspan(t * nodes.size(), nodes.size());
     sums.assign(column.begin(), column.end());
     comm.all_reduce_sum(std::span<double>(sums));
     std::ranges::transform(sums, column.begin(), [](double sum) { return static_cast<float>(sum); });
   }
-  return mean_roc_auc(values, labels_of(dataset, nodes), num_labels_of(dataset)).value_or(0);
+  return mean_roc_auc(values, binary_labels(dataset, nodes), num_binary_labels(dataset)).value_or(0);
 }
 
 }  // namespace
@@ -74,12 +57,12 @@ std::string name_of(Metric metric) {
 }
 
 Metric metric_for(const std::string& wanted, const Dataset& dataset) {
-  const bool has_labels = dataset.task == Task::kMultiLabel, has_roc_auc = has_labels || is_binary(dataset);
+  const bool has_labels = dataset.task == Task::kMultiLabel;
   if (wanted == "f1" && !has_labels)
     fail(ErrorKind::kUsage, "--metric f1: is for several labels a node, " + dataset.name + " has one class a node");
   if (wanted == "f1") return Metric::kF1;
-  if (wanted == "accuracy" || (wanted == "auto" && !has_roc_auc)) return Metric::kAccuracy;
-  if (!has_roc_auc)
+  if (wanted == "accuracy" || (wanted == "auto" && !has_roc_auc(dataset))) return Metric::kAccuracy;
+  if (!has_roc_auc(dataset))
     fail(ErrorKind::kUsage, "--metric rocauc: is for two classes or several labels a node, " + dataset.name + " has " +
                                 std::to_string(dataset.num_classes) + " classes");
   require_both_classes(dataset, dataset.valid, "validation");

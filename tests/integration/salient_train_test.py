@@ -241,6 +241,12 @@ class SalientTrain(unittest.TestCase):
         metrics = self.metrics("auc")
         self.assertEqual(lines[0].split()[2], f"{max(m['valid_rocauc'] for m in metrics):.4f}")
         self.assertGreater(metrics[-1]["valid_rocauc"], 0.6)
+        inferred = run("salient-infer", "--run", self.work / "auc", "--checkpoint", "latest", "--nodes", "valid", "--out",
+                       self.work / "auc-valid", "--device", "cpu")
+        self.assertEqual(inferred.returncode, 0, inferred.stderr)
+        self.assertTrue(inferred.stdout.startswith(f"rocauc {metrics[-1]['valid_rocauc']:.4f}, accuracy "), inferred.stdout)
+        report = json.loads((self.work / "auc-valid/inference.json").read_text())
+        self.assertAlmostEqual(report["rocauc"], metrics[-1]["valid_rocauc"], places=12)
         accuracy = self.train("auc-as-accuracy", "--epochs", 3, "--metric", "accuracy", dataset=binary)
         self.assertTrue(accuracy.stdout.startswith("valid accuracy"))
         self.assertEqual([m["valid_accuracy"] for m in self.metrics("auc-as-accuracy")],

@@ -1,0 +1,54 @@
+// engine/infer/node_scores.cpp - see node_scores.h.
+#include "engine/infer/node_scores.h"
+
+#include <algorithm>
+
+#include "engine/core/error.h"
+#include "engine/infer/roc_auc.h"
+
+namespace salient {
+namespace {
+
+bool is_binary(const Dataset& dataset) { return dataset.task == Task::kMultiClass && dataset.num_classes == 2; }
+
+}  // namespace
+
+bool has_roc_auc(const Dataset& dataset) { return dataset.task == Task::kMultiLabel || is_binary(dataset); }
+
+std::size_t num_binary_labels(const Dataset& dataset) { return static_cast<std::size_t>(dataset.label_type().width); }
+
+std::vector<std::int8_t> binary_labels(const Dataset& dataset, std::span<const NodeId> nodes) {
+  const std::size_t width = num_binary_labels(dataset);
+  std::vector<std::int8_t> labels(width * nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (std::size_t t = 0; t < width; ++t)
+      labels[t * nodes.size() + i] = dataset.task == Task::kMultiLabel
+                                         ? dataset.multi_labels[nodes[i] * width + t]
+                                         : static_cast<std::int8_t>(dataset.labels[nodes[i]]);
+  return labels;
+}
+
+void NodeScores::add(std::span<const float> logits) {
+  const auto num_classes = static_cast<std::size_t>(dataset_.num_classes);
+  for (; !logits.empty(); logits = logits.subspan(num_classes)) {
+    require(num_seen_ < nodes_.size(), "no more rows than nodes");
+    const NodeId node = nodes_[num_seen_++];
+    const std::vector<std::int8_t> labels = binary_labels(dataset_, {&node, 1});
+    if (std::ranges::all_of(labels, [](std::int8_t label) { return label < 0; })) continue;
+    kept_.push_back(node);
+    if (is_binary(dataset_))
+      scores_.push_back(logits[1] - logits[0]);  // how far the second class is ahead
+    else
+      scores_.insert(scores_.end(), logits.begin(), logits.begin() + static_cast<std::ptrdiff_t>(num_classes));
+  }
+}
+
+std::optional<double> NodeScores::roc_auc() const {
+  const std::size_t width = num_binary_labels(dataset_);
+  std::vector<float> columns(scores_.size());
+  for (std::size_t i = 0; i < kept_.size(); ++i)
+    for (std::size_t t = 0; t < width; ++t) columns[t * kept_.size() + i] = scores_[i * width + t];
+  return mean_roc_auc(columns, binary_labels(dataset_, kept_), width);
+}
+
+}  // namespace salient

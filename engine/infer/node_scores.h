@@ -1,0 +1,43 @@
+// engine/infer/node_scores.h - what ROC AUC is taken of: 0 or 1 per label of a node, and how likely the model takes the 1.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/core/types.h"
+#include "loaders/dataset.h"
+
+namespace salient {
+
+/// Two classes, which are one label, or several labels a node.
+bool has_roc_auc(const Dataset& dataset);
+
+/// T: 1 for two classes, else as many as a node has.
+std::size_t num_binary_labels(const Dataset& dataset);
+
+/// [T, n] 1, 0 or -1 for not known, label after label; for data sets that have_roc_auc().
+std::vector<std::int8_t> binary_labels(const Dataset& dataset, std::span<const NodeId> nodes);
+
+/// Takes the logits of nodes as they come and keeps those with a known label: 4 bytes per label.
+class NodeScores {
+ public:
+  /// @param dataset  has_roc_auc(); outlives the scores   @param nodes  outlive them
+  NodeScores(const Dataset& dataset, std::span<const NodeId> nodes) : dataset_(dataset), nodes_(nodes) {}
+
+  /// @param logits  [m, C] of the next m nodes
+  void add(std::span<const float> logits);
+
+  /// mean_roc_auc() of what was added.
+  std::optional<double> roc_auc() const;
+
+ private:
+  const Dataset& dataset_;
+  std::span<const NodeId> nodes_;
+  std::size_t num_seen_ = 0;
+  std::vector<NodeId> kept_{};
+  std::vector<float> scores_{};  // [kept, T]
+};
+
+}  // namespace salient
