@@ -1,6 +1,6 @@
 # dependencies.cmake - every outside library, found once. Versions and reasons: third_party/README.md.
 find_package(Threads REQUIRED)
-foreach(package TBB ZLIB nlohmann_json CLI11 spdlog)
+foreach(package TBB ZLIB nlohmann_json spdlog)
   find_package(${package} QUIET)
   if(NOT ${package}_FOUND)
     message(FATAL_ERROR "the library ${package} is not installed; run scripts/setup.sh")

@@ -109,8 +109,8 @@ struct BatchLoader::Impl {
     Slot& slot = slot_of(index);
     // Workers of an arena have distinct places in it; without workers there is only the caller.
     const auto worker = options.num_workers == 0 ? 0 : oneapi::tbb::this_task_arena::current_thread_index();
+    BatchMaker& maker = makers[static_cast<std::size_t>(worker)];
     try {
-      BatchMaker& maker = makers.at(static_cast<std::size_t>(worker));
       slot.error = nullptr;
       slot.batch.index = index;
       slot.batch.sample_seconds = timed("sample", worker, index, [&] { maker.sample(requests[index], slot.batch); });
@@ -118,6 +118,7 @@ struct BatchLoader::Impl {
       std::byte* const memory = slot.memory.reserve(slot.batch.layout.prepared_bytes);
       slot.batch.gather_seconds = timed("gather", worker, index, [&] { maker.write(slot.batch, memory); });
     } catch (...) {
+      maker.drop();
       slot.error = std::current_exception();
     }
   }

@@ -37,6 +37,9 @@ class BatchMaker {
   /// Oracle:      gather_rows_reference(), and the MFG's own arrays.
   void write(const Batch& batch, std::byte* slab);
 
+  /// What was sampled last will not be written; what it held is free for other makers.
+  void drop() noexcept { sampler_->drop(); }
+
  private:
   const Dataset* dataset_;
   std::unique_ptr<BatchSampler> sampler_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "engine/core/error.h"
@@ -79,6 +80,10 @@ void DatasetChecks::check_indptr(std::span<const EdgeOffset> indptr, std::uint64
   if (row != kNone)
     refuse("indptr.npy", "row " + std::to_string(row) + " starts at " + std::to_string(indptr[row]) + " and ends at " +
                              std::to_string(indptr[row + 1]) + ", before its start");
+  constexpr EdgeOffset kLongestRow = std::numeric_limits<std::uint32_t>::max();
+  const std::size_t longest =
+      first_bad(indptr.size() - 1, [&](std::size_t v) { return indptr[v + 1] - indptr[v] > kLongestRow; });
+  if (longest != kNone) refuse("indptr.npy", "row " + std::to_string(longest) + " has 2^32 entries or more");
   if (static_cast<std::uint64_t>(indptr.back()) != num_edges)
     refuse("indptr.npy", "the last row ends at " + std::to_string(indptr.back()) + ", the graph has " +
                              std::to_string(num_edges) + " edges");

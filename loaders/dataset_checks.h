@@ -1,7 +1,6 @@
 // loaders/dataset_checks.h - the rules that the arrays of a store keep, each with the message for whoever breaks it.
 //
-// All throw Error{kBadData} that names the file, the first bad record and the rule. `files` turns a file's name into the
-// name for the message.
+// All throw Error{kBadData} that names the file, the first bad record and the rule.
 #pragma once
 
 #include <cstdint>

@@ -16,6 +16,9 @@ enum class Task : std::uint8_t {
   kMultiLabel,  ///< a node has any number of labels
 };
 
+/// More classes, or labels of a node, than this are refused as a mistake.
+inline constexpr int kMaxClasses = 1 << 20;
+
 /// What a row of labels is: in a store, in a batch's y, in GPU memory and as a tensor. Nothing else says so.
 ///
 ///   kMultiClass   int32          the class; -1 = unlabelled

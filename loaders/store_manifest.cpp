@@ -52,6 +52,11 @@ void check_file_name(const JsonObject& files, const std::string& name) {
 
 }  // namespace
 
+bool is_dataset_name(std::string_view name) {
+  return !name.empty() && name.size() <= 100 && !name.starts_with('.') &&
+         std::ranges::none_of(name, [](unsigned char c) { return c < ' ' || c == 0x7F || c == '/'; });
+}
+
 StoreManifest parse_manifest(std::string text, const std::string& file) {
   const JsonObject root = JsonObject::parse(std::move(text), file);
   const std::string format = root.string("format");
@@ -64,11 +69,12 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
                                       std::to_string(kStoreVersion) + "; it was written by " + manifest.created_by +
                                       ", which is newer");
   manifest.name = root.string("name");
+  if (!is_dataset_name(manifest.name)) root.refuse("name", "is not a plain name of up to 100 characters");
   manifest.num_nodes = root.integer("num_nodes", 1, kMaxNodes);
   manifest.num_edges = root.integer("num_edges", 0, kMaxOffset);
   manifest.task = task_of(root);
   const std::uint64_t least_classes = manifest.task == Task::kMultiLabel ? 1 : 0;
-  manifest.num_classes = static_cast<int>(root.integer("num_classes", least_classes, kMaxInt));
+  manifest.num_classes = static_cast<int>(root.integer("num_classes", least_classes, kMaxClasses));
   manifest.feature_dim = static_cast<int>(root.integer("feature_dim", 0, kMaxInt));
   manifest.feature_type = feature_type_of(root);
   manifest.is_symmetric = root.boolean("symmetric");

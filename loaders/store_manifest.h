@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "engine/core/file_io.h"
 #include "loaders/label_table.h"
@@ -13,6 +14,9 @@ namespace salient {
 
 inline constexpr char kManifestName[] = "dataset.json";
 inline constexpr int kStoreVersion = 1;
+
+/// Names become parts of folders' names: 1 to 100 characters, no slash or control character, no dot in front.
+bool is_dataset_name(std::string_view name);
 
 /// Field for field what docs/DATASETS.md lists.
 struct StoreManifest {

@@ -35,6 +35,9 @@ class BatchSampler {
 
   /// Writes what was sampled last, which it may then forget.
   virtual void copy_to(const MfgMemory& memory) = 0;
+
+  /// What was sampled last will not be copied. A caller who fails between the two calls must say so.
+  virtual void drop() noexcept {}
 };
 
 /// Samples on the caller's thread.

@@ -56,7 +56,10 @@ struct DeviceSampler::Impl {
       distinct.number_all({&seed, 1}, &number);
     }
     require(distinct.size() == seeds.size(), "seeds are distinct");
-    if (seeds.size() > seed_capacity) pinned_seeds = make_pinned_array<NodeId>(seed_capacity = seeds.size());
+    if (seeds.size() > seed_capacity) {
+      pinned_seeds = make_pinned_array<NodeId>(seeds.size());
+      seed_capacity = seeds.size();
+    }
     std::ranges::copy(seeds, pinned_seeds.get());
     nodes.reserve(seeds.size());
     if (seeds.empty()) return;

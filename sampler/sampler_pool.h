@@ -19,37 +19,36 @@ class SamplerPool {
     for (const auto& sampler : samplers_) (void)idle_.push(sampler.get());
   }
 
-  /// A sampler for one worker. From sample() to the end of copy_to() it has one of the pool's to itself, and sample()
-  /// blocks while none is idle. The pool outlives it.
+  /// A sampler for one worker. From sample() to the end of copy_to(), or to drop(), it has one of the pool's to itself, and
+  /// sample() blocks while none is idle. The pool outlives it.
   std::unique_ptr<BatchSampler> make_handle() { return std::make_unique<Handle>(idle_); }
 
  private:
   class Handle final : public BatchSampler {
    public:
     explicit Handle(BoundedQueue<BatchSampler*>& idle) : idle_(idle) {}
-    ~Handle() override { give_back(); }
+    ~Handle() override { drop(); }
     Handle(const Handle&) = delete;
     Handle& operator=(const Handle&) = delete;
 
     const MfgShape& sample(std::span<const NodeId> seeds, BatchKey key) override {
-      if (held_ == nullptr) held_ = *idle_.pop();  // else the last batch was dropped before it was copied
+      if (held_ == nullptr) held_ = *idle_.pop();
       try {
         return held_->sample(seeds, key);
       } catch (...) {
-        give_back();
+        drop();
         throw;
       }
     }
     void copy_to(const MfgMemory& memory) override {
       held_->copy_to(memory);
-      give_back();
+      drop();
+    }
+    void drop() noexcept override {
+      if (held_ != nullptr) (void)idle_.push(std::exchange(held_, nullptr));  // never full: it has room for all
     }
 
    private:
-    void give_back() {
-      if (held_ != nullptr) (void)idle_.push(std::exchange(held_, nullptr));
-    }
-
     BoundedQueue<BatchSampler*>& idle_;
     BatchSampler* held_ = nullptr;
   };

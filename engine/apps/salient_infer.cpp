@@ -49,7 +49,7 @@ constexpr std::string_view kOwnToAHost[] = {"data-root", "workers", "threads", "
                                             "log-level", "out",     "scratch", "memory-gb"};
 
 /// A signal asked to end, and all ranks know.
-struct Interrupted {};
+struct StoppedBySignal {};
 
 void print_help() {
   std::cout << "salient-infer - predictions of a trained model\n\n"
@@ -61,7 +61,7 @@ void print_help() {
 }
 
 /// A node has any number of labels, not one class.
-bool has_several_labels(const Dataset& dataset) { return dataset.label_type().task == salient::Task::kMultiLabel; }
+bool has_several_labels(const Dataset& dataset) { return dataset.label_type().task == Task::kMultiLabel; }
 
 /// What is not said is as in the run. @throws Error{kUsage} for what does not fit the run.
 InferOptions with_defaults_of(InferOptions options, const TrainOptions& run) {
@@ -103,7 +103,7 @@ std::vector<NodeId> select_nodes_together(Communicator& comm, const Dataset& dat
 }
 
 /// A model and what it is applied to.
-struct Task {
+struct Job {
   Model& model;
   const Dataset& dataset;
   std::span<const NodeId> nodes;
@@ -120,38 +120,38 @@ struct Task {
   }
 };
 
-InferenceCounts predict_sampled(const Task& task, const OnRound& on_round) {
-  const InferOptions& options = task.options;
-  const PlacedData placed = task.placed(options.sampler, /*reserved=*/0);
-  BatchLoader loader(task.dataset, {.fanouts = options.fanout,
-                                    .num_workers = options.workers,
-                                    .num_slots = options.slots,
-                                    .to_device = task.device.is_cuda(),
-                                    .device_features = placed.feature_table(),
-                                    .device_graph = placed.graph.get()});
+InferenceCounts predict_sampled(const Job& job, const OnRound& on_round) {
+  const InferOptions& options = job.options;
+  const PlacedData placed = job.placed(options.sampler, /*reserved=*/0);
+  BatchLoader loader(job.dataset, {.fanouts = options.fanout,
+                                   .num_workers = options.workers,
+                                   .num_slots = options.slots,
+                                   .to_device = job.device.is_cuda(),
+                                   .device_features = placed.feature_table(),
+                                   .device_graph = placed.graph.get()});
   return sampled_inference(
-      task.model, loader, task.nodes,
+      job.model, loader, job.nodes,
       {.batch_size = static_cast<std::size_t>(options.batch_size), .seed = static_cast<std::uint32_t>(options.seed)},
-      task.device, task.comm, on_round);
+      job.device, job.comm, on_round);
 }
 
-InferenceCounts predict_exact(const Task& task, const std::filesystem::path& scratch, const OnRound& on_round) {
-  const InferOptions& options = task.options;
-  ExactOptions exact = exact_options_for(task.device, options.workers, options.slots);
+InferenceCounts predict_exact(const Job& job, const std::filesystem::path& scratch, const OnRound& on_round) {
+  const InferOptions& options = job.options;
+  ExactOptions exact = exact_options_for(job.device, options.workers, options.slots);
   if (options.activations == "device") exact.place = ActivationPlace::kDevice;
   if (options.activations == "memory") exact.place = ActivationPlace::kMemory;
   if (options.activations == "file") exact.place = ActivationPlace::kFile;
   if (options.memory_gb > 0) exact.host_budget = static_cast<std::int64_t>(options.memory_gb * 1e9);
   exact.scratch = scratch;
   exact.block_bytes = static_cast<std::size_t>(options.block_mb) << 20;
-  exact.ranks_on_host = task.launch.ranks_on_host;
+  exact.ranks_on_host = job.launch.ranks_on_host;
   exact.kept_layer = options.embeddings;
-  const ExactPlan plan = plan_exact_inference(task.model, task.dataset, task.nodes, exact, task.device, task.comm);
-  if (task.comm.rank() == 0) log_info(to_text(plan));
+  const ExactPlan plan = plan_exact_inference(job.model, job.dataset, job.nodes, exact, job.device, job.comm);
+  if (job.comm.rank() == 0) log_info(to_text(plan));
   const bool is_on_device = plan.place == ActivationPlace::kDevice;
-  const PlacedData placed = task.placed(/*sampler=*/"host", is_on_device ? plan.activation_bytes : 0);
+  const PlacedData placed = job.placed(/*sampler=*/"host", is_on_device ? plan.activation_bytes : 0);
   exact.device_features = placed.feature_table();
-  return exact_inference(task.model, task.dataset, plan, exact, task.device, task.comm, on_round);
+  return exact_inference(job.model, job.dataset, plan, exact, job.device, job.comm, on_round);
 }
 
 struct Result {
@@ -255,14 +255,14 @@ int infer(const InferOptions& wanted, const Launch& launch, Communicator& contro
   SignalAgreement signals(comm, /*steps_between=*/1);
   const OnRound on_round = [&](const InferenceRound& round) {
     writer.add(round);
-    if (signals.after_step().stop) throw Interrupted();
+    if (signals.after_step().stop) throw StoppedBySignal();
   };
   Result result;
   try {
-    const Task task{*trained.model, dataset, nodes, options, device, comm, launch};
-    result.counts = options.exact ? predict_exact(task, scratch_folder(options, folder), on_round)
-                                  : predict_sampled(task, on_round);
-  } catch (const Interrupted&) {
+    const Job job{*trained.model, dataset, nodes, options, device, comm, launch};
+    result.counts =
+        options.exact ? predict_exact(job, scratch_folder(options, folder), on_round) : predict_sampled(job, on_round);
+  } catch (const StoppedBySignal&) {
     if (comm.rank() == 0) log_warning("interrupted; nothing was written");
     return 128 + signals.signal();
   } catch (...) {

@@ -31,6 +31,7 @@
 #include "loaders/prepare/raw_ogb_writer.h"
 #include "loaders/prepare/wordnet_importer.h"
 #include "loaders/prepare/write_store.h"
+#include "loaders/store_manifest.h"
 #include "loaders/synthetic.h"
 
 namespace salient::prepare {
@@ -119,6 +120,19 @@ std::string peak_memory_text(std::uint64_t limit) {
   return "peak memory     " + (limit > 0 ? fixed(peak, 2) + " of " + gigabytes(limit) : fixed(peak, 2) + " GB") + "\n";
 }
 
+void require_name(const std::string& name) {
+  require_option(name.empty() || is_dataset_name(name),
+                 "--name: up to 100 characters, no slash or control character among them, and no dot in front");
+}
+
+/// What to do with a store, or what it lacks to be trained on.
+std::string next_step(const Dataset& dataset, const std::string& out) {
+  if (dataset.feature_dim == 0) return "to train on it  give it features, with --features";
+  if (dataset.num_classes == 0) return "to train on it  give it labels, with --labels";
+  if (dataset.train.empty()) return "to train on it  give it training nodes, with --split 0.6,0.2,0.2 or --train";
+  return "next            salient-train --dataset " + out;
+}
+
 /// The last lines of every subcommand that writes a store. Opening it again proves that it can be opened.
 /// @param limit  bytes that the memory was limited to, 0 = it was not
 void print_summary(const WriteReport& report, const WriteOptions& write, const Timer& timer, std::uint64_t limit = 0) {
@@ -130,10 +144,11 @@ void print_summary(const WriteReport& report, const WriteOptions& write, const T
               << " repeated entries left out, " << report.self_loops << " self loops kept\n";
   std::cout << "wrote           " << fixed(static_cast<double>(report.bytes) * 1e-6, 1) << " MB in "
             << fixed(timer.seconds(), 1) << " s to " << write.out << "\n"
-            << peak_memory << "next            salient-train --dataset " << write.out << "\n";
+            << peak_memory << next_step(dataset, write.out) << "\n";
 }
 
 int write_and_report(RawGraph graph, const WriteOptions& write, const WriteStoreOptions& options, const Timer& timer) {
+  install_interrupt_handlers();  // only now: until here there is nothing to clean up
   const WriteReport report = write_store(std::move(graph), options);
   print_summary(report, write, timer);
   return 0;
@@ -159,6 +174,7 @@ int run_ogb(Arguments arguments) {
   if (!read(arguments, "ogb", given)) return 0;
   const Timer timer;
   require_option(!given.raw.empty(), "--raw: is needed, the unpacked data set's folder");
+  require_name(given.name);
   const WriteStoreOptions options = start_writing(given.write);
   const OgbOptions ogb{.raw = given.raw,
                        .name = given.name,
@@ -171,7 +187,9 @@ int run_ogb(Arguments arguments) {
     print_summary(stream_ogb(ogb, options, limit), given.write, timer, limit);
   } else {
     check_memory(limit, ogb_memory_bytes(ogb));
-    print_summary(write_store(import_ogb(ogb), options), given.write, timer, limit);
+    RawGraph graph = import_ogb(ogb);
+    install_interrupt_handlers();
+    print_summary(write_store(std::move(graph), options), given.write, timer, limit);
   }
   return 0;
 }
@@ -181,6 +199,7 @@ int run_npz(Arguments arguments) {
   if (!read(arguments, "npz", given)) return 0;
   const Timer timer;
   require_option(!given.file.empty(), "--file: is needed, an .npz file");
+  require_name(given.name);
   const WriteStoreOptions options = start_writing(given.write);
   refuse_memory_limit(given.write, "npz");
   return write_and_report(import_masked_npz({.file = given.file,
@@ -195,6 +214,7 @@ int run_edges(Arguments arguments) {
   EdgesArguments given;
   if (!read(arguments, "edges", given)) return 0;
   const Timer timer;
+  require_name(given.name);
   const WriteStoreOptions options = start_writing(given.write);
   refuse_memory_limit(given.write, "edges");
   return write_and_report(import_edges({.edges = given.edges,
@@ -249,6 +269,7 @@ int run_synthetic(Arguments arguments) {
   require_option(given.write.symmetric != "no", "--symmetric: generated graphs are always symmetric");
   if (given.write.memory_gb > 0) check_memory(memory_limit(given.write), synthetic_bytes(wanted));
   const Dataset dataset = make_synthetic_dataset(wanted, given.write.common.threads);
+  install_interrupt_handlers();
   const WriteReport report =
       write_store(dataset, {.source_path = {}, .source_options = wanted.name, .rng_seed = wanted.seed}, options);
   print_summary(report, given.write, timer);

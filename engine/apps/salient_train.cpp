@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <string>
@@ -27,7 +28,9 @@
 #include "engine/infer/fit_to_machine.h"
 #include "engine/report/report_page.h"
 #include "engine/report/run_directory.h"
+#include "engine/train/checkpoint.h"
 #include "engine/train/memory_plan.h"
+#include "engine/train/run_model.h"
 #include "engine/train/train_options.h"
 #include "engine/train/trainer.h"
 #include "engine/train/trials.h"
@@ -128,7 +131,9 @@ TrainResult train_once(const std::filesystem::path& directory, const TrainOption
   return result;
 }
 
-void write_config(const std::filesystem::path& directory, const TrainOptions& options) {
+/// What --config reads to do the same again, elsewhere; so without the directories of this run.
+void write_config(const std::filesystem::path& directory, TrainOptions options) {
+  options.out = options.resume = "";
   std::ostringstream config;
   options::print_toml(config, options);
   replace_text_file(directory / "config.toml", config.str());
@@ -198,13 +203,29 @@ int run_in(const std::filesystem::path& directory, const TrainOptions& options, 
   return 0;
 }
 
-/// Rank 0 makes the run directory; all ranks learn its name.
-std::filesystem::path make_common_run_directory(Communicator& comm, TrainOptions& options, const Dataset& dataset) {
+/// The checkpoints that a resumed run goes on from must fit what is asked for, before any of its files is changed.
+void check_checkpoints(const std::filesystem::path& directory, const TrainOptions& options, const Dataset& dataset,
+                       int num_ranks) {
+  if (options.trials == 1)
+    return check_latest_checkpoint(directory / "checkpoints", checkpoint_identity(options, dataset, num_ranks));
+  for (int trial = 0; trial < options.trials; ++trial) {
+    const TrainOptions one = trial_options(options, directory, trial, /*is_resumed=*/true);
+    const std::filesystem::path checkpoints = std::filesystem::path(one.out) / "checkpoints";
+    if (std::filesystem::exists(checkpoints / "latest"))
+      check_latest_checkpoint(checkpoints, checkpoint_identity(one, dataset, num_ranks));
+  }
+}
+
+/// Rank 0 makes the run directory and keeps it to itself; all ranks learn its name.
+std::filesystem::path make_common_run_directory(Communicator& comm, TrainOptions& options, const Dataset& dataset,
+                                                std::optional<RunLock>& lock) {
   together(comm, [&] {
     if (comm.rank() != 0) return;
     const bool is_resumed = !options.resume.empty();
     const std::filesystem::path directory =
         make_run_directory(is_resumed ? options.resume : options.out, dataset.name + "-" + options.model, is_resumed);
+    lock.emplace(directory);
+    if (is_resumed) check_checkpoints(directory, options, dataset, comm.size());
     options.out = directory.string();
     log_to_file((directory / "log.txt").string());
     write_config(directory, options);
@@ -241,7 +262,8 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
   Dataset dataset = open_dataset_together(comm, launch, options.dataset, options.data_root);
   MemoryPlan plan;
   together(comm, [&] {
-    plan = choose_places(options, dataset, device);
+    require_trainable(options, dataset);
+    plan = choose_places(options, dataset, device, comm.size());
     plan.host_available /= launch.ranks_on_host;
   });
   if (is_dry_run && comm.rank() == 0) log_result(to_text(plan));
@@ -252,7 +274,8 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
   }
   const std::int64_t spare = (plan.host_available - plan.host_bytes) * launch.ranks_on_host;
   use_huge_pages(dataset, options.sampler == "host" ? spare / 2 : 0, comm, launch);
-  const std::filesystem::path directory = make_common_run_directory(comm, options, dataset);
+  std::optional<RunLock> lock;
+  const std::filesystem::path directory = make_common_run_directory(comm, options, dataset, lock);
   if (options.trace) together(comm, [&] { open_trace(directory, comm.rank()); });
   return run_in(directory, options, dataset, device, placement, comm);
 }

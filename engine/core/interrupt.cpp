@@ -28,6 +28,9 @@ void install_interrupt_handlers() {
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);  // a second Ctrl-C ends the process at once
   (void)sigaction(SIGINT, &action, nullptr);
   (void)sigaction(SIGTERM, &action, nullptr);
+  struct sigaction now {};
+  const bool is_ignored = sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;  // as under nohup
+  if (!is_ignored) (void)sigaction(SIGHUP, &action, nullptr);
 }
 
 const std::atomic<int>& interrupt_signal() { return ending_signal; }

@@ -6,7 +6,8 @@
 
 namespace salient {
 
-/// From now on the first SIGINT or SIGTERM only sets interrupt_signal(); the next one ends the process as usual.
+/// From now on the first SIGINT, SIGTERM or SIGHUP (a lost terminal, unless the program was told to ignore it) only sets
+/// interrupt_signal(); the next one ends the process as usual.
 /// SIGUSR1 asks for a checkpoint. Call once, in main.
 void install_interrupt_handlers();
 

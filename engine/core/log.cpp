@@ -48,7 +48,7 @@ void set_log_level(LogLevel level) { sinks().terminal->set_level(to_spdlog(level
 void log_to_file(const std::string& path) {
   try {
     auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
-    file->set_pattern("%Y-%m-%d %H:%M:%S.%e %l: %v");
+    file->set_pattern("%Y-%m-%d %H:%M:%S.%e %v");
     file->set_level(spdlog::level::info);
     sinks().file = file;
     sinks().logger.sinks().push_back(std::move(file));

@@ -53,6 +53,26 @@ std::vector<fs::path> leftovers_of(const fs::path& out) {
   return found;
 }
 
+void replace_directory(const fs::path& staged, const fs::path& target) {
+  std::error_code error;
+  fs::path old;
+  const bool replaces = fs::exists(fs::symlink_status(target, error));
+  error.clear();  // "not there" is an answer
+  if (!replaces) {
+    rename_or_fail(staged, target);
+  } else if (renameat2(AT_FDCWD, staged.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
+    old = staged;
+  } else {
+    old = beside(target, ".old-" + std::to_string(getpid()));
+    rename_or_fail(target, old);
+    rename_or_fail(staged, target);
+  }
+  fsync_directory(target.parent_path());
+  if (old.empty()) return;
+  fs::remove_all(old, error);
+  if (error) fail(ErrorKind::kIo, old.string() + ": the replaced folder cannot be removed: " + error.message());
+}
+
 StagedDirectory::StagedDirectory(const fs::path& out, ReplaceExisting replace, const fs::path& marker)
     : out_(without_trailing_slash(out)),
       staging_(beside(out_, ".tmp-" + host_name() + "-" + std::to_string(getpid()))) {
@@ -78,24 +98,8 @@ StagedDirectory::~StagedDirectory() {
 
 void StagedDirectory::publish() {
   fsync_directory(staging_);
-  std::error_code error;
-  fs::path old;
-  const bool replaces = fs::exists(fs::symlink_status(out_, error));
-  error.clear();  // "not there" is an answer
-  if (!replaces) {
-    rename_or_fail(staging_, out_);
-  } else if (renameat2(AT_FDCWD, staging_.c_str(), AT_FDCWD, out_.c_str(), RENAME_EXCHANGE) == 0) {
-    old = staging_;
-  } else {  // a file system that cannot exchange: there is a moment without OUT, but never half of one
-    old = beside(out_, ".old-" + std::to_string(getpid()));
-    rename_or_fail(out_, old);
-    rename_or_fail(staging_, out_);
-  }
+  replace_directory(staging_, out_);
   is_published_ = true;
-  fsync_directory(out_.parent_path());
-  if (old.empty()) return;
-  fs::remove_all(old, error);
-  if (error) fail(ErrorKind::kIo, old.string() + ": the replaced folder cannot be removed: " + error.message());
 }
 
 }  // namespace salient

@@ -32,16 +32,23 @@ class DeviceBuffer {
   T* reserve(std::size_t count, std::size_t num_kept = 0) {
     if (count <= capacity_) return data_;
     const std::size_t wanted = std::max<std::size_t>(count + count / 4, 256);
+    if (num_kept == 0) release();  // not both at a time: what is needed at most is what is planned
     void* grown = nullptr;
     cuda_check(cudaMallocAsync(&grown, wanted * sizeof(T), stream_));
     if (num_kept > 0)
       cuda_check(cudaMemcpyAsync(grown, data_, num_kept * sizeof(T), cudaMemcpyDeviceToDevice, stream_));
-    cuda_check(cudaFreeAsync(std::exchange(data_, static_cast<T*>(grown)), stream_));
+    release();
+    data_ = static_cast<T*>(grown);
     capacity_ = wanted;
     return data_;
   }
 
  private:
+  void release() {
+    capacity_ = 0;
+    cuda_check(cudaFreeAsync(std::exchange(data_, nullptr), stream_));  // null is allowed
+  }
+
   cudaStream_t stream_;
   T* data_ = nullptr;
   std::size_t capacity_ = 0;

@@ -122,6 +122,13 @@ void PredictionWriter::add(const InferenceRound& round) {
 void PredictionWriter::write_rows(std::span<const float> logits, std::span<const float> embeddings) {
   const std::size_t num_rows = logits.size() / num_classes_, k = static_cast<std::size_t>(output_.top_k);
   require(num_written_ + num_rows <= nodes_.size(), "no more rows than nodes");
+  const auto bad = std::ranges::find_if_not(logits, [](float logit) { return std::isfinite(logit); });
+  if (bad != logits.end()) {
+    const auto row = static_cast<std::size_t>(bad - logits.begin()) / num_classes_;
+    fail(ErrorKind::kBadData,
+         "the model's output for node " + std::to_string(nodes_[num_written_ + row]) +
+             " is not a number: features that it sees, or weights, are not finite; see salient-prepare verify");
+  }
   std::vector<std::int32_t> classes(num_rows * k);
   for (std::size_t i = 0; i < num_rows; ++i) {
     const auto row = logits.subspan(i * num_classes_, num_classes_);

@@ -53,7 +53,7 @@ class PredictionWriter {
   PredictionWriter(std::filesystem::path folder, std::span<const NodeId> nodes, const LabelTable& labels,
                    int num_classes, const PredictionOutput& output, Communicator& comm);
 
-  /// The next round. Collective; waits for the device.
+  /// The next round. Collective; waits for the device. @throws Error{kBadData} for logits that are not finite.
   void add(const InferenceRound& round);
 
   void close();

@@ -69,7 +69,7 @@ InferenceCounts sampled_inference(Model& model, BatchLoader& loader, std::span<c
     }
     if (on_round) on_round(round);
     progress.add(static_cast<std::uint64_t>(round.num_nodes));
-    if (options.stop != nullptr && options.stop->load() != 0) {
+    if (options.must_stop && options.must_stop()) {
       loader.stop();
       break;
     }

@@ -1,8 +1,8 @@
 // engine/infer/sampled_inference.h - predictions from sampled neighbourhoods, through the training pipeline.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -19,14 +19,15 @@ struct InferenceOptions {
   std::size_t batch_size = 1024;
   std::uint32_t seed = 1;           ///< the run's; neighbourhoods are the same in every epoch and in salient-infer
   std::string label = "inference";  ///< of the progress bar
-  ConfusionCounter* confusion = nullptr;   ///< counts the predictions too
-  const std::atomic<int>* stop = nullptr;  ///< not 0 = this rank returns early with what there is
+  ConfusionCounter* confusion = nullptr;  ///< counts the predictions too
+  std::function<bool()> must_stop{};  ///< asked after every round, with the same answer on all ranks: to return early
+                                      ///< with what there is; may be empty
 };
 
 /// Predicts `nodes` batch by batch. Rank r takes batches r, r + size, ...; the counts are summed over ranks and equal
 /// those of a single rank, because a batch's neighbourhood depends on its number, not on who computes it.
 ///
-/// @param on_round  see there; may be empty. options.stop must be null if it is collective.
+/// @param on_round  see there; may be empty
 /// Blocks until done. Collective. The model is left in evaluation mode.
 InferenceCounts sampled_inference(Model& model, BatchLoader& loader, std::span<const NodeId> nodes,
                                   const InferenceOptions& options, const ComputeDevice& device, Communicator& comm,

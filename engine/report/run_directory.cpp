@@ -1,7 +1,12 @@
 // engine/report/run_directory.cpp - see run_directory.h.
 #include "engine/report/run_directory.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -42,6 +47,17 @@ std::filesystem::path make_run_directory(const std::filesystem::path& wanted, co
   std::filesystem::create_directories(path, error);
   if (error) fail(ErrorKind::kIo, path.string() + ": " + error.message());
   return path;
+}
+
+RunLock::RunLock(const std::filesystem::path& directory)
+    : descriptor_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (descriptor_ < 0 || flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  (void)close(descriptor_);
+  fail(ErrorKind::kUsage, directory.string() + ": another program is writing to this run directory");
+}
+
+RunLock::~RunLock() {
+  if (descriptor_ >= 0) (void)close(descriptor_);
 }
 
 void replace_text_file(const std::filesystem::path& path, const std::string& text) {

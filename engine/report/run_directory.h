@@ -31,6 +31,20 @@ std::filesystem::path unused_name(const std::filesystem::path& base);
 /// @throws Error{kUsage} for a folder that holds something else; Error{kIo}.
 std::filesystem::path make_run_directory(const std::filesystem::path& wanted, const std::string& name, bool is_resumed);
 
+/// Keeps a run directory to one program, for as long as it lives or the program does. Where the file system knows no locks
+/// it does nothing.
+class RunLock {
+ public:
+  /// @throws Error{kUsage} if another program has it.
+  explicit RunLock(const std::filesystem::path& directory);
+  ~RunLock();
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+
+ private:
+  int descriptor_;  // of the directory; negative = none
+};
+
 /// Writes a small file beside `path` and renames it, so that a reader sees the old or the new text. @throws Error{kIo}.
 void replace_text_file(const std::filesystem::path& path, const std::string& text);
 

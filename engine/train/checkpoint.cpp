@@ -2,9 +2,11 @@
 #include "engine/train/checkpoint.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <charconv>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "engine/core/error.h"
 #include "engine/core/file_io.h"
 #include "engine/core/log.h"
+#include "engine/core/staged_directory.h"
 #include "models/state.h"
 
 namespace salient {
@@ -25,10 +28,11 @@ constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kOptimizer = "optimizer.safetensors";
 constexpr const char* kState = "state.json";
 
+constexpr std::string_view kNamePrefix = "epoch-";
+
 std::string folder_name(int epoch) {
-  char name[32];
-  (void)std::snprintf(name, sizeof name, "epoch-%04d", epoch);
-  return name;
+  const std::string digits = std::to_string(epoch);
+  return std::string(kNamePrefix) + std::string(4 - std::min<std::size_t>(4, digits.size()), '0') + digits;
 }
 
 /// A checkpoint taken inside epoch 4 is named like the one at its end, which will replace it.
@@ -75,15 +79,23 @@ Json valid_state(const fs::path& folder) {
   return state;
 }
 
+/// The number in "epoch-NNNN"; nullopt for any other name.
+std::optional<int> epoch_of(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  if (!name.starts_with(kNamePrefix)) return std::nullopt;
+  const char* const end = name.data() + name.size();
+  int epoch = 0;
+  const auto [rest, error] = std::from_chars(name.data() + kNamePrefix.size(), end, epoch);
+  return error == std::errc() && rest == end ? std::optional(epoch) : std::nullopt;
+}
+
 /// Checkpoint folders below `root`, newest first.
 std::vector<fs::path> checkpoints_in(const fs::path& root) {
   std::vector<fs::path> found;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(root, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("epoch-") && !name.ends_with(".tmp") && !entry.is_symlink()) found.push_back(entry.path());
-  }
-  std::ranges::sort(found, std::greater<>());
+  for (const fs::directory_entry& entry : fs::directory_iterator(root, error))
+    if (epoch_of(entry.path()) && !entry.is_symlink()) found.push_back(entry.path());
+  std::ranges::sort(found, std::greater<>(), epoch_of);
   return found;
 }
 
@@ -104,17 +116,6 @@ void remove_old(const fs::path& root, int best_epoch, int keep) {
     std::error_code error;
     fs::remove_all(folder, error);  // a leftover costs space alone
   }
-}
-
-/// Publishes ROOT/NAME.tmp as ROOT/NAME, which it replaces.
-void publish(const fs::path& root, const std::string& name) {
-  std::error_code error;
-  const fs::path target = root / name, replaced = root / (name + ".old.tmp");
-  if (fs::exists(target)) fs::rename(target, replaced, error);
-  fs::rename(root / (name + ".tmp"), target, error);
-  if (error) fail(ErrorKind::kIo, target.string() + ": " + error.message());
-  fs::remove_all(replaced, error);
-  fsync_directory(root);
 }
 
 TrainProgress progress_in(const Json& state, const std::string& metric) {
@@ -143,11 +144,6 @@ void check_identity(const fs::path& folder, const Json& state, const CheckpointI
     refuse("its data set is " + state.at("dataset").at("name").get<std::string>() + " with another checksum");
   if (!state.at("best").contains("valid_" + identity.metric)) refuse("its --metric is not " + identity.metric);
   if (state.at("seed") != identity.seed) refuse("its seed is " + state.at("seed").dump());
-  if (state.at("world_size") != identity.world_size || state.at("global_batch_size") != identity.global_batch_size)
-    log_warning("the checkpoint was written by " + state.at("world_size").dump() + " rank(s) with " +
-                state.at("global_batch_size").dump() + " seeds per step, this run has " +
-                std::to_string(identity.world_size) + " with " + std::to_string(identity.global_batch_size) +
-                "; it goes on, but not with the same bits");
 }
 
 /// The newest checkpoint that is whole, for the message about one that is not.
@@ -156,12 +152,35 @@ std::string advice(const fs::path& root, const fs::path& damaged) {
     if (folder == damaged) continue;
     try {
       (void)valid_state(folder);
-      return "; remove it to resume from " + folder.string() + ", which is whole";
+      return "; remove " + damaged.filename().string() + " to resume from " + folder.string() + ", which is whole";
     } catch (const Error&) {
       continue;
     }
   }
   return "; no other checkpoint is whole";
+}
+
+struct Latest {
+  fs::path folder;
+  Json state;
+};
+
+/// The newest checkpoint, whole and of this run. @throws as read_latest_checkpoint().
+Latest latest_state(const fs::path& root, const CheckpointIdentity& identity) {
+  const std::vector<fs::path> found = checkpoints_in(root);
+  if (found.empty()) fail(ErrorKind::kNoInput, root.string() + ": holds no checkpoint to resume from");
+  Latest latest{.folder = found.front(), .state = {}};
+  try {
+    latest.state = valid_state(latest.folder);
+  } catch (const Error& cause) {
+    fail(ErrorKind::kBadData, cause.what() + advice(root, latest.folder));
+  }
+  try {
+    check_identity(latest.folder, latest.state, identity);
+  } catch (const Json::exception& cause) {
+    fail(ErrorKind::kBadData, (latest.folder / kState).string() + ": " + cause.what() + advice(root, latest.folder));
+  }
+  return latest;
 }
 
 }  // namespace
@@ -195,26 +214,26 @@ void write_checkpoint(const fs::path& root, const Model& model, const FlatAdam& 
                     {kOptimizer, digest_json(save_tensors(folder / kOptimizer, optimizer.state(), metadata))}};
   (void)write_text_file(folder / kState, state.dump(2) + "\n");
   fsync_directory(folder);
-  publish(root, name);
+  replace_directory(folder, root / name);
   point(root, "latest", name);
   if (progress.best_epoch > 0 && progress.best_epoch == progress.epoch && progress.step_in_epoch == 0)
     point(root, "best", name);
   remove_old(root, progress.best_epoch, keep);
 }
 
+void check_latest_checkpoint(const fs::path& root, const CheckpointIdentity& identity) {
+  (void)latest_state(root, identity);
+}
+
 TrainProgress read_latest_checkpoint(const fs::path& root, Model& model, FlatAdam& optimizer,
                                      const CheckpointIdentity& identity) {
-  const std::vector<fs::path> found = checkpoints_in(root);
-  if (found.empty()) fail(ErrorKind::kNoInput, root.string() + ": holds no checkpoint to resume from");
-  const fs::path& folder = found.front();
-  Json state;
+  const auto [folder, state] = latest_state(root, identity);
   try {
-    state = valid_state(folder);
-  } catch (const Error& cause) {
-    fail(ErrorKind::kBadData, cause.what() + advice(root, folder));
-  }
-  try {
-    check_identity(folder, state, identity);
+    if (state.at("world_size") != identity.world_size || state.at("global_batch_size") != identity.global_batch_size)
+      log_warning("the checkpoint was written by " + state.at("world_size").dump() + " rank(s) with " +
+                  state.at("global_batch_size").dump() + " seeds per step, this run has " +
+                  std::to_string(identity.world_size) + " with " + std::to_string(identity.global_batch_size) +
+                  "; it goes on, but not with the same bits");
     (void)load_tensors(folder / kWeights, state_of(model));
     (void)load_tensors(folder / kOptimizer, optimizer.state());
     TrainProgress progress = progress_in(state, identity.metric);

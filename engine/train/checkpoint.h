@@ -44,15 +44,19 @@ struct CheckpointIdentity {
 /// temporary name, fsynced, then renamed, points ROOT/latest at it, and ROOT/best if it is the best epoch; removes
 /// all but the newest `keep` and the best.
 ///
-/// @throws Error{kIo} (disk full): the checkpoints before it are untouched.
+/// @throws Error{kIo} (disk full): the checkpoints before it are untouched. After a crash at any moment there is one under
+/// every name that had one, see replace_directory().
 void write_checkpoint(const std::filesystem::path& root, const Model& model, const FlatAdam& optimizer,
                       const TrainProgress& progress, const CheckpointIdentity& identity, int keep);
 
-/// Reads ROOT/latest into model and optimiser. When it is damaged, says so and names the newest one that is not.
+/// Reads the newest checkpoint into model and optimiser. When it is damaged, says so and names the newest one that is not.
 ///
 /// @throws Error{kNoInput} without a checkpoint; Error{kBadData} for a damaged one, or one of another model or data set.
 TrainProgress read_latest_checkpoint(const std::filesystem::path& root, Model& model, FlatAdam& optimizer,
                                      const CheckpointIdentity& identity);
+
+/// Throws what read_latest_checkpoint() would for a checkpoint that cannot be gone on from; loads nothing.
+void check_latest_checkpoint(const std::filesystem::path& root, const CheckpointIdentity& identity);
 
 /// ROOT/NAME without symbolic links. @param name  "best" (the latest where no epoch was validated) | "latest" |
 ///                                         "epoch-NNNN"

@@ -25,7 +25,7 @@ constexpr double kHeadRoom = 1.25;  // slabs grow by this factor, and batches di
 struct BatchNeed {
   std::int64_t host_slab_bytes = 0;
   std::int64_t device_slab_bytes = 0;
-  std::int64_t sampler_bytes = 0;     // a DeviceSampler's
+  std::int64_t device_sampler_bytes = 0, host_sampler_bytes = 0;
   std::int64_t activation_bytes = 0;  // all layers' outputs, their gradients and the operators' scratch, f32
 };
 
@@ -44,16 +44,18 @@ BatchNeed probe(const TrainOptions& options, const Dataset& dataset, const std::
     sampler.sample(part, {.seed = options.seed, .epoch = 1, .batch = batch}, mfg);
     const BatchLayout layout = lay_out_batch(shape_of(mfg), static_cast<LocalId>(part.size()), dataset, place);
     std::int64_t activations = 0;
-    std::int64_t width = dataset.feature_dim, sampler_bytes = 0;
+    std::int64_t width = dataset.feature_dim, sampler_bytes = 0, num_edges = 0;
     for (const HopLayout& hop : layout.hops) {
       sampler_bytes = std::max(sampler_bytes, device_sampler_bytes(hop.num_dst, hop.num_edges));
+      num_edges += hop.num_edges;
       activations += 4 * std::int64_t{hop.num_dst} * (2 * width + std::int64_t{4} * options.hidden);
       width = options.hidden;
     }
     need.host_slab_bytes = std::max(need.host_slab_bytes, with_head_room(layout.prepared_bytes));
     need.device_slab_bytes = std::max(need.device_slab_bytes, with_head_room(layout.bytes));
     need.activation_bytes = std::max(need.activation_bytes, activations);
-    need.sampler_bytes = std::max(need.sampler_bytes, sampler_bytes);
+    need.device_sampler_bytes = std::max(need.device_sampler_bytes, sampler_bytes);
+    need.host_sampler_bytes = std::max(need.host_sampler_bytes, host_sampler_bytes(layout.num_nodes, num_edges));
   }
   return need;
 }
@@ -69,12 +71,12 @@ std::int64_t feature_bytes(const Dataset& dataset) {
 
 }  // namespace
 
-MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const ComputeDevice& device) {
+MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, int num_ranks) {
   if (!device.is_cuda()) {
     if (options.features == "device") fail(ErrorKind::kUsage, "--features device: needs a GPU; use --features host");
     if (options.sampler == "device") fail(ErrorKind::kUsage, "--sampler device: needs a GPU; use --sampler host");
     options.features = options.sampler = "host";
-    return plan_memory(options, dataset, device);
+    return plan_memory(options, dataset, device, num_ranks);
   }
   const auto choices = [](const std::string& told) {
     return told == "auto" ? std::vector<std::string>{"device", "host"} : std::vector{told};
@@ -87,7 +89,7 @@ MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const Co
       for (const std::string& sampler : sampler_choices) {
         options.features = features;
         options.sampler = sampler;
-        plan = plan_memory(options, dataset, device);
+        plan = plan_memory(options, dataset, device, num_ranks);
         if (plan.device_bytes <= plan.device_available) return;
       }
   };
@@ -100,10 +102,13 @@ MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const Co
   return plan;
 }
 
-MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device) {
+MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device,
+                       int num_ranks) {
   std::vector<NodeId> order(dataset.train.begin(), dataset.train.end());
   shuffle_seeds(order, options.seed, 1);
-  const BatchNeed train = probe(options, dataset, options.fanout, order, static_cast<std::size_t>(options.batch_size));
+  const std::size_t largest_share =
+      rank_share(order.size(), global_batch_of(options, num_ranks), /*batch=*/0, /*rank=*/0, num_ranks).count;
+  const BatchNeed train = probe(options, dataset, options.fanout, order, largest_share);
   const std::span<const NodeId> eval_nodes = dataset.valid.empty() ? dataset.test : dataset.valid;
   const BatchNeed eval =
       probe(options, dataset, options.eval_fanout, eval_nodes, static_cast<std::size_t>(options.eval_batch_size));
@@ -123,7 +128,11 @@ MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, cons
   if (options.features == "device") add("features", 0, feature_bytes(dataset));
   if (options.sampler == "device") {
     add("graph", 0, dataset.graph.num_bytes());
-    add("sampling on the GPU", 0, kDeviceSamplers * (train.sampler_bytes + eval.sampler_bytes));
+    add("sampling on the GPU", 0, kDeviceSamplers * (train.device_sampler_bytes + eval.device_sampler_bytes));
+  } else {
+    const int workers = std::max(1, options.workers);
+    add("sampling, " + std::to_string(workers) + (workers == 1 ? " worker" : " workers"),
+        workers * (train.host_sampler_bytes + eval.host_sampler_bytes), 0);
   }
   add("training batches, " + slots, options.slots * train.host_slab_bytes, device_slabs * train.device_slab_bytes);
   add("evaluation batches, " + slots, options.slots * eval.host_slab_bytes, device_slabs * eval.device_slab_bytes);
@@ -162,7 +171,7 @@ void check(const MemoryPlan& plan) {
   if (plan.host_bytes > plan.host_available)
     fail(ErrorKind::kHostMemory, "the run needs " + gigabytes_needed(plan.host_bytes) +
                                      " of host memory, available are " + gigabytes(plan.host_available) +
-                                     "; lower --batch-size, --eval-batch-size, --slots or --fanout");
+                                     "; lower --batch-size, --eval-batch-size, --slots, --fanout or --hidden");
   if (plan.device_available > 0 && plan.device_bytes > plan.device_available)
     fail(ErrorKind::kDeviceMemory,
          "the run needs " + gigabytes_needed(plan.device_bytes) + " of GPU memory, available are " +

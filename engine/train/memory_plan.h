@@ -25,14 +25,16 @@ struct MemoryPlan {
 /// Sets options.features and options.sampler to "host" or "device", what they mean on this machine. "auto" is the device
 /// if everything else fits beside it; where only one of features and graph fits, the features have it. Said in one line
 /// at log level info where there is a GPU.
-/// @param options  resolved for the machine, but for these two.
-/// @return         the plan of the run so resolved.
+/// @param options    resolved for the machine, but for these two.
+/// @param num_ranks  that share a --global-batch-size
+/// @return           the plan of the run so resolved.
 /// @throws Error{kUsage} for "device" without a GPU.
-MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const ComputeDevice& device);
+MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, int num_ranks);
 
 /// Samples a few batches of the run itself, since their size depends on the graph; allocates nothing lasting.
-/// @param options  resolved: features and sampler are "host" or "device".
-MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device);
+/// @param options    resolved: features and sampler are "host" or "device".
+/// @param num_ranks  as above
+MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, int num_ranks);
 
 /// The plan as a table.
 std::string to_text(const MemoryPlan& plan);

@@ -1,6 +1,9 @@
 // engine/train/run_model.cpp - see run_model.h.
 #include "engine/train/run_model.h"
 
+#include "engine/core/version.h"
+#include "engine/train/score.h"
+
 namespace salient {
 
 ModelOptions model_options_of(const TrainOptions& options) {
@@ -22,6 +25,17 @@ ModelOptions model_options_of(const TrainOptions& options, const Dataset& datase
   model.in_dim = dataset.feature_dim;
   model.num_classes = dataset.num_classes;
   return model;
+}
+
+CheckpointIdentity checkpoint_identity(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
+  return {.dataset_name = dataset.name,
+          .dataset_fingerprint = dataset.fingerprint,
+          .model_config = model_config_json(model_options_of(options, dataset)),
+          .metric = name_of(metric_for(options.metric, dataset)),
+          .seed = options.seed,
+          .world_size = num_ranks,
+          .global_batch_size = static_cast<std::int64_t>(global_batch_of(options, num_ranks)),
+          .program_version = kVersion};
 }
 
 }  // namespace salient

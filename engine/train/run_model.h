@@ -1,6 +1,7 @@
-// engine/train/run_model.h - the model that a run's options ask for.
+// engine/train/run_model.h - the model that a run's options ask for, and what its checkpoints are told apart by.
 #pragma once
 
+#include "engine/train/checkpoint.h"
 #include "engine/train/train_options.h"
 #include "loaders/dataset.h"
 #include "models/model.h"
@@ -10,5 +11,8 @@ namespace salient {
 /// Without the dimensions that a data set gives: enough for problems_of().
 ModelOptions model_options_of(const TrainOptions& options);
 ModelOptions model_options_of(const TrainOptions& options, const Dataset& dataset);
+
+/// @throws as metric_for().
+CheckpointIdentity checkpoint_identity(const TrainOptions& options, const Dataset& dataset, int num_ranks);
 
 }  // namespace salient

@@ -16,17 +16,26 @@ enum Flag : std::uint32_t { kInterrupt = 1, kTerminate = 2, kCheckpoint = 4 };
 SignalAgreement::Wishes SignalAgreement::after_step() {
   Wishes wishes;
   if (++step_ % steps_between_ == 0) {
-    const int signal = interrupt_signal().load();
-    const std::uint32_t mine = (signal == 0        ? 0u
-                                : signal == SIGINT ? kInterrupt
-                                                   : kTerminate) |
-                               (take_checkpoint_request() ? kCheckpoint : 0u);
-    const std::uint32_t heard = comm_.exchange_flags(mine);
-    hear((heard & kInterrupt) != 0, (heard & kTerminate) != 0);
+    const std::uint32_t heard = exchange(take_checkpoint_request() ? kCheckpoint : 0u) | unmet_;
+    unmet_ = 0;
     wishes.checkpoint = (heard & kCheckpoint) != 0;
   }
   wishes.stop = signal_ != 0;
   return wishes;
+}
+
+bool SignalAgreement::must_stop_after_round() {
+  if (++step_ % steps_between_ == 0) unmet_ |= exchange(0) & kCheckpoint;  // one that was sent before the evaluation
+  return signal_ != 0;
+}
+
+/// @return what all ranks sent one exchange ago
+std::uint32_t SignalAgreement::exchange(std::uint32_t more) {
+  const int signal = interrupt_signal().load();
+  const std::uint32_t mine = signal == 0 ? 0u : signal == SIGINT ? kInterrupt : kTerminate;
+  const std::uint32_t heard = comm_.exchange_flags(mine | more);
+  hear((heard & kInterrupt) != 0, (heard & kTerminate) != 0);
+  return heard;
 }
 
 bool SignalAgreement::must_stop() {

@@ -1,6 +1,8 @@
 // engine/train/signal_agreement.h - SIGINT, SIGTERM and SIGUSR1 on any rank become the same decision on all of them.
 #pragma once
 
+#include <cstdint>
+
 #include "engine/comm/communicator.h"
 
 namespace salient {
@@ -21,6 +23,10 @@ class SignalAgreement {
   /// @return what to do now, the same on all ranks; stop stays.
   Wishes after_step();
 
+  /// The same after a round of evaluation; a wish for a checkpoint waits for the next step of training.
+  /// @return whether to stop, the same on all ranks
+  bool must_stop_after_round();
+
   /// Between steps, where waiting for the other ranks is all right. Collective.
   /// @return whether to stop, the same on all ranks
   bool must_stop();
@@ -29,12 +35,14 @@ class SignalAgreement {
   int signal() const { return signal_; }
 
  private:
+  std::uint32_t exchange(std::uint32_t more);
   void hear(bool interrupted, bool terminated);
 
   Communicator& comm_;
   const int steps_between_;
   int step_ = 0;
   int signal_ = 0;
+  std::uint32_t unmet_ = 0;  // a wish for a checkpoint that was heard during an evaluation
 };
 
 }  // namespace salient

@@ -157,4 +157,10 @@ TrainCommand read_train_command(std::span<const char* const> args,
 /// @throws Error{kUsage} with every broken rule on one line.
 void check(const TrainOptions& options);
 
+/// Seeds of a step, over all ranks.
+inline std::size_t global_batch_of(const TrainOptions& options, int num_ranks) {
+  if (options.global_batch_size > 0) return static_cast<std::size_t>(options.global_batch_size);
+  return static_cast<std::size_t>(options.batch_size) * static_cast<std::size_t>(num_ranks);
+}
+
 }  // namespace salient

@@ -17,10 +17,10 @@
 #include "engine/core/machine.h"
 #include "engine/core/progress.h"
 #include "engine/core/timer.h"
-#include "engine/core/version.h"
 #include "engine/report/confusion.h"
 #include "engine/report/report_page.h"
 #include "engine/train/checkpoint.h"
+#include "engine/train/epoch_seeds.h"
 #include "engine/train/flat_adam.h"
 #include "engine/train/objective.h"
 #include "engine/train/rank_state.h"
@@ -35,7 +35,6 @@
 #include "models/model.h"
 #include "models/ops/operators.h"
 #include "models/tensors.h"
-#include "sampler/seed_order.h"
 
 namespace salient {
 namespace {
@@ -44,18 +43,6 @@ std::vector<std::int64_t> sum_over_ranks(Communicator& comm, const std::vector<s
   std::vector<double> sums(counts.begin(), counts.end());
   comm.all_reduce_sum(std::span<double>(sums));
   return {sums.begin(), sums.end()};
-}
-
-CheckpointIdentity identity_of(const TrainOptions& options, const Dataset& dataset, const Communicator& comm,
-                               std::size_t global_batch) {
-  return {.dataset_name = dataset.name,
-          .dataset_fingerprint = dataset.fingerprint,
-          .model_config = model_config_json(model_options_of(options, dataset)),
-          .metric = name_of(metric_for(options.metric, dataset)),
-          .seed = options.seed,
-          .world_size = comm.size(),
-          .global_batch_size = static_cast<std::int64_t>(global_batch),
-          .program_version = kVersion};
 }
 
 Schedule schedule_of(const TrainOptions& options, std::size_t steps_per_epoch) {
@@ -78,11 +65,8 @@ struct Trainer::Impl {
         device(compute_device),
         comm(communicator),
         directory(std::move(run_directory)),
-        global_batch(options.global_batch_size > 0
-                         ? static_cast<std::size_t>(options.global_batch_size)
-                         : static_cast<std::size_t>(options.batch_size) * static_cast<std::size_t>(comm.size())),
-        steps_per_epoch(num_global_batches(dataset.train.size(), global_batch)),
-        schedule(schedule_of(options, steps_per_epoch)),
+        seeds(dataset, options.seed, global_batch_of(options, comm.size()), comm.rank(), comm.size()),
+        schedule(schedule_of(options, seeds.num_steps())),
         metric(metric_for(options.metric, dataset)),
         model(make_model(model_options_of(options, dataset))),
         optimizer((model->to(device.torch_device()), *model), {.lr = options.lr, .weight_decay = options.weight_decay}),
@@ -94,8 +78,7 @@ struct Trainer::Impl {
         report(directory),
         clock(device, /*has_exchange=*/comm.size() > 1),
         signals(comm, /*steps_between=*/device.is_cuda() && comm.size() > 1 ? 8 : 1),
-        order(dataset.train.begin(), dataset.train.end()),
-        objective(options.label_smoothing, steps_per_epoch, device.torch_device()) {
+        objective(options.label_smoothing, seeds.num_steps(), device.torch_device()) {
     if (dataset.task == Task::kMultiClass && dataset.num_classes <= kMaxConfusionClasses)
       confusion.emplace(dataset.num_classes, device.torch_device());
   }
@@ -109,39 +92,8 @@ struct Trainer::Impl {
             .device_graph = device_graph.get()};
   }
 
-  CheckpointIdentity identity() const { return identity_of(options, dataset, comm, global_batch); }
+  CheckpointIdentity identity() const { return checkpoint_identity(options, dataset, comm.size()); }
   std::filesystem::path checkpoints() const { return directory / "checkpoints"; }
-
-  /// What the loss of each step of the epoch is the mean over: the known labels of all ranks' seeds. Nobody needs to ask
-  /// the other ranks, since all know the order.
-  std::vector<std::int64_t> count_labels() const {
-    const LabelTable labels = dataset.label_table();
-    std::vector<std::int64_t> counts(steps_per_epoch);
-    for (std::size_t step = 0; step < steps_per_epoch; ++step) {
-      const std::size_t first = step * global_batch, count = std::min(global_batch, order.size() - first);
-      counts[step] = static_cast<std::int64_t>(count);  // each seed's class is known, as open_dataset() checks
-      if (dataset.task == Task::kMultiClass) continue;
-      counts[step] = 0;
-      for (const NodeId seed : std::span(order).subspan(first, count)) counts[step] += labels.num_known(seed);
-    }
-    return counts;
-  }
-
-  /// This rank's share of every global batch of the epoch, from `first_step` on.
-  std::vector<BatchRequest> requests(int epoch, std::size_t first_step) {
-    std::ranges::copy(dataset.train, order.begin());
-    shuffle_seeds(order, options.seed, static_cast<std::uint32_t>(epoch));
-    labels_in = count_labels();
-    std::vector<BatchRequest> requests;
-    for (std::size_t step = first_step; step < steps_per_epoch; ++step) {
-      const SeedRange share = rank_share(order.size(), global_batch, step, comm.rank(), comm.size());
-      requests.push_back({.key = {.seed = options.seed,
-                                  .epoch = static_cast<std::uint32_t>(epoch),
-                                  .batch = static_cast<std::uint32_t>(step)},
-                          .seeds = std::span<const NodeId>(order).subspan(share.begin, share.count)});
-    }
-    return requests;
-  }
 
   /// Forward, backward, gradient exchange, update. Enqueues and returns.
   void step(const Batch& batch) {
@@ -152,7 +104,7 @@ struct Trainer::Impl {
       const DropoutKey key{
           .seed = options.seed, .step = static_cast<std::uint32_t>(progress.global_step), .nodes = view.nodes};
       const at::Tensor loss_sum = objective.loss_sum(batch.key.batch, model->forward(view, key), view.y);
-      (loss_sum / static_cast<double>(labels_in[batch.key.batch])).backward();  // the mean over the global batch
+      (loss_sum / static_cast<double>(seeds.num_labels(batch.key.batch))).backward();  // the mean over the global batch
     }
     clock.exchange_begins();
     comm.all_reduce_sum(optimizer.gradients(), device.stream());
@@ -169,7 +121,7 @@ struct Trainer::Impl {
     for (const Objective::StepSums& sums : objective.collect(comm, progress.epoch + 1, step, end_step)) {
       progress.partial_loss_sum += sums.loss;
       progress.partial_correct += sums.correct;
-      progress.partial_labels += labels_in[step++];
+      progress.partial_labels += seeds.num_labels(step++);
     }
     progress.step_in_epoch = static_cast<std::int64_t>(end_step);
   }
@@ -188,8 +140,8 @@ struct Trainer::Impl {
     const Timer timer;
     objective.start_epoch();
     model->train();
-    Progress bar("epoch " + std::to_string(epoch), steps_per_epoch - first_step, "batches");
-    source->start(requests(epoch, first_step));
+    Progress bar("epoch " + std::to_string(epoch), seeds.num_steps() - first_step, "batches");
+    source->start(seeds.start(epoch, first_step));
     clock.start_epoch();
     std::size_t done = first_step;
     while (const Batch* batch = source->next(device.stream())) {
@@ -252,7 +204,7 @@ struct Trainer::Impl {
                                      .seed = options.seed,
                                      .label = set,
                                      .confusion = confusion ? &*confusion : nullptr,
-                                     .stop = &interrupt_signal()},
+                                     .must_stop = [this] { return signals.must_stop_after_round(); }},
                                     device, comm);
     if (confusion && !signals.must_stop()) keep_confusion(set, epoch);
     return score;
@@ -355,8 +307,7 @@ struct Trainer::Impl {
   const ComputeDevice device;
   Communicator& comm;
   const std::filesystem::path directory;
-  const std::size_t global_batch;
-  const std::size_t steps_per_epoch;
+  EpochSeeds seeds;
   const Schedule schedule;
   const Metric metric;
   std::shared_ptr<Model> model;
@@ -369,19 +320,22 @@ struct Trainer::Impl {
   LiveReport report;
   StepClock clock;
   SignalAgreement signals;
-  std::vector<NodeId> order;            // the epoch's permutation; requests point into it
-  std::vector<std::int64_t> labels_in;  // [steps_per_epoch] of the epoch: count_labels()
   Objective objective;
   TrainProgress progress{};
 };
 
-Trainer::Trainer(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, Communicator& comm,
-                 std::filesystem::path directory, std::unique_ptr<BatchSource> source) {
+void require_trainable(const TrainOptions& options, const Dataset& dataset) {
+  if (dataset.feature_dim == 0) fail(ErrorKind::kUsage, dataset.name + ": has no features to train on");
+  if (dataset.num_classes == 0) fail(ErrorKind::kUsage, dataset.name + ": has no labels to train on");
   if (dataset.train.empty()) fail(ErrorKind::kUsage, dataset.name + ": has no training nodes");
-  set_deterministic(options.deterministic);
   if (options.patience > 0 && dataset.valid.empty())
     fail(ErrorKind::kUsage, "--patience: " + dataset.name + " has no validation nodes to watch");
-  if (dataset.feature_dim == 0) fail(ErrorKind::kUsage, dataset.name + ": has no features to train on");
+}
+
+Trainer::Trainer(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, Communicator& comm,
+                 std::filesystem::path directory, std::unique_ptr<BatchSource> source) {
+  require_trainable(options, dataset);
+  set_deterministic(options.deterministic);
   impl_ = std::make_unique<Impl>(options, dataset, device, comm, std::move(directory), std::move(source));
 }
 

@@ -43,12 +43,12 @@ std::vector<std::int32_t> read_classes(const NpyFile& file) {
   std::vector<double> values(file.header().num_items());
   convert_to_double(file.header(), file.data().data(), values.size(), values.data());
   std::vector<std::int32_t> labels(values.size());
-  constexpr double kHighest = std::numeric_limits<std::int32_t>::max() - 1;
   for (std::size_t v = 0; v < values.size(); ++v) {
     const double value = std::isnan(values[v]) ? -1 : values[v];
-    if (!(value >= -1 && value <= kHighest) || value != std::floor(value))
+    if (!(value >= -1 && value < kMaxClasses) || value != std::floor(value))
       refuse(file, "node " + std::to_string(v) + " has label " + std::to_string(value) +
-                       ", labels are whole numbers from 0, or -1 or NaN for none");
+                       ", labels are whole numbers from 0 to " + std::to_string(kMaxClasses - 1) +
+                       ", or -1 or NaN for none");
     labels[v] = static_cast<std::int32_t>(value);
   }
   return labels;
@@ -100,7 +100,7 @@ void read_labels(const std::filesystem::path& path, RawGraph& graph) {
     graph.num_classes = graph.labels.empty() ? 0 : std::max(0, std::ranges::max(graph.labels) + 1);
     return;
   }
-  if (shape.size() != 2 || shape[1] == 0 || shape[1] > kMaxMultiLabels)
+  if (shape.size() != 2 || shape[1] == 0 || shape[1] > kMaxClasses)
     refuse_shape(file, "labels [nodes], or [nodes, labels] of 0 and 1");
   graph.task = Task::kMultiLabel;
   graph.num_classes = static_cast<int>(shape[1]);

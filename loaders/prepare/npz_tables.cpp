@@ -89,7 +89,7 @@ void read_features(NpzArray& array, RawGraph& graph) {
 
 void read_labels(NpzArray& array, RawGraph& graph) {
   const auto& shape = array.header().shape;
-  const bool fits = shape.size() == 1 || (shape.size() == 2 && shape[1] > 0 && shape[1] <= kMaxMultiLabels);
+  const bool fits = shape.size() == 1 || (shape.size() == 2 && shape[1] > 0 && shape[1] <= kMaxClasses);
   if (!fits || shape[0] != graph.num_nodes)
     fail_at_shape(array, "(" + std::to_string(graph.num_nodes) + ", 1), or more columns for several labels");
   if (shape.size() == 2 && shape[1] > 1) return read_flags(array, graph);

@@ -209,7 +209,7 @@ void append_flags(const LineReader& reader, std::string_view line, RawGraph& gra
 
 void read_flags(LineReader& reader, std::string_view first, const Promise& promise, RawGraph& graph) {
   const std::size_t num_columns = num_columns_of(first);
-  if (num_columns > kMaxMultiLabels)
+  if (num_columns > kMaxClasses)
     fail_at_line(reader.path(), 1, first, "has " + std::to_string(num_columns) + " columns of labels");
   graph.task = Task::kMultiLabel;
   graph.num_classes = static_cast<int>(num_columns);

@@ -38,8 +38,8 @@ std::vector<NodeId> read_split_part(const OgbLayout& layout, std::uint8_t part, 
   return nodes;
 }
 
-/// "INDEX,NAME", the name quoted when it has commas; a header; each index once.
-std::vector<std::string> read_class_names(const fs::path& path) {
+/// "INDEX,NAME", the name quoted when it has commas; a header; each index once, and at most `num_classes`.
+std::vector<std::string> read_class_names(const fs::path& path, std::size_t num_classes) {
   LineReader reader(path);
   std::string_view line;
   reader.next(line);  // the header
@@ -49,6 +49,7 @@ std::vector<std::string> read_class_names(const fs::path& path) {
     std::size_t index = 0;
     if (comma == std::string_view::npos || !parse_number(line.substr(0, comma), index))
       fail_at_line(path, reader.line_number(), line, "an index and a name are expected");
+    if (index == num_classes) fail_at_line(path, reader.line_number(), line, "there are more names than classes");
     if (index != names.size()) fail_at_line(path, reader.line_number(), line, "the indices are not 0, 1, 2 and so on");
     std::string_view name = line.substr(comma + 1);
     if (name.size() >= 2 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
@@ -64,8 +65,9 @@ void add_class_names(const OgbLayout& layout, RawGraph& graph) {
   for (const auto& entry : fs::directory_iterator(mapping)) {
     if (!entry.path().filename().string().starts_with("labelidx2")) continue;
     try {
-      std::vector<std::string> names = read_class_names(entry.path());
-      if (names.size() == static_cast<std::size_t>(graph.num_classes))
+      const auto num_classes = static_cast<std::size_t>(graph.num_classes);
+      std::vector<std::string> names = read_class_names(entry.path(), num_classes);
+      if (names.size() == num_classes)
         graph.class_names = std::move(names);
       else
         log_warning(entry.path().string() + ": names " + std::to_string(names.size()) + " classes, the graph has " +

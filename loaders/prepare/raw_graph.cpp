@@ -24,8 +24,7 @@ namespace {
 
 bool label_of(double value, std::int32_t& label) {
   if (std::isnan(value)) return label = -1, true;
-  const bool fits = value >= 0 && value < double{std::numeric_limits<std::int32_t>::max()};
-  if (!fits || value != std::floor(value)) return false;
+  if (!(value >= 0 && value < kMaxClasses) || value != std::floor(value)) return false;
   return label = static_cast<std::int32_t>(value), true;
 }
 

@@ -45,14 +45,11 @@ struct RawGraph {
 };
 
 /// The label that a number of a foreign file stands for: NaN is -1, unlabelled; false for fractions, negative numbers
-/// and what does not fit.
+/// and those from kMaxClasses on.
 bool label_of(double value, std::int32_t& label);
 
 /// The same for one of several labels: 0, 1, and NaN or -1 for not known; false for anything else.
 bool flag_of(double value, std::int8_t& flag);
-
-/// More labels of a node than this are refused as a mistake.
-inline constexpr std::uint64_t kMaxMultiLabels = std::uint64_t{1} << 20;
 
 /// Node counts that a store can hold: 1 to 2^32 - 2.
 bool is_node_count(std::uint64_t count);

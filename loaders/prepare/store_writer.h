@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/interrupt.h"
 #include "engine/core/npy.h"
 #include "engine/core/progress.h"
 #include "engine/core/staged_directory.h"
@@ -26,7 +27,7 @@ class StoreWriter {
 
   const std::filesystem::path& folder() const { return staged_.path(); }
 
-  /// A whole array of the store. @throws Error{kIo}
+  /// A whole array of the store. @throws Error{kIo}, Interrupted
   template <class T>
   void write_array(const std::string& name, std::string_view dtype, std::span<const T> values,
                    std::vector<std::uint64_t> shape, Progress* progress = nullptr) {
@@ -34,6 +35,7 @@ class StoreWriter {
     constexpr std::size_t kBlock = (std::size_t{16} << 20) / sizeof(T);
     for (std::size_t from = 0; from < values.size(); from += kBlock) {
       const auto block = values.subspan(from, std::min(kBlock, values.size() - from));
+      stop_if_interrupted();
       writer.write(block);
       if (progress) progress->add(block.size_bytes());
     }

@@ -48,5 +48,18 @@ TEST(SamplerPool, AFailedBatchGivesItsSamplerBack) {
   EXPECT_EQ(second->sample(std::vector<NodeId>{9}, {}).hops.size(), 2u);
 }
 
+TEST(SamplerPool, ABatchThatIsNotCopiedGivesItsSamplerBack) {
+  const test::OwnedGraph graph = test::power_law_graph(10, 2, 1);
+  SamplerPool pool = make_pool(graph, 1);
+  const auto first = pool.make_handle(), second = pool.make_handle();
+  for (int failure = 0; failure < 3; ++failure) {
+    (void)first->sample(std::vector<NodeId>{1}, {});
+    first->drop();  // else this would be the end
+    (void)second->sample(std::vector<NodeId>{9}, {});
+    second->drop();
+    second->drop();
+  }
+}
+
 }  // namespace
 }  // namespace salient

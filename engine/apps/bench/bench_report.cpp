@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
 #include "engine/apps/bench/bench_device.h"
+#include "engine/apps/bench/verbs.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "engine/core/number_text.h"
@@ -44,6 +46,15 @@ BenchReport::BenchReport(std::string verb, std::string title, std::vector<BenchC
 void BenchReport::add_row(std::string name, std::vector<double> values) {
   require(values.size() == columns_.size(), "one value per column");
   rows_.push_back({std::move(name), std::move(values)});
+}
+
+void check_json_path(const std::string& path) {
+  if (path.empty()) return;
+  const bool is_new = !std::filesystem::exists(path);
+  const bool is_writable = std::ofstream(path, std::ios::app).good();
+  if (!is_writable) fail(ErrorKind::kIo, "--json " + path + ": cannot be written");
+  std::error_code ignored;
+  if (is_new) std::filesystem::remove(path, ignored);
 }
 
 void BenchReport::publish(const std::string& json_path) const {

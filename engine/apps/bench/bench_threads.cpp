@@ -62,7 +62,7 @@ ThreadTimes time_on_threads(int num_threads, const std::function<void(int)>& wor
 Spread spread_of(std::vector<double> rates) {
   require(!rates.empty(), "at least one measurement");
   std::sort(rates.begin(), rates.end());
-  return {rates.back(), rates[rates.size() / 2]};
+  return {rates.back(), (rates[(rates.size() - 1) / 2] + rates[rates.size() / 2]) / 2};
 }
 
 std::vector<int> thread_counts(int most) {
@@ -74,12 +74,15 @@ std::vector<int> thread_counts(int most) {
 
 double random_reads_per_core_second(std::span<const NodeId> entries, int num_threads) {
   constexpr std::uint32_t kReads = 1 << 20;
-  std::vector<std::vector<std::uint32_t>> at(static_cast<std::size_t>(num_threads));
-  for (std::uint32_t t = 0; t < at.size(); ++t)
-    for (std::uint32_t i = 0; i < kReads; ++i)
-      at[t].push_back(static_cast<std::uint32_t>((philox4x32({}, {{i, t, 0, 0}}).word[0] * entries.size()) >> 32));
+  std::vector<std::vector<std::uint32_t>> at(static_cast<std::size_t>(num_threads), std::vector<std::uint32_t>(kReads));
   std::vector<double> rates;
-  for (int round = 0; round < kRounds; ++round) {
+  for (std::uint32_t round = 0; round < kRounds; ++round) {
+    (void)time_on_threads(num_threads, [&](int t) {  // other places in every round, which no cache has yet
+      for (std::uint32_t i = 0; i < kReads; ++i) {
+        const std::uint32_t word = philox4x32({}, {{i, static_cast<std::uint32_t>(t), round, 0}}).word[0];
+        at[static_cast<std::size_t>(t)][i] = static_cast<std::uint32_t>((word * entries.size()) >> 32);
+      }
+    });
     const ThreadTimes times = time_on_threads(num_threads, [&](int t) {
       NodeId sum = 0;
       for (const std::uint32_t i : at[static_cast<std::size_t>(t)]) sum += entries[i];

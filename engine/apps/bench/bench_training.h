@@ -76,6 +76,8 @@ TrainingBench<Own> read_training_bench(Arguments arguments, std::vector<std::str
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
   command.train = read_train_command(pointers, [](const char* name) -> const char* { return std::getenv(name); });
   check(command.train.options);
+  require_option(!command.train.actions.dry_run && !command.train.actions.print_config,
+                 "--dry-run and --print-config are salient-train's own");
   if (command.train.options.epochs < 2) fail(ErrorKind::kUsage, "--epochs: at least 2, as the first is a warm-up");
   return command;
 }

@@ -81,6 +81,10 @@ Spread measure(Gather gather, RowTable table, std::vector<Worker>& workers, int 
 int bench_gather(Arguments arguments) {
   GatherBenchOptions options;
   if (!read_options("gather", arguments, options)) return 0;
+  check_rounds(options.rounds, options.threads);
+  require_option(options.nodes >= 1, "--nodes: at least 1");
+  require_option(options.rows >= 1, "--rows: at least 1");
+  require_option(options.row_bytes >= 1 && options.row_bytes <= 1 << 20, "--row-bytes: 1 to 1048576");
   const int most_threads = options.threads > 0 ? options.threads : num_usable_cores();
   const auto row_bytes = static_cast<std::size_t>(options.row_bytes);
   log_info("generating the rows");

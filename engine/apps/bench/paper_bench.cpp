@@ -35,12 +35,13 @@
 namespace salient {
 namespace {
 
+constexpr const char* kAnyGraph = "synthetic:products";  // so that the options are whole
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 struct PaperBenchOptions {
   std::string graphs = "arxiv,products";
   double scale = 1;
-  int plain_epochs = 2;
+  int plain_epochs = 3;
   bool kernels = false;
   std::string json{};
 };
@@ -205,7 +206,10 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
   defaults.train.options.epochs = 4;
   if (print_training_help(arguments, ("salient-bench " + verb + ": " + title).c_str(), defaults)) return 0;
   const Command command =
-      read_training_bench<PaperBenchOptions>(arguments, {"--dataset=synthetic:products", "--epochs=4"});
+      read_training_bench<PaperBenchOptions>(arguments, {std::string("--dataset=") + kAnyGraph, "--epochs=4"});
+  require_option(command.own.plain_epochs >= 2, "--plain-epochs: at least 2, as the first is a warm-up");
+  require_option(command.train.options.dataset == kAnyGraph, "--dataset: " + verb + " generates its own, see --graphs");
+  check_json_path(command.own.json);
   const TrainOptions& wanted = command.train.options;
   const int cores = num_usable_cores();
   const auto device = ComputeDevice::choose(wanted.device, 0, wanted.threads > 0 ? wanted.threads : cores);

@@ -76,6 +76,11 @@ Epoch run_epoch(BatchLoader& loader, const std::vector<BatchRequest>& requests, 
 int bench_pipeline(Arguments arguments) {
   PipelineBenchOptions options;
   if (!read_options("pipeline", arguments, options)) return 0;
+  check_rounds(options.rounds, options.workers);
+  check_generated_graph(options.nodes, options.mean_degree, options.batch_size, options.batches);
+  require_option(are_fanouts(options.fanout), "--fanout: each 1 to 65535, or -1 for all");
+  require_option(options.feature_dim >= 1 && options.feature_dim <= 1 << 20, "--feature-dim: 1 to 1048576");
+  require_option(options.slots == 0 || options.slots >= 2, "--slots: at least 2, or 0");
   if (options.device != "auto" && options.device != "cpu" && options.device != "cuda")
     fail(ErrorKind::kUsage, "--device is auto, cpu or cuda, not '" + options.device + "'");
   const int most_workers = options.workers > 0 ? options.workers : num_usable_cores();

@@ -85,7 +85,7 @@ struct Rates {
   double nodes = 0;                  // per second, at the best round
 };
 
-/// @param batch_edges_nodes  does one batch on a thread: returns {edges, nodes}.
+/// @param one_batch  (thread, batch) makes one batch on a thread and returns {edges, nodes}
 template <class OneBatch>
 Rates measure(int num_threads, int rounds, int batches, OneBatch one_batch) {
   struct Counts {
@@ -120,7 +120,10 @@ Rates measure_on_gpu(const CsrGraph& graph, const SamplerBenchOptions& options, 
                      int num_threads) {
   struct Pinned {
     LocalId* reserve(std::size_t count) {
-      if (count > capacity) memory = make_pinned_array<LocalId>(capacity = 2 * count);
+      if (count > capacity) {
+        memory = make_pinned_array<LocalId>(2 * count);
+        capacity = 2 * count;
+      }
       return memory.get();
     }
     PinnedArray<LocalId> memory{};
@@ -176,6 +179,9 @@ BenchReport new_report(const SamplerBenchOptions& options, const CsrGraph& graph
 int bench_sampler(Arguments arguments) {
   SamplerBenchOptions options;
   if (!read_options("sampler", arguments, options)) return 0;
+  check_rounds(options.rounds, options.threads);
+  check_generated_graph(options.nodes, options.mean_degree, options.batch_size, options.batches);
+  require_option(are_fanouts(options.fanout), "--fanout: each 1 to 65535, or -1 for all");
   const int most_threads = options.threads > 0 ? options.threads : num_usable_cores();
   const auto replacement = options.with_replacement ? Replacement::kWith : Replacement::kWithout;
   log_info("generating the graph");

@@ -1,0 +1,42 @@
+// engine/train/epoch_seeds.h - which seeds an epoch's steps work on, on this rank, and how many labels they have on all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "loaders/batch_source.h"
+#include "loaders/dataset.h"
+
+namespace salient {
+
+/// The training nodes in the order of one epoch, cut into global batches and those into ranks' shares. All ranks compute
+/// the same order, so nobody needs to ask the others.
+class EpochSeeds {
+ public:
+  /// @param dataset       outlives this   @param seed  of the run
+  /// @param global_batch  seeds of a step, over all ranks
+  EpochSeeds(const Dataset& dataset, std::uint32_t seed, std::size_t global_batch, int rank, int num_ranks);
+
+  std::size_t global_batch() const { return global_batch_; }
+  std::size_t num_steps() const { return num_steps_; }
+
+  /// Shuffles for `epoch`, from 1. Requests of an earlier epoch are no longer valid.
+  /// @return  this rank's share of every step from `first_step` on; borrows from this
+  std::vector<BatchRequest> start(int epoch, std::size_t first_step);
+
+  /// What the loss of a step is the mean over: the known labels of all ranks' seeds, of the epoch that was started.
+  std::int64_t num_labels(std::size_t step) const { return num_labels_[step]; }
+
+ private:
+  std::int64_t count_labels(std::size_t step) const;
+
+  const Dataset& dataset_;
+  const std::uint32_t seed_;
+  const std::size_t global_batch_, num_steps_;
+  const int rank_, num_ranks_;
+  std::vector<NodeId> order_;             // a permutation of dataset_.train
+  std::vector<std::int64_t> num_labels_;  // [num_steps_]
+};
+
+}  // namespace salient

@@ -1,0 +1,33 @@
+// tests/fuzz/flat_toml_fuzz.cpp - any bytes as a configuration: refused, or values that come back when they are written.
+#include "engine/core/flat_toml.h"
+
+#include "engine/core/error.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace salient::fuzz {
+
+std::vector<std::string> seeds() {
+  return {"dataset = \"a # b\"\nlr = 0.003  # step\n", "fanout = [15, 10,\n 5]\n",
+          "out = 'C:\\x'\r\nx = \"\\\"\\\\\\n\"\n", "a = [\"b\", 'c']"};
+}
+
+}  // namespace salient::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace salient;
+  std::vector<TomlItem> items;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    items = parse_flat_toml(text, "f");
+  } catch (const Error& error) {
+    fuzz::claim(error.kind() == ErrorKind::kUsage, "a bad configuration is kUsage");
+    return 0;
+  }
+  std::string written;
+  for (const TomlItem& item : items) written += item.key + " = " + toml_string(item.value) + "\n";
+  const std::vector<TomlItem> again = parse_flat_toml(written, "f");
+  fuzz::claim(again.size() == items.size(), "as many items");
+  for (std::size_t i = 0; i < items.size(); ++i)
+    fuzz::claim(again[i].key == items[i].key && again[i].value == items[i].value, "the same items");
+  return 0;
+}
