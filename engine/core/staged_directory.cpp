@@ -77,7 +77,9 @@ StagedDirectory::StagedDirectory(const fs::path& out, ReplaceExisting replace, c
     : out_(without_trailing_slash(out)),
       staging_(beside(out_, ".tmp-" + host_name() + "-" + std::to_string(getpid()))) {
   std::error_code error;
-  if (fs::exists(fs::symlink_status(out_, error))) {
+  const bool is_in_use =
+      fs::exists(fs::symlink_status(out_, error)) && !(fs::is_directory(out_, error) && fs::is_empty(out_, error));
+  if (is_in_use) {
     if (replace == ReplaceExisting::kRefuse)
       fail(ErrorKind::kUsage, out.string() + " exists; --force replaces it, or choose another --out");
     if (!fs::exists(out_ / marker, error))

@@ -24,7 +24,7 @@ class StagedDirectory {
  public:
   /// @param replace  kReplace swaps an existing OUT away at the end, if it holds `marker`: a mistyped --out must not
   ///                 delete somebody's home directory.
-  /// @throws Error{kUsage} if OUT exists and may not be replaced; Error{kIo}.
+  /// @throws Error{kUsage} if OUT exists, is no empty folder and may not be replaced; Error{kIo}.
   StagedDirectory(const std::filesystem::path& out, ReplaceExisting replace, const std::filesystem::path& marker);
   ~StagedDirectory();
   StagedDirectory(const StagedDirectory&) = delete;

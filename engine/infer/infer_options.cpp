@@ -42,6 +42,8 @@ std::vector<std::string> InferOptions::problems() const {
   rule(slots == 0 || (slots >= 2 && slots <= 4096), "--slots: 2 to 4096, or 0 for the default");
   rule(is_one_of(activations, {"auto", "device", "memory", "file"}), "--activations: auto, device, memory or file");
   rule(memory_gb >= 0, "--memory-gb: at least 0");
+  rule(exact || (activations == "auto" && scratch.empty() && memory_gb == 0),
+       "--activations, --scratch and --memory-gb: only with --exact");
   rule(block_mb >= 1 && block_mb <= 1 << 20, "--block-mb: 1 to 1048576");
   rule(is_one_of(comm, {"auto", "nccl", "mpi", "self"}), "--comm: auto, nccl, mpi or self");
   rule(comm_timeout >= 1, "--comm-timeout: at least 1 second");

@@ -1,8 +1,6 @@
 // engine/infer/node_scores.cpp - see node_scores.h.
 #include "engine/infer/node_scores.h"
 
-#include <algorithm>
-
 #include "engine/core/error.h"
 #include "engine/infer/roc_auc.h"
 
@@ -33,8 +31,7 @@ void NodeScores::add(std::span<const float> logits) {
   for (; !logits.empty(); logits = logits.subspan(num_classes)) {
     require(num_seen_ < nodes_.size(), "no more rows than nodes");
     const NodeId node = nodes_[num_seen_++];
-    const std::vector<std::int8_t> labels = binary_labels(dataset_, {&node, 1});
-    if (std::ranges::all_of(labels, [](std::int8_t label) { return label < 0; })) continue;
+    if (dataset_.label_table().num_known(node) == 0) continue;
     kept_.push_back(node);
     if (is_binary(dataset_))
       scores_.push_back(logits[1] - logits[0]);  // how far the second class is ahead

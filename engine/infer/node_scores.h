@@ -17,7 +17,7 @@ bool has_roc_auc(const Dataset& dataset);
 /// T: 1 for two classes, else as many as a node has.
 std::size_t num_binary_labels(const Dataset& dataset);
 
-/// [T, n] 1, 0 or -1 for not known, label after label; for data sets that have_roc_auc().
+/// [T, n] 1, 0 or -1 for not known, label after label; for a data set that has_roc_auc().
 std::vector<std::int8_t> binary_labels(const Dataset& dataset, std::span<const NodeId> nodes);
 
 /// Takes the logits of nodes as they come and keeps those with a known label: 4 bytes per label.

@@ -72,4 +72,10 @@ assert "scaling" in run("--help").stdout and "--rounds" in run("gather", "--help
 assert "no benchmark is called 'sample'" in run("sample", exit_code=2).stderr
 assert "did you mean --threads" in run("gather", "--thread", "1", exit_code=2).stderr
 assert "raise --nodes" in run("pipeline", "--nodes", "2000", "--device", "cpu", exit_code=2).stderr
+for arguments, word in (("sampler --nodes 0", "--nodes"), ("sampler --nodes 20000 --mean-degree 0", "--mean-degree"), ("gather --rounds 0", "--rounds"),
+                        ("gather --nodes 0", "--nodes"), ("sampler --fanout 0", "--fanout"), ("pipeline --slots 1", "--slots"),
+                        ("sampler --threads 5000", "--threads"), ("table1 --plain-epochs 1", "--plain-epochs"),
+                        ("table1 --dataset wordnet", "--graphs"), ("ablation --dry-run", "--dry-run")):
+    assert word in run(*arguments.split(), exit_code=2).stderr, arguments
+assert "cannot be written" in run("gather", "--json", "/nonexistent/result.json", exit_code=74).stderr
 print("salient-bench: all verbs ran")

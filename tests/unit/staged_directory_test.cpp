@@ -44,6 +44,14 @@ TEST(StagedDirectory, ReplacesOnlyOnRequestAndOnlyItsOwnKind) {
   EXPECT_EQ(read_bytes(scratch / "home/thesis.tex"), "years of work");
 }
 
+TEST(StagedDirectory, TakesAnEmptyFolder) {
+  const Scratch scratch;
+  std::filesystem::create_directory(scratch / "out");
+  publish(scratch / "out", "one", ReplaceExisting::kRefuse);
+  EXPECT_EQ(read_bytes(scratch / "out/marker"), "one");
+  EXPECT_TRUE(leftovers_of(scratch / "out").empty());
+}
+
 TEST(StagedDirectory, AbandonedWorkDisappears) {
   const Scratch scratch;
   {
