@@ -46,10 +46,6 @@ struct Command {
   int (*run)(Arguments);
 };
 
-void require_option(bool holds, const char* text) {
-  if (!holds) fail(ErrorKind::kUsage, text);
-}
-
 void require_one_of(const std::string& value, const char* option, std::initializer_list<const char*> allowed) {
   std::string text = std::string(option) + ": ";
   for (const char* word : allowed) {

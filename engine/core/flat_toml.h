@@ -10,9 +10,8 @@ namespace salient {
 struct TomlItem {
   int line = 0;       ///< of the key, from 1
   std::string key{};  ///< as written: letters, digits, - and _
-  std::string
-      value{};  ///< a string without its quotes and escapes, a number or a word as written, an array with commas
-                ///< between its values
+  /// A string without its quotes and escapes, a number or a word as written, an array with commas between its values.
+  std::string value{};
 };
 
 /// @param text  the whole file   @param path  what messages call it

@@ -53,7 +53,7 @@ std::vector<fs::path> leftovers_of(const fs::path& out) {
   return found;
 }
 
-void replace_directory(const fs::path& staged, const fs::path& target) {
+std::string replace_directory(const fs::path& staged, const fs::path& target) {
   std::error_code error;
   fs::path old;
   const bool replaces = fs::exists(fs::symlink_status(target, error));
@@ -68,9 +68,8 @@ void replace_directory(const fs::path& staged, const fs::path& target) {
     rename_or_fail(staged, target);
   }
   fsync_directory(target.parent_path());
-  if (old.empty()) return;
-  fs::remove_all(old, error);
-  if (error) fail(ErrorKind::kIo, old.string() + ": the replaced folder cannot be removed: " + error.message());
+  if (!old.empty()) fs::remove_all(old, error);
+  return error ? old.string() + ": the replaced folder cannot be removed: " + error.message() : "";
 }
 
 StagedDirectory::StagedDirectory(const fs::path& out, ReplaceExisting replace, const fs::path& marker)
@@ -100,8 +99,9 @@ StagedDirectory::~StagedDirectory() {
 
 void StagedDirectory::publish() {
   fsync_directory(staging_);
-  replace_directory(staging_, out_);
+  const std::string problem = replace_directory(staging_, out_);
   is_published_ = true;
+  if (!problem.empty()) fail(ErrorKind::kIo, problem);
 }
 
 }  // namespace salient

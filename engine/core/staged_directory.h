@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace salient {
@@ -14,8 +15,9 @@ std::vector<std::filesystem::path> leftovers_of(const std::filesystem::path& out
 /// Gives the folder `staged` the name `target` beside it, fsyncs the parent, and removes what had the name before: the two are
 /// exchanged, so that there is always one under the name. Where the file system cannot do that there is a moment without,
 /// and a crash in it leaves the old one as TARGET.old-PID.
-/// @throws Error{kIo}, also where the old folder cannot be removed.
-void replace_directory(const std::filesystem::path& staged, const std::filesystem::path& target);
+/// @return  why the old folder is still there; empty when it is gone
+/// @throws Error{kIo}
+std::string replace_directory(const std::filesystem::path& staged, const std::filesystem::path& target);
 
 /// A sibling folder OUT.tmp-HOST-PID that becomes OUT by one rename. Whoever writes into it fsyncs each file.
 ///

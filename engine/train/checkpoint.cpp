@@ -214,7 +214,7 @@ void write_checkpoint(const fs::path& root, const Model& model, const FlatAdam& 
                     {kOptimizer, digest_json(save_tensors(folder / kOptimizer, optimizer.state(), metadata))}};
   (void)write_text_file(folder / kState, state.dump(2) + "\n");
   fsync_directory(folder);
-  replace_directory(folder, root / name);
+  (void)replace_directory(folder, root / name);  // a leftover costs space alone
   point(root, "latest", name);
   if (progress.best_epoch > 0 && progress.best_epoch == progress.epoch && progress.step_in_epoch == 0)
     point(root, "best", name);

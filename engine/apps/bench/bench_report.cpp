@@ -1,6 +1,8 @@
 // engine/apps/bench/bench_report.cpp - see bench_report.h.
 #include "engine/apps/bench/bench_report.h"
 
+#include <unistd.h>
+
 #include <oneapi/tbb/version.h>
 
 #include <algorithm>
@@ -50,11 +52,10 @@ void BenchReport::add_row(std::string name, std::vector<double> values) {
 
 void check_json_path(const std::string& path) {
   if (path.empty()) return;
-  const bool is_new = !std::filesystem::exists(path);
-  const bool is_writable = std::ofstream(path, std::ios::app).good();
-  if (!is_writable) fail(ErrorKind::kIo, "--json " + path + ": cannot be written");
-  std::error_code ignored;
-  if (is_new) std::filesystem::remove(path, ignored);
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  const bool is_there = std::filesystem::exists(path), is_file = !std::filesystem::is_directory(path);
+  if (!is_file || access(is_there ? path.c_str() : folder.c_str(), W_OK) != 0)
+    fail(ErrorKind::kIo, "--json " + path + ": cannot be written");
 }
 
 void BenchReport::publish(const std::string& json_path) const {

@@ -79,6 +79,7 @@ TrainingBench<Own> read_training_bench(Arguments arguments, std::vector<std::str
   require_option(!command.train.actions.dry_run && !command.train.actions.print_config,
                  "--dry-run and --print-config are salient-train's own");
   if (command.train.options.epochs < 2) fail(ErrorKind::kUsage, "--epochs: at least 2, as the first is a warm-up");
+  check_json_path(command.own.json);
   return command;
 }
 

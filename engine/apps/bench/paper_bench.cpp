@@ -209,7 +209,6 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
       read_training_bench<PaperBenchOptions>(arguments, {std::string("--dataset=") + kAnyGraph, "--epochs=4"});
   require_option(command.own.plain_epochs >= 2, "--plain-epochs: at least 2, as the first is a warm-up");
   require_option(command.train.options.dataset == kAnyGraph, "--dataset: " + verb + " generates its own, see --graphs");
-  check_json_path(command.own.json);
   const TrainOptions& wanted = command.train.options;
   const int cores = num_usable_cores();
   const auto device = ComputeDevice::choose(wanted.device, 0, wanted.threads > 0 ? wanted.threads : cores);

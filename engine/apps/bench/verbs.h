@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "engine/core/error.h"
 #include "engine/core/options.h"
 
 namespace salient {
@@ -22,11 +21,6 @@ int bench_scaling(Arguments arguments);
 int bench_table1(Arguments arguments);
 int bench_ablation(Arguments arguments);
 int bench_inference(Arguments arguments);
-
-/// @throws Error{kUsage} saying the rule, unless it holds.
-inline void require_option(bool holds, const std::string& rule) {
-  if (!holds) fail(ErrorKind::kUsage, rule);
-}
 
 /// Of options that several benchmarks have.
 inline void check_rounds(int rounds, int threads) {
