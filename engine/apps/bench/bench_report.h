@@ -24,11 +24,11 @@ class BenchReport {
 
   void add_setting(const std::string& key, const nlohmann::json& value) { settings_[key] = value; }
 
-  /// Every field of an options struct.
+  /// Every field of an options struct, but the name of the file that the report goes to.
   template <class Options>
   void add_settings(const Options& options) {
     visit_fields(options, [&](std::string_view name, const auto& value, std::string_view) {
-      add_setting(std::string(name), value);
+      if (name != "json") add_setting(std::string(name), value);
     });
   }
 

@@ -72,40 +72,32 @@ std::vector<int> thread_counts(int most) {
   return counts;
 }
 
-double random_reads_per_core_second(std::span<const NodeId> entries, int num_threads) {
-  constexpr std::uint32_t kReads = 1 << 20;
+double random_reads_per_core_second(std::span<const NodeId> entries, int num_threads, std::uint32_t round) {
+  constexpr std::uint32_t kReads = 1 << 21;
   std::vector<std::vector<std::uint32_t>> at(static_cast<std::size_t>(num_threads), std::vector<std::uint32_t>(kReads));
-  std::vector<double> rates;
-  for (std::uint32_t round = 0; round < kRounds; ++round) {
-    (void)time_on_threads(num_threads, [&](int t) {  // other places in every round, which no cache has yet
-      for (std::uint32_t i = 0; i < kReads; ++i) {
-        const std::uint32_t word = philox4x32({}, {{i, static_cast<std::uint32_t>(t), round, 0}}).word[0];
-        at[static_cast<std::size_t>(t)][i] = static_cast<std::uint32_t>((word * entries.size()) >> 32);
-      }
-    });
-    const ThreadTimes times = time_on_threads(num_threads, [&](int t) {
-      NodeId sum = 0;
-      for (const std::uint32_t i : at[static_cast<std::size_t>(t)]) sum += entries[i];
-      keep(sum);
-    });
-    rates.push_back(static_cast<double>(kReads) * num_threads / times.cpu_seconds);
-  }
-  return spread_of(std::move(rates)).best;
+  (void)time_on_threads(num_threads, [&](int t) {
+    for (std::uint32_t i = 0; i < kReads; ++i) {
+      const std::uint32_t word = philox4x32({}, {{i, static_cast<std::uint32_t>(t), round, 0}}).word[0];
+      at[static_cast<std::size_t>(t)][i] = static_cast<std::uint32_t>((word * entries.size()) >> 32);
+    }
+  });
+  const ThreadTimes times = time_on_threads(num_threads, [&](int t) {
+    NodeId sum = 0;
+    for (const std::uint32_t i : at[static_cast<std::size_t>(t)]) sum += entries[i];
+    keep(sum);
+  });
+  return static_cast<double>(kReads) * num_threads / times.cpu_seconds;
 }
 
 double arithmetic_per_core_second(int num_threads) {
-  constexpr std::uint32_t kBlocks = 1 << 20;
-  std::vector<double> rates;
-  for (int round = 0; round < kRounds; ++round) {
-    const ThreadTimes times = time_on_threads(num_threads, [](int t) {
-      std::uint32_t sum = 0;
-      for (std::uint32_t i = 0; i < kBlocks; ++i)
-        sum += philox4x32({}, {{i, static_cast<std::uint32_t>(t), 0, 0}}).word[0];
-      keep(sum);
-    });
-    rates.push_back(static_cast<double>(kBlocks) * num_threads / times.cpu_seconds);
-  }
-  return spread_of(std::move(rates)).best;
+  constexpr std::uint32_t kBlocks = 1 << 21;
+  const ThreadTimes times = time_on_threads(num_threads, [](int t) {
+    std::uint32_t sum = 0;
+    for (std::uint32_t i = 0; i < kBlocks; ++i)
+      sum += philox4x32({}, {{i, static_cast<std::uint32_t>(t), 0, 0}}).word[0];
+    keep(sum);
+  });
+  return static_cast<double>(kBlocks) * num_threads / times.cpu_seconds;
 }
 
 double memory_copy_rate(int num_threads) {

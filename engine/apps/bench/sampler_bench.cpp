@@ -2,9 +2,10 @@
 // memory's own limit, in the same run.
 //
 // What bounds it: every drawn edge reads the edge array at random once, so `of reads` is its rate over the rate at which
-// the same threads do nothing but such reads. Where the rate falls as threads are added, the notes tell how much of that the
-// machine does to any work: to bare reads, and to arithmetic without memory. With a GPU, a last row samples there, the result's copy to pinned host memory
-// included, as the batch loader does it.
+// the same threads do nothing but such reads. Where the rate falls as threads are added, two columns tell how much of that
+// the machine does to any work: to bare reads, and to arithmetic without memory. Every round measures all thread counts,
+// so that ratios compare what ran within the same second or two. With a GPU, the last rows sample there, the copy of each
+// result to pinned host memory included, as the batch loader does it.
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -79,43 +80,52 @@ double graph_bytes(const Mfg& mfg, const CsrGraph& graph) {
   return bytes;
 }
 
+/// What one way of sampling did, a value per round.
 struct Rates {
-  Spread edges;                      // per second
-  double edges_per_core_second = 0;  // best
-  double nodes = 0;                  // per second, at the best round
+  std::vector<double> edges_per_second, edges_per_core_second, nodes_per_second;
 };
 
+/// Measures one round and adds it to `rates`.
 /// @param one_batch  (thread, batch) makes one batch on a thread and returns {edges, nodes}
 template <class OneBatch>
-Rates measure(int num_threads, int rounds, int batches, OneBatch one_batch) {
+void measure(Rates& rates, int num_threads, int batches, OneBatch one_batch) {
   struct Counts {
     alignas(64) double edges = 0;
     double nodes = 0;
   };
-  Rates rates;
-  std::vector<double> edges_per_second;
-  for (int round = 0; round < rounds; ++round) {
-    std::vector<Counts> counts(static_cast<std::size_t>(num_threads));
-    const ThreadTimes times = time_on_threads(num_threads, [&](int t) {
-      Counts& mine = counts[static_cast<std::size_t>(t)];
-      for (int b = 0; b < batches; ++b) {
-        const auto [edges, nodes] = one_batch(t, static_cast<std::uint32_t>((round * num_threads + t) * batches + b));
-        mine.edges += static_cast<double>(edges);
-        mine.nodes += static_cast<double>(nodes);
-      }
-    });
-    double edges = 0, nodes = 0;
-    for (const Counts& c : counts) edges += c.edges, nodes += c.nodes;
-    edges_per_second.push_back(edges / times.wall_seconds);
-    rates.edges_per_core_second = std::max(rates.edges_per_core_second, edges / times.cpu_seconds);
-    rates.nodes = std::max(rates.nodes, nodes / times.wall_seconds);
-  }
-  rates.edges = spread_of(std::move(edges_per_second));
-  return rates;
+  const int round = static_cast<int>(rates.edges_per_second.size());
+  std::vector<Counts> counts(static_cast<std::size_t>(num_threads));
+  const ThreadTimes times = time_on_threads(num_threads, [&](int t) {
+    Counts& mine = counts[static_cast<std::size_t>(t)];
+    for (int b = 0; b < batches; ++b) {
+      const auto [edges, nodes] = one_batch(t, static_cast<std::uint32_t>((round * num_threads + t) * batches + b));
+      mine.edges += static_cast<double>(edges);
+      mine.nodes += static_cast<double>(nodes);
+    }
+  });
+  double edges = 0, nodes = 0;
+  for (const Counts& c : counts) edges += c.edges, nodes += c.nodes;
+  rates.edges_per_second.push_back(edges / times.wall_seconds);
+  rates.edges_per_core_second.push_back(edges / times.cpu_seconds);
+  rates.nodes_per_second.push_back(nodes / times.wall_seconds);
 }
 
+/// The middle of the ratios of two kinds of work in the same round: a machine that is slow for a while slows both.
+double median_ratio(const std::vector<double>& over, const std::vector<double>& under) {
+  std::vector<double> ratios;
+  for (std::size_t round = 0; round < over.size(); ++round) ratios.push_back(over[round] / under[round]);
+  return spread_of(std::move(ratios)).median;
+}
+
+/// The sampler on some threads, and what the machine lets any work do on as many.
+struct ThreadRates {
+  int num_threads = 1;
+  Rates sampler{};
+  std::vector<double> reads_per_core_second{}, arithmetic_per_core_second{};
+};
+
 #if SALIENT_HAS_CUDA
-/// Sampling on the GPU: a sampler per thread, each batch copied to the host.
+/// Sampling on the GPU: a sampler per thread and stream, each batch copied to the host.
 Rates measure_on_gpu(const CsrGraph& graph, const SamplerBenchOptions& options, Replacement replacement,
                      int num_threads) {
   struct Pinned {
@@ -153,7 +163,9 @@ Rates measure_on_gpu(const CsrGraph& graph, const SamplerBenchOptions& options, 
     return std::pair(num_edges, static_cast<std::size_t>(shape.num_nodes));
   };
   for (int t = 0; t < num_threads; ++t) (void)one_batch(t, 0);  // grows the buffers
-  return measure(num_threads, options.rounds, 4 * options.batches, one_batch);
+  Rates rates;
+  for (int round = 0; round < options.rounds; ++round) measure(rates, num_threads, 4 * options.batches, one_batch);
+  return rates;
 }
 #endif
 
@@ -164,10 +176,12 @@ BenchReport new_report(const SamplerBenchOptions& options, const CsrGraph& graph
                          ", batch " + std::to_string(options.batch_size),
                      {{"edges_per_second_median", "M edges/s median", 1e-6},
                       {"edges_per_second_best", "best", 1e-6},
-                      {"edges_per_core_second", "per core-second", 1e-6},
-                      {"parallel_efficiency", "of 1 thread", 1, 2},
                       {"nodes_per_second", "M nodes/s", 1e-6},
                       {"graph_bytes_per_edge", "bytes/edge", 1},
+                      {"edges_per_core_second", "per core-second", 1e-6},
+                      {"parallel_efficiency", "of 1 thread", 1, 2},
+                      {"parallel_efficiency_of_reads", "reads of 1", 1, 2},
+                      {"parallel_efficiency_of_arithmetic", "arithmetic of 1", 1, 2},
                       {"share_of_random_reads", "of reads", 1, 2},
                       {"times_textbook", "x textbook", 1}});
   report.add_settings(options);
@@ -201,48 +215,67 @@ int bench_sampler(Arguments arguments) {
     bytes_per_edge = graph_bytes(mfgs[0], graph) / static_cast<double>(mfgs[0].num_edges());
   }
 
-  BenchReport report = new_report(options, graph);
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   log_info("textbook sampler");
   const TextbookGraph textbook_graph(graph);
   TextbookSampler textbook(textbook_graph, options.fanout);
-  const Rates peer = measure(1, 3, 2, [&](int, std::uint32_t batch) {
-    const TextbookSampler::Sample sample = textbook.sample(seeds_of(batch, options));
-    return std::pair(sample.num_edges(), sample.nodes.size());
-  });
-  double alone = 0;  // edges per core-second on one thread
-  for (const int num_threads : thread_counts(most_threads)) {
-    const std::string on_threads = std::to_string(num_threads) + (num_threads == 1 ? " thread" : " threads");
-    log_info(on_threads);
-    const double reads = random_reads_per_core_second(graph.indices, num_threads);
-    const double arithmetic = arithmetic_per_core_second(num_threads);
-    const Rates rates = measure(num_threads, options.rounds, options.batches, [&](int t, std::uint32_t batch) {
-      Mfg& mfg = mfgs[static_cast<std::size_t>(t)];
-      samplers[static_cast<std::size_t>(t)]->sample(seeds_of(batch, options), {1, 0, batch}, mfg);
-      return std::pair(mfg.num_edges(), mfg.nodes.size());
+  Rates peer;
+  std::vector<ThreadRates> on_threads;
+  for (const int num_threads : thread_counts(most_threads)) on_threads.push_back({num_threads});
+  for (int round = 0; round < options.rounds; ++round) {
+    log_info("round " + std::to_string(round + 1) + " of " + std::to_string(options.rounds));
+    measure(peer, 1, 2, [&](int, std::uint32_t batch) {
+      const TextbookSampler::Sample sample = textbook.sample(seeds_of(batch, options));
+      return std::pair(sample.num_edges(), sample.nodes.size());
     });
-    if (num_threads == 1) alone = rates.edges_per_core_second;
-    report.add_row(on_threads,
-                   {rates.edges.median, rates.edges.best, rates.edges_per_core_second,
-                    rates.edges_per_core_second / alone, rates.nodes, bytes_per_edge,
-                    rates.edges_per_core_second / reads, rates.edges_per_core_second / peer.edges_per_core_second});
-    report.add_note("on " + on_threads + ", M per core-second: " + std::to_string(std::lround(reads * 1e-6)) +
-                    " random reads of the edge array, " + std::to_string(std::lround(arithmetic * 1e-6)) +
-                    " Philox blocks");
+    for (ThreadRates& rates : on_threads) {
+      rates.reads_per_core_second.push_back(
+          random_reads_per_core_second(graph.indices, rates.num_threads, static_cast<std::uint32_t>(round)));
+      rates.arithmetic_per_core_second.push_back(arithmetic_per_core_second(rates.num_threads));
+      measure(rates.sampler, rates.num_threads, options.batches, [&](int t, std::uint32_t batch) {
+        Mfg& mfg = mfgs[static_cast<std::size_t>(t)];
+        samplers[static_cast<std::size_t>(t)]->sample(seeds_of(batch, options), {1, 0, batch}, mfg);
+        return std::pair(mfg.num_edges(), mfg.nodes.size());
+      });
+    }
+  }
+
+  BenchReport report = new_report(options, graph);
+  const auto add_row = [&](const std::string& name, const Rates& rates, const std::vector<double>& of_core_seconds) {
+    const Spread edges = spread_of(rates.edges_per_second);
+    std::vector<double> values{edges.median, edges.best, spread_of(rates.nodes_per_second).median, bytes_per_edge};
+    values.insert(values.end(), of_core_seconds.begin(), of_core_seconds.end());
+    report.add_row(name, std::move(values));
+  };
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const ThreadRates& alone = on_threads.front();
+  for (const ThreadRates& rates : on_threads) {
+    const std::vector<double>& sampled = rates.sampler.edges_per_core_second;
+    add_row(std::to_string(rates.num_threads) + (rates.num_threads == 1 ? " thread" : " threads"), rates.sampler,
+            {spread_of(sampled).median, median_ratio(sampled, alone.sampler.edges_per_core_second),
+             median_ratio(rates.reads_per_core_second, alone.reads_per_core_second),
+             median_ratio(rates.arithmetic_per_core_second, alone.arithmetic_per_core_second),
+             median_ratio(sampled, rates.reads_per_core_second), median_ratio(sampled, peer.edges_per_core_second)});
   }
 #if SALIENT_HAS_CUDA
   int num_devices = 0;
   if (cudaGetDeviceCount(&num_devices) == cudaSuccess && num_devices > 0)
-    for (const int num_threads : {1, 3}) {
-      log_info("GPU, " + std::to_string(num_threads) + (num_threads == 1 ? " stream" : " streams"));
-      const Rates rates = measure_on_gpu(graph, options, replacement, num_threads);
-      report.add_row("GPU, " + std::to_string(num_threads) + (num_threads == 1 ? " stream" : " streams"),
-                     {rates.edges.median, rates.edges.best, kNone, kNone, rates.nodes, bytes_per_edge, kNone, kNone});
+    for (const int num_streams : {1, 3}) {
+      const std::string name = "GPU, " + std::to_string(num_streams) + (num_streams == 1 ? " stream" : " streams");
+      log_info(name);
+      add_row(name, measure_on_gpu(graph, options, replacement, num_streams), std::vector<double>(6, kNone));
     }
 #endif
-  report.add_row("textbook, 1 thread",
-                 {peer.edges.median, peer.edges.best, peer.edges_per_core_second, kNone, peer.nodes, kNone, kNone, 1});
-  report.add_note("of 1 thread, of reads, x textbook: by core-seconds. Checked against the reference sampler.");
+  add_row("textbook, 1 thread", peer, {spread_of(peer.edges_per_core_second).median, kNone, kNone, kNone, kNone, 1});
+  report.add_note(
+      "of 1 thread: sampled edges per core-second over those of 1 thread in the same round; reads of 1, arithmetic of "
+      "1: "
+      "the same of bare random reads of the edge array and of Philox, which reads no memory, so what the machine takes "
+      "from any work; of reads, x textbook: in the same round too. Checked against the reference sampler.");
+  report.add_note("1 thread, M per core-second: " +
+                  std::to_string(std::lround(spread_of(alone.reads_per_core_second).median * 1e-6)) +
+                  " random reads of the edge array, " +
+                  std::to_string(std::lround(spread_of(alone.arithmetic_per_core_second).median * 1e-6)) +
+                  " Philox blocks");
   report.publish(options.json);
   return 0;
 }
