@@ -90,7 +90,7 @@ def train(args, store, name, model, options, trials):
              "--progress", "none", *start, *shlex.split(options)])
     folders = [out] if trials == 1 else [out / f"trial-{i + 1}" for i in range(trials)]
     results = [json.loads((folder / "run.json").read_text())["result"] for folder in folders]
-    return [float(value) for result in results for key, value in result.items() if re.fullmatch("test_[a-z]+", key)]
+    return [value for result in results for key, value in result.items() if re.fullmatch("test_[a-z]+", key)]
 
 
 def main():

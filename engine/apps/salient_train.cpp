@@ -1,4 +1,5 @@
 // engine/apps/salient_train.cpp - argv -> options -> a training run.
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -56,39 +57,37 @@ void print_help() {
 
 RunDescription describe_run(const Dataset& dataset, const ComputeDevice& device, const Communicator& comm) {
   RunDescription run{.program = std::string(kProgram) + " " + kVersion, .versions = library_versions()};
-  run.machine = {{"host", host_name()},
-                 {"cpu", cpu_model()},
-                 {"cores", std::to_string(num_usable_cores())},
-                 {"device", device.name()},
-                 {"ranks", std::to_string(comm.size())},
-                 {"communication", std::string(comm.name())}};
+  run.machine = {{"host", host_name()},     {"cpu", cpu_model()},   {"cores", num_usable_cores()},
+                 {"device", device.name()}, {"ranks", comm.size()}, {"communication", std::string(comm.name())}};
   run.dataset = {{"name", dataset.name},
                  {"source", dataset.source_kind},
                  {"fingerprint", dataset.fingerprint},
-                 {"nodes", std::to_string(dataset.num_nodes())},
-                 {"entries", std::to_string(dataset.num_edges())},
+                 {"nodes", static_cast<std::int64_t>(dataset.num_nodes())},
+                 {"entries", dataset.num_edges()},
                  {"task", dataset.task == Task::kMultiLabel ? "multi-label" : "multi-class"},
-                 {dataset.task == Task::kMultiLabel ? "labels" : "classes", std::to_string(dataset.num_classes)}};
+                 {dataset.task == Task::kMultiLabel ? "labels" : "classes", dataset.num_classes}};
   return run;
 }
 
+/// One of the two results of each trial; empty if there is none, for want of nodes.
+std::vector<double> of_trials(const std::vector<TrainResult>& results, std::optional<double> TrainResult::*which) {
+  std::vector<double> values;
+  for (const TrainResult& result : results)
+    if (result.*which) values.push_back(*(result.*which));
+  return values;
+}
+
 /// The stable last lines of a run, or of several that differ in their seed.
-void print_results(const std::vector<TrainResult>& results, const Dataset& dataset,
-                   const std::filesystem::path& directory) {
+void print_results(const std::vector<TrainResult>& results, const std::filesystem::path& directory) {
   const TrainResult& last = results.back();
-  std::vector<double> valid, test;
-  for (const TrainResult& result : results) {
-    valid.push_back(result.valid);
-    test.push_back(result.test);
-  }
-  const std::size_t count = results.size();
-  const std::string best_epoch = " (epoch " + std::to_string(last.best_epoch) + ")";
-  if (last.best_epoch > 0)
-    log_result("valid " + last.metric + " " +
-               (count > 1 ? to_text(spread_of_trials(valid), count) : fixed(last.valid, 4) + best_epoch));
-  if (!dataset.test.empty())
-    log_result("test " + last.metric + " " +
-               (count > 1 ? to_text(spread_of_trials(test), count) : fixed(last.test, 4)));
+  const auto print = [&](const std::string& set, const std::vector<double>& values, const std::string& best_epoch) {
+    if (values.empty()) return;
+    const bool is_one = results.size() == 1;
+    log_result(set + " " + last.metric + " " +
+               (is_one ? fixed(values[0], 4) + best_epoch : to_text(spread_of_trials(values), values.size())));
+  };
+  print("valid", of_trials(results, &TrainResult::valid), " (epoch " + std::to_string(last.best_epoch) + ")");
+  print("test", of_trials(results, &TrainResult::test), "");
   log_result(timing_line(last.last_epoch));
   log_result("run directory " + directory.string());
 }
@@ -122,11 +121,13 @@ TrainResult train_once(const std::filesystem::path& directory, const TrainOption
   TrainResult result;
   (void)with_run_json(directory, about, comm, [&](RunDescription& run) {
     result = Trainer(options, dataset, device, comm, directory).run();
-    if (result.interrupted_by == 0)
-      run.result = {{"best_epoch", std::to_string(result.best_epoch)},
-                    {"valid_" + result.metric, fixed(result.valid, 4)},
-                    {"test_" + result.metric, fixed(result.test, 4)}};
-    return result.interrupted_by;
+    if (result.interrupted_by != 0) return result.interrupted_by;
+    if (result.valid) {
+      run.result["best_epoch"] = result.best_epoch;
+      run.result["valid_" + result.metric] = *result.valid;
+    }
+    if (result.test) run.result["test_" + result.metric] = *result.test;
+    return 0;
   });
   return result;
 }
@@ -164,20 +165,19 @@ int train_trials(const std::filesystem::path& directory, const TrainOptions& opt
                  const ComputeDevice& device, const RunDescription& about, Communicator& comm,
                  std::vector<TrainResult>& results) {
   return with_run_json(directory, about, comm, [&](RunDescription& run) {
-    std::vector<double> valid, test;
     for (int trial = 0; trial < options.trials; ++trial) {
       results.push_back(train_trial(directory, options, trial, dataset, device, about, comm));
       if (results.back().interrupted_by != 0) return results.back().interrupted_by;
-      valid.push_back(results.back().valid);
-      test.push_back(results.back().test);
     }
-    const std::string metric = results.back().metric;
-    const TrialSpread of_valid = spread_of_trials(valid), of_test = spread_of_trials(test);
-    run.result = {{"trials", std::to_string(options.trials)},
-                  {"valid_" + metric, fixed(of_valid.mean, 4)},
-                  {"valid_" + metric + "_deviation", fixed(of_valid.deviation, 4)},
-                  {"test_" + metric, fixed(of_test.mean, 4)},
-                  {"test_" + metric + "_deviation", fixed(of_test.deviation, 4)}};
+    run.result["trials"] = options.trials;
+    const auto add = [&](const std::string& set, const std::vector<double>& values) {
+      if (values.empty()) return;
+      const TrialSpread spread = spread_of_trials(values);
+      run.result[set + "_" + results.back().metric] = spread.mean;
+      run.result[set + "_" + results.back().metric + "_deviation"] = spread.deviation;
+    };
+    add("valid", of_trials(results, &TrainResult::valid));
+    add("test", of_trials(results, &TrainResult::test));
     return 0;
   });
 }
@@ -198,7 +198,7 @@ int run_in(const std::filesystem::path& directory, const TrainOptions& options, 
   }
   if (comm.rank() == 0) {
     log_info("report: " + (directory / "report.html").string());
-    print_results(results, dataset, directory);
+    print_results(results, directory);
   }
   return 0;
 }

@@ -37,6 +37,8 @@ std::vector<std::string> InferOptions::problems() const {
   rule(is_one_of(device, {"auto", "cpu", "cuda"}), "--device: auto, cpu or cuda");
   rule(is_one_of(features, {"auto", "host", "device"}), "--features: auto, host or device");
   rule(is_one_of(sampler, {"auto", "host", "device"}), "--sampler: auto, host or device");
+  rule(device != "cpu" || features != "device", "--features: device needs a GPU");
+  rule(device != "cpu" || sampler != "device", "--sampler: device needs a GPU");
   rule(workers >= 0 && workers <= 1024, "--workers: 1 to 1024, or 0 for the default");
   rule(threads >= 0 && threads <= 1024, "--threads: 1 to 1024, or 0 for the default");
   rule(slots == 0 || (slots >= 2 && slots <= 4096), "--slots: 2 to 4096, or 0 for the default");

@@ -10,7 +10,7 @@ namespace {
 bool is_on_device(const std::string& choice, const std::string& option, std::int64_t bytes, std::int64_t reserved,
                   const ComputeDevice& device) {
   const auto memory = device.memory();
-  if (choice == "device" && !memory) fail(ErrorKind::kUsage, option + " device: needs a GPU; use " + option + " host");
+  if (choice == "device" && !memory) fail(ErrorKind::kNoDevice, option + " device needs a GPU, and there is none");
   if (choice == "auto") return memory && bytes <= (memory->free_bytes - reserved) / 2;
   return choice == "device";
 }

@@ -24,7 +24,7 @@ struct PlacedData {
 /// --features and --sampler: "host", "device", or "auto", the device if it takes half of the free memory at most.
 ///
 /// @param reserved  bytes of GPU memory that something else needs
-/// @throws Error{kUsage} for "device" without a GPU; Error{kDeviceMemory}.
+/// @throws Error{kNoDevice} for "device" without a GPU; Error{kDeviceMemory}.
 PlacedData place_data(const std::string& features, const std::string& sampler, const Dataset& dataset,
                       const ComputeDevice& device, std::int64_t reserved = 0);
 

@@ -99,7 +99,9 @@ std::string result_cards(const Json& run, const Json& metrics) {
   std::vector<std::pair<std::string, std::string>> results;
   if (run.contains("result") && run["result"].is_object())
     for (const auto& [name, value] : run["result"].items())
-      results.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
+      results.emplace_back(name, value.is_string()         ? value.get<std::string>()
+                                 : value.is_number_float() ? fixed(value.get<double>(), 4)
+                                                           : value.dump());
   std::stable_partition(results.begin(), results.end(),
                         [](const auto& result) { return result.first.starts_with("test"); });
   for (const auto& [name, value] : results) cards += result_card(with_spaces(name), value);

@@ -69,17 +69,27 @@ void replace_text_file(const std::filesystem::path& path, const std::string& tex
   if (error) fail(ErrorKind::kIo, path.string() + ": " + error.message());
 }
 
+namespace {
+
+nlohmann::ordered_json to_json(const Facts& facts) {
+  auto json = nlohmann::ordered_json::object();
+  for (const auto& [name, fact] : facts) std::visit([&](const auto& value) { json[name] = value; }, fact);
+  return json;
+}
+
+}  // namespace
+
 void write_run_json(const std::filesystem::path& directory, const RunDescription& description,
                     const std::string& status) {
   nlohmann::ordered_json json;
   json["program"] = description.program;
   json["status"] = status;
   json["written"] = local_time("%Y-%m-%dT%H:%M:%S%z");
-  json["dataset"] = description.dataset;
-  json["machine"] = description.machine;
+  json["dataset"] = to_json(description.dataset);
+  json["machine"] = to_json(description.machine);
   json["placement"] = description.placement;
   json["versions"] = description.versions;
-  json["result"] = description.result;
+  json["result"] = to_json(description.result);
   replace_text_file(directory / "run.json", json.dump(2) + "\n");
 }
 

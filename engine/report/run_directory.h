@@ -1,21 +1,26 @@
 // engine/report/run_directory.h - the folder a run leaves behind: its configuration, environment, figures and log.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace salient {
+
+/// Names and what is said of them; numbers become JSON numbers, with all their digits.
+using Facts = std::map<std::string, std::variant<std::string, std::int64_t, double>>;
 
 /// What run.json says of a run, beside its configuration.
 struct RunDescription {
   std::string program{};                                        ///< "salient-train 0.1.0"
   std::map<std::string, std::string> versions{};                ///< library -> version found at run time
-  std::map<std::string, std::string> machine{};                 ///< host, cpu, cores, gpu
+  Facts machine{};                                              ///< host, cpu, cores, gpu
   std::vector<std::map<std::string, std::string>> placement{};  ///< of each rank: host, device, cores, workers
-  std::map<std::string, std::string> dataset{};                 ///< name, source (says "synthetic"), fingerprint, sizes
-  std::map<std::string, std::string> result{};                  ///< filled at the end
+  Facts dataset{};                                              ///< name, source (says "synthetic"), fingerprint, sizes
+  Facts result{};                                               ///< filled at the end
 };
 
 /// The time now, as strftime() formats it.

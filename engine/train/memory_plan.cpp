@@ -73,8 +73,8 @@ std::int64_t feature_bytes(const Dataset& dataset) {
 
 MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, int num_ranks) {
   if (!device.is_cuda()) {
-    if (options.features == "device") fail(ErrorKind::kUsage, "--features device: needs a GPU; use --features host");
-    if (options.sampler == "device") fail(ErrorKind::kUsage, "--sampler device: needs a GPU; use --sampler host");
+    if (options.features == "device") fail(ErrorKind::kNoDevice, "--features device needs a GPU, and there is none");
+    if (options.sampler == "device") fail(ErrorKind::kNoDevice, "--sampler device needs a GPU, and there is none");
     options.features = options.sampler = "host";
     return plan_memory(options, dataset, device, num_ranks);
   }

@@ -28,7 +28,7 @@ struct MemoryPlan {
 /// @param options    resolved for the machine, but for these two.
 /// @param num_ranks  that share a --global-batch-size
 /// @return           the plan of the run so resolved.
-/// @throws Error{kUsage} for "device" without a GPU.
+/// @throws Error{kNoDevice} for "device" without a GPU.
 MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, int num_ranks);
 
 /// Samples a few batches of the run itself, since their size depends on the graph; allocates nothing lasting.

@@ -67,12 +67,16 @@ std::vector<std::string> TrainOptions::problems() const {
   rule(is_one_of(features, {"auto", "host", "device"}), "--features: auto, host or device");
   rule(is_one_of(sampler, {"auto", "host", "device"}), "--sampler: auto, host or device");
   rule(is_one_of(precision, {"fp32", "tf32", "bf16"}), "--precision: fp32, tf32 or bf16");
-  rule(device != "cpu" || precision == "fp32", "--precision: " + precision + " needs a GPU");
+  const bool may_be_on_gpu = device != "cpu";
+  rule(may_be_on_gpu || precision == "fp32", "--precision: " + precision + " needs a GPU");
+  rule(may_be_on_gpu || features != "device", "--features: device needs a GPU");
+  rule(may_be_on_gpu || sampler != "device", "--sampler: device needs a GPU");
   rule(workers >= 0 && workers <= 1024, "--workers: 1 to 1024, or 0 for the default");
   rule(threads >= 0 && threads <= 1024, "--threads: 1 to 1024, or 0 for the default");
   rule(slots == 0 || (slots >= 2 && slots <= 4096), "--slots: 2 to 4096, or 0 for the default");
   rule(is_one_of(comm, {"auto", "nccl", "mpi", "self"}), "--comm: auto, nccl, mpi or self");
   rule(comm_timeout >= 1, "--comm-timeout: at least 1 second");
+  rule(resume.empty() || out == resume, "--out: a resumed run goes on in its own directory, " + resume);
   rule(checkpoint_every >= 0, "--checkpoint-every: at least 0");
   rule(keep >= 1, "--keep: at least 1");
   rule(is_one_of(progress, {"auto", "plain", "none"}), "--progress: auto, plain or none");

@@ -292,7 +292,7 @@ struct Trainer::Impl {
                std::to_string(options.patience) + " epochs");
     result.metric = name_of(metric);
     result.best_epoch = progress.best_epoch;
-    result.valid = progress.best_valid;
+    if (progress.best_epoch > 0) result.valid = progress.best_valid;
     if (!dataset.test.empty()) {
       on_rank_0([&] { load_best_weights(checkpoints(), *model); });
       take_weights_of_rank_0(comm, device, *model, optimizer);

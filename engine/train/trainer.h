@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,8 @@ struct TrainResult {
   int interrupted_by = 0;  ///< the signal that ended it early, on whichever rank; 0 = none
   int best_epoch = 0;
   std::string metric{};                ///< "accuracy" | "rocauc" | "f1": what the next two are
-  double valid = 0;                    ///< of the best epoch
-  double test = 0;                     ///< of the best epoch's model
+  std::optional<double> valid{};       ///< of the best epoch; none without validation nodes
+  std::optional<double> test{};        ///< of the best epoch's model; none without test nodes
   EpochMetrics last_epoch{};           ///< its time columns end the run's report
   std::vector<EpochMetrics> epochs{};  ///< that this process trained
 };

@@ -144,7 +144,7 @@ class MultiLabel(unittest.TestCase):
     def test_what_a_run_leaves_behind(self):
         self.assertFalse((self.work / "run/confusion.json").exists())
         run = json.loads((self.work / "run/run.json").read_text())
-        self.assertEqual((run["dataset"]["task"], run["dataset"]["labels"]), ("multi-label", "3"))
+        self.assertEqual((run["dataset"]["task"], run["dataset"]["labels"]), ("multi-label", 3))
         self.assertIn("valid_rocauc", run["result"])
         self.assertIn("several labels, so there is no confusion matrix", (self.work / "run/report.html").read_text())
 

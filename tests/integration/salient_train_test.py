@@ -85,6 +85,9 @@ class SalientTrain(unittest.TestCase):
         status = json.loads((directory / "run.json").read_text())
         self.assertEqual(status["status"], "finished")
         self.assertEqual(status["dataset"]["source"], "synthetic")
+        self.assertIsInstance(status["dataset"]["nodes"], int)
+        self.assertEqual(status["result"]["valid_accuracy"],
+                         max(line["valid_accuracy"] for line in self.metrics("complete")))
         with open(directory / "metrics.csv") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual([row["epoch"] for row in rows], ["1", "2", "3"])
@@ -219,12 +222,11 @@ class SalientTrain(unittest.TestCase):
         self.train("seed-5", "--epochs", 2, "--seed", 5)
         self.assertEqual(self.losses("trials/trial-2"), self.losses("seed-5"))
         results = [json.loads((self.work / f"trials/trial-{i}/run.json").read_text())["result"] for i in (1, 2)]
-        tests = [float(r["test_accuracy"]) for r in results]
+        tests = [r["test_accuracy"] for r in results]
         summary = json.loads((self.work / "trials/run.json").read_text())
         self.assertEqual(summary["status"], "finished")
-        self.assertAlmostEqual(float(summary["result"]["test_accuracy"]), sum(tests) / 2, delta=2e-4)
-        self.assertAlmostEqual(float(summary["result"]["test_accuracy_deviation"]), abs(tests[0] - tests[1]) / 2 ** 0.5,
-                               delta=2e-4)
+        self.assertAlmostEqual(summary["result"]["test_accuracy"], sum(tests) / 2)
+        self.assertAlmostEqual(summary["result"]["test_accuracy_deviation"], abs(tests[0] - tests[1]) / 2 ** 0.5)
         shutil.rmtree(self.work / "trials/trial-2")  # as if it had been stopped before the second trial
         resumed = run("salient-train", "--resume", self.work / "trials")
         self.assertEqual(resumed.stdout.splitlines()[:2], lines[:2])
@@ -299,7 +301,8 @@ class SalientTrain(unittest.TestCase):
         for args, words in ((["--fanot", "3"], ["--fanout"]), (["--lr", "0"], ["--lr: above 0"]),
                             (["--lr", "nan"], ["--lr"]), (["--layers", "3", "--fanout", "3,3"], ["--fanout"]),
                             (["--model", "perceptron"], ["perceptron", "sage"]), (["--config", "absent.toml"], ["absent.toml"]),
-                            (["--epochs"], ["--epochs"]), (["stray"], ["stray"])):
+                            (["--epochs"], ["--epochs"]), (["stray"], ["stray"]),
+                            (["--features", "device"], ["--features", "GPU"]), (["--sampler", "device"], ["--sampler"])):
             with self.subTest(args=args):
                 result = run("salient-train", "--dataset", self.store, "--device", "cpu", *args)
                 self.assert_refused(result, 66 if "--config" in args else 2, *words)
@@ -308,6 +311,12 @@ class SalientTrain(unittest.TestCase):
         occupied.mkdir()
         (occupied / "file").write_text("mine")
         self.assert_refused(self.train_into(occupied), 2, "occupied")
+
+    @unittest.skipIf(shutil.which("nvidia-smi"), "a GPU is here")
+    def test_what_needs_a_gpu_says_that_there_is_none(self):
+        for option in (["--device", "cuda"], ["--precision", "tf32"], ["--features", "device"], ["--sampler", "device"]):
+            with self.subTest(option=option):
+                self.assert_refused(run("salient-train", "--dataset", self.store, "--log-level", "off", *option), 69, *option)
 
     def train_into(self, directory):
         return run("salient-train", "--dataset", self.store, "--out", directory, "--log-level", "off", *SMALL)

@@ -17,7 +17,7 @@ namespace {
 using test::Scratch;
 
 void write_run(const std::filesystem::path& directory, const std::string& status, const std::string& name = "cora",
-               const std::map<std::string, std::string>& result = {}) {
+               const Facts& result = {}) {
   write_run_json(directory,
                  {.program = "salient-train 0.1.0",
                   .placement = {{{"rank", "0"}, {"host", "here"}}},
@@ -42,7 +42,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 
 TEST(ReportPage, OfAFinishedRunHoldsEverything) {
   const Scratch scratch;
-  write_run(scratch.path(), "finished", "cora", {{"test_accuracy", "0.8123"}, {"best_epoch", "2"}});
+  write_run(scratch.path(), "finished", "cora", {{"test_accuracy", 0.812345}, {"best_epoch", 2}});
   {
     MetricsFiles files(scratch.path(), 1);
     for (int epoch = 1; epoch <= 3; ++epoch)
@@ -56,6 +56,7 @@ TEST(ReportPage, OfAFinishedRunHoldsEverything) {
   EXPECT_EQ(page.find("http-equiv=\"refresh\""), std::string::npos);
   const nlohmann::json data = data_of(page);
   EXPECT_EQ(data["run"]["placement"][0]["host"], "here");
+  EXPECT_EQ(data["run"]["result"], nlohmann::json::parse(R"({"test_accuracy": 0.812345, "best_epoch": 2})"));
   EXPECT_EQ(data["config"], nlohmann::json::parse(R"([["model", "sage"], ["epochs", "3"]])"));
   EXPECT_EQ(data["metrics"].size(), 3U);
   EXPECT_EQ(data["metrics"][2]["hop_nodes"], (std::vector<int>{8, 20}));
