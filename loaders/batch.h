@@ -26,6 +26,7 @@ inline constexpr std::size_t kBatchAlignment = 256;  ///< of every part of a sla
 enum class FeaturePlace : std::uint8_t {
   kHost,    ///< a worker writes x into the slab
   kDevice,  ///< the device gathers x from `nodes` after the copy; x crosses no bus
+  kCached,  ///< on the host, some of them on the device too: a worker writes the others, the device puts x together
 };
 
 /// One layer of the MFG inside a slab. Offsets are bytes from the slab's start.
@@ -38,21 +39,25 @@ struct HopLayout {
 };
 
 /// Where everything of a batch stands in its slab; the same offsets hold on host and device, so one copy moves all.
-/// Every part starts at a multiple of kBatchAlignment; x is the last, so that it can be left out of the copy.
+/// Every part starts at a multiple of kBatchAlignment; x is the last, so that it can be left out of the copy, and before it
+/// stand the rows that the device has not, of which there may be fewer than there is room for.
 struct BatchLayout {
   LocalId num_nodes = 0;  ///< N, rows of x
   LocalId num_seeds = 0;  ///< S, rows of y
   int feature_dim = 0;
   FeatureType feature_type = FeatureType::kF16;
-  LabelType label_type{};          ///< of a row of y
-  std::size_t y = 0;               ///< [S] rows of label_type
-  std::size_t nodes = 0;           ///< uint32 [N] global ids
-  std::vector<HopLayout> hops{};   ///< [L] outermost first
-  std::size_t x = 0;               ///< feature_type [N, feature_dim]
-  std::size_t prepared_bytes = 0;  ///< of the slab's beginning, which workers write and the copy moves
-  std::size_t bytes = 0;           ///< of the whole slab; more than prepared_bytes if x is gathered on the device
-
-  FeaturePlace place() const { return prepared_bytes == bytes ? FeaturePlace::kHost : FeaturePlace::kDevice; }
+  LabelType label_type{};  ///< of a row of y
+  FeaturePlace place = FeaturePlace::kHost;
+  std::size_t y = 0;              ///< [S] rows of label_type
+  std::size_t nodes = 0;          ///< uint32 [N] global ids
+  std::vector<HopLayout> hops{};  ///< [L] outermost first
+  std::size_t x_rows = 0;         ///< kCached: uint32 [N] rows of the cache, and behind its last one those of x_missed
+  std::size_t x_missed = 0;       ///< kCached: feature_type [M, feature_dim], room for M = N
+  std::size_t x = 0;              ///< feature_type [N, feature_dim]
+  std::size_t prepared_bytes =
+      0;                  ///< of the slab's beginning, which workers write and the copy moves; until the batch is
+                          ///< written, the most that it can be
+  std::size_t bytes = 0;  ///< of the whole slab; more than prepared_bytes if the device has to do with x
 };
 
 /// A prepared batch: a layout and the memory it describes. Borrowed from the loader until release.

@@ -65,8 +65,14 @@ LoaderOptions checked(LoaderOptions options) {
   require(options.num_workers >= 0, "a number of workers");
   if (options.num_slots == 0) options.num_slots = default_slots(options.num_workers);
   require(options.num_slots >= 2, "at least two slots");
-  require(options.to_device || options.device_features.data == nullptr, "features are gathered where the batches go");
+  require(options.to_device || (options.device_features.data == nullptr && options.feature_cache == nullptr),
+          "features are gathered where the batches go");
   return options;
+}
+
+FeaturePlace place_of(const LoaderOptions& options) {
+  if (options.feature_cache != nullptr) return FeaturePlace::kCached;
+  return options.device_features.data == nullptr ? FeaturePlace::kHost : FeaturePlace::kDevice;
 }
 
 }  // namespace
@@ -77,15 +83,19 @@ struct BatchLoader::Impl {
         num_slots(static_cast<std::size_t>(options.num_slots)),
         max_delivered(static_cast<std::size_t>(num_device_slabs(options.num_slots)) - 1),
         max_in_flight(num_slots - max_delivered) {
-    if (options.to_device) ring = make_device_ring(num_slots, max_delivered + 1, options.device_features);
+    if (options.to_device)
+      ring =
+          make_device_ring(num_slots, max_delivered + 1,
+                           options.feature_cache != nullptr ? options.feature_cache->table() : options.device_features);
     const auto replacement = options.with_replacement ? Replacement::kWith : Replacement::kWithout;
-    const auto place = options.device_features.data == nullptr ? FeaturePlace::kHost : FeaturePlace::kDevice;
+    const FeaturePlace place = place_of(options);
+    const NodeSet* const cached = options.feature_cache != nullptr ? &options.feature_cache->nodes() : nullptr;
     device_samplers = make_device_samplers(options, replacement);
     for (int w = 0; w < std::max(options.num_workers, 1); ++w) {
       if (device_samplers)
-        makers.emplace_back(dataset, device_samplers->make_handle(), place, options.row_of);
+        makers.emplace_back(dataset, device_samplers->make_handle(), place, options.row_of, cached);
       else
-        makers.emplace_back(dataset, options.fanouts, replacement, place, options.row_of);
+        makers.emplace_back(dataset, options.fanouts, replacement, place, options.row_of, cached);
     }
     for (std::size_t s = 0; s < num_slots; ++s) slots.emplace_back(ring ? ring.get() : options.pinner);
   }

@@ -9,6 +9,7 @@
 #include "loaders/batch_source.h"
 #include "loaders/dataset.h"
 #include "loaders/device_graph.h"
+#include "loaders/feature_cache.h"
 #include "loaders/host_slab.h"
 
 namespace salient {
@@ -23,6 +24,8 @@ struct LoaderOptions {
   PagePinner* pinner = nullptr;  ///< of the slabs, if they stay on the host; outlives the loader
   RowTable device_features{};  ///< the data set's rows in GPU memory, which outlive the loader; none = gathered on the
                                ///< host. Batches look the same, but only ids and the MFG are copied
+  const FeatureCache* feature_cache = nullptr;  ///< rows in GPU memory that are not gathered on the host; outlives the
+                                                ///< loader. Batches look the same
   const DeviceGraph* device_graph = nullptr;  ///< the data set's graph in GPU memory, which outlives the loader: it is
                                               ///< sampled there; null = on the host. Batches are the same
   std::span<const NodeId> row_of{};  ///< [V] the feature row of each node, and what a batch has in the place of its

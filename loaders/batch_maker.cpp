@@ -9,13 +9,15 @@
 namespace salient {
 
 BatchMaker::BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, FeaturePlace place,
-                       std::span<const NodeId> row_of)
+                       std::span<const NodeId> row_of, const NodeSet* cached)
     : BatchMaker(dataset, std::make_unique<HostBatchSampler>(dataset.graph, std::move(fanouts), replacement), place,
-                 row_of) {}
+                 row_of, cached) {}
 
 BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sampler, FeaturePlace place,
-                       std::span<const NodeId> row_of)
-    : dataset_(&dataset), sampler_(std::move(sampler)), place_(place), row_of_(row_of) {
+                       std::span<const NodeId> row_of, const NodeSet* cached)
+    : dataset_(&dataset), sampler_(std::move(sampler)), place_(place), row_of_(row_of), cached_(cached) {
+  require((place == FeaturePlace::kCached) == (cached != nullptr), "a cache where the features are cached");
+  require(cached == nullptr || row_of.empty(), "a cache knows nodes by their ids");
   require(
       place == FeaturePlace::kDevice ||
           dataset.features.row_bytes == static_cast<std::size_t>(dataset.feature_dim) * size_of(dataset.feature_type),
@@ -29,7 +31,26 @@ void BatchMaker::sample(const BatchRequest& request, Batch& batch) {
   batch.layout = lay_out_batch(shape, static_cast<LocalId>(request.seeds.size()), *dataset_, place_);
 }
 
-void BatchMaker::write(const Batch& batch, std::byte* slab) {
+/// @return  the end of what it wrote, in the slab
+std::size_t BatchMaker::write_missed_rows(const BatchLayout& layout, std::byte* slab) {
+  constexpr std::size_t kAhead = 32;  // prefetch distance
+  const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
+  const auto* const nodes = reinterpret_cast<const NodeId*>(slab + layout.nodes);
+  auto* const rows = reinterpret_cast<std::uint32_t*>(slab + layout.x_rows);
+  const auto num_cached = static_cast<std::uint32_t>(cached_->size());
+  missed_.clear();
+  for (std::size_t i = 0; i < num_nodes; ++i) {
+    if (i + kAhead < num_nodes) cached_->prefetch(nodes[i + kAhead]);
+    rows[i] = cached_->place_of(nodes[i]);
+    if (rows[i] != NodeSet::kAbsent) continue;
+    rows[i] = num_cached + static_cast<std::uint32_t>(missed_.size());
+    missed_.push_back(nodes[i]);
+  }
+  gather_rows(dataset_->features, missed_.data(), missed_.size(), slab + layout.x_missed);
+  return layout.x_missed + missed_.size() * dataset_->features.row_bytes;
+}
+
+void BatchMaker::write(Batch& batch, std::byte* slab) {
   const BatchLayout& layout = batch.layout;
   const auto locals = [&](std::size_t offset) { return reinterpret_cast<LocalId*>(slab + offset); };
   auto* const nodes = reinterpret_cast<NodeId*>(slab + layout.nodes);
@@ -40,6 +61,7 @@ void BatchMaker::write(const Batch& batch, std::byte* slab) {
   if (!row_of_.empty())
     for (std::size_t i = 0; i < num_nodes; ++i) nodes[i] = row_of_[nodes[i]];
   if (place_ == FeaturePlace::kHost) gather_rows(dataset_->features, nodes, num_nodes, slab + layout.x);
+  if (place_ == FeaturePlace::kCached) batch.layout.prepared_bytes = write_missed_rows(layout, slab);
   gather_rows(dataset_->label_table().rows(), seeds_.data(), seeds_.size(), slab + layout.y);
 }
 

@@ -7,6 +7,7 @@
 
 #include "loaders/batch.h"
 #include "loaders/dataset.h"
+#include "loaders/node_set.h"
 #include "sampler/batch_sampler.h"
 
 namespace salient {
@@ -20,33 +21,39 @@ class BatchMaker {
  public:
   /// @param dataset  outlives the maker.
   /// @param place    kDevice: x is not written.
-  /// @param row_of   as LoaderOptions::row_of.
+  /// @param row_of   as LoaderOptions::row_of; not with kCached.
+  /// @param cached   kCached: nodes whose rows the device has; outlives the maker.
   BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, FeaturePlace place,
-             std::span<const NodeId> row_of = {});
+             std::span<const NodeId> row_of = {}, const NodeSet* cached = nullptr);
 
   /// The same with a sampler of the caller's choice.
   BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sampler, FeaturePlace place,
-             std::span<const NodeId> row_of = {});
+             std::span<const NodeId> row_of = {}, const NodeSet* cached = nullptr);
 
   /// Samples the request's MFG and lays out its slab: fills `batch` except for where its data is.
   /// @throws as BatchSampler::sample().
   void sample(const BatchRequest& request, Batch& batch);
 
-  /// Writes what was sampled last into `slab`: features and labels gathered, ids and MFG copied.
+  /// Writes what was sampled last into `slab`: features and labels gathered, ids and MFG copied. Sets
+  /// batch.layout.prepared_bytes to what was written.
   /// @param slab  [batch.layout.prepared_bytes], aligned to kBatchAlignment.
   /// Oracle:      gather_rows_reference(), and the MFG's own arrays.
-  void write(const Batch& batch, std::byte* slab);
+  void write(Batch& batch, std::byte* slab);
 
   /// What was sampled last will not be written; what it held is free for other makers.
   void drop() noexcept { sampler_->drop(); }
 
  private:
+  std::size_t write_missed_rows(const BatchLayout& layout, std::byte* slab);
+
   const Dataset* dataset_;
   std::unique_ptr<BatchSampler> sampler_;
   FeaturePlace place_;
   std::span<const NodeId> row_of_;
-  std::span<const NodeId> seeds_{};         // of the batch sampled last
+  std::span<const NodeId> seeds_{};  // of the batch sampled last
+  const NodeSet* cached_;
   std::vector<MfgMemory::Hop> hop_memory_;  // scratch of write()
+  std::vector<NodeId> missed_;              // likewise
 };
 
 }  // namespace salient

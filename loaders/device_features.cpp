@@ -7,13 +7,27 @@
 #include "engine/core/error.h"
 #include "engine/cuda/cuda.h"
 #include "loaders/device_upload.h"
+#include "loaders/gather_rows.h"
 
 namespace salient {
 
 void DeviceFeatures::Free::operator()(std::byte* memory) const noexcept { (void)cudaFree(memory); }
 
 DeviceFeatures::DeviceFeatures(RowTable host) : table_(host) {
-  const std::size_t bytes = host.num_rows * host.row_bytes;
+  allocate(host.num_rows);
+  upload("features to the GPU", host.data, host.num_rows * host.row_bytes, memory_.get());
+}
+
+DeviceFeatures::DeviceFeatures(RowTable host, std::span<const NodeId> rows) : table_(host) {
+  allocate(rows.size());
+  const auto write = [&](std::size_t first, std::size_t count, std::byte* out) {
+    gather_rows(host, rows.data() + first, count, out);
+  };
+  upload("features to the GPU", rows.size(), host.row_bytes, write, memory_.get());
+}
+
+void DeviceFeatures::allocate(std::size_t num_rows) {
+  const std::size_t bytes = num_rows * table_.row_bytes;
   void* raw = nullptr;
   if (cudaMalloc(&raw, std::max<std::size_t>(bytes, 1)) != cudaSuccess) {
     (void)cudaGetLastError();
@@ -22,7 +36,7 @@ DeviceFeatures::DeviceFeatures(RowTable host) : table_(host) {
   }
   memory_.reset(static_cast<std::byte*>(raw));
   table_.data = memory_.get();
-  upload("features to the GPU", host.data, bytes, memory_.get());
+  table_.num_rows = num_rows;
 }
 
 }  // namespace salient

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 
+#include "engine/core/types.h"
 #include "loaders/row_table.h"
 
 namespace salient {
@@ -18,10 +20,15 @@ class DeviceFeatures {
   /// @throws Error{kDeviceMemory} if it does not fit; Error{kNoDevice} in a CPU build.
   explicit DeviceFeatures(RowTable host);
 
+  /// The same of some rows: row i of the copy is row rows[i].
+  DeviceFeatures(RowTable host, std::span<const NodeId> rows);
+
   /// The rows, in device memory: for LoaderOptions::device_features.
   RowTable table() const { return table_; }
 
  private:
+  void allocate(std::size_t num_rows);
+
   struct Free {
     void operator()(std::byte* memory) const noexcept;
   };

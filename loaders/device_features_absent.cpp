@@ -8,6 +8,8 @@ DeviceFeatures::DeviceFeatures(RowTable) {
   fail(ErrorKind::kNoDevice, "--features device: this is a build without CUDA; use --features host");
 }
 
+DeviceFeatures::DeviceFeatures(RowTable host, std::span<const NodeId>) : DeviceFeatures(host) {}
+
 void DeviceFeatures::Free::operator()(std::byte*) const noexcept {}
 
 }  // namespace salient

@@ -79,9 +79,7 @@ class CudaDeviceRing final : public DeviceRing {
     std::byte* const memory = slab.memory.reserve(layout.bytes);
     lap.started.record(stream_.get());
     cuda_check(cudaMemcpyAsync(memory, data, layout.prepared_bytes, cudaMemcpyHostToDevice, stream_.get()));
-    if (layout.place() == FeaturePlace::kDevice)
-      gather_rows(features_, reinterpret_cast<const NodeId*>(memory + layout.nodes),
-                  static_cast<std::size_t>(layout.num_nodes), memory + layout.x, stream_.get());
+    gather(layout, memory);
     lap.copied.record(stream_.get());
     lap.is_pending = true;
     lap.batch = batch;
@@ -118,6 +116,16 @@ class CudaDeviceRing final : public DeviceRing {
   }
 
  private:
+  /// What the device has to do with x.
+  void gather(const BatchLayout& layout, std::byte* memory) const {
+    if (layout.place == FeaturePlace::kHost) return;
+    const bool is_cached = layout.place == FeaturePlace::kCached;
+    const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
+    const RowTable missed{memory + layout.x_missed, is_cached ? num_nodes : 0, features_.row_bytes};
+    gather_rows(features_, missed, reinterpret_cast<const NodeId*>(memory + (is_cached ? layout.x_rows : layout.nodes)),
+                num_nodes, memory + layout.x, stream_.get());
+  }
+
   void use_device() const { cuda_check(cudaSetDevice(device_)); }
 
   void trace(const Lap& lap) const {

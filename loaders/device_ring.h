@@ -43,14 +43,14 @@ class DeviceRing : public PagePinner {
   /// Blocks until no copy reads a pinned slab, so that they may go. For destructors: errors are dropped.
   virtual void quiesce() noexcept = 0;
 
-  /// Seconds that the copies of this epoch, and gathers on the device, took on the copy stream. Waits for those not yet over. Consumer's thread,
-  /// when no worker is active.
+  /// Seconds that the copies of this epoch, and gathers on the device, took on the copy stream. Waits for those not yet
+  /// over. Consumer's thread, when no worker is active.
   virtual double transfer_seconds() = 0;
 };
 
 /// On the current device. @throws Error{kNoDevice} in a CPU build.
 ///
-/// @param features  rows in device memory, for batches laid out with FeaturePlace::kDevice; outlive the ring.
+/// @param features  rows in device memory, for batches laid out with FeaturePlace::kDevice or kCached; outlive the ring.
 std::unique_ptr<DeviceRing> make_device_ring(std::size_t num_host_slabs, std::size_t num_device_slabs,
                                              RowTable features = {});
 

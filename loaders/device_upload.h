@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 namespace salient {
 
@@ -11,5 +12,13 @@ namespace salient {
 /// @param from  [bytes] host
 /// @param to    [bytes] device
 void upload(const char* what, const std::byte* from, std::size_t bytes, std::byte* to);
+
+/// The same of items that are put together on the way.
+///
+/// @param item_bytes  at most 64 MiB
+/// @param write       (first, count, out) writes items to [count * item_bytes]; on many threads at a time
+/// @param to          [num_items * item_bytes] device
+void upload(const char* what, std::size_t num_items, std::size_t item_bytes,
+            const std::function<void(std::size_t, std::size_t, std::byte*)>& write, std::byte* to);
 
 }  // namespace salient

@@ -13,6 +13,7 @@
 #include "loaders/batch.h"
 #include "loaders/batch_loader.h"
 #include "loaders/device_graph.h"
+#include "loaders/node_set.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/seed_order.h"
 
@@ -35,7 +36,9 @@ std::int64_t with_head_room(std::size_t bytes) {
 
 BatchNeed probe(const TrainOptions& options, const Dataset& dataset, const std::vector<int>& fanouts,
                 std::span<const NodeId> seeds, std::size_t batch_size) {
-  const FeaturePlace place = options.features == "device" ? FeaturePlace::kDevice : FeaturePlace::kHost;
+  const FeaturePlace place = options.features == "device"   ? FeaturePlace::kDevice
+                             : options.features == "cached" ? FeaturePlace::kCached
+                                                            : FeaturePlace::kHost;
   NeighborSampler sampler(dataset.graph, fanouts);
   Mfg mfg;
   BatchNeed need;
@@ -65,6 +68,22 @@ std::string in_column(const std::string& text) {
   return std::string(kWidth - std::min(kWidth, text.size()), ' ') + text;
 }
 
+constexpr double kLeastCachedShare = 0.02;  // of the rows; with fewer of them a cache is not chosen
+constexpr double kCacheOfTheRest = 0.9;     // of the memory that is left, since what is planned are estimates
+
+/// "12 %"
+std::string cached_share(const MemoryPlan& plan, const Dataset& dataset) {
+  return fixed(100 * static_cast<double>(plan.cached_rows) / static_cast<double>(dataset.num_nodes()), 0) + " %";
+}
+
+/// Rows of `plan.device_available` that nothing else in the plan needs, or of what --cache-gb allows.
+std::size_t rows_to_cache(const TrainOptions& options, const Dataset& dataset, const MemoryPlan& plan) {
+  const auto rest = static_cast<double>(std::max<std::int64_t>(0, plan.device_available - plan.device_bytes));
+  const double bytes = options.cache_gb > 0 ? options.cache_gb * 1e9 : rest * kCacheOfTheRest;
+  const double rows = bytes / static_cast<double>(std::max<std::size_t>(1, dataset.features.row_bytes));
+  return static_cast<std::size_t>(std::min(rows, static_cast<double>(dataset.num_nodes())));
+}
+
 std::int64_t feature_bytes(const Dataset& dataset) {
   return static_cast<std::int64_t>(dataset.features.num_rows * dataset.features.row_bytes);
 }
@@ -73,16 +92,18 @@ std::int64_t feature_bytes(const Dataset& dataset) {
 
 MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, int num_ranks) {
   if (!device.is_cuda()) {
-    if (options.features == "device") fail(ErrorKind::kNoDevice, "--features device needs a GPU, and there is none");
+    if (options.features == "device" || options.features == "cached")
+      fail(ErrorKind::kNoDevice, "--features " + options.features + " needs a GPU, and there is none");
     if (options.sampler == "device") fail(ErrorKind::kNoDevice, "--sampler device needs a GPU, and there is none");
     options.features = options.sampler = "host";
     return plan_memory(options, dataset, device, num_ranks);
   }
-  const auto choices = [](const std::string& told) {
-    return told == "auto" ? std::vector<std::string>{"device", "host"} : std::vector{told};
+  const auto choices = [](const std::string& told, std::vector<std::string> from_best) {
+    return told == "auto" ? std::move(from_best) : std::vector{told};
   };
-  const std::vector<std::string> feature_choices = choices(options.features),
-                                 sampler_choices = choices(options.sampler);
+  const std::vector<std::string> feature_choices = choices(options.features, {"device", "cached", "host"}),
+                                 sampler_choices = choices(options.sampler, {"device", "host"});
+  const bool may_cache_nothing = feature_choices.size() == 1;
   MemoryPlan plan;
   const auto take_first_that_fits = [&] {  // or else the last, which needs the least
     for (const std::string& features : feature_choices)
@@ -90,13 +111,18 @@ MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const Co
         options.features = features;
         options.sampler = sampler;
         plan = plan_memory(options, dataset, device, num_ranks);
-        if (plan.device_bytes <= plan.device_available) return;
+        const bool is_worth_it =
+            features != "cached" || may_cache_nothing ||
+            static_cast<double>(plan.cached_rows) >= kLeastCachedShare * static_cast<double>(dataset.num_nodes());
+        if (plan.device_bytes <= plan.device_available && is_worth_it) return;
       }
   };
   take_first_that_fits();
+  options.cached_rows = plan.cached_rows;
   const auto where = [](const std::string& choice) { return choice == "device" ? "GPU" : "host"; };
-  log_info("features (" + gigabytes(feature_bytes(dataset)) + ") in " + where(options.features) +
-           " memory, sampling on the " + where(options.sampler) + " (graph " + gigabytes(dataset.graph.num_bytes()) +
+  log_info("features (" + gigabytes(feature_bytes(dataset)) + ") in " + where(options.features) + " memory, " +
+           (options.features == "cached" ? cached_share(plan, dataset) + " of them on the GPU too, " : "") +
+           "sampling on the " + where(options.sampler) + " (graph " + gigabytes(dataset.graph.num_bytes()) +
            "): the run needs " + gigabytes_needed(plan.device_bytes) + " of the " + gigabytes(plan.device_available) +
            " free on the GPU");
   return plan;
@@ -147,6 +173,11 @@ MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, cons
   add("libraries and buffers", gpu ? std::int64_t{2} << 30 : std::int64_t{300} << 20, gpu ? std::int64_t{1} << 30 : 0);
   plan.host_available = std::max<std::int64_t>(0, available_host_bytes());
   if (const auto memory = device.memory()) plan.device_available = memory->free_bytes;
+  if (options.features == "cached") {
+    plan.cached_rows = rows_to_cache(options, dataset, plan);
+    add("cache of " + cached_share(plan, dataset) + " of the feature rows", node_set_bytes(dataset.num_nodes()),
+        static_cast<std::int64_t>(plan.cached_rows * dataset.features.row_bytes));
+  }
   return plan;
 }
 
@@ -176,7 +207,7 @@ void check(const MemoryPlan& plan) {
     fail(ErrorKind::kDeviceMemory,
          "the run needs " + gigabytes_needed(plan.device_bytes) + " of GPU memory, available are " +
              gigabytes(plan.device_available) +
-             "; lower --batch-size, --eval-batch-size or --hidden, or use --features host or --sampler host");
+             "; lower --batch-size, --eval-batch-size or --hidden, or use --features cached or --sampler host");
 }
 
 }  // namespace salient

@@ -20,19 +20,21 @@ struct MemoryPlan {
   std::vector<Line> lines{};
   std::int64_t host_bytes = 0, device_bytes = 0;          ///< sums, file mappings left out
   std::int64_t host_available = 0, device_available = 0;  ///< now; device 0 on a CPU
+  std::size_t cached_rows = 0;                            ///< with --features cached
 };
 
-/// Sets options.features and options.sampler to "host" or "device", what they mean on this machine. "auto" is the device
-/// if everything else fits beside it; where only one of features and graph fits, the features have it. Said in one line
-/// at log level info where there is a GPU.
-/// @param options    resolved for the machine, but for these two.
+/// Sets options.features and options.sampler to what they mean on this machine, and options.cached_rows to how many fit.
+/// "auto" is the device if everything else fits beside it; where only one of features and graph fits, the features have
+/// it; where neither all features nor the graph beside them do, the graph has it, and as many feature rows as are left
+/// room for, if they are worth it. Said in one line at log level info where there is a GPU.
+/// @param options    resolved for the machine, but for these.
 /// @param num_ranks  that share a --global-batch-size
 /// @return           the plan of the run so resolved.
-/// @throws Error{kNoDevice} for "device" without a GPU.
+/// @throws Error{kNoDevice} for "device" or "cached" without a GPU.
 MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, int num_ranks);
 
 /// Samples a few batches of the run itself, since their size depends on the graph; allocates nothing lasting.
-/// @param options    resolved: features and sampler are "host" or "device".
+/// @param options    resolved, but for cached_rows.
 /// @param num_ranks  as above
 MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, int num_ranks);
 

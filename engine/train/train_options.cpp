@@ -64,12 +64,14 @@ std::vector<std::string> TrainOptions::problems() const {
   rule(weight_decay >= 0, "--weight-decay: at least 0");
   rule(eval_every >= 1, "--eval-every: at least 1");
   rule(is_one_of(device, {"auto", "cpu", "cuda"}), "--device: auto, cpu or cuda");
-  rule(is_one_of(features, {"auto", "host", "device"}), "--features: auto, host or device");
+  rule(is_one_of(features, {"auto", "host", "cached", "device"}), "--features: auto, host, cached or device");
+  rule(cache_gb >= 0, "--cache-gb: at least 0");
+  rule(cache_gb == 0 || features == "cached", "--cache-gb: only with --features cached");
   rule(is_one_of(sampler, {"auto", "host", "device"}), "--sampler: auto, host or device");
   rule(is_one_of(precision, {"fp32", "tf32", "bf16"}), "--precision: fp32, tf32 or bf16");
   const bool may_be_on_gpu = device != "cpu";
   rule(may_be_on_gpu || precision == "fp32", "--precision: " + precision + " needs a GPU");
-  rule(may_be_on_gpu || features != "device", "--features: device needs a GPU");
+  rule(may_be_on_gpu || (features != "device" && features != "cached"), "--features: " + features + " needs a GPU");
   rule(may_be_on_gpu || sampler != "device", "--sampler: device needs a GPU");
   rule(workers >= 0 && workers <= 1024, "--workers: 1 to 1024, or 0 for the default");
   rule(threads >= 0 && threads <= 1024, "--threads: 1 to 1024, or 0 for the default");

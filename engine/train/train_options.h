@@ -1,6 +1,7 @@
 // engine/train/train_options.h - everything a training run depends on: one struct, one list, one set of rules.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -43,6 +44,8 @@ struct TrainOptions {
   int eval_every = 1;
   std::string device = "auto";
   std::string features = "auto";
+  double cache_gb = 0;
+  std::size_t cached_rows = 0;  ///< no option: what choose_places() makes of `cache_gb`
   std::string sampler = "auto";
   std::string precision = "fp32";
   int workers = 0;
@@ -103,7 +106,10 @@ void visit_fields(Self& self, Visit&& field) {
   field("eval-batch-size", self.eval_batch_size, "seeds per evaluation batch");
   field("eval-every", self.eval_every, "epochs between validations; the last epoch is always validated");
   field("device", self.device, "auto | cpu | cuda");
-  field("features", self.features, "host | device: where feature rows live; auto: in GPU memory if they fit");
+  field(
+      "features", self.features,
+      "host | cached | device: in host memory, the most used rows on the GPU too, or all on the GPU; auto: what fits");
+  field("cache-gb", self.cache_gb, "GPU memory for the rows of --features cached; 0 = what is left");
   field("sampler", self.sampler,
         "host | device: who samples; auto: the GPU if the graph fits too; batches are the same");
   field("precision", self.precision, "fp32 | tf32 | bf16: how a GPU multiplies matrices; all else is fp32");

@@ -32,6 +32,7 @@
 #include "loaders/batch_loader.h"
 #include "loaders/device_features.h"
 #include "loaders/device_graph.h"
+#include "loaders/feature_cache.h"
 #include "models/model.h"
 #include "models/ops/operators.h"
 #include "models/tensors.h"
@@ -71,6 +72,8 @@ struct Trainer::Impl {
         model(make_model(model_options_of(options, dataset))),
         optimizer((model->to(device.torch_device()), *model), {.lr = options.lr, .weight_decay = options.weight_decay}),
         device_features(options.features == "device" ? std::optional<DeviceFeatures>(dataset.features) : std::nullopt),
+        feature_cache(options.features == "cached" ? std::make_unique<FeatureCache>(dataset, options.cached_rows)
+                                                   : nullptr),
         device_graph(options.sampler == "device" ? std::make_unique<DeviceGraph>(dataset.graph) : nullptr),
         source(batch_source ? std::move(batch_source)
                             : std::make_unique<BatchLoader>(dataset, loader_options(options.fanout))),
@@ -89,6 +92,7 @@ struct Trainer::Impl {
             .num_slots = options.slots,
             .to_device = device.is_cuda(),
             .device_features = device_features ? device_features->table() : RowTable{},
+            .feature_cache = feature_cache.get(),
             .device_graph = device_graph.get()};
   }
 
@@ -313,6 +317,7 @@ struct Trainer::Impl {
   std::shared_ptr<Model> model;
   FlatAdam optimizer;
   std::optional<DeviceFeatures> device_features;  // --features device
+  std::unique_ptr<FeatureCache> feature_cache;    // --features cached
   std::unique_ptr<DeviceGraph> device_graph;      // --sampler device
   std::unique_ptr<BatchSource> source;
   BatchLoader eval_loader;

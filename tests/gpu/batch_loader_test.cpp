@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <vector>
 
@@ -65,12 +66,14 @@ class BatchLoaderPlaces : public BatchLoaderOnDevice, public ::testing::WithPara
 
 TEST_P(BatchLoaderPlaces, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
   const DeviceFeatures features(dataset_.features);
+  const FeatureCache cache(dataset_, dataset_.num_nodes() / 3);
   const DeviceGraph graph(dataset_.graph);
   for (const int num_workers : {0, 1, 2, 8})
     for (const int num_slots : {2, 3, 8}) {
       SCOPED_TRACE(testing::Message() << num_workers << " workers, " << num_slots << " slots");
       LoaderOptions chosen = options(num_workers, num_slots);
       if (GetParam().features == FeaturePlace::kDevice) chosen.device_features = features.table();
+      if (GetParam().features == FeaturePlace::kCached) chosen.feature_cache = &cache;
       if (GetParam().is_graph_on_device) chosen.device_graph = &graph;
       BatchLoader loader(dataset_, chosen);
       for (int epoch = 0; epoch < 2; ++epoch) {
@@ -84,7 +87,7 @@ TEST_P(BatchLoaderPlaces, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
         ASSERT_EQ(capture.batches.size(), requests_.size());
         for (std::size_t b = 0; b < requests_.size(); ++b) {
           Batch batch = capture.batches[b];
-          EXPECT_EQ(batch.layout.place(), GetParam().features);
+          EXPECT_EQ(batch.layout.place, GetParam().features);
           batch.data = capture.slabs[b].data();
           test::expect_reference_batch(batch, dataset_, kFanouts, requests_[b]);
         }
@@ -94,14 +97,36 @@ TEST_P(BatchLoaderPlaces, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
     }
 }
 
+std::string name_of(const Places& places) {
+  const std::array features{"host", "device", "cached"};  // as FeaturePlace has them
+  return std::string("features_") + features[static_cast<std::size_t>(places.features)] +
+         (places.is_graph_on_device ? "_graph_device" : "_graph_host");
+}
+
 INSTANTIATE_TEST_SUITE_P(All, BatchLoaderPlaces,
                          ::testing::Values(Places{FeaturePlace::kHost, false}, Places{FeaturePlace::kDevice, false},
-                                           Places{FeaturePlace::kHost, true}, Places{FeaturePlace::kDevice, true}),
-                         [](const auto& test) {
-                           return std::string(test.param.features == FeaturePlace::kHost ? "features_host"
-                                                                                         : "features_device") +
-                                  (test.param.is_graph_on_device ? "_graph_device" : "_graph_host");
-                         });
+                                           Places{FeaturePlace::kCached, false}, Places{FeaturePlace::kHost, true},
+                                           Places{FeaturePlace::kDevice, true}, Places{FeaturePlace::kCached, true}),
+                         [](const auto& test) { return name_of(test.param); });
+
+TEST_F(BatchLoaderOnDevice, ACacheOfNoneOrOfAllRowsGivesTheSameBatches) {
+  for (const std::size_t num_cached : {std::size_t{0}, dataset_.num_nodes()}) {
+    const FeatureCache cache(dataset_, num_cached);
+    LoaderOptions chosen = options(2, 4);
+    chosen.feature_cache = &cache;
+    BatchLoader loader(dataset_, chosen);
+    loader.start(requests_);
+    Capture capture;
+    while (const Batch* batch = loader.next(stream_.get())) capture.take(*batch, stream_);
+    stream_.wait();
+    ASSERT_EQ(capture.batches.size(), requests_.size());
+    for (std::size_t b = 0; b < requests_.size(); ++b) {
+      Batch batch = capture.batches[b];
+      batch.data = capture.slabs[b].data();
+      test::expect_reference_batch(batch, dataset_, kFanouts, requests_[b]);
+    }
+  }
+}
 
 // More than one piece of the upload, and a last one that is not full.
 TEST(DeviceFeaturesTest, HoldsEveryRow) {
@@ -113,6 +138,22 @@ TEST(DeviceFeaturesTest, HoldsEveryRow) {
   EXPECT_EQ(features.table().row_bytes, row_bytes);
   cuda_check(cudaMemcpy(read.data(), features.table().data, read.size(), cudaMemcpyDeviceToHost));
   EXPECT_EQ(read, rows);
+}
+
+TEST(DeviceFeaturesTest, HoldsTheRowsAskedForInTheirOrder) {
+  const std::size_t num_rows = 120'000, row_bytes = 1000;
+  std::vector<std::byte> rows(num_rows * row_bytes), expected, read;
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::byte>((i * 2654435761u) >> 13);
+  std::vector<NodeId> chosen;
+  for (std::size_t i = 0; i < 100'001; ++i) chosen.push_back(static_cast<NodeId>(i * 7919 % num_rows));
+  const RowTable table{.data = rows.data(), .num_rows = num_rows, .row_bytes = row_bytes};
+  const DeviceFeatures features(table, chosen);
+  EXPECT_EQ(features.table().num_rows, chosen.size());
+  expected.resize(chosen.size() * row_bytes);
+  read.resize(expected.size());
+  gather_rows_reference(table, chosen.data(), chosen.size(), expected.data());
+  cuda_check(cudaMemcpy(read.data(), features.table().data, read.size(), cudaMemcpyDeviceToHost));
+  EXPECT_EQ(read, expected);
 }
 
 TEST(DeviceFeaturesTest, SaysWhatToDoWhenTheyDoNotFit) {

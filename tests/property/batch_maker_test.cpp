@@ -92,11 +92,53 @@ TEST(BatchMaker, TakesFeatureRowsInAnotherOrder) {
             test::part<std::int32_t>(expected, batch.layout.y, 50));
 }
 
+// What the device does with it: rows of the cache, and behind them those that the worker wrote.
+TEST(BatchMaker, OfCachedFeaturesOnlyTheOtherRowsAreWritten) {
+  const Dataset dataset = test::generated_dataset(300, 8, 7);
+  const BatchRequest request{{1, 0, 0}, dataset.train.first(50)};
+  BatchMaker plain(dataset, kFanouts, Replacement::kWithout, FeaturePlace::kHost);
+  Batch expected, batch;
+  plain.sample(request, expected);
+  std::vector<std::byte> expected_slab(expected.layout.bytes);
+  plain.write(expected, expected_slab.data());
+  expected.data = expected_slab.data();
+  const auto num_nodes = static_cast<std::size_t>(expected.layout.num_nodes);
+  const std::size_t row_bytes = dataset.features.row_bytes;
+  for (const std::size_t num_cached : {0u, 1u, 100u, 300u}) {
+    const std::vector<NodeId> members = most_connected_nodes(dataset.graph, num_cached);
+    const NodeSet cached(dataset.num_nodes(), members);
+    BatchMaker maker(dataset, kFanouts, Replacement::kWithout, FeaturePlace::kCached, {}, &cached);
+    maker.sample(request, batch);
+    std::vector<std::byte> slab(batch.layout.prepared_bytes);
+    maker.write(batch, slab.data());
+    batch.data = slab.data();
+    EXPECT_EQ(test::part<NodeId>(batch, batch.layout.nodes, num_nodes),
+              test::part<NodeId>(expected, expected.layout.nodes, num_nodes));
+    const std::vector<std::uint32_t> rows = test::part<std::uint32_t>(batch, batch.layout.x_rows, num_nodes);
+    std::size_t num_missed = 0;
+    for (std::size_t i = 0; i < num_nodes; ++i) {
+      const bool is_cached = rows[i] < members.size();
+      if (!is_cached) {
+        ASSERT_EQ(rows[i], members.size() + num_missed);
+        ++num_missed;
+      }
+      const std::byte* const row = is_cached
+                                       ? dataset.features.data + members[rows[i]] * row_bytes
+                                       : slab.data() + batch.layout.x_missed + (rows[i] - members.size()) * row_bytes;
+      ASSERT_EQ(std::memcmp(row, expected_slab.data() + expected.layout.x + i * row_bytes, row_bytes), 0);
+    }
+    EXPECT_EQ(batch.layout.prepared_bytes, batch.layout.x_missed + num_missed * row_bytes);
+    EXPECT_EQ(num_missed == 0, num_cached == 300);
+  }
+}
+
 TEST(BatchMaker, LayoutHasNoOverlapsAndAlignedParts) {
   const Dataset dataset = test::generated_dataset(300, 8, 7);
-  for (const FeaturePlace place : {FeaturePlace::kHost, FeaturePlace::kDevice}) {
+  const NodeSet cached(dataset.num_nodes(), most_connected_nodes(dataset.graph, 100));
+  for (const FeaturePlace place : {FeaturePlace::kHost, FeaturePlace::kDevice, FeaturePlace::kCached}) {
     Batch batch;
-    BatchMaker(dataset, kFanouts, Replacement::kWithout, place).sample({{1, 0, 0}, dataset.train.first(50)}, batch);
+    BatchMaker(dataset, kFanouts, Replacement::kWithout, place, {}, place == FeaturePlace::kCached ? &cached : nullptr)
+        .sample({{1, 0, 0}, dataset.train.first(50)}, batch);
     const BatchLayout& layout = batch.layout;
     std::vector<std::pair<std::size_t, std::size_t>> parts;  // offset, bytes
     parts.emplace_back(layout.y, 50 * 4);
@@ -105,8 +147,12 @@ TEST(BatchMaker, LayoutHasNoOverlapsAndAlignedParts) {
       parts.emplace_back(hop.indptr, (static_cast<std::size_t>(hop.num_dst) + 1) * 4);
       parts.emplace_back(hop.indices, static_cast<std::size_t>(hop.num_edges) * 4);
     }
-    EXPECT_EQ(layout.place(), place);
+    EXPECT_EQ(layout.place, place);
     EXPECT_EQ(layout.prepared_bytes, place == FeaturePlace::kHost ? layout.bytes : layout.x);
+    if (place == FeaturePlace::kCached) {
+      parts.emplace_back(layout.x_rows, static_cast<std::size_t>(layout.num_nodes) * 4);
+      parts.emplace_back(layout.x_missed, static_cast<std::size_t>(layout.num_nodes) * 14);
+    }
     parts.emplace_back(layout.x, static_cast<std::size_t>(layout.num_nodes) * 14);
     std::size_t end = 0;
     for (const auto& [offset, bytes] : parts) {

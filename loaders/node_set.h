@@ -1,0 +1,55 @@
+// loaders/node_set.h - some nodes of a graph, numbered by their ids' order.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/core/types.h"
+#include "sampler/csr_graph.h"
+
+namespace salient {
+
+/// Answers from one cache line whether a node is in it and how many members have lower ids. It takes 2 bits per node of the
+/// graph, so that all cores can keep much of it in their caches.
+class NodeSet {
+ public:
+  static constexpr std::uint32_t kAbsent = 0xFFFFFFFF;
+
+  /// @param members  ascending, distinct, each below `num_nodes`.
+  NodeSet(std::size_t num_nodes, std::span<const NodeId> members);
+
+  /// The number of members with lower ids, or kAbsent. @param node  below num_nodes
+  std::uint32_t place_of(NodeId node) const {
+    const Word& word = words_[node / kBits];
+    const std::uint32_t bit = std::uint32_t{1} << (node % kBits);
+    if ((word.members & bit) == 0) return kAbsent;
+    return word.before + static_cast<std::uint32_t>(std::popcount(word.members & (bit - 1)));
+  }
+
+  /// Hints that `node` will be asked for soon.
+  void prefetch(NodeId node) const { __builtin_prefetch(&words_[node / kBits]); }
+
+  std::size_t size() const { return size_; }
+
+ private:
+  static constexpr std::uint32_t kBits = 32;
+  struct Word {
+    std::uint32_t members = 0;
+    std::uint32_t before = 0;  // members in all words before
+  };
+  std::vector<Word> words_;
+  std::size_t size_ = 0;
+};
+
+/// What a NodeSet of a graph takes.
+constexpr std::int64_t node_set_bytes(std::size_t num_nodes) { return static_cast<std::int64_t>(num_nodes / 4); }
+
+/// The `count` nodes with the longest rows, of equally long ones those with the lowest ids; ascending. All nodes, if there
+/// are no more. In a graph with both directions of its edges they are those that sampling meets most.
+/// Cost: two passes over indptr.
+std::vector<NodeId> most_connected_nodes(const CsrGraph& graph, std::size_t count);
+
+}  // namespace salient
