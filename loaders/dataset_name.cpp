@@ -10,11 +10,22 @@
 
 namespace salient {
 
-std::filesystem::path dataset_folder(const std::string& dataset, const std::string& data_root) {
-  const std::filesystem::path path = dataset;
+namespace {
+
+bool is_path(const std::string& dataset) {
   std::error_code error;
-  const bool is_path = dataset.find('/') != std::string::npos || std::filesystem::exists(path / kManifestName, error);
-  return is_path ? path : std::filesystem::path(data_root) / path;
+  return dataset.find('/') != std::string::npos ||
+         std::filesystem::exists(std::filesystem::path(dataset) / kManifestName, error);
+}
+
+}  // namespace
+
+std::filesystem::path dataset_folder(const std::string& dataset, const std::string& data_root) {
+  return is_path(dataset) ? std::filesystem::path(dataset) : std::filesystem::path(data_root) / dataset;
+}
+
+std::string whole_path(const std::string& dataset) {
+  return is_path(dataset) ? std::filesystem::absolute(dataset).lexically_normal().string() : dataset;
 }
 
 std::string dataset_name(const std::string& dataset, const std::string& data_root) {

@@ -35,6 +35,7 @@
 #include "engine/train/train_options.h"
 #include "engine/train/trainer.h"
 #include "engine/train/trials.h"
+#include "loaders/dataset_name.h"
 #include "models/precision.h"
 
 namespace salient {
@@ -132,9 +133,12 @@ TrainResult train_once(const std::filesystem::path& directory, const TrainOption
   return result;
 }
 
-/// What --config reads to do the same again, elsewhere; so without the directories of this run.
+/// What --config, --resume and salient-infer read, from whatever folder: so without the directories of this run, and with
+/// whole paths to the data.
 void write_config(const std::filesystem::path& directory, TrainOptions options) {
   options.out = options.resume = "";
+  options.dataset = whole_path(options.dataset);
+  options.data_root = std::filesystem::absolute(options.data_root).string();
   std::ostringstream config;
   options::print_toml(config, options);
   replace_text_file(directory / "config.toml", config.str());
@@ -144,11 +148,13 @@ void write_config(const std::filesystem::path& directory, TrainOptions options) 
 TrainResult train_trial(const std::filesystem::path& directory, const TrainOptions& all, int index,
                         const Dataset& dataset, const ComputeDevice& device, const RunDescription& about,
                         Communicator& comm) {
-  std::string is_resumed;  // rank 0 sees the directory
+  std::string is_resumed;       // rank 0 sees the directory
+  std::optional<RunLock> lock;  // a trial's directory is a run directory itself
   together(comm, [&] {
     const std::filesystem::path folder = trial_options(all, directory, index, false).out;
     if (comm.rank() != 0) return;
     std::filesystem::create_directories(folder);
+    lock.emplace(folder);
     is_resumed = std::filesystem::exists(folder / "checkpoints" / "latest") ? "yes" : "no";
     write_config(folder, trial_options(all, directory, index, false));
   });
@@ -216,6 +222,13 @@ void check_checkpoints(const std::filesystem::path& directory, const TrainOption
   }
 }
 
+/// What make_common_run_directory() would say, without a trace on disk.
+void check_directory(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
+  const bool is_resumed = !options.resume.empty();
+  check_run_directory(is_resumed ? options.resume : options.out, is_resumed);
+  if (is_resumed) check_checkpoints(options.resume, options, dataset, num_ranks);
+}
+
 /// Rank 0 makes the run directory and keeps it to itself; all ranks learn its name.
 std::filesystem::path make_common_run_directory(Communicator& comm, TrainOptions& options, const Dataset& dataset,
                                                 std::optional<RunLock>& lock) {
@@ -269,6 +282,9 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
   if (is_dry_run && comm.rank() == 0) log_result(to_text(plan));
   together(comm, [&] { check(plan); });
   if (is_dry_run) {
+    together(comm, [&] {
+      if (comm.rank() == 0) check_directory(options, dataset, comm.size());
+    });
     if (comm.rank() == 0) log_result("dry run: everything is in place, nothing was trained");
     return 0;
   }

@@ -25,6 +25,7 @@ void install_interrupt_handlers() {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   (void)sigaction(SIGUSR1, &action, nullptr);
+  (void)std::signal(SIGXFSZ, SIG_IGN);  // a file that grows past `ulimit -f` is an error of write(), like a full disk
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);  // a second Ctrl-C ends the process at once
   (void)sigaction(SIGINT, &action, nullptr);
   (void)sigaction(SIGTERM, &action, nullptr);

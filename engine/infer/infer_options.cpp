@@ -28,6 +28,8 @@ std::vector<std::string> InferOptions::problems() const {
        "--nodes: train, valid, test, all or FILE.npy, not '" + nodes + "'");
   rule(fanout.empty() || are_fanouts(fanout), "--fanout: each 1 to 65535, or -1 for all");
   rule(!exact || fanout.empty(), "--exact takes all neighbours: leave out --fanout");
+  rule(!exact || (batch_size == 0 && seed == -1), "--exact knows no --batch-size and no --seed");
+  rule(exact || block_mb == InferOptions().block_mb, "--block-mb: only with --exact");
   rule(is_checkpoint_name(checkpoint), "--checkpoint: best, latest or epoch-NNNN, not '" + checkpoint + "'");
   rule(is_one_of(format, {"npy", "csv"}), "--format: npy or csv");
   rule(top_k >= 1, "--top-k: at least 1");

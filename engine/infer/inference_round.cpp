@@ -2,6 +2,7 @@
 #include "engine/infer/inference_round.h"
 
 #include <ATen/ops/argmax.h>
+#include <ATen/ops/isfinite.h>
 #include <ATen/ops/zeros.h>
 
 #include <array>
@@ -10,7 +11,7 @@
 namespace salient {
 namespace {
 
-constexpr std::int64_t kNumCounts = 6;
+constexpr std::int64_t kNumCounts = 7;
 
 }  // namespace
 
@@ -20,6 +21,7 @@ AccuracyCounter::AccuracyCounter(at::Device device)
 void AccuracyCounter::add(const at::Tensor& logits, const at::Tensor& labels) {
   counts_[0] += logits.size(0);
   counts_[1] += labels.ge(0).sum();
+  counts_[6] += at::isfinite(logits).all(-1).logical_not().sum();
   if (labels.dim() == 1) {
     counts_[2] += at::argmax(logits, -1).eq(labels).sum();
     return;
@@ -41,7 +43,8 @@ InferenceCounts AccuracyCounter::sum_over_ranks(Communicator& comm) const {
           .correct = static_cast<std::int64_t>(sums[2]),
           .held = static_cast<std::int64_t>(sums[3]),
           .claimed = static_cast<std::int64_t>(sums[4]),
-          .found = static_cast<std::int64_t>(sums[5])};
+          .found = static_cast<std::int64_t>(sums[5]),
+          .not_finite = static_cast<std::int64_t>(sums[6])};
 }
 
 }  // namespace salient

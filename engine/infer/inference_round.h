@@ -19,6 +19,7 @@ struct InferenceCounts {
   std::int64_t held = 0;      ///< several labels: known that the node has it,
   std::int64_t claimed = 0;   ///< known and predicted,
   std::int64_t found = 0;     ///< and both
+  std::int64_t not_finite = 0;  ///< nodes with a logit that is not a number: their predictions mean nothing
   double seconds = 0;
 
   double accuracy() const { return labelled == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(labelled); }

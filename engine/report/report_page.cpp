@@ -34,6 +34,8 @@ Json read_run(const std::filesystem::path& directory) {
     fail(ErrorKind::kNoInput, directory.string() + ": has no run.json; name a folder that salient-train made");
   Json run = Json::parse(read_text_file(path), nullptr, false);
   if (!run.is_object()) fail(ErrorKind::kBadData, path.string() + ": is not a JSON object");
+  if (text_of(run, "status") == "running" && !is_being_written(directory))
+    run["status"] = "failed: killed, or its machine stopped; salient-train --resume goes on from the last checkpoint";
   return run;
 }
 

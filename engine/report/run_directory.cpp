@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -31,19 +32,26 @@ std::filesystem::path unused_name(const std::filesystem::path& base) {
   return name;
 }
 
+void check_run_directory(const std::filesystem::path& wanted, bool is_resumed) {
+  std::error_code error;
+  if (is_resumed && !std::filesystem::is_directory(wanted, error))
+    fail(ErrorKind::kNoInput, "--resume " + wanted.string() + ": no such run directory");
+  if (!is_resumed && std::filesystem::exists(wanted, error) && !std::filesystem::is_empty(wanted, error))
+    fail(ErrorKind::kUsage,
+         "--out " + wanted.string() + ": is not empty; name a new folder, or use --resume to continue it");
+  std::filesystem::path present = std::filesystem::absolute(wanted.empty() ? "runs" : wanted, error);
+  while (!std::filesystem::exists(present, error) && present.has_relative_path()) present = present.parent_path();
+  if (access(present.c_str(), W_OK | X_OK) != 0)
+    fail(ErrorKind::kIo, wanted.string() + ": cannot write in " + present.string() + ": " + std::strerror(errno));
+}
+
 std::filesystem::path make_run_directory(const std::filesystem::path& wanted, const std::string& name,
                                          bool is_resumed) {
-  std::error_code error;
-  if (is_resumed) {
-    if (!std::filesystem::is_directory(wanted, error))
-      fail(ErrorKind::kNoInput, "--resume " + wanted.string() + ": no such run directory");
-    return wanted;
-  }
-  std::filesystem::path path =
+  check_run_directory(wanted, is_resumed);
+  if (is_resumed) return wanted;
+  const std::filesystem::path path =
       wanted.empty() ? unused_name(std::filesystem::path("runs") / (name + local_time("-%Y%m%d-%H%M%S"))) : wanted;
-  if (std::filesystem::exists(path, error) && !std::filesystem::is_empty(path, error))
-    fail(ErrorKind::kUsage,
-         "--out " + path.string() + ": is not empty; name a new folder, or use --resume to continue it");
+  std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error) fail(ErrorKind::kIo, path.string() + ": " + error.message());
   return path;
@@ -58,6 +66,14 @@ RunLock::RunLock(const std::filesystem::path& directory)
 
 RunLock::~RunLock() {
   if (descriptor_ >= 0) (void)close(descriptor_);
+}
+
+bool is_being_written(const std::filesystem::path& directory) {
+  const int descriptor = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return true;
+  const bool is_free = flock(descriptor, LOCK_SH | LOCK_NB) == 0;
+  (void)close(descriptor);
+  return !is_free;
 }
 
 void replace_text_file(const std::filesystem::path& path, const std::string& text) {

@@ -67,9 +67,9 @@ Json valid_state(const fs::path& folder) {
   Json state = Json::parse(read_text_file(folder / kState), nullptr, false);
   if (!state.is_object() || !state.contains("files"))
     fail(ErrorKind::kBadData, (folder / kState).string() + ": is not the state of a checkpoint");
-  if (state.value("format_version", 0) != kFormatVersion)
-    fail(ErrorKind::kBadData, (folder / kState).string() + ": format_version " +
-                                  std::to_string(state.value("format_version", 0)) + ", this program reads 1");
+  if (state["format_version"] != kFormatVersion)
+    fail(ErrorKind::kBadData,
+         (folder / kState).string() + ": format_version " + state["format_version"].dump() + ", this program reads 1");
   for (const char* name : {kWeights, kOptimizer}) {
     const FileDigest digest = digest_file(folder / name);
     if (!state["files"].contains(name) || state["files"][name] != digest_json(digest))
@@ -115,6 +115,23 @@ void remove_old(const fs::path& root, int best_epoch, int keep) {
     if (kept++ < keep || folder.filename() == folder_name(best_epoch)) continue;
     std::error_code error;
     fs::remove_all(folder, error);  // a leftover costs space alone
+  }
+}
+
+/// The checkpoint of the best epoch that the newest one tells of. Its number counts, not the link: a crash may come between
+/// the two. nullopt if no epoch was validated, or its checkpoint is gone.
+std::optional<fs::path> best_checkpoint(const fs::path& root, int best_epoch) {
+  std::error_code error;
+  const fs::path folder = root / folder_name(best_epoch);
+  return best_epoch > 0 && fs::exists(folder / kState, error) ? std::optional(folder) : std::nullopt;
+}
+
+/// As the newest checkpoint's state has it; 0 if that cannot be read.
+int best_epoch_in(const fs::path& newest) {
+  try {
+    return Json::parse(read_text_file(newest / kState)).at("best").at("epoch");
+  } catch (const std::exception&) {  // whoever uses the checkpoint says what is wrong with it
+    return 0;
   }
 }
 
@@ -185,8 +202,9 @@ Latest latest_state(const fs::path& root, const CheckpointIdentity& identity) {
 
 }  // namespace
 
-std::string model_config_json(const ModelOptions& options) {
-  return Json{{"model", options.model},
+std::string model_config_json(const ModelOptions& options, Task task) {
+  return Json{{"task", task == Task::kMultiLabel ? "multi-label" : "multi-class"},
+              {"model", options.model},
               {"in_dim", options.in_dim},
               {"hidden_dim", options.hidden_dim},
               {"num_classes", options.num_classes},
@@ -218,6 +236,7 @@ void write_checkpoint(const fs::path& root, const Model& model, const FlatAdam& 
   point(root, "latest", name);
   if (progress.best_epoch > 0 && progress.best_epoch == progress.epoch && progress.step_in_epoch == 0)
     point(root, "best", name);
+  fsync_directory(root);
   remove_old(root, progress.best_epoch, keep);
 }
 
@@ -242,6 +261,14 @@ TrainProgress read_latest_checkpoint(const fs::path& root, Model& model, FlatAda
       progress.step_in_epoch = progress.partial_correct = progress.partial_labels = 0;
       progress.partial_loss_sum = 0;
     }
+    if (const std::optional<fs::path> best = best_checkpoint(root, progress.best_epoch)) {
+      point(root, "best", best->filename().string());  // a crash may have come before it
+    } else if (progress.best_epoch > 0) {
+      log_warning("the checkpoint of epoch " + std::to_string(progress.best_epoch) +
+                  ", the best until now, is gone: " + "the best epoch is looked for from here on");
+      progress.best_epoch = 0;
+      progress.best_valid = 0;
+    }
     return progress;
   } catch (const Json::exception& cause) {
     fail(ErrorKind::kBadData, (folder / kState).string() + ": " + cause.what() + advice(root, folder));
@@ -259,7 +286,15 @@ fs::path find_checkpoint(const fs::path& root, const std::string& name) {
   if (found.empty()) fail(ErrorKind::kNoInput, root.string() + ": holds no checkpoint");
   std::error_code error;
   fs::path folder = root / name;
-  if (name == "best" && !fs::is_symlink(folder, error)) folder = root / "latest";  // no epoch was validated
+  if (name == "latest" || name == "best") folder = found.front();
+  if (name == "best") {
+    const int best_epoch = best_epoch_in(found.front());
+    if (const std::optional<fs::path> best = best_checkpoint(root, best_epoch))
+      folder = *best;
+    else if (best_epoch > 0)
+      log_warning(root.string() + ": the checkpoint of the best epoch, " + std::to_string(best_epoch) + ", is gone; " +
+                  folder.filename().string() + ", the latest, stands in");
+  }
   if (fs::exists(folder / kState, error)) return fs::canonical(folder, error);
   std::string known;
   for (auto other = found.rbegin(); other != found.rend(); ++other)

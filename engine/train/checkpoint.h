@@ -8,6 +8,7 @@
 
 #include "engine/train/flat_adam.h"
 #include "engine/train/schedule.h"
+#include "loaders/label_table.h"
 #include "models/model.h"
 
 namespace salient {
@@ -25,8 +26,9 @@ struct TrainProgress {
   PlateauState plateau{};
 };
 
-/// What shapes a model's parameters, as JSON: stored beside the weights, compared before they are loaded.
-std::string model_config_json(const ModelOptions& options);
+/// What shapes a model's parameters, and what its logits mean, as JSON: stored beside the weights, compared before they
+/// are loaded.
+std::string model_config_json(const ModelOptions& options, Task task);
 
 /// Facts that must agree before a checkpoint may be continued or used.
 struct CheckpointIdentity {
@@ -49,7 +51,7 @@ struct CheckpointIdentity {
 void write_checkpoint(const std::filesystem::path& root, const Model& model, const FlatAdam& optimizer,
                       const TrainProgress& progress, const CheckpointIdentity& identity, int keep);
 
-/// Reads the newest checkpoint into model and optimiser. When it is damaged, says so and names the newest one that is not.
+/// Reads the newest checkpoint into model and optimiser, and points ROOT/best where it says. When it is damaged, says so and names the newest one that is not.
 ///
 /// @throws Error{kNoInput} without a checkpoint; Error{kBadData} for a damaged one, or one of another model or data set.
 TrainProgress read_latest_checkpoint(const std::filesystem::path& root, Model& model, FlatAdam& optimizer,

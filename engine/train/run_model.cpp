@@ -30,7 +30,7 @@ ModelOptions model_options_of(const TrainOptions& options, const Dataset& datase
 CheckpointIdentity checkpoint_identity(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
   return {.dataset_name = dataset.name,
           .dataset_fingerprint = dataset.fingerprint,
-          .model_config = model_config_json(model_options_of(options, dataset)),
+          .model_config = model_config_json(model_options_of(options, dataset), dataset.task),
           .metric = name_of(metric_for(options.metric, dataset)),
           .seed = options.seed,
           .world_size = num_ranks,

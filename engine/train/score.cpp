@@ -86,6 +86,11 @@ Score score_nodes(Metric metric, const Dataset& dataset, std::span<const NodeId>
     };
   }
   const InferenceCounts counts = sampled_inference(model, loader, nodes, options, device, comm, keep);
+  if (counts.not_finite > 0)
+    fail_on_all_ranks(comm, ErrorKind::kDiverged,
+                      "the predictions of " + std::to_string(counts.not_finite) + " of " +
+                          std::to_string(counts.nodes) + " " + options.label +
+                          " nodes are not numbers: weights, or features that they see, are not finite");
   Score score{.accuracy = counts.accuracy(), .seconds = counts.seconds};
   if (dataset.task == Task::kMultiLabel) score.f1 = counts.f1();
   if (metric == Metric::kRocAuc) score.rocauc = roc_auc_over_ranks(dataset, nodes, scores, comm);

@@ -35,6 +35,7 @@ struct Score {
 };
 
 /// Sampled inference over `nodes`, see there. Exact over all nodes and ranks. Collective; blocks until done.
+/// @throws RankError{kDiverged} for logits that are not numbers, which no score may hide.
 Score score_nodes(Metric metric, const Dataset& dataset, std::span<const NodeId> nodes, Model& model,
                   BatchLoader& loader, const InferenceOptions& options, const ComputeDevice& device,
                   Communicator& comm);

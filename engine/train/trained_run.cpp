@@ -56,7 +56,7 @@ TrainedModel open_trained_model(Communicator& comm, const ComputeDevice& device,
     trained.model = make_model(model_options);
     if (comm.rank() != 0) return;
     trained.checkpoint = find_checkpoint(run / "checkpoints", checkpoint);
-    trained.origin = load_weights(trained.checkpoint, *trained.model, model_config_json(model_options));
+    trained.origin = load_weights(trained.checkpoint, *trained.model, model_config_json(model_options, dataset.task));
   });
   trained.model->to(device.torch_device());
   trained.model->eval();

@@ -56,6 +56,15 @@ Schedule schedule_of(const TrainOptions& options, std::size_t steps_per_epoch) {
           .patience = options.plateau_patience};
 }
 
+/// @return  the nodes, or none of them if no label of theirs is known
+std::span<const NodeId> those_to_score(const Dataset& dataset, std::span<const NodeId> nodes, const char* which) {
+  const LabelTable labels = dataset.label_table();
+  if (nodes.empty() || std::ranges::any_of(nodes, [&](NodeId node) { return labels.num_known(node) > 0; }))
+    return nodes;
+  log_warning("no " + std::string(which) + " node has a label: there is nothing to compare predictions with");
+  return {};
+}
+
 }  // namespace
 
 struct Trainer::Impl {
@@ -66,6 +75,8 @@ struct Trainer::Impl {
         device(compute_device),
         comm(communicator),
         directory(std::move(run_directory)),
+        valid_nodes(those_to_score(dataset, dataset.valid, "validation")),
+        test_nodes(those_to_score(dataset, dataset.test, "test")),
         seeds(dataset, options.seed, global_batch_of(options, comm.size()), comm.rank(), comm.size()),
         schedule(schedule_of(options, seeds.num_steps())),
         metric(metric_for(options.metric, dataset)),
@@ -224,14 +235,16 @@ struct Trainer::Impl {
     on_rank_0([&] { write_confusion(directory, matrix); });
   }
 
+  /// Only after a validation that brought nothing better: --eval-every may be longer than --patience.
   bool is_out_of_patience() const {
-    return options.patience > 0 && progress.best_epoch > 0 && progress.epoch - progress.best_epoch >= options.patience;
+    return options.patience > 0 && progress.best_epoch > 0 && progress.epoch % options.eval_every == 0 &&
+           progress.epoch - progress.best_epoch >= options.patience;
   }
 
   /// What --schedule plateau makes of the epoch: of the validation metric, or of the training loss without one.
   PlateauState plateau_after(const EpochMetrics& metrics, const std::optional<Score>& valid) const {
     if (valid) return schedule.after_epoch(progress.plateau, valid->value, Schedule::Better::kHigher);
-    if (!dataset.valid.empty()) return progress.plateau;  // not validated in this epoch
+    if (!valid_nodes.empty()) return progress.plateau;  // not validated in this epoch
     return schedule.after_epoch(progress.plateau, *metrics.loss, Schedule::Better::kLower);
   }
 
@@ -247,9 +260,9 @@ struct Trainer::Impl {
     metrics = train_epoch();
     if (signals.must_stop()) return false;
     std::optional<Score> valid;
-    if (!dataset.valid.empty() && (is_last || epoch % options.eval_every == 0)) {
+    if (!valid_nodes.empty() && (is_last || epoch % options.eval_every == 0)) {
       take_weights_of_rank_0(comm, device, *model, optimizer);
-      valid = evaluate("valid", dataset.valid, epoch);
+      valid = evaluate("valid", valid_nodes, epoch);
       if (signals.must_stop()) return false;
       metrics.valid_accuracy = valid->accuracy;
       metrics.valid_rocauc = valid->rocauc;
@@ -262,6 +275,8 @@ struct Trainer::Impl {
                 .best_epoch = is_best ? epoch : progress.best_epoch,
                 .best_valid = is_best ? valid->value : progress.best_valid,
                 .plateau = plateau_after(metrics, valid)};
+    on_rank_0(
+        [&] { files->append(metrics); });  // before the checkpoint: a resumed run removes rows, it cannot add them
     const bool is_due = options.checkpoint_every > 0 && epoch % options.checkpoint_every == 0;
     if (is_last || is_best || is_due || is_out_of_patience()) save();
     return true;
@@ -275,7 +290,6 @@ struct Trainer::Impl {
                std::to_string(progress.step_in_epoch));
     }
     take_weights_of_rank_0(comm, device, *model, optimizer);
-    std::optional<MetricsFiles> files;
     on_rank_0([&] { files.emplace(directory, progress.epoch + 1); });
     TrainResult result;
     while (progress.epoch < options.epochs && !is_out_of_patience()) {
@@ -286,7 +300,6 @@ struct Trainer::Impl {
       }
       result.epochs.push_back(result.last_epoch);
       on_rank_0([&] {
-        files->append(result.last_epoch);
         log_info(summary_line(result.last_epoch));
         report.refresh_if_due();
       });
@@ -297,10 +310,10 @@ struct Trainer::Impl {
     result.metric = name_of(metric);
     result.best_epoch = progress.best_epoch;
     if (progress.best_epoch > 0) result.valid = progress.best_valid;
-    if (!dataset.test.empty()) {
+    if (!test_nodes.empty()) {
       on_rank_0([&] { load_best_weights(checkpoints(), *model); });
       take_weights_of_rank_0(comm, device, *model, optimizer);
-      result.test = evaluate("test", dataset.test, progress.best_epoch).value;
+      result.test = evaluate("test", test_nodes, progress.best_epoch).value;
     }
     if (signals.must_stop()) result.interrupted_by = signals.signal();
     return result;
@@ -311,6 +324,7 @@ struct Trainer::Impl {
   const ComputeDevice device;
   Communicator& comm;
   const std::filesystem::path directory;
+  const std::span<const NodeId> valid_nodes, test_nodes;  // empty if none of them has a label
   EpochSeeds seeds;
   const Schedule schedule;
   const Metric metric;
@@ -322,6 +336,7 @@ struct Trainer::Impl {
   std::unique_ptr<BatchSource> source;
   BatchLoader eval_loader;
   std::optional<ConfusionCounter> confusion;  // of the last evaluation; none for many classes, or several labels
+  std::optional<MetricsFiles> files;          // of rank 0
   LiveReport report;
   StepClock clock;
   SignalAgreement signals;
@@ -333,6 +348,7 @@ void require_trainable(const TrainOptions& options, const Dataset& dataset) {
   if (dataset.feature_dim == 0) fail(ErrorKind::kUsage, dataset.name + ": has no features to train on");
   if (dataset.num_classes == 0) fail(ErrorKind::kUsage, dataset.name + ": has no labels to train on");
   if (dataset.train.empty()) fail(ErrorKind::kUsage, dataset.name + ": has no training nodes");
+  (void)metric_for(options.metric, dataset);
   if (options.patience > 0 && dataset.valid.empty())
     fail(ErrorKind::kUsage, "--patience: " + dataset.name + " has no validation nodes to watch");
 }

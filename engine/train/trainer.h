@@ -27,7 +27,7 @@ struct TrainResult {
   std::vector<EpochMetrics> epochs{};  ///< that this process trained
 };
 
-/// Refuses a data set that the run cannot learn from. @throws Error{kUsage}.
+/// Refuses a data set that the run cannot learn from. @throws Error{kUsage}; as metric_for().
 void require_trainable(const TrainOptions& options, const Dataset& dataset);
 
 /// Trains on the training nodes of one data set. Every rank makes one and calls run(); the same options everywhere.

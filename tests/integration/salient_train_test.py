@@ -3,7 +3,9 @@
 
     salient_train_test.py BIN_DIRECTORY          trains on a small generated graph; about a minute on 2 cores
 """
+import contextlib
 import csv
+import fcntl
 import json
 import os
 import pathlib
@@ -30,6 +32,13 @@ def run(program, *args, cwd=None, env=None):
 def npy_ints(path):
     """The uint32 of an .npy file whose data begins at byte 4096, as ours do."""
     return memoryview(path.read_bytes()[4096:]).cast("I")
+
+
+@contextlib.contextmanager
+def open_directory(path):
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    yield descriptor
+    os.close(descriptor)
 
 
 class SalientTrain(unittest.TestCase):
@@ -201,6 +210,63 @@ class SalientTrain(unittest.TestCase):
         self.assertEqual(rates[0], 1e-7)
         self.assertIn(5e-8, rates)
 
+    def test_patience_waits_for_a_validation(self):
+        self.train("rare", "--epochs", 12, "--eval-every", 4, "--patience", 2, "--lr", 0.01)
+        validated = [m["epoch"] for m in self.metrics("rare") if m["valid_accuracy"] is not None]
+        self.assertEqual(validated, list(range(4, validated[-1] + 1, 4)))
+        self.assertGreater(len(validated), 1)
+
+    def test_scores_that_are_not_numbers_are_an_error(self):
+        result = self.train("burst", "--epochs", 1, "--lr", "1e30", "--batch-size", 4000, expect=1)
+        self.assertIn("valid nodes are not numbers", result.stderr)
+        self.assertIn("failed", json.loads((self.work / "burst/run.json").read_text())["status"])
+
+    def test_nodes_without_labels_are_not_scored(self):
+        store = self.work / "unlabelled"
+        shutil.copytree(self.store, store)
+        labels = bytearray((store / "labels.npy").read_bytes())
+        for node in npy_ints(store / "valid.npy"):
+            labels[4096 + 4 * node:4100 + 4 * node] = b"\xff" * 4
+        (store / "labels.npy").write_bytes(labels)
+        result = self.train("unlabelled-run", "--epochs", 2, dataset=store)
+        self.assertIn("no validation node has a label", result.stderr)
+        self.assertRegex(result.stdout.splitlines()[0], "^test accuracy")
+        self.assertEqual([m["valid_accuracy"] for m in self.metrics("unlabelled-run")], [None, None])
+        outcome = json.loads((self.work / "unlabelled-run/run.json").read_text())["result"]
+        self.assertEqual(list(outcome), ["test_accuracy"])
+
+    def test_a_trial_is_a_run_directory_of_one_program(self):
+        self.train("locked", "--epochs", 1, "--trials", 2)
+        with open_directory(self.work / "locked/trial-1") as folder:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            again = run("salient-train", "--resume", self.work / "locked", "--log-level", "off")
+            self.assert_refused(again, 2, "trial-1", "another program")
+
+    def test_a_run_is_found_from_any_folder(self):
+        (self.work / "elsewhere").mkdir()
+        made = run("salient-train", "--dataset", "./graph", "--data-root", ".", "--out", "relative", "--epochs", 1, *SMALL,
+                   cwd=self.work)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        for args in (["salient-train", "--resume", "../relative", "--epochs", 2],
+                     ["salient-infer", "--run", "../relative", "--device", "cpu"]):
+            with self.subTest(args=args):
+                result = run(*args, cwd=self.work / "elsewhere")
+                self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_a_crash_between_a_checkpoint_and_its_links_loses_nothing(self):
+        self.train("uncrashed", "--epochs", 3)
+        lines = (self.work / "uncrashed/metrics.csv").read_text()
+        best = os.readlink(self.work / "uncrashed/checkpoints/best")
+        shutil.copytree(self.work / "uncrashed", self.work / "torn", symlinks=True)
+        (self.work / "torn/checkpoints/best").unlink()
+        os.symlink("epoch-0009", self.work / "torn/checkpoints/best")
+        resumed = run("salient-train", "--resume", self.work / "torn")
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        self.assertEqual(os.readlink(self.work / "torn/checkpoints/best"), best)
+        self.assertEqual((self.work / "torn/metrics.csv").read_text(), lines)
+        results = [json.loads((self.work / name / "run.json").read_text())["result"] for name in ("uncrashed", "torn")]
+        self.assertEqual(results[0], results[1])
+
     def test_patience_ends_a_run_that_has_stopped_improving(self):
         result = self.train("patience", "--epochs", 50, "--patience", 2, "--lr", "1e-9")
         metrics = self.metrics("patience")
@@ -334,6 +400,17 @@ class SalientTrain(unittest.TestCase):
         result = self.train("dry", "--dry-run")
         self.assertIn("memory plan", result.stdout)
         self.assertFalse((self.work / "dry").exists())
+        self.train("dried", "--epochs", 1)
+        for args, code, words in ((["--out", self.work / "dried"], 2, ["is not empty"]),
+                                  (["--out", self.store / "train.npy/run"], 74, ["cannot write"]),
+                                  (["--metric", "f1"], 2, ["--metric f1"]),
+                                  (["--resume", self.work / "dried", "--seed", 7], 65, ["seed"])):
+            with self.subTest(args=args):
+                refused = run("salient-train", "--dataset", self.store, "--dry-run", "--device", "cpu", "--log-level", "off",
+                              *args)
+                self.assertEqual(refused.returncode, code, refused.stderr)
+                for word in words:
+                    self.assertIn(word, refused.stderr)
 
     def test_version_names_the_libraries(self):
         text = run("salient-train", "--version").stdout

@@ -29,7 +29,8 @@ class Checkpoints : public testing::Test {
   const fs::path root_ = scratch_ / "checkpoints";
   std::shared_ptr<Model> model_ = make_model(options_);
   FlatAdam optimizer_{*model_, {}};
-  const CheckpointIdentity identity_{.model_config = model_config_json(options_), .metric = "accuracy"};
+  const CheckpointIdentity identity_{.model_config = model_config_json(options_, Task::kMultiClass),
+                                     .metric = "accuracy"};
 };
 
 TEST_F(Checkpoints, TheNewestIsTheOneOfTheHighestEpoch) {
@@ -59,6 +60,48 @@ TEST_F(Checkpoints, WhatACrashLeftIsNoneAndIsNotInTheWay) {
   write(1);
   write(2);
   EXPECT_EQ(read().epoch, 2);
+}
+
+TEST_F(Checkpoints, TheBestIsTheOneThatTheNewestTellsOfWhateverTheLinkSays) {
+  write(1, 0, /*best_epoch=*/1);
+  write(2, 0, /*best_epoch=*/2);
+  EXPECT_EQ(fs::read_symlink(root_ / "best"), "epoch-0002");
+  fs::remove(root_ / "best");
+  fs::create_directory_symlink("epoch-0001", root_ / "best");  // as a crash before the last link leaves it
+  EXPECT_EQ(find_checkpoint(root_, "best").filename(), "epoch-0002");
+  EXPECT_EQ(read().best_epoch, 2);
+  EXPECT_EQ(fs::read_symlink(root_ / "best"), "epoch-0002");
+}
+
+TEST_F(Checkpoints, TheBestIsKeptWhileOlderOnesGo) {
+  for (const int epoch : {1, 2, 3, 4}) write(epoch, 0, /*best_epoch=*/epoch == 1 ? 1 : 2);
+  EXPECT_EQ(find_checkpoint(root_, "best").filename(), "epoch-0002");
+  EXPECT_FALSE(fs::exists(root_ / "epoch-0001"));
+  EXPECT_FALSE(fs::exists(root_ / "epoch-0003"));
+}
+
+TEST_F(Checkpoints, ABestOneThatIsGoneIsForgotten) {
+  write(3, 0, /*best_epoch=*/3);
+  write(4, 0, /*best_epoch=*/3);
+  fs::remove_all(root_ / "epoch-0003");
+  EXPECT_EQ(find_checkpoint(root_, "best").filename(), "epoch-0004");
+  const TrainProgress progress = read();
+  EXPECT_EQ(progress.epoch, 4);
+  EXPECT_EQ(progress.best_epoch, 0);
+}
+
+TEST_F(Checkpoints, AVersionThatIsNoNumberIsRefused) {
+  write(1);
+  std::string state = read_text_file(root_ / "epoch-0001" / "state.json");
+  state.replace(state.find("\"format_version\": 1"), 19, "\"format_version\": []");
+  fs::remove(root_ / "epoch-0001" / "state.json");
+  (void)write_text_file(root_ / "epoch-0001" / "state.json", state);
+  try {
+    (void)read();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadData);
+  }
 }
 
 TEST_F(Checkpoints, WithoutOneThereIsNothingToResume) {

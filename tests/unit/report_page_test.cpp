@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "engine/report/confusion.h"
@@ -112,6 +113,7 @@ TEST(ReportPage, OfAResumedRunHasEachEpochOnce) {
 
 TEST(ReportPage, OfARunThatGoesOnOrWasKilledShowsHowFarItCame) {
   const Scratch scratch;
+  std::optional<RunLock> program(scratch.path());
   write_run(scratch.path(), "running");
   MetricsFiles(scratch.path(), 1).append({.epoch = 1, .train_accuracy = 0.5, .valid_accuracy = 0.25});
   std::ofstream(scratch / "metrics.jsonl", std::ios::app) << "{\"epoch\": 2, \"lo";  // killed in the middle of a line
@@ -119,6 +121,10 @@ TEST(ReportPage, OfARunThatGoesOnOrWasKilledShowsHowFarItCame) {
   EXPECT_NE(page.find("<b>0.2500</b><span>valid accuracy after epoch 1</span>"), std::string::npos);
   EXPECT_NE(page.find("http-equiv=\"refresh\""), std::string::npos);
   EXPECT_EQ(data_of(page)["metrics"].size(), 1U);
+  program.reset();
+  const std::string of_killed = report_page(scratch.path());
+  EXPECT_NE(of_killed.find("<b>failed</b>: killed"), std::string::npos);
+  EXPECT_EQ(of_killed.find("http-equiv=\"refresh\""), std::string::npos);
 }
 
 TEST(ReportPage, OfAnInterruptedOrFailedRunSaysSo) {
