@@ -2,19 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 namespace salient {
 
-/// Cores this process may run on: its affinity mask, cut to the container's CPU quota, at least 1.
-int num_usable_cores();
+// `root` is that of the file system; tests make up others.
+
+/// Cores this process may run on: its affinity mask, cut to the CPU quota of its control groups, at least 1.
+int num_usable_cores(const std::filesystem::path& root = "/");
 
 std::string cpu_model();  ///< as /proc/cpuinfo names it
 std::string host_name();
 
-std::int64_t resident_bytes();        ///< of this process, now
-std::int64_t peak_resident_bytes();   ///< of this process, the most so far (VmHWM)
-std::int64_t total_host_bytes();      ///< memory of the host, cut to the container's limit
-std::int64_t available_host_bytes();  ///< free or reclaimable, cut to the container's limit
+std::int64_t resident_bytes();       ///< of this process, now
+std::int64_t peak_resident_bytes();  ///< of this process, the most so far (VmHWM)
+
+/// Memory of the host, cut to the limit of this process' control groups.
+std::int64_t total_host_bytes(const std::filesystem::path& root = "/");
+/// Free or reclaimable memory, cut to what these leave.
+std::int64_t available_host_bytes(const std::filesystem::path& root = "/");
 
 }  // namespace salient
