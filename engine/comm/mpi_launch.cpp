@@ -1,7 +1,6 @@
 // engine/comm/mpi_launch.cpp - see mpi_launch.h: the only place that starts and ends MPI.
 #include "engine/comm/mpi_launch.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,34 +13,20 @@
 namespace salient {
 namespace {
 
-constexpr std::size_t kMaxCores = 4096;
-
-/// 1 for every core that process `pid` may run on; empty if the kernel does not tell.
-std::vector<int> affinity_of(pid_t pid) {
-  cpu_set_t* set = CPU_ALLOC(kMaxCores);
-  const std::size_t bytes = CPU_ALLOC_SIZE(kMaxCores);
-  std::vector<int> cores;
-  if (sched_getaffinity(pid, bytes, set) == 0)
-    for (std::size_t core = 0; core < kMaxCores; ++core) cores.push_back(CPU_ISSET_S(core, bytes, set) ? 1 : 0);
-  CPU_FREE(set);
-  return cores;
-}
-
 /// Cores that several ranks may use are shared evenly among them: a rank bound to its own has all of these, unbound
 /// ranks have 1 / ranks_on_host of the host's.
 void share_cores(Launch& launch, MPI_Comm host) {
-  std::vector<int> mine = affinity_of(0);
-  mine.resize(kMaxCores, 0);
-  std::vector<int> users = mine;
-  mpi_check(MPI_Allreduce(MPI_IN_PLACE, users.data(), static_cast<int>(kMaxCores), MPI_INT, MPI_SUM, host),
-            "MPI_Allreduce");
+  const std::vector<int> mine = cores_of_process();
+  int num_cores = mine.empty() ? 0 : mine.back() + 1;
+  mpi_check(MPI_Allreduce(MPI_IN_PLACE, &num_cores, 1, MPI_INT, MPI_MAX, host), "MPI_Allreduce");
+  std::vector<int> users(static_cast<std::size_t>(num_cores), 0);
+  for (const int core : mine) users[static_cast<std::size_t>(core)] = 1;
+  mpi_check(MPI_Allreduce(MPI_IN_PLACE, users.data(), num_cores, MPI_INT, MPI_SUM, host), "MPI_Allreduce");
   double share = 0;
-  for (std::size_t core = 0; core < mine.size(); ++core)
-    if (mine[core] != 0) share += 1.0 / users[core];
+  for (const int core : mine) share += 1.0 / users[static_cast<std::size_t>(core)];
   launch.cores = std::max(1, std::min(static_cast<int>(share + 1e-6), num_usable_cores()));
   // mpirun and srun bind the ranks they start, not themselves.
-  const std::vector<int> of_launcher = affinity_of(getppid());
-  const auto num_of_launcher = static_cast<int>(std::ranges::count(of_launcher, 1));
+  const auto num_of_launcher = static_cast<int>(cores_of_process(getppid()).size());
   const auto num_of_ranks = static_cast<int>(std::ranges::count_if(users, [](int n) { return n > 0; }));
   const bool is_bound = num_of_ranks < num_of_launcher;
   launch.cores_of_host = is_bound ? num_of_launcher : launch.cores * launch.ranks_on_host;

@@ -10,11 +10,10 @@
 #include <memory>
 
 #include "engine/core/error.h"
+#include "engine/core/machine.h"
 
 namespace salient {
 namespace {
-
-constexpr int kMaxCores = 4096;
 
 struct DestroyTopology {
   void operator()(hwloc_topology_t topology) const noexcept { hwloc_topology_destroy(topology); }
@@ -30,18 +29,6 @@ Topology load(const std::string& synthetic) {
   return topology;
 }
 
-/// Whether this process may run on a core; on a made-up host on each.
-std::vector<bool> usable_cores(bool is_made_up) {
-  std::vector<bool> usable(kMaxCores, true);
-  cpu_set_t* const set = CPU_ALLOC(kMaxCores);
-  const std::size_t bytes = CPU_ALLOC_SIZE(kMaxCores);
-  if (!is_made_up && sched_getaffinity(0, bytes, set) == 0)
-    for (int core = 0; core < kMaxCores; ++core)
-      usable[static_cast<std::size_t>(core)] = CPU_ISSET_S(static_cast<std::size_t>(core), bytes, set);
-  CPU_FREE(set);
-  return usable;
-}
-
 std::size_t cores_on(const std::vector<NumaNode>& nodes, const std::vector<int>& numbers) {
   std::size_t count = 0;
   for (const NumaNode& node : nodes)
@@ -53,14 +40,14 @@ std::size_t cores_on(const std::vector<NumaNode>& nodes, const std::vector<int>&
 
 std::vector<NumaNode> numa_nodes(const std::string& synthetic) {
   const Topology topology = load(synthetic);
-  const std::vector<bool> usable = usable_cores(!synthetic.empty());
+  // Empty = every core: of a made-up host, or where the kernel does not tell.
+  const std::vector<int> usable = synthetic.empty() ? cores_of_process() : std::vector<int>();
   std::vector<NumaNode> nodes;
   for (hwloc_obj_t node = nullptr;
        (node = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_NUMANODE, node)) != nullptr;) {
     NumaNode found{.number = static_cast<int>(node->os_index)};
-    for (int core = hwloc_bitmap_first(node->cpuset); core >= 0 && core < kMaxCores;
-         core = hwloc_bitmap_next(node->cpuset, core))
-      if (usable[static_cast<std::size_t>(core)]) found.cores.push_back(core);
+    for (int core = hwloc_bitmap_first(node->cpuset); core >= 0; core = hwloc_bitmap_next(node->cpuset, core))
+      if (usable.empty() || std::ranges::binary_search(usable, core)) found.cores.push_back(core);
     if (!found.cores.empty()) nodes.push_back(std::move(found));  // memory without cores is near nobody
   }
   return nodes;
@@ -99,12 +86,16 @@ std::vector<std::vector<int>> nodes_of_ranks(const std::vector<NumaNode>& nodes,
 }
 
 bool stay_on(const std::vector<NumaNode>& nodes, const std::vector<int>& numbers) {
-  cpu_set_t* const set = CPU_ALLOC(kMaxCores);
-  const std::size_t bytes = CPU_ALLOC_SIZE(kMaxCores);
-  CPU_ZERO_S(bytes, set);
+  std::vector<int> cores;
   for (const NumaNode& node : nodes)
     if (std::ranges::find(numbers, node.number) != numbers.end())
-      for (const int core : node.cores) CPU_SET_S(static_cast<std::size_t>(core), bytes, set);
+      cores.insert(cores.end(), node.cores.begin(), node.cores.end());
+  if (cores.empty()) return false;
+  const int num_bits = std::ranges::max(cores) + 1;
+  cpu_set_t* const set = CPU_ALLOC(static_cast<std::size_t>(num_bits));
+  const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(num_bits));
+  CPU_ZERO_S(bytes, set);
+  for (const int core : cores) CPU_SET_S(static_cast<std::size_t>(core), bytes, set);
   const bool is_done = sched_setaffinity(0, bytes, set) == 0;
   CPU_FREE(set);
   return is_done;

@@ -1,13 +1,14 @@
 // engine/core/machine.cpp - see machine.h.
 #include "engine/core/machine.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "engine/core/cgroup.h"
@@ -34,14 +35,32 @@ std::int64_t bytes_of(const fs::path& path, const std::string& key) {
   return kilobytes * 1024;
 }
 
+struct FreeCpuSet {
+  void operator()(cpu_set_t* set) const noexcept { CPU_FREE(set); }
+};
+
 }  // namespace
 
+std::vector<int> cores_of_process(pid_t process, AskForAffinity ask) {
+  constexpr std::size_t kFewestBits = CPU_SETSIZE, kMostBits = std::size_t{1} << 20;
+  for (std::size_t num_bits = kFewestBits; num_bits <= kMostBits; num_bits *= 2) {
+    const std::unique_ptr<cpu_set_t, FreeCpuSet> set(CPU_ALLOC(num_bits));
+    const std::size_t bytes = CPU_ALLOC_SIZE(num_bits);
+    CPU_ZERO_S(bytes, set.get());
+    if (ask(process, bytes, set.get()) == 0) {
+      std::vector<int> cores;
+      for (std::size_t core = 0; core < num_bits; ++core)
+        if (CPU_ISSET_S(core, bytes, set.get())) cores.push_back(static_cast<int>(core));
+      return cores;
+    }
+    if (errno != EINVAL) break;  // EINVAL: the host may have more processors than the mask has bits
+  }
+  return {};
+}
+
 int num_usable_cores(const fs::path& root) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  const int in_mask = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  const double in_groups = cgroup_limits(root).cores;
-  return std::max(1, static_cast<int>(std::lround(std::min<double>(in_mask, in_groups))));
+  const auto in_mask = static_cast<double>(cores_of_process().size());
+  return std::max(1, static_cast<int>(std::lround(std::min(in_mask, cgroup_limits(root).cores))));
 }
 
 std::string cpu_model() { return value_of("/proc/cpuinfo", "model name"); }

@@ -1,11 +1,22 @@
 // engine/core/machine.h - what this process may use of its host.
 #pragma once
 
+#include <sched.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace salient {
+
+using AskForAffinity = int (*)(pid_t process, std::size_t mask_bytes, cpu_set_t* mask);
+
+/// Logical processors that a process may run on, ascending, however many the host has; empty if the kernel does not tell.
+///
+/// @param process  0 = this one.
+/// @param ask      whom; tests make up larger hosts.
+std::vector<int> cores_of_process(pid_t process = 0, AskForAffinity ask = sched_getaffinity);
 
 // `root` is that of the file system; tests make up others.
 

@@ -12,17 +12,12 @@
 
 #include "engine/core/error.h"
 #include "engine/core/file_io.h"
+#include "engine/core/machine.h"
 
 namespace salient {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string host_name() {
-  char name[256] = {};
-  if (gethostname(name, sizeof name - 1) != 0) return "host";
-  return name;
-}
 
 fs::path without_trailing_slash(const fs::path& path) {
   const fs::path normal = fs::absolute(path).lexically_normal();

@@ -24,6 +24,12 @@ TEST(NumaPlace, FindsNodesAndTheirCores) {
   EXPECT_EQ(nodes[1].number, 1);
 }
 
+TEST(NumaPlace, ALargeHostHasAllItsCores) {
+  const std::vector<NumaNode> nodes = numa_nodes("numa:2 core:3 pu:1000");
+  ASSERT_EQ(nodes.size(), 2u);
+  for (const NumaNode& node : nodes) EXPECT_EQ(node.cores.size(), 3000u);
+}
+
 TEST(NumaPlace, FindsThisHost) {
   std::size_t num_cores = 0;
   for (const NumaNode& node : numa_nodes()) num_cores += node.cores.size();
