@@ -2,6 +2,7 @@
 #include "engine/core/staged_directory.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,9 +20,44 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path without_trailing_slash(const fs::path& path) {
-  const fs::path normal = fs::absolute(path).lexically_normal();
-  return normal.has_filename() ? normal : normal.parent_path();
+/// The folder that `out` stands for, without a slash at the end: what is behind a link lies on the disk that was meant.
+fs::path target_of(const fs::path& out) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(out);
+  fs::path target = fs::weakly_canonical(absolute, error);
+  if (error) target = absolute.lexically_normal();
+  return target.has_filename() ? target : target.parent_path();
+}
+
+/// The folder `path`, which is there, or one that it lies in, is `target`, by whatever name.
+bool lies_in(fs::path path, const fs::path& target) {
+  for (std::error_code ignored; !fs::equivalent(path, target, ignored); path = path.parent_path())
+    if (!path.has_relative_path()) return false;
+  return true;
+}
+
+/// Bind mounts of the parent's own file system are known to kernels since 5.8 alone.
+bool is_mount_point(const fs::path& folder) {
+  struct statx own {
+  }, parent{};
+  if (statx(AT_FDCWD, folder.c_str(), AT_SYMLINK_NOFOLLOW, 0, &own) != 0) return false;
+  if ((own.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0) return (own.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+  if (statx(AT_FDCWD, folder.parent_path().c_str(), 0, 0, &parent) != 0) return false;
+  return own.stx_dev_major != parent.stx_dev_major || own.stx_dev_minor != parent.stx_dev_minor;
+}
+
+/// What cannot be given another folder's place, or must not be, is told before the work and not after it.
+void require_replaceable(const fs::path& target, const fs::path& out) {
+  std::error_code error;
+  if (fs::is_symlink(fs::symlink_status(target, error)))
+    fail(ErrorKind::kUsage, out.string() + " is a link that leads to no folder; make that folder, or remove the link");
+  const auto refuse = [&](const std::string& what) {
+    fail(ErrorKind::kUsage, out.string() + " is " + what +
+                                " and cannot be replaced; name a new folder inside it: " + (out / "NAME").string());
+  };
+  const fs::path working_directory = fs::current_path(error);
+  if (!error && lies_in(working_directory, target)) refuse("the working directory, or holds it,");
+  if (is_mount_point(target)) refuse("a mount point");
 }
 
 fs::path beside(const fs::path& path, const std::string& suffix) {
@@ -35,7 +71,7 @@ void rename_or_fail(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 std::vector<fs::path> leftovers_of(const fs::path& out) {
-  const fs::path target = without_trailing_slash(out);
+  const fs::path target = target_of(out);
   const std::string name = target.filename().string();
   std::vector<fs::path> found;
   std::error_code ignored;
@@ -68,8 +104,8 @@ std::string replace_directory(const fs::path& staged, const fs::path& target) {
 }
 
 StagedDirectory::StagedDirectory(const fs::path& out, ReplaceExisting replace, const fs::path& marker)
-    : out_(without_trailing_slash(out)),
-      staging_(beside(out_, ".tmp-" + host_name() + "-" + std::to_string(getpid()))) {
+    : out_(target_of(out)), staging_(beside(out_, ".tmp-" + host_name() + "-" + std::to_string(getpid()))) {
+  require_replaceable(out_, out);
   std::error_code error;
   const bool is_in_use =
       fs::exists(fs::symlink_status(out_, error)) && !(fs::is_directory(out_, error) && fs::is_empty(out_, error));

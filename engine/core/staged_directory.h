@@ -19,14 +19,16 @@ std::vector<std::filesystem::path> leftovers_of(const std::filesystem::path& out
 /// @throws Error{kIo}
 std::string replace_directory(const std::filesystem::path& staged, const std::filesystem::path& target);
 
-/// A sibling folder OUT.tmp-HOST-PID that becomes OUT by one rename. Whoever writes into it fsyncs each file.
+/// A sibling folder OUT.tmp-HOST-PID that becomes OUT by one rename. Whoever writes into it fsyncs each file. Where OUT
+/// is a link, all this happens beside the folder that it leads to, and the link stays.
 ///
 /// A crash leaves the .tmp- folder and never half a result under OUT. Destroyed without publish(): removes the folder.
 class StagedDirectory {
  public:
   /// @param replace  kReplace swaps an existing OUT away at the end, if it holds `marker`: a mistyped --out must not
   ///                 delete somebody's home directory.
-  /// @throws Error{kUsage} if OUT exists, is no empty folder and may not be replaced; Error{kIo}.
+  /// @throws Error{kUsage} if OUT exists, is no empty folder and may not be replaced, or never can be: a mount point, the
+  ///         working directory and whatever holds it, a link to nowhere; Error{kIo}.
   StagedDirectory(const std::filesystem::path& out, ReplaceExisting replace, const std::filesystem::path& marker);
   ~StagedDirectory();
   StagedDirectory(const StagedDirectory&) = delete;

@@ -39,11 +39,10 @@ struct Pace {
   }
 };
 
-void check_disk(const fs::path& out, std::uint64_t needed) {
+/// @param folder  on the disk that will hold the store
+void check_disk(const fs::path& folder, const fs::path& out, std::uint64_t needed) {
   std::error_code error;
-  fs::path parent = fs::absolute(out).lexically_normal().parent_path();
-  while (!fs::exists(parent, error) && parent.has_relative_path()) parent = parent.parent_path();
-  const fs::space_info space = fs::space(parent, error);
+  const fs::space_info space = fs::space(folder, error);
   if (error || space.available >= needed) return;
   fail(ErrorKind::kIo, out.string() + ": needs up to " + gigabytes_needed(needed) + " of disk while it is made, " +
                            gigabytes(space.available) + " are free");
@@ -185,8 +184,8 @@ WriteReport stream_ogb(const OgbOptions& options, const WriteStoreOptions& write
                                        .split_bytes = split_bytes_of(layout),
                                        .num_threads = num_threads},
                                       memory_bytes, layout.root.string());
-  check_disk(write.out, plan.disk_bytes);
   StoreWriter store(write);
+  check_disk(store.folder(), write.out, plan.disk_bytes);
   write_node_data(graph, layout, store);
   CsrFiles csr(store.folder(), size.num_nodes);
   oneapi::tbb::task_arena arena(num_threads);

@@ -179,6 +179,29 @@ TEST_F(PrepareProgram, RefusedInputLeavesNothing) {
   EXPECT_EQ(folders, 0u);
 }
 
+TEST_F(PrepareProgram, FollowsALinkAndRefusesFoldersThatCannotBeReplaced) {
+  const std::string command = "synthetic --nodes 10 --classes 2 ";
+  fs::create_directory(scratch_ / "disk");
+  fs::create_directory_symlink("disk", scratch_ / "link");
+  ASSERT_EQ(run(command + "--out link/").exit_code, 0);
+  ASSERT_EQ(run(command + "--out link --force").exit_code, 0);
+  EXPECT_TRUE(fs::is_symlink(scratch_ / "link"));
+  EXPECT_TRUE(fs::exists(scratch_ / "disk/dataset.json"));
+
+  fs::create_directory(scratch_ / "here");
+  const std::string program = "'" SALIENT_PREPARE "' " + command;
+  expect_refused("--version > /dev/null; (cd here && " + program + "--out .)", 2, "./NAME");
+  EXPECT_TRUE(fs::is_empty(scratch_ / "here"));
+
+  const auto mounted = [](const std::string& mount, const std::string& then) {
+    return "--version > /dev/null; unshare -rm sh -c \"mount " + mount + " here && " + then + "\"";
+  };
+  if (run(mounted("-t tmpfs none", "true")).exit_code != 0) GTEST_SKIP() << "may not mount";
+  expect_refused(mounted("-t tmpfs none", program + "--out here"), 2, "here is a mount point and cannot be replaced");
+  expect_refused(mounted("--bind disk", program + "--out here --force"), 2, "here is a mount point");
+  EXPECT_EQ(run(mounted("-t tmpfs none", program + "--out here/new")).exit_code, 0);
+}
+
 TEST_F(PrepareProgram, NamesWhatAnInterruptedRunLeft) {
   fs::create_directory(scratch_ / "D.tmp-host-123");
   const Outcome made = run("synthetic --nodes 10 --out D --classes 2");

@@ -52,6 +52,51 @@ TEST(StagedDirectory, TakesAnEmptyFolder) {
   EXPECT_TRUE(leftovers_of(scratch / "out").empty());
 }
 
+TEST(StagedDirectory, ALinkStaysAndItsFolderIsReplaced) {
+  const Scratch scratch;
+  std::filesystem::create_directories(scratch / "disk/store");
+  std::filesystem::create_directory_symlink("disk/store", scratch / "out");
+  for (const char* content : {"one", "two"}) {  // into the empty folder, then in place of its result
+    StagedDirectory staged(scratch / "out/", ReplaceExisting::kReplace, "marker");
+    EXPECT_EQ(staged.path().parent_path(), std::filesystem::canonical(scratch / "disk")) << "staged on that disk";
+    EXPECT_EQ(leftovers_of(scratch / "out").size(), 1u) << "found beside the folder";
+    write_text_file(staged.path() / "marker", content);
+    staged.publish();
+    EXPECT_TRUE(std::filesystem::is_symlink(scratch / "out"));
+    EXPECT_EQ(read_bytes(scratch / "disk/store/marker"), content);
+  }
+  EXPECT_TRUE(leftovers_of(scratch / "out").empty());
+
+  std::filesystem::create_directory_symlink("none", scratch / "dangling");
+  std::filesystem::create_directory_symlink("loop", scratch / "loop");
+  for (const char* nowhere : {"dangling", "loop"})
+    EXPECT_COMPLAINT(publish(scratch / nowhere, "three", ReplaceExisting::kReplace), 2, "leads to no folder");
+}
+
+TEST(StagedDirectory, AMountPointIsRefusedBeforeTheWork) {
+  const auto start = [](const char* out) { const StagedDirectory staged(out, ReplaceExisting::kReplace, "marker"); };
+  EXPECT_COMPLAINT(start("/proc/"), 2, "/proc/ is a mount point and cannot be replaced; name a new folder inside it");
+  EXPECT_COMPLAINT(start("/"), 2, "name a new folder inside it: /NAME");
+}
+
+TEST(StagedDirectory, TheWorkingDirectoryIsRefusedByAnyName) {
+  const Scratch scratch;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::create_directories(scratch / "above/here");
+  std::filesystem::create_directory_symlink("above/here", scratch / "link");
+  std::filesystem::current_path(scratch / "above/here");
+  for (const std::filesystem::path& out :
+       {std::filesystem::path("."), std::filesystem::path("./"), std::filesystem::path("../here"),
+        std::filesystem::path(".."), scratch / "above/", scratch / "link"})
+    EXPECT_COMPLAINT(publish(out, "one", ReplaceExisting::kRefuse), 2,
+                     out.string() + " is the working directory, or holds it, and cannot be replaced");
+  publish("new", "one", ReplaceExisting::kRefuse);
+  publish("../beside", "two", ReplaceExisting::kRefuse);
+  std::filesystem::current_path(before);
+  EXPECT_EQ(read_bytes(scratch / "above/here/new/marker"), "one");
+  EXPECT_EQ(read_bytes(scratch / "above/beside/marker"), "two");
+}
+
 TEST(StagedDirectory, AbandonedWorkDisappears) {
   const Scratch scratch;
   {
