@@ -241,6 +241,7 @@ int infer(const InferOptions& wanted, const Launch& launch, Communicator& contro
     if (comm.rank() != 0) return;
     check_origin(trained.origin, dataset, /*is_other_data_meant=*/!wanted.dataset.empty());
     folder = output_folder(options);
+    warn_of_leftovers(folder);
     staged.emplace(folder, options.force ? ReplaceExisting::kReplace : ReplaceExisting::kRefuse, kReport);
   });
   const std::vector<NodeId> nodes = select_nodes_together(comm, dataset, options.nodes);

@@ -14,7 +14,6 @@
 #include "engine/apps/prepare_options.h"
 #include "engine/core/error.h"
 #include "engine/core/interrupt.h"
-#include "engine/core/log.h"
 #include "engine/core/machine.h"
 #include "engine/core/number_text.h"
 #include "engine/core/options.h"
@@ -86,8 +85,7 @@ WriteStoreOptions start_writing(const WriteOptions& write, const char* marker = 
   require_one_of(write.symmetric, "--symmetric", {"auto", "yes", "no"});
   require_option(write.memory_gb >= 0 && write.memory_gb <= 1e6, "--memory-gb: 0 to 1000000");
   WriteStoreOptions options{.out = write.out, .num_threads = write.common.threads, .force = write.force};
-  for (const auto& leftover : leftovers_of(options.out))
-    log_warning(leftover.string() + " is what an interrupted run left; remove it when no other run works on it");
+  warn_of_leftovers(options.out);
   check_can_write(options, marker);
   return options;
 }

@@ -13,6 +13,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/file_io.h"
+#include "engine/core/log.h"
 #include "engine/core/machine.h"
 
 namespace salient {
@@ -82,6 +83,11 @@ std::vector<fs::path> leftovers_of(const fs::path& out) {
   }
   std::ranges::sort(found);
   return found;
+}
+
+void warn_of_leftovers(const fs::path& out) {
+  for (const fs::path& leftover : leftovers_of(out))
+    log_warning(leftover.string() + " is what an interrupted run left; remove it when no other run works on it");
 }
 
 std::string replace_directory(const fs::path& staged, const fs::path& target) {

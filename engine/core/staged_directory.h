@@ -12,6 +12,9 @@ enum class ReplaceExisting { kRefuse, kReplace };
 /// What an interrupted writer of `out` left beside it: OUT.tmp-HOST-PID and OUT.old-PID folders.
 std::vector<std::filesystem::path> leftovers_of(const std::filesystem::path& out);
 
+/// Names each of them, one warning a folder. Before a StagedDirectory is made, as its folder would be named, too.
+void warn_of_leftovers(const std::filesystem::path& out);
+
 /// Gives the folder `staged` the name `target` beside it, fsyncs the parent, and removes what had the name before: the two are
 /// exchanged, so that there is always one under the name. Where the file system cannot do that there is a moment without,
 /// and a crash in it leaves the old one as TARGET.old-PID.

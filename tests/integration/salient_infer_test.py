@@ -212,6 +212,10 @@ class SalientInfer(unittest.TestCase):
         self.assertNotEqual((self.work / "kept/ids.npy").read_bytes(), before)
         self.assertIn("inference.json", self.infer("graph", "--force", expect=2).stderr)  # not a folder of ours
 
+    def test_what_a_killed_run_left_is_named(self):
+        (self.work / "named.tmp-host-17").mkdir()
+        self.assertIn("named.tmp-host-17 is what an interrupted run left", self.infer("named", "--nodes", "valid").stderr)
+
     def test_a_full_disk_leaves_nothing(self):
         result = self.infer("never", "--nodes", "all", launch=[sys.executable, "-c", LIMIT_FILE_SIZE], expect=74)
         self.assertIn("logits.npy: cannot write", result.stderr)

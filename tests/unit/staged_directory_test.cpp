@@ -122,6 +122,9 @@ TEST(StagedDirectory, ACrashLeavesOnlyAFolderThatIsReported) {
   EXPECT_EQ(read_bytes(scratch / "out/marker"), "one") << "untouched";
   ASSERT_EQ(leftovers_of(scratch / "out").size(), 1u);
   EXPECT_NE(leftovers_of(scratch / "out")[0].string().find("out.tmp-"), std::string::npos);
+  ::testing::internal::CaptureStderr();
+  warn_of_leftovers(scratch / "out");
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("out.tmp-"), std::string::npos);
 }
 
 TEST(OutputFile, HashesWhatItWrites) {
