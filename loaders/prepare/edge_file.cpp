@@ -51,8 +51,10 @@ class EdgeLineParser {
     return first == std::string_view::npos || line[first] == '#' || line[first] == '%';
   }
 
-  /// A header: no field of the line is a number.
+  /// A header: no field of the line is a number, and "1.0,2.0" or "1;2" is a bad edge, not a header.
   static bool is_header(std::string_view line) {
+    if (std::string_view("0123456789+-.").find(line[line.find_first_not_of(kBlanks)]) != std::string_view::npos)
+      return false;
     EdgeFields fields(line);
     std::uint64_t number;
     for (std::string_view field; fields.next(field);)

@@ -82,6 +82,10 @@ TEST(EdgesImporter, RefusesOtherTextsNamingTheLine) {
   EXPECT_COMPLAINT(imported_text("a b\nc d\n"), 65, "line 2: 'c' is not a node id");
   EXPECT_COMPLAINT(imported_text("0 1\n1 18446744073709551616\n"), 65, "line 2");
   EXPECT_COMPLAINT(imported_text("0 1 2\n", {0, 5}), 65, "line 1: only 3 columns");
+  EXPECT_COMPLAINT(imported_text("1.0,2.0\n1,2\n"), 65, "line 1: '1.0' is not a node id");
+  EXPECT_COMPLAINT(imported_text("1;2\n1,2\n"), 65, "line 1: 1 columns");
+  for (const char* line : {" -1 -2", "+1 +2", ".5 .5", "1a 2b"})
+    EXPECT_COMPLAINT(imported_text(std::string("# from to\n") + line + "\n1 2\n"), 65, "line 2: ");
   EXPECT_COMPLAINT(imported_text("# nothing\n"), 65, "no edge");
   EXPECT_COMPLAINT(import_edges({.edges = "/nonexistent/graph.txt"}), 66, "/nonexistent/graph.txt");
 }
