@@ -2,7 +2,6 @@
 #include "loaders/prepare/node_arrays.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 
@@ -43,14 +42,11 @@ std::vector<std::int32_t> read_classes(const NpyFile& file) {
   std::vector<double> values(file.header().num_items());
   convert_to_double(file.header(), file.data().data(), values.size(), values.data());
   std::vector<std::int32_t> labels(values.size());
-  for (std::size_t v = 0; v < values.size(); ++v) {
-    const double value = std::isnan(values[v]) ? -1 : values[v];
-    if (!(value >= -1 && value < kMaxClasses) || value != std::floor(value))
-      refuse(file, "node " + std::to_string(v) + " has label " + std::to_string(value) +
+  for (std::size_t v = 0; v < values.size(); ++v)
+    if (!label_of(values[v], labels[v]))
+      refuse(file, "node " + std::to_string(v) + " has label " + std::to_string(values[v]) +
                        ", labels are whole numbers from 0 to " + std::to_string(kMaxClasses - 1) +
                        ", or -1 or NaN for none");
-    labels[v] = static_cast<std::int32_t>(value);
-  }
   return labels;
 }
 

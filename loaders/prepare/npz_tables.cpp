@@ -97,7 +97,8 @@ void read_labels(NpzArray& array, RawGraph& graph) {
   for_each_block<float>(array, "labels", [&](std::span<const float> values, std::uint64_t position) {
     for (const float value : values) {
       std::int32_t label = 0;
-      if (!label_of(double{value}, label)) fail_at_item(array, position, std::to_string(value), "which is no class");
+      if (!label_of(double{value}, label))
+        fail_at_item(array, position, std::to_string(value), "which is no class (0, 1, ..., or -1 or NaN for none)");
       graph.labels.push_back(label);
       ++position;
     }

@@ -231,7 +231,7 @@ void read_labels(const OgbLayout& layout, const Promise& promise, RawGraph& grap
     double value = 0;
     std::int32_t label = 0;
     if (!parse_number(line, value) || !label_of(value, label))
-      fail_at_line(reader.path(), reader.line_number(), line, "is not a class (0, 1, ... or nan)");
+      fail_at_line(reader.path(), reader.line_number(), line, "is not a class (0, 1, ..., or -1 or nan for none)");
     graph.labels.push_back(label);
     promise.check_not_above(graph.labels.size(), reader.path());
   }

@@ -23,7 +23,7 @@ namespace {
 }  // namespace
 
 bool label_of(double value, std::int32_t& label) {
-  if (std::isnan(value)) return label = -1, true;
+  if (std::isnan(value) || value == -1) return label = -1, true;
   if (!(value >= 0 && value < kMaxClasses) || value != std::floor(value)) return false;
   return label = static_cast<std::int32_t>(value), true;
 }

@@ -44,8 +44,8 @@ struct RawGraph {
   LabelTable label_table() const { return {{task, task == Task::kMultiLabel ? num_classes : 1}, labels, multi_labels}; }
 };
 
-/// The label that a number of a foreign file stands for: NaN is -1, unlabelled; false for fractions, negative numbers
-/// and those from kMaxClasses on.
+/// The label that a number of a foreign file stands for: NaN and -1 are -1, unlabelled; false for fractions, other
+/// negative numbers and those from kMaxClasses on. Every importer of foreign labels asks here.
 bool label_of(double value, std::int32_t& label);
 
 /// The same for one of several labels: 0, 1, and NaN or -1 for not known; false for anything else.

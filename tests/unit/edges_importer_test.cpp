@@ -204,6 +204,8 @@ TEST_F(EdgesWithNodeFiles, BadNodeFilesAreNamed) {
   const EdgesOptions good = options_;
   options_.labels = write_npy(scratch_ / "bad_y.npy", "<f4", "(5,)", std::vector<float>{0, 1, 0.5, 2, 1});
   EXPECT_COMPLAINT(import_edges(options_), 65, "bad_y.npy: node 2 has label 0.5");
+  options_.labels = write_npy(scratch_ / "bad_y.npy", "<i8", "(5,)", std::vector<std::int64_t>{0, 1, -2, 2, 1});
+  EXPECT_COMPLAINT(import_edges(options_), 65, "bad_y.npy: node 2 has label -2");
   options_.labels = write_npy(scratch_ / "bad_y.npy", "<i8", "(5,)", std::vector<std::int64_t>{0, 1, 1, 2000000000, 2});
   EXPECT_COMPLAINT(import_edges(options_), 65, "bad_y.npy: node 3 has label 2000000000");
   options_.labels = write_npy(scratch_ / "bad_y.npy", "<i8", "(4,)", std::vector<std::int64_t>{0, 1, 1, 2});

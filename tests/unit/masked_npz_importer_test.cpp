@@ -76,6 +76,15 @@ TEST_F(MaskedNpzTest, EachRowIsASplit) {
   EXPECT_EQ(other.source_options, "--mask 1");
 }
 
+TEST_F(MaskedNpzTest, MinusOneIsUnlabelled) {
+  const auto labels = [](std::int64_t first, std::int64_t last) {
+    return npy("<i8", "(4,)", bytes_of(std::vector<std::int64_t>{first, 1, 0, last}));
+  };
+  EXPECT_EQ(import({.labels = labels(0, -1)}, 0).labels, (std::vector<std::int32_t>{0, 1, 0, -1}));
+  expect_bad("row 0: node 0 is to be trained on without a label", {.labels = labels(-1, 1)});
+  expect_bad("item 3 is -2.000000, which is no class (0, 1, ..., or -1 or NaN for none", {.labels = labels(0, -2)});
+}
+
 TEST_F(MaskedNpzTest, WhatMayBeWrong) {
   for (const int mask : {-1, 2})
     EXPECT_COMPLAINT(import({}, mask), ErrorKind::kUsage, "--mask: 0 to 1, the splits of ");

@@ -106,6 +106,17 @@ TEST_F(OgbImporterTest, BinaryLayout) {
   expect_whole(import());
 }
 
+TEST_F(OgbImporterTest, MinusOneIsUnlabelledAsNanIs) {
+  put_csv();
+  for (const char* none : {"-1", "-1.0", "nan"}) {
+    put("raw/node-label.csv.gz", std::string("2\n0.0\n") + none + "\n1\n");
+    expect_whole(import());
+  }
+  std::filesystem::remove_all(root_ / "raw");
+  put_binary(good_edges_, good_features_, npy("<i8", "(4, 1)", bytes_of(std::vector<std::int64_t>{2, 0, -1, 1})));
+  expect_whole(import());
+}
+
 TEST_F(OgbImporterTest, BinaryLayoutInFortranOrderAndOtherTypes) {
   const std::vector<std::int32_t> pairs = {0, 1, 1, 2, 3, 3};
   const std::vector<double> columns = {0.5, 2, 0, 0, -1, 0.25, 100, 7};
@@ -216,9 +227,10 @@ TEST_F(OgbImporterTest, BrokenCsvFiles) {
   expect_bad_file(feat, "1,2\n3,4\n4,5\n", "node-feat.csv.gz: has 3 of the 4 lines that num-node-list.csv.gz promises");
   expect_bad_file(feat, "1,2\n3,4\n4,5\n6,7\n8,9\n", "node-feat.csv.gz: has more than the 4 lines");
 
-  for (const char* line : {"x", "", "1.5", "-1", "inf", "3000000000", "0,1"})
-    expect_bad_file(label, std::string("2\n") + line + "\n0\n0\n",
-                    std::string("node-label.csv.gz: line 2: is not a class (0, 1, ... or nan): '") + line + "'");
+  for (const char* line : {"x", "", "1.5", "-2", "inf", "3000000000", "0,1"})
+    expect_bad_file(
+        label, std::string("2\n") + line + "\n0\n0\n",
+        std::string("node-label.csv.gz: line 2: is not a class (0, 1, ..., or -1 or nan for none): '") + line + "'");
   expect_bad_file(label, "2\n0\n0\n", "node-label.csv.gz: has 3 of the 4 lines");
   expect_bad_file(label, "2\n0\n0\n1\n1\n", "node-label.csv.gz: has more than the 4 lines");
 
