@@ -15,6 +15,7 @@
 #include "engine/core/staged_directory.h"
 #include "loaders/dataset_checks.h"
 #include "loaders/known_datasets.h"
+#include "loaders/store_arrays.h"
 #include "loaders/store_manifest.h"
 
 namespace salient {
@@ -72,25 +73,24 @@ MappedStore map_files(const fs::path& directory, const StoreManifest& manifest) 
 }
 
 void check_headers(const MappedStore& store, const StoreManifest& manifest) {
-  const auto expect = [&](const std::string& name, std::string_view dtype, const Shape& shape) {
-    const NpyFile& file = store.arrays.at(name);
-    expect_npy(file.header(), dtype, shape, file.name());
+  const auto expect = [&](StoreArray array, const Shape& shape) {
+    const NpyFile& file = store.arrays.at(array.file);
+    expect_npy(file.header(), array.dtype, shape, file.name());
   };
   const std::uint64_t num_nodes = manifest.num_nodes;
-  expect("indptr.npy", "<i8", {num_nodes + 1});
-  expect("indices.npy", "<u4", {manifest.num_edges});
+  expect(kIndptrArray, {num_nodes + 1});
+  expect(kIndicesArray, {manifest.num_edges});
   if (manifest.task == Task::kMultiLabel)
-    expect("labels.npy", "|i1", {num_nodes, static_cast<std::uint64_t>(manifest.num_classes)});
+    expect(labels_array(manifest.task), {num_nodes, static_cast<std::uint64_t>(manifest.num_classes)});
   else
-    expect("labels.npy", "<i4", {num_nodes});
-  for (const char* split : {"train.npy", "valid.npy", "test.npy"}) {
-    const NpyHeader& header = store.arrays.at(split).header();
-    expect(split, "<u4", header.shape.size() == 1 ? header.shape : Shape{0});  // any length
+    expect(labels_array(manifest.task), {num_nodes});
+  for (const StoreArray split : {kTrainArray, kValidArray, kTestArray}) {
+    const NpyHeader& header = store.arrays.at(split.file).header();
+    expect(split, header.shape.size() == 1 ? header.shape : Shape{0});  // any length
   }
   if (manifest.feature_dim > 0)
-    expect("features.npy", manifest.feature_type == FeatureType::kF16 ? "<f2" : "<f4",
-           {num_nodes, static_cast<std::uint64_t>(manifest.feature_dim)});
-  if (store.arrays.contains("original_ids.npy")) expect("original_ids.npy", "<u8", {num_nodes});
+    expect(features_array(manifest.feature_type), {num_nodes, static_cast<std::uint64_t>(manifest.feature_dim)});
+  if (store.arrays.contains("original_ids.npy")) expect(kOriginalIdsArray, {num_nodes});
 }
 
 Dataset view_of(const MappedStore& store, const StoreManifest& manifest) {

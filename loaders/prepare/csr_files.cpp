@@ -11,8 +11,8 @@ constexpr std::size_t kPending = std::size_t{1} << 16;
 
 CsrFiles::CsrFiles(const std::filesystem::path& folder, std::uint64_t num_nodes)
     : num_nodes_(num_nodes),
-      indptr_(folder / "indptr.npy", "<i8", {num_nodes + 1}),
-      indices_(folder / "indices.npy", "<u4", sizeof(NodeId)) {
+      indptr_(folder / kIndptrArray.file, kIndptrArray.dtype, {num_nodes + 1}),
+      indices_(folder / kIndicesArray.file, kIndicesArray.dtype, sizeof(NodeId)) {
   pending_.reserve(kPending);
 }
 
@@ -45,8 +45,8 @@ void CsrFiles::flush_indptr() {
 void CsrFiles::close(StoreWriter& store) {
   start_row(num_nodes_);  // the end of the last row
   flush_indptr();
-  store.add_file("indptr.npy", indptr_.close());
-  store.add_file("indices.npy", indices_.close());
+  store.add_file(kIndptrArray.file, indptr_.close());
+  store.add_file(kIndicesArray.file, indices_.close());
 }
 
 }  // namespace salient

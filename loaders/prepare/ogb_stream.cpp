@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <future>
+#include <type_traits>
 #include <utility>
 
 #include "engine/core/error.h"
@@ -16,6 +17,7 @@
 #include "loaders/prepare/edge_pairs.h"
 #include "loaders/prepare/npz_tables.h"
 #include "loaders/prepare/ogb_tables.h"
+#include "loaders/prepare/store_contents.h"
 #include "loaders/prepare/store_writer.h"
 #include "loaders/prepare/stream_plan.h"
 
@@ -53,7 +55,8 @@ FileDigest write_features(NpzArray& array, FeatureType type, int dim, const fs::
   constexpr std::size_t kBlock = std::size_t{128} << 10;
   std::vector<float> values(kBlock);
   std::vector<std::byte> stored(kBlock * size_of(type));
-  NpyWriter writer(folder / "features.npy", type == FeatureType::kF16 ? "<f2" : "<f4", array.header().shape);
+  const StoreArray stored_as = features_array(type);
+  NpyWriter writer(folder / stored_as.file, stored_as.dtype, array.header().shape);
   std::uint64_t position = 0;
   while (const std::size_t count = array.read(std::span(values))) {
     convert_features(std::span(values).first(count), type, dim, position, array.name(), stored.data());
@@ -97,18 +100,11 @@ void write_edges(const ZipArchive& archive, const RawGraph& graph, const StreamP
 void write_node_data(RawGraph& graph, const OgbLayout& layout, StoreWriter& store) {
   read_ogb_binary_labels(layout, graph);
   read_ogb_split(layout, graph);
-  const auto write = [&store]<class T>(const char* name, const char* dtype, std::vector<T>& values,
-                                       std::vector<std::uint64_t> shape) {
-    store.write_array(name, dtype, std::span<const T>(values), std::move(shape));
-    values = {};
+  write_labels_and_splits(dataset_of(graph), store);
+  const auto release = [](auto&... values) {  // `values = {}` would keep their memory
+    (std::remove_reference_t<decltype(values)>().swap(values), ...);
   };
-  if (graph.task == Task::kMultiLabel)
-    write("labels.npy", "|i1", graph.multi_labels, {graph.num_nodes, static_cast<std::uint64_t>(graph.num_classes)});
-  else
-    write("labels.npy", "<i4", graph.labels, {graph.num_nodes});
-  write("train.npy", "<u4", graph.train, {graph.train.size()});
-  write("valid.npy", "<u4", graph.valid, {graph.valid.size()});
-  write("test.npy", "<u4", graph.test, {graph.test.size()});
+  release(graph.labels, graph.multi_labels, graph.train, graph.valid, graph.test);
   store.write_lines("class_names.txt", graph.class_names);
 }
 
@@ -120,7 +116,7 @@ void write_tables(const ZipArchive& archive, const OgbSize& size, const RawGraph
   NpzArray features(archive, "node_feat");
   std::future<void> feature_thread = std::async(std::launch::async, [&] {
     try {
-      store.add_file("features.npy",
+      store.add_file(features_array(graph.features.type).file,
                      write_features(features, graph.features.type, graph.features.dim, store.folder(), pace));
     } catch (...) {
       pace.has_failed = true;
@@ -135,24 +131,6 @@ void write_tables(const ZipArchive& archive, const OgbSize& size, const RawGraph
     throw;
   }
   feature_thread.get();
-}
-
-StoreManifest manifest_of(const RawGraph& graph, const CsrFiles& csr) {
-  StoreManifest manifest;
-  manifest.name = graph.name;
-  manifest.num_nodes = graph.num_nodes;
-  manifest.num_edges = csr.num_entries();
-  manifest.task = graph.task;
-  manifest.num_classes = graph.num_classes;
-  manifest.feature_dim = graph.features.dim;
-  manifest.feature_type = graph.features.type;
-  manifest.is_symmetric = graph.symmetrise;
-  manifest.self_loops = csr.self_loops();
-  manifest.rng_seed = graph.rng_seed;
-  manifest.source_kind = graph.source_kind;
-  manifest.source_path = graph.source_path;
-  manifest.source_options = graph.source_options;
-  return manifest;
 }
 
 /// Ids that the split's files may hold: none takes less than a byte, and vectors double while they grow.
@@ -194,7 +172,9 @@ WriteReport stream_ogb(const OgbOptions& options, const WriteStoreOptions& write
                      .entries = csr.num_entries(),
                      .duplicates = csr.duplicates(),
                      .self_loops = csr.self_loops()};
-  report.bytes = store.publish(manifest_of(graph, csr));
+  StoreOrigin origin = origin_of(graph);
+  origin.self_loops = csr.self_loops();
+  report.bytes = store.publish(manifest_of(dataset_of(graph), origin, {graph.num_nodes, csr.num_entries()}));
   return report;
 }
 

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/core/interrupt.h"
@@ -15,6 +14,7 @@
 #include "engine/core/progress.h"
 #include "engine/core/staged_directory.h"
 #include "loaders/prepare/write_store.h"
+#include "loaders/store_arrays.h"
 #include "loaders/store_manifest.h"
 
 namespace salient {
@@ -29,9 +29,9 @@ class StoreWriter {
 
   /// A whole array of the store. @throws Error{kIo}, Interrupted
   template <class T>
-  void write_array(const std::string& name, std::string_view dtype, std::span<const T> values,
-                   std::vector<std::uint64_t> shape, Progress* progress = nullptr) {
-    NpyWriter writer(folder() / name, dtype, std::move(shape));
+  void write_array(StoreArray array, std::span<const T> values, std::vector<std::uint64_t> shape,
+                   Progress* progress = nullptr) {
+    NpyWriter writer(folder() / array.file, array.dtype, std::move(shape));
     constexpr std::size_t kBlock = (std::size_t{16} << 20) / sizeof(T);
     for (std::size_t from = 0; from < values.size(); from += kBlock) {
       const auto block = values.subspan(from, std::min(kBlock, values.size() - from));
@@ -39,7 +39,7 @@ class StoreWriter {
       writer.write(block);
       if (progress) progress->add(block.size_bytes());
     }
-    add_file(name, writer.close());
+    add_file(array.file, writer.close());
   }
 
   /// One line each; no file for no lines. @throws Error{kIo}
