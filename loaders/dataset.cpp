@@ -2,7 +2,6 @@
 #include "loaders/dataset.h"
 
 #include <oneapi/tbb/parallel_for_each.h>
-#include <oneapi/tbb/task_arena.h>
 
 #include <array>
 #include <map>
@@ -13,6 +12,7 @@
 #include "engine/core/npy.h"
 #include "engine/core/progress.h"
 #include "engine/core/staged_directory.h"
+#include "loaders/arena_of.h"
 #include "loaders/dataset_checks.h"
 #include "loaders/known_datasets.h"
 #include "loaders/store_arrays.h"
@@ -23,10 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Shape = std::vector<std::uint64_t>;
-
-oneapi::tbb::task_arena arena_of(int num_threads) {
-  return oneapi::tbb::task_arena(num_threads > 0 ? num_threads : oneapi::tbb::task_arena::automatic);
-}
 
 [[noreturn]] void fail_missing(const fs::path& missing, const fs::path& directory) {
   std::string text = missing.string() + " is missing";

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "engine/core/number_text.h"
+#include "loaders/arena_of.h"
 
 namespace salient {
 namespace {
@@ -81,7 +82,7 @@ DatasetSummary summarise(const Dataset& dataset, int num_threads) {
   if (dataset.task == Task::kMultiLabel) return count_flags(dataset, summary), summary;
   for (const std::int32_t label : dataset.labels)
     ++(label < 0 ? summary.unlabelled_nodes : summary.nodes_of_class[static_cast<std::size_t>(label)]);
-  oneapi::tbb::task_arena arena(num_threads > 0 ? num_threads : oneapi::tbb::task_arena::automatic);
+  oneapi::tbb::task_arena arena = arena_of(num_threads);
   const LabelPairs pairs = arena.execute([&] { return count_label_pairs(dataset); });
   if (pairs.known > 0) summary.equal_label_share = static_cast<double>(pairs.equal) / static_cast<double>(pairs.known);
   return summary;

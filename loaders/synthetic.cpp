@@ -16,6 +16,7 @@
 #include "engine/core/half.h"
 #include "engine/core/options.h"
 #include "engine/core/progress.h"
+#include "loaders/arena_of.h"
 #include "loaders/synthetic_graph.h"
 #include "loaders/synthetic_nodes.h"
 
@@ -182,7 +183,7 @@ std::uint64_t synthetic_bytes(const SyntheticOptions& options) {
 
 Dataset make_synthetic_dataset(const SyntheticOptions& options, int num_threads, std::shared_ptr<HostMemory> memory) {
   check(options);
-  oneapi::tbb::task_arena arena(num_threads > 0 ? num_threads : oneapi::tbb::task_arena::automatic);
+  oneapi::tbb::task_arena arena = arena_of(num_threads);
   const std::shared_ptr<const GeneratedStore> store =
       arena.execute([&] { return generate(options, std::move(memory)); });
   Dataset dataset;

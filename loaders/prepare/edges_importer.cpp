@@ -12,6 +12,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/options.h"
+#include "loaders/arena_of.h"
 #include "loaders/dataset_checks.h"
 #include "loaders/prepare/edge_file.h"
 #include "loaders/prepare/node_arrays.h"
@@ -140,7 +141,7 @@ RawGraph import_edges(const EdgesOptions& options) {
   const std::optional<std::uint64_t> num_rows = number_of_rows(graph, options);
   EdgeList edges = read_edge_file(
       options.edges, {.columns = options.columns, .num_nodes = num_rows, .num_threads = options.num_threads});
-  oneapi::tbb::task_arena arena(options.num_threads > 0 ? options.num_threads : oneapi::tbb::task_arena::automatic);
+  oneapi::tbb::task_arena arena = arena_of(options.num_threads);
   arena.execute([&] { number_nodes(graph, std::move(edges), num_rows, options); });
   if (options.split.empty())
     read_splits(graph, options);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/core/progress.h"
+#include "loaders/arena_of.h"
 #include "loaders/prepare/line_reader.h"
 
 namespace salient {
@@ -31,7 +32,7 @@ void for_each_line_block(LineReader& reader, int num_threads, const std::string&
   };
   using oneapi::tbb::filter_mode;
   using oneapi::tbb::make_filter;
-  oneapi::tbb::task_arena arena(num_threads > 0 ? num_threads : oneapi::tbb::task_arena::automatic);
+  oneapi::tbb::task_arena arena = arena_of(num_threads);
   std::vector<Item> items(std::size_t{2} * static_cast<std::size_t>(arena.max_concurrency()));
   std::uint64_t num_read = 0, reported = 0;
   bool stopped = false;

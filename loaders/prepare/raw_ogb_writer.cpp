@@ -16,6 +16,7 @@
 #include "engine/core/interrupt.h"
 #include "engine/core/npy.h"
 #include "engine/core/staged_directory.h"
+#include "loaders/arena_of.h"
 #include "loaders/prepare/ogb_layout.h"
 #include "loaders/prepare/zip_writer.h"
 #include "loaders/synthetic_nodes.h"
@@ -178,7 +179,7 @@ class RawOgbWriter {
 
 WriteReport write_raw_ogb(const SyntheticOptions& options, const WriteStoreOptions& write) {
   StagedDirectory staged(write.out, write.force ? ReplaceExisting::kReplace : ReplaceExisting::kRefuse, kRawOgbMarker);
-  oneapi::tbb::task_arena arena(write.num_threads > 0 ? write.num_threads : oneapi::tbb::task_arena::automatic);
+  oneapi::tbb::task_arena arena = arena_of(write.num_threads);
   const WriteReport report = arena.execute([&] { return RawOgbWriter(options, staged.path()).write(); });
   staged.publish();
   return report;

@@ -1,13 +1,12 @@
 // loaders/prepare/write_store.cpp - see write_store.h.
 #include "loaders/prepare/write_store.h"
 
-#include <oneapi/tbb/task_arena.h>
-
 #include <array>
 #include <utility>
 
 #include "engine/core/error.h"
 #include "engine/core/progress.h"
+#include "loaders/arena_of.h"
 #include "loaders/dataset_checks.h"
 #include "loaders/prepare/csr_builder.h"
 #include "loaders/prepare/store_contents.h"
@@ -17,10 +16,6 @@ namespace salient {
 namespace {
 
 namespace fs = std::filesystem;
-
-oneapi::tbb::task_arena arena_of(int num_threads) {
-  return oneapi::tbb::task_arena(num_threads > 0 ? num_threads : oneapi::tbb::task_arena::automatic);
-}
 
 /// A store that open_dataset() refuses is never written.
 void check_rules(const Dataset& dataset, const fs::path& out) {
