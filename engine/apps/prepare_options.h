@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "loaders/prepare/raw_graph.h"
 #include "loaders/row_table.h"
 
 namespace salient::prepare {
@@ -24,7 +25,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("help", self.help, "print this and stop");
 }
 
-/// Of every subcommand that writes a store.
+/// Of every subcommand that writes a store. The two functions are for words that start_writing() let pass.
 struct WriteOptions {
   std::string out{};
   std::string feature_dtype = "f16";
@@ -35,6 +36,9 @@ struct WriteOptions {
   CommonOptions common{};
 
   FeatureType feature_type() const { return feature_dtype == "f32" ? FeatureType::kF32 : FeatureType::kF16; }
+  Symmetric symmetric_choice() const {
+    return symmetric == "yes" ? Symmetric::kYes : symmetric == "no" ? Symmetric::kNo : Symmetric::kAuto;
+  }
 };
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, WriteOptions>

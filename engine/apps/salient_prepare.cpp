@@ -159,7 +159,7 @@ int run_wordnet(Arguments arguments) {
                                    .pointers = given.pointers,
                                    .rng_seed = given.write.rng_seed,
                                    .feature_type = given.write.feature_type()});
-  if (given.write.symmetric == "no") graph.symmetrise = false;
+  if (given.write.symmetric_choice() == Symmetric::kNo) graph.symmetrise = false;
   return write_and_report(std::move(graph), given.write, options, timer);
 }
 
@@ -173,7 +173,7 @@ int run_ogb(Arguments arguments) {
   const OgbOptions ogb{.raw = given.raw,
                        .name = given.name,
                        .feature_type = given.write.feature_type(),
-                       .symmetric = given.write.symmetric,
+                       .symmetric = given.write.symmetric_choice(),
                        .num_threads = given.write.common.threads};
   const std::uint64_t limit = memory_limit(given.write);
   if (can_stream_ogb(ogb)) {
@@ -200,7 +200,7 @@ int run_npz(Arguments arguments) {
                                              .name = given.name,
                                              .mask = given.mask,
                                              .feature_type = given.write.feature_type(),
-                                             .symmetric = given.write.symmetric}),
+                                             .symmetric = given.write.symmetric_choice()}),
                           given.write, options, timer);
 }
 
@@ -221,7 +221,7 @@ int run_edges(Arguments arguments) {
                                         .columns = given.columns,
                                         .name = given.name,
                                         .feature_type = given.write.feature_type(),
-                                        .symmetric = given.write.symmetric,
+                                        .symmetric = given.write.symmetric_choice(),
                                         .rng_seed = given.write.rng_seed,
                                         .num_threads = given.write.common.threads}),
                           given.write, options, timer);
@@ -260,7 +260,8 @@ int run_synthetic(Arguments arguments) {
   const SyntheticOptions wanted = synthetic_options(given);
   if (given.raw_ogb) return write_raw(given, wanted, timer);
   const WriteStoreOptions options = start_writing(given.write);
-  require_option(given.write.symmetric != "no", "--symmetric: generated graphs are always symmetric");
+  require_option(given.write.symmetric_choice() != Symmetric::kNo,
+                 "--symmetric: generated graphs are always symmetric");
   if (given.write.memory_gb > 0) check_memory(memory_limit(given.write), synthetic_bytes(wanted));
   const Dataset dataset = make_synthetic_dataset(wanted, given.write.common.threads);
   install_interrupt_handlers();

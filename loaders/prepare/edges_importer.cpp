@@ -36,8 +36,6 @@ void check(const EdgesOptions& options) {
   rule(options.columns.empty() || (options.columns.size() == 2 && options.columns[0] != options.columns[1] &&
                                    std::ranges::min(options.columns) >= 0),
        "--columns: two different columns, counted from 0");
-  rule(options.symmetric == "auto" || options.symmetric == "yes" || options.symmetric == "no",
-       "--symmetric: auto, yes or no");
 }
 
 std::string name_of(const std::filesystem::path& file) {
@@ -133,7 +131,7 @@ RawGraph import_edges(const EdgesOptions& options) {
   graph.source_kind = "edges";
   graph.source_path = options.edges.string();
   if (!options.columns.empty()) graph.source_options = "columns " + options::to_text(options.columns);
-  graph.symmetrise = options.symmetric != "no";
+  graph.symmetrise = options.symmetric != Symmetric::kNo;
   graph.rng_seed = options.rng_seed;
   graph.features.type = options.feature_type;
   if (!options.features.empty()) graph.features = read_features(options.features, options.feature_type);

@@ -19,9 +19,9 @@ struct EdgesOptions {
   std::vector<int> columns{};   ///< of a text file with more than two
   std::string name{};           ///< "" = by the file's name
   FeatureType feature_type = FeatureType::kF16;
-  std::string symmetric = "auto";  ///< auto | yes | no; auto is yes
-  std::uint32_t rng_seed = 0;      ///< of the split
-  int num_threads = 0;             ///< 0 = all cores
+  Symmetric symmetric = Symmetric::kAuto;
+  std::uint32_t rng_seed = 0;  ///< of the split
+  int num_threads = 0;         ///< 0 = all cores
 };
 
 /// With features or labels, ids are their row numbers. Without, ids that do not fill 0 .. max are renumbered in

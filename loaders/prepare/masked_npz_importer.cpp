@@ -5,7 +5,6 @@
 
 #include "engine/core/error.h"
 #include "loaders/prepare/npz_tables.h"
-#include "loaders/prepare/text_fields.h"
 
 namespace salient {
 
@@ -46,15 +45,13 @@ std::vector<NodeId> read_mask(const ZipArchive& archive, const char* key, int ma
 }  // namespace
 
 RawGraph import_masked_npz(const MaskedNpzOptions& options) {
-  if (options.symmetric != "auto" && options.symmetric != "yes" && options.symmetric != "no")
-    fail(ErrorKind::kUsage, "--symmetric: auto, yes or no, not " + in_quotes(options.symmetric));
   const ZipArchive archive(options.file);
   RawGraph graph{.name = options.name.empty() ? options.file.stem().string() : options.name,
                  .source_kind = "npz",
                  .source_path = options.file.string(),
                  .source_options = "--mask " + std::to_string(options.mask),
-                 .symmetrise = options.symmetric != "no"};
-  if (options.symmetric != "auto") graph.source_options += " --symmetric " + options.symmetric;
+                 .symmetrise = options.symmetric != Symmetric::kNo};
+  if (options.symmetric != Symmetric::kAuto) graph.source_options.append(" ").append(option_text(options.symmetric));
   graph.features.type = options.feature_type;
 
   NpzArray features(archive, "node_features");

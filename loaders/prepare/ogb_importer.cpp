@@ -100,18 +100,14 @@ void read_ogb_split(const OgbLayout& layout, RawGraph& graph) {
   add_class_names(layout, graph);
 }
 
-OgbLayout layout_of(const OgbOptions& options) {
-  if (options.symmetric != "auto" && options.symmetric != "yes" && options.symmetric != "no")
-    fail(ErrorKind::kUsage, "--symmetric: auto, yes or no, not " + in_quotes(options.symmetric));
-  return find_ogb_layout(options.raw, options.name);
-}
+OgbLayout layout_of(const OgbOptions& options) { return find_ogb_layout(options.raw, options.name); }
 
 RawGraph start_ogb(const OgbOptions& options, const OgbLayout& layout) {
   RawGraph graph{.name = layout.name,
                  .source_kind = layout.is_synthetic ? "synthetic" : "ogb",
                  .source_path = options.raw.string(),
-                 .source_options = options.symmetric == "auto" ? "" : "--symmetric " + options.symmetric,
-                 .symmetrise = options.symmetric != "no"};
+                 .source_options = option_text(options.symmetric),
+                 .symmetrise = options.symmetric != Symmetric::kNo};
   graph.features.type = options.feature_type;
   return graph;
 }
@@ -133,7 +129,7 @@ std::uint64_t ogb_memory_bytes(const OgbOptions& options) {
   const std::uint64_t growth = layout.is_binary ? 1 : 2;  // arrays of text grow, and are copied when they do
   const std::uint64_t num_features = size.num_nodes * size.feature_dim * growth;
   const std::uint64_t turned = size.features_are_columns ? num_features * sizeof(float) : 0;
-  const std::uint64_t entries = size.num_edges * (options.symmetric == "no" ? 1 : 2);
+  const std::uint64_t entries = size.num_edges * (options.symmetric == Symmetric::kNo ? 1 : 2);
   const std::uint64_t edges = 2 * sizeof(NodeId) * size.num_edges * growth;
   const std::uint64_t rows = entries * sizeof(NodeId) + size.num_nodes * (sizeof(EdgeOffset) + sizeof(NodeId));
   return num_features * size_of(options.feature_type) + std::max(turned, edges + rows) +

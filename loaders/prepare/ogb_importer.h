@@ -13,8 +13,8 @@ struct OgbOptions {
   std::filesystem::path raw{};  ///< the data set's folder, or raw/ in it
   std::string name{};           ///< "" = by the folder's name
   FeatureType feature_type = FeatureType::kF16;
-  std::string symmetric = "auto";  ///< auto | yes | no; auto is yes for node sets, as OGB's own users do
-  int num_threads = 0;             ///< 0 = all cores
+  Symmetric symmetric = Symmetric::kAuto;  ///< as OGB's own users do
+  int num_threads = 0;                     ///< 0 = all cores
 };
 
 /// Reads the CSV layout (raw/edge.csv.gz and so on) or the binary one (raw/data.npz), whichever is there, the split and
@@ -22,7 +22,7 @@ struct OgbOptions {
 ///
 /// @throws Error{kNoInput} naming the files that are missing; Error{kBadData} naming file and line, or array and item:
 ///         a line that is no number, ids of no node, counts that contradict num-node-list or num-edge-list, unequal
-///         columns, a node twice in the split, an unlabelled training node; Error{kUsage} for `symmetric`.
+///         columns, a node twice in the split, an unlabelled training node.
 /// Determinism: a function of the files, whatever num_threads is.
 /// Oracle:      of stream_ogb(), which takes the binary layout in bounded memory.
 RawGraph import_ogb(const OgbOptions& options);

@@ -21,7 +21,7 @@ inline std::uint64_t label_bytes_of(std::uint64_t num_columns) {
   return num_columns > 1 ? num_columns * sizeof(std::int8_t) : sizeof(std::int32_t);
 }
 
-/// Where the files are. @throws Error{kUsage} for options.symmetric; as find_ogb_layout()
+/// Where the files are. @throws as find_ogb_layout()
 OgbLayout layout_of(const OgbOptions& options);
 
 /// Name, source and options; no tables yet.

@@ -22,6 +22,15 @@ namespace {
 
 }  // namespace
 
+const char* option_text(Symmetric choice) {
+  switch (choice) {
+    case Symmetric::kAuto: return "";
+    case Symmetric::kYes: return "--symmetric yes";
+    case Symmetric::kNo: return "--symmetric no";
+  }
+  return "";
+}
+
 bool label_of(double value, std::int32_t& label) {
   if (std::isnan(value) || value == -1) return label = -1, true;
   if (!(value >= 0 && value < kMaxClasses) || value != std::floor(value)) return false;

@@ -20,6 +20,12 @@ struct RawFeatures {
   std::vector<std::byte> rows{};  ///< [V, dim] type
 };
 
+/// Whether the reverse of every edge is added. kAuto, which is yes for every importer, leaves no trace in the store.
+enum class Symmetric { kAuto, kYes, kNo };
+
+/// As a store's source options record it: "", "--symmetric yes" or "--symmetric no".
+const char* option_text(Symmetric choice);
+
 /// Everything ids refer to is already numbered 0 .. num_nodes - 1 and checked by the importer, which alone can name
 /// the file and line of a bad record.
 struct RawGraph {

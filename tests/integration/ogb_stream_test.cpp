@@ -86,7 +86,7 @@ class OgbStream : public ::testing::Test {
 
 TEST_F(OgbStream, SameBytesForAnyMemoryAndThreads) {
   put({.local = ZipStyle::kDescriptor, .zip64_entries = true, .zip64_end = true});
-  for (const char* symmetric : {"auto", "no"})
+  for (const Symmetric symmetric : {Symmetric::kAuto, Symmetric::kNo})
     for (const FeatureType type : {FeatureType::kF16, FeatureType::kF32}) {
       const OgbOptions options{.raw = root_, .feature_type = type, .symmetric = symmetric};
       ASSERT_TRUE(can_stream_ogb(options));

@@ -70,6 +70,9 @@ TEST_F(PrepareProgram, HelpsAndSuggests) {
   expect_refused("synthetic --like arxiv --scale 0.01 --out D --feature-dtype f64", 2, "--feature-dtype: f16 or f32");
   expect_refused("synthetic --like arxiv --out D --memory-gb 0.01", 71, "--memory-gb allows 0.01");
   expect_refused("wordnet --out D --memory-gb 1", 2, "--memory-gb: ogb and synthetic keep to it, wordnet cannot");
+  for (const char* command : {"wordnet", "ogb --raw x", "npz --file x", "edges --edges x", "synthetic --like arxiv"})
+    expect_refused(command + std::string(" --out D --symmetric maybe"), 2,
+                   "--symmetric: auto or yes or no, not 'maybe'");
   expect_refused("describe", 2, "expected a folder");
   expect_refused("describe nothing", 66, "nothing is missing");
   EXPECT_FALSE(fs::exists(scratch_ / "D"));

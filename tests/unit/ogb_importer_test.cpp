@@ -96,7 +96,7 @@ TEST_F(OgbImporterTest, CsvLayout) {
   put_csv();
   expect_whole(import());
   expect_whole(import_ogb({.raw = root_ / "raw", .feature_type = FeatureType::kF32, .num_threads = 1}));
-  const RawGraph directed = import_ogb({.raw = root_, .name = "mine", .symmetric = "no"});
+  const RawGraph directed = import_ogb({.raw = root_, .name = "mine", .symmetric = Symmetric::kNo});
   EXPECT_EQ(directed.name, "mine");
   EXPECT_FALSE(directed.symmetrise);
 }
@@ -164,7 +164,7 @@ TEST_F(OgbImporterTest, WithoutNodeFeaturesTheyAreTheMeanOfTheEdges) {
   const RawGraph graph = import();
   EXPECT_EQ(graph.features.dim, 2);
   EXPECT_EQ(floats_of(graph), (std::vector<float>{1, 10, 1.5f, 20, 4, 25, 0, 0}));
-  const RawGraph directed = import_ogb({.raw = root_, .feature_type = FeatureType::kF32, .symmetric = "no"});
+  const RawGraph directed = import_ogb({.raw = root_, .feature_type = FeatureType::kF32, .symmetric = Symmetric::kNo});
   EXPECT_EQ(floats_of(directed), (std::vector<float>{0, 0, 1, 10, 4, 25, 0, 0}));
   expect_bad_file("raw/edge-feat.csv.gz", "1,1\n1,nan\n1,1\n", "edge-feat.csv.gz: line 2: column 2 is nan");
   expect_bad_file("raw/edge-feat.csv.gz", "1,1\n1,1\n", "edge-feat.csv.gz: has 2 of the 3 lines that num-edge-list");
@@ -305,7 +305,6 @@ TEST_F(OgbImporterTest, MissingFilesAreListedInOneLine) {
   std::filesystem::create_directories(root_ / "split");
   expect("tiny/split: holds no split; is the download complete?");
   EXPECT_COMPLAINT(import_ogb({.raw = root_ / "none"}), ErrorKind::kNoInput, "none is not a folder");
-  EXPECT_COMPLAINT(import_ogb({.raw = root_, .symmetric = "maybe"}), ErrorKind::kUsage, "--symmetric: auto, yes or no");
 }
 
 TEST_F(OgbImporterTest, ClassNamesOfAnotherFormAreLeftOut) {
