@@ -92,7 +92,7 @@ std::shared_ptr<Model> make_model(const ModelOptions& options) {
 
 at::Tensor Model::head(const std::vector<at::Tensor>& h, const DropoutKey&) { return h.back(); }
 
-at::Tensor Model::forward(const BatchView& batch, const DropoutKey& key) {
+std::vector<at::Tensor> Model::layers(const BatchView& batch, const DropoutKey& key) {
   require(batch.hops.size() == static_cast<std::size_t>(num_layers()), "a batch has one hop per layer");
   require(batch.x.defined(), "a batch that enters a model carries features");
   const std::int64_t num_seeds = batch.hops.back().num_dst;
@@ -102,7 +102,7 @@ at::Tensor Model::forward(const BatchView& batch, const DropoutKey& key) {
     x = layer(i, batch.hops[static_cast<std::size_t>(i)], x, key);
     h.push_back(x.narrow(0, 0, num_seeds));
   }
-  return head(h, key);
+  return h;
 }
 
 }  // namespace salient

@@ -53,9 +53,13 @@ class Model : public torch::nn::Module {
 
   virtual int num_layers() const = 0;
 
-  /// All layers, then the head. @return logits [S, num_classes]
+  /// All layers, one after the other. @return  [num_layers + 1], what head() takes
   /// @throws Error{kInternal} if the batch does not have one hop per layer, or no features.
-  at::Tensor forward(const BatchView& batch, const DropoutKey& key);
+  std::vector<at::Tensor> layers(const BatchView& batch, const DropoutKey& key);
+
+  /// All layers, then the head. @return logits [S, num_classes]
+  /// @throws as layers().
+  at::Tensor forward(const BatchView& batch, const DropoutKey& key) { return head(layers(batch, key), key); }
 };
 
 /// The names that make_model() knows, for messages and --help.

@@ -32,18 +32,6 @@ std::vector<BatchRequest> requests_of_rank(std::span<const NodeId> nodes, const 
   return requests;
 }
 
-/// What Model::forward() hands to the head. It must not differ from there: the accuracy is that of the evaluation.
-std::vector<at::Tensor> layers_of(Model& model, const BatchView& batch) {
-  const std::int64_t num_seeds = batch.hops.back().num_dst;
-  at::Tensor x = batch.x;
-  std::vector<at::Tensor> h{x.narrow(0, 0, num_seeds)};
-  for (int i = 0; i < model.num_layers(); ++i) {
-    x = model.layer(i, batch.hops.at(static_cast<std::size_t>(i)), x, {});
-    h.push_back(x.narrow(0, 0, num_seeds));
-  }
-  return h;
-}
-
 }  // namespace
 
 InferenceCounts sampled_inference(Model& model, BatchLoader& loader, std::span<const NodeId> nodes,
@@ -62,7 +50,7 @@ InferenceCounts sampled_inference(Model& model, BatchLoader& loader, std::span<c
     InferenceRound round{.num_nodes = batch->layout.num_seeds};
     if (round.num_nodes > 0) {
       const BatchView view = view_of(*batch, device.torch_device().index());
-      round.layers = layers_of(model, view);
+      round.layers = model.layers(view, {});
       round.logits = model.head(round.layers, {});
       counter.add(round.logits, view.y);
       if (options.confusion != nullptr) options.confusion->add(round.logits, view.y);

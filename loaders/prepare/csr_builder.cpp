@@ -48,8 +48,8 @@ CsrArrays build_csr(std::uint64_t num_nodes, std::vector<NodeId> sources, std::v
   CsrArrays graph = scatter_rows(num_nodes, filled, [&](auto use) {
     for_each_entry(std::exchange(label, "placing edges"), sources, destinations, directions, use);
   });
-  sources = {};
-  destinations = {};
+  (void)std::exchange(sources, {});  // an assigned {} would keep the memory
+  (void)std::exchange(destinations, {});
   tidy_rows(graph, filled);
   return graph;
 }

@@ -151,7 +151,7 @@ std::vector<EdgeBucket> EdgeBuckets::close() {
     used.push_back(open.bucket);
   }
   open_.clear();
-  buffers_ = {};
+  (void)std::exchange(buffers_, {});  // an assigned {} would keep the memory
   return used;
 }
 

@@ -87,7 +87,7 @@ void number_nodes(RawGraph& graph, EdgeList edges, std::optional<std::uint64_t> 
                                   std::to_string(kMaxNodes) + " can be numbered");
   if (is_dense) {
     graph.sources.assign(edges.sources.begin(), edges.sources.end());
-    edges.sources = {};
+    (void)std::exchange(edges.sources, {});  // an assigned {} would keep the memory
     graph.destinations.assign(edges.destinations.begin(), edges.destinations.end());
     return;
   }
