@@ -41,6 +41,12 @@ class ComputeDevice {
   };
   std::optional<Memory> memory() const;
 
+  /// Of it what is free; nullopt on a CPU.
+  std::optional<std::int64_t> free_bytes() const {
+    const auto now = memory();
+    return now ? std::optional(now->free_bytes) : std::nullopt;
+  }
+
  private:
   ComputeDevice(c10::Device device, CUstream_st* stream) : device_(device), stream_(stream) {}
   c10::Device device_;

@@ -276,7 +276,7 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
   MemoryPlan plan;
   together(comm, [&] {
     require_trainable(options, dataset);
-    plan = choose_places(options, dataset, device, comm.size());
+    plan = choose_places(options, dataset, device.free_bytes(), comm.size());
     plan.host_available /= launch.ranks_on_host;
   });
   if (is_dry_run && comm.rank() == 0) log_result(to_text(plan));

@@ -90,13 +90,14 @@ std::int64_t feature_bytes(const Dataset& dataset) {
 
 }  // namespace
 
-MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, int num_ranks) {
-  if (!device.is_cuda()) {
+MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, std::optional<std::int64_t> free_device_bytes,
+                         int num_ranks) {
+  if (!free_device_bytes) {
     if (options.features == "device" || options.features == "cached")
       fail(ErrorKind::kNoDevice, "--features " + options.features + " needs a GPU, and there is none");
     if (options.sampler == "device") fail(ErrorKind::kNoDevice, "--sampler device needs a GPU, and there is none");
     options.features = options.sampler = "host";
-    return plan_memory(options, dataset, device, num_ranks);
+    return plan_memory(options, dataset, free_device_bytes, num_ranks);
   }
   const auto choices = [](const std::string& told, std::vector<std::string> from_best) {
     return told == "auto" ? std::move(from_best) : std::vector{told};
@@ -110,7 +111,7 @@ MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const Co
       for (const std::string& sampler : sampler_choices) {
         options.features = features;
         options.sampler = sampler;
-        plan = plan_memory(options, dataset, device, num_ranks);
+        plan = plan_memory(options, dataset, free_device_bytes, num_ranks);
         const bool is_worth_it =
             features != "cached" || may_cache_nothing ||
             static_cast<double>(plan.cached_rows) >= kLeastCachedShare * static_cast<double>(dataset.num_nodes());
@@ -128,8 +129,8 @@ MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const Co
   return plan;
 }
 
-MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device,
-                       int num_ranks) {
+MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset,
+                       std::optional<std::int64_t> free_device_bytes, int num_ranks) {
   std::vector<NodeId> order(dataset.train.begin(), dataset.train.end());
   shuffle_seeds(order, options.seed, 1);
   const std::size_t largest_share =
@@ -142,7 +143,7 @@ MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, cons
   for (const at::Tensor& p : make_model(model_options_of(options, dataset))->parameters()) parameters += p.numel();
 
   MemoryPlan plan;
-  const bool gpu = device.is_cuda();
+  const bool gpu = free_device_bytes.has_value();
   const auto add = [&](std::string what, std::int64_t host, std::int64_t on_device) {
     plan.lines.push_back({std::move(what), host, on_device});
     plan.host_bytes += host;
@@ -172,7 +173,7 @@ MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, cons
   add("parameters, gradients, Adam moments", gpu ? 0 : parameters * 16, gpu ? parameters * 16 : 0);
   add("libraries and buffers", gpu ? std::int64_t{2} << 30 : std::int64_t{300} << 20, gpu ? std::int64_t{1} << 30 : 0);
   plan.host_available = std::max<std::int64_t>(0, available_host_bytes());
-  if (const auto memory = device.memory()) plan.device_available = memory->free_bytes;
+  plan.device_available = free_device_bytes.value_or(0);
   if (options.features == "cached") {
     plan.cached_rows = rows_to_cache(options, dataset, plan);
     add("cache of " + cached_share(plan, dataset) + " of the feature rows", node_set_bytes(dataset.num_nodes()),

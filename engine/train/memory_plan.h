@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/train/train_options.h"
 #include "loaders/dataset.h"
-#include "models/compute_device.h"
 
 namespace salient {
 
@@ -27,16 +27,18 @@ struct MemoryPlan {
 /// "auto" is the device if everything else fits beside it; where only one of features and graph fits, the features have
 /// it; where neither all features nor the graph beside them do, the graph has it, and as many feature rows as are left
 /// room for, if they are worth it. Said in one line at log level info where there is a GPU.
-/// @param options    resolved for the machine, but for these.
-/// @param num_ranks  that share a --global-batch-size
+/// @param options            resolved for the machine, but for these.
+/// @param free_device_bytes  of GPU memory; nullopt on a CPU
+/// @param num_ranks          that share a --global-batch-size
 /// @return           the plan of the run so resolved.
 /// @throws Error{kNoDevice} for "device" or "cached" without a GPU.
-MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, int num_ranks);
+MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, std::optional<std::int64_t> free_device_bytes,
+                         int num_ranks);
 
 /// Samples a few batches of the run itself, since their size depends on the graph; allocates nothing lasting.
-/// @param options    resolved, but for cached_rows.
-/// @param num_ranks  as above
-MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, int num_ranks);
+/// @param options  resolved, but for cached_rows. The others as above.
+MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset,
+                       std::optional<std::int64_t> free_device_bytes, int num_ranks);
 
 /// The plan as a table.
 std::string to_text(const MemoryPlan& plan);

@@ -100,7 +100,7 @@ Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dat
   (void)log_placement(*comm, launch, device, options.workers, stay_near_device(*comm, launch, device));
   std::optional<ScratchFolder> folder;
   together(*comm, [&] {
-    check(choose_places(options, dataset, device, comm->size()));
+    check(choose_places(options, dataset, device.free_bytes(), comm->size()));
     if (launch.rank == 0) folder.emplace();
   });
   Trainer trainer(options, dataset, device, *comm, folder ? folder->path() : std::filesystem::path());
