@@ -48,16 +48,15 @@ struct BatchLayout {
   FeatureType feature_type = FeatureType::kF16;
   LabelType label_type{};  ///< of a row of y
   FeaturePlace place = FeaturePlace::kHost;
-  std::size_t y = 0;              ///< [S] rows of label_type
-  std::size_t nodes = 0;          ///< uint32 [N] global ids
-  std::vector<HopLayout> hops{};  ///< [L] outermost first
-  std::size_t x_rows = 0;         ///< kCached: uint32 [N] rows of the cache, and behind its last one those of x_missed
-  std::size_t x_missed = 0;       ///< kCached: feature_type [M, feature_dim], room for M = N
-  std::size_t x = 0;              ///< feature_type [N, feature_dim]
-  std::size_t prepared_bytes =
-      0;                  ///< of the slab's beginning, which workers write and the copy moves; until the batch is
-                          ///< written, the most that it can be
-  std::size_t bytes = 0;  ///< of the whole slab; more than prepared_bytes if the device has to do with x
+  std::size_t y = 0;               ///< [S] rows of label_type
+  std::size_t nodes = 0;           ///< uint32 [N] global ids
+  std::vector<HopLayout> hops{};   ///< [L] outermost first
+  std::size_t x_rows = 0;          ///< kCached: uint32 [N] rows of the cache, and behind its last one those of x_missed
+  std::size_t x_missed = 0;        ///< kCached: feature_type [M, feature_dim], room for M = N
+  std::size_t x = 0;               ///< feature_type [N, feature_dim]
+  std::size_t prepared_bytes = 0;  ///< of the slab's beginning, which workers write (at most, until they have) and the
+                                   ///< copy moves
+  std::size_t bytes = 0;           ///< of the whole slab; more than prepared_bytes if the device has to do with x
 };
 
 /// A prepared batch: a layout and the memory it describes. Borrowed from the loader until release.

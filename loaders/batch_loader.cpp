@@ -83,10 +83,8 @@ struct BatchLoader::Impl {
         num_slots(static_cast<std::size_t>(options.num_slots)),
         max_delivered(static_cast<std::size_t>(num_device_slabs(options.num_slots)) - 1),
         max_in_flight(num_slots - max_delivered) {
-    if (options.to_device)
-      ring =
-          make_device_ring(num_slots, max_delivered + 1,
-                           options.feature_cache != nullptr ? options.feature_cache->table() : options.device_features);
+    const RowTable on_device = options.feature_cache ? options.feature_cache->table() : options.device_features;
+    if (options.to_device) ring = make_device_ring(num_slots, max_delivered + 1, on_device);
     const auto replacement = options.with_replacement ? Replacement::kWith : Replacement::kWithout;
     const FeaturePlace place = place_of(options);
     const NodeSet* const cached = options.feature_cache != nullptr ? &options.feature_cache->nodes() : nullptr;

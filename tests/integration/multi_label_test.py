@@ -141,6 +141,15 @@ class MultiLabel(unittest.TestCase):
         right = sum((a > 0) == (b == 1) for a, b in zip(z, y, strict=True) if b >= 0)
         self.assertAlmostEqual(metrics["train_accuracy"], right / len(terms), delta=2e-4)
 
+    def test_its_logits_are_not_read_as_those_of_classes(self):
+        of_classes = self.work / "of-classes"
+        made = start(BIN / "salient-prepare", "synthetic", "--nodes", 500, "--features", FEATURES, "--classes", LABELS, "--out",
+                     of_classes)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        result = start(BIN / "salient-infer", "--run", self.work / "run", "--dataset", of_classes, *QUIET)
+        self.assertEqual(result.returncode, 65, result.stderr)
+        self.assertIn("multi-label", result.stderr)
+
     def test_what_a_run_leaves_behind(self):
         self.assertFalse((self.work / "run/confusion.json").exists())
         run = json.loads((self.work / "run/run.json").read_text())
