@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -42,14 +41,15 @@ void check_run_directory(const std::filesystem::path& wanted, bool is_resumed) {
   std::filesystem::path present = std::filesystem::absolute(wanted.empty() ? "runs" : wanted, error);
   while (!std::filesystem::exists(present, error) && present.has_relative_path()) present = present.parent_path();
   if (access(present.c_str(), W_OK | X_OK) != 0)
-    fail(ErrorKind::kIo, wanted.string() + ": cannot write in " + present.string() + ": " + std::strerror(errno));
+    fail(ErrorKind::kIo, wanted.string() + ": cannot write in " + present.string() + ": " +
+                             std::error_code(errno, std::generic_category()).message());
 }
 
 std::filesystem::path make_run_directory(const std::filesystem::path& wanted, const std::string& name,
                                          bool is_resumed) {
   check_run_directory(wanted, is_resumed);
   if (is_resumed) return wanted;
-  const std::filesystem::path path =
+  std::filesystem::path path =
       wanted.empty() ? unused_name(std::filesystem::path("runs") / (name + local_time("-%Y%m%d-%H%M%S"))) : wanted;
   std::error_code error;
   std::filesystem::create_directories(path, error);
@@ -89,7 +89,7 @@ namespace {
 
 nlohmann::ordered_json to_json(const Facts& facts) {
   auto json = nlohmann::ordered_json::object();
-  for (const auto& [name, fact] : facts) std::visit([&](const auto& value) { json[name] = value; }, fact);
+  for (const auto& fact : facts) std::visit([&](const auto& value) { json[fact.first] = value; }, fact.second);
   return json;
 }
 

@@ -188,46 +188,37 @@ BenchReport new_report(const SamplerBenchOptions& options, const CsrGraph& graph
   return report;
 }
 
-}  // namespace
+struct HostRates {
+  double graph_bytes_per_edge = 0;
+  std::vector<ThreadRates> samplers{};  // on 1, 2, 4, ... threads
+  Rates textbook{};
+};
 
-int bench_sampler(Arguments arguments) {
-  SamplerBenchOptions options;
-  if (!read_options("sampler", arguments, options)) return 0;
-  check_rounds(options.rounds, options.threads);
-  check_generated_graph(options.nodes, options.mean_degree, options.batch_size, options.batches);
-  require_option(are_fanouts(options.fanout), "--fanout: each 1 to 65535, or -1 for all");
+/// Every round measures the textbook sampler, and ours on all numbers of threads. The first sample of ours is checked.
+HostRates measure_on_host(const CsrGraph& graph, const SamplerBenchOptions& options, Replacement replacement) {
   const int most_threads = options.threads > 0 ? options.threads : num_usable_cores();
-  const auto replacement = options.with_replacement ? Replacement::kWith : Replacement::kWithout;
-  log_info("generating the graph");
-  const BenchGraph owned = make_bench_graph(options.nodes, options.mean_degree);
-  const CsrGraph graph = owned.view();
-
+  HostRates host;
   std::vector<std::unique_ptr<NeighborSampler>> samplers;
   std::vector<Mfg> mfgs(static_cast<std::size_t>(most_threads));
-  for (int t = 0; t < most_threads; ++t)
+  for (Mfg& mfg : mfgs) {
     samplers.push_back(std::make_unique<NeighborSampler>(graph, options.fanout, replacement));
-  double bytes_per_edge = 0;
-  for (std::size_t t = 0; t < samplers.size(); ++t) {  // grows the buffers, and checks once what is about to be timed
-    const std::vector<NodeId> seeds = seeds_of(0, options);
-    samplers[t]->sample(seeds, {}, mfgs[t]);
-    if (t > 0) continue;
-    require(mfgs[0] == reference_sample(graph, options.fanout, seeds, {}, replacement), "equal to the reference");
-    bytes_per_edge = graph_bytes(mfgs[0], graph) / static_cast<double>(mfgs[0].num_edges());
+    samplers.back()->sample(seeds_of(0, options), {}, mfg);  // grows the buffers
   }
+  require(mfgs[0] == reference_sample(graph, options.fanout, seeds_of(0, options), {}, replacement),
+          "equal to the reference");
+  host.graph_bytes_per_edge = graph_bytes(mfgs[0], graph) / static_cast<double>(mfgs[0].num_edges());
 
   log_info("textbook sampler");
   const TextbookGraph textbook_graph(graph);
   TextbookSampler textbook(textbook_graph, options.fanout);
-  Rates peer;
-  std::vector<ThreadRates> on_threads;
-  for (const int num_threads : thread_counts(most_threads)) on_threads.push_back({num_threads});
+  for (const int num_threads : thread_counts(most_threads)) host.samplers.push_back({num_threads});
   for (int round = 0; round < options.rounds; ++round) {
     log_info("round " + std::to_string(round + 1) + " of " + std::to_string(options.rounds));
-    measure(peer, 1, 2, [&](int, std::uint32_t batch) {
+    measure(host.textbook, 1, 2, [&](int, std::uint32_t batch) {
       const TextbookSampler::Sample sample = textbook.sample(seeds_of(batch, options));
       return std::pair(sample.num_edges(), sample.nodes.size());
     });
-    for (ThreadRates& rates : on_threads) {
+    for (ThreadRates& rates : host.samplers) {
       rates.reads_per_core_second.push_back(
           random_reads_per_core_second(graph.indices, rates.num_threads, static_cast<std::uint32_t>(round)));
       rates.arithmetic_per_core_second.push_back(arithmetic_per_core_second(rates.num_threads));
@@ -238,44 +229,72 @@ int bench_sampler(Arguments arguments) {
       });
     }
   }
+  return host;
+}
 
-  BenchReport report = new_report(options, graph);
-  const auto add_row = [&](const std::string& name, const Rates& rates, const std::vector<double>& of_core_seconds) {
-    const Spread edges = spread_of(rates.edges_per_second);
-    std::vector<double> values{edges.median, edges.best, spread_of(rates.nodes_per_second).median, bytes_per_edge};
-    values.insert(values.end(), of_core_seconds.begin(), of_core_seconds.end());
-    report.add_row(name, std::move(values));
-  };
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  const ThreadRates& alone = on_threads.front();
-  for (const ThreadRates& rates : on_threads) {
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+/// @param of_core_seconds  the last six columns
+void add_row(BenchReport& report, const std::string& name, const Rates& rates, double graph_bytes_per_edge,
+             const std::vector<double>& of_core_seconds) {
+  const Spread edges = spread_of(rates.edges_per_second);
+  std::vector<double> values{edges.median, edges.best, spread_of(rates.nodes_per_second).median, graph_bytes_per_edge};
+  values.insert(values.end(), of_core_seconds.begin(), of_core_seconds.end());
+  report.add_row(name, std::move(values));
+}
+
+void add_rows(BenchReport& report, const HostRates& host) {
+  const ThreadRates& alone = host.samplers.front();
+  for (const ThreadRates& rates : host.samplers) {
     const std::vector<double>& sampled = rates.sampler.edges_per_core_second;
-    add_row(std::to_string(rates.num_threads) + (rates.num_threads == 1 ? " thread" : " threads"), rates.sampler,
+    add_row(report, std::to_string(rates.num_threads) + (rates.num_threads == 1 ? " thread" : " threads"),
+            rates.sampler, host.graph_bytes_per_edge,
             {spread_of(sampled).median, median_ratio(sampled, alone.sampler.edges_per_core_second),
              median_ratio(rates.reads_per_core_second, alone.reads_per_core_second),
              median_ratio(rates.arithmetic_per_core_second, alone.arithmetic_per_core_second),
-             median_ratio(sampled, rates.reads_per_core_second), median_ratio(sampled, peer.edges_per_core_second)});
+             median_ratio(sampled, rates.reads_per_core_second),
+             median_ratio(sampled, host.textbook.edges_per_core_second)});
   }
+  add_row(report, "textbook, 1 thread", host.textbook, host.graph_bytes_per_edge,
+          {spread_of(host.textbook.edges_per_core_second).median, kNone, kNone, kNone, kNone, 1});
+  report.add_note(
+      "of 1 thread: sampled edges per core-second over those of 1 thread in the same round; reads of 1, arithmetic of "
+      "1: the "
+      "same of bare random reads of the edge array and of Philox, which reads no memory, so what the machine takes "
+      "from any "
+      "work; of reads, x textbook: in the same round too. Checked against the reference sampler.");
+  report.add_note("1 thread, M per core-second: " +
+                  std::to_string(std::lround(spread_of(alone.reads_per_core_second).median * 1e-6)) +
+                  " random reads of the edge array, " +
+                  std::to_string(std::lround(spread_of(alone.arithmetic_per_core_second).median * 1e-6)) +
+                  " Philox blocks");
+}
+
+}  // namespace
+
+int bench_sampler(Arguments arguments) {
+  SamplerBenchOptions options;
+  if (!read_options("sampler", arguments, options)) return 0;
+  check_rounds(options.rounds, options.threads);
+  check_generated_graph(options.nodes, options.mean_degree, options.batch_size, options.batches);
+  require_option(are_fanouts(options.fanout), "--fanout: each 1 to 65535, or -1 for all");
+  const auto replacement = options.with_replacement ? Replacement::kWith : Replacement::kWithout;
+  log_info("generating the graph");
+  const BenchGraph owned = make_bench_graph(options.nodes, options.mean_degree);
+  const CsrGraph graph = owned.view();
+  const HostRates host = measure_on_host(graph, options, replacement);
+  BenchReport report = new_report(options, graph);
+  add_rows(report, host);
 #if SALIENT_HAS_CUDA
   int num_devices = 0;
   if (cudaGetDeviceCount(&num_devices) == cudaSuccess && num_devices > 0)
     for (const int num_streams : {1, 3}) {
       const std::string name = "GPU, " + std::to_string(num_streams) + (num_streams == 1 ? " stream" : " streams");
       log_info(name);
-      add_row(name, measure_on_gpu(graph, options, replacement, num_streams), std::vector<double>(6, kNone));
+      add_row(report, name, measure_on_gpu(graph, options, replacement, num_streams), host.graph_bytes_per_edge,
+              std::vector<double>(6, kNone));
     }
 #endif
-  add_row("textbook, 1 thread", peer, {spread_of(peer.edges_per_core_second).median, kNone, kNone, kNone, kNone, 1});
-  report.add_note(
-      "of 1 thread: sampled edges per core-second over those of 1 thread in the same round; reads of 1, arithmetic of "
-      "1: "
-      "the same of bare random reads of the edge array and of Philox, which reads no memory, so what the machine takes "
-      "from any work; of reads, x textbook: in the same round too. Checked against the reference sampler.");
-  report.add_note("1 thread, M per core-second: " +
-                  std::to_string(std::lround(spread_of(alone.reads_per_core_second).median * 1e-6)) +
-                  " random reads of the edge array, " +
-                  std::to_string(std::lround(spread_of(alone.arithmetic_per_core_second).median * 1e-6)) +
-                  " Philox blocks");
   report.publish(options.json);
   return 0;
 }
