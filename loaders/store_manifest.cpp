@@ -13,7 +13,6 @@ namespace salient {
 namespace {
 
 constexpr std::uint64_t kMaxNodes = 0xFFFFFFFE;  // 0xFFFFFFFF is never an id
-constexpr char kMultiLabelTask[] = "multi-label";
 constexpr std::uint64_t kMaxInt = std::numeric_limits<int>::max();
 constexpr std::uint64_t kMaxOffset = std::numeric_limits<std::int64_t>::max();
 
@@ -27,9 +26,9 @@ Task task_of(const JsonObject& root) {
   const std::vector<std::string> keys = root.keys();
   if (std::ranges::find(keys, "task") == keys.end()) return Task::kMultiClass;
   const std::string text = root.string("task");
-  if (text != kMultiLabelTask)
-    root.refuse("task",
-                "is '" + text + "', this program knows '" + kMultiLabelTask + "', or no such field for classes");
+  if (text != name_of(Task::kMultiLabel))
+    root.refuse("task", "is '" + text + "', this program knows '" + name_of(Task::kMultiLabel) +
+                            "', or no such field for classes");
   return Task::kMultiLabel;
 }
 
@@ -51,6 +50,8 @@ void check_file_name(const JsonObject& files, const std::string& name) {
 }
 
 }  // namespace
+
+std::string name_of(Task task) { return task == Task::kMultiLabel ? "multi-label" : "multi-class"; }
 
 bool is_dataset_name(std::string_view name) {
   return !name.empty() && name.size() <= 100 && !name.starts_with('.') &&
@@ -106,7 +107,7 @@ std::string manifest_text(const StoreManifest& manifest) {
   root["name"] = manifest.name;
   root["num_nodes"] = manifest.num_nodes;
   root["num_edges"] = manifest.num_edges;
-  if (manifest.task == Task::kMultiLabel) root["task"] = kMultiLabelTask;
+  if (manifest.task == Task::kMultiLabel) root["task"] = name_of(manifest.task);
   root["num_classes"] = manifest.num_classes;
   root["feature_dim"] = manifest.feature_dim;
   root["feature_dtype"] = manifest.feature_type == FeatureType::kF16 ? "f16" : "f32";

@@ -15,6 +15,9 @@ namespace salient {
 inline constexpr char kManifestName[] = "dataset.json";
 inline constexpr int kStoreVersion = 1;
 
+/// "multi-class" | "multi-label": in dataset.json the second alone, in checkpoints and run.json both.
+std::string name_of(Task task);
+
 /// Names become parts of folders' names: 1 to 100 characters, no slash or control character, no dot in front.
 bool is_dataset_name(std::string_view name);
 

@@ -36,6 +36,7 @@
 #include "engine/train/trainer.h"
 #include "engine/train/trials.h"
 #include "loaders/dataset_name.h"
+#include "loaders/store_manifest.h"
 #include "models/precision.h"
 
 namespace salient {
@@ -65,7 +66,7 @@ RunDescription describe_run(const Dataset& dataset, const ComputeDevice& device,
                  {"fingerprint", dataset.fingerprint},
                  {"nodes", static_cast<std::int64_t>(dataset.num_nodes())},
                  {"entries", dataset.num_edges()},
-                 {"task", dataset.task == Task::kMultiLabel ? "multi-label" : "multi-class"},
+                 {"task", name_of(dataset.task)},
                  {dataset.task == Task::kMultiLabel ? "labels" : "classes", dataset.num_classes}};
   return run;
 }

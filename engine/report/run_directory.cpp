@@ -15,6 +15,15 @@
 #include "engine/core/file_io.h"
 
 namespace salient {
+namespace {
+
+nlohmann::ordered_json to_json(const Facts& facts) {
+  auto json = nlohmann::ordered_json::object();
+  for (const auto& fact : facts) std::visit([&](const auto& value) { json[fact.first] = value; }, fact.second);
+  return json;
+}
+
+}  // namespace
 
 std::string local_time(const char* pattern) {
   const std::time_t now = std::time(nullptr);
@@ -84,16 +93,6 @@ void replace_text_file(const std::filesystem::path& path, const std::string& tex
   std::filesystem::rename(temporary, path, error);
   if (error) fail(ErrorKind::kIo, path.string() + ": " + error.message());
 }
-
-namespace {
-
-nlohmann::ordered_json to_json(const Facts& facts) {
-  auto json = nlohmann::ordered_json::object();
-  for (const auto& fact : facts) std::visit([&](const auto& value) { json[fact.first] = value; }, fact.second);
-  return json;
-}
-
-}  // namespace
 
 void write_run_json(const std::filesystem::path& directory, const RunDescription& description,
                     const std::string& status) {

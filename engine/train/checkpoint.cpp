@@ -15,6 +15,7 @@
 #include "engine/core/file_io.h"
 #include "engine/core/log.h"
 #include "engine/core/staged_directory.h"
+#include "loaders/store_manifest.h"
 #include "models/state.h"
 
 namespace salient {
@@ -203,7 +204,7 @@ Latest latest_state(const fs::path& root, const CheckpointIdentity& identity) {
 }  // namespace
 
 std::string model_config_json(const ModelOptions& options, Task task) {
-  return Json{{"task", task == Task::kMultiLabel ? "multi-label" : "multi-class"},
+  return Json{{"task", name_of(task)},
               {"model", options.model},
               {"in_dim", options.in_dim},
               {"hidden_dim", options.hidden_dim},

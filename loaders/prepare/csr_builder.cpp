@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/core/free_memory.h"
 #include "engine/core/progress.h"
 #include "loaders/csr_rows.h"
 #include "loaders/prepare/scatter_rows.h"
@@ -48,8 +49,7 @@ CsrArrays build_csr(std::uint64_t num_nodes, std::vector<NodeId> sources, std::v
   CsrArrays graph = scatter_rows(num_nodes, filled, [&](auto use) {
     for_each_entry(std::exchange(label, "placing edges"), sources, destinations, directions, use);
   });
-  (void)std::exchange(sources, {});  // an assigned {} would keep the memory
-  (void)std::exchange(destinations, {});
+  free_memory_of(sources, destinations);
   tidy_rows(graph, filled);
   return graph;
 }

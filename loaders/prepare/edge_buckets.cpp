@@ -13,6 +13,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/file_io.h"
+#include "engine/core/free_memory.h"
 #include "engine/core/interrupt.h"
 #include "loaders/csr_rows.h"
 #include "loaders/prepare/input_file.h"
@@ -151,7 +152,7 @@ std::vector<EdgeBucket> EdgeBuckets::close() {
     used.push_back(open.bucket);
   }
   open_.clear();
-  (void)std::exchange(buffers_, {});  // an assigned {} would keep the memory
+  free_memory_of(buffers_);
   return used;
 }
 

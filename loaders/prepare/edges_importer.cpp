@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/core/free_memory.h"
 #include "engine/core/options.h"
 #include "loaders/arena_of.h"
 #include "loaders/dataset_checks.h"
@@ -87,7 +88,7 @@ void number_nodes(RawGraph& graph, EdgeList edges, std::optional<std::uint64_t> 
                                   std::to_string(kMaxNodes) + " can be numbered");
   if (is_dense) {
     graph.sources.assign(edges.sources.begin(), edges.sources.end());
-    (void)std::exchange(edges.sources, {});  // an assigned {} would keep the memory
+    free_memory_of(edges.sources);
     graph.destinations.assign(edges.destinations.begin(), edges.destinations.end());
     return;
   }

@@ -5,10 +5,10 @@
 
 #include <atomic>
 #include <future>
-#include <type_traits>
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/core/free_memory.h"
 #include "engine/core/interrupt.h"
 #include "engine/core/machine.h"
 #include "engine/core/number_text.h"
@@ -101,10 +101,7 @@ void write_node_data(RawGraph& graph, const OgbLayout& layout, StoreWriter& stor
   read_ogb_binary_labels(layout, graph);
   read_ogb_split(layout, graph);
   write_labels_and_splits(dataset_of(graph), store);
-  const auto release = [](auto&... values) {  // `values = {}` would keep their memory
-    (std::remove_reference_t<decltype(values)>().swap(values), ...);
-  };
-  release(graph.labels, graph.multi_labels, graph.train, graph.valid, graph.test);
+  free_memory_of(graph.labels, graph.multi_labels, graph.train, graph.valid, graph.test);
   store.write_lines("class_names.txt", graph.class_names);
 }
 

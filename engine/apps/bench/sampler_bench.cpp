@@ -257,12 +257,11 @@ void add_rows(BenchReport& report, const HostRates& host) {
   }
   add_row(report, "textbook, 1 thread", host.textbook, host.graph_bytes_per_edge,
           {spread_of(host.textbook.edges_per_core_second).median, kNone, kNone, kNone, kNone, 1});
+  report.add_note("of 1 thread: sampled edges per core-second over those of 1 thread in the same round");
   report.add_note(
-      "of 1 thread: sampled edges per core-second over those of 1 thread in the same round; reads of 1, arithmetic of "
-      "1: the "
-      "same of bare random reads of the edge array and of Philox, which reads no memory, so what the machine takes "
-      "from any "
-      "work; of reads, x textbook: in the same round too. Checked against the reference sampler.");
+      "reads of 1, arithmetic of 1: the same of bare random reads of the edge array, and of Philox, which reads "
+      "no memory: what the machine takes from any work");
+  report.add_note("of reads, x textbook: in the same round too. Checked against the reference sampler.");
   report.add_note("1 thread, M per core-second: " +
                   std::to_string(std::lround(spread_of(alone.reads_per_core_second).median * 1e-6)) +
                   " random reads of the edge array, " +
