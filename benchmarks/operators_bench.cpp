@@ -19,7 +19,7 @@
 #include <functional>
 #include <map>
 
-#include "models/dropout.h"
+#include "models/ops/dropout.h"
 #include "models/ops/operators.h"
 #include "tests/support/batch_views.h"
 

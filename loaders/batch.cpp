@@ -1,7 +1,7 @@
 // loaders/batch.cpp - see batch.h.
 #include "loaders/batch.h"
 
-#include "loaders/dataset.h"
+#include "store/dataset.h"
 
 namespace salient {
 

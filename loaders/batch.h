@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "engine/core/types.h"
-#include "loaders/label_table.h"
-#include "loaders/row_table.h"
+#include "core/types.h"
 #include "sampler/draws.h"
 #include "sampler/mfg.h"
+#include "store/label_table.h"
+#include "store/row_table.h"
 
 namespace salient {
 

@@ -21,10 +21,10 @@
 #include <thread>
 #include <utility>
 
-#include "engine/core/bounded_queue.h"
-#include "engine/core/error.h"
-#include "engine/core/timer.h"
-#include "engine/core/trace.h"
+#include "core/bounded_queue.h"
+#include "core/console/trace.h"
+#include "core/error.h"
+#include "core/timer.h"
 #include "loaders/batch_maker.h"
 #include "loaders/batch_pipeline.h"
 #include "loaders/device_ring.h"

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "loaders/batch_source.h"
-#include "loaders/dataset.h"
 #include "loaders/device_graph.h"
 #include "loaders/feature_cache.h"
 #include "loaders/host_slab.h"
+#include "store/dataset.h"
 
 namespace salient {
 

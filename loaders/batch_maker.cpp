@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "engine/core/error.h"
+#include "core/error.h"
 #include "loaders/gather_rows.h"
 
 namespace salient {

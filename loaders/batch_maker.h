@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "loaders/batch.h"
-#include "loaders/dataset.h"
 #include "loaders/node_set.h"
 #include "sampler/batch_sampler.h"
+#include "store/dataset.h"
 
 namespace salient {
 

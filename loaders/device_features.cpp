@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string>
 
-#include "engine/core/error.h"
-#include "engine/cuda/cuda.h"
+#include "core/cuda/cuda.h"
+#include "core/error.h"
 #include "loaders/device_upload.h"
 #include "loaders/gather_rows.h"
 

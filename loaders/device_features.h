@@ -5,8 +5,8 @@
 #include <memory>
 #include <span>
 
-#include "engine/core/types.h"
-#include "loaders/row_table.h"
+#include "core/types.h"
+#include "store/row_table.h"
 
 namespace salient {
 

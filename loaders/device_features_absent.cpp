@@ -1,5 +1,5 @@
 // loaders/device_features_absent.cpp - stands in for device_features.cpp in a build without CUDA.
-#include "engine/core/error.h"
+#include "core/error.h"
 #include "loaders/device_features.h"
 
 namespace salient {

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "engine/core/error.h"
-#include "engine/cuda/cuda.h"
+#include "core/cuda/cuda.h"
+#include "core/error.h"
 #include "loaders/device_upload.h"
 #include "sampler/device_sampler.h"
 

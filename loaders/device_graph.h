@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "core/csr_graph.h"
 #include "sampler/batch_sampler.h"
-#include "sampler/csr_graph.h"
 
 namespace salient {
 

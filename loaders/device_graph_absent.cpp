@@ -1,5 +1,5 @@
 // loaders/device_graph_absent.cpp - stands in for device_graph.cpp in a build without CUDA.
-#include "engine/core/error.h"
+#include "core/error.h"
 #include "loaders/device_graph.h"
 
 namespace salient {

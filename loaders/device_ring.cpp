@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/error.h"
-#include "engine/core/trace.h"
-#include "engine/cuda/cuda.h"
-#include "engine/cuda/device_buffer.h"
+#include "core/console/trace.h"
+#include "core/cuda/cuda.h"
+#include "core/cuda/device_buffer.h"
+#include "core/error.h"
 #include "loaders/gather_rows.h"
 
 namespace salient {

@@ -8,7 +8,7 @@
 
 #include "loaders/batch.h"
 #include "loaders/host_slab.h"
-#include "loaders/row_table.h"
+#include "store/row_table.h"
 
 struct CUstream_st;
 

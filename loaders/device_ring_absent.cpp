@@ -1,5 +1,5 @@
 // loaders/device_ring_absent.cpp - stands in for device_ring.cpp in a build without CUDA.
-#include "engine/core/error.h"
+#include "core/error.h"
 #include "loaders/device_ring.h"
 
 namespace salient {

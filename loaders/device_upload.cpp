@@ -7,9 +7,9 @@
 #include <array>
 #include <cstring>
 
-#include "engine/core/error.h"
-#include "engine/core/progress.h"
-#include "engine/cuda/cuda.h"
+#include "core/console/progress.h"
+#include "core/cuda/cuda.h"
+#include "core/error.h"
 
 namespace salient {
 namespace {

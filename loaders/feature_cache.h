@@ -3,9 +3,9 @@
 
 #include <cstddef>
 
-#include "loaders/dataset.h"
 #include "loaders/device_features.h"
 #include "loaders/node_set.h"
+#include "store/dataset.h"
 
 namespace salient {
 

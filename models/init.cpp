@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "engine/core/error.h"
-#include "engine/core/philox.h"
+#include "core/error.h"
+#include "core/philox.h"
 
 namespace salient {
 

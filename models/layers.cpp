@@ -7,7 +7,7 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
-#include "engine/core/error.h"
+#include "core/error.h"
 #include "models/init.h"
 #include "models/precision.h"
 

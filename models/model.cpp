@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "engine/core/error.h"
+#include "core/error.h"
 #include "models/gat.h"
 #include "models/gatv2.h"
 #include "models/gcn.h"

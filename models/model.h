@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "models/dropout.h"
 #include "models/hop.h"
+#include "models/ops/dropout.h"
 
 namespace salient {
 

@@ -9,7 +9,7 @@
 
 #include <atomic>
 
-#include "engine/core/error.h"
+#include "core/error.h"
 
 namespace salient {
 namespace {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cub/device/device_scan.cuh>
 
-#include "engine/cuda/cuda.h"
+#include "core/cuda/cuda.h"
 #include "sampler/device_hop.h"
 #include "sampler/neighbor_sampler.h"
 

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "engine/cuda/device_buffer.h"
+#include "core/cuda/device_buffer.h"
 #include "sampler/draws.h"
 
 namespace salient {

@@ -7,9 +7,9 @@
 #include <limits>
 #include <utility>
 
-#include "engine/core/error.h"
-#include "engine/cuda/cuda.h"
-#include "engine/cuda/device_buffer.h"
+#include "core/cuda/cuda.h"
+#include "core/cuda/device_buffer.h"
+#include "core/error.h"
 #include "sampler/id_map.h"
 
 namespace salient {

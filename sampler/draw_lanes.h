@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/core/philox.h"
+#include "core/philox.h"
 #include "sampler/draws.h"
 
 namespace salient {
@@ -51,7 +51,7 @@ class DrawLanes {
   }
 
   /// philox4x32() of eight counters. @param words  [4, kLanes]
-  /// Oracle:  philox4x32(), in tests/unit/draws_test.cpp.
+  /// Oracle:  philox4x32(), in tests/sampler/draws_test.cpp.
   static void philox(PhiloxKey key, __m256i c0, __m256i c1, __m256i c2, __m256i c3, std::uint32_t* words) {
     const __m256i factor_a = all(0xD2511F53), factor_b = all(0xCD9E8D57);
     for (int round = 0; round < 10; ++round) {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/bounded_queue.h"
+#include "core/bounded_queue.h"
 #include "sampler/batch_sampler.h"
 
 namespace salient {

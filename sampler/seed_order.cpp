@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/core/error.h"
+#include "core/error.h"
 
 namespace salient {
 namespace {

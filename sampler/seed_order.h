@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/core/types.h"
+#include "core/types.h"
 #include "sampler/draws.h"
 
 namespace salient {
@@ -15,7 +15,7 @@ namespace salient {
 ///
 /// Cost:      one random swap per seed; 1.2 M seeds take about 10 ms.
 /// Algorithm: Fisher and Yates from the last place down; the draws are those of Draws with a hop that no sampler uses.
-/// Oracle:    tests/property/seed_order_test.cpp (chi-square over all orders of four).
+/// Oracle:    tests/sampler/seed_order_test.cpp (chi-square over all orders of four).
 void shuffle_seeds(std::span<NodeId> seeds, std::uint32_t seed, std::uint32_t epoch);
 
 /// Part of an epoch, in seeds: from `begin` on, `count` of them, possibly none.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/*.safetensors: what PyTorch Geometric's layers compute on small sampled batches.
+"""Writes tests/models/golden/*.safetensors: what PyTorch Geometric's layers compute on small sampled batches.
 
     PYTHONPATH=FOLDER_WITH_TORCH_AND_PYG scripts/make_golden.py
 
@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch.nn import BatchNorm1d, LayerNorm, LeakyReLU, Linear, ModuleList, ReLU, Sequential
 from torch_geometric.nn import GATConv, GATv2Conv, GCNConv, GINConv, SAGEConv
 
-OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "golden"
+OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "models" / "golden"
 
 
 def sample_hops(generator, num_seeds, fanouts):

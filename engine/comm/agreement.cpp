@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/machine.h"
+#include "core/host/machine.h"
 
 namespace salient {
 namespace {

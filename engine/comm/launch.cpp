@@ -7,9 +7,9 @@
 #include <string_view>
 #include <thread>
 
+#include "core/host/interrupt.h"
+#include "core/host/machine.h"
 #include "engine/comm/mpi_launch.h"
-#include "engine/core/interrupt.h"
-#include "engine/core/machine.h"
 
 namespace salient {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "engine/core/error.h"
+#include "core/error.h"
 
 namespace salient {
 

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <utility>
 
+#include "core/console/log.h"
 #include "engine/comm/mpi_communicator.h"
 #include "engine/comm/nccl_communicator.h"
 #include "engine/comm/staged_communicator.h"
-#include "engine/core/log.h"
 
 namespace salient {
 namespace {

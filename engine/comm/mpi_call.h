@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "engine/core/error.h"
+#include "core/error.h"
 
 namespace salient {
 

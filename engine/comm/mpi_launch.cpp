@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "core/host/machine.h"
 #include "engine/comm/mpi_call.h"
-#include "engine/core/machine.h"
 
 namespace salient {
 namespace {

@@ -9,9 +9,9 @@
 #include <thread>
 #include <utility>
 
+#include "core/timer.h"
 #include "engine/comm/launch.h"
 #include "engine/comm/mpi_call.h"
-#include "engine/core/timer.h"
 
 namespace salient {
 namespace {

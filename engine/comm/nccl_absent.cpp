@@ -1,6 +1,6 @@
 // engine/comm/nccl_absent.cpp - a build without NCCL.
+#include "core/error.h"
 #include "engine/comm/nccl_communicator.h"
-#include "engine/core/error.h"
 
 namespace salient {
 

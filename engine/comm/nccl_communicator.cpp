@@ -7,10 +7,10 @@
 #include <map>
 #include <utility>
 
+#include "core/host/machine.h"
 #include "engine/comm/agreement.h"
 #include "engine/comm/in_time.h"
 #include "engine/comm/nccl_watch.h"
-#include "engine/core/machine.h"
 
 namespace salient {
 namespace {

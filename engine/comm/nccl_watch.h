@@ -12,8 +12,8 @@
 #include <string>
 #include <thread>
 
+#include "core/cuda/cuda.h"
 #include "engine/comm/stream_counter.h"
-#include "engine/cuda/cuda.h"
 
 namespace salient {
 

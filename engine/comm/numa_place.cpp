@@ -9,8 +9,8 @@
 #include <fstream>
 #include <memory>
 
-#include "engine/core/error.h"
-#include "engine/core/machine.h"
+#include "core/error.h"
+#include "core/host/machine.h"
 
 namespace salient {
 namespace {

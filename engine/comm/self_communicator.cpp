@@ -1,8 +1,8 @@
 // engine/comm/self_communicator.cpp - the null back end of a single rank.
 #include <utility>
 
+#include "core/error.h"
 #include "engine/comm/communicator.h"
-#include "engine/core/error.h"
 
 namespace salient {
 namespace {

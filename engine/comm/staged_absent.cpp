@@ -1,6 +1,6 @@
 // engine/comm/staged_absent.cpp - a CPU build: no data is on a GPU.
+#include "core/error.h"
 #include "engine/comm/staged_communicator.h"
-#include "engine/core/error.h"
 
 namespace salient {
 

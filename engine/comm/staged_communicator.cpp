@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "engine/cuda/cuda.h"
+#include "core/cuda/cuda.h"
 
 namespace salient {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "engine/cuda/cuda.h"
+#include "core/cuda/cuda.h"
 
 namespace salient {
 

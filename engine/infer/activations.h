@@ -11,9 +11,9 @@
 #include <string>
 
 #include "engine/comm/communicator.h"
+#include "engine/device/compute_device.h"
 #include "engine/infer/row_blocks.h"
-#include "loaders/row_table.h"
-#include "models/compute_device.h"
+#include "store/row_table.h"
 
 namespace salient {
 

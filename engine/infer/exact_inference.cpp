@@ -9,15 +9,15 @@
 #include <memory>
 #include <utility>
 
+#include "core/console/progress.h"
+#include "core/error.h"
+#include "core/host/machine.h"
+#include "core/number_text.h"
+#include "core/timer.h"
 #include "engine/comm/agreement.h"
-#include "engine/core/error.h"
-#include "engine/core/machine.h"
-#include "engine/core/number_text.h"
-#include "engine/core/progress.h"
-#include "engine/core/timer.h"
 #include "loaders/batch_loader.h"
 #include "loaders/gather_rows.h"
-#include "models/tensors.h"
+#include "models/batch_view.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/seed_order.h"
 

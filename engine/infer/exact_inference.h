@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "engine/comm/communicator.h"
+#include "engine/device/compute_device.h"
 #include "engine/infer/activations.h"
 #include "engine/infer/inference_round.h"
 #include "engine/infer/needed_nodes.h"
 #include "engine/infer/row_blocks.h"
-#include "loaders/dataset.h"
-#include "models/compute_device.h"
 #include "models/model.h"
+#include "store/dataset.h"
 
 namespace salient {
 

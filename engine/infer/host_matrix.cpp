@@ -11,11 +11,11 @@
 #include <system_error>
 #include <utility>
 
+#include "core/error.h"
+#include "core/files/file_io.h"
+#include "core/host/machine.h"
 #include "engine/comm/agreement.h"
 #include "engine/comm/host_share.h"
-#include "engine/core/error.h"
-#include "engine/core/file_io.h"
-#include "engine/core/machine.h"
 
 namespace salient {
 namespace {

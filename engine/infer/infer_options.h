@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/options.h"
+#include "core/options/options.h"
 
 namespace salient {
 

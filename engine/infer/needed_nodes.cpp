@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "engine/core/error.h"
+#include "core/error.h"
 
 namespace salient {
 namespace {

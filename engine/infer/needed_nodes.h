@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "engine/core/types.h"
-#include "sampler/csr_graph.h"
+#include "core/csr_graph.h"
+#include "core/types.h"
 
 namespace salient {
 

@@ -1,7 +1,7 @@
 // engine/infer/node_scores.cpp - see node_scores.h.
 #include "engine/infer/node_scores.h"
 
-#include "engine/core/error.h"
+#include "core/error.h"
 #include "engine/infer/roc_auc.h"
 
 namespace salient {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "engine/core/types.h"
-#include "loaders/dataset.h"
+#include "core/types.h"
+#include "store/dataset.h"
 
 namespace salient {
 

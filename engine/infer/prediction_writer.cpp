@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/core/error.h"
+#include "core/error.h"
 
 namespace salient {
 namespace {

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "core/files/npy.h"
+#include "core/types.h"
 #include "engine/comm/communicator.h"
-#include "engine/core/npy.h"
-#include "engine/core/types.h"
 #include "engine/infer/inference_round.h"
-#include "loaders/label_table.h"
+#include "store/label_table.h"
 
 namespace salient {
 

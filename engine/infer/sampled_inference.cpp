@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/core/progress.h"
-#include "engine/core/timer.h"
-#include "models/tensors.h"
+#include "core/console/progress.h"
+#include "core/timer.h"
+#include "models/batch_view.h"
 #include "sampler/seed_order.h"
 
 namespace salient {

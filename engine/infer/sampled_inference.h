@@ -7,10 +7,10 @@
 #include <string>
 
 #include "engine/comm/communicator.h"
+#include "engine/device/compute_device.h"
 #include "engine/infer/confusion_counter.h"
 #include "engine/infer/inference_round.h"
 #include "loaders/batch_loader.h"
-#include "models/compute_device.h"
 #include "models/model.h"
 
 namespace salient {

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <span>
 
-#include "engine/core/error.h"
-#include "engine/core/npy.h"
+#include "core/error.h"
+#include "core/files/npy.h"
 
 namespace salient {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "loaders/dataset.h"
+#include "store/dataset.h"
 
 namespace salient {
 

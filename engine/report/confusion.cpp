@@ -4,7 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "engine/core/error.h"
+#include "core/error.h"
 #include "engine/report/run_directory.h"
 
 namespace salient {

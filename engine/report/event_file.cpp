@@ -7,8 +7,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "engine/core/error.h"
-#include "engine/core/machine.h"
+#include "core/error.h"
+#include "core/host/machine.h"
 #include "engine/report/crc32c.h"
 
 namespace salient {

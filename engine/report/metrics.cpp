@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "engine/core/error.h"
-#include "engine/core/options.h"
+#include "core/error.h"
+#include "core/options/options.h"
 
 namespace salient {
 namespace {

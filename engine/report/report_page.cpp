@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/error.h"
-#include "engine/core/file_io.h"
-#include "engine/core/log.h"
-#include "engine/core/number_text.h"
-#include "engine/core/options.h"
+#include "core/console/log.h"
+#include "core/error.h"
+#include "core/files/file_io.h"
+#include "core/number_text.h"
+#include "core/options/options.h"
 #include "engine/report/page/page_assets.h"
 #include "engine/report/run_directory.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/core/timer.h"
+#include "core/timer.h"
 
 namespace salient {
 

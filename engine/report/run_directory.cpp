@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "engine/core/error.h"
-#include "engine/core/file_io.h"
+#include "core/error.h"
+#include "core/files/file_io.h"
 
 namespace salient {
 namespace {

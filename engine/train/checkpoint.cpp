@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/error.h"
-#include "engine/core/file_io.h"
-#include "engine/core/log.h"
-#include "engine/core/staged_directory.h"
-#include "loaders/store_manifest.h"
-#include "models/state.h"
+#include "core/console/log.h"
+#include "core/error.h"
+#include "core/files/file_io.h"
+#include "core/files/staged_directory.h"
+#include "engine/train/tensor_file.h"
+#include "store/store_manifest.h"
 
 namespace salient {
 namespace {

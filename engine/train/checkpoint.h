@@ -8,8 +8,8 @@
 
 #include "engine/train/flat_adam.h"
 #include "engine/train/schedule.h"
-#include "loaders/label_table.h"
 #include "models/model.h"
+#include "store/label_table.h"
 
 namespace salient {
 

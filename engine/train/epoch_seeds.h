@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "loaders/batch_source.h"
-#include "loaders/dataset.h"
+#include "store/dataset.h"
 
 namespace salient {
 

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/core/file_io.h"
+#include "core/files/file_io.h"
 
 namespace salient {
 namespace {

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
+#include "engine/train/tensor_file.h"
 #include "models/model.h"
-#include "models/state.h"
 
 namespace salient {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/core/error.h"
-#include "engine/core/log.h"
-#include "engine/core/machine.h"
-#include "engine/core/number_text.h"
+#include "core/console/log.h"
+#include "core/error.h"
+#include "core/host/machine.h"
+#include "core/number_text.h"
 #include "engine/infer/node_scores.h"
 #include "engine/train/run_model.h"
 #include "loaders/batch.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/train/train_options.h"
-#include "loaders/dataset.h"
+#include "store/dataset.h"
 
 namespace salient {
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "engine/comm/agreement.h"
-#include "models/flag_loss.h"
+#include "models/ops/flag_loss.h"
 
 namespace salient {
 namespace {

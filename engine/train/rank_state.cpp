@@ -4,8 +4,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/files/file_io.h"
 #include "engine/comm/agreement.h"
-#include "engine/core/file_io.h"
 
 namespace salient {
 namespace {

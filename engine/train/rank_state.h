@@ -4,9 +4,9 @@
 #include <string>
 
 #include "engine/comm/communicator.h"
+#include "engine/device/compute_device.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/flat_adam.h"
-#include "models/compute_device.h"
 #include "models/model.h"
 
 namespace salient {

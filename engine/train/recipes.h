@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/options.h"
+#include "core/options/options.h"
 
 namespace salient {
 

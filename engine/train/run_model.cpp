@@ -1,7 +1,7 @@
 // engine/train/run_model.cpp - see run_model.h.
 #include "engine/train/run_model.h"
 
-#include "engine/core/version.h"
+#include "core/version.h"
 #include "engine/train/score.h"
 
 namespace salient {

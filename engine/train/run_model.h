@@ -3,8 +3,8 @@
 
 #include "engine/train/checkpoint.h"
 #include "engine/train/train_options.h"
-#include "loaders/dataset.h"
 #include "models/model.h"
+#include "store/dataset.h"
 
 namespace salient {
 

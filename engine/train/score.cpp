@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/error.h"
+#include "core/error.h"
 #include "engine/infer/node_scores.h"
 #include "engine/infer/roc_auc.h"
 

@@ -8,7 +8,7 @@
 
 #include "engine/comm/communicator.h"
 #include "engine/infer/sampled_inference.h"
-#include "loaders/dataset.h"
+#include "store/dataset.h"
 
 namespace salient {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <csignal>
 
-#include "engine/core/interrupt.h"
+#include "core/host/interrupt.h"
 
 namespace salient {
 namespace {

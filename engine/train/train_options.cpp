@@ -8,8 +8,8 @@
 
 #include "engine/train/recipes.h"
 #include "engine/train/run_model.h"
-#include "loaders/dataset_name.h"
 #include "sampler/neighbor_sampler.h"
+#include "store/dataset_name.h"
 
 namespace salient {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <system_error>
 
+#include "core/error.h"
+#include "core/files/file_io.h"
 #include "engine/comm/agreement.h"
-#include "engine/core/error.h"
-#include "engine/core/file_io.h"
 #include "engine/train/rank_state.h"
 #include "engine/train/run_model.h"
 

@@ -5,11 +5,11 @@
 #include <string>
 
 #include "engine/comm/communicator.h"
+#include "engine/device/compute_device.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/train_options.h"
-#include "loaders/dataset.h"
-#include "models/compute_device.h"
 #include "models/model.h"
+#include "store/dataset.h"
 
 namespace salient {
 

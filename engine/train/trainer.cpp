@@ -11,12 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/console/log.h"
+#include "core/console/progress.h"
+#include "core/host/interrupt.h"
+#include "core/host/machine.h"
+#include "core/timer.h"
 #include "engine/comm/agreement.h"
-#include "engine/core/interrupt.h"
-#include "engine/core/log.h"
-#include "engine/core/machine.h"
-#include "engine/core/progress.h"
-#include "engine/core/timer.h"
+#include "engine/device/step_clock.h"
 #include "engine/report/confusion.h"
 #include "engine/report/report_page.h"
 #include "engine/train/checkpoint.h"
@@ -28,14 +29,13 @@
 #include "engine/train/schedule.h"
 #include "engine/train/score.h"
 #include "engine/train/signal_agreement.h"
-#include "engine/train/step_clock.h"
 #include "loaders/batch_loader.h"
 #include "loaders/device_features.h"
 #include "loaders/device_graph.h"
 #include "loaders/feature_cache.h"
+#include "models/batch_view.h"
 #include "models/model.h"
 #include "models/ops/operators.h"
-#include "models/tensors.h"
 
 namespace salient {
 namespace {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "engine/comm/communicator.h"
+#include "engine/device/compute_device.h"
 #include "engine/report/metrics.h"
 #include "engine/train/train_options.h"
 #include "loaders/batch_source.h"
-#include "loaders/dataset.h"
-#include "models/compute_device.h"
+#include "store/dataset.h"
 
 namespace salient {
 

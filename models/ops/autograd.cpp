@@ -9,14 +9,14 @@
 
 #include <atomic>
 
-#include "engine/core/error.h"
-#include "models/dropout.h"
-#include "models/flag_loss.h"
-#include "models/ops/attention.h"
+#include "core/error.h"
+#include "models/kernels/attention.h"
+#include "models/kernels/dropout.h"
+#include "models/kernels/flag_loss.h"
+#include "models/kernels/segment.h"
 #include "models/ops/dropout.h"
 #include "models/ops/flag_loss.h"
 #include "models/ops/operators.h"
-#include "models/ops/segment.h"
 #include "models/precision.h"
 
 namespace salient {

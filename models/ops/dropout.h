@@ -1,65 +1,32 @@
-// models/ops/dropout.h - which elements a dropout mask keeps, and the kernels that apply it; plain pointers, no torch.
+// models/ops/dropout.h - dropout whose mask is a function of (seed, step, layer, node, column): the same on any rank.
 #pragma once
 
-#include <cmath>
+#include <ATen/core/Tensor.h>
+
 #include <cstdint>
-
-#include "engine/core/philox.h"
-
-struct CUstream_st;  // cudaStream_t is a pointer to it
 
 namespace salient {
 
-/// One mask. Element (row, column) draws 16 bits: half `column % 2` (low first) of word `column % 8 / 2` of the Philox
-/// block with key (seed, step) and counter (nodes[row], column / 8, layer, 'DROP'). It is dropped if they are below
-/// `threshold`. So p is a multiple of 2^-16, and the kept elements are scaled by exactly 1 / (kept share).
-struct DropoutMask {
-  std::uint32_t seed;
-  std::uint32_t step;
-  std::uint32_t layer;
-  std::uint32_t threshold;  ///< in [0, 2^16]
-  float scale;              ///< 2^16 / (2^16 - threshold); 0 if nothing is kept
-
-  static DropoutMask make(double p, std::uint32_t seed, std::uint32_t step, std::uint32_t layer) {
-    const auto threshold = static_cast<std::uint32_t>(std::lround(p * 65536.0));
-    const float scale = threshold >= 65536 ? 0.0f : 65536.0f / static_cast<float>(65536 - threshold);
-    return {seed, step, layer, threshold, scale};
-  }
+/// Names the masks of one step. `nodes` are the global ids of the rows of x in every layer: a layer's rows are the
+/// batch's first nodes.
+struct DropoutKey {
+  std::uint32_t seed = 0;
+  std::uint32_t step = 0;  ///< global step
+  at::Tensor nodes;        ///< int32 [>= rows of x]
 };
 
-/// The draws of eight neighbouring columns.
-SALIENT_HOST_DEVICE constexpr PhiloxBlock dropout_draws(const DropoutMask& mask, std::uint32_t node,
-                                                        std::uint32_t eight_columns) {
-  return philox4x32({{mask.seed, mask.step}}, {{node, eight_columns, mask.layer, 0x44524F50}});
-}
-
-SALIENT_HOST_DEVICE constexpr bool is_kept(const DropoutMask& mask, const PhiloxBlock& draws, std::uint32_t column) {
-  return (draws.word[column % 8 / 2] >> (column % 2 * 16) & 0xFFFF) >= mask.threshold;
-}
-
-enum class Activation : std::uint8_t { kNone, kRelu };
-
-/// out = activation(x) * mask * scale.
+/// x * mask / (1 - p), where element (row, column) is kept with probability 1 - p, p being rounded to a multiple of
+/// 2^-16. Differentiable; the mask is computed again in the backward pass, never stored.
 ///
-/// @param x      [rows, columns] f32, host; out likewise, may be x itself
-/// @param nodes  [rows] global ids
-/// Determinism:  the same bits from the reference and the device version, for any thread count.
-/// Threads:      runs on the caller's oneTBB arena.
-/// Cost:         one Philox block for eight elements, eight blocks at a time.
+/// @param x      [rows, columns] f32 or f16, host or device; on a device the current stream's work.
+/// @param p      in [0, 1]
+/// @param layer  separates the masks of a step.
+/// @return       f32 of x's shape
+/// Determinism:  models/kernels/dropout.h defines the mask, bit for bit the same on CPU and GPU.
 /// Oracle:       dropout_reference()
-void dropout(const DropoutMask& mask, Activation activation, const float* x, const std::uint32_t* nodes,
-             std::int64_t rows, std::int64_t columns, float* out);
-void dropout_reference(const DropoutMask& mask, Activation activation, const float* x, const std::uint32_t* nodes,
-                       std::int64_t rows, std::int64_t columns, float* out);
+at::Tensor node_dropout(const at::Tensor& x, double p, const DropoutKey& key, std::uint32_t layer);
 
-/// out[i] = positive[i] > 0 ? scale * x[i] : 0 for i in [0, count), host. The gradient of kRelu's dropout, given its
-/// result: no mask is needed.
-void scale_where_positive(const float* positive, const float* x, float scale, std::int64_t count, float* out);
-
-/// The same two on device memory: they enqueue on `stream` and return.
-void dropout(const DropoutMask& mask, Activation activation, const float* x, const std::uint32_t* nodes,
-             std::int64_t rows, std::int64_t columns, float* out, CUstream_st* stream);
-void scale_where_positive(const float* positive, const float* x, float scale, std::int64_t count, float* out,
-                          CUstream_st* stream);
+/// node_dropout(max(x, 0)) in one pass over memory, and its gradient in one pass without the mask.
+at::Tensor relu_dropout(const at::Tensor& x, double p, const DropoutKey& key, std::uint32_t layer);
 
 }  // namespace salient

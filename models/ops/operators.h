@@ -13,7 +13,7 @@ namespace salient {
 /// @return   [num_dst, width] f32
 /// @throws Error{kInternal} for other shapes, dtypes, or devices.
 /// Ordering: on a device the current stream's work.   Lifetime: the hop's memory must outlive the backward pass.
-/// Determinism, Cost, Oracle: see models/ops/segment.h
+/// Determinism, Cost, Oracle: see models/kernels/segment.h
 at::Tensor segment_mean(const HopView& hop, const at::Tensor& x);
 at::Tensor segment_sum(const HopView& hop, const at::Tensor& x);
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <utility>
 
-#include "loaders/prepare/line_reader.h"
-#include "loaders/prepare/text_fields.h"
+#include "prepare/formats/line_reader.h"
+#include "prepare/formats/text_fields.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/archives.h"
 

@@ -1,5 +1,5 @@
 // tests/fuzz/dataset_json_fuzz.cpp - any bytes as dataset.json: refused, or what was read can be written and read again.
-#include "loaders/store_manifest.h"
+#include "store/store_manifest.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace salient::fuzz {

@@ -1,7 +1,7 @@
 // tests/fuzz/edge_pairs_fuzz.cpp - any bytes as papers100M's data.npz: streamed edges are those of the import in memory.
-#include "loaders/prepare/edge_pairs.h"
+#include "prepare/importers/edge_pairs.h"
 
-#include "loaders/prepare/npz_tables.h"
+#include "prepare/importers/npz_tables.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/archives.h"
 

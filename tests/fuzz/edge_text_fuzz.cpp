@@ -1,5 +1,5 @@
 // tests/fuzz/edge_text_fuzz.cpp - any bytes as an edge list in text: refused, or edges that the compressed file has, too.
-#include "loaders/prepare/edge_file.h"
+#include "prepare/importers/edge_file.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/archives.h"
 

@@ -1,7 +1,7 @@
 // tests/fuzz/flat_toml_fuzz.cpp - any bytes as a configuration: refused, or values that come back when they are written.
-#include "engine/core/flat_toml.h"
+#include "core/options/flat_toml.h"
 
-#include "engine/core/error.h"
+#include "core/error.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace salient::fuzz {

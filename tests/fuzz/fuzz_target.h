@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/core/error.h"
+#include "core/error.h"
 
 /// Runs the code under test. Bad input may end in Error{kBadData}, which the target catches; everything else is a
 /// finding: any other exception, a crash, a broken claim.

@@ -1,5 +1,5 @@
 // tests/fuzz/npy_fuzz.cpp - any bytes as an array file: refused, or every value lies in the file and can be converted.
-#include "engine/core/npy.h"
+#include "core/files/npy.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace salient::fuzz {

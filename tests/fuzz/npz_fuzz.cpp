@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-#include "loaders/prepare/npz_reader.h"
+#include "prepare/formats/npz_reader.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/archives.h"
 

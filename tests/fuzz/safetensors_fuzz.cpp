@@ -1,7 +1,7 @@
 // tests/fuzz/safetensors_fuzz.cpp - any bytes either parse, with every array inside them, or are refused as bad data.
 #include <span>
 
-#include "engine/core/safetensors.h"
+#include "core/files/safetensors.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/archives.h"
 

@@ -1,5 +1,5 @@
 // tests/fuzz/wordnet_line_fuzz.cpp - any bytes as a line of a data file; what is accepted keeps what it promises.
-#include "loaders/prepare/wordnet_line.h"
+#include "prepare/importers/wordnet_line.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace salient::fuzz {

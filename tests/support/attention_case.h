@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "models/ops/attention.h"
+#include "models/kernels/attention.h"
 #include "tests/support/hops.h"
 
 namespace salient::test {

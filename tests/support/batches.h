@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "loaders/batch.h"
-#include "loaders/dataset.h"
 #include "loaders/gather_rows.h"
 #include "sampler/reference_sampler.h"
+#include "store/dataset.h"
 
 namespace salient::test {
 

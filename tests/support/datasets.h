@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "engine/core/philox.h"
-#include "loaders/dataset.h"
+#include "core/philox.h"
+#include "store/dataset.h"
 #include "tests/support/graphs.h"
 
 namespace salient::test {

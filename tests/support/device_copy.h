@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engine/cuda/cuda.h"
+#include "core/cuda/cuda.h"
 
 namespace salient::test {
 

@@ -1,5 +1,5 @@
 // tests/support/failing_rank.cpp - a program whose ranks exchange sums until one of them fails in the way that is asked
-// for; tests/integration/rank_failures.py looks at how it ends. "gpu" as third argument: sums on GPUs, by NCCL.
+// for; tests/engine/comm/rank_failures.py looks at how it ends. "gpu" as third argument: sums on GPUs, by NCCL.
 #include <csignal>
 #include <cstdlib>
 #include <new>
@@ -10,7 +10,7 @@
 #include "engine/comm/agreement.h"
 #include "engine/comm/make_communicator.h"
 #if SALIENT_HAS_CUDA
-#include "engine/cuda/cuda.h"
+#include "core/cuda/cuda.h"
 #endif
 
 namespace salient {

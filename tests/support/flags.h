@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/core/philox.h"
+#include "core/philox.h"
 
 namespace salient::test {
 

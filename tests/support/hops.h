@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "models/ops/segment.h"
+#include "models/kernels/segment.h"
 
 namespace salient::test {
 

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/half.h"
+#include "core/half.h"
 #include "engine/infer/exact_inference.h"
 #include "engine/infer/sampled_inference.h"
+#include "models/batch_view.h"
 #include "models/model.h"
-#include "models/tensors.h"
 #include "tests/support/datasets.h"
 
 namespace salient::test {

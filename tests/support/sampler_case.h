@@ -4,7 +4,7 @@
 #include <ostream>
 #include <vector>
 
-#include "engine/core/types.h"
+#include "core/types.h"
 
 namespace salient::test {
 

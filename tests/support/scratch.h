@@ -10,7 +10,7 @@
 #include <iterator>
 #include <string>
 
-#include "engine/core/error.h"
+#include "core/error.h"
 
 namespace salient::test {
 

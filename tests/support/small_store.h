@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/file_io.h"
-#include "engine/core/npy.h"
-#include "loaders/prepare/raw_graph.h"
-#include "loaders/prepare/write_store.h"
+#include "core/files/file_io.h"
+#include "core/files/npy.h"
+#include "prepare/importers/raw_graph.h"
+#include "prepare/writing/write_store.h"
 #include "tests/support/scratch.h"
 
 namespace salient::test {

@@ -1,7 +1,7 @@
 // tests/support/spin.cu - see spin.h.
 #include "tests/support/spin.h"
 
-#include "engine/cuda/cuda.h"
+#include "core/cuda/cuda.h"
 
 namespace salient {
 namespace {

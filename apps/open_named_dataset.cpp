@@ -1,0 +1,82 @@
+// apps/open_named_dataset.cpp - see open_named_dataset.h.
+#include "apps/open_named_dataset.h"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "core/error.h"
+#include "core/host/machine.h"
+#include "core/host/shared_memory.h"
+#include "core/number_text.h"
+#include "engine/comm/agreement.h"
+#include "engine/comm/host_share.h"
+#include "store/dataset_name.h"
+#include "store/dataset_sharing.h"
+#include "store/graph_copy.h"
+#include "store/synthetic.h"
+
+namespace salient {
+namespace {
+
+/// A generated graph that does not fit is refused, before the system ends the program for it.
+SyntheticOptions options_that_fit(const std::string& dataset) {
+  SyntheticOptions options = parse_synthetic_name(dataset);
+  const auto needed = static_cast<std::int64_t>(synthetic_bytes(options));
+  const std::int64_t available = available_host_bytes();
+  if (available > 0 && needed > available)
+    fail(ErrorKind::kHostMemory, "--dataset " + dataset + ": needs " + gigabytes_needed(needed) + " of memory, and " +
+                                     gigabytes(available) + " are free; take a smaller scale");
+  return options;
+}
+
+/// What a data set rests on when its graph was copied; the copy goes first.
+struct MovedGraph {
+  std::shared_ptr<const void> store;
+  std::shared_ptr<SharedMemory> memory;  // null = this process' own
+  std::shared_ptr<const CsrArrays> graph;
+};
+
+}  // namespace
+
+Dataset open_named_dataset(const std::string& dataset, const std::string& data_root) {
+  if (is_synthetic_name(dataset)) return make_synthetic_dataset(options_that_fit(dataset));
+  return open_dataset(dataset_folder(dataset, data_root));
+}
+
+Dataset open_named_dataset(const std::string& dataset, const std::string& data_root, Communicator& comm,
+                           const Launch& launch) {
+  Dataset opened;
+  if (!is_synthetic_name(dataset) || launch.size == launch.num_hosts) {
+    together(comm, [&] { opened = open_named_dataset(dataset, data_root); });
+    return opened;
+  }
+  const std::string description = made_once_per_host(comm, launch, [&] {
+    const auto memory = std::make_shared<SharedMemory>();
+    opened = make_synthetic_dataset(options_that_fit(dataset), /*num_threads=*/0, memory);
+    return describe_shared(opened, *memory);
+  });
+  together(comm, [&] {
+    if (launch.local_rank != 0) opened = map_described(description);
+  });
+  return opened;
+}
+
+void use_huge_pages(Dataset& dataset, std::int64_t spare_bytes, Communicator& comm, const Launch& launch) {
+  constexpr std::int64_t kLarge = 256 << 20;
+  const std::int64_t bytes = dataset.graph.num_bytes();
+  const bool is_stored = !dataset.directory.empty();
+  const std::string description = made_once_per_host(comm, launch, [&]() -> std::string {
+    if (!is_stored || bytes < kLarge || bytes > spare_bytes) return "";
+    const auto memory = launch.ranks_on_host > 1 ? std::make_shared<SharedMemory>() : nullptr;
+    auto copy = copy_graph(dataset.graph, memory.get());
+    dataset.graph = copy->view();
+    dataset.storage = std::make_shared<MovedGraph>(MovedGraph{std::move(dataset.storage), memory, std::move(copy)});
+    return memory ? describe_graph(dataset.graph, *memory) : "";
+  });
+  together(comm, [&] {
+    if (launch.local_rank != 0 && !description.empty()) map_graph(description, dataset);
+  });
+}
+
+}  // namespace salient

@@ -1,0 +1,30 @@
+// apps/open_named_dataset.h - what --dataset means: a directory, a name below --data-root, or generated data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/comm/communicator.h"
+#include "engine/comm/launch.h"
+#include "store/dataset.h"
+
+namespace salient {
+
+/// "synthetic:NAME[:scale]" is generated in memory; a path, or a folder that exists, is opened; anything else is a
+/// name below `data_root`.
+///
+/// @throws as open_dataset(); Error{kUsage} for an unknown synthetic name.
+Dataset open_named_dataset(const std::string& dataset, const std::string& data_root);
+
+/// The same on every rank. Generated data stands in memory once per host: its first rank makes it, the others map it.
+/// Collective. @throws RankError on all ranks when it fails on one.
+Dataset open_named_dataset(const std::string& dataset, const std::string& data_root, Communicator& comm,
+                           const Launch& launch);
+
+/// Moves the graph of a store into 2 MiB pages, once per host, if it is large (256 MB) and fits into `spare_bytes`: that
+/// makes sampling on the host faster by a third and more. Collective; the first rank of each host decides.
+///
+/// @param spare_bytes  host memory that nothing else needs; 0 = leave the graph in its file mapping.
+void use_huge_pages(Dataset& dataset, std::int64_t spare_bytes, Communicator& comm, const Launch& launch);
+
+}  // namespace salient

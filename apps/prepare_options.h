@@ -1,0 +1,146 @@
+// apps/prepare_options.h - the options of salient-prepare: one struct and one list of fields per subcommand.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "prepare/importers/raw_graph.h"
+#include "store/row_table.h"
+
+namespace salient::prepare {
+
+/// Of every subcommand.
+struct CommonOptions {
+  int threads = 0;
+  std::string progress = "auto";
+  bool help = false;
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, CommonOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("threads", self.threads, "0 = all cores");
+  field("progress", self.progress, "auto | plain | none");
+  field("help", self.help, "print this and stop");
+}
+
+/// Of every subcommand that writes a store. The two functions are for words that start_writing() let pass.
+struct WriteOptions {
+  std::string out{};
+  std::string feature_dtype = "f16";
+  std::string symmetric = "auto";
+  double memory_gb = 0;
+  std::uint32_t rng_seed = 0;
+  bool force = false;
+  CommonOptions common{};
+
+  FeatureType feature_type() const { return feature_dtype == "f32" ? FeatureType::kF32 : FeatureType::kF16; }
+  Symmetric symmetric_choice() const {
+    return symmetric == "yes" ? Symmetric::kYes : symmetric == "no" ? Symmetric::kNo : Symmetric::kAuto;
+  }
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, WriteOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("out", self.out, "folder to write; needed");
+  field("feature-dtype", self.feature_dtype, "f16 | f32");
+  field("symmetric", self.symmetric, "auto | yes | no: add the reverse of every edge; auto is yes");
+  field("memory-gb", self.memory_gb,
+        "ogb, synthetic: most resident memory until all is written (VmHWM); "
+        "0 = half of the machine's, for a synthetic store no limit");
+  field("rng-seed", self.rng_seed, "of node order, split and generated data");
+  field("force", self.force, "replace an existing store");
+  visit_fields(self.common, field);
+}
+
+struct WordnetArguments {
+  std::string source = "/usr/share/wordnet";
+  std::string pointers = "semantic";
+  WriteOptions write{};
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, WordnetArguments>
+void visit_fields(Self& self, Visit&& field) {
+  field("source", self.source, "folder with data.noun, data.verb, data.adj and data.adv");
+  field("pointers", self.pointers, "semantic | all: also the lexical ones, a harder graph");
+  visit_fields(self.write, field);
+}
+
+struct OgbArguments {
+  std::string raw{};
+  std::string name{};
+  WriteOptions write{};
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, OgbArguments>
+void visit_fields(Self& self, Visit&& field) {
+  field("raw", self.raw, "the unpacked data set's folder, or raw/ in it; needed");
+  field("name", self.name, "such as ogbn-arxiv; empty = by the folder's name");
+  visit_fields(self.write, field);
+}
+
+struct NpzArguments {
+  std::string file{};
+  std::string name{};
+  int mask = 0;
+  WriteOptions write{};
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, NpzArguments>
+void visit_fields(Self& self, Visit&& field) {
+  field("file", self.file, ".npz with node_features, node_labels, edges and train_, val_, test_masks; needed");
+  field("name", self.name, "empty = by the file's name");
+  field("mask", self.mask, "which of the file's splits, from 0");
+  visit_fields(self.write, field);
+}
+
+struct EdgesArguments {
+  std::string edges{};
+  std::string features{}, labels{};
+  std::string train{}, valid{}, test{};
+  std::vector<double> split{};
+  std::vector<int> columns{};
+  std::string name{};
+  WriteOptions write{};
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, EdgesArguments>
+void visit_fields(Self& self, Visit&& field) {
+  field("edges", self.edges, ".txt .csv .tsv (also .gz) or .npy: a pair of node ids per edge; needed");
+  field("features", self.features, ".npy [nodes, width]");
+  field("labels", self.labels,
+        ".npy [nodes]: classes, -1 or NaN = unlabelled; [nodes, labels]: 1, 0, or -1 or NaN = not known");
+  field("train", self.train, ".npy: ids, or a bool mask [nodes]");
+  field("valid", self.valid, "likewise");
+  field("test", self.test, "likewise");
+  field("split", self.split, "instead of the three: fractions such as 0.6,0.2,0.2, drawn by --rng-seed");
+  field("columns", self.columns, "of a text file with more than two: the two that hold the ids, from 0");
+  field("name", self.name, "empty = by the file's name");
+  visit_fields(self.write, field);
+}
+
+struct SyntheticArguments {
+  std::string like{};
+  double scale = 1;
+  std::uint64_t nodes = 0;
+  double mean_degree = 15;
+  int features = 64;
+  int classes = 16;
+  bool raw_ogb = false;
+  WriteOptions write{};
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, SyntheticArguments>
+void visit_fields(Self& self, Visit&& field) {
+  field("like", self.like, "arxiv | products | papers100M: size and difficulty of that data set");
+  field("scale", self.scale, "with --like: share of its nodes, up to 1");
+  field("nodes", self.nodes, "instead of --like: number of nodes");
+  field("mean-degree", self.mean_degree, "with --nodes");
+  field("features", self.features, "with --nodes: width of a feature row");
+  field("classes", self.classes, "with --nodes");
+  field("raw-ogb", self.raw_ogb, "write raw files as OGB's papers100M has them, for salient-prepare ogb");
+  visit_fields(self.write, field);
+}
+
+}  // namespace salient::prepare

@@ -1,0 +1,306 @@
+// apps/salient_infer.cpp - argv -> options -> a run's model applied to nodes, and what it finds as files.
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/passive_openmp.h"
+#include "apps/placement.h"
+#include "apps/session.h"
+#include "core/console/log.h"
+#include "core/error.h"
+#include "core/files/file_io.h"
+#include "core/files/staged_directory.h"
+#include "core/host/interrupt.h"
+#include "core/number_text.h"
+#include "core/version.h"
+#include "engine/comm/agreement.h"
+#include "engine/comm/communicator.h"
+#include "engine/comm/launch.h"
+#include "engine/comm/mpi_communicator.h"
+#include "engine/device/fit_to_machine.h"
+#include "engine/device/placed_data.h"
+#include "engine/infer/exact_inference.h"
+#include "engine/infer/infer_options.h"
+#include "engine/infer/node_scores.h"
+#include "engine/infer/prediction_writer.h"
+#include "engine/infer/sampled_inference.h"
+#include "engine/infer/selected_nodes.h"
+#include "engine/report/run_directory.h"
+#include "engine/train/signal_agreement.h"
+#include "engine/train/trained_run.h"
+#include "models/precision.h"
+
+namespace salient {
+namespace {
+
+constexpr const char* kProgram = "salient-infer";
+constexpr double kControlTimeout = 300;            // seconds; before --comm-timeout is known
+constexpr const char* kReport = "inference.json";  // marks a folder of ours
+
+/// Options that may differ between hosts.
+constexpr std::string_view kOwnToAHost[] = {"data-root", "workers", "threads", "slots",    "progress",
+                                            "log-level", "out",     "scratch", "memory-gb"};
+
+/// A signal asked to end, and all ranks know.
+struct StoppedBySignal {};
+
+void print_help() {
+  std::cout << "salient-infer - predictions of a trained model\n\n"
+               "  salient-infer --run runs/wordnet-sage-20261121-101500\n"
+               "  salient-infer --run runs/wordnet-sage-20261121-101500 --nodes all --exact --out predictions\n\n"
+               "options (with their defaults; empty = the run's); SALIENT_NAME variables set them too:\n";
+  options::print_help(std::cout, InferCommand{});
+  std::cout << std::flush;
+}
+
+/// A node has any number of labels, not one class.
+bool has_several_labels(const Dataset& dataset) { return dataset.label_type().task == Task::kMultiLabel; }
+
+/// What is not said is as in the run. @throws Error{kUsage} for what does not fit the run.
+InferOptions with_defaults_of(InferOptions options, const TrainOptions& run) {
+  if (options.dataset.empty()) options.dataset = run.dataset;
+  if (options.data_root.empty()) options.data_root = run.data_root;
+  if (options.fanout.empty() && !options.exact) options.fanout = run.eval_fanout;
+  if (options.batch_size == 0) options.batch_size = run.eval_batch_size;
+  if (options.seed < 0) options.seed = run.seed;
+  if (!options.exact && options.fanout.size() != static_cast<std::size_t>(run.layers))
+    fail(ErrorKind::kUsage, "--fanout: " + std::to_string(run.layers) + " numbers, one per layer of the run's model");
+  if (options.embeddings > run.layers)
+    fail(ErrorKind::kUsage, "--embeddings: the run's model has " + std::to_string(run.layers) + " layers");
+  return options;
+}
+
+/// The weights may be used on other data, but not on data that has changed unnoticed.
+void check_origin(const CheckpointOrigin& origin, const Dataset& dataset, bool is_other_data_meant) {
+  if (origin.dataset_fingerprint == dataset.fingerprint) return;
+  if (!is_other_data_meant)
+    fail(ErrorKind::kBadData, "the data set " + dataset.name +
+                                  " is not the one that the run was trained on (its checksum is " +
+                                  dataset.fingerprint + ", the run's " + origin.dataset_fingerprint +
+                                  "); name it with --dataset if that is meant");
+  log_warning("the model was trained on " + origin.dataset_name + ", not on this data set");
+}
+
+/// --nodes as rank 0 reads it. Collective.
+std::vector<NodeId> select_nodes_together(Communicator& comm, const Dataset& dataset, const std::string& what) {
+  std::string bytes;
+  together(comm, [&] {
+    if (comm.rank() != 0) return;
+    const std::vector<NodeId> nodes = select_nodes(dataset, what);
+    bytes.assign(reinterpret_cast<const char*>(nodes.data()), nodes.size() * sizeof(NodeId));
+  });
+  comm.broadcast(bytes);
+  std::vector<NodeId> nodes(bytes.size() / sizeof(NodeId));
+  std::memcpy(nodes.data(), bytes.data(), bytes.size());
+  return nodes;
+}
+
+/// A model and what it is applied to.
+struct Job {
+  Model& model;
+  const Dataset& dataset;
+  std::span<const NodeId> nodes;
+  const InferOptions& options;
+  const ComputeDevice& device;
+  Communicator& comm;
+  const Launch& launch;
+
+  /// @param reserved  as place_data()
+  PlacedData placed(const std::string& sampler, std::int64_t reserved) const {
+    PlacedData data;
+    together(comm, [&] { data = place_data(options.features, sampler, dataset, device, reserved); });
+    return data;
+  }
+};
+
+InferenceCounts predict_sampled(const Job& job, const OnRound& on_round) {
+  const InferOptions& options = job.options;
+  const PlacedData placed = job.placed(options.sampler, /*reserved=*/0);
+  BatchLoader loader(job.dataset, {.fanouts = options.fanout,
+                                   .num_workers = options.workers,
+                                   .num_slots = options.slots,
+                                   .to_device = job.device.is_cuda(),
+                                   .device_features = placed.feature_table(),
+                                   .device_graph = placed.graph.get()});
+  return sampled_inference(
+      job.model, loader, job.nodes,
+      {.batch_size = static_cast<std::size_t>(options.batch_size), .seed = static_cast<std::uint32_t>(options.seed)},
+      job.device, job.comm, on_round);
+}
+
+InferenceCounts predict_exact(const Job& job, const std::filesystem::path& scratch, const OnRound& on_round) {
+  const InferOptions& options = job.options;
+  ExactOptions exact = exact_options_for(job.device, options.workers, options.slots);
+  if (options.activations == "device") exact.place = ActivationPlace::kDevice;
+  if (options.activations == "memory") exact.place = ActivationPlace::kMemory;
+  if (options.activations == "file") exact.place = ActivationPlace::kFile;
+  if (options.memory_gb > 0) exact.host_budget = static_cast<std::int64_t>(options.memory_gb * 1e9);
+  exact.scratch = scratch;
+  exact.block_bytes = static_cast<std::size_t>(options.block_mb) << 20;
+  exact.ranks_on_host = job.launch.ranks_on_host;
+  exact.kept_layer = options.embeddings;
+  const ExactPlan plan = plan_exact_inference(job.model, job.dataset, job.nodes, exact, job.device, job.comm);
+  if (job.comm.rank() == 0) log_info(to_text(plan));
+  const bool is_on_device = plan.place == ActivationPlace::kDevice;
+  const PlacedData placed = job.placed(/*sampler=*/"host", is_on_device ? plan.activation_bytes : 0);
+  exact.device_features = placed.feature_table();
+  return exact_inference(job.model, job.dataset, plan, exact, job.device, job.comm, on_round);
+}
+
+struct Result {
+  InferenceCounts counts{};
+  std::optional<double> rocauc{};  ///< where the data set has it and the nodes' labels allow it
+};
+
+/// The file that says how the others came about.
+std::string report_of(const InferOptions& options, const TrainOptions& run, const TrainedModel& trained,
+                      const Dataset& dataset, const Result& result, int num_ranks) {
+  const InferenceCounts& counts = result.counts;
+  nlohmann::ordered_json json;
+  json["program"] = std::string(kProgram) + " " + kVersion;
+  json["run"] = options.run;
+  json["checkpoint"] = trained.checkpoint.filename().string();
+  json["model"] = run.model;
+  json["dataset"] = {{"name", dataset.name}, {"source", dataset.source_kind}, {"fingerprint", dataset.fingerprint}};
+  json["nodes"] = {{"selected", options.nodes}, {"count", counts.nodes}};
+  if (options.exact)
+    json["neighbours"] = "all";
+  else
+    json["neighbours"] = {{"fanout", options.fanout}, {"seed", options.seed}, {"batch_size", options.batch_size}};
+  json["ranks"] = num_ranks;
+  json[has_several_labels(dataset) ? "known_labels" : "labelled"] = counts.labelled;
+  if (counts.labelled > 0) json["accuracy"] = counts.accuracy();
+  if (counts.labelled > 0 && has_several_labels(dataset)) json["f1"] = counts.f1();
+  if (result.rocauc) json["rocauc"] = *result.rocauc;
+  json["seconds"] = counts.seconds;
+  return json.dump(2) + "\n";
+}
+
+/// The stable last lines.
+void print_result(const Result& result, const Dataset& dataset, const std::filesystem::path& folder) {
+  const InferenceCounts& counts = result.counts;
+  const std::string rocauc = result.rocauc ? "rocauc " + fixed(*result.rocauc, 4) + ", " : "";
+  if (counts.labelled > 0 && has_several_labels(dataset))
+    log_result(rocauc + "f1 " + fixed(counts.f1(), 4) + ", accuracy " + fixed(counts.accuracy(), 4) + " (" +
+               std::to_string(counts.labelled) + " known labels of " + std::to_string(counts.nodes) + " nodes)");
+  else if (counts.labelled > 0)
+    log_result(rocauc + "accuracy " + fixed(counts.accuracy(), 4) + " (" + std::to_string(counts.labelled) + " of " +
+               std::to_string(counts.nodes) + " nodes have a label)");
+  log_result("inference seconds " + fixed(counts.seconds, 2) + " (" +
+             fixed(static_cast<double>(counts.nodes) / counts.seconds, 1) + " nodes/s)");
+  log_result("output directory " + folder.string());
+}
+
+/// --out, or a new name inside the run.
+std::filesystem::path output_folder(const InferOptions& options) {
+  if (!options.out.empty()) return options.out;
+  const std::filesystem::path nodes(options.nodes);
+  return unused_name(std::filesystem::path(options.run) / "predictions" /
+                     (nodes.stem().string() + local_time("-%Y%m%d-%H%M%S")));
+}
+
+/// Where --activations file has its file; on rank 0 alone `folder` is known, and it need not exist on other hosts.
+std::filesystem::path scratch_folder(const InferOptions& options, const std::filesystem::path& folder) {
+  if (!options.scratch.empty()) return options.scratch;
+  return folder.has_parent_path() ? folder.parent_path() : ".";
+}
+
+/// @param control  host communication, for what must be agreed on before the device is known.
+int infer(const InferOptions& wanted, const Launch& launch, Communicator& control) {
+  set_terminal(wanted.progress, wanted.log_level, launch);
+  require_equal_programs(control, kProgram, common_configuration(wanted, kOwnToAHost));
+  install_interrupt_handlers();
+  const TrainOptions run = read_run_options(control, wanted.run);
+  InferOptions options = wanted;
+  together(control, [&] { options = with_defaults_of(wanted, run); });
+  const Session session =
+      open_session({wanted.device, wanted.threads, wanted.comm, wanted.comm_timeout}, launch, control);
+  const ComputeDevice& device = session.device;
+  Communicator& comm = *session.comm;
+  if (device.is_cuda()) set_precision(precision_of(run.precision));  // as the evaluation in training
+  fit_to_machine(options, device, launch.cores);
+  log_placement(comm, launch, device, options.workers, session.place);
+  const Dataset dataset = open_dataset_together(comm, launch, options.dataset, options.data_root);
+  const TrainedModel trained = open_trained_model(comm, device, options.run, run, dataset, options.checkpoint);
+  std::filesystem::path folder;
+  std::optional<StagedDirectory> staged;
+  together(comm, [&] {
+    const bool has_labels = has_several_labels(dataset);
+    if (options.top_k > dataset.num_classes)
+      fail(ErrorKind::kUsage,
+           "--top-k: the data set has " + std::to_string(dataset.num_classes) + (has_labels ? " labels" : " classes"));
+    if (has_labels && options.top_k > 1 && options.format != "csv")
+      fail(ErrorKind::kUsage, "--top-k: predictions.npy has every label of a node; use --format csv");
+    if (comm.rank() != 0) return;
+    check_origin(trained.origin, dataset, /*is_other_data_meant=*/!wanted.dataset.empty());
+    folder = output_folder(options);
+    warn_of_leftovers(folder);
+    staged.emplace(folder, options.force ? ReplaceExisting::kReplace : ReplaceExisting::kRefuse, kReport);
+  });
+  const std::vector<NodeId> nodes = select_nodes_together(comm, dataset, options.nodes);
+
+  NodeScores scores(dataset, nodes);
+  PredictionOutput output{.format = options.format == "csv" ? PredictionFormat::kCsv : PredictionFormat::kNpy,
+                          .top_k = options.top_k,
+                          .embedding_layer = options.embeddings};
+  if (has_roc_auc(dataset)) output.on_logits = [&](std::span<const float> logits) { scores.add(logits); };
+  PredictionWriter writer(staged ? staged->path() : "", nodes, dataset.label_table(), dataset.num_classes, output,
+                          comm);
+  SignalAgreement signals(comm, /*steps_between=*/1);
+  const OnRound on_round = [&](const InferenceRound& round) {
+    writer.add(round);
+    if (signals.after_step().stop) throw StoppedBySignal();
+  };
+  Result result;
+  try {
+    const Job job{*trained.model, dataset, nodes, options, device, comm, launch};
+    result.counts =
+        options.exact ? predict_exact(job, scratch_folder(options, folder), on_round) : predict_sampled(job, on_round);
+  } catch (const StoppedBySignal&) {
+    if (comm.rank() == 0) log_warning("interrupted; nothing was written");
+    return 128 + signals.signal();
+  } catch (...) {
+    comm.cancel();  // nothing that is cleaned up on the way out may wait for the other ranks
+    throw;
+  }
+  together(comm, [&] {
+    writer.close();
+    if (comm.rank() != 0) return;
+    if (has_roc_auc(dataset)) result.rocauc = scores.roc_auc();
+    (void)write_text_file(staged->path() / kReport, report_of(options, run, trained, dataset, result, comm.size()));
+    staged->publish();
+  });
+  if (comm.rank() == 0) print_result(result, dataset, folder);
+  return 0;
+}
+
+/// What main() does on each rank.
+int run_rank(const Launch& launch, std::span<const char* const> args) {
+  const auto control = launch.size > 1 ? make_mpi_communicator(launch, kControlTimeout) : make_self_communicator();
+  InferCommand command;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
+  const auto look_up = [](const char* name) -> const char* { return std::getenv(name); };
+  together(*control, [&] { command = read_infer_command(args, look_up); });
+  const bool is_teller = launch.rank == 0;
+  if (command.help) return is_teller ? print_help() : void(), 0;
+  if (command.version) return is_teller ? print_versions(kProgram) : void(), 0;
+  together(*control, [&] { check(command.options); });
+  return infer(command.options, launch, *control);
+}
+
+}  // namespace
+}  // namespace salient
+
+int main(int argc, char** argv) {
+  salient::restart_with_passive_openmp(argv);
+  return salient::run_ranks(salient::kProgram, [&](const salient::Launch& launch) {
+    return salient::run_rank(launch, {argv + 1, static_cast<std::size_t>(argc - 1)});
+  });
+}

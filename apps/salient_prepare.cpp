@@ -1,0 +1,363 @@
+// apps/salient_prepare.cpp - salient-prepare: other people's graphs, or generated ones, become data sets.
+#include <malloc.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <initializer_list>
+#include <iostream>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "apps/prepare_options.h"
+#include "core/console/progress.h"
+#include "core/error.h"
+#include "core/files/staged_directory.h"
+#include "core/host/interrupt.h"
+#include "core/host/machine.h"
+#include "core/number_text.h"
+#include "core/options/options.h"
+#include "core/timer.h"
+#include "core/version.h"
+#include "prepare/importers/edges_importer.h"
+#include "prepare/importers/masked_npz_importer.h"
+#include "prepare/importers/ogb_importer.h"
+#include "prepare/importers/wordnet_importer.h"
+#include "prepare/writing/ogb_stream.h"
+#include "prepare/writing/raw_ogb_writer.h"
+#include "prepare/writing/write_store.h"
+#include "store/dataset.h"
+#include "store/dataset_summary.h"
+#include "store/store_manifest.h"
+#include "store/synthetic.h"
+
+namespace salient::prepare {
+namespace {
+
+using Arguments = std::span<const char* const>;
+
+struct Command {
+  const char* name;
+  const char* synopsis;
+  const char* purpose;
+  int (*run)(Arguments);
+};
+
+void require_one_of(const std::string& value, const char* option, std::initializer_list<const char*> allowed) {
+  std::string text = std::string(option) + ": ";
+  for (const char* word : allowed) {
+    if (value == word) return;
+    text.append(word == *allowed.begin() ? "" : " or ").append(word);
+  }
+  fail(ErrorKind::kUsage, text.append(", not '").append(value).append("'"));
+}
+
+void apply_common(const CommonOptions& common) {
+  require_one_of(common.progress, "--progress", {"auto", "plain", "none"});
+  require_option(common.threads >= 0 && common.threads <= 4096, "--threads: 0 to 4096");
+  set_progress_mode(common.progress == "auto"    ? ProgressMode::kAuto
+                    : common.progress == "plain" ? ProgressMode::kPlain
+                                                 : ProgressMode::kNone);
+}
+
+const CommonOptions& common_of(const CommonOptions& options) { return options; }
+const CommonOptions& common_of(const auto& options) { return options.write.common; }
+
+/// Options of one subcommand, or nothing after --help has been printed.
+template <class Options>
+bool read(Arguments arguments, const char* name, Options& options) {
+  options::parse(arguments, options);
+  if (common_of(options).help) {
+    std::cout << "salient-prepare " << name << ", options and their defaults:\n";
+    options::print_help(std::cout, Options{});
+    return false;
+  }
+  apply_common(common_of(options));
+  return true;
+}
+
+/// What can be refused before any file is read.
+WriteStoreOptions start_writing(const WriteOptions& write, const char* marker = "") {
+  require_option(!write.out.empty(), "--out: is needed, the folder to write");
+  require_one_of(write.feature_dtype, "--feature-dtype", {"f16", "f32"});
+  require_one_of(write.symmetric, "--symmetric", {"auto", "yes", "no"});
+  require_option(write.memory_gb >= 0 && write.memory_gb <= 1e6, "--memory-gb: 0 to 1000000");
+  WriteStoreOptions options{.out = write.out, .num_threads = write.common.threads, .force = write.force};
+  warn_of_leftovers(options.out);
+  check_can_write(options, marker);
+  return options;
+}
+
+/// For importers that cannot tell what they need before they have read everything.
+void refuse_memory_limit(const WriteOptions& write, const char* command) {
+  if (write.memory_gb > 0)
+    fail(ErrorKind::kUsage, std::string("--memory-gb: ogb and synthetic keep to it, ") + command + " cannot");
+}
+
+void check_memory(std::uint64_t limit, std::uint64_t bytes_needed) {
+  if (bytes_needed > limit)
+    fail(ErrorKind::kHostMemory, "this graph needs about " + gigabytes_needed(bytes_needed) +
+                                     " of memory, --memory-gb allows " + gigabytes(limit));
+}
+
+/// --memory-gb in bytes; 0 stands for half of the machine's memory.
+std::uint64_t memory_limit(const WriteOptions& write) {
+  if (write.memory_gb > 0) return static_cast<std::uint64_t>(write.memory_gb * 1e9);
+  return static_cast<std::uint64_t>(total_host_bytes()) / 2;
+}
+
+/// Until now: the summary maps the finished store, and pages of files are the kernel's to drop.
+std::string peak_memory_text(std::uint64_t limit) {
+  const double peak = static_cast<double>(peak_resident_bytes()) * 1e-9;
+  return "peak memory     " + (limit > 0 ? fixed(peak, 2) + " of " + gigabytes(limit) : fixed(peak, 2) + " GB") + "\n";
+}
+
+void require_name(const std::string& name) {
+  require_option(name.empty() || is_dataset_name(name),
+                 "--name: up to 100 characters, no slash or control character among them, and no dot in front");
+}
+
+/// What to do with a store, or what it lacks to be trained on.
+std::string next_step(const Dataset& dataset, const std::string& out) {
+  if (dataset.feature_dim == 0) return "to train on it  give it features, with --features";
+  if (dataset.num_classes == 0) return "to train on it  give it labels, with --labels";
+  if (dataset.train.empty()) return "to train on it  give it training nodes, with --split 0.6,0.2,0.2 or --train";
+  return "next            salient-train --dataset " + out;
+}
+
+/// The last lines of every subcommand that writes a store. Opening it again proves that it can be opened.
+/// @param limit  bytes that the memory was limited to, 0 = it was not
+void print_summary(const WriteReport& report, const WriteOptions& write, const Timer& timer, std::uint64_t limit = 0) {
+  const std::string peak_memory = peak_memory_text(limit);
+  const Dataset dataset = open_dataset(write.out, write.common.threads);
+  std::cout << summary_text(dataset, summarise(dataset, write.common.threads));
+  if (report.edges_read > 0)
+    std::cout << "met             " << report.edges_read << " edges read, " << report.duplicates
+              << " repeated entries left out, " << report.self_loops << " self loops kept\n";
+  std::cout << "wrote           " << fixed(static_cast<double>(report.bytes) * 1e-6, 1) << " MB in "
+            << fixed(timer.seconds(), 1) << " s to " << write.out << "\n"
+            << peak_memory << next_step(dataset, write.out) << "\n";
+}
+
+int write_and_report(RawGraph graph, const WriteOptions& write, const WriteStoreOptions& options, const Timer& timer) {
+  install_interrupt_handlers();  // only now: until here there is nothing to clean up
+  const WriteReport report = write_store(std::move(graph), options);
+  print_summary(report, write, timer);
+  return 0;
+}
+
+int run_wordnet(Arguments arguments) {
+  WordnetArguments given;
+  if (!read(arguments, "wordnet", given)) return 0;
+  const Timer timer;
+  const WriteStoreOptions options = start_writing(given.write);
+  refuse_memory_limit(given.write, "wordnet");
+  require_one_of(given.pointers, "--pointers", {"semantic", "all"});
+  RawGraph graph = import_wordnet({.source = given.source,
+                                   .pointers = given.pointers,
+                                   .rng_seed = given.write.rng_seed,
+                                   .feature_type = given.write.feature_type()});
+  if (given.write.symmetric_choice() == Symmetric::kNo) graph.symmetrise = false;
+  return write_and_report(std::move(graph), given.write, options, timer);
+}
+
+int run_ogb(Arguments arguments) {
+  OgbArguments given;
+  if (!read(arguments, "ogb", given)) return 0;
+  const Timer timer;
+  require_option(!given.raw.empty(), "--raw: is needed, the unpacked data set's folder");
+  require_name(given.name);
+  const WriteStoreOptions options = start_writing(given.write);
+  const OgbOptions ogb{.raw = given.raw,
+                       .name = given.name,
+                       .feature_type = given.write.feature_type(),
+                       .symmetric = given.write.symmetric_choice(),
+                       .num_threads = given.write.common.threads};
+  const std::uint64_t limit = memory_limit(given.write);
+  if (can_stream_ogb(ogb)) {
+    install_interrupt_handlers();
+    print_summary(stream_ogb(ogb, options, limit), given.write, timer, limit);
+  } else {
+    check_memory(limit, ogb_memory_bytes(ogb));
+    RawGraph graph = import_ogb(ogb);
+    install_interrupt_handlers();
+    print_summary(write_store(std::move(graph), options), given.write, timer, limit);
+  }
+  return 0;
+}
+
+int run_npz(Arguments arguments) {
+  NpzArguments given;
+  if (!read(arguments, "npz", given)) return 0;
+  const Timer timer;
+  require_option(!given.file.empty(), "--file: is needed, an .npz file");
+  require_name(given.name);
+  const WriteStoreOptions options = start_writing(given.write);
+  refuse_memory_limit(given.write, "npz");
+  return write_and_report(import_masked_npz({.file = given.file,
+                                             .name = given.name,
+                                             .mask = given.mask,
+                                             .feature_type = given.write.feature_type(),
+                                             .symmetric = given.write.symmetric_choice()}),
+                          given.write, options, timer);
+}
+
+int run_edges(Arguments arguments) {
+  EdgesArguments given;
+  if (!read(arguments, "edges", given)) return 0;
+  const Timer timer;
+  require_name(given.name);
+  const WriteStoreOptions options = start_writing(given.write);
+  refuse_memory_limit(given.write, "edges");
+  return write_and_report(import_edges({.edges = given.edges,
+                                        .features = given.features,
+                                        .labels = given.labels,
+                                        .train = given.train,
+                                        .valid = given.valid,
+                                        .test = given.test,
+                                        .split = given.split,
+                                        .columns = given.columns,
+                                        .name = given.name,
+                                        .feature_type = given.write.feature_type(),
+                                        .symmetric = given.write.symmetric_choice(),
+                                        .rng_seed = given.write.rng_seed,
+                                        .num_threads = given.write.common.threads}),
+                          given.write, options, timer);
+}
+
+SyntheticOptions synthetic_options(const SyntheticArguments& given) {
+  require_option(given.like.empty() != (given.nodes == 0), "--like or --nodes: one of them is needed, not both");
+  SyntheticOptions wanted = given.nodes > 0
+                                ? synthetic_of_size(given.nodes, given.mean_degree, given.features, given.classes)
+                                : synthetic_like(given.like, given.scale);
+  wanted.seed = given.write.rng_seed;
+  wanted.feature_type = given.write.feature_type();
+  return wanted;
+}
+
+int write_raw(const SyntheticArguments& given, const SyntheticOptions& wanted, const Timer& timer) {
+  const WriteStoreOptions options = start_writing(given.write, kRawOgbMarker);
+  require_option(wanted.feature_dim > 0, "--features: at least 1 with --raw-ogb");
+  const std::uint64_t limit = memory_limit(given.write);
+  const int num_threads = given.write.common.threads > 0 ? given.write.common.threads : num_usable_cores();
+  check_memory(limit, raw_ogb_memory_bytes(wanted, num_threads));
+  install_interrupt_handlers();
+  const WriteReport report = write_raw_ogb(wanted, options);
+  std::printf("name            %s\nedges           %llu, each listed once\nwrote           %.1f MB in %.1f s to %s\n",
+              wanted.name.c_str(), static_cast<unsigned long long>(report.edges_read),
+              static_cast<double>(report.bytes) * 1e-6, timer.seconds(), given.write.out.c_str());
+  std::printf("%snext            salient-prepare ogb --raw %s --out DIR\n", peak_memory_text(limit).c_str(),
+              given.write.out.c_str());
+  return 0;
+}
+
+int run_synthetic(Arguments arguments) {
+  SyntheticArguments given;
+  if (!read(arguments, "synthetic", given)) return 0;
+  const Timer timer;
+  const SyntheticOptions wanted = synthetic_options(given);
+  if (given.raw_ogb) return write_raw(given, wanted, timer);
+  const WriteStoreOptions options = start_writing(given.write);
+  require_option(given.write.symmetric_choice() != Symmetric::kNo,
+                 "--symmetric: generated graphs are always symmetric");
+  if (given.write.memory_gb > 0) check_memory(memory_limit(given.write), synthetic_bytes(wanted));
+  const Dataset dataset = make_synthetic_dataset(wanted, given.write.common.threads);
+  install_interrupt_handlers();
+  const WriteReport report =
+      write_store(dataset, {.source_path = {}, .source_options = wanted.name, .rng_seed = wanted.seed}, options);
+  print_summary(report, given.write, timer);
+  return 0;
+}
+
+/// verify and describe take the folder as their only word.
+std::string take_directory(Arguments& arguments, const char* name) {
+  if (arguments.empty() || std::string_view(arguments[0]).starts_with("--"))
+    fail(ErrorKind::kUsage, std::string("expected a folder: salient-prepare ") + name + " DIR");
+  std::string directory = arguments[0];
+  arguments = arguments.subspan(1);
+  return directory;
+}
+
+bool asks_for_help(Arguments arguments) {
+  return !arguments.empty() && (std::string_view(arguments[0]) == "--help" || std::string_view(arguments[0]) == "-h");
+}
+
+int run_verify(Arguments arguments) {
+  CommonOptions common;
+  const std::string directory = asks_for_help(arguments) ? "" : take_directory(arguments, "verify");
+  if (!read(arguments, "verify DIR", common)) return 0;
+  const Timer timer;
+  verify_dataset(directory, common.threads);
+  std::printf("%s: every check passed in %.1f s\n", directory.c_str(), timer.seconds());
+  return 0;
+}
+
+int run_describe(Arguments arguments) {
+  CommonOptions common;
+  const std::string directory = asks_for_help(arguments) ? "" : take_directory(arguments, "describe");
+  if (!read(arguments, "describe DIR", common)) return 0;
+  const Dataset dataset = open_dataset(directory, common.threads);
+  std::cout << summary_text(dataset, summarise(dataset, common.threads));
+  std::cout << "fingerprint     " << dataset.fingerprint << "\n";
+  return 0;
+}
+
+constexpr Command kCommands[] = {
+    {"wordnet", "[--source /usr/share/wordnet] --out DIR", "WordNet 3.0: 117,659 synsets", run_wordnet},
+    {"ogb", "--raw DIR --out DIR [--name ogbn-arxiv]", "an OGB node set, CSV or binary layout", run_ogb},
+    {"edges", "--edges FILE --out DIR [--features F.npy] [--labels L.npy] [--split 0.6,0.2,0.2]",
+     "an edge list, text or NumPy", run_edges},
+    {"npz", "--file FILE.npz --out DIR [--mask 0]", "one file with several splits, as tolokers.npz", run_npz},
+    {"synthetic", "--like arxiv|products|papers100M [--scale S] [--raw-ogb] --out DIR", "a generated graph",
+     run_synthetic},
+    {"verify", "DIR", "every check of a store, checksums included", run_verify},
+    {"describe", "DIR", "what is in a store", run_describe},
+};
+
+void print_help() {
+  std::cout << "salient-prepare: makes data sets for salient-train\n\n";
+  for (const Command& command : kCommands)
+    std::cout << "  salient-prepare " << command.name << " " << command.synopsis << "\n      " << command.purpose
+              << "\n";
+  std::cout << "\nsalient-prepare COMMAND --help lists the options. The files: docs/DATASETS.md.\n";
+}
+
+int run(Arguments arguments) {
+  const std::string_view name = arguments.empty() ? "" : arguments[0];
+  if (name.empty() || name == "--help" || name == "-h" || name == "help") {
+    print_help();
+    return name.empty() ? static_cast<int>(ErrorKind::kUsage) : 0;
+  }
+  if (name == "--version") {
+    std::cout << "salient-prepare " << kVersion << "\n";
+    return 0;
+  }
+  const Command* nearest = kCommands;
+  for (const Command& command : kCommands) {
+    if (name == command.name) return command.run(arguments.subspan(1));
+    if (options::edit_distance(name, command.name) < options::edit_distance(name, nearest->name)) nearest = &command;
+  }
+  fail(ErrorKind::kUsage, "unknown command '" + std::string(name) + "'; did you mean " + nearest->name + "?");
+}
+
+}  // namespace
+}  // namespace salient::prepare
+
+int main(int argc, char** argv) {
+  // A large block that is freed goes back at once, which --memory-gb counts on.
+  (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);  // NOLINT(concurrency-mt-unsafe): no other thread runs yet
+  try {
+    try {
+      return salient::prepare::run({argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)});
+    } catch (const salient::Interrupted& interrupted) {
+      std::fputs("salient-prepare: interrupted; nothing is left behind\n", stderr);
+      return 128 + interrupted.signal;
+    } catch (const std::bad_alloc&) {
+      salient::fail(salient::ErrorKind::kHostMemory, "out of host memory; --feature-dtype f16 needs the least");
+    }
+  } catch (...) {
+    return salient::report_current_exception("salient-prepare");
+  }
+}

@@ -1,0 +1,35 @@
+// benchmarks/bench_training.cpp - see bench_training.h.
+#include "benchmarks/bench_training.h"
+
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include "benchmarks/bench_threads.h"
+
+namespace salient {
+
+ScratchFolder::ScratchFolder() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "salient-bench-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) fail(ErrorKind::kIo, pattern + ": cannot make a folder");
+  path_ = pattern;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+Dataset without_evaluation(Dataset dataset) {
+  dataset.valid = dataset.test = {};
+  return dataset;
+}
+
+EpochTimes epoch_times(const std::vector<EpochMetrics>& epochs) {
+  std::vector<double> rates;
+  for (const EpochMetrics& epoch : std::span(epochs).subspan(1)) rates.push_back(1 / *epoch.epoch_seconds);
+  const Spread spread = spread_of(std::move(rates));
+  return {.median = 1 / spread.median, .best = 1 / spread.best};
+}
+
+}  // namespace salient

@@ -1,0 +1,98 @@
+// benchmarks/bench_training.h - what the benchmarks that train have in common.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "benchmarks/verbs.h"
+#include "core/error.h"
+#include "core/options/options.h"
+#include "engine/report/metrics.h"
+#include "engine/train/train_options.h"
+#include "store/dataset.h"
+
+namespace salient {
+
+/// A folder for what a training leaves behind; goes with it.
+class ScratchFolder {
+ public:
+  ScratchFolder();  ///< @throws Error{kIo}
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The training data alone: an epoch is measured, not what the model is worth.
+Dataset without_evaluation(Dataset dataset);
+
+/// Seconds of the median and of the best epoch, the first being a warm-up. @param epochs  [>= 2]
+struct EpochTimes {
+  double median = 0, best = 0;
+};
+EpochTimes epoch_times(const std::vector<EpochMetrics>& epochs);
+
+/// The options of a benchmark before those of salient-train, which it hands on.
+template <class Own>
+struct TrainingBench {
+  Own own{};
+  TrainCommand train{};
+};
+
+template <class Self, class Visit>
+requires requires(Self& self) {
+  self.own;
+  self.train;
+}
+void visit_fields(Self& self, Visit&& field) {
+  visit_fields(self.own, field);
+  visit_fields(self.train, field);
+}
+
+/// Reads both kinds of options. The training's are read as salient-train reads them, recipes and environment included.
+/// @param defaults  what this benchmark sets before the user does, such as "--epochs=6"
+/// @throws Error{kUsage}.
+template <class Own>
+TrainingBench<Own> read_training_bench(Arguments arguments, std::vector<std::string> defaults) {
+  TrainingBench<Own> command;
+  for (const options::Assignment& a : options::from_command_line<TrainingBench<Own>>(arguments)) {
+    bool is_own = false;
+    visit_fields(command.own, [&](std::string_view name, auto&, std::string_view) { is_own |= name == a.name; });
+    if (is_own)
+      options::apply(command.own, a);
+    else
+      defaults.push_back("--" + a.name + "=" + a.text);
+  }
+  std::vector<const char*> pointers;
+  for (const std::string& argument : defaults) pointers.push_back(argument.c_str());
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
+  command.train = read_train_command(pointers, [](const char* name) -> const char* { return std::getenv(name); });
+  check(command.train.options);
+  require_option(!command.train.actions.dry_run && !command.train.actions.print_config,
+                 "--dry-run and --print-config are salient-train's own");
+  if (command.train.options.epochs < 2) fail(ErrorKind::kUsage, "--epochs: at least 2, as the first is a warm-up");
+  check_json_path(command.own.json);
+  return command;
+}
+
+/// Prints the options and returns true if the arguments ask for that.
+template <class Own>
+bool print_training_help(Arguments arguments, const char* title, const TrainingBench<Own>& defaults) {
+  for (const std::string_view argument : arguments)
+    if (argument == "--help" || argument == "-h") {
+      std::cout << title << "; options with their defaults\n";
+      options::print_help(std::cout, defaults);
+      return true;
+    }
+  return false;
+}
+
+}  // namespace salient

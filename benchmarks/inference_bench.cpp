@@ -1,0 +1,183 @@
+// benchmarks/inference_bench.cpp - what sampled inference costs in accuracy, and what it saves in time.
+//
+// The study of the SALIENT paper (Kaler et al., MLSys 2022, section 5): the same model predicts the same nodes from 5, 10,
+// ... sampled neighbours per hop, and from all of them. Seconds are wall time of one rank, with the pipeline's start.
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "apps/open_named_dataset.h"
+#include "benchmarks/bench_report.h"
+#include "benchmarks/bench_threads.h"
+#include "benchmarks/verbs.h"
+#include "core/console/log.h"
+#include "core/error.h"
+#include "core/host/machine.h"
+#include "core/timer.h"
+#include "engine/comm/communicator.h"
+#include "engine/device/fit_to_machine.h"
+#include "engine/device/placed_data.h"
+#include "engine/infer/exact_inference.h"
+#include "engine/infer/sampled_inference.h"
+#include "engine/infer/selected_nodes.h"
+#include "engine/train/trained_run.h"
+#include "models/precision.h"
+#include "sampler/neighbor_sampler.h"
+
+namespace salient {
+namespace {
+
+struct InferenceBenchOptions {
+  std::string run{};
+  std::vector<int> fanouts{5, 10, 15, 20, 50};
+  bool exact = true;
+  std::string nodes = "test";
+  std::string checkpoint = "best";
+  std::string dataset{};
+  std::string data_root{};
+  int batch_size = 0;
+  int rounds = 3;
+  std::string device = "auto";
+  std::string features = "auto";
+  std::string sampler = "auto";
+  int workers = 0;
+  int threads = 0;
+  int slots = 0;
+  std::string json{};
+};
+
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, InferenceBenchOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("run", self.run, "run directory; empty = the newest below runs/");
+  field("fanouts", self.fanouts, "one row each: this many neighbours in every hop");
+  field("exact", self.exact, "a last row with all neighbours, layer by layer; --exact=false leaves it out");
+  field("nodes", self.nodes, "train | valid | test | all | FILE.npy with node ids");
+  field("checkpoint", self.checkpoint, "best | latest | epoch-NNNN");
+  field("dataset", self.dataset, "empty = the run's");
+  field("data-root", self.data_root, "where prepared data sets live; empty = the run's");
+  field("batch-size", self.batch_size, "nodes per batch; 0 = the run's --eval-batch-size");
+  field("rounds", self.rounds, "times that each row is measured");
+  field("device", self.device, "auto, cpu or cuda");
+  field("features", self.features, "auto, host or device");
+  field("sampler", self.sampler, "auto, host or device");
+  field("workers", self.workers, "threads that prepare batches; 0 = cores - 2, at least 1");
+  field("threads", self.threads, "threads of the dense layers on a CPU; 0 = all cores");
+  field("slots", self.slots, "batches in flight; 0 = 4, or more for many workers");
+  field("json", self.json, "also write the result to this file");
+}
+
+std::string newest_run() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path newest;
+  for (const fs::directory_entry& entry : fs::directory_iterator("runs", error))
+    if (fs::exists(entry.path() / "config.toml", error) &&
+        (newest.empty() || entry.last_write_time(error) > fs::last_write_time(newest, error)))
+      newest = entry.path();
+  if (newest.empty()) fail(ErrorKind::kNoInput, "there is no run below runs/; name one with --run, or train one first");
+  return newest.string();
+}
+
+/// What one way to predict found, several times over.
+struct Measured {
+  InferenceCounts counts{};
+  std::vector<double> nodes_per_second{};
+  std::int64_t entries = 0;  ///< of the adjacency that were read
+};
+
+BenchReport new_report(const InferenceBenchOptions& options, const TrainOptions& run, const Dataset& dataset,
+                       const ComputeDevice& device, std::size_t num_nodes) {
+  BenchReport report("inference",
+                     "inference of " + run.model + " on " + std::to_string(num_nodes) + " nodes (" + options.nodes +
+                         ") of " + dataset.name + (dataset.source_kind == "synthetic" ? " (synthetic), " : ", ") +
+                         std::to_string(run.layers) + " layers, hidden " + std::to_string(run.hidden) + ", on " +
+                         device.name(),
+                     {{"accuracy", "accuracy %", 100, 2},
+                      {"seconds_best", "seconds best", 1, 3},
+                      {"seconds_median", "median", 1, 3},
+                      {"nodes_per_second", "nodes/s best", 1, 0},
+                      {"entries_read", "M entries read", 1e-6, 2}});
+  report.add_settings(options);
+  return report;
+}
+
+}  // namespace
+
+int bench_inference(Arguments arguments) {
+  InferenceBenchOptions options;
+  if (!read_options("inference", arguments, options)) return 0;
+  if (options.rounds < 1) fail(ErrorKind::kUsage, "--rounds: at least 1");
+  if (!are_fanouts(options.fanouts)) fail(ErrorKind::kUsage, "--fanouts: each 1 to 65535, or -1 for all");
+  if (options.run.empty()) options.run = newest_run();
+  const auto comm = make_self_communicator();
+  const TrainOptions run = read_run_options(*comm, options.run);
+  if (options.dataset.empty()) options.dataset = run.dataset;
+  if (options.data_root.empty()) options.data_root = run.data_root;
+  if (options.batch_size == 0) options.batch_size = run.eval_batch_size;
+  const int cores = num_usable_cores();
+  const ComputeDevice device =
+      ComputeDevice::choose(options.device, /*local_rank=*/0, options.threads > 0 ? options.threads : cores);
+  if (device.is_cuda()) set_precision(precision_of(run.precision));
+  fit_to_machine(options, device, cores);
+  const Dataset dataset = open_named_dataset(options.dataset, options.data_root);
+  const TrainedModel trained = open_trained_model(*comm, device, options.run, run, dataset, options.checkpoint);
+  const std::vector<NodeId> nodes = select_nodes(dataset, options.nodes);
+
+  const PlacedData placed = place_data(options.features, options.sampler, dataset, device);
+
+  BenchReport report = new_report(options, run, dataset, device, nodes.size());
+  const auto measure = [&](const std::string& name, auto&& predict) {
+    log_info(name);
+    Measured measured;
+    for (int round = 0; round < options.rounds; ++round) {
+      measured.counts = predict(measured.entries);
+      measured.nodes_per_second.push_back(static_cast<double>(nodes.size()) / measured.counts.seconds);
+    }
+    const Spread spread = spread_of(measured.nodes_per_second);
+    const auto count = static_cast<double>(nodes.size());
+    const double accuracy =
+        measured.counts.labelled > 0 ? measured.counts.accuracy() : std::numeric_limits<double>::quiet_NaN();
+    report.add_row(name, {accuracy, count / spread.best, count / spread.median, spread.best,
+                          static_cast<double>(measured.entries)});
+  };
+  for (const int fanout : options.fanouts) {
+    BatchLoader loader(dataset, {.fanouts = std::vector<int>(static_cast<std::size_t>(run.layers), fanout),
+                                 .num_workers = options.workers,
+                                 .num_slots = options.slots,
+                                 .to_device = device.is_cuda(),
+                                 .device_features = placed.feature_table(),
+                                 .device_graph = placed.graph.get()});
+    measure("fanout " + std::to_string(fanout), [&](std::int64_t& entries) {
+      const InferenceCounts counts = sampled_inference(
+          *trained.model, loader, nodes, {.batch_size = static_cast<std::size_t>(options.batch_size), .seed = run.seed},
+          device, *comm);
+      entries = loader.stats().edges;
+      return counts;
+    });
+  }
+  if (options.exact) {
+    ExactOptions exact = exact_options_for(device, options.workers, options.slots);
+    exact.device_features = placed.feature_table();
+    measure("exact", [&](std::int64_t& entries) {
+      const Timer timer;
+      const ExactPlan plan = plan_exact_inference(*trained.model, dataset, nodes, exact, device, *comm);
+      InferenceCounts counts = exact_inference(*trained.model, dataset, plan, exact, device, *comm);
+      counts.seconds = timer.seconds();  // with the search for needed nodes
+      entries = 0;
+      for (std::size_t i = 0; i < plan.layers.size(); ++i)
+        for (const NodeId v : plan.needed.after(i))
+          entries += dataset.graph.indptr[v + std::size_t{1}] - dataset.graph.indptr[v];
+      return counts;
+    });
+  }
+  report.publish(options.json);
+  return 0;
+}
+
+}  // namespace salient

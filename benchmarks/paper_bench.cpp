@@ -1,0 +1,286 @@
+// benchmarks/paper_bench.cpp - the tables of SALIENT's paper: where an epoch's time goes in a plain loop and here,
+// and what each improvement is worth.
+//
+// Every row trains the same model on the same graph with the same options, in this process, in this run; only the way
+// that batches take differs. `train` is the time in which the GPU computed, `blocked` the time in which its compute
+// stream had nothing to do (both by events; on a CPU by the host's clock), `transfer` the copies, and the gather on the
+// GPU if the features are there. `sample` and `slice` are core-seconds of the workers, and where the GPU samples the
+// seconds that they waited for it; in the plain loop `slice` is the consumer's wall time. The paper's figures are for the real graphs on a V100: the others are of synthetic graphs of the
+// same size.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/open_named_dataset.h"
+#include "benchmarks/bench_report.h"
+#include "benchmarks/bench_training.h"
+#include "benchmarks/gpu_activity.h"
+#include "benchmarks/plain_loaders.h"
+#include "core/console/log.h"
+#include "core/host/machine.h"
+#include "engine/comm/communicator.h"
+#include "engine/comm/make_communicator.h"
+#include "engine/device/fit_to_machine.h"
+#include "engine/train/trainer.h"
+#include "models/precision.h"
+
+namespace salient {
+namespace {
+
+constexpr const char* kAnyGraph = "synthetic:products";  // so that the options are whole
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+struct PaperBenchOptions {
+  std::string graphs = "arxiv,products";
+  double scale = 1;
+  int plain_epochs = 3;
+  bool kernels = false;
+  std::string json{};
+};
+
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, PaperBenchOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("graphs", self.graphs, "synthetic graphs, of: arxiv,products,papers100M (70 GB of memory)");
+  field("scale", self.scale, "share of the full size");
+  field("plain-epochs", self.plain_epochs, "epochs of the slow rows, the first being a warm-up");
+  field("kernels", self.kernels, "list the kernels that take the time of a step");
+  field("json", self.json, "also write the result to this file");
+}
+
+using Command = TrainingBench<PaperBenchOptions>;
+
+/// One way for batches to take.
+enum class Path {
+  kPlain,
+  kFastSampler,
+  kSharedMemory,
+  kPipelined,
+  kDeviceGraph,
+  kCachedFeatures,
+  kDeviceFeatures,
+  kAllOnDevice
+};
+
+struct System {
+  Path path;
+  const char* name;
+};
+
+constexpr std::size_t kCachedShare = 5;  // one row in so many is in GPU memory with kCachedFeatures
+
+bool is_slow(Path path) { return path == Path::kPlain || path == Path::kFastSampler; }
+bool has_device_features(Path path) { return path == Path::kDeviceFeatures || path == Path::kAllOnDevice; }
+bool has_device_graph(Path path) {
+  return path == Path::kDeviceGraph || path == Path::kCachedFeatures || path == Path::kAllOnDevice;
+}
+bool needs_gpu(Path path) { return path == Path::kSharedMemory || has_device_features(path) || has_device_graph(path); }
+
+/// Seconds per epoch that the paper reports for one V100: PyG, SALIENT (Kaler et al., MLSys 2022).
+double paper_seconds(const std::string& graph, double scale, Path path) {
+  struct Row {
+    const char* graph;
+    double pyg, salient;
+  };
+  constexpr std::array kRows{Row{"arxiv", 1.683, 0.477}, Row{"products", 8.93, 2.81}, Row{"papers100M", 54.95, 16.51}};
+  for (const Row& row : kRows)
+    if (graph == row.graph && scale == 1)
+      return path == Path::kPlain ? row.pyg : path == Path::kPipelined ? row.salient : kNone;
+  return kNone;
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> items(1);
+  for (const char c : list) {
+    if (c == ',')
+      items.emplace_back();
+    else
+      items.back() += c;
+  }
+  return items;
+}
+
+std::unique_ptr<BatchSource> make_source(Path path, const Dataset& dataset, const TrainOptions& options,
+                                         const ComputeDevice& device, const TextbookGraph* textbook) {
+  const PlainLoaderOptions plain{
+      .fanouts = options.fanout, .num_workers = options.workers, .to_device = device.is_cuda(), .seed = options.seed};
+  if (path == Path::kPlain) return make_plain_loader(dataset, plain, textbook);
+  if (path == Path::kFastSampler) return make_plain_loader(dataset, plain, nullptr);
+  if (path == Path::kSharedMemory) return make_unpipelined_loader(dataset, plain);
+  return nullptr;  // the trainer's own
+}
+
+TrainResult train(Path path, TrainOptions options, const Dataset& dataset, const ComputeDevice& device) {
+  options.features = has_device_features(path) ? "device" : path == Path::kCachedFeatures ? "cached" : "host";
+  options.cached_rows = dataset.num_nodes() / kCachedShare;
+  options.sampler = has_device_graph(path) ? "device" : "host";
+  std::optional<TextbookGraph> textbook;
+  if (path == Path::kPlain) textbook.emplace(dataset.graph);
+  const auto comm = make_self_communicator();
+  const ScratchFolder folder;
+  Trainer trainer(options, dataset, device, *comm, folder.path(),
+                  make_source(path, dataset, options, device, textbook ? &*textbook : nullptr));
+  TrainResult result = trainer.run();
+  if (result.interrupted_by != 0) fail(ErrorKind::kUsage, "interrupted");
+  return result;
+}
+
+/// What one training step makes the GPU do: what 40 steps cost beyond 20, by kernel, the longest first. Empty without a
+/// GPU.
+std::vector<GpuActivity::Total> step_activity(Path path, TrainOptions options, const Dataset& dataset,
+                                              const ComputeDevice& device) {
+  constexpr std::int64_t kSteps = 20;
+  const auto batches = [&](std::int64_t count) { return static_cast<std::size_t>(count * options.batch_size); };
+  if (!device.is_cuda() || batches(2 * kSteps) > dataset.train.size()) return {};
+  options.epochs = 1;
+  set_log_level(LogLevel::kWarning);  // these short trainings are nobody's result
+  std::map<std::string, GpuActivity::Total> sums;
+  for (const int sign : {-1, 1}) {
+    Dataset part = dataset;
+    part.train = part.train.first(batches(sign < 0 ? kSteps : 2 * kSteps));
+    GpuActivity activity;
+    (void)train(path, options, part, device);
+    device.wait();
+    for (const GpuActivity::Total& total : activity.totals()) {
+      GpuActivity::Total& sum = sums[total.name];
+      sum.launches += sign * total.launches;
+      sum.seconds += sign * total.seconds;
+    }
+  }
+  set_log_level(LogLevel::kInfo);
+  std::vector<GpuActivity::Total> per_step;
+  for (const auto& [name, sum] : sums)
+    if (sum.launches > 0) per_step.push_back({name, sum.launches, sum.seconds / static_cast<double>(kSteps)});
+  for (GpuActivity::Total& total : per_step) total.launches = (total.launches + kSteps / 2) / kSteps;
+  std::ranges::sort(per_step, std::greater(), &GpuActivity::Total::seconds);
+  return per_step;
+}
+
+double num_launches(const std::vector<GpuActivity::Total>& activity) {
+  double sum = 0;
+  for (const GpuActivity::Total& total : activity) sum += static_cast<double>(total.launches);
+  return activity.empty() ? kNone : sum;
+}
+
+/// "12 x 0.431 ms  name", for the kernels that take the most of a step.
+void note_kernels(BenchReport& report, const std::string& row, const std::vector<GpuActivity::Total>& activity) {
+  for (std::size_t i = 0; i < std::min<std::size_t>(activity.size(), 16); ++i) {
+    char text[160];
+    (void)std::snprintf(text, sizeof text, "%3lld launches %8.4f ms  %.100s",
+                        static_cast<long long>(activity[i].launches), activity[i].seconds * 1e3,
+                        activity[i].name.c_str());
+    report.add_note(row + ", per step: " + text);
+  }
+}
+
+void add_row(BenchReport& report, const std::string& name, const TrainResult& result, double plain_median,
+             double launches, double paper) {
+  const EpochTimes times = epoch_times(result.epochs);
+  const EpochMetrics& m = result.epochs.back();
+  report.add_row(name,
+                 {times.median, times.best, *m.train_seconds, *m.blocked_seconds, *m.transfer_seconds,
+                  *m.train_seconds / *m.epoch_seconds, *m.sample_seconds, *m.gather_seconds,
+                  static_cast<double>(*m.edges) / *m.epoch_seconds, plain_median / times.median, launches, paper});
+}
+
+BenchReport new_report(const std::string& verb, const std::string& title, const Command& command,
+                       const ComputeDevice& device) {
+  const TrainOptions& options = command.train.options;
+  BenchReport report(verb,
+                     title + ", " + options.model + ", hidden " + std::to_string(options.hidden) + ", fanout " +
+                         options::to_text(options.fanout) + ", batch " + std::to_string(options.batch_size) + ", " +
+                         options.precision + ", on " + device.name() + "; synthetic graphs",
+                     {{"epoch_seconds_median", "epoch s median", 1, 3},
+                      {"epoch_seconds_best", "best", 1, 3},
+                      {"train_seconds", "train s", 1, 3},
+                      {"blocked_seconds", "blocked s", 1, 3},
+                      {"transfer_seconds", "transfer s", 1, 3},
+                      {"busy_share", "busy", 1, 2},
+                      {"sample_core_seconds", "sample core-s", 1, 2},
+                      {"slice_core_seconds", "slice core-s", 1, 2},
+                      {"edges_per_second", "M edges/s", 1e-6, 1},
+                      {"speedup_over_plain", "x plain", 1, 2},
+                      {"launches_per_step", "launches/step", 1, 0},
+                      {"paper_epoch_seconds", "paper, V100 s", 1, 3}});
+  report.add_settings(options);
+  report.add_settings(command.own);
+  return report;
+}
+
+int run(const std::string& verb, const std::string& title, const std::vector<System>& systems, Arguments arguments) {
+  Command defaults;
+  defaults.train.options.epochs = 4;
+  if (print_training_help(arguments, ("salient-bench " + verb + ": " + title).c_str(), defaults)) return 0;
+  const Command command =
+      read_training_bench<PaperBenchOptions>(arguments, {std::string("--dataset=") + kAnyGraph, "--epochs=4"});
+  require_option(command.own.plain_epochs >= 2, "--plain-epochs: at least 2, as the first is a warm-up");
+  require_option(command.train.options.dataset == kAnyGraph, "--dataset: " + verb + " generates its own, see --graphs");
+  const TrainOptions& wanted = command.train.options;
+  const int cores = num_usable_cores();
+  const auto device = ComputeDevice::choose(wanted.device, 0, wanted.threads > 0 ? wanted.threads : cores);
+  set_precision(precision_of(wanted.precision));
+  TrainOptions options = wanted;
+  fit_to_machine(options, device, cores);
+  options.checkpoint_every = 0;
+
+  BenchReport report = new_report(verb, title, command, device);
+  for (const std::string& graph : split(command.own.graphs)) {
+    const std::string name = "synthetic:" + graph + ":" + options::to_text(command.own.scale);
+    const Dataset dataset = without_evaluation(open_named_dataset(name, wanted.data_root));
+    double plain_median = kNone;
+    for (const System& system : systems) {
+      if (needs_gpu(system.path) && !device.is_cuda()) continue;
+      log_info(graph + ": " + system.name);
+      TrainOptions row = options;
+      if (is_slow(system.path)) row.epochs = command.own.plain_epochs;
+      const TrainResult result = train(system.path, row, dataset, device);
+      if (system.path == Path::kPlain) plain_median = epoch_times(result.epochs).median;
+      const auto activity = is_slow(system.path) ? std::vector<GpuActivity::Total>{}
+                                                 : step_activity(system.path, options, dataset, device);
+      const std::string row_name = graph + ": " + system.name;
+      add_row(report, row_name, result, plain_median, num_launches(activity),
+              paper_seconds(graph, command.own.scale, system.path));
+      if (command.own.kernels) note_kernels(report, row_name, activity);
+    }
+  }
+  report.add_note(std::to_string(cores) + " cores, " + std::to_string(options.workers) +
+                  " workers; epochs after one to warm up; the columns after the median are of the last epoch");
+  report.add_note("'plain loop' is this program's own loop in the manner of PyG's loaders, not PyG");
+  if (!device.is_cuda()) report.add_note("no GPU: rows that differ in the copy to a GPU are left out");
+  report.publish(command.own.json);
+  return 0;
+}
+
+}  // namespace
+
+int bench_table1(Arguments arguments) {
+  return run("table1", "where an epoch's time goes",
+             {{Path::kPlain, "plain loop"},
+              {Path::kPipelined, "SALIENT, features on the host"},
+              {Path::kDeviceGraph, "SALIENT, features on the host, sampling on the GPU"},
+              {Path::kCachedFeatures, "SALIENT, a fifth of the features and sampling on the GPU"},
+              {Path::kDeviceFeatures, "SALIENT, features on the GPU"},
+              {Path::kAllOnDevice, "SALIENT, features and sampling on the GPU"}},
+             arguments);
+}
+
+int bench_ablation(Arguments arguments) {
+  return run("ablation", "what each improvement is worth, one added after the other",
+             {{Path::kPlain, "plain loop"},
+              {Path::kFastSampler, "+ fast sampler"},
+              {Path::kSharedMemory, "+ preparation in shared memory"},
+              {Path::kPipelined, "+ pipelined transfer"},
+              {Path::kDeviceFeatures, "+ features on the GPU"},
+              {Path::kAllOnDevice, "+ sampling on the GPU"}},
+             arguments);
+}
+
+}  // namespace salient

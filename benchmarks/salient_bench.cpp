@@ -1,0 +1,67 @@
+// benchmarks/salient_bench.cpp - argv -> one benchmark. Each verb is a file of this folder.
+#include <array>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "apps/passive_openmp.h"
+#include "benchmarks/verbs.h"
+#include "core/error.h"
+#include "core/version.h"
+
+namespace salient {
+namespace {
+
+struct Verb {
+  std::string_view name;
+  const char* summary;
+  int (*run)(Arguments);
+};
+
+constexpr std::array kVerbs{
+    Verb{"sampler", "sampled edges per second, beside a textbook sampler and random reads", bench_sampler},
+    Verb{"gather", "feature rows gathered per second, beside memcpy and random reads", bench_gather},
+    Verb{"pipeline", "batches per second of the loader, beside one long copy", bench_pipeline},
+    Verb{"table1", "where an epoch's time goes: a plain loop, features on the host, features on the GPU", bench_table1},
+    Verb{"ablation", "what each improvement over a plain loop is worth", bench_ablation},
+    Verb{"scaling", "epochs on 1, 2, 4, ... ranks, and what the exchange of gradients costs", bench_scaling},
+    Verb{"inference", "accuracy and seconds of a run's model, from few neighbours to all", bench_inference},
+};
+
+void print_help() {
+  std::printf("salient-bench - what the parts of the engine can do on this machine\n\n");
+  for (const Verb& verb : kVerbs)
+    std::printf("  salient-bench %-10s %s\n", std::string(verb.name).c_str(), verb.summary);
+  std::printf("\n  salient-bench VERB --help      its options; every verb takes --json FILE\n");
+}
+
+int run(std::span<const char* const> arguments) {
+  const std::string_view first = arguments.empty() ? "--help" : arguments[0];
+  if (first == "--help" || first == "-h") {
+    print_help();
+    return 0;
+  }
+  if (first == "--version") {
+    std::printf("salient-bench %s\n", kVersion);
+    return 0;
+  }
+  std::string known;
+  for (const Verb& verb : kVerbs) {
+    if (verb.name == first) return verb.run(arguments.subspan(1));
+    known.append(known.empty() ? "" : ", ").append(verb.name);
+  }
+  fail(ErrorKind::kUsage, "no benchmark is called '" + std::string(first) + "'; there are " + known);
+}
+
+}  // namespace
+}  // namespace salient
+
+int main(int argc, char** argv) {
+  salient::restart_with_passive_openmp(argv);
+  try {
+    return salient::run(std::span<const char* const>(argv, static_cast<std::size_t>(argc)).subspan(1));
+  } catch (...) {
+    return salient::report_current_exception("salient-bench");
+  }
+}

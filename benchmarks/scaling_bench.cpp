@@ -1,0 +1,201 @@
+// benchmarks/scaling_bench.cpp - the same epochs on 1, 2, 4, ... ranks of one job, and what the exchange costs.
+//
+// Each row is a training of its own on the first R ranks, with the workers and threads that R ranks alone would get; the
+// other ranks sleep. `efficiency` is the first row's rank-seconds over this row's. `all-reduce` is the time of a step in
+// the exchange on rank 0 and contains the wait for slower ranks; `alone` is the same exchange without anything around
+// it, `bare` the library's call by itself, in the same run.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "apps/open_named_dataset.h"
+#include "apps/placement.h"
+#include "benchmarks/bench_exchange.h"
+#include "benchmarks/bench_report.h"
+#include "benchmarks/bench_threads.h"
+#include "benchmarks/bench_training.h"
+#include "benchmarks/verbs.h"
+#include "core/console/log.h"
+#include "core/console/progress.h"
+#include "core/error.h"
+#include "core/host/machine.h"
+#include "engine/comm/agreement.h"
+#include "engine/comm/launch.h"
+#include "engine/comm/make_communicator.h"
+#include "engine/comm/mpi_communicator.h"
+#include "engine/comm/numa_place.h"
+#include "engine/device/fit_to_machine.h"
+#include "engine/train/memory_plan.h"
+#include "engine/train/train_options.h"
+#include "engine/train/trainer.h"
+#include "models/precision.h"
+
+namespace salient {
+namespace {
+
+constexpr double kPatience = 3600;  // seconds that idle ranks wait for a row
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+struct ScalingOptions {
+  std::vector<int> ranks{};
+  std::string json{};
+};
+
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, ScalingOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("ranks", self.ranks,
+        "numbers of ranks to measure, the first being what others compare with; empty = 1,2,4,...");
+  field("json", self.json, "also write the result to this file");
+}
+
+using Command = TrainingBench<ScalingOptions>;
+
+std::vector<int> rows_of(const std::vector<int>& wanted, int num_ranks) {
+  if (wanted.empty()) return thread_counts(num_ranks);
+  for (const int n : wanted)
+    if (n < 1 || n > num_ranks)
+      fail(ErrorKind::kUsage, "--ranks: from 1 to the " + std::to_string(num_ranks) +
+                                  " that were started; start more with mpirun -np N salient-bench scaling");
+  return wanted;
+}
+
+struct Row {
+  EpochTimes epoch{};
+  EpochMetrics last{};
+  double steps = 0;  ///< per epoch
+  std::size_t num_gradients = 0;
+  ExchangeTimes exchange{kNone, kNone};
+};
+
+/// The place of this rank if only the first `num_ranks` had been started.
+Launch part_of(Launch launch, int num_ranks) {
+  const int cores_of_host = std::min(launch.cores_of_host, launch.cores * launch.ranks_on_host);
+  launch.size = num_ranks;
+  launch.ranks_on_host = std::min(launch.ranks_on_host, num_ranks);  // ranks fill one host after the other
+  launch.num_hosts = std::min(launch.num_hosts, num_ranks);
+  launch.cores = std::max(1, std::min(cores_of_host / launch.ranks_on_host, num_usable_cores()));
+  return launch;
+}
+
+/// Collective over the ranks of `launch`.
+Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dataset) {
+  const auto device =
+      ComputeDevice::choose(wanted.device, launch.local_rank, wanted.threads > 0 ? wanted.threads : launch.cores);
+  const auto comm = launch.size == 1 ? make_self_communicator()
+                                     : make_communicator({.wanted = wanted.comm,
+                                                          .timeout_seconds = static_cast<double>(wanted.comm_timeout),
+                                                          .is_data_on_gpu = device.is_cuda()},
+                                                         launch);
+  set_precision(precision_of(wanted.precision));
+  TrainOptions options = wanted;
+  fit_to_machine(options, device, launch.cores);
+  options.checkpoint_every = 0;
+  (void)log_placement(*comm, launch, device, options.workers, stay_near_device(*comm, launch, device));
+  std::optional<ScratchFolder> folder;
+  together(*comm, [&] {
+    check(choose_places(options, dataset, device.free_bytes(), comm->size()));
+    if (launch.rank == 0) folder.emplace();
+  });
+  Trainer trainer(options, dataset, device, *comm, folder ? folder->path() : std::filesystem::path());
+  const TrainResult result = trainer.run();
+  if (result.interrupted_by != 0) fail(ErrorKind::kUsage, "interrupted");
+  Row row{.last = result.epochs.back(), .num_gradients = trainer.num_gradients()};
+  row.epoch = epoch_times(result.epochs);
+  row.steps = static_cast<double>(row.last.step) / static_cast<double>(result.epochs.size());
+  if (launch.size > 1) row.exchange = time_exchange(*comm, launch, device, row.num_gradients);
+  return row;
+}
+
+void add_row(BenchReport& report, const Row& row, int num_ranks, double first_rank_seconds) {
+  const double exchange = row.last.allreduce_seconds.value_or(kNone);
+  report.add_row(std::to_string(num_ranks) + (num_ranks == 1 ? " rank" : " ranks"),
+                 {row.epoch.median, row.epoch.best, first_rank_seconds / (num_ranks * row.epoch.median), row.steps,
+                  *row.last.blocked_seconds, exchange, exchange / *row.last.epoch_seconds, exchange / row.steps,
+                  row.exchange.seconds, row.exchange.bare_seconds, row.exchange.seconds / row.exchange.bare_seconds,
+                  *row.last.loss});
+}
+
+BenchReport new_report(const TrainOptions& options, const Dataset& dataset) {
+  BenchReport report("scaling",
+                     "training epochs of " + options.model + " on " + dataset.name +
+                         (dataset.source_kind == "synthetic" ? " (synthetic)" : "") + ", " +
+                         std::to_string(dataset.num_nodes()) + " nodes, " + std::to_string(dataset.num_edges()) +
+                         " entries, fanout " + options::to_text(options.fanout),
+                     {{"epoch_seconds_median", "epoch s median", 1, 3},
+                      {"epoch_seconds_best", "best", 1, 3},
+                      {"efficiency", "efficiency", 1, 2},
+                      {"steps_per_epoch", "steps", 1, 0},
+                      {"blocked_seconds", "blocked s", 1, 3},
+                      {"allreduce_seconds", "all-reduce s", 1, 3},
+                      {"allreduce_share", "share", 1, 3},
+                      {"allreduce_seconds_per_step", "us/step", 1e6, 1},
+                      {"exchange_seconds", "alone us", 1e6, 1},
+                      {"bare_exchange_seconds", "bare us", 1e6, 1},
+                      {"exchange_over_bare", "x bare", 1, 2},
+                      {"loss", "loss", 1, 5}});
+  report.add_settings(options);
+  return report;
+}
+
+int run(const Launch& launch, Arguments arguments) {
+  const auto control = launch.size > 1 ? make_mpi_communicator(launch, kPatience) : make_self_communicator();
+  Command command;
+  std::vector<int> rows;
+  together(*control, [&] {
+    command = read_training_bench<ScalingOptions>(arguments, {"--dataset=synthetic:products", "--epochs=6"});
+    rows = rows_of(command.own.ranks, launch.size);
+  });
+  const TrainOptions& options = command.train.options;
+  if (launch.rank > 0) {  // rank 0 speaks for all
+    set_progress_mode(ProgressMode::kNone);
+    set_log_level(LogLevel::kWarning);
+  }
+  const Dataset dataset = without_evaluation(open_named_dataset(options.dataset, options.data_root, *control, launch));
+  BenchReport report = new_report(options, dataset);
+  const std::vector<NumaNode> nodes = numa_nodes();
+  std::vector<int> all_nodes;
+  for (const NumaNode& node : nodes) all_nodes.push_back(node.number);
+  double first_rank_seconds = 0;
+  std::size_t num_gradients = 0;
+  for (const int num_ranks : rows) {
+    (void)stay_on(nodes, all_nodes);  // each row places its ranks anew
+    std::optional<Row> row;
+    together(*control, [&] {  // `measure` communicates, but not over `control`
+      if (launch.rank < num_ranks) row = measure(options, part_of(launch, num_ranks), dataset);
+    });
+    if (!row) continue;
+    if (first_rank_seconds == 0) first_rank_seconds = num_ranks * row->epoch.median;
+    num_gradients = row->num_gradients;
+    add_row(report, *row, num_ranks, first_rank_seconds);
+  }
+  together(*control, [&] {
+    if (launch.rank != 0) return;
+    report.add_setting("gradients", num_gradients);
+    report.add_note("median of " + std::to_string(options.epochs - 1) +
+                    " epochs after one to warm up; an exchange is " + std::to_string(num_gradients * sizeof(float)) +
+                    " bytes");
+    if (launch.size == 1) report.add_note("for more ranks: mpirun -np N --bind-to none salient-bench scaling");
+    report.publish(command.own.json);
+  });
+  return 0;
+}
+
+}  // namespace
+
+int bench_scaling(Arguments arguments) {
+  Command defaults;
+  defaults.train.options.dataset = "synthetic:products";
+  defaults.train.options.epochs = 6;
+  if (print_training_help(arguments, "mpirun -np N salient-bench scaling: epochs on 1, 2, 4, ... N ranks", defaults))
+    return 0;
+  return run_ranks("salient-bench", [&](const Launch& launch) { return run(launch, arguments); });
+}
+
+}  // namespace salient

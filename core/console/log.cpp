@@ -1,0 +1,74 @@
+// core/console/log.cpp - spdlog behind log.h; no other file may include spdlog, whose fmt clashes with LibTorch's.
+#include "core/console/log.h"
+
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "core/error.h"
+
+namespace salient {
+namespace {
+
+spdlog::level::level_enum to_spdlog(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug: return spdlog::level::debug;
+    case LogLevel::kInfo: return spdlog::level::info;
+    case LogLevel::kWarning: return spdlog::level::warn;
+    case LogLevel::kOff: return spdlog::level::off;
+  }
+  return spdlog::level::info;
+}
+
+struct Sinks {
+  std::shared_ptr<spdlog::sinks::stderr_color_sink_mt> terminal =
+      std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
+  std::shared_ptr<spdlog::sinks::sink> file{};
+  spdlog::logger logger{"salient", terminal};
+  Sinks() {
+    terminal->set_pattern("%^%v%$");
+    logger.set_level(spdlog::level::debug);
+    terminal->set_level(spdlog::level::info);
+    logger.flush_on(spdlog::level::info);
+  }
+};
+
+Sinks& sinks() {
+  static Sinks instance;
+  return instance;
+}
+
+}  // namespace
+
+void set_log_level(LogLevel level) { sinks().terminal->set_level(to_spdlog(level)); }
+
+void log_to_file(const std::string& path) {
+  try {
+    auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
+    file->set_pattern("%Y-%m-%d %H:%M:%S.%e %v");
+    file->set_level(spdlog::level::info);
+    sinks().file = file;
+    sinks().logger.sinks().push_back(std::move(file));
+  } catch (const spdlog::spdlog_ex& error) {
+    fail(ErrorKind::kIo, error.what());
+  }
+}
+
+void log_line(LogLevel level, std::string_view text) {
+  const std::string line = level == LogLevel::kWarning ? "warning: " + std::string(text) : std::string(text);
+  sinks().logger.log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
+}
+
+void log_result(std::string_view text) {
+  const spdlog::string_view_t view(text.data(), text.size());
+  (void)std::fprintf(stdout, "%.*s\n", static_cast<int>(text.size()), text.data());
+  (void)std::fflush(stdout);
+  if (!sinks().file) return;
+  sinks().file->log(spdlog::details::log_msg("salient", spdlog::level::info, view));
+  sinks().file->flush();
+}
+
+}  // namespace salient

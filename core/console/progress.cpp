@@ -1,0 +1,102 @@
+// core/console/progress.cpp - see progress.h.
+#include "core/console/progress.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+namespace salient {
+namespace {
+
+constexpr std::int64_t kBarEveryNs = 100'000'000;
+constexpr std::int64_t kLineEveryNs = 5'000'000'000;
+constexpr int kBarWidth = 24;
+
+std::atomic<ProgressMode> chosen_mode{ProgressMode::kAuto};
+
+ProgressMode resolved(ProgressMode mode) {
+  if (mode == ProgressMode::kAuto) return isatty(STDERR_FILENO) == 1 ? ProgressMode::kAuto : ProgressMode::kPlain;
+  return mode;
+}
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string in_words(double count, const std::string& unit) {
+  const bool bytes = unit == "bytes";
+  std::array<char, 64> text{};
+  const char* format = count >= 1e9 ? "%.2f G" : count >= 1e6 ? "%.1f M" : count >= 1e4 ? "%.1f k" : "%.0f ";
+  const double scaled = count >= 1e9 ? count / 1e9 : count >= 1e6 ? count / 1e6 : count >= 1e4 ? count / 1e3 : count;
+  (void)std::snprintf(text.data(), text.size(), format, scaled);
+  return std::string(text.data()) + (bytes ? "B" : (count >= 1e4 ? " " : "") + unit);
+}
+
+std::string duration(double seconds) {
+  std::array<char, 32> text{};
+  const auto whole = static_cast<long>(seconds);
+  if (whole >= 3600)
+    (void)std::snprintf(text.data(), text.size(), "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
+  else
+    (void)std::snprintf(text.data(), text.size(), "%ld:%02ld", whole / 60, whole % 60);
+  return text.data();
+}
+
+}  // namespace
+
+void set_progress_mode(ProgressMode mode) { chosen_mode = mode; }
+
+Progress::Progress(std::string label, std::uint64_t total, std::string unit)
+    : label_(std::move(label)),
+      total_(total),
+      unit_(std::move(unit)),
+      mode_(resolved(chosen_mode)),
+      start_ns_(now_ns()),
+      next_draw_ns_(start_ns_ + (mode_ == ProgressMode::kAuto ? kBarEveryNs : kLineEveryNs)) {}
+
+Progress::~Progress() {
+  if (!has_drawn_) return;
+  if (mode_ == ProgressMode::kAuto)
+    (void)std::fputs("\r\033[K", stderr);
+  else
+    draw(done_, static_cast<double>(now_ns() - start_ns_) * 1e-9);
+}
+
+void Progress::add(std::uint64_t count) {
+  const std::uint64_t done = done_.fetch_add(count, std::memory_order_relaxed) + count;
+  if (mode_ == ProgressMode::kNone) return;
+  const std::int64_t now = now_ns();
+  std::int64_t due = next_draw_ns_.load(std::memory_order_relaxed);
+  const std::int64_t every = mode_ == ProgressMode::kAuto ? kBarEveryNs : kLineEveryNs;
+  if (now < due || !next_draw_ns_.compare_exchange_strong(due, now + every)) return;
+  draw(done, static_cast<double>(now - start_ns_) * 1e-9);
+}
+
+void Progress::draw(std::uint64_t done, double seconds) {
+  has_drawn_ = true;
+  const double share = total_ == 0 ? 0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
+  std::string line = label_ + ' ';
+  if (total_ > 0) {
+    if (mode_ == ProgressMode::kAuto) {
+      const auto filled = static_cast<std::size_t>(share * kBarWidth);
+      line += '[' + std::string(filled, '#') + std::string(kBarWidth - filled, ' ') + "] ";
+    }
+    line += std::to_string(static_cast<int>(share * 100)) + "% ";
+  }
+  line += in_words(static_cast<double>(done), unit_) + ", " +
+          in_words(static_cast<double>(done) / std::max(seconds, 1e-9), unit_) + "/s";
+  if (share > 0 && share < 1) line += ", " + duration(seconds / share * (1 - share)) + " left";
+  if (!note_.empty()) line += ", " + note_;
+  if (mode_ == ProgressMode::kAuto)
+    (void)std::fprintf(stderr, "\r%s\033[K", line.c_str());
+  else
+    (void)std::fprintf(stderr, "%s\n", line.c_str());
+  (void)std::fflush(stderr);
+}
+
+}  // namespace salient

@@ -1,0 +1,182 @@
+// core/files/file_io.cpp - see file_io.h.
+#include "core/files/file_io.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "core/error.h"
+
+namespace salient {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+
+std::string errno_text(const std::filesystem::path& path, std::string_view action) {
+  const int code = errno;
+  std::string text = path.string();
+  return text.append(": cannot ").append(action).append(": ").append(std::generic_category().message(code));
+}
+
+/// Closes on every way out; for files that are only read, where close() cannot lose anything.
+class ReadDescriptor {
+ public:
+  explicit ReadDescriptor(const std::filesystem::path& path)
+      : path_(path), number_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (number_ < 0) fail_to_open(path);
+  }
+  ~ReadDescriptor() { (void)close(number_); }
+  ReadDescriptor(const ReadDescriptor&) = delete;
+  ReadDescriptor& operator=(const ReadDescriptor&) = delete;
+
+  /// Bytes read, 0 at the end.
+  std::size_t read_some(void* out, std::size_t size) const {
+    while (true) {
+      const ssize_t got = read(number_, out, size);
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR) fail_with_errno(path_, "read");
+    }
+  }
+
+ private:
+  const std::filesystem::path& path_;
+  int number_;
+};
+
+using HashState = std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)>;
+
+HashState new_hash() {
+  HashState state(XXH3_createState(), &XXH3_freeState);
+  if (state == nullptr) throw std::bad_alloc();
+  (void)XXH3_64bits_reset(state.get());
+  return state;
+}
+
+}  // namespace
+
+std::string to_hex(std::uint64_t value) {
+  char text[17];
+  (void)std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+void fail_with_errno(const std::filesystem::path& path, std::string_view action) {
+  fail(ErrorKind::kIo, errno_text(path, action));
+}
+
+void fail_to_open(const std::filesystem::path& path) {
+  const bool is_missing = errno == ENOENT || errno == ENOTDIR;
+  fail(is_missing ? ErrorKind::kNoInput : ErrorKind::kIo, errno_text(path, "open"));
+}
+
+std::string read_text_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  const ReadDescriptor file(path);
+  std::string text;
+  char block[1 << 14];
+  while (const std::size_t got = file.read_some(block, sizeof block)) {
+    text.append(block, got);
+    if (text.size() > max_bytes)
+      fail(ErrorKind::kBadData, path.string() + ": larger than " + std::to_string(max_bytes) + " bytes");
+  }
+  return text;
+}
+
+FileDigest digest_of(std::span<const std::byte> bytes) {
+  return {bytes.size(), XXH3_64bits(bytes.data(), bytes.size())};
+}
+
+FileDigest digest_file(const std::filesystem::path& path) {
+  const ReadDescriptor file(path);
+  const HashState hash = new_hash();
+  std::vector<std::byte> block(kBufferBytes);
+  FileDigest digest;
+  while (const std::size_t got = file.read_some(block.data(), block.size())) {
+    (void)XXH3_64bits_update(hash.get(), block.data(), got);
+    digest.bytes += got;
+  }
+  digest.xxh3 = XXH3_64bits_digest(hash.get());
+  return digest;
+}
+
+void fsync_directory(const std::filesystem::path& directory) {
+  const int descriptor = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) fail_with_errno(directory, "open");
+  const bool ok = fsync(descriptor) == 0 || errno == EINVAL;  // some network file systems cannot sync a folder
+  const int code = errno;
+  (void)close(descriptor);
+  errno = code;
+  if (!ok) fail_with_errno(directory, "fsync");
+}
+
+void overwrite_start(const std::filesystem::path& path, std::string_view bytes) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) fail_with_errno(path, "open");
+  const bool ok =
+      pwrite(descriptor, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()) && fsync(descriptor) == 0;
+  const int code = errno;
+  (void)close(descriptor);
+  errno = code;
+  if (!ok) fail_with_errno(path, "write");
+}
+
+OutputFile::OutputFile(const std::filesystem::path& path) : path_(path), buffer_(kBufferBytes) {
+  HashState hash = new_hash();
+  descriptor_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail_with_errno(path, "create");
+  hash_ = hash.release();
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) (void)::close(descriptor_);
+  (void)XXH3_freeState(hash_);
+}
+
+void OutputFile::write(const void* data, std::size_t size) {
+  require(descriptor_ >= 0, "an output file is written before it is closed");
+  (void)XXH3_64bits_update(hash_, data, size);
+  bytes_ += size;
+  const auto* from = static_cast<const std::byte*>(data);
+  if (size < buffer_.size() - buffered_) {
+    if (size > 0) std::memcpy(buffer_.data() + buffered_, from, size);
+    buffered_ += size;
+    return;
+  }
+  write_through(buffer_.data(), std::exchange(buffered_, 0));
+  write_through(from, size);
+}
+
+void OutputFile::write_through(const std::byte* data, std::size_t size) {
+  while (size > 0) {
+    const ssize_t written = ::write(descriptor_, data, std::min(size, std::size_t{1} << 30));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_with_errno(path_, "write");
+    data += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+FileDigest OutputFile::close() {
+  require(descriptor_ >= 0, "an output file is closed once");
+  write_through(buffer_.data(), std::exchange(buffered_, 0));
+  if (fsync(descriptor_) != 0) fail_with_errno(path_, "fsync");
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail_with_errno(path_, "close");
+  return {bytes_, XXH3_64bits_digest(hash_)};
+}
+
+FileDigest write_text_file(const std::filesystem::path& path, std::string_view text) {
+  OutputFile file(path);
+  file.write(text);
+  return file.close();
+}
+
+}  // namespace salient

@@ -1,0 +1,40 @@
+// core/files/json_reader.h - fields of a JSON file, with errors that name the field, its line and its column.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace salient {
+
+/// One JSON object of a parsed file. Cheap to copy; all copies share the document.
+class JsonObject {
+ public:
+  /// @param file  named in errors.
+  /// @throws Error{kBadData} "FILE: line 3, column 14: ..." if `text` is not JSON, or not an object.
+  static JsonObject parse(std::string text, const std::string& file);
+
+  /// Each @throws Error{kBadData} naming field, line and column, if the field is missing or not of this type.
+  JsonObject object(std::string_view key) const;
+  std::string string(std::string_view key) const;
+  bool boolean(std::string_view key) const;
+  /// A whole number in [low, high].
+  std::uint64_t integer(std::string_view key, std::uint64_t low, std::uint64_t high) const;
+
+  std::vector<std::string> keys() const;
+
+  /// For a rule that the value of `key` breaks. @throws Error{kBadData}, always.
+  [[noreturn]] void refuse(std::string_view key, std::string_view why) const;
+
+ private:
+  struct Document;
+  struct Node;
+  JsonObject(std::shared_ptr<const Document> document, std::shared_ptr<const Node> node);
+
+  std::shared_ptr<const Document> document_;
+  std::shared_ptr<const Node> node_;  ///< which object of the document
+};
+
+}  // namespace salient

@@ -1,0 +1,144 @@
+// core/files/staged_directory.cpp - see staged_directory.h.
+#include "core/files/staged_directory.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <system_error>
+
+#include "core/console/log.h"
+#include "core/error.h"
+#include "core/files/file_io.h"
+#include "core/host/machine.h"
+
+namespace salient {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder that `out` stands for, without a slash at the end: what is behind a link lies on the disk that was meant.
+fs::path target_of(const fs::path& out) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(out);
+  fs::path target = fs::weakly_canonical(absolute, error);
+  if (error) target = absolute.lexically_normal();
+  return target.has_filename() ? target : target.parent_path();
+}
+
+/// The folder `path`, which is there, or one that it lies in, is `target`, by whatever name.
+bool lies_in(fs::path path, const fs::path& target) {
+  for (std::error_code ignored; !fs::equivalent(path, target, ignored); path = path.parent_path())
+    if (!path.has_relative_path()) return false;
+  return true;
+}
+
+/// Bind mounts of the parent's own file system are known to kernels since 5.8 alone.
+bool is_mount_point(const fs::path& folder) {
+  struct statx own {
+  }, parent{};
+  if (statx(AT_FDCWD, folder.c_str(), AT_SYMLINK_NOFOLLOW, 0, &own) != 0) return false;
+  if ((own.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0) return (own.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+  if (statx(AT_FDCWD, folder.parent_path().c_str(), 0, 0, &parent) != 0) return false;
+  return own.stx_dev_major != parent.stx_dev_major || own.stx_dev_minor != parent.stx_dev_minor;
+}
+
+/// What cannot be given another folder's place, or must not be, is told before the work and not after it.
+void require_replaceable(const fs::path& target, const fs::path& out) {
+  std::error_code error;
+  if (fs::is_symlink(fs::symlink_status(target, error)))
+    fail(ErrorKind::kUsage, out.string() + " is a link that leads to no folder; make that folder, or remove the link");
+  const auto refuse = [&](const std::string& what) {
+    fail(ErrorKind::kUsage, out.string() + " is " + what +
+                                " and cannot be replaced; name a new folder inside it: " + (out / "NAME").string());
+  };
+  const fs::path working_directory = fs::current_path(error);
+  if (!error && lies_in(working_directory, target)) refuse("the working directory, or holds it,");
+  if (is_mount_point(target)) refuse("a mount point");
+}
+
+fs::path beside(const fs::path& path, const std::string& suffix) {
+  return path.parent_path() / (path.filename().string() + suffix);
+}
+
+void rename_or_fail(const fs::path& from, const fs::path& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) fail_with_errno(to, "rename a folder to this name");
+}
+
+}  // namespace
+
+std::vector<fs::path> leftovers_of(const fs::path& out) {
+  const fs::path target = target_of(out);
+  const std::string name = target.filename().string();
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  for (fs::directory_iterator entry(target.parent_path(), ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
+    const std::string other = entry->path().filename().string();
+    if (other.starts_with(name + ".tmp-") || other.starts_with(name + ".old-")) found.push_back(entry->path());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+void warn_of_leftovers(const fs::path& out) {
+  for (const fs::path& leftover : leftovers_of(out))
+    log_warning(leftover.string() + " is what an interrupted run left; remove it when no other run works on it");
+}
+
+std::string replace_directory(const fs::path& staged, const fs::path& target) {
+  std::error_code error;
+  fs::path old;
+  const bool replaces = fs::exists(fs::symlink_status(target, error));
+  error.clear();  // "not there" is an answer
+  if (!replaces) {
+    rename_or_fail(staged, target);
+  } else if (renameat2(AT_FDCWD, staged.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
+    old = staged;
+  } else {
+    old = beside(target, ".old-" + std::to_string(getpid()));
+    rename_or_fail(target, old);
+    rename_or_fail(staged, target);
+  }
+  fsync_directory(target.parent_path());
+  if (!old.empty()) fs::remove_all(old, error);
+  return error ? old.string() + ": the replaced folder cannot be removed: " + error.message() : "";
+}
+
+StagedDirectory::StagedDirectory(const fs::path& out, ReplaceExisting replace, const fs::path& marker)
+    : out_(target_of(out)), staging_(beside(out_, ".tmp-" + host_name() + "-" + std::to_string(getpid()))) {
+  require_replaceable(out_, out);
+  std::error_code error;
+  const bool is_in_use =
+      fs::exists(fs::symlink_status(out_, error)) && !(fs::is_directory(out_, error) && fs::is_empty(out_, error));
+  if (is_in_use) {
+    if (replace == ReplaceExisting::kRefuse)
+      fail(ErrorKind::kUsage, out.string() + " exists; --force replaces it, or choose another --out");
+    if (!fs::exists(out_ / marker, error))
+      fail(ErrorKind::kUsage, out.string() + " holds no " + marker.string() + ", so --force does not replace it; " +
+                                  "remove it yourself or choose another --out");
+  }
+  error.clear();  // "not there" is an answer
+  fs::create_directories(out_.parent_path(), error);
+  const bool is_new = !error && fs::create_directory(staging_, error);
+  if (error) fail(ErrorKind::kIo, staging_.string() + ": cannot create this folder: " + error.message());
+  if (!is_new) fail(ErrorKind::kIo, staging_.string() + " is a leftover of an interrupted run; remove it");
+}
+
+StagedDirectory::~StagedDirectory() {
+  std::error_code ignored;
+  if (!is_published_) fs::remove_all(staging_, ignored);
+}
+
+void StagedDirectory::publish() {
+  fsync_directory(staging_);
+  const std::string problem = replace_directory(staging_, out_);
+  is_published_ = true;
+  if (!problem.empty()) fail(ErrorKind::kIo, problem);
+}
+
+}  // namespace salient

@@ -1,0 +1,30 @@
+// core/host/interrupt.h - Ctrl-C and friends as flags that a loop looks at.
+#pragma once
+
+#include <atomic>
+#include <exception>
+
+namespace salient {
+
+/// From now on the first SIGINT, SIGTERM or SIGHUP (a lost terminal, unless the program was told to ignore it) only sets
+/// interrupt_signal(); the next one ends the process as usual.
+/// SIGUSR1 asks for a checkpoint; SIGXFSZ is left to write() to report. Call once, in main.
+void install_interrupt_handlers();
+
+/// 0, or the number of the signal that asks the program to end; the exit code is then 128 + it.
+const std::atomic<int>& interrupt_signal();
+
+/// What stop_if_interrupted() throws: no error, but the user's wish. Only main catches it.
+struct Interrupted : std::exception {
+  explicit Interrupted(int number) : signal(number) {}
+  const char* what() const noexcept override { return "interrupted"; }
+  int signal;
+};
+
+/// For the loops of long jobs that clean up by unwinding. @throws Interrupted
+void stop_if_interrupted();
+
+/// Whether SIGUSR1 came since the last call.
+bool take_checkpoint_request();
+
+}  // namespace salient

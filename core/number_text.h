@@ -1,0 +1,23 @@
+// core/number_text.h - numbers as people read them: "0.8312", "1.25 GB".
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <string>
+
+namespace salient {
+
+/// "0.8312" for (0.83124, 4), as printf's %.4f.
+std::string fixed(double value, int decimals);
+
+/// "1.25 GB", in units of 10^9 bytes.
+std::string gigabytes(std::integral auto bytes, int decimals = 2) {
+  return fixed(static_cast<double>(bytes) * 1e-9, decimals) + " GB";
+}
+
+/// The same rounded up to hundredths, for what is needed: whoever provides as much as it says has provided enough.
+std::string gigabytes_needed(std::integral auto bytes) {
+  return fixed(std::ceil(static_cast<double>(bytes) / 1e7) / 100, 2) + " GB";
+}
+
+}  // namespace salient

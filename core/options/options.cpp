@@ -1,0 +1,28 @@
+// core/options/options.cpp - the configuration files of options.h.
+#include "core/options/options.h"
+
+#include <cstdint>
+
+#include "core/files/file_io.h"
+#include "core/options/flat_toml.h"
+
+namespace salient::options {
+
+std::vector<Assignment> from_toml_file(const std::string& path) {
+  constexpr std::uint64_t kMaxBytes = 1 << 20;
+  return from_toml_text(read_text_file(path, kMaxBytes), path);
+}
+
+std::vector<Assignment> from_toml_text(const std::string& text, const std::string& path) {
+  std::vector<Assignment> found;
+  for (const TomlItem& item : parse_flat_toml(text, path)) {
+    std::string name = item.key;
+    std::replace(name.begin(), name.end(), '_', '-');
+    found.push_back({name, item.value, path + ": line " + std::to_string(item.line) + ": " + item.key});
+  }
+  return found;
+}
+
+std::string detail::toml_value(const std::string& value) { return toml_string(value); }
+
+}  // namespace salient::options

@@ -1,0 +1,222 @@
+// core/options/options.h - text <-> options struct. A struct lists its fields once, in visit_fields(); the command
+// line, environment, config file, --help and the saved run config all walk that list and so cannot disagree.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <initializer_list>
+#include <numeric>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+
+namespace salient::options {
+
+template <class T>
+concept Number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+
+inline std::string to_text(const std::string& value) { return value; }
+inline std::string to_text(bool value) { return value ? "true" : "false"; }
+std::string to_text(Number auto value) {
+  char buffer[64];  // the shortest form that reads back to the same value
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+}
+template <class T>
+std::string to_text(const std::vector<T>& value) {
+  std::string text;
+  for (const T& item : value) text.append(text.empty() ? "" : ",").append(to_text(item));
+  return text;
+}
+
+/// Each returns whether all of `text` was a value, so that "12x", "3,,5" and "nan" are refused.
+inline bool from_text(std::string_view text, std::string& value) { return value = text, true; }
+inline bool from_text(std::string_view text, bool& value) { return value = text == "true", value || text == "false"; }
+template <Number T>
+bool from_text(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if constexpr (std::is_floating_point_v<T>)
+    if (error == std::errc{} && !std::isfinite(value)) return false;
+  return error == std::errc{} && end == text.data() + text.size();
+}
+template <class T>
+bool from_text(std::string_view text, std::vector<T>& value) {
+  value.clear();
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find(',', from), text.size());
+    if (!from_text(text.substr(from, to - from), value.emplace_back())) return false;
+    from = to + 1;
+  }
+  return true;
+}
+
+/// Levenshtein distance, for "did you mean".
+inline std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replace = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({replace, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// `name = text`, and who said so: "--lr", "SALIENT_LR", "run.toml: lr". Sources are merged by applying their
+/// assignments one after the other, the weakest first.
+struct Assignment {
+  std::string name;
+  std::string text;
+  std::string said_by;
+};
+
+template <class Options>
+std::string nearest_name(Options& options, std::string_view name) {
+  std::string nearest;
+  visit_fields(options, [&](std::string_view field, auto&, std::string_view) {
+    if (nearest.empty() || edit_distance(name, field) < edit_distance(name, nearest)) nearest = field;
+  });
+  return nearest;
+}
+
+/// @throws Error{kUsage} for an unknown name, with the nearest known one, or a bad value.
+template <class Options>
+void apply(Options& options, const Assignment& assignment) {
+  bool known = false, valid = false;
+  visit_fields(options, [&](std::string_view field, auto& value, std::string_view) {
+    if (assignment.name != field) return;
+    known = true;
+    valid = from_text(assignment.text, value);
+  });
+  if (!known)
+    fail(ErrorKind::kUsage,
+         assignment.said_by + " is not an option; did you mean --" + nearest_name(options, assignment.name) + "?");
+  if (!valid) fail(ErrorKind::kUsage, assignment.said_by + " cannot be '" + assignment.text + "'");
+}
+
+template <class Options>
+void apply(Options& options, std::span<const Assignment> assignments) {
+  for (const Assignment& assignment : assignments) apply(options, assignment);
+}
+
+/// Reads `--name value`, `--name=value` and, for a bool, `--name`; underscores count as dashes.
+/// @throws Error{kUsage} for what is not an option, an option without a value, or an unknown name.
+template <class Options>
+std::vector<Assignment> from_command_line(std::span<const char* const> args) {
+  Options fields;
+  std::vector<Assignment> found;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const std::string_view arg = args[i];
+    if (!arg.starts_with("--")) fail(ErrorKind::kUsage, "expected --option, found '" + std::string(arg) + "'");
+    const std::size_t equals = std::min(arg.find('='), arg.size());
+    std::string name(arg.substr(2, equals - 2));
+    std::replace(name.begin(), name.end(), '_', '-');
+    bool known = false, is_flag = false;
+    visit_fields(fields, [&](std::string_view field, auto& value, std::string_view) {
+      known |= field == name;
+      is_flag |= field == name && std::is_same_v<decltype(value), bool&>;
+    });
+    if (!known)
+      fail(ErrorKind::kUsage, "unknown option --" + name + "; did you mean --" + nearest_name(fields, name) + "?");
+    if (equals < arg.size()) {
+      found.push_back({name, std::string(arg.substr(equals + 1)), "--" + name});
+    } else if (is_flag) {
+      found.push_back({name, "true", "--" + name});
+    } else {
+      if (i + 1 == args.size()) fail(ErrorKind::kUsage, "--" + name + " needs a value");
+      found.push_back({name, args[++i], "--" + name});
+    }
+  }
+  return found;
+}
+
+/// One assignment per field whose variable SALIENT_NAME_OF_FIELD is set.
+/// @param look_up  getenv in a program: null when a variable is not set.
+template <class Options>
+std::vector<Assignment> from_environment(const std::function<const char*(const char*)>& look_up) {
+  Options fields;
+  std::vector<Assignment> found;
+  visit_fields(fields, [&](std::string_view field, auto&, std::string_view) {
+    std::string variable = "SALIENT_";
+    for (const char c : field) variable += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+    if (const char* text = look_up(variable.c_str())) found.push_back({std::string(field), text, variable});
+  });
+  return found;
+}
+
+/// `name = value` lines of a flat TOML file; underscores count as dashes.
+/// @throws Error{kNoInput}, Error{kIo}; Error{kUsage} naming file and line.
+std::vector<Assignment> from_toml_file(const std::string& path);
+
+/// The same for what stood in `path`, which is only named in messages.
+std::vector<Assignment> from_toml_text(const std::string& text, const std::string& path);
+
+/// For rules: whether `text` is one of the words that an option knows.
+inline bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+/// Applies the command line alone: for programs without a config file.
+template <class Options>
+void parse(std::span<const char* const> args, Options& options) {
+  apply(options, std::span<const Assignment>(from_command_line<Options>(args)));
+}
+
+namespace detail {
+std::string toml_value(const std::string& value);
+inline std::string toml_value(bool value) { return to_text(value); }
+std::string toml_value(Number auto value) {
+  const std::string text = to_text(value);
+  const bool is_whole = text.find_first_of(".en") == std::string::npos;
+  return std::is_floating_point_v<decltype(value)> && is_whole ? text + ".0" : text;
+}
+template <class T>
+std::string toml_value(const std::vector<T>& value) {
+  std::string text;
+  for (const T& item : value) text.append(text.empty() ? "" : ", ").append(toml_value(item));
+  return "[" + text + "]";
+}
+}  // namespace detail
+
+/// One `name = value  # help` line per field, TOML that from_toml_file() reads back to the same values.
+template <class Options>
+void print_toml(std::ostream& out, const Options& options) {
+  visit_fields(options, [&](std::string_view name, const auto& value, std::string_view help) {
+    std::string line = std::string(name) + " = " + detail::toml_value(value);
+    line.resize(std::max(line.size(), std::size_t{36}), ' ');
+    out << line << "  # " << help << '\n';
+  });
+}
+
+/// One `  --name VALUE   help` line per field, the value being the default.
+template <class Options>
+void print_help(std::ostream& out, const Options& options) {
+  visit_fields(options, [&](std::string_view name, const auto& value, std::string_view help) {
+    const std::string text = to_text(value);
+    std::string line = "  --" + std::string(name);
+    if (text != "false") line += " " + (text.empty() ? std::string("...") : text);
+    line.resize(std::max(line.size() + 2, std::size_t{32}), ' ');
+    out << line << help << '\n';
+  });
+}
+
+}  // namespace salient::options
+
+namespace salient {
+
+/// @param rule  names the option and what is allowed   @throws Error{kUsage} with it, unless it holds
+inline void require_option(bool holds, const std::string& rule) {
+  if (!holds) fail(ErrorKind::kUsage, rule);
+}
+
+}  // namespace salient

@@ -1,0 +1,39 @@
+// engine/device/step_clock.h - where the time of an epoch goes: computing, or waiting for a batch.
+#pragma once
+
+#include <memory>
+
+#include "engine/device/compute_device.h"
+
+namespace salient {
+
+/// On a CPU: host clocks. On a GPU: event time stamps on the compute stream, read when the epoch is over, so that
+/// measuring never makes the host wait; "blocked" is then the time in which the stream had nothing to do.
+class StepClock {
+ public:
+  /// @param has_exchange  the exchange of gradients is timed too.
+  StepClock(const ComputeDevice& device, bool has_exchange);
+  ~StepClock();
+  StepClock(const StepClock&) = delete;
+  StepClock& operator=(const StepClock&) = delete;
+
+  void start_epoch();
+  void batch_arrived();    ///< after BatchLoader::next(): the stream is ready for the step
+  void exchange_begins();  ///< gradients are ready
+  void exchange_ends();
+  void step_done();  ///< the step's last kernel is enqueued
+
+  struct Totals {
+    double train_seconds = 0;     ///< the exchange included
+    double exchange_seconds = 0;  ///< waiting for slower ranks included
+    double blocked_seconds = 0;
+  };
+  /// Of the epoch so far. Waits for the device.
+  Totals totals();
+
+ private:
+  struct Stamps;
+  std::unique_ptr<Stamps> stamps_;
+};
+
+}  // namespace salient

@@ -1,0 +1,28 @@
+// models/batch_view.cpp - from_blob over the parts of a slab.
+#include "models/batch_view.h"
+
+#include <ATen/ops/from_blob.h>
+
+namespace salient {
+
+BatchView view_of(const Batch& batch, int device_index) {
+  const auto device =
+      batch.is_on_device ? at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device_index)) : at::Device(at::kCPU);
+  const auto wrap = [&](std::size_t offset, at::IntArrayRef shape, at::ScalarType type) {
+    return at::from_blob(batch.data + offset, shape, at::TensorOptions().dtype(type).device(device));
+  };
+  const BatchLayout& layout = batch.layout;
+  BatchView view;
+  view.x = wrap(layout.x, {layout.num_nodes, layout.feature_dim},
+                layout.feature_type == FeatureType::kF16 ? at::kHalf : at::kFloat);
+  view.y = layout.label_type.task == Task::kMultiLabel
+               ? wrap(layout.y, {layout.num_seeds, layout.label_type.width}, at::kChar)
+               : wrap(layout.y, {layout.num_seeds}, at::kInt);
+  view.nodes = wrap(layout.nodes, {layout.num_nodes}, at::kInt);
+  for (const HopLayout& hop : layout.hops)
+    view.hops.push_back({hop.num_dst, hop.num_src, wrap(hop.indptr, {hop.num_dst + 1}, at::kInt),
+                         wrap(hop.indices, {hop.num_edges}, at::kInt)});
+  return view;
+}
+
+}  // namespace salient

@@ -1,0 +1,114 @@
+// models/kernels/dropout.cpp - dropout on the host: eight Philox blocks, 64 columns, at a time in AVX2 registers.
+#include "models/kernels/dropout.h"
+
+#include <immintrin.h>
+
+#include "models/kernels/parallel.h"
+
+namespace salient {
+namespace {
+
+constexpr std::int64_t kElementsPerTask = 1 << 14;
+
+struct WideProduct {
+  __m256i low;
+  __m256i high;
+};
+
+/// 32 x 32 -> 64 bits in eight lanes.
+WideProduct multiply(__m256i a, __m256i factor) {
+  const __m256i even = _mm256_mul_epu32(a, factor);
+  const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(a, 32), factor);
+  return {_mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA),
+          _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA)};
+}
+
+/// philox4x32() in eight lanes, each with its own counter.
+struct WideBlock {
+  __m256i word[4];
+};
+
+WideBlock philox_in_lanes(PhiloxKey key, WideBlock c) {
+  const __m256i factor_a = _mm256_set1_epi64x(0xD2511F53);
+  const __m256i factor_b = _mm256_set1_epi64x(0xCD9E8D57);
+  for (int round = 0; round < 10; ++round) {
+    const WideProduct a = multiply(c.word[0], factor_a);
+    const WideProduct b = multiply(c.word[2], factor_b);
+    const __m256i key0 = _mm256_set1_epi32(static_cast<int>(key.word[0]));
+    const __m256i key1 = _mm256_set1_epi32(static_cast<int>(key.word[1]));
+    c = {{_mm256_xor_si256(_mm256_xor_si256(b.high, c.word[1]), key0), b.low,
+          _mm256_xor_si256(_mm256_xor_si256(a.high, c.word[3]), key1), a.low}};
+    key.word[0] += 0x9E3779B9;
+    key.word[1] += 0xBB67AE85;
+  }
+  return c;
+}
+
+/// The draws of columns [64 k, 64 k + 64) of one row: element b holds the eight 16-bit draws of columns 64 k + 8 b ...
+void draw_64_columns(const DropoutMask& mask, std::uint32_t node, std::uint32_t k, __m128i draws[8]) {
+  const __m256i eights =
+      _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(8 * k)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  const auto all = [](std::uint32_t x) { return _mm256_set1_epi32(static_cast<int>(x)); };
+  const WideBlock w =
+      philox_in_lanes({{mask.seed, mask.step}}, {{all(node), eights, all(mask.layer), all(0x44524F50)}});
+  const __m256i low01 = _mm256_unpacklo_epi32(w.word[0], w.word[1]),
+                high01 = _mm256_unpackhi_epi32(w.word[0], w.word[1]);
+  const __m256i low23 = _mm256_unpacklo_epi32(w.word[2], w.word[3]),
+                high23 = _mm256_unpackhi_epi32(w.word[2], w.word[3]);
+  const __m256i blocks[4] = {_mm256_unpacklo_epi64(low01, low23), _mm256_unpackhi_epi64(low01, low23),
+                             _mm256_unpacklo_epi64(high01, high23), _mm256_unpackhi_epi64(high01, high23)};
+  for (int b = 0; b < 4; ++b) {  // 128-bit half 0 holds lane b, half 1 lane b + 4
+    draws[b] = _mm256_castsi256_si128(blocks[b]);
+    draws[b + 4] = _mm256_extracti128_si256(blocks[b], 1);
+  }
+}
+
+void dropout_row(const DropoutMask& mask, Activation activation, const float* x, std::uint32_t node,
+                 std::int64_t columns, float* out) {
+  const __m256i last_dropped = _mm256_set1_epi32(static_cast<int>(mask.threshold) - 1);
+  const __m256 scale = _mm256_set1_ps(mask.scale);
+  const __m256 floor = activation == Activation::kRelu ? _mm256_setzero_ps() : _mm256_set1_ps(-__builtin_inff());
+  __m128i draws[8];
+  for (std::int64_t column = 0; column < columns; column += 8) {
+    if (column % 64 == 0) draw_64_columns(mask, node, static_cast<std::uint32_t>(column / 64), draws);
+    const __m256i keep = _mm256_cmpgt_epi32(_mm256_cvtepu16_epi32(draws[column % 64 / 8]), last_dropped);
+    const auto apply = [&](__m256 v) {
+      return _mm256_and_ps(_mm256_mul_ps(_mm256_max_ps(floor, v), scale), _mm256_castsi256_ps(keep));
+    };
+    if (column + 8 <= columns) {
+      _mm256_storeu_ps(out + column, apply(_mm256_loadu_ps(x + column)));
+    } else {
+      const __m256i inside = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(columns - column)),
+                                                _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+      _mm256_maskstore_ps(out + column, inside, apply(_mm256_maskload_ps(x + column, inside)));
+    }
+  }
+}
+
+}  // namespace
+
+void dropout(const DropoutMask& mask, Activation activation, const float* x, const std::uint32_t* nodes,
+             std::int64_t rows, std::int64_t columns, float* out) {
+  if (columns == 0) return;
+  parallel_rows(rows, kElementsPerTask / columns + 1, [&](std::int64_t i) {
+    dropout_row(mask, activation, x + i * columns, nodes[i], columns, out + i * columns);
+  });
+}
+
+void scale_where_positive(const float* positive, const float* x, float scale, std::int64_t count, float* out) {
+  parallel_rows(count, kElementsPerTask, [=](std::int64_t i) { out[i] = positive[i] > 0 ? scale * x[i] : 0.0f; });
+}
+
+void dropout_reference(const DropoutMask& mask, Activation activation, const float* x, const std::uint32_t* nodes,
+                       std::int64_t rows, std::int64_t columns, float* out) {
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const auto column = static_cast<std::uint32_t>(c);
+      const float value = x[i * columns + c];
+      const float activated = activation == Activation::kRelu && value < 0 ? 0.0f : value;
+      const bool kept = is_kept(mask, dropout_draws(mask, nodes[i], column / 8), column);
+      out[i * columns + c] = kept ? activated * mask.scale : 0.0f;
+    }
+}
+
+}  // namespace salient

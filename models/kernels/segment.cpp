@@ -1,0 +1,124 @@
+// models/kernels/segment.cpp - neighbour sums on the host, bound by memory bandwidth: see weighted_rows.h. The backward pass
+// is the same loop over the edges grouped by source.
+#include "models/kernels/segment.h"
+
+#include <algorithm>
+
+#include "models/kernels/parallel.h"
+#include "models/kernels/weighted_rows.h"
+
+namespace salient {
+namespace {
+
+constexpr std::int64_t kRowsPerTask = 64;
+
+/// The largest values of eight neighbouring columns over entries [first, last), and whose they are.
+template <class T>
+void max_of_columns(const RowList<T>& rows, LocalId first, LocalId last, std::int64_t end_of_all, std::int64_t column,
+                    float* out, LocalId* winner) {
+  const std::int64_t ahead = std::max<std::int64_t>(1, kPrefetchedBytes / (rows.width * std::int64_t{sizeof(T)}));
+  __m256 best = load8(rows.at(first) + column);
+  __m256i best_entry = _mm256_set1_epi32(first);
+  for (LocalId e = first + 1; e < last; ++e) {
+    if (column == 0 && e + ahead < end_of_all) prefetch_row(rows, e + ahead);
+    const __m256 value = load8(rows.at(e) + column);
+    const __m256 is_better = _mm256_cmp_ps(value, best, _CMP_GT_OQ);
+    best = _mm256_blendv_ps(best, value, is_better);
+    best_entry = _mm256_blendv_epi8(best_entry, _mm256_set1_epi32(e), _mm256_castps_si256(is_better));
+  }
+  _mm256_storeu_ps(out + column, best);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(winner + column), best_entry);
+}
+
+}  // namespace
+
+template <class T>
+void segment_reduce(const HopEdges& hop, Reduce reduce, const T* x, std::int64_t width, float* out) {
+  const RowList<T> rows{x, width, width, hop.indices};
+  parallel_rows(hop.num_dst, kRowsPerTask, [&](std::int64_t i) {
+    const Sum<T> sum{hop.indptr[i], hop.indptr[i + 1], hop.indptr[hop.num_dst], row_scale(hop, reduce, i)};
+    sum_rows(
+        rows, sum, [](std::int64_t) { return 1.0f; }, out + i * width);
+  });
+}
+
+void segment_reduce_backward(const HopEdges& hop, Reduce reduce, const float* grad_out, std::int64_t width,
+                             float* grad_x) {
+  std::vector<float> scale_of(static_cast<std::size_t>(hop.num_dst));
+  for (std::int64_t i = 0; i < hop.num_dst; ++i) scale_of[static_cast<std::size_t>(i)] = row_scale(hop, reduce, i);
+  const TransposedHop by_source = transpose(hop);
+  const LocalId *indptr = by_source.indptr.data(), *destination = by_source.destination.data();
+  const RowList<float> rows{grad_out, width, width, destination};
+  parallel_rows(hop.num_src, kRowsPerTask, [&](std::int64_t j) {
+    const Sum<float> sum{indptr[j], indptr[j + 1], indptr[hop.num_src]};
+    const auto weight = [&](std::int64_t e) { return scale_of[static_cast<std::size_t>(destination[e])]; };
+    sum_rows(rows, sum, weight, grad_x + j * width);
+  });
+}
+
+template <class T>
+void segment_max(const HopEdges& hop, const T* x, std::int64_t width, float* out, LocalId* winner) {
+  const RowList<T> rows{x, width, width, hop.indices};
+  parallel_rows(hop.num_dst, kRowsPerTask, [&](std::int64_t i) {
+    const LocalId first = hop.indptr[i], last = hop.indptr[i + 1];
+    float* row = out + i * width;
+    LocalId* row_winner = winner + i * width;
+    if (first == last) {
+      std::fill_n(row, width, 0.0f);
+      std::fill_n(row_winner, width, LocalId{-1});
+      return;
+    }
+    std::int64_t column = 0;
+    for (; column + 8 <= width; column += 8)
+      max_of_columns(rows, first, last, hop.indptr[hop.num_dst], column, row, row_winner);
+    for (; column < width; ++column) {
+      row_winner[column] = first;
+      row[column] = to_float(rows.at(first)[column]);
+      for (LocalId e = first + 1; e < last; ++e)
+        if (const float value = to_float(rows.at(e)[column]); value > row[column]) {
+          row[column] = value;
+          row_winner[column] = e;
+        }
+    }
+  });
+}
+
+void segment_max_backward(const HopEdges& hop, const LocalId* winner, const float* grad_out, std::int64_t width,
+                          float* grad_x) {
+  const TransposedHop by_source = transpose(hop);
+  parallel_rows(hop.num_src, kRowsPerTask, [&](std::int64_t j) {
+    float* sum = grad_x + j * width;
+    std::fill_n(sum, width, 0.0f);
+    const auto at = [j](const std::vector<LocalId>& v, std::int64_t k) { return v[static_cast<std::size_t>(j + k)]; };
+    for (auto t = static_cast<std::size_t>(at(by_source.indptr, 0));
+         t < static_cast<std::size_t>(at(by_source.indptr, 1)); ++t) {
+      const LocalId edge = by_source.edge[t];
+      const LocalId* won = winner + by_source.destination[t] * width;
+      const float* grad = grad_out + by_source.destination[t] * width;
+      for (std::int64_t c = 0; c < width; ++c) sum[c] += won[c] == edge ? grad[c] : 0.0f;
+    }
+  });
+}
+
+TransposedHop transpose(const HopEdges& hop) {
+  const auto num_edges = static_cast<std::size_t>(hop.num_dst == 0 ? 0 : hop.indptr[hop.num_dst]);
+  TransposedHop by_source{std::vector<LocalId>(static_cast<std::size_t>(hop.num_src) + 1, 0),
+                          std::vector<LocalId>(num_edges), std::vector<LocalId>(num_edges)};
+  for (std::size_t e = 0; e < num_edges; ++e) ++by_source.indptr[static_cast<std::size_t>(hop.indices[e]) + 1];
+  for (std::size_t j = 1; j < by_source.indptr.size(); ++j) by_source.indptr[j] += by_source.indptr[j - 1];
+  std::vector<LocalId> next(by_source.indptr.begin(), by_source.indptr.end() - 1);
+  for (std::int64_t i = 0; i < hop.num_dst; ++i)
+    for (LocalId e = hop.indptr[i]; e < hop.indptr[i + 1]; ++e) {
+      const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(hop.indices[e])]++);
+      by_source.destination[at] = static_cast<LocalId>(i);
+      by_source.edge[at] = e;
+    }
+  return by_source;
+}
+
+template void segment_max<float>(const HopEdges&, const float*, std::int64_t, float*, LocalId*);
+template void segment_max<Half>(const HopEdges&, const Half*, std::int64_t, float*, LocalId*);
+template void segment_reduce<float>(const HopEdges&, Reduce, const float*, std::int64_t, float*);
+template void segment_reduce<Half>(const HopEdges&, Reduce, const Half*, std::int64_t, float*);
+
+}  // namespace salient

@@ -1,0 +1,34 @@
+// prepare/formats/input_file.h - a file opened for reading at any offset; its errors name it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+namespace salient {
+
+/// Threads: any number may read at the same time; there is no file position.
+class InputFile {
+ public:
+  /// @throws Error{kNoInput} when there is no such file, Error{kIo} when it cannot be opened.
+  explicit InputFile(std::filesystem::path path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::uint64_t size() const { return size_; }
+
+  /// Fills `out` from `offset` on; fewer bytes only at the end of the file.
+  ///
+  /// @return number of bytes read            @throws Error{kIo}
+  std::size_t read_at(std::uint64_t offset, std::span<std::byte> out) const;
+
+ private:
+  const std::filesystem::path path_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace salient

@@ -1,0 +1,68 @@
+// prepare/formats/line_reader.h - the lines of a text file, plain or gzip, of any size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "prepare/formats/inflate_stream.h"
+#include "prepare/formats/input_file.h"
+
+namespace salient {
+
+/// Some whole lines, each with its '\n' (the last of a file may lack it).
+struct LineBlock {
+  std::uint64_t first_line = 0;  ///< number of the first one, from 1
+  std::string text{};
+};
+
+/// Takes the first line off `text`: without its '\n' or "\r\n". False when there is none left.
+bool take_line(std::string_view& text, std::string_view& line);
+
+/// "FILE: line 17", the beginning of every complaint about a line.
+std::string line_name(const std::filesystem::path& path, std::uint64_t line_number);
+
+/// gzip is recognised by its first two bytes, not by the file's name.
+///
+/// @throws Error{kNoInput} when the file is missing; Error{kBadData} for gzip data that are damaged, end early or are
+///         followed by something else, and for a line above the limit; Error{kIo}.
+/// Cost:   streams; memory is a few blocks and the longest line.
+class LineReader {
+ public:
+  static constexpr std::size_t kMaxLine = std::size_t{16} << 20;
+
+  explicit LineReader(const std::filesystem::path& path);
+
+  /// @param line  without its end, '\n' or "\r\n"; valid until the next call.
+  /// @return      false after the last line. A file that ends without '\n' has its last line all the same.
+  bool next(std::string_view& line);
+
+  /// The next lines together, about a megabyte of them, for parsers with several threads. May be mixed with next().
+  ///
+  /// @return  false after the last line
+  bool next_block(LineBlock& block);
+
+  /// Of the last line handed out; the first line is 1.
+  std::uint64_t line_number() const { return line_number_; }
+  std::string where() const { return line_name(file_.path(), line_number_); }
+  const std::filesystem::path& path() const { return file_.path(); }
+
+  /// For progress bars: bytes of the file, compressed if it is.
+  std::uint64_t bytes_read() const { return stream_.bytes_consumed(); }
+  std::uint64_t bytes_total() const { return file_.size(); }
+
+ private:
+  void refill();
+
+  InputFile file_;
+  InflateStream stream_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  ///< what of the buffer is not handed out yet
+  bool stream_ended_ = false;
+  std::uint64_t line_number_ = 0;
+};
+
+}  // namespace salient

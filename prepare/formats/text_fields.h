@@ -1,0 +1,47 @@
+// prepare/formats/text_fields.h - numbers in text, strictly: the whole field is the number or it is refused.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace salient {
+
+/// `text` between quotes, for error messages: one line and printable whatever it holds, long ones cut.
+std::string in_quotes(std::string_view text);
+
+/// Decimal digits, or a floating-point number as std::from_chars reads it, "nan" and "inf" included: no blanks, no
+/// '+', nothing behind. False also for values out of T's range.
+template <class T>
+bool parse_number(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+/// The fields of a line, one after another: "a,b" and ",b" have two, "" has one, empty.
+class FieldSplitter {
+ public:
+  FieldSplitter(std::string_view line, char separator) : rest_(line), separator_(separator) {}
+
+  bool next(std::string_view& field) {
+    if (done_) return false;
+    const std::size_t end = rest_.find(separator_);
+    done_ = end == std::string_view::npos;
+    field = rest_.substr(0, end);
+    if (!done_) rest_.remove_prefix(end + 1);
+    return true;
+  }
+
+ private:
+  std::string_view rest_;
+  const char separator_;
+  bool done_ = false;
+};
+
+/// @throws Error{kBadData}: "FILE: line 17: RULE: 'TEXT'", always
+[[noreturn]] void fail_at_line(const std::filesystem::path& path, std::uint64_t line_number, std::string_view text,
+                               const std::string& rule);
+
+}  // namespace salient

@@ -1,0 +1,130 @@
+// prepare/importers/node_arrays.cpp - see node_arrays.h.
+#include "prepare/importers/node_arrays.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "core/console/progress.h"
+#include "core/error.h"
+#include "core/files/npy.h"
+
+namespace salient {
+namespace {
+
+[[noreturn]] void refuse(const NpyFile& file, const std::string& why) {
+  fail(ErrorKind::kBadData, file.name() + ": " + why);
+}
+
+[[noreturn]] void refuse_shape(const NpyFile& file, const std::string& expected) {
+  refuse(file, "expected " + expected + ", found " + file.header().dtype() + " " + file.header().shape_text());
+}
+
+bool is_one_column(const NpyHeader& header) {
+  return header.shape.size() == 1 || (header.shape.size() == 2 && header.shape[1] == 1);
+}
+
+/// Rows [first, first + count) as floats in C order, whatever the order in the file.
+void read_rows(const NpyFile& file, std::size_t dim, std::size_t first, std::size_t count, std::vector<float>& rows) {
+  const NpyHeader& header = file.header();
+  const auto item = static_cast<std::size_t>(header.item_bytes);
+  const std::byte* data = file.data().data();
+  rows.resize(count * dim);
+  if (!header.is_fortran_order) return convert_to_float(header, data + first * dim * item, rows.size(), rows.data());
+  std::vector<float> column(count);
+  for (std::size_t j = 0; j < dim; ++j) {
+    convert_to_float(header, data + (j * header.shape[0] + first) * item, count, column.data());
+    for (std::size_t i = 0; i < count; ++i) rows[i * dim + j] = column[i];
+  }
+}
+
+std::vector<std::int32_t> read_classes(const NpyFile& file) {
+  std::vector<double> values(file.header().num_items());
+  convert_to_double(file.header(), file.data().data(), values.size(), values.data());
+  std::vector<std::int32_t> labels(values.size());
+  for (std::size_t v = 0; v < values.size(); ++v)
+    if (!label_of(values[v], labels[v]))
+      refuse(file, "node " + std::to_string(v) + " has label " + std::to_string(values[v]) +
+                       ", labels are whole numbers from 0 to " + std::to_string(kMaxClasses - 1) +
+                       ", or -1 or NaN for none");
+  return labels;
+}
+
+/// [V, T] in C order, whatever the order in the file.
+std::vector<std::int8_t> read_flags(const NpyFile& file) {
+  const std::size_t num_nodes = file.header().shape[0], width = file.header().shape[1];
+  std::vector<std::int8_t> flags(num_nodes * width);
+  std::vector<float> rows;
+  const std::size_t block = std::max<std::size_t>(1, (std::size_t{1} << 18) / width);
+  for (std::size_t first = 0; first < num_nodes; first += block) {
+    read_rows(file, width, first, std::min(block, num_nodes - first), rows);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (!flag_of(double{rows[i]}, flags[first * width + i]))
+        refuse(file, "node " + std::to_string(first + i / width) + ", label " + std::to_string(i % width) + " is " +
+                         std::to_string(rows[i]) + ", allowed are 1, 0, and -1 or NaN for not known");
+  }
+  return flags;
+}
+
+}  // namespace
+
+RawFeatures read_features(const std::filesystem::path& path, FeatureType type) {
+  const NpyFile file(path);
+  const NpyHeader& header = file.header();
+  const std::size_t dim = header.shape.size() == 2 ? header.shape[1] : 1;
+  if (header.shape.empty() || header.shape.size() > 2 || dim == 0 || dim > std::numeric_limits<int>::max())
+    refuse_shape(file, "numbers [nodes, width]");
+  RawFeatures features{.type = type, .dim = static_cast<int>(dim)};
+  features.rows.reserve(header.num_items() * size_of(type));
+  const std::size_t num_rows = header.shape[0], block = std::max<std::size_t>(1, (std::size_t{1} << 18) / dim);
+  Progress progress("reading features", num_rows, "rows");
+  std::vector<float> rows;
+  for (std::size_t first = 0; first < num_rows; first += block) {
+    const std::size_t count = std::min(block, num_rows - first);
+    read_rows(file, dim, first, count, rows);
+    append_feature_rows(features, rows.data(), rows.size(), file.name());
+    progress.add(count);
+  }
+  return features;
+}
+
+void read_labels(const std::filesystem::path& path, RawGraph& graph) {
+  const NpyFile file(path);
+  const std::vector<std::uint64_t>& shape = file.header().shape;
+  if (is_one_column(file.header())) {
+    graph.labels = read_classes(file);
+    graph.num_classes = graph.labels.empty() ? 0 : std::max(0, std::ranges::max(graph.labels) + 1);
+    return;
+  }
+  if (shape.size() != 2 || shape[1] == 0 || shape[1] > kMaxClasses)
+    refuse_shape(file, "labels [nodes], or [nodes, labels] of 0 and 1");
+  graph.task = Task::kMultiLabel;
+  graph.num_classes = static_cast<int>(shape[1]);
+  graph.multi_labels = read_flags(file);
+}
+
+std::vector<NodeId> read_split(const std::filesystem::path& path, std::uint64_t num_nodes) {
+  const NpyFile file(path);
+  const NpyHeader& header = file.header();
+  if (!is_one_column(header) || header.kind == 'f') refuse_shape(file, "node ids [n] or a bool mask [nodes]");
+  std::vector<std::int64_t> values(header.num_items());
+  convert_to_int64(header, file.data().data(), values.size(), values.data());
+  std::vector<NodeId> ids;
+  if (header.kind == 'b') {
+    if (values.size() != num_nodes)
+      refuse(file, "a mask of " + std::to_string(values.size()) + " for " + std::to_string(num_nodes) + " nodes");
+    for (std::size_t v = 0; v < values.size(); ++v)
+      if (values[v] != 0) ids.push_back(static_cast<NodeId>(v));
+    return ids;
+  }
+  ids.reserve(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] < 0 || static_cast<std::uint64_t>(values[i]) >= num_nodes)
+      refuse(file, "position " + std::to_string(i) + ": node " + std::to_string(values[i]) + ", the graph has " +
+                       std::to_string(num_nodes) + " nodes");
+    ids.push_back(static_cast<NodeId>(values[i]));
+  }
+  return ids;
+}
+
+}  // namespace salient

@@ -1,0 +1,28 @@
+// prepare/importers/node_arrays.h - what a user's .npy files say about nodes: features, labels, splits.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "core/types.h"
+#include "prepare/importers/raw_graph.h"
+
+namespace salient {
+
+/// Any dtype, byte order and axis order comes in; all throw Error{kNoInput}, Error{kIo}, or Error{kBadData} naming file
+/// and item.
+
+/// [V, width] or [V], which counts as [V, 1]. Values are finite and fit `type`.
+RawFeatures read_features(const std::filesystem::path& path, FeatureType type);
+
+/// Sets task, num_classes, and labels or multi_labels.
+///
+///   [V], [V, 1]    classes: whole numbers of at least -1; NaN = -1 = unlabelled
+///   [V, T], T > 1  several labels: 1 = has it, 0 = has not; NaN = -1 = not known
+void read_labels(const std::filesystem::path& path, RawGraph& graph);
+
+/// Ids [n], or a bool mask [num_nodes], whose ids come out ascending.
+std::vector<NodeId> read_split(const std::filesystem::path& path, std::uint64_t num_nodes);
+
+}  // namespace salient

@@ -1,0 +1,109 @@
+// prepare/importers/npz_tables.cpp - arrays are streamed; only a feature matrix in Fortran order is held and turned
+#include "prepare/importers/npz_tables.h"
+
+#include "core/error.h"
+
+namespace salient {
+
+namespace {
+
+[[noreturn]] void fail_at_shape(const NpzArray& array, const std::string& expected) {
+  fail(ErrorKind::kBadData, array.name() + ": has shape " + array.header().shape_text() + ", expected " + expected);
+}
+
+std::string nodes_of(const RawGraph& graph) {
+  return "the graph has nodes 0 to " + std::to_string(graph.num_nodes - 1);
+}
+
+/// [V, T], C or Fortran order.
+void read_flags(NpzArray& array, RawGraph& graph) {
+  const NpyHeader& header = array.header();
+  const std::uint64_t num_nodes = header.shape[0], width = header.shape[1];
+  graph.task = Task::kMultiLabel;
+  graph.num_classes = static_cast<int>(width);
+  graph.multi_labels.resize(num_nodes * width);
+  for_each_block<float>(array, "labels", [&](std::span<const float> values, std::uint64_t position) {
+    for (const float value : values) {
+      const std::uint64_t at = header.is_fortran_order ? position % num_nodes * width + position / num_nodes : position;
+      if (!flag_of(double{value}, graph.multi_labels[at]))
+        fail_at_item(array, position, std::to_string(value), "allowed are 1, 0, and -1 or NaN for not known");
+      ++position;
+    }
+  });
+}
+
+}  // namespace
+
+void fail_at_item(const NpzArray& array, std::uint64_t item, const std::string& value, const std::string& rule) {
+  fail(ErrorKind::kBadData, array.name() + ": item " + std::to_string(item) + " is " + value + ", " + rule);
+}
+
+void read_edges(NpzArray& array, EdgeLayout layout, RawGraph& graph) {
+  array.expect(NpzKind::kInteger);
+  const NpyHeader& header = array.header();
+  const std::size_t two = layout == EdgeLayout::kRows ? 0 : 1;  // the axis of length 2
+  if (header.shape.size() != 2 || header.shape[two] != 2) fail_at_shape(array, two == 0 ? "(2, E)" : "(E, 2)");
+  const std::uint64_t num_edges = header.shape[1 - two];
+  const bool alternates = (layout == EdgeLayout::kPairs) != header.is_fortran_order;
+  graph.sources.reserve(num_edges);
+  graph.destinations.reserve(num_edges);
+  for_each_block<std::int64_t>(array, "edges", [&](std::span<const std::int64_t> ids, std::uint64_t position) {
+    for (const std::int64_t id : ids) {
+      if (static_cast<std::uint64_t>(id) >= graph.num_nodes)
+        fail_at_item(array, position, std::to_string(id), nodes_of(graph));
+      const bool is_source = alternates ? position % 2 == 0 : position < num_edges;
+      (is_source ? graph.sources : graph.destinations).push_back(static_cast<NodeId>(id));
+      ++position;
+    }
+  });
+}
+
+int feature_dim_of(const NpzArray& array, std::uint64_t num_nodes) {
+  constexpr std::uint64_t kMaxDim = std::uint64_t{1} << 20;
+  array.expect(NpzKind::kFloat);
+  const auto& shape = array.header().shape;
+  const bool fits = shape.size() == 2 && shape[0] == num_nodes && shape[1] > 0 && shape[1] <= kMaxDim;
+  if (!fits) fail_at_shape(array, "(" + std::to_string(num_nodes) + ", F)");
+  return static_cast<int>(shape[1]);
+}
+
+void read_features(NpzArray& array, RawGraph& graph) {
+  const NpyHeader& header = array.header();
+  graph.features.dim = feature_dim_of(array, graph.num_nodes);
+  const std::size_t num_rows = header.shape[0], dim = header.shape[1];
+  graph.features.rows.reserve(num_rows * dim * size_of(graph.features.type));
+  std::vector<float> columns;
+  for_each_block<float>(array, "features", [&](std::span<const float> values, std::uint64_t) {
+    if (header.is_fortran_order)
+      columns.insert(columns.end(), values.begin(), values.end());
+    else
+      append_feature_rows(graph.features, values.data(), values.size(), array.name());
+  });
+  if (!header.is_fortran_order) return;
+  std::vector<float> row(dim);
+  for (std::size_t r = 0; r < num_rows; ++r) {
+    for (std::size_t c = 0; c < dim; ++c) row[c] = columns[c * num_rows + r];
+    append_feature_rows(graph.features, row.data(), dim, array.name());
+  }
+}
+
+void read_labels(NpzArray& array, RawGraph& graph) {
+  const auto& shape = array.header().shape;
+  const bool fits = shape.size() == 1 || (shape.size() == 2 && shape[1] > 0 && shape[1] <= kMaxClasses);
+  if (!fits || shape[0] != graph.num_nodes)
+    fail_at_shape(array, "(" + std::to_string(graph.num_nodes) + ", 1), or more columns for several labels");
+  if (shape.size() == 2 && shape[1] > 1) return read_flags(array, graph);
+  graph.labels.reserve(graph.num_nodes);
+  for_each_block<float>(array, "labels", [&](std::span<const float> values, std::uint64_t position) {
+    for (const float value : values) {
+      std::int32_t label = 0;
+      if (!label_of(double{value}, label))
+        fail_at_item(array, position, std::to_string(value), "which is no class (0, 1, ..., or -1 or NaN for none)");
+      graph.labels.push_back(label);
+      ++position;
+    }
+  });
+  graph.num_classes = *std::ranges::max_element(graph.labels) + 1;
+}
+
+}  // namespace salient

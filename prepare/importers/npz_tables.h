@@ -1,0 +1,54 @@
+// prepare/importers/npz_tables.h - the parts of a graph as arrays of an .npz file: edges, features, labels.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/console/progress.h"
+#include "prepare/formats/npz_reader.h"
+#include "prepare/importers/raw_graph.h"
+
+namespace salient {
+
+/// "data.npz: 'edge_index.npy': item 4 is 9, RULE" @throws Error{kBadData}, always
+[[noreturn]] void fail_at_item(const NpzArray& array, std::uint64_t item, const std::string& value,
+                               const std::string& rule);
+
+/// Streams the rest of an array in blocks: use(block, position of its first item). A progress bar goes with it.
+template <class T, class Use>
+void for_each_block(NpzArray& array, const char* label, Use use) {
+  Progress progress(label, array.items_left(), "items");
+  std::vector<T> block(static_cast<std::size_t>(std::min<std::uint64_t>(array.items_left(), std::uint64_t{1} << 18)));
+  std::uint64_t position = 0;
+  while (const std::size_t count = block.empty() ? 0 : array.read(std::span(block))) {
+    use(std::span<const T>(block.data(), count), position);
+    position += count;
+    progress.add(count);
+  }
+}
+
+enum class EdgeLayout {
+  kRows,   ///< [2, E]: all sources, then all destinations
+  kPairs,  ///< [E, 2]
+};
+
+/// Adds edges from integers in C or Fortran order.
+/// @throws Error{kBadData} for another shape or type, and for ids of no node.
+void read_edges(NpzArray& array, EdgeLayout layout, RawGraph& graph);
+
+/// The width of a feature matrix. @throws Error{kBadData} unless it is floats of shape [num_nodes, F].
+int feature_dim_of(const NpzArray& array, std::uint64_t num_nodes);
+
+/// Fills features.dim and .rows from floats of shape [V, F], C or Fortran order.
+/// @throws Error{kBadData} for another shape or type, and as append_feature_rows()
+void read_features(NpzArray& array, RawGraph& graph);
+
+/// Sets task, num_classes, and labels or multi_labels from numbers of shape [V] or [V, 1], classes, or [V, T], several
+/// labels. num_nodes is set.
+/// @throws Error{kBadData} for another shape, and for what label_of() or flag_of() refuses
+void read_labels(NpzArray& array, RawGraph& graph);
+
+}  // namespace salient

@@ -1,0 +1,61 @@
+// prepare/importers/ogb_binary.cpp - OGB's binary layout: data.npz and node-label.npz, streamed
+#include <array>
+
+#include "core/error.h"
+#include "prepare/importers/npz_tables.h"
+#include "prepare/importers/ogb_tables.h"
+
+namespace salient {
+
+namespace {
+
+std::uint64_t read_count(const ZipArchive& archive, const char* key) {
+  NpzArray array(archive, key);
+  array.expect(NpzKind::kInteger);
+  std::array<std::int64_t, 1> count{};
+  if (array.header().num_items() != 1)
+    fail(ErrorKind::kBadData, array.name() + ": has shape " + array.header().shape_text() + ", one count is expected");
+  array.read(std::span<std::int64_t>(count));
+  return static_cast<std::uint64_t>(count[0]);  // a negative one is refused as too large
+}
+
+}  // namespace
+
+OgbSize size_of_ogb_binary(const ZipArchive& archive) {
+  OgbSize size{.num_nodes = read_count(archive, "num_nodes_list"), .num_edges = read_count(archive, "num_edges_list")};
+  if (!is_node_count(size.num_nodes))
+    fail(ErrorKind::kBadData, archive.file().path().string() +
+                                  ": num_nodes_list: a graph has 1 to 2^32 - 2 nodes, not " +
+                                  std::to_string(size.num_nodes));
+  NpzArray(archive, "edge_index").expect_shape(std::array<std::uint64_t, 2>{2, size.num_edges});
+  const NpzArray features(archive, "node_feat");
+  size.feature_dim = static_cast<std::uint64_t>(feature_dim_of(features, size.num_nodes));
+  size.features_are_columns = features.header().is_fortran_order;
+  return size;
+}
+
+OgbSize size_of_ogb_binary(const OgbLayout& layout) {
+  OgbSize size = size_of_ogb_binary(ZipArchive(layout.raw("data.npz")));
+  const ZipArchive labels(layout.raw("node-label.npz"));
+  const NpzArray array(labels, "node_label");
+  size.label_bytes = label_bytes_of(array.header().shape.size() == 2 ? array.header().shape[1] : 1);
+  return size;
+}
+
+void read_ogb_binary_labels(const OgbLayout& layout, RawGraph& graph) {
+  const ZipArchive archive(layout.raw("node-label.npz"));
+  NpzArray labels(archive, "node_label");
+  read_labels(labels, graph);
+}
+
+void read_ogb_binary(const OgbLayout& layout, RawGraph& graph) {
+  const ZipArchive archive(layout.raw("data.npz"));
+  graph.num_nodes = size_of_ogb_binary(archive).num_nodes;
+  read_ogb_binary_labels(layout, graph);
+  NpzArray edges(archive, "edge_index");
+  read_edges(edges, EdgeLayout::kRows, graph);
+  NpzArray features(archive, "node_feat");
+  read_features(features, graph);
+}
+
+}  // namespace salient

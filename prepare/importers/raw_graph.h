@@ -1,0 +1,79 @@
+// prepare/importers/raw_graph.h - what an importer hands over: a graph as read, before CSR, in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/types.h"
+#include "store/label_table.h"
+#include "store/row_table.h"
+
+namespace salient {
+
+/// Feature rows in the type they will be stored in. Filled by append_feature_rows().
+struct RawFeatures {
+  FeatureType type = FeatureType::kF16;
+  int dim = 0;                    ///< 0 = the graph has no features
+  std::vector<std::byte> rows{};  ///< [V, dim] type
+};
+
+/// Whether the reverse of every edge is added. kAuto, which is yes for every importer, leaves no trace in the store.
+enum class Symmetric { kAuto, kYes, kNo };
+
+/// As a store's source options record it: "", "--symmetric yes" or "--symmetric no".
+const char* option_text(Symmetric choice);
+
+/// Everything ids refer to is already numbered 0 .. num_nodes - 1 and checked by the importer, which alone can name
+/// the file and line of a bad record.
+struct RawGraph {
+  std::string name{};
+  std::string source_kind{};  ///< "wordnet" | "ogb" | "edges" | "synthetic"
+  std::string source_path{};
+  std::string source_options{};
+  std::uint64_t num_nodes = 0;
+  std::vector<NodeId> sources{};  ///< [M] edge m: sources[m] -> destinations[m]; stored as source in row destination
+  std::vector<NodeId> destinations{};
+  bool symmetrise = true;  ///< add the reverse of every edge
+  RawFeatures features{};
+  Task task = Task::kMultiClass;
+  std::vector<std::int32_t> labels{};       ///< [V] of kMultiClass, as in LabelType; may be empty: no labels at all
+  std::vector<std::int8_t> multi_labels{};  ///< [V, num_classes] of kMultiLabel, as in LabelType
+  int num_classes = 0;
+  std::vector<NodeId> train{}, valid{}, test{};
+  std::vector<std::string> class_names{}, vocabulary{};  ///< optional
+  std::vector<std::uint64_t> original_ids{};             ///< optional, [V]
+  std::uint32_t rng_seed = 0;
+
+  LabelTable label_table() const { return {{task, task == Task::kMultiLabel ? num_classes : 1}, labels, multi_labels}; }
+};
+
+/// The label that a number of a foreign file stands for: NaN and -1 are -1, unlabelled; false for fractions, other
+/// negative numbers and those from kMaxClasses on. Every importer of foreign labels asks here.
+bool label_of(double value, std::int32_t& label);
+
+/// The same for one of several labels: 0, 1, and NaN or -1 for not known; false for anything else.
+bool flag_of(double value, std::int8_t& flag);
+
+/// Node counts that a store can hold: 1 to 2^32 - 2.
+bool is_node_count(std::uint64_t count);
+
+/// Converts values of a feature matrix, row by row.
+///
+/// @param position  in the matrix of the first value
+/// @param out       [count] type
+/// @param file      named in the error.
+/// @throws Error{kBadData} for a non-finite value, or |x| > 65504 as f16, naming file, row and column.
+void convert_features(std::span<const float> values, FeatureType type, int dim, std::uint64_t position,
+                      const std::string& file, std::byte* out);
+
+/// Converts and appends `count` values that follow the ones already there.
+///
+/// @param values  [count] row-major continuation of the matrix; `features.dim` is set.
+/// @param file    named in the error.
+/// @throws as convert_features()
+void append_feature_rows(RawFeatures& features, const float* values, std::size_t count, const std::string& file);
+
+}  // namespace salient

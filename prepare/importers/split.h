@@ -1,0 +1,36 @@
+// prepare/importers/split.h - the seeded order and the seeded split, the same on every machine (FORMATS.md section 5).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/types.h"
+
+namespace salient {
+
+inline constexpr std::uint32_t kOrderTag = 0x4F524452;  ///< "ORDR": node order
+inline constexpr std::uint32_t kSplitTag = 0x53504C54;  ///< "SPLT": train, valid, test
+
+/// The items 0 .. count - 1 in the order of (key(i), i), where key(i) = x0 * 2^32 + x1 of
+/// Philox4x32-10(counter (i, 0, 0, tag), key (low, high half of seed)).
+///
+/// Determinism: a function of the three arguments. Cost: O(count log count) on all cores; 16 bytes per item.
+std::vector<NodeId> items_by_key(std::size_t count, std::uint64_t seed, std::uint32_t tag);
+
+/// The inverse: item i gets number permutation[i], its rank in items_by_key(). With kOrderTag: old id -> new id.
+std::vector<NodeId> permutation_by_key(std::size_t count, std::uint64_t seed, std::uint32_t tag);
+
+struct Split {
+  std::vector<NodeId> train{}, valid{}, test{};
+};
+
+/// Train = the first floor(fractions[0] * V) of items_by_key(V, seed, kSplitTag), valid the next
+/// floor(fractions[1] * V), test the rest; the rest is cut at floor(fractions[2] * V) when the fractions leave a part.
+/// An importer that renumbers nodes splits its own numbering and passes the ids through its permutation.
+///
+/// @throws Error{kUsage} for a negative fraction or a sum above 1.
+Split split(std::size_t num_nodes, std::array<double, 3> fractions, std::uint64_t seed);
+
+}  // namespace salient

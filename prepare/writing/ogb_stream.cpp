@@ -1,0 +1,178 @@
+// prepare/writing/ogb_stream.cpp - see ogb_stream.h.
+#include "prepare/writing/ogb_stream.h"
+
+#include <oneapi/tbb/task_arena.h>
+
+#include <atomic>
+#include <future>
+#include <utility>
+
+#include "core/error.h"
+#include "core/free_memory.h"
+#include "core/host/interrupt.h"
+#include "core/host/machine.h"
+#include "core/number_text.h"
+#include "prepare/importers/edge_pairs.h"
+#include "prepare/importers/npz_tables.h"
+#include "prepare/importers/ogb_tables.h"
+#include "prepare/writing/csr_files.h"
+#include "prepare/writing/edge_buckets.h"
+#include "prepare/writing/store_contents.h"
+#include "prepare/writing/store_writer.h"
+#include "prepare/writing/stream_plan.h"
+
+namespace salient {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Thrown on one thread because another one failed; that one's error is reported.
+struct OtherFailed {};
+
+/// The common progress of two threads, and the way each of them learns that it should stop.
+struct Pace {
+  Progress progress;
+  std::atomic<bool> has_failed{false};
+
+  void add(std::uint64_t items) {
+    if (has_failed) throw OtherFailed();
+    stop_if_interrupted();
+    progress.add(items);
+  }
+};
+
+/// @param folder  on the disk that will hold the store
+void check_disk(const fs::path& folder, const fs::path& out, std::uint64_t needed) {
+  std::error_code error;
+  const fs::space_info space = fs::space(folder, error);
+  if (error || space.available >= needed) return;
+  fail(ErrorKind::kIo, out.string() + ": needs up to " + gigabytes_needed(needed) + " of disk while it is made, " +
+                           gigabytes(space.available) + " are free");
+}
+
+/// One stream front to back: floats in, stored rows out.
+FileDigest write_features(NpzArray& array, FeatureType type, int dim, const fs::path& folder, Pace& pace) {
+  constexpr std::size_t kBlock = std::size_t{128} << 10;
+  std::vector<float> values(kBlock);
+  std::vector<std::byte> stored(kBlock * size_of(type));
+  const StoreArray stored_as = features_array(type);
+  NpyWriter writer(folder / stored_as.file, stored_as.dtype, array.header().shape);
+  std::uint64_t position = 0;
+  while (const std::size_t count = array.read(std::span(values))) {
+    convert_features(std::span(values).first(count), type, dim, position, array.name(), stored.data());
+    writer.write(std::span(stored).first(count * size_of(type)));
+    position += count;
+    pace.add(count);
+  }
+  return writer.close();
+}
+
+/// Spreads all entries over files, then sorts file by file.
+void write_edges(const ZipArchive& archive, const RawGraph& graph, const StreamPlan& plan, StoreWriter& store,
+                 CsrFiles& csr, Pace& pace) {
+  const fs::path scratch = store.folder() / "scratch";
+  if (std::error_code error; !fs::create_directory(scratch, error))
+    fail(ErrorKind::kIo, scratch.string() + ": cannot create this folder: " + error.message());
+  std::vector<EdgeBucket> buckets;
+  {
+    const NodeId last_node = static_cast<NodeId>(graph.num_nodes - 1);
+    EdgeBuckets open(scratch / "edges-", 0, entry_key(last_node, 0xFFFFFFFF), plan.num_buckets, plan.buffer_keys);
+    for_each_edge_block(
+        archive, graph.num_nodes, [&](std::uint64_t items) { pace.add(items); },
+        [&](std::span<const NodeId> sources, std::span<const NodeId> destinations) {
+          for (std::size_t m = 0; m < sources.size(); ++m) {
+            open.add(entry_key(destinations[m], sources[m]));
+            if (graph.symmetrise && sources[m] != destinations[m]) open.add(entry_key(sources[m], destinations[m]));
+          }
+        });
+    buckets = open.close();
+  }
+  for (const EdgeBucket& bucket : buckets)
+    sort_bucket(bucket, plan.sort_bytes, pace.progress, [&](NodeId first_row, const CsrArrays& rows) {
+      csr.append(first_row, rows);
+      pace.add(0);
+    });
+  csr.close(store);
+  fs::remove_all(scratch);
+}
+
+/// What is small: labels and split stay in memory no longer than they are needed.
+void write_node_data(RawGraph& graph, const OgbLayout& layout, StoreWriter& store) {
+  read_ogb_binary_labels(layout, graph);
+  read_ogb_split(layout, graph);
+  write_labels_and_splits(dataset_of(graph), store);
+  free_memory_of(graph.labels, graph.multi_labels, graph.train, graph.valid, graph.test);
+  store.write_lines("class_names.txt", graph.class_names);
+}
+
+void write_tables(const ZipArchive& archive, const OgbSize& size, const RawGraph& graph, const StreamPlan& plan,
+                  StoreWriter& store, CsrFiles& csr) {
+  const std::uint64_t num_keys = size.num_edges * (graph.symmetrise ? 2 : 1);
+  Pace pace{
+      Progress("importing", graph.num_nodes * size.feature_dim + num_edge_items(size.num_edges) + num_keys, "numbers")};
+  NpzArray features(archive, "node_feat");
+  std::future<void> feature_thread = std::async(std::launch::async, [&] {
+    try {
+      store.add_file(features_array(graph.features.type).file,
+                     write_features(features, graph.features.type, graph.features.dim, store.folder(), pace));
+    } catch (...) {
+      pace.has_failed = true;
+      throw;
+    }
+  });
+  try {
+    write_edges(archive, graph, plan, store, csr, pace);
+  } catch (const OtherFailed&) {  // get() below has the reason
+  } catch (...) {
+    pace.has_failed = true;  // the future's destructor waits for the thread
+    throw;
+  }
+  feature_thread.get();
+}
+
+/// Ids that the split's files may hold: none takes less than a byte, and vectors double while they grow.
+std::uint64_t split_bytes_of(const OgbLayout& layout) {
+  std::uint64_t bytes = 0;
+  for (const char* file : {"train.csv.gz", "valid.csv.gz", "test.csv.gz"}) bytes += fs::file_size(layout.split / file);
+  return 2 * sizeof(NodeId) * bytes;
+}
+
+}  // namespace
+
+bool can_stream_ogb(const OgbOptions& options) {
+  const OgbLayout layout = layout_of(options);
+  return layout.is_binary && !size_of_ogb_binary(layout).features_are_columns;
+}
+
+WriteReport stream_ogb(const OgbOptions& options, const WriteStoreOptions& write, std::uint64_t memory_bytes) {
+  const OgbLayout layout = layout_of(options);
+  RawGraph graph = start_ogb(options, layout);
+  const ZipArchive archive(layout.raw("data.npz"));
+  const OgbSize size = size_of_ogb_binary(layout);
+  graph.num_nodes = size.num_nodes;
+  graph.features.dim = static_cast<int>(size.feature_dim);
+  const int num_threads = write.num_threads > 0 ? write.num_threads : num_usable_cores();
+  const StreamPlan plan = plan_stream({.num_nodes = size.num_nodes,
+                                       .num_keys = size.num_edges * (graph.symmetrise ? 2 : 1),
+                                       .row_bytes = size.feature_dim * size_of(options.feature_type),
+                                       .label_bytes = size.label_bytes,
+                                       .split_bytes = split_bytes_of(layout),
+                                       .num_threads = num_threads},
+                                      memory_bytes, layout.root.string());
+  StoreWriter store(write);
+  check_disk(store.folder(), write.out, plan.disk_bytes);
+  write_node_data(graph, layout, store);
+  CsrFiles csr(store.folder(), size.num_nodes);
+  oneapi::tbb::task_arena arena(num_threads);
+  arena.execute([&] { write_tables(archive, size, graph, plan, store, csr); });
+  WriteReport report{.edges_read = size.num_edges,
+                     .entries = csr.num_entries(),
+                     .duplicates = csr.duplicates(),
+                     .self_loops = csr.self_loops()};
+  StoreOrigin origin = origin_of(graph);
+  origin.self_loops = csr.self_loops();
+  report.bytes = store.publish(manifest_of(dataset_of(graph), origin, {graph.num_nodes, csr.num_entries()}));
+  return report;
+}
+
+}  // namespace salient

@@ -1,0 +1,81 @@
+// prepare/writing/write_store.cpp - see write_store.h.
+#include "prepare/writing/write_store.h"
+
+#include <array>
+#include <utility>
+
+#include "core/arena_of.h"
+#include "core/console/progress.h"
+#include "core/error.h"
+#include "prepare/writing/csr_builder.h"
+#include "prepare/writing/store_contents.h"
+#include "prepare/writing/store_writer.h"
+#include "store/dataset_checks.h"
+
+namespace salient {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A store that open_dataset() refuses is never written.
+void check_rules(const Dataset& dataset, const fs::path& out) {
+  const DatasetChecks checks(out);
+  checks.check_labels(dataset.label_table(), dataset.num_classes);
+  const std::array splits = {SplitView{"train.npy", dataset.train}, SplitView{"valid.npy", dataset.valid},
+                             SplitView{"test.npy", dataset.test}};
+  checks.check_splits(splits, dataset.label_table());
+}
+
+void write_arrays(const Dataset& dataset, const StoreOrigin& origin, StoreWriter& store) {
+  const std::uint64_t num_nodes = dataset.num_nodes();
+  const std::uint64_t total = dataset.graph.indptr.size_bytes() + dataset.graph.indices.size_bytes() +
+                              num_nodes * (dataset.features.row_bytes + dataset.label_type().row_bytes());
+  Progress progress("writing", total, "bytes");
+  store.write_array(kIndptrArray, dataset.graph.indptr, {num_nodes + 1}, &progress);
+  store.write_array(kIndicesArray, dataset.graph.indices, {dataset.graph.indices.size()}, &progress);
+  write_labels_and_splits(dataset, store, &progress);
+  if (dataset.feature_dim > 0) {
+    const std::span bytes(dataset.features.data, num_nodes * dataset.features.row_bytes);
+    store.write_array(features_array(dataset.feature_type), bytes,
+                      {num_nodes, static_cast<std::uint64_t>(dataset.feature_dim)}, &progress);
+  }
+  if (!origin.original_ids.empty()) store.write_array(kOriginalIdsArray, origin.original_ids, {num_nodes}, &progress);
+  store.write_lines("class_names.txt", origin.class_names);
+  store.write_lines("vocabulary.txt", origin.vocabulary);
+}
+
+}  // namespace
+
+WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
+  if (graph.num_nodes == 0) fail(ErrorKind::kBadData, graph.source_path + ": a graph without nodes");
+  const bool has_classes = graph.task == Task::kMultiClass;
+  require((has_classes && graph.labels.empty()) || graph.label_table().num_nodes() == graph.num_nodes,
+          "every node has a label, or none has");
+  require(graph.features.rows.size() ==
+              graph.num_nodes * static_cast<std::size_t>(graph.features.dim) * size_of(graph.features.type),
+          "every node has a feature row");
+  const std::uint64_t edges_read = graph.sources.size();
+  if (has_classes && graph.labels.empty()) graph.labels.assign(graph.num_nodes, -1);
+  const CsrArrays arrays = arena_of(options.num_threads).execute([&] {
+    return build_csr(graph.num_nodes, std::move(graph.sources), std::move(graph.destinations),
+                     graph.symmetrise ? EdgeDirections::kBoth : EdgeDirections::kAsGiven);
+  });
+  Dataset dataset = dataset_of(graph);
+  dataset.graph = arrays.view();
+  StoreOrigin origin = origin_of(graph);
+  origin.edges_read = edges_read;
+  origin.self_loops = arrays.self_loops;
+  origin.duplicates = arrays.duplicates;
+  return write_store(dataset, origin, options);
+}
+
+WriteReport write_store(const Dataset& dataset, const StoreOrigin& origin, const WriteStoreOptions& options) {
+  check_rules(dataset, options.out);
+  StoreWriter store(options);
+  write_arrays(dataset, origin, store);
+  const StoreManifest manifest =
+      manifest_of(dataset, origin, {dataset.num_nodes(), static_cast<std::uint64_t>(dataset.num_edges())});
+  return {origin.edges_read, manifest.num_edges, origin.duplicates, origin.self_loops, store.publish(manifest)};
+}
+
+}  // namespace salient

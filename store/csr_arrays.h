@@ -1,0 +1,27 @@
+// store/csr_arrays.h - a graph in memory that owns its arrays.
+#pragma once
+
+#include <cstdint>
+
+#include "core/csr_graph.h"
+#include "core/host/huge_vector.h"
+#include "core/types.h"
+
+namespace salient {
+
+struct CsrArrays {
+  CsrArrays() = default;
+  /// @param memory  where the arrays will be; null = this process' own.
+  explicit CsrArrays(HostMemory* memory)
+      : indptr(UnsetHugePageAllocator<EdgeOffset>(memory)), indices(UnsetHugePageAllocator<NodeId>(memory)) {}
+
+  UnsetHugeVector<EdgeOffset> indptr{};  ///< [V + 1]
+  UnsetHugeVector<NodeId> indices{};     ///< [E], each row ascending
+  std::uint64_t self_loops = 0;          ///< entries v in row v; they are part of the graph
+  std::uint64_t duplicates = 0;          ///< entries that were met again and left out
+
+  CsrGraph view() const { return {indptr, indices}; }
+  bool operator==(const CsrArrays&) const = default;
+};
+
+}  // namespace salient

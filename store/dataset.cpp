@@ -1,0 +1,179 @@
+// store/dataset.cpp - opening a store: map every file, check every rule, hand out spans.
+#include "store/dataset.h"
+
+#include <oneapi/tbb/parallel_for_each.h>
+
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/arena_of.h"
+#include "core/console/progress.h"
+#include "core/error.h"
+#include "core/files/npy.h"
+#include "core/files/staged_directory.h"
+#include "store/dataset_checks.h"
+#include "store/known_datasets.h"
+#include "store/store_arrays.h"
+#include "store/store_manifest.h"
+
+namespace salient {
+namespace {
+
+namespace fs = std::filesystem;
+using Shape = std::vector<std::uint64_t>;
+
+[[noreturn]] void fail_missing(const fs::path& missing, const fs::path& directory) {
+  std::string text = missing.string() + " is missing";
+  for (const fs::path& leftover : leftovers_of(directory))
+    text.append("; ").append(leftover.string()).append(" is what an interrupted run left");
+  fail(ErrorKind::kNoInput, text + "; " + how_to_get(directory));
+}
+
+StoreManifest read_manifest(const fs::path& directory, std::string* fingerprint) {
+  std::error_code ignored;
+  if (!fs::exists(directory, ignored)) fail_missing(directory, directory);
+  const fs::path path = directory / kManifestName;
+  if (!fs::exists(path, ignored)) fail_missing(path, directory);
+  std::string text = read_text_file(path);
+  *fingerprint = to_hex(digest_of(std::as_bytes(std::span(text))).xxh3);
+  return parse_manifest(std::move(text), path.string());
+}
+
+/// The mappings behind a Dataset.
+struct MappedStore {
+  std::map<std::string, NpyFile> arrays;
+
+  template <class T>
+  std::span<const T> items(const char* name) const {
+    return arrays.at(name).items<T>();
+  }
+};
+
+/// Every file that the manifest lists is there and as long as it says; arrays are mapped, and their headers read.
+MappedStore map_files(const fs::path& directory, const StoreManifest& manifest) {
+  MappedStore store;
+  for (const auto& [name, digest] : manifest.files) {
+    const fs::path path = directory / name;
+    std::error_code error;
+    const std::uint64_t bytes = fs::file_size(path, error);
+    if (error == std::errc::no_such_file_or_directory) fail_missing(path, directory);
+    if (error) fail(ErrorKind::kIo, path.string() + ": cannot read: " + error.message());
+    if (path.extension() == ".npy") store.arrays.emplace(name, NpyFile(path));  // its own size check says more
+    if (bytes != digest.bytes)
+      fail(ErrorKind::kBadData, path.string() + ": " + std::to_string(bytes) + " bytes, " + kManifestName + " says " +
+                                    std::to_string(digest.bytes));
+  }
+  return store;
+}
+
+void check_headers(const MappedStore& store, const StoreManifest& manifest) {
+  const auto expect = [&](StoreArray array, const Shape& shape) {
+    const NpyFile& file = store.arrays.at(array.file);
+    expect_npy(file.header(), array.dtype, shape, file.name());
+  };
+  const std::uint64_t num_nodes = manifest.num_nodes;
+  expect(kIndptrArray, {num_nodes + 1});
+  expect(kIndicesArray, {manifest.num_edges});
+  if (manifest.task == Task::kMultiLabel)
+    expect(labels_array(manifest.task), {num_nodes, static_cast<std::uint64_t>(manifest.num_classes)});
+  else
+    expect(labels_array(manifest.task), {num_nodes});
+  for (const StoreArray split : {kTrainArray, kValidArray, kTestArray}) {
+    const NpyHeader& header = store.arrays.at(split.file).header();
+    expect(split, header.shape.size() == 1 ? header.shape : Shape{0});  // any length
+  }
+  if (manifest.feature_dim > 0)
+    expect(features_array(manifest.feature_type), {num_nodes, static_cast<std::uint64_t>(manifest.feature_dim)});
+  if (store.arrays.contains("original_ids.npy")) expect(kOriginalIdsArray, {num_nodes});
+}
+
+Dataset view_of(const MappedStore& store, const StoreManifest& manifest) {
+  Dataset dataset;
+  dataset.name = manifest.name;
+  dataset.source_kind = manifest.source_kind;
+  dataset.task = manifest.task;
+  dataset.num_classes = manifest.num_classes;
+  dataset.feature_dim = manifest.feature_dim;
+  dataset.feature_type = manifest.feature_type;
+  dataset.is_symmetric = manifest.is_symmetric;
+  dataset.graph = {store.items<EdgeOffset>("indptr.npy"), store.items<NodeId>("indices.npy")};
+  if (manifest.task == Task::kMultiLabel)
+    dataset.multi_labels = store.items<std::int8_t>("labels.npy");
+  else
+    dataset.labels = store.items<std::int32_t>("labels.npy");
+  dataset.train = store.items<NodeId>("train.npy");
+  dataset.valid = store.items<NodeId>("valid.npy");
+  dataset.test = store.items<NodeId>("test.npy");
+  if (manifest.feature_dim > 0) {
+    const NpyFile& file = store.arrays.at("features.npy");
+    if (manifest.feature_type == FeatureType::kF16)
+      (void)file.items<std::uint16_t>();  // for its alignment check
+    else
+      (void)file.items<float>();
+    dataset.features = {file.data().data(), manifest.num_nodes,
+                        static_cast<std::size_t>(manifest.feature_dim) * size_of(manifest.feature_type)};
+  }
+  return dataset;
+}
+
+void check_values(const Dataset& dataset, const StoreManifest& manifest, const DatasetChecks& checks) {
+  checks.check_indptr(dataset.graph.indptr, manifest.num_edges);
+  checks.check_indices(dataset.graph);
+  checks.check_labels(dataset.label_table(), dataset.num_classes);
+  const std::array splits = {SplitView{"train.npy", dataset.train}, SplitView{"valid.npy", dataset.valid},
+                             SplitView{"test.npy", dataset.test}};
+  checks.check_splits(splits, dataset.label_table());
+}
+
+struct OpenedStore {
+  Dataset dataset;
+  StoreManifest manifest;
+};
+
+OpenedStore open_store(const fs::path& directory, int num_threads) {
+  std::string fingerprint;
+  StoreManifest manifest = read_manifest(directory, &fingerprint);
+  auto store = std::make_shared<const MappedStore>(map_files(directory, manifest));
+  check_headers(*store, manifest);
+  Dataset dataset = view_of(*store, manifest);
+  arena_of(num_threads).execute([&] { check_values(dataset, manifest, DatasetChecks(directory)); });
+  dataset.directory = directory;
+  dataset.fingerprint = std::move(fingerprint);
+  dataset.storage = std::move(store);
+  return {std::move(dataset), std::move(manifest)};
+}
+
+void check_digests(const fs::path& directory, const StoreManifest& manifest) {
+  std::uint64_t total = 0;
+  for (const auto& [name, digest] : manifest.files) total += digest.bytes;
+  Progress progress("checksums", total, "bytes");
+  oneapi::tbb::parallel_for_each(manifest.files, [&](const auto& entry) {
+    const auto& [name, stored] = entry;
+    const FileDigest computed = digest_file(directory / name);
+    if (computed.xxh3 != stored.xxh3)
+      fail(ErrorKind::kBadData, (directory / name).string() + ": XXH3 checksum " + to_hex(computed.xxh3) + ", " +
+                                    kManifestName + " says " + to_hex(stored.xxh3));
+    progress.add(stored.bytes);
+  });
+}
+
+}  // namespace
+
+Dataset open_dataset(const fs::path& directory, int num_threads) { return open_store(directory, num_threads).dataset; }
+
+void verify_dataset(const fs::path& directory, int num_threads) {
+  const OpenedStore store = open_store(directory, num_threads);
+  const CsrGraph graph = store.dataset.graph;
+  const DatasetChecks checks(directory);
+  arena_of(num_threads).execute([&] {
+    check_digests(directory, store.manifest);
+    checks.check_rows_ascend(graph, store.manifest.is_deduplicated);
+    checks.check_self_loops(graph, store.manifest.self_loops);
+    if (store.manifest.is_symmetric) checks.check_reverse_edges(graph);
+    checks.check_finite(store.dataset.features, store.dataset.feature_type);
+  });
+}
+
+}  // namespace salient

@@ -1,0 +1,56 @@
+// store/dataset.h - an opened graph data set: what "salient dataset v1" holds, mapped read-only or generated.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/csr_graph.h"
+#include "core/types.h"
+#include "store/label_table.h"
+#include "store/row_table.h"
+
+namespace salient {
+
+/// Read-only. Moves, never copies; the spans live as long as it does.
+struct Dataset {
+  std::string name{};
+  std::string source_kind{};  ///< "wordnet", "ogb", ...; "synthetic" for generated data, and every report says so
+  std::filesystem::path directory{};  ///< empty when generated in memory
+  std::string fingerprint{};  ///< xxh3 of dataset.json, 16 hex digits: which data a run or checkpoint belongs to
+  Task task = Task::kMultiClass;
+  int num_classes = 0;  ///< of kMultiLabel: labels
+  int feature_dim = 0;
+  FeatureType feature_type = FeatureType::kF16;
+  bool is_symmetric = false;
+
+  CsrGraph graph{};                             ///< row v: in-neighbours of v, ascending
+  RowTable features{};                          ///< [V, feature_dim] feature_type, host
+  std::span<const std::int32_t> labels{};       ///< [V] of kMultiClass, as in LabelType
+  std::span<const std::int8_t> multi_labels{};  ///< [V, num_classes] of kMultiLabel, as in LabelType
+  std::span<const NodeId> train{};              ///< node ids; order kept from the source
+  std::span<const NodeId> valid{};
+  std::span<const NodeId> test{};
+
+  std::shared_ptr<const void> storage{};  ///< owns what the spans point at: file mappings, or arrays
+
+  LabelType label_type() const { return {task, task == Task::kMultiLabel ? num_classes : 1}; }
+  LabelTable label_table() const { return {label_type(), labels, multi_labels}; }
+  std::size_t num_nodes() const { return graph.num_nodes(); }
+  EdgeOffset num_edges() const { return static_cast<EdgeOffset>(graph.indices.size()); }
+};
+
+/// Maps a store and makes every check of FORMATS.md section 1 that is not marked "verify" (docs/DATASETS.md lists them).
+///
+/// @param num_threads  for the index scan; 0 = all cores.
+/// @throws Error{kNoInput} for what is missing, Error{kBadData} naming file, record and rule, Error{kIo}.
+Dataset open_dataset(const std::filesystem::path& directory, int num_threads = 0);
+
+/// The remaining checks: ascending rows, reverse edges, self loops, finite features, checksums. Shows progress.
+/// @throws as open_dataset().
+void verify_dataset(const std::filesystem::path& directory, int num_threads = 0);
+
+}  // namespace salient

@@ -1,0 +1,200 @@
+// store/dataset_checks.cpp - see dataset_checks.h.
+#include "store/dataset_checks.h"
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_reduce.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "core/error.h"
+
+namespace salient {
+namespace {
+
+using Range = oneapi::tbb::blocked_range<std::size_t>;
+constexpr std::size_t kGrain = 1 << 16;
+constexpr std::size_t kNone = ~std::size_t{0};
+
+/// The lowest i in [0, count) that breaks a rule, or kNone. The first pass over a block has no early exit and no result
+/// but one bit, so the compiler vectorises it: the scan runs at the speed of memory.
+template <class IsBad>
+std::size_t first_bad(std::size_t count, IsBad is_bad) {
+  return oneapi::tbb::parallel_reduce(
+      Range(0, count, kGrain), kNone,
+      [&](const Range& range, std::size_t found) {
+        bool any = false;
+        for (std::size_t i = range.begin(); i < range.end(); ++i) any |= is_bad(i);
+        for (std::size_t i = range.begin(); any && i < range.end() && i < found; ++i)
+          if (is_bad(i)) found = i;
+        return found;
+      },
+      [](std::size_t a, std::size_t b) { return std::min(a, b); });
+}
+
+/// Sum of `term(v)` over all rows; the sums of the parts may be added in any order, as unsigned addition wraps.
+template <class Term>
+std::uint64_t sum_over(std::size_t count, std::size_t grain, Term term) {
+  return oneapi::tbb::parallel_reduce(
+      Range(0, count, grain), std::uint64_t{0},
+      [&](const Range& range, std::uint64_t sum) {
+        for (std::size_t i = range.begin(); i < range.end(); ++i) sum += term(i);
+        return sum;
+      },
+      std::plus<>());
+}
+
+std::span<const NodeId> row_of(CsrGraph graph, std::size_t node) {
+  const auto begin = static_cast<std::size_t>(graph.indptr[node]),
+             end = static_cast<std::size_t>(graph.indptr[node + 1]);
+  return graph.indices.subspan(begin, end - begin);
+}
+
+/// How often `id` stands in a row; rows ascend. (clang 14 cannot read libstdc++ 12's std::ranges::equal_range.)
+std::uint64_t times_in_row(CsrGraph graph, std::size_t node, NodeId id) {
+  const auto row = row_of(graph, node);
+  const auto [begin, end] = std::equal_range(row.begin(), row.end(), id);
+  return static_cast<std::uint64_t>(end - begin);
+}
+
+/// A 64-bit value that depends on both ends and on the direction (finaliser of splitmix64).
+std::uint64_t hash_of_edge(std::uint64_t from, std::uint64_t to) {
+  std::uint64_t x = from << 32 | to;
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
+  x = (x ^ x >> 27) * 0x94D049BB133111EB;
+  return x ^ x >> 31;
+}
+
+}  // namespace
+
+void DatasetChecks::refuse(const char* file, const std::string& what) const {
+  fail(ErrorKind::kBadData, (directory_ / file).string() + ": " + what);
+}
+
+void DatasetChecks::check_indptr(std::span<const EdgeOffset> indptr, std::uint64_t num_edges) const {
+  if (indptr.front() != 0) refuse("indptr.npy", "row 0 starts at " + std::to_string(indptr.front()) + ", not at 0");
+  const std::size_t row = first_bad(indptr.size() - 1, [&](std::size_t v) { return indptr[v] > indptr[v + 1]; });
+  if (row != kNone)
+    refuse("indptr.npy", "row " + std::to_string(row) + " starts at " + std::to_string(indptr[row]) + " and ends at " +
+                             std::to_string(indptr[row + 1]) + ", before its start");
+  constexpr EdgeOffset kLongestRow = std::numeric_limits<std::uint32_t>::max();
+  const std::size_t longest =
+      first_bad(indptr.size() - 1, [&](std::size_t v) { return indptr[v + 1] - indptr[v] > kLongestRow; });
+  if (longest != kNone) refuse("indptr.npy", "row " + std::to_string(longest) + " has 2^32 entries or more");
+  if (static_cast<std::uint64_t>(indptr.back()) != num_edges)
+    refuse("indptr.npy", "the last row ends at " + std::to_string(indptr.back()) + ", the graph has " +
+                             std::to_string(num_edges) + " edges");
+}
+
+void DatasetChecks::check_indices(CsrGraph graph) const {
+  const auto num_nodes = static_cast<NodeId>(graph.num_nodes());
+  const NodeId* indices = graph.indices.data();
+  const std::size_t entry = first_bad(graph.indices.size(), [=](std::size_t e) { return indices[e] >= num_nodes; });
+  if (entry == kNone) return;
+  const auto row = std::ranges::upper_bound(graph.indptr, static_cast<EdgeOffset>(entry)) - graph.indptr.begin() - 1;
+  refuse("indices.npy", "entry " + std::to_string(entry) + " (row " + std::to_string(row) + ") is " +
+                            std::to_string(indices[entry]) + ", the graph has " + std::to_string(num_nodes) +
+                            " nodes; run salient-prepare verify " + directory_.string());
+}
+
+void DatasetChecks::check_labels(const LabelTable& labels, int num_classes) const {
+  if (labels.type.task == Task::kMultiLabel) return check_flags(labels);
+  const std::span<const std::int32_t> classes = labels.classes;
+  const std::size_t node =
+      first_bad(classes.size(), [=](std::size_t v) { return classes[v] < -1 || classes[v] >= num_classes; });
+  if (node != kNone)
+    refuse("labels.npy", "node " + std::to_string(node) + " has label " + std::to_string(classes[node]) +
+                             ", labels are below " + std::to_string(num_classes) + ", or -1 for none");
+}
+
+void DatasetChecks::check_flags(const LabelTable& labels) const {
+  const std::span<const std::int8_t> flags = labels.flags;
+  const std::size_t at = first_bad(flags.size(), [=](std::size_t i) { return flags[i] < -1 || flags[i] > 1; });
+  if (at == kNone) return;
+  const auto width = static_cast<std::size_t>(labels.type.width);
+  refuse("labels.npy", "node " + std::to_string(at / width) + ", label " + std::to_string(at % width) + " is " +
+                           std::to_string(flags[at]) + ", allowed are 1, 0, and -1 for not known");
+}
+
+void DatasetChecks::check_splits(std::span<const SplitView> splits, const LabelTable& labels) const {
+  constexpr std::uint8_t kNoSplit = 0xFF;
+  const std::size_t num_nodes = labels.num_nodes();
+  std::vector<std::uint8_t> split_of(num_nodes, kNoSplit);
+  // NOLINTNEXTLINE(bugprone-too-small-loop-variable): there are three splits
+  for (std::uint8_t s = 0; s < splits.size(); ++s) {
+    for (std::size_t position = 0; position < splits[s].ids.size(); ++position) {
+      const NodeId id = splits[s].ids[position];
+      const auto refuse_id = [&](const std::string& why) {
+        refuse(splits[s].file, "position " + std::to_string(position) + ": node " + std::to_string(id) + why);
+      };
+      if (id >= num_nodes) refuse_id(", the graph has " + std::to_string(num_nodes) + " nodes");
+      if (split_of[id] == s) refuse_id(" stands here twice");
+      if (split_of[id] != kNoSplit) refuse_id(std::string(" is in ") + splits[split_of[id]].file + " too");
+      if (s == 0 && labels.num_known(id) == 0) refuse_id(" is for training but has no label");
+      split_of[id] = s;
+    }
+  }
+}
+
+void DatasetChecks::check_rows_ascend(CsrGraph graph, bool is_deduplicated) const {
+  const auto goes_wrong = [=](NodeId a, NodeId b) { return is_deduplicated ? a >= b : a > b; };
+  const std::size_t node = first_bad(graph.num_nodes(), [&](std::size_t v) {
+    return std::ranges::adjacent_find(row_of(graph, v), goes_wrong) != row_of(graph, v).end();
+  });
+  if (node == kNone) return;
+  const auto row = row_of(graph, node);
+  const auto at = std::ranges::adjacent_find(row, goes_wrong);
+  refuse("indices.npy", "row " + std::to_string(node) + " has " + std::to_string(at[1]) + " after " +
+                            std::to_string(at[0]) + ", rows are " + (is_deduplicated ? "strictly " : "") + "ascending");
+}
+
+void DatasetChecks::check_self_loops(CsrGraph graph, std::uint64_t stored) const {
+  const std::uint64_t found =
+      sum_over(graph.num_nodes(), 256, [&](std::size_t v) { return times_in_row(graph, v, static_cast<NodeId>(v)); });
+  if (found != stored)
+    refuse("dataset.json", "self_loops is " + std::to_string(stored) + ", the graph has " + std::to_string(found));
+}
+
+void DatasetChecks::check_reverse_edges(CsrGraph graph) const {
+  // Equal sums over all edges and over all reversed edges: then they are the same multiset, but for a chance of 2^-64.
+  // That takes one pass in order; looking each reverse edge up would take a random access per edge.
+  const std::uint64_t difference = sum_over(graph.num_nodes(), 256, [&](std::size_t v) {
+    std::uint64_t sum = 0;
+    for (const NodeId u : row_of(graph, v)) sum += hash_of_edge(u, v) - hash_of_edge(v, u);
+    return sum;
+  });
+  if (difference == 0) return;
+  const auto lacks_reverse = [&](std::size_t v, NodeId u) {
+    return times_in_row(graph, u, static_cast<NodeId>(v)) < times_in_row(graph, v, u);
+  };
+  const std::size_t node = first_bad(graph.num_nodes(), [&](std::size_t v) {
+    return std::ranges::any_of(row_of(graph, v), [&](NodeId u) { return lacks_reverse(v, u); });
+  });
+  require(node != kNone, "graphs whose hash sums differ have an edge without its reverse");
+  const auto row = row_of(graph, node);
+  const NodeId other = *std::ranges::find_if(row, [&](NodeId u) { return lacks_reverse(node, u); });
+  refuse("indices.npy", "row " + std::to_string(node) + " has " + std::to_string(other) + ", but row " +
+                            std::to_string(other) + " lacks " + std::to_string(node) + ", though 'symmetric' is true");
+}
+
+void DatasetChecks::check_finite(RowTable features, FeatureType type) const {
+  if (features.row_bytes == 0) return;
+  const auto* halves = reinterpret_cast<const std::uint16_t*>(features.data);
+  const auto* floats = reinterpret_cast<const std::uint32_t*>(features.data);
+  const std::size_t row_items = features.row_bytes / size_of(type), count = features.num_rows * row_items;
+  const auto is_bad_half = [=](std::size_t i) { return (halves[i] & 0x7C00) == 0x7C00; };
+  const auto is_bad_float = [=](std::size_t i) { return (floats[i] & 0x7F800000) == 0x7F800000; };
+  const bool is_half = type == FeatureType::kF16;
+  const std::size_t first = is_half ? first_bad(count, is_bad_half) : first_bad(count, is_bad_float);
+  if (first == kNone) return;
+  const std::uint64_t bad = sum_over(count, kGrain, [=](std::size_t i) {
+    return static_cast<std::uint64_t>(is_half ? is_bad_half(i) : is_bad_float(i));
+  });
+  refuse("features.npy", std::to_string(bad) + " values are not finite, the first in row " +
+                             std::to_string(first / row_items) + ", column " + std::to_string(first % row_items));
+}
+
+}  // namespace salient

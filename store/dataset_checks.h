@@ -1,0 +1,47 @@
+// store/dataset_checks.h - the rules that the arrays of a store keep, each with the message for whoever breaks it.
+//
+// All throw Error{kBadData} that names the file, the first bad record and the rule.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "core/csr_graph.h"
+#include "core/types.h"
+#include "store/label_table.h"
+#include "store/row_table.h"
+
+namespace salient {
+
+struct SplitView {
+  const char* file;  ///< "train.npy", ...
+  std::span<const NodeId> ids;
+};
+
+/// Checks of one store; runs in the caller's oneTBB arena.
+class DatasetChecks {
+ public:
+  explicit DatasetChecks(std::filesystem::path directory) : directory_(std::move(directory)) {}
+
+  /// What open_dataset() checks. Cost: one pass over each array, at memory speed.
+  void check_indptr(std::span<const EdgeOffset> indptr, std::uint64_t num_edges) const;
+  void check_indices(CsrGraph graph) const;
+  void check_labels(const LabelTable& labels, int num_classes) const;
+  void check_splits(std::span<const SplitView> splits, const LabelTable& labels) const;
+
+  /// What only verify_dataset() checks.
+  void check_rows_ascend(CsrGraph graph, bool is_deduplicated) const;
+  void check_self_loops(CsrGraph graph, std::uint64_t stored) const;
+  void check_reverse_edges(CsrGraph graph) const;  ///< rows ascend
+  void check_finite(RowTable features, FeatureType type) const;
+
+ private:
+  void check_flags(const LabelTable& labels) const;
+  [[noreturn]] void refuse(const char* file, const std::string& what) const;
+
+  std::filesystem::path directory_;
+};
+
+}  // namespace salient

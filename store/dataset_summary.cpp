@@ -1,0 +1,125 @@
+// store/dataset_summary.cpp - see dataset_summary.h.
+#include "store/dataset_summary.h"
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_reduce.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+
+#include "core/arena_of.h"
+#include "core/number_text.h"
+
+namespace salient {
+namespace {
+
+struct LabelPairs {
+  std::uint64_t equal = 0, known = 0;
+  friend LabelPairs operator+(LabelPairs a, LabelPairs b) { return {a.equal + b.equal, a.known + b.known}; }
+};
+
+LabelPairs count_label_pairs(const Dataset& dataset) {
+  using Range = oneapi::tbb::blocked_range<std::size_t>;
+  const CsrGraph& graph = dataset.graph;
+  return oneapi::tbb::parallel_reduce(
+      Range(0, graph.num_nodes(), 1024), LabelPairs{},
+      [&](const Range& range, LabelPairs sum) {
+        for (std::size_t v = range.begin(); v < range.end(); ++v) {
+          if (dataset.labels[v] < 0) continue;
+          for (EdgeOffset e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e) {
+            const std::int32_t other = dataset.labels[graph.indices[static_cast<std::size_t>(e)]];
+            sum.known += other >= 0;
+            sum.equal += other == dataset.labels[v];
+          }
+        }
+        return sum;
+      },
+      [](LabelPairs a, LabelPairs b) { return a + b; });
+}
+
+void count_flags(const Dataset& dataset, DatasetSummary& summary) {
+  const LabelTable labels = dataset.label_table();
+  const auto width = static_cast<std::size_t>(labels.type.width);
+  std::uint64_t known = 0;
+  for (NodeId v = 0; v < labels.num_nodes(); ++v) {
+    const int known_here = labels.num_known(v);
+    known += static_cast<std::uint64_t>(known_here);
+    if (known_here == 0) ++summary.unlabelled_nodes;
+    for (std::size_t t = 0; t < width; ++t)
+      if (labels.flags[v * width + t] == 1) ++summary.nodes_of_class[t];
+  }
+  summary.known_share = static_cast<double>(known) / static_cast<double>(labels.flags.size());
+}
+
+std::string grouped(std::uint64_t value) {  // 1,234,567
+  std::string text = std::to_string(value);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+}  // namespace
+
+DatasetSummary summarise(const Dataset& dataset, int num_threads) {
+  DatasetSummary summary;
+  const CsrGraph& graph = dataset.graph;
+  std::vector<std::uint32_t> degrees(graph.num_nodes());
+  for (std::size_t v = 0; v < degrees.size(); ++v)
+    degrees[v] = static_cast<std::uint32_t>(graph.indptr[v + 1] - graph.indptr[v]);
+  summary.isolated_nodes = static_cast<std::uint64_t>(std::ranges::count(degrees, 0U));
+  if (!degrees.empty()) {
+    const auto at_share = [&](double share) {
+      const auto place = degrees.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(degrees.size() - 1));
+      std::nth_element(degrees.begin(), place, degrees.end());
+      return *place;
+    };
+    summary.mean_degree = static_cast<double>(dataset.num_edges()) / static_cast<double>(degrees.size());
+    summary.min_degree = at_share(0);
+    summary.median_degree = at_share(0.5);
+    summary.p99_degree = at_share(0.99);
+    summary.max_degree = at_share(1);
+  }
+  summary.nodes_of_class.resize(static_cast<std::size_t>(dataset.num_classes));
+  if (dataset.task == Task::kMultiLabel) return count_flags(dataset, summary), summary;
+  for (const std::int32_t label : dataset.labels)
+    ++(label < 0 ? summary.unlabelled_nodes : summary.nodes_of_class[static_cast<std::size_t>(label)]);
+  oneapi::tbb::task_arena arena = arena_of(num_threads);
+  const LabelPairs pairs = arena.execute([&] { return count_label_pairs(dataset); });
+  if (pairs.known > 0) summary.equal_label_share = static_cast<double>(pairs.equal) / static_cast<double>(pairs.known);
+  return summary;
+}
+
+std::string summary_text(const Dataset& dataset, const DatasetSummary& summary) {
+  std::string text;
+  const auto line = [&text](std::string label, const std::string& value) {
+    label.resize(16, ' ');
+    text.append(label).append(value).append("\n");
+  };
+  line("name", dataset.name + " (" + dataset.source_kind + ")");
+  line("nodes", grouped(dataset.num_nodes()) + ", " + grouped(summary.isolated_nodes) + " isolated");
+  line("edges", grouped(static_cast<std::uint64_t>(dataset.num_edges())) + " entries, " +
+                    (dataset.is_symmetric ? "symmetric" : "directed"));
+  line("degree", "mean " + fixed(summary.mean_degree, 2) + ", median " + grouped(summary.median_degree) + ", 99 % " +
+                     grouped(summary.p99_degree) + ", max " + grouped(summary.max_degree));
+  if (dataset.feature_dim > 0)
+    line("features", std::to_string(dataset.feature_dim) +
+                         (dataset.feature_type == FeatureType::kF16 ? " x f16" : " x f32") + ", " +
+                         fixed(static_cast<double>(dataset.num_nodes() * dataset.features.row_bytes) / 1e6, 1) + " MB");
+  else
+    line("features", "none; salient-train needs some");
+  if (dataset.task == Task::kMultiLabel) {
+    const auto [rarest, largest] = std::ranges::minmax(summary.nodes_of_class);
+    line("labels", std::to_string(dataset.num_classes) + " a node, each of " + grouped(rarest) + " to " +
+                       grouped(largest) + " nodes; " + fixed(100 * summary.known_share, 1) + " % known; " +
+                       grouped(summary.unlabelled_nodes) + " nodes unlabelled");
+  } else if (!summary.nodes_of_class.empty()) {
+    const auto [rarest, largest] = std::ranges::minmax(summary.nodes_of_class);
+    line("classes", std::to_string(dataset.num_classes) + ", from " + grouped(rarest) + " to " + grouped(largest) +
+                        " nodes; " + grouped(summary.unlabelled_nodes) + " nodes unlabelled");
+    line("equal labels", fixed(100 * summary.equal_label_share, 1) + " % of the edges between labelled nodes");
+  }
+  line("split", grouped(dataset.train.size()) + " train, " + grouped(dataset.valid.size()) + " valid, " +
+                    grouped(dataset.test.size()) + " test");
+  return text;
+}
+
+}  // namespace salient

@@ -1,0 +1,28 @@
+// store/dataset_summary.h - what a person wants to know about a data set at a glance.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "store/dataset.h"
+
+namespace salient {
+
+struct DatasetSummary {
+  std::uint64_t isolated_nodes = 0;
+  std::uint64_t min_degree = 0, median_degree = 0, p99_degree = 0, max_degree = 0;
+  double mean_degree = 0;
+  std::vector<std::uint64_t> nodes_of_class{};  ///< [num_classes] of kMultiLabel: that have the label
+  std::uint64_t unlabelled_nodes = 0;           ///< of kMultiLabel: with no known label
+  double known_share = 0;                       ///< of kMultiLabel: share of all labels of all nodes
+  double equal_label_share = 0;  ///< of kMultiClass: share of the entries between labelled nodes that join equal labels
+};
+
+/// Cost: two passes over the graph. @param num_threads  0 = all cores.
+DatasetSummary summarise(const Dataset& dataset, int num_threads = 0);
+
+/// Lines of "what   value", ready to be printed.
+std::string summary_text(const Dataset& dataset, const DatasetSummary& summary);
+
+}  // namespace salient

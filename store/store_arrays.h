@@ -1,0 +1,26 @@
+// store/store_arrays.h - the array files of a store and their types: what writes and what opens a store asks here.
+#pragma once
+
+#include "store/label_table.h"
+#include "store/row_table.h"
+
+namespace salient {
+
+struct StoreArray {
+  const char* file;
+  const char* dtype;  ///< as in NpyHeader::dtype()
+};
+
+inline constexpr StoreArray kIndptrArray{"indptr.npy", "<i8"};
+inline constexpr StoreArray kIndicesArray{"indices.npy", "<u4"};
+inline constexpr StoreArray kTrainArray{"train.npy", "<u4"};
+inline constexpr StoreArray kValidArray{"valid.npy", "<u4"};
+inline constexpr StoreArray kTestArray{"test.npy", "<u4"};
+inline constexpr StoreArray kOriginalIdsArray{"original_ids.npy", "<u8"};
+
+constexpr StoreArray labels_array(Task task) { return {"labels.npy", task == Task::kMultiLabel ? "|i1" : "<i4"}; }
+constexpr StoreArray features_array(FeatureType type) {
+  return {"features.npy", type == FeatureType::kF16 ? "<f2" : "<f4"};
+}
+
+}  // namespace salient

@@ -1,0 +1,130 @@
+// store/store_manifest.cpp - see store_manifest.h.
+#include "store/store_manifest.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/files/json_reader.h"
+
+namespace salient {
+namespace {
+
+constexpr std::uint64_t kMaxNodes = 0xFFFFFFFE;  // 0xFFFFFFFF is never an id
+constexpr std::uint64_t kMaxInt = std::numeric_limits<int>::max();
+constexpr std::uint64_t kMaxOffset = std::numeric_limits<std::int64_t>::max();
+
+FeatureType feature_type_of(const JsonObject& root) {
+  const std::string text = root.string("feature_dtype");
+  if (text != "f16" && text != "f32") root.refuse("feature_dtype", "is '" + text + "', allowed are f16 and f32");
+  return text == "f16" ? FeatureType::kF16 : FeatureType::kF32;
+}
+
+Task task_of(const JsonObject& root) {
+  const std::vector<std::string> keys = root.keys();
+  if (std::ranges::find(keys, "task") == keys.end()) return Task::kMultiClass;
+  const std::string text = root.string("task");
+  if (text != name_of(Task::kMultiLabel))
+    root.refuse("task", "is '" + text + "', this program knows '" + name_of(Task::kMultiLabel) +
+                            "', or no such field for classes");
+  return Task::kMultiLabel;
+}
+
+std::uint64_t hash_of(const JsonObject& entry) {
+  const std::string text = entry.string("xxh3");
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (text.size() != 16 || error != std::errc{} || end != text.data() + text.size())
+    entry.refuse("xxh3", "is not 16 hexadecimal digits");
+  return value;
+}
+
+/// Names come from a file, so they must not become paths that lead out of the store.
+void check_file_name(const JsonObject& files, const std::string& name) {
+  const bool is_printable = std::ranges::all_of(name, [](unsigned char c) { return c > ' ' && c != 0x7F; });
+  if (name.empty() || name.starts_with('.') || name.find_first_of("/\\") != std::string::npos || !is_printable ||
+      name == kManifestName)
+    files.refuse(name, "is not a plain file name");
+}
+
+}  // namespace
+
+std::string name_of(Task task) { return task == Task::kMultiLabel ? "multi-label" : "multi-class"; }
+
+bool is_dataset_name(std::string_view name) {
+  return !name.empty() && name.size() <= 100 && !name.starts_with('.') &&
+         std::ranges::none_of(name, [](unsigned char c) { return c < ' ' || c == 0x7F || c == '/'; });
+}
+
+StoreManifest parse_manifest(std::string text, const std::string& file) {
+  const JsonObject root = JsonObject::parse(std::move(text), file);
+  const std::string format = root.string("format");
+  if (format != "salient dataset") root.refuse("format", "is '" + format + "', expected 'salient dataset'");
+  StoreManifest manifest;
+  manifest.created_by = root.string("created_by");
+  const std::uint64_t version = root.integer("format_version", 1, kMaxInt);
+  if (version > kStoreVersion)
+    root.refuse("format_version", "is " + std::to_string(version) + ", this program reads " +
+                                      std::to_string(kStoreVersion) + "; it was written by " + manifest.created_by +
+                                      ", which is newer");
+  manifest.name = root.string("name");
+  if (!is_dataset_name(manifest.name)) root.refuse("name", "is not a plain name of up to 100 characters");
+  manifest.num_nodes = root.integer("num_nodes", 1, kMaxNodes);
+  manifest.num_edges = root.integer("num_edges", 0, kMaxOffset);
+  manifest.task = task_of(root);
+  const std::uint64_t least_classes = manifest.task == Task::kMultiLabel ? 1 : 0;
+  manifest.num_classes = static_cast<int>(root.integer("num_classes", least_classes, kMaxClasses));
+  manifest.feature_dim = static_cast<int>(root.integer("feature_dim", 0, kMaxInt));
+  manifest.feature_type = feature_type_of(root);
+  manifest.is_symmetric = root.boolean("symmetric");
+  manifest.is_deduplicated = root.boolean("deduplicated");
+  manifest.self_loops = root.integer("self_loops", 0, manifest.num_edges);
+  manifest.rng_seed = root.integer("rng_seed", 0, std::numeric_limits<std::uint64_t>::max());
+  const JsonObject source = root.object("source");
+  manifest.source_kind = source.string("kind");
+  manifest.source_path = source.string("path");
+  manifest.source_options = source.string("options");
+  const JsonObject files = root.object("files");
+  for (const std::string& name : files.keys()) {
+    check_file_name(files, name);
+    const JsonObject entry = files.object(name);
+    manifest.files[name] = {entry.integer("bytes", 0, kMaxOffset), hash_of(entry)};
+  }
+  for (const char* needed : {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy"})
+    if (!manifest.files.contains(needed)) files.refuse(needed, "is missing");
+  if (manifest.files.contains("features.npy") != (manifest.feature_dim > 0))
+    files.refuse("features.npy", manifest.feature_dim > 0 ? "is missing, though feature_dim is above 0"
+                                                          : "is there, though feature_dim is 0");
+  return manifest;
+}
+
+std::string manifest_text(const StoreManifest& manifest) {
+  nlohmann::ordered_json root;
+  root["format"] = "salient dataset";
+  root["format_version"] = kStoreVersion;
+  root["name"] = manifest.name;
+  root["num_nodes"] = manifest.num_nodes;
+  root["num_edges"] = manifest.num_edges;
+  if (manifest.task == Task::kMultiLabel) root["task"] = name_of(manifest.task);
+  root["num_classes"] = manifest.num_classes;
+  root["feature_dim"] = manifest.feature_dim;
+  root["feature_dtype"] = manifest.feature_type == FeatureType::kF16 ? "f16" : "f32";
+  root["symmetric"] = manifest.is_symmetric;
+  root["deduplicated"] = manifest.is_deduplicated;
+  root["self_loops"] = manifest.self_loops;
+  root["rng_seed"] = manifest.rng_seed;
+  root["source"]["kind"] = manifest.source_kind;
+  root["source"]["path"] = manifest.source_path;
+  root["source"]["options"] = manifest.source_options;
+  root["created_by"] = manifest.created_by;
+  for (const auto& [name, digest] : manifest.files) {
+    root["files"][name]["bytes"] = digest.bytes;
+    root["files"][name]["xxh3"] = to_hex(digest.xxh3);
+  }
+  // Paths are bytes, not always UTF-8: replace what JSON cannot hold instead of failing at the very end.
+  return root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace salient

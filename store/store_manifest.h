@@ -1,0 +1,52 @@
+// store/store_manifest.h - dataset.json: what a store says about itself.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "core/files/file_io.h"
+#include "store/label_table.h"
+#include "store/row_table.h"
+
+namespace salient {
+
+inline constexpr char kManifestName[] = "dataset.json";
+inline constexpr int kStoreVersion = 1;
+
+/// "multi-class" | "multi-label": in dataset.json the second alone, in checkpoints and run.json both.
+std::string name_of(Task task);
+
+/// Names become parts of folders' names: 1 to 100 characters, no slash or control character, no dot in front.
+bool is_dataset_name(std::string_view name);
+
+/// Field for field what docs/DATASETS.md lists.
+struct StoreManifest {
+  std::string name{};
+  std::uint64_t num_nodes = 0;
+  std::uint64_t num_edges = 0;
+  Task task = Task::kMultiClass;  ///< "task": "multi-label"; stores of kMultiClass do not have the field
+  int num_classes = 0;
+  int feature_dim = 0;
+  FeatureType feature_type = FeatureType::kF16;
+  bool is_symmetric = false;
+  bool is_deduplicated = true;
+  std::uint64_t self_loops = 0;
+  std::uint64_t rng_seed = 0;
+  std::string source_kind{}, source_path{}, source_options{};
+  std::string created_by{};
+  std::map<std::string, FileDigest> files{};  ///< every file of the store but dataset.json itself
+
+  bool operator==(const StoreManifest&) const = default;
+};
+
+/// @param file  named in errors.
+/// @throws Error{kBadData} with field, line and column: not JSON, a field missing, of the wrong type or out of range, or
+///         a format_version that this program cannot read. Unknown fields are ignored.
+StoreManifest parse_manifest(std::string text, const std::string& file);
+
+/// The inverse, ready to be written: two-space indent, keys in a fixed order, a final newline.
+std::string manifest_text(const StoreManifest& manifest);
+
+}  // namespace salient

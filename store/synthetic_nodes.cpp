@@ -1,0 +1,62 @@
+// store/synthetic_nodes.cpp - see synthetic_nodes.h.
+#include "store/synthetic_nodes.h"
+
+#include "core/error.h"
+#include "store/index_permutation.h"
+
+namespace salient {
+
+namespace {
+constexpr float kNoiseScale = 1 / 147.8F;  // the sum of four uniform bytes has this deviation
+constexpr std::uint32_t kDataKey = 0x44415441;
+}  // namespace
+
+SyntheticNodes::SyntheticNodes(const SyntheticOptions& options)
+    : options_(options), communities_(options), means_(static_cast<std::size_t>(options.num_classes) * row_items()) {
+  for (std::size_t i = 0; i < means_.size(); ++i) {
+    const auto community = static_cast<std::uint32_t>(i / row_items());
+    const auto feature = static_cast<std::uint32_t>(i % row_items());
+    const bool is_up = draw(SyntheticDraw::kFeatureMean, community, feature).word[0] >> 31 != 0;
+    means_[i] = static_cast<float>(is_up ? options_.feature_signal : -options_.feature_signal);
+  }
+}
+
+PhiloxBlock SyntheticNodes::draw(SyntheticDraw what, std::uint32_t a, std::uint32_t b) const {
+  return philox4x32({{options_.seed, kDataKey}}, {{a, b, 0, static_cast<std::uint32_t>(what)}});
+}
+
+std::array<std::vector<NodeId>, 3> SyntheticNodes::split() const {
+  const IndexPermutation order(options_.num_nodes, {{options_.seed, kDataKey}},
+                               static_cast<std::uint32_t>(SyntheticDraw::kSplit));
+  std::array<std::vector<NodeId>, 3> split;
+  std::uint64_t next = 0;
+  for (std::size_t part = 0; part < split.size(); ++part) {
+    split[part].resize(options_.split[part]);
+    for (NodeId& node : split[part]) node = static_cast<NodeId>(order(next++));
+  }
+  return split;
+}
+
+std::int32_t SyntheticNodes::label_of(NodeId node) const {
+  const PhiloxBlock words = draw(SyntheticDraw::kLabel, node);
+  const bool is_faithful = words.word[0] * 0x1p-32 < options_.label_fidelity;
+  const std::uint64_t random_rank = std::uint64_t{words.word[1]} * options_.num_nodes >> 32;
+  return communities_.community_of(is_faithful ? communities_.rank_of(node) : random_rank);
+}
+
+void SyntheticNodes::draw_features(NodeId node, std::span<float> row) const {
+  require(row.size() == row_items(), "a row has room for whole blocks");
+  const auto community = static_cast<std::size_t>(communities_.community_of(communities_.rank_of(node)));
+  const float* mean = means_.data() + community * row.size();
+  for (std::uint32_t block = 0; block < row.size() / 4; ++block) {
+    const PhiloxBlock words = draw(SyntheticDraw::kFeatureNoise, node, block);
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::uint32_t w = words.word[i], pairs = (w & 0x00FF00FF) + (w >> 8 & 0x00FF00FF);
+      const auto sum = static_cast<std::int32_t>((pairs & 0xFFFF) + (pairs >> 16));
+      const std::size_t j = std::size_t{4} * block + i;
+      row[j] = (static_cast<float>(sum - 510) + mean[j]) * kNoiseScale;
+    }
+  }
+}
+
+}  // namespace salient

@@ -1,0 +1,43 @@
+// store/synthetic_nodes.h - labels, features and split of a synthetic data set, one node at a time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/philox.h"
+#include "store/synthetic_graph.h"
+
+namespace salient {
+
+/// Threads: any number may ask at the same time. Memory: what is small, next to nothing per node.
+class SyntheticNodes {
+ public:
+  /// @param options  must outlive this
+  explicit SyntheticNodes(const SyntheticOptions& options);
+
+  const Communities& communities() const { return communities_; }
+
+  /// Train, valid, test.
+  std::array<std::vector<NodeId>, 3> split() const;
+
+  /// The community, or with probability 1 - fidelity that of a random node. Only nodes of the split have a label.
+  std::int32_t label_of(NodeId node) const;
+
+  /// Feature j of a node = (+-signal by (community, j), + the noise of (node, j)) / 147.8. The noise is the sum of four
+  /// bytes less its mean: whole numbers up to one multiplication, so that every machine gets the same bits.
+  /// @param row  [row_items()]; the first feature_dim are the features, the rest is padding
+  void draw_features(NodeId node, std::span<float> row) const;
+  std::size_t row_items() const { return (static_cast<std::size_t>(options_.feature_dim) + 3) / 4 * 4; }
+
+ private:
+  PhiloxBlock draw(SyntheticDraw what, std::uint32_t a, std::uint32_t b = 0) const;
+
+  const SyntheticOptions& options_;
+  const Communities communities_;
+  std::vector<float> means_;  ///< [num_classes, row_items()]
+};
+
+}  // namespace salient

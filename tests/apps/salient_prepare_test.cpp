@@ -1,0 +1,229 @@
+// tests/apps/salient_prepare_test.cpp - salient-prepare as people run it: exit codes, what it prints, what it leaves.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "tests/support/archives.h"
+#include "tests/support/scratch.h"
+
+namespace salient {
+namespace {
+
+namespace fs = std::filesystem;
+using test::read_bytes, test::Scratch, test::write_bytes;
+
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kTbbIsOpaque = true;  // TSan does not see the synchronisation inside libtbb
+#else
+constexpr bool kTbbIsOpaque = false;
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kIsSanitized = true;  // its shadow memory is resident, too
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
+struct Outcome {
+  int exit_code = 0;
+  std::string out{}, error{};
+};
+
+class PrepareProgram : public ::testing::Test {
+ protected:
+  /// Runs `salient-prepare ARGUMENTS` in the scratch folder, through the shell.
+  Outcome run(const std::string& arguments) const {
+    const std::string command =
+        "cd '" + scratch_.path().string() + "' && '" SALIENT_PREPARE "' " + arguments + " > out.txt 2> error.txt";
+    const int status = std::system(command.c_str());
+    return {WEXITSTATUS(status), read_bytes(scratch_ / "out.txt"), read_bytes(scratch_ / "error.txt")};
+  }
+  void expect_refused(const std::string& arguments, int exit_code, const std::string& part) const {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, exit_code) << arguments << ": " << outcome.error;
+    EXPECT_TRUE(outcome.error.starts_with("salient-prepare: error: ")) << outcome.error;
+    EXPECT_NE(outcome.error.find(part), std::string::npos) << outcome.error;
+    EXPECT_EQ(outcome.error.find('\n'), outcome.error.size() - 1) << "one line: " << outcome.error;
+  }
+  void expect_same_bytes(const std::string& a, const std::string& b) const {
+    for (const auto& entry : fs::directory_iterator(scratch_ / a)) {
+      const std::string name = entry.path().filename().string();
+      EXPECT_EQ(read_bytes(entry.path()), read_bytes(scratch_ / (b + "/" + name))) << name;
+    }
+  }
+  Scratch scratch_;
+};
+
+TEST_F(PrepareProgram, HelpsAndSuggests) {
+  EXPECT_EQ(run("").exit_code, 2);
+  EXPECT_NE(run("--help").out.find("salient-prepare edges --edges FILE"), std::string::npos);
+  EXPECT_TRUE(run("--version").out.starts_with("salient-prepare 0."));
+  EXPECT_NE(run("edges --help").out.find("--features"), std::string::npos);
+  EXPECT_EQ(run("verify --help").exit_code, 0);
+  expect_refused("wordnets", 2, "did you mean wordnet?");
+  expect_refused("edges --edgess x", 2, "did you mean --edges?");
+  expect_refused("synthetic --like arxiv", 2, "--out: is needed");
+  expect_refused("synthetic --out D", 2, "--like or --nodes");
+  expect_refused("synthetic --like mag --out D", 2, "--like: arxiv, products or papers100M");
+  expect_refused("synthetic --like arxiv --scale 0.01 --out D --feature-dtype f64", 2, "--feature-dtype: f16 or f32");
+  expect_refused("synthetic --like arxiv --out D --memory-gb 0.01", 71, "--memory-gb allows 0.01");
+  expect_refused("wordnet --out D --memory-gb 1", 2, "--memory-gb: ogb and synthetic keep to it, wordnet cannot");
+  for (const char* command : {"wordnet", "ogb --raw x", "npz --file x", "edges --edges x", "synthetic --like arxiv"})
+    expect_refused(command + std::string(" --out D --symmetric maybe"), 2,
+                   "--symmetric: auto or yes or no, not 'maybe'");
+  expect_refused("describe", 2, "expected a folder");
+  expect_refused("describe nothing", 66, "nothing is missing");
+  EXPECT_FALSE(fs::exists(scratch_ / "D"));
+}
+
+TEST_F(PrepareProgram, GeneratesVerifiesDescribes) {
+  const Outcome made = run("synthetic --like arxiv --scale 0.01 --out D --threads 1");
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_NE(made.out.find("1,693, 2 isolated"), std::string::npos) << made.out;
+  EXPECT_NE(made.out.find("next            salient-train --dataset D"), std::string::npos) << made.out;
+  EXPECT_EQ(run("verify D").exit_code, 0);
+  EXPECT_NE(run("describe D").out.find("synthetic-arxiv-0.01 (synthetic)"), std::string::npos);
+  ASSERT_EQ(run("synthetic --like=arxiv --scale=0.01 --out=E --threads=2").exit_code, 0);
+  expect_same_bytes("D", "E");
+
+  expect_refused("synthetic --like arxiv --scale 0.01 --out D", 2, "D exists; --force");
+  ASSERT_EQ(run("synthetic --nodes 100 --mean-degree 4 --features 3 --classes 2 --out D --force").exit_code, 0);
+  EXPECT_NE(run("describe D").out.find("3 x f16"), std::string::npos) << "replaced";
+
+  std::string bytes = read_bytes(scratch_ / "E/indices.npy");
+  bytes[4096] = static_cast<char>(bytes[4096] ^ 1);
+  write_bytes(scratch_ / "E/indices.npy", bytes);
+  expect_refused("verify E", 65, "E/indices.npy: XXH3 checksum");
+}
+
+TEST_F(PrepareProgram, TurnsAnEdgeListIntoAStore) {
+  std::string text = "# from\tto\n";
+  for (int m = 0; m < 3000; ++m) text += std::to_string(m * m % 1009 * 10) + "\t" + std::to_string(m % 503 * 10) + "\n";
+  write_bytes(scratch_ / "roads.txt.gz", test::gzip(text));
+  const Outcome made = run("edges --edges roads.txt.gz --out D");
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_NE(made.out.find("roads (edges)"), std::string::npos) << made.out;
+  EXPECT_NE(made.out.find("3000 edges read"), std::string::npos) << made.out;
+  EXPECT_TRUE(fs::exists(scratch_ / "D/original_ids.npy"));
+  EXPECT_FALSE(fs::exists(scratch_ / "D/features.npy"));
+  EXPECT_EQ(run("verify D").exit_code, 0);
+  for (const char* threads : {"2", "4"}) {
+    ASSERT_EQ(run("edges --edges roads.txt.gz --force --out E --threads " + std::string(threads)).exit_code, 0);
+    expect_same_bytes("D", "E");
+  }
+  EXPECT_EQ(run("edges --edges roads.txt.gz --symmetric no --out F").exit_code, 0);
+  EXPECT_NE(run("describe F").out.find("directed"), std::string::npos);
+}
+
+/// A generated graph comes back the same through raw files in papers100M's layout, read in bounded memory.
+TEST_F(PrepareProgram, RawFilesInOgbsLayoutGiveTheSameGraphInBoundedMemory) {
+  if (kTbbIsOpaque) GTEST_SKIP() << "not under ThreadSanitizer";
+  const std::string twin = "synthetic --like papers100M --scale 0.001 ";
+  const Outcome raw = run(twin + "--raw-ogb --out raw");
+  ASSERT_EQ(raw.exit_code, 0) << raw.error;
+  ASSERT_EQ(run(twin + "--out direct").exit_code, 0);
+  // In memory it would take 54 MB besides the program: features 28, edges as read 12, sorted 14.
+  const Outcome made = run("ogb --raw raw --out found --threads 2 --memory-gb 0.06");
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_NE(made.out.find("(synthetic)"), std::string::npos) << made.out;
+  double peak = 0, limit = 0;
+  const std::size_t at = made.out.find("peak memory ");
+  ASSERT_NE(at, std::string::npos) << made.out;
+  ASSERT_EQ(std::sscanf(made.out.c_str() + at, "peak memory %lf of %lf GB", &peak, &limit), 2) << made.out;
+  EXPECT_EQ(limit, 0.06);
+  EXPECT_GT(peak, 0.005);
+  EXPECT_TRUE(kIsSanitized || peak <= limit) << peak << " of " << limit;
+  for (const char* name : {"indptr", "indices", "features", "labels", "train", "valid", "test"}) {
+    const std::string file = "/" + std::string(name) + ".npy";
+    EXPECT_TRUE(read_bytes(scratch_ / ("direct" + file)) == read_bytes(scratch_ / ("found" + file))) << name;
+  }
+  EXPECT_EQ(run("verify found").exit_code, 0);
+  expect_refused("ogb --raw raw --out D --memory-gb 0.04", 71, "of memory, --memory-gb allows 0.04 GB");
+  expect_refused(twin + "--raw-ogb --out D --memory-gb 0.04", 71, "--memory-gb allows 0.04 GB");
+  expect_refused(twin + "--raw-ogb --out raw", 2, "raw exists; --force");
+  expect_refused(twin + "--raw-ogb --out direct --force", 2, "direct holds no raw/data.npz");
+}
+
+TEST_F(PrepareProgram, AFullDiskOrASignalEndsWithOneLineAndNothingLeft) {
+  if (kTbbIsOpaque) GTEST_SKIP() << "not under ThreadSanitizer";
+  const std::string twin = "synthetic --like papers100M --scale 0.0003 --raw-ogb --out raw";
+  ASSERT_EQ(run(twin).exit_code, 0);
+  const auto expect_nothing_left = [&] {
+    for (const auto& entry : fs::directory_iterator(scratch_.path()))
+      EXPECT_TRUE(!entry.is_directory() || entry.path().filename() == "raw") << entry.path();
+  };
+  // A limit on the size of files fails a write as a full disk does; SIGXFSZ is ignored, as it would end the program.
+  const std::string limited = "; trap '' XFSZ; ulimit -f 4096; '" SALIENT_PREPARE "' ";
+  const Outcome full = run("--version > /dev/null" + limited + "ogb --raw raw --out D");
+  EXPECT_EQ(full.exit_code, 74) << full.error;
+  EXPECT_NE(full.error.find(": cannot write: File too large"), std::string::npos) << full.error;
+  EXPECT_EQ(full.error.find('\n'), full.error.size() - 1) << full.error;
+  expect_nothing_left();
+
+  const Outcome ended = run(
+      "--version > /dev/null; '" SALIENT_PREPARE
+      "' synthetic --like papers100M --scale 0.05 --raw-ogb --out E "
+      "2> ended.txt & for i in $(seq 600); do [ -d E.tmp-*/raw ] && break; sleep 0.05; done; kill -TERM $!; wait $!");
+  EXPECT_EQ(ended.exit_code, 143);
+  EXPECT_TRUE(read_bytes(scratch_ / "ended.txt").ends_with("salient-prepare: interrupted; nothing is left behind\n"));
+  expect_nothing_left();
+}
+
+TEST_F(PrepareProgram, RefusedInputLeavesNothing) {
+  write_bytes(scratch_ / "bad.txt", "0 1\n1 two\n");
+  expect_refused("edges --edges bad.txt --out D", 65, "bad.txt: line 2");
+  expect_refused("edges --edges none.txt --out D", 66, "none.txt");
+  expect_refused("ogb --raw none --out D", 66, "none");
+  expect_refused("wordnet --source none --out D", 66, "none");
+  std::size_t folders = 0;
+  for (const auto& entry : fs::directory_iterator(scratch_.path())) folders += entry.is_directory();
+  EXPECT_EQ(folders, 0u);
+}
+
+TEST_F(PrepareProgram, FollowsALinkAndRefusesFoldersThatCannotBeReplaced) {
+  const std::string command = "synthetic --nodes 10 --classes 2 ";
+  fs::create_directory(scratch_ / "disk");
+  fs::create_directory_symlink("disk", scratch_ / "link");
+  ASSERT_EQ(run(command + "--out link/").exit_code, 0);
+  ASSERT_EQ(run(command + "--out link --force").exit_code, 0);
+  EXPECT_TRUE(fs::is_symlink(scratch_ / "link"));
+  EXPECT_TRUE(fs::exists(scratch_ / "disk/dataset.json"));
+
+  fs::create_directory(scratch_ / "here");
+  const std::string program = "'" SALIENT_PREPARE "' " + command;
+  expect_refused("--version > /dev/null; (cd here && " + program + "--out .)", 2, "./NAME");
+  EXPECT_TRUE(fs::is_empty(scratch_ / "here"));
+
+  const auto mounted = [](const std::string& mount, const std::string& then) {
+    return "--version > /dev/null; unshare -rm sh -c \"mount " + mount + " here && " + then + "\"";
+  };
+  if (run(mounted("-t tmpfs none", "true")).exit_code != 0) GTEST_SKIP() << "may not mount";
+  expect_refused(mounted("-t tmpfs none", program + "--out here"), 2, "here is a mount point and cannot be replaced");
+  expect_refused(mounted("--bind disk", program + "--out here --force"), 2, "here is a mount point");
+  EXPECT_EQ(run(mounted("-t tmpfs none", program + "--out here/new")).exit_code, 0);
+}
+
+TEST_F(PrepareProgram, NamesWhatAnInterruptedRunLeft) {
+  fs::create_directory(scratch_ / "D.tmp-host-123");
+  const Outcome made = run("synthetic --nodes 10 --out D --classes 2");
+  EXPECT_EQ(made.exit_code, 0);
+  EXPECT_NE(made.error.find("D.tmp-host-123"), std::string::npos) << made.error;
+  fs::remove_all(scratch_ / "D");
+  expect_refused("describe D", 66, "D.tmp-host-123");
+}
+
+TEST_F(PrepareProgram, PreparesWordNet) {
+  if (!fs::exists("/usr/share/wordnet/data.noun")) GTEST_SKIP() << "wordnet-base is not installed";
+  const Outcome made = run("wordnet --out D");
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  for (const char* part :
+       {"117,659, 7,914 isolated", "285,946 entries, symmetric", "mean 2.43, median 1, 99 % 19, max 671",
+        "from 42 to 14,435 nodes", "88.2 %", "70,595 train, 23,531 valid, 23,533 test"})
+    EXPECT_NE(made.out.find(part), std::string::npos) << part << " is not in\n" << made.out;
+  EXPECT_EQ(run("verify D").exit_code, 0);
+}
+
+}  // namespace
+}  // namespace salient

@@ -1,0 +1,45 @@
+// tests/core/error_test.cpp - which exception ends in which exit code.
+#include "core/error.h"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+namespace salient {
+namespace {
+
+template <class Throw>
+int exit_code_after(Throw action) {
+  try {
+    action();
+  } catch (...) {
+    return report_current_exception("error_test");
+  }
+  return 0;
+}
+
+TEST(Error, KindIsTheExitCode) {
+  EXPECT_EQ(exit_code_after([] { fail(ErrorKind::kUsage, "--lr: above 0"); }), 2);
+  EXPECT_EQ(exit_code_after([] { fail(ErrorKind::kNoInput, "data/arxiv: not found"); }), 66);
+  EXPECT_EQ(exit_code_after([] { require(false, "rows are sorted"); }), 70);
+  EXPECT_EQ(exit_code_after([] { throw std::bad_alloc(); }), 71);
+  EXPECT_EQ(exit_code_after([] { throw std::logic_error("from a library"); }), 70);
+  EXPECT_EQ(exit_code_after([] { throw 1; }), 70);
+}
+
+TEST(Error, TheReportIsOneLine) {
+  ::testing::internal::CaptureStderr();
+  (void)exit_code_after([] { throw std::runtime_error("device mismatch\nframe #0: ..."); });
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "error_test: error: device mismatch\n");
+}
+
+TEST(Error, RequireNamesTheCallersLine) {
+  try {
+    require(false, "rows are sorted");
+  } catch (const Error& error) {
+    EXPECT_TRUE(std::string_view(error.what()).starts_with("tests/core/error_test.cpp:")) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace salient

@@ -1,0 +1,171 @@
+// tests/core/files/staged_directory_test.cpp - results appear whole or not at all, and nobody else's folder is replaced.
+#include "core/files/staged_directory.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "core/files/file_io.h"
+#include "tests/support/scratch.h"
+
+namespace salient {
+namespace {
+
+using test::read_bytes, test::Scratch, test::write_bytes;
+
+void publish(const std::filesystem::path& out, const std::string& content, ReplaceExisting replace) {
+  StagedDirectory staged(out, replace, "marker");
+  write_text_file(staged.path() / "marker", content);
+  staged.publish();
+}
+
+TEST(StagedDirectory, PublishesUnderTheName) {
+  const Scratch scratch;
+  publish(scratch / "deep/er/out/", "one", ReplaceExisting::kRefuse);
+  EXPECT_EQ(read_bytes(scratch / "deep/er/out/marker"), "one");
+  EXPECT_TRUE(leftovers_of(scratch / "deep/er/out").empty());
+}
+
+TEST(StagedDirectory, ReplacesOnlyOnRequestAndOnlyItsOwnKind) {
+  const Scratch scratch;
+  publish(scratch / "out", "one", ReplaceExisting::kRefuse);
+  EXPECT_COMPLAINT(publish(scratch / "out", "two", ReplaceExisting::kRefuse), 2, "--force");
+  publish(scratch / "out", "two", ReplaceExisting::kReplace);
+  EXPECT_EQ(read_bytes(scratch / "out/marker"), "two");
+  EXPECT_TRUE(leftovers_of(scratch / "out").empty()) << "the old one is gone";
+
+  std::filesystem::create_directory(scratch / "home");
+  write_bytes(scratch / "home/thesis.tex", "years of work");
+  EXPECT_COMPLAINT(publish(scratch / "home", "two", ReplaceExisting::kReplace), 2, "holds no");
+  EXPECT_EQ(read_bytes(scratch / "home/thesis.tex"), "years of work");
+}
+
+TEST(StagedDirectory, TakesAnEmptyFolder) {
+  const Scratch scratch;
+  std::filesystem::create_directory(scratch / "out");
+  publish(scratch / "out", "one", ReplaceExisting::kRefuse);
+  EXPECT_EQ(read_bytes(scratch / "out/marker"), "one");
+  EXPECT_TRUE(leftovers_of(scratch / "out").empty());
+}
+
+TEST(StagedDirectory, ALinkStaysAndItsFolderIsReplaced) {
+  const Scratch scratch;
+  std::filesystem::create_directories(scratch / "disk/store");
+  std::filesystem::create_directory_symlink("disk/store", scratch / "out");
+  for (const char* content : {"one", "two"}) {  // into the empty folder, then in place of its result
+    StagedDirectory staged(scratch / "out/", ReplaceExisting::kReplace, "marker");
+    EXPECT_EQ(staged.path().parent_path(), std::filesystem::canonical(scratch / "disk")) << "staged on that disk";
+    EXPECT_EQ(leftovers_of(scratch / "out").size(), 1u) << "found beside the folder";
+    write_text_file(staged.path() / "marker", content);
+    staged.publish();
+    EXPECT_TRUE(std::filesystem::is_symlink(scratch / "out"));
+    EXPECT_EQ(read_bytes(scratch / "disk/store/marker"), content);
+  }
+  EXPECT_TRUE(leftovers_of(scratch / "out").empty());
+
+  std::filesystem::create_directory_symlink("none", scratch / "dangling");
+  std::filesystem::create_directory_symlink("loop", scratch / "loop");
+  for (const char* nowhere : {"dangling", "loop"})
+    EXPECT_COMPLAINT(publish(scratch / nowhere, "three", ReplaceExisting::kReplace), 2, "leads to no folder");
+}
+
+TEST(StagedDirectory, AMountPointIsRefusedBeforeTheWork) {
+  const auto start = [](const char* out) { const StagedDirectory staged(out, ReplaceExisting::kReplace, "marker"); };
+  EXPECT_COMPLAINT(start("/proc/"), 2, "/proc/ is a mount point and cannot be replaced; name a new folder inside it");
+  EXPECT_COMPLAINT(start("/"), 2, "name a new folder inside it: /NAME");
+}
+
+TEST(StagedDirectory, TheWorkingDirectoryIsRefusedByAnyName) {
+  const Scratch scratch;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::create_directories(scratch / "above/here");
+  std::filesystem::create_directory_symlink("above/here", scratch / "link");
+  std::filesystem::current_path(scratch / "above/here");
+  for (const std::filesystem::path& out :
+       {std::filesystem::path("."), std::filesystem::path("./"), std::filesystem::path("../here"),
+        std::filesystem::path(".."), scratch / "above/", scratch / "link"})
+    EXPECT_COMPLAINT(publish(out, "one", ReplaceExisting::kRefuse), 2,
+                     out.string() + " is the working directory, or holds it, and cannot be replaced");
+  publish("new", "one", ReplaceExisting::kRefuse);
+  publish("../beside", "two", ReplaceExisting::kRefuse);
+  std::filesystem::current_path(before);
+  EXPECT_EQ(read_bytes(scratch / "above/here/new/marker"), "one");
+  EXPECT_EQ(read_bytes(scratch / "above/beside/marker"), "two");
+}
+
+TEST(StagedDirectory, AbandonedWorkDisappears) {
+  const Scratch scratch;
+  {
+    const StagedDirectory staged(scratch / "out", ReplaceExisting::kRefuse, "marker");
+    write_text_file(staged.path() / "half", "x");
+    EXPECT_EQ(leftovers_of(scratch / "out").size(), 1u);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
+}
+
+TEST(StagedDirectory, ACrashLeavesOnlyAFolderThatIsReported) {
+  const Scratch scratch;
+  publish(scratch / "out", "one", ReplaceExisting::kRefuse);
+  const pid_t child = fork();
+  if (child == 0) {
+    StagedDirectory staged(scratch / "out", ReplaceExisting::kReplace, "marker");
+    write_text_file(staged.path() / "half", "x");
+    _exit(9);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_EQ(WEXITSTATUS(status), 9);
+  EXPECT_EQ(read_bytes(scratch / "out/marker"), "one") << "untouched";
+  ASSERT_EQ(leftovers_of(scratch / "out").size(), 1u);
+  EXPECT_NE(leftovers_of(scratch / "out")[0].string().find("out.tmp-"), std::string::npos);
+  ::testing::internal::CaptureStderr();
+  warn_of_leftovers(scratch / "out");
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("out.tmp-"), std::string::npos);
+}
+
+TEST(OutputFile, HashesWhatItWrites) {
+  const Scratch scratch;
+  OutputFile file(scratch / "big");
+  std::string expected;
+  for (const std::size_t size : {1u, 70000u, 3u, 2000000u, 0u, 5u}) {
+    const std::string block(size, static_cast<char>('a' + size % 26));
+    file.write(block);
+    expected += block;
+  }
+  const FileDigest digest = file.close();
+  EXPECT_EQ(read_bytes(scratch / "big"), expected);
+  EXPECT_EQ(digest, digest_of(std::as_bytes(std::span(expected))));
+  EXPECT_EQ(digest, digest_file(scratch / "big"));
+  EXPECT_EQ(to_hex(digest_of({}).xxh3), "2d06800538d394c2") << "published XXH3-64 of no bytes";
+}
+
+TEST(OutputFile, ReportsAFullDiskInTheSystemsWords) {  // a size limit fails the same call
+  const Scratch scratch;
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit tight{1 << 20, limit.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
+  OutputFile file(scratch / "big");
+  const test::Complaint complaint = test::complaint_of([&] { file.write(std::string(3 << 20, 'x')); });
+  setrlimit(RLIMIT_FSIZE, &limit);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(complaint.exit_code, 74);
+  EXPECT_TRUE(complaint.mentions("big: cannot write: File too large")) << complaint.text;
+}
+
+TEST(TextFile, MissingIsNotTheSameAsUnreadable) {
+  const Scratch scratch;
+  EXPECT_COMPLAINT((void)read_text_file(scratch / "none"), 66, "No such file");
+  EXPECT_COMPLAINT((void)read_text_file(scratch.path()), 74, "Is a directory");
+  EXPECT_COMPLAINT(write_text_file(scratch / "no/such/folder", ""), 74, "No such file");
+  write_text_file(scratch / "text", "12345");
+  EXPECT_COMPLAINT((void)read_text_file(scratch / "text", 4), 65, "larger than 4 bytes");
+}
+
+}  // namespace
+}  // namespace salient

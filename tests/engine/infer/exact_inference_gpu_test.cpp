@@ -1,0 +1,65 @@
+// tests/engine/infer/exact_inference_gpu_test.cpp - inference on the device finds what the host finds, wherever activations are kept.
+#include "engine/infer/exact_inference.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "loaders/device_features.h"
+#include "tests/support/inference.h"
+#include "tests/support/scratch.h"
+
+namespace salient {
+namespace {
+
+TEST(InferenceOnDevice, FindsWhatTheHostFindsFromEveryPlace) {
+  const test::Scratch scratch;
+  const Dataset dataset = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16);
+  std::vector<NodeId> targets(700);
+  std::iota(targets.begin(), targets.end(), NodeId{900});
+  for (const std::string& variant : test::model_variants()) {
+    ExactOptions options;
+    options.host_budget = std::int64_t{1} << 40;
+    options.block_bytes = 200000;
+    options.scratch = scratch.path();
+    options.kept_layer = 2;
+    const auto model = test::model_with_history(variant, dataset);
+    const test::Found expected = test::exact(*model, dataset, targets, options);
+    const ComputeDevice device = ComputeDevice::choose("cuda", 0, 1);
+    model->to(device.torch_device());
+    const DeviceFeatures features(dataset.features);
+    for (const ActivationPlace place : {ActivationPlace::kDevice, ActivationPlace::kMemory, ActivationPlace::kFile})
+      for (const RowTable& rows : {RowTable{}, features.table()}) {
+        options.place = place;
+        options.device_budget = std::int64_t{1} << 40;
+        options.device_features = rows;
+        const test::Found found = test::exact(*model, dataset, targets, options, device);
+        EXPECT_TRUE(at::allclose(found.logits, expected.logits, 1e-4, 1e-4)) << variant << " in " << to_text(place);
+        EXPECT_TRUE(at::allclose(found.embeddings, expected.embeddings, 1e-4, 1e-4))
+            << variant << " in " << to_text(place);
+        EXPECT_EQ(found.counts.labelled, expected.counts.labelled);
+      }
+    const test::Found sampled = test::sampled(*model, dataset, targets, -1, /*layer=*/0, device);
+    EXPECT_TRUE(at::allclose(sampled.logits, expected.logits, 1e-4, 1e-4)) << variant << ", sampled";
+  }
+}
+
+TEST(InferenceOnDevice, TakesGpuMemoryWhenThereIsRoom) {
+  const Dataset dataset = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16);
+  const auto model = test::model_with_history("sage", dataset);
+  const ComputeDevice device = ComputeDevice::choose("cuda", 0, 1);
+  model->to(device.torch_device());
+  const auto comm = make_self_communicator();
+  ExactOptions options = exact_options_for(device, 1, 4);
+  const auto plan = [&] { return plan_exact_inference(*model, dataset, dataset.train, options, device, *comm); };
+  EXPECT_EQ(plan().place, ActivationPlace::kDevice);
+  options.device_budget = 1000;
+  EXPECT_EQ(plan().place, ActivationPlace::kMemory);
+  options.place = ActivationPlace::kDevice;
+  EXPECT_COMPLAINT(plan(), ErrorKind::kDeviceMemory, "--activations auto");
+}
+
+}  // namespace
+}  // namespace salient

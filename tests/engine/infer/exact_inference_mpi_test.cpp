@@ -1,0 +1,55 @@
+// tests/engine/infer/exact_inference_mpi_test.cpp - any number of ranks, on one host or on several, finds what one rank finds.
+#include "engine/infer/exact_inference.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "engine/comm/mpi_communicator.h"
+#include "tests/support/inference.h"
+#include "tests/support/ranks.h"
+#include "tests/support/scratch.h"
+
+namespace salient {
+namespace {
+
+TEST(ExactInferenceOnRanks, FindsTheSameBytesAsOneRank) {
+  const auto comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20);
+  const ComputeDevice device = ComputeDevice::choose("cpu", 0, 1);
+  const Dataset dataset = test::dataset_with_small_features(400, 6, 7, FeatureType::kF16);
+  std::vector<NodeId> targets(150);
+  std::iota(targets.begin(), targets.end(), NodeId{100});
+  const auto rank = static_cast<std::size_t>(comm->rank()), size = static_cast<std::size_t>(comm->size());
+  for (const std::string& variant : test::model_variants())
+    for (const ActivationPlace place : {ActivationPlace::kMemory, ActivationPlace::kFile})
+      for (const std::size_t ranks_on_host : {size, std::size_t{2}, std::size_t{1}}) {
+        ExactOptions options;
+        options.place = place;
+        options.scratch = std::filesystem::temp_directory_path();
+        options.block_bytes = 8000;
+        const auto model = test::model_with_history(variant, dataset);
+        const test::Found alone = test::exact(*model, dataset, targets, options);
+        options.host = "host" + std::to_string(rank / ranks_on_host);
+        const ExactPlan plan = plan_exact_inference(*model, dataset, targets, options, device, *comm);
+        const std::vector<RowBlock>& blocks = plan.layers.back().blocks;
+        bool is_right = blocks.size() > 4;
+        std::size_t next = rank;  // of this rank's blocks
+        const InferenceCounts counts =
+            exact_inference(*model, dataset, plan, options, device, *comm, [&](const InferenceRound& round) {
+              if (round.num_nodes == 0) return;
+              const RowBlock& block = blocks.at(next);
+              next += size;
+              is_right =
+                  is_right && at::equal(round.logits, alone.logits.narrow(0, static_cast<std::int64_t>(block.begin),
+                                                                          static_cast<std::int64_t>(block.count)));
+            });
+        is_right = is_right && next >= blocks.size() && counts.correct == alone.counts.correct &&
+                   counts.nodes == alone.counts.nodes && counts.labelled == alone.counts.labelled;
+        EXPECT_TRUE(on_all_ranks(*comm, is_right)) << variant << ", " << ranks_on_host << " ranks per host";
+      }
+}
+
+}  // namespace
+}  // namespace salient

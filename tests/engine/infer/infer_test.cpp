@@ -1,0 +1,94 @@
+// tests/engine/infer/infer_test.cpp - options of salient-infer, what --nodes means, and the classes that are written.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "core/files/npy.h"
+#include "engine/infer/infer_options.h"
+#include "engine/infer/prediction_writer.h"
+#include "engine/infer/selected_nodes.h"
+#include "tests/support/datasets.h"
+#include "tests/support/scratch.h"
+
+namespace salient {
+namespace {
+
+InferOptions usable_options() {
+  InferOptions options;
+  options.run = "runs/x";
+  return options;
+}
+
+TEST(InferOptions, TheCommandLineBeatsTheEnvironment) {
+  const auto look_up = [](const char* name) -> const char* {
+    return std::string(name) == "SALIENT_NODES" ? "all" : std::string(name) == "SALIENT_DATA" ? "/data" : nullptr;
+  };
+  const InferOptions options = read_infer_command(std::vector<const char*>{"--nodes=valid"}, look_up).options;
+  EXPECT_EQ(options.nodes, "valid");
+  EXPECT_EQ(options.data_root, "/data");
+}
+
+TEST(InferOptions, NameEveryBrokenRuleAtOnce) {
+  EXPECT_TRUE(usable_options().problems().empty());
+  InferOptions options;
+  options.nodes = "some";
+  options.fanout = {0};
+  options.checkpoint = "epoch-";
+  options.top_k = 0;
+  EXPECT_EQ(options.problems().size(), 5U);  // and --run
+  for (const char* checkpoint : {"best", "latest", "epoch-0012"}) {
+    options = usable_options();
+    options.checkpoint = checkpoint;
+    EXPECT_TRUE(options.problems().empty()) << checkpoint;
+  }
+}
+
+std::vector<std::int32_t> best_of(const std::vector<float>& logits, std::size_t k) {
+  std::vector<std::int32_t> classes(k);
+  top_classes(logits, classes);
+  return classes;
+}
+
+TEST(TopClasses, AreOrderedByValueThenByNumber) {
+  EXPECT_EQ(best_of({1, 3, 2}, 3), (std::vector<std::int32_t>{1, 2, 0}));
+  EXPECT_EQ(best_of({2, 5, 5, 1}, 2), (std::vector<std::int32_t>{1, 2}));
+  EXPECT_EQ(best_of({-1}, 1), (std::vector<std::int32_t>{0}));
+  EXPECT_EQ(best_of({1, NAN, 2}, 2), (std::vector<std::int32_t>{1, 2}));
+}
+
+class SelectNodes : public ::testing::Test {
+ protected:
+  template <class T>
+  std::filesystem::path list(const std::vector<T>& ids, const char* dtype) {
+    const auto path = scratch_ / "ids.npy";
+    std::filesystem::remove(path);
+    NpyWriter writer(path, dtype, {ids.size()});
+    writer.write(ids);
+    writer.close();
+    return path;
+  }
+  const test::Scratch scratch_;
+  const Dataset dataset_ = test::generated_dataset(50, 3, 4);
+};
+
+TEST_F(SelectNodes, KeepsTheOrderOfItsSource) {
+  EXPECT_EQ(select_nodes(dataset_, "train"), std::vector<NodeId>(dataset_.train.begin(), dataset_.train.end()));
+  EXPECT_EQ(select_nodes(dataset_, "all").size(), 50U);
+  EXPECT_EQ(select_nodes(dataset_, list<std::int64_t>({7, 49, 0}, "<i8")), (std::vector<NodeId>{7, 49, 0}));
+  EXPECT_EQ(select_nodes(dataset_, list<std::uint16_t>({3, 1}, "<u2")), (std::vector<NodeId>{3, 1}));
+}
+
+TEST_F(SelectNodes, RefusesWhatNoSamplerTakes) {
+  EXPECT_COMPLAINT(select_nodes(dataset_, list<std::int64_t>({1, 50}, "<i8")), ErrorKind::kBadData, "entry 1 is 50");
+  EXPECT_COMPLAINT(select_nodes(dataset_, list<std::int32_t>({-1}, "<i4")), ErrorKind::kBadData, "-1");
+  EXPECT_COMPLAINT(select_nodes(dataset_, list<std::int64_t>({4, 9, 4}, "<i8")), ErrorKind::kBadData, "node 4");
+  EXPECT_COMPLAINT(select_nodes(dataset_, list<float>({1}, "<f4")), ErrorKind::kBadData, "integer");
+  EXPECT_COMPLAINT(select_nodes(dataset_, list<std::int64_t>({}, "<i8")), ErrorKind::kUsage, "none");
+  EXPECT_COMPLAINT(select_nodes(dataset_, "valid"), ErrorKind::kUsage, "none");
+  EXPECT_COMPLAINT(select_nodes(dataset_, "absent.npy"), ErrorKind::kNoInput, "absent.npy");
+}
+
+}  // namespace
+}  // namespace salient

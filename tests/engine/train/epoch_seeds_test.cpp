@@ -1,0 +1,75 @@
+// tests/engine/train/epoch_seeds_test.cpp - all ranks' shares of an epoch are its seeds, each once, and their labels are counted.
+#include "engine/train/epoch_seeds.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace salient {
+namespace {
+
+constexpr std::size_t kSeeds = 103, kGlobalBatch = 20, kSteps = 6;
+
+struct Labelled {
+  explicit Labelled(Task task) {
+    std::iota(train.begin(), train.end(), NodeId{7});
+    for (std::size_t i = 0; i < flags.size(); ++i) flags[i] = static_cast<std::int8_t>(static_cast<int>(i * i % 3) - 1);
+    dataset.task = task;
+    dataset.num_classes = 4;
+    dataset.train = train;
+    dataset.labels = classes;
+    if (task == Task::kMultiLabel) dataset.multi_labels = flags;
+  }
+  std::vector<NodeId> train = std::vector<NodeId>(kSeeds);
+  std::vector<std::int32_t> classes = std::vector<std::int32_t>(kSeeds + 7, 1);
+  std::vector<std::int8_t> flags = std::vector<std::int8_t>(4 * (kSeeds + 7));
+  Dataset dataset{};
+};
+
+TEST(EpochSeeds, SharesOfAllRanksAreEverySeedOnce) {
+  for (const Task task : {Task::kMultiClass, Task::kMultiLabel}) {
+    const Labelled data(task);
+    for (const int num_ranks : {1, 2, 3, 8}) {
+      std::vector<NodeId> seen;
+      std::vector<std::int64_t> labels(kSteps);
+      for (int rank = 0; rank < num_ranks; ++rank) {
+        EpochSeeds seeds(data.dataset, 5, kGlobalBatch, rank, num_ranks);
+        ASSERT_EQ(seeds.num_steps(), kSteps);
+        const std::vector<BatchRequest> requests = seeds.start(2, 0);
+        ASSERT_EQ(requests.size(), kSteps);
+        for (std::uint32_t step = 0; step < kSteps; ++step) {
+          EXPECT_EQ(requests[step].key.seed, 5u);
+          EXPECT_EQ(requests[step].key.epoch, 2u);
+          EXPECT_EQ(requests[step].key.batch, step);
+          for (const NodeId seed : requests[step].seeds) {
+            seen.push_back(seed);
+            labels[step] += data.dataset.label_table().num_known(seed);
+          }
+        }
+        if (rank + 1 < num_ranks) continue;
+        for (std::size_t step = 0; step < kSteps; ++step) EXPECT_EQ(seeds.num_labels(step), labels[step]);
+      }
+      std::ranges::sort(seen);
+      EXPECT_EQ(seen, data.train) << num_ranks << " ranks";
+    }
+  }
+}
+
+TEST(EpochSeeds, AnEpochThatGoesOnHasTheSeedsThatWereLeft) {
+  const Labelled data(Task::kMultiClass);
+  EpochSeeds whole(data.dataset, 5, kGlobalBatch, 1, 2), rest(data.dataset, 5, kGlobalBatch, 1, 2);
+  const std::vector<BatchRequest> all = whole.start(3, 0);
+  (void)rest.start(2, 0);
+  const std::vector<BatchRequest> left = rest.start(3, 4);
+  ASSERT_EQ(left.size(), kSteps - 4);
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    EXPECT_EQ(left[i].key.batch, i + 4);
+    EXPECT_TRUE(std::ranges::equal(left[i].seeds, all[i + 4].seeds));
+  }
+  EXPECT_FALSE(std::ranges::equal(whole.start(4, 0)[0].seeds, left[0].seeds)) << "another epoch, another order";
+}
+
+}  // namespace
+}  // namespace salient

@@ -1,0 +1,92 @@
+// tests/engine/train/objective_test.cpp - the smoothed loss equals torch's, unlabelled seeds count for nothing, sums add up.
+#include "engine/train/objective.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "models/ops/flag_loss.h"
+#include "tests/support/scratch.h"
+
+namespace salient {
+namespace {
+
+TEST(Objective, EqualsTorchsCrossEntropy) {
+  const at::Tensor logits = at::randn({40, 7}), labels = at::randint(0, 7, {40}, at::kLong);
+  for (const double smoothing : {0.0, 0.1, 0.9}) {
+    at::Tensor ours = logits.clone().requires_grad_(), torchs = logits.clone().requires_grad_();
+    const at::Tensor loss = cross_entropy_sum(ours, labels, smoothing);
+    const at::Tensor expected =
+        at::cross_entropy_loss(torchs, labels, {}, at::Reduction::Sum, /*ignore_index=*/-100, smoothing);
+    EXPECT_TRUE(at::allclose(loss, expected, 1e-5)) << smoothing;
+    loss.backward();
+    expected.backward();
+    EXPECT_TRUE(at::allclose(ours.grad(), torchs.grad(), 1e-5, 1e-6)) << smoothing;
+  }
+}
+
+TEST(Objective, UnlabelledRowsAddNothing) {
+  const at::Tensor logits = at::randn({10, 3}), labels = at::randint(0, 3, {10}, at::kLong);
+  const at::Tensor some = labels.clone();
+  some.narrow(0, 4, 6).fill_(-1);
+  const at::Tensor loss = cross_entropy_sum(logits, some, 0.2);
+  EXPECT_TRUE(at::allclose(loss, cross_entropy_sum(logits.narrow(0, 0, 4), labels.narrow(0, 0, 4), 0.2)));
+}
+
+TEST(Objective, SeveralLabelsEqualTorchsBinaryCrossEntropyOfTheKnownOnes) {
+  const at::Tensor logits = at::randn({40, 7}) * 4, flags = at::randint(-1, 2, {40, 7}, at::kChar);
+  const at::Tensor known = flags.ge(0).nonzero().unbind(1)[0], label = flags.ge(0).nonzero().unbind(1)[1];
+  for (const double smoothing : {0.0, 0.2}) {
+    at::Tensor ours = logits.clone().requires_grad_(), torchs = logits.clone().requires_grad_();
+    const at::Tensor sums = at::full({2}, NAN, at::kDouble);
+    const at::Tensor loss = flag_loss_sum(ours, flags, smoothing, sums);
+    const at::Tensor target = flags.index({known, label}).to(at::kFloat) * (1 - smoothing) + smoothing / 2;
+    const at::Tensor expected =
+        at::binary_cross_entropy_with_logits(torchs.index({known, label}), target, {}, {}, at::Reduction::Sum);
+    EXPECT_TRUE(at::allclose(loss, expected, 1e-5)) << smoothing;
+    EXPECT_NEAR(sums[0].item<double>(), expected.item<double>(), 1e-5 * expected.item<double>());
+    const at::Tensor correct = logits.gt(0).eq(flags.eq(1)).logical_and(flags.ge(0)).sum();
+    EXPECT_EQ(sums[1].item<double>(), correct.item<double>());
+    (loss * 3).backward();
+    (expected * 3).backward();
+    EXPECT_TRUE(at::allclose(ours.grad(), torchs.grad(), 1e-5, 1e-6)) << smoothing;
+    EXPECT_TRUE(ours.grad().masked_select(flags.lt(0)).eq(0).all().item<bool>());
+  }
+}
+
+TEST(Objective, KeepsTheSumsOfSeveralLabels) {
+  const auto comm = make_self_communicator();
+  Objective objective(0, 2, at::kCPU);
+  const at::Tensor logits = at::tensor({9.0f, -9.0f, 9.0f, 9.0f, 9.0f, -9.0f}).view({3, 2});
+  const at::Tensor y = at::tensor({1, 0, 0, -1, 1, 1}, at::kChar).view({3, 2});
+  const at::Tensor loss = objective.loss_sum(1, logits, y);
+  const std::vector<Objective::StepSums> sums = objective.collect(*comm, 1, 0, 2);
+  EXPECT_EQ(sums[0].correct, 0);
+  EXPECT_EQ(sums[1].correct, 3);
+  EXPECT_NEAR(sums[1].loss, 18.0006, 1e-3);
+  EXPECT_NEAR(sums[1].loss, loss.item<double>(), 1e-5);
+}
+
+TEST(Objective, KeepsTheSumsOfEveryStep) {
+  const auto comm = make_self_communicator();
+  Objective objective(0, 3, at::kCPU);
+  const at::Tensor logits = at::tensor({9.0f, 0.0f, 0.0f, 9.0f, 9.0f, 0.0f}).view({3, 2});
+  const at::Tensor y = at::tensor({0, 1, 1}, at::kInt);
+  const at::Tensor loss = objective.loss_sum(1, logits, y);
+  const std::vector<Objective::StepSums> sums = objective.collect(*comm, 1, 0, 2);
+  ASSERT_EQ(sums.size(), 2u);
+  EXPECT_EQ(sums[0].loss, 0);
+  EXPECT_EQ(sums[1].correct, 2);
+  EXPECT_EQ(sums[1].loss, static_cast<double>(loss.item<float>()));
+  objective.start_epoch();
+  EXPECT_EQ(objective.collect(*comm, 1, 1, 2)[0].loss, 0);
+}
+
+TEST(Objective, NamesTheStepThatDiverged) {
+  const auto comm = make_self_communicator();
+  Objective objective(0, 5, at::kCPU);
+  (void)objective.loss_sum(2, at::full({1, 2}, NAN), at::zeros({1}, at::kInt));
+  EXPECT_COMPLAINT((void)objective.collect(*comm, 7, 1, 5), ErrorKind::kDiverged, "epoch 7, step 3");
+}
+
+}  // namespace
+}  // namespace salient

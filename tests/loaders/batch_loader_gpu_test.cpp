@@ -1,0 +1,244 @@
+// tests/loaders/batch_loader_gpu_test.cpp - batches on the device are the references', while kernels are slow and slabs reused.
+#include "loaders/batch_loader.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <vector>
+
+#include "core/cuda/cuda.h"
+#include "core/error.h"
+#include "core/timer.h"
+#include "loaders/device_features.h"
+#include "tests/support/batches.h"
+#include "tests/support/datasets.h"
+#include "tests/support/spin.h"
+
+namespace salient {
+namespace {
+
+const std::vector<int> kFanouts{5, 3};
+
+class BatchLoaderOnDevice : public ::testing::Test {
+ protected:
+  LoaderOptions options(int num_workers, int num_slots) const {
+    return {.fanouts = kFanouts, .num_workers = num_workers, .num_slots = num_slots, .to_device = true};
+  }
+
+  /// Sizes settle and host memory gets pinned, which may wait for running kernels. Returns the largest batch's bytes.
+  std::size_t warm_up(BatchLoader& loader) const {
+    std::size_t largest = 0;
+    loader.start(requests_);
+    while (const Batch* batch = loader.next(stream_.get())) largest = std::max(largest, batch->layout.bytes);
+    stream_.wait();
+    return largest;
+  }
+
+  const Dataset dataset_ = test::generated_dataset(2000, 12, 25);
+  const std::vector<BatchRequest> requests_ = test::requests_of(dataset_.train, 64);
+  const CudaStream stream_;
+};
+
+/// Device slabs as the consumer's stream sees them. Each copy runs behind a slow kernel, so a slab that is overwritten
+/// too early, or read before its copy, shows.
+struct Capture {
+  std::vector<std::vector<std::byte>> slabs{};
+  std::vector<Batch> batches{};
+
+  void take(const Batch& batch, const CudaStream& stream) {
+    batches.push_back(batch);
+    slabs.emplace_back(batch.layout.bytes);
+    spin(200'000, stream.get());
+    // From pageable memory the call returns when the copy is over; the kernel before it has run by then.
+    cuda_check(
+        cudaMemcpyAsync(slabs.back().data(), batch.data, batch.layout.bytes, cudaMemcpyDeviceToHost, stream.get()));
+  }
+};
+
+struct Places {
+  FeaturePlace features;
+  bool is_graph_on_device;
+};
+
+class BatchLoaderPlaces : public BatchLoaderOnDevice, public ::testing::WithParamInterface<Places> {};
+
+TEST_P(BatchLoaderPlaces, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
+  const DeviceFeatures features(dataset_.features);
+  const FeatureCache cache(dataset_, dataset_.num_nodes() / 3);
+  const DeviceGraph graph(dataset_.graph);
+  for (const int num_workers : {0, 1, 2, 8})
+    for (const int num_slots : {2, 3, 8}) {
+      SCOPED_TRACE(testing::Message() << num_workers << " workers, " << num_slots << " slots");
+      LoaderOptions chosen = options(num_workers, num_slots);
+      if (GetParam().features == FeaturePlace::kDevice) chosen.device_features = features.table();
+      if (GetParam().features == FeaturePlace::kCached) chosen.feature_cache = &cache;
+      if (GetParam().is_graph_on_device) chosen.device_graph = &graph;
+      BatchLoader loader(dataset_, chosen);
+      for (int epoch = 0; epoch < 2; ++epoch) {
+        Capture capture;
+        loader.start(requests_);
+        while (const Batch* batch = loader.next(stream_.get())) {
+          ASSERT_TRUE(batch->is_on_device);
+          capture.take(*batch, stream_);
+        }
+        stream_.wait();
+        ASSERT_EQ(capture.batches.size(), requests_.size());
+        for (std::size_t b = 0; b < requests_.size(); ++b) {
+          Batch batch = capture.batches[b];
+          EXPECT_EQ(batch.layout.place, GetParam().features);
+          batch.data = capture.slabs[b].data();
+          test::expect_reference_batch(batch, dataset_, kFanouts, requests_[b]);
+        }
+        EXPECT_GT(loader.stats().transfer_seconds, 0);
+      }
+      if (HasFailure()) return;
+    }
+}
+
+std::string name_of(const Places& places) {
+  const std::array features{"host", "device", "cached"};  // as FeaturePlace has them
+  return std::string("features_") + features[static_cast<std::size_t>(places.features)] +
+         (places.is_graph_on_device ? "_graph_device" : "_graph_host");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BatchLoaderPlaces,
+                         ::testing::Values(Places{FeaturePlace::kHost, false}, Places{FeaturePlace::kDevice, false},
+                                           Places{FeaturePlace::kCached, false}, Places{FeaturePlace::kHost, true},
+                                           Places{FeaturePlace::kDevice, true}, Places{FeaturePlace::kCached, true}),
+                         [](const auto& test) { return name_of(test.param); });
+
+TEST_F(BatchLoaderOnDevice, ACacheOfNoneOrOfAllRowsGivesTheSameBatches) {
+  for (const std::size_t num_cached : {std::size_t{0}, dataset_.num_nodes()}) {
+    const FeatureCache cache(dataset_, num_cached);
+    LoaderOptions chosen = options(2, 4);
+    chosen.feature_cache = &cache;
+    BatchLoader loader(dataset_, chosen);
+    loader.start(requests_);
+    Capture capture;
+    while (const Batch* batch = loader.next(stream_.get())) capture.take(*batch, stream_);
+    stream_.wait();
+    ASSERT_EQ(capture.batches.size(), requests_.size());
+    for (std::size_t b = 0; b < requests_.size(); ++b) {
+      Batch batch = capture.batches[b];
+      batch.data = capture.slabs[b].data();
+      test::expect_reference_batch(batch, dataset_, kFanouts, requests_[b]);
+    }
+  }
+}
+
+// More than one piece of the upload, and a last one that is not full.
+TEST(DeviceFeaturesTest, HoldsEveryRow) {
+  const std::size_t num_rows = 200'003, row_bytes = 1000;
+  std::vector<std::byte> rows(num_rows * row_bytes), read(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::byte>((i * 2654435761u) >> 13);
+  const DeviceFeatures features({.data = rows.data(), .num_rows = num_rows, .row_bytes = row_bytes});
+  EXPECT_EQ(features.table().num_rows, num_rows);
+  EXPECT_EQ(features.table().row_bytes, row_bytes);
+  cuda_check(cudaMemcpy(read.data(), features.table().data, read.size(), cudaMemcpyDeviceToHost));
+  EXPECT_EQ(read, rows);
+}
+
+TEST(DeviceFeaturesTest, HoldsTheRowsAskedForInTheirOrder) {
+  const std::size_t num_rows = 120'000, row_bytes = 1000;
+  std::vector<std::byte> rows(num_rows * row_bytes), expected, read;
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::byte>((i * 2654435761u) >> 13);
+  std::vector<NodeId> chosen;
+  for (std::size_t i = 0; i < 100'001; ++i) chosen.push_back(static_cast<NodeId>(i * 7919 % num_rows));
+  const RowTable table{.data = rows.data(), .num_rows = num_rows, .row_bytes = row_bytes};
+  const DeviceFeatures features(table, chosen);
+  EXPECT_EQ(features.table().num_rows, chosen.size());
+  expected.resize(chosen.size() * row_bytes);
+  read.resize(expected.size());
+  gather_rows_reference(table, chosen.data(), chosen.size(), expected.data());
+  cuda_check(cudaMemcpy(read.data(), features.table().data, read.size(), cudaMemcpyDeviceToHost));
+  EXPECT_EQ(read, expected);
+}
+
+TEST(DeviceFeaturesTest, SaysWhatToDoWhenTheyDoNotFit) {
+  const std::byte nothing{};
+  try {
+    const DeviceFeatures features({.data = &nothing, .num_rows = std::size_t{1} << 40, .row_bytes = 256});
+    FAIL() << "256 TiB fitted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kDeviceMemory);
+    EXPECT_NE(std::string(error.what()).find("--features host"), std::string::npos);
+  }
+}
+
+// The kernel reads its slab long after next() has returned the following batches: only the events protect it.
+TEST_F(BatchLoaderOnDevice, TheHostRunsAheadWhileSlabsWaitForTheirKernels) {
+  BatchLoader loader(dataset_, options(4, 6));
+  const std::size_t largest = warm_up(loader);
+  const auto memory = make_pinned_array<std::byte>(largest * requests_.size());
+  std::vector<Batch> batches;
+  loader.start(requests_);
+  while (const Batch* batch = loader.next(stream_.get())) {
+    std::byte* const seen = memory.get() + largest * batches.size();
+    spin(2'000'000, stream_.get());  // about a millisecond
+    cuda_check(cudaMemcpyAsync(seen, batch->data, batch->layout.bytes, cudaMemcpyDeviceToHost, stream_.get()));
+    batches.push_back(*batch);
+    batches.back().data = seen;
+  }
+  EXPECT_EQ(cudaStreamQuery(stream_.get()), cudaErrorNotReady) << "the host was ahead";
+  stream_.wait();
+  for (std::size_t b = 0; b < batches.size(); ++b)
+    test::expect_reference_batch(batches[b], dataset_, kFanouts, requests_[b]);
+}
+
+TEST_F(BatchLoaderOnDevice, NextDoesNotWaitForTheGpu) {
+  BatchLoader loader(dataset_, options(2, 8));
+  (void)warm_up(loader);
+  loader.start(requests_);
+  ASSERT_NE(loader.next(stream_.get()), nullptr);
+  spin(2'000'000'000, stream_.get());  // about a second
+  const Timer timer;
+  ASSERT_NE(loader.next(stream_.get()), nullptr);
+  EXPECT_LT(timer.seconds(), 0.5);
+  EXPECT_EQ(cudaStreamQuery(stream_.get()), cudaErrorNotReady) << "the kernel was still running";
+  loader.stop();
+  stream_.wait();
+}
+
+TEST_F(BatchLoaderOnDevice, EpochsReuseTheirMemory) {
+  BatchLoader loader(dataset_, options(3, 5));
+  std::set<std::byte*> warm;
+  for (int epoch = 0; epoch < 10; ++epoch) {
+    std::set<std::byte*> slabs;
+    loader.start(requests_);
+    while (const Batch* batch = loader.next(stream_.get())) slabs.insert(batch->data);
+    if (epoch == 0) continue;  // sizes settle
+    if (warm.empty()) warm = slabs;
+    EXPECT_EQ(slabs, warm);
+    EXPECT_EQ(slabs.size(), 3u) << "slots - workers + 1";
+  }
+}
+
+TEST_F(BatchLoaderOnDevice, ErrorsAndEarlyEndsLeaveItUsable) {
+  const std::vector<NodeId> outside{static_cast<NodeId>(dataset_.num_nodes())};
+  std::vector<BatchRequest> requests = requests_;
+  requests[3].seeds = outside;
+  BatchLoader loader(dataset_, options(4, 6));
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    loader.start(requests);
+    for (int i = 0; i < 3; ++i) ASSERT_NE(loader.next(stream_.get()), nullptr);
+    EXPECT_THROW(loader.next(stream_.get()), Error);
+    loader.start(requests_);
+    ASSERT_NE(loader.next(stream_.get()), nullptr);
+    spin(2'000'000, stream_.get());
+    loader.stop();
+  }
+  Capture capture;
+  loader.start(requests_);
+  while (const Batch* batch = loader.next(stream_.get())) capture.take(*batch, stream_);
+  stream_.wait();
+  for (std::size_t b = 0; b < requests_.size(); ++b) {
+    Batch batch = capture.batches[b];
+    batch.data = capture.slabs[b].data();
+    test::expect_reference_batch(batch, dataset_, kFanouts, requests_[b]);
+  }
+}
+
+}  // namespace
+}  // namespace salient

@@ -1,0 +1,99 @@
+// tests/models/golden/models_golden_test.cpp - logits, loss and gradients equal PyG's; scripts/make_golden.py wrote the files.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "engine/train/tensor_file.h"
+#include "models/model.h"
+
+namespace salient {
+namespace {
+
+/// One golden file.
+class Golden {
+ public:
+  explicit Golden(const std::filesystem::path& path) : file_(path) {}
+
+  std::string text(const std::string& key) const { return file_.view().metadata.at(key); }
+  int number(const std::string& key) const { return std::stoi(text(key)); }
+  at::Tensor tensor(const std::string& name) const {
+    const TensorInfo* info = file_.view().find(name);
+    if (info == nullptr) throw std::runtime_error(file_.name() + " lacks " + name);
+    return tensor_of(*info);
+  }
+  /// Names that start so, without that start.
+  std::vector<std::string> names_under(const std::string& start) const {
+    std::vector<std::string> names;
+    for (const TensorInfo& info : file_.view().tensors)
+      if (info.name.starts_with(start)) names.push_back(info.name.substr(start.size()));
+    return names;
+  }
+
+  BatchView batch() const {
+    BatchView batch{tensor("x"), tensor("y"), {}, {}};
+    batch.nodes = at::arange(batch.x.size(0), at::kInt);
+    for (int i = 0; i < number("num_layers"); ++i) {
+      const std::string hop = "hop." + std::to_string(i);
+      const at::Tensor indptr = tensor(hop + ".indptr");
+      batch.hops.push_back(
+          {indptr.numel() - 1, tensor(hop + ".num_src").item<int>(), indptr, tensor(hop + ".indices")});
+    }
+    return batch;
+  }
+
+  std::shared_ptr<Model> model() const {
+    ModelOptions options;
+    options.model = text("model"), options.hidden_dim = number("hidden_dim"), options.dropout = 0;
+    options.num_layers = number("num_layers"), options.num_classes = number("num_classes");
+    const auto has = [&](const char* key) { return file_.view().metadata.contains(key); };
+    if (has("heads")) options.heads = number("heads");
+    if (has("norm")) options.norm = text("norm");
+    if (has("residual")) options.residual = text("residual") == "True";
+    if (has("aggr")) options.aggr = text("aggr");
+    if (has("jk")) options.jk = text("jk");
+    options.in_dim = static_cast<int>(tensor("x").size(1));
+    const auto model = make_model(options);
+    const NamedTensors state = state_of(*model);
+    EXPECT_EQ(state.size(), names_under("state.").size());
+    for (auto [name, value] : state) value.copy_(tensor("state." + name));
+    return model;
+  }
+
+ private:
+  SafetensorsFile file_;
+};
+
+class ModelsGolden : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ModelsGolden, EqualsPyG) {
+  const Golden golden(std::filesystem::path(SALIENT_GOLDEN_FOLDER) / (std::string(GetParam()) + ".safetensors"));
+  ASSERT_EQ(golden.text("magic"), "salient golden");
+  ASSERT_EQ(golden.text("version"), "1");
+  const double tolerance = std::stod(golden.text("tolerance"));
+  const auto expect_close = [&](const at::Tensor& actual, const std::string& name) {
+    const at::Tensor expected = golden.tensor(name).to(at::kDouble), found = actual.to(at::kDouble);
+    EXPECT_TRUE(at::allclose(found, expected, tolerance, tolerance))
+        << name << ": off by " << (found - expected).abs().max().item<double>();
+  };
+
+  const auto model = golden.model();
+  const BatchView batch = golden.batch();
+  const at::Tensor logits = model->forward(batch, {1, 0, batch.nodes});
+  const at::Tensor loss = at::nll_loss(at::log_softmax(logits, -1), batch.y.to(at::kLong));
+  loss.backward();
+  expect_close(logits, "logits");
+  expect_close(loss, "loss");
+  for (const std::string& name : golden.names_under("grad."))
+    expect_close(model->named_parameters()[name].grad(), "grad." + name);
+  for (const std::string& name : golden.names_under("updated."))
+    expect_close(model->named_buffers()[name], "updated." + name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, ModelsGolden,
+                         ::testing::Values("sage_f32", "sage_f16", "gat", "gat_heads", "gin", "sage_ri", "gcn",
+                                           "sage_max", "gatv2", "gatv2_heads", "sage_layer_norm", "gat_batch_norm",
+                                           "gin_residual"));
+
+}  // namespace
+}  // namespace salient

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Loads the models that write_models saved into PyG's layers and expects the same logits. Run by ctest.
+
+    tests/models/golden/pyg_roundtrip.py path/to/write_models
+
+Needs torch, torch_geometric and safetensors: folders in SALIENT_PYG_PATH come first on Python's path. Exit code 77 (skipped) without
+them.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path[:0] = [p for p in os.environ.get("SALIENT_PYG_PATH", "").split(os.pathsep) if p]
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
+try:
+    import torch
+    import torch_geometric
+    from safetensors import safe_open
+    from safetensors.torch import load_file
+except ImportError as error:
+    print(f"skipped: {error}; set SALIENT_PYG_PATH to folders with torch, torch_geometric and safetensors")
+    sys.exit(77)
+import make_golden
+
+
+def basic_model(name, dims, options):
+    """PyG's own model for these options, if it has one."""
+    norm = {"none": None, "layer": torch.nn.LayerNorm(dims[1]), "batch": torch.nn.BatchNorm1d(dims[1])}[options["norm"]]
+    common = dict(in_channels=dims[0], hidden_channels=dims[1], num_layers=len(dims) - 1, out_channels=dims[-1], norm=norm,
+                  jk=None if options["jk"] == "none" else options["jk"])
+    if options["residual"]:
+        return None
+    if name == "sage":
+        return torch_geometric.nn.GraphSAGE(**common, aggr=options["aggr"], bias=False)
+    if name == "gat" and options["jk"] != "none":
+        return torch_geometric.nn.GAT(**common, heads=options["heads"], bias=False)
+    if name == "gatv2" and options["jk"] != "none":
+        return torch_geometric.nn.GAT(**common, heads=options["heads"], v2=True)
+    return None
+
+
+def check(folder, name):
+    batch = load_file(folder / f"{name}.batch.safetensors")
+    with safe_open(folder / f"{name}.batch.safetensors", "pt") as file:
+        told = file.metadata()
+    dims = [int(d) for d in told["dims"].split(",")]
+    options = {"norm": told["norm"], "residual": told["residual"] == "True", "jk": told["jk"]}
+    if told["model"] in ("gat", "gatv2"):
+        options["heads"] = int(told["heads"])
+    if told["model"] == "sage":
+        options["aggr"] = told["aggr"]
+    state = load_file(folder / f"{name}.model.safetensors")
+    model = make_golden.MODELS[told["model"]](dims, **({} if told["model"] == "sage-ri" else options))
+    model.load_state_dict(state, strict=True)
+    model.eval()
+    hops = []
+    for i in range(len(dims) - 1):
+        indptr, indices = batch[f"hop.{i}.indptr"].long(), batch[f"hop.{i}.indices"].long()
+        hops.append((len(indptr) - 1, None, indptr, indices))
+    error = (model(batch["x"], hops) - batch["logits"]).abs().max().item()
+    print(f"{name}: logits differ by at most {error:.1e}")
+    basic = basic_model(told["model"], dims, options)
+    if basic is None:
+        return error <= 1e-5
+    basic.load_state_dict(state, strict=True)
+    basic.eval()
+    indptr, indices = batch["hop.0.indptr"].long(), batch["hop.0.indices"].long()
+    edges = torch.stack([indices, torch.repeat_interleave(torch.arange(len(indptr) - 1), indptr.diff())])
+    basic_error = (basic(batch["x"], edges) - batch["logits"]).abs().max().item()
+    print(f"{name}: logits of PyG's {type(basic).__name__} differ by at most {basic_error:.1e}")
+    return max(error, basic_error) <= 1e-5
+
+
+with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+    subprocess.run([sys.argv[1], folder], check=True)
+    names = sorted(p.name.split(".")[0] for p in pathlib.Path(folder).glob("*.model.safetensors"))
+    print(f"torch {torch.__version__}, torch_geometric {torch_geometric.__version__}")
+    results = [check(pathlib.Path(folder), name) for name in names]
+sys.exit(0 if results and all(results) else 1)

@@ -1,0 +1,56 @@
+// tests/models/golden/write_models.cpp - writes each model's state, a batch and its logits into a folder, for pyg_roundtrip.py.
+#include <ATen/ATen.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "core/error.h"
+#include "engine/train/tensor_file.h"
+#include "models/model.h"
+#include "tests/support/batch_views.h"
+
+namespace salient {
+namespace {
+
+constexpr int kInDim = 10, kHidden = 16, kClasses = 4;
+
+void write_model(const std::string& name, ModelOptions options, const std::filesystem::path& folder) {
+  options.in_dim = kInDim, options.hidden_dim = kHidden, options.num_classes = kClasses;
+  const auto model = make_model(options);
+  model->eval();
+  BatchView batch = test::random_batch({60, 60}, kInDim, kClasses, 1);  // a whole graph, three times
+  batch.hops.assign(3, batch.hops[0]);
+  NamedTensors tensors{{"x", batch.x}, {"logits", model->forward(batch, {1, 0, batch.nodes})}};
+  for (std::size_t i = 0; i < batch.hops.size(); ++i) {
+    const std::string hop = "hop." + std::to_string(i);
+    tensors.emplace_back(hop + ".indptr", batch.hops[i].indptr);
+    tensors.emplace_back(hop + ".indices", batch.hops[i].indices);
+  }
+  const TensorMetadata dims{{"dims", "10,16,16,4"},
+                            {"model", options.model},
+                            {"norm", options.norm},
+                            {"residual", options.residual ? "True" : "False"},
+                            {"jk", options.jk},
+                            {"aggr", options.aggr},
+                            {"heads", std::to_string(options.heads)}};
+  save_tensors(folder / (name + ".batch.safetensors"), tensors, dims);
+  save_tensors(folder / (name + ".model.safetensors"), state_of(*model), {{"format", "pt"}});
+}
+
+}  // namespace
+}  // namespace salient
+
+int main(int argc, char** argv) {
+  try {
+    salient::require(argc == 2, "usage: write_models FOLDER");
+    for (const std::string& name : salient::model_names()) salient::write_model(name, {.model = name}, argv[1]);
+    salient::write_model("sage-layer-cat", {.model = "sage", .norm = "layer", .jk = "cat"}, argv[1]);
+    salient::write_model("sage-max-batch", {.model = "sage", .norm = "batch", .aggr = "max"}, argv[1]);
+    salient::write_model("gat-heads", {.model = "gat", .norm = "batch", .jk = "max", .heads = 4}, argv[1]);
+    salient::write_model("gatv2-heads", {.model = "gatv2", .norm = "layer", .jk = "cat", .heads = 4}, argv[1]);
+    salient::write_model("gin-residual", {.model = "gin", .norm = "layer", .residual = true, .jk = "cat"}, argv[1]);
+    return 0;
+  } catch (...) {
+    return salient::report_current_exception("write_models");
+  }
+}

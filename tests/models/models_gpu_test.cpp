@@ -1,0 +1,110 @@
+// tests/models/models_gpu_test.cpp - a training step of every model on the device equals the host's, on a non-default stream.
+#include <ATen/ATen.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#include <gtest/gtest.h>
+
+#include "models/model.h"
+#include "models/ops/flag_loss.h"
+#include "models/ops/operators.h"
+#include "models/precision.h"
+#include "tests/support/batch_views.h"
+
+namespace salient {
+namespace {
+
+std::shared_ptr<Model> model_on(const std::string& name, at::Device device) {
+  ModelOptions options;
+  options.model = name, options.in_dim = 24, options.hidden_dim = 32, options.num_classes = 5;
+  const auto model = make_model(options);
+  model->to(device);
+  return model;
+}
+
+at::Tensor step(Model& model, const BatchView& batch) {
+  const at::Tensor logits = model.forward(batch, {1, 2, batch.nodes});
+  at::nll_loss(at::log_softmax(logits, -1), batch.y.to(at::kLong)).backward();
+  return logits.detach();
+}
+
+TEST(ModelsOnDevice, TrainAsOnTheHost) {
+  const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  for (const std::string& name : model_names())
+    for (const at::ScalarType type : {at::kFloat, at::kHalf}) {
+      BatchView batch = test::random_batch({900, 300, 90, 20}, 24, 5, 1);
+      batch.x = batch.x.to(type);
+      const auto on_host = model_on(name, at::kCPU), on_device = model_on(name, at::kCUDA);
+      const at::Tensor expected = step(*on_host, batch), actual = step(*on_device, test::to(batch, at::kCUDA));
+      EXPECT_TRUE(at::allclose(actual.cpu(), expected, 1e-4, 1e-4)) << name;
+      for (const auto& item : on_host->named_parameters())
+        EXPECT_TRUE(
+            at::allclose(on_device->named_parameters()[item.key()].grad().cpu(), item.value().grad(), 1e-3, 1e-4))
+            << name << " " << item.key();
+    }
+}
+
+TEST(FlagLossOnDevice, IsThatOfTheHostWithItsGradient) {
+  const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  const at::Tensor logits = at::randn({300, 112}) * 4, flags = at::randint(-1, 2, {300, 112}, at::kChar);
+  const auto run = [&](at::Device device) {
+    const at::Tensor z = logits.to(device).clone().requires_grad_();
+    const at::Tensor sums = at::zeros({5, 2}, at::TensorOptions(device).dtype(at::kDouble));
+    const at::Tensor loss = flag_loss_sum(z, flags.to(device), 0.1, sums[3]);
+    (loss / 7).backward();
+    return std::vector<at::Tensor>{loss.detach().cpu(), sums.cpu(), z.grad().cpu()};
+  };
+  const auto expected = run(at::kCPU), actual = run(at::kCUDA);
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(at::allclose(actual[i], expected[i], 1e-5, 1e-6)) << i;
+}
+
+// Products of rounded inputs, summed in f32: near the exact ones, not equal to them.
+TEST(PrecisionOnDevice, RoundsInputsOfProductsAndNothingElse) {
+  const at::Tensor x = at::randn({300, 64}).to(at::kCUDA), weight = at::randn({32, 64}).to(at::kCUDA),
+                   bias = at::randn({32}).to(at::kCUDA), grad = at::randn({300, 32}).to(at::kCUDA);
+  const auto run = [&](Precision precision) {
+    set_precision(precision);
+    std::vector<at::Tensor> inputs;
+    for (const at::Tensor& t : {x, weight, bias}) inputs.push_back(t.clone().requires_grad_());
+    const at::Tensor y = salient::linear(inputs[0], inputs[1], inputs[2]);
+    EXPECT_EQ(y.scalar_type(), at::kFloat);
+    y.backward(grad);
+    set_precision(Precision::kFp32);
+    return std::vector<at::Tensor>{y.detach(), inputs[0].grad(), inputs[1].grad(), inputs[2].grad()};
+  };
+  const auto exact = run(Precision::kFp32);
+  for (const Precision precision : {Precision::kTf32, Precision::kBf16}) {
+    const auto rounded = run(precision);
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      const double error = ((rounded[i] - exact[i]).norm() / exact[i].norm()).item<double>();
+      EXPECT_LT(error, precision == Precision::kTf32 ? 2e-3 : 1e-2) << i;
+      EXPECT_EQ(error > 0, i < 3) << i << ": all but the bias' gradient, a plain sum, are rounded";
+    }
+  }
+  EXPECT_TRUE(run(Precision::kFp32)[0].equal(exact[0])) << "set back";
+}
+
+TEST(PrecisionOnDevice, TakesHalfPrecisionFeaturesAsTheyAre) {
+  const at::Tensor x = at::randn({50, 16}).to(at::kCUDA).to(at::kHalf), weight = at::randn({8, 16}).to(at::kCUDA);
+  const at::Tensor exact = salient::linear(x, weight, at::Tensor());
+  set_precision(Precision::kBf16);
+  const at::Tensor rounded = salient::linear(x, weight, at::Tensor());
+  set_precision(Precision::kFp32);
+  EXPECT_LT(((rounded - exact).norm() / exact.norm()).item<double>(), 1e-2);
+}
+
+TEST(ModelsOnDevice, AreDeterministicIfAskedToBe) {
+  const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  set_deterministic(true);
+  const BatchView batch = test::to(test::random_batch({9000, 3000, 900, 200}, 24, 5, 1), at::kCUDA);
+  for (const std::string& name : model_names()) {
+    const auto once = model_on(name, at::kCUDA), again = model_on(name, at::kCUDA);
+    EXPECT_TRUE(at::equal(step(*once, batch), step(*again, batch))) << name;
+    for (const auto& item : once->named_parameters())
+      EXPECT_TRUE(at::equal(again->named_parameters()[item.key()].grad(), item.value().grad()))
+          << name << " " << item.key();
+  }
+  set_deterministic(false);
+}
+
+}  // namespace
+}  // namespace salient

@@ -1,0 +1,223 @@
+// tests/prepare/importers/edges_importer_test.cpp - edge lists as people have them, and what is wrong with the others.
+#include "prepare/importers/edges_importer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "core/half.h"
+#include "tests/support/archives.h"
+#include "tests/support/scratch.h"
+
+namespace salient {
+namespace {
+
+using test::Scratch, test::write_bytes;
+
+using Ids = std::vector<NodeId>;
+
+/// An array file with any dtype and order, as other programs write it.
+template <class T>
+std::filesystem::path write_npy(const std::filesystem::path& path, const std::string& dtype, const std::string& shape,
+                                const std::vector<T>& values, bool is_fortran = false) {
+  std::string text = "{'descr': '" + dtype + "', 'fortran_order': " + (is_fortran ? "True" : "False") +
+                     ", 'shape': " + shape + ", }\n";
+  std::string bytes("\x93NUMPY\x01", 7);
+  bytes += '\0' + test::u16(text.size()) + text;
+  bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+  return write_bytes(path, bytes);
+}
+
+RawGraph imported_text(const std::string& text, std::vector<int> columns = {}) {
+  const Scratch scratch;
+  return import_edges({.edges = write_bytes(scratch / "graph.txt", text), .columns = std::move(columns)});
+}
+
+TEST(EdgesImporter, ReadsTheUsualTexts) {
+  for (const std::string& text :
+       {std::string("0 1\n1 2\n2 0\n"), std::string("# SNAP\n# FromNodeId\tToNodeId\n0\t1\n1\t2\n2\t0"),
+        std::string("source,target\r\n0,1\r\n1,2\r\n2,0\r\n"), std::string("% konect\n 0 1 \n\n1  2\n2\t 0\n"),
+        std::string("from to\n0 , 1\n1 ,2\n2, 0\n"), test::gzip("0 1\n1 2\n2 0\n")}) {
+    const RawGraph graph = imported_text(text);
+    EXPECT_EQ(graph.sources, (Ids{0, 1, 2})) << text;
+    EXPECT_EQ(graph.destinations, (Ids{1, 2, 0})) << text;
+    EXPECT_EQ(graph.num_nodes, 3u);
+    EXPECT_TRUE(graph.original_ids.empty());
+    EXPECT_TRUE(graph.symmetrise);
+    EXPECT_EQ(graph.name, "graph");
+  }
+}
+
+TEST(EdgesImporter, ManyBlocksOfLinesKeepTheirOrder) {
+  std::string text;
+  for (int m = 0; m < 400'000; ++m) text += std::to_string(m) + " " + std::to_string((m * 7) % 400'000) + "\n";
+  const RawGraph graph = imported_text(text);
+  ASSERT_EQ(graph.sources.size(), 400'000u);
+  for (NodeId m = 0; m < 400'000; ++m) ASSERT_EQ(graph.sources[m], m);
+}
+
+TEST(EdgesImporter, TakesTheChosenColumns) {
+  const RawGraph graph = imported_text("0.5,0,x,1\n0.25,1,y,2\n", {3, 1});
+  EXPECT_EQ(graph.sources, (Ids{1, 2}));
+  EXPECT_EQ(graph.destinations, (Ids{0, 1}));
+}
+
+TEST(EdgesImporter, RenumbersIdsWithGaps) {
+  const RawGraph graph = imported_text("9000000000 5\n5 70\n");
+  EXPECT_EQ(graph.num_nodes, 3u);
+  EXPECT_EQ(graph.original_ids, (std::vector<std::uint64_t>{5, 70, 9000000000}));
+  EXPECT_EQ(graph.sources, (Ids{2, 0}));
+  EXPECT_EQ(graph.destinations, (Ids{0, 1}));
+}
+
+TEST(EdgesImporter, RefusesOtherTextsNamingTheLine) {
+  EXPECT_COMPLAINT(imported_text("0 1\n1 2 3\n"), 65, "line 2: 3 columns");
+  EXPECT_COMPLAINT(imported_text("0 1\n1\n"), 65, "line 2: 1 columns");
+  EXPECT_COMPLAINT(imported_text("0 1\n1 -2\n"), 65, "line 2: '-2' is not a node id");
+  EXPECT_COMPLAINT(imported_text("0 1\n1 2.0\n"), 65, "line 2: '2.0' is not a node id");
+  EXPECT_COMPLAINT(imported_text("0 1\n1,\n"), 65, "line 2: '' is not a node id");
+  EXPECT_COMPLAINT(imported_text("0 1\n1,2,\n"), 65, "line 2: 3 columns");
+  EXPECT_COMPLAINT(imported_text("0 1\n1,,2\n"), 65, "line 2: 3 columns");
+  EXPECT_COMPLAINT(imported_text("a b\nc d\n"), 65, "line 2: 'c' is not a node id");
+  EXPECT_COMPLAINT(imported_text("0 1\n1 18446744073709551616\n"), 65, "line 2");
+  EXPECT_COMPLAINT(imported_text("0 1 2\n", {0, 5}), 65, "line 1: only 3 columns");
+  EXPECT_COMPLAINT(imported_text("1.0,2.0\n1,2\n"), 65, "line 1: '1.0' is not a node id");
+  EXPECT_COMPLAINT(imported_text("1;2\n1,2\n"), 65, "line 1: 1 columns");
+  for (const char* line : {" -1 -2", "+1 +2", ".5 .5", "1a 2b"})
+    EXPECT_COMPLAINT(imported_text(std::string("# from to\n") + line + "\n1 2\n"), 65, "line 2: ");
+  EXPECT_COMPLAINT(imported_text("# nothing\n"), 65, "no edge");
+  EXPECT_COMPLAINT(import_edges({.edges = "/nonexistent/graph.txt"}), 66, "/nonexistent/graph.txt");
+}
+
+TEST(EdgesImporter, ReadsArraysInBothLayouts) {
+  const Scratch scratch;
+  const auto edges_of = [&](const char* dtype, const char* shape, const auto& values, bool is_fortran = false) {
+    const RawGraph graph = import_edges({.edges = write_npy(scratch / "edges.npy", dtype, shape, values, is_fortran)});
+    return std::pair(graph.sources, graph.destinations);
+  };
+  const std::pair expected(Ids{0, 1, 2}, Ids{1, 2, 0});
+  EXPECT_EQ(edges_of("<i8", "(2, 3)", std::vector<std::int64_t>{0, 1, 2, 1, 2, 0}), expected);
+  EXPECT_EQ(edges_of("<u2", "(3, 2)", std::vector<std::uint16_t>{0, 1, 1, 2, 2, 0}), expected);
+  EXPECT_EQ(edges_of("<i4", "(3, 2)", std::vector<std::int32_t>{0, 1, 2, 1, 2, 0}, true), expected);
+  EXPECT_EQ(edges_of("<i4", "(2, 3)", std::vector<std::int32_t>{0, 1, 1, 2, 2, 0}, true), expected);
+  EXPECT_EQ(edges_of("|u1", "(2, 2)", std::vector<std::uint8_t>{0, 1, 1, 0}), (std::pair(Ids{0, 1}, Ids{1, 0})));
+  EXPECT_COMPLAINT(edges_of("<f4", "(2, 1)", std::vector<float>{0, 1}), 65, "integers [2, E] or [E, 2]");
+  EXPECT_COMPLAINT(edges_of("<i4", "(3, 1)", std::vector<std::int32_t>{0, 1, 2}), 65, "integers [2, E] or [E, 2]");
+  EXPECT_COMPLAINT(edges_of("<i4", "(2, 1)", std::vector<std::int32_t>{0, -1}), 65, "entry 1 is -1");
+}
+
+class EdgesWithNodeFiles : public ::testing::Test {
+ protected:
+  EdgesWithNodeFiles() {
+    options_.edges = write_bytes(scratch_ / "edges.csv", "0,1\n1,3\n");
+    options_.features =
+        write_npy(scratch_ / "x.npy", "<f8", "(5, 2)", std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+    options_.labels = write_npy(scratch_ / "y.npy", "<f4", "(5, 1)", std::vector<float>{0, 1, NAN, 2, -1});
+  }
+  Scratch scratch_;
+  EdgesOptions options_{};
+};
+
+TEST_F(EdgesWithNodeFiles, IdsAreRowNumbers) {
+  const RawGraph graph = import_edges(options_);
+  EXPECT_EQ(graph.num_nodes, 5u) << "nodes 2 and 4 have no edge and are there all the same";
+  EXPECT_EQ(graph.labels, (std::vector<std::int32_t>{0, 1, -1, 2, -1}));
+  EXPECT_EQ(graph.num_classes, 3);
+  EXPECT_EQ(graph.features.dim, 2);
+  std::uint16_t last = 0;
+  std::memcpy(&last, graph.features.rows.data() + 18, 2);
+  EXPECT_EQ(half_to_float(last), 9.0F);
+  write_bytes(scratch_ / "edges.csv", "0,1\n1,5\n");
+  EXPECT_COMPLAINT(import_edges(options_), 65, "line 2: node 5, the graph has 5");
+}
+
+TEST_F(EdgesWithNodeFiles, FortranOrderIsTheSameMatrix) {
+  const std::vector<std::byte> expected = import_edges(options_).features.rows;
+  options_.features =
+      write_npy(scratch_ / "x.npy", "<i4", "(5, 2)", std::vector<std::int32_t>{0, 2, 4, 6, 8, 1, 3, 5, 7, 9}, true);
+  EXPECT_EQ(import_edges(options_).features.rows, expected);
+}
+
+TEST_F(EdgesWithNodeFiles, SplitsAreIdsOrMasksOrFractions) {
+  options_.train = write_npy(scratch_ / "train.npy", "<i8", "(2,)", std::vector<std::int64_t>{3, 0});
+  options_.test = write_npy(scratch_ / "test.npy", "|b1", "(5,)", std::vector<std::uint8_t>{0, 1, 0, 0, 1});
+  EXPECT_EQ(import_edges(options_).train, (Ids{3, 0}));
+  EXPECT_EQ(import_edges(options_).test, (Ids{1, 4}));
+  const EdgesOptions good = options_;
+  options_.valid = write_npy(scratch_ / "valid.npy", "<i8", "(1,)", std::vector<std::int64_t>{5});
+  EXPECT_COMPLAINT(import_edges(options_), 65, "valid.npy: position 0: node 5");
+  options_.valid = write_npy(scratch_ / "valid.npy", "<i8", "(1,)", std::vector<std::int64_t>{3});
+  EXPECT_COMPLAINT(import_edges(options_), 65, "train.npy too");
+  options_ = good;
+  options_.train = write_npy(scratch_ / "train.npy", "<i8", "(1,)", std::vector<std::int64_t>{2});
+  EXPECT_COMPLAINT(import_edges(options_), 65, "train.npy: position 0: node 2 is for training but has no label");
+  options_.train = write_npy(scratch_ / "train.npy", "|b1", "(4,)", std::vector<std::uint8_t>{1, 0, 0, 0});
+  EXPECT_COMPLAINT(import_edges(options_), 65, "a mask of 4 for 5 nodes");
+  options_ = good;
+  options_.split = {0.6, 0.2, 0.2};
+  EXPECT_COMPLAINT(import_edges(options_), 2, "not both");
+  options_.train.clear();
+  options_.test.clear();
+  const RawGraph graph = import_edges(options_);
+  EXPECT_EQ(graph.train.size() + graph.valid.size() + graph.test.size(), 3u) << "the labelled nodes";
+  for (const Ids* part : {&graph.train, &graph.valid, &graph.test})
+    for (const NodeId id : *part) EXPECT_GE(graph.labels[id], 0);
+  EXPECT_EQ(graph.train.size(), 1u);
+}
+
+TEST_F(EdgesWithNodeFiles, SeveralColumnsOfLabelsAreALabelEach) {
+  const std::vector<std::int8_t> expected = {0, 1, 1, 1, -1, -1, 0, 0, 1, -1};
+  options_.labels = write_npy(scratch_ / "y.npy", "|i1", "(5, 2)", expected);
+  const RawGraph graph = import_edges(options_);
+  EXPECT_EQ(graph.task, Task::kMultiLabel);
+  EXPECT_EQ(graph.num_classes, 2);
+  EXPECT_TRUE(graph.labels.empty());
+  EXPECT_EQ(graph.multi_labels, expected);
+  options_.labels = write_npy(scratch_ / "y.npy", "<f4", "(5, 2)",
+                              std::vector<float>{0, 1, NAN, 0, 1, 1, 1, NAN, 0, NAN}, true);  // column after column
+  EXPECT_EQ(import_edges(options_).multi_labels, expected);
+  options_.labels =
+      write_npy(scratch_ / "y.npy", "|b1", "(5, 2)", std::vector<std::uint8_t>{0, 1, 1, 1, 0, 0, 1, 0, 0, 0});
+  EXPECT_EQ(import_edges(options_).multi_labels, (std::vector<std::int8_t>{0, 1, 1, 1, 0, 0, 1, 0, 0, 0}));
+
+  options_.labels = write_npy(scratch_ / "y.npy", "|i1", "(5, 2)", expected);
+  options_.split = {0.5, 0.25, 0.25};
+  const RawGraph drawn = import_edges(options_);
+  EXPECT_EQ(drawn.train.size() + drawn.valid.size() + drawn.test.size(), 4u) << "node 2 has no known label";
+  options_.split.clear();
+  options_.train = write_npy(scratch_ / "train.npy", "<i8", "(1,)", std::vector<std::int64_t>{2});
+  EXPECT_COMPLAINT(import_edges(options_), 65, "train.npy: position 0: node 2 is for training but has no label");
+
+  const auto bad = [&](const char* dtype, const char* shape, const auto& values, const char* message) {
+    options_.labels = write_npy(scratch_ / "bad_y.npy", dtype, shape, values);
+    EXPECT_COMPLAINT(import_edges(options_), 65, message);
+  };
+  bad("<i8", "(5, 2)", std::vector<std::int64_t>{0, 1, 1, 1, 0, 3, 0, 0, 1, 0}, "bad_y.npy: node 2, label 1 is 3");
+  bad("<f4", "(5, 2)", std::vector<float>{0, 1, 1, 0.5, 0, 0, 0, 0, 1, 0}, "bad_y.npy: node 1, label 1 is 0.5");
+  bad("|i1", "(2, 5)", std::vector<std::int8_t>(10), "labels of 2 nodes");
+  bad("|i1", "(5, 2, 1)", std::vector<std::int8_t>(10), "labels [nodes], or [nodes, labels] of 0 and 1");
+  bad("|i1", "(5, 0)", std::vector<std::int8_t>(), "labels [nodes], or [nodes, labels] of 0 and 1");
+}
+
+TEST_F(EdgesWithNodeFiles, BadNodeFilesAreNamed) {
+  const EdgesOptions good = options_;
+  options_.labels = write_npy(scratch_ / "bad_y.npy", "<f4", "(5,)", std::vector<float>{0, 1, 0.5, 2, 1});
+  EXPECT_COMPLAINT(import_edges(options_), 65, "bad_y.npy: node 2 has label 0.5");
+  options_.labels = write_npy(scratch_ / "bad_y.npy", "<i8", "(5,)", std::vector<std::int64_t>{0, 1, -2, 2, 1});
+  EXPECT_COMPLAINT(import_edges(options_), 65, "bad_y.npy: node 2 has label -2");
+  options_.labels = write_npy(scratch_ / "bad_y.npy", "<i8", "(5,)", std::vector<std::int64_t>{0, 1, 1, 2000000000, 2});
+  EXPECT_COMPLAINT(import_edges(options_), 65, "bad_y.npy: node 3 has label 2000000000");
+  options_.labels = write_npy(scratch_ / "bad_y.npy", "<i8", "(4,)", std::vector<std::int64_t>{0, 1, 1, 2});
+  EXPECT_COMPLAINT(import_edges(options_), 65, "labels of 4 nodes");
+  options_ = good;
+  options_.features = write_npy(scratch_ / "x.npy", "<f4", "(5, 1)", std::vector<float>{0, 1, 70000, 3, 4});
+  EXPECT_COMPLAINT(import_edges(options_), 65, "row 2, column 0 is 70000");
+  options_.feature_type = FeatureType::kF32;
+  EXPECT_NO_THROW(import_edges(options_));
+  options_.features = write_npy(scratch_ / "x.npy", "<f4", "(5, 1)", std::vector<float>{0, 1, 2, 3, INFINITY});
+  EXPECT_COMPLAINT(import_edges(options_), 65, "row 4, column 0");
+}
+
+}  // namespace
+}  // namespace salient

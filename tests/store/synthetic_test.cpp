@@ -1,0 +1,190 @@
+// tests/store/synthetic_test.cpp - generated data are the same everywhere, well-formed, and learnable as promised.
+#include "store/synthetic.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "core/error.h"
+#include "core/files/file_io.h"
+#include "core/half.h"
+#include "store/dataset_checks.h"
+#include "store/dataset_summary.h"
+#include "store/index_permutation.h"
+
+namespace salient {
+namespace {
+
+std::string digest_text(const Dataset& dataset) {
+  std::string text;
+  const auto add = [&](auto span) { text += to_hex(digest_of(std::as_bytes(span)).xxh3); };
+  add(dataset.graph.indptr);
+  add(dataset.graph.indices);
+  add(dataset.labels);
+  add(dataset.train);
+  add(dataset.valid);
+  add(dataset.test);
+  add(std::span(dataset.features.data, dataset.features.num_rows * dataset.features.row_bytes));
+  return text;
+}
+
+TEST(IndexPermutation, GoesThereAndBackForEverySize) {
+  for (const std::uint64_t size : {1U, 2U, 3U, 5U, 16U, 100U, 1000U, 4097U}) {
+    const IndexPermutation permutation(size, {{3, 4}}, 5);
+    std::set<std::uint64_t> seen;
+    for (std::uint64_t i = 0; i < size; ++i) {
+      ASSERT_LT(permutation(i), size);
+      ASSERT_EQ(permutation.inverse(permutation(i)), i);
+      seen.insert(permutation(i));
+    }
+    EXPECT_EQ(seen.size(), size);
+  }
+  const IndexPermutation large(5'000'000'000, {{3, 4}}, 5);
+  for (std::uint64_t i = 4'999'999'000; i < 5'000'000'000; ++i) ASSERT_EQ(large.inverse(large(i)), i);
+}
+
+// 64 x 64 cells of (block of i, block of its image): chi-square with 63 x 63 degrees of freedom, mean 3969, deviation
+// 89; and the same for the images of neighbours, which must not stay neighbours. Keys are fixed: it cannot flake.
+TEST(IndexPermutation, ScattersEvenly) {
+  constexpr std::uint64_t kSize = 1 << 18, kCells = 64;
+  const IndexPermutation permutation(kSize, {{1, 2}}, 3);
+  std::vector<double> by_place(kCells * kCells), by_step(kCells * kCells);
+  for (std::uint64_t i = 0; i < kSize; ++i) {
+    const std::uint64_t image = permutation(i), next = permutation((i + 1) % kSize);
+    by_place[i * kCells / kSize * kCells + image * kCells / kSize] += 1;
+    by_step[image * kCells / kSize * kCells + next * kCells / kSize] += 1;
+  }
+  const double expected = static_cast<double>(kSize) / (kCells * kCells);
+  for (const auto& cells : {by_place, by_step}) {
+    double chi_square = 0;
+    for (const double seen : cells) chi_square += (seen - expected) * (seen - expected) / expected;
+    EXPECT_NEAR(chi_square, 3969, 5 * 89);
+  }
+}
+
+TEST(Synthetic, SameBytesForAnyThreadCountAndOtherBytesForAnotherSeed) {
+  SyntheticOptions options = synthetic_like("arxiv", 0.05);
+  const std::string expected = digest_text(make_synthetic_dataset(options, 1));
+  EXPECT_EQ(digest_text(make_synthetic_dataset(options, 2)), expected);
+  EXPECT_EQ(digest_text(make_synthetic_dataset(options, 4)), expected);
+  options.seed = 1;
+  EXPECT_NE(digest_text(make_synthetic_dataset(options)), expected);
+}
+
+TEST(Synthetic, GraphsKeepTheRulesOfAStore) {
+  for (const SyntheticOptions& options :
+       {synthetic_of_size(1, 1, 3, 1), synthetic_of_size(2, 1, 0, 2), synthetic_of_size(50, 8, 5, 3),
+        synthetic_of_size(3000, 40, 7, 20), synthetic_like("papers100M", 0.0005), synthetic_like("products", 0.001)}) {
+    SCOPED_TRACE(options.name + " " + std::to_string(options.num_nodes));
+    const Dataset dataset = make_synthetic_dataset(options);
+    const DatasetChecks checks("generated");
+    checks.check_indptr(dataset.graph.indptr, static_cast<std::uint64_t>(dataset.num_edges()));
+    checks.check_indices(dataset.graph);
+    checks.check_rows_ascend(dataset.graph, true);
+    checks.check_reverse_edges(dataset.graph);
+    checks.check_self_loops(dataset.graph, 0);
+    checks.check_labels(dataset.label_table(), dataset.num_classes);
+    const std::array splits = {SplitView{"train", dataset.train}, SplitView{"valid", dataset.valid},
+                               SplitView{"test", dataset.test}};
+    checks.check_splits(splits, dataset.label_table());
+    checks.check_finite(dataset.features, dataset.feature_type);
+  }
+}
+
+TEST(Synthetic, ShapeIsThatOfTheOriginal) {
+  SyntheticOptions options = synthetic_like("papers100M", 0.002);
+  options.feature_dim = 0;
+  const Dataset dataset = make_synthetic_dataset(options);
+  const DatasetSummary summary = summarise(dataset);
+  EXPECT_EQ(dataset.num_nodes(), 222'119u);
+  EXPECT_EQ(dataset.train.size(), 2414u);
+  EXPECT_EQ(dataset.num_classes, 172);
+  EXPECT_NEAR(summary.mean_degree, 29, 2.5);
+  EXPECT_LT(summary.median_degree, 16u);
+  EXPECT_GT(summary.max_degree, 5000u) << "a heavy tail";
+  std::uint64_t few = 0;
+  for (std::size_t v = 0; v < dataset.num_nodes(); ++v)
+    few += dataset.graph.indptr[v + 1] - dataset.graph.indptr[v] <= 5;
+  EXPECT_NEAR(static_cast<double>(few) / static_cast<double>(dataset.num_nodes()), 0.27, 0.04);
+  EXPECT_EQ(summary.unlabelled_nodes, dataset.num_nodes() - 2414 - 250 - 428) << "as in the original";
+}
+
+/// Test accuracy of the class mean nearest to `features`, which is what a linear model can do with them.
+double nearest_mean_accuracy(const Dataset& dataset, const std::vector<float>& features) {
+  const auto dim = static_cast<std::size_t>(dataset.feature_dim);
+  const auto num_classes = static_cast<std::size_t>(dataset.num_classes);
+  std::vector<double> mean(num_classes * dim), count(num_classes, 1e-9);
+  for (const NodeId v : dataset.train) {
+    const auto label = static_cast<std::size_t>(dataset.labels[v]);
+    count[label] += 1;
+    for (std::size_t j = 0; j < dim; ++j) mean[label * dim + j] += static_cast<double>(features[v * dim + j]);
+  }
+  for (std::size_t i = 0; i < mean.size(); ++i) mean[i] /= count[i / dim];
+  double right = 0;
+  for (const NodeId v : dataset.test) {
+    std::size_t best = 0;
+    double best_distance = INFINITY;
+    for (std::size_t c = 0; c < num_classes; ++c) {
+      double distance = 0;
+      for (std::size_t j = 0; j < dim; ++j) {
+        const double difference = static_cast<double>(features[v * dim + j]) - mean[c * dim + j];
+        distance += difference * difference;
+      }
+      if (distance < best_distance) best = c, best_distance = distance;
+    }
+    right += static_cast<std::size_t>(dataset.labels[v]) == best;
+  }
+  return right / static_cast<double>(dataset.test.size());
+}
+
+std::vector<float> averaged_with_neighbours(const Dataset& dataset, const std::vector<float>& features) {
+  const auto dim = static_cast<std::size_t>(dataset.feature_dim);
+  std::vector<float> averaged = features;
+  for (std::size_t v = 0; v < dataset.num_nodes(); ++v) {
+    const EdgeOffset begin = dataset.graph.indptr[v], end = dataset.graph.indptr[v + 1];
+    for (EdgeOffset e = begin; e < end; ++e)
+      for (std::size_t j = 0; j < dim; ++j)
+        averaged[v * dim + j] += features[dataset.graph.indices[static_cast<std::size_t>(e)] * dim + j];
+    for (std::size_t j = 0; j < dim; ++j) averaged[v * dim + j] /= static_cast<float>(end - begin + 1);
+  }
+  return averaged;
+}
+
+TEST(Synthetic, FeaturesTellSomethingAndNeighboursMuchMore) {
+  SyntheticOptions options = synthetic_like("papers100M", 0.0002);
+  const std::uint64_t half = options.num_nodes / 2;  // more training nodes than the original has at this scale
+  options.split = {half, 100, 800};
+  const Dataset dataset = make_synthetic_dataset(options);
+  std::vector<float> features(dataset.num_nodes() * static_cast<std::size_t>(dataset.feature_dim));
+  const auto* halves = reinterpret_cast<const std::uint16_t*>(dataset.features.data);
+  for (std::size_t i = 0; i < features.size(); ++i) features[i] = half_to_float(halves[i]);
+  EXPECT_NEAR(nearest_mean_accuracy(dataset, features), 0.27, 0.06) << "features alone; 33 % with all training nodes";
+  features = averaged_with_neighbours(dataset, features);
+  const double one_hop = nearest_mean_accuracy(dataset, features);
+  features = averaged_with_neighbours(dataset, features);
+  const double two_hops = nearest_mean_accuracy(dataset, features);
+  EXPECT_GT(one_hop, 0.5);
+  EXPECT_NEAR(two_hops, 0.64, 0.05);
+}
+
+TEST(Synthetic, NamesAreParsedStrictly) {
+  EXPECT_TRUE(is_synthetic_name("synthetic:arxiv"));
+  EXPECT_FALSE(is_synthetic_name("ogbn-arxiv"));
+  EXPECT_EQ(parse_synthetic_name("synthetic:products").num_nodes, 2'449'029u);
+  EXPECT_EQ(parse_synthetic_name("synthetic:products:0.5").num_nodes, 1'224'514u);
+  for (const char* bad : {"synthetic:", "synthetic:mag", "synthetic:arxiv:", "synthetic:arxiv:0", "synthetic:arxiv:2",
+                          "synthetic:arxiv:half", "synthetic:arxiv:0.5:1"}) {
+    try {
+      parse_synthetic_name(bad);
+      ADD_FAILURE() << bad;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage) << bad;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace salient
