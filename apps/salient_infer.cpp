@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/advice.h"
 #include "apps/passive_openmp.h"
 #include "apps/placement.h"
 #include "apps/session.h"
@@ -300,7 +301,7 @@ int run_rank(const Launch& launch, std::span<const char* const> args) {
 
 int main(int argc, char** argv) {
   salient::restart_with_passive_openmp(argv);
-  return salient::run_ranks(salient::kProgram, [&](const salient::Launch& launch) {
+  return salient::run_ranks(salient::kProgram, salient::infer_advice, [&](const salient::Launch& launch) {
     return salient::run_rank(launch, {argv + 1, static_cast<std::size_t>(argc - 1)});
   });
 }

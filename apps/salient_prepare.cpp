@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "apps/advice.h"
 #include "apps/prepare_options.h"
 #include "core/console/progress.h"
 #include "core/error.h"
@@ -358,6 +359,6 @@ int main(int argc, char** argv) {
       salient::fail(salient::ErrorKind::kHostMemory, "out of host memory; --feature-dtype f16 needs the least");
     }
   } catch (...) {
-    return salient::report_current_exception("salient-prepare");
+    return salient::report_current_exception("salient-prepare", salient::prepare_advice);
   }
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "apps/advice.h"
 #include "apps/passive_openmp.h"
 #include "benchmarks/verbs.h"
 #include "core/error.h"
@@ -62,6 +63,6 @@ int main(int argc, char** argv) {
   try {
     return salient::run(std::span<const char* const>(argv, static_cast<std::size_t>(argc)).subspan(1));
   } catch (...) {
-    return salient::report_current_exception("salient-bench");
+    return salient::report_current_exception("salient-bench", salient::train_advice);
   }
 }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/advice.h"
 #include "apps/open_named_dataset.h"
 #include "apps/placement.h"
 #include "benchmarks/bench_exchange.h"
@@ -195,7 +196,7 @@ int bench_scaling(Arguments arguments) {
   defaults.train.options.epochs = 6;
   if (print_training_help(arguments, "mpirun -np N salient-bench scaling: epochs on 1, 2, 4, ... N ranks", defaults))
     return 0;
-  return run_ranks("salient-bench", [&](const Launch& launch) { return run(launch, arguments); });
+  return run_ranks("salient-bench", train_advice, [&](const Launch& launch) { return run(launch, arguments); });
 }
 
 }  // namespace salient

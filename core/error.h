@@ -1,9 +1,7 @@
-// core/error.h - the one exception type, the two functions that throw it, and what main() makes of it.
+// core/error.h - the one exception type, the two functions that throw it, and what main() prints.
 #pragma once
 
-#include <cstdio>
-#include <cstring>
-#include <new>
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -14,26 +12,58 @@ enum class ErrorKind {
   kDiverged = 1,       ///< training failed: the loss is not a number
   kUsage = 2,          ///< option or configuration; the message names it and what is allowed
   kBadData = 65,       ///< a file has the wrong content; the message names file, record and rule
-  kNoInput = 66,       ///< a file is missing; the message says how to get it
+  kNoInput = 66,       ///< a file is missing
   kNoDevice = 69,      ///< no usable GPU
   kInternal = 70,      ///< our own contract is broken: please report
-  kHostMemory = 71,    ///< the message says which option lowers the need
+  kHostMemory = 71,    ///< the message has the bytes
   kDeviceMemory = 72,  ///< likewise
   kIo = 74,            ///< read or write failed, disk full
   kComm = 75,          ///< a peer or the network failed; starting again may help
 };
 
+/// What an error is about. A library states facts; which option changes them only a program knows, and finds by the topic.
+enum class Topic {
+  kNone,
+  kTrainingMemory,  ///< what a run needs in all: batches, activations, parameters
+  kBatch,           ///< the size of one batch: its memory, its edges
+  kDevice,          ///< the choice between CPU and GPU
+  kDeviceFeatures,  ///< feature rows in GPU memory
+  kDeviceGraph,     ///< the graph in GPU memory
+  kActivations,     ///< where exact inference keeps a layer's results
+  kScratch,         ///< the file in which it may keep them
+  kCommBackend,     ///< the choice between NCCL, MPI and a single rank
+  kCommTimeout,     ///< how long ranks wait for each other
+  kLearningRate,    ///< a loss that is not finite
+  kRocAuc,          ///< a metric that the labels do not allow
+  kRunDirectory,    ///< a run directory that exists, or that is missing
+  kOutputExists,    ///< an output folder with earlier results
+  kOutputForeign,   ///< an output folder with something else in it
+  kMissingDataset,  ///< a data set that is not there
+  kPrepareMemory,   ///< memory that preparation may use
+  kHalfRange,       ///< features beyond the range of f16
+  kEdgeColumns,     ///< which columns of an edge file are the edge
+  kSourceFolder,    ///< the folder of a foreign data set
+};
+
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& what) : std::runtime_error(what), kind_(kind) {}
+  Error(ErrorKind kind, const std::string& what, Topic topic = Topic::kNone)
+      : std::runtime_error(what), kind_(kind), topic_(topic) {}
   ErrorKind kind() const noexcept { return kind_; }
+  Topic topic() const noexcept { return topic_; }
 
  private:
   ErrorKind kind_;
+  Topic topic_;
 };
 
-/// For what the world got wrong. `what` is one line: what, where, what to do next.
-[[noreturn]] inline void fail(ErrorKind kind, const std::string& what) { throw Error(kind, what); }
+/// For what the world got wrong. `what` is one line of facts, without any option of a program: what, where, which rule.
+[[noreturn]] inline void fail(ErrorKind kind, const std::string& what, Topic topic = Topic::kNone) {
+  throw Error(kind, what, topic);
+}
+
+/// What a program advises on an error, from apps/advice.h; null or "" = nothing.
+using Advice = const char* (*)(ErrorKind kind, Topic topic);
 
 /// The caller's file and line. Stands in for std::source_location, which clang 14 cannot use with libstdc++ 12.
 struct Spot {
@@ -49,26 +79,13 @@ inline void require(bool holds, const char* rule, Spot spot = Spot::here()) {
     fail(ErrorKind::kInternal, std::string(spot.file) + ":" + std::to_string(spot.line) + ": broken rule: " + rule);
 }
 
-/// For main() alone, inside `catch (...)`: prints one line to standard error and returns the exit code.
-inline int report_current_exception(const char* program) noexcept {
-  const auto report = [program](ErrorKind kind, const char* what) {
-    const int length = static_cast<int>(std::strcspn(what, "\n"));  // LibTorch adds lines of backtrace to its own
-    std::fprintf(stderr, "%s: error: %.*s\n", program, length, what);
-    return static_cast<int>(kind);
-  };
-  try {
-    throw;
-  } catch (const Error& error) {
-    return report(error.kind(), error.what());
-  } catch (const std::bad_alloc&) {
-    return report(ErrorKind::kHostMemory, "out of host memory; lower --batch-size, --workers or --slots");
-  } catch (const std::exception& error) {
-    if (std::strstr(error.what(), "can't allocate memory") != nullptr)  // what LibTorch throws for std::bad_alloc
-      return report(ErrorKind::kHostMemory, "out of host memory; lower --batch-size, --hidden, --workers or --slots");
-    return report(ErrorKind::kInternal, error.what());
-  } catch (...) {
-    return report(ErrorKind::kInternal, "unknown exception");
-  }
-}
+/// An exception as kind, topic and one line. For std::bad_alloc, and what LibTorch throws for it, kHostMemory.
+Error as_error(const std::exception_ptr& exception);
+
+/// Prints "program: error: what; advice" to standard error. @return the exit code.
+int report(const char* program, const Error& error, Advice advice = nullptr) noexcept;
+
+/// For main() alone, inside `catch (...)`: the same for the current exception.
+int report_current_exception(const char* program, Advice advice = nullptr) noexcept;
 
 }  // namespace salient

@@ -16,9 +16,9 @@ inline void cuda_check(cudaError_t status, Spot spot = Spot::here()) {
   if (status == cudaSuccess) [[likely]]
     return;
   const std::string what = std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
-  if (status == cudaErrorMemoryAllocation) fail(ErrorKind::kDeviceMemory, what + "; lower --batch-size or --slots");
+  if (status == cudaErrorMemoryAllocation) fail(ErrorKind::kDeviceMemory, what, Topic::kBatch);
   if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver)
-    fail(ErrorKind::kNoDevice, what + "; use --device cpu");
+    fail(ErrorKind::kNoDevice, what, Topic::kDevice);
   require(false, what.c_str(), spot);
 }
 

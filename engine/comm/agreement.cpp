@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -12,22 +11,16 @@
 namespace salient {
 namespace {
 
-/// An exception as bytes: its exit code, a space, its text.
-std::string packed(const std::exception_ptr& failure) {
-  const auto pack = [](ErrorKind kind, const char* what) {
-    return std::to_string(static_cast<int>(kind)) + " " + what;
-  };
-  try {
-    std::rethrow_exception(failure);
-  } catch (const Error& error) {
-    return pack(error.kind(), error.what());
-  } catch (const std::bad_alloc&) {
-    return pack(ErrorKind::kHostMemory, "out of host memory; lower --batch-size, --workers or --slots");
-  } catch (const std::exception& error) {
-    return pack(ErrorKind::kInternal, error.what());
-  } catch (...) {
-    return pack(ErrorKind::kInternal, "unknown exception");
-  }
+/// An error as bytes, to be read by `unpacked`: "71 3 text".
+std::string packed(const Error& error) {
+  return std::to_string(static_cast<int>(error.kind())) + " " + std::to_string(static_cast<int>(error.topic())) + " " +
+         error.what();
+}
+
+Error unpacked(const std::string& bytes) {
+  const std::size_t first = bytes.find(' '), second = bytes.find(' ', first + 1);
+  return {static_cast<ErrorKind>(std::atoi(bytes.c_str())), bytes.substr(second + 1),
+          static_cast<Topic>(std::atoi(bytes.c_str() + first + 1))};
 }
 
 /// Where two texts part, shortened around the first difference.
@@ -52,23 +45,24 @@ void agree_on_outcome(Communicator& comm, const std::exception_ptr& failure) {
   double num_failed = failure ? 1 : 0;
   comm.all_reduce_sum(std::span<double>(&num_failed, 1));
   if (num_failed == 0) return;
-  const std::vector<std::string> all = comm.gather(failure ? packed(failure) + "\n" + host_name() : std::string());
-  std::string first;
+  const std::vector<std::string> all =
+      comm.gather(failure ? host_name() + "\n" + packed(as_error(failure)) : std::string());
+  std::string first;  // on rank 0: the error of the lowest rank that failed, with its rank and host
   for (std::size_t rank = 0; rank < all.size() && first.empty(); ++rank) {
     if (all[rank].empty()) continue;
-    const std::size_t blank = all[rank].find(' '), host = all[rank].rfind('\n');
-    first = all[rank].substr(0, blank + 1) + "rank " + std::to_string(rank) + " on " + all[rank].substr(host + 1) +
-            ": " + all[rank].substr(blank + 1, host - blank - 1);
-    if (num_failed > 1)
-      first.append(" (and ").append(std::to_string(static_cast<int>(num_failed) - 1)).append(" more)");
+    const std::size_t host_end = all[rank].find('\n');
+    const Error error = unpacked(all[rank].substr(host_end + 1));
+    std::string what = "rank " + std::to_string(rank) + " on " + all[rank].substr(0, host_end) + ": " + error.what();
+    if (num_failed > 1) what.append(" (and ").append(std::to_string(static_cast<int>(num_failed) - 1)).append(" more)");
+    first = packed(Error(error.kind(), what, error.topic()));
   }
   comm.broadcast(first);
-  const std::size_t blank = first.find(' ');
-  fail_on_all_ranks(comm, static_cast<ErrorKind>(std::atoi(first.c_str())), first.substr(blank + 1));
+  const Error error = unpacked(first);
+  fail_on_all_ranks(comm, error.kind(), error.what(), error.topic());
 }
 
-void fail_on_all_ranks(const Communicator& comm, ErrorKind kind, const std::string& what) {
-  throw RankError(kind, what, RankError::Known::kOnAllRanks, comm.rank() == 0);
+void fail_on_all_ranks(const Communicator& comm, ErrorKind kind, const std::string& what, Topic topic) {
+  throw RankError(kind, what, RankError::Known::kOnAllRanks, comm.rank() == 0, topic);
 }
 
 void require_equal_on_all_ranks(Communicator& comm, const std::string& name, const std::string& text, ErrorKind kind) {

@@ -30,8 +30,9 @@ void together(Communicator& comm, Work&& work) {
   agree_on_outcome(comm, failure);
 }
 
-/// For a failure that every rank sees alike, such as a sum over ranks that is not a number: rank 0 tells it.
-[[noreturn]] void fail_on_all_ranks(const Communicator& comm, ErrorKind kind, const std::string& what);
+/// For a failure that every rank sees alike, such as a sum over ranks that is not a number: rank 0 logs it.
+[[noreturn]] void fail_on_all_ranks(const Communicator& comm, ErrorKind kind, const std::string& what,
+                                    Topic topic = Topic::kNone);
 
 /// Collective. `text` must be rank 0's on every rank.
 ///

@@ -2,7 +2,6 @@
 #include "engine/comm/launch.h"
 
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <thread>
@@ -24,34 +23,29 @@ Launch alone() {
   return {.host = host_name(), .cores = cores, .cores_of_host = cores};
 }
 
-/// Who speaks of an error: "rank 3 on node7: ..." if there are several.
-std::string with_rank(const Launch& launch, const char* what) {
-  if (launch.size == 1) return what;
-  return "rank " + std::to_string(launch.rank) + " on " + launch.host + ": " + what;
-}
-
-void tell(const char* program, const char* what) {
-  std::fprintf(stderr, "%s: error: %s\n", program, what);
-  std::fflush(stderr);
+/// "rank 3 on node7: ..." if there are several.
+Error with_rank(const Launch& launch, const Error& error) {
+  if (launch.size == 1) return error;
+  return {error.kind(), "rank " + std::to_string(launch.rank) + " on " + launch.host + ": " + error.what(),
+          error.topic()};
 }
 
 /// The current exception ends all ranks; returns only if they can leave together.
-int end_all_ranks(const char* program, const Launch& launch) {
+int end_all_ranks(const char* program, Advice advice, const Launch& launch) {
   int code = static_cast<int>(ErrorKind::kInternal);
   try {
     throw;
   } catch (const RankError& error) {
     code = static_cast<int>(error.kind());
-    if (error.is_told_here()) tell(program, error.what());
+    if (error.logs_here()) report(program, error, advice);
     if (error.known() == RankError::Known::kOnAllRanks) return code;
-    if (!error.is_told_here()) std::this_thread::sleep_for(std::chrono::seconds(5));  // the teller ends us before that
-  } catch (const Error& error) {
+    if (!error.logs_here()) std::this_thread::sleep_for(std::chrono::seconds(5));  // the logger ends us before that
+  } catch (...) {
+    const Error error = as_error(std::current_exception());
     code = static_cast<int>(error.kind());
     // When a rank fails, the launcher ends its peers by a signal; their broken connections are not the reason.
     const bool is_aftermath = error.kind() == ErrorKind::kComm && interrupt_signal().load() != 0;
-    if (!is_aftermath) tell(program, with_rank(launch, error.what()).c_str());
-  } catch (...) {
-    code = report_current_exception((program + std::string(": rank ") + std::to_string(launch.rank)).c_str());
+    if (!is_aftermath) report(program, with_rank(launch, error), advice);
   }
   abort_mpi(code);
 }
@@ -87,21 +81,21 @@ std::string affinity_problem(const Launch& launch) {
          " would be its share; start mpirun with --bind-to none, or srun with --cpu-bind=none";
 }
 
-int run_ranks(const char* program, const std::function<int(const Launch&)>& body) noexcept {
+int run_ranks(const char* program, Advice advice, const std::function<int(const Launch&)>& body) noexcept {
   Launch launch = {};
   try {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
     const LookUp look_up = [](const char* name) { return std::getenv(name); };
     launch = is_started_by_launcher(look_up) ? start_mpi() : alone();
   } catch (...) {
-    return report_current_exception(program);
+    return report_current_exception(program, advice);
   }
   int code = 0;
   try {
     code = body(launch);
   } catch (...) {
-    if (!is_mpi_running()) return report_current_exception(program);
-    code = end_all_ranks(program, launch);
+    if (!is_mpi_running()) return report_current_exception(program, advice);
+    code = end_all_ranks(program, advice, launch);
   }
   if (is_mpi_running()) finish_mpi();
   return code;

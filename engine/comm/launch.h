@@ -19,35 +19,36 @@ struct Launch {
   int cores_of_host = 1;  ///< cores that the launcher itself could run on
 };
 
-/// An error that other ranks know of as well, so that one rank tells it and the others leave quietly.
+/// An error that other ranks know of as well, so that one rank logs it and the others leave quietly.
 class RankError : public Error {
  public:
   enum class Known {
-    kOnAllRanks,   ///< all ranks throw it at the same place, rank 0 tells it, and MPI still works
-    kToTheTeller,  ///< the ranks disagree on what happened; another rank may be gone
+    kOnAllRanks,   ///< all ranks throw it at the same place, rank 0 logs it, and MPI still works
+    kToOneLogger,  ///< the ranks disagree on what happened; another rank may be gone, and one of the others logs it
   };
-  RankError(ErrorKind kind, const std::string& what, Known known, bool is_told_here)
-      : Error(kind, what), known_(known), is_told_here_(is_told_here) {}
+  RankError(ErrorKind kind, const std::string& what, Known known, bool logs_here, Topic topic = Topic::kNone)
+      : Error(kind, what, topic), known_(known), logs_here_(logs_here) {}
   Known known() const { return known_; }
-  bool is_told_here() const { return is_told_here_; }
+  bool logs_here() const { return logs_here_; }
 
  private:
   Known known_;
-  bool is_told_here_;
+  bool logs_here_;
 };
 
-/// For a failure that every rank meets alike: throws RankError{kOnAllRanks}, which rank 0 tells.
-[[noreturn]] inline void fail_on_all_ranks(const Launch& launch, ErrorKind kind, const std::string& what) {
-  throw RankError(kind, what, RankError::Known::kOnAllRanks, launch.rank == 0);
+/// For a failure that every rank meets alike: throws RankError{kOnAllRanks}, which rank 0 logs.
+[[noreturn]] inline void fail_on_all_ranks(const Launch& launch, ErrorKind kind, const std::string& what,
+                                           Topic topic = Topic::kNone) {
+  throw RankError(kind, what, RankError::Known::kOnAllRanks, launch.rank == 0, topic);
 }
 
 /// main() of a program that may run as several ranks: starts MPI if a launcher's variables are there, calls `body`,
 /// ends MPI. A plain start on one machine never touches MPI.
 ///
-/// What `body` throws is told once, on standard error, with rank and host; then every rank ends with the exit code of
-/// the error, whatever the others are doing.
+/// What `body` throws is reported once, on standard error, with rank, host and `advice`; then every rank ends with the
+/// exit code of the error, whatever the others are doing.
 /// @return the exit code for main.
-int run_ranks(const char* program, const std::function<int(const Launch&)>& body) noexcept;
+int run_ranks(const char* program, Advice advice, const std::function<int(const Launch&)>& body) noexcept;
 
 using LookUp = std::function<const char*(const char*)>;
 

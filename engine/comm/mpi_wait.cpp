@@ -80,11 +80,11 @@ void MpiWait::give_up(const std::string& why) {
           .append(std::to_string(rank))
           .append(" on ")
           .append(hosts_[rank]);
-  const bool is_teller = std::ranges::find(is_present, true) == is_present.begin() + rank_;
+  const bool logs_here = std::ranges::find(is_present, true) == is_present.begin() + rank_;
   throw RankError(ErrorKind::kComm,
                   why + (silent.empty() ? "; all ranks are alive, but wait in different places"
                                         : "; no answer from " + silent + ": stopped, hanging, or cut off"),
-                  RankError::Known::kToTheTeller, is_teller);
+                  RankError::Known::kToOneLogger, logs_here);
 }
 
 }  // namespace salient

@@ -96,7 +96,7 @@ int run(const Launch& launch, const std::string& how, int failing_rank, bool is_
 int main(int argc, char** argv) {
   const std::string how = argc > 1 ? argv[1] : "nothing";
   const int failing_rank = argc > 2 ? std::atoi(argv[2]) : 1;
-  return salient::run_ranks("failing_rank", [&](const salient::Launch& launch) {
+  return salient::run_ranks("failing_rank", nullptr, [&](const salient::Launch& launch) {
     return salient::run(launch, how, failing_rank, argc > 3 && std::string_view(argv[3]) == "gpu");
   });
 }

@@ -1,0 +1,59 @@
+// apps/advice.cpp - see advice.h.
+#include "apps/advice.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace salient {
+namespace {
+
+/// One row for each topic: what salient-train, salient-infer and salient-prepare advise. "" = the facts are enough.
+struct Row {
+  Topic topic;
+  const char* train;
+  const char* infer;
+  const char* prepare;
+};
+
+constexpr Row kTable[] = {
+    {Topic::kTrainingMemory, "lower --batch-size, --eval-batch-size, --fanout, --hidden, --workers or --slots",
+     "lower --batch-size, --fanout, --workers or --slots", "lower --memory-gb"},
+    {Topic::kBatch, "lower --batch-size, --eval-batch-size, --fanout or --slots",
+     "lower --batch-size, --fanout or --slots", ""},
+    {Topic::kDevice, "use --device cpu", "use --device cpu", ""},
+    {Topic::kDeviceFeatures, "use --features cached or --features host", "use --features cached or --features host",
+     ""},
+    {Topic::kDeviceGraph, "use --sampler host", "use --sampler host", ""},
+    {Topic::kActivations, "", "use --activations auto or --activations file", ""},
+    {Topic::kScratch, "", "name another folder with --scratch", ""},
+    {Topic::kCommBackend, "use --comm mpi, which needs no GPU, or --comm self for one rank",
+     "use --comm mpi, which needs no GPU, or --comm self for one rank", ""},
+    {Topic::kCommTimeout, "raise --comm-timeout if the others are only slow",
+     "raise --comm-timeout if the others are only slow", ""},
+    {Topic::kLearningRate, "lower --lr", "", ""},
+    {Topic::kRocAuc, "use --metric accuracy", "", ""},
+    {Topic::kRunDirectory, "name a new folder with --out, or continue a run with --resume",
+     "name the directory of a run of salient-train with --run", ""},
+    {Topic::kOutputExists, "", "--force replaces it, or choose another --out",
+     "--force replaces it, or choose another --out"},
+    {Topic::kOutputForeign, "", "remove it yourself or choose another --out",
+     "remove it yourself or choose another --out"},
+    {Topic::kMissingDataset, "make it with salient-prepare", "make it with salient-prepare", ""},
+    {Topic::kPrepareMemory, "", "", "raise --memory-gb"},
+    {Topic::kHalfRange, "", "", "use --feature-dtype f32"},
+    {Topic::kEdgeColumns, "", "", "choose them with --columns I,J, counted from 0"},
+    {Topic::kSourceFolder, "", "", "name another folder with --raw or --source"},
+};
+
+const char* advice_of(Topic topic, const char* Row::*program) {
+  const auto row = std::ranges::find(kTable, topic, &Row::topic);
+  return row == std::end(kTable) ? "" : (*row).*program;
+}
+
+}  // namespace
+
+const char* train_advice(ErrorKind, Topic topic) { return advice_of(topic, &Row::train); }
+const char* infer_advice(ErrorKind, Topic topic) { return advice_of(topic, &Row::infer); }
+const char* prepare_advice(ErrorKind, Topic topic) { return advice_of(topic, &Row::prepare); }
+
+}  // namespace salient

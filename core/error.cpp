@@ -1,0 +1,46 @@
+// core/error.cpp - see error.h.
+#include "core/error.h"
+
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+namespace salient {
+
+Error as_error(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return {ErrorKind::kHostMemory, "out of host memory", Topic::kTrainingMemory};
+  } catch (const std::exception& error) {
+    if (std::strstr(error.what(), "can't allocate memory") != nullptr)  // what LibTorch throws for std::bad_alloc
+      return {ErrorKind::kHostMemory, "out of host memory", Topic::kTrainingMemory};
+    const std::string what = error.what();
+    return {ErrorKind::kInternal, what.substr(0, what.find('\n'))};  // LibTorch adds lines of backtrace to its own
+  } catch (...) {
+    return {ErrorKind::kInternal, "unknown exception"};
+  }
+}
+
+int report(const char* program, const Error& error, Advice advice) noexcept {
+  const char* const next = advice == nullptr ? nullptr : advice(error.kind(), error.topic());
+  const bool has_advice = next != nullptr && *next != '\0';
+  const int length = static_cast<int>(std::strcspn(error.what(), "\n"));
+  std::fprintf(stderr, "%s: error: %.*s%s%s\n", program, length, error.what(), has_advice ? "; " : "",
+               has_advice ? next : "");
+  std::fflush(stderr);
+  return static_cast<int>(error.kind());
+}
+
+int report_current_exception(const char* program, Advice advice) noexcept {
+  try {
+    return report(program, as_error(std::current_exception()), advice);
+  } catch (...) {  // no memory left for the words
+    std::fprintf(stderr, "%s: error: out of host memory\n", program);
+    return static_cast<int>(ErrorKind::kHostMemory);
+  }
+}
+
+}  // namespace salient
