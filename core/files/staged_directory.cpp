@@ -69,6 +69,29 @@ void rename_or_fail(const fs::path& from, const fs::path& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) fail_with_errno(to, "rename a folder to this name");
 }
 
+/// Renames a folder to a free name, or to that of an empty folder. @return  false when something else has the name
+bool take_free_name(const fs::path& from, const fs::path& to) {
+  if (std::rename(from.c_str(), to.c_str()) == 0) return true;
+  if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR) fail_with_errno(to, "rename a folder to this name");
+  return false;
+}
+
+/// Gives `staged` the name of `target`. @return the name that what was there has now
+fs::path exchange(const fs::path& staged, const fs::path& target) {
+  if (renameat2(AT_FDCWD, staged.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) return staged;
+  fs::path old = beside(target, ".old-" + std::to_string(getpid()));
+  rename_or_fail(target, old);
+  rename_or_fail(staged, target);
+  return old;
+}
+
+/// @return  why it is still there; empty when it is gone
+std::string remove_folder(const fs::path& old) {
+  std::error_code error;
+  fs::remove_all(old, error);
+  return error ? old.string() + ": the replaced folder cannot be removed: " + error.message() : "";
+}
+
 }  // namespace
 
 std::vector<fs::path> leftovers_of(const fs::path& out) {
@@ -91,26 +114,16 @@ void warn_of_leftovers(const fs::path& out) {
 }
 
 std::string replace_directory(const fs::path& staged, const fs::path& target) {
-  std::error_code error;
-  fs::path old;
-  const bool replaces = fs::exists(fs::symlink_status(target, error));
-  error.clear();  // "not there" is an answer
-  if (!replaces) {
-    rename_or_fail(staged, target);
-  } else if (renameat2(AT_FDCWD, staged.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
-    old = staged;
-  } else {
-    old = beside(target, ".old-" + std::to_string(getpid()));
-    rename_or_fail(target, old);
-    rename_or_fail(staged, target);
-  }
+  const fs::path old = take_free_name(staged, target) ? fs::path() : exchange(staged, target);
   fsync_directory(target.parent_path());
-  if (!old.empty()) fs::remove_all(old, error);
-  return error ? old.string() + ": the replaced folder cannot be removed: " + error.message() : "";
+  return old.empty() ? "" : remove_folder(old);
 }
 
 StagedDirectory::StagedDirectory(const fs::path& out, ReplaceExisting replace, const fs::path& marker)
-    : out_(target_of(out)), staging_(beside(out_, ".tmp-" + host_name() + "-" + std::to_string(getpid()))) {
+    : out_(target_of(out)),
+      staging_(beside(out_, ".tmp-" + host_name() + "-" + std::to_string(getpid()))),
+      marker_(marker),
+      replace_(replace) {
   require_replaceable(out_, out);
   std::error_code error;
   const bool is_in_use =
@@ -136,8 +149,19 @@ StagedDirectory::~StagedDirectory() {
 
 void StagedDirectory::publish() {
   fsync_directory(staging_);
-  const std::string problem = replace_directory(staging_, out_);
-  is_published_ = true;
+  const bool is_taken = !take_free_name(staging_, out_);
+  is_published_ = true;  // from here on the results stay, under one name or the other
+  std::error_code error;
+  if (is_taken && (replace_ == ReplaceExisting::kRefuse || !fs::exists(out_ / marker_, error)))
+    fail(ErrorKind::kUsage, out_.string() +
+                                " appeared while the results were written, and is left as it is; they are in " +
+                                staging_.string() + ", which can be renamed");
+  const fs::path old = is_taken ? exchange(staging_, out_) : fs::path();
+  fsync_directory(out_.parent_path());
+  if (!is_taken) return;
+  const std::string problem = fs::exists(old / marker_, error)
+                                  ? remove_folder(old)
+                                  : old.string() + ": had the name until now, is no earlier result, and is kept";
   if (!problem.empty()) fail(ErrorKind::kIo, problem);
 }
 

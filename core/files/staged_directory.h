@@ -40,11 +40,14 @@ class StagedDirectory {
   const std::filesystem::path& path() const { return staging_; }
 
   /// fsyncs the folder, gives it its name (exchanging it with an existing OUT, which is then removed), fsyncs the
-  /// parent. @throws Error{kIo}.
+  /// parent. Only what may be replaced and holds `marker` at this moment is removed.
+  /// @throws Error{kUsage} if something else got the name OUT in the meantime: it stays, and so does the .tmp- folder,
+  ///         which the error names; Error{kIo}.
   void publish();
 
  private:
-  std::filesystem::path out_, staging_;
+  std::filesystem::path out_, staging_, marker_;
+  ReplaceExisting replace_;
   bool is_published_ = false;
 };
 

@@ -97,6 +97,45 @@ TEST(StagedDirectory, TheWorkingDirectoryIsRefusedByAnyName) {
   EXPECT_EQ(read_bytes(scratch / "above/beside/marker"), "two");
 }
 
+TEST(StagedDirectory, WhatAppearsInTheMeantimeStaysAndTheResultsAreNamed) {
+  const Scratch scratch;
+  for (const auto replace : {ReplaceExisting::kRefuse, ReplaceExisting::kReplace}) {
+    for (const char* theirs : {"thesis.tex", "marker"}) {
+      const bool may_replace = replace == ReplaceExisting::kReplace && std::string_view(theirs) == "marker";
+      StagedDirectory staged(scratch / "out", replace, "marker");
+      write_text_file(staged.path() / "marker", "ours");
+      std::filesystem::create_directory(scratch / "out");
+      write_bytes(scratch / "out" / theirs, "theirs");
+      if (may_replace) {
+        staged.publish();
+        EXPECT_EQ(read_bytes(scratch / "out/marker"), "ours");
+      } else {
+        EXPECT_COMPLAINT(staged.publish(), 2, "they are in " + staged.path().string());
+        EXPECT_EQ(read_bytes(scratch / "out" / theirs), "theirs");
+        EXPECT_EQ(read_bytes(staged.path() / "marker"), "ours");
+      }
+      std::filesystem::remove_all(scratch / "out");
+      std::filesystem::remove_all(staged.path());
+    }
+  }
+}
+
+TEST(StagedDirectory, TheSecondOfTwoWritersSaysSo) {
+  const Scratch scratch;
+  StagedDirectory first(scratch / "out", ReplaceExisting::kRefuse, "marker");
+  write_text_file(first.path() / "marker", "first");
+  const pid_t child = fork();  // its folder is named by its process
+  if (child == 0) {
+    publish(scratch / "out", "second", ReplaceExisting::kRefuse);
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_COMPLAINT(first.publish(), 2, "appeared while");
+  EXPECT_EQ(read_bytes(scratch / "out/marker"), "second");
+}
+
 TEST(StagedDirectory, AbandonedWorkDisappears) {
   const Scratch scratch;
   {
