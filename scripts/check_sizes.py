@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# scripts/check_sizes.py - fails for a line that is too wide, and for a file, function or parameter list that is too long.
+"""Run by ctest. Without arguments it checks the repository; with names of files only those.
+
+A line has at most 120 characters, comments included. Two kinds of lines may have more: rows of a table in Markdown, which
+begin with "|", and lines whose last word has at least 40 characters (a URL, a checksum).
+A file outside tests has at most 350 lines and a function at most 60, its head included. A function has at most 6 parameters,
+unless a comment directly above its declaration or definition gives the reason and has the word "parameters" in it.
+"""
+import pathlib
+import re
+import sys
+
+MAX_WIDTH, MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_PARAMETERS = 120, 350, 60, 6
+SOURCE_FOLDERS = ["core", "sampler", "store", "prepare", "loaders", "models", "engine", "apps", "benchmarks", "tests"]
+TEXT_FOLDERS = [*SOURCE_FOLDERS, "cmake", "docs", "scripts", "third_party"]
+NOT_YET = ("apps/", "core/", "engine/", "loaders/", "models/", "prepare/", "sampler/", "store/", "tests/", "docs/",
+           "scripts/", "cmake/", "third_party/", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "benchmarks/")
+CODE = {".h", ".cuh", ".cpp", ".cu"}
+TEXT = {*CODE, ".py", ".sh", ".md", ".txt", ".cmake", ".js", ".css"}
+
+
+def too_wide(path, lines):
+    for number, line in enumerate(lines, 1):
+        if len(line) <= MAX_WIDTH or (path.suffix == ".md" and line.startswith("|")):
+            continue
+        if len(line.split()[-1]) < 40:
+            yield f"{path}:{number}: {len(line)} characters, at most {MAX_WIDTH}"
+
+
+def blanked(code):
+    """The same text with comments, literals and preprocessor lines blanked; line breaks stay."""
+    token = re.compile(r'//[^\n]*|/\*.*?\*/|R"\((?:.|\n)*?\)"|R"(\w+)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"'
+                       r"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.S | re.M)
+    return token.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), code)
+
+
+def parameters_of(head):
+    """How many parameters the function with this head has; None if it is not one."""
+    head = re.sub(r"\b(__launch_bounds__|alignas|decltype|explicit|noexcept)\s*\([^()]*\)|\[\[.*?\]\]", " ", head)
+    head = re.sub(r"\boperator\s*\(\s*\)|\boperator\s*[^\w\s(]+", "operator_", head)
+    group, depth, angles, commas, is_empty = None, 0, 0, 0, True
+    for i, c in enumerate(head):
+        if c == "<" and re.search(r"[\w:]\s*$", head[:i]):
+            angles += 1
+        elif c == ">" and angles > 0 and head[i - 1] != "-":
+            angles -= 1
+        elif c in "([{":
+            if c == "(" and group is None and angles == 0:
+                if not re.search(r"[\w~]\s*$", head[:i]):
+                    return None
+                group = depth
+            elif group is not None:
+                is_empty = False
+            depth += 1
+        elif c in ")]}":
+            depth -= 1
+            if group is not None and depth == group:
+                return 0 if is_empty else commas + 1
+        elif group is not None:
+            commas += c == "," and angles == 0 and depth == group + 1
+            is_empty = is_empty and c.isspace()
+    return None
+
+
+def name_of(head):
+    head = re.sub(r"\b(__launch_bounds__|alignas|decltype|explicit|noexcept)\s*\([^()]*\)", " ", head)
+    names = re.findall(r"([\w:~]+)\s*\(", head)
+    return names[0] if names else "?"
+
+
+def functions_of(code):
+    """(name, first line, last line or None for a declaration, parameters) of every function outside function bodies."""
+    text, scopes, begin = blanked(code), [], 0
+
+    def first_line(head):
+        return text.count("\n", 0, begin + len(head) - len(head.lstrip())) + 1
+
+    def head_at(end):
+        return re.sub(r"^\s*(public|private|protected)\s*:", lambda m: re.sub(r"\S", " ", m.group()), text[begin:end])
+
+    for i, c in enumerate(text):
+        in_body = "body" in scopes
+        if c == "{":
+            head = head_at(i)
+            bare = re.sub(r"\btemplate\s*<[^{}]*?>\s*(?=\w|::)", " ", head)
+            if in_body:
+                scopes.append("nested")
+            elif re.search(r"\b(namespace|class|struct|union|enum|extern)\b", bare) and parameters_of(bare) is None:
+                scopes.append("scope")
+                begin = i + 1
+            else:
+                scopes.append("body")
+                open_line, open_head = first_line(head), bare
+        elif c == "}" and scopes:
+            scope = scopes.pop()
+            if scope == "body":
+                count = parameters_of(open_head)
+                if count is not None and not open_head.strip().startswith(","):
+                    yield name_of(open_head), open_line, text.count("\n", 0, i) + 1, count
+            if "body" not in scopes:
+                begin = i + 1
+        elif c == ";" and not in_body:
+            head = head_at(i)
+            count = parameters_of(head)
+            if count is not None and "=" not in head.split("(")[0] and not re.match(r"\s*(using|typedef|return|friend)\b", head):
+                yield name_of(head), first_line(head), None, count
+            begin = i + 1
+
+
+def has_reason(lines, first):
+    """Whether the comment that ends above line `first` speaks of the parameters."""
+    number = first - 1
+    while number > 0 and lines[number - 1].lstrip().startswith(("//", "template", "requires")):
+        number -= 1
+    return any("parameters" in line for line in lines[number:first - 1] if line.lstrip().startswith("//"))
+
+
+def too_long(path, code, signatures):
+    lines = code.splitlines()
+    if path.parts[0] != "tests" and len(lines) > MAX_FILE_LINES:
+        yield f"{path}: {len(lines)} lines, at most {MAX_FILE_LINES}"
+    for name, first, last, count in functions_of(code):
+        if last is not None and last - first + 1 > MAX_FUNCTION_LINES:
+            yield f"{path}:{first}: {name} has {last - first + 1} lines, at most {MAX_FUNCTION_LINES}"
+        if count > MAX_PARAMETERS:
+            signatures.setdefault((name.split("::")[-1], count), []).append((path, first, has_reason(lines, first)))
+
+
+def problems_in(files):
+    signatures = {}  # (name, parameters) -> places; the reason may be above any of them
+    for path in files:
+        code = path.read_text()
+        yield from too_wide(path, code.splitlines())
+        if path.suffix in CODE:
+            yield from too_long(path, code, signatures)
+    for (name, count), places in signatures.items():
+        if not any(reason for _, _, reason in places):
+            path, line, _ = places[0]
+            yield f"{path}:{line}: {name} has {count} parameters, more than {MAX_PARAMETERS} need a reason above"
+
+
+if sys.argv[1:] == ["--all"]:  # those that are not checked yet, too
+    NOT_YET = ()
+if len(sys.argv) > 1 and NOT_YET:
+    paths = [pathlib.Path(name) for name in sys.argv[1:]]
+else:
+    paths = [p for folder in TEXT_FOLDERS for p in sorted(pathlib.Path(folder).rglob("*")) if p.suffix in TEXT]
+    paths += [p for p in sorted(pathlib.Path().glob("*")) if p.suffix in TEXT]
+    paths = [p for p in paths if not p.as_posix().startswith(NOT_YET)]
+found = list(problems_in(paths))
+print("\n".join(found) or f"{len(paths)} files keep to the sizes")
+sys.exit(bool(found))
