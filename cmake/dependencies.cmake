@@ -27,7 +27,7 @@ add_library(salient::hwloc ALIAS salient_hwloc)
 target_include_directories(salient_hwloc SYSTEM INTERFACE "${HWLOC_INCLUDE_DIR}")
 target_link_libraries(salient_hwloc INTERFACE "${HWLOC_LIBRARY}")
 
-# MPI and NCCL are for several ranks; without them the build serves one. Debian's mpi.h drags in the removed C++ bindings.
+# MPI and NCCL are for several ranks; a build without them has one. Debian's mpi.h includes the removed C++ bindings.
 find_package(MPI QUIET COMPONENTS C)
 if(MPI_C_FOUND)
   set(SALIENT_HAS_MPI ON)
@@ -40,8 +40,8 @@ if(MPI_C_FOUND)
     if(NOT SALIENT_SSH)  # mpirun insists on an agent, even for ranks of this host alone
       set(agent --mca plm_rsh_agent true)
     endif()
-    set(SALIENT_MPIEXEC_FLAGS --allow-run-as-root --oversubscribe --bind-to none --mca btl_vader_single_copy_mechanism none
-      ${agent} CACHE STRING "what the tests pass to mpiexec")
+    set(SALIENT_MPIEXEC_FLAGS --allow-run-as-root --oversubscribe --bind-to none
+      --mca btl_vader_single_copy_mechanism none ${agent} CACHE STRING "what the tests pass to mpiexec")
   endif()
   message(STATUS "MPI: ${MPIEXEC_EXECUTABLE}")
 else()
@@ -59,6 +59,7 @@ if(SALIENT_HAS_CUDA)
     target_link_libraries(salient_nccl INTERFACE "${NCCL_LIBRARY}")
     message(STATUS "NCCL: ${NCCL_LIBRARY}")
   else()
-    message(STATUS "no NCCL: ranks exchange gradients through the host, slowly; install libnccl-dev, or run scripts/setup.sh")
+    message(STATUS "no NCCL: ranks exchange gradients through the host, slowly; "
+      "install libnccl-dev, or run scripts/setup.sh")
   endif()
 endif()

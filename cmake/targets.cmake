@@ -7,7 +7,7 @@ target_compile_definitions(salient_flags INTERFACE SALIENT_HAS_CUDA=$<BOOL:${SAL
 target_compile_options(salient_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>  # AVX2, FMA, F16C: every x86 server and laptop since 2013
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wsign-conversion;-Wshadow>
-  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>  # g++ 12 reports it falsely for "literal" + std::string (GCC bug 105651)
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>  # false for "literal" + std::string in g++ 12 (bug 105651)
   $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>  # messages name files from the root
   $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=../../=>  # the same when ccache makes paths relative to build/<preset>
   $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall,-Wextra,-Wshadow;-lineinfo>)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# scripts/bundle.sh - a folder with the programs and the distribution's libraries they need, for copying to cluster nodes.
+# scripts/bundle.sh - a folder with the programs and those libraries that cluster nodes may lack.
 #
 #   scripts/bundle.sh [--out FOLDER] [--build FOLDER] [--tests LABEL]... [--with-mpi] [--cpu]
 #     --out FOLDER     default dist/salient in the clone; replaced
 #     --build FOLDER   take the programs from this build folder instead of building build/release
 #     --tests LABEL    the test programs with this label too (gpu, mpi, ...), into tests/
-#     --with-mpi       OpenMPI 4 too, for nodes without it; bin/mpirun starts it (shared memory and TCP, no other fabrics)
+#     --with-mpi       OpenMPI 4 too, for nodes without it; bin/mpirun starts it (shared memory and TCP only)
 #
 # Not in it, and expected on the node: LibTorch (the PyPI package torch, anywhere), CUDA, OpenMPI 4 or 5, glibc and
 # libstdc++ no older than here. bin/salient-env finds LibTorch and starts the rest: see scripts/lib/salient-env.sh.
@@ -15,21 +15,17 @@ program=bundle
 . "$root/scripts/lib/openmpi.sh"
 
 kind=auto with_mpi=no out=$root/dist/salient folder='' labels=()
-while [ $# -gt 0 ]; do
+take_option() {
   case $1 in
-    --out) out=${2:?--out wants a folder} && shift ;;
-    --build) folder=${2:?--build wants a folder} && shift ;;
-    --tests) labels+=("${2:?--tests wants a label}") && shift ;;
+    --out) out=${2:-} words=2 ;;
+    --build) folder=${2:-} words=2 ;;
+    --tests) labels+=("${2:-}") words=2 ;;
     --with-mpi) with_mpi=yes ;;
     --cpu) kind=cpu ;;
-    -h | --help)
-      sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"
-      exit 0
-      ;;
-    *) die 2 "unknown option $1; see scripts/bundle.sh --help" ;;
+    *) return 1 ;;
   esac
-  shift
-done
+}
+read_options "$@"
 
 use_cmake || die 66 "CMake 3.25 or later is missing; run scripts/setup.sh"
 if [ -z "$folder" ]; then
@@ -45,7 +41,8 @@ test_programs() {
   ctest --test-dir "$folder" -L "^$1\$" --show-only=json-v1 | python3 -c '
 import json, os, sys
 tests = json.load(sys.stdin)["tests"]
-ours = lambda word: word.startswith(sys.argv[1]) and os.access(word, os.X_OK) or word.startswith(sys.argv[2]) and word.endswith(".py")
+build, scripts = sys.argv[1:]
+ours = lambda w: w.startswith(build) and os.access(w, os.X_OK) or w.startswith(scripts) and w.endswith(".py")
 print("\n".join(sorted({word for t in tests for word in t.get("command", []) if ours(word)})))' \
     "$(cd "$folder" && pwd -P)/" "$root/tests/"
 }
@@ -69,7 +66,8 @@ copy_libraries() {
   done < <(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 }
 
-[ ! -e "$out" ] || [ -e "$out/bin/salient-env" ] || die 2 "$out exists and is no bundle; --out wants a folder of its own"
+[ ! -e "$out" ] || [ -e "$out/bin/salient-env" ] ||
+  die 2 "$out exists and is no bundle; name another folder with --out"
 rm -rf "$out"
 mkdir -p "$out"/bin "$out"/lib "$out"/libexec || die 74 "cannot write to $out"
 cp "$root/scripts/lib/salient-env.sh" "$out/bin/salient-env"

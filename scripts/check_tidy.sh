@@ -11,13 +11,15 @@ if [ "${1:-}" = --build ]; then
   shift 2
 fi
 command -v clang-tidy >/dev/null || { echo "skipped: clang-tidy is not installed" && exit 77; }
-[ -f "$folder/compile_commands.json" ] || { echo "check_tidy: error: no $folder/compile_commands.json; build first" >&2 && exit 66; }
+commands=$folder/compile_commands.json
+[ -f "$commands" ] || { echo "check_tidy: error: no $commands; build first" >&2 && exit 66; }
 if [ $# -eq 0 ]; then
   # what the build compiles, tests apart: GoogleTest's macros break most rules
   mapfile -t files < <(python3 -c '
 import json, os, sys
 paths = {os.path.relpath(entry["file"]) for entry in json.load(open(sys.argv[1]))}
-print("\n".join(sorted(p for p in paths if p.endswith(".cpp") and not p.startswith(("..", "tests/", "benchmarks/")))))' "$folder/compile_commands.json")
+left_out = ("..", "tests/", "benchmarks/")
+print("\n".join(sorted(p for p in paths if p.endswith(".cpp") and not p.startswith(left_out))))' "$commands")
   set -- "${files[@]}"
 fi
 printf '%s\0' "$@" | xargs -0 -n 1 -P "$(nproc)" clang-tidy --quiet -p "$folder" --extra-arg=-Wno-unknown-warning-option

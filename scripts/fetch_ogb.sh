@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/fetch_ogb.sh - downloads one of OGB's node sets, resuming where it stopped, checks it, unpacks it, says what is next.
+# scripts/fetch_ogb.sh - downloads one of OGB's node sets, from where it stopped, checks and unpacks it.
 #
 #   scripts/fetch_ogb.sh NAME [DIR]     NAME: ogbn-arxiv (83 MB), ogbn-products (1.4 GB), ogbn-papers100M (56.2 GiB)
 #                                       DIR: default data/ogb; the set is unpacked into a folder below it
@@ -77,7 +77,8 @@ download() {
 # check FILE TOTAL: size, checksum where one is known, and that it is a zip file with the right folder.
 check() {
   local found
-  [ "$(size_of "$1")" -eq "$2" ] || die 65 "$1 has $(size_of "$1") bytes, the server's has $2; remove it and start again"
+  [ "$(size_of "$1")" -eq "$2" ] ||
+    die 65 "$1 has $(size_of "$1") bytes, the server's has $2; remove it and start again"
   [[ $(unzip -Z1 "$1" 2>/dev/null) == *"$folder/raw/"* ]] ||
     die 65 "$1 is no zip file with a folder $folder/raw; remove it and start again"
   say "computing the SHA-256 of $archive"
@@ -88,7 +89,8 @@ check() {
 }
 
 [ ! -d "$dir/$folder/raw" ] || finish
-mkdir -p -- "$dir" 2>/dev/null && [ -w "$dir" ] || die 74 "cannot write to $dir; choose another folder as second argument"
+mkdir -p -- "$dir" 2>/dev/null && [ -w "$dir" ] ||
+  die 74 "cannot write to $dir; choose another folder as second argument"
 
 if [ ! -f "$dir/$archive" ]; then
   total=$(remote_size)

@@ -3,9 +3,10 @@
 
     PYTHONPATH=FOLDER_WITH_TORCH_AND_PYG scripts/make_golden.py
 
-needs torch and torch_geometric 2.8; no GPU. The same versions write the same bytes. Each file holds a message-flow graph (hop.I.indptr,
-hop.I.indices, outermost first), x, y, the model's state (PyG's names), the logits, the mean negative log-likelihood and
-every gradient. Metadata: magic, version, model, tolerance. Only tests read these files, so they change with this script.
+needs torch and torch_geometric 2.8; no GPU. The same versions write the same bytes. Each file holds a message-flow
+graph (hop.I.indptr, hop.I.indices, outermost first), x, y, the model's state (PyG's names), the logits, the mean negative
+log-likelihood and every gradient. Metadata: magic, version, model, tolerance. Only tests read these files, so they change
+with this script.
 """
 import json
 import pathlib
@@ -134,8 +135,9 @@ class SageRi(torch.nn.Module):
         self.bns = ModuleList(BatchNorm1d(hidden) for _ in self.convs)
         self.res_linears = ModuleList([Linear(dims[0], hidden)] + [torch.nn.Identity() for _ in self.convs[1:]])
         self.mlp = torch.nn.Module()
-        self.mlp.module_list = Sequential(Linear(dims[0] + hidden * len(self.convs), 2 * num_classes),
-                                          BatchNorm1d(2 * num_classes), LeakyReLU(), Linear(2 * num_classes, num_classes))
+        wide = 2 * num_classes
+        self.mlp.module_list = Sequential(Linear(dims[0] + hidden * len(self.convs), wide), BatchNorm1d(wide),
+                                          LeakyReLU(), Linear(wide, num_classes))
 
     def forward(self, x, hops):
         num_seeds = hops[-1][0]
@@ -202,9 +204,11 @@ def main():
     write("sage_max", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 13, aggr="max")
     write("gatv2", "gatv2", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 11)
     write("gatv2_heads", "gatv2", [10, 12, 5], [6, 8], 6, torch.float16, 12, heads=3)
-    write("sage_layer_norm", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 8, norm="layer", residual=True, jk="cat")
+    write("sage_layer_norm", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 8, norm="layer", residual=True,
+          jk="cat")
     write("gat_batch_norm", "gat", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 9, norm="batch", jk="max", heads=3)
-    write("gin_residual", "gin", [12, 12, 12, 5], [3, 4, 5], 6, torch.float32, 10, norm="layer", residual=True, jk="max")
+    write("gin_residual", "gin", [12, 12, 12, 5], [3, 4, 5], 6, torch.float32, 10, norm="layer", residual=True,
+          jk="max")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/quickstart.sh - from a bare machine to a GraphSAGE model trained on a real graph: set-up, build, prepare, train.
+# scripts/quickstart.sh - from a bare machine to a GraphSAGE model of a real graph: set-up, build, prepare, train.
 #
 #   scripts/quickstart.sh [--cpu] [--no-packages]      the options of scripts/setup.sh
 #
@@ -9,17 +9,14 @@ program=quickstart
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 kind=auto
-for argument in "$@"; do
-  case $argument in
+take_option() {
+  case $1 in
     --cpu) kind=cpu ;;
     --no-packages) ;;
-    -h | --help)
-      sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"
-      exit 0
-      ;;
-    *) die 2 "unknown option $argument; see scripts/quickstart.sh --help" ;;
+    *) return 1 ;;
   esac
-done
+}
+read_options "$@"
 
 "$root/scripts/setup.sh" "$@"
 choose_variant "$kind"

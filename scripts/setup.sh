@@ -13,17 +13,14 @@ program=setup
 . "$root/scripts/lib/wheels.sh"
 
 kind=auto with_packages=yes
-for argument in "$@"; do
-  case $argument in
+take_option() {
+  case $1 in
     --cpu) kind=cpu ;;
     --no-packages) with_packages=no ;;
-    -h | --help)
-      sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"
-      exit 0
-      ;;
-    *) die 2 "unknown option $argument; see scripts/setup.sh --help" ;;
+    *) return 1 ;;
   esac
-done
+}
+read_options "$@"
 
 check_machine
 make_cache

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# scripts/summarise_tests.py - one line for all tests: passed, failed, skipped, with the reasons; exit 1 when one failed.
+# scripts/summarise_tests.py - one line for all tests: passed, failed, skipped, and why; exit 1 when one failed.
 """summarise_tests.py [--note TEXT]... RESULTS.xml...: reads what `ctest --output-junit` wrote."""
 import argparse
 import collections

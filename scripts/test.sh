@@ -1,32 +1,27 @@
 #!/usr/bin/env bash
-# scripts/test.sh - set-up, build, and every test that this machine can run. The last line counts passed, failed, skipped.
+# scripts/test.sh - set-up, build, and every test that this machine can run; at the end, how many passed or not.
 #
 #   scripts/test.sh [--cpu] [--no-packages] [--asan] [--tsan] [--fuzz SECONDS]
-#     --asan, --tsan     the tests once more under AddressSanitizer and UBSan, or ThreadSanitizer (all that needs no LibTorch)
+#     --asan, --tsan     the tests that need no LibTorch once more, under AddressSanitizer and UBSan, or ThreadSanitizer
 #     --fuzz SECONDS     every libFuzzer target for that long; needs clang
 set -euo pipefail
 program=test
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 kind=auto presets=(release) fuzz_seconds=0 setup_options=()
-while [ $# -gt 0 ]; do
+take_option() {
   case $1 in
     --cpu) kind=cpu setup_options+=("$1") ;;
     --no-packages) setup_options+=("$1") ;;
     --asan | --tsan) presets+=("${1#--}") ;;
     --fuzz)
-      fuzz_seconds=${2:-}
-      [[ $fuzz_seconds =~ ^[1-9][0-9]*$ ]] || die 2 "--fuzz wants a number of seconds"
-      shift
+      fuzz_seconds=${2:-} words=2
+      [[ $fuzz_seconds =~ ^[1-9][0-9]*$ ]] || die 2 "--fuzz needs a number of seconds"
       ;;
-    -h | --help)
-      sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"
-      exit 0
-      ;;
-    *) die 2 "unknown option $1; see scripts/test.sh --help" ;;
+    *) return 1 ;;
   esac
-  shift
-done
+}
+read_options "$@"
 
 if [ "$fuzz_seconds" -gt 0 ]; then check_fuzz_compiler; fi
 "$root/scripts/setup.sh" "${setup_options[@]}"
@@ -48,7 +43,7 @@ done
 notes=() status=0
 if [ "$fuzz_seconds" -gt 0 ] && ! "$root/scripts/fuzz.sh" "$fuzz_seconds"; then
   status=1
-  notes+=(--note "fuzzing failed; the reason stands above")
+  notes+=(--note "fuzzing failed; see the messages above")
 fi
 if [ "$variant" = cpu ]; then notes+=(--note "GPU tests not built: $why"); fi
 python3 "$root/scripts/summarise_tests.py" "${notes[@]}" "${results[@]}" || status=1

@@ -1,4 +1,4 @@
-# scripts/lib/common.sh - what all scripts share: messages, folders, the choice between CPU and CUDA build, the build itself.
+# scripts/lib/common.sh - what all scripts share: messages, options, folders, the choice of CPU or CUDA, the build.
 # shellcheck shell=bash
 #
 # Source it with `program` set to the name that messages begin with. Exit codes are the programs' own:
@@ -17,6 +17,23 @@ die() {
   exit "$code"
 }
 
+# read_options ARGUMENT...: calls take_option of the script with what is left of the arguments, as often as needed.
+# take_option fails for an option that it does not know, and sets words=2 for one with a value, which is "$2".
+# --help prints the comment at the head of the script.
+read_options() {
+  local words
+  while [ $# -gt 0 ]; do
+    if [ "$1" = -h ] || [ "$1" = --help ]; then
+      sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"
+      exit 0
+    fi
+    words=1
+    take_option "$@" || die 2 "unknown option $1; see scripts/$program.sh --help"
+    [ $# -ge "$words" ] || die 2 "$1 needs a value; see scripts/$program.sh --help"
+    shift "$words"
+  done
+}
+
 HOME=${HOME:-$(getent passwd "$(id -u)" | cut -d : -f 6)}  # not set in every CI
 export HOME
 cache_root=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
@@ -24,7 +41,8 @@ cache_root=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
 cache=$cache_root/salient  # CMake looks here too: cmake/TorchWheel.cmake
 readonly cache
 
-readonly torch_version=2.11.0 cuda_major=13 cmake_version=3.31.6  # the CMake that is fetched where the system's is older than 3.25
+readonly torch_version=2.11.0 cuda_major=13
+readonly cmake_version=3.31.6  # is fetched where the system's CMake is older than 3.25
 
 # make_cache: the cache folder exists and can be written.
 make_cache() {
@@ -39,12 +57,14 @@ need_space() {
   [ "$free" -ge "$2" ] || die 74 "$3 needs $2 MB in $1, and $free MB are free; make room${4:-}"
 }
 
-# choose_variant cpu|auto: sets variant (cpu | cu130), nvcc and why. A toolkit of another major version does not fit LibTorch's.
+# choose_variant cpu|auto: sets variant (cpu | cu130), nvcc and why. A toolkit of another major version than LibTorch's
+# gives a CPU build.
 choose_variant() {
   variant=cpu nvcc='' why='as asked'
   [ "$1" = auto ] || return 0
-  local candidate
-  for candidate in "${CUDACXX:-}" "$(command -v nvcc || true)" "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" /usr/local/cuda/bin/nvcc; do
+  local candidate on_path
+  on_path=$(command -v nvcc || true)
+  for candidate in "${CUDACXX:-}" "$on_path" "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" /usr/local/cuda/bin/nvcc; do
     if [ -n "$candidate" ] && [ -x "$candidate" ]; then
       nvcc=$candidate
       break
@@ -59,7 +79,8 @@ choose_variant() {
   if [ "${release%%.*}" = "$cuda_major" ]; then
     variant=cu130 why="toolkit $release in ${nvcc%/bin/nvcc}"
   else
-    why="toolkit ${release:-of unknown version} in ${nvcc%/bin/nvcc} found, but LibTorch $torch_version needs $cuda_major.x" nvcc=''
+    why="toolkit ${release:-of unknown version} in ${nvcc%/bin/nvcc}, but LibTorch $torch_version needs $cuda_major.x"
+    nvcc=''
   fi
 }
 
@@ -68,7 +89,7 @@ torch_folder() { printf '%s/libtorch-%s-%s' "$cache" "$torch_version" "$variant"
 # version_at_least HAVE WANT
 version_at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
 
-# use_cmake: puts a CMake of at least 3.25 first on PATH: the system's, else the one in the cache. False when there is none.
+# use_cmake: puts a CMake of at least 3.25 first on PATH: the system's, else the cached one. False when there is none.
 use_cmake() {
   local have
   have=$(cmake --version 2>/dev/null | sed -n '1s/cmake version //p')
@@ -106,7 +127,7 @@ configure() {
   arguments+=("-DSALIENT_TORCH_DIR=$(torch_folder)/torch" "$@")
   if ! (cd "$root" && cmake --preset "$preset" "${arguments[@]}") >"$folder/configure.log" 2>&1; then
     cat "$folder/configure.log" >&2
-    die 2 "CMake could not configure build/$preset; the reason stands above"
+    die 2 "CMake could not configure build/$preset; see the messages above"
   fi
 }
 
@@ -117,5 +138,6 @@ build() {
   local targets=()
   if [ $# -gt 0 ]; then targets=(--target "$@"); fi
   say "building build/$preset with $(build_jobs) jobs"
-  cmake --build "$root/build/$preset" --parallel "$(build_jobs)" "${targets[@]}" || die 2 "the build failed; the reason stands above"
+  cmake --build "$root/build/$preset" --parallel "$(build_jobs)" "${targets[@]}" ||
+    die 2 "the build failed; see the messages above"
 }

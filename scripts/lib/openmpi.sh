@@ -8,11 +8,13 @@ readonly left_out='_(ucx|ofi|psm2?|openib|verbs|flux|monitoring|romio321)\.so$|_
 # OPAL_PREFIX then points there: scripts/lib/salient-env.sh. Needs copy_libraries of bundle.sh.
 copy_openmpi() {
   local package file
-  for package in openmpi-bin openmpi-common libopenmpi3 libopenmpi40 libopenmpi3t64 libopenmpi40t64 libpmix2 libpmix2t64; do
+  for package in openmpi-bin openmpi-common libopenmpi3 libopenmpi40 libopenmpi3t64 libopenmpi40t64 libpmix2 \
+    libpmix2t64; do
     while read -r file; do
       [ -f "$file" ] && [[ ! $file =~ $left_out ]] || continue
       case $file in
-        /usr/bin/orterun | /usr/bin/orted | /usr/bin/prterun | /usr/bin/prted | /usr/share/openmpi/* | /usr/share/pmix/* | */openmpi3/*.so | */openmpi/*.so | */pmix/*.so) ;;
+        /usr/bin/orterun | /usr/bin/orted | /usr/bin/prterun | /usr/bin/prted) ;;
+        /usr/share/openmpi/* | /usr/share/pmix/* | */openmpi3/*.so | */openmpi/*.so | */pmix/*.so) ;;
         *) continue ;;
       esac
       mkdir -p "$1$(dirname "$file")"

