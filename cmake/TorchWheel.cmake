@@ -38,6 +38,6 @@ else()
   target_link_libraries(salient_torch INTERFACE "${lib}/libtorch_cpu.so" "${lib}/libc10.so")
 endif()
 target_link_options(salient_torch INTERFACE "LINKER:-rpath,${lib}")
-if(SALIENT_HAS_CUDA)  # a toolkit off the loader's path serves LibTorch too: old-style RPATH is for libraries of libraries
+if(SALIENT_HAS_CUDA)  # LibTorch must find a toolkit off the loader's path too: old-style RPATH holds for its libraries
   target_link_options(salient_torch INTERFACE LINKER:--disable-new-dtags "LINKER:-rpath,${CUDAToolkit_LIBRARY_DIR}")
 endif()

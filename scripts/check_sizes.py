@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# scripts/check_sizes.py - fails for a line that is too wide and for a file, function or parameter list that is too long.
+# scripts/check_sizes.py - fails for lines that are too wide and for files, functions and signatures that are too long.
 """Run by ctest. Without arguments it checks the repository; with names of files only those.
 
 A line has at most 120 characters, comments included. Two kinds of lines may have more: rows of a table in Markdown,

@@ -51,7 +51,7 @@ remote_size() {
   headers=$(curl --silent --head --fail --location --connect-timeout 20 --retry 2 "$url") || code=$?
   [ "$code" -eq 0 ] || explain "$code"
   headers=$(printf '%s' "$headers" | tr -d '\r' | sed -n 's/^[Cc]ontent-[Ll]ength: *//p' | tail -n 1)
-  [[ $headers =~ ^[0-9]+$ ]] || die 75 "$url: the server does not tell the size; is a proxy in between?"
+  [[ $headers =~ ^[0-9]+$ ]] || die 75 "$url: the server does not send the size; is a proxy in between?"
   echo "$headers"
 }
 

@@ -4,9 +4,9 @@
     PYTHONPATH=FOLDER_WITH_TORCH_AND_PYG scripts/make_golden.py
 
 needs torch and torch_geometric 2.8; no GPU. The same versions write the same bytes. Each file holds a message-flow
-graph (hop.I.indptr, hop.I.indices, outermost first), x, y, the model's state (PyG's names), the logits, the mean negative
-log-likelihood and every gradient. Metadata: magic, version, model, tolerance. Only tests read these files, so they change
-with this script.
+graph (hop.I.indptr, hop.I.indices, outermost first), x, y, the model's state (PyG's names), the logits, the mean
+negative log-likelihood and every gradient. Metadata: magic, version, model, tolerance. Only tests read these files, so
+they change with this script.
 """
 import json
 import pathlib
@@ -40,7 +40,7 @@ def edge_index(hop):
 
 
 class Stack(torch.nn.Module):
-    """What stands around the convolutions: see models/conv_stack.h."""
+    """What surrounds the convolutions: see models/conv_stack.h."""
 
     ends_in_logits = True
 

@@ -5,8 +5,8 @@
                                   [--device auto] [--trials 3] [--list] [WORD ...]
 
 WORDs pick the rows that hold all of them ("gin", "amazon-photo tuned"). --raw holds the published files as
-docs/DATASETS.md describes them; rows whose files are absent are left out with one line. Rows that are finished in --work
-are not run again.
+docs/DATASETS.md describes them; rows whose files are absent are left out with one line. Rows that are finished in
+--work are not run again.
 """
 import argparse
 import json

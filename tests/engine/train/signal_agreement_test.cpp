@@ -51,7 +51,8 @@ TEST_F(SignalAgreementTest, StopsOneExchangeAfterTheSignalAndStaysStopped) {
 TEST_F(SignalAgreementTest, ExchangesAtEveryNthStepOnly) {
   for (const int steps_between : {1, 3, 8}) {
     test::set_interrupt_signal(SIGINT);
-    SignalAgreement agreement(*comm_, steps_between);
+    const auto comm = make_self_communicator();  // keeps the flags of its last exchange
+    SignalAgreement agreement(*comm, steps_between);
     EXPECT_EQ(first_stop(agreement, 20), 2 * steps_between);
     EXPECT_EQ(agreement.signal(), SIGINT);
   }
@@ -108,7 +109,8 @@ TEST_F(SignalAgreementTest, MustStopAnswersAtOnce) {
 TEST_F(SignalAgreementTest, EverySignalButSigintEndsAsSigterm) {
   for (const int signal : {SIGTERM, SIGHUP}) {
     test::set_interrupt_signal(signal);
-    SignalAgreement between_steps(*comm_, 1), after_steps(*comm_, 1);
+    const auto comm = make_self_communicator();
+    SignalAgreement between_steps(*comm, 1), after_steps(*comm, 1);
     EXPECT_TRUE(between_steps.must_stop());
     EXPECT_EQ(first_stop(after_steps, 3), 2);
     EXPECT_EQ(between_steps.signal(), SIGTERM);
