@@ -129,7 +129,8 @@ def main():
     chosen = [row for row in rows() if all(word in row[:3] for word in words)]
     if not chosen:
         sys.exit("no row has all of: " + " ".join(words))
-    print(f"{'data set':<17} {'model':<8} {'what':<6} {'reached':<17} {'goal':<7} {'published':<10} options", flush=True)
+    print(f"{'data set':<17} {'model':<8} {'what':<6} {'reached':<17} {'goal':<7} {'published':<10} options",
+          flush=True)
     missed = 0
     for dataset, model, what, goal, options in chosen:
         reached = ""
