@@ -14,6 +14,7 @@
 #include "apps/passive_openmp.h"
 #include "apps/placement.h"
 #include "apps/session.h"
+#include "core/console/leftovers.h"
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/file_io.h"

@@ -13,9 +13,9 @@
 
 #include "apps/advice.h"
 #include "apps/prepare_options.h"
+#include "core/console/leftovers.h"
 #include "core/console/progress.h"
 #include "core/error.h"
-#include "core/files/staged_directory.h"
 #include "core/host/interrupt.h"
 #include "core/host/machine.h"
 #include "core/number_text.h"

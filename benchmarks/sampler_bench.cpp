@@ -22,7 +22,7 @@
 #include "core/console/log.h"
 #include "core/host/machine.h"
 #if SALIENT_HAS_CUDA
-#include "core/cuda/cuda.h"
+#include "core/cuda/pinned_buffer.h"
 #include "loaders/device_graph.h"
 #endif
 #include "sampler/neighbor_sampler.h"
@@ -128,21 +128,10 @@ struct ThreadRates {
 /// Sampling on the GPU: a sampler per thread and stream, each batch copied to the host.
 Rates measure_on_gpu(const CsrGraph& graph, const SamplerBenchOptions& options, Replacement replacement,
                      int num_threads) {
-  struct Pinned {
-    LocalId* reserve(std::size_t count) {
-      if (count > capacity) {
-        memory = make_pinned_array<LocalId>(2 * count);
-        capacity = 2 * count;
-      }
-      return memory.get();
-    }
-    PinnedArray<LocalId> memory{};
-    std::size_t capacity = 0;
-  };
   const DeviceGraph on_device(graph);
   std::vector<std::unique_ptr<BatchSampler>> samplers;
   for (int t = 0; t < num_threads; ++t) samplers.push_back(on_device.make_sampler(options.fanout, replacement));
-  std::vector<Pinned> memory(static_cast<std::size_t>(num_threads));
+  std::vector<PinnedBuffer<LocalId>> memory(static_cast<std::size_t>(num_threads));
   const auto one_batch = [&](int t, std::uint32_t batch) {
     BatchSampler& sampler = *samplers[static_cast<std::size_t>(t)];
     const MfgShape& shape = sampler.sample(seeds_of(batch, options), {1, 0, batch});
@@ -151,7 +140,9 @@ Rates measure_on_gpu(const CsrGraph& graph, const SamplerBenchOptions& options, 
       num_edges += static_cast<std::size_t>(hop.num_edges);
       count += static_cast<std::size_t>(hop.num_dst) + 1;
     }
-    LocalId* at = memory[static_cast<std::size_t>(t)].reserve(count + num_edges);
+    count += num_edges;
+    PinnedBuffer<LocalId>& pinned = memory[static_cast<std::size_t>(t)];
+    LocalId* at = count <= pinned.capacity() ? pinned.data() : pinned.reserve(2 * count);
     auto* const nodes = reinterpret_cast<NodeId*>(at);
     at += shape.num_nodes;
     std::vector<MfgMemory::Hop> hops;

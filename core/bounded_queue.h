@@ -1,4 +1,6 @@
 // core/bounded_queue.h - fixed-capacity queue between two stages. It blocks and never polls.
+//
+// By hand: oneTBB's bounded queue cannot be closed, nor end with an error.
 #pragma once
 
 #include <condition_variable>

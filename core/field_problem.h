@@ -1,4 +1,4 @@
-// core/field_problem.h - a rule that a choice breaks, as a fact about a field. Programs turn it into "--field: rule".
+// core/field_problem.h - a rule that a choice breaks, as a fact about a field. Programs print it about their option.
 #pragma once
 
 #include <string>

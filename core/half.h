@@ -1,4 +1,6 @@
 // core/half.h - IEEE half precision (f16) as its 16 bits, to and from float, rounded to nearest even.
+//
+// By hand: clang 14 has no _Float16 in host code for x86.
 #pragma once
 
 #include <bit>

@@ -15,7 +15,7 @@ std::string gigabytes(std::integral auto bytes, int decimals = 2) {
   return fixed(static_cast<double>(bytes) * 1e-9, decimals) + " GB";
 }
 
-/// The same rounded up to hundredths, for what is needed: whoever provides as much as it says has provided enough.
+/// The same rounded up to hundredths, for what is needed: the printed amount suffices.
 std::string gigabytes_needed(std::integral auto bytes) {
   return fixed(std::ceil(static_cast<double>(bytes) / 1e7) / 100, 2) + " GB";
 }

@@ -2,6 +2,7 @@
 //
 // Nothing is advanced, so any thread, rank or GPU lane can compute any draw, in any order, and gets the same bits.
 // All randomness of a run comes from here; that is why results never depend on how the work was split.
+// By hand: Random123 has neither constexpr nor the form of eight lanes in sampler/draw_lanes.h.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// core/version.h - this program's version, as files and --version name it.
+// core/version.h - the version of programs and library, as files and help texts name it.
 #pragma once
 
 namespace salient {

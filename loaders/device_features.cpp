@@ -1,9 +1,6 @@
 // loaders/device_features.cpp - see device_features.h.
 #include "loaders/device_features.h"
 
-#include <algorithm>
-#include <string>
-
 #include "core/cuda/cuda.h"
 #include "core/error.h"
 #include "loaders/device_upload.h"
@@ -28,13 +25,7 @@ DeviceFeatures::DeviceFeatures(RowTable host, std::span<const NodeId> rows) : ta
 
 void DeviceFeatures::allocate(std::size_t num_rows) {
   const std::size_t bytes = num_rows * table_.row_bytes;
-  void* raw = nullptr;
-  if (cudaMalloc(&raw, std::max<std::size_t>(bytes, 1)) != cudaSuccess) {
-    (void)cudaGetLastError();
-    fail(ErrorKind::kDeviceMemory,
-         "the features (" + std::to_string(bytes >> 20) + " MiB) do not fit into GPU memory; use --features host");
-  }
-  memory_.reset(static_cast<std::byte*>(raw));
+  memory_.reset(make_device_array<std::byte>(bytes, "the feature rows", Topic::kDeviceFeatures).release());
   table_.data = memory_.get();
   table_.num_rows = num_rows;
 }

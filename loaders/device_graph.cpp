@@ -1,8 +1,6 @@
 // loaders/device_graph.cpp - see device_graph.h.
 #include "loaders/device_graph.h"
 
-#include <algorithm>
-#include <string>
 #include <utility>
 
 #include "core/cuda/cuda.h"
@@ -15,13 +13,7 @@ namespace {
 
 template <class T>
 DeviceArray<T> upload_array(const char* what, std::span<const T> values) {
-  void* raw = nullptr;
-  if (cudaMalloc(&raw, std::max<std::size_t>(values.size_bytes(), 1)) != cudaSuccess) {
-    (void)cudaGetLastError();
-    fail(ErrorKind::kDeviceMemory, "the graph (" + std::to_string(values.size_bytes() >> 20) +
-                                       " MiB) does not fit into GPU memory; use --sampler host");
-  }
-  DeviceArray<T> array(static_cast<T*>(raw));
+  auto array = make_device_array<T>(values.size(), "the graph", Topic::kDeviceGraph);
   upload(what, reinterpret_cast<const std::byte*>(values.data()), values.size_bytes(),
          reinterpret_cast<std::byte*>(array.get()));
   return array;

@@ -75,7 +75,7 @@ class CudaDeviceRing final : public DeviceRing {
     use_device();
     Lap& lap = laps_[batch % laps_.size()];
     DeviceSlab& slab = slabs_[batch % slabs_.size()];
-    slab.computed.hold_back(stream_.get());
+    slab.computed.make_wait(stream_.get());
     std::byte* const memory = slab.memory.reserve(layout.bytes);
     lap.started.record(stream_.get());
     cuda_check(cudaMemcpyAsync(memory, data, layout.prepared_bytes, cudaMemcpyHostToDevice, stream_.get()));
@@ -87,7 +87,7 @@ class CudaDeviceRing final : public DeviceRing {
   }
 
   void begin_use(std::size_t batch, CUstream_st* stream) override {
-    laps_[batch % laps_.size()].copied.hold_back(stream);
+    laps_[batch % laps_.size()].copied.make_wait(stream);
   }
 
   void end_use(std::size_t batch, CUstream_st* stream) override {

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "core/host/host_memory.h"
+
 namespace salient {
 
 void HostSlab::Free::operator()(std::byte* memory) const noexcept {
@@ -15,13 +17,12 @@ void HostSlab::Free::operator()(std::byte* memory) const noexcept {
 
 std::byte* HostSlab::reserve(std::size_t bytes) {
   if (bytes <= capacity_) return data();
-  constexpr std::size_t kPage = std::size_t{2} << 20;
-  const std::size_t wanted = (bytes + bytes / 4 + kPage - 1) / kPage * kPage;
+  const std::size_t wanted = (bytes + bytes / 4 + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
   PagePinner* const pinner = memory_.get_deleter().pinner;
   capacity_ = 0;
   memory_.reset();  // before the new one is made: the two are never needed together
 
-  void* const memory = std::aligned_alloc(kPage, wanted);
+  void* const memory = std::aligned_alloc(kHugePageBytes, wanted);
   if (memory == nullptr) throw std::bad_alloc();
   (void)madvise(memory, wanted, MADV_HUGEPAGE);  // a hint: without it everything works, slower
   std::unique_ptr<void, void (*)(void*)> unpinned(memory, std::free);

@@ -9,6 +9,7 @@
 
 #include "core/cuda/cuda.h"
 #include "core/cuda/device_buffer.h"
+#include "core/cuda/pinned_buffer.h"
 #include "core/error.h"
 #include "sampler/id_map.h"
 
@@ -56,15 +57,11 @@ struct DeviceSampler::Impl {
       distinct.number_all({&seed, 1}, &number);
     }
     require(distinct.size() == seeds.size(), "seeds are distinct");
-    if (seeds.size() > seed_capacity) {
-      pinned_seeds = make_pinned_array<NodeId>(seeds.size());
-      seed_capacity = seeds.size();
-    }
-    std::ranges::copy(seeds, pinned_seeds.get());
+    std::ranges::copy(seeds, pinned_seeds.reserve(seeds.size()));
     nodes.reserve(seeds.size());
     if (seeds.empty()) return;
     cuda_check(
-        cudaMemcpyAsync(nodes.data(), pinned_seeds.get(), seeds.size_bytes(), cudaMemcpyHostToDevice, stream.get()));
+        cudaMemcpyAsync(nodes.data(), pinned_seeds.data(), seeds.size_bytes(), cudaMemcpyHostToDevice, stream.get()));
   }
 
   /// A table with room for `num_ids`, all free.
@@ -116,8 +113,7 @@ struct DeviceSampler::Impl {
   CudaStream stream;
   CudaEvent passed{CudaEvent::Kind::kBlockingWait};
   PinnedArray<std::int64_t> read_back = make_pinned_array<std::int64_t>(1);
-  PinnedArray<NodeId> pinned_seeds{};
-  std::size_t seed_capacity = 0;
+  PinnedBuffer<NodeId> pinned_seeds{};
   IdMap distinct;
 
   DeviceBuffer<NodeId> nodes{stream.get()};  // of the batch so far

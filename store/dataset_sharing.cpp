@@ -11,7 +11,7 @@ namespace salient {
 std::string describe_shared(const Dataset& dataset, const SharedMemory& memory) {
   const std::span<const std::byte> features{dataset.features.data,
                                             dataset.features.num_rows * dataset.features.row_bytes};
-  const auto place = [&memory](auto items) { return SharedArrays::place(items, memory); };
+  const auto array = [&memory](auto items) { return SharedArrays::describe(items, memory); };
   const SharedArrays::Json text = {{"name", dataset.name},
                                    {"source_kind", dataset.source_kind},
                                    {"fingerprint", dataset.fingerprint},
@@ -20,14 +20,14 @@ std::string describe_shared(const Dataset& dataset, const SharedMemory& memory) 
                                    {"feature_dim", dataset.feature_dim},
                                    {"feature_type", static_cast<int>(dataset.feature_type)},
                                    {"is_symmetric", dataset.is_symmetric},
-                                   {"indptr", place(dataset.graph.indptr)},
-                                   {"indices", place(dataset.graph.indices)},
-                                   {"features", place(features)},
-                                   {"labels", place(dataset.labels)},
-                                   {"multi_labels", place(dataset.multi_labels)},
-                                   {"train", place(dataset.train)},
-                                   {"valid", place(dataset.valid)},
-                                   {"test", place(dataset.test)}};
+                                   {"indptr", array(dataset.graph.indptr)},
+                                   {"indices", array(dataset.graph.indices)},
+                                   {"features", array(features)},
+                                   {"labels", array(dataset.labels)},
+                                   {"multi_labels", array(dataset.multi_labels)},
+                                   {"train", array(dataset.train)},
+                                   {"valid", array(dataset.valid)},
+                                   {"test", array(dataset.test)}};
   return text.dump();
 }
 

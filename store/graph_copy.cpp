@@ -14,11 +14,11 @@
 namespace salient {
 namespace {
 
-/// Whoever copies a page first decides on which NUMA node it is, so neighbouring pieces go to different threads.
+/// The first thread to write a page decides on which NUMA node it is, so neighbouring pieces go to different threads.
 template <class T>
 void copy_array(std::span<const T> from, UnsetHugeVector<T>& to, Progress& progress) {
   to.resize(from.size());
-  constexpr std::size_t kPieceItems = (std::size_t{2} << 20) / sizeof(T);
+  constexpr std::size_t kPieceItems = kHugePageBytes / sizeof(T);
   oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, from.size(), kPieceItems),
                             [&](const oneapi::tbb::blocked_range<std::size_t>& range) {
                               std::ranges::copy(from.subspan(range.begin(), range.size()),
@@ -38,8 +38,8 @@ std::shared_ptr<const CsrArrays> copy_graph(const CsrGraph& graph, HostMemory* m
 }
 
 std::string describe_graph(const CsrGraph& graph, const SharedMemory& memory) {
-  const SharedArrays::Json text = {{"indptr", SharedArrays::place(graph.indptr, memory)},
-                                   {"indices", SharedArrays::place(graph.indices, memory)}};
+  const SharedArrays::Json text = {{"indptr", SharedArrays::describe(graph.indptr, memory)},
+                                   {"indices", SharedArrays::describe(graph.indices, memory)}};
   return text.dump();
 }
 

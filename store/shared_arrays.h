@@ -18,19 +18,19 @@ class SharedArrays {
 
   /// {process, descriptor, bytes} of an array in `memory`; null if it is empty.
   template <class T>
-  static Json place(std::span<const T> items, const SharedMemory& memory) {
+  static Json describe(std::span<const T> items, const SharedMemory& memory) {
     if (items.empty()) return nullptr;
-    const SharedPlace found = memory.place_of(items.data());
+    const SharedHandle found = memory.handle_of(items.data());
     return {found.process, found.descriptor, items.size_bytes()};
   }
 
-  /// The array that place() told of, read-only, for as long as this lives.
+  /// The array that describe() described, read-only, for as long as this lives.
   /// @throws as map_shared().
   template <class T>
-  std::span<const T> map(const Json& place) {
-    if (place.is_null()) return {};
-    const auto bytes = place[2].get<std::size_t>();
-    mappings_.push_back(map_shared({.process = place[0], .descriptor = place[1], .bytes = bytes}));
+  std::span<const T> map(const Json& array) {
+    if (array.is_null()) return {};
+    const auto bytes = array[2].get<std::size_t>();
+    mappings_.push_back(map_shared({.process = array[0], .descriptor = array[1], .bytes = bytes}));
     return {reinterpret_cast<const T*>(mappings_.back().get()), bytes / sizeof(T)};
   }
 

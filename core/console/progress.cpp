@@ -91,7 +91,6 @@ void Progress::draw(std::uint64_t done, double seconds) {
   line += in_words(static_cast<double>(done), unit_) + ", " +
           in_words(static_cast<double>(done) / std::max(seconds, 1e-9), unit_) + "/s";
   if (share > 0 && share < 1) line += ", " + duration(seconds / share * (1 - share)) + " left";
-  if (!note_.empty()) line += ", " + note_;
   if (mode_ == ProgressMode::kAuto)
     (void)std::fprintf(stderr, "\r%s\033[K", line.c_str());
   else

@@ -1,4 +1,6 @@
 // core/console/progress.h - how far a long job has come: a bar on a terminal, plain lines in a file.
+//
+// By hand: the library for it, indicators, is no package of the distributions.
 #pragma once
 
 #include <atomic>
@@ -28,16 +30,12 @@ class Progress {
   /// Threads: any number at a time. Cost: an atomic add and a clock read; call it per block, not per item.
   void add(std::uint64_t count);
 
-  /// Shown behind the bar, such as "loss 0.53". Only from the thread that calls add().
-  void set_note(std::string note) { note_ = std::move(note); }
-
  private:
   void draw(std::uint64_t done, double seconds);
 
   const std::string label_;
   const std::uint64_t total_;
   const std::string unit_;
-  std::string note_;
   const ProgressMode mode_;
   const std::int64_t start_ns_;
   std::atomic<std::uint64_t> done_{0};

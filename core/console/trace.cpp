@@ -19,8 +19,8 @@ constexpr std::string_view kTail = "\n]}\n";
 constexpr std::size_t kFlushBytes = 64 << 10;
 constexpr std::chrono::seconds kFlushEvery{1};
 
-bool write_at(int descriptor, std::string_view text, std::int64_t offset) {
-  return pwrite(descriptor, text.data(), text.size(), offset) == static_cast<ssize_t>(text.size());
+bool write_at(const Descriptor& file, std::string_view text, std::int64_t offset) {
+  return pwrite(file.get(), text.data(), text.size(), offset) == static_cast<ssize_t>(text.size());
 }
 
 std::string quoted(std::string_view text) {
@@ -41,9 +41,9 @@ Trace& Trace::global() {
 
 void Trace::open(const std::filesystem::path& path, int rank) {
   const std::lock_guard lock(mutex_);
-  require(descriptor_ < 0, "a trace is opened once");
-  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) fail_with_errno(path, "write");
+  require(!file_, "a trace is opened once");
+  file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file_) fail_with_errno(path, "write");
   rank_ = rank;
   unix_minus_steady_ = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::system_clock::now().time_since_epoch() - Clock::now().time_since_epoch());
@@ -80,7 +80,7 @@ std::string Trace::micros(std::chrono::nanoseconds time) const {
 
 void Trace::append(const std::string& event) {
   const std::lock_guard lock(mutex_);
-  if (descriptor_ < 0) return;
+  if (!file_) return;
   pending_ += ",\n" + event;
   if (pending_.size() >= kFlushBytes || Clock::now() - last_flush_ >= kFlushEvery) flush();
 }
@@ -88,28 +88,26 @@ void Trace::append(const std::string& event) {
 void Trace::flush() {
   last_flush_ = Clock::now();
   const std::size_t num_new = pending_.size();
-  if (write_at(descriptor_, pending_.append(kTail), end_of_events_)) {
+  if (write_at(file_, pending_.append(kTail), end_of_events_)) {
     end_of_events_ += static_cast<std::int64_t>(num_new);
     pending_.clear();
     return;
   }
   log_warning("the trace ends here: its file cannot be written");
   if (end_of_events_ > 0) {
-    (void)write_at(descriptor_, kTail, end_of_events_);
-    (void)!ftruncate(descriptor_, end_of_events_ + static_cast<std::int64_t>(kTail.size()));
+    (void)write_at(file_, kTail, end_of_events_);
+    (void)!ftruncate(file_.get(), end_of_events_ + static_cast<std::int64_t>(kTail.size()));
   }
   is_on_ = false;
-  (void)::close(descriptor_);
-  descriptor_ = -1;
+  file_ = {};
 }
 
 void Trace::close() {
   const std::lock_guard lock(mutex_);
-  if (descriptor_ < 0) return;
+  if (!file_) return;
   flush();
   is_on_ = false;
-  if (descriptor_ >= 0) (void)::close(descriptor_);
-  descriptor_ = -1;
+  file_ = {};
 }
 
 }  // namespace salient

@@ -1,4 +1,6 @@
 // core/console/trace.h - what each thread and GPU stream did when, for chrome://tracing and Perfetto.
+//
+// By hand: Perfetto's SDK is 100,000 lines and no package of the distributions; this file format takes four functions.
 #pragma once
 
 #include <atomic>
@@ -9,6 +11,8 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+
+#include "core/host/descriptor.h"
 
 namespace salient {
 
@@ -64,7 +68,7 @@ class Trace {
 
   std::atomic<bool> is_on_ = false;
   std::mutex mutex_;  // guards everything below
-  int descriptor_ = -1;
+  Descriptor file_;
   int rank_ = 0;
   std::chrono::nanoseconds unix_minus_steady_{};
   std::int64_t end_of_events_ = 0;  // file offset of the closing brackets

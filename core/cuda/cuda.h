@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/number_text.h"
 
 namespace salient {
 
@@ -56,7 +57,7 @@ class CudaEvent {
   cudaEvent_t get() const noexcept { return handle_.get(); }
   void record(cudaStream_t stream) { cuda_check(cudaEventRecord(get(), stream)); }
   /// Later work on `stream` starts after this event. The host does not wait. A never recorded event counts as done.
-  void hold_back(cudaStream_t stream) const { cuda_check(cudaStreamWaitEvent(stream, get(), 0)); }
+  void make_wait(cudaStream_t stream) const { cuda_check(cudaStreamWaitEvent(stream, get(), 0)); }
   /// Blocks the host.
   void wait() const { cuda_check(cudaEventSynchronize(get())); }
   /// Seconds on the device from `start` to this event; both of Kind::kTiming and passed.
@@ -81,10 +82,18 @@ struct CudaFree {
 template <class T>
 using DeviceArray = std::unique_ptr<T[], CudaFree>;
 
+/// @param what  named in the error: "the graph"
+/// @throws Error{kDeviceMemory} with the size
 template <class T>
-DeviceArray<T> make_device_array(std::size_t count) {
+DeviceArray<T> make_device_array(std::size_t count, const char* what = "an array", Topic topic = Topic::kBatch) {
+  const std::size_t bytes = count * sizeof(T);
   void* memory = nullptr;
-  cuda_check(cudaMalloc(&memory, count * sizeof(T)));
+  const cudaError_t status = cudaMalloc(&memory, bytes > 0 ? bytes : 1);
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    fail(ErrorKind::kDeviceMemory, "no room in GPU memory for " + std::string(what) + ", " + gigabytes(bytes), topic);
+  }
+  cuda_check(status);
   return DeviceArray<T>(static_cast<T*>(memory));
 }
 

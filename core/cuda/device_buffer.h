@@ -10,7 +10,7 @@
 namespace salient {
 
 /// Memory for values of T on the current device. It grows to 1.25 times what is asked for and never shrinks, so the
-/// first batches of a run settle its size. Growing waits for nobody: what `stream` does later sees the new memory.
+/// first batches of a run settle its size. Growing does not wait: what `stream` does later sees the new memory.
 template <class T>
 class DeviceBuffer {
  public:

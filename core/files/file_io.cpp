@@ -28,30 +28,20 @@ std::string errno_text(const std::filesystem::path& path, std::string_view actio
   return text.append(": cannot ").append(action).append(": ").append(std::generic_category().message(code));
 }
 
-/// Closes on every way out; for files that are only read, where close() cannot lose anything.
-class ReadDescriptor {
- public:
-  explicit ReadDescriptor(const std::filesystem::path& path)
-      : path_(path), number_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (number_ < 0) fail_to_open(path);
-  }
-  ~ReadDescriptor() { (void)close(number_); }
-  ReadDescriptor(const ReadDescriptor&) = delete;
-  ReadDescriptor& operator=(const ReadDescriptor&) = delete;
+Descriptor open_to_read(const std::filesystem::path& path) {
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) fail_to_open(path);
+  return file;
+}
 
-  /// Bytes read, 0 at the end.
-  std::size_t read_some(void* out, std::size_t size) const {
-    while (true) {
-      const ssize_t got = read(number_, out, size);
-      if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR) fail_with_errno(path_, "read");
-    }
+/// Bytes read, 0 at the end.
+std::size_t read_some(const std::filesystem::path& path, const Descriptor& file, void* out, std::size_t size) {
+  while (true) {
+    const ssize_t got = read(file.get(), out, size);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) fail_with_errno(path, "read");
   }
-
- private:
-  const std::filesystem::path& path_;
-  int number_;
-};
+}
 
 using HashState = std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)>;
 
@@ -80,10 +70,10 @@ void fail_to_open(const std::filesystem::path& path) {
 }
 
 std::string read_text_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  const ReadDescriptor file(path);
+  const Descriptor file = open_to_read(path);
   std::string text;
   char block[1 << 14];
-  while (const std::size_t got = file.read_some(block, sizeof block)) {
+  while (const std::size_t got = read_some(path, file, block, sizeof block)) {
     text.append(block, got);
     if (text.size() > max_bytes)
       fail(ErrorKind::kBadData, path.string() + ": larger than " + std::to_string(max_bytes) + " bytes");
@@ -96,11 +86,11 @@ FileDigest digest_of(std::span<const std::byte> bytes) {
 }
 
 FileDigest digest_file(const std::filesystem::path& path) {
-  const ReadDescriptor file(path);
+  const Descriptor file = open_to_read(path);
   const HashState hash = new_hash();
   std::vector<std::byte> block(kBufferBytes);
   FileDigest digest;
-  while (const std::size_t got = file.read_some(block.data(), block.size())) {
+  while (const std::size_t got = read_some(path, file, block.data(), block.size())) {
     (void)XXH3_64bits_update(hash.get(), block.data(), got);
     digest.bytes += got;
   }
@@ -109,40 +99,39 @@ FileDigest digest_file(const std::filesystem::path& path) {
 }
 
 void fsync_directory(const std::filesystem::path& directory) {
-  const int descriptor = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) fail_with_errno(directory, "open");
-  const bool ok = fsync(descriptor) == 0 || errno == EINVAL;  // some network file systems cannot sync a folder
-  const int code = errno;
-  (void)close(descriptor);
-  errno = code;
+  const Descriptor folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) fail_with_errno(directory, "open");
+  const bool ok = fsync(folder.get()) == 0 || errno == EINVAL;  // some network file systems cannot sync a folder
   if (!ok) fail_with_errno(directory, "fsync");
 }
 
+void write_all(const std::filesystem::path& path, const Descriptor& file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.get(), bytes.data(), std::min(bytes.size(), std::size_t{1} << 30));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_with_errno(path, "write");
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
 void overwrite_start(const std::filesystem::path& path, std::string_view bytes) {
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) fail_with_errno(path, "open");
-  const bool ok =
-      pwrite(descriptor, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()) && fsync(descriptor) == 0;
-  const int code = errno;
-  (void)close(descriptor);
-  errno = code;
-  if (!ok) fail_with_errno(path, "write");
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file) fail_with_errno(path, "open");
+  const bool is_written = pwrite(file.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
+  if (!is_written || fsync(file.get()) != 0) fail_with_errno(path, "write");
 }
 
 OutputFile::OutputFile(const std::filesystem::path& path) : path_(path), buffer_(kBufferBytes) {
   HashState hash = new_hash();
-  descriptor_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail_with_errno(path, "create");
+  file_ = Descriptor(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file_) fail_with_errno(path, "create");
   hash_ = hash.release();
 }
 
-OutputFile::~OutputFile() {
-  if (descriptor_ >= 0) (void)::close(descriptor_);
-  (void)XXH3_freeState(hash_);
-}
+OutputFile::~OutputFile() { (void)XXH3_freeState(hash_); }
 
 void OutputFile::write(const void* data, std::size_t size) {
-  require(descriptor_ >= 0, "an output file is written before it is closed");
+  require(bool(file_), "an output file is written before it is closed");
   (void)XXH3_64bits_update(hash_, data, size);
   bytes_ += size;
   const auto* from = static_cast<const std::byte*>(data);
@@ -151,25 +140,17 @@ void OutputFile::write(const void* data, std::size_t size) {
     buffered_ += size;
     return;
   }
-  write_through(buffer_.data(), std::exchange(buffered_, 0));
-  write_through(from, size);
+  flush();
+  write_all(path_, file_, {from, size});
 }
 
-void OutputFile::write_through(const std::byte* data, std::size_t size) {
-  while (size > 0) {
-    const ssize_t written = ::write(descriptor_, data, std::min(size, std::size_t{1} << 30));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_with_errno(path_, "write");
-    data += written;
-    size -= static_cast<std::size_t>(written);
-  }
-}
+void OutputFile::flush() { write_all(path_, file_, std::span(buffer_).first(std::exchange(buffered_, 0))); }
 
 FileDigest OutputFile::close() {
-  require(descriptor_ >= 0, "an output file is closed once");
-  write_through(buffer_.data(), std::exchange(buffered_, 0));
-  if (fsync(descriptor_) != 0) fail_with_errno(path_, "fsync");
-  if (::close(std::exchange(descriptor_, -1)) != 0) fail_with_errno(path_, "close");
+  require(bool(file_), "an output file is closed once");
+  flush();
+  if (fsync(file_.get()) != 0) fail_with_errno(path_, "fsync");
+  if (!file_.close()) fail_with_errno(path_, "close");
   return {bytes_, XXH3_64bits_digest(hash_)};
 }
 

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/host/descriptor.h"
+
 struct XXH3_state_s;
 
 namespace salient {
@@ -25,7 +27,8 @@ std::string to_hex(std::uint64_t value);  ///< 16 lower-case digits
 /// For a system call that just failed on `path`, as "PATH: cannot ACTION: errno's text". @throws Error{kIo}, always.
 [[noreturn]] void fail_with_errno(const std::filesystem::path& path, std::string_view action);
 
-/// The same for a file that could not be opened to be read. @throws Error{kNoInput} if nothing is there, else Error{kIo}.
+/// The same for a file that could not be opened to be read.
+/// @throws Error{kNoInput} if nothing is there, else Error{kIo}.
 [[noreturn]] void fail_to_open(const std::filesystem::path& path);
 
 /// The whole file. @throws Error{kNoInput}, Error{kIo}; Error{kBadData} if it is larger than `max_bytes`.
@@ -38,12 +41,15 @@ FileDigest digest_file(const std::filesystem::path& path);
 /// Makes a rename or a new file inside `directory` survive a power failure. @throws Error{kIo}.
 void fsync_directory(const std::filesystem::path& directory);
 
+/// Writes all of them at the descriptor's position. @param path  named in errors. @throws Error{kIo}.
+void write_all(const std::filesystem::path& path, const Descriptor& file, std::span<const std::byte> bytes);
+
 /// Replaces the first bytes of a file and fsyncs it. @throws Error{kIo}.
 void overwrite_start(const std::filesystem::path& path, std::string_view bytes);
 
 /// A new file, written front to back through a buffer and hashed on the way. Owns its descriptor.
 ///
-/// Durable only once close() has returned; the destructor abandons an unfinished file without a word.
+/// Durable only once close() has returned; the destructor abandons an unfinished file silently.
 /// @throws Error{kIo} from every member (disk full, file exists, ...).
 class OutputFile {
  public:
@@ -58,10 +64,10 @@ class OutputFile {
   FileDigest close();  ///< flushes, fsyncs, closes
 
  private:
-  void write_through(const std::byte* data, std::size_t size);
+  void flush();
 
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  Descriptor file_;
   std::uint64_t bytes_ = 0;
   std::vector<std::byte> buffer_;
   std::size_t buffered_ = 0;

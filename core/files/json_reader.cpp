@@ -2,10 +2,10 @@
 #include "core/files/json_reader.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/error.h"
+#include "core/files/json_text.h"
 
 namespace salient {
 
@@ -15,24 +15,34 @@ struct JsonObject::Document {
   std::string file;
   std::string text;
   json root;
-};
 
-struct JsonObject::Node {
-  const json& value;
-  std::vector<std::string> path;  ///< keys from the root to here
+  static const json& value_of(const JsonObject& object) {
+    const json* value = &object.document_->root;
+    for (const std::string& key : object.path_) value = &(*value)[key];
+    return *value;
+  }
+
+  /// The value of the object's field `key`, for which `is_type` holds.
+  static const json& field(const JsonObject& object, std::string_view key, bool (json::*is_type)() const noexcept,
+                           std::string_view complaint) {
+    const json& fields = value_of(object);
+    const auto found = fields.find(key);
+    if (found == fields.end()) object.refuse(key, "is missing");
+    if (!((*found).*is_type)()) object.refuse(key, complaint);
+    return *found;
+  }
 };
 
 namespace {
 
 std::string place(std::string_view text, std::size_t at) {
-  at = std::min(at, text.size());
   const std::string_view before = text.substr(0, at);
   const std::size_t line = 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
-  const std::size_t column = at - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
+  const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
   return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
-/// Where the key that `path` names stands in a text known to be JSON; the last brace when it is not there. Only for
+/// Where the key at the end of `path` is in a text known to be JSON; the last brace when it is not there. Only for
 /// messages, so that the document itself need not remember positions.
 std::size_t find_key(std::string_view text, const std::vector<std::string>& path) {
   std::vector<std::string_view> keys;  // per open bracket, the latest key in it
@@ -52,13 +62,15 @@ std::size_t find_key(std::string_view text, const std::vector<std::string>& path
 
 }  // namespace
 
-JsonObject::JsonObject(std::shared_ptr<const Document> document, std::shared_ptr<const Node> node)
-    : document_(std::move(document)), node_(std::move(node)) {}
-
 JsonObject JsonObject::parse(std::string text, const std::string& file) {
   auto document = std::make_shared<Document>(Document{file, std::move(text), {}});
+  const auto refuse_depth = [&](int depth, json::parse_event_t, const json&) {
+    if (depth > kMaxJsonDepth)
+      fail(ErrorKind::kBadData, file + ": more than " + std::to_string(kMaxJsonDepth) + " levels of brackets");
+    return true;
+  };
   try {
-    document->root = json::parse(document->text);
+    document->root = json::parse(document->text, refuse_depth);
   } catch (const json::parse_error& error) {
     std::string why = error.what();  // "[json.exception...] parse error at line 1, column 5: syntax error ..."
     const std::size_t colon = why.find(": ");
@@ -69,61 +81,46 @@ JsonObject JsonObject::parse(std::string text, const std::string& file) {
     fail(ErrorKind::kBadData, file + ": not JSON: " + error.what());
   }
   if (!document->root.is_object()) fail(ErrorKind::kBadData, file + ": line 1, column 1: not a JSON object");
-  auto node = std::make_shared<Node>(Node{document->root, {}});
-  return {std::move(document), std::move(node)};
+  return JsonObject(std::move(document));
 }
 
 void JsonObject::refuse(std::string_view key, std::string_view why) const {
-  std::vector<std::string> path = node_->path;
+  std::vector<std::string> path = path_;
   path.emplace_back(key);
   const std::size_t at = find_key(document_->text, path);
   std::string text = document_->file + ": " + place(document_->text, at) + ": field '";
   for (std::size_t i = 0; i < path.size(); ++i) text.append(i == 0 ? "" : " / ").append(path[i]);
   text.append("' ").append(why);
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < ' ' || c == 0x7F; }, '?');  // "\n" in a key or a value
+  const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7F; };  // "\n" in a key or a value
+  std::ranges::replace_if(text, is_control, '?');
   fail(ErrorKind::kBadData, text);
 }
 
 JsonObject JsonObject::object(std::string_view key) const {
-  const auto found = node_->value.find(key);
-  if (found == node_->value.end()) refuse(key, "is missing");
-  if (!found->is_object()) refuse(key, "is not an object");
-  std::vector<std::string> path = node_->path;
-  path.emplace_back(key);
-  return {document_, std::make_shared<Node>(Node{*found, std::move(path)})};
+  (void)Document::field(*this, key, &json::is_object, "is not an object");
+  JsonObject inner = *this;
+  inner.path_.emplace_back(key);
+  return inner;
 }
 
 std::string JsonObject::string(std::string_view key) const {
-  const auto found = node_->value.find(key);
-  if (found == node_->value.end()) refuse(key, "is missing");
-  if (!found->is_string()) refuse(key, "is not a string");
-  return found->get<std::string>();
+  return Document::field(*this, key, &json::is_string, "is not a string").get<std::string>();
 }
 
 bool JsonObject::boolean(std::string_view key) const {
-  const auto found = node_->value.find(key);
-  if (found == node_->value.end()) refuse(key, "is missing");
-  if (!found->is_boolean()) refuse(key, "is neither true nor false");
-  return found->get<bool>();
+  return Document::field(*this, key, &json::is_boolean, "is neither true nor false").get<bool>();
 }
 
 std::uint64_t JsonObject::integer(std::string_view key, std::uint64_t low, std::uint64_t high) const {
-  const auto found = node_->value.find(key);
-  if (found == node_->value.end()) refuse(key, "is missing");
-  if (!found->is_number_integer()) refuse(key, "is not a whole number");
-  const bool fits =
-      found->is_number_unsigned() && found->get<std::uint64_t>() >= low && found->get<std::uint64_t>() <= high;
-  if (!fits) {
-    std::string why = "is " + found->dump();
-    refuse(key, why.append(", allowed are ").append(std::to_string(low)).append(" to ").append(std::to_string(high)));
-  }
-  return found->get<std::uint64_t>();
+  const json& found = Document::field(*this, key, &json::is_number_integer, "is not a whole number");
+  const auto value = found.get<std::uint64_t>();
+  if (found.is_number_unsigned() && value >= low && value <= high) return value;
+  refuse(key, "is " + found.dump() + ", allowed are " + std::to_string(low) + " to " + std::to_string(high));
 }
 
 std::vector<std::string> JsonObject::keys() const {
   std::vector<std::string> names;
-  for (const auto& [key, value] : node_->value.items()) names.push_back(key);
+  for (const auto& [key, value] : Document::value_of(*this).items()) names.push_back(key);
   return names;
 }
 

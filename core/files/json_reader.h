@@ -1,10 +1,13 @@
 // core/files/json_reader.h - fields of a JSON file, with errors that name the field, its line and its column.
+//
+// nlohmann's parser does the reading; what is here are the places in the text, which it forgets, and the limits.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace salient {
@@ -13,7 +16,7 @@ namespace salient {
 class JsonObject {
  public:
   /// @param file  named in errors.
-  /// @throws Error{kBadData} "FILE: line 3, column 14: ..." if `text` is not JSON, or not an object.
+  /// @throws Error{kBadData} "FILE: line 3, column 14: ..." if `text` is not JSON, not an object, or too deep.
   static JsonObject parse(std::string text, const std::string& file);
 
   /// Each @throws Error{kBadData} naming field, line and column, if the field is missing or not of this type.
@@ -30,11 +33,10 @@ class JsonObject {
 
  private:
   struct Document;
-  struct Node;
-  JsonObject(std::shared_ptr<const Document> document, std::shared_ptr<const Node> node);
+  explicit JsonObject(std::shared_ptr<const Document> document) : document_(std::move(document)) {}
 
   std::shared_ptr<const Document> document_;
-  std::shared_ptr<const Node> node_;  ///< which object of the document
+  std::vector<std::string> path_;  ///< keys from the document's root to this object
 };
 
 }  // namespace salient

@@ -10,28 +10,24 @@
 #include <utility>
 
 #include "core/files/file_io.h"
+#include "core/host/descriptor.h"
 
 namespace salient {
 
 MappedFile::MappedFile(const std::filesystem::path& path) : name_(path.string()) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) fail_to_open(path);
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) fail_to_open(path);
   struct stat status {};
-  bool ok = fstat(descriptor, &status) == 0;
-  if (ok && !S_ISREG(status.st_mode)) {
+  if (fstat(file.get(), &status) != 0) fail_with_errno(path, "read");
+  if (!S_ISREG(status.st_mode)) {
     errno = S_ISDIR(status.st_mode) ? EISDIR : ENODEV;
-    ok = false;
+    fail_with_errno(path, "read");
   }
-  size_ = ok ? static_cast<std::size_t>(status.st_size) : 0;
-  if (size_ > 0) {  // an empty file cannot be mapped, and need not be
-    void* memory = mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
-    ok = memory != MAP_FAILED;
-    if (ok) data_ = static_cast<const std::byte*>(memory);
-  }
-  const int code = errno;
-  (void)close(descriptor);
-  errno = code;
-  if (!ok) fail_with_errno(path, "read");
+  size_ = static_cast<std::size_t>(status.st_size);
+  if (size_ == 0) return;  // an empty file cannot be mapped, and need not be
+  void* const memory = mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.get(), 0);
+  if (memory == MAP_FAILED) fail_with_errno(path, "read");
+  data_ = static_cast<const std::byte*>(memory);
 }
 
 MappedFile::~MappedFile() {

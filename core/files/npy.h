@@ -1,6 +1,7 @@
 // core/files/npy.h - NumPy's array files: header grammar, mapped reading, streamed writing.
 //
-// A header is parsed with a fixed grammar, never evaluated, and every size in it is checked before it is believed.
+// A header is parsed with a fixed grammar, never evaluated, and every size in it is checked before it is used.
+// By hand: cnpy is not packaged, loads whole files and checks little; no library maps or streams them.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +40,7 @@ inline constexpr std::size_t kMaxNpyHeaderBytes = std::size_t{64} << 10;
 /// Enough to know how long the header is.
 inline constexpr std::size_t kNpyPreambleBytes = 12;
 
-/// Bytes from the magic to the first value, told from the first kNpyPreambleBytes: for readers of streams, which fetch
+/// Bytes from the magic to the first value, read from the first kNpyPreambleBytes: for readers of streams, which fetch
 /// that much and then call parse_npy_header().
 /// @throws Error{kBadData} if this is not npy version 1 to 3; the message says what it looks like instead.
 std::size_t npy_header_bytes(std::string_view preamble, const std::string& file);

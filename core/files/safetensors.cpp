@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "core/error.h"
+#include "core/files/json_text.h"
 
 namespace salient {
 namespace {
@@ -81,12 +81,14 @@ class Parser {
     data_ = bytes_.subspan(kLengthBytes + length);
 
     std::set<std::string> names;
-    const auto refuse_repeats = [&](int depth, Json::parse_event_t event, Json& value) {
+    const auto check = [&](int depth, Json::parse_event_t event, Json& value) {
+      if (depth > kMaxJsonDepth)
+        refuse("the header has more than " + std::to_string(kMaxJsonDepth) + " levels of brackets");
       if (event == Json::parse_event_t::key && depth == 1 && !names.insert(value.get<std::string>()).second)
-        refuse(value.get<std::string>(), "stands twice in the header");
+        refuse(value.get<std::string>(), "is twice in the header");
       return true;
     };
-    Json header = Json::parse(text, text + length, refuse_repeats, /*allow_exceptions=*/false);
+    Json header = Json::parse(text, text + length, check, /*allow_exceptions=*/false);
     if (!header.is_object()) refuse("the header is not a JSON object");
     return header;
   }

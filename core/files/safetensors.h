@@ -1,6 +1,8 @@
 // core/files/safetensors.h - named arrays in one file, the format that Python's safetensors and PyG users read.
 //
 //   u64 n | n bytes of JSON: {"__metadata__": {...}, NAME: {"dtype", "shape", "data_offsets": [begin, end]}} | data
+//
+// By hand: no package of the distributions has a library for it.
 #pragma once
 
 #include <cstddef>
@@ -46,12 +48,12 @@ struct SafetensorsView {
   const TensorInfo* find(std::string_view name) const;  ///< nullptr if there is none
 };
 
-/// Reads strictly: every byte belongs to exactly one array, and nothing is allocated for a size that the file only claims.
+/// Reads strictly: every byte belongs to exactly one array, and nothing is allocated for a size before it is checked.
 ///
 /// @param file  named in errors
 /// @throws Error{kBadData} "FILE: tensor NAME: rule" for a header over 100 MB or past the end, text that is not JSON, a
-///         field that is missing, unknown or of the wrong type, a name used twice, a shape that does not match its bytes,
-///         and a hole, an overlap or a rest in the data.
+///         field that is missing, unknown or of the wrong type, a name used twice, a shape that does not match its
+///         bytes, and a hole, an overlap or a rest in the data.
 SafetensorsView parse_safetensors(std::span<const std::byte> bytes, const std::string& file);
 
 /// The same for a file, whose mapping it owns. @throws Error{kNoInput}, Error{kIo}, and as above.

@@ -11,7 +11,6 @@
 #include <string>
 #include <system_error>
 
-#include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
 #include "core/host/machine.h"
@@ -21,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder that `out` stands for, without a slash at the end: what is behind a link lies on the disk that was meant.
+/// The folder that `out` names, without a slash at the end. Links are followed, to the disk that is meant.
 fs::path target_of(const fs::path& out) {
   std::error_code error;
   const fs::path absolute = fs::absolute(out);
@@ -47,7 +46,7 @@ bool is_mount_point(const fs::path& folder) {
   return own.stx_dev_major != parent.stx_dev_major || own.stx_dev_minor != parent.stx_dev_minor;
 }
 
-/// What cannot be given another folder's place, or must not be, is told before the work and not after it.
+/// Refuses, before the work and not after it, what cannot or must not give its name to another folder.
 void require_replaceable(const fs::path& target, const fs::path& out) {
   std::error_code error;
   if (fs::is_symlink(fs::symlink_status(target, error)))
@@ -108,11 +107,6 @@ std::vector<fs::path> leftovers_of(const fs::path& out) {
   return found;
 }
 
-void warn_of_leftovers(const fs::path& out) {
-  for (const fs::path& leftover : leftovers_of(out))
-    log_warning(leftover.string() + " is what an interrupted run left; remove it when no other run works on it");
-}
-
 std::string replace_directory(const fs::path& staged, const fs::path& target) {
   const fs::path old = take_free_name(staged, target) ? fs::path() : exchange(staged, target);
   fsync_directory(target.parent_path());
@@ -129,11 +123,10 @@ StagedDirectory::StagedDirectory(const fs::path& out, ReplaceExisting replace, c
   const bool is_in_use =
       fs::exists(fs::symlink_status(out_, error)) && !(fs::is_directory(out_, error) && fs::is_empty(out_, error));
   if (is_in_use) {
-    if (replace == ReplaceExisting::kRefuse)
-      fail(ErrorKind::kUsage, out.string() + " exists; --force replaces it, or choose another --out");
+    if (replace == ReplaceExisting::kRefuse) fail(ErrorKind::kUsage, out.string() + " exists", Topic::kOutputExists);
     if (!fs::exists(out_ / marker, error))
-      fail(ErrorKind::kUsage, out.string() + " holds no " + marker.string() + ", so --force does not replace it; " +
-                                  "remove it yourself or choose another --out");
+      fail(ErrorKind::kUsage, out.string() + " holds no " + marker.string() + " and is never replaced",
+           Topic::kOutputForeign);
   }
   error.clear();  // "not there" is an answer
   fs::create_directories(out_.parent_path(), error);

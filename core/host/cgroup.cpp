@@ -47,7 +47,7 @@ constexpr MemoryFiles kMemoryFiles1{"memory.limit_in_bytes", "memory.usage_in_by
 void apply_memory(CgroupLimits& limits, const fs::path& group, const MemoryFiles& files) {
   const auto limit = number_at(words_of(group / files.limit), 0);
   if (!limit) return;
-  // A store that was read stands in the page cache, which counts as used but gives way to whatever needs memory.
+  // A store that was read is in the page cache, which counts as used although the kernel drops it on demand.
   const Words stat = words_of(group / "memory.stat");
   const std::int64_t reclaimable =
       number_after(stat, files.active_file).value_or(0) + number_after(stat, files.inactive_file).value_or(0);
@@ -62,8 +62,8 @@ void apply_cores(CgroupLimits& limits, std::optional<std::int64_t> quota, std::o
   limits.cores = std::min(limits.cores, static_cast<double>(*quota) / static_cast<double>(*period));
 }
 
-/// Calls apply(folder) for a group and those above it. A container may be told its path on the host while it sees its
-/// own group at `mount`: then the folders below are not there, and `mount` itself has the limits.
+/// Calls apply(folder) for a group and those above it. In a container the path may be the one on the host, while the
+/// container's own group is mounted at `mount`: then the folders below are not there, and `mount` itself has the limits.
 template <class Apply>
 void for_each_from(const fs::path& mount, const fs::path& group, Apply apply) {
   fs::path below = group.relative_path();

@@ -1,4 +1,6 @@
 // core/host/cgroup.h - what control groups (a container's, a Slurm job's, a systemd slice's) leave to this process.
+//
+// By hand: hwloc reads a group's processors, neither its memory nor its quota.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,9 @@
 
 namespace salient {
 
+/// The pages that Linux grants on request for big arrays.
+inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
+
 /// A source of memory for UnsetHugeVector. Outlives what it gave.
 class HostMemory {
  public:

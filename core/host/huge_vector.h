@@ -24,26 +24,24 @@ struct HugePageAllocator {
 
   T* allocate(std::size_t count) {
     const std::size_t bytes = count * sizeof(T);
-    if (bytes < kPage) return static_cast<T*>(::operator new(bytes));
-    void* const memory = ::operator new ((bytes + kPage - 1) / kPage * kPage, std::align_val_t{kPage});
+    if (bytes < kHugePageBytes) return static_cast<T*>(::operator new(bytes));
+    void* const memory = ::operator new ((bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes,
+                                         std::align_val_t{kHugePageBytes});
     (void)madvise(memory, bytes, MADV_HUGEPAGE);  // a hint: without it everything works, slower
     return static_cast<T*>(memory);
   }
   void deallocate(T* memory, std::size_t count) noexcept {
-    if (count * sizeof(T) < kPage) return ::operator delete(memory);
-    ::operator delete (memory, std::align_val_t{kPage});
+    if (count * sizeof(T) < kHugePageBytes) return ::operator delete(memory);
+    ::operator delete (memory, std::align_val_t{kHugePageBytes});
   }
   bool operator==(const HugePageAllocator&) const = default;
-
- private:
-  static constexpr std::size_t kPage = std::size_t{2} << 20;
 };
 
 template <class T>
 using HugeVector = std::vector<T, HugePageAllocator<T>>;
 
-/// As HugePageAllocator, but resize() leaves new elements unset: whoever fills them first, on whichever thread, is the
-/// first to touch their pages. The memory may come from elsewhere.
+/// As HugePageAllocator, but resize() leaves new elements unset, so that the thread that fills them is the first to touch
+/// their pages. The memory may come from elsewhere.
 template <class T>
 struct UnsetHugePageAllocator : HugePageAllocator<T> {
   template <class U>

@@ -1,4 +1,4 @@
-// core/host/machine.h - what this process may use of its host.
+// core/host/machine.h - what this process may use of its host. By hand: hwloc knows no limits of control groups.
 #pragma once
 
 #include <sched.h>
@@ -12,10 +12,10 @@ namespace salient {
 
 using AskForAffinity = int (*)(pid_t process, std::size_t mask_bytes, cpu_set_t* mask);
 
-/// Logical processors that a process may run on, ascending, however many the host has; empty if the kernel does not tell.
+/// Logical processors that a process may run on, ascending, however many the host has; empty if the kernel refuses.
 ///
 /// @param process  0 = this one.
-/// @param ask      whom; tests make up larger hosts.
+/// @param ask      the system call; tests stand in for larger hosts with it.
 std::vector<int> cores_of_process(pid_t process = 0, AskForAffinity ask = sched_getaffinity);
 
 // `root` is that of the file system; tests make up others.

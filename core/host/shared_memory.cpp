@@ -23,7 +23,6 @@
 namespace salient {
 namespace {
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kPart = std::size_t{256} << 20;  // bytes that one thread asks for at a time
 constexpr int kCollapse = 25;                          // MADV_COLLAPSE, since Linux 6.1
 
@@ -33,14 +32,16 @@ std::string text_of(int error) { return std::generic_category().message(error); 
 
 /// `bytes` of `descriptor`, mapped from a 2 MiB border on, without which the kernel has no use for huge pages.
 void* map_aligned(int descriptor, std::size_t bytes, int protection) {
-  void* const room = mmap(nullptr, bytes + kHugePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const room =
+      mmap(nullptr, bytes + kHugePageBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) return MAP_FAILED;
   auto* const begin = static_cast<std::byte*>(room);
-  const std::size_t skipped = (kHugePage - reinterpret_cast<std::uintptr_t>(begin) % kHugePage) % kHugePage;
+  const std::size_t skipped =
+      (kHugePageBytes - reinterpret_cast<std::uintptr_t>(begin) % kHugePageBytes) % kHugePageBytes;
   void* const memory = mmap(begin + skipped, bytes, protection, MAP_SHARED | MAP_FIXED, descriptor, 0);
   if (skipped > 0) (void)munmap(begin, skipped);
   const std::size_t page = up_to(bytes, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
-  (void)munmap(begin + skipped + page, kHugePage - skipped + bytes - page);
+  (void)munmap(begin + skipped + page, kHugePageBytes - skipped + bytes - page);
   return memory;
 }
 
@@ -58,7 +59,7 @@ void populate(std::byte* memory, std::size_t bytes) {
   const auto work = [&] {
     for (std::size_t at = next.fetch_add(kPart); at < bytes; at = next.fetch_add(kPart)) {
       const std::size_t size = std::min(kPart, bytes - at);
-      for (std::size_t page = 0; page < size; page += kHugePage) memory[at + page] = std::byte{0};  // one of each
+      for (std::size_t page = 0; page < size; page += kHugePageBytes) memory[at + page] = std::byte{0};  // one of each
       if (madvise(memory + at, size, kCollapse) != 0) return;
     }
   };
@@ -75,26 +76,17 @@ SharedMemory::~SharedMemory() {
 }
 
 void* SharedMemory::allocate(std::size_t bytes) {
-  const auto check = [bytes](bool holds) {
-    if (holds) return;
+  Descriptor file(memfd_create("salient", MFD_CLOEXEC));
+  void* const memory = file && ftruncate(file.get(), static_cast<off_t>(bytes)) == 0
+                           ? map_aligned(file.get(), bytes, PROT_READ | PROT_WRITE)
+                           : MAP_FAILED;
+  if (memory == MAP_FAILED)
     fail(ErrorKind::kHostMemory, "cannot share " + std::to_string(bytes) + " bytes between the ranks of this host: " +
-                                     text_of(errno) + "; choose a smaller data set or prepare it on disk");
-  };
-  const int descriptor = memfd_create("salient", MFD_CLOEXEC);
-  check(descriptor >= 0);
-  void* memory = MAP_FAILED;
-  if (ftruncate(descriptor, static_cast<off_t>(bytes)) == 0)
-    memory = map_aligned(descriptor, bytes, PROT_READ | PROT_WRITE);
-  if (memory == MAP_FAILED) {
-    const int error = errno;
-    (void)close(descriptor);
-    errno = error;
-    check(false);
-  }
+                                     text_of(errno) + "; a data set on disk needs no shared memory");
   interleave(memory, bytes);
-  if (bytes >= kHugePage) populate(static_cast<std::byte*>(memory), bytes / kHugePage * kHugePage);
+  if (bytes >= kHugePageBytes) populate(static_cast<std::byte*>(memory), bytes / kHugePageBytes * kHugePageBytes);
   const std::lock_guard lock(mutex_);
-  blocks_[memory] = {.descriptor = descriptor, .bytes = bytes};
+  blocks_[memory] = {.file = std::move(file), .bytes = bytes};
   return memory;
 }
 
@@ -103,28 +95,26 @@ void SharedMemory::deallocate(void* memory) noexcept {
   const auto found = blocks_.find(memory);
   if (found == blocks_.end()) return;
   (void)munmap(memory, found->second.bytes);
-  (void)close(found->second.descriptor);
   blocks_.erase(found);
 }
 
-SharedPlace SharedMemory::place_of(const void* memory) const {
+SharedHandle SharedMemory::handle_of(const void* memory) const {
   const std::lock_guard lock(mutex_);
   const auto found = blocks_.find(memory);
   require(found != blocks_.end(), "only what was allocated here can be shared");
-  return {.process = static_cast<int>(getpid()), .descriptor = found->second.descriptor, .bytes = found->second.bytes};
+  const auto& [file, bytes] = found->second;
+  return {.process = static_cast<int>(getpid()), .descriptor = file.get(), .bytes = bytes};
 }
 
-std::shared_ptr<const std::byte> map_shared(const SharedPlace& place) {
-  const std::string path = "/proc/" + std::to_string(place.process) + "/fd/" + std::to_string(place.descriptor);
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  void* const memory = descriptor < 0 ? MAP_FAILED : map_aligned(descriptor, place.bytes, PROT_READ);
-  const int error = errno;
-  if (descriptor >= 0) (void)close(descriptor);
+std::shared_ptr<const std::byte> map_shared(const SharedHandle& handle) {
+  const std::string path = "/proc/" + std::to_string(handle.process) + "/fd/" + std::to_string(handle.descriptor);
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  void* const memory = file ? map_aligned(file.get(), handle.bytes, PROT_READ) : MAP_FAILED;
   if (memory == MAP_FAILED)
-    fail(ErrorKind::kIo, path + ": cannot map the data set that another rank of this host made: " + text_of(error) +
+    fail(ErrorKind::kIo, path + ": cannot map what another rank of this host shares: " + text_of(errno) +
                              "; ranks of a host must see each other's processes (one user, one container)");
   return {static_cast<const std::byte*>(memory),
-          [bytes = place.bytes](const std::byte* mapped) { (void)munmap(const_cast<std::byte*>(mapped), bytes); }};
+          [bytes = handle.bytes](const std::byte* mapped) { (void)munmap(const_cast<std::byte*>(mapped), bytes); }};
 }
 
 }  // namespace salient

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/cuda/cuda.h"
+#include "core/cuda/pinned_buffer.h"
 
 namespace salient {
 namespace {
@@ -33,20 +34,16 @@ class StagedCommunicator final : public Communicator {
  private:
   template <class Exchange>
   void through_host(std::span<float> data, CUstream_st* stream, Exchange&& exchange) {
-    if (data.size() > staged_size_) {
-      staged_ = make_pinned_array<float>(data.size());
-      staged_size_ = data.size();
-    }
-    cuda_check(cudaMemcpyAsync(staged_.get(), data.data(), data.size_bytes(), cudaMemcpyDeviceToHost, stream));
+    const std::span<float> staged(staged_.reserve(data.size()), data.size());
+    cuda_check(cudaMemcpyAsync(staged.data(), data.data(), data.size_bytes(), cudaMemcpyDeviceToHost, stream));
     cuda_check(cudaStreamSynchronize(stream));
-    exchange(std::span<float>(staged_.get(), data.size()));
-    cuda_check(cudaMemcpyAsync(data.data(), staged_.get(), data.size_bytes(), cudaMemcpyHostToDevice, stream));
+    exchange(staged);
+    cuda_check(cudaMemcpyAsync(data.data(), staged.data(), data.size_bytes(), cudaMemcpyHostToDevice, stream));
     cuda_check(cudaStreamSynchronize(stream));  // the next call overwrites the staged copy
   }
 
   std::unique_ptr<Communicator> host_;
-  PinnedArray<float> staged_;
-  std::size_t staged_size_ = 0;
+  PinnedBuffer<float> staged_;
 };
 
 }  // namespace

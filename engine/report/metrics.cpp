@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "core/error.h"
+#include "core/files/json_text.h"
 #include "core/options/options.h"
 
 namespace salient {
@@ -73,14 +73,14 @@ int csv_epoch(const std::string& line) {
 }
 
 int json_epoch(const std::string& line) {
-  const auto row = nlohmann::json::parse(line, nullptr, false);
+  const auto row = parse_json(line);
   return row.is_object() ? row.value("epoch", 0) : 0;
 }
 
 /// The step after the last of these lines of metrics.jsonl; 0 when there are none.
 std::int64_t step_after(const std::string& lines) {
   const std::size_t last = lines.size() < 2 ? std::string::npos : lines.rfind('\n', lines.size() - 2);
-  const auto row = nlohmann::json::parse(lines.substr(last == std::string::npos ? 0 : last + 1), nullptr, false);
+  const auto row = parse_json(lines.substr(last == std::string::npos ? 0 : last + 1));
   return row.is_object() ? row.value("step", std::int64_t{0}) + 1 : 0;
 }
 

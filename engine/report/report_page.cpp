@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <fstream>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "core/files/json_text.h"
 #include "core/number_text.h"
 #include "core/options/options.h"
 #include "engine/report/page/page_assets.h"
@@ -32,7 +32,7 @@ Json read_run(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory / "run.json";
   if (!std::filesystem::exists(path))
     fail(ErrorKind::kNoInput, directory.string() + ": has no run.json; name a folder that salient-train made");
-  Json run = Json::parse(read_text_file(path), nullptr, false);
+  Json run = parse_json<Json>(read_text_file(path));
   if (!run.is_object()) fail(ErrorKind::kBadData, path.string() + ": is not a JSON object");
   if (text_of(run, "status") == "running" && !is_being_written(directory))
     run["status"] = "failed: killed, or its machine stopped; salient-train --resume goes on from the last checkpoint";
@@ -56,7 +56,7 @@ Json read_metrics(const std::filesystem::path& directory) {
   std::ifstream file(directory / "metrics.jsonl");
   Json rows = Json::array();
   for (std::string line; std::getline(file, line);) {
-    Json row = Json::parse(line, nullptr, false);
+    Json row = parse_json<Json>(line);
     if (row.is_object() && row.contains("epoch")) rows.push_back(std::move(row));
   }
   return rows;
@@ -64,7 +64,7 @@ Json read_metrics(const std::filesystem::path& directory) {
 
 Json read_confusion(const std::filesystem::path& directory) {
   std::ifstream file(directory / "confusion.json");
-  Json matrix = Json::parse(file, nullptr, false);
+  Json matrix = parse_json<Json>(std::string(std::istreambuf_iterator<char>(file), {}));
   return matrix.is_object() ? matrix : Json();
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -14,6 +13,7 @@
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "core/files/json_text.h"
 #include "core/files/staged_directory.h"
 #include "engine/train/tensor_file.h"
 #include "store/store_manifest.h"
@@ -65,7 +65,7 @@ Json state_json(const TrainProgress& progress, const CheckpointIdentity& identit
 
 /// state.json of a checkpoint whose files are all there, whole, and unchanged. @throws Error{kBadData}, Error{kNoInput}.
 Json valid_state(const fs::path& folder) {
-  Json state = Json::parse(read_text_file(folder / kState), nullptr, false);
+  Json state = parse_json<Json>(read_text_file(folder / kState));
   if (!state.is_object() || !state.contains("files"))
     fail(ErrorKind::kBadData, (folder / kState).string() + ": is not the state of a checkpoint");
   if (state["format_version"] != kFormatVersion)
@@ -130,7 +130,7 @@ std::optional<fs::path> best_checkpoint(const fs::path& root, int best_epoch) {
 /// As the newest checkpoint's state has it; 0 if that cannot be read.
 int best_epoch_in(const fs::path& newest) {
   try {
-    return Json::parse(read_text_file(newest / kState)).at("best").at("epoch");
+    return parse_json<Json>(read_text_file(newest / kState)).at("best").at("epoch");
   } catch (const std::exception&) {  // whoever uses the checkpoint says what is wrong with it
     return 0;
   }

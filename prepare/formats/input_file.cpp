@@ -1,4 +1,4 @@
-// prepare/formats/input_file.cpp - open, pread and their complaints
+// prepare/formats/input_file.cpp - see input_file.h.
 #include "prepare/formats/input_file.h"
 
 #include <fcntl.h>
@@ -6,45 +6,28 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "core/error.h"
+#include "core/files/file_io.h"
 
 namespace salient {
 
-namespace {
-
-[[noreturn]] void fail_with_errno(const std::filesystem::path& path, const char* what, int error) {
-  const bool is_missing = error == ENOENT || error == ENOTDIR;
-  fail(is_missing ? ErrorKind::kNoInput : ErrorKind::kIo,
-       path.string() + ": " + what + ": " + std::generic_category().message(error));
-}
-
-}  // namespace
-
-InputFile::InputFile(std::filesystem::path path) : path_(std::move(path)) {
-  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) fail_with_errno(path_, "cannot be opened", errno);
+InputFile::InputFile(std::filesystem::path path)
+    : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (!file_) fail_to_open(path_);
   struct stat status {};
-  const int error = ::fstat(descriptor_, &status) == 0 ? 0 : errno;
-  if (error == 0 && S_ISREG(status.st_mode)) {
-    size_ = static_cast<std::uint64_t>(status.st_size);
-    return;
-  }
-  ::close(descriptor_);  // a throwing constructor has no destructor
-  if (error != 0) fail_with_errno(path_, "cannot be examined", error);
-  fail(ErrorKind::kNoInput, path_.string() + ": is not a regular file");
+  if (::fstat(file_.get(), &status) != 0) fail_with_errno(path_, "read");
+  if (!S_ISREG(status.st_mode)) fail(ErrorKind::kNoInput, path_.string() + ": is not a regular file");
+  size_ = static_cast<std::uint64_t>(status.st_size);
 }
-
-InputFile::~InputFile() { ::close(descriptor_); }
 
 std::size_t InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   std::size_t done = 0;
   while (done < out.size()) {
-    const auto got = ::pread(descriptor_, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+    const auto got = ::pread(file_.get(), out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail_with_errno(path_, "read failed", errno);
+    if (got < 0) fail_with_errno(path_, "read");
     if (got == 0) break;
     done += static_cast<std::size_t>(got);
   }

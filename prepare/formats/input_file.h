@@ -1,10 +1,15 @@
 // prepare/formats/input_file.h - a file opened for reading at any offset; its errors name it.
+//
+// By hand, with inflate_stream.h: zlib's gzread takes what follows the gzip data for text, and reports a file that was cut
+// off only when it is closed.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
+
+#include "core/host/descriptor.h"
 
 namespace salient {
 
@@ -13,8 +18,7 @@ class InputFile {
  public:
   /// @throws Error{kNoInput} when there is no such file, Error{kIo} when it cannot be opened.
   explicit InputFile(std::filesystem::path path);
-  ~InputFile();
-  InputFile(const InputFile&) = delete;
+  InputFile(const InputFile&) = delete;  // streams refer to it
   InputFile& operator=(const InputFile&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
@@ -27,7 +31,7 @@ class InputFile {
 
  private:
   const std::filesystem::path path_;
-  int descriptor_ = -1;
+  Descriptor file_;
   std::uint64_t size_ = 0;
 };
 

@@ -4,10 +4,8 @@
 #include <fcntl.h>
 #include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_for.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -26,17 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kBlockKeys = std::uint64_t{32} << 10;
 constexpr std::uint64_t kMaxKeys = 0xFFFFFFFF;  // of a slice, so that row lengths fit
-
-void write_all(const fs::path& path, int descriptor, const void* data, std::size_t size) {
-  const char* from = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t written = ::write(descriptor, from, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_with_errno(path, "write");
-    from += written;
-    size -= static_cast<std::size_t>(written);
-  }
-}
 
 /// Calls use(span of keys) for every block of the file.
 class BucketReader {
@@ -130,16 +117,11 @@ EdgeBuckets::EdgeBuckets(const fs::path& prefix, std::uint64_t first, std::uint6
   }
 }
 
-EdgeBuckets::~EdgeBuckets() {
-  for (const Open& bucket : open_)
-    if (bucket.descriptor >= 0) (void)::close(bucket.descriptor);
-}
-
 void EdgeBuckets::flush(Open& open) {
   const fs::path& path = open.bucket.file;
-  if (open.descriptor < 0) open.descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (open.descriptor < 0) fail_with_errno(path, "create");
-  write_all(path, open.descriptor, open.buffer, open.buffered * sizeof(std::uint64_t));
+  if (!open.file) open.file = Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!open.file) fail_with_errno(path, "create");
+  write_all(path, open.file, std::as_bytes(std::span(open.buffer, open.buffered)));
   open.bucket.count += std::exchange(open.buffered, 0);
 }
 
@@ -147,8 +129,8 @@ std::vector<EdgeBucket> EdgeBuckets::close() {
   std::vector<EdgeBucket> used;
   for (Open& open : open_) {
     if (open.buffered > 0) flush(open);
-    if (open.descriptor < 0) continue;
-    if (::close(std::exchange(open.descriptor, -1)) != 0) fail_with_errno(open.bucket.file, "close");
+    if (!open.file) continue;
+    if (!open.file.close()) fail_with_errno(open.bucket.file, "close");
     used.push_back(open.bucket);
   }
   open_.clear();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/console/progress.h"
+#include "core/host/descriptor.h"
 #include "core/host/huge_vector.h"
 #include "core/types.h"
 #include "store/csr_arrays.h"
@@ -39,9 +40,6 @@ class EdgeBuckets {
   /// @param max_buckets   at least 2, at most kMaxBuckets; more than half as many are used, if there are as many keys
   EdgeBuckets(const std::filesystem::path& prefix, std::uint64_t first, std::uint64_t last, unsigned max_buckets,
               std::size_t buffer_keys);
-  ~EdgeBuckets();
-  EdgeBuckets(const EdgeBuckets&) = delete;
-  EdgeBuckets& operator=(const EdgeBuckets&) = delete;
 
   /// @throws Error{kIo}
   void add(std::uint64_t key) {
@@ -56,7 +54,7 @@ class EdgeBuckets {
  private:
   struct Open {
     EdgeBucket bucket{};
-    int descriptor = -1;
+    Descriptor file{};
     std::uint64_t* buffer = nullptr;
     std::size_t buffered = 0;
   };

@@ -31,7 +31,7 @@ TEST(SharedMemory, AnotherMappingHasTheSameBytesAndOutlivesTheFirst) {
     UnsetHugeVector<int> numbers{UnsetHugePageAllocator<int>(&memory)};
     numbers.resize(3'000'001);
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int>(7 * i);
-    other = map_shared(memory.place_of(numbers.data()));
+    other = map_shared(memory.handle_of(numbers.data()));
     numbers[1] = 5;  // one memory, not a copy
   }
   const auto* numbers = reinterpret_cast<const int*>(other.get());
@@ -43,7 +43,7 @@ TEST(SharedMemory, AnotherProcessReadsAndCannotWrite) {
   SharedMemory memory;
   auto* const made = static_cast<char*>(memory.allocate(10'000));
   std::strcpy(made + 9000, "from the first rank");
-  const SharedPlace place = memory.place_of(made);
+  const SharedHandle handle = memory.handle_of(made);
   const auto in_child = [&](auto&& work) {
     const pid_t child = fork();
     if (child == 0) _exit(work() ? 0 : 1);
@@ -52,12 +52,12 @@ TEST(SharedMemory, AnotherProcessReadsAndCannotWrite) {
     return status;
   };
   EXPECT_EQ(in_child([&] {
-              return std::strcmp(reinterpret_cast<const char*>(map_shared(place).get()) + 9000,
+              return std::strcmp(reinterpret_cast<const char*>(map_shared(handle).get()) + 9000,
                                  "from the first rank") == 0;
             }),
             0);
   const int status = in_child([&] {
-    const auto mapped = map_shared(place);
+    const auto mapped = map_shared(handle);
     *const_cast<volatile std::byte*>(mapped.get()) = std::byte{1};
     return true;
   });
@@ -67,11 +67,11 @@ TEST(SharedMemory, AnotherProcessReadsAndCannotWrite) {
 TEST(SharedMemory, WhatIsNotThereIsRefused) {
   SharedMemory memory;
   int elsewhere = 0;
-  EXPECT_THROW((void)memory.place_of(&elsewhere), Error);
+  EXPECT_THROW((void)memory.handle_of(&elsewhere), Error);
   void* const freed = memory.allocate(100);
-  const SharedPlace place = memory.place_of(freed);
+  const SharedHandle handle = memory.handle_of(freed);
   memory.deallocate(freed);
-  EXPECT_THROW((void)map_shared(place), Error);
+  EXPECT_THROW((void)map_shared(handle), Error);
 }
 
 }  // namespace

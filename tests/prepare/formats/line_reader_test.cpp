@@ -116,8 +116,7 @@ TEST(LineReader, EndlessLinesAreRefused) {
 
 TEST(LineReader, MissingFiles) {
   const test::Scratch folder;
-  EXPECT_COMPLAINT(lines_of(folder / "none.csv.gz"), ErrorKind::kNoInput,
-                   "none.csv.gz: cannot be opened: No such file");
+  EXPECT_COMPLAINT(lines_of(folder / "none.csv.gz"), ErrorKind::kNoInput, "none.csv.gz: cannot open: No such file");
   EXPECT_COMPLAINT(lines_of(folder.path()), ErrorKind::kNoInput, "is not a regular file");
 }
 

@@ -1,0 +1,75 @@
+// tests/core/console/progress_test.cpp - quick jobs print nothing, long ones a bar, and no thread's count is lost.
+#include "core/console/progress.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/host/descriptor.h"
+
+namespace salient {
+namespace {
+
+/// What `job` writes to standard error when that is a terminal.
+template <class Job>
+std::string shown_on_terminal(Job job) {
+  const Descriptor screen(posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK));
+  if (!screen || grantpt(screen.get()) != 0 || unlockpt(screen.get()) != 0) return "no terminal";
+  const Descriptor before(dup(STDERR_FILENO)), terminal(open(ptsname(screen.get()), O_RDWR | O_NOCTTY));
+  (void)dup2(terminal.get(), STDERR_FILENO);
+  job();
+  (void)dup2(before.get(), STDERR_FILENO);
+  std::array<char, 4096> text{};
+  const ssize_t size = read(screen.get(), text.data(), text.size());
+  return {text.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
+}
+
+TEST(Progress, AQuickJobPrintsNothing) {
+  for (const ProgressMode mode : {ProgressMode::kAuto, ProgressMode::kPlain, ProgressMode::kNone}) {
+    set_progress_mode(mode);
+    EXPECT_EQ(shown_on_terminal([] {
+                Progress progress("reading", 10, "rows");
+                progress.add(10);
+              }),
+              "");
+  }
+  set_progress_mode(ProgressMode::kAuto);
+}
+
+TEST(Progress, TheBarCountsWhatAllThreadsDidAndIsWipedAtTheEnd) {
+  const std::string shown = shown_on_terminal([] {
+    Progress progress("reading", 4'000'001, "rows");
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 1000; ++i) progress.add(500);
+      });
+    threads.clear();
+    std::this_thread::sleep_for(std::chrono::milliseconds(110));  // drawn at most every 100 ms
+    progress.add(1);
+  });
+  EXPECT_NE(shown.find("reading [############            ] 50% 2.0 M rows, "), std::string::npos) << shown;
+  EXPECT_NE(shown.find(" left"), std::string::npos) << shown;
+  EXPECT_TRUE(shown.ends_with("\r\033[K")) << shown;
+}
+
+TEST(Progress, OffPrintsNothingHoweverLong) {
+  set_progress_mode(ProgressMode::kNone);
+  const std::string shown = shown_on_terminal([] {
+    Progress progress("reading", 0, "bytes");
+    std::this_thread::sleep_for(std::chrono::milliseconds(110));
+    progress.add(1);
+  });
+  set_progress_mode(ProgressMode::kAuto);
+  EXPECT_EQ(shown, "");
+}
+
+}  // namespace
+}  // namespace salient
