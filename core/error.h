@@ -21,7 +21,7 @@ enum class ErrorKind {
   kComm = 75,          ///< a peer or the network failed; starting again may help
 };
 
-/// What an error is about. A library states facts; only a program knows which option changes them, and looks it up here.
+/// What an error is about. A library states facts; a program, which knows the options that change them, adds advice.
 enum class Topic {
   kNone,
   kTrainingMemory,  ///< what a run needs in all: batches, activations, parameters

@@ -6,8 +6,8 @@
 
 namespace salient {
 
-/// Objects and lists inside each other. Ours have at most five; copying, writing and comparing a value recurses, so that
-/// a file of 100,000 brackets would overflow the stack.
+/// Objects and lists inside each other. Ours have at most five. Copying, writing and comparing a value recurses, so
+/// that a file of 100,000 brackets would overflow the stack.
 inline constexpr int kMaxJsonDepth = 64;
 
 /// @return a discarded value (is_discarded()) for what is not JSON, or has more levels than kMaxJsonDepth

@@ -12,21 +12,21 @@ enum class ReplaceExisting { kRefuse, kReplace };
 /// What an interrupted writer of `out` left beside it: OUT.tmp-HOST-PID and OUT.old-PID folders.
 std::vector<std::filesystem::path> leftovers_of(const std::filesystem::path& out);
 
-/// Gives the folder `staged` the name `target` beside it, fsyncs the parent, and removes what had the name before. The two
-/// are exchanged, so that a folder always has the name. Where the file system cannot exchange, there is a moment without,
-/// and a crash in it leaves the old folder as TARGET.old-PID.
+/// Gives the folder `staged` the name `target` beside it, fsyncs the parent, and removes what had the name before. The
+/// two are exchanged, so that a folder always has the name. Where the file system cannot exchange, there is a moment
+/// without, and a crash in it leaves the old folder as TARGET.old-PID.
 /// @return  why the old folder is still there; empty when it is gone
 /// @throws Error{kIo}
 std::string replace_directory(const std::filesystem::path& staged, const std::filesystem::path& target);
 
-/// A sibling folder OUT.tmp-HOST-PID that becomes OUT by one rename. The files in it are fsynced by their writers. Where
-/// OUT is a link, all this happens beside the folder that it leads to, and the link stays.
+/// A sibling folder OUT.tmp-HOST-PID that becomes OUT by one rename. The files in it are fsynced by their writers.
+/// Where OUT is a link, all this happens beside the folder that it leads to, and the link stays.
 ///
 /// A crash leaves the .tmp- folder and never half a result under OUT. Destroyed without publish(): removes the folder.
 class StagedDirectory {
  public:
-  /// @param replace  kReplace swaps an existing OUT away at the end, if it holds `marker`: a mistyped name must not delete
-  ///                 a home directory.
+  /// @param replace  kReplace swaps an existing OUT away at the end, if it holds `marker`: a mistyped name must not
+  ///                 delete a home directory.
   /// @throws Error{kUsage} if OUT is not empty and may not be replaced (kOutputExists, kOutputForeign), or if it never
   ///         can be: a mount point, the working directory or one above it, a link to nowhere; Error{kIo}.
   StagedDirectory(const std::filesystem::path& out, ReplaceExisting replace, const std::filesystem::path& marker);

@@ -62,8 +62,8 @@ void apply_cores(CgroupLimits& limits, std::optional<std::int64_t> quota, std::o
   limits.cores = std::min(limits.cores, static_cast<double>(*quota) / static_cast<double>(*period));
 }
 
-/// Calls apply(folder) for a group and those above it. In a container the path may be the one on the host, while the
-/// container's own group is mounted at `mount`: then the folders below are not there, and `mount` itself has the limits.
+/// Calls apply(folder) for a group and those above it. In a container the path may be the one on the host, while its
+/// own group is mounted at `mount`: then the folders below are not there, and `mount` itself has the limits.
 template <class Apply>
 void for_each_from(const fs::path& mount, const fs::path& group, Apply apply) {
   fs::path below = group.relative_path();

@@ -40,8 +40,8 @@ struct HugePageAllocator {
 template <class T>
 using HugeVector = std::vector<T, HugePageAllocator<T>>;
 
-/// As HugePageAllocator, but resize() leaves new elements unset, so that the thread that fills them is the first to touch
-/// their pages. The memory may come from elsewhere.
+/// As HugePageAllocator, but resize() leaves new elements unset, so that the thread that fills them is the first to
+/// touch their pages. The memory may come from elsewhere.
 template <class T>
 struct UnsetHugePageAllocator : HugePageAllocator<T> {
   template <class U>

@@ -6,9 +6,9 @@
 
 namespace salient {
 
-/// From now on the first SIGINT, SIGTERM or SIGHUP only sets interrupt_signal(); the next one ends the process as usual.
-/// SIGHUP (a lost terminal) stays ignored where it was, as under nohup. SIGUSR1 asks for a checkpoint. SIGXFSZ is ignored,
-/// so that write() reports a file that is too long. Call once, in main.
+/// From now on the first SIGINT, SIGTERM or SIGHUP only sets interrupt_signal(); the next one ends the process. SIGHUP
+/// (a lost terminal) stays ignored where it was, as under nohup. SIGUSR1 asks for a checkpoint. SIGXFSZ is ignored, so
+/// that write() reports a file that is too long. Call once, in main.
 void install_interrupt_handlers();
 
 /// 0, or the number of the signal that asks the program to end; the exit code is then 128 + it.

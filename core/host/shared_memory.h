@@ -17,9 +17,9 @@ struct SharedHandle {
   std::size_t bytes = 0;
 };
 
-/// Gives each array an anonymous file (memfd): it is in no directory, is not bounded by the size of /dev/shm, and is gone
-/// with the last process that has it mapped, however that ends. In 2 MiB pages where the kernel makes them (Linux 6.1 and
-/// later do on request, whatever transparent_hugepage/shmem_enabled says), spread over the NUMA nodes.
+/// Gives each array an anonymous file (memfd): it is in no directory, is not bounded by the size of /dev/shm, and is
+/// gone with the last process that has it mapped, however that ends. In 2 MiB pages where the kernel makes them (Linux
+/// 6.1 and later do on request, whatever transparent_hugepage/shmem_enabled says), spread over the NUMA nodes.
 ///
 /// By hand: libraries for shared memory (Boost.Interprocess) name it in /dev/shm, and a killed run leaves it there.
 ///
