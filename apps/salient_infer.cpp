@@ -115,8 +115,8 @@ struct Job {
   const Launch& launch;
 
   /// @param reserved  as place_data()
-  PlacedData placed(const std::string& sampler, std::int64_t reserved) const {
-    PlacedData data;
+  ResidentData placed(const std::string& sampler, std::int64_t reserved) const {
+    ResidentData data;
     together(comm, [&] { data = place_data(options.features, sampler, dataset, device, reserved); });
     return data;
   }
@@ -124,13 +124,12 @@ struct Job {
 
 InferenceCounts predict_sampled(const Job& job, const OnRound& on_round) {
   const InferOptions& options = job.options;
-  const PlacedData placed = job.placed(options.sampler, /*reserved=*/0);
+  const ResidentData placed = job.placed(options.sampler, /*reserved=*/0);
   BatchLoader loader(job.dataset, {.fanouts = options.fanout,
                                    .num_workers = options.workers,
                                    .num_slots = options.slots,
                                    .to_device = job.device.is_cuda(),
-                                   .device_features = placed.feature_table(),
-                                   .device_graph = placed.graph.get()});
+                                   .data = placed.view()});
   return sampled_inference(
       job.model, loader, job.nodes,
       {.batch_size = static_cast<std::size_t>(options.batch_size), .seed = static_cast<std::uint32_t>(options.seed)},
@@ -151,8 +150,8 @@ InferenceCounts predict_exact(const Job& job, const std::filesystem::path& scrat
   const ExactPlan plan = plan_exact_inference(job.model, job.dataset, job.nodes, exact, job.device, job.comm);
   if (job.comm.rank() == 0) log_info(to_text(plan));
   const bool is_on_device = plan.place == ActivationPlace::kDevice;
-  const PlacedData placed = job.placed(/*sampler=*/"host", is_on_device ? plan.activation_bytes : 0);
-  exact.device_features = placed.feature_table();
+  const ResidentData placed = job.placed(/*sampler=*/"host", is_on_device ? plan.activation_bytes : 0);
+  exact.device_features = placed.view().device_rows;
   return exact_inference(job.model, job.dataset, plan, exact, job.device, job.comm, on_round);
 }
 

@@ -129,7 +129,7 @@ int bench_inference(Arguments arguments) {
   const TrainedModel trained = open_trained_model(*comm, device, options.run, run, dataset, options.checkpoint);
   const std::vector<NodeId> nodes = select_nodes(dataset, options.nodes);
 
-  const PlacedData placed = place_data(options.features, options.sampler, dataset, device);
+  const ResidentData placed = place_data(options.features, options.sampler, dataset, device);
 
   BenchReport report = new_report(options, run, dataset, device, nodes.size());
   const auto measure = [&](const std::string& name, auto&& predict) {
@@ -151,8 +151,7 @@ int bench_inference(Arguments arguments) {
                                  .num_workers = options.workers,
                                  .num_slots = options.slots,
                                  .to_device = device.is_cuda(),
-                                 .device_features = placed.feature_table(),
-                                 .device_graph = placed.graph.get()});
+                                 .data = placed.view()});
     measure("fanout " + std::to_string(fanout), [&](std::int64_t& entries) {
       const InferenceCounts counts = sampled_inference(
           *trained.model, loader, nodes, {.batch_size = static_cast<std::size_t>(options.batch_size), .seed = run.seed},
@@ -163,7 +162,7 @@ int bench_inference(Arguments arguments) {
   }
   if (options.exact) {
     ExactOptions exact = exact_options_for(device, options.workers, options.slots);
-    exact.device_features = placed.feature_table();
+    exact.device_features = placed.view().device_rows;
     measure("exact", [&](std::int64_t& entries) {
       const Timer timer;
       const ExactPlan plan = plan_exact_inference(*trained.model, dataset, nodes, exact, device, *comm);

@@ -20,6 +20,7 @@
 #include "core/host/machine.h"
 #include "core/timer.h"
 #include "loaders/batch_loader.h"
+#include "sampler/neighbor_sampler.h"
 
 namespace salient {
 namespace {

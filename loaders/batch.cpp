@@ -11,13 +11,13 @@ std::int64_t Batch::num_edges() const {
   return sum;
 }
 
-BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset& dataset, FeaturePlace place) {
+BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset& dataset, Residency residency) {
   BatchLayout layout{.num_nodes = mfg.num_nodes,
                      .num_seeds = num_seeds,
                      .feature_dim = dataset.feature_dim,
                      .feature_type = dataset.feature_type,
                      .label_type = dataset.label_type(),
-                     .place = place};
+                     .residency = residency};
   const auto add = [&layout](std::size_t bytes) {
     const std::size_t at = layout.bytes;
     layout.bytes = (at + bytes + kBatchAlignment - 1) / kBatchAlignment * kBatchAlignment;
@@ -34,13 +34,13 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset&
                            .indptr = add((static_cast<std::size_t>(hop.num_dst) + 1) * sizeof(LocalId)),
                            .indices = add(static_cast<std::size_t>(hop.num_edges) * sizeof(LocalId))});
   const std::size_t x_bytes = num_nodes * static_cast<std::size_t>(layout.feature_dim) * size_of(layout.feature_type);
-  if (place == FeaturePlace::kCached) {
+  if (residency == Residency::kCached) {
     layout.x_rows = add(num_nodes * sizeof(NodeId));
     layout.x_missed = add(x_bytes);
   }
   const std::size_t without_x = layout.bytes;
   layout.x = add(x_bytes);
-  layout.prepared_bytes = place == FeaturePlace::kHost ? layout.bytes : without_x;
+  layout.prepared_bytes = residency == Residency::kHost ? layout.bytes : without_x;
   return layout;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/types.h"
+#include "loaders/residency.h"
 #include "sampler/draws.h"
 #include "sampler/mfg.h"
 #include "store/label_table.h"
@@ -22,13 +23,6 @@ struct BatchRequest {
 
 inline constexpr std::size_t kBatchAlignment = 256;  ///< of every part of a slab, in bytes
 
-/// Where the data set's feature rows live, and hence who gathers a batch's.
-enum class FeaturePlace : std::uint8_t {
-  kHost,    ///< a worker writes x into the slab
-  kDevice,  ///< the device gathers x from `nodes` after the copy; x crosses no bus
-  kCached,  ///< on the host, some of them on the device too: a worker writes the others, the device puts x together
-};
-
 /// One layer of the MFG inside a slab. Offsets are bytes from the slab's start.
 struct HopLayout {
   LocalId num_dst = 0;
@@ -38,25 +32,25 @@ struct HopLayout {
   std::size_t indices = 0;  ///< int32 [num_edges]
 };
 
-/// Where everything of a batch stands in its slab; the same offsets hold on host and device, so one copy moves all.
-/// Every part starts at a multiple of kBatchAlignment; x is the last, so that it can be left out of the copy, and before it
-/// stand the rows that the device has not, of which there may be fewer than there is room for.
+/// The parts of a batch in its slab. Their offsets are the same on host and device, so one copy moves all. Every part
+/// starts at a multiple of kBatchAlignment. x is the last, so that it can be left out of the copy; the part before it
+/// has the rows that the device lacks, which may be fewer than there is room for.
 struct BatchLayout {
   LocalId num_nodes = 0;  ///< N, rows of x
   LocalId num_seeds = 0;  ///< S, rows of y
   int feature_dim = 0;
   FeatureType feature_type = FeatureType::kF16;
-  LabelType label_type{};  ///< of a row of y
-  FeaturePlace place = FeaturePlace::kHost;
+  LabelType label_type{};          ///< of a row of y
+  Residency residency{};           ///< of the feature rows
   std::size_t y = 0;               ///< [S] rows of label_type
   std::size_t nodes = 0;           ///< uint32 [N] global ids
   std::vector<HopLayout> hops{};   ///< [L] outermost first
-  std::size_t x_rows = 0;          ///< kCached: uint32 [N] rows of the cache, and behind its last one those of x_missed
+  std::size_t x_rows = 0;          ///< kCached: uint32 [N] rows of the cache, and after its last one those of x_missed
   std::size_t x_missed = 0;        ///< kCached: feature_type [M, feature_dim], room for M = N
   std::size_t x = 0;               ///< feature_type [N, feature_dim]
-  std::size_t prepared_bytes = 0;  ///< of the slab's beginning, which workers write (at most, until they have) and the
-                                   ///< copy moves
-  std::size_t bytes = 0;           ///< of the whole slab; more than prepared_bytes if the device has to do with x
+  std::size_t prepared_bytes = 0;  ///< that workers write and the copy moves, from the slab's start; an upper bound
+                                   ///< until BatchMaker::write(), exact afterwards
+  std::size_t bytes = 0;           ///< of the whole slab; more than prepared_bytes if the device writes x
 };
 
 /// A prepared batch: a layout and the memory it describes. Borrowed from the loader until release.
@@ -79,6 +73,6 @@ struct Batch {
 struct Dataset;
 
 /// Lays out the slab of a sampled MFG. @param dataset  whose features and labels go into it
-BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset& dataset, FeaturePlace place);
+BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset& dataset, Residency residency);
 
 }  // namespace salient

@@ -8,7 +8,7 @@
 //   next()          give b - 1 back, wait for b
 //
 // b is handed out after deliver(b - T) has returned, hence after b - T - D = b - S was given back: slot b mod S is
-// free. Nobody waits in a circle: deliver(b) waits for the consumer only, the consumer waits for b only while all
+// free. There is no circular wait: deliver(b) waits for the consumer only, the consumer waits for b only while all
 // before b are given back, and then no deliver() blocks.
 #include "loaders/batch_loader.h"
 
@@ -27,6 +27,7 @@
 #include "core/timer.h"
 #include "loaders/batch_maker.h"
 #include "loaders/batch_pipeline.h"
+#include "loaders/device_graph.h"
 #include "loaders/device_ring.h"
 #include "loaders/host_slab.h"
 #include "loaders/release_gate.h"
@@ -43,10 +44,10 @@ struct Slot {
 };
 
 std::unique_ptr<SamplerPool> make_device_samplers(const LoaderOptions& options, Replacement replacement) {
-  if (options.device_graph == nullptr) return nullptr;
+  if (options.data.graph == nullptr) return nullptr;
   std::vector<std::unique_ptr<BatchSampler>> samplers;
   for (int i = 0; i < std::clamp(options.num_workers, 1, kDeviceSamplers); ++i)
-    samplers.push_back(options.device_graph->make_sampler(options.fanouts, replacement));
+    samplers.push_back(options.data.graph->make_sampler(options.fanouts, replacement));
   return std::make_unique<SamplerPool>(std::move(samplers));
 }
 
@@ -65,14 +66,8 @@ LoaderOptions checked(LoaderOptions options) {
   require(options.num_workers >= 0, "a number of workers");
   if (options.num_slots == 0) options.num_slots = default_slots(options.num_workers);
   require(options.num_slots >= 2, "at least two slots");
-  require(options.to_device || (options.device_features.data == nullptr && options.feature_cache == nullptr),
-          "features are gathered where the batches go");
+  require(options.to_device || options.data.features == Residency::kHost, "rows in GPU memory are for batches there");
   return options;
-}
-
-FeaturePlace place_of(const LoaderOptions& options) {
-  if (options.feature_cache != nullptr) return FeaturePlace::kCached;
-  return options.device_features.data == nullptr ? FeaturePlace::kHost : FeaturePlace::kDevice;
 }
 
 }  // namespace
@@ -83,17 +78,14 @@ struct BatchLoader::Impl {
         num_slots(static_cast<std::size_t>(options.num_slots)),
         max_delivered(static_cast<std::size_t>(num_device_slabs(options.num_slots)) - 1),
         max_in_flight(num_slots - max_delivered) {
-    const RowTable on_device = options.feature_cache ? options.feature_cache->table() : options.device_features;
-    if (options.to_device) ring = make_device_ring(num_slots, max_delivered + 1, on_device);
+    if (options.to_device) ring = make_device_ring(num_slots, max_delivered + 1, options.data.device_rows);
     const auto replacement = options.with_replacement ? Replacement::kWith : Replacement::kWithout;
-    const FeaturePlace place = place_of(options);
-    const NodeSet* const cached = options.feature_cache != nullptr ? &options.feature_cache->nodes() : nullptr;
     device_samplers = make_device_samplers(options, replacement);
     for (int w = 0; w < std::max(options.num_workers, 1); ++w) {
       if (device_samplers)
-        makers.emplace_back(dataset, device_samplers->make_handle(), place, options.row_of, cached);
+        makers.emplace_back(dataset, device_samplers->make_handle(), options.data, options.row_of);
       else
-        makers.emplace_back(dataset, options.fanouts, replacement, place, options.row_of, cached);
+        makers.emplace_back(dataset, options.fanouts, replacement, options.data, options.row_of);
     }
     for (std::size_t s = 0; s < num_slots; ++s) slots.emplace_back(ring ? ring.get() : options.pinner);
   }
@@ -102,7 +94,7 @@ struct BatchLoader::Impl {
     end_epoch();
     try {
       give_back(last_stream);  // marks the slab in use, so that its memory outlives the consumer's kernels
-    } catch (...) {            // the device has failed, which its user has heard by now
+    } catch (...) {            // the device has failed; the consumer has had that error
     }
     if (ring) ring->quiesce();
   }
@@ -111,11 +103,11 @@ struct BatchLoader::Impl {
 
   Slot& slot_of(std::size_t batch) { return slots[batch % num_slots]; }
 
-  /// A worker's job. Never throws: the error is delivered in the batch's place.
+  /// A worker's job. Never throws: the error is delivered instead of the batch.
   void prepare(std::size_t index) {
     if (gate.is_closed()) return;
     Slot& slot = slot_of(index);
-    // Workers of an arena have distinct places in it; without workers there is only the caller.
+    // Workers of an arena have distinct indices; without workers there is only the caller.
     const auto worker = options.num_workers == 0 ? 0 : oneapi::tbb::this_task_arena::current_thread_index();
     BatchMaker& maker = makers[static_cast<std::size_t>(worker)];
     try {

@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "loaders/batch_source.h"
-#include "loaders/device_graph.h"
-#include "loaders/feature_cache.h"
 #include "loaders/host_slab.h"
+#include "loaders/residency.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -22,25 +21,21 @@ struct LoaderOptions {
                            ///< num_workers + 2 some workers have nothing to do
   bool to_device = false;  ///< pinned slabs, one asynchronous copy per batch to the current device
   PagePinner* pinner = nullptr;  ///< of the slabs, if they stay on the host; outlives the loader
-  RowTable device_features{};  ///< the data set's rows in GPU memory, which outlive the loader; none = gathered on the
-                               ///< host. Batches look the same, but only ids and the MFG are copied
-  const FeatureCache* feature_cache = nullptr;  ///< rows in GPU memory that are not gathered on the host; outlives the
-                                                ///< loader. Batches look the same
-  const DeviceGraph* device_graph = nullptr;  ///< the data set's graph in GPU memory, which outlives the loader: it is
-                                              ///< sampled there; null = on the host. Batches are the same
-  std::span<const NodeId> row_of{};  ///< [V] the feature row of each node, and what a batch has in the place of its
-                                     ///< ids; empty = the node's id. Outlives the loader
+  ResidentView data{};           ///< what is in GPU memory, of ResidentData; outlives the loader. Batches are the same;
+                                 ///< features in GPU memory need to_device
+  std::span<const NodeId> row_of{};  ///< [V] the feature row of each node, which batches have instead of node ids;
+                                     ///< empty = the node's id. Outlives the loader; not with cached features
 };
 
-/// Enough for every worker, for the consumer, and a quarter more: batches differ in size and arrive in order, so a worker
-/// whose batch is ready early goes on with another.
+/// Enough for every worker, for the consumer, and a quarter more: batches differ in size and arrive in order, so a
+/// worker whose batch is ready early goes on with another.
 int default_slots(int num_workers);
 
-/// How many batches stand in device memory at a time.
+/// How many batches are in device memory at a time.
 int num_device_slabs(int num_slots);
 
-/// Samplers of a loader whose graph is in GPU memory, at most: one works while another's result is copied to the host
-/// and the third's thread has yet to wake up. Each holds scratch memory for a batch.
+/// The most samplers of a loader whose graph is in GPU memory: one works while another's result is copied to the host
+/// and the third's thread wakes up. Each holds scratch memory for a batch.
 inline constexpr int kDeviceSamplers = 3;
 
 /// Prepares the batches of an epoch on its own threads, always in order, in `num_slots` slabs that are kept from epoch

@@ -5,21 +5,26 @@
 
 #include "core/error.h"
 #include "loaders/gather_rows.h"
+#include "loaders/node_set.h"
 
 namespace salient {
 
-BatchMaker::BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, FeaturePlace place,
-                       std::span<const NodeId> row_of, const NodeSet* cached)
-    : BatchMaker(dataset, std::make_unique<HostBatchSampler>(dataset.graph, std::move(fanouts), replacement), place,
-                 row_of, cached) {}
+BatchMaker::BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement,
+                       const ResidentView& data, std::span<const NodeId> row_of)
+    : BatchMaker(dataset, std::make_unique<HostBatchSampler>(dataset.graph, std::move(fanouts), replacement), data,
+                 row_of) {}
 
-BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sampler, FeaturePlace place,
-                       std::span<const NodeId> row_of, const NodeSet* cached)
-    : dataset_(&dataset), sampler_(std::move(sampler)), place_(place), row_of_(row_of), cached_(cached) {
-  require((place == FeaturePlace::kCached) == (cached != nullptr), "a cache where the features are cached");
-  require(cached == nullptr || row_of.empty(), "a cache knows nodes by their ids");
+BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sampler, const ResidentView& data,
+                       std::span<const NodeId> row_of)
+    : dataset_(&dataset),
+      sampler_(std::move(sampler)),
+      residency_(data.features),
+      cached_(data.cached),
+      row_of_(row_of) {
+  require((residency_ == Residency::kCached) == (cached_ != nullptr), "a cache where the features are cached");
+  require(cached_ == nullptr || row_of.empty(), "a cache knows nodes by their ids");
   require(
-      place == FeaturePlace::kDevice ||
+      residency_ == Residency::kDevice ||
           dataset.features.row_bytes == static_cast<std::size_t>(dataset.feature_dim) * size_of(dataset.feature_type),
       "feature rows are feature_dim wide");
 }
@@ -28,7 +33,7 @@ void BatchMaker::sample(const BatchRequest& request, Batch& batch) {
   const MfgShape& shape = sampler_->sample(request.seeds, request.key);
   seeds_ = request.seeds;
   batch.key = request.key;
-  batch.layout = lay_out_batch(shape, static_cast<LocalId>(request.seeds.size()), *dataset_, place_);
+  batch.layout = lay_out_batch(shape, static_cast<LocalId>(request.seeds.size()), *dataset_, residency_);
 }
 
 /// @return  the end of what it wrote, in the slab
@@ -41,7 +46,7 @@ std::size_t BatchMaker::write_missed_rows(const BatchLayout& layout, std::byte* 
   missed_.clear();
   for (std::size_t i = 0; i < num_nodes; ++i) {
     if (i + kAhead < num_nodes) cached_->prefetch(nodes[i + kAhead]);
-    rows[i] = cached_->place_of(nodes[i]);
+    rows[i] = cached_->index_of(nodes[i]);
     if (rows[i] != NodeSet::kAbsent) continue;
     rows[i] = num_cached + static_cast<std::uint32_t>(missed_.size());
     missed_.push_back(nodes[i]);
@@ -60,8 +65,8 @@ void BatchMaker::write(Batch& batch, std::byte* slab) {
   const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
   if (!row_of_.empty())
     for (std::size_t i = 0; i < num_nodes; ++i) nodes[i] = row_of_[nodes[i]];
-  if (place_ == FeaturePlace::kHost) gather_rows(dataset_->features, nodes, num_nodes, slab + layout.x);
-  if (place_ == FeaturePlace::kCached) batch.layout.prepared_bytes = write_missed_rows(layout, slab);
+  if (residency_ == Residency::kHost) gather_rows(dataset_->features, nodes, num_nodes, slab + layout.x);
+  if (residency_ == Residency::kCached) batch.layout.prepared_bytes = write_missed_rows(layout, slab);
   gather_rows(dataset_->label_table().rows(), seeds_.data(), seeds_.size(), slab + layout.y);
 }
 

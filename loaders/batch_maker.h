@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "loaders/batch.h"
-#include "loaders/node_set.h"
+#include "loaders/residency.h"
 #include "sampler/batch_sampler.h"
 #include "store/dataset.h"
 
@@ -20,15 +20,14 @@ namespace salient {
 class BatchMaker {
  public:
   /// @param dataset  outlives the maker.
-  /// @param place    kDevice: x is not written.
-  /// @param row_of   as LoaderOptions::row_of; not with kCached.
-  /// @param cached   kCached: nodes whose rows the device has; outlives the maker.
-  BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, FeaturePlace place,
-             std::span<const NodeId> row_of = {}, const NodeSet* cached = nullptr);
+  /// @param data     rows that it has are not written. What it points to outlives the maker.
+  /// @param row_of   as LoaderOptions::row_of.
+  BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, const ResidentView& data = {},
+             std::span<const NodeId> row_of = {});
 
-  /// The same with a sampler of the caller's choice.
-  BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sampler, FeaturePlace place,
-             std::span<const NodeId> row_of = {}, const NodeSet* cached = nullptr);
+  /// The same with a sampler of the caller's choice; data.graph is not looked at.
+  BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sampler, const ResidentView& data = {},
+             std::span<const NodeId> row_of = {});
 
   /// Samples the request's MFG and lays out its slab: fills `batch` except for where its data is.
   /// @throws as BatchSampler::sample().
@@ -40,7 +39,7 @@ class BatchMaker {
   /// Oracle:      gather_rows_reference(), and the MFG's own arrays.
   void write(Batch& batch, std::byte* slab);
 
-  /// What was sampled last will not be written; what it held is free for other makers.
+  /// What was sampled last will not be written; its memory is free for other makers.
   void drop() noexcept { sampler_->drop(); }
 
  private:
@@ -48,10 +47,10 @@ class BatchMaker {
 
   const Dataset* dataset_;
   std::unique_ptr<BatchSampler> sampler_;
-  FeaturePlace place_;
-  std::span<const NodeId> row_of_;
-  std::span<const NodeId> seeds_{};  // of the batch sampled last
+  Residency residency_;
   const NodeSet* cached_;
+  std::span<const NodeId> row_of_;
+  std::span<const NodeId> seeds_{};         // of the batch sampled last
   std::vector<MfgMemory::Hop> hop_memory_;  // scratch of write()
   std::vector<NodeId> missed_;              // likewise
 };

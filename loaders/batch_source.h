@@ -17,7 +17,7 @@ struct LoaderStats {
   double blocked_seconds = 0;                     ///< next() waited for a batch
   std::int64_t batches = 0, seeds = 0, nodes = 0, edges = 0, bytes = 0;
   std::vector<std::int64_t> hop_nodes{}, hop_edges{};  ///< [hops], the seeds' own first: known after it, sampled in it;
-                                                       ///< empty where nobody counts them
+                                                       ///< empty if not counted
 };
 
 /// One consumer thread. BatchLoader is the product's; salient-bench has others to compare it with.
@@ -36,7 +36,7 @@ class BatchSource {
   /// and marks on `stream` when the previous batch's slab may be overwritten; the host does not wait.
   ///
   /// @param stream  the consumer's compute stream; null on a CPU.
-  /// @throws whatever a worker threw, in the place of the batch that failed; the epoch is over then.
+  /// @throws what a worker threw, instead of the batch that failed; the epoch is over then.
   virtual const Batch* next(CUstream_st* stream) = 0;
 
   /// Ends the epoch early (Ctrl-C, an error): workers finish the batch at hand, the rest is dropped. On a GPU the slab

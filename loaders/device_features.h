@@ -23,7 +23,7 @@ class DeviceFeatures {
   /// The same of some rows: row i of the copy is row rows[i].
   DeviceFeatures(RowTable host, std::span<const NodeId> rows);
 
-  /// The rows, in device memory: for LoaderOptions::device_features.
+  /// The rows, in device memory.
   RowTable table() const { return table_; }
 
  private:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/csr_graph.h"
+#include "core/growth.h"
 #include "sampler/batch_sampler.h"
 
 namespace salient {
@@ -29,10 +30,10 @@ class DeviceGraph {
   std::unique_ptr<Arrays> arrays_;
 };
 
-/// Bytes of scratch memory of a sampler whose largest hop has so many destinations and entries, at most: 32 per item for
-/// the hash table, 24 for other arrays, and a quarter more, as buffers grow by that.
+/// The most bytes of scratch memory of a sampler whose largest hop has so many destinations and entries: 32 per item
+/// for the hash table, 24 for other arrays.
 inline std::int64_t device_sampler_bytes(std::int64_t num_dst, std::int64_t num_edges) {
-  return (num_dst + num_edges) * 70;
+  return with_growth((num_dst + num_edges) * (32 + 24));
 }
 
 }  // namespace salient

@@ -1,4 +1,4 @@
-// loaders/device_graph_absent.cpp - stands in for device_graph.cpp in a build without CUDA.
+// loaders/device_graph_absent.cpp - replaces device_graph.cpp in a build without CUDA.
 #include "core/error.h"
 #include "loaders/device_graph.h"
 
@@ -7,7 +7,7 @@ namespace salient {
 struct DeviceGraph::Arrays {};
 
 DeviceGraph::DeviceGraph(CsrGraph) {
-  fail(ErrorKind::kNoDevice, "--sampler device: this is a build without CUDA; use --sampler host");
+  fail(ErrorKind::kNoDevice, "no graph in GPU memory: this is a build without CUDA", Topic::kDeviceGraph);
 }
 DeviceGraph::~DeviceGraph() = default;
 

@@ -28,7 +28,7 @@ struct Lap {
 struct DeviceSlab {
   explicit DeviceSlab(cudaStream_t stream) : memory(stream) {}
   CudaEvent computed{CudaEvent::Kind::kOrder};
-  DeviceBuffer<std::byte> memory;  // grows in stream order, so that growing waits for nobody
+  DeviceBuffer<std::byte> memory;  // grows in stream order, so that growing does not wait
 };
 
 class CudaDeviceRing final : public DeviceRing {
@@ -52,8 +52,9 @@ class CudaDeviceRing final : public DeviceRing {
     const cudaError_t status = cudaHostRegister(memory, bytes, cudaHostRegisterDefault);
     if (status == cudaSuccess) return;
     (void)cudaGetLastError();
-    fail(ErrorKind::kHostMemory, "cannot pin " + std::to_string(bytes >> 20) + " MiB of host memory (" +
-                                     cudaGetErrorString(status) + "); lower --slots or --batch-size");
+    fail(ErrorKind::kHostMemory,
+         "cannot pin " + std::to_string(bytes >> 20) + " MiB of host memory (" + cudaGetErrorString(status) + ")",
+         Topic::kBatch);
   }
 
   void unpin(std::byte* memory) noexcept override {
@@ -118,8 +119,8 @@ class CudaDeviceRing final : public DeviceRing {
  private:
   /// What the device has to do with x.
   void gather(const BatchLayout& layout, std::byte* memory) const {
-    if (layout.place == FeaturePlace::kHost) return;
-    const bool is_cached = layout.place == FeaturePlace::kCached;
+    if (layout.residency == Residency::kHost) return;
+    const bool is_cached = layout.residency == Residency::kCached;
     const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
     const RowTable missed{memory + layout.x_missed, is_cached ? num_nodes : 0, features_.row_bytes};
     gather_rows(features_, missed, reinterpret_cast<const NodeId*>(memory + (is_cached ? layout.x_rows : layout.nodes)),

@@ -1,5 +1,5 @@
 // loaders/device_ring.h - the GPU's side of the batch loader: slabs on the device, one copy stream, and the events that
-// say when memory may be written again. Needs no CUDA toolkit to include.
+// protect both. Needs no CUDA toolkit to include.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct CUstream_st;
 
 namespace salient {
 
-/// Batch b stands in pinned slab b mod num_host_slabs and is copied to device slab b mod num_device_slabs.
+/// Batch b is made in pinned slab b mod num_host_slabs and is copied to device slab b mod num_device_slabs.
 ///
 ///   pinned slab:  worker writes -> copy reads it -> `copied` -> the next worker waits for that event, then writes
 ///   device slab:  copy waits for `computed` of its last user -> copy writes -> consumer's stream waits for `copied`
@@ -37,7 +37,7 @@ class DeviceRing : public PagePinner {
   /// What was enqueued on `stream` until now is all that reads the batch. Consumer's thread.
   virtual void end_use(std::size_t batch, CUstream_st* stream) = 0;
 
-  /// Begins an epoch, when no worker is active: batch numbers start at 0 again, and so does the sum of transfer seconds.
+  /// Begins an epoch, when no worker is active: batch numbers and the sum of transfer seconds start at 0 again.
   virtual void start_epoch() = 0;
 
   /// Blocks until no copy reads a pinned slab, so that they may go. For destructors: errors are dropped.
@@ -50,7 +50,7 @@ class DeviceRing : public PagePinner {
 
 /// On the current device. @throws Error{kNoDevice} in a CPU build.
 ///
-/// @param features  rows in device memory, for batches laid out with FeaturePlace::kDevice or kCached; outlive the ring.
+/// @param features  rows in device memory, for batches laid out with Residency::kDevice or kCached; outlive the ring.
 std::unique_ptr<DeviceRing> make_device_ring(std::size_t num_host_slabs, std::size_t num_device_slabs,
                                              RowTable features = {});
 

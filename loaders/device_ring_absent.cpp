@@ -1,11 +1,11 @@
-// loaders/device_ring_absent.cpp - stands in for device_ring.cpp in a build without CUDA.
+// loaders/device_ring_absent.cpp - replaces device_ring.cpp in a build without CUDA.
 #include "core/error.h"
 #include "loaders/device_ring.h"
 
 namespace salient {
 
 std::unique_ptr<DeviceRing> make_device_ring(std::size_t, std::size_t, RowTable) {
-  fail(ErrorKind::kNoDevice, "this is a build without CUDA; use --device cpu");
+  fail(ErrorKind::kNoDevice, "no batches in GPU memory: this is a build without CUDA", Topic::kDevice);
 }
 
 }  // namespace salient

@@ -1,4 +1,4 @@
-// loaders/feature_cache.h - the feature rows that batches need most, in GPU memory beside the whole matrix in host memory.
+// loaders/feature_cache.h - the most used feature rows, in GPU memory beside the whole matrix in host memory.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace salient {
 
-/// Rows of the most connected nodes. A batch takes these from the GPU's memory; workers gather the others, and only those
+/// Rows of the most connected nodes. A batch takes these from GPU memory; workers gather the others, and only those
 /// cross the bus.
 class FeatureCache {
  public:
@@ -20,7 +20,7 @@ class FeatureCache {
       : FeatureCache(dataset, most_connected_nodes(dataset.graph, num_rows)) {}
 
   const NodeSet& nodes() const { return nodes_; }
-  RowTable table() const { return rows_.table(); }  ///< [nodes().size()] rows, by NodeSet::place_of(); device memory
+  RowTable table() const { return rows_.table(); }  ///< [nodes().size()] rows, by NodeSet::index_of(); device memory
 
  private:
   FeatureCache(const Dataset& dataset, const std::vector<NodeId>& nodes)

@@ -5,9 +5,9 @@
 //          rows end inside a word, it is put together in a small buffer. Rows below 32 bytes, and an `out` that is not
 //          aligned to 32, are left to the reference: rare, or of no caller.
 //
-// Best of 60 rounds, 100,000 of 2 M rows, one core of a busy 2-core server, GB/s of rows, beside the reference (a memcpy
-// per row) and reading alone: 256 bytes 8.4, 7.0, 9.5; 200 bytes 6.6, 4.7, 6.6. Tried and dropped: joining odd rows in a
-// 4 KiB buffer before they are streamed (200 bytes: 5.1).
+// Best of 60 rounds, 100,000 of 2 M rows, one core of a busy 2-core server, GB/s of rows, beside the reference (a
+// memcpy per row) and reading alone: 256 bytes 8.4, 7.0, 9.5; 200 bytes 6.6, 4.7, 6.6. Tried and dropped: joining odd
+// rows in a 4 KiB buffer before they are streamed (200 bytes: 5.1).
 #include "loaders/gather_rows.h"
 
 #include <immintrin.h>
@@ -55,8 +55,8 @@ void for_each_row(RowTable table, const NodeId* row_of, std::size_t num_out, Tak
   for (std::size_t i = num_out - ahead; i < num_out; ++i) take(row(i));
 }
 
-/// Rows of at least kWord bytes that need not be a multiple of it: `out` is a stream of aligned words, of which the first
-/// of a row begins with the last bytes of the row before. Those wait in `carry`.
+/// Rows of at least kWord bytes that need not be a multiple of it: `out` is a stream of aligned words, of which the
+/// first of a row begins with the last bytes of the row before. Those wait in `carry`.
 void gather_across_words(RowTable table, const NodeId* row_of, std::size_t num_out, std::byte* out) {
   alignas(kWord) std::array<std::byte, 3 * kWord> buffer{};
   std::byte* const carry =
@@ -88,7 +88,7 @@ void gather_rows(RowTable table, const NodeId* row_of, std::size_t num_out, std:
     });
   else
     gather_across_words(table, row_of, num_out, out);
-  _mm_sfence();  // streaming stores are weakly ordered: whoever is told "done" must find them
+  _mm_sfence();  // streaming stores are weakly ordered: a reader that learns "done" must find them
 }
 
 }  // namespace salient

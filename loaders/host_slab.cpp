@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "core/growth.h"
 #include "core/host/host_memory.h"
 
 namespace salient {
@@ -17,7 +18,7 @@ void HostSlab::Free::operator()(std::byte* memory) const noexcept {
 
 std::byte* HostSlab::reserve(std::size_t bytes) {
   if (bytes <= capacity_) return data();
-  const std::size_t wanted = (bytes + bytes / 4 + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
+  const std::size_t wanted = (with_growth(bytes) + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
   PagePinner* const pinner = memory_.get_deleter().pinner;
   capacity_ = 0;
   memory_.reset();  // before the new one is made: the two are never needed together

@@ -25,7 +25,7 @@ class HostSlab {
   /// @param pinner  outlives the slab; null = ordinary memory.
   explicit HostSlab(PagePinner* pinner = nullptr) : memory_(nullptr, Free{pinner}) {}
 
-  /// At least `bytes` of memory. If it has to grow, it grows to 1.25 times that, and what it held is lost.
+  /// At least `bytes` of memory. If it has to grow, it grows by with_growth() and loses its content.
   /// @throws std::bad_alloc, and as PagePinner::pin().
   std::byte* reserve(std::size_t bytes);
 

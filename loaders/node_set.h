@@ -12,8 +12,8 @@
 
 namespace salient {
 
-/// Answers from one cache line whether a node is in it and how many members have lower ids. It takes 2 bits per node of the
-/// graph, so that all cores can keep much of it in their caches.
+/// Answers from one cache line whether a node is in it and how many members have lower ids. It takes 2 bits per node of
+/// the graph, so that all cores can keep much of it in their caches.
 class NodeSet {
  public:
   static constexpr std::uint32_t kAbsent = 0xFFFFFFFF;
@@ -22,7 +22,7 @@ class NodeSet {
   NodeSet(std::size_t num_nodes, std::span<const NodeId> members);
 
   /// The number of members with lower ids, or kAbsent. @param node  below num_nodes
-  std::uint32_t place_of(NodeId node) const {
+  std::uint32_t index_of(NodeId node) const {
     const Word& word = words_[node / kBits];
     const std::uint32_t bit = std::uint32_t{1} << (node % kBits);
     if ((word.members & bit) == 0) return kAbsent;
@@ -47,8 +47,8 @@ class NodeSet {
 /// What a NodeSet of a graph takes.
 constexpr std::int64_t node_set_bytes(std::size_t num_nodes) { return static_cast<std::int64_t>(num_nodes / 4); }
 
-/// The `count` nodes with the longest rows, of equally long ones those with the lowest ids; ascending. All nodes, if there
-/// are no more. In a graph with both directions of its edges they are those that sampling meets most.
+/// The `count` nodes with the longest rows, of equally long ones those with the lowest ids; ascending. All nodes, if
+/// there are no more. In a graph with both directions of its edges they are those that sampling meets most.
 /// Cost: two passes over indptr.
 std::vector<NodeId> most_connected_nodes(const CsrGraph& graph, std::size_t count);
 

@@ -1,4 +1,4 @@
-// loaders/release_gate.h - how the maker of batches waits until the consumer has given enough of them back.
+// loaders/release_gate.h - lets the pipeline wait until the consumer has given enough batches back.
 #pragma once
 
 #include <condition_variable>
@@ -10,7 +10,7 @@ namespace salient {
 /// A count that only grows, and a way to wait for it. It blocks and never polls.
 class ReleaseGate {
  public:
-  /// Starts counting at 0 again. Nobody may be waiting.
+  /// Starts counting at 0 again. No thread may be waiting.
   void reset() {
     const std::lock_guard lock(mutex_);
     released_ = 0;
@@ -26,7 +26,7 @@ class ReleaseGate {
     changed_.notify_all();
   }
 
-  /// Lets everybody through; the epoch has been given up.
+  /// Ends every wait, now and later; the epoch has been given up.
   void close() {
     {
       const std::lock_guard lock(mutex_);

@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "core/cuda/cuda.h"
+#include "core/growth.h"
 
 namespace salient {
 
-/// Memory for values of T on the current device. It grows to 1.25 times what is asked for and never shrinks, so the
-/// first batches of a run settle its size. Growing does not wait: what `stream` does later sees the new memory.
+/// Memory for values of T on the current device. It grows by with_growth() and never shrinks, so the first
+/// batches of a run settle its size. Growing does not wait: what `stream` does later sees the new memory.
 template <class T>
 class DeviceBuffer {
  public:
@@ -31,7 +32,7 @@ class DeviceBuffer {
   /// @throws Error{kDeviceMemory}
   T* reserve(std::size_t count, std::size_t num_kept = 0) {
     if (count <= capacity_) return data_;
-    const std::size_t wanted = std::max<std::size_t>(count + count / 4, 256);
+    const std::size_t wanted = std::max<std::size_t>(with_growth(count), 256);
     if (num_kept == 0) release();  // not both at a time: what is needed at most is what is planned
     void* grown = nullptr;
     cuda_check(cudaMallocAsync(&grown, wanted * sizeof(T), stream_));

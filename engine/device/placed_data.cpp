@@ -17,14 +17,14 @@ bool is_on_device(const std::string& choice, const std::string& option, std::int
 
 }  // namespace
 
-PlacedData place_data(const std::string& features, const std::string& sampler, const Dataset& dataset,
-                      const ComputeDevice& device, std::int64_t reserved) {
-  PlacedData placed;
+ResidentData place_data(const std::string& features, const std::string& sampler, const Dataset& dataset,
+                        const ComputeDevice& device, std::int64_t reserved) {
+  DataResidency residency;
   const auto feature_bytes = static_cast<std::int64_t>(dataset.features.num_rows * dataset.features.row_bytes);
-  if (is_on_device(features, "--features", feature_bytes, reserved, device)) placed.features.emplace(dataset.features);
+  if (is_on_device(features, "--features", feature_bytes, reserved, device)) residency.features = Residency::kDevice;
   if (is_on_device(sampler, "--sampler", dataset.graph.num_bytes(), reserved, device))
-    placed.graph = std::make_unique<DeviceGraph>(dataset.graph);
-  return placed;
+    residency.graph = GraphResidency::kDevice;
+  return ResidentData(dataset, residency);
 }
 
 }  // namespace salient

@@ -2,30 +2,19 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 
 #include "engine/device/compute_device.h"
-#include "loaders/batch_loader.h"
-#include "loaders/device_features.h"
-#include "loaders/device_graph.h"
+#include "loaders/resident_data.h"
 #include "store/dataset.h"
 
 namespace salient {
-
-struct PlacedData {
-  std::optional<DeviceFeatures> features{};
-  std::unique_ptr<DeviceGraph> graph{};
-
-  RowTable feature_table() const { return features ? features->table() : RowTable{}; }
-};
 
 /// --features and --sampler: "host", "device", or "auto", the device if it takes half of the free memory at most.
 ///
 /// @param reserved  bytes of GPU memory that something else needs
 /// @throws Error{kNoDevice} for "device" without a GPU; Error{kDeviceMemory}.
-PlacedData place_data(const std::string& features, const std::string& sampler, const Dataset& dataset,
-                      const ComputeDevice& device, std::int64_t reserved = 0);
+ResidentData place_data(const std::string& features, const std::string& sampler, const Dataset& dataset,
+                        const ComputeDevice& device, std::int64_t reserved = 0);
 
 }  // namespace salient

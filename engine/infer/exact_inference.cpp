@@ -142,9 +142,11 @@ class LayerByLayer {
                           .num_workers = options_.workers,
                           .num_slots = options_.slots,
                           .to_device = device_.is_cuda()};
-    if (i == 0) loading.device_features = options_.device_features;
+    if (i == 0 && options_.device_features.data != nullptr)
+      loading.data = {.features = Residency::kDevice, .device_rows = options_.device_features};
     if (i > 0) loading.row_of = plan_.needed.row_of;
-    if (i > 0 && plan_.place == ActivationPlace::kDevice) loading.device_features = input.features;
+    if (i > 0 && plan_.place == ActivationPlace::kDevice)
+      loading.data = {.features = Residency::kDevice, .device_rows = input.features};
     BatchLoader loader(input, loading);
     Progress progress("layer " + std::to_string(i + 1) + " of " + std::to_string(plan_.layers.size()),
                       plan_.needed.num_after[i] / static_cast<std::size_t>(comm_.size()), "nodes");

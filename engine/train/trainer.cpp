@@ -30,9 +30,7 @@
 #include "engine/train/score.h"
 #include "engine/train/signal_agreement.h"
 #include "loaders/batch_loader.h"
-#include "loaders/device_features.h"
-#include "loaders/device_graph.h"
-#include "loaders/feature_cache.h"
+#include "loaders/resident_data.h"
 #include "models/batch_view.h"
 #include "models/model.h"
 #include "models/ops/operators.h"
@@ -65,6 +63,14 @@ std::span<const NodeId> those_to_score(const Dataset& dataset, std::span<const N
   return {};
 }
 
+DataResidency residency_of(const TrainOptions& options) {
+  return {.features = options.features == "device"   ? Residency::kDevice
+                      : options.features == "cached" ? Residency::kCached
+                                                     : Residency::kHost,
+          .cached_rows = options.cached_rows,
+          .graph = options.sampler == "device" ? GraphResidency::kDevice : GraphResidency::kHost};
+}
+
 }  // namespace
 
 struct Trainer::Impl {
@@ -82,10 +88,7 @@ struct Trainer::Impl {
         metric(metric_for(options.metric, dataset)),
         model(make_model(model_options_of(options, dataset))),
         optimizer((model->to(device.torch_device()), *model), {.lr = options.lr, .weight_decay = options.weight_decay}),
-        device_features(options.features == "device" ? std::optional<DeviceFeatures>(dataset.features) : std::nullopt),
-        feature_cache(options.features == "cached" ? std::make_unique<FeatureCache>(dataset, options.cached_rows)
-                                                   : nullptr),
-        device_graph(options.sampler == "device" ? std::make_unique<DeviceGraph>(dataset.graph) : nullptr),
+        resident(dataset, residency_of(options)),
         source(batch_source ? std::move(batch_source)
                             : std::make_unique<BatchLoader>(dataset, loader_options(options.fanout))),
         eval_loader(dataset, loader_options(options.eval_fanout)),
@@ -102,9 +105,7 @@ struct Trainer::Impl {
             .num_workers = options.workers,
             .num_slots = options.slots,
             .to_device = device.is_cuda(),
-            .device_features = device_features ? device_features->table() : RowTable{},
-            .feature_cache = feature_cache.get(),
-            .device_graph = device_graph.get()};
+            .data = resident.view()};
   }
 
   CheckpointIdentity identity() const { return checkpoint_identity(options, dataset, comm.size()); }
@@ -330,9 +331,7 @@ struct Trainer::Impl {
   const Metric metric;
   std::shared_ptr<Model> model;
   FlatAdam optimizer;
-  std::optional<DeviceFeatures> device_features;  // --features device
-  std::unique_ptr<FeatureCache> feature_cache;    // --features cached
-  std::unique_ptr<DeviceGraph> device_graph;      // --sampler device
+  ResidentData resident;
   std::unique_ptr<BatchSource> source;
   BatchLoader eval_loader;
   std::optional<ConfusionCounter> confusion;  // of the last evaluation; none for many classes, or several labels

@@ -11,7 +11,7 @@
 #include "core/cuda/cuda.h"
 #include "core/error.h"
 #include "core/timer.h"
-#include "loaders/device_features.h"
+#include "loaders/resident_data.h"
 #include "tests/support/batches.h"
 #include "tests/support/datasets.h"
 #include "tests/support/spin.h"
@@ -57,24 +57,15 @@ struct Capture {
   }
 };
 
-struct Places {
-  FeaturePlace features;
-  bool is_graph_on_device;
-};
+class BatchLoaderResidency : public BatchLoaderOnDevice, public ::testing::WithParamInterface<DataResidency> {};
 
-class BatchLoaderPlaces : public BatchLoaderOnDevice, public ::testing::WithParamInterface<Places> {};
-
-TEST_P(BatchLoaderPlaces, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
-  const DeviceFeatures features(dataset_.features);
-  const FeatureCache cache(dataset_, dataset_.num_nodes() / 3);
-  const DeviceGraph graph(dataset_.graph);
+TEST_P(BatchLoaderResidency, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
+  const ResidentData data(dataset_, GetParam());
   for (const int num_workers : {0, 1, 2, 8})
     for (const int num_slots : {2, 3, 8}) {
       SCOPED_TRACE(testing::Message() << num_workers << " workers, " << num_slots << " slots");
       LoaderOptions chosen = options(num_workers, num_slots);
-      if (GetParam().features == FeaturePlace::kDevice) chosen.device_features = features.table();
-      if (GetParam().features == FeaturePlace::kCached) chosen.feature_cache = &cache;
-      if (GetParam().is_graph_on_device) chosen.device_graph = &graph;
+      chosen.data = data.view();
       BatchLoader loader(dataset_, chosen);
       for (int epoch = 0; epoch < 2; ++epoch) {
         Capture capture;
@@ -87,7 +78,7 @@ TEST_P(BatchLoaderPlaces, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
         ASSERT_EQ(capture.batches.size(), requests_.size());
         for (std::size_t b = 0; b < requests_.size(); ++b) {
           Batch batch = capture.batches[b];
-          EXPECT_EQ(batch.layout.place, GetParam().features);
+          EXPECT_EQ(batch.layout.residency, GetParam().features);
           batch.data = capture.slabs[b].data();
           test::expect_reference_batch(batch, dataset_, kFanouts, requests_[b]);
         }
@@ -97,23 +88,30 @@ TEST_P(BatchLoaderPlaces, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
     }
 }
 
-std::string name_of(const Places& places) {
-  const std::array features{"host", "device", "cached"};  // as FeaturePlace has them
-  return std::string("features_") + features[static_cast<std::size_t>(places.features)] +
-         (places.is_graph_on_device ? "_graph_device" : "_graph_host");
+std::string test_name_of(const DataResidency& residency) {
+  const std::array features{"host", "device", "cached"};  // as Residency has them
+  return std::string("features_") + features[static_cast<std::size_t>(residency.features)] +
+         (residency.graph == GraphResidency::kDevice ? "_graph_device" : "_graph_host");
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BatchLoaderPlaces,
-                         ::testing::Values(Places{FeaturePlace::kHost, false}, Places{FeaturePlace::kDevice, false},
-                                           Places{FeaturePlace::kCached, false}, Places{FeaturePlace::kHost, true},
-                                           Places{FeaturePlace::kDevice, true}, Places{FeaturePlace::kCached, true}),
-                         [](const auto& test) { return name_of(test.param); });
+std::vector<DataResidency> all_residencies() {
+  std::vector<DataResidency> all;
+  for (const GraphResidency graph : {GraphResidency::kHost, GraphResidency::kDevice}) {
+    all.push_back({.features = Residency::kHost, .graph = graph});
+    all.push_back({.features = Residency::kDevice, .graph = graph});
+    all.push_back({.features = Residency::kCached, .cached_rows = 600, .graph = graph});
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BatchLoaderResidency, ::testing::ValuesIn(all_residencies()),
+                         [](const auto& test) { return test_name_of(test.param); });
 
 TEST_F(BatchLoaderOnDevice, ACacheOfNoneOrOfAllRowsGivesTheSameBatches) {
   for (const std::size_t num_cached : {std::size_t{0}, dataset_.num_nodes()}) {
-    const FeatureCache cache(dataset_, num_cached);
+    const ResidentData data(dataset_, {.features = Residency::kCached, .cached_rows = num_cached});
     LoaderOptions chosen = options(2, 4);
-    chosen.feature_cache = &cache;
+    chosen.data = data.view();
     BatchLoader loader(dataset_, chosen);
     loader.start(requests_);
     Capture capture;

@@ -15,6 +15,7 @@
 
 #include "core/bounded_queue.h"
 #include "loaders/host_slab.h"
+#include "loaders/node_set.h"
 #include "loaders/release_gate.h"
 #include "tests/support/batches.h"
 #include "tests/support/datasets.h"
@@ -29,7 +30,7 @@ TEST(BatchMaker, WritesTheReferenceBatchForEveryFeatureWidthAndType) {
     for (const FeatureType type : {FeatureType::kF16, FeatureType::kF32})
       for (const Replacement replacement : {Replacement::kWithout, Replacement::kWith}) {
         const Dataset dataset = test::generated_dataset(300, 8, feature_dim, type);
-        BatchMaker maker(dataset, kFanouts, replacement, FeaturePlace::kHost);
+        BatchMaker maker(dataset, kFanouts, replacement);
         HostSlab slab;
         for (const std::size_t batch_size : {100u, 1u, 30u})
           for (const BatchRequest& request : test::requests_of(dataset.train, batch_size)) {
@@ -46,7 +47,7 @@ TEST(BatchMaker, WritesTheReferenceBatchForEveryFeatureWidthAndType) {
 TEST(BatchMaker, WritesSeveralLabelsANode) {
   for (const int num_labels : {2, 3, 31, 32, 33, 112}) {
     const Dataset dataset = test::generated_dataset(300, 8, 5, FeatureType::kF16, num_labels);
-    BatchMaker maker(dataset, kFanouts, Replacement::kWithout, FeaturePlace::kHost);
+    BatchMaker maker(dataset, kFanouts, Replacement::kWithout);
     HostSlab slab;
     for (const std::size_t batch_size : {100u, 1u, 30u})
       for (const BatchRequest& request : test::requests_of(dataset.train, batch_size)) {
@@ -75,8 +76,8 @@ TEST(BatchMaker, TakesFeatureRowsInAnotherOrder) {
   reversed.features.data = rows.data();
   Batch expected, batch;
   HostSlab expected_slab, slab;
-  BatchMaker plain(dataset, kFanouts, Replacement::kWithout, FeaturePlace::kHost);
-  BatchMaker maker(reversed, kFanouts, Replacement::kWithout, FeaturePlace::kHost, row_of);
+  BatchMaker plain(dataset, kFanouts, Replacement::kWithout);
+  BatchMaker maker(reversed, kFanouts, Replacement::kWithout, {}, row_of);
   for (const auto& [m, b, s] : {std::tuple(&plain, &expected, &expected_slab), std::tuple(&maker, &batch, &slab)}) {
     m->sample({{1, 0, 0}, dataset.train.first(50)}, *b);
     b->data = s->reserve(b->layout.bytes);
@@ -96,7 +97,7 @@ TEST(BatchMaker, TakesFeatureRowsInAnotherOrder) {
 TEST(BatchMaker, OfCachedFeaturesOnlyTheOtherRowsAreWritten) {
   const Dataset dataset = test::generated_dataset(300, 8, 7);
   const BatchRequest request{{1, 0, 0}, dataset.train.first(50)};
-  BatchMaker plain(dataset, kFanouts, Replacement::kWithout, FeaturePlace::kHost);
+  BatchMaker plain(dataset, kFanouts, Replacement::kWithout);
   Batch expected, batch;
   plain.sample(request, expected);
   std::vector<std::byte> expected_slab(expected.layout.bytes);
@@ -107,7 +108,7 @@ TEST(BatchMaker, OfCachedFeaturesOnlyTheOtherRowsAreWritten) {
   for (const std::size_t num_cached : {0u, 1u, 100u, 300u}) {
     const std::vector<NodeId> members = most_connected_nodes(dataset.graph, num_cached);
     const NodeSet cached(dataset.num_nodes(), members);
-    BatchMaker maker(dataset, kFanouts, Replacement::kWithout, FeaturePlace::kCached, {}, &cached);
+    BatchMaker maker(dataset, kFanouts, Replacement::kWithout, {.features = Residency::kCached, .cached = &cached});
     maker.sample(request, batch);
     std::vector<std::byte> slab(batch.layout.prepared_bytes);
     maker.write(batch, slab.data());
@@ -135,10 +136,10 @@ TEST(BatchMaker, OfCachedFeaturesOnlyTheOtherRowsAreWritten) {
 TEST(BatchMaker, LayoutHasNoOverlapsAndAlignedParts) {
   const Dataset dataset = test::generated_dataset(300, 8, 7);
   const NodeSet cached(dataset.num_nodes(), most_connected_nodes(dataset.graph, 100));
-  for (const FeaturePlace place : {FeaturePlace::kHost, FeaturePlace::kDevice, FeaturePlace::kCached}) {
+  for (const Residency residency : {Residency::kHost, Residency::kDevice, Residency::kCached}) {
     Batch batch;
-    BatchMaker(dataset, kFanouts, Replacement::kWithout, place, {}, place == FeaturePlace::kCached ? &cached : nullptr)
-        .sample({{1, 0, 0}, dataset.train.first(50)}, batch);
+    const ResidentView data{.features = residency, .cached = residency == Residency::kCached ? &cached : nullptr};
+    BatchMaker(dataset, kFanouts, Replacement::kWithout, data).sample({{1, 0, 0}, dataset.train.first(50)}, batch);
     const BatchLayout& layout = batch.layout;
     std::vector<std::pair<std::size_t, std::size_t>> parts;  // offset, bytes
     parts.emplace_back(layout.y, 50 * 4);
@@ -147,9 +148,9 @@ TEST(BatchMaker, LayoutHasNoOverlapsAndAlignedParts) {
       parts.emplace_back(hop.indptr, (static_cast<std::size_t>(hop.num_dst) + 1) * 4);
       parts.emplace_back(hop.indices, static_cast<std::size_t>(hop.num_edges) * 4);
     }
-    EXPECT_EQ(layout.place, place);
-    EXPECT_EQ(layout.prepared_bytes, place == FeaturePlace::kHost ? layout.bytes : layout.x);
-    if (place == FeaturePlace::kCached) {
+    EXPECT_EQ(layout.residency, residency);
+    EXPECT_EQ(layout.prepared_bytes, residency == Residency::kHost ? layout.bytes : layout.x);
+    if (residency == Residency::kCached) {
       parts.emplace_back(layout.x_rows, static_cast<std::size_t>(layout.num_nodes) * 4);
       parts.emplace_back(layout.x_missed, static_cast<std::size_t>(layout.num_nodes) * 14);
     }
@@ -194,7 +195,7 @@ TEST(BatchMaker, ThreadsFillARingInOrder) {
   std::vector<std::jthread> workers;
   for (int w = 0; w < kWorkers; ++w)
     workers.emplace_back([&] {
-      BatchMaker maker(dataset, kFanouts, Replacement::kWithout, FeaturePlace::kHost);
+      BatchMaker maker(dataset, kFanouts, Replacement::kWithout);
       for (std::size_t b = next++; b < requests.size(); b = next++) {
         if (b >= kSlots && !given_back.wait_for(b - kSlots + 1)) return;
         Slot& slot = slots[b % kSlots];

@@ -23,7 +23,7 @@ TEST(NodeSet, PlacesEqualASearch) {
       for (std::size_t node = 0; node < num_nodes; ++node) {
         const auto at = std::ranges::lower_bound(members, node);
         const bool is_member = at != members.end() && *at == node;
-        ASSERT_EQ(set.place_of(static_cast<NodeId>(node)),
+        ASSERT_EQ(set.index_of(static_cast<NodeId>(node)),
                   is_member ? static_cast<std::uint32_t>(at - members.begin()) : NodeSet::kAbsent)
             << node << " of " << num_nodes;
       }

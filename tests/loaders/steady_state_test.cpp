@@ -62,7 +62,7 @@ TEST_F(SteadyState, TheSamplerAllocatesNothing) {
 }
 
 TEST_F(SteadyState, ABatchAllocatesItsListOfHopsAndNothingElse) {
-  BatchMaker maker(dataset_, {5, 4, 3}, Replacement::kWithout, FeaturePlace::kHost);
+  BatchMaker maker(dataset_, {5, 4, 3}, Replacement::kWithout);
   HostSlab slab;
   Batch batch;
   const auto epoch = [&] {

@@ -1,0 +1,41 @@
+// loaders/residency.h - in which memory the feature rows and the graph of a data set are, as batches see it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "store/row_table.h"
+
+namespace salient {
+
+class DeviceGraph;
+class NodeSet;
+
+/// In which memory the feature rows are, and hence what gathers those of a batch.
+enum class Residency : std::uint8_t {
+  kHost,    ///< host memory: a worker writes x into the slab
+  kDevice,  ///< GPU memory: the GPU gathers x from `nodes` after the copy; x crosses no bus
+  kCached,  ///< host memory, some rows in GPU memory too: a worker writes the others, the GPU assembles x
+};
+
+/// In which memory the graph is, and hence what samples it. Batches are the same.
+enum class GraphResidency : std::uint8_t { kHost, kDevice };
+
+/// Of both parts of a data set. The default is a CPU's.
+struct DataResidency {
+  Residency features = Residency::kHost;
+  std::size_t cached_rows = 0;  ///< kCached: rows in GPU memory
+  GraphResidency graph = GraphResidency::kHost;
+
+  bool operator==(const DataResidency&) const = default;
+};
+
+/// What a loader reads in GPU memory instead of the data set's arrays in host memory. Borrows; the default is nothing.
+struct ResidentView {
+  Residency features = Residency::kHost;
+  RowTable device_rows{};              ///< kDevice: all rows; kCached: those of `cached`, by NodeSet::index_of()
+  const NodeSet* cached = nullptr;     ///< kCached: nodes whose rows are in GPU memory
+  const DeviceGraph* graph = nullptr;  ///< null: the host samples
+};
+
+}  // namespace salient
