@@ -1,0 +1,48 @@
+// engine/device/batch_need.h - the memory that the batches of a loader take, from a few that are sampled for it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/types.h"
+#include "loaders/residency.h"
+#include "sampler/draws.h"
+#include "store/dataset.h"
+
+namespace salient {
+
+/// Of the largest batch; slabs with the room that they grow by.
+struct BatchNeed {
+  struct Slab {
+    std::int64_t host_bytes = 0, device_bytes = 0;
+  };
+  std::array<Slab, 3> slab_of{};                                  ///< by Residency of the feature rows
+  std::int64_t host_sampler_bytes = 0, device_sampler_bytes = 0;  ///< of one sampler
+  std::int64_t compute_bytes = 0;  ///< layers' results, their gradients and the operators' scratch, logits and loss
+
+  const Slab& slab(Residency features) const { return slab_of[static_cast<std::size_t>(features)]; }
+};
+
+/// What a model makes of a batch, as far as memory goes.
+struct ComputeShape {
+  int hidden_dim = 0;
+  int num_classes = 0;
+  bool has_gradients = false;  ///< training
+};
+
+/// Batches to sample: those that the loader will make first.
+struct BatchProbe {
+  std::vector<int> fanouts{};
+  Replacement replacement = Replacement::kWithout;
+  std::span<const NodeId> seeds{};
+  std::size_t batch_size = 0;
+  std::uint32_t seed = 0;  ///< of the draws
+};
+
+/// Samples three batches on the host, since their size depends on the graph; allocates nothing lasting.
+BatchNeed probe_batches(const Dataset& dataset, const BatchProbe& probe, const ComputeShape& compute);
+
+}  // namespace salient

@@ -1,0 +1,170 @@
+// engine/device/data_plan.cpp - see data_plan.h.
+#include "engine/device/data_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+#include "core/number_text.h"
+#include "loaders/batch_loader.h"
+#include "loaders/node_set.h"
+
+namespace salient {
+namespace {
+
+constexpr double kLeastCachedShare = 0.02;  // of the rows: with fewer of them a cache is not worth its lookups
+constexpr double kCacheOfTheRest = 0.9;     // of the memory that is left, since the lines are estimates
+
+constexpr DataResidency kFromBest[] = {
+    {.features = Residency::kDevice, .graph = GraphResidency::kDevice},
+    {.features = Residency::kDevice, .graph = GraphResidency::kHost},
+    {.features = Residency::kCached, .graph = GraphResidency::kDevice},
+    {.features = Residency::kCached, .graph = GraphResidency::kHost},
+    {.features = Residency::kHost, .graph = GraphResidency::kDevice},
+    {.features = Residency::kHost, .graph = GraphResidency::kHost},
+};
+
+bool is_wanted(const ResidencyRequest& request, const DataResidency& residency) {
+  return request.features.value_or(residency.features) == residency.features &&
+         request.graph.value_or(residency.graph) == residency.graph;
+}
+
+std::int64_t feature_bytes(const Dataset& dataset) {
+  return static_cast<std::int64_t>(dataset.features.num_rows * dataset.features.row_bytes);
+}
+
+/// "12 %"
+std::string cached_share(const DataPlan& plan, const Dataset& dataset) {
+  const auto cached = static_cast<double>(plan.residency.cached_rows);
+  return fixed(100 * cached / static_cast<double>(dataset.num_nodes()), 0) + " %";
+}
+
+void add_line(DataPlan& plan, MemoryLine line) {
+  plan.host_bytes += line.host_bytes;
+  plan.device_bytes += line.device_bytes;
+  plan.lines.push_back(std::move(line));
+}
+
+void add_sampling(DataPlan& plan, const Dataset& dataset, const RunNeeds& needs) {
+  std::int64_t host = 0, device = 0;
+  int workers = 1;
+  for (const LoaderNeed& loader : needs.loaders) {
+    workers = std::max(workers, loader.num_workers);
+    host += std::max(1, loader.num_workers) * loader.batch.host_sampler_bytes;
+    device += kDeviceSamplers * loader.batch.device_sampler_bytes;
+  }
+  if (plan.residency.graph == GraphResidency::kDevice) {
+    add_line(plan, {"graph", 0, dataset.graph.num_bytes()});
+    add_line(plan, {"sampling on the GPU", 0, device});
+  } else {
+    add_line(plan, {"sampling, " + std::to_string(workers) + (workers == 1 ? " worker" : " workers"), host, 0});
+  }
+}
+
+/// As many rows as the request has bytes for, or as fit beside all other lines.
+void add_cache(DataPlan& plan, const Dataset& dataset, std::int64_t cache_bytes) {
+  const std::int64_t rest = std::max<std::int64_t>(0, plan.available.device_bytes.value_or(0) - plan.device_bytes);
+  const double bytes = cache_bytes > 0 ? static_cast<double>(cache_bytes) : static_cast<double>(rest) * kCacheOfTheRest;
+  const double rows = bytes / static_cast<double>(std::max<std::size_t>(1, dataset.features.row_bytes));
+  plan.residency.cached_rows = static_cast<std::size_t>(std::min(rows, static_cast<double>(dataset.num_nodes())));
+  add_line(plan,
+           {"cache of " + cached_share(plan, dataset) + " of the feature rows", node_set_bytes(dataset.num_nodes()),
+            static_cast<std::int64_t>(plan.residency.cached_rows * dataset.features.row_bytes)});
+}
+
+DataPlan plan_with(const DataResidency& residency, const ResidencyRequest& request, const Dataset& dataset,
+                   const RunNeeds& needs, const FreeMemory& free) {
+  DataPlan plan{.residency = residency, .available = free};
+  if (residency.features == Residency::kDevice) add_line(plan, {"features", 0, feature_bytes(dataset)});
+  add_sampling(plan, dataset, needs);
+  for (const LoaderNeed& loader : needs.loaders) {
+    const BatchNeed::Slab& slab = loader.batch.slab(residency.features);
+    add_line(plan,
+             {loader.what + ", " + std::to_string(loader.num_slots) + " slots", loader.num_slots * slab.host_bytes,
+              free.device_bytes ? num_device_slabs(loader.num_slots) * slab.device_bytes : 0});
+  }
+  for (const MemoryLine& line : needs.others) add_line(plan, line);
+  if (residency.features == Residency::kCached) add_cache(plan, dataset, request.cache_bytes);
+  return plan;
+}
+
+/// @return  whether it fits; a cache that was not asked for must also be worth it
+bool is_good(const DataPlan& plan, const ResidencyRequest& request, const Dataset& dataset) {
+  if (plan.device_bytes > plan.available.device_bytes.value_or(0)) return false;
+  return plan.residency.features != Residency::kCached || request.features ||
+         static_cast<double>(plan.residency.cached_rows) >=
+             kLeastCachedShare * static_cast<double>(dataset.num_nodes());
+}
+
+std::string in_column(const std::string& text) {
+  constexpr std::size_t kWidth = 11;
+  return std::string(kWidth - std::min(kWidth, text.size()), ' ') + text;
+}
+
+}  // namespace
+
+MemoryLine libraries_line(bool on_gpu) {
+  return {"libraries and buffers", on_gpu ? std::int64_t{2} << 30 : std::int64_t{300} << 20,
+          on_gpu ? std::int64_t{1} << 30 : 0};
+}
+
+DataPlan plan_residency(const ResidencyRequest& request, const Dataset& dataset, const RunNeeds& needs,
+                        const FreeMemory& free) {
+  if (!free.device_bytes) {
+    if (request.features.value_or(Residency::kHost) != Residency::kHost)
+      fail(ErrorKind::kNoDevice, "feature rows in GPU memory were asked for, and there is no GPU");
+    if (request.graph == GraphResidency::kDevice)
+      fail(ErrorKind::kNoDevice, "the graph in GPU memory was asked for, and there is no GPU");
+    return plan_with({}, request, dataset, needs, free);
+  }
+  DataPlan plan;
+  for (const DataResidency& residency : kFromBest) {
+    if (!is_wanted(request, residency)) continue;
+    plan = plan_with(residency, request, dataset, needs, free);
+    if (is_good(plan, request, dataset)) break;
+  }
+  return plan;
+}
+
+std::string to_text(const DataPlan& plan) {
+  std::string text;
+  const bool has_gpu = plan.available.device_bytes.has_value();
+  const auto add_row = [&](const std::string& what, const std::string& host, const std::string& device) {
+    std::string row = what;
+    row.resize(std::max<std::size_t>(row.size(), 42), ' ');
+    text += (text.empty() ? "" : "\n") + row + in_column(host) + (has_gpu ? in_column(device) : "");
+  };
+  add_row("memory plan", "host", "GPU");
+  for (const MemoryLine& line : plan.lines)
+    add_row("  " + line.what, gigabytes(line.host_bytes), gigabytes(line.device_bytes));
+  add_row("  sum (the data set is a file mapping)", gigabytes(plan.host_bytes), gigabytes(plan.device_bytes));
+  add_row("  available now", gigabytes(plan.available.host_bytes), gigabytes(plan.available.device_bytes.value_or(0)));
+  return text;
+}
+
+std::string summary_of(const DataPlan& plan, const Dataset& dataset) {
+  const bool is_cached = plan.residency.features == Residency::kCached;
+  return "features (" + gigabytes(feature_bytes(dataset)) + ") in " +
+         (plan.residency.features == Residency::kDevice ? "GPU" : "host") + " memory, " +
+         (is_cached ? cached_share(plan, dataset) + " of them on the GPU too, " : "") + "sampling on the " +
+         (plan.residency.graph == GraphResidency::kDevice ? "GPU" : "host") + " (graph " +
+         gigabytes(dataset.graph.num_bytes()) + "): the run needs " + gigabytes_needed(plan.device_bytes) + " of the " +
+         gigabytes(plan.available.device_bytes.value_or(0)) + " free on the GPU";
+}
+
+void check(const DataPlan& plan) {
+  if (plan.host_bytes > plan.available.host_bytes)
+    fail(ErrorKind::kHostMemory,
+         "the run needs " + gigabytes_needed(plan.host_bytes) + " of host memory, available are " +
+             gigabytes(plan.available.host_bytes),
+         Topic::kTrainingMemory);
+  if (!plan.available.device_bytes || plan.device_bytes <= *plan.available.device_bytes) return;
+  fail(ErrorKind::kDeviceMemory,
+       "the run needs " + gigabytes_needed(plan.device_bytes) + " of GPU memory, available are " +
+           gigabytes(*plan.available.device_bytes),
+       plan.residency.features == Residency::kDevice     ? Topic::kDeviceFeatures
+       : plan.residency.graph == GraphResidency::kDevice ? Topic::kDeviceGraph
+                                                         : Topic::kTrainingMemory);
+}
+
+}  // namespace salient

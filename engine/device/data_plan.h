@@ -1,0 +1,81 @@
+// engine/device/data_plan.h - where the feature rows and the graph go, and the memory figures behind that choice: the one
+// policy of training, inference and benchmarks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/device/batch_need.h"
+#include "loaders/residency.h"
+#include "store/dataset.h"
+
+namespace salient {
+
+/// What the user chose; nullopt: what fits.
+struct ResidencyRequest {
+  std::optional<Residency> features{};
+  std::optional<GraphResidency> graph{};
+  std::int64_t cache_bytes = 0;  ///< GPU memory for cached rows; 0: what the rest of the run leaves
+};
+
+struct MemoryLine {
+  std::string what{};
+  std::int64_t host_bytes = 0, device_bytes = 0;
+};
+
+/// A loader of the run.
+struct LoaderNeed {
+  std::string what{};  ///< "training batches"
+  int num_slots = 0, num_workers = 0;
+  BatchNeed batch{};
+};
+
+/// What a run needs, whatever the residency.
+struct RunNeeds {
+  std::vector<LoaderNeed> loaders{};
+  std::vector<MemoryLine> others{};  ///< that do not depend on the residency
+};
+
+/// What CUDA, LibTorch and the rest of the program take.
+MemoryLine libraries_line(bool on_gpu);
+
+struct FreeMemory {
+  std::int64_t host_bytes = 0;                 ///< for this rank
+  std::optional<std::int64_t> device_bytes{};  ///< nullopt: there is no GPU
+};
+
+/// A value; nothing is allocated yet. ResidentData is made from its residency.
+struct DataPlan {
+  DataResidency residency{};
+  std::vector<MemoryLine> lines{};                ///< what the run takes with this residency
+  std::int64_t host_bytes = 0, device_bytes = 0;  ///< their sums; the data set's files are mapped and not counted
+  FreeMemory available{};
+};
+
+/// Without a GPU all is on the host. With one the first row of this table whose need fits in GPU memory, or else the
+/// last; of rows that contradict the request none is considered.
+///
+///   features  graph
+///   device    device
+///   device    host
+///   cached    device   if room is left for at least 2 % of the rows, or `cached` was asked for
+///   cached    host     likewise
+///   host      device
+///   host      host
+///
+/// @throws Error{kNoDevice} for a request that needs a GPU where there is none.
+DataPlan plan_residency(const ResidencyRequest& request, const Dataset& dataset, const RunNeeds& needs,
+                        const FreeMemory& free);
+
+/// The lines as a table, sums and free memory last.
+std::string to_text(const DataPlan& plan);
+
+/// One line about where the data is, for a run on a GPU.
+std::string summary_of(const DataPlan& plan, const Dataset& dataset);
+
+/// @throws Error{kHostMemory} or Error{kDeviceMemory} if the plan's sums exceed what is free.
+void check(const DataPlan& plan);
+
+}  // namespace salient

@@ -1,0 +1,65 @@
+// tests/engine/device/batch_need_test.cpp - the planned memory of a batch is that of the batches that are made.
+#include "engine/device/batch_need.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "loaders/batch_maker.h"
+#include "tests/support/batches.h"
+#include "tests/support/datasets.h"
+
+namespace salient {
+namespace {
+
+const std::vector<int> kFanouts{4, 3};
+
+TEST(ProbeBatches, FindsTheSlabsOfTheFirstBatches) {
+  const Dataset dataset = test::generated_dataset(3000, 12, 30);
+  const BatchNeed need = probe_batches(
+      dataset, {.fanouts = kFanouts, .seeds = dataset.train, .batch_size = 100, .seed = 5}, {.hidden_dim = 8});
+  std::size_t largest = 0, num_nodes = 0, num_edges = 0;
+  BatchMaker maker(dataset, kFanouts, Replacement::kWithout);
+  for (const BatchRequest& request : test::requests_of(dataset.train.first(300), 100, /*seed=*/5, /*epoch=*/1)) {
+    Batch batch;
+    maker.sample(request, batch);
+    largest = std::max(largest, batch.layout.bytes);
+    num_nodes = std::max(num_nodes, static_cast<std::size_t>(batch.layout.num_nodes));
+    num_edges = std::max(num_edges, static_cast<std::size_t>(batch.num_edges()));
+  }
+  const BatchNeed::Slab& host = need.slab(Residency::kHost);
+  const BatchNeed::Slab& device = need.slab(Residency::kDevice);
+  const BatchNeed::Slab& cached = need.slab(Residency::kCached);
+  EXPECT_EQ(host.host_bytes, static_cast<std::int64_t>(largest + largest / 4)) << "slabs grow by a quarter";
+  EXPECT_EQ(host.device_bytes, host.host_bytes);
+  EXPECT_EQ(device.device_bytes, host.device_bytes) << "the same parts";
+  EXPECT_LT(device.host_bytes, host.host_bytes) << "x is made on the device";
+  EXPECT_GT(cached.host_bytes, host.host_bytes) << "rows that may be missed, and numbers of rows";
+  EXPECT_GT(cached.device_bytes, cached.host_bytes);
+  EXPECT_GE(need.host_sampler_bytes, static_cast<std::int64_t>(16 * num_nodes + 5 * num_edges));
+  EXPECT_GT(need.device_sampler_bytes, 0);
+}
+
+TEST(ProbeBatches, CountsLayersLogitsAndLoss) {
+  const Dataset dataset = test::generated_dataset(3000, 12, 30);
+  const auto bytes = [&](const ComputeShape& compute) {
+    const BatchProbe probe{.fanouts = {2}, .seeds = dataset.train.first(64), .batch_size = 64, .seed = 1};
+    return probe_batches(dataset, probe, compute).compute_bytes;
+  };
+  EXPECT_EQ(bytes({.hidden_dim = 8, .num_classes = 5}), 4 * 64 * (30 + 2 * 8 + 2 * 5));
+  EXPECT_EQ(bytes({.hidden_dim = 8, .num_classes = 5, .has_gradients = true}), 4 * 64 * (2 * (30 + 2 * 8) + 3 * 5));
+  EXPECT_EQ(bytes({.hidden_dim = 8, .num_classes = 500'001, .has_gradients = true}) -
+                bytes({.hidden_dim = 8, .num_classes = 1, .has_gradients = true}),
+            std::int64_t{4} * 64 * 3 * 500'000)
+      << "logits, log-probabilities, and gradients, of which two are alive at a time";
+}
+
+TEST(ProbeBatches, OfNoNodesIsNothing) {
+  const Dataset dataset = test::generated_dataset(300, 8, 7);
+  const BatchNeed need = probe_batches(dataset, {.fanouts = kFanouts, .batch_size = 10}, {.hidden_dim = 8});
+  EXPECT_EQ(need.slab(Residency::kHost).host_bytes, 0);
+  EXPECT_EQ(need.compute_bytes, 0);
+}
+
+}  // namespace
+}  // namespace salient

@@ -1,0 +1,152 @@
+// tests/engine/device/data_plan_test.cpp - where features and graph go as GPU memory shrinks; no GPU is needed to plan.
+#include "engine/device/data_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "core/error.h"
+#include "loaders/node_set.h"
+#include "tests/support/datasets.h"
+#include "tests/support/scratch.h"
+
+namespace salient {
+namespace {
+
+constexpr std::int64_t kPlenty = std::int64_t{1} << 40;
+
+class PlanResidency : public testing::Test {
+ protected:
+  PlanResidency() {
+    needs_.loaders.push_back(
+        {.what = "batches",
+         .num_slots = 4,
+         .num_workers = 2,
+         .batch = probe_batches(dataset_, {.fanouts = {2, 2}, .seeds = dataset_.train, .batch_size = 10, .seed = 1},
+                                {.hidden_dim = 8, .num_classes = 5, .has_gradients = true})});
+    needs_.others.push_back({"others", 1000, 2000});
+  }
+
+  DataPlan plan(std::optional<std::int64_t> free_device_bytes, const ResidencyRequest& request = {}) const {
+    return plan_residency(request, dataset_, needs_, {.host_bytes = kPlenty, .device_bytes = free_device_bytes});
+  }
+
+  /// "FEATURES GRAPH" with so much GPU memory.
+  std::string residency(std::int64_t free_device_bytes, const ResidencyRequest& request = {}) const {
+    const DataResidency found = plan(free_device_bytes, request).residency;
+    const std::array features{"host", "device", "cached"};  // as Residency has them
+    return std::string(features[static_cast<std::size_t>(found.features)]) +
+           (found.graph == GraphResidency::kDevice ? " device" : " host");
+  }
+
+  /// GPU memory of a choice; of cached features with no row.
+  std::int64_t need_of(Residency features, GraphResidency graph) const {
+    return plan(0, {.features = features, .graph = graph}).device_bytes;
+  }
+
+  const Dataset dataset_ = test::generated_dataset(20'000, 20, 400, FeatureType::kF32);
+  const std::int64_t feature_bytes_ =
+      static_cast<std::int64_t>(dataset_.features.num_rows * dataset_.features.row_bytes);
+  RunNeeds needs_;
+};
+
+TEST_F(PlanResidency, TakesTheBestThatFits) {
+  using enum Residency;
+  const std::int64_t all = need_of(kDevice, GraphResidency::kDevice),
+                     features = need_of(kDevice, GraphResidency::kHost);
+  const std::int64_t cached = need_of(kCached, GraphResidency::kDevice);
+  ASSERT_LT(features, all);
+  EXPECT_EQ(residency(all), "device device");
+  EXPECT_EQ(residency(all - 1), "device host");
+  EXPECT_EQ(residency(features), "device host");
+  EXPECT_EQ(residency(features - 1), "cached device");
+  EXPECT_EQ(residency(cached + feature_bytes_ / 2), "cached device");
+  const DataPlan half = plan(cached + feature_bytes_ / 2);
+  EXPECT_NEAR(static_cast<double>(half.residency.cached_rows), 0.45 * 20'000, 10) << "nine tenths of what is left";
+  EXPECT_LE(half.device_bytes, *half.available.device_bytes);
+  EXPECT_EQ(residency(cached), "cached host") << "too little for rows beside the graph";
+  EXPECT_EQ(residency(need_of(kCached, GraphResidency::kHost)), "host host");
+  EXPECT_EQ(residency(1), "host host") << "which check() then refuses";
+}
+
+TEST_F(PlanResidency, KeepsToTheRequest) {
+  ResidencyRequest request{.features = Residency::kCached, .cache_bytes = 1'600'000};
+  EXPECT_EQ(residency(kPlenty, request), "cached device");
+  EXPECT_EQ(plan(kPlenty, request).residency.cached_rows, 1000U);
+  request = {.features = Residency::kCached, .graph = GraphResidency::kHost};
+  EXPECT_EQ(residency(kPlenty, request), "cached host");
+  EXPECT_EQ(plan(kPlenty, request).residency.cached_rows, 20'000U) << "never more than there are";
+  EXPECT_EQ(residency(0, request), "cached host") << "with no row, as it was asked for";
+  request.features = Residency::kHost;
+  EXPECT_EQ(residency(kPlenty, request), "host host");
+  EXPECT_EQ(residency(1, {.features = Residency::kDevice, .graph = GraphResidency::kDevice}), "device device");
+}
+
+TEST_F(PlanResidency, WithoutAGpuAllIsOnTheHost) {
+  EXPECT_EQ(plan(std::nullopt).residency, DataResidency());
+  EXPECT_EQ(plan(std::nullopt).device_bytes, 2000) << "a line that others wrote";
+  EXPECT_COMPLAINT((void)plan(std::nullopt, {.features = Residency::kDevice}), ErrorKind::kNoDevice, "there is no GPU");
+  EXPECT_COMPLAINT((void)plan(std::nullopt, {.features = Residency::kCached}), ErrorKind::kNoDevice, "feature rows");
+  EXPECT_COMPLAINT((void)plan(std::nullopt, {.graph = GraphResidency::kDevice}), ErrorKind::kNoDevice, "the graph");
+  EXPECT_NO_THROW((void)plan(std::nullopt, {.features = Residency::kHost, .graph = GraphResidency::kHost}));
+}
+
+TEST_F(PlanResidency, SumsItsLines) {
+  for (const Residency features : {Residency::kHost, Residency::kDevice, Residency::kCached})
+    for (const GraphResidency graph : {GraphResidency::kHost, GraphResidency::kDevice}) {
+      const DataPlan found = plan(kPlenty, {.features = features, .graph = graph});
+      std::int64_t host = 0, device = 0;
+      for (const MemoryLine& line : found.lines) {
+        host += line.host_bytes;
+        device += line.device_bytes;
+      }
+      EXPECT_EQ(found.host_bytes, host);
+      EXPECT_EQ(found.device_bytes, device);
+      const bool is_cached = features == Residency::kCached;
+      EXPECT_EQ(found.residency.cached_rows, is_cached ? 20'000U : 0U);
+      const std::int64_t rows = features == Residency::kHost ? 0 : feature_bytes_;
+      const std::int64_t graph_bytes = graph == GraphResidency::kHost ? 0 : dataset_.graph.num_bytes();
+      const BatchNeed& batch = needs_.loaders[0].batch;
+      const std::int64_t samplers = graph == GraphResidency::kHost ? 0 : 3 * batch.device_sampler_bytes;
+      EXPECT_EQ(device, rows + graph_bytes + samplers + 3 * batch.slab(features).device_bytes + 2000);
+      EXPECT_EQ(host, (graph == GraphResidency::kHost ? 2 * batch.host_sampler_bytes : 0) +
+                          4 * batch.slab(features).host_bytes + 1000 +
+                          (is_cached ? node_set_bytes(dataset_.num_nodes()) : 0));
+    }
+}
+
+TEST_F(PlanResidency, RefusesWhatDoesNotFitAndSaysWhatIsTooLarge) {
+  const auto topic_of = [&](const ResidencyRequest& request) {
+    try {
+      check(plan(1, request));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kDeviceMemory);
+      return error.topic();
+    }
+    return Topic::kNone;
+  };
+  EXPECT_EQ(topic_of({}), Topic::kTrainingMemory);
+  EXPECT_EQ(topic_of({.features = Residency::kDevice}), Topic::kDeviceFeatures);
+  EXPECT_EQ(topic_of({.graph = GraphResidency::kDevice}), Topic::kDeviceGraph);
+  DataPlan small = plan(std::nullopt);
+  small.available.host_bytes = small.host_bytes;
+  EXPECT_NO_THROW(check(small));
+  small.available.host_bytes -= 1;
+  EXPECT_COMPLAINT(check(small), ErrorKind::kHostMemory, "of host memory");
+}
+
+TEST_F(PlanResidency, PrintsItself) {
+  const DataPlan found = plan(kPlenty, {.features = Residency::kCached, .cache_bytes = 3'200'000});
+  const std::string table = to_text(found);
+  for (const char* part : {"memory plan", "GPU", "batches, 4 slots", "cache of 10 % of the feature rows", "sum (",
+                           "available now", "1099.51 GB"})
+    EXPECT_NE(table.find(part), std::string::npos) << part << " in\n" << table;
+  EXPECT_EQ(to_text(plan(std::nullopt)).find("GPU"), std::string::npos);
+  EXPECT_NE(summary_of(found, dataset_).find("10 % of them on the GPU too, sampling on the GPU"), std::string::npos)
+      << summary_of(found, dataset_);
+}
+
+}  // namespace
+}  // namespace salient
