@@ -11,7 +11,7 @@
 #include <string>
 
 #include "engine/comm/agreement.h"
-#include "models/ops/flag_loss.h"
+#include "models/ops/multilabel_bce_loss.h"
 
 namespace salient {
 namespace {
@@ -49,7 +49,7 @@ void Objective::start_epoch() { sums_.zero_(); }
 
 at::Tensor Objective::loss_sum(std::size_t step, const at::Tensor& logits, const at::Tensor& y) {
   const at::Tensor sums = sums_[static_cast<std::int64_t>(step)];
-  if (y.dim() == 2) return flag_loss_sum(logits, y, label_smoothing_, sums);
+  if (y.dim() == 2) return multilabel_bce_loss_sum(logits, y, label_smoothing_, sums);
   const at::Tensor labels = y.to(at::kLong);
   at::Tensor sum = cross_entropy_sum(logits, labels, label_smoothing_);
   sums[0].copy_(sum.detach());

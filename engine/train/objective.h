@@ -29,7 +29,7 @@ class Objective {
   /// Records this rank's share of a step.
   ///
   /// @param logits  [S, C] f32
-  /// @param y       int32 [S], classes: cross_entropy_sum(); or int8 [S, C], several labels: flag_loss_sum()
+  /// @param y       int32 [S], classes: cross_entropy_sum(); or int8 [S, C], several labels: multilabel_bce_loss_sum()
   /// @return        the loss, summed over the known labels, with its graph
   at::Tensor loss_sum(std::size_t step, const at::Tensor& logits, const at::Tensor& y);
 

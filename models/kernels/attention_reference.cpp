@@ -1,15 +1,15 @@
-// models/kernels/attention_reference.cpp - attention written to be read: one list of (source, slot) per row, double precision.
+// models/kernels/attention_reference.cpp - attention written to be read: one list of (source, edge) per row.
+#include "models/kernels/attention_reference.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "models/kernels/attention.h"
 
 namespace salient {
 namespace {
 
 struct Term {
-  std::size_t source, slot;
+  std::size_t source, edge;
 };
 
 std::vector<Term> terms_of(const HopEdges& hop, std::int64_t row) {
@@ -24,21 +24,21 @@ std::vector<Term> terms_of(const HopEdges& hop, std::int64_t row) {
 
 }  // namespace
 
-AttentionReference attention_reference(const HopEdges& hop, Heads shape, float slope, const float* score_src,
-                                       const float* score_dst, const float* h, const float* grad_out) {
-  const auto heads = static_cast<std::size_t>(shape.heads), channels = static_cast<std::size_t>(shape.channels);
+AttentionReference attention_reference(const HopEdges& hop, const GatScores& scores, std::int64_t num_channels,
+                                       const float* h, const float* grad_out) {
+  const auto heads = static_cast<std::size_t>(scores.heads), channels = static_cast<std::size_t>(num_channels);
   const auto num_dst = static_cast<std::size_t>(hop.num_dst), num_src = static_cast<std::size_t>(hop.num_src);
-  const auto slots = static_cast<std::size_t>(num_slots(hop.indptr[hop.num_dst], hop.num_dst));
-  AttentionReference r{std::vector<double>(slots * heads), std::vector<double>(num_dst * heads * channels),
+  const auto edges = static_cast<std::size_t>(num_attention_edges(hop.indptr[hop.num_dst], hop.num_dst));
+  AttentionReference r{std::vector<double>(edges * heads), std::vector<double>(num_dst * heads * channels),
                        std::vector<double>(num_src * heads * channels), std::vector<double>(num_src * heads),
                        std::vector<double>(num_dst * heads)};
   for (std::size_t i = 0; i < num_dst; ++i)
     for (std::size_t k = 0; k < heads; ++k) {
       const std::vector<Term> terms = terms_of(hop, static_cast<std::int64_t>(i));
       const auto raw = [&](const Term& t) {
-        return double{score_src[t.source * heads + k]} + score_dst[i * heads + k];
+        return double{scores.src[t.source * heads + k]} + scores.dst[i * heads + k];
       };
-      const auto logit = [&](const Term& t) { return raw(t) > 0 ? raw(t) : slope * raw(t); };
+      const auto logit = [&](const Term& t) { return raw(t) > 0 ? raw(t) : scores.slope * raw(t); };
       double largest = -std::numeric_limits<double>::infinity(), total = 0;
       for (const Term& t : terms) largest = std::max(largest, logit(t));
       for (const Term& t : terms) total += std::exp(logit(t) - largest);
@@ -51,7 +51,7 @@ AttentionReference attention_reference(const HopEdges& hop, Heads shape, float s
         return dot;
       };
       for (const Term& t : terms) {
-        const double weight = r.weights[t.slot * heads + k] = std::exp(logit(t) - largest) / total;
+        const double weight = r.weights[t.edge * heads + k] = std::exp(logit(t) - largest) / total;
         mean_grad += weight * grad_of_weight(t);
         for (std::size_t c = 0; c < channels; ++c) {
           r.out[(i * heads + k) * channels + c] += weight * h[(t.source * heads + k) * channels + c];
@@ -59,8 +59,8 @@ AttentionReference attention_reference(const HopEdges& hop, Heads shape, float s
         }
       }
       for (const Term& t : terms) {
-        const double grad_logit = r.weights[t.slot * heads + k] * (grad_of_weight(t) - mean_grad);
-        const double grad_raw = raw(t) > 0 ? grad_logit : slope * grad_logit;
+        const double grad_logit = r.weights[t.edge * heads + k] * (grad_of_weight(t) - mean_grad);
+        const double grad_raw = raw(t) > 0 ? grad_logit : scores.slope * grad_logit;
         r.grad_src[t.source * heads + k] += grad_raw;
         r.grad_dst[i * heads + k] += grad_raw;
       }
@@ -68,29 +68,28 @@ AttentionReference attention_reference(const HopEdges& hop, Heads shape, float s
   return r;
 }
 
-Gatv2Reference gatv2_reference(const HopEdges& hop, Heads shape, float slope, const float* z_src, const float* z_dst,
-                               const float* att, const float* grad_logits) {
-  const auto heads = static_cast<std::size_t>(shape.heads), channels = static_cast<std::size_t>(shape.channels);
+Gatv2Reference gatv2_reference(const HopEdges& hop, const Gatv2Inputs& in, const float* grad_logits) {
+  const auto heads = static_cast<std::size_t>(in.shape.heads), channels = static_cast<std::size_t>(in.shape.channels);
   const auto num_dst = static_cast<std::size_t>(hop.num_dst), num_src = static_cast<std::size_t>(hop.num_src);
-  const auto slots = static_cast<std::size_t>(num_slots(hop.indptr[hop.num_dst], hop.num_dst));
-  Gatv2Reference r{std::vector<double>(slots * heads, -std::numeric_limits<double>::infinity()),
+  const auto edges = static_cast<std::size_t>(num_attention_edges(hop.indptr[hop.num_dst], hop.num_dst));
+  Gatv2Reference r{std::vector<double>(edges * heads, -std::numeric_limits<double>::infinity()),
                    std::vector<double>(num_src * heads * channels), std::vector<double>(num_dst * heads * channels),
                    std::vector<double>(heads * channels)};
   for (std::size_t i = 0; i < num_dst; ++i)
     for (const Term& t : terms_of(hop, static_cast<std::int64_t>(i)))
       for (std::size_t k = 0; k < heads; ++k) {
-        const double grad = grad_logits[t.slot * heads + k];
+        const double grad = grad_logits[t.edge * heads + k];
         double logit = 0;
         for (std::size_t c = 0; c < channels; ++c) {
           const std::size_t at = k * channels + c;
-          const double raw = double{z_src[t.source * heads * channels + at]} + z_dst[i * heads * channels + at];
-          const double slope_here = raw > 0 ? 1 : slope;
-          logit += att[at] * slope_here * raw;
-          r.grad_src[t.source * heads * channels + at] += grad * att[at] * slope_here;
-          r.grad_dst[i * heads * channels + at] += grad * att[at] * slope_here;
+          const double raw = double{in.z_src[t.source * heads * channels + at]} + in.z_dst[i * heads * channels + at];
+          const double slope_here = raw > 0 ? 1 : in.slope;
+          logit += in.att[at] * slope_here * raw;
+          r.grad_src[t.source * heads * channels + at] += grad * in.att[at] * slope_here;
+          r.grad_dst[i * heads * channels + at] += grad * in.att[at] * slope_here;
           r.grad_att[at] += grad * slope_here * raw;
         }
-        r.logits[t.slot * heads + k] = logit;
+        r.logits[t.edge * heads + k] = logit;
       }
   return r;
 }

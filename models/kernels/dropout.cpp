@@ -87,11 +87,11 @@ void dropout_row(const DropoutMask& mask, Activation activation, const float* x,
 
 }  // namespace
 
-void dropout(const DropoutMask& mask, Activation activation, const float* x, const std::uint32_t* nodes,
-             std::int64_t rows, std::int64_t columns, float* out) {
+void dropout(const DropoutMask& mask, Activation activation, const NodeRows& in, float* out) {
+  const std::int64_t columns = in.columns;
   if (columns == 0) return;
-  parallel_rows(rows, kElementsPerTask / columns + 1, [&](std::int64_t i) {
-    dropout_row(mask, activation, x + i * columns, nodes[i], columns, out + i * columns);
+  parallel_rows(in.rows, kElementsPerTask / columns + 1, [&](std::int64_t i) {
+    dropout_row(mask, activation, in.x + i * columns, in.nodes[i], columns, out + i * columns);
   });
 }
 
@@ -99,15 +99,14 @@ void scale_where_positive(const float* positive, const float* x, float scale, st
   parallel_rows(count, kElementsPerTask, [=](std::int64_t i) { out[i] = positive[i] > 0 ? scale * x[i] : 0.0f; });
 }
 
-void dropout_reference(const DropoutMask& mask, Activation activation, const float* x, const std::uint32_t* nodes,
-                       std::int64_t rows, std::int64_t columns, float* out) {
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t c = 0; c < columns; ++c) {
+void dropout_reference(const DropoutMask& mask, Activation activation, const NodeRows& in, float* out) {
+  for (std::int64_t i = 0; i < in.rows; ++i)
+    for (std::int64_t c = 0; c < in.columns; ++c) {
       const auto column = static_cast<std::uint32_t>(c);
-      const float value = x[i * columns + c];
+      const float value = in.x[i * in.columns + c];
       const float activated = activation == Activation::kRelu && value < 0 ? 0.0f : value;
-      const bool kept = is_kept(mask, dropout_draws(mask, nodes[i], column / 8), column);
-      out[i * columns + c] = kept ? activated * mask.scale : 0.0f;
+      const bool kept = is_kept(mask, dropout_draws(mask, in.nodes[i], column / 8), column);
+      out[i * in.columns + c] = kept ? activated * mask.scale : 0.0f;
     }
 }
 

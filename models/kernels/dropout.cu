@@ -7,6 +7,7 @@
 #include "core/cuda/cuda.h"
 #include "models/kernels/dropout.h"
 #include "models/kernels/launch.cuh"
+#include "models/kernels/words.cuh"
 
 namespace salient {
 namespace {
@@ -19,6 +20,7 @@ __device__ float apply(const DropoutMask& mask, Activation activation, const Phi
   return is_kept(mask, draws, column) ? activated * mask.scale : 0.0f;
 }
 
+/// More than six parameters: each array is one of its own, for __restrict__, see attention_edges.cuh.
 template <class Word>
 __global__ void __launch_bounds__(kThreadsPerBlock)
     dropout_kernel(DropoutMask mask, Activation activation, const float* __restrict__ x,
@@ -62,10 +64,9 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 // ---- host code: pick a word, size the grid, launch, check ------------------------------------------------
 
 template <class Word>
-void launch(const DropoutMask& mask, Activation activation, const float* x, const std::uint32_t* nodes,
-            std::int64_t rows, std::int64_t columns, float* out, cudaStream_t stream) {
-  dropout_kernel<Word><<<blocks_for(rows * ((columns + 7) / 8)), kThreadsPerBlock, 0, stream>>>(
-      mask, activation, x, nodes, rows, columns, out);
+void launch(const DropoutMask& mask, Activation activation, const NodeRows& in, float* out, cudaStream_t stream) {
+  dropout_kernel<Word><<<blocks_for(in.rows * ((in.columns + 7) / 8)), kThreadsPerBlock, 0, stream>>>(
+      mask, activation, in.x, in.nodes, in.rows, in.columns, out);
   cuda_check(cudaGetLastError());
 }
 
@@ -74,19 +75,17 @@ void launch_scale(const float* positive, const float* x, float scale, std::int64
                   cudaStream_t stream) {
   const std::int64_t words = count * std::int64_t{sizeof(float)} / std::int64_t{sizeof(Word)};
   scale_where_positive_kernel<<<blocks_for(words), kThreadsPerBlock, 0, stream>>>(
-      reinterpret_cast<const Word*>(positive), reinterpret_cast<const Word*>(x), scale, words,
-      reinterpret_cast<Word*>(out));
+      as_words<Word>(positive), as_words<Word>(x), scale, words, as_words<Word>(out));
   cuda_check(cudaGetLastError());
 }
 
 }  // namespace
 
-void dropout(const DropoutMask& mask, Activation activation, const float* x, const std::uint32_t* nodes,
-             std::int64_t rows, std::int64_t columns, float* out, cudaStream_t stream) {
-  if (rows == 0 || columns == 0) return;
-  if (is_packable<float, 4>(x, columns) && is_packable<float, 4>(out, columns))
-    return launch<float4>(mask, activation, x, nodes, rows, columns, out, stream);
-  launch<float>(mask, activation, x, nodes, rows, columns, out, stream);
+void dropout(const DropoutMask& mask, Activation activation, const NodeRows& in, float* out, cudaStream_t stream) {
+  if (in.rows == 0 || in.columns == 0) return;
+  is_packable<float, 4>(in.x, in.columns) && is_packable<float, 4>(out, in.columns)
+      ? launch<float4>(mask, activation, in, out, stream)
+      : launch<float>(mask, activation, in, out, stream);
 }
 
 void scale_where_positive(const float* positive, const float* x, float scale, std::int64_t count, float* out,

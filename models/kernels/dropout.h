@@ -1,4 +1,4 @@
-// models/kernels/dropout.h - which elements a dropout mask keeps, and the kernels that apply it; plain pointers, no torch.
+// models/kernels/dropout.h - which elements a dropout mask keeps, and the kernels that apply it.
 #pragma once
 
 #include <cmath>
@@ -39,26 +39,31 @@ SALIENT_HOST_DEVICE constexpr bool is_kept(const DropoutMask& mask, const Philox
 
 enum class Activation : std::uint8_t { kNone, kRelu };
 
+/// A matrix whose rows belong to nodes.
+struct NodeRows {
+  const float* x;              ///< [rows, columns] f32
+  const std::uint32_t* nodes;  ///< [rows] global ids
+  std::int64_t rows;
+  std::int64_t columns;
+};
+
 /// out = activation(x) * mask * scale.
 ///
-/// @param x      [rows, columns] f32, host; out likewise, may be x itself
-/// @param nodes  [rows] global ids
+/// @param in     host
+/// @param out    [rows, columns] f32, host; may be x itself
 /// Determinism:  the same bits from the reference and the device version, for any thread count.
 /// Threads:      runs on the caller's oneTBB arena.
 /// Cost:         one Philox block for eight elements, eight blocks at a time.
 /// Oracle:       dropout_reference()
-void dropout(const DropoutMask& mask, Activation activation, const float* x, const std::uint32_t* nodes,
-             std::int64_t rows, std::int64_t columns, float* out);
-void dropout_reference(const DropoutMask& mask, Activation activation, const float* x, const std::uint32_t* nodes,
-                       std::int64_t rows, std::int64_t columns, float* out);
+void dropout(const DropoutMask& mask, Activation activation, const NodeRows& in, float* out);
+void dropout_reference(const DropoutMask& mask, Activation activation, const NodeRows& in, float* out);
 
 /// out[i] = positive[i] > 0 ? scale * x[i] : 0 for i in [0, count), host. The gradient of kRelu's dropout, given its
 /// result: no mask is needed.
 void scale_where_positive(const float* positive, const float* x, float scale, std::int64_t count, float* out);
 
 /// The same two on device memory: they enqueue on `stream` and return.
-void dropout(const DropoutMask& mask, Activation activation, const float* x, const std::uint32_t* nodes,
-             std::int64_t rows, std::int64_t columns, float* out, CUstream_st* stream);
+void dropout(const DropoutMask& mask, Activation activation, const NodeRows& in, float* out, CUstream_st* stream);
 void scale_where_positive(const float* positive, const float* x, float scale, std::int64_t count, float* out,
                           CUstream_st* stream);
 

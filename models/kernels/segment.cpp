@@ -1,10 +1,11 @@
-// models/kernels/segment.cpp - neighbour sums on the host, bound by memory bandwidth: see weighted_rows.h. The backward pass
-// is the same loop over the edges grouped by source.
+// models/kernels/segment.cpp - neighbour sums on the host, bound by memory bandwidth: see weighted_rows.h.
+// The backward pass is the same loop over the edges grouped by source.
 #include "models/kernels/segment.h"
 
 #include <algorithm>
 
 #include "models/kernels/parallel.h"
+#include "models/kernels/transpose.h"
 #include "models/kernels/weighted_rows.h"
 
 namespace salient {
@@ -12,15 +13,22 @@ namespace {
 
 constexpr std::int64_t kRowsPerTask = 64;
 
-/// The largest values of eight neighbouring columns over entries [first, last), and whose they are.
+/// Entries [first, last) of one row; none at or past `end_of_all` is prefetched.
+struct EntryRange {
+  LocalId first;
+  LocalId last;
+  LocalId end_of_all;
+};
+
+/// The largest values of eight columns, from `column` on, over the entries of a row, and the first entry that has each.
 template <class T>
-void max_of_columns(const RowList<T>& rows, LocalId first, LocalId last, std::int64_t end_of_all, std::int64_t column,
-                    float* out, LocalId* winner) {
+void max_of_columns(const RowList<T>& rows, const EntryRange& entries, std::int64_t column, float* out,
+                    LocalId* winner) {
   const std::int64_t ahead = std::max<std::int64_t>(1, kPrefetchedBytes / (rows.width * std::int64_t{sizeof(T)}));
-  __m256 best = load8(rows.at(first) + column);
-  __m256i best_entry = _mm256_set1_epi32(first);
-  for (LocalId e = first + 1; e < last; ++e) {
-    if (column == 0 && e + ahead < end_of_all) prefetch_row(rows, e + ahead);
+  __m256 best = load8(rows.at(entries.first) + column);
+  __m256i best_entry = _mm256_set1_epi32(entries.first);
+  for (LocalId e = entries.first + 1; e < entries.last; ++e) {
+    if (column == 0 && e + ahead < entries.end_of_all) prefetch_row(rows, e + ahead);
     const __m256 value = load8(rows.at(e) + column);
     const __m256 is_better = _mm256_cmp_ps(value, best, _CMP_GT_OQ);
     best = _mm256_blendv_ps(best, value, is_better);
@@ -70,7 +78,7 @@ void segment_max(const HopEdges& hop, const T* x, std::int64_t width, float* out
     }
     std::int64_t column = 0;
     for (; column + 8 <= width; column += 8)
-      max_of_columns(rows, first, last, hop.indptr[hop.num_dst], column, row, row_winner);
+      max_of_columns(rows, {first, last, hop.indptr[hop.num_dst]}, column, row, row_winner);
     for (; column < width; ++column) {
       row_winner[column] = first;
       row[column] = to_float(rows.at(first)[column]);
@@ -98,22 +106,6 @@ void segment_max_backward(const HopEdges& hop, const LocalId* winner, const floa
       for (std::int64_t c = 0; c < width; ++c) sum[c] += won[c] == edge ? grad[c] : 0.0f;
     }
   });
-}
-
-TransposedHop transpose(const HopEdges& hop) {
-  const auto num_edges = static_cast<std::size_t>(hop.num_dst == 0 ? 0 : hop.indptr[hop.num_dst]);
-  TransposedHop by_source{std::vector<LocalId>(static_cast<std::size_t>(hop.num_src) + 1, 0),
-                          std::vector<LocalId>(num_edges), std::vector<LocalId>(num_edges)};
-  for (std::size_t e = 0; e < num_edges; ++e) ++by_source.indptr[static_cast<std::size_t>(hop.indices[e]) + 1];
-  for (std::size_t j = 1; j < by_source.indptr.size(); ++j) by_source.indptr[j] += by_source.indptr[j - 1];
-  std::vector<LocalId> next(by_source.indptr.begin(), by_source.indptr.end() - 1);
-  for (std::int64_t i = 0; i < hop.num_dst; ++i)
-    for (LocalId e = hop.indptr[i]; e < hop.indptr[i + 1]; ++e) {
-      const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(hop.indices[e])]++);
-      by_source.destination[at] = static_cast<LocalId>(i);
-      by_source.edge[at] = e;
-    }
-  return by_source;
 }
 
 template void segment_max<float>(const HopEdges&, const float*, std::int64_t, float*, LocalId*);

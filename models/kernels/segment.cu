@@ -3,15 +3,15 @@
 // Work split  a group of lanes (a power of two up to a warp) per destination row, grid stride over rows; lanes stride
 //             over 16-byte words of the row, so 128 f16 columns take half a warp and a warp works on two rows.
 // Access      forward: kInFlight neighbours' words are requested before the first is added; sums stay in registers.
-//             backward: the row's gradient is read once and added to each neighbour by 16-byte atomics (sm_90), or 4-byte.
+//             backward: the row's gradient is read once and added to each neighbour by 16-byte atomics (sm_90), or 4.
 // Limit       edges * width values read (backward: added to), num_dst * width written; the bench prints the share of
 //             the measured bandwidth.
-// Sync        none in the forward pass, whose terms are added in the row's order, nor in the backward pass over the edges
-//             by source; atomics in the other backward pass.
+// Sync        none in the forward pass, whose terms are added in the row's order, nor in the backward pass over the
+//             edges by source; atomics in the other backward pass.
 #include "core/cuda/cuda.h"
-#include "models/kernels/atomics.cuh"
 #include "models/kernels/launch.cuh"
 #include "models/kernels/segment.h"
+#include "models/kernels/words.cuh"
 
 namespace salient {
 namespace {
@@ -63,17 +63,6 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   }
 }
 
-__device__ float multiply_add(float factor, float x, float sum) { return fmaf(factor, x, sum); }
-__device__ float4 multiply_add(float factor, float4 x, float4 sum) {
-  return make_float4(fmaf(factor, x.x, sum.x), fmaf(factor, x.y, sum.y), fmaf(factor, x.z, sum.z),
-                     fmaf(factor, x.w, sum.w));
-}
-
-__device__ float scaled(float value, float scale) { return value * scale; }
-__device__ float4 scaled(float4 v, float scale) {
-  return make_float4(v.x * scale, v.y * scale, v.z * scale, v.w * scale);
-}
-
 template <class Word>
 __global__ void __launch_bounds__(kThreadsPerBlock)
     segment_backward_kernel(HopEdges hop, Reduce reduce, const Word* __restrict__ grad_out, std::int64_t row_words,
@@ -92,6 +81,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 }
 
 /// The same over the edges by source: a group per source, terms in the order of their destinations.
+/// More than six parameters: each array is one of its own, for __restrict__, see attention_edges.cuh.
 template <class Word>
 __global__ void __launch_bounds__(kThreadsPerBlock)
     segment_backward_by_source_kernel(HopEdges hop, SourceEdges by_source, Reduce reduce,
@@ -180,8 +170,8 @@ void launch_backward(const HopEdges& hop, Reduce reduce, const float* grad_out, 
                      const BackwardStream& on) {
   const std::int64_t row_words = width * std::int64_t{sizeof(float)} / std::int64_t{sizeof(Word)};
   const RowGroup group = RowGroup::make(row_words);
-  const auto* from = reinterpret_cast<const Word*>(grad_out);
-  auto* to = reinterpret_cast<Word*>(grad_x);
+  const auto* from = as_words<Word>(grad_out);
+  auto* to = as_words<Word>(grad_x);
   if (on.is_ordered())
     segment_backward_by_source_kernel<Word>
         <<<blocks_for(hop.num_src << group.log_lanes), kThreadsPerBlock, 0, on.stream>>>(hop, on.by_source, reduce,

@@ -31,42 +31,50 @@ inline float dot(const float* x, const float* y, std::int64_t count) {
   return sum;
 }
 
-/// <att, leaky_relu(x + y)> over [count] values, in dot()'s order; slope in (0, 1).
-inline float leaky_dot(const float* att, const float* x, const float* y, float slope, std::int64_t count) {
-  const __m256 slopes = _mm256_set1_ps(slope);
+/// Arrays of [count] values, and the slope of leaky_relu's negative side, in (0, 1).
+struct LeakyDot {
+  const float* att;
+  const float* x;
+  const float* y;
+  float slope;
+  std::int64_t count;
+};
+
+/// <att, leaky_relu(x + y)>, in dot()'s order.
+inline float leaky_dot(const LeakyDot& in) {
+  const __m256 slopes = _mm256_set1_ps(in.slope);
   __m256 sums = _mm256_setzero_ps();
   std::int64_t i = 0;
-  for (; i + 8 <= count; i += 8) {
-    const __m256 raw = _mm256_add_ps(load8(x + i), load8(y + i));
-    sums = _mm256_fmadd_ps(load8(att + i), _mm256_max_ps(raw, _mm256_mul_ps(slopes, raw)), sums);
+  for (; i + 8 <= in.count; i += 8) {
+    const __m256 raw = _mm256_add_ps(load8(in.x + i), load8(in.y + i));
+    sums = _mm256_fmadd_ps(load8(in.att + i), _mm256_max_ps(raw, _mm256_mul_ps(slopes, raw)), sums);
   }
   float sum = horizontal_sum(sums);
-  for (; i < count; ++i) {
-    const float raw = x[i] + y[i];
-    sum += att[i] * (raw > 0 ? raw : slope * raw);
+  for (; i < in.count; ++i) {
+    const float raw = in.x[i] + in.y[i];
+    sum += in.att[i] * (raw > 0 ? raw : in.slope * raw);
   }
   return sum;
 }
 
-/// What leaky_dot() adds to the gradients of y and, if wanted, of att for one edge; 0 < slope < 1, nothing overlaps:
+/// What leaky_dot() adds to the gradients of y and, if wanted, of att for one edge; nothing overlaps:
 ///   grad_y[c]   += grad * att[c] * (x[c] + y[c] > 0 ? 1 : slope)
 ///   grad_att[c] += grad * leaky_relu(x[c] + y[c])
 template <bool kWithAtt>
-void add_leaky_dot_gradients(float grad, const float* att, const float* x, const float* y, float slope,
-                             std::int64_t count, float* __restrict__ grad_y,
+void add_leaky_dot_gradients(const LeakyDot& in, float grad, float* __restrict__ grad_y,
                              [[maybe_unused]] float* __restrict__ grad_att = nullptr) {
-  const __m256 slopes = _mm256_set1_ps(slope), ones = _mm256_set1_ps(1), grads = _mm256_set1_ps(grad);
+  const __m256 slopes = _mm256_set1_ps(in.slope), ones = _mm256_set1_ps(1), grads = _mm256_set1_ps(grad);
   std::int64_t i = 0;
-  for (; i + 8 <= count; i += 8) {
-    const __m256 raw = _mm256_add_ps(load8(x + i), load8(y + i));
+  for (; i + 8 <= in.count; i += 8) {
+    const __m256 raw = _mm256_add_ps(load8(in.x + i), load8(in.y + i));
     const __m256 is_positive = _mm256_cmp_ps(raw, _mm256_setzero_ps(), _CMP_GT_OQ);
     const __m256 scaled = _mm256_mul_ps(grads, _mm256_blendv_ps(slopes, ones, is_positive));
-    _mm256_storeu_ps(grad_y + i, _mm256_fmadd_ps(scaled, load8(att + i), load8(grad_y + i)));
+    _mm256_storeu_ps(grad_y + i, _mm256_fmadd_ps(scaled, load8(in.att + i), load8(grad_y + i)));
     if constexpr (kWithAtt) _mm256_storeu_ps(grad_att + i, _mm256_fmadd_ps(scaled, raw, load8(grad_att + i)));
   }
-  for (; i < count; ++i) {
-    const float raw = x[i] + y[i], scaled = raw > 0 ? grad : slope * grad;
-    grad_y[i] += scaled * att[i];
+  for (; i < in.count; ++i) {
+    const float raw = in.x[i] + in.y[i], scaled = raw > 0 ? grad : in.slope * grad;
+    grad_y[i] += scaled * in.att[i];
     if constexpr (kWithAtt) grad_att[i] += scaled * raw;
   }
 }

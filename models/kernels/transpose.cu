@@ -1,4 +1,4 @@
-// models/kernels/transpose.cu - a hop's edges sorted by source on the device, for gradients that are summed in a fixed order.
+// models/kernels/transpose.cu - a hop's edges sorted by source on the device.
 //
 // Work split  CUB's radix sort of (source, position) pairs; then a thread per edge and per source, grid stride.
 // Access      the searches in indptr and in the sorted sources run through the L2 cache.
@@ -8,7 +8,7 @@
 
 #include "core/cuda/cuda.h"
 #include "models/kernels/launch.cuh"
-#include "models/kernels/segment.h"
+#include "models/kernels/transpose.h"
 
 namespace salient {
 namespace {
@@ -48,31 +48,40 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
     indptr[j] = upper_bound(sorted_sources, num_edges, j - 1);
 }
 
-cudaError_t sort(void* scratch, std::size_t& bytes, const LocalId* sources, LocalId* sorted, const LocalId* numbers,
-                 LocalId* edge, std::int64_t num_edges, cudaStream_t stream) {
-  return cub::DeviceRadixSort::SortPairs(scratch, bytes, sources, sorted, numbers, edge, num_edges, 0, 32, stream);
+/// `edge` becomes the numbers in the order of their sources.
+struct Pairs {
+  const LocalId* sources;
+  LocalId* sorted_sources;
+  const LocalId* numbers;
+  LocalId* edge;
+  std::int64_t count;
+};
+
+cudaError_t sort(void* scratch, std::size_t& bytes, const Pairs& p, cudaStream_t stream) {
+  return cub::DeviceRadixSort::SortPairs(scratch, bytes, p.sources, p.sorted_sources, p.numbers, p.edge, p.count, 0, 32,
+                                         stream);
 }
 
 }  // namespace
 
 std::size_t transpose_scratch_bytes(std::int64_t num_edges) {
   std::size_t bytes = 0;
-  cuda_check(sort(nullptr, bytes, nullptr, nullptr, nullptr, nullptr, num_edges, nullptr));
+  cuda_check(sort(nullptr, bytes, {nullptr, nullptr, nullptr, nullptr, num_edges}, nullptr));
   return bytes;
 }
 
-void transpose(const HopEdges& hop, std::int64_t num_edges, LocalId* indptr, LocalId* destination, LocalId* edge,
-               LocalId* keys, void* scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+void transpose(const HopEdges& hop, std::int64_t num_edges, const TransposeBuffers& to, cudaStream_t stream) {
   if (num_edges > 0) {
-    number_kernel<<<blocks_for(num_edges), kThreadsPerBlock, 0, stream>>>(num_edges,
-                                                                          destination);  // until it is needed
+    LocalId* const numbers = to.destination;  // until the destinations are known
+    number_kernel<<<blocks_for(num_edges), kThreadsPerBlock, 0, stream>>>(num_edges, numbers);
     cuda_check(cudaGetLastError());
-    cuda_check(sort(scratch, scratch_bytes, hop.indices, keys, destination, edge, num_edges, stream));
-    destination_kernel<<<blocks_for(num_edges), kThreadsPerBlock, 0, stream>>>(hop, num_edges, edge, destination);
+    std::size_t scratch_bytes = to.scratch_bytes;
+    cuda_check(sort(to.scratch, scratch_bytes, {hop.indices, to.keys, numbers, to.edge, num_edges}, stream));
+    destination_kernel<<<blocks_for(num_edges), kThreadsPerBlock, 0, stream>>>(hop, num_edges, to.edge, to.destination);
     cuda_check(cudaGetLastError());
   }
-  source_indptr_kernel<<<blocks_for(hop.num_src + 1), kThreadsPerBlock, 0, stream>>>(hop.num_src, num_edges, keys,
-                                                                                     indptr);
+  source_indptr_kernel<<<blocks_for(hop.num_src + 1), kThreadsPerBlock, 0, stream>>>(hop.num_src, num_edges, to.keys,
+                                                                                     to.indptr);
   cuda_check(cudaGetLastError());
 }
 

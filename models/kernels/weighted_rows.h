@@ -1,4 +1,4 @@
-// models/kernels/weighted_rows.h - the loop under the host's neighbour operators: a weighted sum of rows that lie anywhere.
+// models/kernels/weighted_rows.h - the loop under the host's neighbour operators: a weighted sum of scattered rows.
 //
 // A sum is built in registers, up to 64 columns at a time, so that every row is read once and the result written once.
 // Rows are fetched kPrefetchedBytes ahead of use, across the ends of sums, as the array of their numbers is contiguous.
@@ -13,7 +13,7 @@
 
 namespace salient {
 
-/// Rows of a matrix and which of them to add: entry e stands for row index_of[e].
+/// Rows of a matrix and which of them to add: entry e is row index_of[e].
 template <class T>
 struct RowList {
   const T* x;

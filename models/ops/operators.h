@@ -7,6 +7,8 @@
 
 namespace salient {
 
+inline constexpr float kAttentionSlope = 0.2f;  ///< of leaky_relu's negative side, in both kinds of attention
+
 /// out[i, :] = mean (sum) of x[j, :] over the entries j of row i, 0 for an empty row. Differentiable in x.
 ///
 /// @param x  [num_src, width] f16 or f32, contiguous, on the hop's device; more rows than num_src are allowed
@@ -25,12 +27,12 @@ at::Tensor segment_sum(const HopView& hop, const at::Tensor& x);
 at::Tensor sage_convolution(const HopView& hop, const at::Tensor& x, const at::Tensor& weight_l,
                             const at::Tensor& weight_r);
 
-/// out[i, c] = the largest x[j, c] over the entries j of row i, 0 for an empty row. The gradient goes to the first entry
-/// that has it. Otherwise as above.
+/// out[i, c] = the largest x[j, c] over the entries j of row i, 0 for an empty row. The gradient goes to the first
+/// entry that has it. Otherwise as above.
 at::Tensor segment_max(const HopView& hop, const at::Tensor& x);
 
-/// From now on, in the whole process, gradients on a device are summed in a fixed order, so that a run's bits do not depend
-/// on timing: the edges of each hop are sorted by source once more per operator. On the host they always are.
+/// From now on, in the whole process, gradients on a device are summed in a fixed order, so that a run's bits do not
+/// depend on timing: the edges of each hop are sorted by source once more per operator. On the host they always are.
 void set_deterministic(bool wanted);
 
 /// out[i, k, :] = sum of a_ijk * z[j, k, :] over the entries j != i of row i, and i itself, where a is the softmax over

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "models/model.h"
-#include "models/ops/flag_loss.h"
+#include "models/ops/multilabel_bce_loss.h"
 #include "models/ops/operators.h"
 #include "models/precision.h"
 #include "tests/support/batch_views.h"
@@ -43,13 +43,13 @@ TEST(ModelsOnDevice, TrainAsOnTheHost) {
     }
 }
 
-TEST(FlagLossOnDevice, IsThatOfTheHostWithItsGradient) {
+TEST(MultilabelBceLossOnDevice, IsThatOfTheHostWithItsGradient) {
   const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
   const at::Tensor logits = at::randn({300, 112}) * 4, flags = at::randint(-1, 2, {300, 112}, at::kChar);
   const auto run = [&](at::Device device) {
     const at::Tensor z = logits.to(device).clone().requires_grad_();
     const at::Tensor sums = at::zeros({5, 2}, at::TensorOptions(device).dtype(at::kDouble));
-    const at::Tensor loss = flag_loss_sum(z, flags.to(device), 0.1, sums[3]);
+    const at::Tensor loss = multilabel_bce_loss_sum(z, flags.to(device), 0.1, sums[3]);
     (loss / 7).backward();
     return std::vector<at::Tensor>{loss.detach().cpu(), sums.cpu(), z.grad().cpu()};
   };

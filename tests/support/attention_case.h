@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "models/kernels/attention.h"
+#include "models/kernels/attention_reference.h"
 #include "tests/support/hops.h"
 
 namespace salient::test {
@@ -20,7 +20,11 @@ struct AttentionCase {
         h(random_values(hop.num_src * shape.width(), seed + 2)),
         grad_out(random_values(hop.num_dst * shape.width(), seed + 3)) {}
 
-  std::int64_t slots() const { return num_slots(static_cast<std::int64_t>(hop.indices.size()), hop.num_dst); }
+  std::int64_t num_edges() const {
+    return num_attention_edges(static_cast<std::int64_t>(hop.indices.size()), hop.num_dst);
+  }
+
+  GatScores scores() const { return {shape.heads, slope, score_src.data(), score_dst.data()}; }
 
   OwnedHop hop;
   Heads shape;
@@ -31,9 +35,9 @@ struct AttentionCase {
 /// Poisoned until written.
 struct AttentionResult {
   explicit AttentionResult(const AttentionCase& c)
-      : weights(poison(c.slots() * c.shape.heads)),
+      : weights(poison(c.num_edges() * c.shape.heads)),
         out(poison(c.hop.num_dst * c.shape.width())),
-        grad_slots(poison(c.slots() * c.shape.heads)),
+        grad_edges(poison(c.num_edges() * c.shape.heads)),
         grad_h(poison(c.hop.num_src * c.shape.width())),
         grad_src(poison(c.hop.num_src * c.shape.heads)),
         grad_dst(poison(c.hop.num_dst * c.shape.heads)) {}
@@ -41,7 +45,7 @@ struct AttentionResult {
   static std::vector<float> poison(std::int64_t count) {
     return std::vector<float>(static_cast<std::size_t>(count), NAN);
   }
-  std::vector<float> weights, out, grad_slots, grad_h, grad_src, grad_dst;
+  std::vector<float> weights, out, grad_edges, grad_h, grad_src, grad_dst;
 };
 
 inline std::vector<AttentionCase> attention_cases() {
@@ -60,8 +64,8 @@ inline void expect_near_all(const std::vector<float>& actual, const std::vector<
 }
 
 inline void expect_close_to_reference(const AttentionResult& r, const AttentionCase& c) {
-  const AttentionReference expected = attention_reference(c.hop.edges(), c.shape, c.slope, c.score_src.data(),
-                                                          c.score_dst.data(), c.h.data(), c.grad_out.data());
+  const AttentionReference expected =
+      attention_reference(c.hop.edges(), c.scores(), c.shape.channels, c.h.data(), c.grad_out.data());
   const ::testing::ScopedTrace trace(__FILE__, __LINE__,
                                      std::to_string(c.hop.num_dst) + " rows, " + std::to_string(c.shape.heads) +
                                          " heads of " + std::to_string(c.shape.channels));
@@ -80,9 +84,13 @@ struct Gatv2Case {
         z_src(random_values(hop.num_src * shape.width(), seed)),
         z_dst(random_values(hop.num_dst * shape.width(), seed + 1)),
         att(random_values(shape.width(), seed + 2)),
-        grad_logits(random_values(slots() * shape.heads, seed + 3)) {}
+        grad_logits(random_values(num_edges() * shape.heads, seed + 3)) {}
 
-  std::int64_t slots() const { return num_slots(static_cast<std::int64_t>(hop.indices.size()), hop.num_dst); }
+  std::int64_t num_edges() const {
+    return num_attention_edges(static_cast<std::int64_t>(hop.indices.size()), hop.num_dst);
+  }
+
+  Gatv2Inputs inputs() const { return {shape, slope, z_src.data(), z_dst.data(), att.data()}; }
 
   OwnedHop hop;
   Heads shape;
@@ -92,7 +100,7 @@ struct Gatv2Case {
 
 struct Gatv2Result {
   explicit Gatv2Result(const Gatv2Case& c)
-      : logits(AttentionResult::poison(c.slots() * c.shape.heads)),
+      : logits(AttentionResult::poison(c.num_edges() * c.shape.heads)),
         grad_src(AttentionResult::poison(c.hop.num_src * c.shape.width())),
         grad_dst(AttentionResult::poison(c.hop.num_dst * c.shape.width())),
         grad_att(AttentionResult::poison(num_parts(c.hop.num_dst) * c.shape.width())) {}
@@ -106,8 +114,7 @@ inline std::vector<Gatv2Case> gatv2_cases() {
 }
 
 inline void expect_close_to_reference(const Gatv2Result& r, const Gatv2Case& c) {
-  const Gatv2Reference expected = gatv2_reference(c.hop.edges(), c.shape, c.slope, c.z_src.data(), c.z_dst.data(),
-                                                  c.att.data(), c.grad_logits.data());
+  const Gatv2Reference expected = gatv2_reference(c.hop.edges(), c.inputs(), c.grad_logits.data());
   const ::testing::ScopedTrace trace(__FILE__, __LINE__,
                                      std::to_string(c.hop.num_dst) + " rows, " + std::to_string(c.shape.heads) +
                                          " heads of " + std::to_string(c.shape.channels));
@@ -121,8 +128,9 @@ inline void expect_close_to_reference(const Gatv2Result& r, const Gatv2Case& c) 
   expect_near_all(r.grad_dst, expected.grad_dst, "grad_dst");
   std::vector<float> grad_att(c.att.size());
   for (std::size_t i = 0; i < r.grad_att.size(); ++i) grad_att[i % grad_att.size()] += r.grad_att[i];
-  for (std::size_t i = 0; i < grad_att.size(); ++i)  // a sum over all slots
-    ASSERT_NEAR(grad_att[i], expected.grad_att[i], 2e-5 * static_cast<double>(10 + c.slots())) << "grad_att at " << i;
+  for (std::size_t i = 0; i < grad_att.size(); ++i)  // a sum over all edges
+    ASSERT_NEAR(grad_att[i], expected.grad_att[i], 2e-5 * static_cast<double>(10 + c.num_edges()))
+        << "grad_att at " << i;
 }
 
 }  // namespace salient::test

@@ -4,7 +4,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "models/ops/flag_loss.h"
+#include "models/ops/multilabel_bce_loss.h"
 #include "tests/support/scratch.h"
 
 namespace salient {
@@ -38,7 +38,7 @@ TEST(Objective, SeveralLabelsEqualTorchsBinaryCrossEntropyOfTheKnownOnes) {
   for (const double smoothing : {0.0, 0.2}) {
     at::Tensor ours = logits.clone().requires_grad_(), torchs = logits.clone().requires_grad_();
     const at::Tensor sums = at::full({2}, NAN, at::kDouble);
-    const at::Tensor loss = flag_loss_sum(ours, flags, smoothing, sums);
+    const at::Tensor loss = multilabel_bce_loss_sum(ours, flags, smoothing, sums);
     const at::Tensor target = flags.index({known, label}).to(at::kFloat) * (1 - smoothing) + smoothing / 2;
     const at::Tensor expected =
         at::binary_cross_entropy_with_logits(torchs.index({known, label}), target, {}, {}, at::Reduction::Sum);

@@ -26,8 +26,8 @@ std::vector<float> dropped(const DropoutMask& mask, Activation activation, const
                            const std::vector<std::uint32_t>& nodes) {
   std::vector<float> out(x.size(), std::numeric_limits<float>::quiet_NaN());
   const auto rows = static_cast<std::int64_t>(nodes.size());
-  dropout(mask, activation, x.data(), nodes.data(), rows, rows == 0 ? 0 : static_cast<std::int64_t>(x.size()) / rows,
-          out.data());
+  const std::int64_t columns = rows == 0 ? 0 : static_cast<std::int64_t>(x.size()) / rows;
+  dropout(mask, activation, {x.data(), nodes.data(), rows, columns}, out.data());
   return out;
 }
 
@@ -40,7 +40,7 @@ TEST(Dropout, EqualsTheReference) {
           const auto nodes = node_ids(rows);
           const DropoutMask mask = DropoutMask::make(p, 3, 17, 2);
           std::vector<float> expected(x.size());
-          dropout_reference(mask, activation, x.data(), nodes.data(), rows, columns, expected.data());
+          dropout_reference(mask, activation, {x.data(), nodes.data(), rows, columns}, expected.data());
           ASSERT_EQ(dropped(mask, activation, x, nodes), expected) << rows << " x " << columns << ", p = " << p;
         }
 }

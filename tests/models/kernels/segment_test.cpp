@@ -1,4 +1,4 @@
-// tests/models/kernels/segment_test.cpp - neighbour sums equal their references bit for bit, for any width and thread count.
+// tests/models/kernels/segment_test.cpp - neighbour sums equal their references bit for bit, for any width.
 #include "models/kernels/segment.h"
 
 #include <gtest/gtest.h>
@@ -150,22 +150,6 @@ TEST(SegmentReduce, DoesNotDependOnTheNumberOfThreads) {
     EXPECT_EQ(out, first_out) << threads << " threads";
     EXPECT_EQ(grad_x, first_grad) << threads << " threads";
   }
-}
-
-TEST(Transpose, ListsEveryEdgeUnderItsSourceInOrder) {
-  const OwnedHop hop = random_hop(30, 20, 5, 13);
-  const TransposedHop by_source = transpose(hop.edges());
-  ASSERT_EQ(by_source.destination.size(), hop.indices.size());
-  for (std::size_t j = 0; j < 20; ++j)
-    for (LocalId at = by_source.indptr[j]; at < by_source.indptr[j + 1]; ++at) {
-      const LocalId e = by_source.edge[static_cast<std::size_t>(at)];
-      const auto i = static_cast<std::size_t>(by_source.destination[static_cast<std::size_t>(at)]);
-      EXPECT_EQ(hop.indices[static_cast<std::size_t>(e)], static_cast<LocalId>(j));
-      EXPECT_TRUE(hop.indptr[i] <= e && e < hop.indptr[i + 1]);
-      if (at > by_source.indptr[j]) {
-        EXPECT_LT(by_source.edge[static_cast<std::size_t>(at) - 1], e);
-      }
-    }
 }
 
 }  // namespace

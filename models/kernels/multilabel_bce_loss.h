@@ -1,5 +1,4 @@
-// models/kernels/flag_loss.h - the loss of several labels a node, its gradient and what is predicted right, in one pass; plain
-// pointers, no torch, no CUDA header.
+// models/kernels/multilabel_bce_loss.h - the loss of several labels a node, its gradient, and how many are right.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +11,17 @@ struct CUstream_st;  // cudaStream_t is a pointer to it
 namespace salient {
 
 /// Sums over the known labels.
-struct FlagSums {
+struct BceSums {
   double loss = 0;
   double correct = 0;  ///< whole; a label is predicted where its logit is above 0
 };
 
 /// Of one known label: max(z, 0) - t z + log(1 + exp(-|z|)), t = (1 - s) flag + s / 2, s = label smoothing.
-struct FlagTarget {
+struct BceTarget {
   float keep;   ///< 1 - s
   float share;  ///< s / 2
 
-  static FlagTarget make(double label_smoothing) {
+  static BceTarget make(double label_smoothing) {
     return {static_cast<float>(1 - label_smoothing), static_cast<float>(label_smoothing / 2)};
   }
   SALIENT_HOST_DEVICE float of(std::int8_t flag) const { return keep * static_cast<float>(flag) + share; }
@@ -36,15 +35,22 @@ struct FlagTarget {
 /// Determinism:   the sums are those of blocks of fixed size, added in order: the same bits for any thread count.
 /// Threads:       runs on the caller's oneTBB arena.
 /// Cost:          9 bytes of memory traffic and two transcendental functions per label.
-/// Oracle:        flag_loss_reference(), in double precision
-FlagSums flag_loss(FlagTarget target, std::span<const float> logits, const std::int8_t* flags, float* grad);
-FlagSums flag_loss_reference(FlagTarget target, std::span<const float> logits, const std::int8_t* flags, float* grad);
+/// Oracle:        multilabel_bce_loss_reference(), in double precision
+BceSums multilabel_bce_loss(BceTarget target, std::span<const float> logits, const std::int8_t* flags, float* grad);
+BceSums multilabel_bce_loss_reference(BceTarget target, std::span<const float> logits, const std::int8_t* flags,
+                                      float* grad);
+
+/// Where the device version writes, and how many partial sums it needs.
+inline constexpr int kMultilabelBceBlocks = 256;
+struct MultilabelBceOutput {
+  float* grad;       ///< [count]
+  BceSums* partial;  ///< [kMultilabelBceBlocks] scratch
+  BceSums* sums;     ///< both sums
+  float* loss;       ///< sums->loss
+};
 
 /// The same on device memory: enqueues on `stream` and returns. The sums are added in a fixed order, too.
-///
-/// @param partial  [kFlagLossBlocks] scratch    @param sums  receives both sums    @param loss  receives sums->loss
-inline constexpr int kFlagLossBlocks = 256;
-void flag_loss(FlagTarget target, std::span<const float> logits, const std::int8_t* flags, float* grad,
-               FlagSums* partial, FlagSums* sums, float* loss, CUstream_st* stream);
+void multilabel_bce_loss(BceTarget target, std::span<const float> logits, const std::int8_t* flags,
+                         const MultilabelBceOutput& out, CUstream_st* stream);
 
 }  // namespace salient

@@ -1,5 +1,5 @@
-// models/kernels/flag_loss.cpp - see flag_loss.h.
-#include "models/kernels/flag_loss.h"
+// models/kernels/multilabel_bce_loss.cpp - see multilabel_bce_loss.h.
+#include "models/kernels/multilabel_bce_loss.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,12 +14,12 @@ constexpr std::size_t kLabelsPerTask = 1 << 12;
 
 }  // namespace
 
-FlagSums flag_loss(FlagTarget target, std::span<const float> logits, const std::int8_t* flags, float* grad) {
+BceSums multilabel_bce_loss(BceTarget target, std::span<const float> logits, const std::int8_t* flags, float* grad) {
   const std::size_t num_tasks = (logits.size() + kLabelsPerTask - 1) / kLabelsPerTask;
-  std::vector<FlagSums> sum_of(num_tasks);
+  std::vector<BceSums> sum_of(num_tasks);
   parallel_rows(static_cast<std::int64_t>(num_tasks), 1, [&](std::int64_t task) {
     const std::size_t first = static_cast<std::size_t>(task) * kLabelsPerTask;
-    FlagSums& sum = sum_of[static_cast<std::size_t>(task)];
+    BceSums& sum = sum_of[static_cast<std::size_t>(task)];
     for (std::size_t i = first; i < std::min(first + kLabelsPerTask, logits.size()); ++i) {
       grad[i] = 0;
       if (flags[i] < 0) continue;
@@ -30,16 +30,17 @@ FlagSums flag_loss(FlagTarget target, std::span<const float> logits, const std::
       grad[i] = (z >= 0 ? 1.0f : e) / (1 + e) - t;
     }
   });
-  FlagSums sums;
-  for (const FlagSums& sum : sum_of) {
+  BceSums sums;
+  for (const BceSums& sum : sum_of) {
     sums.loss += sum.loss;
     sums.correct += sum.correct;
   }
   return sums;
 }
 
-FlagSums flag_loss_reference(FlagTarget target, std::span<const float> logits, const std::int8_t* flags, float* grad) {
-  FlagSums sums;
+BceSums multilabel_bce_loss_reference(BceTarget target, std::span<const float> logits, const std::int8_t* flags,
+                                      float* grad) {
+  BceSums sums;
   for (std::size_t i = 0; i < logits.size(); ++i) {
     grad[i] = 0;
     if (flags[i] < 0) continue;

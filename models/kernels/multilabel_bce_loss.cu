@@ -1,12 +1,12 @@
-// models/kernels/flag_loss.cu - the loss of several labels a node on the device, in two launches.
+// models/kernels/multilabel_bce_loss.cu - the loss of several labels a node on the device, in two launches.
 //
-// Work split  one thread per label, grid stride over at most kFlagLossBlocks blocks; then one block adds their sums.
+// Work split  one thread per label, grid stride over at most kMultilabelBceBlocks blocks; a last one adds their sums.
 // Access      4 + 1 bytes in, 4 out per label, neighbouring threads at neighbouring addresses.
 // Limit       a batch has 10^4 to 10^6 labels: the launches cost more than the work.
 // Sync        within a block; sums go over shared memory in a fixed tree, so their bits do not depend on timing.
 #include "core/cuda/cuda.h"
-#include "models/kernels/flag_loss.h"
 #include "models/kernels/launch.cuh"
+#include "models/kernels/multilabel_bce_loss.h"
 
 namespace salient {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 // ---- device code -----------------------------------------------------------------------------------------
 
 /// The sum over the block's threads, on thread 0.
-__device__ FlagSums sum_of_block(FlagSums mine) {
+__device__ BceSums sum_of_block(BceSums mine) {
   __shared__ double loss[kThreadsPerBlock], correct[kThreadsPerBlock];
   const unsigned thread = threadIdx.x;
   loss[thread] = mine.loss;
@@ -30,9 +30,10 @@ __device__ FlagSums sum_of_block(FlagSums mine) {
 }
 
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    flag_loss_kernel(FlagTarget target, const float* __restrict__ logits, const std::int8_t* __restrict__ flags,
-                     std::int64_t count, float* __restrict__ grad, FlagSums* __restrict__ partial) {
-  FlagSums sum{};
+    multilabel_bce_loss_kernel(BceTarget target, const float* __restrict__ logits,
+                               const std::int8_t* __restrict__ flags, std::int64_t count, float* __restrict__ grad,
+                               BceSums* __restrict__ partial) {
+  BceSums sum{};
   const std::int64_t stride = std::int64_t{gridDim.x} * kThreadsPerBlock;
   for (std::int64_t i = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; i < count; i += stride) {
     const std::int8_t flag = flags[i];
@@ -51,10 +52,10 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 }
 
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    add_up_kernel(const FlagSums* __restrict__ partial, unsigned num_blocks, FlagSums* __restrict__ sums,
+    add_up_kernel(const BceSums* __restrict__ partial, unsigned num_blocks, BceSums* __restrict__ sums,
                   float* __restrict__ loss) {
-  static_assert(kFlagLossBlocks <= kThreadsPerBlock, "a thread per block");
-  const FlagSums sum = sum_of_block(threadIdx.x < num_blocks ? partial[threadIdx.x] : FlagSums{});
+  static_assert(kMultilabelBceBlocks <= kThreadsPerBlock, "a thread per block");
+  const BceSums sum = sum_of_block(threadIdx.x < num_blocks ? partial[threadIdx.x] : BceSums{});
   if (threadIdx.x != 0) return;
   *sums = sum;
   *loss = static_cast<float>(sum.loss);
@@ -64,15 +65,16 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 
 // ---- host code: size the grid, launch, check -------------------------------------------------------------
 
-void flag_loss(FlagTarget target, std::span<const float> logits, const std::int8_t* flags, float* grad,
-               FlagSums* partial, FlagSums* sums, float* loss, cudaStream_t stream) {
+void multilabel_bce_loss(BceTarget target, std::span<const float> logits, const std::int8_t* flags,
+                         const MultilabelBceOutput& out, cudaStream_t stream) {
   const auto count = static_cast<std::int64_t>(logits.size());
-  const unsigned num_blocks = std::min(blocks_for(count), unsigned{kFlagLossBlocks});
+  const unsigned num_blocks = std::min(blocks_for(count), unsigned{kMultilabelBceBlocks});
   if (num_blocks > 0) {
-    flag_loss_kernel<<<num_blocks, kThreadsPerBlock, 0, stream>>>(target, logits.data(), flags, count, grad, partial);
+    multilabel_bce_loss_kernel<<<num_blocks, kThreadsPerBlock, 0, stream>>>(target, logits.data(), flags, count,
+                                                                            out.grad, out.partial);
     cuda_check(cudaGetLastError());
   }
-  add_up_kernel<<<1, kThreadsPerBlock, 0, stream>>>(partial, num_blocks, sums, loss);
+  add_up_kernel<<<1, kThreadsPerBlock, 0, stream>>>(out.partial, num_blocks, out.sums, out.loss);
   cuda_check(cudaGetLastError());
 }
 

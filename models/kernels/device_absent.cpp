@@ -1,0 +1,66 @@
+// models/kernels/device_absent.cpp - takes the place of the *.cu files in a build without CUDA, where no tensor is on a
+// device: no function here is ever reached.
+#include "core/error.h"
+#include "models/kernels/attention_sum.h"
+#include "models/kernels/dropout.h"
+#include "models/kernels/edge_softmax.h"
+#include "models/kernels/gat_logits.h"
+#include "models/kernels/gatv2_logits.h"
+#include "models/kernels/multilabel_bce_loss.h"
+#include "models/kernels/segment.h"
+
+namespace salient {
+namespace {
+
+[[noreturn]] void refuse() { fail(ErrorKind::kInternal, "a kernel of the device in a build without CUDA"); }
+
+}  // namespace
+
+std::size_t transpose_scratch_bytes(std::int64_t) { refuse(); }
+void transpose(const HopEdges&, std::int64_t, const TransposeBuffers&, CUstream_st*) { refuse(); }
+
+template <class T>
+void segment_reduce(const HopEdges&, Reduce, const T*, std::int64_t, float*, CUstream_st*) {
+  refuse();
+}
+template <class T>
+void segment_max(const HopEdges&, const T*, std::int64_t, float*, LocalId*, CUstream_st*) {
+  refuse();
+}
+template void segment_reduce<float>(const HopEdges&, Reduce, const float*, std::int64_t, float*, CUstream_st*);
+template void segment_reduce<Half>(const HopEdges&, Reduce, const Half*, std::int64_t, float*, CUstream_st*);
+template void segment_max<float>(const HopEdges&, const float*, std::int64_t, float*, LocalId*, CUstream_st*);
+template void segment_max<Half>(const HopEdges&, const Half*, std::int64_t, float*, LocalId*, CUstream_st*);
+void segment_reduce_backward(const HopEdges&, Reduce, const float*, std::int64_t, float*, const BackwardStream&) {
+  refuse();
+}
+void segment_max_backward(const HopEdges&, const LocalId*, const float*, std::int64_t, float*, const BackwardStream&) {
+  refuse();
+}
+
+void gat_logits(const HopEdges&, const GatScores&, float*, CUstream_st*) { refuse(); }
+void gat_logits_backward(const HopEdges&, const GatScores&, const float*, const GatGradients&, const BackwardStream&) {
+  refuse();
+}
+void gatv2_logits(const HopEdges&, const Gatv2Inputs&, float*, CUstream_st*) { refuse(); }
+void gatv2_logits_backward(const HopEdges&, const Gatv2Inputs&, const float*, const Gatv2Gradients&,
+                           const BackwardStream&) {
+  refuse();
+}
+void edge_softmax(const HopEdges&, std::int64_t, float*, CUstream_st*) { refuse(); }
+void edge_softmax_backward(const HopEdges&, std::int64_t, const float*, float*, CUstream_st*) { refuse(); }
+void attention_sum(const HopEdges&, const AttentionTerms&, float*, CUstream_st*) { refuse(); }
+void attention_sum_backward(const HopEdges&, const AttentionTerms&, const float*, const AttentionSumGradients&,
+                            const BackwardStream&) {
+  refuse();
+}
+
+void dropout(const DropoutMask&, Activation, const NodeRows&, float*, CUstream_st*) { refuse(); }
+void scale_where_positive(const float*, const float*, float, std::int64_t, float*, CUstream_st*) { refuse(); }
+
+void multilabel_bce_loss(BceTarget, std::span<const float>, const std::int8_t*, const MultilabelBceOutput&,
+                         CUstream_st*) {
+  refuse();
+}
+
+}  // namespace salient

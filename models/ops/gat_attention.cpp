@@ -1,0 +1,70 @@
+// models/ops/gat_attention.cpp - GAT's attention as one differentiable function.
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "core/error.h"
+#include "models/kernels/attention_sum.h"
+#include "models/kernels/edge_softmax.h"
+#include "models/kernels/gat_logits.h"
+#include "models/ops/kernel_call.h"
+#include "models/ops/operators.h"
+
+namespace salient {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Function;
+using torch::autograd::variable_list;
+
+struct GatAttention : Function<GatAttention> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& z, const at::Tensor& score_src,
+                            const at::Tensor& score_dst, const HopView& hop) {
+    const std::int64_t heads = score_src.size(1);
+    require(z.dim() == 2 && z.size(0) == hop.num_src && z.size(1) % heads == 0, "z has one row per source");
+    require(score_src.size(0) == hop.num_src && score_dst.size(0) == hop.num_dst && score_dst.size(1) == heads,
+            "scores have one row per source, and per destination");
+    require(z.device() == hop.indptr.device(), "z and hop are on one device");
+    const at::Tensor rows = z.contiguous(), src = score_src.contiguous(), dst = score_dst.contiguous();
+    at::Tensor weights = make_f32({num_attention_edges(hop.indices.numel(), hop.num_dst), heads}, z);
+    at::Tensor out = make_f32({hop.num_dst, z.size(1)}, z);
+    on_device_of(z, [&](auto... stream) {
+      const HopEdges edges = edges_of(hop);
+      auto* per_edge = weights.mutable_data_ptr<float>();
+      gat_logits(edges, {heads, kAttentionSlope, pointer<float>(src), pointer<float>(dst)}, per_edge, stream...);
+      edge_softmax(edges, heads, per_edge, stream...);
+      attention_sum(edges, {{heads, z.size(1) / heads}, per_edge, pointer<float>(rows)}, out.mutable_data_ptr<float>(),
+                    stream...);
+    });
+    ctx->save_for_backward({rows, src, dst, weights, hop.indptr, hop.indices});
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const variable_list saved = ctx->get_saved_variables();
+    const at::Tensor &z = saved[0], &src = saved[1], &dst = saved[2], &weights = saved[3];
+    const HopView hop{dst.size(0), z.size(0), saved[4], saved[5]};
+    const Heads shape{src.size(1), z.size(1) / src.size(1)};
+    const at::Tensor grad_out = grads[0].contiguous();
+    at::Tensor grad_z = make_f32(z.sizes(), z), grad_src = make_f32(src.sizes(), z),
+               grad_dst = make_f32(dst.sizes(), z);
+    at::Tensor grad_edges = make_f32(weights.sizes(), z);
+    on_device_backward(z, hop, [&](const auto&... stream) {
+      const HopEdges edges = edges_of(hop);
+      auto* per_edge = grad_edges.mutable_data_ptr<float>();
+      attention_sum_backward(edges, {shape, pointer<float>(weights), pointer<float>(z)}, pointer<float>(grad_out),
+                             {per_edge, grad_z.mutable_data_ptr<float>()}, stream...);
+      edge_softmax_backward(edges, shape.heads, pointer<float>(weights), per_edge, stream...);
+      gat_logits_backward(edges, {shape.heads, kAttentionSlope, pointer<float>(src), pointer<float>(dst)}, per_edge,
+                          {grad_src.mutable_data_ptr<float>(), grad_dst.mutable_data_ptr<float>()}, stream...);
+    });
+    return {grad_z, grad_src, grad_dst, at::Tensor()};
+  }
+};
+
+}  // namespace
+
+at::Tensor attention(const HopView& hop, const at::Tensor& z, const at::Tensor& score_src,
+                     const at::Tensor& score_dst) {
+  return GatAttention::apply(z, score_src, score_dst, hop);
+}
+
+}  // namespace salient

@@ -1,0 +1,50 @@
+// models/ops/sage_convolution.cpp - GraphSAGE's convolution as one differentiable function.
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "models/ops/operators.h"
+#include "models/ops/segment.h"
+#include "models/precision.h"
+
+namespace salient {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Function;
+using torch::autograd::variable_list;
+
+/// y = mean(x) W_l^T + x_self W_r^T as one node of the graph: its gradient of x is built in one array, where a mean, a
+/// slice and two maps would make, pad and add three.
+struct SageConvolution : Function<SageConvolution> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const HopView& hop, const at::Tensor& weight_l,
+                            const at::Tensor& weight_r) {
+    const at::Tensor mean = reduce_rows(hop, Reduce::kMean, x), self = x.narrow(0, 0, hop.num_dst);
+    at::Tensor y = product(mean, weight_l.t());
+    add_product(y, self, weight_r.t());
+    ctx->saved_data["num_rows"] = x.size(0);
+    ctx->saved_data["num_src"] = hop.num_src;
+    ctx->save_for_backward({mean, self, weight_l, weight_r, hop.indptr, hop.indices});
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const variable_list saved = ctx->get_saved_variables();
+    const at::Tensor &mean = saved[0], &self = saved[1], &weight_l = saved[2], &weight_r = saved[3];
+    const HopView hop{mean.size(0), ctx->saved_data["num_src"].toInt(), saved[4], saved[5]};
+    const at::Tensor& grad = grads[0];
+    at::Tensor grad_x;
+    if (ctx->needs_input_grad(0)) {
+      grad_x = reduce_rows_backward(hop, Reduce::kMean, product(grad, weight_l), ctx->saved_data["num_rows"].toInt());
+      add_product(grad_x.narrow(0, 0, hop.num_dst), grad, weight_r);
+    }
+    return {grad_x, {}, product(grad.t(), mean), product(grad.t(), self)};
+  }
+};
+
+}  // namespace
+
+at::Tensor sage_convolution(const HopView& hop, const at::Tensor& x, const at::Tensor& weight_l,
+                            const at::Tensor& weight_r) {
+  return SageConvolution::apply(x, hop, weight_l, weight_r);
+}
+
+}  // namespace salient

@@ -1,0 +1,103 @@
+// models/ops/segment.cpp - sum, mean and maximum of neighbours' rows as differentiable functions.
+#include "models/ops/segment.h"
+
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "core/error.h"
+#include "models/ops/kernel_call.h"
+#include "models/ops/operators.h"
+
+namespace salient {
+
+void require_rows(const at::Tensor& x, const HopView& hop) {
+  require(x.dim() == 2 && x.size(0) >= hop.num_src && x.is_contiguous(), "x has one contiguous row per source");
+  require(x.scalar_type() == at::kFloat || x.scalar_type() == at::kHalf, "x is f16 or f32");
+  require(x.device() == hop.indptr.device(), "x and hop are on one device");
+}
+
+at::Tensor reduce_rows(const HopView& hop, Reduce reduce, const at::Tensor& x) {
+  require_rows(x, hop);
+  at::Tensor out = make_f32({hop.num_dst, x.size(1)}, x);
+  on_device_of(x, [&](auto... stream) {
+    const auto run = [&](const auto* rows) {
+      segment_reduce(edges_of(hop), reduce, rows, x.size(1), out.mutable_data_ptr<float>(), stream...);
+    };
+    x.scalar_type() == at::kHalf ? run(pointer<Half>(x)) : run(pointer<float>(x));
+  });
+  return out;
+}
+
+at::Tensor reduce_rows_backward(const HopView& hop, Reduce reduce, const at::Tensor& grad, std::int64_t num_rows) {
+  const at::Tensor grad_out = grad.contiguous();
+  at::Tensor grad_x = make_f32({num_rows, grad_out.size(1)}, grad_out);
+  if (num_rows > hop.num_src) grad_x.slice(0, hop.num_src).zero_();
+  on_device_backward(grad_x, hop, [&](const auto&... stream) {
+    segment_reduce_backward(edges_of(hop), reduce, pointer<float>(grad_out), grad_out.size(1),
+                            grad_x.mutable_data_ptr<float>(), stream...);
+  });
+  return grad_x;
+}
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Function;
+using torch::autograd::variable_list;
+
+struct SegmentReduce : Function<SegmentReduce> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const HopView& hop, Reduce reduce) {
+    ctx->saved_data["num_rows"] = x.size(0);
+    ctx->saved_data["num_src"] = hop.num_src;
+    ctx->saved_data["reduce"] = static_cast<std::int64_t>(reduce);
+    ctx->save_for_backward({hop.indptr, hop.indices});
+    return reduce_rows(hop, reduce, x);
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const variable_list saved = ctx->get_saved_variables();
+    const HopView hop{saved[0].numel() - 1, ctx->saved_data["num_src"].toInt(), saved[0], saved[1]};
+    const auto reduce = static_cast<Reduce>(ctx->saved_data["reduce"].toInt());
+    return {reduce_rows_backward(hop, reduce, grads[0], ctx->saved_data["num_rows"].toInt()), {}, {}};
+  }
+};
+
+struct SegmentMax : Function<SegmentMax> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const HopView& hop) {
+    require_rows(x, hop);
+    at::Tensor out = make_f32({hop.num_dst, x.size(1)}, x), winner = at::empty(out.sizes(), hop.indices.options());
+    on_device_of(x, [&](auto... stream) {
+      const auto run = [&](const auto* rows) {
+        segment_max(edges_of(hop), rows, x.size(1), out.mutable_data_ptr<float>(), winner.mutable_data_ptr<LocalId>(),
+                    stream...);
+      };
+      x.scalar_type() == at::kHalf ? run(pointer<Half>(x)) : run(pointer<float>(x));
+    });
+    ctx->saved_data["num_rows"] = x.size(0);
+    ctx->saved_data["num_src"] = hop.num_src;
+    ctx->save_for_backward({hop.indptr, hop.indices, winner});
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const variable_list saved = ctx->get_saved_variables();
+    const HopView hop{saved[0].numel() - 1, ctx->saved_data["num_src"].toInt(), saved[0], saved[1]};
+    const at::Tensor grad_out = grads[0].contiguous();
+    at::Tensor grad_x = make_f32({ctx->saved_data["num_rows"].toInt(), grad_out.size(1)}, grad_out);
+    grad_x.slice(0, hop.num_src).zero_();
+    on_device_backward(grad_x, hop, [&](const auto&... stream) {
+      segment_max_backward(edges_of(hop), pointer<LocalId>(saved[2]), pointer<float>(grad_out), grad_out.size(1),
+                           grad_x.mutable_data_ptr<float>(), stream...);
+    });
+    return {grad_x, at::Tensor()};
+  }
+};
+
+}  // namespace
+
+at::Tensor segment_mean(const HopView& hop, const at::Tensor& x) { return SegmentReduce::apply(x, hop, Reduce::kMean); }
+
+at::Tensor segment_sum(const HopView& hop, const at::Tensor& x) { return SegmentReduce::apply(x, hop, Reduce::kSum); }
+
+at::Tensor segment_max(const HopView& hop, const at::Tensor& x) { return SegmentMax::apply(x, hop); }
+
+}  // namespace salient
