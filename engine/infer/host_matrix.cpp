@@ -13,33 +13,13 @@
 
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "core/host/descriptor.h"
 #include "core/host/machine.h"
 #include "engine/comm/agreement.h"
 #include "engine/comm/host_share.h"
 
 namespace salient {
 namespace {
-
-/// Closes on every way out; what is mapped stays mapped.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) (void)close(number_);
-  }
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_ = -1;
-};
 
 /// A file without a name; where the file system has none, its name is gone as soon as it is made.
 int open_nameless(const std::filesystem::path& folder) {
@@ -57,8 +37,8 @@ Descriptor make(MatrixPlace place, const std::filesystem::path& scratch, std::si
   if (!is_file && static_cast<double>(bytes) > static_cast<double>(available_host_bytes()))
     fail(ErrorKind::kHostMemory, "no " + size + " in host memory; use --activations file");
   Descriptor made(is_file ? open_nameless(scratch) : memfd_create("salient-infer", MFD_CLOEXEC));
-  if (made.number() < 0) fail_with_errno(is_file ? scratch : "memory", "make a scratch file there");
-  const int status = bytes == 0 ? 0 : posix_fallocate(made.number(), 0, static_cast<off_t>(bytes));
+  if (made.get() < 0) fail_with_errno(is_file ? scratch : "memory", "make a scratch file there");
+  const int status = bytes == 0 ? 0 : posix_fallocate(made.get(), 0, static_cast<off_t>(bytes));
   if (status == 0) return made;
   const std::string why = "no " + size + " (" + std::generic_category().message(status) + "); ";
   if (!is_file) fail(ErrorKind::kHostMemory, "host memory: " + why + "use --activations file");
@@ -79,14 +59,14 @@ HostMatrix::HostMatrix(std::size_t rows, std::size_t width, MatrixPlace place, c
     if (leader == comm.rank()) file = make(place, scratch, bytes_);
   });
   const std::vector<std::string> paths =
-      gather_on_all(comm, "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file.number()));
+      gather_on_all(comm, "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file.get()));
   together(comm, [&] {
     if (leader != comm.rank()) {
       const std::string& path = paths[static_cast<std::size_t>(leader)];
       file = Descriptor(open(path.c_str(), O_RDWR | O_CLOEXEC));
-      if (file.number() < 0) fail_with_errno(path, "share the activations of another rank");
+      if (file.get() < 0) fail_with_errno(path, "share the activations of another rank");
     }
-    map(file.number());
+    map(file.get());
   });
 }
 
