@@ -1,9 +1,9 @@
 // benchmarks/bench_device.cpp - see bench_device.h.
 #include "benchmarks/bench_device.h"
 
-#include <algorithm>
 #include <cstring>
 
+#include "benchmarks/measure.h"
 #include "core/cuda/cuda.h"
 #include "core/timer.h"
 
@@ -20,14 +20,13 @@ class CudaBenchDevice final : public BenchDevice {
     const auto host = make_pinned_array<std::byte>(kBytes);
     std::memset(host.get(), 1, kBytes);
     const auto device = make_device_array<std::byte>(kBytes);
-    double seconds = 1e9;
-    for (int round = 0; round < 6; ++round) {  // the first is a warm-up
+    const auto copy = [&] {
       const Timer timer;
       cuda_check(cudaMemcpyAsync(device.get(), host.get(), kBytes, cudaMemcpyHostToDevice, stream_.get()));
       stream_.wait();
-      if (round > 0) seconds = std::min(seconds, timer.seconds());
-    }
-    return static_cast<double>(kBytes) / seconds;
+      return TimedWork{static_cast<double>(kBytes), timer.seconds()};
+    };
+    return measure({.warm_ups = 1, .rounds = 5}, copy).rate.best;
   }
 
  private:

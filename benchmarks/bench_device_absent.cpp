@@ -1,5 +1,7 @@
-// benchmarks/bench_device_absent.cpp - stands in for bench_device.cpp in a build without CUDA.
+// benchmarks/bench_device_absent.cpp - bench_device.h and the GPU part of sampler_rounds.h in a build without CUDA.
 #include "benchmarks/bench_device.h"
+
+#include "benchmarks/sampler_rounds.h"
 #include "core/error.h"
 
 namespace salient {
@@ -8,6 +10,10 @@ std::string gpu_name() { return {}; }
 
 std::unique_ptr<BenchDevice> open_bench_device() {
   fail(ErrorKind::kNoDevice, "this is a build without CUDA; use --device cpu");
+}
+
+SamplerRates sample_on_gpu(const SamplingCase&, int) {
+  fail(ErrorKind::kNoDevice, "this is a build without CUDA", Topic::kDevice);
 }
 
 }  // namespace salient

@@ -14,8 +14,8 @@ struct ExchangeTimes {
   double bare_seconds = 0;  ///< of ncclAllReduce or MPI_Allreduce, taken in turns with it
 };
 
-/// Times all-reduces of `count` floats that follow each other without a pause, and checks one sum. Collective; more than
-/// one rank.
+/// Times all-reduces of `count` floats that follow each other without a pause, and checks one sum. Collective; for two
+/// ranks or more.
 ///
 /// @param device  where the data is: as for `comm`.
 /// @throws Error{kInternal} when the sum is wrong.

@@ -9,14 +9,13 @@
 #include <numeric>
 #include <thread>
 
+#include "benchmarks/measure.h"
 #include "core/error.h"
 #include "core/host/huge_vector.h"
 #include "core/philox.h"
 
 namespace salient {
 namespace {
-
-constexpr int kRounds = 5;
 
 double thread_cpu_seconds() {
   timespec time{};
@@ -109,16 +108,15 @@ double memory_copy_rate(int num_threads) {
   (void)time_on_threads(num_threads, [&](int t) {  // each thread touches its own
     arrays[static_cast<std::size_t>(t)] = {HugeVector<std::byte>(kBytes, std::byte{1}), HugeVector<std::byte>(kBytes)};
   });
-  std::vector<double> rates;
-  for (int round = 0; round < kRounds; ++round) {
+  const auto copy = [&] {
     const ThreadTimes times = time_on_threads(num_threads, [&](int t) {
       Arrays& mine = arrays[static_cast<std::size_t>(t)];
       std::memcpy(mine.to.data(), mine.from.data(), kBytes);
       keep(mine.to.data());
     });
-    rates.push_back(static_cast<double>(kBytes) * num_threads / times.wall_seconds);
-  }
-  return spread_of(std::move(rates)).best;
+    return TimedWork{static_cast<double>(kBytes) * num_threads, times.wall_seconds};
+  };
+  return measure({.rounds = 5}, copy).rate.best;
 }
 
 }  // namespace salient

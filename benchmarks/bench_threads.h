@@ -28,13 +28,13 @@ Spread spread_of(std::vector<double> rates);
 /// 1, 2, 4, ... and `most` itself.
 std::vector<int> thread_counts(int most);
 
-/// Independent random 4-byte reads of `entries` per core-second while `num_threads` do so: what bounds a sampler. Of CPU
-/// time, so that a busy machine disturbs it less.
-/// @param round  each reads other places, which no cache has yet
+/// Independent random 4-byte reads of `entries` per core-second while `num_threads` do so: what bounds a sampler. CPU
+/// time counts, so that a busy machine disturbs it less.
+/// @param round  each reads other positions, which no cache has yet
 double random_reads_per_core_second(std::span<const NodeId> entries, int num_threads, std::uint32_t round);
 
-/// Philox blocks per core-second while `num_threads` compute nothing else. It reads no memory, so its fall from one thread
-/// to all is the cores' own: their clocks, and what they share.
+/// Philox blocks per core-second while `num_threads` compute nothing else. It reads no memory, so where it falls from one
+/// thread to all, the cores themselves are slower: lower clocks, shared execution units.
 double arithmetic_per_core_second(int num_threads);
 
 /// Bytes per second of plain memcpy between arrays far larger than the caches, all threads together, best of five.

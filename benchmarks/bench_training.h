@@ -18,7 +18,7 @@
 
 namespace salient {
 
-/// A folder for what a training leaves behind; goes with it.
+/// A folder for the files of a training; removed with everything in it by the destructor.
 class ScratchFolder {
  public:
   ScratchFolder();  ///< @throws Error{kIo}

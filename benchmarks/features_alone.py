@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What the features of a data set tell without its edges: a perceptron with one hidden layer, trained on the nodes alone.
+"""How well features without edges predict the labels: a perceptron with one hidden layer, trained on the nodes alone.
 
     benchmarks/features_alone.py data/STORE [--epochs 20] [--hidden 256] [--batch-size 1024] [--lr 0.003] [--seed 1]
 
-Prints the validation and test accuracy at the epoch with the best validation. STORE is what salient-prepare wrote. Needs
-NumPy and PyTorch. A graph network's accuracy has to be read beside this one.
+Prints the validation and test accuracy at the epoch with the best validation. STORE is what salient-prepare wrote.
+Needs NumPy and PyTorch. The accuracy of a graph network has to be compared with this one.
 """
 import argparse
 import pathlib

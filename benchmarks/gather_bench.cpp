@@ -11,6 +11,7 @@
 #include "benchmarks/bench_graph.h"
 #include "benchmarks/bench_report.h"
 #include "benchmarks/bench_threads.h"
+#include "benchmarks/measure.h"
 #include "benchmarks/verbs.h"
 #include "core/console/log.h"
 #include "core/error.h"
@@ -64,16 +65,48 @@ struct Worker {
   HugeVector<std::byte> out;
 };
 
-Spread measure(Gather gather, RowTable table, std::vector<Worker>& workers, int num_threads, int rounds) {
-  std::vector<double> rates;
-  for (int round = 0; round < rounds; ++round) {
-    const ThreadTimes times = time_on_threads(num_threads, [&](int t) {
-      Worker& worker = workers[static_cast<std::size_t>(t)];
-      gather(table, worker.row_of.data(), worker.row_of.size(), worker.out.data());
-    });
-    rates.push_back(static_cast<double>(workers[0].out.size()) * num_threads / times.wall_seconds);
+/// One thread's share of the rows is a worker's.
+TimedWork gather_once(Gather gather, RowTable table, std::vector<Worker>& workers, int num_threads) {
+  const ThreadTimes times = time_on_threads(num_threads, [&](int t) {
+    Worker& worker = workers[static_cast<std::size_t>(t)];
+    gather(table, worker.row_of.data(), worker.row_of.size(), worker.out.data());
+  });
+  return {static_cast<double>(workers[0].out.size()) * num_threads, times.wall_seconds};
+}
+
+std::vector<Worker> make_workers(int count, const GatherBenchOptions& options) {
+  std::vector<Worker> workers(static_cast<std::size_t>(count));
+  for (std::uint32_t t = 0; t < workers.size(); ++t) {
+    for (std::uint32_t i = 0; i < options.rows; ++i)
+      workers[t].row_of.push_back(
+          static_cast<NodeId>((std::uint64_t{philox4x32({}, {{i, t, 0, 0}}).word[0]} * options.nodes) >> 32));
+    workers[t].out.resize(options.rows * static_cast<std::size_t>(options.row_bytes));
   }
-  return spread_of(std::move(rates));
+  return workers;
+}
+
+void check_against_reference(RowTable table, std::vector<Worker>& workers) {
+  HugeVector<std::byte> expected(workers[0].out.size());
+  const std::vector<NodeId>& row_of = workers[0].row_of;
+  gather_rows_reference(table, row_of.data(), row_of.size(), expected.data());
+  gather_rows(table, row_of.data(), row_of.size(), workers[0].out.data());
+  require(expected == workers[0].out, "equal to the reference");
+}
+
+BenchReport new_report(const GatherBenchOptions& options) {
+  BenchReport report("gather",
+                     "row gather, " + std::to_string(options.nodes) + " rows of " + std::to_string(options.row_bytes) +
+                         " bytes, " + std::to_string(options.rows) + " gathered per thread",
+                     {{"bytes_per_second_median", "GB/s median", 1e-9, 2},
+                      {"bytes_per_second_best", "best", 1e-9, 2},
+                      {"reference_bytes_per_second", "reference", 1e-9, 2},
+                      {"memcpy_bytes_per_second", "memcpy", 1e-9, 2},
+                      {"row_reads_bytes_per_second", "row reads", 1e-9, 2},
+                      {"share_of_memcpy", "of memcpy", 1, 2},
+                      {"share_of_row_reads", "of reads", 1, 2}});
+  report.add_settings(options);
+  report.add_note("bytes of rows per second; checked against the reference.");
+  return report;
 }
 
 }  // namespace
@@ -90,40 +123,21 @@ int bench_gather(Arguments arguments) {
   log_info("generating the rows");
   const HugeVector<std::byte> rows = make_bench_rows(options.nodes, row_bytes);
   const RowTable table{rows.data(), options.nodes, row_bytes};
-  std::vector<Worker> workers(static_cast<std::size_t>(most_threads));
-  for (std::uint32_t t = 0; t < workers.size(); ++t) {
-    for (std::uint32_t i = 0; i < options.rows; ++i)
-      workers[t].row_of.push_back(
-          static_cast<NodeId>((std::uint64_t{philox4x32({}, {{i, t, 0, 0}}).word[0]} * options.nodes) >> 32));
-    workers[t].out.resize(options.rows * row_bytes);
-  }
-  HugeVector<std::byte> expected(workers[0].out.size());
-  gather_rows_reference(table, workers[0].row_of.data(), options.rows, expected.data());
-  gather_rows(table, workers[0].row_of.data(), options.rows, workers[0].out.data());
-  require(expected == workers[0].out, "equal to the reference");
+  std::vector<Worker> workers = make_workers(most_threads, options);
+  check_against_reference(table, workers);
 
-  BenchReport report("gather",
-                     "row gather, " + std::to_string(options.nodes) + " rows of " + std::to_string(row_bytes) +
-                         " bytes, " + std::to_string(options.rows) + " gathered per thread",
-                     {{"bytes_per_second_median", "GB/s median", 1e-9, 2},
-                      {"bytes_per_second_best", "best", 1e-9, 2},
-                      {"reference_bytes_per_second", "reference", 1e-9, 2},
-                      {"memcpy_bytes_per_second", "memcpy", 1e-9, 2},
-                      {"row_reads_bytes_per_second", "row reads", 1e-9, 2},
-                      {"share_of_memcpy", "of memcpy", 1, 2},
-                      {"share_of_row_reads", "of reads", 1, 2}});
-  report.add_settings(options);
+  BenchReport report = new_report(options);
   for (const int num_threads : thread_counts(most_threads)) {
-    const std::string name = std::to_string(num_threads) + (num_threads == 1 ? " thread" : " threads");
+    const std::string name = counted(num_threads, "thread");
     log_info(name);
+    const auto spread = [&](Gather gather) {
+      return measure({.rounds = options.rounds}, [&] { return gather_once(gather, table, workers, num_threads); }).rate;
+    };
     const double memcpy_rate = memory_copy_rate(num_threads);
-    const Spread reads = measure(read_rows, table, workers, num_threads, options.rounds);
-    const Spread plain = measure(gather_rows_reference, table, workers, num_threads, options.rounds);
-    const Spread gather = measure(gather_rows, table, workers, num_threads, options.rounds);
+    const Spread reads = spread(read_rows), plain = spread(gather_rows_reference), gather = spread(gather_rows);
     report.add_row(name, {gather.median, gather.best, plain.best, memcpy_rate, reads.best, gather.best / memcpy_rate,
                           gather.best / reads.best});
   }
-  report.add_note("bytes of rows per second; checked against the reference.");
   report.publish(options.json);
   return 0;
 }

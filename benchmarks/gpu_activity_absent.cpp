@@ -1,4 +1,4 @@
-// benchmarks/gpu_activity_absent.cpp - stands in for gpu_activity.cpp where CUPTI is not installed.
+// benchmarks/gpu_activity_absent.cpp - gpu_activity.h where CUPTI is not installed: no activity is seen.
 #include "benchmarks/gpu_activity.h"
 
 namespace salient {

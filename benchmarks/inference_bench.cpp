@@ -1,8 +1,8 @@
 // benchmarks/inference_bench.cpp - what sampled inference costs in accuracy, and what it saves in time.
 //
-// The study of the SALIENT paper (Kaler et al., MLSys 2022, section 5): the same model predicts the same nodes from 5, 10,
-// ... sampled neighbours per hop, and from all of them. Seconds are wall time of one rank, with the pipeline's start.
-#include <algorithm>
+// The study of the SALIENT paper (Kaler et al., MLSys 2022, section 5): the same model predicts the same nodes from 5,
+// 10, ... sampled neighbours per hop, and from all of them. Seconds are wall time of one rank and include the start of
+// the pipeline.
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -13,9 +13,8 @@
 
 #include "apps/open_named_dataset.h"
 #include "benchmarks/bench_report.h"
-#include "benchmarks/bench_threads.h"
+#include "benchmarks/measure.h"
 #include "benchmarks/verbs.h"
-#include "core/console/log.h"
 #include "core/error.h"
 #include "core/host/machine.h"
 #include "core/timer.h"
@@ -84,11 +83,23 @@ std::string newest_run() {
   return newest.string();
 }
 
-/// What one way to predict found, several times over.
-struct Measured {
+/// What one way to predict found.
+struct Prediction {
   InferenceCounts counts{};
-  std::vector<double> nodes_per_second{};
   std::int64_t entries = 0;  ///< of the adjacency that were read
+  double rate() const { return static_cast<double>(counts.nodes) / counts.seconds; }
+};
+
+/// What every way to predict needs.
+struct Setup {
+  const InferenceBenchOptions& options;
+  const TrainOptions& run;
+  const ComputeDevice& device;
+  Communicator& comm;
+  const Dataset& dataset;
+  const TrainedModel& trained;
+  const ResidentData& placed;
+  const std::vector<NodeId>& nodes;
 };
 
 BenchReport new_report(const InferenceBenchOptions& options, const TrainOptions& run, const Dataset& dataset,
@@ -105,6 +116,47 @@ BenchReport new_report(const InferenceBenchOptions& options, const TrainOptions&
                       {"entries_read", "M entries read", 1e-6, 2}});
   report.add_settings(options);
   return report;
+}
+
+void add_row(BenchReport& report, const std::string& name, const Measured<Prediction>& found) {
+  const InferenceCounts& counts = found.best.counts;
+  const double accuracy = counts.labelled > 0 ? counts.accuracy() : std::numeric_limits<double>::quiet_NaN();
+  const auto num_nodes = static_cast<double>(counts.nodes);
+  report.add_row(name, {accuracy, num_nodes / found.rate.best, num_nodes / found.rate.median, found.rate.best,
+                        static_cast<double>(found.best.entries)});
+}
+
+void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
+  const InferenceBenchOptions& options = setup.options;
+  const std::string name = "fanout " + std::to_string(fanout);
+  BatchLoader loader(setup.dataset, {.fanouts = std::vector<int>(static_cast<std::size_t>(setup.run.layers), fanout),
+                                     .num_workers = options.workers,
+                                     .num_slots = options.slots,
+                                     .to_device = setup.device.is_cuda(),
+                                     .data = setup.placed.view()});
+  const InferenceOptions inference{.batch_size = static_cast<std::size_t>(options.batch_size), .seed = setup.run.seed};
+  add_row(report, name, measure({.name = name, .rounds = options.rounds}, [&] {
+            const InferenceCounts counts =
+                sampled_inference(*setup.trained.model, loader, setup.nodes, inference, setup.device, setup.comm);
+            return Prediction{counts, loader.stats().edges};
+          }));
+}
+
+void predict_exactly(BenchReport& report, const Setup& setup) {
+  ExactOptions exact = exact_options_for(setup.device, setup.options.workers, setup.options.slots);
+  exact.device_features = setup.placed.view().device_rows;
+  Model& model = *setup.trained.model;
+  add_row(report, "exact", measure({.name = "exact", .rounds = setup.options.rounds}, [&] {
+            const Timer timer;
+            const ExactPlan plan =
+                plan_exact_inference(model, setup.dataset, setup.nodes, exact, setup.device, setup.comm);
+            Prediction found{exact_inference(model, setup.dataset, plan, exact, setup.device, setup.comm)};
+            found.counts.seconds = timer.seconds();  // with the search for needed nodes
+            const CsrGraph& graph = setup.dataset.graph;
+            for (std::size_t i = 0; i < plan.layers.size(); ++i)
+              for (const NodeId v : plan.needed.after(i)) found.entries += graph.degree(v);
+            return found;
+          }));
 }
 
 }  // namespace
@@ -132,49 +184,9 @@ int bench_inference(Arguments arguments) {
   const ResidentData placed = place_data(options.features, options.sampler, dataset, device);
 
   BenchReport report = new_report(options, run, dataset, device, nodes.size());
-  const auto measure = [&](const std::string& name, auto&& predict) {
-    log_info(name);
-    Measured measured;
-    for (int round = 0; round < options.rounds; ++round) {
-      measured.counts = predict(measured.entries);
-      measured.nodes_per_second.push_back(static_cast<double>(nodes.size()) / measured.counts.seconds);
-    }
-    const Spread spread = spread_of(measured.nodes_per_second);
-    const auto count = static_cast<double>(nodes.size());
-    const double accuracy =
-        measured.counts.labelled > 0 ? measured.counts.accuracy() : std::numeric_limits<double>::quiet_NaN();
-    report.add_row(name, {accuracy, count / spread.best, count / spread.median, spread.best,
-                          static_cast<double>(measured.entries)});
-  };
-  for (const int fanout : options.fanouts) {
-    BatchLoader loader(dataset, {.fanouts = std::vector<int>(static_cast<std::size_t>(run.layers), fanout),
-                                 .num_workers = options.workers,
-                                 .num_slots = options.slots,
-                                 .to_device = device.is_cuda(),
-                                 .data = placed.view()});
-    measure("fanout " + std::to_string(fanout), [&](std::int64_t& entries) {
-      const InferenceCounts counts = sampled_inference(
-          *trained.model, loader, nodes, {.batch_size = static_cast<std::size_t>(options.batch_size), .seed = run.seed},
-          device, *comm);
-      entries = loader.stats().edges;
-      return counts;
-    });
-  }
-  if (options.exact) {
-    ExactOptions exact = exact_options_for(device, options.workers, options.slots);
-    exact.device_features = placed.view().device_rows;
-    measure("exact", [&](std::int64_t& entries) {
-      const Timer timer;
-      const ExactPlan plan = plan_exact_inference(*trained.model, dataset, nodes, exact, device, *comm);
-      InferenceCounts counts = exact_inference(*trained.model, dataset, plan, exact, device, *comm);
-      counts.seconds = timer.seconds();  // with the search for needed nodes
-      entries = 0;
-      for (std::size_t i = 0; i < plan.layers.size(); ++i)
-        for (const NodeId v : plan.needed.after(i))
-          entries += dataset.graph.indptr[v + std::size_t{1}] - dataset.graph.indptr[v];
-      return counts;
-    });
-  }
+  const Setup setup{options, run, device, *comm, dataset, trained, placed, nodes};
+  for (const int fanout : options.fanouts) predict_sampled(report, setup, fanout);
+  if (options.exact) predict_exactly(report, setup);
   report.publish(options.json);
   return 0;
 }

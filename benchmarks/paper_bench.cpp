@@ -5,8 +5,8 @@
 // that batches take differs. `train` is the time in which the GPU computed, `blocked` the time in which its compute
 // stream had nothing to do (both by events; on a CPU by the host's clock), `transfer` the copies, and the gather on the
 // GPU if the features are there. `sample` and `slice` are core-seconds of the workers, and where the GPU samples the
-// seconds that they waited for it; in the plain loop `slice` is the consumer's wall time. The paper's figures are for the real graphs on a V100: the others are of synthetic graphs of the
-// same size.
+// seconds that they waited for it; in the plain loop `slice` is the consumer's wall time. The paper's figures are for
+// the real graphs on a V100: the others are of synthetic graphs of the same size.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -141,7 +141,7 @@ std::vector<GpuActivity::Total> step_activity(Path path, TrainOptions options, c
   const auto batches = [&](std::int64_t count) { return static_cast<std::size_t>(count * options.batch_size); };
   if (!device.is_cuda() || batches(2 * kSteps) > dataset.train.size()) return {};
   options.epochs = 1;
-  set_log_level(LogLevel::kWarning);  // these short trainings are nobody's result
+  set_log_level(LogLevel::kWarning);  // the losses of these short trainings mean nothing
   std::map<std::string, GpuActivity::Total> sums;
   for (const int sign : {-1, 1}) {
     Dataset part = dataset;

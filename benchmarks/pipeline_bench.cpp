@@ -1,8 +1,8 @@
-// benchmarks/pipeline_bench.cpp - the batch loader alone: batches per second with nobody computing on them.
+// benchmarks/pipeline_bench.cpp - the batch loader alone: batches per second when nothing computes on them.
 //
-// `overlap` is what the stages took, each on its own clock, over the wall time: 1 = one after the other; with W workers
-// and a copy stream it can reach W + 1. `of copy` compares the bytes of batches per second with one long copy: memcpy on
-// as many threads on a CPU, pinned memory to the device on a GPU.
+// `overlap` is the sum of the stages' times, each on its own clock, over the wall time: 1 = one after the other; with W
+// workers and a copy stream it can reach W + 1. `of copy` compares the bytes of batches per second with one long copy:
+// memcpy on as many threads on a CPU, pinned memory to the device on a GPU.
 #include <limits>
 #include <memory>
 #include <string>
@@ -13,6 +13,7 @@
 #include "benchmarks/bench_graph.h"
 #include "benchmarks/bench_report.h"
 #include "benchmarks/bench_threads.h"
+#include "benchmarks/measure.h"
 #include "benchmarks/verbs.h"
 #include "core/console/log.h"
 #include "core/console/trace.h"
@@ -59,6 +60,7 @@ void visit_fields(Self& self, Visit&& field) {
 struct Epoch {
   double wall_seconds = 0;
   LoaderStats stats{};
+  double rate() const { return static_cast<double>(stats.batches) / wall_seconds; }
 };
 
 Epoch run_epoch(BatchLoader& loader, const std::vector<BatchRequest>& requests, BenchDevice* device) {
@@ -72,11 +74,7 @@ Epoch run_epoch(BatchLoader& loader, const std::vector<BatchRequest>& requests, 
   return {wall_seconds, loader.stats()};
 }
 
-}  // namespace
-
-int bench_pipeline(Arguments arguments) {
-  PipelineBenchOptions options;
-  if (!read_options("pipeline", arguments, options)) return 0;
+void check(const PipelineBenchOptions& options) {
   check_rounds(options.rounds, options.workers);
   check_generated_graph(options.nodes, options.mean_degree, options.batch_size, options.batches);
   require_option(are_fanouts(options.fanout), "--fanout: each 1 to 65535, or -1 for all");
@@ -84,13 +82,10 @@ int bench_pipeline(Arguments arguments) {
   require_option(options.slots == 0 || options.slots >= 2, "--slots: at least 2, or 0");
   if (options.device != "auto" && options.device != "cpu" && options.device != "cuda")
     fail(ErrorKind::kUsage, "--device is auto, cpu or cuda, not '" + options.device + "'");
-  const int most_workers = options.workers > 0 ? options.workers : num_usable_cores();
-  const bool use_gpu = options.device == "cuda" || (options.device == "auto" && !gpu_name().empty());
-  const std::unique_ptr<BenchDevice> device = use_gpu ? open_bench_device() : nullptr;
-  if (!options.trace.empty()) Trace::global().open(options.trace, 0);
+}
 
-  log_info("generating the data set");
-  const Dataset dataset = make_bench_dataset(options.nodes, options.mean_degree, options.feature_dim);
+/// The training nodes, batch by batch.
+std::vector<BatchRequest> requests_of(const Dataset& dataset, const PipelineBenchOptions& options) {
   std::vector<BatchRequest> requests;
   const auto batch_size = static_cast<std::size_t>(options.batch_size);
   for (std::size_t b = 0; b < static_cast<std::size_t>(options.batches); ++b) {
@@ -98,12 +93,15 @@ int bench_pipeline(Arguments arguments) {
       fail(ErrorKind::kUsage, "--batches: the graph has nodes for " + std::to_string(b) + " batches; raise --nodes");
     requests.push_back({{1, 0, static_cast<std::uint32_t>(b)}, dataset.train.subspan(b * batch_size, batch_size)});
   }
+  return requests;
+}
 
+BenchReport new_report(const PipelineBenchOptions& options, const Dataset& dataset, bool use_gpu) {
   BenchReport report("pipeline",
                      std::string("batch pipeline on ") + (use_gpu ? "the GPU, " : "the CPU, ") +
                          std::to_string(options.nodes) + " nodes, " + std::to_string(dataset.graph.indices.size()) +
                          " entries, " + std::to_string(options.feature_dim) + " features, fanout " +
-                         options::to_text(options.fanout) + ", batch " + std::to_string(batch_size),
+                         options::to_text(options.fanout) + ", batch " + std::to_string(options.batch_size),
                      {{"batches_per_second_median", "batches/s median", 1},
                       {"batches_per_second_best", "best", 1},
                       {"bytes_per_second", "GB/s", 1e-9, 2},
@@ -115,29 +113,47 @@ int bench_pipeline(Arguments arguments) {
                       {"long_copy_bytes_per_second", "long copy GB/s", 1e-9, 1},
                       {"share_of_long_copy", "of copy", 1, 2}});
   report.add_settings(options);
+  return report;
+}
+
+/// @param long_copy  bytes per second of one long copy
+void add_row(BenchReport& report, const std::string& name, const Measured<Epoch>& epochs, double long_copy,
+             bool use_gpu) {
+  const LoaderStats& stats = epochs.best.stats;
+  const double wall = epochs.best.wall_seconds;
+  const auto count = static_cast<double>(stats.batches), bytes = static_cast<double>(stats.bytes);
+  const double busy = stats.sample_seconds + stats.gather_seconds + stats.transfer_seconds;
+  report.add_row(name, {epochs.rate.median, epochs.rate.best, bytes / wall, bytes / count, stats.sample_seconds / count,
+                        stats.gather_seconds / count,
+                        use_gpu ? stats.transfer_seconds / count : std::numeric_limits<double>::quiet_NaN(),
+                        busy / wall, long_copy, bytes / wall / long_copy});
+}
+
+}  // namespace
+
+int bench_pipeline(Arguments arguments) {
+  PipelineBenchOptions options;
+  if (!read_options("pipeline", arguments, options)) return 0;
+  check(options);
+  const int most_workers = options.workers > 0 ? options.workers : num_usable_cores();
+  const bool use_gpu = options.device == "cuda" || (options.device == "auto" && !gpu_name().empty());
+  const std::unique_ptr<BenchDevice> device = use_gpu ? open_bench_device() : nullptr;
+  if (!options.trace.empty()) Trace::global().open(options.trace, 0);
+
+  log_info("generating the data set");
+  const Dataset dataset = make_bench_dataset(options.nodes, options.mean_degree, options.feature_dim);
+  const std::vector<BatchRequest> requests = requests_of(dataset, options);
+  BenchReport report = new_report(options, dataset, use_gpu);
   for (const int num_workers : thread_counts(most_workers)) {
-    const std::string name = std::to_string(num_workers) + (num_workers == 1 ? " worker" : " workers");
-    log_info(name);
+    const std::string name = counted(num_workers, "worker");
     const double long_copy = use_gpu ? device->pinned_copy_rate() : memory_copy_rate(num_workers);
     BatchLoader loader(
         dataset,
         {.fanouts = options.fanout, .num_workers = num_workers, .num_slots = options.slots, .to_device = use_gpu});
-    (void)run_epoch(loader, requests, device.get());
-    std::vector<double> rates;
-    Epoch best{.wall_seconds = std::numeric_limits<double>::max()};
-    for (int round = 0; round < options.rounds; ++round) {
-      const Epoch epoch = run_epoch(loader, requests, device.get());
-      rates.push_back(static_cast<double>(epoch.stats.batches) / epoch.wall_seconds);
-      if (epoch.wall_seconds < best.wall_seconds) best = epoch;
-    }
-    const Spread spread = spread_of(std::move(rates));
-    const LoaderStats& stats = best.stats;
-    const auto count = static_cast<double>(stats.batches), bytes = static_cast<double>(stats.bytes);
-    const double busy = stats.sample_seconds + stats.gather_seconds + stats.transfer_seconds;
-    report.add_row(name, {spread.median, spread.best, bytes / best.wall_seconds, bytes / count,
-                          stats.sample_seconds / count, stats.gather_seconds / count,
-                          use_gpu ? stats.transfer_seconds / count : std::numeric_limits<double>::quiet_NaN(),
-                          busy / best.wall_seconds, long_copy, bytes / best.wall_seconds / long_copy});
+    add_row(report, name,
+            measure({.name = name, .warm_ups = 1, .rounds = options.rounds},
+                    [&] { return run_epoch(loader, requests, device.get()); }),
+            long_copy, use_gpu);
   }
   report.publish(options.json);
   return 0;

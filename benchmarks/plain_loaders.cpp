@@ -169,8 +169,7 @@ class PlainLoader final : public BatchSource {
     totals_.blocked_seconds += blocked.seconds();
     const BatchRequest& request = requests_[index];
     Batch batch{.key = request.key, .index = index};
-    batch.layout =
-        lay_out_batch(shape_of(mfg), static_cast<LocalId>(request.seeds.size()), dataset_, Residency::kHost);
+    batch.layout = lay_out_batch(shape_of(mfg), static_cast<LocalId>(request.seeds.size()), dataset_, Residency::kHost);
     const Timer slicing;
     batch.data = slab_.reserve(batch.layout.bytes);
     write(mfg, batch);

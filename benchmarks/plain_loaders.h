@@ -18,16 +18,16 @@ struct PlainLoaderOptions {
   std::uint64_t seed = 1;  ///< of the textbook sampler's draws
 };
 
-/// The plain loop, as PyG's loaders do it: workers sample, and what they made is copied once to reach the consumer, as
-/// between processes; the consumer then slices the features on all cores into pinned memory, copies the batch, and waits
-/// for the copy, which waits for the step before.
+/// The plain loop, as PyG's loaders do it: workers sample, and the result is copied once on its way to the consumer, as
+/// between processes; the consumer then slices the features on all cores into pinned memory, copies the batch, and
+/// waits for the copy, which waits for the step before.
 ///
 /// @param textbook  sample with a TextbookSampler over it; null = with the product's sampler. Outlives the source.
 /// @param dataset   outlives the source.
 std::unique_ptr<BatchSource> make_plain_loader(const Dataset& dataset, const PlainLoaderOptions& options,
                                                const TextbookGraph* textbook);
 
-/// The product's workers fill pinned slabs in shared memory, but the consumer copies them one after the other, as above.
+/// The product's workers fill pinned slabs in shared memory, but the consumer copies them one by one, as above.
 std::unique_ptr<BatchSource> make_unpipelined_loader(const Dataset& dataset, const PlainLoaderOptions& options);
 
 }  // namespace salient

@@ -2,10 +2,10 @@
 // memory's own limit, in the same run.
 //
 // What bounds it: every drawn edge reads the edge array at random once, so `of reads` is its rate over the rate at which
-// the same threads do nothing but such reads. Where the rate falls as threads are added, two columns tell how much of that
-// the machine does to any work: to bare reads, and to arithmetic without memory. Every round measures all thread counts,
-// so that ratios compare what ran within the same second or two. With a GPU, the last rows sample there, the copy of each
-// result to pinned host memory included, as the batch loader does it.
+// the same threads do nothing but such reads. Where the rate per core falls as threads are added, two columns show how
+// much the rate of any work falls: of bare reads, and of arithmetic without memory. Every round measures all thread
+// counts, so that ratios compare what ran within the same second or two. With a GPU, the last rows sample there and
+// include the copy of each result to pinned host memory, as in the batch loader.
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -14,17 +14,16 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/bench_device.h"
 #include "benchmarks/bench_graph.h"
 #include "benchmarks/bench_report.h"
 #include "benchmarks/bench_threads.h"
+#include "benchmarks/measure.h"
+#include "benchmarks/sampler_rounds.h"
 #include "benchmarks/textbook_sampler.h"
 #include "benchmarks/verbs.h"
 #include "core/console/log.h"
 #include "core/host/machine.h"
-#if SALIENT_HAS_CUDA
-#include "core/cuda/pinned_buffer.h"
-#include "loaders/device_graph.h"
-#endif
 #include "sampler/neighbor_sampler.h"
 #include "sampler/reference_sampler.h"
 
@@ -56,15 +55,6 @@ void visit_fields(Self& self, Visit&& field) {
   field("json", self.json, "also write the result to this file");
 }
 
-std::vector<NodeId> seeds_of(std::uint32_t batch, const SamplerBenchOptions& options) {
-  std::vector<NodeId> seeds;
-  for (int i = 0; i < options.batch_size; ++i)
-    seeds.push_back(static_cast<NodeId>(
-        (std::uint64_t{batch} * static_cast<std::uint64_t>(options.batch_size) + static_cast<std::uint64_t>(i)) *
-        2654435761u % options.nodes));
-  return seeds;
-}
-
 /// Bytes of the graph that a sample must touch, in cache lines: a row's bounds, and a line per drawn entry or the whole
 /// row.
 double graph_bytes(const Mfg& mfg, const CsrGraph& graph) {
@@ -80,36 +70,6 @@ double graph_bytes(const Mfg& mfg, const CsrGraph& graph) {
   return bytes;
 }
 
-/// What one way of sampling did, a value per round.
-struct Rates {
-  std::vector<double> edges_per_second, edges_per_core_second, nodes_per_second;
-};
-
-/// Measures one round and adds it to `rates`.
-/// @param one_batch  (thread, batch) makes one batch on a thread and returns {edges, nodes}
-template <class OneBatch>
-void measure(Rates& rates, int num_threads, int batches, OneBatch one_batch) {
-  struct Counts {
-    alignas(64) double edges = 0;
-    double nodes = 0;
-  };
-  const int round = static_cast<int>(rates.edges_per_second.size());
-  std::vector<Counts> counts(static_cast<std::size_t>(num_threads));
-  const ThreadTimes times = time_on_threads(num_threads, [&](int t) {
-    Counts& mine = counts[static_cast<std::size_t>(t)];
-    for (int b = 0; b < batches; ++b) {
-      const auto [edges, nodes] = one_batch(t, static_cast<std::uint32_t>((round * num_threads + t) * batches + b));
-      mine.edges += static_cast<double>(edges);
-      mine.nodes += static_cast<double>(nodes);
-    }
-  });
-  double edges = 0, nodes = 0;
-  for (const Counts& c : counts) edges += c.edges, nodes += c.nodes;
-  rates.edges_per_second.push_back(edges / times.wall_seconds);
-  rates.edges_per_core_second.push_back(edges / times.cpu_seconds);
-  rates.nodes_per_second.push_back(nodes / times.wall_seconds);
-}
-
 /// The middle of the ratios of two kinds of work in the same round: a machine that is slow for a while slows both.
 double median_ratio(const std::vector<double>& over, const std::vector<double>& under) {
   std::vector<double> ratios;
@@ -120,45 +80,9 @@ double median_ratio(const std::vector<double>& over, const std::vector<double>& 
 /// The sampler on some threads, and what the machine lets any work do on as many.
 struct ThreadRates {
   int num_threads = 1;
-  Rates sampler{};
+  SamplerRates sampler{};
   std::vector<double> reads_per_core_second{}, arithmetic_per_core_second{};
 };
-
-#if SALIENT_HAS_CUDA
-/// Sampling on the GPU: a sampler per thread and stream, each batch copied to the host.
-Rates measure_on_gpu(const CsrGraph& graph, const SamplerBenchOptions& options, Replacement replacement,
-                     int num_threads) {
-  const DeviceGraph on_device(graph);
-  std::vector<std::unique_ptr<BatchSampler>> samplers;
-  for (int t = 0; t < num_threads; ++t) samplers.push_back(on_device.make_sampler(options.fanout, replacement));
-  std::vector<PinnedBuffer<LocalId>> memory(static_cast<std::size_t>(num_threads));
-  const auto one_batch = [&](int t, std::uint32_t batch) {
-    BatchSampler& sampler = *samplers[static_cast<std::size_t>(t)];
-    const MfgShape& shape = sampler.sample(seeds_of(batch, options), {1, 0, batch});
-    std::size_t count = static_cast<std::size_t>(shape.num_nodes), num_edges = 0;
-    for (const MfgShape::Hop& hop : shape.hops) {
-      num_edges += static_cast<std::size_t>(hop.num_edges);
-      count += static_cast<std::size_t>(hop.num_dst) + 1;
-    }
-    count += num_edges;
-    PinnedBuffer<LocalId>& pinned = memory[static_cast<std::size_t>(t)];
-    LocalId* at = count <= pinned.capacity() ? pinned.data() : pinned.reserve(2 * count);
-    auto* const nodes = reinterpret_cast<NodeId*>(at);
-    at += shape.num_nodes;
-    std::vector<MfgMemory::Hop> hops;
-    for (const MfgShape::Hop& hop : shape.hops) {
-      hops.push_back({at, at + hop.num_dst + 1});
-      at += hop.num_dst + 1 + hop.num_edges;
-    }
-    sampler.copy_to({nodes, hops});
-    return std::pair(num_edges, static_cast<std::size_t>(shape.num_nodes));
-  };
-  for (int t = 0; t < num_threads; ++t) (void)one_batch(t, 0);  // grows the buffers
-  Rates rates;
-  for (int round = 0; round < options.rounds; ++round) measure(rates, num_threads, 4 * options.batches, one_batch);
-  return rates;
-}
-#endif
 
 BenchReport new_report(const SamplerBenchOptions& options, const CsrGraph& graph) {
   BenchReport report("sampler",
@@ -182,40 +106,40 @@ BenchReport new_report(const SamplerBenchOptions& options, const CsrGraph& graph
 struct HostRates {
   double graph_bytes_per_edge = 0;
   std::vector<ThreadRates> samplers{};  // on 1, 2, 4, ... threads
-  Rates textbook{};
+  SamplerRates textbook{};
 };
 
 /// Every round measures the textbook sampler, and ours on all numbers of threads. The first sample of ours is checked.
-HostRates measure_on_host(const CsrGraph& graph, const SamplerBenchOptions& options, Replacement replacement) {
-  const int most_threads = options.threads > 0 ? options.threads : num_usable_cores();
+HostRates measure_on_host(const SamplingCase& sampling, int most_threads) {
+  const CsrGraph graph = sampling.graph;
   HostRates host;
   std::vector<std::unique_ptr<NeighborSampler>> samplers;
   std::vector<Mfg> mfgs(static_cast<std::size_t>(most_threads));
   for (Mfg& mfg : mfgs) {
-    samplers.push_back(std::make_unique<NeighborSampler>(graph, options.fanout, replacement));
-    samplers.back()->sample(seeds_of(0, options), {}, mfg);  // grows the buffers
+    samplers.push_back(std::make_unique<NeighborSampler>(graph, sampling.fanout, sampling.replacement));
+    samplers.back()->sample(sampling.seeds_of(0), {}, mfg);  // grows the buffers
   }
-  require(mfgs[0] == reference_sample(graph, options.fanout, seeds_of(0, options), {}, replacement),
+  require(mfgs[0] == reference_sample(graph, sampling.fanout, sampling.seeds_of(0), {}, sampling.replacement),
           "equal to the reference");
   host.graph_bytes_per_edge = graph_bytes(mfgs[0], graph) / static_cast<double>(mfgs[0].num_edges());
 
   log_info("textbook sampler");
   const TextbookGraph textbook_graph(graph);
-  TextbookSampler textbook(textbook_graph, options.fanout);
+  TextbookSampler textbook(textbook_graph, sampling.fanout);
   for (const int num_threads : thread_counts(most_threads)) host.samplers.push_back({num_threads});
-  for (int round = 0; round < options.rounds; ++round) {
-    log_info("round " + std::to_string(round + 1) + " of " + std::to_string(options.rounds));
-    measure(host.textbook, 1, 2, [&](int, std::uint32_t batch) {
-      const TextbookSampler::Sample sample = textbook.sample(seeds_of(batch, options));
+  for (int round = 0; round < sampling.rounds; ++round) {
+    log_info("round " + std::to_string(round + 1) + " of " + std::to_string(sampling.rounds));
+    add_round(host.textbook, 1, 2, [&](int, std::uint32_t batch) {
+      const TextbookSampler::Sample sample = textbook.sample(sampling.seeds_of(batch));
       return std::pair(sample.num_edges(), sample.nodes.size());
     });
     for (ThreadRates& rates : host.samplers) {
       rates.reads_per_core_second.push_back(
           random_reads_per_core_second(graph.indices, rates.num_threads, static_cast<std::uint32_t>(round)));
       rates.arithmetic_per_core_second.push_back(arithmetic_per_core_second(rates.num_threads));
-      measure(rates.sampler, rates.num_threads, options.batches, [&](int t, std::uint32_t batch) {
+      add_round(rates.sampler, rates.num_threads, sampling.batches, [&](int t, std::uint32_t batch) {
         Mfg& mfg = mfgs[static_cast<std::size_t>(t)];
-        samplers[static_cast<std::size_t>(t)]->sample(seeds_of(batch, options), {1, 0, batch}, mfg);
+        samplers[static_cast<std::size_t>(t)]->sample(sampling.seeds_of(batch), {1, 0, batch}, mfg);
         return std::pair(mfg.num_edges(), mfg.nodes.size());
       });
     }
@@ -226,7 +150,7 @@ HostRates measure_on_host(const CsrGraph& graph, const SamplerBenchOptions& opti
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 /// @param of_core_seconds  the last six columns
-void add_row(BenchReport& report, const std::string& name, const Rates& rates, double graph_bytes_per_edge,
+void add_row(BenchReport& report, const std::string& name, const SamplerRates& rates, double graph_bytes_per_edge,
              const std::vector<double>& of_core_seconds) {
   const Spread edges = spread_of(rates.edges_per_second);
   std::vector<double> values{edges.median, edges.best, spread_of(rates.nodes_per_second).median, graph_bytes_per_edge};
@@ -238,8 +162,7 @@ void add_rows(BenchReport& report, const HostRates& host) {
   const ThreadRates& alone = host.samplers.front();
   for (const ThreadRates& rates : host.samplers) {
     const std::vector<double>& sampled = rates.sampler.edges_per_core_second;
-    add_row(report, std::to_string(rates.num_threads) + (rates.num_threads == 1 ? " thread" : " threads"),
-            rates.sampler, host.graph_bytes_per_edge,
+    add_row(report, counted(rates.num_threads, "thread"), rates.sampler, host.graph_bytes_per_edge,
             {spread_of(sampled).median, median_ratio(sampled, alone.sampler.edges_per_core_second),
              median_ratio(rates.reads_per_core_second, alone.reads_per_core_second),
              median_ratio(rates.arithmetic_per_core_second, alone.arithmetic_per_core_second),
@@ -262,29 +185,39 @@ void add_rows(BenchReport& report, const HostRates& host) {
 
 }  // namespace
 
+std::vector<NodeId> SamplingCase::seeds_of(std::uint32_t batch) const {
+  std::vector<NodeId> seeds;
+  for (int i = 0; i < batch_size; ++i)
+    seeds.push_back(static_cast<NodeId>(
+        (std::uint64_t{batch} * static_cast<std::uint64_t>(batch_size) + static_cast<std::uint64_t>(i)) * 2654435761u %
+        graph.num_nodes()));
+  return seeds;
+}
+
 int bench_sampler(Arguments arguments) {
   SamplerBenchOptions options;
   if (!read_options("sampler", arguments, options)) return 0;
   check_rounds(options.rounds, options.threads);
   check_generated_graph(options.nodes, options.mean_degree, options.batch_size, options.batches);
   require_option(are_fanouts(options.fanout), "--fanout: each 1 to 65535, or -1 for all");
-  const auto replacement = options.with_replacement ? Replacement::kWith : Replacement::kWithout;
   log_info("generating the graph");
   const BenchGraph owned = make_bench_graph(options.nodes, options.mean_degree);
-  const CsrGraph graph = owned.view();
-  const HostRates host = measure_on_host(graph, options, replacement);
-  BenchReport report = new_report(options, graph);
+  const SamplingCase sampling{.graph = owned.view(),
+                              .fanout = options.fanout,
+                              .replacement = options.with_replacement ? Replacement::kWith : Replacement::kWithout,
+                              .batch_size = options.batch_size,
+                              .batches = options.batches,
+                              .rounds = options.rounds};
+  const HostRates host = measure_on_host(sampling, options.threads > 0 ? options.threads : num_usable_cores());
+  BenchReport report = new_report(options, sampling.graph);
   add_rows(report, host);
-#if SALIENT_HAS_CUDA
-  int num_devices = 0;
-  if (cudaGetDeviceCount(&num_devices) == cudaSuccess && num_devices > 0)
+  if (!gpu_name().empty())
     for (const int num_streams : {1, 3}) {
-      const std::string name = "GPU, " + std::to_string(num_streams) + (num_streams == 1 ? " stream" : " streams");
+      const std::string name = "GPU, " + counted(num_streams, "stream");
       log_info(name);
-      add_row(report, name, measure_on_gpu(graph, options, replacement, num_streams), host.graph_bytes_per_edge,
+      add_row(report, name, sample_on_gpu(sampling, num_streams), host.graph_bytes_per_edge,
               std::vector<double>(6, kNone));
     }
-#endif
   report.publish(options.json);
   return 0;
 }

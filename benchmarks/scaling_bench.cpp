@@ -1,8 +1,8 @@
 // benchmarks/scaling_bench.cpp - the same epochs on 1, 2, 4, ... ranks of one job, and what the exchange costs.
 //
-// Each row is a training of its own on the first R ranks, with the workers and threads that R ranks alone would get; the
-// other ranks sleep. `efficiency` is the first row's rank-seconds over this row's. `all-reduce` is the time of a step in
-// the exchange on rank 0 and contains the wait for slower ranks; `alone` is the same exchange without anything around
+// Each row is a training of its own on the first R ranks, with the workers and threads that R ranks alone would get;
+// the other ranks sleep. `efficiency` is the first row's rank-seconds over this row's. `all-reduce` is the time of an
+// epoch's exchanges on rank 0 and includes the wait for slower ranks; `alone` is one such exchange with nothing around
 // it, `bare` the library's call by itself, in the same run.
 #include <algorithm>
 #include <cstdlib>

@@ -37,8 +37,8 @@ std::int64_t with_head_room(std::size_t bytes) {
 BatchNeed probe(const TrainOptions& options, const Dataset& dataset, const std::vector<int>& fanouts,
                 std::span<const NodeId> seeds, std::size_t batch_size) {
   const Residency place = options.features == "device"   ? Residency::kDevice
-                             : options.features == "cached" ? Residency::kCached
-                                                            : Residency::kHost;
+                          : options.features == "cached" ? Residency::kCached
+                                                         : Residency::kHost;
   NeighborSampler sampler(dataset.graph, fanouts);
   Mfg mfg;
   BatchNeed need;
