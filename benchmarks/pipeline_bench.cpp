@@ -78,7 +78,7 @@ void check(const PipelineBenchOptions& options) {
   check_rounds(options.rounds, options.workers);
   check_generated_graph(options.nodes, options.mean_degree, options.batch_size, options.batches);
   require_option(are_fanouts(options.fanout), "--fanout: each 1 to 65535, or -1 for all");
-  require_option(options.feature_dim >= 1 && options.feature_dim <= 1 << 20, "--feature-dim: 1 to 1048576");
+  require_option(options.feature_dim >= 1 && options.feature_dim <= 1 << 16, "--feature-dim: 1 to 65536");
   require_option(options.slots == 0 || options.slots >= 2, "--slots: at least 2, or 0");
   if (options.device != "auto" && options.device != "cpu" && options.device != "cuda")
     fail(ErrorKind::kUsage, "--device is auto, cpu or cuda, not '" + options.device + "'");

@@ -63,8 +63,7 @@ double graph_bytes(const Mfg& mfg, const CsrGraph& graph) {
   for (const MfgHop& hop : mfg.hops)
     for (std::size_t i = 0; i < static_cast<std::size_t>(hop.num_dst); ++i) {
       const NodeId dst = mfg.nodes[i];
-      const auto degree = static_cast<double>(graph.indptr[dst + std::size_t{1}] - graph.indptr[dst]);
-      const double whole_row = std::ceil(degree * sizeof(NodeId) / kLine) * kLine;
+      const double whole_row = std::ceil(static_cast<double>(graph.row(dst).size_bytes()) / kLine) * kLine;
       bytes += kLine + std::min(whole_row, static_cast<double>(hop.indptr[i + 1] - hop.indptr[i]) * kLine);
     }
   return bytes;
@@ -201,7 +200,7 @@ int bench_sampler(Arguments arguments) {
   check_generated_graph(options.nodes, options.mean_degree, options.batch_size, options.batches);
   require_option(are_fanouts(options.fanout), "--fanout: each 1 to 65535, or -1 for all");
   log_info("generating the graph");
-  const BenchGraph owned = make_bench_graph(options.nodes, options.mean_degree);
+  const CsrArrays owned = make_bench_graph(options.nodes, options.mean_degree);
   const SamplingCase sampling{.graph = owned.view(),
                               .fanout = options.fanout,
                               .replacement = options.with_replacement ? Replacement::kWith : Replacement::kWithout,
