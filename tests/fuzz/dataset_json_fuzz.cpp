@@ -1,4 +1,4 @@
-// tests/fuzz/dataset_json_fuzz.cpp - any bytes as dataset.json: refused, or what was read can be written and read again.
+// tests/fuzz/dataset_json_fuzz.cpp - any bytes as dataset.json: refused, or equal after writing and reading.
 #include "store/store_manifest.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -1,4 +1,4 @@
-// tests/fuzz/edge_pairs_fuzz.cpp - any bytes as papers100M's data.npz: streamed edges are those of the import in memory.
+// tests/fuzz/edge_pairs_fuzz.cpp - any bytes as papers100M's data.npz: streamed edges = edges read into memory.
 #include "prepare/importers/edge_pairs.h"
 
 #include "prepare/importers/npz_tables.h"

@@ -1,4 +1,4 @@
-// tests/fuzz/edge_text_fuzz.cpp - any bytes as an edge list in text: refused, or edges that the compressed file has, too.
+// tests/fuzz/edge_text_fuzz.cpp - any bytes as an edge list in text: refused, or the same edges as compressed.
 #include "prepare/importers/edge_file.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/archives.h"

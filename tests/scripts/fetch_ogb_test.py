@@ -102,7 +102,8 @@ class FetchOgb(unittest.TestCase):
         out = self.fetch("whole")
         self.assertTrue((self.dir / "papers100M-bin/raw/data.npz").is_file())
         escaped = str(self.dir).replace(" ", "\\ ")
-        command = f"salient-prepare ogb --raw {escaped}/papers100M-bin --name ogbn-papers100M --out data/ogbn-papers100M"
+        command = (f"salient-prepare ogb --raw {escaped}/papers100M-bin --name ogbn-papers100M "
+                   "--out data/ogbn-papers100M")
         self.assertEqual(out.splitlines()[-1], command)
         self.assertRegex((self.dir / "papers100M-bin.zip.sha256").read_text(), r"^[0-9a-f]{64}  papers100M-bin.zip\n$")
         self.assertEqual({path.name for path in self.dir.iterdir()},

@@ -28,4 +28,5 @@ def write_ids(path, ids, dtype="<i8"):
 
 def write(path, shape, values, dtype):
     header = str({"descr": dtype, "fortran_order": False, "shape": shape}).ljust(117).encode() + b"\n"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + array.array(CODES[dtype], values).tobytes())
+    magic = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little")
+    path.write_bytes(magic + header + array.array(CODES[dtype], values).tobytes())

@@ -1,4 +1,4 @@
-// tests/support/scored_dataset.h - small data sets with known, unknown and several labels, and the score of a model on one.
+// tests/support/scored_dataset.h - small data sets with known and unknown labels, and a model's score on one.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace salient::test {
 
 inline constexpr int kScoreFanout = 3;
 
-/// 400 nodes; nodes 100 to 249 are valid, 250 to 399 test. Every seventh label is unknown, the others follow no rule that
-/// a model can learn. @param num_classes  of kMultiLabel: labels of a node
+/// 400 nodes; nodes 100 to 249 are valid, 250 to 399 test. Every seventh label is unknown, the others follow no rule
+/// that a model can learn. @param num_classes  of kMultiLabel: labels of a node
 inline Dataset scored_dataset(Task task, int num_classes) {
   struct Storage {
     std::shared_ptr<const void> graph{};

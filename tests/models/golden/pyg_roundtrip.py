@@ -3,8 +3,8 @@
 
     tests/models/golden/pyg_roundtrip.py path/to/write_models
 
-Needs torch, torch_geometric and safetensors: folders in SALIENT_PYG_PATH come first on Python's path. Exit code 77 (skipped) without
-them.
+Needs torch, torch_geometric and safetensors: folders in SALIENT_PYG_PATH come first on Python's path. Exit code 77
+(skipped) without them.
 """
 import os
 import pathlib
@@ -28,8 +28,8 @@ import make_golden
 def basic_model(name, dims, options):
     """PyG's own model for these options, if it has one."""
     norm = {"none": None, "layer": torch.nn.LayerNorm(dims[1]), "batch": torch.nn.BatchNorm1d(dims[1])}[options["norm"]]
-    common = dict(in_channels=dims[0], hidden_channels=dims[1], num_layers=len(dims) - 1, out_channels=dims[-1], norm=norm,
-                  jk=None if options["jk"] == "none" else options["jk"])
+    common = dict(in_channels=dims[0], hidden_channels=dims[1], num_layers=len(dims) - 1, out_channels=dims[-1],
+                  norm=norm, jk=None if options["jk"] == "none" else options["jk"])
     if options["residual"]:
         return None
     if name == "sage":

@@ -3,9 +3,9 @@
 
     tests/models/golden/pyg_whole_graph.py BIN_DIRECTORY [MODEL...]        a few minutes on 2 cores
 
-Each model is trained for a short epoch, so that its weights and norms are no longer the initial ones. Needs WordNet (the package
-wordnet-base), torch, torch_geometric and safetensors: folders in SALIENT_PYG_PATH come first on Python's path. Exit code 77
-(skipped) without them.
+Each model is trained for a short epoch, so that its weights and norms are no longer the initial ones. Needs WordNet (the
+package wordnet-base), torch, torch_geometric and safetensors: folders in SALIENT_PYG_PATH come first on Python's path.
+Exit code 77 (skipped) without them.
 """
 import os
 import pathlib
@@ -42,7 +42,8 @@ def check(work, graph, x, hop, model_name):
     run_dir, out = work / model_name, work / f"{model_name}-out"
     run("salient-train", "--dataset", graph, "--out", run_dir, "--model", model_name, "--hidden", HIDDEN, "--epochs", 1,
         "--fanout", "3,3,3", "--eval-fanout", "1,1,1", "--batch-size", 4096, "--device", "cpu", "--progress", "none")
-    run("salient-infer", "--run", run_dir, "--nodes", "all", "--exact", "--out", out, "--device", "cpu", "--progress", "none")
+    run("salient-infer", "--run", run_dir, "--nodes", "all", "--exact", "--out", out, "--device", "cpu",
+        "--progress", "none")
     logits = torch.from_numpy(numpy.load(out / "logits.npy"))
     model = make_golden.MODELS[model_name]([x.shape[1], *[HIDDEN] * (NUM_LAYERS - 1), logits.shape[1]])
     model.load_state_dict(load_file(run_dir / "checkpoints/best/model.safetensors"), strict=True)
@@ -51,7 +52,8 @@ def check(work, graph, x, hop, model_name):
     error = (logits - expected).abs().max().item()
     scale = expected.abs().max().item()
     agree = (logits.argmax(1) == expected.argmax(1)).float().mean().item()
-    print(f"{model_name}: logits up to {scale:.2f} differ by at most {error:.1e}; {agree:.6f} of the predictions are equal")
+    print(f"{model_name}: logits up to {scale:.2f} differ by at most {error:.1e}; "
+          f"{agree:.6f} of the predictions are equal")
     return error <= TOLERANCE * max(1, scale) and agree > 0.9999
 
 
@@ -63,6 +65,7 @@ with tempfile.TemporaryDirectory() as folder, torch.no_grad():
     indptr = torch.from_numpy(numpy.load(graph / "indptr.npy"))
     indices = torch.from_numpy(numpy.load(graph / "indices.npy").astype(numpy.int64))
     hop = (x.shape[0], x.shape[0], indptr, indices)
-    print(f"torch {torch.__version__}, torch_geometric {torch_geometric.__version__}; {x.shape[0]} nodes, {len(indices)} entries")
+    print(f"torch {torch.__version__}, torch_geometric {torch_geometric.__version__}; "
+          f"{x.shape[0]} nodes, {len(indices)} entries")
     results = [check(work, graph, x, hop, name) for name in WANTED or make_golden.MODELS]
 sys.exit(0 if results and all(results) else 1)

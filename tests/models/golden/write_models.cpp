@@ -1,4 +1,4 @@
-// tests/models/golden/write_models.cpp - writes each model's state, a batch and its logits into a folder, for pyg_roundtrip.py.
+// tests/models/golden/write_models.cpp - writes each model's state, a batch and its logits for pyg_roundtrip.py.
 #include <ATen/ATen.h>
 
 #include <cstdio>
