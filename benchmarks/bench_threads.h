@@ -33,8 +33,8 @@ std::vector<int> thread_counts(int most);
 /// @param round  each reads other positions, which no cache has yet
 double random_reads_per_core_second(std::span<const NodeId> entries, int num_threads, std::uint32_t round);
 
-/// Philox blocks per core-second while `num_threads` compute nothing else. It reads no memory, so where it falls from one
-/// thread to all, the cores themselves are slower: lower clocks, shared execution units.
+/// Philox blocks per core-second while `num_threads` compute nothing else. It reads no memory, so where it falls from
+/// one thread to all, the cores themselves are slower: lower clocks, shared execution units.
 double arithmetic_per_core_second(int num_threads);
 
 /// Bytes per second of plain memcpy between arrays far larger than the caches, all threads together, best of five.

@@ -1,8 +1,8 @@
 // benchmarks/sampler_bench.cpp - sampled edges/s for 1 ... all threads, beside a textbook sampler and the
 // memory's own limit, in the same run.
 //
-// What bounds it: every drawn edge reads the edge array at random once, so `of reads` is its rate over the rate at which
-// the same threads do nothing but such reads. Where the rate per core falls as threads are added, two columns show how
+// What bounds it: every drawn edge reads the edge array at random once, so `of reads` is its rate over the rate of such
+// reads alone on the same threads. Where the rate per core falls as threads are added, two columns show how
 // much the rate of any work falls: of bare reads, and of arithmetic without memory. Every round measures all thread
 // counts, so that ratios compare what ran within the same second or two. With a GPU, the last rows sample there and
 // include the copy of each result to pinned host memory, as in the batch loader.
