@@ -51,8 +51,9 @@ class Distributed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-ranks-"))
-        made = subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "2000", "--mean-degree", "8", "--features", "12",
-                               "--classes", "5", "--out", cls.work / "data/graph"], text=True, capture_output=True)
+        made = subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "2000", "--mean-degree", "8",
+                               "--features", "12", "--classes", "5", "--out", cls.work / "data/graph"],
+                              text=True, capture_output=True)
         assert made.returncode == 0, made.stderr
 
     @classmethod
@@ -66,7 +67,8 @@ class Distributed(unittest.TestCase):
 
     def finish(self, command, expect, limit=60, env=None):
         """Runs to the end: the exit code must be `expect`, and nothing may be left running."""
-        result = subprocess.run(command, text=True, capture_output=True, timeout=limit, env={**os.environ, **(env or {})})
+        result = subprocess.run(command, text=True, capture_output=True, timeout=limit,
+                                env={**os.environ, **(env or {})})
         self.assertEqual(result.returncode, expect, result.stderr + result.stdout)
         self.assertEqual(self.left_over(), {})
         return result
@@ -82,7 +84,8 @@ class Distributed(unittest.TestCase):
 
     def resume(self, num_ranks, name, *args, expect=0):
         program = [PROGRAM, "--resume", self.work / name, *args]
-        return self.finish([str(a) for a in (program if num_ranks == 0 else [*LAUNCH, "-np", num_ranks, *program])], expect)
+        return self.finish([str(a) for a in (program if num_ranks == 0 else [*LAUNCH, "-np", num_ranks, *program])],
+                           expect)
 
     def metrics(self, name):
         return [json.loads(line) for line in (self.work / name / "metrics.jsonl").read_text().splitlines()]
@@ -96,8 +99,8 @@ class Distributed(unittest.TestCase):
 
     def start(self, num_ranks, name, *args):
         """A long run in its second epoch."""
-        process = subprocess.Popen(self.command(num_ranks, name, "--epochs", 1000, "--global-batch-size", 30, *args), text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen(self.command(num_ranks, name, "--epochs", 1000, "--global-batch-size", 30, *args),
+                                   text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for line in process.stderr:
             if line.startswith("epoch 1:"):
                 break
@@ -119,14 +122,16 @@ class Distributed(unittest.TestCase):
     def test_the_curve_is_the_same_on_1_2_and_4_ranks(self):
         for dropout in ("0", "0.5"):
             for num_ranks in (0, 2, 4):
-                self.train(num_ranks, f"curve-{dropout}-{num_ranks}", "--global-batch-size", 250, "--epochs", 5, "--dropout", dropout)
+                self.train(num_ranks, f"curve-{dropout}-{num_ranks}", "--global-batch-size", 250, "--epochs", 5,
+                           "--dropout", dropout)
             self.assertGreaterEqual(self.metrics(f"curve-{dropout}-0")[-1]["step"], 20)
             for num_ranks in (2, 4):
                 self.assert_same_curve(f"curve-{dropout}-0", f"curve-{dropout}-{num_ranks}", 1e-5)
 
     def test_roc_auc_is_over_the_nodes_of_all_ranks(self):
-        made = subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "2000", "--mean-degree", "8", "--features", "12",
-                               "--classes", "2", "--out", self.work / "data/binary"], text=True, capture_output=True)
+        made = subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "2000", "--mean-degree", "8",
+                               "--features", "12", "--classes", "2", "--out", self.work / "data/binary"],
+                              text=True, capture_output=True)
         self.assertEqual(made.returncode, 0, made.stderr)
         for num_ranks in (0, 2, 4):  # weights that do not move, so that the scores are the same
             self.train(num_ranks, f"auc-{num_ranks}", "--dataset", "binary", "--global-batch-size", 600, "--epochs", 1,
@@ -157,8 +162,9 @@ class Distributed(unittest.TestCase):
 
     def test_the_scaling_benchmark_trains_the_same_on_1_and_2_ranks(self):
         found = self.work / "scaling.json"
-        result = self.finish([*map(str, LAUNCH), "-np", "2", str(BIN / "salient-bench"), "scaling", "--dataset", str(self.work / "data/graph"),
-                              *SMALL, "--layers", "2", "--global-batch-size", "250", "--epochs", "3", "--json", str(found)], 0)
+        result = self.finish([*map(str, LAUNCH), "-np", "2", str(BIN / "salient-bench"), "scaling",
+                              "--dataset", str(self.work / "data/graph"), *SMALL, "--layers", "2",
+                              "--global-batch-size", "250", "--epochs", "3", "--json", str(found)], 0)
         self.assertIn("x bare", result.stdout)
         one, two = json.loads(found.read_text())["rows"]
         self.assertEqual((one["name"], two["name"], one["efficiency"]), ("1 rank", "2 ranks", 1.0))
@@ -184,7 +190,8 @@ class Distributed(unittest.TestCase):
             self.train(num_ranks, f"generated-{num_ranks}", *generated, "--epochs", 2)
         self.assert_same_curve("generated-0", "generated-2", 1e-5)
         process = self.start(2, "shared", *generated)
-        shared = [set(re.findall(r"(\d+) +/memfd:salient", pathlib.Path(f"/proc/{pid}/maps").read_text())) for pid in ranks().values()]
+        shared = [set(re.findall(r"(\d+) +/memfd:salient",
+                                 pathlib.Path(f"/proc/{pid}/maps").read_text())) for pid in ranks().values()]
         self.assertTrue(shared[0])
         self.assertEqual(shared[0], shared[1])  # the same inodes
         for pid in ranks().values():
@@ -261,7 +268,8 @@ class Distributed(unittest.TestCase):
 
     def test_ranks_with_different_options_are_refused(self):
         result = self.finish(self.more_on_rank_1("different", "--lr 0.5"), 2)
-        self.assert_told_once(result.stderr, r"error: rank 1 on .* the configuration differs .*'lr = 0.5', not 'lr = 0.01'")
+        self.assert_told_once(result.stderr,
+                              r"error: rank 1 on .* the configuration differs .*'lr = 0.5', not 'lr = 0.01'")
 
     def test_a_full_disk_on_rank_0_ends_all(self):
         command = self.command(2, "full", "--epochs", 2, "--batch-size", 1000, "--hidden", 1100,

@@ -1,4 +1,4 @@
-// tests/engine/train/epoch_seeds_test.cpp - all ranks' shares of an epoch are its seeds, each once, and their labels are counted.
+// tests/engine/train/epoch_seeds_test.cpp - all ranks' shares of an epoch are its seeds, each once; labels are counted.
 #include "engine/train/epoch_seeds.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// tests/engine/train/flat_adam_test.cpp - ten steps of the optimiser against Adam's formula, written out in double precision.
+// tests/engine/train/flat_adam_test.cpp - ten steps of the optimiser against Adam's formula in double precision.
 #include "engine/train/flat_adam.h"
 
 #include <gtest/gtest.h>

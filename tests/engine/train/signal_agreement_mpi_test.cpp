@@ -1,4 +1,4 @@
-// tests/engine/train/signal_agreement_mpi_test.cpp - a signal on one rank becomes the same decision on all, at one step.
+// tests/engine/train/signal_agreement_mpi_test.cpp - a signal on one rank is the same decision on all, at one step.
 #include "engine/train/signal_agreement.h"
 
 #include <gtest/gtest.h>

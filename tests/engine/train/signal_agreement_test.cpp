@@ -1,4 +1,4 @@
-// tests/engine/train/signal_agreement_test.cpp - when a signal stops a run of one rank, and when it asks for a checkpoint.
+// tests/engine/train/signal_agreement_test.cpp - when a signal stops a run of one rank, or asks for a checkpoint.
 #include "engine/train/signal_agreement.h"
 
 #include <gtest/gtest.h>
