@@ -2,9 +2,11 @@
 #include "apps/open_named_dataset.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
+#include "apps/missing_dataset.h"
 #include "core/error.h"
 #include "core/host/machine.h"
 #include "core/host/shared_memory.h"
@@ -41,7 +43,8 @@ struct MovedGraph {
 
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root) {
   if (is_synthetic_name(dataset)) return make_synthetic_dataset(options_that_fit(dataset));
-  return open_dataset(dataset_folder(dataset, data_root));
+  const std::filesystem::path folder = dataset_folder(dataset, data_root);
+  return open_or_advise(folder, [&] { return open_dataset(folder); });
 }
 
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root, Communicator& comm,

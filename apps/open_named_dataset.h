@@ -16,7 +16,7 @@ namespace salient {
 /// @throws as open_dataset(); Error{kUsage} for an unknown synthetic name.
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root);
 
-/// The same on every rank. Generated data stands in memory once per host: its first rank makes it, the others map it.
+/// The same on every rank. Generated data is in memory once per host: its first rank makes it, the others map it.
 /// Collective. @throws RankError on all ranks when it fails on one.
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root, Communicator& comm,
                            const Launch& launch);

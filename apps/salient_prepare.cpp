@@ -10,12 +10,15 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "apps/advice.h"
+#include "apps/missing_dataset.h"
 #include "apps/prepare_options.h"
 #include "core/console/leftovers.h"
 #include "core/console/progress.h"
 #include "core/error.h"
+#include "core/field_problem.h"
 #include "core/host/interrupt.h"
 #include "core/host/machine.h"
 #include "core/number_text.h"
@@ -53,6 +56,14 @@ void require_one_of(const std::string& value, const char* option, std::initializ
     text.append(word == *allowed.begin() ? "" : " or ").append(word);
   }
   fail(ErrorKind::kUsage, text.append(", not '").append(value).append("'"));
+}
+
+/// The fields of a library's options have the names of ours.
+void require_none(const std::vector<FieldProblem>& problems) {
+  std::string text;
+  for (const auto& [field, rule] : problems)
+    text.append(text.empty() ? "--" : "; --").append(field).append(": ").append(rule);
+  require_option(text.empty(), text);
 }
 
 void apply_common(const CommonOptions& common) {
@@ -115,6 +126,11 @@ std::string peak_memory_text(std::uint64_t limit) {
   return "peak memory     " + (limit > 0 ? fixed(peak, 2) + " of " + gigabytes(limit) : fixed(peak, 2) + " GB") + "\n";
 }
 
+/// As a store records the choice: auto, which is yes for every importer, leaves no trace.
+std::string symmetric_text(const WriteOptions& write) {
+  return write.symmetric_choice() == Symmetric::kAuto ? "" : "--symmetric " + write.symmetric;
+}
+
 void require_name(const std::string& name) {
   require_option(name.empty() || is_dataset_name(name),
                  "--name: up to 100 characters, no slash or control character among them, and no dot in front");
@@ -156,10 +172,12 @@ int run_wordnet(Arguments arguments) {
   const WriteStoreOptions options = start_writing(given.write);
   refuse_memory_limit(given.write, "wordnet");
   require_one_of(given.pointers, "--pointers", {"semantic", "all"});
+  const bool takes_all = given.pointers == "all";
   RawGraph graph = import_wordnet({.source = given.source,
-                                   .pointers = given.pointers,
+                                   .pointers = takes_all ? WordnetPointers::kAll : WordnetPointers::kSemantic,
                                    .rng_seed = given.write.rng_seed,
-                                   .feature_type = given.write.feature_type()});
+                                   .feature_type = given.write.feature_type(),
+                                   .source_options = takes_all ? "--pointers all" : ""});
   if (given.write.symmetric_choice() == Symmetric::kNo) graph.symmetrise = false;
   return write_and_report(std::move(graph), given.write, options, timer);
 }
@@ -175,7 +193,8 @@ int run_ogb(Arguments arguments) {
                        .name = given.name,
                        .feature_type = given.write.feature_type(),
                        .symmetric = given.write.symmetric_choice(),
-                       .num_threads = given.write.common.threads};
+                       .num_threads = given.write.common.threads,
+                       .source_options = symmetric_text(given.write)};
   const std::uint64_t limit = memory_limit(given.write);
   if (can_stream_ogb(ogb)) {
     install_interrupt_handlers();
@@ -197,11 +216,15 @@ int run_npz(Arguments arguments) {
   require_name(given.name);
   const WriteStoreOptions options = start_writing(given.write);
   refuse_memory_limit(given.write, "npz");
+  std::string source_options = "--mask " + std::to_string(given.mask);
+  if (const std::string symmetric = symmetric_text(given.write); !symmetric.empty())
+    source_options.append(" ").append(symmetric);
   return write_and_report(import_masked_npz({.file = given.file,
                                              .name = given.name,
                                              .mask = given.mask,
                                              .feature_type = given.write.feature_type(),
-                                             .symmetric = given.write.symmetric_choice()}),
+                                             .symmetric = given.write.symmetric_choice(),
+                                             .source_options = source_options}),
                           given.write, options, timer);
 }
 
@@ -212,27 +235,30 @@ int run_edges(Arguments arguments) {
   require_name(given.name);
   const WriteStoreOptions options = start_writing(given.write);
   refuse_memory_limit(given.write, "edges");
-  return write_and_report(import_edges({.edges = given.edges,
-                                        .features = given.features,
-                                        .labels = given.labels,
-                                        .train = given.train,
-                                        .valid = given.valid,
-                                        .test = given.test,
-                                        .split = given.split,
-                                        .columns = given.columns,
-                                        .name = given.name,
-                                        .feature_type = given.write.feature_type(),
-                                        .symmetric = given.write.symmetric_choice(),
-                                        .rng_seed = given.write.rng_seed,
-                                        .num_threads = given.write.common.threads}),
-                          given.write, options, timer);
+  const EdgesOptions edges{.edges = given.edges,
+                           .features = given.features,
+                           .labels = given.labels,
+                           .train = given.train,
+                           .valid = given.valid,
+                           .test = given.test,
+                           .split = given.split,
+                           .columns = given.columns,
+                           .name = given.name,
+                           .feature_type = given.write.feature_type(),
+                           .symmetric = given.write.symmetric_choice(),
+                           .rng_seed = given.write.rng_seed,
+                           .num_threads = given.write.common.threads};
+  require_none(problems(edges));
+  return write_and_report(import_edges(edges), given.write, options, timer);
 }
 
 SyntheticOptions synthetic_options(const SyntheticArguments& given) {
   require_option(given.like.empty() != (given.nodes == 0), "--like or --nodes: one of them is needed, not both");
+  if (given.nodes == 0) require_none(problems_like(given.like, given.scale));
   SyntheticOptions wanted = given.nodes > 0
                                 ? synthetic_of_size(given.nodes, given.mean_degree, given.features, given.classes)
                                 : synthetic_like(given.like, given.scale);
+  require_none(problems(wanted));
   wanted.seed = given.write.rng_seed;
   wanted.feature_type = given.write.feature_type();
   return wanted;
@@ -290,7 +316,7 @@ int run_verify(Arguments arguments) {
   const std::string directory = asks_for_help(arguments) ? "" : take_directory(arguments, "verify");
   if (!read(arguments, "verify DIR", common)) return 0;
   const Timer timer;
-  verify_dataset(directory, common.threads);
+  open_or_advise(directory, [&] { verify_dataset(directory, common.threads); });
   std::printf("%s: every check passed in %.1f s\n", directory.c_str(), timer.seconds());
   return 0;
 }
@@ -299,7 +325,7 @@ int run_describe(Arguments arguments) {
   CommonOptions common;
   const std::string directory = asks_for_help(arguments) ? "" : take_directory(arguments, "describe");
   if (!read(arguments, "describe DIR", common)) return 0;
-  const Dataset dataset = open_dataset(directory, common.threads);
+  const Dataset dataset = open_or_advise(directory, [&] { return open_dataset(directory, common.threads); });
   std::cout << summary_text(dataset, summarise(dataset, common.threads));
   std::cout << "fingerprint     " << dataset.fingerprint << "\n";
   return 0;

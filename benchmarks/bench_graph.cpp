@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/error.h"
 #include "store/synthetic.h"
 #include "store/synthetic_graph.h"
 
@@ -17,6 +18,7 @@ SyntheticOptions synthetic_options(NodeId num_nodes, double mean_degree, int fea
   SyntheticOptions options = synthetic_of_size(num_nodes, mean_degree, feature_dim, /*num_classes=*/1);
   options.max_degree = std::min(options.max_degree, static_cast<std::uint64_t>(400 * mean_degree));
   options.split = {num_nodes, 0, 0};
+  for (const auto& [field, rule] : problems(options)) fail(ErrorKind::kUsage, "--" + field + ": " + rule);
   return options;
 }
 

@@ -23,9 +23,7 @@ NodeSet::NodeSet(std::size_t num_nodes, std::span<const NodeId> members)
 std::vector<NodeId> most_connected_nodes(const CsrGraph& graph, std::size_t count) {
   constexpr std::size_t kLengths = std::size_t{1} << 16;  // longer rows count as equally long
   const std::size_t num_nodes = graph.num_nodes();
-  const auto length_of = [&](std::size_t node) {
-    return std::min(static_cast<std::size_t>(graph.indptr[node + 1] - graph.indptr[node]), kLengths - 1);
-  };
+  const auto length_of = [&](std::size_t node) { return std::min(std::size_t{graph.degree(node)}, kLengths - 1); };
   std::vector<std::size_t> nodes_of_length(kLengths);
   for (std::size_t node = 0; node < num_nodes; ++node) ++nodes_of_length[length_of(node)];
   std::size_t left = std::min(count, num_nodes);  // members among the rows of length `limit` and shorter

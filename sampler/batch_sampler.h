@@ -1,4 +1,4 @@
-// sampler/batch_sampler.h - a sampler as the batch pipeline sees it: first the sizes, then the message-flow graph itself.
+// sampler/batch_sampler.h - a sampler as the batch pipeline sees it: first the sizes, then the message-flow graph.
 #pragma once
 
 #include <span>

@@ -35,8 +35,7 @@ struct CountKept {
 
   __device__ std::int64_t operator()(LocalId i) const {
     if (i >= num_dst) return 0;
-    const NodeId row = dst[i];
-    const auto degree = static_cast<std::uint32_t>(graph.indptr[row + std::size_t{1}] - graph.indptr[row]);
+    const std::uint32_t degree = graph.degree(dst[i]);
     return always_limit && degree > 0 ? limit : min(degree, limit);
   }
 };
@@ -52,10 +51,9 @@ __global__ void __launch_bounds__(kBlockSize)
                 const std::int64_t* __restrict__ offsets, NodeId* __restrict__ kept) {
   for (std::int64_t i = first_index(); i < num_dst; i += index_stride()) {
     const NodeId node = dst[i];
-    const EdgeOffset begin = graph.indptr[node];
-    const auto degree = static_cast<std::uint32_t>(graph.indptr[node + std::size_t{1}] - begin);
+    const std::uint32_t degree = graph.degree(node);
     const auto count = static_cast<std::uint32_t>(offsets[i + 1] - offsets[i]);
-    const NodeId* const row = graph.indices + begin;
+    const NodeId* const row = graph.indices + graph.indptr[node];
     NodeId* const out = kept + offsets[i];
     Draws draws(rule.key, rule.hop, node);
     if (rule.replacement == Replacement::kWith) {
@@ -121,6 +119,7 @@ struct IsNewId {
   }
 };
 
+/// Single parameters instead of a DeviceHop, as __restrict__ does not reach into a struct.
 __global__ void __launch_bounds__(kBlockSize)
     append_kernel(LocalId num_dst, const NodeId* __restrict__ kept, const std::uint32_t* __restrict__ slot_of,
                   const LocalId* __restrict__ rank, LocalId num_edges, DeviceIdTable table,
@@ -163,37 +162,37 @@ void exclusive_sum(const ValueOf& value_of, LocalId count, Sum* sums, DeviceBuff
 
 }  // namespace
 
-void scan_kept(const DeviceCsr& graph, const HopRule& rule, const NodeId* dst, LocalId num_dst, std::int64_t* offsets,
-               DeviceBuffer<std::byte>& scratch, cudaStream_t stream) {
+void scan_kept(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& hop, DeviceBuffer<std::byte>& scratch,
+               cudaStream_t stream) {
   const bool always_limit = rule.replacement == Replacement::kWith && rule.fanout != kAllNeighbors;
-  const CountKept count_kept{graph, static_cast<std::uint32_t>(rule.fanout), always_limit, dst, num_dst};
-  exclusive_sum(count_kept, num_dst + 1, offsets, scratch, stream);
+  const CountKept count_kept{graph, static_cast<std::uint32_t>(rule.fanout), always_limit, hop.dst, hop.num_dst};
+  exclusive_sum(count_kept, hop.num_dst + 1, hop.offsets, scratch, stream);
 }
 
-void pick_entries(const DeviceCsr& graph, const HopRule& rule, const NodeId* dst, LocalId num_dst,
-                  const std::int64_t* offsets, LocalId num_edges, LocalId* indptr, NodeId* kept, cudaStream_t stream) {
-  launch(std::int64_t{num_dst} + 1, stream, narrow_kernel, offsets, std::int64_t{num_dst} + 1, indptr);
+void pick_entries(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& hop, LocalId* indptr,
+                  cudaStream_t stream) {
+  const std::int64_t num_offsets = std::int64_t{hop.num_dst} + 1;
+  launch(num_offsets, stream, narrow_kernel, hop.offsets, num_offsets, indptr);
   if (rule.fanout == kAllNeighbors)
-    launch(num_edges, stream, whole_rows_kernel, graph, dst, num_dst, offsets, num_edges, kept);
+    launch(hop.num_edges, stream, whole_rows_kernel, graph, hop.dst, hop.num_dst, hop.offsets, hop.num_edges, hop.kept);
   else
-    launch(num_dst, stream, pick_kernel, graph, rule, dst, num_dst, offsets, kept);
+    launch(hop.num_dst, stream, pick_kernel, graph, rule, hop.dst, hop.num_dst, hop.offsets, hop.kept);
 }
 
-void claim_slots(const NodeId* dst, LocalId num_dst, const NodeId* kept, LocalId num_edges, DeviceIdTable table,
-                 std::uint32_t* slot_of, cudaStream_t stream) {
-  const std::int64_t num_items = std::int64_t{num_dst} + num_edges;
-  launch(num_items, stream, claim_kernel, dst, num_dst, kept, num_items, table, slot_of);
+void claim_slots(const DeviceHop& hop, cudaStream_t stream) {
+  const std::int64_t num_items = std::int64_t{hop.num_dst} + hop.num_edges;
+  launch(num_items, stream, claim_kernel, hop.dst, hop.num_dst, hop.kept, num_items, hop.table, hop.slot_of);
 }
 
-void rank_new_ids(LocalId num_dst, const std::uint32_t* slot_of, LocalId num_edges, DeviceIdTable table, LocalId* rank,
-                  DeviceBuffer<std::byte>& scratch, cudaStream_t stream) {
-  exclusive_sum(IsNewId{table.slots, slot_of, num_dst, num_edges}, num_edges + 1, rank, scratch, stream);
+void rank_new_ids(const DeviceHop& hop, DeviceBuffer<std::byte>& scratch, cudaStream_t stream) {
+  exclusive_sum(IsNewId{hop.table.slots, hop.slot_of, hop.num_dst, hop.num_edges}, hop.num_edges + 1, hop.rank, scratch,
+                stream);
 }
 
-void number_entries(LocalId num_dst, const NodeId* kept, const std::uint32_t* slot_of, const LocalId* rank,
-                    LocalId num_edges, DeviceIdTable table, NodeId* nodes, LocalId* indices, cudaStream_t stream) {
-  launch(num_edges, stream, append_kernel, num_dst, kept, slot_of, rank, num_edges, table, nodes);
-  launch(num_edges, stream, number_kernel, slot_of, num_edges, table, indices);
+void number_entries(const DeviceHop& hop, NodeId* nodes, LocalId* indices, cudaStream_t stream) {
+  launch(hop.num_edges, stream, append_kernel, hop.num_dst, hop.kept, hop.slot_of, hop.rank, hop.num_edges, hop.table,
+         nodes);
+  launch(hop.num_edges, stream, number_kernel, hop.slot_of, hop.num_edges, hop.table, indices);
 }
 
 }  // namespace salient

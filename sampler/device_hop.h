@@ -1,8 +1,8 @@
 // sampler/device_hop.h - one hop of sampling on the GPU, as the steps that DeviceSampler enqueues. Needs no nvcc.
 //
-// A hop numbers its items: items [0, D) are the destinations, item D + e is the e-th entry that was kept. The hash table
-// keeps for each id the smallest item that has it; for a node known before that is its number. The entries that are the
-// first of their id, in their order, get the next numbers: the order of first sight, as on the host.
+// A hop numbers its items: items [0, D) are the destinations, item D + e is the e-th entry that was kept. The hash
+// table keeps for each id the smallest item that has it; for a node known before that is its number. The entries that
+// are the first of their id, in their order, get the next numbers: the order of first sight, as on the host.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,6 +19,10 @@ struct DeviceCsr {
   const EdgeOffset* indptr = nullptr;  ///< [num_nodes + 1]
   const NodeId* indices = nullptr;
   std::size_t num_nodes = 0;
+
+  SALIENT_HOST_DEVICE std::uint32_t degree(NodeId v) const {
+    return static_cast<std::uint32_t>(indptr[v + std::size_t{1}] - indptr[v]);
+  }
 };
 
 /// What one hop keeps of a row.
@@ -39,34 +43,37 @@ struct DeviceIdTable {
   int log_size = 0;  ///< in [1, 32]
 };
 
-// All below enqueue on `stream` and return; all pointers are device memory.
+/// What the steps of one hop hand on to each other, in device memory. Each step says which of these it reads and fills.
+struct DeviceHop {
+  const NodeId* dst = nullptr;       ///< [num_dst]
+  std::int64_t* offsets = nullptr;   ///< [num_dst + 1]
+  NodeId* kept = nullptr;            ///< [num_edges]
+  std::uint32_t* slot_of = nullptr;  ///< [num_edges] of the kept entries
+  LocalId* rank = nullptr;           ///< [num_edges + 1]
+  DeviceIdTable table{};
+  LocalId num_dst = 0, num_edges = 0;
+};
+
+// All below enqueue on `stream` and return.
 
 /// offsets[i] = entries kept of rows dst[0 .. i).
-/// @param offsets  [num_dst + 1]
-void scan_kept(const DeviceCsr& graph, const HopRule& rule, const NodeId* dst, LocalId num_dst, std::int64_t* offsets,
-               DeviceBuffer<std::byte>& scratch, cudaStream_t stream);
+void scan_kept(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& hop, DeviceBuffer<std::byte>& scratch,
+               cudaStream_t stream);
 
 /// kept[offsets[i] .. offsets[i + 1]) = the neighbours kept of dst[i]; indptr = offsets.
 /// @param indptr  [num_dst + 1]
-/// @param kept    [num_edges]
-void pick_entries(const DeviceCsr& graph, const HopRule& rule, const NodeId* dst, LocalId num_dst,
-                  const std::int64_t* offsets, LocalId num_edges, LocalId* indptr, NodeId* kept, cudaStream_t stream);
+void pick_entries(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& hop, LocalId* indptr,
+                  cudaStream_t stream);
 
-/// Finds each id's slot, and the smallest item of each id.
-/// @param table    all free.
-/// @param slot_of  [num_edges] of the kept entries
-void claim_slots(const NodeId* dst, LocalId num_dst, const NodeId* kept, LocalId num_edges, DeviceIdTable table,
-                 std::uint32_t* slot_of, cudaStream_t stream);
+/// Finds each id's slot, slot_of of the kept entries, and the smallest item of each id in `table`, which is all free.
+void claim_slots(const DeviceHop& hop, cudaStream_t stream);
 
 /// rank[e] = new ids among the kept entries [0 .. e).
-/// @param rank  [num_edges + 1]
-void rank_new_ids(LocalId num_dst, const std::uint32_t* slot_of, LocalId num_edges, DeviceIdTable table, LocalId* rank,
-                  DeviceBuffer<std::byte>& scratch, cudaStream_t stream);
+void rank_new_ids(const DeviceHop& hop, DeviceBuffer<std::byte>& scratch, cudaStream_t stream);
 
-/// Appends the new ids to `nodes`, and gives every kept entry its local id.
+/// Appends the new ids to `nodes`, and gives every kept entry its local id. Does not read dst.
 /// @param nodes    [num_dst + rank[num_edges]], of which the first num_dst are filled
 /// @param indices  [num_edges]
-void number_entries(LocalId num_dst, const NodeId* kept, const std::uint32_t* slot_of, const LocalId* rank,
-                    LocalId num_edges, DeviceIdTable table, NodeId* nodes, LocalId* indices, cudaStream_t stream);
+void number_entries(const DeviceHop& hop, NodeId* nodes, LocalId* indices, cudaStream_t stream);
 
 }  // namespace salient

@@ -73,32 +73,28 @@ struct DeviceSampler::Impl {
   }
 
   /// @return the number of nodes known after the hop
-  LocalId sample_hop(const HopRule& rule, LocalId num_dst, HopArrays& hop, MfgShape::Hop& sizes) {
+  LocalId sample_hop(const HopRule& rule, LocalId num_dst, HopArrays& result, MfgShape::Hop& sizes) {
     const auto count = static_cast<std::size_t>(num_dst);
-    offsets.reserve(count + 1);
-    scan_kept(graph, rule, nodes.data(), num_dst, offsets.data(), scratch, stream.get());
-    const std::int64_t total = read(offsets.data() + num_dst);
+    DeviceHop hop{.dst = nodes.data(), .offsets = offsets.reserve(count + 1), .num_dst = num_dst};
+    scan_kept(graph, rule, hop, scratch, stream.get());
+    const std::int64_t total = read(hop.offsets + num_dst);
     if (total + num_dst > std::numeric_limits<LocalId>::max())
-      fail(ErrorKind::kUsage, "a batch with 2^31 edges or more in one hop; lower --batch-size or --fanout");
-    const auto num_edges = static_cast<LocalId>(total);
+      fail(ErrorKind::kUsage, "a batch with 2^31 edges or more in one hop", Topic::kBatch);
     const auto size = static_cast<std::size_t>(total);
 
-    hop.indptr.reserve(count + 1);
-    kept.reserve(size);
-    slot_of.reserve(size);
-    rank.reserve(size + 1);
-    pick_entries(graph, rule, nodes.data(), num_dst, offsets.data(), num_edges, hop.indptr.data(), kept.data(),
-                 stream.get());
-    const DeviceIdTable table = make_table(count + size);
-    claim_slots(nodes.data(), num_dst, kept.data(), num_edges, table, slot_of.data(), stream.get());
-    rank_new_ids(num_dst, slot_of.data(), num_edges, table, rank.data(), scratch, stream.get());
-    const LocalId num_src = num_dst + read(rank.data() + num_edges);
+    hop.num_edges = static_cast<LocalId>(total);
+    hop.kept = kept.reserve(size);
+    hop.slot_of = slot_of.reserve(size);
+    hop.rank = rank.reserve(size + 1);
+    pick_entries(graph, rule, hop, result.indptr.reserve(count + 1), stream.get());
+    hop.table = make_table(count + size);
+    claim_slots(hop, stream.get());
+    rank_new_ids(hop, scratch, stream.get());
+    const LocalId num_src = num_dst + read(hop.rank + hop.num_edges);
 
-    nodes.reserve(static_cast<std::size_t>(num_src), count);
-    hop.indices.reserve(size);
-    number_entries(num_dst, kept.data(), slot_of.data(), rank.data(), num_edges, table, nodes.data(),
-                   hop.indices.data(), stream.get());
-    sizes = {num_dst, num_src, num_edges};
+    nodes.reserve(static_cast<std::size_t>(num_src), count);  // moves what hop.dst points at
+    number_entries(hop, nodes.data(), result.indices.reserve(size), stream.get());
+    sizes = {num_dst, num_src, hop.num_edges};
     return num_src;
   }
 

@@ -1,4 +1,6 @@
 // sampler/draw_lanes.h - the draws of eight destinations at a time, with AVX2; host code only.
+//
+// By hand: Random123 has no AVX2 form of Philox.
 #pragma once
 
 #include <immintrin.h>

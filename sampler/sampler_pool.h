@@ -19,7 +19,7 @@ class SamplerPool {
     for (const auto& sampler : samplers_) (void)idle_.push(sampler.get());
   }
 
-  /// A sampler for one worker. From sample() to the end of copy_to(), or to drop(), it has one of the pool's to itself, and
+  /// A sampler for one worker. From sample() to the end of copy_to(), or to drop(), it has one of the pool's to itself;
   /// sample() blocks while none is idle. The pool outlives it.
   std::unique_ptr<BatchSampler> make_handle() { return std::make_unique<Handle>(idle_); }
 

@@ -14,7 +14,6 @@
 #include "core/files/npy.h"
 #include "core/files/staged_directory.h"
 #include "store/dataset_checks.h"
-#include "store/known_datasets.h"
 #include "store/store_arrays.h"
 #include "store/store_manifest.h"
 
@@ -28,7 +27,7 @@ using Shape = std::vector<std::uint64_t>;
   std::string text = missing.string() + " is missing";
   for (const fs::path& leftover : leftovers_of(directory))
     text.append("; ").append(leftover.string()).append(" is what an interrupted run left");
-  fail(ErrorKind::kNoInput, text + "; " + how_to_get(directory));
+  fail(ErrorKind::kNoInput, text, Topic::kMissingDataset);
 }
 
 StoreManifest read_manifest(const fs::path& directory, std::string* fingerprint) {
@@ -91,13 +90,7 @@ void check_headers(const MappedStore& store, const StoreManifest& manifest) {
 
 Dataset view_of(const MappedStore& store, const StoreManifest& manifest) {
   Dataset dataset;
-  dataset.name = manifest.name;
-  dataset.source_kind = manifest.source_kind;
-  dataset.task = manifest.task;
-  dataset.num_classes = manifest.num_classes;
-  dataset.feature_dim = manifest.feature_dim;
-  dataset.feature_type = manifest.feature_type;
-  dataset.is_symmetric = manifest.is_symmetric;
+  dataset.facts() = manifest.facts();
   dataset.graph = {store.items<EdgeOffset>("indptr.npy"), store.items<NodeId>("indices.npy")};
   if (manifest.task == Task::kMultiLabel)
     dataset.multi_labels = store.items<std::int8_t>("labels.npy");
@@ -112,8 +105,7 @@ Dataset view_of(const MappedStore& store, const StoreManifest& manifest) {
       (void)file.items<std::uint16_t>();  // for its alignment check
     else
       (void)file.items<float>();
-    dataset.features = {file.data().data(), manifest.num_nodes,
-                        static_cast<std::size_t>(manifest.feature_dim) * size_of(manifest.feature_type)};
+    dataset.features = {file.data().data(), manifest.num_nodes, manifest.feature_row_bytes()};
   }
   return dataset;
 }

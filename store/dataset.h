@@ -10,22 +10,16 @@
 
 #include "core/csr_graph.h"
 #include "core/types.h"
+#include "store/dataset_facts.h"
 #include "store/label_table.h"
 #include "store/row_table.h"
 
 namespace salient {
 
 /// Read-only. Moves, never copies; the spans live as long as it does.
-struct Dataset {
-  std::string name{};
-  std::string source_kind{};  ///< "wordnet", "ogb", ...; "synthetic" for generated data, and every report says so
+struct Dataset : DatasetFacts {
   std::filesystem::path directory{};  ///< empty when generated in memory
   std::string fingerprint{};  ///< xxh3 of dataset.json, 16 hex digits: which data a run or checkpoint belongs to
-  Task task = Task::kMultiClass;
-  int num_classes = 0;  ///< of kMultiLabel: labels
-  int feature_dim = 0;
-  FeatureType feature_type = FeatureType::kF16;
-  bool is_symmetric = false;
 
   CsrGraph graph{};                             ///< row v: in-neighbours of v, ascending
   RowTable features{};                          ///< [V, feature_dim] feature_type, host
@@ -37,16 +31,16 @@ struct Dataset {
 
   std::shared_ptr<const void> storage{};  ///< owns what the spans point at: file mappings, or arrays
 
-  LabelType label_type() const { return {task, task == Task::kMultiLabel ? num_classes : 1}; }
   LabelTable label_table() const { return {label_type(), labels, multi_labels}; }
   std::size_t num_nodes() const { return graph.num_nodes(); }
   EdgeOffset num_edges() const { return static_cast<EdgeOffset>(graph.indices.size()); }
 };
 
-/// Maps a store and makes every check of FORMATS.md section 1 that is not marked "verify" (docs/DATASETS.md lists them).
+/// Maps a store and makes every check that docs/DATASETS.md does not leave to "verify".
 ///
 /// @param num_threads  for the index scan; 0 = all cores.
-/// @throws Error{kNoInput} for what is missing, Error{kBadData} naming file, record and rule, Error{kIo}.
+/// @throws Error{kNoInput, kMissingDataset} for what is missing; Error{kBadData} naming file, record and rule;
+///         Error{kIo}.
 Dataset open_dataset(const std::filesystem::path& directory, int num_threads = 0);
 
 /// The remaining checks: ascending rows, reverse edges, self loops, finite features, checksums. Shows progress.

@@ -47,15 +47,9 @@ std::uint64_t sum_over(std::size_t count, std::size_t grain, Term term) {
       std::plus<>());
 }
 
-std::span<const NodeId> row_of(CsrGraph graph, std::size_t node) {
-  const auto begin = static_cast<std::size_t>(graph.indptr[node]),
-             end = static_cast<std::size_t>(graph.indptr[node + 1]);
-  return graph.indices.subspan(begin, end - begin);
-}
-
-/// How often `id` stands in a row; rows ascend. (clang 14 cannot read libstdc++ 12's std::ranges::equal_range.)
+/// How often `id` is in a row; rows ascend. (clang 14 cannot read libstdc++ 12's std::ranges::equal_range.)
 std::uint64_t times_in_row(CsrGraph graph, std::size_t node, NodeId id) {
-  const auto row = row_of(graph, node);
+  const auto row = graph.row(node);
   const auto [begin, end] = std::equal_range(row.begin(), row.end(), id);
   return static_cast<std::uint64_t>(end - begin);
 }
@@ -131,7 +125,7 @@ void DatasetChecks::check_splits(std::span<const SplitView> splits, const LabelT
         refuse(splits[s].file, "position " + std::to_string(position) + ": node " + std::to_string(id) + why);
       };
       if (id >= num_nodes) refuse_id(", the graph has " + std::to_string(num_nodes) + " nodes");
-      if (split_of[id] == s) refuse_id(" stands here twice");
+      if (split_of[id] == s) refuse_id(" is here twice");
       if (split_of[id] != kNoSplit) refuse_id(std::string(" is in ") + splits[split_of[id]].file + " too");
       if (s == 0 && labels.num_known(id) == 0) refuse_id(" is for training but has no label");
       split_of[id] = s;
@@ -142,10 +136,10 @@ void DatasetChecks::check_splits(std::span<const SplitView> splits, const LabelT
 void DatasetChecks::check_rows_ascend(CsrGraph graph, bool is_deduplicated) const {
   const auto goes_wrong = [=](NodeId a, NodeId b) { return is_deduplicated ? a >= b : a > b; };
   const std::size_t node = first_bad(graph.num_nodes(), [&](std::size_t v) {
-    return std::ranges::adjacent_find(row_of(graph, v), goes_wrong) != row_of(graph, v).end();
+    return std::ranges::adjacent_find(graph.row(v), goes_wrong) != graph.row(v).end();
   });
   if (node == kNone) return;
-  const auto row = row_of(graph, node);
+  const auto row = graph.row(node);
   const auto at = std::ranges::adjacent_find(row, goes_wrong);
   refuse("indices.npy", "row " + std::to_string(node) + " has " + std::to_string(at[1]) + " after " +
                             std::to_string(at[0]) + ", rows are " + (is_deduplicated ? "strictly " : "") + "ascending");
@@ -163,7 +157,7 @@ void DatasetChecks::check_reverse_edges(CsrGraph graph) const {
   // That takes one pass in order; looking each reverse edge up would take a random access per edge.
   const std::uint64_t difference = sum_over(graph.num_nodes(), 256, [&](std::size_t v) {
     std::uint64_t sum = 0;
-    for (const NodeId u : row_of(graph, v)) sum += hash_of_edge(u, v) - hash_of_edge(v, u);
+    for (const NodeId u : graph.row(v)) sum += hash_of_edge(u, v) - hash_of_edge(v, u);
     return sum;
   });
   if (difference == 0) return;
@@ -171,10 +165,10 @@ void DatasetChecks::check_reverse_edges(CsrGraph graph) const {
     return times_in_row(graph, u, static_cast<NodeId>(v)) < times_in_row(graph, v, u);
   };
   const std::size_t node = first_bad(graph.num_nodes(), [&](std::size_t v) {
-    return std::ranges::any_of(row_of(graph, v), [&](NodeId u) { return lacks_reverse(v, u); });
+    return std::ranges::any_of(graph.row(v), [&](NodeId u) { return lacks_reverse(v, u); });
   });
   require(node != kNone, "graphs whose hash sums differ have an edge without its reverse");
-  const auto row = row_of(graph, node);
+  const auto row = graph.row(node);
   const NodeId other = *std::ranges::find_if(row, [&](NodeId u) { return lacks_reverse(node, u); });
   refuse("indices.npy", "row " + std::to_string(node) + " has " + std::to_string(other) + ", but row " +
                             std::to_string(other) + " lacks " + std::to_string(node) + ", though 'symmetric' is true");

@@ -1,4 +1,4 @@
-// store/dataset_checks.h - the rules that the arrays of a store keep, each with the message for whoever breaks it.
+// store/dataset_checks.h - the rules that the arrays of a store keep, each with its message.
 //
 // All throw Error{kBadData} that names the file, the first bad record and the rule.
 #pragma once

@@ -26,8 +26,8 @@ LabelPairs count_label_pairs(const Dataset& dataset) {
       [&](const Range& range, LabelPairs sum) {
         for (std::size_t v = range.begin(); v < range.end(); ++v) {
           if (dataset.labels[v] < 0) continue;
-          for (EdgeOffset e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e) {
-            const std::int32_t other = dataset.labels[graph.indices[static_cast<std::size_t>(e)]];
+          for (const NodeId u : graph.row(v)) {
+            const std::int32_t other = dataset.labels[u];
             sum.known += other >= 0;
             sum.equal += other == dataset.labels[v];
           }
@@ -63,14 +63,13 @@ DatasetSummary summarise(const Dataset& dataset, int num_threads) {
   DatasetSummary summary;
   const CsrGraph& graph = dataset.graph;
   std::vector<std::uint32_t> degrees(graph.num_nodes());
-  for (std::size_t v = 0; v < degrees.size(); ++v)
-    degrees[v] = static_cast<std::uint32_t>(graph.indptr[v + 1] - graph.indptr[v]);
+  for (std::size_t v = 0; v < degrees.size(); ++v) degrees[v] = graph.degree(v);
   summary.isolated_nodes = static_cast<std::uint64_t>(std::ranges::count(degrees, 0U));
   if (!degrees.empty()) {
     const auto at_share = [&](double share) {
-      const auto place = degrees.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(degrees.size() - 1));
-      std::nth_element(degrees.begin(), place, degrees.end());
-      return *place;
+      const auto at = degrees.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(degrees.size() - 1));
+      std::nth_element(degrees.begin(), at, degrees.end());
+      return *at;
     };
     summary.mean_degree = static_cast<double>(dataset.num_edges()) / static_cast<double>(degrees.size());
     summary.min_degree = at_share(0);

@@ -11,8 +11,8 @@
 
 namespace salient {
 
-/// Copies a graph with all cores; shows progress. A file mapping has 4 KiB pages, and almost every random read of a large
-/// one misses the TLB.
+/// Copies a graph with all cores; shows progress. A file mapping has 4 KiB pages, and almost every random read of a
+/// large one misses the TLB.
 ///
 /// @param memory  where the copy will be; null = this process' own.
 /// @throws Error{kHostMemory}, std::bad_alloc
@@ -21,7 +21,7 @@ std::shared_ptr<const CsrArrays> copy_graph(const CsrGraph& graph, HostMemory* m
 /// A graph in `memory`, described so that other processes of the host can map it, as describe_shared().
 std::string describe_graph(const CsrGraph& graph, const SharedMemory& memory);
 
-/// Puts the graph that describe_graph() told of in the place of the data set's own, which is equal.
+/// Replaces the data set's graph by the equal one that describe_graph() described.
 /// @throws Error{kIo} when it cannot be mapped.
 void map_graph(const std::string& description, Dataset& dataset);
 

@@ -7,8 +7,7 @@
 #include <string_view>
 
 #include "core/files/file_io.h"
-#include "store/label_table.h"
-#include "store/row_table.h"
+#include "store/dataset_facts.h"
 
 namespace salient {
 
@@ -22,19 +21,13 @@ std::string name_of(Task task);
 bool is_dataset_name(std::string_view name);
 
 /// Field for field what docs/DATASETS.md lists.
-struct StoreManifest {
-  std::string name{};
+struct StoreManifest : DatasetFacts {  ///< "task": "multi-label"; stores of kMultiClass do not have the field
   std::uint64_t num_nodes = 0;
   std::uint64_t num_edges = 0;
-  Task task = Task::kMultiClass;  ///< "task": "multi-label"; stores of kMultiClass do not have the field
-  int num_classes = 0;
-  int feature_dim = 0;
-  FeatureType feature_type = FeatureType::kF16;
-  bool is_symmetric = false;
   bool is_deduplicated = true;
   std::uint64_t self_loops = 0;
   std::uint64_t rng_seed = 0;
-  std::string source_kind{}, source_path{}, source_options{};
+  std::string source_path{}, source_options{};
   std::string created_by{};
   std::map<std::string, FileDigest> files{};  ///< every file of the store but dataset.json itself
 
@@ -42,8 +35,8 @@ struct StoreManifest {
 };
 
 /// @param file  named in errors.
-/// @throws Error{kBadData} with field, line and column: not JSON, a field missing, of the wrong type or out of range, or
-///         a format_version that this program cannot read. Unknown fields are ignored.
+/// @throws Error{kBadData} with field, line and column: not JSON, a field missing, of the wrong type or out of range,
+///         or a format_version that this program cannot read. Unknown fields are ignored.
 StoreManifest parse_manifest(std::string text, const std::string& file);
 
 /// The inverse, ready to be written: two-space indent, keys in a fixed order, a final newline.

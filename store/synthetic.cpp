@@ -60,17 +60,13 @@ const std::array kLike = {
                      .feature_signal = 37},
 };
 
-void check(const SyntheticOptions& options) {
-  const auto rule = [](bool holds, const char* text) {
-    if (!holds) fail(ErrorKind::kUsage, text);
-  };
-  rule(options.num_nodes >= 1 && options.num_nodes < 0xFFFFFFFF, "--nodes: 1 to 2^32 - 2");
-  rule(options.mean_degree >= 1 && options.mean_degree <= 1e6, "--mean-degree: 1 to 1000000");
-  rule(options.feature_dim >= 0 && options.feature_dim <= 1 << 16, "--features: 0 to 65536");
-  rule(options.num_classes >= 1 && static_cast<std::uint64_t>(options.num_classes) <= options.num_nodes &&
-           options.num_classes <= 1 << 16,
-       "--classes: at least 1, at most one per node and 65536");
-  require(options.split[0] + options.split[1] + options.split[2] <= options.num_nodes, "splits fit into the graph");
+DatasetFacts facts_of(const SyntheticOptions& options) {
+  return {.name = options.name,
+          .source_kind = "synthetic",
+          .num_classes = options.num_classes,
+          .feature_dim = options.feature_dim,
+          .feature_type = options.feature_type,
+          .is_symmetric = true};
 }
 
 /// The arrays behind a generated Dataset.
@@ -126,11 +122,28 @@ std::shared_ptr<const GeneratedStore> generate(const SyntheticOptions& options, 
 
 }  // namespace
 
+std::vector<FieldProblem> problems(const SyntheticOptions& options) {
+  std::vector<FieldProblem> found;
+  check_field(found, options.num_nodes >= 1 && options.num_nodes < 0xFFFFFFFF, "nodes", "1 to 2^32 - 2");
+  check_field(found, options.mean_degree >= 1 && options.mean_degree <= 1e6, "mean-degree", "1 to 1000000");
+  check_field(found, options.feature_dim >= 0 && options.feature_dim <= 1 << 16, "features", "0 to 65536");
+  const bool has_classes = options.num_classes >= 1 && options.num_classes <= 1 << 16 &&
+                           static_cast<std::uint64_t>(options.num_classes) <= options.num_nodes;
+  check_field(found, has_classes, "classes", "at least 1, at most one per node and 65536");
+  return found;
+}
+
+std::vector<FieldProblem> problems_like(std::string_view name, double scale) {
+  std::vector<FieldProblem> found;
+  check_field(found, std::ranges::find(kLike, name, &SyntheticOptions::name) != kLike.end(), "like",
+              "arxiv, products or papers100M, not '" + std::string(name) + "'");
+  check_field(found, scale > 0 && scale <= 1, "scale", "above 0 and at most 1");
+  return found;
+}
+
 SyntheticOptions synthetic_like(std::string_view name, double scale) {
-  if (!(scale > 0 && scale <= 1)) fail(ErrorKind::kUsage, "--scale: above 0 and at most 1");
+  require(problems_like(name, scale).empty(), "a graph is generated like one that is known, or smaller");
   const auto found = std::ranges::find(kLike, name, &SyntheticOptions::name);
-  if (found == kLike.end())
-    fail(ErrorKind::kUsage, "--like: arxiv, products or papers100M, not '" + std::string(name) + "'");
   SyntheticOptions options = *found;
   options.name = "synthetic-" + options.name;
   if (scale == 1) return options;
@@ -154,7 +167,6 @@ SyntheticOptions synthetic_of_size(std::uint64_t num_nodes, double mean_degree, 
   const std::uint64_t train = num_nodes * 6 / 10, valid = num_nodes * 2 / 10;
   options.split = {train, valid, num_nodes - train - valid};
   options.max_degree = std::max<std::uint64_t>(1, num_nodes / 8);
-  check(options);
   return options;
 }
 
@@ -166,9 +178,9 @@ SyntheticOptions parse_synthetic_name(std::string_view dataset) {
   const std::size_t colon = std::min(rest.find(':'), rest.size());
   double scale = 1;
   const bool has_scale = colon < rest.size();
-  const bool is_known = std::ranges::find(kLike, rest.substr(0, colon), &SyntheticOptions::name) != kLike.end();
-  if (!is_known || (has_scale && !options::from_text(rest.substr(colon + 1), scale)) || !(scale > 0 && scale <= 1))
-    fail(ErrorKind::kUsage, "--dataset " + std::string(dataset) +
+  const bool is_number = !has_scale || options::from_text(rest.substr(colon + 1), scale);
+  if (!is_number || !problems_like(rest.substr(0, colon), scale).empty())
+    fail(ErrorKind::kUsage, std::string(dataset) +
                                 ": synthetic:NAME[:SCALE] takes arxiv, products or papers100M, and a scale above 0 and "
                                 "at most 1");
   return synthetic_like(rest.substr(0, colon), scale);
@@ -176,19 +188,19 @@ SyntheticOptions parse_synthetic_name(std::string_view dataset) {
 
 std::uint64_t synthetic_bytes(const SyntheticOptions& options) {
   const auto entries = static_cast<std::uint64_t>(static_cast<double>(options.num_nodes) * options.mean_degree);
-  const std::uint64_t row = static_cast<std::uint64_t>(options.feature_dim) * size_of(options.feature_type);
+  const std::uint64_t row = facts_of(options).feature_row_bytes();
   return options.num_nodes * (row + sizeof(EdgeOffset) + sizeof(std::int32_t)) + entries * sizeof(NodeId) +
          (options.split[0] + options.split[1] + options.split[2]) * sizeof(NodeId);
 }
 
 Dataset make_synthetic_dataset(const SyntheticOptions& options, int num_threads, std::shared_ptr<HostMemory> memory) {
-  check(options);
+  require(problems(options).empty(), "options make a graph");
+  require(options.split[0] + options.split[1] + options.split[2] <= options.num_nodes, "splits fit into the graph");
   oneapi::tbb::task_arena arena = arena_of(num_threads);
   const std::shared_ptr<const GeneratedStore> store =
       arena.execute([&] { return generate(options, std::move(memory)); });
   Dataset dataset;
-  dataset.name = options.name;
-  dataset.source_kind = "synthetic";
+  dataset.facts() = facts_of(options);
   std::string identity = options.name;
   for (const std::uint64_t number :
        {options.num_nodes, options.max_degree, options.split[0], options.split[1],
@@ -197,14 +209,9 @@ Dataset make_synthetic_dataset(const SyntheticOptions& options, int num_threads,
     identity.append(" ").append(std::to_string(number));
   identity.append(" ").append(options::to_text(options.mean_degree));
   dataset.fingerprint = to_hex(digest_of(std::as_bytes(std::span(identity))).xxh3);
-  dataset.num_classes = options.num_classes;
-  dataset.feature_dim = options.feature_dim;
-  dataset.feature_type = options.feature_type;
-  dataset.is_symmetric = true;
   dataset.graph = store->graph.view();
   if (options.feature_dim > 0)
-    dataset.features = {store->features.data(), options.num_nodes,
-                        static_cast<std::size_t>(options.feature_dim) * size_of(options.feature_type)};
+    dataset.features = {store->features.data(), options.num_nodes, dataset.feature_row_bytes()};
   dataset.labels = store->labels;
   dataset.train = store->split[0];
   dataset.valid = store->split[1];

@@ -8,7 +8,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/field_problem.h"
 #include "core/host/host_memory.h"
 #include "store/dataset.h"
 #include "store/row_table.h"
@@ -31,14 +33,20 @@ struct SyntheticOptions {
   std::uint32_t seed = 0;
 };
 
+/// What makes no graph: {"nodes", "1 to 2^32 - 2"}, and so on.
+std::vector<FieldProblem> problems(const SyntheticOptions& options);
+
+/// The same for the arguments of synthetic_like().
+std::vector<FieldProblem> problems_like(std::string_view name, double scale);
+
 /// The size and difficulty of arxiv, products or papers100M, times `scale`.
-/// @throws Error{kUsage} for another name, or a scale that is not above 0 and at most 1.
+/// problems_like() has the rules; there are none here.
 SyntheticOptions synthetic_like(std::string_view name, double scale = 1);
 
 /// The same for a graph of one's own size; the split is 60 : 20 : 20.
 SyntheticOptions synthetic_of_size(std::uint64_t num_nodes, double mean_degree, int feature_dim, int num_classes);
 
-/// "synthetic:NAME" or "synthetic:NAME:SCALE", as salient-train takes it for --dataset.
+/// "synthetic:NAME" or "synthetic:NAME:SCALE": how people name a generated data set.
 bool is_synthetic_name(std::string_view dataset);
 /// @throws Error{kUsage} saying what is allowed.
 SyntheticOptions parse_synthetic_name(std::string_view dataset);
@@ -48,11 +56,11 @@ std::uint64_t synthetic_bytes(const SyntheticOptions& options);
 
 /// Generates graph, features, labels and split in memory.
 ///
-/// Features alone tell a node's community now and then, its neighbours' features together tell it well: accuracy
+/// A node's own features are weak evidence of its community, its neighbours' features together are strong: accuracy
 /// without edges is modest and rises with every hop, up to about label_fidelity. docs/DATASETS.md has the figures.
 /// @param num_threads  0 = all cores.
 /// @param memory       where the arrays will be, kept as long as the data set; null = this process' own.
-/// @throws Error{kUsage} for options that make no graph. Shows progress.
+/// There are no problems(options). Shows progress.
 /// Cost: 30 ns per entry on a core, and little memory beyond the result (16 bytes per node, 4 per 16 entries).
 Dataset make_synthetic_dataset(const SyntheticOptions& options, int num_threads = 0,
                                std::shared_ptr<HostMemory> memory = nullptr);

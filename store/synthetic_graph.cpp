@@ -1,5 +1,5 @@
-// store/synthetic_graph.cpp - see synthetic_graph.h. Random reads of the owner table bound the speed, so a block of stubs
-// goes through three short loops, each of which prefetches for the next.
+// store/synthetic_graph.cpp - see synthetic_graph.h. Random reads of the owner table bound the speed, so a block of
+// stubs goes through three short loops, each of which prefetches for the next.
 #include "store/synthetic_graph.h"
 
 #include <oneapi/tbb/blocked_range.h>
@@ -114,9 +114,11 @@ SyntheticGraph::Stubs SyntheticGraph::Stubs::draw(const SyntheticOptions& option
 
 namespace {
 
-/// Appends the nodes at the other ends of stubs [begin, end), which belong to rank `self`, to `out`; returns its end.
-NodeId* join(const StubOwners& owners, const PairingPool& pool, std::uint64_t begin, std::uint64_t end, NodeId self,
-             const Communities& communities, NodeId* out) {
+/// Appends the nodes at the other ends of rank `self`'s stubs to `out`; returns its end.
+NodeId* join(const StubOwners& owners, const PairingPool& pool, NodeId self, const Communities& communities,
+             NodeId* out) {
+  std::uint64_t begin = owners.begin_of(self);
+  const std::uint64_t end = owners.end_of(self);
   constexpr std::size_t kBatch = 64;
   std::uint64_t partner[kBatch];
   NodeId block_owner[kBatch];
@@ -179,10 +181,8 @@ CsrArrays SyntheticGraph::rows(std::uint64_t first, std::uint64_t end, Progress&
       const auto rank = static_cast<NodeId>(rank_of(v));
       const PairingPool& pool = stubs.inside_pools[static_cast<std::size_t>(communities_.community_of(rank))];
       NodeId* const row = graph.indices.data() + graph.indptr[v];
-      NodeId* past =
-          join(stubs.inside, pool, stubs.inside.begin_of(rank), stubs.inside.end_of(rank), rank, communities_, row);
-      past = join(stubs.outside, stubs.outside_pool, stubs.outside.begin_of(rank), stubs.outside.end_of(rank), rank,
-                  communities_, past);
+      NodeId* past = join(stubs.inside, pool, rank, communities_, row);
+      past = join(stubs.outside, stubs.outside_pool, rank, communities_, past);
       filled[v] = static_cast<NodeId>(past - row);
     }
     progress.add(static_cast<std::uint64_t>(graph.indptr[range.end()] - graph.indptr[range.begin()]));

@@ -16,8 +16,8 @@ namespace salient {
 /// Which random decision a Philox block or permutation belongs to.
 enum class SyntheticDraw : std::uint32_t { kRank = 1, kDegree, kPairing, kLabel, kSplit, kFeatureMean, kFeatureNoise };
 
-/// Who belongs to which community. Nodes have ranks: communities are intervals of ranks, and a permutation scatters
-/// them over the node ids, so that ids tell nothing.
+/// Which node belongs to which community. Nodes have ranks: communities are intervals of ranks, and a permutation
+/// scatters them over the node ids, so that an id is no evidence of a community.
 class Communities {
  public:
   explicit Communities(const SyntheticOptions& options);
@@ -32,8 +32,8 @@ class Communities {
   std::vector<std::uint64_t> bounds_;  ///< [num_classes + 1]
 };
 
-/// A symmetric graph without repeated entries or self loops, drawn from the configuration model: a node of degree d has d
-/// edge ends ("stubs"), a random permutation lays all stubs in a row, and neighbours in that row are joined. As the
+/// A symmetric graph without repeated entries or self loops, drawn from the configuration model: a node of degree d has
+/// d edge ends ("stubs"), a random permutation lays all stubs in a row, and neighbours in that row are joined. As the
 /// permutation is computable both ways, each row is generated on its own; nothing is stored, sorted or exchanged.
 /// Stubs inside a community and those that leave it are paired apart.
 ///

@@ -1,4 +1,6 @@
 // prepare/formats/inflate_stream.h - a byte range of a file as a stream: stored, deflated or gzip.
+//
+// By hand over zlib: see input_file.h.
 #pragma once
 
 #include <zlib.h>

@@ -1,7 +1,7 @@
 // prepare/formats/input_file.h - a file opened for reading at any offset; its errors name it.
 //
-// By hand, with inflate_stream.h: zlib's gzread takes what follows the gzip data for text, and reports a file that was cut
-// off only when it is closed.
+// By hand, with inflate_stream.h: zlib's gzread takes what follows the gzip data for text, and reports a file that was
+// cut off only when it is closed.
 #pragma once
 
 #include <cstddef>

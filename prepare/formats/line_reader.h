@@ -1,4 +1,6 @@
 // prepare/formats/line_reader.h - the lines of a text file, plain or gzip, of any size.
+//
+// By hand: libraries for CSV read plain text alone, or unpack the file first.
 #pragma once
 
 #include <cstddef>

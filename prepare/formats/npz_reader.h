@@ -1,4 +1,6 @@
 // prepare/formats/npz_reader.h - the arrays of an .npz file, streamed; nothing is unpacked to disk or pickled.
+//
+// By hand: cnpy is not packaged and loads whole arrays; papers100M's take 57 GB.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +16,7 @@
 namespace salient {
 
 /// Which type the caller can use. Widths and byte orders are converted, kinds are not.
-enum class NpzKind { kInteger, kFloat, kNumber };
+enum class NpzKind { kInteger, kFloat };
 
 /// One array, read front to back in the order of the file: the caller heeds header().is_fortran_order.
 ///

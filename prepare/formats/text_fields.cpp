@@ -1,7 +1,6 @@
 // prepare/formats/text_fields.cpp - how text of unknown origin is quoted in a message
 #include "prepare/formats/text_fields.h"
 
-#include "core/error.h"
 #include "prepare/formats/line_reader.h"
 
 namespace salient {
@@ -22,8 +21,8 @@ std::string in_quotes(std::string_view text) {
 }
 
 void fail_at_line(const std::filesystem::path& path, std::uint64_t line_number, std::string_view text,
-                  const std::string& rule) {
-  fail(ErrorKind::kBadData, line_name(path, line_number) + ": " + rule + ": " + in_quotes(text));
+                  const std::string& rule, Topic topic) {
+  fail(ErrorKind::kBadData, line_name(path, line_number) + ": " + rule + ": " + in_quotes(text), topic);
 }
 
 }  // namespace salient

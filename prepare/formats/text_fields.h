@@ -1,4 +1,6 @@
 // prepare/formats/text_fields.h - numbers in text, strictly: the whole field is the number or it is refused.
+//
+// By hand: std::from_chars does the work; a library for CSV would not name the line, nor read in parallel blocks.
 #pragma once
 
 #include <charconv>
@@ -6,6 +8,8 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+
+#include "core/error.h"
 
 namespace salient {
 
@@ -42,6 +46,6 @@ class FieldSplitter {
 
 /// @throws Error{kBadData}: "FILE: line 17: RULE: 'TEXT'", always
 [[noreturn]] void fail_at_line(const std::filesystem::path& path, std::uint64_t line_number, std::string_view text,
-                               const std::string& rule);
+                               const std::string& rule, Topic topic = Topic::kNone);
 
 }  // namespace salient

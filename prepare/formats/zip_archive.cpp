@@ -39,7 +39,7 @@ std::string bytes_at(const InputFile& file, std::uint64_t offset, std::size_t co
   return bytes;
 }
 
-/// Fields of the zip64 extra stand for those that are full, in a fixed order, and for no others.
+/// The zip64 extra has the fields that are full in the entry, in a fixed order, and no others.
 class Zip64Extra {
  public:
   explicit Zip64Extra(std::string_view extra) {

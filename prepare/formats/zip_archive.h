@@ -2,6 +2,8 @@
 //
 // The central directory alone is trusted. Local headers repeat sizes in ways that differ between NumPy's versions, so
 // only the two lengths that lead to the data are taken from there. Names are compared, they never become paths.
+//
+// By hand: a libzip archive serves one thread at a time, and neither repeated names nor impossible sizes are refused.
 #pragma once
 
 #include <cstddef>

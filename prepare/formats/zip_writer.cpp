@@ -1,5 +1,5 @@
-// prepare/formats/zip_writer.cpp - see zip_writer.h. Blocks are deflated apart and end at a byte (Z_SYNC_FLUSH), so they can
-// be put one behind the other; zlib combines their checksums.
+// prepare/formats/zip_writer.cpp - see zip_writer.h. Blocks are deflated apart and end at a byte
+// (Z_SYNC_FLUSH), so they can be put one behind the other; zlib combines their checksums.
 #include "prepare/formats/zip_writer.h"
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
@@ -73,53 +73,108 @@ class Fields {
 
 constexpr std::uint16_t kNoTime = 0, kNewYear1980 = 33;
 
+/// What is in front of a member: its sizes follow behind it.
+std::string local_header(const std::string& name) {
+  return Fields()
+      .text("PK\3\4")
+      .u16(kVersion45)
+      .u16(kSizesFollow)
+      .u16(kDeflated)
+      .u16(kNoTime)
+      .u16(kNewYear1980)
+      .u32(0)
+      .u32(kFull32)
+      .u32(kFull32)
+      .u16(name.size())
+      .u16(20)
+      .text(name)
+      .u16(kZip64Extra)
+      .u16(16)
+      .u64(0)
+      .u64(0)
+      .bytes();
+}
+
+std::string sizes_behind(const ZipMember& member) {
+  return Fields().text("PK\7\b").u32(member.crc32).u64(member.compressed_size).u64(member.size).bytes();
+}
+
+std::string directory_entry(const ZipMember& member) {
+  return Fields()
+      .text("PK\1\2")
+      .u16(kVersion45)
+      .u16(kVersion45)
+      .u16(kSizesFollow)
+      .u16(kDeflated)
+      .u16(kNoTime)
+      .u16(kNewYear1980)
+      .u32(member.crc32)
+      .u32(kFull32)
+      .u32(kFull32)
+      .u16(member.name.size())
+      .u16(28)
+      .u16(0)
+      .u16(0)
+      .u16(0)
+      .u32(0)
+      .u32(kFull32)
+      .text(member.name)
+      .u16(kZip64Extra)
+      .u16(24)
+      .u64(member.size)
+      .u64(member.compressed_size)
+      .u64(member.header_offset)
+      .bytes();
+}
+
+/// What is behind the directory, which takes bytes [begin, end): the end in 64 bits, where that is, the end in 32 bits.
+std::string end_of_directory(std::uint64_t begin, std::uint64_t end, std::uint64_t num_members) {
+  Fields fields;
+  fields.text("PK\6\6").u64(44).u16(kVersion45).u16(kVersion45).u32(0).u32(0);
+  fields.u64(num_members).u64(num_members).u64(end - begin).u64(begin);
+  fields.text(std::string_view("PK\6\7", 4)).u32(0).u64(end).u32(1);
+  fields.text("PK\5\6").u16(0).u16(0).u16(kFull16).u16(kFull16).u32(kFull32).u32(kFull32).u16(0);
+  return fields.bytes();
+}
+
+/// Hands the deflated blocks to `write` in their order.
+template <class Write>
+void deflate_blocks(std::uint64_t num_blocks, const ZipWriter::MakeBlock& make_block, Write write) {
+  namespace tbb = oneapi::tbb;
+  tbb::enumerable_thread_specific<Deflater> deflaters;
+  std::uint64_t next = 0;
+  const auto hand_out = [&](tbb::flow_control& flow) {
+    stop_if_interrupted();
+    if (next == num_blocks) flow.stop();
+    return next++;
+  };
+  const auto make = [&](std::uint64_t b) {
+    std::string bytes;
+    make_block(b, bytes);
+    const auto crc = ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+    return Block{deflaters.local().compress(bytes, Z_SYNC_FLUSH), bytes.size(), static_cast<std::uint32_t>(crc)};
+  };
+  tbb::parallel_pipeline(2 * static_cast<std::size_t>(tbb::this_task_arena::max_concurrency()),
+                         tbb::make_filter<void, std::uint64_t>(tbb::filter_mode::serial_in_order, hand_out) &
+                             tbb::make_filter<std::uint64_t, Block>(tbb::filter_mode::parallel, make) &
+                             tbb::make_filter<Block, void>(tbb::filter_mode::serial_in_order, write));
+}
+
 }  // namespace
 
 void ZipWriter::add(const std::string& name, std::uint64_t num_blocks, const MakeBlock& make_block) {
   ZipMember member{.name = name, .header_offset = file_.bytes_written(), .method = kDeflated};
-  file_.write(Fields()
-                  .text("PK\3\4")
-                  .u16(kVersion45)
-                  .u16(kSizesFollow)
-                  .u16(kDeflated)
-                  .u16(kNoTime)
-                  .u16(kNewYear1980)
-                  .u32(0)
-                  .u32(kFull32)
-                  .u32(kFull32)
-                  .u16(name.size())
-                  .u16(20)
-                  .text(name)
-                  .u16(kZip64Extra)
-                  .u16(16)
-                  .u64(0)
-                  .u64(0)
-                  .bytes());
-  namespace tbb = oneapi::tbb;
+  file_.write(local_header(name));
   const std::uint64_t begin = file_.bytes_written();
-  tbb::enumerable_thread_specific<Deflater> deflaters;
-  std::uint64_t next = 0;
-  tbb::parallel_pipeline(
-      2 * static_cast<std::size_t>(tbb::this_task_arena::max_concurrency()),
-      tbb::make_filter<void, std::uint64_t>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& flow) {
-        stop_if_interrupted();
-        if (next == num_blocks) flow.stop();
-        return next++;
-      }) & tbb::make_filter<std::uint64_t, Block>(tbb::filter_mode::parallel, [&](std::uint64_t b) {
-        std::string bytes;
-        make_block(b, bytes);
-        const auto crc =
-            static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-        return Block{deflaters.local().compress(bytes, Z_SYNC_FLUSH), bytes.size(), crc};
-      }) & tbb::make_filter<Block, void>(tbb::filter_mode::serial_in_order, [&](const Block& block) {
-        file_.write(block.deflated);
-        member.size += block.size;
-        member.crc32 =
-            static_cast<std::uint32_t>(crc32_combine(member.crc32, block.crc, static_cast<z_off_t>(block.size)));
-      }));
+  deflate_blocks(num_blocks, make_block, [&](const Block& block) {
+    file_.write(block.deflated);
+    member.size += block.size;
+    const auto crc = crc32_combine(member.crc32, block.crc, static_cast<z_off_t>(block.size));
+    member.crc32 = static_cast<std::uint32_t>(crc);
+  });
   file_.write(std::string_view(kEmptyLastBlock, sizeof kEmptyLastBlock));
   member.compressed_size = file_.bytes_written() - begin;
-  file_.write(Fields().text("PK\7\b").u32(member.crc32).u64(member.compressed_size).u64(member.size).bytes());
+  file_.write(sizes_behind(member));
   members_.push_back(member);
 }
 
@@ -129,57 +184,8 @@ void ZipWriter::add(const std::string& name, const std::string& content) {
 
 void ZipWriter::close() {
   const std::uint64_t begin = file_.bytes_written();
-  for (const ZipMember& member : members_)
-    file_.write(Fields()
-                    .text("PK\1\2")
-                    .u16(kVersion45)
-                    .u16(kVersion45)
-                    .u16(kSizesFollow)
-                    .u16(kDeflated)
-                    .u16(kNoTime)
-                    .u16(kNewYear1980)
-                    .u32(member.crc32)
-                    .u32(kFull32)
-                    .u32(kFull32)
-                    .u16(member.name.size())
-                    .u16(28)
-                    .u16(0)
-                    .u16(0)
-                    .u16(0)
-                    .u32(0)
-                    .u32(kFull32)
-                    .text(member.name)
-                    .u16(kZip64Extra)
-                    .u16(24)
-                    .u64(member.size)
-                    .u64(member.compressed_size)
-                    .u64(member.header_offset)
-                    .bytes());
-  const std::uint64_t end = file_.bytes_written(), count = members_.size();
-  file_.write(Fields()
-                  .text("PK\6\6")
-                  .u64(44)
-                  .u16(kVersion45)
-                  .u16(kVersion45)
-                  .u32(0)
-                  .u32(0)
-                  .u64(count)
-                  .u64(count)
-                  .u64(end - begin)
-                  .u64(begin)
-                  .text(std::string_view("PK\6\7", 4))
-                  .u32(0)
-                  .u64(end)
-                  .u32(1)
-                  .text("PK\5\6")
-                  .u16(0)
-                  .u16(0)
-                  .u16(kFull16)
-                  .u16(kFull16)
-                  .u32(kFull32)
-                  .u32(kFull32)
-                  .u16(0)
-                  .bytes());
+  for (const ZipMember& member : members_) file_.write(directory_entry(member));
+  file_.write(end_of_directory(begin, file_.bytes_written(), members_.size()));
   (void)file_.close();
 }
 

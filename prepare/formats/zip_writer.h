@@ -1,4 +1,6 @@
 // prepare/formats/zip_writer.h - a zip64 file of large deflated members, each made block by block in parallel.
+//
+// By hand: libzip and libarchive compress a member on one thread.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +14,7 @@
 
 namespace salient {
 
-/// Sizes stand behind each member and, 64 bits wide whatever they are, in the directory, as in a zip written to a pipe.
+/// Always writes zip64 fields; sizes are behind each member and in the directory, as in a zip written to a pipe.
 class ZipWriter {
  public:
   /// @throws Error{kIo}, here and below

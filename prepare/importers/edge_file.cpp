@@ -70,10 +70,12 @@ class EdgeLineParser {
       for (std::size_t end = 0; end < 2; ++end)
         if (column == column_of(end)) ends[end] = field;
     if (options_.columns.empty() && column != 2)
-      refuse(line, line_number,
-             std::to_string(column) + " columns; an edge has two, or choose them with --columns I,J");
+      fail_at_line(path_, line_number, line, std::to_string(column) + " columns; an edge has two", Topic::kEdgeColumns);
     if (column <= std::max(column_of(0), column_of(1)))
-      refuse(line, line_number, "only " + std::to_string(column) + " columns, --columns counts from 0");
+      fail_at_line(path_, line_number, line,
+                   "only " + std::to_string(column) + " columns; column " +
+                       std::to_string(std::max(column_of(0), column_of(1))) + " was asked for",
+                   Topic::kEdgeColumns);
     edges.sources.push_back(id_of(ends[0], line, line_number));
     edges.destinations.push_back(id_of(ends[1], line, line_number));
   }

@@ -21,8 +21,8 @@ struct EdgeFileOptions {
 };
 
 /// NAME.npy: integers [2, E] or [E, 2]; 2 x 2 reads as [2, E]. Anything else is text, plain or gzip: `#` and `%` begin
-/// comment lines, one first line without numbers, and that does not begin as one, is a header; ids are unsigned and parted
-/// by blanks, tabs or one comma.
+/// comment lines; a first line without numbers, and that does not begin as one, is a header; ids are unsigned and
+/// parted by blanks, tabs or one comma.
 ///
 /// @throws Error{kNoInput}; Error{kIo}; Error{kBadData} naming file and line, or entry.
 /// Determinism: edges come in the file's order for any number of threads.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "core/arena_of.h"
@@ -23,21 +24,6 @@ namespace salient {
 namespace {
 
 constexpr std::uint64_t kMaxNodes = 0xFFFFFFFE;
-
-void check(const EdgesOptions& options) {
-  const auto rule = [](bool holds, const char* text) {
-    if (!holds) fail(ErrorKind::kUsage, text);
-  };
-  const bool has_files = !options.train.empty() || !options.valid.empty() || !options.test.empty();
-  rule(!options.edges.empty(), "--edges: is needed, the file with the edges");
-  rule(options.split.empty() || options.split.size() == 3, "--split: three fractions, such as 0.6,0.2,0.2");
-  rule(options.split.empty() || !has_files, "--split or --train, --valid and --test, not both");
-  rule(options.split.empty() || !options.labels.empty(),
-       "--split: needs --labels, it is drawn from the labelled nodes");
-  rule(options.columns.empty() || (options.columns.size() == 2 && options.columns[0] != options.columns[1] &&
-                                   std::ranges::min(options.columns) >= 0),
-       "--columns: two different columns, counted from 0");
-}
 
 std::string name_of(const std::filesystem::path& file) {
   return (file.extension() == ".gz" ? file.stem() : file).stem().string();
@@ -125,8 +111,26 @@ void read_splits(RawGraph& graph, const EdgesOptions& options) {
 
 }  // namespace
 
+std::vector<FieldProblem> problems(const EdgesOptions& options) {
+  std::vector<FieldProblem> found;
+  const bool has_files = !options.train.empty() || !options.valid.empty() || !options.test.empty();
+  check_field(found, !options.edges.empty(), "edges", "is needed, the file with the edges");
+  if (!options.split.empty()) {
+    const bool is_split = options.split.size() == 3 && are_fractions(std::span(options.split).first<3>());
+    check_field(found, is_split, "split",
+                "three fractions, none negative, with a sum of at most 1, such as 0.6,0.2,0.2");
+    check_field(found, !has_files, "split", "instead of files for train, valid and test, not beside them");
+    check_field(found, !options.labels.empty(), "split", "needs labels, it is drawn from the labelled nodes");
+  }
+  const bool are_columns =
+      options.columns.empty() || (options.columns.size() == 2 && options.columns[0] != options.columns[1] &&
+                                  std::ranges::min(options.columns) >= 0);
+  check_field(found, are_columns, "columns", "two different columns, counted from 0");
+  return found;
+}
+
 RawGraph import_edges(const EdgesOptions& options) {
-  check(options);
+  require(problems(options).empty(), "options name a graph");
   RawGraph graph;
   graph.name = options.name.empty() ? name_of(options.edges) : options.name;
   graph.source_kind = "edges";

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/field_problem.h"
 #include "prepare/importers/raw_graph.h"
 
 namespace salient {
@@ -24,10 +25,14 @@ struct EdgesOptions {
   int num_threads = 0;         ///< 0 = all cores
 };
 
+/// What makes no graph: {"columns", "two different columns, counted from 0"}, and so on. Reads no file.
+std::vector<FieldProblem> problems(const EdgesOptions& options);
+
 /// With features or labels, ids are their row numbers. Without, ids that do not fill 0 .. max are renumbered in
 /// ascending order, and original_ids keeps the old ones. A split by fractions is drawn from the labelled nodes.
 ///
-/// @throws Error{kUsage}; Error{kNoInput}; Error{kIo}; Error{kBadData} naming the user's file and the record.
+/// There are no problems(options).
+/// @throws Error{kNoInput}; Error{kIo}; Error{kBadData} naming the user's file and the record.
 RawGraph import_edges(const EdgesOptions& options);
 
 }  // namespace salient

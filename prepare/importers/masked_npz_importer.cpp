@@ -20,8 +20,8 @@ std::vector<NodeId> read_mask(const ZipArchive& archive, const char* key, int ma
     fail(ErrorKind::kBadData, array.name() + ": has shape " + array.header().shape_text() + ", expected (K, " +
                                   std::to_string(graph.num_nodes) + ") in C order");
   if (mask < 0 || static_cast<std::uint64_t>(mask) >= shape[0])
-    fail(ErrorKind::kUsage, "--mask: 0 to " + std::to_string(shape[0] - 1) + ", the splits of " +
-                                archive.file().path().string() + "; not " + std::to_string(mask));
+    fail(ErrorKind::kUsage, archive.file().path().string() + ": has the masks 0 to " + std::to_string(shape[0] - 1) +
+                                ", not " + std::to_string(mask));
   std::vector<NodeId> nodes;
   std::vector<std::int64_t> row(graph.num_nodes);
   array.skip(static_cast<std::uint64_t>(mask) * graph.num_nodes);
@@ -49,9 +49,8 @@ RawGraph import_masked_npz(const MaskedNpzOptions& options) {
   RawGraph graph{.name = options.name.empty() ? options.file.stem().string() : options.name,
                  .source_kind = "npz",
                  .source_path = options.file.string(),
-                 .source_options = "--mask " + std::to_string(options.mask),
+                 .source_options = options.source_options,
                  .symmetrise = options.symmetric != Symmetric::kNo};
-  if (options.symmetric != Symmetric::kAuto) graph.source_options.append(" ").append(option_text(options.symmetric));
   graph.features.type = options.feature_type;
 
   NpzArray features(archive, "node_features");

@@ -15,6 +15,7 @@ struct MaskedNpzOptions {
   int mask = 0;        ///< which row of train_masks, val_masks and test_masks
   FeatureType feature_type = FeatureType::kF16;
   Symmetric symmetric = Symmetric::kAuto;  ///< the files list each edge once
+  std::string source_options{};            ///< for the store's records
 };
 
 /// Reads node_features [V, F] floats, node_labels [V], edges [E, 2] integers, and train_masks, val_masks, test_masks

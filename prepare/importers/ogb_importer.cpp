@@ -106,7 +106,7 @@ RawGraph start_ogb(const OgbOptions& options, const OgbLayout& layout) {
   RawGraph graph{.name = layout.name,
                  .source_kind = layout.is_synthetic ? "synthetic" : "ogb",
                  .source_path = options.raw.string(),
-                 .source_options = option_text(options.symmetric),
+                 .source_options = options.source_options,
                  .symmetrise = options.symmetric != Symmetric::kNo};
   graph.features.type = options.feature_type;
   return graph;

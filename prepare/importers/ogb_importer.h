@@ -15,6 +15,7 @@ struct OgbOptions {
   FeatureType feature_type = FeatureType::kF16;
   Symmetric symmetric = Symmetric::kAuto;  ///< as OGB's own users do
   int num_threads = 0;                     ///< 0 = all cores
+  std::string source_options{};            ///< for the store's records
 };
 
 /// Reads the CSV layout (raw/edge.csv.gz and so on) or the binary one (raw/data.npz), whichever is there, the split and
@@ -27,7 +28,7 @@ struct OgbOptions {
 /// Oracle:      of stream_ogb(), which takes the binary layout in bounded memory.
 RawGraph import_ogb(const OgbOptions& options);
 
-/// What import_ogb() and write_store() take, about, told from headers and counts alone.
+/// About what import_ogb() and write_store() take, computed from headers and counts alone.
 /// @throws as import_ogb()
 std::uint64_t ogb_memory_bytes(const OgbOptions& options);
 

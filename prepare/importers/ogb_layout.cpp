@@ -25,11 +25,12 @@ const OgbKnownSet* known_set(const std::string& name) {
 }
 
 fs::path root_of(const fs::path& raw) {
-  if (!fs::is_directory(raw)) fail(ErrorKind::kNoInput, "--raw: " + raw.string() + " is not a folder");
+  if (!fs::is_directory(raw)) fail(ErrorKind::kNoInput, raw.string() + " is not a folder", Topic::kSourceFolder);
   if (fs::is_directory(raw / "raw")) return raw;
   const fs::path real = fs::canonical(raw);
   if (real.filename() == "raw") return real.parent_path();
-  fail(ErrorKind::kNoInput, raw.string() + ": holds no folder raw/; --raw wants the folder that OGB's zip unpacks to");
+  fail(ErrorKind::kNoInput, raw.string() + ": holds no folder raw/, as the folder that OGB's zip unpacks to does",
+       Topic::kSourceFolder);
 }
 
 /// The split of a known set has a known name; the single folder will do for every set.

@@ -1,4 +1,4 @@
-// prepare/importers/ogb_tables.h - the parts of OGB's raw files, for whoever puts them together.
+// prepare/importers/ogb_tables.h - the parts of OGB's raw files, for those who put them together.
 #pragma once
 
 #include <cstdint>

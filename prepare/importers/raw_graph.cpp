@@ -16,20 +16,11 @@ namespace {
   std::string text =
       file + ": row " + std::to_string(position / width) + ", column " + std::to_string(position % width);
   text += " is " + std::to_string(value);
-  text += std::isfinite(value) ? ", beyond the f16 range of 65504; use --feature-dtype f32" : "; features are finite";
-  fail(ErrorKind::kBadData, text);
+  if (!std::isfinite(value)) fail(ErrorKind::kBadData, text + "; features are finite");
+  fail(ErrorKind::kBadData, text + ", beyond the f16 range of 65504", Topic::kHalfRange);
 }
 
 }  // namespace
-
-const char* option_text(Symmetric choice) {
-  switch (choice) {
-    case Symmetric::kAuto: return "";
-    case Symmetric::kYes: return "--symmetric yes";
-    case Symmetric::kNo: return "--symmetric no";
-  }
-  return "";
-}
 
 bool label_of(double value, std::int32_t& label) {
   if (std::isnan(value) || value == -1) return label = -1, true;

@@ -23,16 +23,13 @@ struct RawFeatures {
 /// Whether the reverse of every edge is added. kAuto, which is yes for every importer, leaves no trace in the store.
 enum class Symmetric { kAuto, kYes, kNo };
 
-/// As a store's source options record it: "", "--symmetric yes" or "--symmetric no".
-const char* option_text(Symmetric choice);
-
 /// Everything ids refer to is already numbered 0 .. num_nodes - 1 and checked by the importer, which alone can name
 /// the file and line of a bad record.
 struct RawGraph {
   std::string name{};
   std::string source_kind{};  ///< "wordnet" | "ogb" | "edges" | "synthetic"
   std::string source_path{};
-  std::string source_options{};
+  std::string source_options{};  ///< what the program was asked for, as it describes that
   std::uint64_t num_nodes = 0;
   std::vector<NodeId> sources{};  ///< [M] edge m: sources[m] -> destinations[m]; stored as source in row destination
   std::vector<NodeId> destinations{};
@@ -50,7 +47,7 @@ struct RawGraph {
   LabelTable label_table() const { return {{task, task == Task::kMultiLabel ? num_classes : 1}, labels, multi_labels}; }
 };
 
-/// The label that a number of a foreign file stands for: NaN and -1 are -1, unlabelled; false for fractions, other
+/// The label that a number of a foreign file means: NaN and -1 are -1, unlabelled; false for fractions, other
 /// negative numbers and those from kMaxClasses on. Every importer of foreign labels asks here.
 bool label_of(double value, std::int32_t& label);
 

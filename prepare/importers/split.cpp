@@ -50,10 +50,13 @@ std::vector<NodeId> permutation_by_key(std::size_t count, std::uint64_t seed, st
   return rank_of;
 }
 
+bool are_fractions(std::span<const double, 3> parts) {
+  return std::ranges::min(parts) >= 0 && parts[0] + parts[1] + parts[2] <= 1 + 1e-9;
+}
+
 Split split(std::size_t num_nodes, std::array<double, 3> fractions, std::uint64_t seed) {
   const double sum = fractions[0] + fractions[1] + fractions[2];
-  if (!(std::ranges::min(fractions) >= 0 && sum <= 1 + 1e-9))
-    fail(ErrorKind::kUsage, "--split: three fractions, none negative, with a sum of at most 1");
+  require(are_fractions(fractions), "a split has fractions");
   const std::vector<NodeId> items = items_by_key(num_nodes, seed, kSplitTag);
   const auto at = [&](std::size_t position) {
     return items.begin() + static_cast<std::ptrdiff_t>(std::min(position, num_nodes));

@@ -26,11 +26,14 @@ struct Split {
   std::vector<NodeId> train{}, valid{}, test{};
 };
 
+/// None is negative or not a number, and their sum is at most 1.
+bool are_fractions(std::span<const double, 3> parts);
+
 /// Train = the first floor(fractions[0] * V) of items_by_key(V, seed, kSplitTag), valid the next
 /// floor(fractions[1] * V), test the rest; the rest is cut at floor(fractions[2] * V) when the fractions leave a part.
 /// An importer that renumbers nodes splits its own numbering and passes the ids through its permutation.
 ///
-/// @throws Error{kUsage} for a negative fraction or a sum above 1.
+/// @param fractions  are_fractions()
 Split split(std::size_t num_nodes, std::array<double, 3> fractions, std::uint64_t seed);
 
 }  // namespace salient

@@ -46,7 +46,7 @@ constexpr std::array<const char*, kNumWordnetLexFiles> kLexNames = {
     "verb.perception",  "verb.possession",    "verb.social",
     "verb.stative",     "verb.weather",       "adj.ppl"};
 
-/// A pointer whose target is not looked up yet: it may stand in a file that is read later.
+/// A pointer whose target is not looked up yet: it may be in a file that is read later.
 struct OpenPointer {
   std::uint32_t source = 0;  ///< synset, in file order
   std::uint32_t offset = 0;
@@ -82,7 +82,7 @@ void read_file(const WordnetOptions& options, std::size_t file, Synsets& synsets
     if (synset.offset != offset) refuse("synset_offset is not the line's place in the file");
     const auto number = static_cast<std::uint32_t>(synsets.labels.size());
     for (const WordnetPointer& pointer : synset.pointers)
-      if (!pointer.is_lexical() || options.pointers == "all")
+      if (!pointer.is_lexical() || options.pointers == WordnetPointers::kAll)
         synsets.pointers.push_back({number, pointer.offset, pointer.part,
                                     static_cast<std::uint8_t>(pointer.target_word), reader.line_number()});
     synsets.offsets[file].push_back(synset.offset);
@@ -153,20 +153,18 @@ std::vector<NodeId> renumbered(const std::vector<NodeId>& synsets, const std::ve
 }  // namespace
 
 RawGraph import_wordnet(const WordnetOptions& options) {
-  if (options.pointers != "semantic" && options.pointers != "all")
-    fail(ErrorKind::kUsage, "--pointers: semantic or all, not " + in_quotes(options.pointers));
   for (const DataFile& file : kFiles)
     if (const auto path = options.source / file.name; !std::filesystem::exists(path))
-      fail(ErrorKind::kNoInput, path.string() +
-                                    " is missing; apt-get install --no-install-recommends wordnet-base "
-                                    "brings it, or name its folder with --source");
+      fail(ErrorKind::kNoInput,
+           path.string() + " is missing; apt-get install --no-install-recommends wordnet-base brings it",
+           Topic::kSourceFolder);
   Synsets synsets;
   for (std::size_t file = 0; file < kFiles.size(); ++file) read_file(options, file, synsets);
 
   RawGraph graph{.name = "wordnet",
                  .source_kind = "wordnet",
                  .source_path = options.source.string(),
-                 .source_options = options.pointers == "semantic" ? "" : "--pointers " + options.pointers,
+                 .source_options = options.source_options,
                  .num_nodes = synsets.labels.size(),
                  .num_classes = kNumWordnetLexFiles,
                  .rng_seed = options.rng_seed};

@@ -9,11 +9,17 @@
 
 namespace salient {
 
+enum class WordnetPointers {
+  kSemantic,
+  kAll,  ///< the lexical ones too
+};
+
 struct WordnetOptions {
   std::filesystem::path source = "/usr/share/wordnet";
-  std::string pointers = "semantic";  ///< semantic | all (the lexical ones too)
-  std::uint32_t rng_seed = 0;         ///< of node order and split
+  WordnetPointers pointers = WordnetPointers::kSemantic;
+  std::uint32_t rng_seed = 0;  ///< of node order and split
   FeatureType feature_type = FeatureType::kF16;
+  std::string source_options{};  ///< for the store's records
 };
 
 /// Reads data.noun, data.verb, data.adj and data.adv: a node per synset, an edge per pointer, the lexicographer file as
@@ -21,8 +27,9 @@ struct WordnetOptions {
 /// label; original_ids gives the place in that order.
 ///
 /// @throws Error{kNoInput} when the files are missing, with the command that brings them; Error{kBadData} for any line
-///         that breaks a rule of the format, naming file and line; Error{kUsage} for `pointers`.
-/// Determinism: a function of files and options.       Oracle: the measured figures of tests/prepare/importers/real_wordnet_test.cpp.
+///         that breaks a rule of the format, naming file and line.
+/// Determinism: a function of files and options.
+/// Oracle:      the measured figures of tests/prepare/importers/real_wordnet_test.cpp.
 RawGraph import_wordnet(const WordnetOptions& options);
 
 }  // namespace salient

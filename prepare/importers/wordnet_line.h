@@ -28,7 +28,7 @@ inline constexpr int kNumWordnetLexFiles = 45;
 
 /// Splits one synset line into its fields; refills `synset`, whose views point into `line`.
 ///
-/// @param part  of the file that the line stands in: 'n', 'v', 'a' or 'r'
+/// @param part  of the file that the line is in: 'n', 'v', 'a' or 'r'
 /// @return      nullptr when the line is sound, else the rule that it breaks; `synset` is then unspecified.
 /// Format:      synset_offset lex_filenum ss_type w_cnt (word lex_id)* p_cnt (symbol offset pos source/target)*
 ///              [frames] | gloss                                     man page wndb.5WN; counts of words are hexadecimal

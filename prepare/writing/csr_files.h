@@ -17,8 +17,8 @@ class CsrFiles {
   /// @throws Error{kIo}, here and below
   CsrFiles(const std::filesystem::path& folder, std::uint64_t num_nodes);
 
-  /// The next slice: row i of `rows` is node first_row + i. Nodes that were left out have no entries; the last node of a
-  /// slice may go on in the next.
+  /// The next slice: row i of `rows` is node first_row + i. Nodes that were left out have no entries; the last node of
+  /// a slice may go on in the next.
   void append(NodeId first_row, const CsrArrays& rows);
 
   /// Nodes behind the last slice have no entries.

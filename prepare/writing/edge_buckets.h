@@ -1,8 +1,9 @@
 // prepare/writing/edge_buckets.h - adjacency entries sorted on disk: more of them than memory holds.
 //
-// An entry is a key, row * 2^32 + column, so that sorted keys are a graph. Keys are spread over files by range; each file
-// is then sorted in memory. A range that holds too many keys is spread over files again: rows, then single rows, then
-// parts of a row, so that no distribution of degrees breaks the memory limit.
+// An entry is a key, row * 2^32 + column, so that sorted keys are a graph. Keys are spread over files by range; each
+// file is then sorted in memory. A range that holds too many keys is spread over files again: rows, then single rows,
+// then parts of a row, so that no distribution of degrees breaks the memory limit.
+// By hand: libraries for sorting on disk (stxxl) are not maintained, and keep the repeats.
 #pragma once
 
 #include <cstdint>
@@ -70,8 +71,8 @@ class EdgeBuckets {
 /// A slice of a graph: row i of `rows` is node `first_row` + i.
 using UseRows = std::function<void(NodeId first_row, const CsrArrays& rows)>;
 
-/// Hands the bucket's entries to `use` in ascending order without repeats, and deletes its file. A row that does not fit
-/// into memory comes in several slices, of which each repeats it as its only row.
+/// Hands the bucket's entries to `use` in ascending order without repeats, and deletes its file. A row that does not
+/// fit into memory comes in several slices, of which each repeats it as its only row.
 ///
 /// @param memory_bytes  the most to use, at least kMinSortBytes
 /// @param progress      of the caller; advances by bucket.count in all, or more when a bucket was split

@@ -26,18 +26,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Thrown on one thread because another one failed; that one's error is reported.
-struct OtherFailed {};
+/// Thrown on one thread because the other one failed, whose error is reported.
+struct PeerFailed {};
 
-/// The common progress of two threads, and the way each of them learns that it should stop.
-struct Pace {
-  Progress progress;
+/// The progress of two threads. add() ends the one when the other has failed, or the user interrupts.
+struct SharedProgress {
+  Progress bar;
   std::atomic<bool> has_failed{false};
 
   void add(std::uint64_t items) {
-    if (has_failed) throw OtherFailed();
+    if (has_failed) throw PeerFailed();
     stop_if_interrupted();
-    progress.add(items);
+    bar.add(items);
   }
 };
 
@@ -51,7 +51,8 @@ void check_disk(const fs::path& folder, const fs::path& out, std::uint64_t neede
 }
 
 /// One stream front to back: floats in, stored rows out.
-FileDigest write_features(NpzArray& array, FeatureType type, int dim, const fs::path& folder, Pace& pace) {
+FileDigest write_features(NpzArray& array, FeatureType type, int dim, const fs::path& folder,
+                          SharedProgress& progress) {
   constexpr std::size_t kBlock = std::size_t{128} << 10;
   std::vector<float> values(kBlock);
   std::vector<std::byte> stored(kBlock * size_of(type));
@@ -62,14 +63,14 @@ FileDigest write_features(NpzArray& array, FeatureType type, int dim, const fs::
     convert_features(std::span(values).first(count), type, dim, position, array.name(), stored.data());
     writer.write(std::span(stored).first(count * size_of(type)));
     position += count;
-    pace.add(count);
+    progress.add(count);
   }
   return writer.close();
 }
 
 /// Spreads all entries over files, then sorts file by file.
 void write_edges(const ZipArchive& archive, const RawGraph& graph, const StreamPlan& plan, StoreWriter& store,
-                 CsrFiles& csr, Pace& pace) {
+                 CsrFiles& csr, SharedProgress& progress) {
   const fs::path scratch = store.folder() / "scratch";
   if (std::error_code error; !fs::create_directory(scratch, error))
     fail(ErrorKind::kIo, scratch.string() + ": cannot create this folder: " + error.message());
@@ -78,7 +79,7 @@ void write_edges(const ZipArchive& archive, const RawGraph& graph, const StreamP
     const NodeId last_node = static_cast<NodeId>(graph.num_nodes - 1);
     EdgeBuckets open(scratch / "edges-", 0, entry_key(last_node, 0xFFFFFFFF), plan.num_buckets, plan.buffer_keys);
     for_each_edge_block(
-        archive, graph.num_nodes, [&](std::uint64_t items) { pace.add(items); },
+        archive, graph.num_nodes, [&](std::uint64_t items) { progress.add(items); },
         [&](std::span<const NodeId> sources, std::span<const NodeId> destinations) {
           for (std::size_t m = 0; m < sources.size(); ++m) {
             open.add(entry_key(destinations[m], sources[m]));
@@ -88,9 +89,9 @@ void write_edges(const ZipArchive& archive, const RawGraph& graph, const StreamP
     buckets = open.close();
   }
   for (const EdgeBucket& bucket : buckets)
-    sort_bucket(bucket, plan.sort_bytes, pace.progress, [&](NodeId first_row, const CsrArrays& rows) {
+    sort_bucket(bucket, plan.sort_bytes, progress.bar, [&](NodeId first_row, const CsrArrays& rows) {
       csr.append(first_row, rows);
-      pace.add(0);
+      progress.add(0);
     });
   csr.close(store);
   fs::remove_all(scratch);
@@ -108,23 +109,23 @@ void write_node_data(RawGraph& graph, const OgbLayout& layout, StoreWriter& stor
 void write_tables(const ZipArchive& archive, const OgbSize& size, const RawGraph& graph, const StreamPlan& plan,
                   StoreWriter& store, CsrFiles& csr) {
   const std::uint64_t num_keys = size.num_edges * (graph.symmetrise ? 2 : 1);
-  Pace pace{
+  SharedProgress progress{
       Progress("importing", graph.num_nodes * size.feature_dim + num_edge_items(size.num_edges) + num_keys, "numbers")};
   NpzArray features(archive, "node_feat");
   std::future<void> feature_thread = std::async(std::launch::async, [&] {
     try {
       store.add_file(features_array(graph.features.type).file,
-                     write_features(features, graph.features.type, graph.features.dim, store.folder(), pace));
+                     write_features(features, graph.features.type, graph.features.dim, store.folder(), progress));
     } catch (...) {
-      pace.has_failed = true;
+      progress.has_failed = true;
       throw;
     }
   });
   try {
-    write_edges(archive, graph, plan, store, csr, pace);
-  } catch (const OtherFailed&) {  // get() below has the reason
+    write_edges(archive, graph, plan, store, csr, progress);
+  } catch (const PeerFailed&) {  // get() below has the reason
   } catch (...) {
-    pace.has_failed = true;  // the future's destructor waits for the thread
+    progress.has_failed = true;  // the future's destructor waits for the thread
     throw;
   }
   feature_thread.get();

@@ -16,8 +16,8 @@ bool can_stream_ogb(const OgbOptions& options);
 /// threads the edges are spread over files in the staged folder, by row, and then sorted file by file.
 ///
 /// @param memory_bytes  the most resident memory that the process may use
-/// @throws as import_ogb() and write_store(); Error{kHostMemory} at once when memory_bytes is too little, Error{kIo} when
-///         the disk is too small; Interrupted. Nothing is left behind.
+/// @throws as import_ogb() and write_store(); Error{kHostMemory} at once when memory_bytes is too little, Error{kIo}
+///         when the disk is too small; Interrupted. Nothing is left behind.
 /// Determinism:  equal files give equal bytes, for any number of threads and any memory_bytes.
 /// Cost:         inflating the features takes longest, on one thread; see docs/DATASETS.md.
 /// Oracle:       write_store(import_ogb(options)).

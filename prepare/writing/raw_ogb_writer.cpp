@@ -1,4 +1,4 @@
-// prepare/writing/raw_ogb_writer.cpp - see raw_ogb_writer.h. Every array is made block by block, and again when it is needed again.
+// prepare/writing/raw_ogb_writer.cpp - see raw_ogb_writer.h. Arrays are made block by block, again for each use.
 #include "prepare/writing/raw_ogb_writer.h"
 
 #include <oneapi/tbb/blocked_range.h>
@@ -111,8 +111,8 @@ class RawOgbWriter {
     stop_if_interrupted();
     const CsrArrays rows = graph.rows(first, end, progress);
     for (std::uint64_t v = first; v < end; ++v)
-      for (EdgeOffset e = rows.indptr[v - first]; e < rows.indptr[v - first + 1]; ++e)
-        if (const NodeId u = rows.indices[static_cast<std::size_t>(e)]; u > v) use(static_cast<NodeId>(v), u);
+      for (const NodeId u : rows.view().row(v - first))
+        if (u > v) use(static_cast<NodeId>(v), u);
   }
 
   std::uint64_t count_edges(const SyntheticGraph& graph, Progress& progress) const {

@@ -24,8 +24,8 @@ CsrArrays scatter_rows(std::size_t num_rows, UnsetHugeVector<NodeId>& filled, Fo
   };
   for_each([&](NodeId row, NodeId) { (void)advance(row); });
 
-  EdgeOffset total =
-      0;  // cursor[v] becomes the start of row v; the scatter moves it to the end, which is indptr[v + 1]
+  // cursor[v] becomes the start of row v; the scatter moves it to the end, which is indptr[v + 1]
+  EdgeOffset total = 0;
   filled.resize(num_rows);
   for (std::size_t v = 0; v < num_rows; ++v) {
     const EdgeOffset count = cursor[v];

@@ -7,15 +7,14 @@ namespace salient {
 
 Dataset dataset_of(const RawGraph& graph) {
   Dataset dataset;
-  dataset.name = graph.name;
-  dataset.source_kind = graph.source_kind;
-  dataset.task = graph.task;
-  dataset.num_classes = graph.num_classes;
-  dataset.feature_dim = graph.features.dim;
-  dataset.feature_type = graph.features.type;
-  dataset.is_symmetric = graph.symmetrise;
-  dataset.features = {graph.features.rows.data(), graph.num_nodes,
-                      static_cast<std::size_t>(graph.features.dim) * size_of(graph.features.type)};
+  dataset.facts() = {.name = graph.name,
+                     .source_kind = graph.source_kind,
+                     .task = graph.task,
+                     .num_classes = graph.num_classes,
+                     .feature_dim = graph.features.dim,
+                     .feature_type = graph.features.type,
+                     .is_symmetric = graph.symmetrise};
+  dataset.features = {graph.features.rows.data(), graph.num_nodes, dataset.feature_row_bytes()};
   dataset.labels = graph.labels;
   dataset.multi_labels = graph.multi_labels;
   dataset.train = graph.train;
@@ -37,17 +36,11 @@ StoreOrigin origin_of(const RawGraph& graph) {
 
 StoreManifest manifest_of(const Dataset& dataset, const StoreOrigin& origin, StoreSize size) {
   StoreManifest manifest;
-  manifest.name = dataset.name;
+  manifest.facts() = dataset.facts();
   manifest.num_nodes = size.num_nodes;
   manifest.num_edges = size.num_entries;
-  manifest.task = dataset.task;
-  manifest.num_classes = dataset.num_classes;
-  manifest.feature_dim = dataset.feature_dim;
-  manifest.feature_type = dataset.feature_type;
-  manifest.is_symmetric = dataset.is_symmetric;
   manifest.self_loops = origin.self_loops;
   manifest.rng_seed = origin.rng_seed;
-  manifest.source_kind = dataset.source_kind;
   manifest.source_path = origin.source_path;
   manifest.source_options = origin.source_options;
   return manifest;

@@ -24,8 +24,10 @@ StreamPlan plan_stream(const StreamSize& size, std::uint64_t memory_bytes, const
   const std::uint64_t node_bytes = size.label_bytes + 1;  // labels and split at the beginning, degrees at the end
   const std::uint64_t least = fixed + std::max(node_bytes * size.num_nodes, kLeastToSort);
   if (memory_bytes < least)
-    fail(ErrorKind::kHostMemory, what + ": needs at least " + gigabytes_needed(least) +
-                                     " of memory, --memory-gb allows " + gigabytes(memory_bytes));
+    fail(ErrorKind::kHostMemory,
+         what + ": needs at least " + gigabytes_needed(least) + " of memory, " + gigabytes(memory_bytes) +
+             " are allowed",
+         Topic::kPrepareMemory);
   StreamPlan plan;
   plan.sort_bytes = static_cast<std::size_t>(memory_bytes - fixed);
   const std::uint64_t all = sort_bytes(size.num_keys, size.num_nodes);

@@ -1,4 +1,4 @@
-// prepare/writing/write_store.h - a graph as read, or a generated data set, becomes a store on disk: complete, or not there.
+// prepare/writing/write_store.h - a graph as read, or a generated one, becomes a store on disk: complete, or not there.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +27,15 @@ struct WriteReport {
 };
 
 /// @throws Error{kUsage} when `out` exists and may not be replaced: for programs to call before hours of reading.
-/// @param marker  the file that tells that what exists may be replaced; "" = that of a store
+/// @param marker  the file by which an existing folder is known as replaceable; "" = that of a store
 void check_can_write(const WriteStoreOptions& options, const std::filesystem::path& marker = {});
 
 /// Builds the CSR (symmetrise, sort, deduplicate; self loops stay and are counted), writes every file into a sibling
 /// folder, fsyncs, renames.
 ///
 /// Takes the graph by value so that its edge list can be freed early.
-/// @throws Error{kUsage} when `out` exists without `force`; Error{kIo} (disk full); Error{kBadData} if the graph breaks a
-///         rule that open_dataset() checks.
+/// @throws Error{kUsage} when `out` exists without `force`; Error{kIo} (disk full); Error{kBadData} if the graph breaks
+///         a rule that open_dataset() checks.
 /// Determinism: equal input gives equal bytes, for any number of threads.
 WriteReport write_store(RawGraph graph, const WriteStoreOptions& options);
 

@@ -74,7 +74,12 @@ TEST_F(PrepareProgram, HelpsAndSuggests) {
     expect_refused(command + std::string(" --out D --symmetric maybe"), 2,
                    "--symmetric: auto or yes or no, not 'maybe'");
   expect_refused("describe", 2, "expected a folder");
-  expect_refused("describe nothing", 66, "nothing is missing");
+  expect_refused("describe nothing", 66, "nothing is missing; make it with salient-prepare");
+  expect_refused("verify wordnet", 66, "wordnet-base && salient-prepare wordnet --out wordnet");
+  expect_refused("synthetic --nodes 9 --classes 10 --mean-degree 0 --out D", 2,
+                 "--mean-degree: 1 to 1000000; --classes: ");
+  expect_refused("edges --edges x --split 0.6,0.4 --out D", 2, "--split: three fractions");
+  expect_refused("edges --out D", 2, "--edges: is needed");
   EXPECT_FALSE(fs::exists(scratch_ / "D"));
 }
 
@@ -125,9 +130,10 @@ TEST_F(PrepareProgram, RawFilesInOgbsLayoutGiveTheSameGraphInBoundedMemory) {
   ASSERT_EQ(raw.exit_code, 0) << raw.error;
   ASSERT_EQ(run(twin + "--out direct").exit_code, 0);
   // In memory it would take 54 MB besides the program: features 28, edges as read 12, sorted 14.
-  const Outcome made = run("ogb --raw raw --out found --threads 2 --memory-gb 0.06");
+  const Outcome made = run("ogb --raw raw --symmetric yes --out found --threads 2 --memory-gb 0.06");
   ASSERT_EQ(made.exit_code, 0) << made.error;
   EXPECT_NE(made.out.find("(synthetic)"), std::string::npos) << made.out;
+  EXPECT_NE(read_bytes(scratch_ / "found/dataset.json").find("\"options\": \"--symmetric yes\""), std::string::npos);
   double peak = 0, limit = 0;
   const std::size_t at = made.out.find("peak memory ");
   ASSERT_NE(at, std::string::npos) << made.out;
@@ -140,7 +146,7 @@ TEST_F(PrepareProgram, RawFilesInOgbsLayoutGiveTheSameGraphInBoundedMemory) {
     EXPECT_TRUE(read_bytes(scratch_ / ("direct" + file)) == read_bytes(scratch_ / ("found" + file))) << name;
   }
   EXPECT_EQ(run("verify found").exit_code, 0);
-  expect_refused("ogb --raw raw --out D --memory-gb 0.04", 71, "of memory, --memory-gb allows 0.04 GB");
+  expect_refused("ogb --raw raw --out D --memory-gb 0.04", 71, "of memory, 0.04 GB are allowed; raise --memory-gb");
   expect_refused(twin + "--raw-ogb --out D --memory-gb 0.04", 71, "--memory-gb allows 0.04 GB");
   expect_refused(twin + "--raw-ogb --out raw", 2, "raw exists; --force");
   expect_refused(twin + "--raw-ogb --out direct --force", 2, "direct holds no raw/data.npz");
@@ -176,7 +182,9 @@ TEST_F(PrepareProgram, RefusedInputLeavesNothing) {
   expect_refused("edges --edges bad.txt --out D", 65, "bad.txt: line 2");
   expect_refused("edges --edges none.txt --out D", 66, "none.txt");
   expect_refused("ogb --raw none --out D", 66, "none");
-  expect_refused("wordnet --source none --out D", 66, "none");
+  expect_refused("wordnet --source none --out D", 66, "brings it; name another folder with --raw or --source");
+  write_bytes(scratch_ / "wide.txt", "0 1 2\n");
+  expect_refused("edges --edges wide.txt --out D", 65, "an edge has two: '0 1 2'; choose them with --columns I,J");
   std::size_t folders = 0;
   for (const auto& entry : fs::directory_iterator(scratch_.path())) folders += entry.is_directory();
   EXPECT_EQ(folders, 0u);

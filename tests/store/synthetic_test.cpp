@@ -106,8 +106,7 @@ TEST(Synthetic, ShapeIsThatOfTheOriginal) {
   EXPECT_LT(summary.median_degree, 16u);
   EXPECT_GT(summary.max_degree, 5000u) << "a heavy tail";
   std::uint64_t few = 0;
-  for (std::size_t v = 0; v < dataset.num_nodes(); ++v)
-    few += dataset.graph.indptr[v + 1] - dataset.graph.indptr[v] <= 5;
+  for (std::size_t v = 0; v < dataset.num_nodes(); ++v) few += dataset.graph.degree(v) <= 5;
   EXPECT_NEAR(static_cast<double>(few) / static_cast<double>(dataset.num_nodes()), 0.27, 0.04);
   EXPECT_EQ(summary.unlabelled_nodes, dataset.num_nodes() - 2414 - 250 - 428) << "as in the original";
 }
@@ -144,11 +143,9 @@ std::vector<float> averaged_with_neighbours(const Dataset& dataset, const std::v
   const auto dim = static_cast<std::size_t>(dataset.feature_dim);
   std::vector<float> averaged = features;
   for (std::size_t v = 0; v < dataset.num_nodes(); ++v) {
-    const EdgeOffset begin = dataset.graph.indptr[v], end = dataset.graph.indptr[v + 1];
-    for (EdgeOffset e = begin; e < end; ++e)
-      for (std::size_t j = 0; j < dim; ++j)
-        averaged[v * dim + j] += features[dataset.graph.indices[static_cast<std::size_t>(e)] * dim + j];
-    for (std::size_t j = 0; j < dim; ++j) averaged[v * dim + j] /= static_cast<float>(end - begin + 1);
+    for (const NodeId u : dataset.graph.row(v))
+      for (std::size_t j = 0; j < dim; ++j) averaged[v * dim + j] += features[u * dim + j];
+    for (std::size_t j = 0; j < dim; ++j) averaged[v * dim + j] /= static_cast<float>(dataset.graph.degree(v) + 1);
   }
   return averaged;
 }

@@ -107,6 +107,22 @@ TEST(EdgesImporter, ReadsArraysInBothLayouts) {
   EXPECT_COMPLAINT(edges_of("<i4", "(2, 1)", std::vector<std::int32_t>{0, -1}), 65, "entry 1 is -1");
 }
 
+TEST(EdgesOptions, EveryBrokenRuleIsAFactAboutAField) {
+  const auto fields_of = [](const EdgesOptions& options) {
+    std::string fields;
+    for (const FieldProblem& problem : problems(options)) fields += problem.field + " ";
+    return fields;
+  };
+  EXPECT_EQ(fields_of({.edges = "e"}), "");
+  EXPECT_EQ(fields_of({}), "edges ");
+  EXPECT_EQ(fields_of({.edges = "e", .labels = "l", .split = {0.6, 0.2, 0.2}}), "");
+  EXPECT_EQ(fields_of({.edges = "e", .split = {0.6, 0.4}}), "split split ") << "no three, no labels";
+  EXPECT_EQ(fields_of({.edges = "e", .labels = "l", .split = {0.9, 0.2, 0}}), "split ");
+  EXPECT_EQ(fields_of({.edges = "e", .columns = {2, 0}}), "");
+  for (const std::vector<int>& columns : {std::vector<int>{0}, {1, 1}, {0, -1}, {0, 1, 2}})
+    EXPECT_EQ(fields_of({.edges = "e", .columns = columns}), "columns ");
+}
+
 class EdgesWithNodeFiles : public ::testing::Test {
  protected:
   EdgesWithNodeFiles() {
@@ -156,7 +172,9 @@ TEST_F(EdgesWithNodeFiles, SplitsAreIdsOrMasksOrFractions) {
   EXPECT_COMPLAINT(import_edges(options_), 65, "a mask of 4 for 5 nodes");
   options_ = good;
   options_.split = {0.6, 0.2, 0.2};
-  EXPECT_COMPLAINT(import_edges(options_), 2, "not both");
+  ASSERT_EQ(problems(options_).size(), 1u);
+  EXPECT_EQ(problems(options_)[0].rule, "instead of files for train, valid and test, not beside them");
+  EXPECT_COMPLAINT(import_edges(options_), 70, "options name a graph");
   options_.train.clear();
   options_.test.clear();
   const RawGraph graph = import_edges(options_);

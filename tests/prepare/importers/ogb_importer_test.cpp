@@ -293,7 +293,7 @@ TEST_F(OgbImporterTest, BrokenArrays) {
 
 TEST_F(OgbImporterTest, MissingFilesAreListedInOneLine) {
   const auto expect = [&](const std::string& message) { EXPECT_COMPLAINT(import(), ErrorKind::kNoInput, message); };
-  expect("tiny: holds no folder raw/; --raw wants the folder that OGB's zip unpacks to");
+  expect("tiny: holds no folder raw/, as the folder that OGB's zip unpacks to does");
   put_csv();
   std::filesystem::remove(root_ / "raw/edge.csv.gz");
   std::filesystem::remove(root_ / "split/time/test.csv.gz");

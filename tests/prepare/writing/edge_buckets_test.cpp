@@ -149,7 +149,7 @@ TEST(CsrFiles, SlicesMayLeaveRowsOutAndContinueOne) {
 TEST(StreamPlan, RefusesTooLittleMemoryAndSaysWhatIsNeeded) {
   const StreamSize papers{.num_nodes = 111'059'956, .num_keys = 3'231'371'744, .row_bytes = 256, .num_threads = 16};
   EXPECT_COMPLAINT(plan_stream(papers, 500'000'000, "papers"), ErrorKind::kHostMemory,
-                   "papers: needs at least 0.62 GB of memory, --memory-gb allows 0.50 GB");
+                   "papers: needs at least 0.62 GB of memory, 0.50 GB are allowed");
   for (const std::uint64_t gb : {1U, 2U, 8U, 64U}) {
     const StreamPlan plan = plan_stream(papers, gb * 1'000'000'000, "papers");
     EXPECT_LT(plan.sort_bytes, gb * 1'000'000'000);

@@ -156,7 +156,7 @@ TEST_F(OgbStream, ErrorsOfEitherThreadAreOneLineAndLeaveNothing) {
 TEST_F(OgbStream, TooLittleMemoryIsRefusedAtOnce) {
   put();
   EXPECT_COMPLAINT(stream_ogb({.raw = root_}, {.out = scratch_ / "out"}, 20'000'000), ErrorKind::kHostMemory,
-                   "of memory, --memory-gb allows 0.02 GB");
+                   "of memory, 0.02 GB are allowed");
   EXPECT_FALSE(fs::exists(scratch_ / "out"));
 }
 

@@ -1,5 +1,5 @@
-// store/known_datasets.cpp - see known_datasets.h.
-#include "store/known_datasets.h"
+// apps/missing_dataset.cpp - see missing_dataset.h.
+#include "apps/missing_dataset.h"
 
 #include <array>
 #include <string_view>

@@ -1,0 +1,41 @@
+// store/dataset_facts.h - what is known of a data set beside its arrays and their sizes.
+#pragma once
+
+#include <string>
+
+#include "store/label_table.h"
+#include "store/row_table.h"
+
+namespace salient {
+
+/// The same facts in an opened Dataset, in a store's dataset.json and in what processes of a host send each other.
+struct DatasetFacts {
+  std::string name{};
+  std::string source_kind{};  ///< "wordnet", "ogb", ...; "synthetic" for generated data, and every report says so
+  Task task = Task::kMultiClass;
+  int num_classes = 0;  ///< of kMultiLabel: labels
+  int feature_dim = 0;
+  FeatureType feature_type = FeatureType::kF16;
+  bool is_symmetric = false;
+  bool operator==(const DatasetFacts&) const = default;
+
+  DatasetFacts& facts() { return *this; }  ///< for structs that have these among their own fields
+  const DatasetFacts& facts() const { return *this; }
+
+  LabelType label_type() const { return {task, task == Task::kMultiLabel ? num_classes : 1}; }
+  std::size_t feature_row_bytes() const { return static_cast<std::size_t>(feature_dim) * size_of(feature_type); }
+};
+
+/// Calls visit(name, field) for every fact: one list for all that write or read them.
+template <class Facts, class Visit>
+void visit_facts(Facts& facts, Visit visit) {
+  visit("name", facts.name);
+  visit("source_kind", facts.source_kind);
+  visit("task", facts.task);
+  visit("num_classes", facts.num_classes);
+  visit("feature_dim", facts.feature_dim);
+  visit("feature_type", facts.feature_type);
+  visit("is_symmetric", facts.is_symmetric);
+}
+
+}  // namespace salient

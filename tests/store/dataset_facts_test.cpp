@@ -1,0 +1,61 @@
+// tests/store/dataset_facts_test.cpp - every fact survives a way to another process and one to dataset.json.
+#include "store/dataset_facts.h"
+
+#include <gtest/gtest.h>
+
+#include "store/dataset_sharing.h"
+#include "store/store_manifest.h"
+
+namespace salient {
+namespace {
+
+/// No fact has its default.
+DatasetFacts unusual_facts() {
+  return {.name = "mine",
+          .source_kind = "edges",
+          .task = Task::kMultiLabel,
+          .num_classes = 7,
+          .feature_dim = 3,
+          .feature_type = FeatureType::kF32,
+          .is_symmetric = true};
+}
+
+TEST(DatasetFacts, TheListHasEveryField) {
+  DatasetFacts copy;
+  std::size_t num_facts = 0;
+  const DatasetFacts original = unusual_facts();
+  visit_facts(copy, [&](const std::string& name, auto& fact) {
+    ++num_facts;
+    visit_facts(original, [&](const std::string& other, const auto& value) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(fact)>, std::decay_t<decltype(value)>>)
+        if (name == other) fact = value;
+    });
+  });
+  EXPECT_EQ(num_facts, 7u);
+  EXPECT_EQ(copy, original);
+}
+
+TEST(DatasetFacts, OtherProcessesGetThemAll) {
+  Dataset dataset;
+  dataset.facts() = unusual_facts();
+  EXPECT_EQ(map_described(describe_shared(dataset, SharedMemory())).facts(), unusual_facts());
+}
+
+TEST(DatasetFacts, TheManifestHasThemAll) {
+  StoreManifest manifest;
+  manifest.facts() = unusual_facts();
+  manifest.num_nodes = 2;
+  for (const char* name :
+       {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy", "features.npy"})
+    manifest.files[name] = {};
+  EXPECT_EQ(parse_manifest(manifest_text(manifest), "FILE"), manifest);
+}
+
+TEST(DatasetFacts, RowsOfFeaturesAndLabels) {
+  EXPECT_EQ(unusual_facts().feature_row_bytes(), 12u);
+  EXPECT_EQ(unusual_facts().label_type(), (LabelType{Task::kMultiLabel, 7}));
+  EXPECT_EQ(DatasetFacts{}.label_type(), LabelType{});
+}
+
+}  // namespace
+}  // namespace salient
