@@ -17,7 +17,7 @@ std::vector<std::string> seeds() {
   multi_label.task = Task::kMultiLabel;
   multi_label.num_classes = 112;
   return {manifest_text(manifest), manifest_text(multi_label),
-          R"({"format": "salient dataset", "files": {"a": [1, {"b": 2}]}})"};
+          R"({"format": "salient dataset", "files": {"a": [1, {"b": 2}]}})", "{\"a\":" + std::string(100, '[')};
 }
 
 }  // namespace salient::fuzz

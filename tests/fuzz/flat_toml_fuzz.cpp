@@ -1,4 +1,4 @@
-// tests/fuzz/flat_toml_fuzz.cpp - any bytes as a configuration: refused, or values that come back when they are written.
+// tests/fuzz/flat_toml_fuzz.cpp - any bytes as a configuration: refused, or values that can be written and read.
 #include "core/options/flat_toml.h"
 
 #include "core/error.h"

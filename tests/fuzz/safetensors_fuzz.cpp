@@ -14,7 +14,8 @@ std::vector<std::string> seeds() {
   return {file("{}", 0), file(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 2),
           file(R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
                R"("b":{"dtype":"I64","shape":[],"data_offsets":[4,12]}})",
-               12)};
+               12),
+          file(R"({"a":{"dtype":)" + std::string(100, '[') + std::string(100, ']') + "}}", 0)};
 }
 
 }  // namespace salient::fuzz

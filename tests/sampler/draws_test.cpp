@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "sampler/draw_lanes.h"
-
 namespace salient {
 namespace {
 
@@ -18,20 +16,6 @@ TEST(Draws, AreTheDocumentedWordsScaledToTheBound) {
   Draws draws(kKey, 2, 99);
   for (const std::uint32_t d : {0u, 1u, 2u, 3u, 4u, 9u, 2u, 5u})  // also out of order
     EXPECT_EQ(draws.below(d, 1000), (std::uint64_t{word(99, 2, d / 4, static_cast<int>(d % 4))} * 1000) >> 32);
-}
-
-TEST(DrawLanes, AreTheDrawsOfEightDestinations) {
-  const NodeId dst[DrawLanes::kLanes] = {0, 1, 99, 0xFFFFFFFE, 7, 7, 1u << 31, 12345};
-  DrawLanes lanes;
-  for (const std::uint32_t num_draws : {1u, 5u, 15u, 64u, 100u}) {
-    lanes.fill(kKey, 3, dst, num_draws);
-    for (std::size_t lane = 0; lane < DrawLanes::kLanes; ++lane)
-      for (std::uint32_t d = 0; d < num_draws; ++d)
-        for (const std::uint32_t bound : {1u, 2u, 29u, 100'000u, 3u << 30}) {  // the last: a quarter is rejected
-          Draws one_by_one(kKey, 3, dst[lane]), expected(kKey, 3, dst[lane]);
-          ASSERT_EQ(lanes.below(lane, d, bound, one_by_one), expected.below(d, bound)) << lane << ' ' << d;
-        }
-  }
 }
 
 TEST(Draws, AnyOfThemMayBeTheFirst) {

@@ -13,6 +13,7 @@
 #include "core/files/npy.h"
 #include "prepare/importers/raw_graph.h"
 #include "prepare/writing/write_store.h"
+#include "store/dataset.h"
 #include "tests/support/scratch.h"
 
 namespace salient::test {
@@ -95,5 +96,20 @@ class SmallStore {
  private:
   Scratch scratch_;
 };
+
+/// Opening `store` ends with `exit_code` and one line that has each of `parts` in it.
+inline void expect_refused(const SmallStore& store, int exit_code, const std::vector<std::string>& parts) {
+  const Complaint complaint = complaint_of([&] { open_dataset(store.path(), 1); });
+  EXPECT_EQ(complaint.exit_code, exit_code) << complaint.text;
+  for (const std::string& part : parts) EXPECT_TRUE(complaint.mentions(part)) << complaint.text << "\nlacks " << part;
+}
+
+/// The store opens, and verify refuses it with exit code 65.
+inline void expect_not_verified(const SmallStore& store, const std::vector<std::string>& parts) {
+  EXPECT_NO_THROW(open_dataset(store.path(), 1));
+  const Complaint complaint = complaint_of([&] { verify_dataset(store.path(), 1); });
+  EXPECT_EQ(complaint.exit_code, 65) << complaint.text;
+  for (const std::string& part : parts) EXPECT_TRUE(complaint.mentions(part)) << complaint.text << "\nlacks " << part;
+}
 
 }  // namespace salient::test

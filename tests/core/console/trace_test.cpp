@@ -1,4 +1,4 @@
-// tests/core/console/trace_test.cpp - a trace is valid JSON at every moment and says what it was told.
+// tests/core/console/trace_test.cpp - a trace is valid JSON at every moment and has every interval.
 #include "core/console/trace.h"
 
 #include <gtest/gtest.h>

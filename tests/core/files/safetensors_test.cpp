@@ -54,7 +54,7 @@ TEST(Safetensors, ReadsWhatItWrote) {
   EXPECT_EQ(file.view().find("conv"), nullptr);
 }
 
-// These bytes were written by Python: safetensors.numpy.save({"b": arange(3, i4), "a": ones((1, 2), f2)}, {"format": "pt"}).
+// Written by Python: safetensors.numpy.save({"b": arange(3, i4), "a": ones((1, 2), f2)}, {"format": "pt"}).
 TEST(Safetensors, WritesAndReadsTheBytesThatPythonWrites) {
   const std::string header = R"({"__metadata__":{"format":"pt"},"b":{"dtype":"I32","shape":[3],"data_offsets":[0,12]},)"
                              R"("a":{"dtype":"F16","shape":[1,2],"data_offsets":[12,16]}})";
@@ -103,6 +103,12 @@ TEST(Safetensors, RefusesAWrongHeader) {
   expect_refused("{" + tensor("a", "U8", "[2.0]", "[0,2]") + "}", 2, "shape is not a list");
   expect_refused("{" + tensor("a", "U8", "[2]", "[0,2,3]") + "}", 2, "must be [begin, end]");
   expect_refused("{" + tensor("a", "U8", "[2]", "[2,0]") + "}", 2, "must be [begin, end]");
+}
+
+TEST(Safetensors, RefusesHundredThousandBrackets) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  expect_refused(R"({"a":{"dtype":)" + deep + R"(,"shape":[],"data_offsets":[0,0]}})", 0, "more than 64 levels");
+  expect_refused(deep, 0, "more than 64 levels");
 }
 
 TEST(Safetensors, RefusesSizesThatDoNotFit) {

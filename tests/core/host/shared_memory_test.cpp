@@ -1,4 +1,4 @@
-// tests/core/host/shared_memory_test.cpp - arrays that another process maps: the same bytes, read-only, gone with the last one.
+// tests/core/host/shared_memory_test.cpp - arrays that another process maps: the same bytes, read-only, then gone.
 #include "core/host/shared_memory.h"
 
 #include <gtest/gtest.h>

@@ -5,51 +5,45 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
+#include <fstream>
 #include <string>
+
+#include "tests/support/scratch.h"
 
 namespace salient {
 namespace {
 
-std::string contents(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-std::filesystem::path empty_directory(const std::string& name) {
-  const std::filesystem::path directory = std::filesystem::path(::testing::TempDir()) / name;
-  std::filesystem::remove_all(directory);
-  std::filesystem::create_directories(directory);
-  return directory;
-}
+using test::read_bytes;
 
 TEST(Metrics, UnknownIsNullOrEmptyNeverZero) {
-  const auto directory = empty_directory("metrics-unknown");
+  const test::Scratch scratch;
+  const std::filesystem::path& directory = scratch.path();
   MetricsFiles(directory, 1).append({.epoch = 1, .step = 7, .loss = 0.5, .train_accuracy = NAN});
-  const std::string json = contents(directory / "metrics.jsonl");
+  const std::string json = read_bytes(directory / "metrics.jsonl");
   EXPECT_TRUE(json.starts_with(R"({"epoch":1,"step":7,"loss":0.5,"train_accuracy":null,)")) << json;
-  const std::string csv = contents(directory / "metrics.csv");
+  const std::string csv = read_bytes(directory / "metrics.csv");
   EXPECT_NE(csv.find("\n1,7,0.5,,,"), std::string::npos) << csv;
 }
 
 TEST(Metrics, FiguresPerHopAreAListInJsonAndOneColumnInCsv) {
-  const auto directory = empty_directory("metrics-hops");
+  const test::Scratch scratch;
+  const std::filesystem::path& directory = scratch.path();
   MetricsFiles(directory, 1).append({.epoch = 1, .hop_nodes = {{10, 90}}, .hop_edges = {{20, 200}}});
-  EXPECT_NE(contents(directory / "metrics.jsonl").find(R"("hop_nodes":[10,90],"hop_edges":[20,200]})"),
+  EXPECT_NE(read_bytes(directory / "metrics.jsonl").find(R"("hop_nodes":[10,90],"hop_edges":[20,200]})"),
             std::string::npos);
-  EXPECT_TRUE(contents(directory / "metrics.csv").ends_with(",10 90,20 200\n"));
+  EXPECT_TRUE(read_bytes(directory / "metrics.csv").ends_with(",10 90,20 200\n"));
 }
 
 TEST(Metrics, ResumeCutsRowsFromItsFirstEpochOn) {
-  const auto directory = empty_directory("metrics-resume");
+  const test::Scratch scratch;
+  const std::filesystem::path& directory = scratch.path();
   {
     MetricsFiles files(directory, 1);
     for (int epoch = 1; epoch <= 4; ++epoch) files.append({.epoch = epoch, .loss = 1.0});
   }
   std::ofstream(directory / "metrics.jsonl", std::ios::app) << "{\"epoch\": 5, \"lo";  // a torn last line
   MetricsFiles(directory, 3).append({.epoch = 3, .loss = 2.0});
-  const std::string json = contents(directory / "metrics.jsonl"), csv = contents(directory / "metrics.csv");
+  const std::string json = read_bytes(directory / "metrics.jsonl"), csv = read_bytes(directory / "metrics.csv");
   EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 3);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 4);
   EXPECT_NE(json.find("\"epoch\":3,\"step\":0,\"loss\":2.0"), std::string::npos);

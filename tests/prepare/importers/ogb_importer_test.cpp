@@ -316,15 +316,5 @@ TEST_F(OgbImporterTest, ClassNamesOfAnotherFormAreLeftOut) {
   }
 }
 
-TEST(OgbLayout, NamesOfFolders) {
-  for (const char* folder : {"ogbn_arxiv", "ogbn-arxiv", "arxiv", "ogbn_arxiv_pyg", "arxiv_pyg"})
-    EXPECT_EQ(ogb_name_of_folder(folder), "ogbn-arxiv") << folder;
-  for (const char* folder : {"papers100M-bin", "ogbn_papers100M", "papers100M-bin_pyg", "papers100M_pyg"})
-    EXPECT_EQ(ogb_name_of_folder(folder), "ogbn-papers100M") << folder;
-  EXPECT_EQ(ogb_name_of_folder("products"), "ogbn-products");
-  for (const char* folder : {"amazon-computers", "ogbn-arxiv-partial", "ogbn_mine", "arxiv2"})
-    EXPECT_EQ(ogb_name_of_folder(folder), folder);
-}
-
 }  // namespace
 }  // namespace salient

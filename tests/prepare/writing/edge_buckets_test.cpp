@@ -1,4 +1,4 @@
-// tests/prepare/writing/edge_buckets_test.cpp - sorting on disk gives what sorting in memory gives, for every shape of degrees.
+// tests/prepare/writing/edge_buckets_test.cpp - sorting on disk gives what sorting in memory gives, for any degrees.
 #include "prepare/writing/edge_buckets.h"
 
 #include <gtest/gtest.h>
@@ -9,11 +9,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/files/npy.h"
 #include "core/philox.h"
 #include "prepare/writing/csr_builder.h"
-#include "prepare/writing/csr_files.h"
-#include "prepare/writing/stream_plan.h"
 #include "tests/support/scratch.h"
 
 namespace salient {
@@ -115,50 +112,6 @@ TEST_F(EdgeBucketsTest, FewEdgesAmongManyNodesAndTheGreatestIds) {
 TEST_F(EdgeBucketsTest, AFileThatCannotBeMadeIsAnErrorThatNamesIt) {
   EdgeBuckets open("/dev/null/bucket-", 0, 100, 2, 1);
   EXPECT_COMPLAINT(open.add(1), ErrorKind::kIo, "/dev/null/bucket-0: cannot create");
-}
-
-CsrArrays slice(const std::vector<EdgeOffset>& indptr, const std::vector<NodeId>& indices) {
-  CsrArrays rows;
-  rows.indptr.assign(indptr.begin(), indptr.end());
-  rows.indices.assign(indices.begin(), indices.end());
-  return rows;
-}
-
-TEST(CsrFiles, SlicesMayLeaveRowsOutAndContinueOne) {
-  const test::Scratch scratch;
-  CsrArrays first = slice({0, 2, 3}, {1, 5, 0}), more = slice({0, 2}, {3, 4});
-  first.self_loops = 1;
-  more.duplicates = 7;
-  StoreWriter store({.out = scratch / "store"});
-  CsrFiles csr(store.folder(), 8);
-  csr.append(1, first);  // rows 1 and 2
-  csr.append(2, more);   // row 2 goes on
-  csr.append(3, slice({0}, {}));
-  csr.append(4, slice({0, 0, 1}, {2}));  // rows 4 and 5; 3, 6 and 7 are empty
-  csr.close(store);
-  EXPECT_EQ(csr.num_entries(), 6U);
-  EXPECT_EQ(csr.self_loops(), 1U);
-  EXPECT_EQ(csr.duplicates(), 7U);
-  const NpyFile indptr(store.folder() / "indptr.npy"), indices(store.folder() / "indices.npy");
-  EXPECT_EQ(indptr.header().shape, (std::vector<std::uint64_t>{9}));
-  EXPECT_TRUE(std::ranges::equal(indptr.items<EdgeOffset>(), std::vector<EdgeOffset>{0, 0, 2, 5, 5, 5, 6, 6, 6}));
-  EXPECT_EQ(indices.header().shape, (std::vector<std::uint64_t>{6}));
-  EXPECT_TRUE(std::ranges::equal(indices.items<NodeId>(), std::vector<NodeId>{1, 5, 0, 3, 4, 2}));
-}
-
-TEST(StreamPlan, RefusesTooLittleMemoryAndSaysWhatIsNeeded) {
-  const StreamSize papers{.num_nodes = 111'059'956, .num_keys = 3'231'371'744, .row_bytes = 256, .num_threads = 16};
-  EXPECT_COMPLAINT(plan_stream(papers, 500'000'000, "papers"), ErrorKind::kHostMemory,
-                   "papers: needs at least 0.62 GB of memory, 0.50 GB are allowed");
-  for (const std::uint64_t gb : {1U, 2U, 8U, 64U}) {
-    const StreamPlan plan = plan_stream(papers, gb * 1'000'000'000, "papers");
-    EXPECT_LT(plan.sort_bytes, gb * 1'000'000'000);
-    EXPECT_LE(plan.num_buckets * plan.buffer_keys * 8, plan.sort_bytes);
-    EXPECT_GE(plan.buffer_keys, 1024U);
-    EXPECT_GT(plan.disk_bytes, 55'000'000'000U);  // features 28.4 GB, keys 25.9, indptr and labels 1.3
-    EXPECT_LT(plan.disk_bytes, 69'000'000'000U);
-    EXPECT_LE(sort_bytes(papers.num_keys, papers.num_nodes) / plan.num_buckets, plan.sort_bytes / 2);
-  }
 }
 
 }  // namespace
