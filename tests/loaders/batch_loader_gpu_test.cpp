@@ -1,4 +1,4 @@
-// tests/loaders/batch_loader_gpu_test.cpp - batches on the device are the references', while kernels are slow and slabs reused.
+// tests/loaders/batch_loader_gpu_test.cpp - batches on the device are the references', with slow kernels too.
 #include "loaders/batch_loader.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// tests/engine/train/objective_test.cpp - the smoothed loss equals torch's, unlabelled seeds count for nothing, sums add up.
+// tests/engine/train/objective_test.cpp - the smoothed loss equals torch's, unlabelled seeds do not count.
 #include "engine/train/objective.h"
 
 #include <ATen/ATen.h>

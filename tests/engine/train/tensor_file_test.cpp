@@ -1,4 +1,4 @@
-// tests/engine/train/tensor_file_test.cpp - a model's state survives the file, and a file that does not fit changes nothing.
+// tests/engine/train/tensor_file_test.cpp - a model's state survives the file; a wrong file changes nothing.
 #include "engine/train/tensor_file.h"
 
 #include <ATen/ATen.h>
