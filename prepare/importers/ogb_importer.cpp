@@ -58,7 +58,7 @@ std::vector<std::string> read_class_names(const fs::path& path, std::size_t num_
   return names;
 }
 
-/// Names are an ornament: without them, or with a list of another form, the graph is whole.
+/// Names are optional: without them, or with a list of another form, they are left out.
 void add_class_names(const OgbLayout& layout, RawGraph& graph) {
   const fs::path mapping = layout.root / "mapping";
   if (!fs::is_directory(mapping)) return;
