@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "apps/advice.h"
+#include "apps/options/options.h"
 #include "apps/prepare_options.h"
 #include "core/console/leftovers.h"
 #include "core/console/progress.h"
@@ -19,7 +20,6 @@
 #include "core/host/interrupt.h"
 #include "core/host/machine.h"
 #include "core/number_text.h"
-#include "core/options/options.h"
 #include "core/timer.h"
 #include "core/version.h"
 #include "prepare/importers/edges_importer.h"
