@@ -11,7 +11,7 @@
 #include "core/console/log.h"
 #include "core/host/machine.h"
 #include "core/number_text.h"
-#include "core/options/options.h"
+#include "core/value_text.h"
 #include "engine/comm/host_share.h"
 #include "engine/comm/numa_place.h"
 #if SALIENT_HAS_CUDA
@@ -78,7 +78,7 @@ std::string stay_near_device(Communicator& comm, const Launch& launch, const Com
   }
   if (is_bound) return "-";
   const std::vector<int> home = nodes_of_ranks(nodes, gpu_nodes)[static_cast<std::size_t>(launch.local_rank)];
-  return home.empty() || !stay_on(nodes, home) ? "-" : options::to_text(home);
+  return home.empty() || !stay_on(nodes, home) ? "-" : to_text(home);
 }
 
 Placement log_placement(Communicator& comm, const Launch& launch, const ComputeDevice& device, int num_workers,

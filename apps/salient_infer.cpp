@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "apps/advice.h"
+#include "apps/infer_command.h"
 #include "apps/passive_openmp.h"
 #include "apps/placement.h"
+#include "apps/run_config.h"
 #include "apps/session.h"
 #include "core/console/leftovers.h"
 #include "core/console/log.h"
@@ -29,7 +31,6 @@
 #include "engine/device/fit_to_machine.h"
 #include "engine/device/placed_data.h"
 #include "engine/infer/exact_inference.h"
-#include "engine/infer/infer_options.h"
 #include "engine/infer/node_scores.h"
 #include "engine/infer/prediction_writer.h"
 #include "engine/infer/sampled_inference.h"
@@ -64,20 +65,6 @@ void print_help() {
 
 /// A node has any number of labels, not one class.
 bool has_several_labels(const Dataset& dataset) { return dataset.label_type().task == Task::kMultiLabel; }
-
-/// What is not said is as in the run. @throws Error{kUsage} for what does not fit the run.
-InferOptions with_defaults_of(InferOptions options, const TrainOptions& run) {
-  if (options.dataset.empty()) options.dataset = run.dataset;
-  if (options.data_root.empty()) options.data_root = run.data_root;
-  if (options.fanout.empty() && !options.exact) options.fanout = run.eval_fanout;
-  if (options.batch_size == 0) options.batch_size = run.eval_batch_size;
-  if (options.seed < 0) options.seed = run.seed;
-  if (!options.exact && options.fanout.size() != static_cast<std::size_t>(run.layers))
-    fail(ErrorKind::kUsage, "--fanout: " + std::to_string(run.layers) + " numbers, one per layer of the run's model");
-  if (options.embeddings > run.layers)
-    fail(ErrorKind::kUsage, "--embeddings: the run's model has " + std::to_string(run.layers) + " layers");
-  return options;
-}
 
 /// The weights may be used on other data, but not on data that has changed unnoticed.
 void check_origin(const CheckpointOrigin& origin, const Dataset& dataset, bool is_other_data_meant) {
@@ -115,42 +102,41 @@ struct Job {
   const Launch& launch;
 
   /// @param reserved  as place_data()
-  ResidentData placed(const std::string& sampler, std::int64_t reserved) const {
+  ResidentData placed(std::optional<GraphResidency> sampler, std::int64_t reserved) const {
     ResidentData data;
-    together(comm, [&] { data = place_data(options.features, sampler, dataset, device, reserved); });
+    together(comm, [&] { data = place_data(options.machine.features, sampler, dataset, device, reserved); });
     return data;
   }
 };
 
 InferenceCounts predict_sampled(const Job& job, const OnRound& on_round) {
   const InferOptions& options = job.options;
-  const ResidentData placed = job.placed(options.sampler, /*reserved=*/0);
-  BatchLoader loader(job.dataset, {.fanouts = options.fanout,
-                                   .num_workers = options.workers,
-                                   .num_slots = options.slots,
+  const ResidentData placed = job.placed(options.machine.sampler, /*reserved=*/0);
+  BatchLoader loader(job.dataset, {.fanouts = options.sampled.fanout,
+                                   .with_replacement = options.sampled.with_replacement.value_or(false),
+                                   .num_workers = options.machine.workers,
+                                   .num_slots = options.machine.slots,
                                    .to_device = job.device.is_cuda(),
                                    .data = placed.view()});
-  return sampled_inference(
-      job.model, loader, job.nodes,
-      {.batch_size = static_cast<std::size_t>(options.batch_size), .seed = static_cast<std::uint32_t>(options.seed)},
-      job.device, job.comm, on_round);
+  return sampled_inference(job.model, loader, job.nodes,
+                           {.batch_size = static_cast<std::size_t>(options.sampled.batch_size),
+                            .seed = static_cast<std::uint32_t>(options.sampled.seed)},
+                           job.device, job.comm, on_round);
 }
 
 InferenceCounts predict_exact(const Job& job, const std::filesystem::path& scratch, const OnRound& on_round) {
   const InferOptions& options = job.options;
-  ExactOptions exact = exact_options_for(job.device, options.workers, options.slots);
-  if (options.activations == "device") exact.place = ActivationPlace::kDevice;
-  if (options.activations == "memory") exact.place = ActivationPlace::kMemory;
-  if (options.activations == "file") exact.place = ActivationPlace::kFile;
-  if (options.memory_gb > 0) exact.host_budget = static_cast<std::int64_t>(options.memory_gb * 1e9);
+  ExactOptions exact = exact_options_for(job.device, options.machine.workers, options.machine.slots);
+  exact.place = options.layerwise.activations;
+  if (options.layerwise.memory_gb > 0) exact.host_budget = static_cast<std::int64_t>(options.layerwise.memory_gb * 1e9);
   exact.scratch = scratch;
-  exact.block_bytes = static_cast<std::size_t>(options.block_mb) << 20;
+  exact.block_bytes = static_cast<std::size_t>(options.layerwise.block_mb) << 20;
   exact.ranks_on_host = job.launch.ranks_on_host;
-  exact.kept_layer = options.embeddings;
+  exact.kept_layer = options.results.embeddings;
   const ExactPlan plan = plan_exact_inference(job.model, job.dataset, job.nodes, exact, job.device, job.comm);
   if (job.comm.rank() == 0) log_info(to_text(plan));
   const bool is_on_device = plan.place == ActivationPlace::kDevice;
-  const ResidentData placed = job.placed(/*sampler=*/"host", is_on_device ? plan.activation_bytes : 0);
+  const ResidentData placed = job.placed(GraphResidency::kHost, is_on_device ? plan.activation_bytes : 0);
   exact.device_features = placed.view().device_rows;
   return exact_inference(job.model, job.dataset, plan, exact, job.device, job.comm, on_round);
 }
@@ -168,13 +154,16 @@ std::string report_of(const InferOptions& options, const TrainOptions& run, cons
   json["program"] = std::string(kProgram) + " " + kVersion;
   json["run"] = options.run;
   json["checkpoint"] = trained.checkpoint.filename().string();
-  json["model"] = run.model;
+  json["model"] = name_of(run.model.kind);
   json["dataset"] = {{"name", dataset.name}, {"source", dataset.source_kind}, {"fingerprint", dataset.fingerprint}};
   json["nodes"] = {{"selected", options.nodes}, {"count", counts.nodes}};
   if (options.exact)
     json["neighbours"] = "all";
   else
-    json["neighbours"] = {{"fanout", options.fanout}, {"seed", options.seed}, {"batch_size", options.batch_size}};
+    json["neighbours"] = {{"fanout", options.sampled.fanout},
+                          {"with_replacement", options.sampled.with_replacement.value_or(false)},
+                          {"seed", options.sampled.seed},
+                          {"batch_size", options.sampled.batch_size}};
   json["ranks"] = num_ranks;
   json[has_several_labels(dataset) ? "known_labels" : "labelled"] = counts.labelled;
   if (counts.labelled > 0) json["accuracy"] = counts.accuracy();
@@ -201,7 +190,7 @@ void print_result(const Result& result, const Dataset& dataset, const std::files
 
 /// --out, or a new name inside the run.
 std::filesystem::path output_folder(const InferOptions& options) {
-  if (!options.out.empty()) return options.out;
+  if (!options.results.directory.empty()) return options.results.directory;
   const std::filesystem::path nodes(options.nodes);
   return unused_name(std::filesystem::path(options.run) / "predictions" /
                      (nodes.stem().string() + local_time("-%Y%m%d-%H%M%S")));
@@ -209,48 +198,46 @@ std::filesystem::path output_folder(const InferOptions& options) {
 
 /// Where --activations file has its file; on rank 0 alone `folder` is known, and it need not exist on other hosts.
 std::filesystem::path scratch_folder(const InferOptions& options, const std::filesystem::path& folder) {
-  if (!options.scratch.empty()) return options.scratch;
+  if (!options.layerwise.scratch.empty()) return options.layerwise.scratch;
   return folder.has_parent_path() ? folder.parent_path() : ".";
 }
 
 /// @param control  host communication, for what must be agreed on before the device is known.
 int infer(const InferOptions& wanted, const Launch& launch, Communicator& control) {
-  set_terminal(wanted.progress, wanted.log_level, launch);
+  set_terminal(wanted.console, launch);
   require_equal_programs(control, kProgram, common_configuration(wanted, kOwnToAHost));
   install_interrupt_handlers();
   const TrainOptions run = read_run_options(control, wanted.run);
   InferOptions options = wanted;
   together(control, [&] { options = with_defaults_of(wanted, run); });
-  const Session session =
-      open_session({wanted.device, wanted.threads, wanted.comm, wanted.comm_timeout}, launch, control);
+  const Session session = open_session(wanted.machine, wanted.comm, launch, control);
   const ComputeDevice& device = session.device;
   Communicator& comm = *session.comm;
-  if (device.is_cuda()) set_precision(precision_of(run.precision));  // as the evaluation in training
-  fit_to_machine(options, device, launch.cores);
-  log_placement(comm, launch, device, options.workers, session.place);
-  const Dataset dataset = open_dataset_together(comm, launch, options.dataset, options.data_root);
+  if (device.is_cuda()) set_precision(run.precision);  // as the evaluation in training
+  fit_to_machine(options.machine, device, launch.cores);
+  log_placement(comm, launch, device, options.machine.workers, session.place);
+  const Dataset dataset = open_dataset_together(comm, launch, options.data);
   const TrainedModel trained = open_trained_model(comm, device, options.run, run, dataset, options.checkpoint);
   std::filesystem::path folder;
   std::optional<StagedDirectory> staged;
   together(comm, [&] {
     const bool has_labels = has_several_labels(dataset);
-    if (options.top_k > dataset.num_classes)
+    if (options.results.top_k > dataset.num_classes)
       fail(ErrorKind::kUsage,
            "--top-k: the data set has " + std::to_string(dataset.num_classes) + (has_labels ? " labels" : " classes"));
-    if (has_labels && options.top_k > 1 && options.format != "csv")
+    if (has_labels && options.results.top_k > 1 && options.results.format != PredictionFormat::kCsv)
       fail(ErrorKind::kUsage, "--top-k: predictions.npy has every label of a node; use --format csv");
     if (comm.rank() != 0) return;
-    check_origin(trained.origin, dataset, /*is_other_data_meant=*/!wanted.dataset.empty());
+    check_origin(trained.origin, dataset, /*is_other_data_meant=*/!wanted.data.dataset.empty());
     folder = output_folder(options);
     warn_of_leftovers(folder);
-    staged.emplace(folder, options.force ? ReplaceExisting::kReplace : ReplaceExisting::kRefuse, kReport);
+    staged.emplace(folder, options.results.force ? ReplaceExisting::kReplace : ReplaceExisting::kRefuse, kReport);
   });
   const std::vector<NodeId> nodes = select_nodes_together(comm, dataset, options.nodes);
 
   NodeScores scores(dataset, nodes);
-  PredictionOutput output{.format = options.format == "csv" ? PredictionFormat::kCsv : PredictionFormat::kNpy,
-                          .top_k = options.top_k,
-                          .embedding_layer = options.embeddings};
+  PredictionOutput output{
+      .format = options.results.format, .top_k = options.results.top_k, .embedding_layer = options.results.embeddings};
   if (has_roc_auc(dataset)) output.on_logits = [&](std::span<const float> logits) { scores.add(logits); };
   PredictionWriter writer(staged ? staged->path() : "", nodes, dataset.label_table(), dataset.num_classes, output,
                           comm);
@@ -292,7 +279,7 @@ int run_rank(const Launch& launch, std::span<const char* const> args) {
   const bool is_teller = launch.rank == 0;
   if (command.help) return is_teller ? print_help() : void(), 0;
   if (command.version) return is_teller ? print_versions(kProgram) : void(), 0;
-  together(*control, [&] { check(command.options); });
+  together(*control, [&] { refuse(problems_of(command.options)); });
   return infer(command.options, launch, *control);
 }
 

@@ -14,6 +14,7 @@
 
 #include "apps/advice.h"
 #include "apps/missing_dataset.h"
+#include "apps/options/options.h"
 #include "apps/prepare_options.h"
 #include "core/console/leftovers.h"
 #include "core/console/progress.h"
@@ -22,7 +23,6 @@
 #include "core/host/interrupt.h"
 #include "core/host/machine.h"
 #include "core/number_text.h"
-#include "core/options/options.h"
 #include "core/timer.h"
 #include "core/version.h"
 #include "prepare/importers/edges_importer.h"

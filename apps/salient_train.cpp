@@ -14,7 +14,9 @@
 #include "apps/open_named_dataset.h"
 #include "apps/passive_openmp.h"
 #include "apps/placement.h"
+#include "apps/run_config.h"
 #include "apps/session.h"
+#include "apps/train_command.h"
 #include "apps/versions.h"
 #include "core/console/log.h"
 #include "core/console/trace.h"
@@ -33,7 +35,6 @@
 #include "engine/train/checkpoint.h"
 #include "engine/train/memory_plan.h"
 #include "engine/train/run_model.h"
-#include "engine/train/train_options.h"
 #include "engine/train/trainer.h"
 #include "engine/train/trials.h"
 #include "models/precision.h"
@@ -135,17 +136,6 @@ TrainResult train_once(const std::filesystem::path& directory, const TrainOption
   return result;
 }
 
-/// What --config, --resume and salient-infer read, from whatever folder: so without the directories of this run, and with
-/// whole paths to the data.
-void write_config(const std::filesystem::path& directory, TrainOptions options) {
-  options.out = options.resume = "";
-  options.dataset = whole_path(options.dataset);
-  options.data_root = std::filesystem::absolute(options.data_root).string();
-  std::ostringstream config;
-  options::print_toml(config, options);
-  replace_text_file(directory / "config.toml", config.str());
-}
-
 /// Trial `index` in its own directory, from its checkpoint if it has one.
 TrainResult train_trial(const std::filesystem::path& directory, const TrainOptions& all, int index,
                         const Dataset& dataset, const ComputeDevice& device, const RunDescription& about,
@@ -153,7 +143,7 @@ TrainResult train_trial(const std::filesystem::path& directory, const TrainOptio
   std::string is_resumed;       // rank 0 sees the directory
   std::optional<RunLock> lock;  // a trial's directory is a run directory itself
   together(comm, [&] {
-    const std::filesystem::path folder = trial_options(all, directory, index, false).out;
+    const std::filesystem::path folder = trial_options(all, directory, index, false).output.directory;
     if (comm.rank() != 0) return;
     std::filesystem::create_directories(folder);
     lock.emplace(folder);
@@ -165,7 +155,7 @@ TrainResult train_trial(const std::filesystem::path& directory, const TrainOptio
   if (comm.rank() == 0)
     log_info("trial " + std::to_string(index + 1) + " of " + std::to_string(all.trials) + ", seed " +
              std::to_string(options.seed));
-  return train_once(options.out, options, dataset, device, about, comm);
+  return train_once(options.output.directory, options, dataset, device, about, comm);
 }
 
 /// @return  the signal that ended it, or 0
@@ -218,7 +208,7 @@ void check_checkpoints(const std::filesystem::path& directory, const TrainOption
     return check_latest_checkpoint(directory / "checkpoints", checkpoint_identity(options, dataset, num_ranks));
   for (int trial = 0; trial < options.trials; ++trial) {
     const TrainOptions one = trial_options(options, directory, trial, /*is_resumed=*/true);
-    const std::filesystem::path checkpoints = std::filesystem::path(one.out) / "checkpoints";
+    const std::filesystem::path checkpoints = std::filesystem::path(one.output.directory) / "checkpoints";
     if (std::filesystem::exists(checkpoints / "latest"))
       check_latest_checkpoint(checkpoints, checkpoint_identity(one, dataset, num_ranks));
   }
@@ -226,9 +216,9 @@ void check_checkpoints(const std::filesystem::path& directory, const TrainOption
 
 /// What make_common_run_directory() would say, without a trace on disk.
 void check_directory(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  const bool is_resumed = !options.resume.empty();
-  check_run_directory(is_resumed ? options.resume : options.out, is_resumed);
-  if (is_resumed) check_checkpoints(options.resume, options, dataset, num_ranks);
+  const bool is_resumed = !options.output.resume.empty();
+  check_run_directory(is_resumed ? options.output.resume : options.output.directory, is_resumed);
+  if (is_resumed) check_checkpoints(options.output.resume, options, dataset, num_ranks);
 }
 
 /// Rank 0 makes the run directory and keeps it to itself; all ranks learn its name.
@@ -236,17 +226,18 @@ std::filesystem::path make_common_run_directory(Communicator& comm, TrainOptions
                                                 std::optional<RunLock>& lock) {
   together(comm, [&] {
     if (comm.rank() != 0) return;
-    const bool is_resumed = !options.resume.empty();
+    const bool is_resumed = !options.output.resume.empty();
     const std::filesystem::path directory =
-        make_run_directory(is_resumed ? options.resume : options.out, dataset.name + "-" + options.model, is_resumed);
+        make_run_directory(is_resumed ? options.output.resume : options.output.directory,
+                           dataset.name + "-" + name_of(options.model.kind), is_resumed);
     lock.emplace(directory);
     if (is_resumed) check_checkpoints(directory, options, dataset, comm.size());
-    options.out = directory.string();
+    options.output.directory = directory.string();
     log_to_file((directory / "log.txt").string());
     write_config(directory, options);
   });
-  comm.broadcast(options.out);
-  return options.out;
+  comm.broadcast(options.output.directory);
+  return options.output.directory;
 }
 
 /// trace.json of rank 0, trace-rank-R.json of the others that see the run directory.
@@ -259,22 +250,21 @@ void open_trace(const std::filesystem::path& directory, int rank) {
 
 /// @param control  host communication, for what must be agreed on before the device is known.
 int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Communicator& control) {
-  set_terminal(wanted.progress, wanted.log_level, launch);
+  set_terminal(wanted.console, launch);
   require_equal_programs(control, kProgram, common_configuration(wanted, kOwnToAHost));
   install_interrupt_handlers();
-  const Session session =
-      open_session({wanted.device, wanted.threads, wanted.comm, wanted.comm_timeout}, launch, control);
+  const Session session = open_session(wanted.machine, wanted.comm, launch, control);
   const ComputeDevice& device = session.device;
   Communicator& comm = *session.comm;
   together(comm, [&] {
-    if (!device.is_cuda() && wanted.precision != "fp32")
-      fail(ErrorKind::kNoDevice, "--precision " + wanted.precision + " needs a GPU, and there is none");
+    if (!device.is_cuda() && wanted.precision != Precision::kFp32)
+      fail(ErrorKind::kNoDevice, "--precision " + name_of(wanted.precision) + " needs a GPU, and there is none");
   });
-  set_precision(precision_of(wanted.precision));
+  set_precision(wanted.precision);
   TrainOptions options = wanted;
-  fit_to_machine(options, device, launch.cores);
-  const Placement placement = log_placement(comm, launch, device, options.workers, session.place);
-  Dataset dataset = open_dataset_together(comm, launch, options.dataset, options.data_root);
+  fit_to_machine(options.machine, device, launch.cores);
+  const Placement placement = log_placement(comm, launch, device, options.machine.workers, session.place);
+  Dataset dataset = open_dataset_together(comm, launch, options.data);
   MemoryPlan plan;
   together(comm, [&] {
     require_trainable(options, dataset);
@@ -291,10 +281,10 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
     return 0;
   }
   const std::int64_t spare = (plan.host_available - plan.host_bytes) * launch.ranks_on_host;
-  use_huge_pages(dataset, options.sampler == "host" ? spare / 2 : 0, comm, launch);
+  use_huge_pages(dataset, options.machine.sampler == GraphResidency::kHost ? spare / 2 : 0, comm, launch);
   std::optional<RunLock> lock;
   const std::filesystem::path directory = make_common_run_directory(comm, options, dataset, lock);
-  if (options.trace) together(comm, [&] { open_trace(directory, comm.rank()); });
+  if (options.output.trace) together(comm, [&] { open_trace(directory, comm.rank()); });
   return run_in(directory, options, dataset, device, placement, comm);
 }
 
@@ -309,7 +299,7 @@ int run_rank(const Launch& launch, std::span<const char* const> args) {
   const bool is_teller = launch.rank == 0;
   if (actions.help) return is_teller ? print_help() : void(), 0;
   if (actions.version) return is_teller ? print_versions(kProgram) : void(), 0;
-  together(*control, [&] { check(command.options); });
+  together(*control, [&] { refuse(problems_of(command.options)); });
   if (actions.print_config) {
     if (is_teller) options::print_toml(std::cout, command.options);
     return 0;

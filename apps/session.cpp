@@ -1,6 +1,7 @@
 // apps/session.cpp - see session.h.
 #include "apps/session.h"
 
+#include <algorithm>
 #include <iostream>
 #include <optional>
 #include <utility>
@@ -24,14 +25,9 @@ void print_versions(const char* program) {
   std::cout << std::flush;
 }
 
-void set_terminal(const std::string& progress, const std::string& log_level, const Launch& launch) {
-  set_progress_mode(progress == "none" || launch.rank > 0 ? ProgressMode::kNone
-                    : progress == "plain"                 ? ProgressMode::kPlain
-                                                          : ProgressMode::kAuto);
-  set_log_level(log_level == "off"                          ? LogLevel::kOff
-                : log_level == "warning" || launch.rank > 0 ? LogLevel::kWarning
-                : log_level == "debug"                      ? LogLevel::kDebug
-                                                            : LogLevel::kInfo);
+void set_terminal(const ConsoleOptions& options, const Launch& launch) {
+  set_progress_mode(launch.rank == 0 ? options.progress : ProgressMode::kNone);
+  set_log_level(launch.rank == 0 ? options.log_level : std::max(options.log_level, LogLevel::kWarning));
 }
 
 void require_equal_programs(Communicator& comm, const char* program, const std::string& configuration) {
@@ -42,25 +38,25 @@ void require_equal_programs(Communicator& comm, const char* program, const std::
   require_equal_on_all_ranks(comm, "the configuration", configuration);
 }
 
-Session open_session(const SessionOptions& options, const Launch& launch, Communicator& control) {
+Session open_session(const MachineOptions& machine, const CommOptions& comm_options, const Launch& launch,
+                     Communicator& control) {
   std::optional<ComputeDevice> device;
   together(control, [&] {
-    device =
-        ComputeDevice::choose(options.device, launch.local_rank, options.threads > 0 ? options.threads : launch.cores);
+    const int threads = machine.threads > 0 ? machine.threads : launch.cores;
+    device = ComputeDevice::choose(machine.device, launch.local_rank, threads);
   });
   std::string place = stay_near_device(control, launch, *device);
   require_equal_on_all_ranks(control, "the kind of device", device->is_cuda() ? "cuda" : "cpu", ErrorKind::kNoDevice);
-  auto comm = make_communicator({.wanted = options.comm,
-                                 .timeout_seconds = static_cast<double>(options.comm_timeout),
+  auto comm = make_communicator({.wanted = comm_options.backend,
+                                 .timeout_seconds = static_cast<double>(comm_options.timeout_seconds),
                                  .is_data_on_gpu = device->is_cuda()},
                                 launch);
   return {*device, std::move(place), std::move(comm)};
 }
 
-Dataset open_dataset_together(Communicator& comm, const Launch& launch, const std::string& name,
-                              const std::string& data_root) {
+Dataset open_dataset_together(Communicator& comm, const Launch& launch, const DataOptions& data) {
   const Timer loading;
-  Dataset dataset = open_named_dataset(name, data_root, comm, launch);
+  Dataset dataset = open_named_dataset(data.dataset, data.root, comm, launch);
   require_equal_on_all_ranks(comm, "the checksum of the data set", dataset.fingerprint, ErrorKind::kBadData);
   if (comm.rank() == 0)
     log_info(dataset.name + (dataset.source_kind == "synthetic" ? " (synthetic)" : "") + ": " +

@@ -7,10 +7,14 @@
 #include <string>
 #include <string_view>
 
-#include "core/options/options.h"
+#include "core/console/console_options.h"
+#include "core/value_text.h"
+#include "engine/comm/comm_options.h"
 #include "engine/comm/communicator.h"
 #include "engine/comm/launch.h"
 #include "engine/device/compute_device.h"
+#include "engine/device/machine_options.h"
+#include "engine/train/train_options.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -18,8 +22,8 @@ namespace salient {
 /// What --version prints.
 void print_versions(const char* program);
 
-/// Sets progress bars and log level from --progress and --log-level; rank 0 speaks for all.
-void set_terminal(const std::string& progress, const std::string& log_level, const Launch& launch);
+/// Sets progress bars and log level; rank 0 logs for all.
+void set_terminal(const ConsoleOptions& options, const Launch& launch);
 
 /// "name = value" lines of all options but those that may suit each host.
 template <class Options>
@@ -27,20 +31,13 @@ std::string common_configuration(const Options& options, std::span<const std::st
   std::string text;
   visit_fields(options, [&](std::string_view name, const auto& value, std::string_view) {
     if (std::ranges::find(own_to_a_host, name) != own_to_a_host.end()) return;
-    text.append(name).append(" = ").append(options::to_text(value)).append("\n");
+    text.append(name).append(" = ").append(to_text(value)).append("\n");
   });
   return text;
 }
 
 /// Collective. @throws RankError{kUsage} when ranks run different programs, or with different configurations.
 void require_equal_programs(Communicator& comm, const char* program, const std::string& configuration);
-
-struct SessionOptions {
-  std::string device = "auto";
-  int threads = 0;  ///< of the dense layers on a CPU; 0 = this rank's cores
-  std::string comm = "auto";
-  int comm_timeout = 300;
-};
 
 /// Where this rank computes, and how it talks to the others.
 struct Session {
@@ -52,11 +49,11 @@ struct Session {
 /// Collective. @param control  host communication, for what must be agreed on before the device is known.
 /// @throws Error{kNoDevice}; RankError{kNoDevice} when ranks compute on different kinds of devices; as
 ///         make_communicator().
-Session open_session(const SessionOptions& options, const Launch& launch, Communicator& control);
+Session open_session(const MachineOptions& machine, const CommOptions& comm, const Launch& launch,
+                     Communicator& control);
 
-/// "--dataset" on every rank, and one line about it. Collective.
+/// The data set on every rank, and one line about it. Collective.
 /// @throws as open_named_dataset(); RankError{kBadData} when ranks have different data.
-Dataset open_dataset_together(Communicator& comm, const Launch& launch, const std::string& dataset,
-                              const std::string& data_root);
+Dataset open_dataset_together(Communicator& comm, const Launch& launch, const DataOptions& data);
 
 }  // namespace salient

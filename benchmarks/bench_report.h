@@ -4,8 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "core/value_text.h"
 
 namespace salient {
 
@@ -28,7 +31,7 @@ class BenchReport {
   template <class Options>
   void add_settings(const Options& options) {
     visit_fields(options, [&](std::string_view name, const auto& value, std::string_view) {
-      if (name != "json") add_setting(std::string(name), value);
+      if (name != "json") add_setting(std::string(name), as_json(value));
     });
   }
 
@@ -43,6 +46,15 @@ class BenchReport {
   void publish(const std::string& json_path) const;
 
  private:
+  /// Words of options as text, everything else as it is.
+  template <class T>
+  static nlohmann::json as_json(const T& value) {
+    if constexpr (std::is_arithmetic_v<T> || requires { value.size(); })
+      return value;
+    else
+      return to_text(value);
+  }
+
   struct Row {
     std::string name;
     std::vector<double> values;

@@ -9,11 +9,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "apps/train_command.h"
 #include "benchmarks/verbs.h"
 #include "core/error.h"
-#include "core/options/options.h"
 #include "engine/report/metrics.h"
-#include "engine/train/train_options.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -75,10 +74,11 @@ TrainingBench<Own> read_training_bench(Arguments arguments, std::vector<std::str
   for (const std::string& argument : defaults) pointers.push_back(argument.c_str());
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
   command.train = read_train_command(pointers, [](const char* name) -> const char* { return std::getenv(name); });
-  check(command.train.options);
+  refuse(problems_of(command.train.options));
   require_option(!command.train.actions.dry_run && !command.train.actions.print_config,
                  "--dry-run and --print-config are salient-train's own");
-  if (command.train.options.epochs < 2) fail(ErrorKind::kUsage, "--epochs: at least 2, as the first is a warm-up");
+  if (command.train.options.optimisation.epochs < 2)
+    fail(ErrorKind::kUsage, "--epochs: at least 2, as the first is a warm-up");
   check_json_path(command.own.json);
   return command;
 }

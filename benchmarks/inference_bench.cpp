@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "apps/open_named_dataset.h"
+#include "apps/run_config.h"
+#include "apps/run_fields.h"
 #include "benchmarks/bench_report.h"
 #include "benchmarks/measure.h"
 #include "benchmarks/verbs.h"
@@ -41,12 +43,7 @@ struct InferenceBenchOptions {
   std::string data_root{};
   int batch_size = 0;
   int rounds = 3;
-  std::string device = "auto";
-  std::string features = "auto";
-  std::string sampler = "auto";
-  int workers = 0;
-  int threads = 0;
-  int slots = 0;
+  MachineOptions machine{};
   std::string json{};
 };
 
@@ -62,12 +59,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("data-root", self.data_root, "where prepared data sets live; empty = the run's");
   field("batch-size", self.batch_size, "nodes per batch; 0 = the run's --eval-batch-size");
   field("rounds", self.rounds, "times that each row is measured");
-  field("device", self.device, "auto, cpu or cuda");
-  field("features", self.features, "auto, host or device");
-  field("sampler", self.sampler, "auto, host or device");
-  field("workers", self.workers, "threads that prepare batches; 0 = cores - 2, at least 1");
-  field("threads", self.threads, "threads of the dense layers on a CPU; 0 = all cores");
-  field("slots", self.slots, "batches in flight; 0 = 4, or more for many workers");
+  visit_fields(self.machine, field);
   field("json", self.json, "also write the result to this file");
 }
 
@@ -105,10 +97,11 @@ struct Setup {
 BenchReport new_report(const InferenceBenchOptions& options, const TrainOptions& run, const Dataset& dataset,
                        const ComputeDevice& device, std::size_t num_nodes) {
   BenchReport report("inference",
-                     "inference of " + run.model + " on " + std::to_string(num_nodes) + " nodes (" + options.nodes +
-                         ") of " + dataset.name + (dataset.source_kind == "synthetic" ? " (synthetic), " : ", ") +
-                         std::to_string(run.layers) + " layers, hidden " + std::to_string(run.hidden) + ", on " +
-                         device.name(),
+                     "inference of " + name_of(run.model.kind) + " on " + std::to_string(num_nodes) + " nodes (" +
+                         options.nodes + ") of " + dataset.name +
+                         (dataset.source_kind == "synthetic" ? " (synthetic), " : ", ") +
+                         std::to_string(run.model.num_layers) + " layers, hidden " +
+                         std::to_string(run.model.hidden_dim) + ", on " + device.name(),
                      {{"accuracy", "accuracy %", 100, 2},
                       {"seconds_best", "seconds best", 1, 3},
                       {"seconds_median", "median", 1, 3},
@@ -129,11 +122,13 @@ void add_row(BenchReport& report, const std::string& name, const Measured<Predic
 void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
   const InferenceBenchOptions& options = setup.options;
   const std::string name = "fanout " + std::to_string(fanout);
-  BatchLoader loader(setup.dataset, {.fanouts = std::vector<int>(static_cast<std::size_t>(setup.run.layers), fanout),
-                                     .num_workers = options.workers,
-                                     .num_slots = options.slots,
-                                     .to_device = setup.device.is_cuda(),
-                                     .data = setup.placed.view()});
+  BatchLoader loader(setup.dataset,
+                     {.fanouts = std::vector<int>(static_cast<std::size_t>(setup.run.model.num_layers), fanout),
+                      .with_replacement = setup.run.batches.with_replacement,
+                      .num_workers = options.machine.workers,
+                      .num_slots = options.machine.slots,
+                      .to_device = setup.device.is_cuda(),
+                      .data = setup.placed.view()});
   const InferenceOptions inference{.batch_size = static_cast<std::size_t>(options.batch_size), .seed = setup.run.seed};
   add_row(report, name, measure({.name = name, .rounds = options.rounds}, [&] {
             const InferenceCounts counts =
@@ -143,7 +138,7 @@ void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
 }
 
 void predict_exactly(BenchReport& report, const Setup& setup) {
-  ExactOptions exact = exact_options_for(setup.device, setup.options.workers, setup.options.slots);
+  ExactOptions exact = exact_options_for(setup.device, setup.options.machine.workers, setup.options.machine.slots);
   exact.device_features = setup.placed.view().device_rows;
   Model& model = *setup.trained.model;
   add_row(report, "exact", measure({.name = "exact", .rounds = setup.options.rounds}, [&] {
@@ -165,23 +160,26 @@ int bench_inference(Arguments arguments) {
   InferenceBenchOptions options;
   if (!read_options("inference", arguments, options)) return 0;
   if (options.rounds < 1) fail(ErrorKind::kUsage, "--rounds: at least 1");
+  std::vector<FieldProblem> problems;
+  add_problems(problems, options.machine);
+  refuse(problems);
   if (!are_fanouts(options.fanouts)) fail(ErrorKind::kUsage, "--fanouts: each 1 to 65535, or -1 for all");
   if (options.run.empty()) options.run = newest_run();
   const auto comm = make_self_communicator();
   const TrainOptions run = read_run_options(*comm, options.run);
-  if (options.dataset.empty()) options.dataset = run.dataset;
-  if (options.data_root.empty()) options.data_root = run.data_root;
-  if (options.batch_size == 0) options.batch_size = run.eval_batch_size;
+  if (options.dataset.empty()) options.dataset = run.data.dataset;
+  if (options.data_root.empty()) options.data_root = run.data.root;
+  if (options.batch_size == 0) options.batch_size = run.evaluation.batch_size;
   const int cores = num_usable_cores();
-  const ComputeDevice device =
-      ComputeDevice::choose(options.device, /*local_rank=*/0, options.threads > 0 ? options.threads : cores);
-  if (device.is_cuda()) set_precision(precision_of(run.precision));
-  fit_to_machine(options, device, cores);
+  const ComputeDevice device = ComputeDevice::choose(options.machine.device, /*local_rank=*/0,
+                                                     options.machine.threads > 0 ? options.machine.threads : cores);
+  if (device.is_cuda()) set_precision(run.precision);
+  fit_to_machine(options.machine, device, cores);
   const Dataset dataset = open_named_dataset(options.dataset, options.data_root);
   const TrainedModel trained = open_trained_model(*comm, device, options.run, run, dataset, options.checkpoint);
   const std::vector<NodeId> nodes = select_nodes(dataset, options.nodes);
 
-  const ResidentData placed = place_data(options.features, options.sampler, dataset, device);
+  const ResidentData placed = place_data(options.machine.features, options.machine.sampler, dataset, device);
 
   BenchReport report = new_report(options, run, dataset, device, nodes.size());
   const Setup setup{options, run, device, *comm, dataset, trained, placed, nodes};

@@ -110,8 +110,10 @@ std::vector<std::string> split(const std::string& list) {
 
 std::unique_ptr<BatchSource> make_source(Path path, const Dataset& dataset, const TrainOptions& options,
                                          const ComputeDevice& device, const TextbookGraph* textbook) {
-  const PlainLoaderOptions plain{
-      .fanouts = options.fanout, .num_workers = options.workers, .to_device = device.is_cuda(), .seed = options.seed};
+  const PlainLoaderOptions plain{.fanouts = options.batches.fanout,
+                                 .num_workers = options.machine.workers,
+                                 .to_device = device.is_cuda(),
+                                 .seed = options.seed};
   if (path == Path::kPlain) return make_plain_loader(dataset, plain, textbook);
   if (path == Path::kFastSampler) return make_plain_loader(dataset, plain, nullptr);
   if (path == Path::kSharedMemory) return make_unpipelined_loader(dataset, plain);
@@ -119,9 +121,11 @@ std::unique_ptr<BatchSource> make_source(Path path, const Dataset& dataset, cons
 }
 
 TrainResult train(Path path, TrainOptions options, const Dataset& dataset, const ComputeDevice& device) {
-  options.features = has_device_features(path) ? "device" : path == Path::kCachedFeatures ? "cached" : "host";
+  options.machine.features = has_device_features(path)       ? Residency::kDevice
+                             : path == Path::kCachedFeatures ? Residency::kCached
+                                                             : Residency::kHost;
   options.cached_rows = dataset.num_nodes() / kCachedShare;
-  options.sampler = has_device_graph(path) ? "device" : "host";
+  options.machine.sampler = has_device_graph(path) ? GraphResidency::kDevice : GraphResidency::kHost;
   std::optional<TextbookGraph> textbook;
   if (path == Path::kPlain) textbook.emplace(dataset.graph);
   const auto comm = make_self_communicator();
@@ -138,9 +142,9 @@ TrainResult train(Path path, TrainOptions options, const Dataset& dataset, const
 std::vector<GpuActivity::Total> step_activity(Path path, TrainOptions options, const Dataset& dataset,
                                               const ComputeDevice& device) {
   constexpr std::int64_t kSteps = 20;
-  const auto batches = [&](std::int64_t count) { return static_cast<std::size_t>(count * options.batch_size); };
+  const auto batches = [&](std::int64_t count) { return static_cast<std::size_t>(count * options.batches.size); };
   if (!device.is_cuda() || batches(2 * kSteps) > dataset.train.size()) return {};
-  options.epochs = 1;
+  options.optimisation.epochs = 1;
   set_log_level(LogLevel::kWarning);  // the losses of these short trainings mean nothing
   std::map<std::string, GpuActivity::Total> sums;
   for (const int sign : {-1, 1}) {
@@ -195,9 +199,10 @@ BenchReport new_report(const std::string& verb, const std::string& title, const 
                        const ComputeDevice& device) {
   const TrainOptions& options = command.train.options;
   BenchReport report(verb,
-                     title + ", " + options.model + ", hidden " + std::to_string(options.hidden) + ", fanout " +
-                         options::to_text(options.fanout) + ", batch " + std::to_string(options.batch_size) + ", " +
-                         options.precision + ", on " + device.name() + "; synthetic graphs",
+                     title + ", " + name_of(options.model.kind) + ", hidden " +
+                         std::to_string(options.model.hidden_dim) + ", fanout " + to_text(options.batches.fanout) +
+                         ", batch " + std::to_string(options.batches.size) + ", " + name_of(options.precision) +
+                         ", on " + device.name() + "; synthetic graphs",
                      {{"epoch_seconds_median", "epoch s median", 1, 3},
                       {"epoch_seconds_best", "best", 1, 3},
                       {"train_seconds", "train s", 1, 3},
@@ -217,30 +222,33 @@ BenchReport new_report(const std::string& verb, const std::string& title, const 
 
 int run(const std::string& verb, const std::string& title, const std::vector<System>& systems, Arguments arguments) {
   Command defaults;
-  defaults.train.options.epochs = 4;
+  defaults.train.options.optimisation.epochs = 4;
   if (print_training_help(arguments, ("salient-bench " + verb + ": " + title).c_str(), defaults)) return 0;
   const Command command =
       read_training_bench<PaperBenchOptions>(arguments, {std::string("--dataset=") + kAnyGraph, "--epochs=4"});
   require_option(command.own.plain_epochs >= 2, "--plain-epochs: at least 2, as the first is a warm-up");
-  require_option(command.train.options.dataset == kAnyGraph, "--dataset: " + verb + " generates its own, see --graphs");
+  require_option(command.train.options.data.dataset == kAnyGraph,
+                 "--dataset: " + verb + " generates its own, see --graphs");
   const TrainOptions& wanted = command.train.options;
+  require_option(!wanted.batches.with_replacement, "--with-replacement: the plain loop draws without");
   const int cores = num_usable_cores();
-  const auto device = ComputeDevice::choose(wanted.device, 0, wanted.threads > 0 ? wanted.threads : cores);
-  set_precision(precision_of(wanted.precision));
+  const auto device =
+      ComputeDevice::choose(wanted.machine.device, 0, wanted.machine.threads > 0 ? wanted.machine.threads : cores);
+  set_precision(wanted.precision);
   TrainOptions options = wanted;
-  fit_to_machine(options, device, cores);
-  options.checkpoint_every = 0;
+  fit_to_machine(options.machine, device, cores);
+  options.output.checkpoint_every = 0;
 
   BenchReport report = new_report(verb, title, command, device);
   for (const std::string& graph : split(command.own.graphs)) {
-    const std::string name = "synthetic:" + graph + ":" + options::to_text(command.own.scale);
-    const Dataset dataset = without_evaluation(open_named_dataset(name, wanted.data_root));
+    const std::string name = "synthetic:" + graph + ":" + to_text(command.own.scale);
+    const Dataset dataset = without_evaluation(open_named_dataset(name, wanted.data.root));
     double plain_median = kNone;
     for (const System& system : systems) {
       if (needs_gpu(system.path) && !device.is_cuda()) continue;
       log_info(graph + ": " + system.name);
       TrainOptions row = options;
-      if (is_slow(system.path)) row.epochs = command.own.plain_epochs;
+      if (is_slow(system.path)) row.optimisation.epochs = command.own.plain_epochs;
       const TrainResult result = train(system.path, row, dataset, device);
       if (system.path == Path::kPlain) plain_median = epoch_times(result.epochs).median;
       const auto activity = is_slow(system.path) ? std::vector<GpuActivity::Total>{}
@@ -251,7 +259,7 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
       if (command.own.kernels) note_kernels(report, row_name, activity);
     }
   }
-  report.add_note(std::to_string(cores) + " cores, " + std::to_string(options.workers) +
+  report.add_note(std::to_string(cores) + " cores, " + std::to_string(options.machine.workers) +
                   " workers; epochs after one to warm up; the columns after the median are of the last epoch");
   report.add_note("'plain loop' is this program's own loop in the manner of PyG's loaders, not PyG");
   if (!device.is_cuda()) report.add_note("no GPU: rows that differ in the copy to a GPU are left out");

@@ -5,6 +5,7 @@
 // memcpy on as many threads on a CPU, pinned memory to the device on a GPU.
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "benchmarks/verbs.h"
 #include "core/console/log.h"
 #include "core/console/trace.h"
+#include "core/device_kind.h"
 #include "core/error.h"
 #include "core/host/machine.h"
 #include "core/timer.h"
@@ -36,7 +38,7 @@ struct PipelineBenchOptions {
   int workers = 0;
   int slots = 0;
   int rounds = 5;
-  std::string device = "auto";
+  std::optional<DeviceKind> device{};
   std::string trace{};
   std::string json{};
 };
@@ -52,7 +54,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("workers", self.workers, "up to this many worker threads; 0 = all cores");
   field("slots", self.slots, "batches in flight; 0 = a quarter more than workers");
   field("rounds", self.rounds, "epochs measured, after one to warm up");
-  field("device", self.device, "auto, cpu or cuda");
+  field("device", self.device, "");
   field("trace", self.trace, "write a Chrome trace of the last epochs to this file");
   field("json", self.json, "also write the result to this file");
 }
@@ -80,8 +82,6 @@ void check(const PipelineBenchOptions& options) {
   require_option(are_fanouts(options.fanout), "--fanout: each 1 to 65535, or -1 for all");
   require_option(options.feature_dim >= 1 && options.feature_dim <= 1 << 16, "--feature-dim: 1 to 65536");
   require_option(options.slots == 0 || options.slots >= 2, "--slots: at least 2, or 0");
-  if (options.device != "auto" && options.device != "cpu" && options.device != "cuda")
-    fail(ErrorKind::kUsage, "--device is auto, cpu or cuda, not '" + options.device + "'");
 }
 
 /// The training nodes, batch by batch.
@@ -101,7 +101,7 @@ BenchReport new_report(const PipelineBenchOptions& options, const Dataset& datas
                      std::string("batch pipeline on ") + (use_gpu ? "the GPU, " : "the CPU, ") +
                          std::to_string(options.nodes) + " nodes, " + std::to_string(dataset.graph.indices.size()) +
                          " entries, " + std::to_string(options.feature_dim) + " features, fanout " +
-                         options::to_text(options.fanout) + ", batch " + std::to_string(options.batch_size),
+                         to_text(options.fanout) + ", batch " + std::to_string(options.batch_size),
                      {{"batches_per_second_median", "batches/s median", 1},
                       {"batches_per_second_best", "best", 1},
                       {"bytes_per_second", "GB/s", 1e-9, 2},
@@ -136,7 +136,7 @@ int bench_pipeline(Arguments arguments) {
   if (!read_options("pipeline", arguments, options)) return 0;
   check(options);
   const int most_workers = options.workers > 0 ? options.workers : num_usable_cores();
-  const bool use_gpu = options.device == "cuda" || (options.device == "auto" && !gpu_name().empty());
+  const bool use_gpu = options.device == DeviceKind::kCuda || (!options.device && !gpu_name().empty());
   const std::unique_ptr<BenchDevice> device = use_gpu ? open_bench_device() : nullptr;
   if (!options.trace.empty()) Trace::global().open(options.trace, 0);
 

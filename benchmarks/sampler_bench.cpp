@@ -86,7 +86,7 @@ struct ThreadRates {
 BenchReport new_report(const SamplerBenchOptions& options, const CsrGraph& graph) {
   BenchReport report("sampler",
                      "neighbour sampling, " + std::to_string(graph.num_nodes()) + " nodes, " +
-                         std::to_string(graph.indices.size()) + " entries, fanout " + options::to_text(options.fanout) +
+                         std::to_string(graph.indices.size()) + " entries, fanout " + to_text(options.fanout) +
                          ", batch " + std::to_string(options.batch_size),
                      {{"edges_per_second_median", "M edges/s median", 1e-6},
                       {"edges_per_second_best", "best", 1e-6},

@@ -87,18 +87,19 @@ Launch part_of(Launch launch, int num_ranks) {
 
 /// Collective over the ranks of `launch`.
 Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dataset) {
-  const auto device =
-      ComputeDevice::choose(wanted.device, launch.local_rank, wanted.threads > 0 ? wanted.threads : launch.cores);
-  const auto comm = launch.size == 1 ? make_self_communicator()
-                                     : make_communicator({.wanted = wanted.comm,
-                                                          .timeout_seconds = static_cast<double>(wanted.comm_timeout),
-                                                          .is_data_on_gpu = device.is_cuda()},
-                                                         launch);
-  set_precision(precision_of(wanted.precision));
+  const auto device = ComputeDevice::choose(wanted.machine.device, launch.local_rank,
+                                            wanted.machine.threads > 0 ? wanted.machine.threads : launch.cores);
+  const auto comm = launch.size == 1
+                        ? make_self_communicator()
+                        : make_communicator({.wanted = wanted.comm.backend,
+                                             .timeout_seconds = static_cast<double>(wanted.comm.timeout_seconds),
+                                             .is_data_on_gpu = device.is_cuda()},
+                                            launch);
+  set_precision(wanted.precision);
   TrainOptions options = wanted;
-  fit_to_machine(options, device, launch.cores);
-  options.checkpoint_every = 0;
-  (void)log_placement(*comm, launch, device, options.workers, stay_near_device(*comm, launch, device));
+  fit_to_machine(options.machine, device, launch.cores);
+  options.output.checkpoint_every = 0;
+  (void)log_placement(*comm, launch, device, options.machine.workers, stay_near_device(*comm, launch, device));
   std::optional<ScratchFolder> folder;
   together(*comm, [&] {
     check(choose_places(options, dataset, device.free_bytes(), comm->size()));
@@ -125,10 +126,10 @@ void add_row(BenchReport& report, const Row& row, int num_ranks, double first_ra
 
 BenchReport new_report(const TrainOptions& options, const Dataset& dataset) {
   BenchReport report("scaling",
-                     "training epochs of " + options.model + " on " + dataset.name +
+                     "training epochs of " + name_of(options.model.kind) + " on " + dataset.name +
                          (dataset.source_kind == "synthetic" ? " (synthetic)" : "") + ", " +
                          std::to_string(dataset.num_nodes()) + " nodes, " + std::to_string(dataset.num_edges()) +
-                         " entries, fanout " + options::to_text(options.fanout),
+                         " entries, fanout " + to_text(options.batches.fanout),
                      {{"epoch_seconds_median", "epoch s median", 1, 3},
                       {"epoch_seconds_best", "best", 1, 3},
                       {"efficiency", "efficiency", 1, 2},
@@ -158,7 +159,8 @@ int run(const Launch& launch, Arguments arguments) {
     set_progress_mode(ProgressMode::kNone);
     set_log_level(LogLevel::kWarning);
   }
-  const Dataset dataset = without_evaluation(open_named_dataset(options.dataset, options.data_root, *control, launch));
+  const Dataset dataset =
+      without_evaluation(open_named_dataset(options.data.dataset, options.data.root, *control, launch));
   BenchReport report = new_report(options, dataset);
   const std::vector<NumaNode> nodes = numa_nodes();
   std::vector<int> all_nodes;
@@ -179,7 +181,7 @@ int run(const Launch& launch, Arguments arguments) {
   together(*control, [&] {
     if (launch.rank != 0) return;
     report.add_setting("gradients", num_gradients);
-    report.add_note("median of " + std::to_string(options.epochs - 1) +
+    report.add_note("median of " + std::to_string(options.optimisation.epochs - 1) +
                     " epochs after one to warm up; an exchange is " + std::to_string(num_gradients * sizeof(float)) +
                     " bytes");
     if (launch.size == 1) report.add_note("for more ranks: mpirun -np N --bind-to none salient-bench scaling");
@@ -192,8 +194,8 @@ int run(const Launch& launch, Arguments arguments) {
 
 int bench_scaling(Arguments arguments) {
   Command defaults;
-  defaults.train.options.dataset = "synthetic:products";
-  defaults.train.options.epochs = 6;
+  defaults.train.options.data.dataset = "synthetic:products";
+  defaults.train.options.optimisation.epochs = 6;
   if (print_training_help(arguments, "mpirun -np N salient-bench scaling: epochs on 1, 2, 4, ... N ranks", defaults))
     return 0;
   return run_ranks("salient-bench", train_advice, [&](const Launch& launch) { return run(launch, arguments); });

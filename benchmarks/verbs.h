@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/options/options.h"
+#include "apps/options/options.h"
 
 namespace salient {
 

@@ -1,9 +1,11 @@
 // loaders/residency.h - in which memory the feature rows and the graph of a data set are, as batches see it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
+#include "core/enum_names.h"
 #include "store/row_table.h"
 
 namespace salient {
@@ -18,8 +20,18 @@ enum class Residency : std::uint8_t {
   kCached,  ///< host memory, some rows in GPU memory too: a worker writes the others, the GPU assembles x
 };
 
+constexpr auto names_of(Residency) {
+  return std::to_array<EnumName<Residency>>(
+      {{Residency::kHost, "host"}, {Residency::kCached, "cached"}, {Residency::kDevice, "device"}});
+}
+
 /// In which memory the graph is, and hence what samples it. Batches are the same.
 enum class GraphResidency : std::uint8_t { kHost, kDevice };
+
+constexpr auto names_of(GraphResidency) {
+  return std::to_array<EnumName<GraphResidency>>(
+      {{GraphResidency::kHost, "host"}, {GraphResidency::kDevice, "device"}});
+}
 
 /// Of both parts of a data set. The default is a CPU's.
 struct DataResidency {

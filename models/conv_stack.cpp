@@ -11,8 +11,8 @@
 namespace salient {
 
 ConvStack::ConvStack(const ModelOptions& options, const MakeConv& make_conv)
-    : ConvStack(options, make_conv, options.jk == "none" ? Last::kLogits : Last::kHidden) {
-  if (jk_ != "none")
+    : ConvStack(options, make_conv, options.jk == JumpingKnowledge::kNone ? Last::kLogits : Last::kHidden) {
+  if (jk_ != JumpingKnowledge::kNone)
     lin_ = register_module("lin", std::make_shared<Linear>(read_out_dim(options), options.num_classes, Bias::kYes));
 }
 
@@ -29,7 +29,7 @@ ConvStack::ConvStack(const ModelOptions& options, const MakeConv& make_conv, Las
     const int out_dim = is_hidden ? options.hidden_dim : options.num_classes;
     convs_.push_back(convs->add(make_conv({in_dim, out_dim, is_hidden})));
     if (!is_hidden) continue;
-    if (options.norm != "none") norms_.push_back(norms->add(make_norm(options.norm, out_dim)));
+    if (options.norm != NormKind::kNone) norms_.push_back(norms->add(make_norm(options.norm, out_dim)));
     if (!options.residual) continue;
     residuals_.push_back(in_dim == out_dim ? nullptr : std::make_shared<Linear>(in_dim, out_dim, Bias::kYes));
     if (residuals_.back() != nullptr) residuals->add_as(i, residuals_.back());
@@ -50,9 +50,10 @@ at::Tensor ConvStack::residual(std::size_t i, const at::Tensor& x) const {
 }
 
 at::Tensor ConvStack::head(const std::vector<at::Tensor>& h, const DropoutKey& key) {
-  if (jk_ == "none") return read_out(h.back(), key);
+  if (jk_ == JumpingKnowledge::kNone) return read_out(h.back(), key);
   const std::vector<at::Tensor> layers(h.begin() + 1, h.end());
-  return read_out(jk_ == "cat" ? at::cat(layers, 1) : std::get<0>(at::max(at::stack(layers, -1), -1)), key);
+  return read_out(jk_ == JumpingKnowledge::kCat ? at::cat(layers, 1) : std::get<0>(at::max(at::stack(layers, -1), -1)),
+                  key);
 }
 
 at::Tensor ConvStack::read_out(const at::Tensor& h, const DropoutKey&) {
@@ -60,7 +61,7 @@ at::Tensor ConvStack::read_out(const at::Tensor& h, const DropoutKey&) {
 }
 
 int ConvStack::read_out_dim(const ModelOptions& options) {
-  return options.jk == "cat" ? options.hidden_dim * options.num_layers : options.hidden_dim;
+  return options.jk == JumpingKnowledge::kCat ? options.hidden_dim * options.num_layers : options.hidden_dim;
 }
 
 }  // namespace salient

@@ -16,7 +16,7 @@ namespace salient {
 class Conv : public ParameterOwner {
  public:
   /// For parameters beside those of its parts.
-  void initialise(const std::string&, const std::string&, std::uint32_t) override {}
+  void initialise(const std::string&, InitScheme, std::uint32_t) override {}
 
   /// @param x  [num_src, in_dim] f16 or f32      @return  [num_dst, out_dim] f32, not yet activated
   virtual at::Tensor forward(const HopView& hop, const at::Tensor& x) = 0;
@@ -44,7 +44,7 @@ class ConvStack : public Model {
   at::Tensor layer(int i, const HopView& hop, const at::Tensor& x, const DropoutKey& key) final;
   at::Tensor head(const std::vector<at::Tensor>& h, const DropoutKey& key) final;
   int num_layers() const final { return static_cast<int>(convs_.size()); }
-  bool head_reads_all_layers() const final { return jk_ != "none"; }
+  bool head_reads_all_layers() const final { return jk_ != JumpingKnowledge::kNone; }
 
  protected:
   enum class Last { kLogits, kHidden };
@@ -59,7 +59,7 @@ class ConvStack : public Model {
   at::Tensor residual(std::size_t i, const at::Tensor& x) const;
 
   double dropout_;
-  std::string jk_;
+  JumpingKnowledge jk_;
   std::size_t num_hidden_;
   std::vector<std::shared_ptr<Conv>> convs_;
   std::vector<std::shared_ptr<Norm>> norms_;        ///< [num_hidden_], or none

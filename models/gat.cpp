@@ -15,7 +15,7 @@ GatConv::GatConv(std::int64_t in_dim, std::int64_t channels, std::int64_t heads)
   att_dst_ = register_parameter("att_dst", at::empty({1, heads, channels}, at::kFloat));
 }
 
-void GatConv::initialise(const std::string& name, const std::string&, std::uint32_t seed) {
+void GatConv::initialise(const std::string& name, InitScheme, std::uint32_t seed) {
   const double bound = glorot_bound(att_src_.size(2), att_src_.size(1));
   fill_uniform(att_src_.detach(), name + ".att_src", bound, seed);
   fill_uniform(att_dst_.detach(), name + ".att_dst", bound, seed);

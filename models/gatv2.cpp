@@ -17,7 +17,7 @@ Gatv2Conv::Gatv2Conv(std::int64_t in_dim, std::int64_t channels, std::int64_t he
   bias_ = register_parameter("bias", at::zeros({width}));
 }
 
-void Gatv2Conv::initialise(const std::string& name, const std::string&, std::uint32_t seed) {
+void Gatv2Conv::initialise(const std::string& name, InitScheme, std::uint32_t seed) {
   fill_uniform(att_.detach(), name + ".att", glorot_bound(att_.size(2), att_.size(1)), seed);
 }
 

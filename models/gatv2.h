@@ -13,7 +13,7 @@ namespace salient {
 class Gatv2Conv : public Conv {
  public:
   Gatv2Conv(std::int64_t in_dim, std::int64_t channels, std::int64_t heads);
-  void initialise(const std::string& name, const std::string& scheme, std::uint32_t seed) override;
+  void initialise(const std::string& name, InitScheme scheme, std::uint32_t seed) override;
   at::Tensor forward(const HopView& hop, const at::Tensor& x) override;
 
  private:

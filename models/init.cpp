@@ -25,10 +25,9 @@ double glorot_bound(std::int64_t fan_in, std::int64_t fan_out) {
   return std::sqrt(6 / static_cast<double>(fan_in + fan_out));
 }
 
-double bound_of(const std::string& scheme, std::int64_t fan_in, std::int64_t fan_out) {
-  if (scheme == "pyg") return 1 / std::sqrt(static_cast<double>(fan_in));
-  if (scheme == "xavier") return std::sqrt(2) * glorot_bound(fan_in, fan_out);
-  fail(ErrorKind::kUsage, "--init: '" + scheme + "' is not known; use pyg or xavier");
+double bound_of(InitScheme scheme, std::int64_t fan_in, std::int64_t fan_out) {
+  if (scheme == InitScheme::kPyg) return 1 / std::sqrt(static_cast<double>(fan_in));
+  return std::sqrt(2) * glorot_bound(fan_in, fan_out);
 }
 
 }  // namespace salient

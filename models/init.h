@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "models/model_options.h"
+
 namespace salient {
 
 /// Fills `parameter` with uniform values of [-bound, bound).
@@ -18,10 +20,9 @@ void fill_uniform(const at::Tensor& parameter, const std::string& name, double b
 /// sqrt(6 / (fan_in + fan_out)): Glorot and Bengio (AISTATS 2010).
 double glorot_bound(std::int64_t fan_in, std::int64_t fan_out);
 
-/// The bound of `scheme` for a weight [fan_out, fan_in]. "pyg": 1 / sqrt(fan_in), what torch and PyG give a linear map
-/// (He et al., ICCV 2015, with a = sqrt(5)); "xavier": sqrt(2), the gain of a ReLU, times Glorot's bound, as
+/// The bound of `scheme` for a weight [fan_out, fan_in]. kPyg: 1 / sqrt(fan_in), what torch and PyG give a linear map
+/// (He et al., ICCV 2015, with a = sqrt(5)); kXavier: sqrt(2), the gain of a ReLU, times Glorot's bound, as
 /// SALIENT's artifact.
-/// @throws Error{kUsage} for another scheme.
-double bound_of(const std::string& scheme, std::int64_t fan_in, std::int64_t fan_out);
+double bound_of(InitScheme scheme, std::int64_t fan_in, std::int64_t fan_out);
 
 }  // namespace salient

@@ -18,12 +18,12 @@ Linear::Linear(std::int64_t in_dim, std::int64_t out_dim, Bias bias, PygInit ini
   if (bias == Bias::kYes) bias_ = register_parameter("bias", at::empty({out_dim}, at::kFloat));
 }
 
-void Linear::initialise(const std::string& name, const std::string& scheme, std::uint32_t seed) {
+void Linear::initialise(const std::string& name, InitScheme scheme, std::uint32_t seed) {
   const std::int64_t fan_out = weight_.size(0), fan_in = weight_.size(1);
-  const double bound =
-      scheme == "pyg" && init_ == PygInit::kGlorot ? glorot_bound(fan_in, fan_out) : bound_of(scheme, fan_in, fan_out);
+  const double bound = scheme == InitScheme::kPyg && init_ == PygInit::kGlorot ? glorot_bound(fan_in, fan_out)
+                                                                               : bound_of(scheme, fan_in, fan_out);
   fill_uniform(weight_.detach(), name + ".weight", bound, seed);
-  if (bias_.defined()) fill_uniform(bias_.detach(), name + ".bias", bound_of("pyg", fan_in, fan_out), seed);
+  if (bias_.defined()) fill_uniform(bias_.detach(), name + ".bias", bound_of(InitScheme::kPyg, fan_in, fan_out), seed);
 }
 
 at::Tensor Linear::forward(const at::Tensor& x) const { return linear(x, weight_, bias_); }
@@ -31,9 +31,9 @@ at::Tensor Linear::forward(const at::Tensor& x) const { return linear(x, weight_
 Norm::Norm(std::int64_t dim)
     : weight_(register_parameter("weight", at::ones({dim}))), bias_(register_parameter("bias", at::zeros({dim}))) {}
 
-std::shared_ptr<Norm> make_norm(const std::string& name, std::int64_t dim) {
-  require(name == "batch" || name == "layer", "a norm is batch or layer");
-  if (name == "batch") return std::make_shared<BatchNorm>(dim);
+std::shared_ptr<Norm> make_norm(NormKind kind, std::int64_t dim) {
+  require(kind != NormKind::kNone, "a norm is batch or layer");
+  if (kind == NormKind::kBatch) return std::make_shared<BatchNorm>(dim);
   return std::make_shared<LayerNorm>(dim);
 }
 

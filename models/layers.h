@@ -9,15 +9,16 @@
 #include <string>
 #include <utility>
 
+#include "models/model_options.h"
+
 namespace salient {
 
 /// A module that has parameters of its own and knows how to fill them.
 class ParameterOwner : public torch::nn::Module {
  public:
   /// @param name    this module's name in its model: "convs.0.lin_l"
-  /// @param scheme  --init: "pyg" or "xavier"      Determinism: (name, scheme, seed) alone
-  /// @throws Error{kUsage} for another scheme.
-  virtual void initialise(const std::string& name, const std::string& scheme, std::uint32_t seed) = 0;
+  /// Determinism: (name, scheme, seed) alone
+  virtual void initialise(const std::string& name, InitScheme scheme, std::uint32_t seed) = 0;
 };
 
 enum class Bias : std::uint8_t { kNo, kYes };
@@ -27,7 +28,7 @@ enum class PygInit : std::uint8_t { kFanIn, kGlorot };  ///< what PyG does with 
 class Linear : public ParameterOwner {
  public:
   Linear(std::int64_t in_dim, std::int64_t out_dim, Bias bias, PygInit init = PygInit::kFanIn);
-  void initialise(const std::string& name, const std::string& scheme, std::uint32_t seed) override;
+  void initialise(const std::string& name, InitScheme scheme, std::uint32_t seed) override;
 
   /// @param x  [rows, in] f32 or f16, which is converted
   at::Tensor forward(const at::Tensor& x) const;
@@ -42,8 +43,8 @@ class Linear : public ParameterOwner {
 /// Brings rows or columns to mean 0 and variance 1, then scales and shifts each column: parameters `weight`, `bias` [dim].
 class Norm : public ParameterOwner {
  public:
-  void initialise(const std::string&, const std::string&, std::uint32_t) override {}  // 1 and 0 by any scheme
-  virtual at::Tensor forward(const at::Tensor& x) = 0;                                ///< [rows, dim] f32
+  void initialise(const std::string&, InitScheme, std::uint32_t) override {}  // 1 and 0 by any scheme
+  virtual at::Tensor forward(const at::Tensor& x) = 0;                        ///< [rows, dim] f32
 
  protected:
   explicit Norm(std::int64_t dim);
@@ -51,7 +52,7 @@ class Norm : public ParameterOwner {
 };
 
 /// @param name  --norm: "batch" | "layer"
-std::shared_ptr<Norm> make_norm(const std::string& name, std::int64_t dim);
+std::shared_ptr<Norm> make_norm(NormKind kind, std::int64_t dim);
 
 /// Normalises each column over the rows of the batch; torch's BatchNorm1d.
 ///

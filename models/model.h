@@ -6,32 +6,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "models/hop.h"
+#include "models/model_options.h"
 #include "models/ops/dropout.h"
 
 namespace salient {
-
-struct ModelOptions {
-  std::string model = "sage";
-  int in_dim = 0;
-  int hidden_dim = 256;
-  int num_classes = 0;
-  int num_layers = 3;
-  double dropout = 0.5;
-  std::string norm = "none";  ///< "none" | "batch" | "layer": between hidden layers
-  bool residual = false;      ///< hidden layers add their input
-  std::string jk = "none";    ///< jumping knowledge: "none" | "cat" | "max"
-  std::string aggr = "mean";  ///< of sage: "mean" | "max"
-  int heads = 1;              ///< of attention, in hidden layers
-  std::string init = "pyg";   ///< "pyg": uniform within 1/sqrt(fan_in); "xavier": the artifact's
-  std::uint32_t seed = 1;
-};
-
-/// Every rule that these choices break, as "--option: rule"; dimensions are not looked at.
-std::vector<std::string> problems_of(const ModelOptions& options);
 
 /// Parameter names equal PyG's, so state dictionaries load there and back. Dropout happens in training mode alone.
 class Model : public torch::nn::Module {
@@ -61,9 +42,6 @@ class Model : public torch::nn::Module {
   /// @throws as layers().
   at::Tensor forward(const BatchView& batch, const DropoutKey& key) { return head(layers(batch, key), key); }
 };
-
-/// The names that make_model() knows, for messages and --help.
-const std::vector<std::string>& model_names();
 
 /// A model on the host, in training mode.
 ///

@@ -9,8 +9,6 @@
 
 #include <atomic>
 
-#include "core/error.h"
-
 namespace salient {
 namespace {
 
@@ -37,13 +35,6 @@ struct Bf16Linear : torch::autograd::Function<Bf16Linear> {
 };
 
 }  // namespace
-
-Precision precision_of(const std::string& name) {
-  if (name == "fp32") return Precision::kFp32;
-  if (name == "tf32") return Precision::kTf32;
-  if (name == "bf16") return Precision::kBf16;
-  fail(ErrorKind::kUsage, "--precision: fp32, tf32 or bf16, not '" + name + "'");
-}
 
 void set_precision(Precision precision) {
   g_precision = precision;

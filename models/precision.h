@@ -1,21 +1,11 @@
-// models/precision.h - how dense products are computed: --precision.
+// models/precision.h - how dense products are computed.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
-#include <cstdint>
-#include <string>
+#include "models/model_options.h"
 
 namespace salient {
-
-enum class Precision : std::uint8_t {
-  kFp32,
-  kTf32,  ///< tensor cores, inputs rounded to 10 bits of mantissa
-  kBf16,  ///< tensor cores, inputs rounded to bfloat16, sums and results in f32
-};
-
-/// @param name  "fp32", "tf32" or "bf16"   @throws Error{kUsage} for another
-Precision precision_of(const std::string& name);
 
 /// For every product from now on, of the whole process. Parameters, gradients, aggregation and optimiser stay f32.
 void set_precision(Precision precision);

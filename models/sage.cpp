@@ -21,8 +21,7 @@ at::Tensor SageConv::forward(const HopView& hop, const at::Tensor& x, const at::
 }
 
 std::shared_ptr<Model> make_sage(const ModelOptions& options) {
-  const auto aggregation = options.aggr == "max" ? SageConv::Aggregation::kMax : SageConv::Aggregation::kMean;
-  return std::make_shared<ConvStack>(options, [aggregation](const ConvStack::Widths& w) {
+  return std::make_shared<ConvStack>(options, [aggregation = options.aggr](const ConvStack::Widths& w) {
     return std::make_shared<SageConv>(w.in_dim, w.out_dim, aggregation);
   });
 }

@@ -11,7 +11,6 @@ namespace salient {
 /// bias=False): parameters lin_l.weight, lin_r.weight.
 class SageConv : public Conv {
  public:
-  enum class Aggregation : std::uint8_t { kMean, kMax };
   SageConv(std::int64_t in_dim, std::int64_t out_dim, Aggregation aggregation = Aggregation::kMean);
   at::Tensor forward(const HopView& hop, const at::Tensor& x) override;
   /// With other rows for h_i: [num_dst, in_dim].

@@ -16,7 +16,7 @@
 #include "core/error.h"
 #include "core/files/file_io.h"
 #include "core/half.h"
-#include "core/options/options.h"
+#include "core/value_text.h"
 #include "store/synthetic_graph.h"
 #include "store/synthetic_nodes.h"
 
@@ -147,7 +147,7 @@ SyntheticOptions synthetic_like(std::string_view name, double scale) {
   SyntheticOptions options = *found;
   options.name = "synthetic-" + options.name;
   if (scale == 1) return options;
-  options.name += "-" + options::to_text(scale);
+  options.name += "-" + to_text(scale);
   const auto scaled = [scale](std::uint64_t count) {
     return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(count) * scale));
   };
@@ -178,7 +178,7 @@ SyntheticOptions parse_synthetic_name(std::string_view dataset) {
   const std::size_t colon = std::min(rest.find(':'), rest.size());
   double scale = 1;
   const bool has_scale = colon < rest.size();
-  const bool is_number = !has_scale || options::from_text(rest.substr(colon + 1), scale);
+  const bool is_number = !has_scale || from_text(rest.substr(colon + 1), scale);
   if (!is_number || !problems_like(rest.substr(0, colon), scale).empty())
     fail(ErrorKind::kUsage, std::string(dataset) +
                                 ": synthetic:NAME[:SCALE] takes arxiv, products or papers100M, and a scale above 0 and "
@@ -207,7 +207,7 @@ Dataset make_synthetic_dataset(const SyntheticOptions& options, int num_threads,
         static_cast<std::uint64_t>(options.feature_dim), static_cast<std::uint64_t>(options.num_classes),
         std::uint64_t{options.seed}, static_cast<std::uint64_t>(options.feature_type)})
     identity.append(" ").append(std::to_string(number));
-  identity.append(" ").append(options::to_text(options.mean_degree));
+  identity.append(" ").append(to_text(options.mean_degree));
   dataset.fingerprint = to_hex(digest_of(std::as_bytes(std::span(identity))).xxh3);
   dataset.graph = store->graph.view();
   if (options.feature_dim > 0)

@@ -13,26 +13,26 @@ namespace salient {
 namespace {
 
 struct Choice {
-  std::string name;
+  CommBackend backend;
   const char* why;
 };
 
 Choice choose(const CommunicatorOptions& options, const Launch& launch) {
-  if (options.wanted != "auto") return {options.wanted, "as --comm says"};
-  if (launch.size == 1) return {"self", "one rank"};
-  if (!options.is_data_on_gpu) return {"mpi", "the model is in host memory"};
-  if (has_nccl()) return {"nccl", "the model is on GPUs"};
-  return {"mpi", "this build has no NCCL; gradients are copied through the host, slowly"};
+  if (options.wanted) return {*options.wanted, "as was asked for"};
+  if (launch.size == 1) return {CommBackend::kSelf, "one rank"};
+  if (!options.is_data_on_gpu) return {CommBackend::kMpi, "the model is in host memory"};
+  if (has_nccl()) return {CommBackend::kNccl, "the model is on GPUs"};
+  return {CommBackend::kMpi, "this build has no NCCL; gradients are copied through the host, slowly"};
 }
 
 std::unique_ptr<Communicator> make(const Choice& choice, const CommunicatorOptions& options, const Launch& launch) {
-  if (choice.name == "self") {
+  if (choice.backend == CommBackend::kSelf) {
     if (launch.size > 1)
       fail_on_all_ranks(launch, ErrorKind::kUsage,
                         "--comm self is for one rank, and " + std::to_string(launch.size) + " were started");
     return make_self_communicator();
   }
-  if (choice.name == "nccl") {
+  if (choice.backend == CommBackend::kNccl) {
     if (!options.is_data_on_gpu)
       fail_on_all_ranks(launch, ErrorKind::kUsage, "--comm nccl needs --device cuda; --comm mpi works on CPUs");
     auto control = launch.size > 1 ? make_mpi_communicator(launch, options.timeout_seconds) : make_self_communicator();
@@ -47,11 +47,11 @@ std::unique_ptr<Communicator> make(const Choice& choice, const CommunicatorOptio
 std::unique_ptr<Communicator> make_communicator(const CommunicatorOptions& options, const Launch& launch) {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
   const std::string problem = lone_rank_problem(launch, [](const char* name) { return std::getenv(name); });
-  const bool is_meant = options.wanted == "self" && !launch.has_mpi;
+  const bool is_meant = options.wanted == CommBackend::kSelf && !launch.has_mpi;
   if (!problem.empty() && !is_meant) fail(ErrorKind::kUsage, problem);
   const Choice choice = choose(options, launch);
   auto comm = make(choice, options, launch);
-  if (launch.rank == 0 && (launch.size > 1 || options.wanted != "auto")) {
+  if (launch.rank == 0 && (launch.size > 1 || options.wanted.has_value())) {
     const auto counted = [](int n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); };
     log_info("communication: " + std::string(comm->name()) + " between " + counted(launch.size, "rank") + " on " +
              counted(launch.num_hosts, "host") + " (" + choice.why + ")");

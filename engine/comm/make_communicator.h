@@ -2,15 +2,16 @@
 #pragma once
 
 #include <memory>
-#include <string>
+#include <optional>
 
+#include "engine/comm/comm_options.h"
 #include "engine/comm/communicator.h"
 #include "engine/comm/launch.h"
 
 namespace salient {
 
 struct CommunicatorOptions {
-  std::string wanted = "auto";   ///< "auto" | "nccl" | "mpi" | "self"
+  std::optional<CommBackend> wanted{};
   double timeout_seconds = 300;  ///< for other ranks to answer
   bool is_data_on_gpu = false;   ///< where all_reduce_sum(float) will find its data; the GPU is the current device
 };

@@ -27,13 +27,14 @@ int num_gpus() {
 
 }  // namespace
 
-ComputeDevice ComputeDevice::choose(const std::string& wanted, [[maybe_unused]] int local_rank, int cpu_threads) {
-  const int gpus = wanted == "cpu" ? 0 : num_gpus();
+ComputeDevice ComputeDevice::choose(std::optional<DeviceKind> wanted, [[maybe_unused]] int local_rank,
+                                    int cpu_threads) {
+  const int gpus = wanted == DeviceKind::kCpu ? 0 : num_gpus();
   if (gpus == 0) {
 #if SALIENT_HAS_CUDA
-    if (wanted == "cuda") fail(ErrorKind::kNoDevice, "--device cuda: no usable GPU; use --device cpu");
+    if (wanted == DeviceKind::kCuda) fail(ErrorKind::kNoDevice, "--device cuda: no usable GPU; use --device cpu");
 #else
-    if (wanted == "cuda")
+    if (wanted == DeviceKind::kCuda)
       fail(ErrorKind::kNoDevice, "--device cuda: this is a CPU build; install a CUDA toolkit and build again");
 #endif
     at::set_num_threads(cpu_threads);

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "core/device_kind.h"
+
 struct CUstream_st;
 
 namespace salient {
@@ -14,11 +16,11 @@ namespace salient {
 /// Value type. Chosen once per process, before the first tensor.
 class ComputeDevice {
  public:
-  /// @param wanted      "auto": a GPU when there is one | "cpu" | "cuda"
+  /// @param wanted      none: a GPU when there is one
   /// @param local_rank  which GPU of this host, modulo their number.
   /// @param cpu_threads threads of LibTorch's own operators on a CPU; on a GPU the host needs one.
-  /// @throws Error{kNoDevice} for "cuda" without a usable GPU or in a CPU build.
-  static ComputeDevice choose(const std::string& wanted, int local_rank, int cpu_threads);
+  /// @throws Error{kNoDevice} for kCuda without a usable GPU or in a CPU build.
+  static ComputeDevice choose(std::optional<DeviceKind> wanted, int local_rank, int cpu_threads);
 
   c10::Device torch_device() const { return device_; }
   bool is_cuda() const { return device_.is_cuda(); }

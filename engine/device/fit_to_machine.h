@@ -1,21 +1,13 @@
-// engine/device/fit_to_machine.h - how many threads and slots a run takes when nobody says.
+// engine/device/fit_to_machine.h - how many threads and slots a run takes where the user does not say.
 #pragma once
 
-#include <algorithm>
-
 #include "engine/device/compute_device.h"
-#include "loaders/batch_loader.h"
+#include "engine/device/machine_options.h"
 
 namespace salient {
 
-/// Resolves the "0 = default" of threads, workers and slots, and the device "auto".
+/// Resolves device, threads, workers and slots.
 /// @param cores  this rank's share of the host's.
-template <class Options>
-void fit_to_machine(Options& options, const ComputeDevice& device, int cores) {
-  options.device = device.is_cuda() ? "cuda" : "cpu";
-  if (options.threads == 0) options.threads = device.is_cuda() ? 1 : cores;
-  if (options.workers == 0) options.workers = std::max(1, cores - 2);
-  if (options.slots == 0) options.slots = default_slots(options.workers);
-}
+void fit_to_machine(MachineOptions& options, const ComputeDevice& device, int cores);
 
 }  // namespace salient

@@ -2,19 +2,20 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <optional>
 
 #include "engine/device/compute_device.h"
+#include "loaders/residency.h"
 #include "loaders/resident_data.h"
 #include "store/dataset.h"
 
 namespace salient {
 
-/// --features and --sampler: "host", "device", or "auto", the device if it takes half of the free memory at most.
+/// None: in GPU memory if it takes half of what is free at most.
 ///
 /// @param reserved  bytes of GPU memory that something else needs
-/// @throws Error{kNoDevice} for "device" without a GPU; Error{kDeviceMemory}.
-ResidentData place_data(const std::string& features, const std::string& sampler, const Dataset& dataset,
-                        const ComputeDevice& device, std::int64_t reserved = 0);
+/// @throws Error{kNoDevice} for kDevice without a GPU; Error{kDeviceMemory}.
+ResidentData place_data(std::optional<Residency> features, std::optional<GraphResidency> sampler,
+                        const Dataset& dataset, const ComputeDevice& device, std::int64_t reserved = 0);
 
 }  // namespace salient

@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "core/enum_names.h"
 #include "engine/comm/communicator.h"
 #include "engine/device/compute_device.h"
 #include "engine/infer/row_blocks.h"
@@ -23,6 +25,11 @@ enum class ActivationPlace : std::uint8_t {
   kMemory,  ///< host memory, once per host
   kFile     ///< a nameless scratch file that is mapped, once per host; the page cache holds what memory is free
 };
+
+constexpr auto names_of(ActivationPlace) {
+  return std::to_array<EnumName<ActivationPlace>>(
+      {{ActivationPlace::kDevice, "device"}, {ActivationPlace::kMemory, "memory"}, {ActivationPlace::kFile, "file"}});
+}
 
 std::string to_text(ActivationPlace place);
 

@@ -1,6 +1,7 @@
 // engine/infer/prediction_writer.h - what inference found, as files: arrays for programs or a table for people.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/enum_names.h"
 #include "core/files/npy.h"
 #include "core/types.h"
 #include "engine/comm/communicator.h"
@@ -18,7 +20,14 @@
 
 namespace salient {
 
-enum class PredictionFormat : std::uint8_t { kNpy, kCsv };
+enum class PredictionFormat : std::uint8_t {
+  kNpy,  ///< arrays for programs
+  kCsv,  ///< a table for people
+};
+
+constexpr auto names_of(PredictionFormat) {
+  return std::to_array<EnumName<PredictionFormat>>({{PredictionFormat::kNpy, "npy"}, {PredictionFormat::kCsv, "csv"}});
+}
 
 struct PredictionOutput {
   PredictionFormat format = PredictionFormat::kNpy;

@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 #include "core/files/json_text.h"
-#include "core/options/options.h"
+#include "core/value_text.h"
 
 namespace salient {
 namespace {
@@ -19,11 +19,11 @@ std::string as_text(const std::optional<T>& value) {
   if (!value.has_value()) return {};
   if constexpr (std::is_floating_point_v<T>)
     if (!std::isfinite(*value)) return {};
-  return options::to_text(*value);
+  return to_text(*value);
 }
 
 std::string as_text(const std::optional<std::vector<std::int64_t>>& values) {  // "1 2 3": no quotes needed in CSV
-  std::string text = values ? options::to_text(*values) : std::string();
+  std::string text = values ? to_text(*values) : std::string();
   std::ranges::replace(text, ',', ' ');
   return text;
 }
@@ -69,7 +69,7 @@ std::string lines_before(const std::filesystem::path& path, int first_epoch, Epo
 
 int csv_epoch(const std::string& line) {
   int epoch = 0;
-  return options::from_text(std::string_view(line).substr(0, line.find(',')), epoch) ? epoch : 0;
+  return from_text(std::string_view(line).substr(0, line.find(',')), epoch) ? epoch : 0;
 }
 
 int json_epoch(const std::string& line) {

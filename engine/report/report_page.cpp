@@ -12,9 +12,9 @@
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "core/files/flat_toml.h"
 #include "core/files/json_text.h"
 #include "core/number_text.h"
-#include "core/options/options.h"
 #include "engine/report/page/page_assets.h"
 #include "engine/report/run_directory.h"
 
@@ -43,8 +43,9 @@ Json read_run(const std::filesystem::path& directory) {
 Json read_config(const std::filesystem::path& directory) {
   Json config = Json::array();
   try {
-    for (const options::Assignment& a : options::from_toml_file((directory / "config.toml").string()))
-      config.push_back({a.name, a.text});
+    const std::filesystem::path path = directory / "config.toml";
+    for (const TomlItem& item : parse_flat_toml(read_text_file(path), path.string()))
+      config.push_back({item.key, item.value});
   } catch (const Error& error) {
     log_debug(std::string("report: ") + error.what());
   }

@@ -205,15 +205,15 @@ Latest latest_state(const fs::path& root, const CheckpointIdentity& identity) {
 
 std::string model_config_json(const ModelOptions& options, Task task) {
   return Json{{"task", name_of(task)},
-              {"model", options.model},
+              {"model", name_of(options.kind)},
               {"in_dim", options.in_dim},
               {"hidden_dim", options.hidden_dim},
               {"num_classes", options.num_classes},
               {"num_layers", options.num_layers},
-              {"norm", options.norm},
+              {"norm", name_of(options.norm)},
               {"residual", options.residual},
-              {"jk", options.jk},
-              {"aggr", options.aggr},
+              {"jk", name_of(options.jk)},
+              {"aggr", name_of(options.aggr)},
               {"heads", options.heads}}
       .dump();
 }

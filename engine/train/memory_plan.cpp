@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/host/machine.h"
 #include "core/number_text.h"
+#include "core/value_text.h"
 #include "engine/infer/node_scores.h"
 #include "engine/train/run_model.h"
 #include "loaders/batch.h"
@@ -36,23 +37,22 @@ std::int64_t with_head_room(std::size_t bytes) {
 
 BatchNeed probe(const TrainOptions& options, const Dataset& dataset, const std::vector<int>& fanouts,
                 std::span<const NodeId> seeds, std::size_t batch_size) {
-  const Residency place = options.features == "device"   ? Residency::kDevice
-                          : options.features == "cached" ? Residency::kCached
-                                                         : Residency::kHost;
-  NeighborSampler sampler(dataset.graph, fanouts);
+  const Residency residency = options.machine.features.value_or(Residency::kHost);
+  NeighborSampler sampler(dataset.graph, fanouts,
+                          options.batches.with_replacement ? Replacement::kWith : Replacement::kWithout);
   Mfg mfg;
   BatchNeed need;
   for (std::uint32_t batch = 0; batch < kProbes && batch * batch_size < seeds.size(); ++batch) {
     const auto part = seeds.subspan(batch * batch_size, std::min(batch_size, seeds.size() - batch * batch_size));
     sampler.sample(part, {.seed = options.seed, .epoch = 1, .batch = batch}, mfg);
-    const BatchLayout layout = lay_out_batch(shape_of(mfg), static_cast<LocalId>(part.size()), dataset, place);
+    const BatchLayout layout = lay_out_batch(shape_of(mfg), static_cast<LocalId>(part.size()), dataset, residency);
     std::int64_t activations = 0;
     std::int64_t width = dataset.feature_dim, sampler_bytes = 0, num_edges = 0;
     for (const HopLayout& hop : layout.hops) {
       sampler_bytes = std::max(sampler_bytes, device_sampler_bytes(hop.num_dst, hop.num_edges));
       num_edges += hop.num_edges;
-      activations += 4 * std::int64_t{hop.num_dst} * (2 * width + std::int64_t{4} * options.hidden);
-      width = options.hidden;
+      activations += 4 * std::int64_t{hop.num_dst} * (2 * width + std::int64_t{4} * options.model.hidden_dim);
+      width = options.model.hidden_dim;
     }
     need.host_slab_bytes = std::max(need.host_slab_bytes, with_head_room(layout.prepared_bytes));
     need.device_slab_bytes = std::max(need.device_slab_bytes, with_head_room(layout.bytes));
@@ -76,10 +76,10 @@ std::string cached_share(const MemoryPlan& plan, const Dataset& dataset) {
   return fixed(100 * static_cast<double>(plan.cached_rows) / static_cast<double>(dataset.num_nodes()), 0) + " %";
 }
 
-/// Rows of `plan.device_available` that nothing else in the plan needs, or of what --cache-gb allows.
+/// Rows of `plan.device_available` that nothing else in the plan needs, or of what machine.cache_gb allows.
 std::size_t rows_to_cache(const TrainOptions& options, const Dataset& dataset, const MemoryPlan& plan) {
   const auto rest = static_cast<double>(std::max<std::int64_t>(0, plan.device_available - plan.device_bytes));
-  const double bytes = options.cache_gb > 0 ? options.cache_gb * 1e9 : rest * kCacheOfTheRest;
+  const double bytes = options.machine.cache_gb > 0 ? options.machine.cache_gb * 1e9 : rest * kCacheOfTheRest;
   const double rows = bytes / static_cast<double>(std::max<std::size_t>(1, dataset.features.row_bytes));
   return static_cast<std::size_t>(std::min(rows, static_cast<double>(dataset.num_nodes())));
 }
@@ -92,40 +92,46 @@ std::int64_t feature_bytes(const Dataset& dataset) {
 
 MemoryPlan choose_places(TrainOptions& options, const Dataset& dataset, std::optional<std::int64_t> free_device_bytes,
                          int num_ranks) {
+  MachineOptions& machine = options.machine;
   if (!free_device_bytes) {
-    if (options.features == "device" || options.features == "cached")
-      fail(ErrorKind::kNoDevice, "--features " + options.features + " needs a GPU, and there is none");
-    if (options.sampler == "device") fail(ErrorKind::kNoDevice, "--sampler device needs a GPU, and there is none");
-    options.features = options.sampler = "host";
+    if (machine.features.value_or(Residency::kHost) != Residency::kHost)
+      fail(ErrorKind::kNoDevice, "feature rows in GPU memory (" + to_text(machine.features) + "): there is no GPU",
+           Topic::kDeviceFeatures);
+    if (machine.sampler == GraphResidency::kDevice)
+      fail(ErrorKind::kNoDevice, "the graph in GPU memory: there is no GPU", Topic::kDeviceGraph);
+    machine.features = Residency::kHost;
+    machine.sampler = GraphResidency::kHost;
     return plan_memory(options, dataset, free_device_bytes, num_ranks);
   }
-  const auto choices = [](const std::string& told, std::vector<std::string> from_best) {
-    return told == "auto" ? std::move(from_best) : std::vector{told};
+  const auto choices = []<class Where>(std::optional<Where> wanted, std::vector<Where> from_best) {
+    return wanted ? std::vector{*wanted} : std::move(from_best);
   };
-  const std::vector<std::string> feature_choices = choices(options.features, {"device", "cached", "host"}),
-                                 sampler_choices = choices(options.sampler, {"device", "host"});
+  const auto feature_choices =
+      choices(machine.features, std::vector{Residency::kDevice, Residency::kCached, Residency::kHost});
+  const auto sampler_choices = choices(machine.sampler, std::vector{GraphResidency::kDevice, GraphResidency::kHost});
   const bool may_cache_nothing = feature_choices.size() == 1;
   MemoryPlan plan;
   const auto take_first_that_fits = [&] {  // or else the last, which needs the least
-    for (const std::string& features : feature_choices)
-      for (const std::string& sampler : sampler_choices) {
-        options.features = features;
-        options.sampler = sampler;
+    for (const Residency features : feature_choices)
+      for (const GraphResidency sampler : sampler_choices) {
+        machine.features = features;
+        machine.sampler = sampler;
         plan = plan_memory(options, dataset, free_device_bytes, num_ranks);
         const bool is_worth_it =
-            features != "cached" || may_cache_nothing ||
+            features != Residency::kCached || may_cache_nothing ||
             static_cast<double>(plan.cached_rows) >= kLeastCachedShare * static_cast<double>(dataset.num_nodes());
         if (plan.device_bytes <= plan.device_available && is_worth_it) return;
       }
   };
   take_first_that_fits();
   options.cached_rows = plan.cached_rows;
-  const auto where = [](const std::string& choice) { return choice == "device" ? "GPU" : "host"; };
-  log_info("features (" + gigabytes(feature_bytes(dataset)) + ") in " + where(options.features) + " memory, " +
-           (options.features == "cached" ? cached_share(plan, dataset) + " of them on the GPU too, " : "") +
-           "sampling on the " + where(options.sampler) + " (graph " + gigabytes(dataset.graph.num_bytes()) +
-           "): the run needs " + gigabytes_needed(plan.device_bytes) + " of the " + gigabytes(plan.device_available) +
-           " free on the GPU");
+  const auto where = [](bool is_on_device) { return is_on_device ? "GPU" : "host"; };
+  log_info("features (" + gigabytes(feature_bytes(dataset)) + ") in " + where(machine.features == Residency::kDevice) +
+           " memory, " +
+           (machine.features == Residency::kCached ? cached_share(plan, dataset) + " of them on the GPU too, " : "") +
+           "sampling on the " + where(machine.sampler == GraphResidency::kDevice) + " (graph " +
+           gigabytes(dataset.graph.num_bytes()) + "): the run needs " + gigabytes_needed(plan.device_bytes) +
+           " of the " + gigabytes(plan.device_available) + " free on the GPU");
   return plan;
 }
 
@@ -135,10 +141,10 @@ MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset,
   shuffle_seeds(order, options.seed, 1);
   const std::size_t largest_share =
       rank_share(order.size(), global_batch_of(options, num_ranks), /*batch=*/0, /*rank=*/0, num_ranks).count;
-  const BatchNeed train = probe(options, dataset, options.fanout, order, largest_share);
+  const BatchNeed train = probe(options, dataset, options.batches.fanout, order, largest_share);
   const std::span<const NodeId> eval_nodes = dataset.valid.empty() ? dataset.test : dataset.valid;
-  const BatchNeed eval =
-      probe(options, dataset, options.eval_fanout, eval_nodes, static_cast<std::size_t>(options.eval_batch_size));
+  const BatchNeed eval = probe(options, dataset, options.evaluation.fanout, eval_nodes,
+                               static_cast<std::size_t>(options.evaluation.batch_size));
   std::int64_t parameters = 0;
   for (const at::Tensor& p : make_model(model_options_of(options, dataset))->parameters()) parameters += p.numel();
 
@@ -149,22 +155,24 @@ MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset,
     plan.host_bytes += host;
     plan.device_bytes += on_device;
   };
-  const std::string slots = std::to_string(options.slots) + " slots";
-  const std::int64_t device_slabs = gpu ? num_device_slabs(options.slots) : 0;
+  const std::string slots = std::to_string(options.machine.slots) + " slots";
+  const std::int64_t device_slabs = gpu ? num_device_slabs(options.machine.slots) : 0;
   const std::int64_t activations = std::max(train.activation_bytes, eval.activation_bytes);
-  if (options.features == "device") add("features", 0, feature_bytes(dataset));
-  if (options.sampler == "device") {
+  if (options.machine.features == Residency::kDevice) add("features", 0, feature_bytes(dataset));
+  if (options.machine.sampler == GraphResidency::kDevice) {
     add("graph", 0, dataset.graph.num_bytes());
     add("sampling on the GPU", 0, kDeviceSamplers * (train.device_sampler_bytes + eval.device_sampler_bytes));
   } else {
-    const int workers = std::max(1, options.workers);
+    const int workers = std::max(1, options.machine.workers);
     add("sampling, " + std::to_string(workers) + (workers == 1 ? " worker" : " workers"),
         workers * (train.host_sampler_bytes + eval.host_sampler_bytes), 0);
   }
-  add("training batches, " + slots, options.slots * train.host_slab_bytes, device_slabs * train.device_slab_bytes);
-  add("evaluation batches, " + slots, options.slots * eval.host_slab_bytes, device_slabs * eval.device_slab_bytes);
+  add("training batches, " + slots, options.machine.slots * train.host_slab_bytes,
+      device_slabs * train.device_slab_bytes);
+  add("evaluation batches, " + slots, options.machine.slots * eval.host_slab_bytes,
+      device_slabs * eval.device_slab_bytes);
   add("activations and gradients of a batch", gpu ? 0 : activations, gpu ? activations : 0);
-  if (has_roc_auc(dataset) && (options.metric == "auto" || options.metric == "rocauc")) {
+  if (has_roc_auc(dataset) && options.evaluation.metric.value_or(Metric::kRocAuc) == Metric::kRocAuc) {
     const auto scores =
         static_cast<std::int64_t>(std::max(dataset.valid.size(), dataset.test.size()) * num_binary_labels(dataset));
     const std::int64_t on_device = scores * 8, on_host = scores * 5;  // f32 twice; f32 and labels
@@ -174,7 +182,7 @@ MemoryPlan plan_memory(const TrainOptions& options, const Dataset& dataset,
   add("libraries and buffers", gpu ? std::int64_t{2} << 30 : std::int64_t{300} << 20, gpu ? std::int64_t{1} << 30 : 0);
   plan.host_available = std::max<std::int64_t>(0, available_host_bytes());
   plan.device_available = free_device_bytes.value_or(0);
-  if (options.features == "cached") {
+  if (options.machine.features == Residency::kCached) {
     plan.cached_rows = rows_to_cache(options, dataset, plan);
     add("cache of " + cached_share(plan, dataset) + " of the feature rows", node_set_bytes(dataset.num_nodes()),
         static_cast<std::int64_t>(plan.cached_rows * dataset.features.row_bytes));
@@ -201,14 +209,15 @@ std::string to_text(const MemoryPlan& plan) {
 
 void check(const MemoryPlan& plan) {
   if (plan.host_bytes > plan.host_available)
-    fail(ErrorKind::kHostMemory, "the run needs " + gigabytes_needed(plan.host_bytes) +
-                                     " of host memory, available are " + gigabytes(plan.host_available) +
-                                     "; lower --batch-size, --eval-batch-size, --slots, --fanout or --hidden");
+    fail(ErrorKind::kHostMemory,
+         "the run needs " + gigabytes_needed(plan.host_bytes) + " of host memory, available are " +
+             gigabytes(plan.host_available),
+         Topic::kTrainingMemory);
   if (plan.device_available > 0 && plan.device_bytes > plan.device_available)
     fail(ErrorKind::kDeviceMemory,
          "the run needs " + gigabytes_needed(plan.device_bytes) + " of GPU memory, available are " +
-             gigabytes(plan.device_available) +
-             "; lower --batch-size, --eval-batch-size or --hidden, or use --features cached or --sampler host");
+             gigabytes(plan.device_available),
+         Topic::kTrainingMemory);
 }
 
 }  // namespace salient

@@ -6,22 +6,9 @@
 
 namespace salient {
 
-ModelOptions model_options_of(const TrainOptions& options) {
-  return {.model = options.model,
-          .hidden_dim = options.hidden,
-          .num_layers = options.layers,
-          .dropout = options.dropout,
-          .norm = options.norm,
-          .residual = options.residual,
-          .jk = options.jk,
-          .aggr = options.aggr,
-          .heads = options.heads,
-          .init = options.init,
-          .seed = options.seed};
-}
-
 ModelOptions model_options_of(const TrainOptions& options, const Dataset& dataset) {
-  ModelOptions model = model_options_of(options);
+  ModelOptions model = options.model;
+  model.seed = options.seed;
   model.in_dim = dataset.feature_dim;
   model.num_classes = dataset.num_classes;
   return model;
@@ -31,7 +18,7 @@ CheckpointIdentity checkpoint_identity(const TrainOptions& options, const Datase
   return {.dataset_name = dataset.name,
           .dataset_fingerprint = dataset.fingerprint,
           .model_config = model_config_json(model_options_of(options, dataset), dataset.task),
-          .metric = name_of(metric_for(options.metric, dataset)),
+          .metric = name_of(metric_for(options.evaluation.metric, dataset)),
           .seed = options.seed,
           .world_size = num_ranks,
           .global_batch_size = static_cast<std::int64_t>(global_batch_of(options, num_ranks)),

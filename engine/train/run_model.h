@@ -8,8 +8,7 @@
 
 namespace salient {
 
-/// Without the dimensions that a data set gives: enough for problems_of().
-ModelOptions model_options_of(const TrainOptions& options);
+/// options.model with the dimensions that the data set gives, and the run's seed.
 ModelOptions model_options_of(const TrainOptions& options, const Dataset& dataset);
 
 /// @throws as metric_for().

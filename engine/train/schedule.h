@@ -1,12 +1,25 @@
 // engine/train/schedule.h - the learning rate of every step: a function of the step and of little that a run remembers.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <string>
+
+#include "core/enum_names.h"
 
 namespace salient {
 
-/// What --schedule plateau remembers from one epoch to the next; part of a checkpoint.
+enum class ScheduleKind : std::uint8_t {
+  kConstant,
+  kCosine,   ///< half a cosine wave down to 0 at the last step
+  kPlateau,  ///< smaller by a factor where results stop getting better
+};
+
+constexpr auto names_of(ScheduleKind) {
+  return std::to_array<EnumName<ScheduleKind>>(
+      {{ScheduleKind::kConstant, "constant"}, {ScheduleKind::kCosine, "cosine"}, {ScheduleKind::kPlateau, "plateau"}});
+}
+
+/// What a plateau schedule remembers from one epoch to the next; part of a checkpoint.
 struct PlateauState {
   double best = 0;  ///< the best value so far, if has_best
   bool has_best = false;
@@ -17,7 +30,7 @@ struct PlateauState {
 /// The learning rate rises linearly over the first `warmup_steps` steps and then follows `kind`:
 /// constant; cosine: half a cosine wave from `lr` to 0 at `total_steps`; plateau: `lr` * factor^reductions.
 struct Schedule {
-  std::string kind = "constant";
+  ScheduleKind kind = ScheduleKind::kConstant;
   double lr = 0.003;
   std::int64_t warmup_steps = 0;
   std::int64_t total_steps = 0;

@@ -25,9 +25,10 @@ void require_both_classes(const Dataset& dataset, std::span<const NodeId> nodes,
     is_any_known = is_any_known || has_zeros || has_ones;
   }
   if (is_any_known)
-    fail(ErrorKind::kBadData, dataset.name + ": its " + which + " nodes are all of one class" +
-                                  (dataset.task == Task::kMultiClass ? "" : " in every label") +
-                                  ", so ROC AUC is not defined; use --metric accuracy");
+    fail(ErrorKind::kBadData,
+         dataset.name + ": its " + which + " nodes are all of one class" +
+             (dataset.task == Task::kMultiClass ? "" : " in every label") + ", so ROC AUC is not defined",
+         Topic::kRocAuc);
 }
 
 /// Larger = more likely: of two classes how far the second is ahead, of several labels their logits. [S, T]
@@ -52,19 +53,18 @@ double roc_auc_over_ranks(const Dataset& dataset, std::span<const NodeId> nodes,
 
 }  // namespace
 
-std::string name_of(Metric metric) {
-  return metric == Metric::kRocAuc ? "rocauc" : metric == Metric::kF1 ? "f1" : "accuracy";
-}
-
-Metric metric_for(const std::string& wanted, const Dataset& dataset) {
+Metric metric_for(std::optional<Metric> wanted, const Dataset& dataset) {
   const bool has_labels = dataset.task == Task::kMultiLabel;
-  if (wanted == "f1" && !has_labels)
-    fail(ErrorKind::kUsage, "--metric f1: is for several labels a node, " + dataset.name + " has one class a node");
-  if (wanted == "f1") return Metric::kF1;
-  if (wanted == "accuracy" || (wanted == "auto" && !has_roc_auc(dataset))) return Metric::kAccuracy;
+  if (wanted == Metric::kF1 && !has_labels)
+    fail(ErrorKind::kUsage, "F1 is a metric for several labels a node, " + dataset.name + " has one class a node",
+         Topic::kRocAuc);
+  if (wanted == Metric::kF1) return Metric::kF1;
+  if (wanted == Metric::kAccuracy || (!wanted && !has_roc_auc(dataset))) return Metric::kAccuracy;
   if (!has_roc_auc(dataset))
-    fail(ErrorKind::kUsage, "--metric rocauc: is for two classes or several labels a node, " + dataset.name + " has " +
-                                std::to_string(dataset.num_classes) + " classes");
+    fail(ErrorKind::kUsage,
+         "ROC AUC is a metric for two classes or several labels a node, " + dataset.name + " has " +
+             std::to_string(dataset.num_classes) + " classes",
+         Topic::kRocAuc);
   require_both_classes(dataset, dataset.valid, "validation");
   require_both_classes(dataset, dataset.test, "test");
   return Metric::kRocAuc;

@@ -13,10 +13,6 @@
 
 namespace salient {
 
-/// The options that the run was trained with, from its config.toml. Collective.
-/// @throws Error{kNoInput} when there is no such run; Error{kBadData} when config.toml is not the configuration of one.
-TrainOptions read_run_options(Communicator& comm, const std::filesystem::path& run);
-
 /// A run's model with the weights of one checkpoint, on the compute device.
 struct TrainedModel {
   std::shared_ptr<Model> model{};

@@ -44,7 +44,7 @@ std::vector<std::int64_t> sum_over_ranks(Communicator& comm, const std::vector<s
   return {sums.begin(), sums.end()};
 }
 
-Schedule schedule_of(const TrainOptions& options, std::size_t steps_per_epoch) {
+Schedule schedule_of(const OptimisationOptions& options, std::size_t steps_per_epoch) {
   const auto steps = static_cast<double>(steps_per_epoch);
   return {.kind = options.schedule,
           .lr = options.lr,
@@ -64,11 +64,9 @@ std::span<const NodeId> those_to_score(const Dataset& dataset, std::span<const N
 }
 
 DataResidency residency_of(const TrainOptions& options) {
-  return {.features = options.features == "device"   ? Residency::kDevice
-                      : options.features == "cached" ? Residency::kCached
-                                                     : Residency::kHost,
+  return {.features = options.machine.features.value_or(Residency::kHost),
           .cached_rows = options.cached_rows,
-          .graph = options.sampler == "device" ? GraphResidency::kDevice : GraphResidency::kHost};
+          .graph = options.machine.sampler.value_or(GraphResidency::kHost)};
 }
 
 }  // namespace
@@ -84,26 +82,28 @@ struct Trainer::Impl {
         valid_nodes(those_to_score(dataset, dataset.valid, "validation")),
         test_nodes(those_to_score(dataset, dataset.test, "test")),
         seeds(dataset, options.seed, global_batch_of(options, comm.size()), comm.rank(), comm.size()),
-        schedule(schedule_of(options, seeds.num_steps())),
-        metric(metric_for(options.metric, dataset)),
+        schedule(schedule_of(options.optimisation, seeds.num_steps())),
+        metric(metric_for(options.evaluation.metric, dataset)),
         model(make_model(model_options_of(options, dataset))),
-        optimizer((model->to(device.torch_device()), *model), {.lr = options.lr, .weight_decay = options.weight_decay}),
+        optimizer((model->to(device.torch_device()), *model),
+                  {.lr = options.optimisation.lr, .weight_decay = options.optimisation.weight_decay}),
         resident(dataset, residency_of(options)),
         source(batch_source ? std::move(batch_source)
-                            : std::make_unique<BatchLoader>(dataset, loader_options(options.fanout))),
-        eval_loader(dataset, loader_options(options.eval_fanout)),
+                            : std::make_unique<BatchLoader>(dataset, loader_options(options.batches.fanout))),
+        eval_loader(dataset, loader_options(options.evaluation.fanout)),
         report(directory),
         clock(device, /*has_exchange=*/comm.size() > 1),
         signals(comm, /*steps_between=*/device.is_cuda() && comm.size() > 1 ? 8 : 1),
-        objective(options.label_smoothing, seeds.num_steps(), device.torch_device()) {
+        objective(options.optimisation.label_smoothing, seeds.num_steps(), device.torch_device()) {
     if (dataset.task == Task::kMultiClass && dataset.num_classes <= kMaxConfusionClasses)
       confusion.emplace(dataset.num_classes, device.torch_device());
   }
 
   LoaderOptions loader_options(const std::vector<int>& fanouts) const {
     return {.fanouts = fanouts,
-            .num_workers = options.workers,
-            .num_slots = options.slots,
+            .with_replacement = options.batches.with_replacement,
+            .num_workers = options.machine.workers,
+            .num_slots = options.machine.slots,
             .to_device = device.is_cuda(),
             .data = resident.view()};
   }
@@ -216,7 +216,7 @@ struct Trainer::Impl {
   Score evaluate(const std::string& set, std::span<const NodeId> nodes, int epoch) {
     if (confusion) confusion->clear();
     const Score score = score_nodes(metric, dataset, nodes, *model, eval_loader,
-                                    {.batch_size = static_cast<std::size_t>(options.eval_batch_size),
+                                    {.batch_size = static_cast<std::size_t>(options.evaluation.batch_size),
                                      .seed = options.seed,
                                      .label = set,
                                      .confusion = confusion ? &*confusion : nullptr,
@@ -236,13 +236,14 @@ struct Trainer::Impl {
     on_rank_0([&] { write_confusion(directory, matrix); });
   }
 
-  /// Only after a validation that brought nothing better: --eval-every may be longer than --patience.
+  /// Only after a validation that brought nothing better: validations may be further apart than the patience.
   bool is_out_of_patience() const {
-    return options.patience > 0 && progress.best_epoch > 0 && progress.epoch % options.eval_every == 0 &&
-           progress.epoch - progress.best_epoch >= options.patience;
+    return options.evaluation.patience > 0 && progress.best_epoch > 0 &&
+           progress.epoch % options.evaluation.every == 0 &&
+           progress.epoch - progress.best_epoch >= options.evaluation.patience;
   }
 
-  /// What --schedule plateau makes of the epoch: of the validation metric, or of the training loss without one.
+  /// What a plateau schedule makes of the epoch: of the validation metric, or of the training loss without one.
   PlateauState plateau_after(const EpochMetrics& metrics, const std::optional<Score>& valid) const {
     if (valid) return schedule.after_epoch(progress.plateau, valid->value, Schedule::Better::kHigher);
     if (!valid_nodes.empty()) return progress.plateau;  // not validated in this epoch
@@ -251,17 +252,17 @@ struct Trainer::Impl {
 
   void save() {
     require_equal_parameters(comm, optimizer, "after step " + std::to_string(progress.global_step));
-    on_rank_0([&] { write_checkpoint(checkpoints(), *model, optimizer, progress, identity(), options.keep); });
+    on_rank_0([&] { write_checkpoint(checkpoints(), *model, optimizer, progress, identity(), options.output.keep); });
   }
 
   /// One epoch with everything around it. @return false when a signal ended it; `progress` is then inside the epoch.
   bool run_epoch(EpochMetrics& metrics) {
     const int epoch = progress.epoch + 1;
-    const bool is_last = epoch == options.epochs;
+    const bool is_last = epoch == options.optimisation.epochs;
     metrics = train_epoch();
     if (signals.must_stop()) return false;
     std::optional<Score> valid;
-    if (!valid_nodes.empty() && (is_last || epoch % options.eval_every == 0)) {
+    if (!valid_nodes.empty() && (is_last || epoch % options.evaluation.every == 0)) {
       take_weights_of_rank_0(comm, device, *model, optimizer);
       valid = evaluate("valid", valid_nodes, epoch);
       if (signals.must_stop()) return false;
@@ -278,13 +279,13 @@ struct Trainer::Impl {
                 .plateau = plateau_after(metrics, valid)};
     on_rank_0(
         [&] { files->append(metrics); });  // before the checkpoint: a resumed run removes rows, it cannot add them
-    const bool is_due = options.checkpoint_every > 0 && epoch % options.checkpoint_every == 0;
+    const bool is_due = options.output.checkpoint_every > 0 && epoch % options.output.checkpoint_every == 0;
     if (is_last || is_best || is_due || is_out_of_patience()) save();
     return true;
   }
 
   TrainResult run() {
-    if (!options.resume.empty()) {
+    if (!options.output.resume.empty()) {
       on_rank_0([&] { progress = read_latest_checkpoint(checkpoints(), *model, optimizer, identity()); });
       take_state_of_rank_0(comm, device, *model, optimizer, progress);
       log_info("resuming after epoch " + std::to_string(progress.epoch) + ", step " +
@@ -293,7 +294,7 @@ struct Trainer::Impl {
     take_weights_of_rank_0(comm, device, *model, optimizer);
     on_rank_0([&] { files.emplace(directory, progress.epoch + 1); });
     TrainResult result;
-    while (progress.epoch < options.epochs && !is_out_of_patience()) {
+    while (progress.epoch < options.optimisation.epochs && !is_out_of_patience()) {
       if (!run_epoch(result.last_epoch)) {
         save();
         result.interrupted_by = signals.signal();
@@ -305,9 +306,9 @@ struct Trainer::Impl {
         report.refresh_if_due();
       });
     }
-    if (is_out_of_patience() && progress.epoch < options.epochs)
+    if (is_out_of_patience() && progress.epoch < options.optimisation.epochs)
       log_info("ended after epoch " + std::to_string(progress.epoch) + ": no better validation result for " +
-               std::to_string(options.patience) + " epochs");
+               std::to_string(options.evaluation.patience) + " epochs");
     result.metric = name_of(metric);
     result.best_epoch = progress.best_epoch;
     if (progress.best_epoch > 0) result.valid = progress.best_valid;
@@ -347,9 +348,9 @@ void require_trainable(const TrainOptions& options, const Dataset& dataset) {
   if (dataset.feature_dim == 0) fail(ErrorKind::kUsage, dataset.name + ": has no features to train on");
   if (dataset.num_classes == 0) fail(ErrorKind::kUsage, dataset.name + ": has no labels to train on");
   if (dataset.train.empty()) fail(ErrorKind::kUsage, dataset.name + ": has no training nodes");
-  (void)metric_for(options.metric, dataset);
-  if (options.patience > 0 && dataset.valid.empty())
-    fail(ErrorKind::kUsage, "--patience: " + dataset.name + " has no validation nodes to watch");
+  (void)metric_for(options.evaluation.metric, dataset);
+  if (options.evaluation.patience > 0 && dataset.valid.empty())
+    fail(ErrorKind::kUsage, dataset.name + ": has no validation nodes, so a run cannot end by its patience");
 }
 
 Trainer::Trainer(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, Communicator& comm,
@@ -366,7 +367,7 @@ std::size_t Trainer::num_gradients() const { return impl_->optimizer.gradients()
 TrainResult Trainer::run() {
   try {
     // The parallel loops of CPU models keep to --threads threads: the other cores are the workers' and other ranks'.
-    oneapi::tbb::task_arena compute(impl_->options.threads);
+    oneapi::tbb::task_arena compute(impl_->options.machine.threads);
     return compute.execute([&] { return impl_->run(); });
   } catch (...) {
     impl_->comm.cancel();  // nothing that is cleaned up on the way out may wait for the other ranks

@@ -33,7 +33,7 @@ void require_trainable(const TrainOptions& options, const Dataset& dataset);
 /// Trains on the training nodes of one data set. Every rank makes one and calls run(); the same options everywhere.
 class Trainer {
  public:
-  /// @param options    resolved; options.resume names the checkpoint's run when it continues one.
+  /// @param options    resolved; options.output.resume names the checkpoint's run when it continues one.
   /// @param directory  the run directory, already there; only rank 0 writes.
   /// @param source     where training batches come from; null = the product's own loader.
   /// All references outlive the trainer.

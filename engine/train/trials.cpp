@@ -26,8 +26,8 @@ TrainOptions trial_options(const TrainOptions& options, const std::filesystem::p
   TrainOptions trial = options;
   trial.seed += static_cast<std::uint32_t>(index);
   trial.trials = 1;
-  trial.out = (directory / ("trial-" + std::to_string(index + 1))).string();
-  trial.resume = is_resumed ? trial.out : "";
+  trial.output.directory = (directory / ("trial-" + std::to_string(index + 1))).string();
+  trial.output.resume = is_resumed ? trial.output.directory : "";
   return trial;
 }
 

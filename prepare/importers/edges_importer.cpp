@@ -14,7 +14,7 @@
 #include "core/arena_of.h"
 #include "core/error.h"
 #include "core/free_memory.h"
-#include "core/options/options.h"
+#include "core/value_text.h"
 #include "prepare/importers/edge_file.h"
 #include "prepare/importers/node_arrays.h"
 #include "prepare/importers/split.h"
@@ -135,7 +135,7 @@ RawGraph import_edges(const EdgesOptions& options) {
   graph.name = options.name.empty() ? name_of(options.edges) : options.name;
   graph.source_kind = "edges";
   graph.source_path = options.edges.string();
-  if (!options.columns.empty()) graph.source_options = "columns " + options::to_text(options.columns);
+  if (!options.columns.empty()) graph.source_options = "columns " + to_text(options.columns);
   graph.symmetrise = options.symmetric != Symmetric::kNo;
   graph.rng_seed = options.rng_seed;
   graph.features.type = options.feature_type;

@@ -205,7 +205,7 @@ class MultiLabel(unittest.TestCase):
         made = start(BIN / "salient-prepare", "synthetic", "--nodes", 300, "--mean-degree", 4, "--features", 4, "--classes", 2,
                      "--out", self.work / "classes")
         self.assertEqual(made.returncode, 0, made.stderr)
-        self.assert_refused(self.train("no-f1", "--metric", "f1", expect=2, dataset="classes"), 2, "--metric f1", "one class a node")
+        self.assert_refused(self.train("no-f1", "--metric", "f1", expect=2, dataset="classes"), 2, "F1", "one class a node", "--metric accuracy")
 
     def test_resume_continues_with_the_same_bits(self):
         options = ["--dropout", "0.3", "--label-smoothing", "0.1"]

@@ -1,5 +1,5 @@
-// tests/fuzz/flat_toml_fuzz.cpp - any bytes as a configuration: refused, or values that can be written and read.
-#include "core/options/flat_toml.h"
+// tests/fuzz/flat_toml_fuzz.cpp - any bytes as a configuration: refused, or values that come back when they are written.
+#include "core/files/flat_toml.h"
 
 #include "core/error.h"
 #include "tests/fuzz/fuzz_target.h"

@@ -13,9 +13,9 @@
 namespace salient {
 namespace {
 
-std::shared_ptr<Model> model_on(const std::string& name, at::Device device) {
+std::shared_ptr<Model> model_on(ModelKind kind, at::Device device) {
   ModelOptions options;
-  options.model = name, options.in_dim = 24, options.hidden_dim = 32, options.num_classes = 5;
+  options.kind = kind, options.in_dim = 24, options.hidden_dim = 32, options.num_classes = 5;
   const auto model = make_model(options);
   model->to(device);
   return model;
@@ -29,11 +29,11 @@ at::Tensor step(Model& model, const BatchView& batch) {
 
 TEST(ModelsOnDevice, TrainAsOnTheHost) {
   const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
-  for (const std::string& name : model_names())
+  for (const auto& [kind, name] : names_of(ModelKind{}))
     for (const at::ScalarType type : {at::kFloat, at::kHalf}) {
       BatchView batch = test::random_batch({900, 300, 90, 20}, 24, 5, 1);
       batch.x = batch.x.to(type);
-      const auto on_host = model_on(name, at::kCPU), on_device = model_on(name, at::kCUDA);
+      const auto on_host = model_on(kind, at::kCPU), on_device = model_on(kind, at::kCUDA);
       const at::Tensor expected = step(*on_host, batch), actual = step(*on_device, test::to(batch, at::kCUDA));
       EXPECT_TRUE(at::allclose(actual.cpu(), expected, 1e-4, 1e-4)) << name;
       for (const auto& item : on_host->named_parameters())
@@ -96,8 +96,8 @@ TEST(ModelsOnDevice, AreDeterministicIfAskedToBe) {
   const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
   set_deterministic(true);
   const BatchView batch = test::to(test::random_batch({9000, 3000, 900, 200}, 24, 5, 1), at::kCUDA);
-  for (const std::string& name : model_names()) {
-    const auto once = model_on(name, at::kCUDA), again = model_on(name, at::kCUDA);
+  for (const auto& [kind, name] : names_of(ModelKind{})) {
+    const auto once = model_on(kind, at::kCUDA), again = model_on(kind, at::kCUDA);
     EXPECT_TRUE(at::equal(step(*once, batch), step(*again, batch))) << name;
     for (const auto& item : once->named_parameters())
       EXPECT_TRUE(at::equal(again->named_parameters()[item.key()].grad(), item.value().grad()))

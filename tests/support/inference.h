@@ -42,7 +42,8 @@ inline Dataset dataset_with_small_features(NodeId num_nodes, double mean_degree,
 
 /// Every model, and "MODEL/NORM/residual|plain/JK/HEADS" for choices that change what layers and heads read.
 inline std::vector<std::string> model_variants() {
-  std::vector<std::string> variants = model_names();
+  std::vector<std::string> variants;
+  for (const auto& [kind, name] : names_of(ModelKind{})) variants.emplace_back(name);
   variants.insert(variants.end(), {"sage/batch/residual/cat/1", "gat/layer/residual/max/4", "gin/none/plain/cat/1"});
   return variants;
 }
@@ -58,11 +59,11 @@ inline std::shared_ptr<Model> model_with_history(const std::string& variant, con
   std::vector<std::string> parts{""};
   for (const char c : variant) c == '/' ? parts.emplace_back() : parts.back() += c;
   ModelOptions options;
-  options.model = parts[0];
+  options.kind = value_named<ModelKind>(parts[0]).value();
   if (parts.size() == 5) {
-    options.norm = parts[1];
+    options.norm = value_named<NormKind>(parts[1]).value();
     options.residual = parts[2] == "residual";
-    options.jk = parts[3];
+    options.jk = value_named<JumpingKnowledge>(parts[3]).value();
     options.heads = parts[4] == "4" ? 4 : 1;
   }
   options.in_dim = dataset.feature_dim;
@@ -100,7 +101,7 @@ Found collect(int layer, Infer&& infer) {
   return found;
 }
 
-inline ComputeDevice on_the_cpu() { return ComputeDevice::choose("cpu", 0, 1); }
+inline ComputeDevice on_the_cpu() { return ComputeDevice::choose(DeviceKind::kCpu, 0, 1); }
 
 inline Found sampled(Model& model, const Dataset& dataset, std::span<const NodeId> nodes, int fanout, int layer = 0,
                      const ComputeDevice& device = on_the_cpu()) {

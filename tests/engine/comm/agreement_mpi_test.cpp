@@ -83,7 +83,7 @@ TEST_F(AgreementTest, ADifferentTextIsNamedWithTheLineThatDiffers) {
 }
 
 TEST_F(AgreementTest, SelfIsRefusedForSeveralRanks) {
-  const auto [kind, what] = caught([&] { (void)make_communicator({.wanted = "self"}, launch_of_test()); });
+  const auto [kind, what] = caught([&] { (void)make_communicator({.wanted = CommBackend::kSelf}, launch_of_test()); });
   EXPECT_TRUE(on_all_ranks(*comm, kind == (comm->size() > 1 ? 2 : 0))) << what;
 }
 

@@ -58,7 +58,7 @@ TEST(MakeCommunicatorTest, OneRankNeedsNoOther) { EXPECT_EQ(make_communicator({}
 
 TEST(MakeCommunicatorTest, NcclWithoutAGpuIsAUsageError) {
   try {
-    (void)make_communicator({.wanted = "nccl"}, {});
+    (void)make_communicator({.wanted = CommBackend::kNccl}, {});
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);

@@ -32,7 +32,7 @@ void run(StepClock& clock, const Step& step) {
   clock.step_done();
 }
 
-const ComputeDevice cpu = ComputeDevice::choose("cpu", 0, 1);
+const ComputeDevice cpu = ComputeDevice::choose(DeviceKind::kCpu, 0, 1);
 
 /// One epoch of two steps; a busy machine may take longer over each part, so lower bounds alone are exact.
 struct Epoch {

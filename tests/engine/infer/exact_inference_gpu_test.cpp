@@ -27,7 +27,7 @@ TEST(InferenceOnDevice, FindsWhatTheHostFindsFromEveryPlace) {
     options.kept_layer = 2;
     const auto model = test::model_with_history(variant, dataset);
     const test::Found expected = test::exact(*model, dataset, targets, options);
-    const ComputeDevice device = ComputeDevice::choose("cuda", 0, 1);
+    const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCuda, 0, 1);
     model->to(device.torch_device());
     const DeviceFeatures features(dataset.features);
     for (const ActivationPlace place : {ActivationPlace::kDevice, ActivationPlace::kMemory, ActivationPlace::kFile})
@@ -49,7 +49,7 @@ TEST(InferenceOnDevice, FindsWhatTheHostFindsFromEveryPlace) {
 TEST(InferenceOnDevice, TakesGpuMemoryWhenThereIsRoom) {
   const Dataset dataset = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16);
   const auto model = test::model_with_history("sage", dataset);
-  const ComputeDevice device = ComputeDevice::choose("cuda", 0, 1);
+  const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCuda, 0, 1);
   model->to(device.torch_device());
   const auto comm = make_self_communicator();
   ExactOptions options = exact_options_for(device, 1, 4);

@@ -17,7 +17,7 @@ namespace {
 
 TEST(ExactInferenceOnRanks, FindsTheSameBytesAsOneRank) {
   const auto comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20);
-  const ComputeDevice device = ComputeDevice::choose("cpu", 0, 1);
+  const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCpu, 0, 1);
   const Dataset dataset = test::dataset_with_small_features(400, 6, 7, FeatureType::kF16);
   std::vector<NodeId> targets(150);
   std::iota(targets.begin(), targets.end(), NodeId{100});

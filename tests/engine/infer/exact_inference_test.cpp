@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(Models, ExactInference, ::testing::ValuesIn(test::model
 TEST(ExactPlan, TakesTheFastestPlaceThatHasRoom) {
   const Dataset dataset = test::generated_dataset(400, 6, 7);
   const auto model = test::model_with_history("sage", dataset);
-  const ComputeDevice device = ComputeDevice::choose("cpu", 0, 1);
+  const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCpu, 0, 1);
   const auto comm = make_self_communicator();
   ExactOptions options;
   const auto plan = [&] { return plan_exact_inference(*model, dataset, all_nodes(dataset), options, device, *comm); };
@@ -156,7 +156,7 @@ TEST(ExactPlan, TakesTheFastestPlaceThatHasRoom) {
 
 TEST(HostMatrix, SaysSoWhenThereIsNoRoom) {
   const auto comm = make_self_communicator();
-  const ComputeDevice device = ComputeDevice::choose("cpu", 0, 1);
+  const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCpu, 0, 1);
   EXPECT_COMPLAINT(make_activations(4, 4, ActivationPlace::kFile, "absent/folder", device, *comm, "host"),
                    ErrorKind::kIo, "absent/folder");
   const std::size_t too_many = std::size_t{1} << 52;

@@ -1,4 +1,4 @@
-// tests/engine/infer/infer_test.cpp - options of salient-infer, what --nodes means, and the classes that are written.
+// tests/engine/infer/infer_test.cpp - what a choice of nodes means, and the classes that are written.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/files/npy.h"
-#include "engine/infer/infer_options.h"
 #include "engine/infer/prediction_writer.h"
 #include "engine/infer/selected_nodes.h"
 #include "tests/support/datasets.h"
@@ -14,36 +13,6 @@
 
 namespace salient {
 namespace {
-
-InferOptions usable_options() {
-  InferOptions options;
-  options.run = "runs/x";
-  return options;
-}
-
-TEST(InferOptions, TheCommandLineBeatsTheEnvironment) {
-  const auto look_up = [](const char* name) -> const char* {
-    return std::string(name) == "SALIENT_NODES" ? "all" : std::string(name) == "SALIENT_DATA" ? "/data" : nullptr;
-  };
-  const InferOptions options = read_infer_command(std::vector<const char*>{"--nodes=valid"}, look_up).options;
-  EXPECT_EQ(options.nodes, "valid");
-  EXPECT_EQ(options.data_root, "/data");
-}
-
-TEST(InferOptions, NameEveryBrokenRuleAtOnce) {
-  EXPECT_TRUE(usable_options().problems().empty());
-  InferOptions options;
-  options.nodes = "some";
-  options.fanout = {0};
-  options.checkpoint = "epoch-";
-  options.top_k = 0;
-  EXPECT_EQ(options.problems().size(), 5U);  // and --run
-  for (const char* checkpoint : {"best", "latest", "epoch-0012"}) {
-    options = usable_options();
-    options.checkpoint = checkpoint;
-    EXPECT_TRUE(options.problems().empty()) << checkpoint;
-  }
-}
 
 std::vector<std::int32_t> best_of(const std::vector<float>& logits, std::size_t k) {
   std::vector<std::int32_t> classes(k);

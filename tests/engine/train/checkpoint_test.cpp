@@ -24,7 +24,8 @@ class Checkpoints : public testing::Test {
   }
   TrainProgress read() { return read_latest_checkpoint(root_, *model_, optimizer_, identity_); }
 
-  const ModelOptions options_{.model = "sage", .in_dim = 4, .hidden_dim = 4, .num_classes = 2, .num_layers = 1};
+  const ModelOptions options_{
+      .kind = ModelKind::kSage, .in_dim = 4, .hidden_dim = 4, .num_classes = 2, .num_layers = 1};
   const Scratch scratch_;
   const fs::path root_ = scratch_ / "checkpoints";
   std::shared_ptr<Model> model_ = make_model(options_);

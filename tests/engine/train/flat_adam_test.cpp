@@ -66,7 +66,7 @@ class FlatAdamSteps : public testing::TestWithParam<double> {};  // of weight de
 
 TEST_P(FlatAdamSteps, FollowTheFormula) {
   const std::shared_ptr<Model> model =
-      make_model({.model = "sage", .in_dim = 5, .hidden_dim = 4, .num_classes = 3, .num_layers = 2});
+      make_model({.kind = ModelKind::kSage, .in_dim = 5, .hidden_dim = 4, .num_classes = 3, .num_layers = 2});
   ASSERT_GE(model->parameters().size(), 4u);
   const std::vector<float> start = values_of(*model);
   ReferenceAdam reference{.weight_decay = GetParam(), .parameters = doubles_of(start)};

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,23 +22,24 @@ namespace {
 using test::scored_dataset;
 
 TEST(MetricFor, AutoIsRocAucWhereItIsDefined) {
-  EXPECT_EQ(metric_for("auto", scored_dataset(Task::kMultiClass, 5)), Metric::kAccuracy);
-  EXPECT_EQ(metric_for("auto", scored_dataset(Task::kMultiClass, 2)), Metric::kRocAuc);
-  EXPECT_EQ(metric_for("auto", scored_dataset(Task::kMultiLabel, 3)), Metric::kRocAuc);
+  EXPECT_EQ(metric_for(std::nullopt, scored_dataset(Task::kMultiClass, 5)), Metric::kAccuracy);
+  EXPECT_EQ(metric_for(std::nullopt, scored_dataset(Task::kMultiClass, 2)), Metric::kRocAuc);
+  EXPECT_EQ(metric_for(std::nullopt, scored_dataset(Task::kMultiLabel, 3)), Metric::kRocAuc);
 }
 
 TEST(MetricFor, KeepsToWhatIsAskedFor) {
   for (const int num_classes : {2, 5})
-    EXPECT_EQ(metric_for("accuracy", scored_dataset(Task::kMultiClass, num_classes)), Metric::kAccuracy);
-  EXPECT_EQ(metric_for("rocauc", scored_dataset(Task::kMultiClass, 2)), Metric::kRocAuc);
-  EXPECT_EQ(metric_for("accuracy", scored_dataset(Task::kMultiLabel, 3)), Metric::kAccuracy);
-  EXPECT_EQ(metric_for("f1", scored_dataset(Task::kMultiLabel, 3)), Metric::kF1);
+    EXPECT_EQ(metric_for(Metric::kAccuracy, scored_dataset(Task::kMultiClass, num_classes)), Metric::kAccuracy);
+  EXPECT_EQ(metric_for(Metric::kRocAuc, scored_dataset(Task::kMultiClass, 2)), Metric::kRocAuc);
+  EXPECT_EQ(metric_for(Metric::kAccuracy, scored_dataset(Task::kMultiLabel, 3)), Metric::kAccuracy);
+  EXPECT_EQ(metric_for(Metric::kF1, scored_dataset(Task::kMultiLabel, 3)), Metric::kF1);
 }
 
 TEST(MetricFor, RefusesWhatADataSetHasNot) {
-  EXPECT_COMPLAINT(metric_for("rocauc", scored_dataset(Task::kMultiClass, 5)), ErrorKind::kUsage, "5 classes");
+  EXPECT_COMPLAINT(metric_for(Metric::kRocAuc, scored_dataset(Task::kMultiClass, 5)), ErrorKind::kUsage, "5 classes");
   for (const int num_classes : {2, 5})
-    EXPECT_COMPLAINT(metric_for("f1", scored_dataset(Task::kMultiClass, num_classes)), ErrorKind::kUsage, "one class");
+    EXPECT_COMPLAINT(metric_for(Metric::kF1, scored_dataset(Task::kMultiClass, num_classes)), ErrorKind::kUsage,
+                     "one class");
 }
 
 TEST(MetricFor, RocAucWantsBothClassesInEachSplit) {
@@ -47,18 +49,18 @@ TEST(MetricFor, RocAucWantsBothClassesInEachSplit) {
     (whole.labels[v] < 0 ? unlabelled : whole.labels[v] == 0 ? zeros : ones).push_back(v);
   Dataset dataset = whole;
   dataset.valid = ones;
-  EXPECT_COMPLAINT(metric_for("auto", dataset), ErrorKind::kBadData, "validation nodes are all of one class");
+  EXPECT_COMPLAINT(metric_for(std::nullopt, dataset), ErrorKind::kBadData, "validation nodes are all of one class");
   dataset = whole;
   dataset.test = zeros;
-  EXPECT_COMPLAINT(metric_for("rocauc", dataset), ErrorKind::kBadData, "test nodes are all of one class");
-  EXPECT_EQ(metric_for("accuracy", dataset), Metric::kAccuracy);
+  EXPECT_COMPLAINT(metric_for(Metric::kRocAuc, dataset), ErrorKind::kBadData, "test nodes are all of one class");
+  EXPECT_EQ(metric_for(Metric::kAccuracy, dataset), Metric::kAccuracy);
   dataset.test = unlabelled;
-  EXPECT_EQ(metric_for("auto", dataset), Metric::kRocAuc) << "a split without labels is not scored";
+  EXPECT_EQ(metric_for(std::nullopt, dataset), Metric::kRocAuc) << "a split without labels is not scored";
 
   const std::vector<std::int8_t> no_label(3 * whole.num_nodes(), 0);
   dataset = scored_dataset(Task::kMultiLabel, 3);
   dataset.multi_labels = no_label;
-  EXPECT_COMPLAINT(metric_for("auto", dataset), ErrorKind::kBadData, "one class in every label");
+  EXPECT_COMPLAINT(metric_for(std::nullopt, dataset), ErrorKind::kBadData, "one class in every label");
 }
 
 /// The same nodes scored, and predicted with everything handed out.

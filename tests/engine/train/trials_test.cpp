@@ -18,13 +18,13 @@ TEST(Trials, MeanAndDeviationOfASample) {
 
 TEST(Trials, EachHasASeedAndADirectoryOfItsOwn) {
   TrainOptions options;
-  options.seed = 5, options.trials = 3, options.resume = "runs/x";
+  options.seed = 5, options.trials = 3, options.output.resume = "runs/x";
   const TrainOptions second = trial_options(options, "runs/x", 1, false);
   EXPECT_EQ(second.seed, 6u);
   EXPECT_EQ(second.trials, 1);
-  EXPECT_EQ(second.out, "runs/x/trial-2");
-  EXPECT_EQ(second.resume, "");
-  EXPECT_EQ(trial_options(options, "runs/x", 0, true).resume, "runs/x/trial-1");
+  EXPECT_EQ(second.output.directory, "runs/x/trial-2");
+  EXPECT_EQ(second.output.resume, "");
+  EXPECT_EQ(trial_options(options, "runs/x", 0, true).output.resume, "runs/x/trial-1");
 }
 
 }  // namespace

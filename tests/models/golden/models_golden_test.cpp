@@ -44,14 +44,15 @@ class Golden {
 
   std::shared_ptr<Model> model() const {
     ModelOptions options;
-    options.model = text("model"), options.hidden_dim = number("hidden_dim"), options.dropout = 0;
+    options.kind = value_named<ModelKind>(text("model")).value(), options.hidden_dim = number("hidden_dim"),
+    options.dropout = 0;
     options.num_layers = number("num_layers"), options.num_classes = number("num_classes");
     const auto has = [&](const char* key) { return file_.view().metadata.contains(key); };
     if (has("heads")) options.heads = number("heads");
-    if (has("norm")) options.norm = text("norm");
+    if (has("norm")) options.norm = value_named<NormKind>(text("norm")).value();
     if (has("residual")) options.residual = text("residual") == "True";
-    if (has("aggr")) options.aggr = text("aggr");
-    if (has("jk")) options.jk = text("jk");
+    if (has("aggr")) options.aggr = value_named<Aggregation>(text("aggr")).value();
+    if (has("jk")) options.jk = value_named<JumpingKnowledge>(text("jk")).value();
     options.in_dim = static_cast<int>(tensor("x").size(1));
     const auto model = make_model(options);
     const NamedTensors state = state_of(*model);

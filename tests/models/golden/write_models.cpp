@@ -27,14 +27,25 @@ void write_model(const std::string& name, ModelOptions options, const std::files
     tensors.emplace_back(hop + ".indices", batch.hops[i].indices);
   }
   const TensorMetadata dims{{"dims", "10,16,16,4"},
-                            {"model", options.model},
-                            {"norm", options.norm},
+                            {"model", name_of(options.kind)},
+                            {"norm", name_of(options.norm)},
                             {"residual", options.residual ? "True" : "False"},
-                            {"jk", options.jk},
-                            {"aggr", options.aggr},
+                            {"jk", name_of(options.jk)},
+                            {"aggr", name_of(options.aggr)},
                             {"heads", std::to_string(options.heads)}};
   save_tensors(folder / (name + ".batch.safetensors"), tensors, dims);
   save_tensors(folder / (name + ".model.safetensors"), state_of(*model), {{"format", "pt"}});
+}
+
+void write_models(const std::filesystem::path& folder) {
+  using enum ModelKind;
+  using enum JumpingKnowledge;
+  for (const auto& [kind, name] : names_of(ModelKind{})) write_model(name, {.kind = kind}, folder);
+  write_model("sage-layer-cat", {.kind = kSage, .norm = NormKind::kLayer, .jk = kCat}, folder);
+  write_model("sage-max-batch", {.kind = kSage, .norm = NormKind::kBatch, .aggr = Aggregation::kMax}, folder);
+  write_model("gat-heads", {.kind = kGat, .norm = NormKind::kBatch, .jk = kMax, .heads = 4}, folder);
+  write_model("gatv2-heads", {.kind = kGatv2, .norm = NormKind::kLayer, .jk = kCat, .heads = 4}, folder);
+  write_model("gin-residual", {.kind = kGin, .norm = NormKind::kLayer, .residual = true, .jk = kCat}, folder);
 }
 
 }  // namespace
@@ -43,12 +54,7 @@ void write_model(const std::string& name, ModelOptions options, const std::files
 int main(int argc, char** argv) {
   try {
     salient::require(argc == 2, "usage: write_models FOLDER");
-    for (const std::string& name : salient::model_names()) salient::write_model(name, {.model = name}, argv[1]);
-    salient::write_model("sage-layer-cat", {.model = "sage", .norm = "layer", .jk = "cat"}, argv[1]);
-    salient::write_model("sage-max-batch", {.model = "sage", .norm = "batch", .aggr = "max"}, argv[1]);
-    salient::write_model("gat-heads", {.model = "gat", .norm = "batch", .jk = "max", .heads = 4}, argv[1]);
-    salient::write_model("gatv2-heads", {.model = "gatv2", .norm = "layer", .jk = "cat", .heads = 4}, argv[1]);
-    salient::write_model("gin-residual", {.model = "gin", .norm = "layer", .residual = true, .jk = "cat"}, argv[1]);
+    salient::write_models(argv[1]);
     return 0;
   } catch (...) {
     return salient::report_current_exception("write_models");

@@ -1,4 +1,4 @@
-// core/options/flat_toml.h - reads `key = value` files: TOML without sections, tables, dates and multi-line strings.
+// core/files/flat_toml.h - reads `key = value` files: TOML without sections, tables, dates and multi-line strings.
 #pragma once
 
 #include <string>

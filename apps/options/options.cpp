@@ -1,10 +1,10 @@
-// core/options/options.cpp - the configuration files of options.h.
-#include "core/options/options.h"
+// apps/options/options.cpp - see options.h.
+#include "apps/options/options.h"
 
 #include <cstdint>
 
 #include "core/files/file_io.h"
-#include "core/options/flat_toml.h"
+#include "core/files/flat_toml.h"
 
 namespace salient::options {
 
@@ -21,6 +21,20 @@ std::vector<Assignment> from_toml_text(const std::string& text, const std::strin
     found.push_back({name, item.value, path + ": line " + std::to_string(item.line) + ": " + item.key});
   }
   return found;
+}
+
+std::string either(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text.append(i == 0 ? "" : i + 1 == words.size() ? " or " : ", ").append(words[i]);
+  return text;
+}
+
+std::string described(const std::vector<std::string>& words, std::string_view help) {
+  std::string text;
+  for (const std::string& word : words) text.append(text.empty() ? "" : " | ").append(word);
+  if (!text.empty() && !help.empty()) text += ": ";
+  return text.append(help);
 }
 
 std::string detail::toml_value(const std::string& value) { return toml_string(value); }

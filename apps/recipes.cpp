@@ -1,7 +1,8 @@
-// engine/train/recipes.cpp - see recipes.h. Rows for a data set are from the measurements in docs/RESULTS.md.
-#include "engine/train/recipes.h"
+// apps/recipes.cpp - see recipes.h. Rows for a data set are from the measurements in docs/RESULTS.md.
+#include "apps/recipes.h"
 
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 
 namespace salient {
@@ -13,8 +14,8 @@ struct Setting {
 };
 
 struct Recipe {
-  std::string_view dataset;  ///< "" = any
-  std::string_view model;    ///< "" = any
+  std::string_view dataset;        ///< "" = any
+  std::optional<ModelKind> model;  ///< none = any
   std::initializer_list<Setting> settings;
 };
 
@@ -22,24 +23,23 @@ struct Recipe {
 const Recipe kRecipes[] = {
     // SALIENT (Kaler et al., MLSys 2022). A sum over other numbers of neighbours than in training misleads
     // GIN, so its fanouts are the same.
-    {"", "gin", {{"fanout", "20,20,20"}, {"eval-fanout", "20,20,20"}, {"batch-size", "512"}}},
+    {"", ModelKind::kGin, {{"fanout", "20,20,20"}, {"eval-fanout", "20,20,20"}, {"batch-size", "512"}}},
     {"",
-     "sage-ri",
+     ModelKind::kSageRi,
      {{"hidden", "1024"}, {"fanout", "12,12,12"}, {"eval-fanout", "100,100,100"}, {"dropout", "0.1"}, {"lr", "0.002"}}},
-    {"wordnet", "", {{"epochs", "5"}}},
-    {"wordnet", "sage-ri", {{"hidden", "256"}, {"eval-fanout", "20,20,20"}}},
+    {"wordnet", {}, {{"epochs", "5"}}},
+    {"wordnet", ModelKind::kSageRi, {{"hidden", "256"}, {"eval-fanout", "20,20,20"}}},
 };
 
 }  // namespace
 
-std::vector<options::Assignment> recipe_for(const std::string& dataset, const std::string& model) {
+std::vector<options::Assignment> recipe_for(const std::string& dataset, ModelKind model) {
   std::vector<options::Assignment> found;
   for (const Recipe& recipe : kRecipes) {
-    if ((!recipe.dataset.empty() && recipe.dataset != dataset) || (!recipe.model.empty() && recipe.model != model))
-      continue;
+    if ((!recipe.dataset.empty() && recipe.dataset != dataset) || (recipe.model && recipe.model != model)) continue;
     std::string said_by = "the recipe of ";
-    said_by.append(recipe.dataset).append(recipe.dataset.empty() || recipe.model.empty() ? "" : " and ");
-    said_by.append(recipe.model);
+    said_by.append(recipe.dataset).append(recipe.dataset.empty() || !recipe.model ? "" : " and ");
+    if (recipe.model) said_by.append(name_of(*recipe.model));
     for (const Setting& setting : recipe.settings) found.push_back({setting.option, setting.text, said_by});
   }
   return found;

@@ -1,13 +1,11 @@
-// core/options/options.h - text <-> options struct. A struct lists its fields once, in visit_fields(); the command
+// apps/options/options.h - text <-> options struct. A struct lists its fields once, in visit_fields(); the command
 // line, environment, config file, --help and the saved run config all walk that list and so cannot disagree.
 #pragma once
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <functional>
-#include <initializer_list>
 #include <numeric>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
@@ -17,45 +15,44 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/value_text.h"
 
 namespace salient::options {
 
-template <class T>
-concept Number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+using salient::from_text;
+using salient::to_text;
 
-inline std::string to_text(const std::string& value) { return value; }
-inline std::string to_text(bool value) { return value ? "true" : "false"; }
-std::string to_text(Number auto value) {
-  char buffer[64];  // the shortest form that reads back to the same value
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
-}
+/// The words that a field of type T knows; none for a type without a list.
 template <class T>
-std::string to_text(const std::vector<T>& value) {
-  std::string text;
-  for (const T& item : value) text.append(text.empty() ? "" : ",").append(to_text(item));
-  return text;
-}
-
-/// Each returns whether all of `text` was a value, so that "12x", "3,,5" and "nan" are refused.
-inline bool from_text(std::string_view text, std::string& value) { return value = text, true; }
-inline bool from_text(std::string_view text, bool& value) { return value = text == "true", value || text == "false"; }
-template <Number T>
-bool from_text(std::string_view text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if constexpr (std::is_floating_point_v<T>)
-    if (error == std::errc{} && !std::isfinite(value)) return false;
-  return error == std::errc{} && end == text.data() + text.size();
-}
-template <class T>
-bool from_text(std::string_view text, std::vector<T>& value) {
-  value.clear();
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t to = std::min(text.find(',', from), text.size());
-    if (!from_text(text.substr(from, to - from), value.emplace_back())) return false;
-    from = to + 1;
+struct Words {
+  static std::vector<std::string> list() { return {}; }
+};
+template <NamedEnum E>
+struct Words<E> {
+  static std::vector<std::string> list() {
+    std::vector<std::string> words;
+    for (const EnumName<E>& row : names_of(E{})) words.emplace_back(row.name);
+    return words;
   }
-  return true;
-}
+};
+template <NamedEnum E>
+struct Words<std::optional<E>> {
+  static std::vector<std::string> list() {
+    std::vector<std::string> words = Words<E>::list();
+    words.emplace(words.begin(), kAutoWord);
+    return words;
+  }
+};
+template <>
+struct Words<std::optional<bool>> {
+  static std::vector<std::string> list() { return {std::string(kAutoWord), "true", "false"}; }
+};
+
+/// "a, b or c"
+std::string either(const std::vector<std::string>& words);
+
+/// What a list of options says of a field: its words, then `help`.
+std::string described(const std::vector<std::string>& words, std::string_view help);
 
 /// Levenshtein distance, for "did you mean".
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -93,14 +90,18 @@ std::string nearest_name(Options& options, std::string_view name) {
 template <class Options>
 void apply(Options& options, const Assignment& assignment) {
   bool known = false, valid = false;
-  visit_fields(options, [&](std::string_view field, auto& value, std::string_view) {
+  std::vector<std::string> words;
+  visit_fields(options, [&]<class T>(std::string_view field, T& value, std::string_view) {
     if (assignment.name != field) return;
     known = true;
     valid = from_text(assignment.text, value);
+    words = Words<T>::list();
   });
   if (!known)
     fail(ErrorKind::kUsage,
          assignment.said_by + " is not an option; did you mean --" + nearest_name(options, assignment.name) + "?");
+  if (!valid && !words.empty())
+    fail(ErrorKind::kUsage, assignment.said_by + ": " + either(words) + ", not '" + assignment.text + "'");
   if (!valid) fail(ErrorKind::kUsage, assignment.said_by + " cannot be '" + assignment.text + "'");
 }
 
@@ -122,9 +123,9 @@ std::vector<Assignment> from_command_line(std::span<const char* const> args) {
     std::string name(arg.substr(2, equals - 2));
     std::replace(name.begin(), name.end(), '_', '-');
     bool known = false, is_flag = false;
-    visit_fields(fields, [&](std::string_view field, auto& value, std::string_view) {
+    visit_fields(fields, [&]<class T>(std::string_view field, T&, std::string_view) {
       known |= field == name;
-      is_flag |= field == name && std::is_same_v<decltype(value), bool&>;
+      is_flag |= field == name && (std::is_same_v<T, bool> || std::is_same_v<T, std::optional<bool>>);
     });
     if (!known)
       fail(ErrorKind::kUsage, "unknown option --" + name + "; did you mean --" + nearest_name(fields, name) + "?");
@@ -161,11 +162,6 @@ std::vector<Assignment> from_toml_file(const std::string& path);
 /// The same for what stood in `path`, which is only named in messages.
 std::vector<Assignment> from_toml_text(const std::string& text, const std::string& path);
 
-/// For rules: whether `text` is one of the words that an option knows.
-inline bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
-}
-
 /// Applies the command line alone: for programs without a config file.
 template <class Options>
 void parse(std::span<const char* const> args, Options& options) {
@@ -175,6 +171,11 @@ void parse(std::span<const char* const> args, Options& options) {
 namespace detail {
 std::string toml_value(const std::string& value);
 inline std::string toml_value(bool value) { return to_text(value); }
+std::string toml_value(NamedEnum auto value) { return toml_value(to_text(value)); }
+template <class T>
+std::string toml_value(const std::optional<T>& value) {
+  return value ? toml_value(*value) : toml_value(std::string(kAutoWord));
+}
 std::string toml_value(Number auto value) {
   const std::string text = to_text(value);
   const bool is_whole = text.find_first_of(".en") == std::string::npos;
@@ -191,22 +192,22 @@ std::string toml_value(const std::vector<T>& value) {
 /// One `name = value  # help` line per field, TOML that from_toml_file() reads back to the same values.
 template <class Options>
 void print_toml(std::ostream& out, const Options& options) {
-  visit_fields(options, [&](std::string_view name, const auto& value, std::string_view help) {
+  visit_fields(options, [&]<class T>(std::string_view name, const T& value, std::string_view help) {
     std::string line = std::string(name) + " = " + detail::toml_value(value);
     line.resize(std::max(line.size(), std::size_t{36}), ' ');
-    out << line << "  # " << help << '\n';
+    out << line << "  # " << described(Words<T>::list(), help) << '\n';
   });
 }
 
 /// One `  --name VALUE   help` line per field, the value being the default.
 template <class Options>
 void print_help(std::ostream& out, const Options& options) {
-  visit_fields(options, [&](std::string_view name, const auto& value, std::string_view help) {
+  visit_fields(options, [&]<class T>(std::string_view name, const T& value, std::string_view help) {
     const std::string text = to_text(value);
     std::string line = "  --" + std::string(name);
     if (text != "false") line += " " + (text.empty() ? std::string("...") : text);
     line.resize(std::max(line.size() + 2, std::size_t{32}), ' ');
-    out << line << help << '\n';
+    out << line << described(Words<T>::list(), help) << '\n';
   });
 }
 

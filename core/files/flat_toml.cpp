@@ -1,5 +1,5 @@
-// core/options/flat_toml.cpp - see flat_toml.h. The language is that of https://toml.io/en/v1.0.0, as far as it goes.
-#include "core/options/flat_toml.h"
+// core/files/flat_toml.cpp - see flat_toml.h. The language is that of https://toml.io/en/v1.0.0, as far as it goes.
+#include "core/files/flat_toml.h"
 
 #include <algorithm>
 

@@ -1,16 +1,17 @@
-// engine/train/recipes.h - options that suit a model or a data set better than the general defaults.
+// apps/recipes.h - options that suit a model or a data set better than the general defaults.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "core/options/options.h"
+#include "apps/options/options.h"
+#include "models/model_options.h"
 
 namespace salient {
 
 /// The weakest first: what the paper uses for the model, then what suits the data set, then both together.
 ///
 /// @param dataset  its own name, as in dataset.json
-std::vector<options::Assignment> recipe_for(const std::string& dataset, const std::string& model);
+std::vector<options::Assignment> recipe_for(const std::string& dataset, ModelKind model);
 
 }  // namespace salient

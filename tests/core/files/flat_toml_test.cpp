@@ -1,5 +1,5 @@
-// tests/core/options/flat_toml_test.cpp - what a configuration file may say, and the line that is named when it says something else.
-#include "core/options/flat_toml.h"
+// tests/core/files/flat_toml_test.cpp - what a configuration file may say, and the line that is named when it says something else.
+#include "core/files/flat_toml.h"
 
 #include <gtest/gtest.h>
 

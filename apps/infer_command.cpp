@@ -1,0 +1,95 @@
+// apps/infer_command.cpp - see infer_command.h.
+#include "apps/infer_command.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "sampler/neighbor_sampler.h"
+
+namespace salient {
+namespace {
+
+constexpr const char* kSampledOnly = "not with --exact, which takes all neighbours";
+constexpr const char* kExactOnly = "only with --exact";
+
+bool is_checkpoint_name(const std::string& name) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return name == "best" || name == "latest" ||
+         (name.starts_with("epoch-") && name.size() > 6 && std::all_of(name.begin() + 6, name.end(), is_digit));
+}
+
+bool is_node_selection(const std::string& nodes) {
+  return nodes == "train" || nodes == "valid" || nodes == "test" || nodes == "all" || nodes.ends_with(".npy");
+}
+
+void add_problems(std::vector<FieldProblem>& found, const SampledOptions& options, bool is_exact) {
+  const SampledOptions none;
+  check_field(found, options.fanout.empty() || are_fanouts(options.fanout), "fanout", "each 1 to 65535, or -1 for all");
+  check_field(found, !is_exact || options.fanout.empty(), "fanout", kSampledOnly);
+  check_field(found, !is_exact || !options.with_replacement, "with-replacement", kSampledOnly);
+  check_field(found, !is_exact || options.batch_size == none.batch_size, "batch-size", kSampledOnly);
+  check_field(found, !is_exact || options.seed == none.seed, "seed", kSampledOnly);
+  check_field(found, options.seed >= -1 && options.seed < std::int64_t{1} << 32, "seed",
+              "0 to 2^32 - 1, or -1 for the run's");
+  check_field(found, options.batch_size >= 0, "batch-size", "at least 1, or 0 for the run's");
+}
+
+void add_problems(std::vector<FieldProblem>& found, const LayerwiseOptions& options, bool is_exact) {
+  const LayerwiseOptions none;
+  check_field(found, is_exact || options.activations == none.activations, "activations", kExactOnly);
+  check_field(found, is_exact || options.memory_gb == none.memory_gb, "memory-gb", kExactOnly);
+  check_field(found, is_exact || options.scratch == none.scratch, "scratch", kExactOnly);
+  check_field(found, is_exact || options.block_mb == none.block_mb, "block-mb", kExactOnly);
+  check_field(found, options.memory_gb >= 0, "memory-gb", "at least 0");
+  check_field(found, options.block_mb >= 1 && options.block_mb <= 1 << 20, "block-mb", "1 to 1048576");
+}
+
+}  // namespace
+
+std::vector<FieldProblem> problems_of(const InferOptions& options) {
+  std::vector<FieldProblem> found;
+  check_field(found, !options.run.empty(), "run", "is required, the directory of a run of salient-train");
+  check_field(found, is_node_selection(options.nodes), "nodes",
+              "train, valid, test, all or FILE.npy, not '" + options.nodes + "'");
+  check_field(found, is_checkpoint_name(options.checkpoint), "checkpoint",
+              "best, latest or epoch-NNNN, not '" + options.checkpoint + "'");
+  add_problems(found, options.sampled, options.exact);
+  add_problems(found, options.layerwise, options.exact);
+  check_field(found, options.results.top_k >= 1, "top-k", "at least 1");
+  check_field(found, options.results.embeddings >= 0, "embeddings", "a layer, from 1, or 0 for none");
+  add_problems(found, options.machine);
+  add_problems(found, options.comm);
+  return found;
+}
+
+InferCommand read_infer_command(std::span<const char* const> args,
+                                const std::function<const char*(const char*)>& look_up) {
+  const auto command_line = options::from_command_line<InferCommand>(args);
+  const auto environment = options::from_environment<InferOptions>(look_up);
+  InferCommand command;
+  if (const char* root = look_up("SALIENT_DATA")) command.options.data.root = root;
+  options::apply(command.options, std::span<const options::Assignment>(environment));
+  options::apply(command, std::span<const options::Assignment>(command_line));
+  return command;
+}
+
+InferOptions with_defaults_of(InferOptions options, const TrainOptions& run) {
+  SampledOptions& sampled = options.sampled;
+  if (options.data.dataset.empty()) options.data.dataset = run.data.dataset;
+  if (options.data.root.empty()) options.data.root = run.data.root;
+  if (sampled.fanout.empty() && !options.exact) sampled.fanout = run.evaluation.fanout;
+  if (!sampled.with_replacement) sampled.with_replacement = run.batches.with_replacement;
+  if (sampled.batch_size == 0) sampled.batch_size = run.evaluation.batch_size;
+  if (sampled.seed < 0) sampled.seed = run.seed;
+  const std::string num_layers = std::to_string(run.model.num_layers);
+  std::vector<FieldProblem> problems;
+  check_field(problems, options.exact || std::ssize(sampled.fanout) == run.model.num_layers, "fanout",
+              num_layers + " numbers, one per layer of the run's model");
+  check_field(problems, options.results.embeddings <= run.model.num_layers, "embeddings",
+              "the run's model has " + num_layers + " layers");
+  refuse(problems);
+  return options;
+}
+
+}  // namespace salient

@@ -1,0 +1,73 @@
+// apps/infer_command.h - the command line of salient-infer: its options, their rules, and where their values come from.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "apps/infer_options.h"
+#include "apps/options/options.h"
+#include "apps/run_fields.h"
+
+namespace salient {
+
+/// `self` is InferOptions& when a value is set and const InferOptions& when it is printed.
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, InferOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("run", self.run, "directory of a run of salient-train");
+  field("nodes", self.nodes, "train | valid | test | all | FILE.npy with node ids");
+  field("fanout", self.sampled.fanout,
+        "neighbours kept per node and hop, the nodes' own hop first; the run's --eval-fanout");
+  field("with-replacement", self.sampled.with_replacement,
+        "neighbours are drawn with replacement; auto: as in the run");
+  field("exact", self.exact, "all neighbours, layer by layer, instead of --fanout");
+  field("out", self.results.directory, "folder for the results; empty = RUN/predictions/NODES-TIME");
+  field("force", self.results.force, "replace --out if it holds earlier results");
+  field("checkpoint", self.checkpoint, "best | latest | epoch-NNNN");
+  field("format", self.results.format, "arrays for programs, or a table for people");
+  field("top-k", self.results.top_k, "classes per node, the most probable first");
+  field("embeddings", self.results.embeddings, "also write the result of this layer, from 1; 0 = none");
+  field("dataset", self.data.dataset, "another data set than the run's, with as many features and classes");
+  field("data-root", self.data.root, "where prepared data sets live; SALIENT_DATA sets it too");
+  field("seed", self.sampled.seed, "of the sampled neighbourhoods; -1 = the run's");
+  field("batch-size", self.sampled.batch_size, "nodes per rank and batch; 0 = the run's --eval-batch-size");
+  visit_fields(self.machine, field);
+  field("activations", self.layerwise.activations, "where --exact keeps layers' results");
+  field("memory-gb", self.layerwise.memory_gb,
+        "host memory for --exact before auto takes a file; 0 = four fifths of what is free");
+  field("scratch", self.layerwise.scratch, "folder for that file, removed at the end; empty = beside --out");
+  field("block-mb", self.layerwise.block_mb,
+        "rows that --exact gathers at a time; a node with more neighbours takes more");
+  visit_fields(self.comm, field);
+  visit_fields(self.console, field);
+}
+
+/// The whole command line.
+struct InferCommand {
+  InferOptions options{};
+  bool version = false;
+  bool help = false;
+};
+
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, InferCommand>
+void visit_fields(Self& self, Visit&& field) {
+  visit_fields(self.options, field);
+  field("version", self.version, "print the versions of this program and its libraries and stop");
+  field("help", self.help, "print this and stop");
+}
+
+/// Merges, the strongest last: defaults < SALIENT_* < command line. @param look_up  getenv in a program.
+/// @throws Error{kUsage}.
+InferCommand read_infer_command(std::span<const char* const> args,
+                                const std::function<const char*(const char*)>& look_up);
+
+/// Every rule that the options break. Never touches disk, GPU or network.
+std::vector<FieldProblem> problems_of(const InferOptions& options);
+
+/// What is not said is as in the run. @throws Error{kUsage} for what does not fit the run.
+InferOptions with_defaults_of(InferOptions options, const TrainOptions& run);
+
+}  // namespace salient

@@ -1,0 +1,63 @@
+// apps/infer_options.h - everything that salient-infer depends on, as plain data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/console/console_options.h"
+#include "engine/comm/comm_options.h"
+#include "engine/device/machine_options.h"
+#include "engine/infer/activations.h"
+#include "engine/infer/prediction_writer.h"
+#include "engine/train/train_options.h"
+
+namespace salient {
+
+/// Predictions from sampled neighbours. What is empty, 0 or -1 is the run's own.
+struct SampledOptions {
+  std::vector<int> fanout{};
+  std::optional<bool> with_replacement{};
+  int batch_size = 0;      ///< nodes per rank and batch
+  std::int64_t seed = -1;  ///< of the sampled neighbourhoods
+
+  bool operator==(const SampledOptions&) const = default;
+};
+
+/// Predictions from all neighbours, layer by layer.
+struct LayerwiseOptions {
+  std::optional<ActivationPlace> activations{};  ///< where layers' results are kept; none: where there is room
+  double memory_gb = 0;   ///< host memory for them before a file is taken; 0 = four fifths of what is free
+  std::string scratch{};  ///< folder for that file; empty = beside the results
+  int block_mb = 128;     ///< rows that are gathered at a time
+
+  bool operator==(const LayerwiseOptions&) const = default;
+};
+
+/// What is written.
+struct ResultOptions {
+  std::string directory{};  ///< empty = a new one inside the run
+  bool force = false;       ///< replace earlier results
+  PredictionFormat format = PredictionFormat::kNpy;
+  int top_k = 1;       ///< classes per node
+  int embeddings = 0;  ///< the layer whose result is written too, from 1; 0 = none
+
+  bool operator==(const ResultOptions&) const = default;
+};
+
+struct InferOptions {
+  std::string run{};                      ///< directory of a run of salient-train
+  std::string checkpoint = "best";        ///< or "latest", "epoch-NNNN"
+  std::string nodes = "test";             ///< or "train", "valid", "all", "FILE.npy"
+  DataOptions data{.dataset{}, .root{}};  ///< empty: the run's
+  bool exact = false;                     ///< by LayerwiseOptions, not SampledOptions
+  SampledOptions sampled{};
+  LayerwiseOptions layerwise{};
+  ResultOptions results{};
+  MachineOptions machine{};
+  CommOptions comm{};
+  ConsoleOptions console{};
+};
+
+}  // namespace salient

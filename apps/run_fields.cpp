@@ -1,0 +1,36 @@
+// apps/run_fields.cpp - see run_fields.h.
+#include "apps/run_fields.h"
+
+#include <string>
+
+#include "core/error.h"
+#include "core/value_text.h"
+
+namespace salient {
+
+void add_problems(std::vector<FieldProblem>& found, const MachineOptions& options) {
+  const bool may_have_gpu = options.device != DeviceKind::kCpu;
+  const bool is_on_gpu = options.features.value_or(Residency::kHost) != Residency::kHost;
+  check_field(found, options.cache_gb >= 0, "cache-gb", "at least 0");
+  check_field(found, options.cache_gb == 0 || options.features == Residency::kCached, "cache-gb",
+              "only with --features cached");
+  check_field(found, may_have_gpu || !is_on_gpu, "features", to_text(options.features) + " needs a GPU");
+  check_field(found, may_have_gpu || options.sampler != GraphResidency::kDevice, "sampler", "device needs a GPU");
+  check_field(found, options.workers >= 0 && options.workers <= 1024, "workers", "1 to 1024, or 0 for the default");
+  check_field(found, options.threads >= 0 && options.threads <= 1024, "threads", "1 to 1024, or 0 for the default");
+  check_field(found, options.slots == 0 || (options.slots >= 2 && options.slots <= 4096), "slots",
+              "2 to 4096, or 0 for the default");
+}
+
+void add_problems(std::vector<FieldProblem>& found, const CommOptions& options) {
+  check_field(found, options.timeout_seconds >= 1, "comm-timeout", "at least 1 second");
+}
+
+void refuse(const std::vector<FieldProblem>& problems) {
+  std::string all;
+  for (const FieldProblem& problem : problems)
+    all.append(all.empty() ? "--" : "; --").append(problem.field).append(": ").append(problem.rule);
+  if (!all.empty()) fail(ErrorKind::kUsage, all);
+}
+
+}  // namespace salient

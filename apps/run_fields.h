@@ -1,0 +1,48 @@
+// apps/run_fields.h - the options that salient-train, salient-infer and the benchmarks share: names, help and rules.
+#pragma once
+
+#include <type_traits>
+#include <vector>
+
+#include "core/console/console_options.h"
+#include "core/field_problem.h"
+#include "engine/comm/comm_options.h"
+#include "engine/device/machine_options.h"
+
+namespace salient {
+
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, MachineOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("device", self.device, "");
+  field("features", self.features,
+        "in host memory, the most used rows on the GPU too, or all on the GPU; auto: what fits");
+  field("cache-gb", self.cache_gb, "GPU memory for the rows of --features cached; 0 = what is left");
+  field("sampler", self.sampler, "who samples; auto: the GPU if the graph fits too; batches are the same");
+  field("workers", self.workers, "threads that prepare batches; 0 = cores - 2, at least 1");
+  field("threads", self.threads, "threads of the dense layers on a CPU; 0 = all cores");
+  field("slots", self.slots, "batches in flight; 0 = a quarter more than workers");
+}
+
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, CommOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("comm", self.backend, "how ranks exchange data");
+  field("comm-timeout", self.timeout_seconds, "seconds to wait for other ranks before giving up");
+}
+
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, ConsoleOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("progress", self.progress, "");
+  field("log-level", self.log_level, "");
+}
+
+/// Adds the rules that these choices break to `found`.
+void add_problems(std::vector<FieldProblem>& found, const MachineOptions& options);
+void add_problems(std::vector<FieldProblem>& found, const CommOptions& options);
+
+/// @throws Error{kUsage} with all of them on one line, as "--field: rule; --field: rule"; nothing without problems.
+void refuse(const std::vector<FieldProblem>& problems);
+
+}  // namespace salient

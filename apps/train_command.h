@@ -1,0 +1,105 @@
+// apps/train_command.h - the command line of salient-train: its options, their rules, and where their values come from.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "apps/options/options.h"
+#include "apps/run_fields.h"
+#include "engine/train/train_options.h"
+
+namespace salient {
+
+/// `self` is TrainOptions& when a value is set and const TrainOptions& when it is printed.
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, TrainOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("dataset", self.data.dataset,
+        "name below --data-root, a directory, or synthetic:arxiv|products|papers100M[:scale]");
+  field("data-root", self.data.root, "where prepared data sets live; SALIENT_DATA sets it too");
+  field("model", self.model.kind, "");
+  field("layers", self.model.num_layers, "number of layers, one per fanout");
+  field("hidden", self.model.hidden_dim, "width of the hidden layers");
+  field("fanout", self.batches.fanout, "neighbours kept per node, the seeds' own hop first; -1 keeps all");
+  field("with-replacement", self.batches.with_replacement,
+        "a node's neighbours are drawn with replacement, in evaluation too");
+  field("batch-size", self.batches.size, "seeds per rank and step");
+  field("global-batch-size", self.batches.global_size, "seeds per step over all ranks; 0 = ranks x batch-size");
+  field("dropout", self.model.dropout, "share of activations dropped between layers");
+  field("norm", self.model.norm, "normalisation of hidden layers");
+  field("residual", self.model.residual, "hidden layers add their input");
+  field("jk", self.model.jk, "jumping knowledge: all layers, then a linear map");
+  field("aggr", self.model.aggr, "how sage aggregates neighbours");
+  field("heads", self.model.heads, "attention heads of gat and gatv2, which share --hidden");
+  field("init", self.model.init, "pyg is uniform within 1/sqrt(fan_in), xavier the paper artifact's");
+  field("epochs", self.optimisation.epochs, "passes over the training nodes");
+  field("lr", self.optimisation.lr, "Adam step size");
+  field("schedule", self.optimisation.schedule, "cosine goes down to 0 at the last step, plateau down when stuck");
+  field("warmup", self.optimisation.warmup, "epochs, or part of one, over which the step size rises from 0");
+  field("plateau-factor", self.optimisation.plateau_factor, "plateau: what the step size is multiplied by");
+  field("plateau-patience", self.optimisation.plateau_patience,
+        "plateau: epochs without a better validation result before that");
+  field("weight-decay", self.optimisation.weight_decay, "L2 penalty of Adam");
+  field("label-smoothing", self.optimisation.label_smoothing,
+        "share of each label spread evenly over all classes, or over yes and no");
+  field("seed", self.seed, "all randomness of the run derives from it");
+  field("trials", self.trials, "runs with the seeds seed, seed + 1, ...; ends with mean and standard deviation");
+  field("deterministic", self.deterministic, "on a GPU: gradients summed in a fixed order; a CPU always does so");
+  field("metric", self.evaluation.metric,
+        "what picks the best epoch; auto: rocauc for two classes and for several labels a node");
+  field("patience", self.evaluation.patience,
+        "ends when so many epochs brought no better validation result; 0 = never");
+  field("eval-fanout", self.evaluation.fanout, "fanouts of validation and test");
+  field("eval-batch-size", self.evaluation.batch_size, "seeds per evaluation batch");
+  field("eval-every", self.evaluation.every, "epochs between validations; the last epoch is always validated");
+  visit_fields(self.machine, field);
+  field("precision", self.precision, "how a GPU multiplies matrices; all else is fp32");
+  visit_fields(self.comm, field);
+  field("out", self.output.directory, "run directory; empty = runs/DATASET-MODEL-TIME");
+  field("checkpoint-every", self.output.checkpoint_every, "epochs between checkpoints; 0 = only the best and the last");
+  field("keep", self.output.keep, "checkpoints kept beside the best one");
+  field("resume", self.output.resume, "run directory to continue");
+  visit_fields(self.console, field);
+  field("trace", self.output.trace, "write trace.json: what every thread and stream did, for Perfetto");
+}
+
+/// What to do instead of a run, or before it. Not part of a run's configuration.
+struct TrainActions {
+  std::string config{};
+  bool print_config = false;
+  bool dry_run = false;
+  bool version = false;
+  bool help = false;
+};
+
+/// The whole command line.
+struct TrainCommand {
+  TrainOptions options{};
+  TrainActions actions{};
+};
+
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, TrainCommand>
+void visit_fields(Self& self, Visit&& field) {
+  visit_fields(self.options, field);
+  field("config", self.actions.config, "TOML file with any of the options above");
+  field("print-config", self.actions.print_config, "print the resolved configuration and stop");
+  field("dry-run", self.actions.dry_run, "check everything, print the memory plan and stop");
+  field("version", self.actions.version, "print the versions of this program and its libraries and stop");
+  field("help", self.actions.help, "print this and stop");
+}
+
+/// Merges, the strongest last: defaults < recipe of model and data set < --config file < SALIENT_* < command line.
+///
+/// @param look_up  getenv in a program.
+/// @throws Error{kUsage} for a bad option from any source; Error{kNoInput} when the config file is missing.
+TrainCommand read_train_command(std::span<const char* const> args,
+                                const std::function<const char*(const char*)>& look_up);
+
+/// Every rule that the options break. Never touches disk, GPU or network.
+std::vector<FieldProblem> problems_of(const TrainOptions& options);
+
+}  // namespace salient

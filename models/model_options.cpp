@@ -1,0 +1,29 @@
+// models/model_options.cpp - see model_options.h.
+#include "models/model_options.h"
+
+#include <string>
+
+namespace salient {
+
+std::vector<FieldProblem> problems_of(const ModelOptions& o) {
+  std::vector<FieldProblem> found;
+  const bool has_heads = o.kind == ModelKind::kGat || o.kind == ModelKind::kGatv2;
+  const bool has_own_shape = o.kind == ModelKind::kSageRi;
+  check_field(found, o.num_layers >= 1 && o.num_layers <= 64, "layers", "1 to 64");
+  check_field(found, o.hidden_dim >= 1 && o.hidden_dim <= 1 << 16, "hidden", "1 to 65536");
+  check_field(found, o.dropout >= 0 && o.dropout < 1, "dropout", "from 0 to below 1");
+  const std::string own_shape = "sage-ri has its own norm, residual connections and jumping knowledge";
+  check_field(found, !has_own_shape || o.norm == NormKind::kNone, "norm", own_shape);
+  check_field(found, !has_own_shape || !o.residual, "residual", own_shape);
+  check_field(found, !has_own_shape || o.jk == JumpingKnowledge::kNone, "jk", own_shape);
+  check_field(found, o.aggr == Aggregation::kMean || o.kind == ModelKind::kSage, "aggr",
+              "only sage has a choice, not " + name_of(o.kind));
+  check_field(found, o.heads >= 1 && o.heads <= 1024, "heads", "1 to 1024");
+  check_field(found, o.heads == 1 || has_heads, "heads",
+              name_of(o.kind) + " has no attention heads; gat and gatv2 have");
+  check_field(found, !has_heads || o.heads < 1 || o.hidden_dim % o.heads == 0, "heads",
+              std::to_string(o.heads) + " must divide the width of the hidden layers, " + std::to_string(o.hidden_dim));
+  return found;
+}
+
+}  // namespace salient

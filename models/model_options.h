@@ -1,0 +1,77 @@
+// models/model_options.h - the choices that make a model, and the rules between them. Free of LibTorch.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/enum_names.h"
+#include "core/field_problem.h"
+
+namespace salient {
+
+enum class ModelKind : std::uint8_t { kSage, kGat, kGin, kSageRi, kGcn, kGatv2 };
+enum class NormKind : std::uint8_t { kNone, kBatch, kLayer };  ///< between hidden layers
+enum class JumpingKnowledge : std::uint8_t { kNone, kCat, kMax };
+enum class Aggregation : std::uint8_t { kMean, kMax };
+enum class InitScheme : std::uint8_t {
+  kPyg,     ///< as torch and PyG: uniform within 1 / sqrt(fan_in)
+  kXavier,  ///< as SALIENT's artifact
+};
+
+/// How a GPU multiplies matrices; everything else is f32.
+enum class Precision : std::uint8_t {
+  kFp32,
+  kTf32,  ///< tensor cores, inputs rounded to 10 bits of mantissa
+  kBf16,  ///< tensor cores, inputs rounded to bfloat16, sums and results in f32
+};
+
+constexpr auto names_of(ModelKind) {
+  return std::to_array<EnumName<ModelKind>>({{ModelKind::kSage, "sage"},
+                                             {ModelKind::kGat, "gat"},
+                                             {ModelKind::kGin, "gin"},
+                                             {ModelKind::kSageRi, "sage-ri"},
+                                             {ModelKind::kGcn, "gcn"},
+                                             {ModelKind::kGatv2, "gatv2"}});
+}
+constexpr auto names_of(NormKind) {
+  return std::to_array<EnumName<NormKind>>(
+      {{NormKind::kNone, "none"}, {NormKind::kBatch, "batch"}, {NormKind::kLayer, "layer"}});
+}
+constexpr auto names_of(JumpingKnowledge) {
+  return std::to_array<EnumName<JumpingKnowledge>>(
+      {{JumpingKnowledge::kNone, "none"}, {JumpingKnowledge::kCat, "cat"}, {JumpingKnowledge::kMax, "max"}});
+}
+constexpr auto names_of(Aggregation) {
+  return std::to_array<EnumName<Aggregation>>({{Aggregation::kMean, "mean"}, {Aggregation::kMax, "max"}});
+}
+constexpr auto names_of(InitScheme) {
+  return std::to_array<EnumName<InitScheme>>({{InitScheme::kPyg, "pyg"}, {InitScheme::kXavier, "xavier"}});
+}
+constexpr auto names_of(Precision) {
+  return std::to_array<EnumName<Precision>>(
+      {{Precision::kFp32, "fp32"}, {Precision::kTf32, "tf32"}, {Precision::kBf16, "bf16"}});
+}
+
+struct ModelOptions {
+  ModelKind kind = ModelKind::kSage;
+  int in_dim = 0;
+  int hidden_dim = 256;
+  int num_classes = 0;
+  int num_layers = 3;
+  double dropout = 0.5;
+  NormKind norm = NormKind::kNone;
+  bool residual = false;  ///< hidden layers add their input
+  JumpingKnowledge jk = JumpingKnowledge::kNone;
+  Aggregation aggr = Aggregation::kMean;  ///< of sage
+  int heads = 1;                          ///< of attention, in hidden layers
+  InitScheme init = InitScheme::kPyg;
+  std::uint32_t seed = 1;
+
+  bool operator==(const ModelOptions&) const = default;
+};
+
+/// Every rule that these choices break; in_dim and num_classes are not looked at.
+std::vector<FieldProblem> problems_of(const ModelOptions& options);
+
+}  // namespace salient

@@ -1,0 +1,70 @@
+// tests/apps/infer_command_test.cpp - where the options of salient-infer come from, and what is refused.
+#include "apps/infer_command.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/scratch.h"
+
+namespace salient {
+namespace {
+
+InferOptions usable_options() {
+  InferOptions options;
+  options.run = "runs/x";
+  return options;
+}
+
+InferOptions read(const std::vector<const char*>& args) {
+  return read_infer_command(args, [](const char*) -> const char* { return nullptr; }).options;
+}
+
+TEST(InferCommand, TheCommandLineBeatsTheEnvironment) {
+  const auto look_up = [](const char* name) -> const char* {
+    return std::string(name) == "SALIENT_NODES" ? "all" : std::string(name) == "SALIENT_DATA" ? "/data" : nullptr;
+  };
+  const InferOptions options = read_infer_command(std::vector<const char*>{"--nodes=valid"}, look_up).options;
+  EXPECT_EQ(options.nodes, "valid");
+  EXPECT_EQ(options.data.root, "/data");
+}
+
+TEST(InferCommand, NamesEveryBrokenRuleAtOnce) {
+  EXPECT_TRUE(problems_of(usable_options()).empty());
+  InferOptions options;
+  options.nodes = "some";
+  options.sampled.fanout = {0};
+  options.checkpoint = "epoch-";
+  options.results.top_k = 0;
+  EXPECT_EQ(problems_of(options).size(), 5U);  // and --run
+  for (const char* checkpoint : {"best", "latest", "epoch-0012"}) {
+    options = usable_options();
+    options.checkpoint = checkpoint;
+    EXPECT_TRUE(problems_of(options).empty()) << checkpoint;
+  }
+}
+
+TEST(InferCommand, ExactAndSampledOptionsExcludeEachOther) {
+  EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--exact", "--with-replacement"}))), ErrorKind::kUsage,
+                   "--with-replacement: not with --exact");
+  EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--scratch=/tmp"}))), ErrorKind::kUsage,
+                   "--scratch: only with --exact");
+}
+
+TEST(InferCommand, WhatIsNotSaidIsTheRuns) {
+  TrainOptions run;
+  run.data = {"d", "/data"};
+  run.batches.with_replacement = true;
+  const InferOptions options = with_defaults_of(usable_options(), run);
+  EXPECT_EQ(options.data, run.data);
+  EXPECT_EQ(options.sampled, (SampledOptions{{20, 20, 20}, true, 1024, 1}));
+  EXPECT_FALSE(*with_defaults_of(read({"--with-replacement=false"}), run).sampled.with_replacement);
+  InferOptions deeper = usable_options();
+  deeper.results.embeddings = 4;
+  EXPECT_COMPLAINT((void)with_defaults_of(deeper, run), ErrorKind::kUsage,
+                   "--embeddings: the run's model has 3 layers");
+}
+
+}  // namespace
+}  // namespace salient

@@ -1,0 +1,141 @@
+// tests/apps/train_command_test.cpp - where a run's options come from, and which combinations are refused.
+#include "apps/train_command.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "store/store_manifest.h"
+#include "tests/support/scratch.h"
+
+namespace salient {
+namespace {
+
+TrainOptions read(std::vector<const char*> args, const std::map<std::string, std::string>& environment = {}) {
+  return read_train_command(args,
+                            [&](const char* name) -> const char* {
+                              const auto found = environment.find(name);
+                              return found == environment.end() ? nullptr : found->second.c_str();
+                            })
+      .options;
+}
+
+TEST(TrainCommand, DepthFollowsWhicheverOfFanoutAndLayersIsSaid) {
+  EXPECT_EQ(read({"--layers=2"}).batches.fanout, (std::vector<int>{15, 10}));
+  EXPECT_EQ(read({"--layers=5"}).batches.fanout, (std::vector<int>{15, 10, 5, 5, 5}));
+  const TrainOptions by_fanout = read({"--fanout=7,7"});
+  EXPECT_EQ(by_fanout.model.num_layers, 2);
+  EXPECT_EQ(by_fanout.evaluation.fanout, (std::vector<int>{20, 20}));
+  EXPECT_FALSE(problems_of(read({"--dataset=x", "--layers=3", "--fanout=7,7"})).empty());
+}
+
+TEST(TrainCommand, RecipesYieldToEverySource) {
+  EXPECT_EQ(read({"--dataset=wordnet"}).optimisation.epochs, 5);
+  EXPECT_EQ(read({"--dataset=some/where/wordnet/"}).optimisation.epochs, 5);
+  EXPECT_EQ(read({"--dataset=wordnet"}, {{"SALIENT_EPOCHS", "7"}}).optimisation.epochs, 7);
+  EXPECT_EQ(read({"--dataset=wordnet", "--epochs=9"}, {{"SALIENT_EPOCHS", "7"}}).optimisation.epochs, 9);
+  EXPECT_EQ(read({"--dataset=other"}).optimisation.epochs, OptimisationOptions{}.epochs);
+}
+
+TEST(TrainCommand, RecipesGoByTheDataSetsOwnName) {
+  StoreManifest manifest{.name = "wordnet", .num_nodes = 1, .source_kind = "wordnet"};
+  for (const char* file : {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy"})
+    manifest.files[file] = {};
+  const test::Scratch root;
+  test::write_bytes(root / "renamed" / kManifestName, manifest_text(manifest));
+  EXPECT_EQ(read({"--dataset=renamed", "--data-root", root.path().c_str()}).optimisation.epochs, 5);
+  EXPECT_EQ(read({("--dataset=" + (root / "renamed").string()).c_str()}).optimisation.epochs, 5);
+  test::write_bytes(root / "wordnet" / kManifestName, "not JSON");  // opening it will say so
+  EXPECT_EQ(read({"--dataset=wordnet", "--data-root", root.path().c_str()}).optimisation.epochs, 5);
+}
+
+TEST(TrainCommand, ModelsHaveThePapersRecipes) {
+  const TrainOptions gin = read({"--dataset=d", "--model=gin"});
+  EXPECT_EQ(gin.batches.fanout, (std::vector<int>{20, 20, 20}));
+  EXPECT_EQ(gin.batches.size, 512);
+  const TrainOptions sage_ri = read({"--dataset=d", "--model=sage-ri", "--layers=2"});
+  EXPECT_EQ(sage_ri.model.hidden_dim, 1024);
+  EXPECT_EQ(sage_ri.batches.fanout, (std::vector<int>{12, 12}));
+  EXPECT_EQ(sage_ri.evaluation.fanout, (std::vector<int>{100, 100}));
+  EXPECT_TRUE(problems_of(sage_ri).empty());
+  EXPECT_EQ(read({"--dataset=d", "--model=gin", "--fanout=3,3"}).evaluation.fanout, (std::vector<int>{20, 20}));
+}
+
+/// As a user sees it.
+std::string complaint_about(std::vector<const char*> args) {
+  args.push_back("--dataset=d");
+  try {
+    refuse(problems_of(read(std::move(args))));
+    return "none";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    return error.what();
+  }
+}
+
+TEST(TrainCommand, WhatAModelHasNotIsRefused) {
+  EXPECT_EQ(complaint_about({}), "none");
+  EXPECT_EQ(complaint_about({"--heads=4"}), "--heads: sage has no attention heads; gat and gatv2 have");
+  EXPECT_EQ(complaint_about({"--model=gat", "--heads=3"}),
+            "--heads: 3 must divide the width of the hidden layers, 256");
+  EXPECT_EQ(complaint_about({"--model=sage-ri", "--jk=max"}),
+            "--jk: sage-ri has its own norm, residual connections and jumping knowledge");
+  EXPECT_EQ(complaint_about({"--warmup=30"}), "--warmup: 0 to --epochs");
+}
+
+TEST(TrainCommand, WordsAreKnownOrRefusedWithTheList) {
+  EXPECT_EQ(complaint_about({"--norm=group"}), "--norm: none, batch or layer, not 'group'");
+  EXPECT_EQ(complaint_about({"--schedule=step"}), "--schedule: constant, cosine or plateau, not 'step'");
+  EXPECT_EQ(complaint_about({"--features=gpu"}), "--features: auto, host, cached or device, not 'gpu'");
+  EXPECT_EQ(complaint_about({"--model=sag"}), "--model: sage, gat, gin, sage-ri, gcn or gatv2, not 'sag'");
+  EXPECT_EQ(read({"--model=gatv2", "--features=cached"}).machine.features, Residency::kCached);
+  EXPECT_EQ(read({"--features=auto"}).machine.features, std::nullopt);
+}
+
+TEST(TrainCommand, WithReplacementNeedsNeighboursThatAreDrawn) {
+  EXPECT_FALSE(read({}).batches.with_replacement);
+  EXPECT_TRUE(read({"--with-replacement"}).batches.with_replacement);
+  EXPECT_EQ(complaint_about({"--with-replacement", "--fanout=-1,5"}), "none");
+  EXPECT_EQ(complaint_about({"--with-replacement", "--fanout=-1,-1"}),
+            "--with-replacement: needs a --fanout that draws; -1 keeps all neighbours");
+}
+
+TEST(TrainCommand, DataRootHasTwoNames) {
+  EXPECT_EQ(read({}, {{"SALIENT_DATA", "/a"}}).data.root, "/a");
+  EXPECT_EQ(read({}, {{"SALIENT_DATA", "/a"}, {"SALIENT_DATA_ROOT", "/b"}}).data.root, "/b");
+}
+
+TEST(TrainCommand, ResumeTakesTheRunsOwnConfiguration) {
+  const std::string directory = ::testing::TempDir();
+  std::ofstream(directory + "/config.toml") << "dataset = \"d\"\nepochs = 3\nlr = 0.5\nout = \"elsewhere\"\n";
+  const TrainOptions options = read({"--resume", directory.c_str(), "--epochs=8"});
+  EXPECT_EQ(options.data.dataset, "d");
+  EXPECT_EQ(options.optimisation.lr, 0.5);
+  EXPECT_EQ(options.optimisation.epochs, 8);
+  EXPECT_EQ(options.output.directory, directory);
+}
+
+TEST(TrainCommand, BadValuesNameTheirSource) {
+  try {
+    read({}, {{"SALIENT_LR", "fast"}});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "SALIENT_LR cannot be 'fast'");
+  }
+}
+
+TEST(TrainCommand, AllProblemsAreReportedTogether) {
+  TrainOptions options;
+  options.data.dataset = "d";
+  EXPECT_TRUE(problems_of(options).empty());
+  options.model.dropout = 1;
+  options.machine.slots = 1;
+  options.output.keep = 0;
+  EXPECT_EQ(problems_of(options).size(), 3u);
+}
+
+}  // namespace
+}  // namespace salient
