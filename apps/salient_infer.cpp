@@ -38,7 +38,6 @@
 #include "engine/report/run_directory.h"
 #include "engine/train/signal_agreement.h"
 #include "engine/train/trained_run.h"
-#include "models/precision.h"
 
 namespace salient {
 namespace {
@@ -213,7 +212,6 @@ int infer(const InferOptions& wanted, const Launch& launch, Communicator& contro
   const Session session = open_session(wanted.machine, wanted.comm, launch, control);
   const ComputeDevice& device = session.device;
   Communicator& comm = *session.comm;
-  if (device.is_cuda()) set_precision(run.precision);  // as the evaluation in training
   fit_to_machine(options.machine, device, launch.cores);
   log_placement(comm, launch, device, options.machine.workers, session.place);
   const Dataset dataset = open_dataset_together(comm, launch, options.data);

@@ -37,7 +37,6 @@
 #include "engine/train/run_model.h"
 #include "engine/train/trainer.h"
 #include "engine/train/trials.h"
-#include "models/precision.h"
 #include "store/dataset_name.h"
 #include "store/store_manifest.h"
 
@@ -260,7 +259,6 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
     if (!device.is_cuda() && wanted.precision != Precision::kFp32)
       fail(ErrorKind::kNoDevice, "--precision " + name_of(wanted.precision) + " needs a GPU, and there is none");
   });
-  set_precision(wanted.precision);
   TrainOptions options = wanted;
   fit_to_machine(options.machine, device, launch.cores);
   const Placement placement = log_placement(comm, launch, device, options.machine.workers, session.place);

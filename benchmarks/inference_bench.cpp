@@ -27,7 +27,6 @@
 #include "engine/infer/sampled_inference.h"
 #include "engine/infer/selected_nodes.h"
 #include "engine/train/trained_run.h"
-#include "models/precision.h"
 #include "sampler/neighbor_sampler.h"
 
 namespace salient {
@@ -173,7 +172,6 @@ int bench_inference(Arguments arguments) {
   const int cores = num_usable_cores();
   const ComputeDevice device = ComputeDevice::choose(options.machine.device, /*local_rank=*/0,
                                                      options.machine.threads > 0 ? options.machine.threads : cores);
-  if (device.is_cuda()) set_precision(run.precision);
   fit_to_machine(options.machine, device, cores);
   const Dataset dataset = open_named_dataset(options.dataset, options.data_root);
   const TrainedModel trained = open_trained_model(*comm, device, options.run, run, dataset, options.checkpoint);

@@ -1,12 +1,12 @@
 // benchmarks/operators_bench.cpp - the neighbour operators and dropout, beside torch's own operators in the same run.
 //
-// Hops: the outer and the middle one of a batch of 1024 seeds with fanouts 15,10,5, sources drawn at random: f16 rows of
-//       128 columns as features come, f32 rows of 256 columns as hidden layers are. Dropout: the outer hop's result.
+// Hops: the outer and the middle one of a batch of 1024 seeds with fanouts 15,10,5, sources drawn at random: f16 rows
+//       of 128 columns as features come, f32 rows of 256 columns as hidden layers are. Dropout: the outer hop's result.
 // Rate: MB are the bytes that any implementation must move (a row per edge and the result, once), GB/s their rate, and
-//       of_copy its share of what a plain copy of 512 MB reaches (read + write) on the same device with the same threads.
-//       Above 1 where rows are read again from a cache.
+//       of_copy its share of what a plain copy of 512 MB reaches (read + write) on the same device with the same
+//       threads. Above 1 where rows are read again from a cache.
 // Torch: index_select, index_add, index_reduce, scatter_reduce; these write and read every edge's row once more.
-// "fixed" is the backward pass under --deterministic, sorting included; a CPU's order is always fixed.
+// "fixed" is the backward pass with GradientOrder::kFixed, sorting included; a CPU's order is always fixed.
 //   operators_bench --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
 #include <ATen/ATen.h>
 #include <benchmark/benchmark.h>
@@ -92,13 +92,13 @@ Input make_input(const Shape& s, at::Device device) {
           s.num_dst * s.degree};
 }
 
-at::Tensor torch_mean(const Input& in, const at::Tensor& x) {
+at::Tensor torch_mean(const Input& in, const at::Tensor& x, GradientOrder) {
   const at::Tensor src = in.src.narrow(0, 0, in.num_edges), dst = in.dst.narrow(0, 0, in.num_edges);
   const double degree = static_cast<double>(in.num_edges) / static_cast<double>(in.hop.num_dst);
   return at::zeros_like(in.grad).index_add(0, dst, x.index_select(0, src).to(at::kFloat)).div(degree);
 }
 
-at::Tensor torch_attention(const Input& in, const at::Tensor& x) {
+at::Tensor torch_attention(const Input& in, const at::Tensor& x, GradientOrder) {
   const at::Tensor raw = in.score_src.index_select(0, in.src) + in.score_dst.index_select(0, in.dst);
   const at::Tensor logits = at::leaky_relu(raw, 0.2);
   const at::Tensor largest =
@@ -109,13 +109,13 @@ at::Tensor torch_attention(const Input& in, const at::Tensor& x) {
   return at::zeros_like(in.grad).index_add(0, in.dst, weights * x.index_select(0, in.src));
 }
 
-at::Tensor torch_max(const Input& in, const at::Tensor& x) {
+at::Tensor torch_max(const Input& in, const at::Tensor& x, GradientOrder) {
   const at::Tensor src = in.src.narrow(0, 0, in.num_edges), dst = in.dst.narrow(0, 0, in.num_edges);
   return at::zeros_like(in.grad).index_reduce(0, dst, x.index_select(0, src), "amax", /*include_self=*/false);
 }
 
 /// GATv2: z_src = x, z_dst = x of the destinations, one head.
-at::Tensor torch_attention_v2(const Input& in, const at::Tensor& x) {
+at::Tensor torch_attention_v2(const Input& in, const at::Tensor& x, GradientOrder) {
   const at::Tensor rows = x.index_select(0, in.src);
   const at::Tensor raw = at::leaky_relu(rows + x.index_select(0, in.dst), 0.2);
   const at::Tensor logits = raw.mul(in.att).sum(1, true);
@@ -126,7 +126,7 @@ at::Tensor torch_attention_v2(const Input& in, const at::Tensor& x) {
   return at::zeros_like(in.grad).index_add(0, in.dst, exps / totals.index_select(0, in.dst) * rows);
 }
 
-using Operator = std::function<at::Tensor(const Input&, const at::Tensor& x)>;
+using Operator = std::function<at::Tensor(const Input&, const at::Tensor& x, GradientOrder order)>;
 
 struct Case {
   std::string name;
@@ -139,19 +139,20 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-  const auto mean = [](const Input& in, const at::Tensor& x) { return segment_mean(in.hop, x); };
-  const auto attend = [](const Input& in, const at::Tensor& x) {
-    return attention(in.hop, x, in.score_src, in.score_dst);
+  using Order = GradientOrder;
+  const auto mean = [](const Input& in, const at::Tensor& x, Order order) { return segment_mean(in.hop, x, order); };
+  const auto attend = [](const Input& in, const at::Tensor& x, Order order) {
+    return attention(in.hop, x, in.score_src, in.score_dst, order);
   };
-  const auto max = [](const Input& in, const at::Tensor& x) { return segment_max(in.hop, x); };
-  const auto attend_v2 = [](const Input& in, const at::Tensor& x) {
-    return attention_v2(in.hop, x, x.narrow(0, 0, in.hop.num_dst), in.att);
+  const auto max = [](const Input& in, const at::Tensor& x, Order order) { return segment_max(in.hop, x, order); };
+  const auto attend_v2 = [](const Input& in, const at::Tensor& x, Order order) {
+    return attention_v2(in.hop, x, x.narrow(0, 0, in.hop.num_dst), in.att, order);
   };
-  const auto drop = [](const Input& in, const at::Tensor& x) {
+  const auto drop = [](const Input& in, const at::Tensor& x, Order) {
     static const at::Tensor ids = at::arange(kMiddle.num_src, at::kInt);
     return relu_dropout(x, 0.5, {1, 2, ids.to(in.x.device())}, 0);
   };
-  const auto torch_drop = [](const Input&, const at::Tensor& x) { return at::dropout(at::relu(x), 0.5, true); };
+  const auto torch_drop = [](const Input&, const at::Tensor& x, Order) { return at::dropout(at::relu(x), 0.5, true); };
   const auto edges = [](const Shape& s) { return static_cast<double>(s.num_dst * s.degree); };
   const auto dst = [](const Shape& s) { return static_cast<double>(s.num_dst); };
   const auto src = static_cast<double>(kMiddle.num_src);
@@ -173,16 +174,16 @@ void run(benchmark::State& state, const Case& c, Who who, Pass pass, at::DeviceT
   const at::Device device(type);
   const Input in = make_input(c.shape, device);
   const at::Tensor x = pass == Pass::kBackward ? in.x.detach().requires_grad_() : in.x;
-  if (c.has_same_result && !at::allclose(c.ours(in, x), c.torch(in, x), 1e-4, 1e-4))
+  const auto order = who == Who::kOursFixed ? GradientOrder::kFixed : GradientOrder::kAny;
+  if (c.has_same_result && !at::allclose(c.ours(in, x, order), c.torch(in, x, order), 1e-4, 1e-4))
     return state.SkipWithError("results differ");
   const Operator& forward = who == Who::kTorch ? c.torch : c.ours;
-  set_deterministic(who == Who::kOursFixed);
-  at::Tensor out = forward(in, x);
+  at::Tensor out = forward(in, x, order);
   const at::Tensor grad = at::ones_like(out);
   for (auto _ : state) {
     x.mutable_grad() = at::Tensor();
     state.SetIterationTime(seconds_of(device, [&] {
-      pass == Pass::kForward ? void(out = forward(in, x)) : out.backward(grad, /*retain_graph=*/true);
+      pass == Pass::kForward ? void(out = forward(in, x, order)) : out.backward(grad, /*retain_graph=*/true);
     }));
   }
   const double width = static_cast<double>(c.shape.width),

@@ -30,7 +30,6 @@
 #include "engine/comm/make_communicator.h"
 #include "engine/device/fit_to_machine.h"
 #include "engine/train/trainer.h"
-#include "models/precision.h"
 
 namespace salient {
 namespace {
@@ -234,7 +233,6 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
   const int cores = num_usable_cores();
   const auto device =
       ComputeDevice::choose(wanted.machine.device, 0, wanted.machine.threads > 0 ? wanted.machine.threads : cores);
-  set_precision(wanted.precision);
   TrainOptions options = wanted;
   fit_to_machine(options.machine, device, cores);
   options.output.checkpoint_every = 0;

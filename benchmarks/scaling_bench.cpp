@@ -35,7 +35,6 @@
 #include "engine/train/memory_plan.h"
 #include "engine/train/train_options.h"
 #include "engine/train/trainer.h"
-#include "models/precision.h"
 
 namespace salient {
 namespace {
@@ -95,7 +94,6 @@ Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dat
                                              .timeout_seconds = static_cast<double>(wanted.comm.timeout_seconds),
                                              .is_data_on_gpu = device.is_cuda()},
                                             launch);
-  set_precision(wanted.precision);
   TrainOptions options = wanted;
   fit_to_machine(options.machine, device, launch.cores);
   options.output.checkpoint_every = 0;

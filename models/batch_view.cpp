@@ -1,7 +1,9 @@
-// models/batch_view.cpp - from_blob over the parts of a slab.
+// models/batch_view.cpp - see batch_view.h.
 #include "models/batch_view.h"
 
 #include <ATen/ops/from_blob.h>
+
+#include "loaders/batch.h"
 
 namespace salient {
 

@@ -1,12 +1,34 @@
-// models/batch_view.h - a loader's batch seen as tensors, without a copy.
+// models/batch_view.h - a batch and its hops as tensors: what layers and operators work on.
 #pragma once
 
-#include "loaders/batch.h"
-#include "models/hop.h"
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
 
 namespace salient {
 
-/// The tensors that `batch` holds, over its own slab: host tensors, or tensors on CUDA device `device_index`.
+struct Batch;
+
+/// One hop of a message-flow graph. Destinations are the first num_dst sources. Borrows the batch's memory, which must
+/// live until the backward pass is done.
+struct HopView {
+  std::int64_t num_dst = 0;
+  std::int64_t num_src = 0;
+  at::Tensor indptr;   ///< int32 [num_dst + 1]
+  at::Tensor indices;  ///< int32 [num_edges], each in [0, num_src)
+};
+
+/// A batch on one device.
+struct BatchView {
+  at::Tensor x;               ///< f16 or f32 [N, feature_dim]
+  at::Tensor y;               ///< int32 [S], or int8 [S, T] for several labels a node: store/label_table.h
+  at::Tensor nodes;           ///< int32 [N], the bits of the global uint32 ids: what dropout's draws are keyed by
+  std::vector<HopView> hops;  ///< [L] outermost first
+};
+
+/// The tensors that a loader's batch holds, over its own slab, without a copy: host tensors, or tensors on CUDA device
+/// `device_index`.
 ///
 /// Lifetime: the slab must not be released before all work on these tensors, the backward pass included, is done.
 BatchView view_of(const Batch& batch, int device_index = 0);

@@ -1,4 +1,4 @@
-// models/conv_stack.h - what stands around the convolutions of sage, gat, gatv2, gcn and gin, the same for all of them:
+// models/conv_stack.h - what sage, gat, gatv2, gcn and gin have around their convolutions, the same for all of them:
 // residual connections, normalisation, ReLU, dropout, jumping knowledge.
 #pragma once
 
@@ -22,10 +22,10 @@ class Conv : public ParameterOwner {
   virtual at::Tensor forward(const HopView& hop, const at::Tensor& x) = 0;
 };
 
-/// h_0 = x; h_{i+1} = D(relu(norm(conv_i(h_i) + R_i(h_i)))), D being dropout; the last convolution, without what stands
-/// around the others, gives the logits. R (--residual) is the identity, or a linear map where the width changes; it is 0
-/// without the option. With jumping knowledge (--jk) the last convolution is like the others, and the logits are
-/// lin(h_1 | ... | h_L) for cat, lin(max(h_1, ..., h_L)) for max.
+/// h_0 = x; h_{i+1} = D(relu(norm(conv_i(h_i) + R_i(h_i)))), D being dropout; the last convolution alone, without any
+/// of these, gives the logits. R is 0; with residual connections the identity, or a linear map where the width changes.
+/// With jumping knowledge the last convolution is like the others, and the logits are lin(h_1 | ... | h_L) for kCat,
+/// lin(max(h_1, ..., h_L)) for kMax.
 ///
 /// Parameter names: convs.I, norms.I (torch's BatchNorm1d or LayerNorm) and lin are those of PyG's BasicGNN, such as
 /// torch_geometric.nn.GraphSAGE(..., norm=torch.nn.LayerNorm(hidden), jk="cat"); R_I is res_linears.I.

@@ -26,7 +26,7 @@ at::Tensor GatConv::forward(const HopView& hop, const at::Tensor& x) {
   const auto score = [&](const at::Tensor& rows, const at::Tensor& att) {
     return at::einsum("nhc,hc->nh", {rows.view({rows.size(0), heads_, att.size(2)}), att.squeeze(0)});
   };
-  return attention(hop, z, score(z, att_src_), score(z.narrow(0, 0, hop.num_dst), att_dst_));
+  return attention(hop, z, score(z, att_src_), score(z.narrow(0, 0, hop.num_dst), att_dst_), numerics().gradient_order);
 }
 
 std::shared_ptr<Model> make_gat(const ModelOptions& options) {

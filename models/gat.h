@@ -8,7 +8,7 @@
 namespace salient {
 
 /// Per head: z = W h; a_ij = softmax over j of leaky_relu(<att_src, z_j> + <att_dst, z_i>), slope 0.2;
-/// h_i' = sum of a_ij z_j, over j in N(i) and i itself. Heads stand side by side. PyG's GATConv(bias=False): parameters
+/// h_i' = sum of a_ij z_j, over j in N(i) and i itself. Heads are side by side. PyG's GATConv(bias=False): parameters
 /// lin.weight, att_src, att_dst [1, heads, channels].
 class GatConv : public Conv {
  public:
@@ -22,7 +22,7 @@ class GatConv : public Conv {
   at::Tensor att_src_, att_dst_;
 };
 
-/// A stack of GATConv. `hidden_dim` is the width of all heads together; a layer whose result are the logits has one head.
+/// A stack of GATConv. `hidden_dim` is the width of all heads together; the layer that gives the logits has one head.
 /// Algorithm: Veličković, Cucurull, Casanova, Romero, Liò, Bengio, "Graph attention networks" (ICLR 2018), as in
 ///            SALIENT's artifact, which has one head.
 std::shared_ptr<Model> make_gat(const ModelOptions& options);

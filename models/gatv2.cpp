@@ -23,7 +23,7 @@ void Gatv2Conv::initialise(const std::string& name, InitScheme, std::uint32_t se
 
 at::Tensor Gatv2Conv::forward(const HopView& hop, const at::Tensor& x) {
   const at::Tensor l = lin_l_->forward(x.narrow(0, 0, hop.num_src)), r = lin_r_->forward(x.narrow(0, 0, hop.num_dst));
-  return attention_v2(hop, l, r, att_.squeeze(0)) + bias_;
+  return attention_v2(hop, l, r, att_.squeeze(0), numerics().gradient_order) + bias_;
 }
 
 std::shared_ptr<Model> make_gatv2(const ModelOptions& options) {

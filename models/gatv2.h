@@ -8,7 +8,7 @@
 namespace salient {
 
 /// Per head: l = W_l h + b_l; r = W_r h + b_r; a_ij = softmax over j of <att, leaky_relu(l_j + r_i)>, slope 0.2;
-/// h_i' = sum of a_ij l_j, over j in N(i) and i itself, + bias. Heads stand side by side. PyG's GATv2Conv: parameters
+/// h_i' = sum of a_ij l_j, over j in N(i) and i itself, + bias. Heads are side by side. PyG's GATv2Conv: parameters
 /// lin_l.weight, lin_l.bias, lin_r.weight, lin_r.bias, att [1, heads, channels], bias.
 class Gatv2Conv : public Conv {
  public:

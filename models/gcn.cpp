@@ -15,7 +15,7 @@ GcnConv::GcnConv(std::int64_t in_dim, std::int64_t out_dim) {
 at::Tensor GcnConv::forward(const HopView& hop, const at::Tensor& x) {
   const at::Tensor self = x.narrow(0, 0, hop.num_dst).to(at::kFloat);
   const at::Tensor count = (hop.indptr.narrow(0, 1, hop.num_dst) - hop.indptr.narrow(0, 0, hop.num_dst) + 1);
-  return lin_->forward((segment_sum(hop, x) + self) / count.unsqueeze(1)) + bias_;
+  return lin_->forward((segment_sum(hop, x, numerics().gradient_order) + self) / count.unsqueeze(1)) + bias_;
 }
 
 std::shared_ptr<Model> make_gcn(const ModelOptions& options) {

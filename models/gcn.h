@@ -21,7 +21,7 @@ class GcnConv : public Conv {
 /// A stack of GCNConv.
 ///
 /// Algorithm: Kipf and Welling, "Semi-supervised classification with graph convolutional networks" (ICLR 2017), with
-/// D^-1 (A + I) in place of D^-1/2 (A + I) D^-1/2: a sampled hop knows the degrees of its destinations alone, and only so
+/// D^-1 (A + I) in place of D^-1/2 (A + I) D^-1/2: a sampled hop has the degrees of its destinations alone, and only so
 /// do sampled, exact and whole-graph passes compute the same function. Equals PyG's GCNConv(normalize=False) with these
 /// edge weights.
 std::shared_ptr<Model> make_gcn(const ModelOptions& options);

@@ -18,7 +18,7 @@ GinConv::GinConv(std::int64_t in_dim, std::int64_t out_dim) {
 
 at::Tensor GinConv::forward(const HopView& hop, const at::Tensor& x) {
   const at::Tensor self = x.narrow(0, 0, hop.num_dst).to(at::kFloat);
-  const at::Tensor h = segment_sum(hop, x) + (eps_ + 1) * self;
+  const at::Tensor h = segment_sum(hop, x, numerics().gradient_order) + (eps_ + 1) * self;
   return second_->forward(norm_->forward(first_->forward(h)).relu());
 }
 

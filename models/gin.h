@@ -7,9 +7,9 @@
 
 namespace salient {
 
-/// h_i' = MLP((1 + eps) h_i + sum(h_j : j in N(i))), MLP = Linear, BatchNorm, ReLU, Linear, ReLU; the last ReLU is that of
-/// the stack, behind a norm or residual. PyG's GINConv(Sequential(...)): eps is a buffer, 0 and not trained; the parts of
-/// the MLP are nn.0, nn.1, nn.3.
+/// h_i' = MLP((1 + eps) h_i + sum(h_j : j in N(i))), MLP = Linear, BatchNorm, ReLU, Linear, ReLU; the last ReLU is that
+/// of the stack, behind a norm or residual. PyG's GINConv(Sequential(...)): eps is a buffer, 0 and not trained; the
+/// parts of the MLP are nn.0, nn.1, nn.3.
 class GinConv : public Conv {
  public:
   GinConv(std::int64_t in_dim, std::int64_t out_dim);
@@ -22,7 +22,8 @@ class GinConv : public Conv {
 };
 
 /// A stack of GINConv without dropout between them, all of them hidden, then Linear, ReLU, dropout, Linear.
-/// Algorithm: Xu, Hu, Leskovec, Jegelka, "How powerful are graph neural networks?" (ICLR 2019), as in SALIENT's artifact.
+/// Algorithm: Xu, Hu, Leskovec, Jegelka, "How powerful are graph neural networks?" (ICLR 2019), as in SALIENT's
+///            artifact.
 class Gin : public ConvStack {
  public:
   explicit Gin(const ModelOptions& options);

@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 #include "models/init.h"
-#include "models/precision.h"
+#include "models/ops/linear.h"
 
 namespace salient {
 
@@ -26,7 +26,7 @@ void Linear::initialise(const std::string& name, InitScheme scheme, std::uint32_
   if (bias_.defined()) fill_uniform(bias_.detach(), name + ".bias", bound_of(InitScheme::kPyg, fan_in, fan_out), seed);
 }
 
-at::Tensor Linear::forward(const at::Tensor& x) const { return linear(x, weight_, bias_); }
+at::Tensor Linear::forward(const at::Tensor& x) const { return linear(x, weight_, bias_, numerics().precision); }
 
 Norm::Norm(std::int64_t dim)
     : weight_(register_parameter("weight", at::ones({dim}))), bias_(register_parameter("bias", at::zeros({dim}))) {}

@@ -9,16 +9,25 @@
 #include <string>
 #include <utility>
 
-#include "models/model_options.h"
+#include "models/numerics.h"
 
 namespace salient {
 
-/// A module that has parameters of its own and knows how to fill them.
+/// A module that has parameters of its own, knows how to fill them and in which precision it computes.
 class ParameterOwner : public torch::nn::Module {
  public:
   /// @param name    this module's name in its model: "convs.0.lin_l"
   /// Determinism: (name, scheme, seed) alone
   virtual void initialise(const std::string& name, InitScheme scheme, std::uint32_t seed) = 0;
+
+  /// make_model() sets the same for all parts of a model.
+  void set_numerics(const Numerics& numerics) { numerics_ = numerics; }
+
+ protected:
+  const Numerics& numerics() const { return numerics_; }
+
+ private:
+  Numerics numerics_{};
 };
 
 enum class Bias : std::uint8_t { kNo, kYes };
@@ -40,7 +49,8 @@ class Linear : public ParameterOwner {
   at::Tensor bias_;  ///< undefined without one
 };
 
-/// Brings rows or columns to mean 0 and variance 1, then scales and shifts each column: parameters `weight`, `bias` [dim].
+/// Brings rows or columns to mean 0 and variance 1, then scales and shifts each column by its parameters `weight` and
+/// `bias` [dim].
 class Norm : public ParameterOwner {
  public:
   void initialise(const std::string&, InitScheme, std::uint32_t) override {}  // 1 and 0 by any scheme
@@ -51,13 +61,13 @@ class Norm : public ParameterOwner {
   at::Tensor weight_, bias_;
 };
 
-/// @param name  --norm: "batch" | "layer"
+/// @param kind  kBatch or kLayer
 std::shared_ptr<Norm> make_norm(NormKind kind, std::int64_t dim);
 
 /// Normalises each column over the rows of the batch; torch's BatchNorm1d.
 ///
-/// Training uses, and mixes into the running statistics, the mean and variance of the rows of this rank. A batch of less
-/// than two rows has no variance: it is treated as in evaluation, by the running statistics, and leaves them alone.
+/// Training uses, and mixes into the running statistics, the mean and variance of the rows of this rank. A batch of
+/// less than two rows has no variance: as in evaluation, the running statistics are used, and stay as they are.
 /// Algorithm: Ioffe and Szegedy (ICML 2015); momentum 0.1, epsilon 1e-5, unbiased running variance, as torch.
 class BatchNorm : public Norm {
  public:

@@ -27,14 +27,16 @@ std::shared_ptr<Model> make_empty_model(const ModelOptions& options) {
 
 }  // namespace
 
-std::shared_ptr<Model> make_model(const ModelOptions& options) {
+std::shared_ptr<Model> make_model(const ModelOptions& options, const Numerics& numerics) {
   const std::vector<FieldProblem> problems = problems_of(options);
   if (!problems.empty()) fail(ErrorKind::kUsage, problems.front().field + ": " + problems.front().rule);
   require(options.in_dim > 0 && options.num_classes > 0, "a model has positive dimensions");
   std::shared_ptr<Model> model = make_empty_model(options);
   for (const auto& item : model->named_modules())
-    if (auto* owner = dynamic_cast<ParameterOwner*>(item.value().get()))
+    if (auto* owner = dynamic_cast<ParameterOwner*>(item.value().get())) {
       owner->initialise(item.key(), options.init, options.seed);
+      owner->set_numerics(numerics);
+    }
   return model;
 }
 

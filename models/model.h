@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "models/hop.h"
-#include "models/model_options.h"
+#include "models/batch_view.h"
+#include "models/numerics.h"
 #include "models/ops/dropout.h"
 
 namespace salient {
@@ -17,9 +17,9 @@ namespace salient {
 /// Parameter names equal PyG's, so state dictionaries load there and back. Dropout happens in training mode alone.
 class Model : public torch::nn::Module {
  public:
-  /// Layer `i` (0 = outermost) with what follows it up to the next layer: residual, norm, activation, dropout. Usable on
-  /// a whole graph as one hop: sampled training and layer-wise inference share this code. In evaluation mode the key may
-  /// be empty, and a row of the result depends on that row and its entries alone.
+  /// Layer `i` (0 = outermost) with what follows it up to the next layer: residual, norm, activation, dropout. Usable
+  /// on a whole graph as one hop: sampled training and layer-wise inference share this code. In evaluation mode the key
+  /// may be empty, and a row of the result depends on that row and its entries alone.
   /// @param x  [num_src, width of layer i], f16 for the first layer if the data set stores it so.
   /// @return   [num_dst, width of layer i + 1] f32
   virtual at::Tensor layer(int i, const HopView& hop, const at::Tensor& x, const DropoutKey& key) = 0;
@@ -43,10 +43,10 @@ class Model : public torch::nn::Module {
   at::Tensor forward(const BatchView& batch, const DropoutKey& key) { return head(layers(batch, key), key); }
 };
 
-/// A model on the host, in training mode.
+/// A model on the host, in training mode, that computes as `numerics` says on whichever device it moves to.
 ///
 /// @throws Error{kUsage} with the first of problems_of(options).
 /// Determinism: parameters depend on the options alone, not on torch's generator, device or rank.
-std::shared_ptr<Model> make_model(const ModelOptions& options);
+std::shared_ptr<Model> make_model(const ModelOptions& options, const Numerics& numerics = {});
 
 }  // namespace salient

@@ -12,11 +12,13 @@ SageConv::SageConv(std::int64_t in_dim, std::int64_t out_dim, Aggregation aggreg
 
 at::Tensor SageConv::forward(const HopView& hop, const at::Tensor& x) {
   if (aggregation_ == Aggregation::kMax) return forward(hop, x, x.narrow(0, 0, hop.num_dst));
-  return sage_convolution(hop, x, lin_l_->weight(), lin_r_->weight());
+  return sage_convolution(hop, x, lin_l_->weight(), lin_r_->weight(), numerics());
 }
 
 at::Tensor SageConv::forward(const HopView& hop, const at::Tensor& x, const at::Tensor& self) const {
-  const at::Tensor around = aggregation_ == Aggregation::kMean ? segment_mean(hop, x) : segment_max(hop, x);
+  const GradientOrder order = numerics().gradient_order;
+  const at::Tensor around =
+      aggregation_ == Aggregation::kMean ? segment_mean(hop, x, order) : segment_max(hop, x, order);
   return lin_l_->forward(around) + lin_r_->forward(self);
 }
 

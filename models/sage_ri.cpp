@@ -26,23 +26,23 @@ SageRi::SageRi(const ModelOptions& options) : dropout_(options.dropout) {
 
 at::Tensor SageRi::layer(int i, const HopView& hop, const at::Tensor& x, const DropoutKey& key) {
   const auto at = static_cast<std::size_t>(i);
-  const at::Tensor in = i == 0 ? drop(x, key, 0, Place::kInput) : x;
+  const at::Tensor in = i == 0 ? drop(x, key, 0, Mask::kInput) : x;
   const at::Tensor self = in.narrow(0, 0, hop.num_dst);
-  const at::Tensor h = convs_[at]->forward(hop, drop(in, key, i, Place::kNeighbours), drop(self, key, i, Place::kSelf));
-  const at::Tensor out = drop(at::leaky_relu(norms_[at]->forward(h)), key, i, Place::kOutput);
+  const at::Tensor h = convs_[at]->forward(hop, drop(in, key, i, Mask::kNeighbours), drop(self, key, i, Mask::kSelf));
+  const at::Tensor out = drop(at::leaky_relu(norms_[at]->forward(h)), key, i, Mask::kOutput);
   return out + (i == 0 ? first_residual_->forward(self) : self);
 }
 
 at::Tensor SageRi::head(const std::vector<at::Tensor>& h, const DropoutKey& key) {
   std::vector<at::Tensor> all = h;
-  all[0] = drop(h[0], key, 0, Place::kInput).to(at::kFloat);  // the same mask as in layer 0
+  all[0] = drop(h[0], key, 0, Mask::kInput).to(at::kFloat);  // the same mask as in layer 0
   const at::Tensor x = mlp_norm_->forward(mlp_first_->forward(at::cat(all, 1)));
   return mlp_second_->forward(at::leaky_relu(x));
 }
 
-at::Tensor SageRi::drop(const at::Tensor& x, const DropoutKey& key, int layer, Place place) const {
+at::Tensor SageRi::drop(const at::Tensor& x, const DropoutKey& key, int layer, Mask mask) const {
   if (!is_training()) return x;
-  return node_dropout(x, dropout_, key, static_cast<std::uint32_t>(layer) * 4 + static_cast<std::uint32_t>(place));
+  return node_dropout(x, dropout_, key, static_cast<std::uint32_t>(layer) * 4 + static_cast<std::uint32_t>(mask));
 }
 
 }  // namespace salient

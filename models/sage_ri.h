@@ -10,7 +10,7 @@
 
 namespace salient {
 
-/// With D = dropout (its own mask at each place): x_0 = D(x);
+/// With D = dropout, with a mask of its own each time: x_0 = D(x);
 /// x_{i+1} = D(leaky_relu(BatchNorm(SAGEConv(D(x_i))))) + R_i(x_i), R_0 linear, the others the identity;
 /// logits = MLP(x_0 | x_1 | ... | x_L), MLP = Linear, BatchNorm, leaky ReLU, Linear, of width 2 * num_classes.
 ///
@@ -25,8 +25,8 @@ class SageRi : public Model {
   int num_layers() const override { return static_cast<int>(convs_.size()); }
 
  private:
-  enum class Place : std::uint32_t { kInput, kNeighbours, kSelf, kOutput };
-  at::Tensor drop(const at::Tensor& x, const DropoutKey& key, int layer, Place place) const;
+  enum class Mask : std::uint32_t { kInput, kNeighbours, kSelf, kOutput };
+  at::Tensor drop(const at::Tensor& x, const DropoutKey& key, int layer, Mask mask) const;
 
   double dropout_;
   std::vector<std::shared_ptr<SageConv>> convs_;

@@ -14,6 +14,11 @@ ModelOptions model_options_of(const TrainOptions& options, const Dataset& datase
   return model;
 }
 
+Numerics numerics_of(const TrainOptions& options) {
+  return {.precision = options.precision,
+          .gradient_order = options.deterministic ? GradientOrder::kFixed : GradientOrder::kAny};
+}
+
 CheckpointIdentity checkpoint_identity(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
   return {.dataset_name = dataset.name,
           .dataset_fingerprint = dataset.fingerprint,

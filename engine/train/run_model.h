@@ -11,6 +11,9 @@ namespace salient {
 /// options.model with the dimensions that the data set gives, and the run's seed.
 ModelOptions model_options_of(const TrainOptions& options, const Dataset& dataset);
 
+/// The precision and the order of sums that the options ask for; they matter on a GPU only.
+Numerics numerics_of(const TrainOptions& options);
+
 /// @throws as metric_for().
 CheckpointIdentity checkpoint_identity(const TrainOptions& options, const Dataset& dataset, int num_ranks);
 

@@ -13,7 +13,7 @@ TrainedModel open_trained_model(Communicator& comm, const ComputeDevice& device,
   TrainedModel trained;
   together(comm, [&] {
     if (dataset.feature_dim == 0) fail(ErrorKind::kUsage, dataset.name + ": has no features to predict from");
-    trained.model = make_model(model_options);
+    trained.model = make_model(model_options, numerics_of(options));  // as the evaluation in training
     if (comm.rank() != 0) return;
     trained.checkpoint = find_checkpoint(run / "checkpoints", checkpoint);
     trained.origin = load_weights(trained.checkpoint, *trained.model, model_config_json(model_options, dataset.task));

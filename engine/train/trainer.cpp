@@ -33,7 +33,6 @@
 #include "loaders/resident_data.h"
 #include "models/batch_view.h"
 #include "models/model.h"
-#include "models/ops/operators.h"
 
 namespace salient {
 namespace {
@@ -84,7 +83,7 @@ struct Trainer::Impl {
         seeds(dataset, options.seed, global_batch_of(options, comm.size()), comm.rank(), comm.size()),
         schedule(schedule_of(options.optimisation, seeds.num_steps())),
         metric(metric_for(options.evaluation.metric, dataset)),
-        model(make_model(model_options_of(options, dataset))),
+        model(make_model(model_options_of(options, dataset), numerics_of(options))),
         optimizer((model->to(device.torch_device()), *model),
                   {.lr = options.optimisation.lr, .weight_decay = options.optimisation.weight_decay}),
         resident(dataset, residency_of(options)),
@@ -356,7 +355,6 @@ void require_trainable(const TrainOptions& options, const Dataset& dataset) {
 Trainer::Trainer(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, Communicator& comm,
                  std::filesystem::path directory, std::unique_ptr<BatchSource> source) {
   require_trainable(options, dataset);
-  set_deterministic(options.deterministic);
   impl_ = std::make_unique<Impl>(options, dataset, device, comm, std::move(directory), std::move(source));
 }
 

@@ -7,6 +7,7 @@
 #include "models/kernels/gat_logits.h"
 #include "models/ops/kernel_call.h"
 #include "models/ops/operators.h"
+#include "models/ops/saved_order.h"
 
 namespace salient {
 namespace {
@@ -17,7 +18,7 @@ using torch::autograd::variable_list;
 
 struct GatAttention : Function<GatAttention> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& z, const at::Tensor& score_src,
-                            const at::Tensor& score_dst, const HopView& hop) {
+                            const at::Tensor& score_dst, const HopView& hop, GradientOrder order) {
     const std::int64_t heads = score_src.size(1);
     require(z.dim() == 2 && z.size(0) == hop.num_src && z.size(1) % heads == 0, "z has one row per source");
     require(score_src.size(0) == hop.num_src && score_dst.size(0) == hop.num_dst && score_dst.size(1) == heads,
@@ -34,6 +35,7 @@ struct GatAttention : Function<GatAttention> {
       attention_sum(edges, {{heads, z.size(1) / heads}, per_edge, pointer<float>(rows)}, out.mutable_data_ptr<float>(),
                     stream...);
     });
+    save_order(ctx, order);
     ctx->save_for_backward({rows, src, dst, weights, hop.indptr, hop.indices});
     return out;
   }
@@ -47,7 +49,7 @@ struct GatAttention : Function<GatAttention> {
     at::Tensor grad_z = make_f32(z.sizes(), z), grad_src = make_f32(src.sizes(), z),
                grad_dst = make_f32(dst.sizes(), z);
     at::Tensor grad_edges = make_f32(weights.sizes(), z);
-    on_device_backward(z, hop, [&](const auto&... stream) {
+    on_device_backward(z, hop, order_of(ctx), [&](const auto&... stream) {
       const HopEdges edges = edges_of(hop);
       auto* per_edge = grad_edges.mutable_data_ptr<float>();
       attention_sum_backward(edges, {shape, pointer<float>(weights), pointer<float>(z)}, pointer<float>(grad_out),
@@ -56,15 +58,15 @@ struct GatAttention : Function<GatAttention> {
       gat_logits_backward(edges, {shape.heads, kAttentionSlope, pointer<float>(src), pointer<float>(dst)}, per_edge,
                           {grad_src.mutable_data_ptr<float>(), grad_dst.mutable_data_ptr<float>()}, stream...);
     });
-    return {grad_z, grad_src, grad_dst, at::Tensor()};
+    return {grad_z, grad_src, grad_dst, {}, {}};
   }
 };
 
 }  // namespace
 
-at::Tensor attention(const HopView& hop, const at::Tensor& z, const at::Tensor& score_src,
-                     const at::Tensor& score_dst) {
-  return GatAttention::apply(z, score_src, score_dst, hop);
+at::Tensor attention(const HopView& hop, const at::Tensor& z, const at::Tensor& score_src, const at::Tensor& score_dst,
+                     GradientOrder order) {
+  return GatAttention::apply(z, score_src, score_dst, hop, order);
 }
 
 }  // namespace salient

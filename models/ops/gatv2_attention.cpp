@@ -7,6 +7,7 @@
 #include "models/kernels/gatv2_logits.h"
 #include "models/ops/kernel_call.h"
 #include "models/ops/operators.h"
+#include "models/ops/saved_order.h"
 
 namespace salient {
 namespace {
@@ -17,7 +18,7 @@ using torch::autograd::variable_list;
 
 struct Gatv2Attention : Function<Gatv2Attention> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& z_src, const at::Tensor& z_dst,
-                            const at::Tensor& att, const HopView& hop) {
+                            const at::Tensor& att, const HopView& hop, GradientOrder order) {
     const Heads shape{att.size(0), att.size(1)};
     require(z_src.dim() == 2 && z_src.size(0) == hop.num_src && z_src.size(1) == shape.width(),
             "z_src has one row per source");
@@ -36,6 +37,7 @@ struct Gatv2Attention : Function<Gatv2Attention> {
       edge_softmax(edges, shape.heads, per_edge, stream...);
       attention_sum(edges, {shape, per_edge, pointer<float>(src)}, out.mutable_data_ptr<float>(), stream...);
     });
+    save_order(ctx, order);
     ctx->save_for_backward({src, dst, vectors, weights, hop.indptr, hop.indices});
     return out;
   }
@@ -49,7 +51,7 @@ struct Gatv2Attention : Function<Gatv2Attention> {
     at::Tensor grad_values = make_f32(src.sizes(), src), grad_src = make_f32(src.sizes(), src);
     at::Tensor grad_dst = make_f32(dst.sizes(), src), grad_edges = make_f32(weights.sizes(), src);
     at::Tensor grad_att = make_f32({num_parts(hop.num_dst), shape.heads, shape.channels}, src);
-    on_device_backward(src, hop, [&](const auto&... stream) {
+    on_device_backward(src, hop, order_of(ctx), [&](const auto&... stream) {
       const HopEdges edges = edges_of(hop);
       const Gatv2Inputs inputs{shape, kAttentionSlope, pointer<float>(src), pointer<float>(dst), pointer<float>(att)};
       auto* per_edge = grad_edges.mutable_data_ptr<float>();
@@ -61,14 +63,15 @@ struct Gatv2Attention : Function<Gatv2Attention> {
           {grad_src.mutable_data_ptr<float>(), grad_dst.mutable_data_ptr<float>(), grad_att.mutable_data_ptr<float>()},
           stream...);
     });
-    return {grad_src.add_(grad_values), grad_dst, grad_att.sum(0), at::Tensor()};
+    return {grad_src.add_(grad_values), grad_dst, grad_att.sum(0), {}, {}};
   }
 };
 
 }  // namespace
 
-at::Tensor attention_v2(const HopView& hop, const at::Tensor& z_src, const at::Tensor& z_dst, const at::Tensor& att) {
-  return Gatv2Attention::apply(z_src, z_dst, att, hop);
+at::Tensor attention_v2(const HopView& hop, const at::Tensor& z_src, const at::Tensor& z_dst, const at::Tensor& att,
+                        GradientOrder order) {
+  return Gatv2Attention::apply(z_src, z_dst, att, hop, order);
 }
 
 }  // namespace salient

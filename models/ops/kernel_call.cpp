@@ -1,21 +1,9 @@
 // models/ops/kernel_call.cpp - see kernel_call.h.
 #include "models/ops/kernel_call.h"
 
-#include <atomic>
-
 #include "core/error.h"
-#include "models/ops/operators.h"
 
 namespace salient {
-namespace {
-
-std::atomic<bool> g_is_deterministic{false};
-
-}  // namespace
-
-bool is_deterministic() { return g_is_deterministic; }
-
-void set_deterministic(bool wanted) { g_is_deterministic = wanted; }
 
 HopEdges edges_of(const HopView& hop) {
   require(hop.indptr.scalar_type() == at::kInt && hop.indices.scalar_type() == at::kInt, "hops have int32 arrays");

@@ -5,8 +5,9 @@
 #include <ATen/ops/empty.h>
 #include <c10/core/DeviceGuard.h>
 
-#include "models/hop.h"
+#include "models/batch_view.h"
 #include "models/kernels/transpose.h"
+#include "models/numerics.h"
 
 namespace salient {
 
@@ -43,16 +44,14 @@ struct EdgesBySource {
   static EdgesBySource make(const HopView& hop, CUstream_st* stream);
 };
 
-bool is_deterministic();
-
 /// Calls `f()` on the host, or `f(stream)` on x's device, where the stream also carries the hop's edges by source if
-/// gradients are to have a fixed order.
+/// the order is fixed.
 template <class F>
-void on_device_backward(const at::Tensor& x, const HopView& hop, const F& f) {
+void on_device_backward(const at::Tensor& x, const HopView& hop, GradientOrder order, const F& f) {
   if (x.device().is_cpu()) return f();
   const c10::DeviceGuard guard(x.device());
   CUstream_st* stream = current_stream(x.device());
-  if (!is_deterministic()) return f(BackwardStream(stream));
+  if (order == GradientOrder::kAny) return f(BackwardStream(stream));
   const EdgesBySource by_source = EdgesBySource::make(hop, stream);
   f(BackwardStream(stream, by_source.edges));
 }

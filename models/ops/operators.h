@@ -3,7 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "models/hop.h"
+#include "models/batch_view.h"
+#include "models/numerics.h"
 
 namespace salient {
 
@@ -12,28 +13,25 @@ inline constexpr float kAttentionSlope = 0.2f;  ///< of leaky_relu's negative si
 /// out[i, :] = mean (sum) of x[j, :] over the entries j of row i, 0 for an empty row. Differentiable in x.
 ///
 /// @param x  [num_src, width] f16 or f32, contiguous, on the hop's device; more rows than num_src are allowed
+/// @param order  of the gradient's sums on a device
 /// @return   [num_dst, width] f32
 /// @throws Error{kInternal} for other shapes, dtypes, or devices.
 /// Ordering: on a device the current stream's work.   Lifetime: the hop's memory must outlive the backward pass.
 /// Determinism, Cost, Oracle: see models/kernels/segment.h
-at::Tensor segment_mean(const HopView& hop, const at::Tensor& x);
-at::Tensor segment_sum(const HopView& hop, const at::Tensor& x);
+at::Tensor segment_mean(const HopView& hop, const at::Tensor& x, GradientOrder order = GradientOrder::kAny);
+at::Tensor segment_sum(const HopView& hop, const at::Tensor& x, GradientOrder order = GradientOrder::kAny);
 
-/// segment_mean(hop, x) weight_l^T + x[0 .. num_dst] weight_r^T, the products as --precision says. Differentiable in x
-/// and both weights; the same values as the four operators one after the other, up to rounding, with less memory moved.
+/// segment_mean(hop, x) weight_l^T + x[0 .. num_dst] weight_r^T, the products in the given precision. Differentiable in
+/// x and both weights; the same values as the four operators one after the other, up to rounding; moves less memory.
 ///
 /// @param x         as of segment_mean      @param weight_l, weight_r  [out, width] f32
 /// @return          [num_dst, out] f32
 at::Tensor sage_convolution(const HopView& hop, const at::Tensor& x, const at::Tensor& weight_l,
-                            const at::Tensor& weight_r);
+                            const at::Tensor& weight_r, const Numerics& numerics = {});
 
 /// out[i, c] = the largest x[j, c] over the entries j of row i, 0 for an empty row. The gradient goes to the first
 /// entry that has it. Otherwise as above.
-at::Tensor segment_max(const HopView& hop, const at::Tensor& x);
-
-/// From now on, in the whole process, gradients on a device are summed in a fixed order, so that a run's bits do not
-/// depend on timing: the edges of each hop are sorted by source once more per operator. On the host they always are.
-void set_deterministic(bool wanted);
+at::Tensor segment_max(const HopView& hop, const at::Tensor& x, GradientOrder order = GradientOrder::kAny);
 
 /// out[i, k, :] = sum of a_ijk * z[j, k, :] over the entries j != i of row i, and i itself, where a is the softmax over
 /// them of leaky_relu(score_src[j, k] + score_dst[i, k]), slope 0.2. Differentiable in z and both scores.
@@ -43,7 +41,8 @@ void set_deterministic(bool wanted);
 /// @return           [num_dst, heads * channels] f32
 /// Ordering, Lifetime: as above.   Cost: one f32 per entry and head is kept for the backward pass, no rows.
 /// Oracle: attention_reference()
-at::Tensor attention(const HopView& hop, const at::Tensor& z, const at::Tensor& score_src, const at::Tensor& score_dst);
+at::Tensor attention(const HopView& hop, const at::Tensor& z, const at::Tensor& score_src, const at::Tensor& score_dst,
+                     GradientOrder order = GradientOrder::kAny);
 
 /// out[i, k, :] = sum of a_ijk * z_src[j, k, :] over the same j, where a is the softmax over them of
 /// <att[k, :], leaky_relu(z_src[j, k, :] + z_dst[i, k, :])>, slope 0.2. Differentiable in z_src, z_dst and att.
@@ -51,6 +50,7 @@ at::Tensor attention(const HopView& hop, const at::Tensor& z, const at::Tensor& 
 /// @param z_src  [num_src, heads * channels] f32   @param z_dst  [num_dst, heads * channels] f32
 /// @param att    [heads, channels] f32             @return       [num_dst, heads * channels] f32
 /// Ordering, Lifetime, Cost: as above.   Oracle: gatv2_reference(), attention_reference()
-at::Tensor attention_v2(const HopView& hop, const at::Tensor& z_src, const at::Tensor& z_dst, const at::Tensor& att);
+at::Tensor attention_v2(const HopView& hop, const at::Tensor& z_src, const at::Tensor& z_dst, const at::Tensor& att,
+                        GradientOrder order = GradientOrder::kAny);
 
 }  // namespace salient

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "models/ops/kernel_call.h"
 #include "models/ops/operators.h"
+#include "models/ops/saved_order.h"
 
 namespace salient {
 
@@ -27,11 +28,12 @@ at::Tensor reduce_rows(const HopView& hop, Reduce reduce, const at::Tensor& x) {
   return out;
 }
 
-at::Tensor reduce_rows_backward(const HopView& hop, Reduce reduce, const at::Tensor& grad, std::int64_t num_rows) {
+at::Tensor reduce_rows_backward(const HopView& hop, Reduce reduce, const at::Tensor& grad, std::int64_t num_rows,
+                                GradientOrder order) {
   const at::Tensor grad_out = grad.contiguous();
   at::Tensor grad_x = make_f32({num_rows, grad_out.size(1)}, grad_out);
   if (num_rows > hop.num_src) grad_x.slice(0, hop.num_src).zero_();
-  on_device_backward(grad_x, hop, [&](const auto&... stream) {
+  on_device_backward(grad_x, hop, order, [&](const auto&... stream) {
     segment_reduce_backward(edges_of(hop), reduce, pointer<float>(grad_out), grad_out.size(1),
                             grad_x.mutable_data_ptr<float>(), stream...);
   });
@@ -45,7 +47,9 @@ using torch::autograd::Function;
 using torch::autograd::variable_list;
 
 struct SegmentReduce : Function<SegmentReduce> {
-  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const HopView& hop, Reduce reduce) {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const HopView& hop, Reduce reduce,
+                            GradientOrder order) {
+    save_order(ctx, order);
     ctx->saved_data["num_rows"] = x.size(0);
     ctx->saved_data["num_src"] = hop.num_src;
     ctx->saved_data["reduce"] = static_cast<std::int64_t>(reduce);
@@ -57,12 +61,13 @@ struct SegmentReduce : Function<SegmentReduce> {
     const variable_list saved = ctx->get_saved_variables();
     const HopView hop{saved[0].numel() - 1, ctx->saved_data["num_src"].toInt(), saved[0], saved[1]};
     const auto reduce = static_cast<Reduce>(ctx->saved_data["reduce"].toInt());
-    return {reduce_rows_backward(hop, reduce, grads[0], ctx->saved_data["num_rows"].toInt()), {}, {}};
+    return {
+        reduce_rows_backward(hop, reduce, grads[0], ctx->saved_data["num_rows"].toInt(), order_of(ctx)), {}, {}, {}};
   }
 };
 
 struct SegmentMax : Function<SegmentMax> {
-  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const HopView& hop) {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const HopView& hop, GradientOrder order) {
     require_rows(x, hop);
     at::Tensor out = make_f32({hop.num_dst, x.size(1)}, x), winner = at::empty(out.sizes(), hop.indices.options());
     on_device_of(x, [&](auto... stream) {
@@ -72,6 +77,7 @@ struct SegmentMax : Function<SegmentMax> {
       };
       x.scalar_type() == at::kHalf ? run(pointer<Half>(x)) : run(pointer<float>(x));
     });
+    save_order(ctx, order);
     ctx->saved_data["num_rows"] = x.size(0);
     ctx->saved_data["num_src"] = hop.num_src;
     ctx->save_for_backward({hop.indptr, hop.indices, winner});
@@ -84,20 +90,26 @@ struct SegmentMax : Function<SegmentMax> {
     const at::Tensor grad_out = grads[0].contiguous();
     at::Tensor grad_x = make_f32({ctx->saved_data["num_rows"].toInt(), grad_out.size(1)}, grad_out);
     grad_x.slice(0, hop.num_src).zero_();
-    on_device_backward(grad_x, hop, [&](const auto&... stream) {
+    on_device_backward(grad_x, hop, order_of(ctx), [&](const auto&... stream) {
       segment_max_backward(edges_of(hop), pointer<LocalId>(saved[2]), pointer<float>(grad_out), grad_out.size(1),
                            grad_x.mutable_data_ptr<float>(), stream...);
     });
-    return {grad_x, at::Tensor()};
+    return {grad_x, {}, {}};
   }
 };
 
 }  // namespace
 
-at::Tensor segment_mean(const HopView& hop, const at::Tensor& x) { return SegmentReduce::apply(x, hop, Reduce::kMean); }
+at::Tensor segment_mean(const HopView& hop, const at::Tensor& x, GradientOrder order) {
+  return SegmentReduce::apply(x, hop, Reduce::kMean, order);
+}
 
-at::Tensor segment_sum(const HopView& hop, const at::Tensor& x) { return SegmentReduce::apply(x, hop, Reduce::kSum); }
+at::Tensor segment_sum(const HopView& hop, const at::Tensor& x, GradientOrder order) {
+  return SegmentReduce::apply(x, hop, Reduce::kSum, order);
+}
 
-at::Tensor segment_max(const HopView& hop, const at::Tensor& x) { return SegmentMax::apply(x, hop); }
+at::Tensor segment_max(const HopView& hop, const at::Tensor& x, GradientOrder order) {
+  return SegmentMax::apply(x, hop, order);
+}
 
 }  // namespace salient

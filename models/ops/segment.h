@@ -1,8 +1,9 @@
 // models/ops/segment.h - neighbour sums without a graph, for autograd functions that are made of them.
 #pragma once
 
-#include "models/hop.h"
+#include "models/batch_view.h"
 #include "models/kernels/segment.h"
+#include "models/numerics.h"
 
 namespace salient {
 
@@ -13,6 +14,7 @@ void require_rows(const at::Tensor& x, const HopView& hop);
 at::Tensor reduce_rows(const HopView& hop, Reduce reduce, const at::Tensor& x);
 
 /// @return  the gradient of x [num_rows, width] f32; rows from num_src on are 0
-at::Tensor reduce_rows_backward(const HopView& hop, Reduce reduce, const at::Tensor& grad, std::int64_t num_rows);
+at::Tensor reduce_rows_backward(const HopView& hop, Reduce reduce, const at::Tensor& grad, std::int64_t num_rows,
+                                GradientOrder order);
 
 }  // namespace salient

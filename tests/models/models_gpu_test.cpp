@@ -1,22 +1,21 @@
-// tests/models/models_gpu_test.cpp - a training step of every model on the device equals the host's, on a non-default stream.
+// tests/models/models_gpu_test.cpp - a training step of every model on the device equals the host's.
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <gtest/gtest.h>
 
 #include "models/model.h"
+#include "models/ops/linear.h"
 #include "models/ops/multilabel_bce_loss.h"
-#include "models/ops/operators.h"
-#include "models/precision.h"
 #include "tests/support/batch_views.h"
 
 namespace salient {
 namespace {
 
-std::shared_ptr<Model> model_on(ModelKind kind, at::Device device) {
-  ModelOptions options;
-  options.kind = kind, options.in_dim = 24, options.hidden_dim = 32, options.num_classes = 5;
-  const auto model = make_model(options);
+ModelOptions options_of(ModelKind kind) { return {.kind = kind, .in_dim = 24, .hidden_dim = 32, .num_classes = 5}; }
+
+std::shared_ptr<Model> model_on(const ModelOptions& options, at::Device device, const Numerics& numerics = {}) {
+  const auto model = make_model(options, numerics);
   model->to(device);
   return model;
 }
@@ -27,20 +26,43 @@ at::Tensor step(Model& model, const BatchView& batch) {
   return logits.detach();
 }
 
+void expect_trains_as_on_the_host(const ModelOptions& options, const std::string& name) {
+  for (const at::ScalarType type : {at::kFloat, at::kHalf}) {
+    BatchView batch = test::random_batch({900, 300, 90, 20}, 24, 5, 1);
+    batch.x = batch.x.to(type);
+    const auto on_host = model_on(options, at::kCPU), on_device = model_on(options, at::kCUDA);
+    const at::Tensor expected = step(*on_host, batch), actual = step(*on_device, test::to(batch, at::kCUDA));
+    EXPECT_TRUE(at::allclose(actual.cpu(), expected, 1e-4, 1e-4)) << name;
+    for (const auto& item : on_host->named_parameters())
+      EXPECT_TRUE(at::allclose(on_device->named_parameters()[item.key()].grad().cpu(), item.value().grad(), 1e-3, 1e-4))
+          << name << " " << item.key();
+  }
+}
+
 TEST(ModelsOnDevice, TrainAsOnTheHost) {
   const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
   for (const auto& [kind, name] : names_of(ModelKind{}))
-    for (const at::ScalarType type : {at::kFloat, at::kHalf}) {
-      BatchView batch = test::random_batch({900, 300, 90, 20}, 24, 5, 1);
-      batch.x = batch.x.to(type);
-      const auto on_host = model_on(kind, at::kCPU), on_device = model_on(kind, at::kCUDA);
-      const at::Tensor expected = step(*on_host, batch), actual = step(*on_device, test::to(batch, at::kCUDA));
-      EXPECT_TRUE(at::allclose(actual.cpu(), expected, 1e-4, 1e-4)) << name;
-      for (const auto& item : on_host->named_parameters())
-        EXPECT_TRUE(
-            at::allclose(on_device->named_parameters()[item.key()].grad().cpu(), item.value().grad(), 1e-3, 1e-4))
-            << name << " " << item.key();
-    }
+    expect_trains_as_on_the_host(options_of(kind), std::string(name));
+}
+
+TEST(ModelsOnDevice, TrainAsOnTheHostWithNormsResidualsJumpingKnowledgeAndHeads) {
+  const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  const auto check = [](ModelKind kind, const std::string& name, const auto& change) {
+    ModelOptions options = options_of(kind);
+    change(options);
+    expect_trains_as_on_the_host(options, name);
+  };
+  check(ModelKind::kSage, "sage, layer norm, residual, jk cat",
+        [](auto& o) { o.norm = NormKind::kLayer, o.residual = true, o.jk = JumpingKnowledge::kCat; });
+  check(ModelKind::kSage, "sage, maximum, batch norm",
+        [](auto& o) { o.aggr = Aggregation::kMax, o.norm = NormKind::kBatch; });
+  check(ModelKind::kGat, "gat, 4 heads, batch norm, jk max",
+        [](auto& o) { o.heads = 4, o.norm = NormKind::kBatch, o.jk = JumpingKnowledge::kMax; });
+  check(ModelKind::kGatv2, "gatv2, 4 heads, layer norm, residual",
+        [](auto& o) { o.heads = 4, o.norm = NormKind::kLayer, o.residual = true; });
+  check(ModelKind::kGcn, "gcn, residual, jk max", [](auto& o) { o.residual = true, o.jk = JumpingKnowledge::kMax; });
+  check(ModelKind::kGin, "gin, layer norm, residual, jk cat",
+        [](auto& o) { o.norm = NormKind::kLayer, o.residual = true, o.jk = JumpingKnowledge::kCat; });
 }
 
 TEST(MultilabelBceLossOnDevice, IsThatOfTheHostWithItsGradient) {
@@ -62,13 +84,11 @@ TEST(PrecisionOnDevice, RoundsInputsOfProductsAndNothingElse) {
   const at::Tensor x = at::randn({300, 64}).to(at::kCUDA), weight = at::randn({32, 64}).to(at::kCUDA),
                    bias = at::randn({32}).to(at::kCUDA), grad = at::randn({300, 32}).to(at::kCUDA);
   const auto run = [&](Precision precision) {
-    set_precision(precision);
     std::vector<at::Tensor> inputs;
     for (const at::Tensor& t : {x, weight, bias}) inputs.push_back(t.clone().requires_grad_());
-    const at::Tensor y = salient::linear(inputs[0], inputs[1], inputs[2]);
+    const at::Tensor y = salient::linear(inputs[0], inputs[1], inputs[2], precision);
     EXPECT_EQ(y.scalar_type(), at::kFloat);
     y.backward(grad);
-    set_precision(Precision::kFp32);
     return std::vector<at::Tensor>{y.detach(), inputs[0].grad(), inputs[1].grad(), inputs[2].grad()};
   };
   const auto exact = run(Precision::kFp32);
@@ -80,30 +100,39 @@ TEST(PrecisionOnDevice, RoundsInputsOfProductsAndNothingElse) {
       EXPECT_EQ(error > 0, i < 3) << i << ": all but the bias' gradient, a plain sum, are rounded";
     }
   }
-  EXPECT_TRUE(run(Precision::kFp32)[0].equal(exact[0])) << "set back";
+  EXPECT_TRUE(run(Precision::kFp32)[0].equal(exact[0])) << "the flag of cuBLAS is as before";
 }
 
 TEST(PrecisionOnDevice, TakesHalfPrecisionFeaturesAsTheyAre) {
   const at::Tensor x = at::randn({50, 16}).to(at::kCUDA).to(at::kHalf), weight = at::randn({8, 16}).to(at::kCUDA);
-  const at::Tensor exact = salient::linear(x, weight, at::Tensor());
-  set_precision(Precision::kBf16);
-  const at::Tensor rounded = salient::linear(x, weight, at::Tensor());
-  set_precision(Precision::kFp32);
+  const at::Tensor exact = salient::linear(x, weight, at::Tensor(), Precision::kFp32);
+  const at::Tensor rounded = salient::linear(x, weight, at::Tensor(), Precision::kBf16);
   EXPECT_LT(((rounded - exact).norm() / exact.norm()).item<double>(), 1e-2);
+}
+
+TEST(PrecisionOnDevice, IsThatOfAModelNotOfTheProcess) {
+  const BatchView batch = test::to(test::random_batch({900, 300, 90, 20}, 24, 5, 1), at::kCUDA);
+  const ModelOptions options = options_of(ModelKind::kSage);
+  const at::Tensor exact = step(*model_on(options, at::kCUDA), batch);
+  for (const Precision precision : {Precision::kTf32, Precision::kBf16}) {
+    const auto rounded = model_on(options, at::kCUDA, {.precision = precision});
+    EXPECT_FALSE(at::equal(step(*rounded, batch), exact));
+    EXPECT_TRUE(at::equal(step(*model_on(options, at::kCUDA), batch), exact)) << "after one of lower precision";
+  }
 }
 
 TEST(ModelsOnDevice, AreDeterministicIfAskedToBe) {
   const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
-  set_deterministic(true);
   const BatchView batch = test::to(test::random_batch({9000, 3000, 900, 200}, 24, 5, 1), at::kCUDA);
   for (const auto& [kind, name] : names_of(ModelKind{})) {
-    const auto once = model_on(kind, at::kCUDA), again = model_on(kind, at::kCUDA);
+    const Numerics fixed{.gradient_order = GradientOrder::kFixed};
+    const auto once = model_on(options_of(kind), at::kCUDA, fixed),
+               again = model_on(options_of(kind), at::kCUDA, fixed);
     EXPECT_TRUE(at::equal(step(*once, batch), step(*again, batch))) << name;
     for (const auto& item : once->named_parameters())
       EXPECT_TRUE(at::equal(again->named_parameters()[item.key()].grad(), item.value().grad()))
           << name << " " << item.key();
   }
-  set_deterministic(false);
 }
 
 }  // namespace

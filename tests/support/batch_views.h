@@ -5,7 +5,7 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/tensor.h>
 
-#include "models/hop.h"
+#include "models/batch_view.h"
 #include "tests/support/hops.h"
 
 namespace salient::test {
