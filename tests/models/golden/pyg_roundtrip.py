@@ -44,15 +44,15 @@ def basic_model(name, dims, options):
 def check(folder, name):
     batch = load_file(folder / f"{name}.batch.safetensors")
     with safe_open(folder / f"{name}.batch.safetensors", "pt") as file:
-        told = file.metadata()
-    dims = [int(d) for d in told["dims"].split(",")]
-    options = {"norm": told["norm"], "residual": told["residual"] == "True", "jk": told["jk"]}
-    if told["model"] in ("gat", "gatv2"):
-        options["heads"] = int(told["heads"])
-    if told["model"] == "sage":
-        options["aggr"] = told["aggr"]
+        metadata = file.metadata()
+    dims = [int(d) for d in metadata["dims"].split(",")]
+    options = {"norm": metadata["norm"], "residual": metadata["residual"] == "True", "jk": metadata["jk"]}
+    if metadata["model"] in ("gat", "gatv2"):
+        options["heads"] = int(metadata["heads"])
+    if metadata["model"] == "sage":
+        options["aggr"] = metadata["aggr"]
     state = load_file(folder / f"{name}.model.safetensors")
-    model = make_golden.MODELS[told["model"]](dims, **({} if told["model"] == "sage-ri" else options))
+    model = make_golden.MODELS[metadata["model"]](dims, **({} if metadata["model"] == "sage-ri" else options))
     model.load_state_dict(state, strict=True)
     model.eval()
     hops = []
@@ -61,7 +61,7 @@ def check(folder, name):
         hops.append((len(indptr) - 1, None, indptr, indices))
     error = (model(batch["x"], hops) - batch["logits"]).abs().max().item()
     print(f"{name}: logits differ by at most {error:.1e}")
-    basic = basic_model(told["model"], dims, options)
+    basic = basic_model(metadata["model"], dims, options)
     if basic is None:
         return error <= 1e-5
     basic.load_state_dict(state, strict=True)

@@ -83,6 +83,24 @@ TEST(SegmentReduceBackwardOnDevice, OverEdgesBySourceEqualsTheReferenceBitForBit
         }
 }
 
+void expect_max_of_halves_equals_reference(const OwnedHop& hop, const DeviceHop& device_hop,
+                                           const std::vector<float>& x, std::int64_t width) {
+  const CudaStream stream;
+  std::vector<Half> halves(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) halves[i].bits = float_to_half(x[i]);
+  const std::int64_t count = hop.num_dst * width;
+  std::vector<float> expected(static_cast<std::size_t>(count));
+  std::vector<LocalId> expected_winner(expected.size());
+  segment_max_reference(hop.edges(), halves.data(), width, expected.data(), expected_winner.data());
+  const OnDevice<Half> device_x(halves, stream);
+  const OnDevice<float> out(poison(count), stream);
+  const OnDevice<LocalId> winner(std::vector<LocalId>(expected.size(), -7), stream);
+  segment_max(device_hop.edges(), static_cast<const Half*>(device_x.get()), width, out.get(), winner.get(),
+              stream.get());
+  ASSERT_EQ(out.read(stream), expected) << hop.num_dst << " rows, " << width << " columns of halves";
+  ASSERT_EQ(winner.read(stream), expected_winner) << hop.num_dst << " rows, " << width << " columns of halves";
+}
+
 TEST(SegmentMaxOnDevice, EqualsTheReferenceAndSoDoesItsGradient) {
   const CudaStream stream;
   for (const OwnedHop& hop : kernel_hops())
@@ -103,6 +121,7 @@ TEST(SegmentMaxOnDevice, EqualsTheReferenceAndSoDoesItsGradient) {
                   stream.get());
       ASSERT_EQ(out.read(stream), expected) << hop.num_dst << " rows, " << width << " columns";
       ASSERT_EQ(winner.read(stream), expected_winner) << hop.num_dst << " rows, " << width << " columns";
+      expect_max_of_halves_equals_reference(hop, device_hop, x, width);
       segment_max_backward(device_hop.edges(), winner.get(), device_grad.get(), width, grad_x.get(), stream.get());
       segment_max_backward(device_hop.edges(), winner.get(), device_grad.get(), width, ordered.get(),
                            BackwardStream(stream.get(), by_source.edges()));

@@ -1,15 +1,10 @@
-// tests/models/ops/operators_test.cpp - the differentiable operators against dense algebra, and models end to end.
+// tests/models/ops/operators_test.cpp - the differentiable neighbour operators equal dense algebra.
 #include "models/ops/operators.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <set>
-
-#include "models/kernels/dropout.h"
-#include "models/layers.h"
-#include "models/model.h"
+#include "models/kernels/segment.h"
 #include "tests/support/batch_views.h"
 #include "tests/support/hops.h"
 #include "tests/support/scratch.h"
@@ -67,7 +62,7 @@ TEST(SegmentOperators, HalfRowsAreSummedInSinglePrecision) {
   EXPECT_TRUE(at::allclose(out.to(at::kDouble), dense(hop, Reduce::kSum).mm(x.to(at::kDouble)), 1e-6, 1e-6));
 }
 
-// One node of the graph against the four operators that it stands for; x may have rows that no entry reaches.
+// One node of the graph against the four operators that it replaces; x may have rows that no entry reaches.
 TEST(SageConvolution, ValueAndGradientsEqualItsParts) {
   const OwnedHop owned = random_hop(30, 50, 6, 4);
   const HopView hop = test::view_of(owned);
@@ -133,126 +128,6 @@ TEST(AttentionOperator, ForwardAndGradientsEqualDenseAlgebra) {
   expected.backward(grad.to(at::kDouble));
   for (std::size_t i = 0; i < 3; ++i)
     EXPECT_TRUE(at::allclose(sparse[i].grad().to(at::kDouble), dense[i].grad(), 1e-5, 1e-5)) << "input " << i;
-}
-
-TEST(NodeDropout, GradientUsesTheMaskOfTheForwardPass) {
-  const DropoutKey key{1, 2, at::arange(20, at::kInt)};
-  const at::Tensor x = at::rand({20, 30}).add(0.5).requires_grad_();
-  const at::Tensor out = node_dropout(x, 0.4, key, 1);
-  out.backward(at::ones_like(out));
-  EXPECT_TRUE(at::allclose(x.grad() * x, out));
-  EXPECT_GT((out == 0).sum().item<int>(), 0);
-  EXPECT_TRUE(at::equal(node_dropout(x, 0, key, 1), x));
-}
-
-TEST(ReluDropout, EqualsReluThenDropoutAndSoDoesItsGradient) {
-  const DropoutKey key{1, 2, at::arange(20, at::kInt)};
-  const at::Tensor values = at::randn({20, 30}), grad = at::randn({20, 30});
-  const at::Tensor x = values.clone().requires_grad_(), y = values.clone().requires_grad_();
-  const at::Tensor fused = relu_dropout(x, 0.5, key, 1), plain = node_dropout(at::relu(y), 0.5, key, 1);
-  EXPECT_TRUE(at::equal(fused, plain));
-  fused.backward(grad);
-  plain.backward(grad);
-  EXPECT_TRUE(at::equal(x.grad(), y.grad()));
-}
-
-// ---- models ----------------------------------------------------------------------------------------------
-
-ModelOptions small(ModelKind kind) {
-  ModelOptions options;
-  options.kind = kind, options.in_dim = 6, options.hidden_dim = 8, options.num_classes = 3, options.num_layers = 2;
-  return options;
-}
-
-BatchView two_hop_batch() { return test::random_batch({40, 12, 5}, 6, 3, 4); }
-
-TEST(Models, ParametersDependOnSeedAndNameAlone) {
-  for (const auto& [kind, name] : names_of(ModelKind{})) {
-    const auto a = make_model(small(kind));
-    at::randn({7});  // moves torch's generator
-    const auto b = make_model(small(kind));
-    ModelOptions other = small(kind);
-    other.seed = 2;
-    const auto c = make_model(other);
-    for (const auto& item : a->named_parameters()) {
-      EXPECT_TRUE(at::equal(item.value(), b->named_parameters()[item.key()])) << item.key();
-      const bool is_of_batch_norm =
-          at::equal(item.value(), at::ones_like(item.value())) || at::equal(item.value(), at::zeros_like(item.value()));
-      EXPECT_EQ(at::equal(item.value(), c->named_parameters()[item.key()]), is_of_batch_norm) << item.key();
-    }
-  }
-}
-
-TEST(Models, SageHasThePyGNamesAndBounds) {
-  const auto model = make_model(small(ModelKind::kSage));
-  std::set<std::string> names;
-  for (const auto& item : model->named_parameters()) names.insert(item.key());
-  EXPECT_EQ(names, (std::set<std::string>{"convs.0.lin_l.weight", "convs.0.lin_r.weight", "convs.1.lin_l.weight",
-                                          "convs.1.lin_r.weight"}));
-  const at::Tensor weight = model->named_parameters()["convs.1.lin_l.weight"];
-  EXPECT_EQ(weight.sizes(), (at::IntArrayRef{3, 8}));
-  EXPECT_LE(weight.abs().max().item<double>(), 1 / std::sqrt(8.0));
-  EXPECT_GT(weight.abs().max().item<double>(), 0.7 / std::sqrt(8.0));
-}
-
-TEST(Models, GatSplitsItsWidthOverItsHeads) {
-  ModelOptions options = small(ModelKind::kGat);
-  options.heads = 4;
-  const auto model = make_model(options);
-  EXPECT_EQ(model->named_parameters()["convs.0.att_src"].sizes(), (at::IntArrayRef{1, 4, 2}));
-  EXPECT_EQ(model->named_parameters()["convs.1.att_src"].sizes(), (at::IntArrayRef{1, 1, 3}));
-  options.heads = 3;
-  EXPECT_COMPLAINT(make_model(options), ErrorKind::kUsage, "3 must divide the width of the hidden layers, 8");
-}
-
-TEST(BatchNorm, LeavesItsStatisticsAloneForLessThanTwoRows) {
-  BatchNorm norm(3);
-  for (const std::int64_t rows : {0, 1}) EXPECT_EQ(norm.forward(at::ones({rows, 3})).size(0), rows);
-  EXPECT_TRUE(at::equal(norm.named_buffers()["running_mean"], at::zeros({3})));
-  EXPECT_EQ(norm.named_buffers()["num_batches_tracked"].item<int>(), 0);
-  norm.forward(at::randn({2, 3}));
-  EXPECT_FALSE(at::equal(norm.named_buffers()["running_mean"], at::zeros({3})));
-}
-
-TEST(Models, TakeABatchWithoutSeeds) {  // a rank that has run out
-  for (const auto& [kind, name] : names_of(ModelKind{})) {
-    const auto model = make_model(small(kind));
-    const BatchView batch = test::random_batch({0, 0, 0}, 6, 3, 4);
-    const at::Tensor logits = model->forward(batch, {1, 1, batch.nodes});
-    EXPECT_EQ(logits.sizes(), (at::IntArrayRef{0, 3})) << name;
-    logits.sum().backward();
-    for (const auto& item : model->named_parameters())
-      if (item.value().grad().defined()) {
-        EXPECT_EQ(item.value().grad().abs().sum().item<double>(), 0) << name << " " << item.key();
-      }
-  }
-}
-
-TEST(Models, DropOutOnlyInTraining) {
-  for (const auto& [kind, name] : names_of(ModelKind{})) {
-    const auto model = make_model(small(kind));
-    const BatchView batch = two_hop_batch();
-    model->eval();
-    const at::Tensor evaluated = model->forward(batch, {1, 1, batch.nodes});
-    EXPECT_EQ(evaluated.sizes(), (at::IntArrayRef{5, 3}));
-    EXPECT_TRUE(at::equal(evaluated, model->forward(batch, {1, 2, batch.nodes}))) << name;
-    model->train();
-    const at::Tensor trained = model->forward(batch, {1, 1, batch.nodes});
-    EXPECT_TRUE(at::equal(trained, model->forward(batch, {1, 1, batch.nodes}))) << name;
-    EXPECT_FALSE(at::equal(trained, model->forward(batch, {1, 2, batch.nodes}))) << name;
-  }
-}
-
-TEST(Models, TakeHalfFeatures) {
-  for (const auto& [kind, name] : names_of(ModelKind{})) {
-    const auto model = make_model(small(kind));
-    model->eval();
-    BatchView batch = two_hop_batch();
-    batch.x = batch.x.to(at::kHalf);
-    const at::Tensor from_half = model->forward(batch, {1, 1, batch.nodes});
-    batch.x = batch.x.to(at::kFloat);
-    EXPECT_TRUE(at::allclose(from_half, model->forward(batch, {1, 1, batch.nodes}), 1e-6, 1e-6)) << name;
-  }
 }
 
 }  // namespace

@@ -1,0 +1,193 @@
+// tests/models/model_test.cpp - models end to end: parameters, dropout, half precision, empty batches.
+#include "models/model.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "models/kernels/dropout.h"
+#include "models/ops/operators.h"
+#include "tests/support/batch_views.h"
+#include "tests/support/scratch.h"
+
+namespace salient {
+namespace {
+
+ModelOptions small(ModelKind kind) {
+  ModelOptions options;
+  options.kind = kind, options.in_dim = 6, options.hidden_dim = 8, options.num_classes = 3, options.num_layers = 2;
+  return options;
+}
+
+BatchView two_hop_batch() { return test::random_batch({40, 12, 5}, 6, 3, 4); }
+
+TEST(Models, ParametersDependOnSeedAndNameAlone) {
+  for (const auto& [kind, name] : names_of(ModelKind{})) {
+    const auto a = make_model(small(kind));
+    at::randn({7});  // moves torch's generator
+    const auto b = make_model(small(kind));
+    ModelOptions other = small(kind);
+    other.seed = 2;
+    const auto c = make_model(other);
+    for (const auto& item : a->named_parameters()) {
+      EXPECT_TRUE(at::equal(item.value(), b->named_parameters()[item.key()])) << item.key();
+      const bool is_of_batch_norm =
+          at::equal(item.value(), at::ones_like(item.value())) || at::equal(item.value(), at::zeros_like(item.value()));
+      EXPECT_EQ(at::equal(item.value(), c->named_parameters()[item.key()]), is_of_batch_norm) << item.key();
+    }
+  }
+}
+
+TEST(Models, SageHasThePyGNamesAndBounds) {
+  const auto model = make_model(small(ModelKind::kSage));
+  std::set<std::string> names;
+  for (const auto& item : model->named_parameters()) names.insert(item.key());
+  EXPECT_EQ(names, (std::set<std::string>{"convs.0.lin_l.weight", "convs.0.lin_r.weight", "convs.1.lin_l.weight",
+                                          "convs.1.lin_r.weight"}));
+  const at::Tensor weight = model->named_parameters()["convs.1.lin_l.weight"];
+  EXPECT_EQ(weight.sizes(), (at::IntArrayRef{3, 8}));
+  EXPECT_LE(weight.abs().max().item<double>(), 1 / std::sqrt(8.0));
+  EXPECT_GT(weight.abs().max().item<double>(), 0.7 / std::sqrt(8.0));
+}
+
+TEST(Models, GatSplitsItsWidthOverItsHeads) {
+  ModelOptions options = small(ModelKind::kGat);
+  options.heads = 4;
+  const auto model = make_model(options);
+  EXPECT_EQ(model->named_parameters()["convs.0.att_src"].sizes(), (at::IntArrayRef{1, 4, 2}));
+  EXPECT_EQ(model->named_parameters()["convs.1.att_src"].sizes(), (at::IntArrayRef{1, 1, 3}));
+  options.heads = 3;
+  EXPECT_COMPLAINT(make_model(options), ErrorKind::kUsage, "3 must divide the width of the hidden layers, 8");
+}
+
+TEST(Models, TakeABatchWithoutSeeds) {  // a rank that has run out
+  for (const auto& [kind, name] : names_of(ModelKind{})) {
+    const auto model = make_model(small(kind));
+    const BatchView batch = test::random_batch({0, 0, 0}, 6, 3, 4);
+    const at::Tensor logits = model->forward(batch, {1, 1, batch.nodes});
+    EXPECT_EQ(logits.sizes(), (at::IntArrayRef{0, 3})) << name;
+    logits.sum().backward();
+    for (const auto& item : model->named_parameters())
+      if (item.value().grad().defined()) {
+        EXPECT_EQ(item.value().grad().abs().sum().item<double>(), 0) << name << " " << item.key();
+      }
+  }
+}
+
+TEST(Models, DropOutOnlyInTraining) {
+  for (const auto& [kind, name] : names_of(ModelKind{})) {
+    const auto model = make_model(small(kind));
+    const BatchView batch = two_hop_batch();
+    model->eval();
+    const at::Tensor evaluated = model->forward(batch, {1, 1, batch.nodes});
+    EXPECT_EQ(evaluated.sizes(), (at::IntArrayRef{5, 3}));
+    EXPECT_TRUE(at::equal(evaluated, model->forward(batch, {1, 2, batch.nodes}))) << name;
+    model->train();
+    const at::Tensor trained = model->forward(batch, {1, 1, batch.nodes});
+    EXPECT_TRUE(at::equal(trained, model->forward(batch, {1, 1, batch.nodes}))) << name;
+    EXPECT_FALSE(at::equal(trained, model->forward(batch, {1, 2, batch.nodes}))) << name;
+  }
+}
+
+void expect_takes_half_features(const ModelOptions& options, const std::string& name) {
+  const auto model = make_model(options);
+  model->eval();
+  BatchView batch = two_hop_batch();
+  batch.x = batch.x.to(at::kHalf);
+  const at::Tensor from_half = model->forward(batch, {1, 1, batch.nodes});
+  batch.x = batch.x.to(at::kFloat);
+  EXPECT_TRUE(at::allclose(from_half, model->forward(batch, {1, 1, batch.nodes}), 1e-6, 1e-6)) << name;
+}
+
+TEST(Models, TakeHalfFeatures) {
+  for (const auto& [kind, name] : names_of(ModelKind{})) expect_takes_half_features(small(kind), std::string(name));
+  ModelOptions largest = small(ModelKind::kSage);
+  largest.aggr = Aggregation::kMax;
+  expect_takes_half_features(largest, "sage with the maximum");
+}
+
+// ---- dropout: every mask is that of dropout_reference() --------------------------------------------------
+
+constexpr double kDropped = 0.4;
+
+at::Tensor dropped_by_reference(const at::Tensor& x, const DropoutKey& key, std::uint32_t layer) {
+  const at::Tensor in = x.detach().contiguous(), out = at::empty_like(in);
+  const auto* nodes = reinterpret_cast<const std::uint32_t*>(key.nodes.const_data_ptr<int>());
+  dropout_reference(DropoutMask::make(kDropped, key.seed, key.step, layer), Activation::kNone,
+                    {in.const_data_ptr<float>(), nodes, in.size(0), in.size(1)}, out.mutable_data_ptr<float>());
+  return out;
+}
+
+std::shared_ptr<Model> model_that_drops(ModelKind kind) {
+  ModelOptions options = small(kind);
+  options.num_layers = 3;
+  options.dropout = kDropped;
+  return make_model(options);
+}
+
+BatchView three_hop_batch() { return test::random_batch({60, 40, 12, 5}, 6, 3, 4); }
+
+TEST(DropoutInModels, HiddenLayersOfAStackUseTheReferenceMask) {
+  for (const ModelKind kind : {ModelKind::kSage, ModelKind::kGat, ModelKind::kGcn, ModelKind::kGatv2}) {
+    const auto model = model_that_drops(kind);
+    const BatchView batch = three_hop_batch();
+    const DropoutKey key{7, 3, batch.nodes};
+    at::Tensor x = batch.x;
+    for (int i = 0; i < 2; ++i) {
+      const HopView& hop = batch.hops[static_cast<std::size_t>(i)];
+      model->eval();
+      const at::Tensor all = model->layer(i, hop, x, key);
+      model->train();
+      const at::Tensor kept = model->layer(i, hop, x, key).detach();
+      EXPECT_TRUE(at::equal(kept, dropped_by_reference(all, key, static_cast<std::uint32_t>(i)))) << i;
+      EXPECT_FALSE(at::equal(kept, all)) << i;
+      x = kept;
+    }
+    const at::Tensor last = model->layer(2, batch.hops[2], x, key);
+    model->eval();
+    EXPECT_TRUE(at::equal(last, model->layer(2, batch.hops[2], x, key))) << "logits are not dropped";
+  }
+}
+
+TEST(DropoutInModels, GinDropsBetweenTheMapsOfItsReadOutAlone) {
+  const auto model = model_that_drops(ModelKind::kGin);
+  const auto parameters = model->named_parameters();
+  const at::Tensor h = at::randn({5, 8});
+  const DropoutKey key{7, 3, at::arange(5, at::kInt)};
+  const at::Tensor hidden = at::relu(at::linear(h, parameters["lin1.weight"], parameters["lin1.bias"]));
+  const at::Tensor expected =
+      at::linear(dropped_by_reference(hidden, key, 0), parameters["lin2.weight"], parameters["lin2.bias"]);
+  EXPECT_TRUE(at::allclose(model->head({h, h, h, h}, key), expected, 1e-6, 1e-6));
+}
+
+TEST(DropoutInModels, SageRiHasFourMasksInItsFirstLayer) {
+  const auto model = model_that_drops(ModelKind::kSageRi);
+  const auto parameters = model->named_parameters();
+  const BatchView batch = three_hop_batch();
+  const HopView& hop = batch.hops[0];
+  const DropoutKey key{7, 3, batch.nodes};
+  const at::Tensor in = dropped_by_reference(batch.x, key, 0), self = in.narrow(0, 0, hop.num_dst);
+  const at::Tensor h =
+      at::linear(segment_mean(hop, dropped_by_reference(in, key, 1)), parameters["convs.0.lin_l.weight"]) +
+      at::linear(dropped_by_reference(self, key, 2), parameters["convs.0.lin_r.weight"]);
+  const at::Tensor normal =
+      at::batch_norm(h, parameters["bns.0.weight"], parameters["bns.0.bias"], {}, {}, true, 0.1, 1e-5, false);
+  const at::Tensor expected = dropped_by_reference(at::leaky_relu(normal), key, 3) +
+                              at::linear(self, parameters["res_linears.0.weight"], parameters["res_linears.0.bias"]);
+  EXPECT_TRUE(at::allclose(model->layer(0, hop, batch.x, key), expected, 1e-5, 1e-5));
+}
+
+TEST(Models, NumericsMatterOnADeviceAlone) {
+  for (const auto& [kind, name] : names_of(ModelKind{})) {
+    const BatchView batch = two_hop_batch();
+    const auto plain = make_model(small(kind));
+    const auto rounded = make_model(small(kind), {Precision::kBf16, GradientOrder::kFixed});
+    const auto expected = plain->forward(batch, {1, 1, batch.nodes});
+    EXPECT_TRUE(at::equal(rounded->forward(batch, {1, 1, batch.nodes}), expected)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace salient
