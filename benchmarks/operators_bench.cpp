@@ -10,9 +10,7 @@
 //   operators_bench --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
 #include <ATen/ATen.h>
 #include <benchmark/benchmark.h>
-#if SALIENT_HAS_CUDA
-#include <c10/cuda/CUDAFunctions.h>
-#endif
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include <algorithm>
 #include <chrono>
@@ -34,11 +32,7 @@ constexpr Shape kOuter{100'000, 400'000, 5, 128, at::kHalf};
 constexpr Shape kMiddle{15'000, 100'000, 10, 256, at::kFloat};
 
 void wait_for(at::Device device) {
-#if SALIENT_HAS_CUDA
-  if (device.is_cuda()) c10::cuda::device_synchronize();
-#else
-  (void)device;
-#endif
+  if (device.is_cuda()) c10::impl::getDeviceGuardImpl(at::kCUDA)->synchronizeDevice(0);
 }
 
 template <class F>
@@ -198,9 +192,7 @@ void run(benchmark::State& state, const Case& c, Who who, Pass pass, at::DeviceT
 
 const bool kRegistered = [] {
   std::vector<at::DeviceType> devices{at::kCPU};
-#if SALIENT_HAS_CUDA
-  if (c10::cuda::device_count() > 0) devices.push_back(at::kCUDA);
-#endif
+  if (at::getNumGPUs() > 0) devices.push_back(at::kCUDA);
   for (const at::DeviceType device : devices)
     for (const Case& c : cases())
       for (const Pass pass : {Pass::kForward, Pass::kBackward})

@@ -1,4 +1,5 @@
 // models/layers.h - the dense building blocks, with the parameter names of torch and PyG.
+// By hand, as torch::nn's initialise from torch's generator and compute in one precision for the whole process.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -5,6 +5,8 @@
 // logit is minus infinity, its weight 0. Arrays over edges are [num_attention_edges, heads] f32; nothing else is kept
 // per edge.
 //
+// By hand, as torch would write a row per edge: see segment.h.
+//
 // The functions of gat_logits.h, gatv2_logits.h, edge_softmax.h and attention_sum.h take host memory and run on the
 // caller's oneTBB arena; with a stream as the last argument they take device memory, enqueue and return. Results are
 // overwritten. On the host they do not depend on the number of threads; on the device atomics add up the sums over a

@@ -1,4 +1,5 @@
 // models/kernels/dropout.h - which elements a dropout mask keeps, and the kernels that apply it.
+// By hand, as torch's masks depend on its generator's state, not on the node.
 #pragma once
 
 #include <cmath>
