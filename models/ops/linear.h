@@ -15,8 +15,7 @@ namespace salient {
 /// @param precision  kTf32 and kBf16 matter on a GPU only
 /// @return           [rows, out] f32
 /// Threads: kTf32 turns LibTorch's permission for cuBLAS on and off again around each product. That permission is one
-///          flag of the process, so models of different precision must not compute at the same time; one after the other
-///          they may.
+///          flag of the process, so models of different precision must not compute at the same time, only in turn.
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, Precision precision);
 
 /// a b, and y += a b; a and b are f32 or f16 matrices, the result is f32. For autograd functions, which keep no graph.
