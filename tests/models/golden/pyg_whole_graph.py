@@ -3,9 +3,9 @@
 
     tests/models/golden/pyg_whole_graph.py BIN_DIRECTORY [MODEL...]        a few minutes on 2 cores
 
-Each model is trained for a short epoch, so that its weights and norms are no longer the initial ones. Needs WordNet (the
-package wordnet-base), torch, torch_geometric and safetensors: folders in SALIENT_PYG_PATH come first on Python's path.
-Exit code 77 (skipped) without them.
+Each model is trained for a short epoch, so that its weights and norms are no longer the initial ones. Needs WordNet
+(the package wordnet-base), torch, torch_geometric and safetensors: folders in SALIENT_PYG_PATH come first on Python's
+path. Exit code 77 (skipped) without them.
 """
 import os
 import pathlib
