@@ -137,7 +137,7 @@ void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
   const InferenceOptions inference{.batch_size = static_cast<std::size_t>(options.batch_size), .seed = setup.run.seed};
   add_row(report, name, measure({.name = name, .rounds = options.rounds}, [&] {
             const InferenceCounts counts =
-                sampled_inference(*setup.trained.model, loader, setup.nodes, inference, setup.device, setup.comm);
+                sampled_inference({*setup.trained.model, setup.device, setup.comm}, loader, setup.nodes, inference);
             return Prediction{counts, loader.stats().edges};
           }));
 }
@@ -149,8 +149,8 @@ void predict_exactly(BenchReport& report, const Setup& setup) {
   add_row(report, "exact", measure({.name = "exact", .rounds = setup.options.rounds}, [&] {
             const Timer timer;
             const ExactPlan plan =
-                plan_exact_inference(model, setup.dataset, setup.nodes, exact, setup.device, setup.comm);
-            Prediction found{exact_inference(model, setup.dataset, plan, exact, setup.device, setup.comm)};
+                plan_exact_inference(ranks, setup.dataset, setup.nodes, exact);
+            Prediction found{exact_inference(ranks, setup.dataset, plan, exact)};
             found.counts.seconds = timer.seconds();  // with the search for needed nodes
             const CsrGraph& graph = setup.dataset.graph;
             for (std::size_t i = 0; i < plan.layers.size(); ++i)

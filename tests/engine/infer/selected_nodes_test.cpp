@@ -1,62 +1,16 @@
-// tests/engine/infer/infer_test.cpp - options of salient-infer, what --nodes means, and the classes that are written.
+// tests/engine/infer/selected_nodes_test.cpp - nodes of a split, all nodes, or a list from a file; lists that are refused.
+#include "engine/infer/selected_nodes.h"
+
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "core/files/npy.h"
-#include "engine/infer/infer_options.h"
-#include "engine/infer/prediction_writer.h"
-#include "engine/infer/selected_nodes.h"
 #include "tests/support/datasets.h"
 #include "tests/support/scratch.h"
 
 namespace salient {
 namespace {
-
-InferOptions usable_options() {
-  InferOptions options;
-  options.run = "runs/x";
-  return options;
-}
-
-TEST(InferOptions, TheCommandLineBeatsTheEnvironment) {
-  const auto look_up = [](const char* name) -> const char* {
-    return std::string(name) == "SALIENT_NODES" ? "all" : std::string(name) == "SALIENT_DATA" ? "/data" : nullptr;
-  };
-  const InferOptions options = read_infer_command(std::vector<const char*>{"--nodes=valid"}, look_up).options;
-  EXPECT_EQ(options.nodes, "valid");
-  EXPECT_EQ(options.data_root, "/data");
-}
-
-TEST(InferOptions, NameEveryBrokenRuleAtOnce) {
-  EXPECT_TRUE(usable_options().problems().empty());
-  InferOptions options;
-  options.nodes = "some";
-  options.fanout = {0};
-  options.checkpoint = "epoch-";
-  options.top_k = 0;
-  EXPECT_EQ(options.problems().size(), 5U);  // and --run
-  for (const char* checkpoint : {"best", "latest", "epoch-0012"}) {
-    options = usable_options();
-    options.checkpoint = checkpoint;
-    EXPECT_TRUE(options.problems().empty()) << checkpoint;
-  }
-}
-
-std::vector<std::int32_t> best_of(const std::vector<float>& logits, std::size_t k) {
-  std::vector<std::int32_t> classes(k);
-  top_classes(logits, classes);
-  return classes;
-}
-
-TEST(TopClasses, AreOrderedByValueThenByNumber) {
-  EXPECT_EQ(best_of({1, 3, 2}, 3), (std::vector<std::int32_t>{1, 2, 0}));
-  EXPECT_EQ(best_of({2, 5, 5, 1}, 2), (std::vector<std::int32_t>{1, 2}));
-  EXPECT_EQ(best_of({-1}, 1), (std::vector<std::int32_t>{0}));
-  EXPECT_EQ(best_of({1, NAN, 2}, 2), (std::vector<std::int32_t>{1, 2}));
-}
 
 class SelectNodes : public ::testing::Test {
  protected:
