@@ -145,11 +145,10 @@ void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
 void predict_exactly(BenchReport& report, const Setup& setup) {
   ExactOptions exact = exact_options_for(setup.device, setup.options.workers, setup.options.slots);
   exact.device_features = setup.placed.view().device_rows;
-  Model& model = *setup.trained.model;
+  const ModelOnRanks ranks{*setup.trained.model, setup.device, setup.comm};
   add_row(report, "exact", measure({.name = "exact", .rounds = setup.options.rounds}, [&] {
             const Timer timer;
-            const ExactPlan plan =
-                plan_exact_inference(ranks, setup.dataset, setup.nodes, exact);
+            const ExactPlan plan = plan_exact_inference(ranks, setup.dataset, setup.nodes, exact);
             Prediction found{exact_inference(ranks, setup.dataset, plan, exact)};
             found.counts.seconds = timer.seconds();  // with the search for needed nodes
             const CsrGraph& graph = setup.dataset.graph;

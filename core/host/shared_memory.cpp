@@ -116,8 +116,7 @@ std::shared_ptr<std::byte> map_file_of(const SharedHandle& handle, int access, i
   if (memory == MAP_FAILED)
     fail(ErrorKind::kIo, path + ": cannot map what another rank of this host shares: " + text_of(errno) +
                              "; ranks of a host must see each other's processes (one user, one container)");
-  return {static_cast<std::byte*>(memory),
-          [bytes = handle.bytes](std::byte* mapped) { (void)munmap(mapped, bytes); }};
+  return {static_cast<std::byte*>(memory), [bytes = handle.bytes](std::byte* mapped) { (void)munmap(mapped, bytes); }};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// engine/comm/call_gate.h - whether a thread is inside a library's call, for another thread that must not free what it uses.
+// engine/comm/call_gate.h - whether a thread is inside a call, for another thread that must not free what it uses.
 #pragma once
 
 #include <chrono>

@@ -3,11 +3,12 @@
 // Two threads and one communicator. The caller's calls on it and the watching thread's abort are ordered as follows:
 //
 //   1. The abort takes comm_ out under the mutex, and a call reads it under the same mutex: later calls get none.
-//   2. A call that is inside NCCL at that moment keeps the pointer. ncclCommAbort does two things: it raises the flag at
-//      which kernels and blocked calls end, and it frees the communicator. The first must happen while the call is inside,
-//      because the call waits for it; the second must not. Inside an open group of NCCL's, ncclCommAbort raises the flag
-//      at once and leaves the freeing to ncclGroupEnd (NCCL queues its commReclaim job there), so the group ends when
-//      the call has left, as CallGate knows. A call that does not leave keeps its memory: the process is about to end.
+//   2. A call that is inside NCCL at that moment keeps the pointer. ncclCommAbort does two things: it raises the flag
+//      at which kernels and blocked calls end, and it frees the communicator. The first must happen while the call is
+//      inside, because the call waits for it; the second must not. Inside an open group of NCCL's, ncclCommAbort raises
+//      the flag at once and leaves the freeing to ncclGroupEnd (NCCL queues its commReclaim job there), so the group
+//      ends when the call has left, as CallGate knows. A call that does not leave keeps its memory: the process is
+//      about to end.
 #include "engine/comm/nccl_watch.h"
 
 #include <cmath>
@@ -72,7 +73,7 @@ NcclWatch::~NcclWatch() {
   });
 }
 
-std::string NcclWatch::failure() {
+NcclFailure NcclWatch::failure() {
   const std::lock_guard lock(mutex_);
   is_failure_known_ = true;
   return failure_;
@@ -92,7 +93,7 @@ ncclComm_t NcclWatch::begin_call() {
   return comm_;
 }
 
-std::string NcclWatch::end_call(ncclResult_t status) {
+NcclFailure NcclWatch::end_call(ncclResult_t status) {
   std::unique_lock lock(mutex_);
   if (last_num_done_ == num_enqueued_) last_progress_ = *call_began_;  // there was nothing to wait for until now
   call_began_.reset();
@@ -100,17 +101,17 @@ std::string NcclWatch::end_call(ncclResult_t status) {
   const bool is_aborted = comm_ == nullptr;
   lock.unlock();
   if (is_aborted) return reason_or_cancelled();
-  return status == ncclSuccess ? std::string() : nccl_problem("NCCL", status);
+  return status == ncclSuccess ? NcclFailure{} : NcclFailure{nccl_problem("NCCL", status)};
 }
 
-std::string NcclWatch::reason_or_cancelled() {
+NcclFailure NcclWatch::reason_or_cancelled() {
   const std::lock_guard lock(mutex_);
   call_began_.reset();
   is_failure_known_ = true;
-  return failure_.empty() ? "NCCL was cancelled on this rank" : failure_;
+  return failure_.what.empty() ? NcclFailure{"NCCL was cancelled on this rank"} : failure_;
 }
 
-std::string NcclWatch::problem() {
+NcclFailure NcclWatch::problem() {
   if (comm_ == nullptr) return {};
   if (const std::uint32_t done = num_done_.value(); done != last_num_done_) {
     last_num_done_ = done;
@@ -118,17 +119,17 @@ std::string NcclWatch::problem() {
   }
   ncclResult_t status = ncclSuccess;
   if (const ncclResult_t asked = ncclCommGetAsyncError(comm_, &status); asked != ncclSuccess) status = asked;
-  if (status != ncclSuccess && status != ncclInProgress) return nccl_problem("NCCL", status);
+  if (status != ncclSuccess && status != ncclInProgress) return {nccl_problem("NCCL", status)};
   const bool is_waiting = last_num_done_ != num_enqueued_ && Clock::now() - last_progress_ > timeout_;
   const bool is_blocked = call_began_.has_value() && Clock::now() - *call_began_ > timeout_;
   if (!is_waiting && !is_blocked) return {};
-  return "an exchange between GPUs did not end in " + std::to_string(std::lround(timeout_.count())) +
-         " s (--comm-timeout)";
+  return {"an exchange between GPUs did not end in " + std::to_string(std::lround(timeout_.count())) + " s",
+          Topic::kCommTimeout};
 }
 
 void NcclWatch::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  while (failure_.empty()) {
+  while (failure_.what.empty()) {
     wake_.wait_for(lock, stop, kLookEvery, [] { return false; });
     if (stop.stop_requested()) return;
     failure_ = problem();
@@ -140,7 +141,7 @@ void NcclWatch::run(const std::stop_token& stop) {
   lock.lock();
   wake_.wait_for(lock, stop, kGrace, [this] { return is_failure_known_; });
   if (stop.stop_requested() || is_failure_known_) return;
-  std::fprintf(stderr, "error: %s\n", failure_.c_str());
+  std::fprintf(stderr, "error: %s\n", failure_.what.c_str());
   std::_Exit(static_cast<int>(ErrorKind::kComm));
 }
 

@@ -1,4 +1,4 @@
-// engine/infer/exact_inference.h - predictions from all neighbours, layer by layer: no node is computed twice in a layer.
+// engine/infer/exact_inference.h - predictions from all neighbours: each layer is computed once per node.
 #pragma once
 
 #include "engine/infer/exact_plan.h"
@@ -9,8 +9,8 @@
 namespace salient {
 
 /// Rank r computes blocks r, r + size, ... of each layer; then the ranks share the result. Blocks travel through the
-/// batch loader as one-hop batches with all neighbours, so sampling them, gathering their rows and copying them overlaps
-/// with the computation.
+/// batch loader as one-hop batches with all neighbours, so sampling them, gathering their rows and copying them
+/// overlaps with the computation.
 ///
 /// @param on_round  also called, without nodes, after every block of the layers before the last; may be empty
 /// Blocks until done. Collective. The model is left in evaluation mode.

@@ -1,4 +1,4 @@
-// engine/infer/exact_plan.h - exact inference before it starts: nodes and blocks of each layer, and the memory they take.
+// engine/infer/exact_plan.h - nodes and blocks of each layer of exact inference, and the memory they take.
 #pragma once
 
 #include <cstdint>

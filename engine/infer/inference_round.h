@@ -31,8 +31,8 @@ struct InferenceCounts {
   }
 };
 
-/// In round k rank r has the nodes of batch k * size + r: the rounds of all ranks, in rank order, are the nodes in their
-/// order. A rank without a batch in the last round has 0 nodes and undefined tensors.
+/// In round k rank r has the nodes of batch k * size + r: the rounds of all ranks, in rank order, are the nodes in
+/// their order. A rank without a batch in the last round has 0 nodes and undefined tensors.
 struct InferenceRound {
   std::int64_t num_nodes = 0;
   std::vector<at::Tensor> layers{};  ///< the input of Model::head(), on the compute device

@@ -16,8 +16,9 @@ EVIL = "</script><b id=evil>&"
 
 
 def metrics_row(epoch):
-    return {"epoch": epoch, "step": 10 * epoch, "loss": 1 / epoch, "train_accuracy": 0.9, "valid_accuracy": 0.8, "lr": 0.1,
-            "epoch_seconds": 2.0, "train_seconds": 1.5, "blocked_seconds": 0.3, "sample_seconds": 1.0, "eval_seconds": 0.5,
+    return {"epoch": epoch, "step": 10 * epoch, "loss": 1 / epoch, "train_accuracy": 0.9, "valid_accuracy": 0.8,
+            "lr": 0.1, "epoch_seconds": 2.0, "train_seconds": 1.5, "blocked_seconds": 0.3, "sample_seconds": 1.0,
+            "eval_seconds": 0.5,
             "batches": 4, "seeds": 40, "nodes": 400, "edges": 800, "hop_nodes": [160, 400], "hop_edges": [200, 600]}
 
 

@@ -1,5 +1,5 @@
-# tests/support/browser.py - a headless chromium that opens pages and answers questions about them. Python's own library suffices:
-# the browser speaks its DevTools protocol over two pipes, as JSON messages that end with a zero byte.
+# tests/support/browser.py - a headless chromium that opens pages and answers questions about them. Python's own library
+# suffices: the browser speaks its DevTools protocol over two pipes, as JSON messages that end with a zero byte.
 import base64
 import fcntl
 import json
@@ -35,8 +35,8 @@ class Browser:
 
         self.process = subprocess.Popen(
             [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-             "--disable-background-networking", "--disable-component-update", "--hide-scrollbars", f"--user-data-dir={self.profile}",
-             "--remote-debugging-pipe", "about:blank"],
+             "--disable-background-networking", "--disable-component-update", "--hide-scrollbars",
+             f"--user-data-dir={self.profile}", "--remote-debugging-pipe", "about:blank"],
             preexec_fn=connect, pass_fds=(3, 4), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for fd in high:
             os.close(fd)

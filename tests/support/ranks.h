@@ -12,8 +12,8 @@ namespace salient {
 /// How this test program was started.
 const Launch& launch_of_test();
 
-/// The same ranks as if every `ranks_on_host` of them were on a host of their own. All hosts have one name, as containers on
-/// different machines may have.
+/// The same ranks as if every `ranks_on_host` of them were on a host of their own. All hosts have the same name, as
+/// containers on different machines may have.
 inline Launch on_hosts_of(int ranks_on_host) {
   Launch launch = launch_of_test();
   launch.host = "container";

@@ -39,8 +39,8 @@ TEST_F(SelectNodes, RefusesWhatNoSamplerTakes) {
   EXPECT_COMPLAINT(select_nodes(dataset_, list<std::int32_t>({-1}, "<i4")), ErrorKind::kBadData, "-1");
   EXPECT_COMPLAINT(select_nodes(dataset_, list<std::int64_t>({4, 9, 4}, "<i8")), ErrorKind::kBadData, "node 4");
   EXPECT_COMPLAINT(select_nodes(dataset_, list<float>({1}, "<f4")), ErrorKind::kBadData, "integer");
-  EXPECT_COMPLAINT(select_nodes(dataset_, list<std::int64_t>({}, "<i8")), ErrorKind::kUsage, "none");
-  EXPECT_COMPLAINT(select_nodes(dataset_, "valid"), ErrorKind::kUsage, "none");
+  EXPECT_COMPLAINT(select_nodes(dataset_, list<std::int64_t>({}, "<i8")), ErrorKind::kUsage, "has no nodes");
+  EXPECT_COMPLAINT(select_nodes(dataset_, "valid"), ErrorKind::kUsage, "has no nodes");
   EXPECT_COMPLAINT(select_nodes(dataset_, "absent.npy"), ErrorKind::kNoInput, "absent.npy");
 }
 

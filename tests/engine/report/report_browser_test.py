@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""report.html in a real browser, light and dark: of runs that ended in different ways, and of folders made up to be difficult.
+"""report.html in a real browser, light and dark: of runs that ended in different ways, and of made-up difficult ones.
 
-    report_browser_test.py BIN_DIRECTORY [SCREENSHOT_DIRECTORY]         needs chromium, else skipped; about a minute on 2 cores
+    report_browser_test.py BIN_DIRECTORY [SCREENSHOT_DIRECTORY]      needs chromium, else skipped; a minute on 2 cores
 """
 import csv
 import json
@@ -21,19 +21,24 @@ from browser import Browser, find_browser
 
 BIN = pathlib.Path(sys.argv[1]).resolve()
 PICTURES = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
-SMALL = ["--device", "cpu", "--hidden", "8", "--fanout", "4,3", "--eval-fanout", "4,4", "--batch-size", "100", "--eval-batch-size", "500",
-         "--lr", "0.01", "--workers", "1", "--threads", "1", "--progress", "none"]
+SMALL = ["--device", "cpu", "--hidden", "8", "--fanout", "4,3", "--eval-fanout", "4,4", "--batch-size", "100",
+         "--eval-batch-size", "500", "--lr", "0.01", "--workers", "1", "--threads", "1", "--progress", "none"]
 EVIL = "</script><b id=evil>&"
 EVERY_RUN = ["Placement", "Configuration", "Files"]
 WITH_EPOCHS = ["Curves", "Where the time goes", "Sampled neighbourhoods", "Figures"]
+LOSS, TIMES = ["Loss of the training batches"], ["Learning rate", "Time of an epoch", "Batches prepared meanwhile"]
 
 # What the test reads off a page. Contrast is that of WCAG 2: 3 for marks, 4.5 for text.
 INSPECT = """
 (() => {
   const channel = (c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-  const luminance = (rgb) => rgb.slice(0, 3).map(channel).reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const weights = [0.2126, 0.7152, 0.0722];
+  const luminance = (rgb) => rgb.slice(0, 3).map(channel).reduce((sum, c, i) => sum + c * weights[i], 0);
   const rgb = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
-  const contrast = (a, b) => { const [x, y] = [luminance(a), luminance(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };
+  const contrast = (a, b) => {
+    const [x, y] = [luminance(a), luminance(b)].sort((p, q) => q - p);
+    return (x + 0.05) / (y + 0.05);
+  };
   const style = (node) => getComputedStyle(node);
   const size = (node) => { const box = node.getBoundingClientRect(); return [box.width, box.height]; };
   const charts = [...document.querySelectorAll("figure")].map((figure) => {
@@ -44,34 +49,41 @@ INSPECT = """
     const marks = nodes.filter(isMark).map((node) => {
       const [width, height] = size(node);
       const paint = node.tagName === "polyline" ? style(node).stroke : style(node).fill;
-      return { tag: node.tagName, width, height, contrast: contrast(rgb(paint), card), opacity: Number(style(node).fillOpacity),
-               points: node.getAttribute("points"), y: Number(node.getAttribute("cy") ?? node.getAttribute("y") ?? 0) };
+      return { tag: node.tagName, width, height, points: node.getAttribute("points"),
+               contrast: contrast(rgb(paint), card), opacity: Number(style(node).fillOpacity),
+               y: Number(node.getAttribute("cy") ?? node.getAttribute("y") ?? 0) };
     });
     const texts = nodes.filter((node) => node.tagName === "text" && !node.style.fill);
     const boxes = texts.map((node) => [node.textContent, node.getBoundingClientRect()]);
-    const overlap = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+    const meet = (a, b, from, to) => a[from] < b[to] - 1 && b[from] < a[to] - 1;
+    const overlap = (a, b) => meet(a, b, "left", "right") && meet(a, b, "top", "bottom");
+    const isBroken = (attribute) => /NaN|undefined|Infinity|null/.test(attribute.value);
     const frame = figure.getBoundingClientRect();
     const cells = nodes.filter((node) => node.tagName === "text" && node.style.fill).map((node) => {
-      const [fill, share] = [rgb(style(node.previousElementSibling).fill), Number(style(node.previousElementSibling).fillOpacity)];
-      return contrast(rgb(style(node).fill), fill.map((c, i) => share * c + (1 - share) * card[i]));
+      const cell = style(node.previousElementSibling), share = Number(cell.fillOpacity);
+      return contrast(rgb(style(node).fill), rgb(cell.fill).map((c, i) => share * c + (1 - share) * card[i]));
     });
     return {
-      title: figure.querySelector("figcaption").textContent, series: figure.querySelectorAll(".legend li").length || 1, marks,
-      size: drawing ? size(drawing) : [0, 0],
-      broken: nodes.flatMap((node) => [...node.attributes]).filter((a) => /NaN|undefined|Infinity|null/.test(a.value)).map((a) => `${a.name}=${a.value}`),
-      text_contrast: Math.min(...texts.map((node) => contrast(rgb(style(node).fill), card))), cell_contrast: Math.min(21, ...cells),
-      overlaps: boxes.flatMap(([a, p], i) => boxes.slice(i + 1).filter(([, q]) => overlap(p, q)).map(([b]) => `${a} / ${b}`)),
+      title: figure.querySelector("figcaption").textContent, size: drawing ? size(drawing) : [0, 0],
+      series: figure.querySelectorAll(".legend li").length || 1, marks,
+      broken: nodes.flatMap((node) => [...node.attributes]).filter(isBroken).map((a) => `${a.name}=${a.value}`),
+      text_contrast: Math.min(...texts.map((node) => contrast(rgb(style(node).fill), card))),
+      cell_contrast: Math.min(21, ...cells),
+      overlaps: boxes.flatMap(([a, p], i) => boxes.slice(i + 1).filter(([, q]) => overlap(p, q)).map(([b]) => [a, b])),
       outside: boxes.filter(([, b]) => b.left < frame.left - 1 || b.right > frame.right + 1).map(([text]) => text),
     };
   });
-  const table = (t) => ({ caption: t.caption?.textContent ?? "", head: [...t.tHead.rows[0].cells].map((c) => c.textContent),
-                          rows: [...t.tBodies[0].rows].map((r) => [...r.cells].map((c) => c.textContent)) });
+  const cellsOf = (row) => [...row.cells].map((cell) => cell.textContent);
+  const table = (t) => ({ caption: t.caption?.textContent ?? "", head: cellsOf(t.tHead.rows[0]),
+                          rows: [...t.tBodies[0].rows].map(cellsOf) });
+  const result = (card) => [card.querySelector("span").textContent, card.querySelector("b").textContent];
   return {
     charts, headings: [...document.querySelectorAll("h2")].map((h) => h.textContent),
     tables: [...document.querySelectorAll("table")].map(table),
-    results: Object.fromEntries([...document.querySelectorAll(".results div")].map((d) => [d.querySelector("span").textContent, d.querySelector("b").textContent])),
+    results: Object.fromEntries([...document.querySelectorAll(".results div")].map(result)),
     status: document.querySelector(".status").textContent, status_class: document.querySelector(".status").className,
-    reloads: document.querySelector("meta[http-equiv=refresh]") !== null, evil: document.querySelectorAll("#evil").length,
+    reloads: document.querySelector("meta[http-equiv=refresh]") !== null,
+    evil: document.querySelectorAll("#evil").length,
     page_luminance: luminance(rgb(style(document.body).backgroundColor)),
     body_contrast: contrast(rgb(style(document.body).color), rgb(style(document.body).backgroundColor)),
     too_wide: document.documentElement.scrollWidth - window.innerWidth, text: document.body.innerText,
@@ -85,8 +97,9 @@ def run(program, *args):
 
 
 def made_up_row(epoch):
-    return {"epoch": epoch, "step": 10 * epoch, "loss": 1 / epoch, "train_accuracy": 0.9, "valid_accuracy": 0.8, "lr": 0.1,
-            "epoch_seconds": 2.0, "train_seconds": 1.5, "blocked_seconds": 0.3, "sample_seconds": 1.0, "eval_seconds": 0.5,
+    return {"epoch": epoch, "step": 10 * epoch, "loss": 1 / epoch, "train_accuracy": 0.9, "valid_accuracy": 0.8,
+            "lr": 0.1, "epoch_seconds": 2.0, "train_seconds": 1.5, "blocked_seconds": 0.3, "sample_seconds": 1.0,
+            "eval_seconds": 0.5,
             "batches": 4, "seeds": 40, "nodes": 400, "edges": 800, "hop_nodes": [160, 400], "hop_edges": [200, 600]}
 
 
@@ -96,8 +109,8 @@ class ReportInABrowser(unittest.TestCase):
         cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-browser-test-"))
         cls.browser = Browser(find_browser())
         for name, classes in (("five", 5), ("two", 2)):
-            made = run("salient-prepare", "synthetic", "--nodes", 3000, "--mean-degree", 8, "--features", 8, "--classes", classes, "--out",
-                       cls.work / name)
+            made = run("salient-prepare", "synthetic", "--nodes", 3000, "--mean-degree", 8, "--features", 8,
+                       "--classes", classes, "--out", cls.work / name)
             assert made.returncode == 0, made.stderr
 
     @classmethod
@@ -106,7 +119,18 @@ class ReportInABrowser(unittest.TestCase):
         shutil.rmtree(cls.work)
 
     def train_command(self, name, *args, dataset="five"):
-        return [str(a) for a in (BIN / "salient-train", "--dataset", self.work / dataset, "--out", self.work / name, *SMALL, *args)]
+        where = ["--dataset", self.work / dataset, "--out", self.work / name]
+        return [str(word) for word in (BIN / "salient-train", *where, *SMALL, *args)]
+
+    def start(self, name, num_epochs):
+        return subprocess.Popen(self.train_command(name, "--epochs", num_epochs), text=True, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE)
+
+    def wait_for_epoch(self, process, number):
+        for line in process.stderr:
+            if line.startswith(f"epoch {number}:"):
+                return
+        self.fail(f"the run ended before epoch {number}")
 
     def train(self, name, *args, **options):
         result = subprocess.run(self.train_command(name, *args, **options), text=True, capture_output=True, timeout=300)
@@ -114,10 +138,8 @@ class ReportInABrowser(unittest.TestCase):
         return self.work / name
 
     def end_after_two_epochs(self, name, with_signal):
-        process = subprocess.Popen(self.train_command(name, "--epochs", 200), text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        for line in process.stderr:
-            if line.startswith("epoch 2:"):
-                break
+        process = self.start(name, 200)
+        self.wait_for_epoch(process, 2)
         process.send_signal(with_signal)
         process.communicate(timeout=60)
         return process.returncode
@@ -138,7 +160,7 @@ class ReportInABrowser(unittest.TestCase):
                     self.point_at(page, found["charts"].index(chart))
                 self.assertEqual(page.problems(), [], "after the pointer was over every chart")
                 for heading in headings + EVERY_RUN:
-                    self.assertTrue([h for h in found["headings"] if h.startswith(heading)], f"{heading} of {found['headings']}")
+                    self.assertTrue([h for h in found["headings"] if h.startswith(heading)], heading)
                 self.assertNotRegex(found["text"], r"\b(NaN|undefined|null|Infinity)\b")
                 self.assertLessEqual(found["too_wide"], 0)
                 self.assertGreater(found["body_contrast"], 7)
@@ -167,8 +189,8 @@ class ReportInABrowser(unittest.TestCase):
         where = f"document.querySelectorAll('figure')[{index}].querySelector('svg').getBoundingClientRect()"
         x, y, height = page.evaluate(f"(() => {{ const b = {where}; return [b.left + 80, b.top, b.height]; }})()")
         page.move_pointer(x, y + min(height / 2, 60))
-        tip = page.evaluate(f"(() => {{ const t = document.querySelectorAll('figure')[{index}].querySelector('.tooltip');"
-                            "return t.hidden ? '' : t.textContent; })()")
+        tip = page.evaluate(f"document.querySelectorAll('figure')[{index}].querySelector('.tooltip:not([hidden])')"
+                            "?.textContent ?? ''")
         self.assertRegex(tip, r"\d")
         self.assertNotRegex(tip, "NaN|undefined|null")
 
@@ -177,7 +199,7 @@ class ReportInABrowser(unittest.TestCase):
             return list(csv.DictReader(file))
 
     def check_figures(self, directory, found):
-        """The page's numbers are those of metrics.csv, in the table of all figures and as heights of the loss's points."""
+        """The page's numbers are those of metrics.csv, in the table and as heights of the loss's points."""
         rows = self.rows_of(directory)
         table = found["tables"][-1]
         self.assertEqual(len(table["rows"]), len(rows))
@@ -199,8 +221,8 @@ class ReportInABrowser(unittest.TestCase):
 
     def test_a_finished_run_shows_its_curves_and_its_result(self):
         directory = self.train("finished", "--epochs", 4)
-        found = self.inspect(directory, ["Loss of the training batches", "Accuracy", "Learning rate", "Time of an epoch",
-                                         "Batches prepared meanwhile", "Confusion matrix"], WITH_EPOCHS + ["Predictions of the test nodes"])
+        found = self.inspect(directory, [*LOSS, "Accuracy", *TIMES, "Confusion matrix"],
+                             [*WITH_EPOCHS, "Predictions of the test nodes"])
         self.check_figures(directory, found)
         self.assertIn("finished", found["status_class"])
         self.assertFalse(found["reloads"])
@@ -212,21 +234,21 @@ class ReportInABrowser(unittest.TestCase):
 
     def test_two_classes_have_a_curve_of_roc_auc(self):
         directory = self.train("roc-auc", "--epochs", 3, dataset="two")
-        found = self.inspect(directory, ["Loss of the training batches", "Accuracy", "ROC AUC", "Learning rate", "Time of an epoch",
-                                         "Batches prepared meanwhile", "Confusion matrix"], WITH_EPOCHS)
+        found = self.inspect(directory, [*LOSS, "Accuracy", "ROC AUC", *TIMES, "Confusion matrix"], WITH_EPOCHS)
         self.check_figures(directory, found)
 
     def test_several_labels_have_curves_of_roc_auc_and_f1_and_no_matrix(self):
         draw, nodes = random.Random(1), 600
-        (self.work / "edges.csv").write_text("".join(f"{draw.randrange(nodes)},{v}\n" for v in range(nodes) for _ in range(4)))
+        edges = [f"{draw.randrange(nodes)},{v}\n" for v in range(nodes) for _ in range(4)]
+        (self.work / "edges.csv").write_text("".join(edges))
         npy.write(self.work / "x.npy", (nodes, 4), [draw.gauss(0, 1) for _ in range(4 * nodes)], "<f4")
         npy.write(self.work / "y.npy", (nodes, 3), [draw.randrange(2) for _ in range(3 * nodes)], "|i1")
-        made = run("salient-prepare", "edges", "--edges", self.work / "edges.csv", "--features", self.work / "x.npy", "--labels",
-                   self.work / "y.npy", "--split", "0.6,0.2,0.2", "--symmetric", "no", "--out", self.work / "several")
+        made = run("salient-prepare", "edges", "--edges", self.work / "edges.csv", "--features", self.work / "x.npy",
+                   "--labels", self.work / "y.npy", "--split", "0.6,0.2,0.2", "--symmetric", "no",
+                   "--out", self.work / "several")
         self.assertEqual(made.returncode, 0, made.stderr)
         directory = self.train("labels", "--epochs", 3, dataset="several")
-        found = self.inspect(directory, ["Loss of the training batches", "Accuracy", "ROC AUC", "F1", "Learning rate", "Time of an epoch",
-                                         "Batches prepared meanwhile"], WITH_EPOCHS + ["Predictions"])
+        found = self.inspect(directory, [*LOSS, "Accuracy", "ROC AUC", "F1", *TIMES], [*WITH_EPOCHS, "Predictions"])
         self.check_figures(directory, found)
         self.assertIn("no confusion matrix", found["text"])
 
@@ -234,21 +256,19 @@ class ReportInABrowser(unittest.TestCase):
         directory = self.work / "killed"
         self.assertEqual(self.end_after_two_epochs("killed", signal.SIGKILL), -signal.SIGKILL)
         self.assertEqual(run("salient-report", directory).returncode, 0)
-        found = self.inspect(directory, ["Loss of the training batches", "Accuracy", "Learning rate", "Time of an epoch",
-                                         "Batches prepared meanwhile", "Confusion matrix"], WITH_EPOCHS)
+        found = self.inspect(directory, [*LOSS, "Accuracy", *TIMES, "Confusion matrix"], WITH_EPOCHS)
         self.check_figures(directory, found)
         self.assertRegex(found["status"], "^failed: killed")
         self.assertIn("failed", found["status_class"])
         self.assertFalse(found["reloads"])
         last = self.rows_of(directory)[-1]
-        self.assertEqual(found["results"][f"train accuracy after epoch {last['epoch']}"], f"{float(last['train_accuracy']):.4f}")
+        self.assertEqual(found["results"][f"train accuracy after epoch {last['epoch']}"],
+                         f"{float(last['train_accuracy']):.4f}")
 
     def test_a_run_that_goes_on_loads_itself_anew(self):
-        process = subprocess.Popen(self.train_command("running", "--epochs", 1000), text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        process = self.start("running", 1000)
         try:
-            for line in process.stderr:
-                if line.startswith("epoch 1:"):
-                    break
+            self.wait_for_epoch(process, 1)
             page = self.browser.open(self.work / "running" / "report.html")
             found = page.evaluate(INSPECT)
             page.close()
@@ -261,14 +281,12 @@ class ReportInABrowser(unittest.TestCase):
     def test_an_interrupted_run_says_so_and_resumed_has_one_curve(self):
         directory = self.work / "resumed"
         self.assertEqual(self.end_after_two_epochs("resumed", signal.SIGTERM), 128 + signal.SIGTERM)
-        found = self.inspect(directory, ["Loss of the training batches", "Accuracy", "Learning rate", "Time of an epoch",
-                                         "Batches prepared meanwhile", "Confusion matrix"], WITH_EPOCHS)
+        found = self.inspect(directory, [*LOSS, "Accuracy", *TIMES, "Confusion matrix"], WITH_EPOCHS)
         self.assertRegex(found["status"], "^interrupted")
         num_epochs = len(self.rows_of(directory)) + 3
         resumed = run("salient-train", "--resume", directory, "--epochs", num_epochs)
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
-        found = self.inspect(directory, ["Loss of the training batches", "Accuracy", "Learning rate", "Time of an epoch",
-                                         "Batches prepared meanwhile", "Confusion matrix"], WITH_EPOCHS)
+        found = self.inspect(directory, [*LOSS, "Accuracy", *TIMES, "Confusion matrix"], WITH_EPOCHS)
         self.check_figures(directory, found)
         self.assertRegex(found["status"], rf"^finished .*{num_epochs} of {num_epochs} epochs")
         self.assertEqual([row["epoch"] for row in self.rows_of(directory)], [str(e + 1) for e in range(num_epochs)])
@@ -281,19 +299,24 @@ class ReportInABrowser(unittest.TestCase):
             "program": "salient-train " + EVIL, "status": "finished", "dataset": {"name": EVIL, "source": "synthetic"},
             "placement": [{"rank": "0", "host": EVIL}], "result": {"test_accuracy": "0.8123"}}))
         (directory / "config.toml").write_text('model = "sage"\nfanout = [4, 3]\n')
-        (directory / "metrics.jsonl").write_text("".join(json.dumps(made_up_row(e + 1)) + "\n" for e in range(num_epochs)))
+        rows = [json.dumps(made_up_row(e + 1)) + "\n" for e in range(num_epochs)]
+        (directory / "metrics.jsonl").write_text("".join(rows))
         cells = [[c, (c + d) % num_classes, 9 - 8 * d] for c in range(num_classes) for d in (0, 1)]
         (directory / "confusion.json").write_text(json.dumps(
-            {"set": "test", "epoch": 1, "num_classes": num_classes, "class_names": [EVIL] * num_classes, "cells": cells}))
+            {"set": "test", "epoch": 1, "num_classes": num_classes, "class_names": [EVIL] * num_classes,
+             "cells": cells}))
         self.assertEqual(run("salient-report", directory).returncode, 0)
         return directory
 
     def test_sizes_at_the_edges_and_text_that_would_be_markup(self):
-        curves = ["Loss of the training batches", "Accuracy", "Learning rate", "Time of an epoch", "Batches prepared meanwhile"]
+        curves = [*LOSS, "Accuracy", *TIMES]
         for name, num_epochs, num_classes, charts, headings in (
-                ("one-epoch", 1, 4, [*curves, "Confusion matrix"], WITH_EPOCHS), ("many-classes", 300, 60, curves, WITH_EPOCHS),
-                ("forty-classes", 3, 40, [*curves, "Confusion matrix"], WITH_EPOCHS), ("no-epoch", 0, 4, ["Confusion matrix"], [])):
-            found = self.inspect(self.make_up(name, num_epochs, num_classes), charts, [*headings, "Predictions of the test nodes"])
+                ("one-epoch", 1, 4, [*curves, "Confusion matrix"], WITH_EPOCHS),
+                ("many-classes", 300, 60, curves, WITH_EPOCHS),
+                ("forty-classes", 3, 40, [*curves, "Confusion matrix"], WITH_EPOCHS),
+                ("no-epoch", 0, 4, ["Confusion matrix"], [])):
+            found = self.inspect(self.make_up(name, num_epochs, num_classes), charts,
+                                 [*headings, "Predictions of the test nodes"])
             self.assertEqual(found["evil"], 0)
             self.assertIn("synthetic", found["text"])
             self.assertIn(EVIL, found["text"])
