@@ -179,12 +179,12 @@ function heatMap({ title, counts, rowTitle, columnTitle, describe }) {
       row.forEach((count, c) => {
         const share = sum > 0 ? count / sum : 0;
         const [x, y] = [left + c * cell, top + r * cell];
-        const stroke = cell > 14 ? 1 : 0.3;
+        const stroke = cell > 14 ? 1 : 0.3, opacity = count > 0 ? Math.max(0.07, share ** 0.7) : 0;
         drawing.append(svg("rect", { class: "gridline", x, y, width: cell, height: cell, "stroke-width": stroke,
-          fill: color(r === c ? 0 : 1), "fill-opacity": count > 0 ? Math.max(0.07, share ** 0.7) : 0 }));
+          fill: color(r === c ? 0 : 1), style: `fill-opacity:calc(${opacity} * var(--shade))` }));
         if (cell >= 30 && count > 0)
           drawing.append(svg("text", { x: x + cell / 2, y: y + cell / 2 + 4, "text-anchor": "middle",
-            style: `fill:var(--${share > 0.45 ? "card" : "text"})` },
+            style: "fill:var(--text)" },
           cell >= 38 || count < 1000 ? String(count) : `${Math.round(count / 1000)}k`));
       });
       if (r % every === 0)
