@@ -13,7 +13,7 @@
 #include "core/number_text.h"
 #include "core/value_text.h"
 #include "engine/comm/host_share.h"
-#include "engine/comm/numa_place.h"
+#include "engine/comm/numa_affinity.h"
 #if SALIENT_HAS_CUDA
 #include "core/cuda/cuda.h"
 #endif

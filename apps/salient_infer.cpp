@@ -117,10 +117,10 @@ InferenceCounts predict_sampled(const Job& job, const OnRound& on_round) {
                                    .num_slots = options.machine.slots,
                                    .to_device = job.device.is_cuda(),
                                    .data = placed.view()});
-  return sampled_inference(job.model, loader, job.nodes,
+  return sampled_inference({job.model, job.device, job.comm}, loader, job.nodes,
                            {.batch_size = static_cast<std::size_t>(options.sampled.batch_size),
                             .seed = static_cast<std::uint32_t>(options.sampled.seed)},
-                           job.device, job.comm, on_round);
+                           on_round);
 }
 
 InferenceCounts predict_exact(const Job& job, const std::filesystem::path& scratch, const OnRound& on_round) {
@@ -130,14 +130,15 @@ InferenceCounts predict_exact(const Job& job, const std::filesystem::path& scrat
   if (options.layerwise.memory_gb > 0) exact.host_budget = static_cast<std::int64_t>(options.layerwise.memory_gb * 1e9);
   exact.scratch = scratch;
   exact.block_bytes = static_cast<std::size_t>(options.layerwise.block_mb) << 20;
-  exact.ranks_on_host = job.launch.ranks_on_host;
+  exact.launch = job.launch;
   exact.kept_layer = options.results.embeddings;
-  const ExactPlan plan = plan_exact_inference(job.model, job.dataset, job.nodes, exact, job.device, job.comm);
+  const ModelOnRanks ranks{job.model, job.device, job.comm};
+  const ExactPlan plan = plan_exact_inference(ranks, job.dataset, job.nodes, exact);
   if (job.comm.rank() == 0) log_info(to_text(plan));
   const bool is_on_device = plan.place == ActivationPlace::kDevice;
   const ResidentData placed = job.placed(GraphResidency::kHost, is_on_device ? plan.activation_bytes : 0);
   exact.device_features = placed.view().device_rows;
-  return exact_inference(job.model, job.dataset, plan, exact, job.device, job.comm, on_round);
+  return exact_inference(ranks, job.dataset, plan, exact, on_round);
 }
 
 struct Result {

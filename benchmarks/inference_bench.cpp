@@ -131,7 +131,7 @@ void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
   const InferenceOptions inference{.batch_size = static_cast<std::size_t>(options.batch_size), .seed = setup.run.seed};
   add_row(report, name, measure({.name = name, .rounds = options.rounds}, [&] {
             const InferenceCounts counts =
-                sampled_inference(*setup.trained.model, loader, setup.nodes, inference, setup.device, setup.comm);
+                sampled_inference({*setup.trained.model, setup.device, setup.comm}, loader, setup.nodes, inference);
             return Prediction{counts, loader.stats().edges};
           }));
 }
@@ -139,12 +139,11 @@ void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
 void predict_exactly(BenchReport& report, const Setup& setup) {
   ExactOptions exact = exact_options_for(setup.device, setup.options.machine.workers, setup.options.machine.slots);
   exact.device_features = setup.placed.view().device_rows;
-  Model& model = *setup.trained.model;
+  const ModelOnRanks ranks{*setup.trained.model, setup.device, setup.comm};
   add_row(report, "exact", measure({.name = "exact", .rounds = setup.options.rounds}, [&] {
             const Timer timer;
-            const ExactPlan plan =
-                plan_exact_inference(model, setup.dataset, setup.nodes, exact, setup.device, setup.comm);
-            Prediction found{exact_inference(model, setup.dataset, plan, exact, setup.device, setup.comm)};
+            const ExactPlan plan = plan_exact_inference(ranks, setup.dataset, setup.nodes, exact);
+            Prediction found{exact_inference(ranks, setup.dataset, plan, exact)};
             found.counts.seconds = timer.seconds();  // with the search for needed nodes
             const CsrGraph& graph = setup.dataset.graph;
             for (std::size_t i = 0; i < plan.layers.size(); ++i)

@@ -30,7 +30,7 @@
 #include "engine/comm/launch.h"
 #include "engine/comm/make_communicator.h"
 #include "engine/comm/mpi_communicator.h"
-#include "engine/comm/numa_place.h"
+#include "engine/comm/numa_affinity.h"
 #include "engine/device/fit_to_machine.h"
 #include "engine/train/memory_plan.h"
 #include "engine/train/train_options.h"

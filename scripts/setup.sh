@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # scripts/setup.sh - makes this machine ready to build: the distribution's packages, and LibTorch in the user's cache.
 #
-#   scripts/setup.sh [--cpu] [--no-packages]
+#   scripts/setup.sh [--cpu] [--no-packages] [--browser]
 #     --cpu           a CPU build even where a CUDA toolkit is found
 #     --no-packages   leave the distribution's packages alone; for systems other than Debian and Ubuntu
+#     --browser       also install chromium, in which a test opens report.html
 #
 # Safe to run twice, at the same time, and after an interruption; needs no network once everything is there.
 set -euo pipefail
@@ -17,6 +18,7 @@ take_option() {
   case $1 in
     --cpu) kind=cpu ;;
     --no-packages) with_packages=no ;;
+    --browser) optional_packages+=("$browser_package") ;;
     *) return 1 ;;
   esac
 }

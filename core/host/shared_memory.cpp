@@ -106,15 +106,27 @@ SharedHandle SharedMemory::handle_of(const void* memory) const {
   return {.process = static_cast<int>(getpid()), .descriptor = file.get(), .bytes = bytes};
 }
 
-std::shared_ptr<const std::byte> map_shared(const SharedHandle& handle) {
+namespace {
+
+/// @param access  O_RDONLY or O_RDWR
+std::shared_ptr<std::byte> map_file_of(const SharedHandle& handle, int access, int protection) {
   const std::string path = "/proc/" + std::to_string(handle.process) + "/fd/" + std::to_string(handle.descriptor);
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  void* const memory = file ? map_aligned(file.get(), handle.bytes, PROT_READ) : MAP_FAILED;
+  const Descriptor file(open(path.c_str(), access | O_CLOEXEC));
+  void* const memory = file ? map_aligned(file.get(), handle.bytes, protection) : MAP_FAILED;
   if (memory == MAP_FAILED)
     fail(ErrorKind::kIo, path + ": cannot map what another rank of this host shares: " + text_of(errno) +
                              "; ranks of a host must see each other's processes (one user, one container)");
-  return {static_cast<const std::byte*>(memory),
-          [bytes = handle.bytes](const std::byte* mapped) { (void)munmap(const_cast<std::byte*>(mapped), bytes); }};
+  return {static_cast<std::byte*>(memory), [bytes = handle.bytes](std::byte* mapped) { (void)munmap(mapped, bytes); }};
+}
+
+}  // namespace
+
+std::shared_ptr<const std::byte> map_shared(const SharedHandle& handle) {
+  return map_file_of(handle, O_RDONLY, PROT_READ);
+}
+
+std::shared_ptr<std::byte> map_shared_writable(const SharedHandle& handle) {
+  return map_file_of(handle, O_RDWR, PROT_READ | PROT_WRITE);
 }
 
 }  // namespace salient

@@ -49,4 +49,7 @@ class SharedMemory final : public HostMemory {
 /// @throws Error{kIo} when that process is gone already, or belongs to someone else.
 std::shared_ptr<const std::byte> map_shared(const SharedHandle& handle);
 
+/// Likewise, to be written: every process that has it mapped sees the bytes. Maps any file that a process has open.
+std::shared_ptr<std::byte> map_shared_writable(const SharedHandle& handle);
+
 }  // namespace salient

@@ -23,7 +23,7 @@ Error unpacked(const std::string& bytes) {
           static_cast<Topic>(std::atoi(bytes.c_str() + first + 1))};
 }
 
-/// Where two texts part, shortened around the first difference.
+/// The lines of the first difference between two texts, shortened.
 std::string difference(const std::string& expected, const std::string& found) {
   const auto at = static_cast<std::size_t>(
       std::mismatch(expected.begin(), expected.end(), found.begin(), found.end()).first - expected.begin());

@@ -1,4 +1,4 @@
-// engine/comm/agreement.h - what ranks must have in common: the same inputs, the same outcome.
+// engine/comm/agreement.h - checks that all ranks have the same inputs, and that all succeed or all fail.
 #pragma once
 
 #include <exception>
@@ -14,8 +14,8 @@ namespace salient {
 /// lowest rank that passed an exception.
 void agree_on_outcome(Communicator& comm, const std::exception_ptr& failure);
 
-/// Does `work` on every rank and returns when it has succeeded on all: so that no rank goes on alone, or waits for one
-/// that has failed. Errors that one rank may meet and others not (its disk, its memory) belong into such a piece.
+/// Does `work` on every rank and returns when it has succeeded on all, so that no rank goes on alone or waits for one
+/// that has failed. For work that may fail on one rank only, because of its disk or its memory.
 ///
 /// @param work  must not communicate.
 /// @throws RankError on all ranks when it failed on any.
@@ -30,13 +30,13 @@ void together(Communicator& comm, Work&& work) {
   agree_on_outcome(comm, failure);
 }
 
-/// For a failure that every rank sees alike, such as a sum over ranks that is not a number: rank 0 logs it.
+/// For a failure that is the same on every rank, such as a sum over ranks that is not a number: rank 0 logs it.
 [[noreturn]] void fail_on_all_ranks(const Communicator& comm, ErrorKind kind, const std::string& what,
                                     Topic topic = Topic::kNone);
 
 /// Collective. `text` must be rank 0's on every rank.
 ///
-/// @param name  what it is, for the message: "the configuration".
+/// @param name  of the text, for the message: "the configuration".
 /// @throws RankError{kind} on all ranks, naming the first rank that differs and how.
 void require_equal_on_all_ranks(Communicator& comm, const std::string& name, const std::string& text,
                                 ErrorKind kind = ErrorKind::kUsage);

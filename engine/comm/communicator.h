@@ -1,4 +1,4 @@
-// engine/comm/communicator.h - what a trainer needs from the other ranks. One narrow interface, several back ends.
+// engine/comm/communicator.h - collectives between ranks. One narrow interface, several back ends.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/error.h"
+
 struct CUstream_st;
 
 namespace salient {
@@ -17,8 +19,8 @@ namespace salient {
 /// All calls but cancel() are collective: every rank makes the same ones in the same order. Back ends: self (one rank),
 /// mpi (host memory), nccl (device memory; its control plane is one of the other two).
 ///
-/// Whoever waits for other ranks gives up after the time-out of the run and throws Error{kComm} naming who is silent.
-/// Threads: the one that made the communicator.
+/// A rank that waits for others longer than the run's time-out throws Error{kComm} with the ranks that do not answer.
+/// Threads: only the one that made the communicator.
 class Communicator {
  public:
   Communicator() = default;
@@ -33,7 +35,7 @@ class Communicator {
   ///
   /// @param data    host memory, or device memory if the back end says so.
   /// @param stream  device back ends enqueue on it and return; host back ends ignore it and block.
-  /// @throws Error{kComm}; a device back end also later, from any other call, once it has noticed.
+  /// @throws Error{kComm}; a device back end may throw it from a later call.
   virtual void all_reduce_sum(std::span<float> data, CUstream_st* stream) = 0;
 
   /// data becomes rank 0's. Otherwise as all_reduce_sum().
@@ -51,22 +53,23 @@ class Communicator {
 
   virtual void barrier() = 0;
 
-  /// The one call for inside a step: hands over flags, returns what all ranks handed over in the call before this one,
-  /// or-ed, and 0 the first time. The same result on every rank, so all can act on it at the same step.
-  /// Cost: no waiting while ranks are less than a call apart; a few microseconds.
+  /// Sends flags to all ranks. @return the bitwise or of all ranks' flags in the call before this one; 0 the first
+  /// time. Every rank gets the same result, so all can act on it at the same step. The only collective to use inside a
+  /// step.
+  /// Cost: a few microseconds; waits only for ranks that are a call or more behind.
   virtual std::uint32_t exchange_flags(std::uint32_t flags) = 0;
 
-  /// For whoever fails while others may be waiting for it: lets go of the device work in flight, so that nothing on
-  /// this rank waits for it any more. Only the control plane works afterwards.
+  /// For a rank that fails while others may wait for it: aborts the device work in flight, so that nothing on this rank
+  /// waits for it. Afterwards only the control plane works.
   virtual void cancel() noexcept {}
 
-  /// For back ends, when a wait was in vain: finds out which ranks still answer, of which one tells `why` and the others
-  /// keep quiet. Every rank that waits joins in, whatever it waits for.
-  /// @throws RankError{kComm}, always.
-  virtual void give_up(const std::string& why) = 0;
+  /// For back ends, after a time-out: finds out which ranks still answer. One of these logs `why`, the others are
+  /// silent. Every rank that waits takes part, whatever it waits for.
+  /// @throws RankError{kComm, topic}, always.
+  virtual void give_up(const std::string& why, Topic topic) = 0;
 };
 
-/// A back end's library by itself: sums up data of all ranks, without our watching over it. For comparisons.
+/// The library of a back end by itself: sums up data of all ranks, without time-outs. For comparisons.
 using BareAllReduce = std::function<void(std::span<float> data, CUstream_st* stream)>;
 
 /// The null back end of a single rank: every collective leaves its data as it is.

@@ -1,4 +1,4 @@
-// engine/comm/host_share.h - what the ranks of one host make once, for all of them.
+// engine/comm/host_share.h - data that one rank of each host makes for all ranks of the host.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@
 
 namespace salient {
 
-/// Any bytes of every rank, on all ranks, in rank order. Collective; for small things.
+/// @return on all ranks, the bytes of every rank in rank order. Collective; for small amounts.
 std::vector<std::string> gather_on_all(Communicator& comm, std::string_view bytes);
 
-/// Calls `make` on the first rank of every host while the others wait asleep, as long as the time-out allows.
-/// Collective. @return on every rank, what the first rank of its host returned.
+/// Calls `make` on the first rank of every host; the others wait asleep, up to the time-out.
+/// Collective. @return on every rank, the result of the first rank of its host.
 /// @throws RankError on all ranks when it failed on one.
 std::string made_once_per_host(Communicator& comm, const Launch& launch, const std::function<std::string()>& make);
 

@@ -1,4 +1,4 @@
-// engine/comm/in_time.h - a call that may never return, with a limit on how long it is waited for.
+// engine/comm/in_time.h - a call that may never return, with a limit on the wait for it.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace salient {
 /// Runs `work` on a thread of its own. When the time is over, thread and call are left behind until the process ends.
 ///
 /// @param work  owns what it uses, since it may outlive the caller; on a GPU it chooses the device itself.
-/// @return what it returned; nothing when it was not back in time.   @throws what it threw.
+/// @return its result; nothing if it did not return in time.   @throws what it threw.
 template <class Work>
 auto in_time(std::chrono::duration<double> limit, Work work) -> std::optional<decltype(work())> {
   std::packaged_task<decltype(work())()> task(std::move(work));

@@ -65,10 +65,7 @@ std::string lone_rank_problem(const Launch& launch, const LookUp& look_up) {
     if (claimed <= 1) continue;
     return std::string(name) + " is " + std::to_string(claimed) +
            " but MPI knows one rank, so each process would train a copy of its own; start with mpirun, or srun "
-           "--mpi=pmix, and the MPI that this program was built with" +
-           (launch.has_mpi || name == std::string_view("SLURM_NTASKS") || name == std::string_view("WORLD_SIZE")
-                ? "; --comm self if one rank is meant"
-                : "");
+           "--mpi=pmix, and the MPI that this program was built with";
   }
   return {};
 }

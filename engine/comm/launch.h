@@ -13,10 +13,10 @@ struct Launch {
   int rank = 0, size = 1;
   int local_rank = 0, ranks_on_host = 1, num_hosts = 1;
   int first_on_host = 0;  ///< the rank whose local_rank is 0 on this host
-  std::string host{};
+  std::string host{};     ///< a name for messages; two hosts may have the same
   bool has_mpi = false;   ///< MPI is started; always true when size > 1
-  int cores = 1;          ///< this rank's share of the cores that the ranks of this host may run on
-  int cores_of_host = 1;  ///< cores that the launcher itself could run on
+  int cores = 1;          ///< this rank's share of the cores that the ranks of this host may use
+  int cores_of_host = 1;  ///< cores that the launcher may use
 };
 
 /// An error that other ranks know of as well, so that one rank logs it and the others leave quietly.
@@ -45,21 +45,21 @@ class RankError : public Error {
 /// main() of a program that may run as several ranks: starts MPI if a launcher's variables are there, calls `body`,
 /// ends MPI. A plain start on one machine never touches MPI.
 ///
-/// What `body` throws is reported once, on standard error, with rank, host and `advice`; then every rank ends with the
-/// exit code of the error, whatever the others are doing.
+/// An error from `body` is reported once, on standard error, with rank, host and `advice`; then every rank ends with
+/// the exit code of the error, whatever the others do at that time.
 /// @return the exit code for main.
 int run_ranks(const char* program, Advice advice, const std::function<int(const Launch&)>& body) noexcept;
 
 using LookUp = std::function<const char*(const char*)>;
 
-/// Whether a launcher that speaks MPI started this process: mpirun, or srun with --mpi=pmix or pmi2.
+/// Whether a launcher of MPI started this process: mpirun, or srun with --mpi=pmix or pmi2.
 bool is_started_by_launcher(const LookUp& look_up);
 
-/// For a single rank in an environment that speaks of more, in which every process would train a copy of the same
-/// model: why it must not go on, and what to do. Empty: all is well.
+/// For a single rank in an environment of several tasks, in which every process would train a copy of the same model:
+/// why it must not go on. Empty = it may.
 std::string lone_rank_problem(const Launch& launch, const LookUp& look_up);
 
-/// In one line, what is wrong with the cores that this rank was given, and the option that cures it; else empty.
+/// One line about a rank that may use fewer cores than its share, with the launcher's option against it; else empty.
 std::string affinity_problem(const Launch& launch);
 
 }  // namespace salient

@@ -18,7 +18,7 @@ struct Choice {
 };
 
 Choice choose(const CommunicatorOptions& options, const Launch& launch) {
-  if (options.wanted) return {*options.wanted, "as was asked for"};
+  if (options.wanted) return {*options.wanted, "as chosen by the user"};
   if (launch.size == 1) return {CommBackend::kSelf, "one rank"};
   if (!options.is_data_on_gpu) return {CommBackend::kMpi, "the model is in host memory"};
   if (has_nccl()) return {CommBackend::kNccl, "the model is on GPUs"};
@@ -29,12 +29,14 @@ std::unique_ptr<Communicator> make(const Choice& choice, const CommunicatorOptio
   if (choice.backend == CommBackend::kSelf) {
     if (launch.size > 1)
       fail_on_all_ranks(launch, ErrorKind::kUsage,
-                        "--comm self is for one rank, and " + std::to_string(launch.size) + " were started");
+                        "communication by self is for one rank, and " + std::to_string(launch.size) + " were started",
+                        Topic::kCommBackend);
     return make_self_communicator();
   }
   if (choice.backend == CommBackend::kNccl) {
     if (!options.is_data_on_gpu)
-      fail_on_all_ranks(launch, ErrorKind::kUsage, "--comm nccl needs --device cuda; --comm mpi works on CPUs");
+      fail_on_all_ranks(launch, ErrorKind::kUsage, "NCCL needs data on GPUs, and this run computes on CPUs",
+                        Topic::kCommBackend);
     auto control = launch.size > 1 ? make_mpi_communicator(launch, options.timeout_seconds) : make_self_communicator();
     return make_nccl_communicator(std::move(control), options.timeout_seconds);
   }
@@ -47,8 +49,9 @@ std::unique_ptr<Communicator> make(const Choice& choice, const CommunicatorOptio
 std::unique_ptr<Communicator> make_communicator(const CommunicatorOptions& options, const Launch& launch) {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
   const std::string problem = lone_rank_problem(launch, [](const char* name) { return std::getenv(name); });
-  const bool is_meant = options.wanted == CommBackend::kSelf && !launch.has_mpi;
-  if (!problem.empty() && !is_meant) fail(ErrorKind::kUsage, problem);
+  const bool may_be_alone = !launch.has_mpi;  // whether a single rank is an answer
+  if (!problem.empty() && !(may_be_alone && options.wanted == CommBackend::kSelf))
+    fail(ErrorKind::kUsage, problem, may_be_alone ? Topic::kCommBackend : Topic::kNone);
   const Choice choice = choose(options, launch);
   auto comm = make(choice, options, launch);
   if (launch.rank == 0 && (launch.size > 1 || options.wanted.has_value())) {

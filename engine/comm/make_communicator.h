@@ -1,4 +1,4 @@
-// engine/comm/make_communicator.h - picks the back end that fits this run, and says which and why.
+// engine/comm/make_communicator.h - picks the back end that fits this run, and logs which and why.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,14 @@ namespace salient {
 struct CommunicatorOptions {
   std::optional<CommBackend> wanted{};
   double timeout_seconds = 300;  ///< for other ranks to answer
-  bool is_data_on_gpu = false;   ///< where all_reduce_sum(float) will find its data; the GPU is the current device
+  bool is_data_on_gpu = false;   ///< the data of all_reduce_sum(float) is on the current device
 };
 
 /// Collective. auto: self for one rank, nccl when the data is on GPUs, else mpi. On GPUs, mpi copies through the host.
 /// Logs the choice, on rank 0.
 ///
-/// @throws Error{kUsage} when it cannot be had, when several processes believe to be alone, or when two ranks share a
-///         GPU under nccl; kComm.
+/// @throws Error{kUsage} when the choice is not possible, when this is one of several processes that MPI does not know
+///         of, or when two ranks share a GPU under nccl; kComm.
 std::unique_ptr<Communicator> make_communicator(const CommunicatorOptions& options, const Launch& launch);
 
 }  // namespace salient

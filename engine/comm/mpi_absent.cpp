@@ -1,4 +1,4 @@
-// engine/comm/mpi_absent.cpp - a build without MPI: one rank, and a clear word for whoever starts several.
+// engine/comm/mpi_absent.cpp - a build without MPI: one rank, and an error where several are started.
 #include <cstdlib>
 
 #include "engine/comm/mpi_communicator.h"

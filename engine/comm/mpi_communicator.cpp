@@ -57,13 +57,13 @@ class MpiCommunicator final : public Communicator {
         flags_(own_comm(launch.size)),
         wait_(own_comm(launch.size), launch.rank, hosts_of_ranks(launch, data_), timeout_seconds) {}
 
-  /// The communicators go with MPI's end: freeing them here would wait for ranks that may be gone.
+  /// MPI's end frees the communicators: freeing them here would wait for ranks that may be gone.
   MpiCommunicator(const MpiCommunicator&) = delete;
   MpiCommunicator& operator=(const MpiCommunicator&) = delete;
   ~MpiCommunicator() override {
     try {
       if (flags_request_ != MPI_REQUEST_NULL && std::uncaught_exceptions() == 0) wait_(flags_request_);
-    } catch (const std::exception&) {  // a peer is gone; whoever needs it will find out
+    } catch (const std::exception&) {  // a peer is gone; the next call that needs it fails
     }
     if (flags_request_ != MPI_REQUEST_NULL) (void)flags_of_all_.release();  // MPI may still write there
   }
@@ -123,7 +123,7 @@ class MpiCommunicator final : public Communicator {
     return heard;
   }
 
-  void give_up(const std::string& why) override { wait_.give_up(why); }
+  void give_up(const std::string& why, Topic topic) override { wait_.give_up(why, topic); }
 
  private:
   template <class T>

@@ -43,19 +43,20 @@ void MpiWait::operator()(std::span<MPI_Request> requests) {
       continue;
     }
     if (timer.seconds() > timeout_seconds_ || has_message(roll_))
-      give_up("ranks waited " + std::to_string(std::lround(timeout_seconds_)) + " s for others (--comm-timeout)");
+      give_up("ranks waited " + std::to_string(std::lround(timeout_seconds_)) + " s for others", Topic::kCommTimeout);
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::microseconds(250));
   }
 }
 
-/// @return who answered, this rank among them
+/// @return [ranks] whether it answered; true for this rank
 std::vector<bool> MpiWait::call_the_roll() {
   std::vector<bool> is_present(hosts_.size(), false);
   is_present[static_cast<std::size_t>(rank_)] = true;
   static const char here = 1;
   for (int other = 0; other < static_cast<int>(hosts_.size()); ++other) {
-    MPI_Request request = MPI_REQUEST_NULL;  // never completed: a dead rank takes no message, and we end anyway
+    MPI_Request request =
+        MPI_REQUEST_NULL;  // never completed: a dead rank takes no message, and this process ends soon
     if (other != rank_) mpi_check(MPI_Isend(&here, 1, MPI_CHAR, other, 0, roll_, &request), "MPI_Isend");
   }
   for (const Timer timer; timer.seconds() < kRollCallSeconds;) {
@@ -71,7 +72,7 @@ std::vector<bool> MpiWait::call_the_roll() {
   return is_present;
 }
 
-void MpiWait::give_up(const std::string& why) {
+void MpiWait::give_up(const std::string& why, Topic topic) {
   const std::vector<bool> is_present = call_the_roll();
   std::string silent;
   for (std::size_t rank = 0; rank < hosts_.size(); ++rank)
@@ -84,7 +85,7 @@ void MpiWait::give_up(const std::string& why) {
   throw RankError(ErrorKind::kComm,
                   why + (silent.empty() ? "; all ranks are alive, but wait in different places"
                                         : "; no answer from " + silent + ": stopped, hanging, or cut off"),
-                  RankError::Known::kToOneLogger, logs_here);
+                  RankError::Known::kToOneLogger, logs_here, topic);
 }
 
 }  // namespace salient

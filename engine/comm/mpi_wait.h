@@ -1,4 +1,4 @@
-// engine/comm/mpi_wait.h - waiting for MPI without burning a core, and finding out who is missing when it is in vain.
+// engine/comm/mpi_wait.h - waiting for MPI without using a core, and which ranks are missing after a time-out.
 #pragma once
 
 #include <mpi.h>
@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "core/error.h"
+
 namespace salient {
 
-/// Completes MPI requests. Between looks it gives way, then sleeps, for 20 us at first and up to 250 us: MPI makes
-/// progress only when it is called, and its own blocking calls spin and know no time-out
+/// Completes MPI requests. Between tests it yields, then sleeps, for 20 us at first and up to 250 us: MPI makes
+/// progress only when it is called, and its own blocking calls spin and have no time-out
 /// (docs/decisions/0003-waiting-in-mpi.md).
 ///
 /// Threads: the one that started MPI.
@@ -22,13 +24,13 @@ class MpiWait {
 
   /// Blocks until all requests are done.
   ///
-  /// @throws RankError{kComm} when the time is over, or another rank says that its time is. The ranks that still wait
-  ///         then call the roll, and the lowest of them tells which ranks did not answer. Error{kComm} when MPI fails.
+  /// @throws RankError{kComm} when the time is over on this rank or on another one. The ranks that still wait then call
+  ///         the roll, and the lowest of them logs which ranks did not answer. Error{kComm} when MPI fails.
   void operator()(std::span<MPI_Request> requests);
   void operator()(MPI_Request& request) { (*this)(std::span<MPI_Request>(&request, 1)); }
 
   /// As Communicator::give_up().
-  [[noreturn]] void give_up(const std::string& why);
+  [[noreturn]] void give_up(const std::string& why, Topic topic);
 
  private:
   std::vector<bool> call_the_roll();

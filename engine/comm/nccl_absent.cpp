@@ -7,7 +7,7 @@ namespace salient {
 bool has_nccl() { return false; }
 
 std::unique_ptr<Communicator> make_nccl_communicator(std::unique_ptr<Communicator>, double) {
-  fail(ErrorKind::kUsage, "this build has no NCCL; use --comm mpi, or build with a CUDA toolkit and NCCL");
+  fail(ErrorKind::kUsage, "this build has no NCCL; a build with a CUDA toolkit and NCCL has it", Topic::kCommBackend);
 }
 
 BareAllReduce make_bare_nccl_all_reduce(Communicator&) { fail(ErrorKind::kUsage, "this build has no NCCL"); }

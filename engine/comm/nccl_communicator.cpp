@@ -15,16 +15,20 @@
 namespace salient {
 namespace {
 
-/// "node3, GPU 0000:3B:00.0": the same text means the same GPU.
+constexpr std::size_t kUuidBytes = sizeof(cudaUUID_t);
+
+/// The GPU's UUID, then its name for messages: "node3, GPU 0000:3B:00.0". Host names and bus ids may repeat.
 std::string gpu_of_this_rank() {
   int device = 0;
   cuda_check(cudaGetDevice(&device));
+  cudaDeviceProp properties{};
+  cuda_check(cudaGetDeviceProperties(&properties, device));
   char bus_id[32] = "";
   cuda_check(cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, device));
-  return host_name() + ", GPU " + bus_id;
+  return std::string(properties.uuid.bytes, kUuidBytes) + host_name() + ", GPU " + bus_id;
 }
 
-/// NCCL hangs or crashes when two ranks share one.
+/// NCCL hangs or crashes when two ranks share a GPU.
 void require_own_gpus(Communicator& control) {
   std::string mine;
   together(control, [&] { mine = gpu_of_this_rank(); });
@@ -32,9 +36,11 @@ void require_own_gpus(Communicator& control) {
   together(control, [&] {
     std::map<std::string, std::size_t> rank_of;
     for (std::size_t rank = 0; rank < gpus.size(); ++rank)
-      if (const auto [other, is_new] = rank_of.emplace(gpus[rank], rank); !is_new)
-        fail(ErrorKind::kUsage, "ranks " + std::to_string(other->second) + " and " + std::to_string(rank) + " share " +
-                                    gpus[rank] + "; start as many ranks per host as it has GPUs, or use --comm mpi");
+      if (const auto [other, is_new] = rank_of.emplace(gpus[rank].substr(0, kUuidBytes), rank); !is_new)
+        fail(ErrorKind::kUsage,
+             "ranks " + std::to_string(other->second) + " and " + std::to_string(rank) + " share " +
+                 gpus[rank].substr(kUuidBytes) + "; NCCL needs a GPU for each rank of a host",
+             Topic::kCommBackend);
   });
 }
 
@@ -51,7 +57,7 @@ ncclUniqueId common_id(Communicator& control) {
   return id;
 }
 
-/// Blocking calls know no time-out, so this one is waited for from outside.
+/// NCCL's blocking start has no time-out: it runs on a thread that is left behind.
 ncclComm_t start_nccl(Communicator& control, double timeout_seconds) {
   const ncclUniqueId id = common_id(control);
   int device = 0;
@@ -65,7 +71,8 @@ ncclComm_t start_nccl(Communicator& control, double timeout_seconds) {
         return comm;
       });
   if (!started)
-    control.give_up("NCCL did not start in " + std::to_string(std::lround(timeout_seconds)) + " s (--comm-timeout)");
+    control.give_up("NCCL did not start in " + std::to_string(std::lround(timeout_seconds)) + " s",
+                    Topic::kCommTimeout);
   return *started;
 }
 
@@ -100,11 +107,11 @@ class NcclCommunicator final : public Communicator {
   void barrier() override { control().barrier(); }
   std::uint32_t exchange_flags(std::uint32_t flags) override { return control().exchange_flags(flags); }
   void cancel() noexcept override { nccl_.abort(); }
-  void give_up(const std::string& why) override { control_->give_up(why); }
+  void give_up(const std::string& why, Topic topic) override { control_->give_up(why, topic); }
 
  private:
-  /// NCCL connects the ranks when it first needs to, for each of its algorithms, which it picks by size: a second that
-  /// the first step would pay.
+  /// NCCL connects the ranks at the first use of each of its algorithms, which it picks by size. Done here, that second
+  /// is not part of the first step.
   void connect() {
     constexpr std::size_t kLargest = std::size_t{4} << 20;
     const auto data = make_device_array<float>(kLargest);
@@ -118,10 +125,10 @@ class NcclCommunicator final : public Communicator {
     end_if(nccl_.failure());
     return *control_;
   }
-  void end_if(const std::string& failure) {
-    if (failure.empty()) return;
+  void end_if(const NcclFailure& failure) {
+    if (failure.what.empty()) return;
     nccl_.abort();
-    control_->give_up(failure);
+    control_->give_up(failure.what, failure.topic);
   }
 
   std::unique_ptr<Communicator> control_;

@@ -12,13 +12,14 @@ bool has_nccl();
 
 /// Collective. Uses the current device, which no other rank may use. Ranks are connected when it returns.
 ///
-/// all_reduce_sum(float) and broadcast(float) enqueue and return; all go to one stream. A thread of its own watches how
-/// far that is: when NCCL reports an error, or nothing has finished for `timeout_seconds`, it aborts NCCL's work, so that
-/// whoever waits for the stream wakes up, and the next call throws. If there is none within 10 s it ends the process with
-/// exit code 75.
+/// all_reduce_sum(float) and broadcast(float) enqueue and return; all go to one stream. A thread watches its progress:
+/// when NCCL reports an error, or nothing has finished for `timeout_seconds`, it aborts NCCL's work. A wait for the
+/// stream then returns, and the next call throws. If there is no call within 10 s the thread ends the process with exit
+/// code 75.
 ///
-/// @param control  carries ids, agreements, metrics.
-/// @throws RankError{kUsage} when two ranks share a GPU; Error{kComm}; kUsage in a build without NCCL.
+/// @param control  host communication, for ids, agreements and metrics.
+/// @throws RankError{kUsage} when two ranks share a GPU, which its UUID says; Error{kComm}; kUsage in a build without
+///         NCCL.
 std::unique_ptr<Communicator> make_nccl_communicator(std::unique_ptr<Communicator> control, double timeout_seconds);
 
 /// ncclAllReduce itself between the ranks of `control`, in a communicator of its own. Collective.

@@ -1,4 +1,14 @@
 // engine/comm/nccl_watch.cpp - see nccl_watch.h.
+//
+// Two threads and one communicator. The caller's calls on it and the watching thread's abort are ordered as follows:
+//
+//   1. The abort takes comm_ out under the mutex, and a call reads it under the same mutex: later calls get none.
+//   2. A call that is inside NCCL at that moment keeps the pointer. ncclCommAbort does two things: it raises the flag
+//      at which kernels and blocked calls end, and it frees the communicator. The first must happen while the call is
+//      inside, because the call waits for it; the second must not. Inside an open group of NCCL's, ncclCommAbort raises
+//      the flag at once and leaves the freeing to ncclGroupEnd (NCCL queues its commReclaim job there), so the group
+//      ends when the call has left, as CallGate knows. A call that does not leave keeps its memory: the process is
+//      about to end.
 #include "engine/comm/nccl_watch.h"
 
 #include <cmath>
@@ -16,15 +26,21 @@ namespace {
 constexpr auto kLookEvery = std::chrono::milliseconds(100);
 constexpr auto kGrace = std::chrono::seconds(10);  // for NCCL to abort, and for the caller to notice
 
-/// NCCL's abort raises a flag that kernels and calls look at, then tidies up, which may hang: that need not be waited for.
-void abort_nccl(ncclComm_t comm, int device) noexcept {
+/// Ends the work in flight, and frees the communicator once no call is inside NCCL. On the thread that calls it.
+bool abort_then_free(ncclComm_t comm, int device, CallGate& gate) noexcept {
+  (void)cudaSetDevice(device);
+  (void)ncclGroupStart();
+  (void)ncclCommAbort(comm);
+  if (!gate.wait_until_left(kGrace)) return false;  // the group stays open, nothing is freed
+  return ncclGroupEnd() == ncclSuccess;
+}
+
+/// NCCL's clean-up after an abort may hang: it is waited for no longer than kGrace.
+void abort_nccl(ncclComm_t comm, int device, const std::shared_ptr<CallGate>& gate) noexcept {
   try {
-    (void)in_time(kGrace, [comm, device] {
-      (void)cudaSetDevice(device);
-      return ncclCommAbort(comm);
-    });
-  } catch (const std::system_error&) {  // no thread to be had
-    (void)ncclCommAbort(comm);
+    (void)in_time(kGrace, [comm, device, gate] { return abort_then_free(comm, device, *gate); });
+  } catch (const std::system_error&) {  // the system has no thread left
+    (void)abort_then_free(comm, device, *gate);
   }
 }
 
@@ -57,7 +73,7 @@ NcclWatch::~NcclWatch() {
   });
 }
 
-std::string NcclWatch::failure() {
+NcclFailure NcclWatch::failure() {
   const std::lock_guard lock(mutex_);
   is_failure_known_ = true;
   return failure_;
@@ -67,16 +83,17 @@ void NcclWatch::abort() noexcept {
   std::unique_lock lock(mutex_);
   const ncclComm_t comm = std::exchange(comm_, nullptr);
   lock.unlock();
-  if (comm != nullptr) abort_nccl(comm, device_);
+  if (comm != nullptr) abort_nccl(comm, device_, gate_);
 }
 
 ncclComm_t NcclWatch::begin_call() {
   const std::lock_guard lock(mutex_);
   call_began_ = Clock::now();
+  if (comm_ != nullptr) gate_->enter();  // under the mutex: an abort finds either no call, or this one inside
   return comm_;
 }
 
-std::string NcclWatch::end_call(ncclResult_t status) {
+NcclFailure NcclWatch::end_call(ncclResult_t status) {
   std::unique_lock lock(mutex_);
   if (last_num_done_ == num_enqueued_) last_progress_ = *call_began_;  // there was nothing to wait for until now
   call_began_.reset();
@@ -84,17 +101,17 @@ std::string NcclWatch::end_call(ncclResult_t status) {
   const bool is_aborted = comm_ == nullptr;
   lock.unlock();
   if (is_aborted) return reason_or_cancelled();
-  return status == ncclSuccess ? std::string() : nccl_problem("NCCL", status);
+  return status == ncclSuccess ? NcclFailure{} : NcclFailure{nccl_problem("NCCL", status)};
 }
 
-std::string NcclWatch::reason_or_cancelled() {
+NcclFailure NcclWatch::reason_or_cancelled() {
   const std::lock_guard lock(mutex_);
   call_began_.reset();
   is_failure_known_ = true;
-  return failure_.empty() ? "NCCL was cancelled on this rank" : failure_;
+  return failure_.what.empty() ? NcclFailure{"NCCL was cancelled on this rank"} : failure_;
 }
 
-std::string NcclWatch::problem() {
+NcclFailure NcclWatch::problem() {
   if (comm_ == nullptr) return {};
   if (const std::uint32_t done = num_done_.value(); done != last_num_done_) {
     last_num_done_ = done;
@@ -102,29 +119,29 @@ std::string NcclWatch::problem() {
   }
   ncclResult_t status = ncclSuccess;
   if (const ncclResult_t asked = ncclCommGetAsyncError(comm_, &status); asked != ncclSuccess) status = asked;
-  if (status != ncclSuccess && status != ncclInProgress) return nccl_problem("NCCL", status);
+  if (status != ncclSuccess && status != ncclInProgress) return {nccl_problem("NCCL", status)};
   const bool is_waiting = last_num_done_ != num_enqueued_ && Clock::now() - last_progress_ > timeout_;
   const bool is_blocked = call_began_.has_value() && Clock::now() - *call_began_ > timeout_;
   if (!is_waiting && !is_blocked) return {};
-  return "an exchange between GPUs did not end in " + std::to_string(std::lround(timeout_.count())) +
-         " s (--comm-timeout)";
+  return {"an exchange between GPUs did not end in " + std::to_string(std::lround(timeout_.count())) + " s",
+          Topic::kCommTimeout};
 }
 
 void NcclWatch::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  while (failure_.empty()) {
+  while (failure_.what.empty()) {
     wake_.wait_for(lock, stop, kLookEvery, [] { return false; });
     if (stop.stop_requested()) return;
     failure_ = problem();
   }
   is_failure_known_ = false;
-  const ncclComm_t stuck = std::exchange(comm_, nullptr);  // the caller makes no further call on it
+  const ncclComm_t stuck = std::exchange(comm_, nullptr);
   lock.unlock();
-  abort_nccl(stuck, device_);
+  abort_nccl(stuck, device_, gate_);
   lock.lock();
   wake_.wait_for(lock, stop, kGrace, [this] { return is_failure_known_; });
   if (stop.stop_requested() || is_failure_known_) return;
-  std::fprintf(stderr, "error: %s\n", failure_.c_str());
+  std::fprintf(stderr, "error: %s\n", failure_.what.c_str());
   std::_Exit(static_cast<int>(ErrorKind::kComm));
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -13,6 +14,7 @@
 #include <thread>
 
 #include "core/cuda/cuda.h"
+#include "engine/comm/call_gate.h"
 #include "engine/comm/stream_counter.h"
 
 namespace salient {
@@ -20,57 +22,64 @@ namespace salient {
 /// NCCL's words for a failure, with what it knows beyond the status.
 std::string nccl_problem(const char* call, ncclResult_t status);
 
-/// Owns the communicator. A kernel that waits for a dead peer never ends, and who waits for its stream neither; NCCL
-/// knows no time-out, so a thread looks ten times a second and aborts what is stuck.
+struct NcclFailure {
+  std::string what{};  ///< empty = none
+  Topic topic = Topic::kNone;
+};
+
+/// Owns the communicator. A kernel that waits for a dead peer never ends, nor does a thread that waits for its stream,
+/// and NCCL has no time-out: a thread looks ten times a second and aborts what is stuck.
 ///
-/// The communicator is a blocking one: its calls enqueue and return. (A non-blocking one hands each call to a new thread
-/// of NCCL's and is then polled until it has taken it: 100 us where a small all-reduce takes 10.) They can block all the
-/// same, when the GPU's queue is full behind a dead peer or while NCCL connects; the watching thread counts that too.
+/// The communicator is a blocking one: its calls enqueue and return. (A non-blocking one hands each call to a new
+/// thread of NCCL's and is then polled until it has taken it: 100 us where a small all-reduce takes 10.) They can block
+/// all the same, when the GPU's queue is full behind a dead peer or while NCCL connects; the watching thread sees that,
+/// too.
 ///
 /// Threads: one caller, which uses one stream; the watching thread makes no CUDA call but the abort.
 class NcclWatch {
  public:
   /// @param comm  of the current device, blocking (the default).
   NcclWatch(ncclComm_t comm, double timeout_seconds);
-  ~NcclWatch();  ///< in order if nothing failed, else aborts
+  ~NcclWatch();  ///< finalizes if nothing failed, else aborts
   NcclWatch(const NcclWatch&) = delete;
   NcclWatch& operator=(const NcclWatch&) = delete;
 
   /// Calls enqueue(comm), and watches `stream` until what it enqueued is done.
-  /// @return why it failed; empty = it did not
   template <class Enqueue>
-  std::string watch(cudaStream_t stream, Enqueue&& enqueue) {
+  NcclFailure watch(cudaStream_t stream, Enqueue&& enqueue) {
     const ncclComm_t comm = begin_call();
     if (comm == nullptr) return reason_or_cancelled();
     const ncclResult_t status = enqueue(comm);
+    gate_->leave();
     if (status == ncclSuccess) num_done_.set_when_done(num_enqueued_ + 1, stream);
     return end_call(status);
   }
 
-  /// What the watching thread found; empty = nothing. Whoever asks takes over: the thread no longer ends the process.
-  std::string failure();
+  /// What the watching thread found. Once the caller knows, the thread does not end the process.
+  NcclFailure failure();
 
-  /// Kernels of NCCL on this GPU end, unfinished.
+  /// Ends NCCL's kernels on this GPU, unfinished.
   void abort() noexcept;
 
  private:
   using Clock = std::chrono::steady_clock;
 
   ncclComm_t begin_call();
-  std::string end_call(ncclResult_t status);
-  std::string reason_or_cancelled();
+  NcclFailure end_call(ncclResult_t status);
+  NcclFailure reason_or_cancelled();
   void run(const std::stop_token& stop);  // the thread
-  std::string problem();                  // one look
+  NcclFailure problem();                  // one look
 
   const std::chrono::duration<double> timeout_;
   int device_ = 0;
   StreamCounter num_done_;
   std::mutex mutex_;
-  ncclComm_t comm_;                              // null once aborted
-  std::optional<Clock::time_point> call_began_;  // while the caller is inside NCCL
+  ncclComm_t comm_;                                                      // null once aborted
+  std::optional<Clock::time_point> call_began_;                          // while the caller is inside NCCL
+  const std::shared_ptr<CallGate> gate_ = std::make_shared<CallGate>();  // an abort that is left behind has it, too
   std::uint32_t num_enqueued_ = 0, last_num_done_ = 0;
   Clock::time_point last_progress_ = Clock::now();
-  std::string failure_;
+  NcclFailure failure_;
   bool is_failure_known_ = false;  // to the caller
   std::condition_variable_any wake_;
   std::jthread thread_;

@@ -19,7 +19,7 @@ class SelfCommunicator final : public Communicator {
   std::vector<std::string> gather(std::string_view bytes) override { return {std::string(bytes)}; }
   void barrier() override {}
   std::uint32_t exchange_flags(std::uint32_t flags) override { return std::exchange(flags_, flags); }
-  void give_up(const std::string& why) override { fail(ErrorKind::kComm, why); }
+  void give_up(const std::string& why, Topic topic) override { fail(ErrorKind::kComm, why, topic); }
 
  private:
   std::uint32_t flags_ = 0;

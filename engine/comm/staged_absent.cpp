@@ -5,7 +5,7 @@
 namespace salient {
 
 std::unique_ptr<Communicator> make_staged_communicator(std::unique_ptr<Communicator>) {
-  fail(ErrorKind::kNoDevice, "this is a CPU build; use --device cpu");
+  fail(ErrorKind::kNoDevice, "this is a CPU build", Topic::kDevice);
 }
 
 }  // namespace salient

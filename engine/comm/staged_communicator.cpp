@@ -29,7 +29,7 @@ class StagedCommunicator final : public Communicator {
   std::vector<std::string> gather(std::string_view bytes) override { return host_->gather(bytes); }
   void barrier() override { host_->barrier(); }
   std::uint32_t exchange_flags(std::uint32_t flags) override { return host_->exchange_flags(flags); }
-  void give_up(const std::string& why) override { host_->give_up(why); }
+  void give_up(const std::string& why, Topic topic) override { host_->give_up(why, topic); }
 
  private:
   template <class Exchange>

@@ -1,4 +1,4 @@
-// engine/comm/stream_counter.h - a number that a CUDA stream sets in host memory as it gets along.
+// engine/comm/stream_counter.h - a number in host memory that a CUDA stream sets as it advances.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace salient {
 
-/// For whoever watches a GPU that may be stuck: reading is a load from memory. The calls that ask for an event's state
-/// may themselves block, behind another thread whose launch finds the GPU's queue full.
+/// For a thread that watches a GPU that may be stuck: reading is a load from memory. CUDA's calls that query an event
+/// may block themselves, behind another thread whose launch finds the GPU's queue full.
 class StreamCounter {
  public:
   /// Starts at 0. On the current device.

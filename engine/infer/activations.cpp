@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
+#include "engine/comm/host_share.h"
 #include "engine/infer/host_matrix.h"
 
 namespace salient {
@@ -22,13 +24,20 @@ std::span<float> values_of(const at::Tensor& tensor) {
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
+std::vector<int> first_ranks_on_hosts(Communicator& comm, const Launch& launch) {
+  std::vector<int> first_on_host_of;
+  for (const std::string& first : gather_on_all(comm, std::to_string(launch.first_on_host)))
+    first_on_host_of.push_back(std::stoi(first));
+  return first_on_host_of;
+}
+
 class DeviceActivations final : public Activations {
  public:
-  /// What other ranks will add is 0 until they do.
-  DeviceActivations(std::size_t rows, std::size_t width, const ComputeDevice& device, Communicator& comm)
+  /// Rows of other ranks are 0 until complete() adds them.
+  DeviceActivations(const ActivationSpec& spec, const ComputeDevice& device, Communicator& comm)
       : device_(device),
         comm_(comm),
-        values_(at::zeros({static_cast<std::int64_t>(rows), static_cast<std::int64_t>(width)},
+        values_(at::zeros({static_cast<std::int64_t>(spec.rows), static_cast<std::int64_t>(spec.width)},
                           f32_on(device.torch_device()))) {}
 
   void put(std::size_t first, const at::Tensor& rows) override {
@@ -57,12 +66,17 @@ class DeviceActivations final : public Activations {
   at::Tensor values_;
 };
 
-/// Ranks of a host see each other's rows at once; between hosts they are sent.
+/// The ranks of a host write into one matrix; hosts exchange rows in complete().
 class HostActivations final : public Activations {
  public:
-  HostActivations(std::size_t rows, std::size_t width, MatrixPlace place, const std::filesystem::path& scratch,
-                  const ComputeDevice& device, Communicator& comm, const std::string& host)
-      : device_(device), comm_(comm), matrix_(rows, width, place, scratch, comm, host) {}
+  HostActivations(const ActivationSpec& spec, const ComputeDevice& device, Communicator& comm, const Launch& launch)
+      : device_(device),
+        comm_(comm),
+        first_on_host_of_(first_ranks_on_hosts(comm, launch)),
+        matrix_({.rows = spec.rows,
+                 .width = spec.width,
+                 .scratch = spec.place == ActivationPlace::kFile ? std::optional(spec.scratch) : std::nullopt},
+                comm, launch) {}
 
   void put(std::size_t first, const at::Tensor& rows) override {
     host_rows(first, static_cast<std::size_t>(rows.size(0))).copy_(rows);  // waits for the device
@@ -70,8 +84,7 @@ class HostActivations final : public Activations {
 
   void complete(std::span<const RowBlock> blocks) override {
     comm_.barrier();
-    const std::span<const int> group_of = matrix_.group_of();
-    if (std::ranges::all_of(group_of, [&](int group) { return group == group_of[0]; })) return;
+    if (std::ranges::all_of(first_on_host_of_, [&](int first) { return first == first_on_host_of_[0]; })) return;
     const std::size_t step = std::max<std::size_t>(1, kExchangedAtOnce / matrix_.width());
     for (std::size_t first = 0; first < matrix_.rows(); first += step)
       exchange(blocks, first, std::min(first + step, matrix_.rows()));
@@ -93,19 +106,21 @@ class HostActivations final : public Activations {
                          f32_on(at::kCPU));
   }
 
-  /// Rows [first, last): everybody adds its own to zeros; one rank of each host keeps those of other hosts.
+  /// Sums up rows [first, last) over the ranks, each of which has 0 where it computed nothing. The first rank of each
+  /// host stores the rows of other hosts.
   void exchange(std::span<const RowBlock> blocks, std::size_t first, std::size_t last) {
     const std::size_t width = matrix_.width();
     const auto rank = static_cast<std::size_t>(comm_.rank()), size = static_cast<std::size_t>(comm_.size());
-    const std::span<const int> group_of = matrix_.group_of();
     std::vector<float> values((last - first) * width, 0.0F);
-    const auto for_each_part = [&](auto&& visit) {  // visit(who computed it, matrix row, place in `values`, floats)
-      for (std::size_t b = 0; b < blocks.size(); ++b) {
-        const std::size_t from = std::max(blocks[b].begin, first),
-                          to = std::min(blocks[b].begin + blocks[b].count, last);
-        if (from < to) visit(b % size, matrix_.row(from), values.data() + (from - first) * width, (to - from) * width);
-      }
-    };
+    const auto for_each_part =
+        [&](auto&& visit) {  // visit(rank that computed it, matrix row, offset in `values`, floats)
+          for (std::size_t b = 0; b < blocks.size(); ++b) {
+            const std::size_t from = std::max(blocks[b].begin, first),
+                              to = std::min(blocks[b].begin + blocks[b].count, last);
+            if (from < to)
+              visit(b % size, matrix_.row(from), values.data() + (from - first) * width, (to - from) * width);
+          }
+        };
     for_each_part([&](std::size_t owner, const float* row, float* value, std::size_t count) {
       if (owner == rank) std::memcpy(value, row, count * sizeof(float));
     });
@@ -114,14 +129,15 @@ class HostActivations final : public Activations {
     const at::Tensor sent = staged.to(device_.torch_device());
     comm_.all_reduce_sum(values_of(sent), device_.stream());
     if (device_.is_cuda()) staged.copy_(sent);
-    if (group_of[rank] != static_cast<int>(rank)) return;
+    if (first_on_host_of_[rank] != static_cast<int>(rank)) return;
     for_each_part([&](std::size_t owner, float* row, const float* value, std::size_t count) {
-      if (group_of[owner] != group_of[rank]) std::memcpy(row, value, count * sizeof(float));
+      if (first_on_host_of_[owner] != first_on_host_of_[rank]) std::memcpy(row, value, count * sizeof(float));
     });
   }
 
   const ComputeDevice device_;
   Communicator& comm_;
+  const std::vector<int> first_on_host_of_;  // [ranks] equal for the ranks of a host
   HostMatrix matrix_;
 };
 
@@ -136,12 +152,10 @@ std::string to_text(ActivationPlace place) {
   return "";
 }
 
-std::unique_ptr<Activations> make_activations(std::size_t rows, std::size_t width, ActivationPlace place,
-                                              const std::filesystem::path& scratch, const ComputeDevice& device,
-                                              Communicator& comm, const std::string& host) {
-  if (place == ActivationPlace::kDevice) return std::make_unique<DeviceActivations>(rows, width, device, comm);
-  const MatrixPlace where = place == ActivationPlace::kFile ? MatrixPlace::kFile : MatrixPlace::kMemory;
-  return std::make_unique<HostActivations>(rows, width, where, scratch, device, comm, host);
+std::unique_ptr<Activations> make_activations(const ActivationSpec& spec, const ComputeDevice& device,
+                                              Communicator& comm, const Launch& launch) {
+  if (spec.place == ActivationPlace::kDevice) return std::make_unique<DeviceActivations>(spec, device, comm);
+  return std::make_unique<HostActivations>(spec, device, comm, launch);
 }
 
 }  // namespace salient

@@ -1,4 +1,4 @@
-// engine/infer/activations.h - the result of one layer for all the nodes that need it, computed in blocks by all ranks.
+// engine/infer/activations.h - the result of one layer for all nodes that the next one needs, computed by all ranks.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,6 +13,7 @@
 
 #include "core/enum_names.h"
 #include "engine/comm/communicator.h"
+#include "engine/comm/launch.h"
 #include "engine/device/compute_device.h"
 #include "engine/infer/row_blocks.h"
 #include "store/row_table.h"
@@ -23,7 +24,7 @@ namespace salient {
 enum class ActivationPlace : std::uint8_t {
   kDevice,  ///< GPU memory, the whole matrix on every rank
   kMemory,  ///< host memory, once per host
-  kFile     ///< a nameless scratch file that is mapped, once per host; the page cache holds what memory is free
+  kFile     ///< a mapped scratch file without a name, once per host; the page cache holds as much as memory is free
 };
 
 constexpr auto names_of(ActivationPlace) {
@@ -41,10 +42,10 @@ class Activations {
   Activations(const Activations&) = delete;
   Activations& operator=(const Activations&) = delete;
 
-  /// A block of this rank's. @param rows  [n, width] f32 on the compute device
+  /// Stores a block that this rank computed. @param rows  [n, width] f32 on the compute device
   virtual void put(std::size_t first, const at::Tensor& rows) = 0;
 
-  /// After this every rank reads every row, on every stream. Collective; waits for the device.
+  /// Makes every row readable on every rank and stream. Collective; waits for the device.
   virtual void complete(std::span<const RowBlock> blocks) = 0;
 
   /// Rows [first, first + count) on the compute device; a view of host memory on a CPU.
@@ -54,11 +55,15 @@ class Activations {
   virtual RowTable table() const = 0;
 };
 
-/// Collective. @param scratch  folder for kFile.
-/// @param host  ranks that say the same share one mapping; host_name() but in tests.
+struct ActivationSpec {
+  std::size_t rows = 0, width = 0;
+  ActivationPlace place = ActivationPlace::kMemory;
+  std::filesystem::path scratch{};  ///< folder for kFile
+};
+
+/// Collective. @param launch  of run_ranks(): the ranks of a host share one matrix, except for kDevice.
 /// @throws RankError{kHostMemory, kIo}, Error{kDeviceMemory} when there is no room.
-std::unique_ptr<Activations> make_activations(std::size_t rows, std::size_t width, ActivationPlace place,
-                                              const std::filesystem::path& scratch, const ComputeDevice& device,
-                                              Communicator& comm, const std::string& host);
+std::unique_ptr<Activations> make_activations(const ActivationSpec& spec, const ComputeDevice& device,
+                                              Communicator& comm, const Launch& launch);
 
 }  // namespace salient

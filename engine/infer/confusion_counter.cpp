@@ -1,4 +1,4 @@
-// engine/infer/confusion_counter.cpp - see confusion_counter.h. Integer sums: the order of the additions is no matter.
+// engine/infer/confusion_counter.cpp - see confusion_counter.h. Integer sums do not depend on their order.
 #include "engine/infer/confusion_counter.h"
 
 #include <ATen/ops/argmax.h>

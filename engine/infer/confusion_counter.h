@@ -1,4 +1,4 @@
-// engine/infer/confusion_counter.h - counts which class is taken for which, on the device, while inference goes on.
+// engine/infer/confusion_counter.h - counts nodes by true and predicted class, on the device, during inference.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,7 +10,7 @@
 
 namespace salient {
 
-/// Nothing waits for the device until sum_over_ranks().
+/// Only sum_over_ranks() waits for the device.
 class ConfusionCounter {
  public:
   /// @param num_classes  memory: 8 bytes times its square

@@ -1,13 +1,13 @@
-// engine/infer/host_matrix.cpp - see host_matrix.h. A rank passes its nameless file on as /proc/PID/fd/NUMBER.
+// engine/infer/host_matrix.cpp - see host_matrix.h.
 #include "engine/infer/host_matrix.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <sstream>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -15,70 +15,80 @@
 #include "core/files/file_io.h"
 #include "core/host/descriptor.h"
 #include "core/host/machine.h"
+#include "core/host/shared_memory.h"
 #include "engine/comm/agreement.h"
 #include "engine/comm/host_share.h"
 
 namespace salient {
 namespace {
 
-/// A file without a name; where the file system has none, its name is gone as soon as it is made.
-int open_nameless(const std::filesystem::path& folder) {
-  const int number = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (number >= 0 || (errno != EOPNOTSUPP && errno != EISDIR)) return number;
+/// A file without a name; on a file system that knows none, one whose name is removed at once.
+Descriptor open_nameless(const std::filesystem::path& folder) {
+  Descriptor nameless(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (nameless || (errno != EOPNOTSUPP && errno != EISDIR)) return nameless;
   std::string name = (folder / "salient-infer-XXXXXX").string();
-  const int named = mkostemp(name.data(), O_CLOEXEC);
-  if (named >= 0) (void)unlink(name.c_str());
+  Descriptor named(mkostemp(name.data(), O_CLOEXEC));
+  if (named) (void)unlink(name.c_str());
   return named;
 }
 
-Descriptor make(MatrixPlace place, const std::filesystem::path& scratch, std::size_t bytes) {
-  const bool is_file = place == MatrixPlace::kFile;
-  const std::string size = std::to_string((bytes >> 20) + 1) + " MB for a layer's activations";
-  if (!is_file && static_cast<double>(bytes) > static_cast<double>(available_host_bytes()))
-    fail(ErrorKind::kHostMemory, "no " + size + " in host memory; use --activations file");
-  Descriptor made(is_file ? open_nameless(scratch) : memfd_create("salient-infer", MFD_CLOEXEC));
-  if (made.get() < 0) fail_with_errno(is_file ? scratch : "memory", "make a scratch file there");
-  const int status = bytes == 0 ? 0 : posix_fallocate(made.get(), 0, static_cast<off_t>(bytes));
-  if (status == 0) return made;
-  const std::string why = "no " + size + " (" + std::generic_category().message(status) + "); ";
-  if (!is_file) fail(ErrorKind::kHostMemory, "host memory: " + why + "use --activations file");
-  fail(ErrorKind::kIo, scratch.string() + ": " + why + "name another folder with --scratch");
+std::string size_text(std::size_t bytes) { return std::to_string((bytes >> 20) + 1) + " MB for a layer's activations"; }
+
+/// Takes the file's pages now, so that writing a row cannot fail later. @return errno's number, 0 = done
+int take_all_pages(int descriptor, std::size_t bytes) {
+  return posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
 }
+
+/// What the first rank of a host made, until the others have it mapped.
+class Original {
+ public:
+  Original(const std::optional<std::filesystem::path>& scratch, std::size_t bytes) {
+    scratch ? make_file(*scratch, bytes) : make_in_memory(bytes);
+  }
+  const SharedHandle& handle() const { return handle_; }
+
+ private:
+  void make_file(const std::filesystem::path& scratch, std::size_t bytes) {
+    file_ = open_nameless(scratch);
+    if (!file_) fail_with_errno(scratch, "make a scratch file there");
+    handle_ = {.process = static_cast<int>(getpid()), .descriptor = file_.get(), .bytes = bytes};
+    if (const int status = take_all_pages(file_.get(), bytes); status != 0)
+      fail(ErrorKind::kIo,
+           scratch.string() + ": no " + size_text(bytes) + " (" + std::generic_category().message(status) + ")",
+           Topic::kScratch);
+  }
+
+  void make_in_memory(std::size_t bytes) {
+    if (static_cast<double>(bytes) > static_cast<double>(available_host_bytes()))
+      fail(ErrorKind::kHostMemory, "no " + size_text(bytes) + " in host memory", Topic::kActivations);
+    handle_ = memory_.handle_of(memory_.allocate(bytes));
+    if (const int status = take_all_pages(handle_.descriptor, bytes); status != 0)
+      fail(ErrorKind::kHostMemory,
+           "host memory: no " + size_text(bytes) + " (" + std::generic_category().message(status) + ")",
+           Topic::kActivations);
+  }
+
+  SharedMemory memory_{};
+  Descriptor file_{};
+  SharedHandle handle_{};
+};
 
 }  // namespace
 
-HostMatrix::HostMatrix(std::size_t rows, std::size_t width, MatrixPlace place, const std::filesystem::path& scratch,
-                       Communicator& comm, const std::string& host)
-    : rows_(rows), width_(width), bytes_(rows * width * sizeof(float)) {
-  const std::vector<std::string> hosts = gather_on_all(comm, host);
-  for (const std::string& name : hosts)
-    group_of_.push_back(static_cast<int>(std::find(hosts.begin(), hosts.end(), name) - hosts.begin()));
-  const int leader = group_of_[static_cast<std::size_t>(comm.rank())];
-  Descriptor file;
-  together(comm, [&] {
-    if (leader == comm.rank()) file = make(place, scratch, bytes_);
+HostMatrix::HostMatrix(const HostMatrixSpec& spec, Communicator& comm, const Launch& launch)
+    : rows_(spec.rows), width_(spec.width) {
+  const std::size_t bytes = rows_ * width_ * sizeof(float);
+  if (bytes == 0) return;
+  std::optional<Original> original;
+  const std::string made = made_once_per_host(comm, launch, [&] {
+    const SharedHandle& handle = original.emplace(spec.scratch, bytes).handle();
+    return std::to_string(handle.process) + " " + std::to_string(handle.descriptor);
   });
-  const std::vector<std::string> paths =
-      gather_on_all(comm, "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file.get()));
   together(comm, [&] {
-    if (leader != comm.rank()) {
-      const std::string& path = paths[static_cast<std::size_t>(leader)];
-      file = Descriptor(open(path.c_str(), O_RDWR | O_CLOEXEC));
-      if (file.get() < 0) fail_with_errno(path, "share the activations of another rank");
-    }
-    map(file.get());
+    SharedHandle handle{.bytes = bytes};
+    std::istringstream(made) >> handle.process >> handle.descriptor;
+    data_ = map_shared_writable(handle);
   });
-}
-
-void HostMatrix::map(int descriptor) {
-  if (bytes_ == 0) return;
-  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (memory == MAP_FAILED) fail_with_errno("a layer's activations", "map");
-  data_ = static_cast<float*>(memory);
-}
-
-HostMatrix::~HostMatrix() {
-  if (data_ != nullptr) (void)munmap(data_, bytes_);
 }
 
 }  // namespace salient

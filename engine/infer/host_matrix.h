@@ -2,45 +2,35 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <span>
-#include <string>
-#include <vector>
+#include <memory>
+#include <optional>
 
 #include "engine/comm/communicator.h"
+#include "engine/comm/launch.h"
 
 namespace salient {
 
-enum class MatrixPlace : std::uint8_t { kMemory, kFile };
+struct HostMatrixSpec {
+  std::size_t rows = 0, width = 0;
+  std::optional<std::filesystem::path> scratch{};  ///< folder for the file; none = in memory
+};
 
-/// f32 [rows, width], mapped once per host: one rank makes it, the others of the host map the same pages, and each writes
-/// rows of its own. It has no name in any folder, so nothing is left behind, however the ranks end.
+/// f32 [rows, width], once per host: the first rank of a host makes it, the others map the same pages, and each writes
+/// rows of its own. It has no name in any folder, so nothing remains of it when its ranks have ended, even by SIGKILL.
 class HostMatrix {
  public:
-  /// Collective.
-  /// @param scratch  folder for kFile.
-  /// @param host     ranks that say the same share one mapping.
-  /// @throws RankError{kHostMemory, kIo} when there is no room: it is all taken here, never later.
-  HostMatrix(std::size_t rows, std::size_t width, MatrixPlace place, const std::filesystem::path& scratch,
-             Communicator& comm, const std::string& host);
-  ~HostMatrix();
-  HostMatrix(const HostMatrix&) = delete;
-  HostMatrix& operator=(const HostMatrix&) = delete;
+  /// Collective. @param launch  of run_ranks(): MPI knows which ranks share memory; host names may be equal by chance.
+  /// @throws RankError{kHostMemory, kIo} when there is no room: all of it is allocated here.
+  HostMatrix(const HostMatrixSpec& spec, Communicator& comm, const Launch& launch);
 
   std::size_t rows() const { return rows_; }
   std::size_t width() const { return width_; }
-  float* row(std::size_t i) const { return data_ + i * width_; }
-
-  /// For each rank, the lowest rank of its host: who shares a mapping.
-  std::span<const int> group_of() const { return group_of_; }
+  float* row(std::size_t i) const { return reinterpret_cast<float*>(data_.get()) + i * width_; }
 
  private:
-  void map(int descriptor);
-
-  std::size_t rows_, width_, bytes_;
-  float* data_ = nullptr;
-  std::vector<int> group_of_;
+  std::size_t rows_, width_;
+  std::shared_ptr<std::byte> data_;  // null if there are no rows
 };
 
 }  // namespace salient

@@ -26,11 +26,11 @@ void AccuracyCounter::add(const at::Tensor& logits, const at::Tensor& labels) {
     counts_[2] += at::argmax(logits, -1).eq(labels).sum();
     return;
   }
-  const at::Tensor held = labels.eq(1), claimed = logits.gt(0);
-  counts_[2] += claimed.eq(labels).sum();  // what is not known, -1, equals neither 0 nor 1
-  counts_[3] += held.sum();
-  counts_[4] += claimed.logical_and(labels.ge(0)).sum();
-  counts_[5] += claimed.logical_and(held).sum();
+  const at::Tensor is_positive = labels.eq(1), is_predicted = logits.gt(0);
+  counts_[2] += is_predicted.eq(labels).sum();  // an unknown label, -1, equals neither 0 nor 1
+  counts_[3] += is_positive.sum();
+  counts_[4] += is_predicted.logical_and(labels.ge(0)).sum();
+  counts_[5] += is_predicted.logical_and(is_positive).sum();
 }
 
 InferenceCounts AccuracyCounter::sum_over_ranks(Communicator& comm) const {
@@ -41,9 +41,9 @@ InferenceCounts AccuracyCounter::sum_over_ranks(Communicator& comm) const {
   return {.nodes = static_cast<std::int64_t>(sums[0]),
           .labelled = static_cast<std::int64_t>(sums[1]),
           .correct = static_cast<std::int64_t>(sums[2]),
-          .held = static_cast<std::int64_t>(sums[3]),
-          .claimed = static_cast<std::int64_t>(sums[4]),
-          .found = static_cast<std::int64_t>(sums[5]),
+          .positives = static_cast<std::int64_t>(sums[3]),
+          .predicted_positives = static_cast<std::int64_t>(sums[4]),
+          .true_positives = static_cast<std::int64_t>(sums[5]),
           .not_finite = static_cast<std::int64_t>(sums[6])};
 }
 

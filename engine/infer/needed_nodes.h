@@ -1,4 +1,4 @@
-// engine/infer/needed_nodes.h - whose activations exact inference needs, layer by layer, and in which order they stand.
+// engine/infer/needed_nodes.h - the nodes whose activations exact inference needs after each layer, and their order.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@ namespace salient {
 
 inline constexpr NodeId kNoRow = 0xFFFFFFFF;
 
-/// One order for all layers: whoever is needed after layer i is among the first of those needed before it. The targets
-/// come first, so what a layer keeps of itself is a prefix of its input, as in a message-flow graph.
+/// One order for all layers: the nodes needed after a layer are a prefix of the nodes needed before it, with the
+/// targets first. So a layer's own nodes are the first rows of its input, as in a message-flow graph.
 struct NeededNodes {
   std::vector<NodeId> nodes{};           ///< targets in their order, then by distance, ascending among equals
   std::vector<std::size_t> num_after{};  ///< [L] after layer i nodes[0, num_after[i]) are needed; the last: targets
-  std::vector<NodeId> row_of{};          ///< [V] place in `nodes`, or kNoRow; empty if nodes[v] is v throughout
+  std::vector<NodeId> row_of{};          ///< [V] index in `nodes`, or kNoRow; empty if nodes[v] is v for all v
 
   /// [L] rows of the result of each layer
   std::span<const NodeId> after(std::size_t layer) const { return std::span(nodes).first(num_after[layer]); }

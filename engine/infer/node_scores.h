@@ -1,4 +1,4 @@
-// engine/infer/node_scores.h - what ROC AUC is taken of: 0 or 1 per label of a node, and how likely the model takes the 1.
+// engine/infer/node_scores.h - the input of ROC AUC: labels 0 or 1, and the model's score for 1.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace salient {
 
-/// Two classes, which are one label, or several labels a node.
+/// Whether its task is one of two classes (one label) or multi-label.
 bool has_roc_auc(const Dataset& dataset);
 
-/// T: 1 for two classes, else as many as a node has.
+/// T: 1 for two classes, else the labels of a node.
 std::size_t num_binary_labels(const Dataset& dataset);
 
 /// [T, n] 1, 0 or -1 for not known, label after label; for a data set that has_roc_auc().

@@ -51,7 +51,7 @@ std::string positions(std::size_t count, Holds holds) {
 void top_classes(std::span<const float> logits, std::span<std::int32_t> classes) {
   std::vector<std::int32_t> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto key = [&](std::int32_t c) {  // what is not a number counts as largest
+  const auto key = [&](std::int32_t c) {  // NaN counts as largest
     const float logit = logits[static_cast<std::size_t>(c)];
     return std::isnan(logit) ? INFINITY : logit;
   };
@@ -125,9 +125,8 @@ void PredictionWriter::write_rows(std::span<const float> logits, std::span<const
   const auto bad = std::ranges::find_if_not(logits, [](float logit) { return std::isfinite(logit); });
   if (bad != logits.end()) {
     const auto row = static_cast<std::size_t>(bad - logits.begin()) / num_classes_;
-    fail(ErrorKind::kBadData,
-         "the model's output for node " + std::to_string(nodes_[num_written_ + row]) +
-             " is not a number: features that it sees, or weights, are not finite; see salient-prepare verify");
+    fail(ErrorKind::kBadData, "the model's output for node " + std::to_string(nodes_[num_written_ + row]) +
+                                  " is not a number: features of its neighbourhood, or weights, are not finite");
   }
   std::vector<std::int32_t> classes(num_rows * k);
   for (std::size_t i = 0; i < num_rows; ++i) {

@@ -1,4 +1,4 @@
-// engine/infer/prediction_writer.h - what inference found, as files: arrays for programs or a table for people.
+// engine/infer/prediction_writer.h - predictions as files: arrays for programs or a table for people.
 #pragma once
 
 #include <array>
@@ -39,24 +39,24 @@ struct PredictionOutput {
 /// The `k` largest of `logits`, in falling order; among equals the lower class comes first, as in at::argmax.
 void top_classes(std::span<const float> logits, std::span<std::int32_t> classes);
 
-/// Rank 0 writes, as the rounds come in; no rank holds more than a round.
+/// Rank 0 writes each round as it comes; no rank keeps more than one round.
 ///
 ///   npy   ids i8 [N], predictions i4 [N] or [N, top_k], logits f4 [N, C]
 ///   csv   predictions.csv: node, label, then class and probability of each of the top_k
 ///
-/// Where a node has several labels:
+/// Of multi-label data:
 ///
 ///   npy   predictions i1 [N, C]: 1 where the logit is above 0, else 0; the others as above
-///   csv   node, the labels that it is known to have, those predicted (both with blanks between), then label and
+///   csv   node, its known labels, its predicted labels (both with blanks between), then label and
 ///         probability of each of the top_k
 ///
 ///   and, if asked for, embeddings.npy f4 [N, width of the layer]
 ///
-/// Files are fsynced by close(); an unfinished folder is the caller's to drop.
+/// close() syncs the files to disk. The caller removes an unfinished folder.
 class PredictionWriter {
  public:
-  /// @param folder  exists on rank 0; the other ranks do not look at it.
-  /// @param nodes   what is predicted, in this order; outlives the writer.
+  /// @param folder  exists on rank 0; other ranks do not use it.
+  /// @param nodes   the predicted nodes, in this order; outlive the writer.
   /// @param labels  of all nodes, for the table; outlive the writer
   /// @throws Error{kIo}, as does every member.
   PredictionWriter(std::filesystem::path folder, std::span<const NodeId> nodes, const LabelTable& labels,
@@ -70,7 +70,7 @@ class PredictionWriter {
  private:
   void write_rows(std::span<const float> logits, std::span<const float> embeddings);
   void write_csv_row(NodeId node, std::span<const float> logits, std::span<const std::int32_t> classes);
-  std::string csv_labels(NodeId node, std::span<const float> logits) const;  ///< what stands before the top_k
+  std::string csv_labels(NodeId node, std::span<const float> logits) const;  ///< the columns before the top_k
   bool has_several_labels() const { return labels_.type.task == Task::kMultiLabel; }
   std::vector<std::uint64_t> shape_of(std::uint64_t width) const;  ///< [N, width], or [N] for 0
 

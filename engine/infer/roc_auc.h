@@ -7,7 +7,7 @@
 
 namespace salient {
 
-/// The chance that a node of class 1 scores higher than one of class 0, a tie counting half.
+/// The probability that a node of class 1 has a higher score than one of class 0; ties count one half.
 ///
 /// @param scores  [n] larger = more likely of class 1   @param labels  [n] 0 or 1; nodes of other labels are left out
 /// @return        in [0, 1]; nullopt where a class is missing or a score is not a number
@@ -16,7 +16,7 @@ namespace salient {
 std::optional<double> roc_auc(std::span<const float> scores, std::span<const std::int8_t> labels);
 std::optional<double> roc_auc_reference(std::span<const float> scores, std::span<const std::int8_t> labels);
 
-/// The mean over the labels that some nodes have and others have not; as OGB's evaluator of ogbn-proteins.
+/// The mean over the labels that have both values, as in OGB's evaluator of ogbn-proteins.
 ///
 /// @param scores  [T, n]   @param labels  [T, n] as above, label after label
 /// @return        nullopt where no label has both, or the score of one that has is not a number

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kInferenceDomain = 0x494E4652;  // "INFR": keeps these draws apart from those of training
 
-/// As many batches on every rank; the last may be empty.
+/// The batches of this rank. All ranks have the same number; the last one may be empty.
 std::vector<BatchRequest> requests_of_rank(std::span<const NodeId> nodes, const InferenceOptions& options,
                                            const Communicator& comm) {
   const auto num_ranks = static_cast<std::size_t>(comm.size()), rank = static_cast<std::size_t>(comm.rank());
@@ -34,9 +34,9 @@ std::vector<BatchRequest> requests_of_rank(std::span<const NodeId> nodes, const 
 
 }  // namespace
 
-InferenceCounts sampled_inference(Model& model, BatchLoader& loader, std::span<const NodeId> nodes,
-                                  const InferenceOptions& options, const ComputeDevice& device, Communicator& comm,
-                                  const OnRound& on_round) {
+InferenceCounts sampled_inference(const ModelOnRanks& ranks, BatchLoader& loader, std::span<const NodeId> nodes,
+                                  const InferenceOptions& options, const OnRound& on_round) {
+  const auto& [model, device, comm] = ranks;
   const at::NoGradGuard no_gradients;
   const Timer timer;
   model.eval();

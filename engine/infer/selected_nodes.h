@@ -1,4 +1,4 @@
-// engine/infer/selected_nodes.h - which nodes --nodes means.
+// engine/infer/selected_nodes.h - the nodes of a split, all nodes, or a list of nodes from a file.
 #pragma once
 
 #include <filesystem>

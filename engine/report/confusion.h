@@ -1,4 +1,4 @@
-// engine/report/confusion.h - which classes a model takes for which, as the run directory keeps it.
+// engine/report/confusion.h - the confusion matrix of a model, as a file in the run directory.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace salient {
 
-/// More classes than this, and the matrix is not kept: it would be larger than all else in the report.
+/// With more classes the matrix is not kept: it would be larger than the rest of the report.
 inline constexpr int kMaxConfusionClasses = 256;
 
 struct ConfusionMatrix {
   std::string set{};  ///< "valid" | "test"
-  int epoch = 0;      ///< whose model
+  int epoch = 0;      ///< of the model
   int num_classes = 0;
   std::vector<std::string> class_names{};  ///< [num_classes], or empty
   std::vector<std::int64_t> counts{};      ///< [num_classes, num_classes] labelled nodes, by true class, then predicted

@@ -1,4 +1,6 @@
 // engine/report/event_file.h - a run's scalars over its steps, in TensorBoard's file format.
+//
+// By hand: protobuf would be a code generator and a shared library for four fields.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +16,21 @@ struct Scalar {
   float value = 0;
 };
 
-/// A new file DIR/events.out.tfevents.TIME.HOST, each write of which is flushed. It holds TFRecords
+/// A new file DIR/events.out.tfevents.TIME.HOST; each write is flushed. It has TFRecords
 ///
 ///     uint64 length | uint32 masked_crc32c(length) | bytes | uint32 masked_crc32c(bytes)      little endian
 ///
-/// of tensorflow.Event protobufs, encoded by hand: event.proto, summary.proto of TensorFlow.
+/// of tensorflow.Event protobufs: event.proto, summary.proto of TensorFlow.
 ///
-/// In a directory that holds event files already, from a run that is now resumed, it begins with SessionLog START, at
-/// which TensorBoard forgets what the older files say of `first_step` and later. Nothing is rewritten, so a TensorBoard
-/// that watches the run keeps its place. TIME is in microseconds: files sort as they were made.
+/// In a directory with event files of a run that is now resumed it begins with SessionLog START, which makes
+/// TensorBoard drop the older files' values of `first_step` and later. No file is rewritten, so a TensorBoard that
+/// watches the run continues. TIME is in microseconds: names sort by the time of creation.
 class EventFile {
  public:
   /// @throws Error{kIo}, also from add().
   EventFile(const std::filesystem::path& directory, std::int64_t first_step);
 
-  /// One event with the time of now.
+  /// Adds one event with the present time.
   void add(std::int64_t step, std::span<const Scalar> scalars);
 
  private:

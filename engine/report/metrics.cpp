@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -67,6 +68,38 @@ std::string lines_before(const std::filesystem::path& path, int first_epoch, Epo
   return kept;
 }
 
+/// No cell of ours needs quotes.
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells{""};
+  for (const char c : line) c == ',' ? cells.emplace_back() : cells.back() += c;
+  return cells;
+}
+
+/// Rows of a metrics.csv with the columns of `header`, which another version may have written, in today's columns.
+std::string in_todays_columns(const std::string& header, const std::string& rows) {
+  if (header == csv_header() || rows.empty()) return rows;
+  const std::vector<std::string> names = cells_of(header);
+  std::string text;
+  std::istringstream lines(rows);
+  for (std::string line; std::getline(lines, line);) {
+    const std::vector<std::string> cells = cells_of(line);
+    std::string row;
+    for (const std::string& name : cells_of(csv_header())) {
+      const auto column = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+      row.append(row.empty() ? "" : ",").append(column < cells.size() ? cells[column] : "");
+    }
+    text += row + '\n';
+  }
+  return text;
+}
+
+std::string first_line(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
 int csv_epoch(const std::string& line) {
   int epoch = 0;
   return from_text(std::string_view(line).substr(0, line.find(',')), epoch) ? epoch : 0;
@@ -115,7 +148,8 @@ std::string format(const char* pattern, Values... values) {
 
 MetricsFiles::MetricsFiles(const std::filesystem::path& directory, int first_epoch) : directory_(directory) {
   const std::string kept_json = lines_before(directory / "metrics.jsonl", first_epoch, json_epoch);
-  const std::string kept_csv = lines_before(directory / "metrics.csv", first_epoch, csv_epoch);
+  const std::string kept_csv = in_todays_columns(first_line(directory / "metrics.csv"),
+                                                 lines_before(directory / "metrics.csv", first_epoch, csv_epoch));
   jsonl_.open(directory / "metrics.jsonl", std::ios::trunc);
   csv_.open(directory / "metrics.csv", std::ios::trunc);
   jsonl_ << kept_json << std::flush;

@@ -11,13 +11,13 @@
 
 namespace salient {
 
-/// One row of metrics.jsonl and metrics.csv. What is not known stays empty and is written as null, never as 0.
+/// One row of metrics.jsonl and metrics.csv. An unknown figure is written as null or as an empty cell, never as 0.
 struct EpochMetrics {
   int epoch = 0;          ///< from 1
   std::int64_t step = 0;  ///< optimiser steps since the run began
-  std::optional<double> loss{}, train_accuracy{}, valid_accuracy{}, test_accuracy{}, lr{};
-  std::optional<double> valid_rocauc{};  ///< of binary tasks, and the mean of several labels a node
-  std::optional<double> valid_f1{};      ///< of several labels a node
+  std::optional<double> loss{}, train_accuracy{}, valid_accuracy{}, lr{};
+  std::optional<double> valid_rocauc{};  ///< of two classes; of multi-label data the mean over the labels
+  std::optional<double> valid_f1{};      ///< of multi-label data
   std::optional<double> epoch_seconds{}, train_seconds{}, blocked_seconds{}, transfer_seconds{};
   std::optional<double> sample_seconds{}, gather_seconds{};  ///< core-seconds, over all workers
   std::optional<double> allreduce_seconds{}, eval_seconds{};
@@ -35,7 +35,6 @@ void visit_columns(const EpochMetrics& m, Visit&& column) {
   column("loss", m.loss);
   column("train_accuracy", m.train_accuracy);
   column("valid_accuracy", m.valid_accuracy);
-  column("test_accuracy", m.test_accuracy);
   column("valid_rocauc", m.valid_rocauc);
   column("valid_f1", m.valid_f1);
   column("lr", m.lr);
@@ -61,7 +60,7 @@ void visit_columns(const EpochMetrics& m, Visit&& column) {
 /// Appends to DIR/metrics.jsonl, DIR/metrics.csv and a TensorBoard event file, and flushes after every row.
 class MetricsFiles {
  public:
-  /// @param first_epoch  rows of this and later epochs, left by a run that is being resumed, are cut off.
+  /// @param first_epoch  earlier rows of a run that is resumed are kept, in today's columns; later ones are removed.
   /// @throws Error{kIo}, also from append().
   MetricsFiles(const std::filesystem::path& directory, int first_epoch);
   void append(const EpochMetrics& metrics);
@@ -72,8 +71,8 @@ class MetricsFiles {
   std::optional<EventFile> events_;
 };
 
-/// One line for people: "epoch 3: loss 0.3121, train 0.9012, valid 0.8930, 4.1 s (...)", on a GPU with its share of
-/// time in which it computed.
+/// One line for the log: "epoch 3: loss 0.3121, train 0.9012, valid 0.8930, 4.1 s (...)"; on a GPU with the share of
+/// the time in which it computed.
 std::string summary_line(const EpochMetrics& metrics);
 
 /// "epoch seconds 1.93 (train 1.71, blocked 0.18, transfer 0.04), 12.4 M edges/s sampled": a stable last line of a run.

@@ -1,5 +1,6 @@
-// engine/report/report_page.cpp - see report_page.h. The page shows data through textContent, in report.js; what stands
-// in the HTML itself is escaped here, and "<" in the JSON is \u003c, so that no text of a run can end its script element.
+// engine/report/report_page.cpp - see report_page.h. The page shows data through textContent, in report.js; text
+// in the HTML itself is escaped here, and "<" in the JSON is \u003c, so that no text of a run can end its script
+// element.
 #include "engine/report/report_page.h"
 
 #include <algorithm>
@@ -31,11 +32,11 @@ std::string text_of(const Json& object, const char* key) {
 Json read_run(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory / "run.json";
   if (!std::filesystem::exists(path))
-    fail(ErrorKind::kNoInput, directory.string() + ": has no run.json; name a folder that salient-train made");
+    fail(ErrorKind::kNoInput, directory.string() + ": has no run.json, so it is not the directory of a run");
   Json run = parse_json<Json>(read_text_file(path));
   if (!run.is_object()) fail(ErrorKind::kBadData, path.string() + ": is not a JSON object");
   if (text_of(run, "status") == "running" && !is_being_written(directory))
-    run["status"] = "failed: killed, or its machine stopped; salient-train --resume goes on from the last checkpoint";
+    run["status"] = "failed: killed, or its machine stopped; it can be resumed from its last checkpoint";
   return run;
 }
 
@@ -96,7 +97,7 @@ std::string result_card(const std::string& label, const std::string& value) {
   return "<div><b>" + escape_html(value) + "</b><span>" + escape_html(label) + "</span></div>\n";
 }
 
-/// What a finished run achieved; of others, how far they came.
+/// The results of a finished run; of another one its latest accuracies.
 std::string result_cards(const Json& run, const Json& metrics) {
   std::string cards;
   std::vector<std::pair<std::string, std::string>> results;

@@ -13,9 +13,9 @@ namespace salient {
 /// The text with & < > " ' as entities.
 std::string escape_html(std::string_view text);
 
-/// The page of a run: one HTML file with style, script and data in it, which asks no network for anything. Made from
-/// run.json, config.toml, metrics.jsonl and confusion.json alone, and of these only run.json must be there: so it can
-/// be made at any time, of a run that goes on, was interrupted or failed too.
+/// The page of a run: one HTML file with style, script and data in it, which loads nothing from a network. Made from
+/// run.json, config.toml, metrics.jsonl and confusion.json alone, and only run.json is required: it can be made at any
+/// time, also of a run that goes on, was interrupted or failed.
 ///
 /// @throws Error{kNoInput} for a folder without run.json, Error{kBadData} for one that is no JSON, Error{kIo}.
 /// Cost: reads and parses metrics.jsonl: milliseconds per 1000 epochs.
@@ -24,7 +24,7 @@ std::string report_page(const std::filesystem::path& run_directory);
 /// Replaces DIR/report.html. @throws as report_page().
 void write_report(const std::filesystem::path& run_directory);
 
-/// write_report() from a run: when it fails, the first failure is a warning, the rest are silent, and the run goes on.
+/// write_report() for a run that goes on after a failure: the first one is a warning, later ones are silent.
 void refresh_report(const std::filesystem::path& run_directory) noexcept;
 
 /// Refreshes the report of a run that goes on, at the cost of at most a fiftieth of its time.

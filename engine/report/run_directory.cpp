@@ -43,10 +43,9 @@ std::filesystem::path unused_name(const std::filesystem::path& base) {
 void check_run_directory(const std::filesystem::path& wanted, bool is_resumed) {
   std::error_code error;
   if (is_resumed && !std::filesystem::is_directory(wanted, error))
-    fail(ErrorKind::kNoInput, "--resume " + wanted.string() + ": no such run directory");
+    fail(ErrorKind::kNoInput, wanted.string() + ": no such run directory", Topic::kRunDirectory);
   if (!is_resumed && std::filesystem::exists(wanted, error) && !std::filesystem::is_empty(wanted, error))
-    fail(ErrorKind::kUsage,
-         "--out " + wanted.string() + ": is not empty; name a new folder, or use --resume to continue it");
+    fail(ErrorKind::kUsage, wanted.string() + ": is not empty", Topic::kRunDirectory);
   std::filesystem::path present = std::filesystem::absolute(wanted.empty() ? "runs" : wanted, error);
   while (!std::filesystem::exists(present, error) && present.has_relative_path()) present = present.parent_path();
   if (access(present.c_str(), W_OK | X_OK) != 0)
@@ -67,22 +66,14 @@ std::filesystem::path make_run_directory(const std::filesystem::path& wanted, co
 }
 
 RunLock::RunLock(const std::filesystem::path& directory)
-    : descriptor_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  if (descriptor_ < 0 || flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-  (void)close(descriptor_);
+    : directory_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (!directory_ || flock(directory_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
   fail(ErrorKind::kUsage, directory.string() + ": another program is writing to this run directory");
 }
 
-RunLock::~RunLock() {
-  if (descriptor_ >= 0) (void)close(descriptor_);
-}
-
 bool is_being_written(const std::filesystem::path& directory) {
-  const int descriptor = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return true;
-  const bool is_free = flock(descriptor, LOCK_SH | LOCK_NB) == 0;
-  (void)close(descriptor);
-  return !is_free;
+  const Descriptor opened(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return !opened || flock(opened.get(), LOCK_SH | LOCK_NB) != 0;
 }
 
 void replace_text_file(const std::filesystem::path& path, const std::string& text) {

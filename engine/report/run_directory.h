@@ -1,4 +1,4 @@
-// engine/report/run_directory.h - the folder a run leaves behind: its configuration, environment, figures and log.
+// engine/report/run_directory.h - the folder of a run: its configuration, environment, figures and log.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,14 @@
 #include <variant>
 #include <vector>
 
+#include "core/host/descriptor.h"
+
 namespace salient {
 
-/// Names and what is said of them; numbers become JSON numbers, with all their digits.
+/// Values by name; numbers become JSON numbers with all their digits.
 using Facts = std::map<std::string, std::variant<std::string, std::int64_t, double>>;
 
-/// What run.json says of a run, beside its configuration.
+/// The content of run.json.
 struct RunDescription {
   std::string program{};                                        ///< "salient-train 0.1.0"
   std::map<std::string, std::string> versions{};                ///< library -> version found at run time
@@ -29,35 +31,32 @@ std::string local_time(const char* pattern);
 /// `base`, or where that exists base-2, base-3, ...
 std::filesystem::path unused_name(const std::filesystem::path& base);
 
-/// Whether make_run_directory() would take `wanted`, without making it. @throws what it throws.
+/// Checks all rules of make_run_directory() without making anything. @throws as make_run_directory().
 void check_run_directory(const std::filesystem::path& wanted, bool is_resumed);
 
 /// Creates the folder, or takes over the one of a resumed run.
 ///
-/// @param wanted      --out; empty = runs/NAME-TIME, with a number appended when that exists.
+/// @param wanted      empty = runs/NAME-TIME, with a number appended when that exists.
 /// @param is_resumed  the folder must exist; otherwise it must be absent or empty.
 /// @throws Error{kUsage} for a folder that holds something else; Error{kNoInput} for one to resume that is not there;
 ///         Error{kIo} where nothing may be written.
 std::filesystem::path make_run_directory(const std::filesystem::path& wanted, const std::string& name, bool is_resumed);
 
-/// Keeps a run directory to one program, for as long as it lives or the program does. Where the file system knows no locks
-/// it does nothing.
+/// Reserves a run directory for one program until it is destroyed or the program ends. Does nothing on a file system
+/// without locks.
 class RunLock {
  public:
   /// @throws Error{kUsage} if another program has it.
   explicit RunLock(const std::filesystem::path& directory);
-  ~RunLock();
-  RunLock(const RunLock&) = delete;
-  RunLock& operator=(const RunLock&) = delete;
 
  private:
-  int descriptor_;  // of the directory; negative = none
+  Descriptor directory_;  // none where it cannot be opened
 };
 
-/// Whether a RunLock holds it, on this machine or another one that shares its locks; true where that cannot be known.
+/// Whether a RunLock holds it, on this machine or another one that shares its locks; true where that is unknown.
 bool is_being_written(const std::filesystem::path& directory);
 
-/// Writes a small file beside `path` and renames it, so that a reader sees the old or the new text. @throws Error{kIo}.
+/// Writes a small file beside `path` and renames it: a reader sees the old or the new text. @throws Error{kIo}.
 void replace_text_file(const std::filesystem::path& path, const std::string& text);
 
 /// Writes DIR/run.json. @param status  "running" | "finished" | "interrupted" | "failed: REASON".

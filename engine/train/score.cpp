@@ -85,7 +85,7 @@ Score score_nodes(Metric metric, const Dataset& dataset, std::span<const NodeId>
       scores.narrow(0, static_cast<std::int64_t>(first), round.num_nodes).copy_(scores_of(dataset, round.logits));
     };
   }
-  const InferenceCounts counts = sampled_inference(model, loader, nodes, options, device, comm, keep);
+  const InferenceCounts counts = sampled_inference({model, device, comm}, loader, nodes, options, keep);
   if (counts.not_finite > 0)
     fail_on_all_ranks(comm, ErrorKind::kDiverged,
                       "the predictions of " + std::to_string(counts.not_finite) + " of " +

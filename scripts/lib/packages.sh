@@ -8,7 +8,10 @@ readonly packages=(
   libgtest-dev libbenchmark-dev                      # tests, micro benchmarks
   python3 python3-pip unzip ca-certificates          # fetch and unpack LibTorch's wheel; scripts/check_layers.py
 )
-readonly optional_packages=(ccache wordnet-base)     # a faster second build; the graph that quickstart.sh trains on
+optional_packages=(ccache wordnet-base)     # a faster second build; the graph that quickstart.sh trains on
+
+# Installed for tests only (setup.sh --browser): the browser that opens report.html is larger than all others together.
+readonly browser_package=chromium
 
 # check_machine: stops on anything but 64-bit x86 with AVX2 and a distribution whose package names we know.
 check_machine() {

@@ -234,7 +234,7 @@ class SalientInfer(unittest.TestCase):
 
     def test_bad_options_are_refused_in_one_line(self):
         for args, words in ((["--fanot", "3"], ["--fanout"]), (["--fanout", "3"], ["2 numbers"]), (["--top-k", "6"], ["5 classes"]),
-                            (["--exact", "--fanout", "3,3"], ["--exact"]), (["--exact", "--activations", "device"], ["--device cuda"]),
+                            (["--exact", "--fanout", "3,3"], ["--exact"]), (["--exact", "--activations", "device"], ["--activations auto"]),
                             (["--nodes", "some"], ["--nodes"]), (["--embeddings", "3"], ["2 layers"]),
                             (["--checkpoint", "../x"], ["--checkpoint"]), (["--format", "xml"], ["--format"])):
             with self.subTest(args=args):
@@ -250,7 +250,7 @@ class SalientInfer(unittest.TestCase):
         self.assert_refused(74, "--exact", "--activations", "file", "--scratch", self.work / "nowhere", words=["nowhere"])
         self.assert_refused(66, "--nodes", self.work / "absent.npy", words=["absent.npy"])
         npy.write_ids(self.work / "none.npy", [])
-        self.assert_refused(2, "--nodes", self.work / "none.npy", words=["there are none"])
+        self.assert_refused(2, "--nodes", self.work / "none.npy", words=["has no nodes"])
 
     def copy_of_run(self, name):
         shutil.copytree(self.run_dir, self.work / name, symlinks=True)

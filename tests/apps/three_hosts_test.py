@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Three "hosts" on one machine: a network namespace and a hostname each, a switch between them, and a cable to pull.
 
-    three_hosts_test.py BIN_DIRECTORY MPIEXEC       OpenMPI 4; needs root (CAP_NET_ADMIN, CAP_SYS_ADMIN), ip and unshare; else skipped
+    three_hosts_test.py BIN_DIRECTORY MPIEXEC    OpenMPI 4; needs root, ip and unshare; else skipped
 """
 import json
 import os
@@ -20,14 +20,22 @@ PROGRAM = BIN / "salient-train"
 NAME = f"salient{os.getpid()}"
 HOSTS = ["alpha", "beta", "gamma"]
 NETWORK = "10.213.77"
-TRAIN = ["--device", "cpu", "--hidden", "16", "--fanout", "5,4", "--eval-every", "1000", "--lr", "0.01", "--workers", "1", "--threads",
-         "1", "--progress", "none", "--global-batch-size", "250"]
+CPU = ["--device", "cpu", "--workers", "1", "--threads", "1", "--progress", "none"]
+TRAIN = [*CPU, "--hidden", "16", "--fanout", "5,4", "--eval-every", "1000", "--lr", "0.01",
+         "--global-batch-size", "250"]
 COMM_TIMEOUT, LIMIT = 5, 30  # seconds
 
-# What mpirun takes for rsh: starts a command on a "host". The hosts see the same files but have their own name and network.
+# mpirun uses it as rsh: starts a command on a "host". The hosts see the same files; name and network are their own.
 AGENT = """#!/bin/sh
 host=$1; shift
 exec ip netns exec {name}-$host unshare --uts sh -c "hostname $host && exec sh -c \\"\\$1\\"" agent "$*"
+"""
+# The same for containers that all have one name: each has processes and temporary files of its own, too.
+CONTAINER_AGENT = """#!/bin/sh
+host=$1; shift
+mkdir -p {work}/tmp-$host
+exec ip netns exec {name}-$host env TMPDIR={work}/tmp-$host unshare --uts --pid --fork --kill-child --mount-proc \\
+  sh -c "hostname container && exec sh -c \\"\\$1\\"" agent "$*"
 """
 
 
@@ -36,7 +44,7 @@ def ip(*arguments, check=True):
 
 
 def build_network():
-    """A namespace that is the switch, and one per host with a cable to it. @return why it cannot be; "" = it is there"""
+    """A namespace that is the switch, and one per host with a cable to it. @return why it is impossible; "" = done"""
     try:
         ip("netns", "add", f"{NAME}-switch")
         ip("-n", f"{NAME}-switch", "link", "add", "bridge", "type", "bridge")
@@ -44,11 +52,12 @@ def build_network():
         for number, host in enumerate(HOSTS, 1):
             ip("netns", "add", f"{NAME}-{host}")
             ip("-n", f"{NAME}-{host}", "link", "set", "lo", "up")
-            ip("-n", f"{NAME}-{host}", "link", "add", "cable", "type", "veth", "peer", "name", host, "netns", f"{NAME}-switch")
+            ip("-n", f"{NAME}-{host}", "link", "add", "cable", "type", "veth", "peer", "name", host,
+               "netns", f"{NAME}-switch")
             ip("-n", f"{NAME}-{host}", "address", "add", f"{NETWORK}.{number}/24", "dev", "cable")
             ip("-n", f"{NAME}-{host}", "link", "set", "cable", "up")
             ip("-n", f"{NAME}-switch", "link", "set", host, "master", "bridge", "up")
-            # mpirun and its daemons know no time-out but TCP's, 15 minutes by default; this is 13 s.
+            # mpirun and its daemons have no time-out but TCP's, 15 minutes by default; this is 13 s.
             ip("netns", "exec", f"{NAME}-{host}", "sh", "-c", "echo 5 > /proc/sys/net/ipv4/tcp_retries2")
         subprocess.run(["unshare", "--uts", "hostname", "alpha"], capture_output=True, text=True, check=True)
         deadline = time.monotonic() + 10
@@ -78,11 +87,13 @@ class ThreeHosts(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-hosts-"))
-        cls.agent = cls.work / "agent"
-        cls.agent.write_text(AGENT.format(name=NAME))
-        cls.agent.chmod(0o755)
-        made = subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "2000", "--mean-degree", "8", "--features", "12",
-                               "--classes", "5", "--out", cls.work / "data/graph"], text=True, capture_output=True)
+        cls.agent, cls.container_agent = cls.work / "agent", cls.work / "container-agent"
+        for agent, text in ((cls.agent, AGENT), (cls.container_agent, CONTAINER_AGENT)):
+            agent.write_text(text.format(name=NAME, work=cls.work))
+            agent.chmod(0o755)
+        made = subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "2000", "--mean-degree", "8",
+                               "--features", "12", "--classes", "5", "--out", cls.work / "data/graph"],
+                              text=True, capture_output=True)
         assert made.returncode == 0, made.stderr
 
     @classmethod
@@ -97,13 +108,26 @@ class ThreeHosts(unittest.TestCase):
             os.kill(pid, signal.SIGKILL)
         remove_network()
 
+    def launch(self, agent, slots, *command):
+        """mpirun on the first host, which starts as many ranks on each host as `slots` says."""
+        hosts = [f"{host}:{count}" for host, count in zip(HOSTS, slots)]
+        network = f"{NETWORK}.0/24"
+        mpirun = [MPIEXEC, "--allow-run-as-root", "--bind-to", "none", "--mca", "plm_rsh_agent", agent,
+                  "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", network,
+                  "--mca", "oob_tcp_if_include", network, "--host", ",".join(hosts), "-np", sum(slots),
+                  *command, "--comm-timeout", COMM_TIMEOUT]
+        return subprocess.Popen([str(agent), HOSTS[0], shlex.join(map(str, mpirun))], text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+
     def start(self, name, *args):
-        """mpirun on the first host, a rank on each."""
-        command = [MPIEXEC, "--allow-run-as-root", "--bind-to", "none", "--mca", "plm_rsh_agent", str(self.agent),
-                   "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", f"{NETWORK}.0/24", "--mca", "oob_tcp_if_include",
-                   f"{NETWORK}.0/24", "--host", ",".join(HOSTS), "-np", "3", str(PROGRAM), "--dataset", str(self.work / "data/graph"), *TRAIN,
-                   "--comm-timeout", str(COMM_TIMEOUT), "--out", str(self.work / name), *map(str, args)]
-        return subprocess.Popen([str(self.agent), HOSTS[0], shlex.join(command)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        """A training, a rank on each host."""
+        return self.launch(self.agent, [1, 1, 1], PROGRAM, "--dataset", self.work / "data/graph", *TRAIN,
+                           "--out", self.work / name, *args)
+
+    def train_alone(self, name, num_epochs):
+        alone = subprocess.run([PROGRAM, "--dataset", self.work / "data/graph", *TRAIN, "--epochs", str(num_epochs),
+                                "--out", self.work / name], text=True, capture_output=True, timeout=60)
+        self.assertEqual(alone.returncode, 0, alone.stderr)
 
     def losses(self, name):
         return [json.loads(line)["loss"] for line in (self.work / name / "metrics.jsonl").read_text().splitlines()]
@@ -115,11 +139,25 @@ class ThreeHosts(unittest.TestCase):
         self.assertIn("between 3 ranks on 3 hosts", errors)
         for rank, host in enumerate(HOSTS):
             self.assertRegex(errors, rf"(?m)^ +{rank}  {host} +cpu ")
-        alone = subprocess.run([PROGRAM, "--dataset", self.work / "data/graph", *TRAIN, "--epochs", "3", "--out", self.work / "alone"],
-                               text=True, capture_output=True, timeout=60)
-        self.assertEqual(alone.returncode, 0, alone.stderr)
+        self.train_alone("alone", 3)
         for a, b in zip(self.losses("alone"), self.losses("three"), strict=True):
             self.assertLess(abs(a - b), 1e-5 * a)
+
+    def test_containers_of_one_name_share_nothing_and_find_what_one_process_finds(self):
+        self.train_alone("model", 1)
+        infer = [BIN / "salient-infer", "--run", self.work / "model", "--nodes", "all", "--exact", "--block-mb", 1,
+                 *CPU]
+        alone = subprocess.run([str(word) for word in (*infer, "--out", self.work / "predicted")], text=True,
+                               capture_output=True, timeout=60)
+        self.assertEqual(alone.returncode, 0, alone.stderr)
+        for place in ("memory", "file"):
+            out = self.work / f"predicted-{place}"
+            process = self.launch(self.container_agent, [2, 1, 1], *infer, "--activations", place, "--out", out)
+            output, errors = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0, errors + output)
+            self.assertIn("between 4 ranks on 3 hosts", errors)
+            self.assertRegex(errors, r"(?m)^ +3  container +cpu ")
+            self.assertEqual((out / "logits.npy").read_bytes(), (self.work / "predicted/logits.npy").read_bytes())
 
     def test_a_pulled_cable_ends_every_process(self):
         process = self.start("cut", "--epochs", 100000, "--checkpoint-every", 1000)
@@ -131,7 +169,7 @@ class ThreeHosts(unittest.TestCase):
         try:
             _, errors = process.communicate(timeout=COMM_TIMEOUT + LIMIT)
         except subprocess.TimeoutExpired:
-            left = {pid: pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")[:100] for pid in pids()}
+            left = {pid: pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()[:100] for pid in pids()}
             process.kill()
             self.fail(f"still running: {left}")
         while pids() and time.monotonic() - begin < COMM_TIMEOUT + LIMIT:

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "core/philox.h"
@@ -55,6 +56,12 @@ inline Dataset generated_dataset(NodeId num_nodes, double mean_degree, int featu
   dataset.train = storage->train;
   dataset.storage = storage;
   return dataset;
+}
+
+inline std::vector<NodeId> all_nodes(const Dataset& dataset) {
+  std::vector<NodeId> nodes(dataset.num_nodes());
+  std::iota(nodes.begin(), nodes.end(), NodeId{0});
+  return nodes;
 }
 
 }  // namespace salient::test

@@ -109,17 +109,17 @@ inline Found sampled(Model& model, const Dataset& dataset, std::span<const NodeI
   BatchLoader loader(dataset, {.fanouts = std::vector<int>(static_cast<std::size_t>(model.num_layers()), fanout),
                                .to_device = device.is_cuda()});
   return collect(layer, [&](const OnRound& on_round) {
-    return sampled_inference(model, loader, nodes, {.batch_size = 64}, device, *comm, on_round);
+    return sampled_inference({model, device, *comm}, loader, nodes, {.batch_size = 64}, on_round);
   });
 }
 
 inline Found exact(Model& model, const Dataset& dataset, std::span<const NodeId> nodes, const ExactOptions& options,
                    const ComputeDevice& device = on_the_cpu()) {
   const auto comm = make_self_communicator();
-  const ExactPlan plan = plan_exact_inference(model, dataset, nodes, options, device, *comm);
-  return collect(options.kept_layer, [&](const OnRound& on_round) {
-    return exact_inference(model, dataset, plan, options, device, *comm, on_round);
-  });
+  const ModelOnRanks ranks{model, device, *comm};
+  const ExactPlan plan = plan_exact_inference(ranks, dataset, nodes, options);
+  return collect(options.kept_layer,
+                 [&](const OnRound& on_round) { return exact_inference(ranks, dataset, plan, options, on_round); });
 }
 
 }  // namespace salient::test

@@ -1,4 +1,5 @@
 // engine/report/page/charts.js - line charts, stacked bars and a heat map in SVG, drawn anew when their width changes.
+// By hand: a library (chart.js) would put 200 KB into every report, and draws on a canvas, which prints badly.
 "use strict";
 
 /** Makes elements of a namespace: a child that is a string becomes text, never markup. */
@@ -21,7 +22,8 @@ function ticks(low, high, count, smallest = 0) {
   const power = 10 ** Math.floor(Math.log10(wanted));
   const step = Math.max(smallest, [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= wanted * 0.75));
   const found = [];
-  for (let i = Math.ceil(low / step - 1e-6); i * step <= high + step * 1e-6; ++i) found.push(Number((i * step).toPrecision(12)));
+  for (let i = Math.ceil(low / step - 1e-6); i * step <= high + step * 1e-6; ++i)
+    found.push(Number((i * step).toPrecision(12)));
   return found;
 }
 
@@ -34,7 +36,8 @@ function legend(series) {
 function figure(title, series, draw) {
   const place = html("div");
   const tip = html("div", { class: "tooltip", hidden: "" });
-  const box = html("figure", { class: "card" }, html("figcaption", {}, title), series.length > 1 ? legend(series) : null, place, tip);
+  const key = series.length > 1 ? legend(series) : null;
+  const box = html("figure", { class: "card" }, html("figcaption", {}, title), key, place, tip);
   let drawn = 0;
   new ResizeObserver(() => {
     const width = place.clientWidth;
@@ -63,20 +66,22 @@ function axes(width, xs, low, high, unit, tick, describe) {
   const left = 12 + 7 * Math.max(...labels.map((label) => label.length));
   const area = { left, right: width - 12, top: 26, bottom: HEIGHT - 38 };
   const y = (value) => area.bottom - ((value - low) / (high - low)) * (area.bottom - area.top);
-  const drawing = svg("svg", { height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": describe });
+  const drawing =
+    svg("svg", { height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": describe });
   drawing.append(svg("text", { x: 0, y: 12 }, unit));
   levels.forEach((level, i) => drawing.append(
     svg("line", { class: "gridline", x1: left, x2: area.right, y1: y(level), y2: y(level) }),
     svg("text", { x: left - 7, y: y(level) + 4, "text-anchor": "end" }, labels[i])));
   drawing.append(svg("line", { class: "axis", x1: left, x2: area.right, y1: area.bottom, y2: area.bottom }),
     svg("text", { x: (left + area.right) / 2, y: HEIGHT - 3, "text-anchor": "middle" }, "epoch"));
-  const xTicks = (x) => ticks(xs[0], xs[xs.length - 1], Math.max(2, Math.floor((area.right - left) / 60)), 1).forEach((epoch) =>
+  const numTicks = Math.max(2, Math.floor((area.right - left) / 60));
+  const xTicks = (x) => ticks(xs[0], xs[xs.length - 1], numTicks, 1).forEach((epoch) =>
     drawing.append(svg("text", { x: x(epoch), y: area.bottom + 17, "text-anchor": "middle" }, String(epoch))));
   return { drawing, area, y, xTicks };
 }
 
-/** Calls on(index) for the position under the pointer, of `count` side by side in the area, and off() when it leaves. */
-function hover(drawing, area, nearest, on, off) {
+/** Calls on(nearest(x)) for the pointer's x in the drawing, and off() when the pointer leaves. */
+function hover(drawing, nearest, on, off) {
   drawing.addEventListener("pointermove", (event) => on(nearest(event.clientX - drawing.getBoundingClientRect().left)));
   drawing.addEventListener("pointerleave", off);
 }
@@ -97,13 +102,15 @@ function lineChart({ title, unit, epochs, series, format, tick }) {
       const points = epochs.map((epoch, i) => [x(epoch), s.values[i]]).filter(([, value]) => isNumber(value));
       const path = points.map(([px, value]) => `${px.toFixed(1)},${y(value).toFixed(1)}`).join(" ");
       drawing.append(svg("polyline", { class: "curve", points: path, stroke: color(s.color) }));
-      if (points.length <= 40)
-        drawing.append(...points.map(([px, value]) => svg("circle", { cx: px, cy: y(value), r: 2.5, fill: color(s.color) })));
+      const dot = ([px, value]) => svg("circle", { cx: px, cy: y(value), r: 2.5, fill: color(s.color) });
+      if (points.length <= 40) drawing.append(...points.map(dot));
     }
     const guide = svg("line", { class: "guide", y1: area.top, y2: area.bottom, visibility: "hidden" });
     drawing.append(guide);
-    const nearest = (px) => epochs.reduce((best, e, i) => (Math.abs(x(e) - px) < Math.abs(x(epochs[best]) - px) ? i : best), 0);
-    hover(drawing, area, nearest, (i) => {
+    const distance = (px, epoch) => Math.abs(x(epoch) - px);
+    const nearest = (px) =>
+      epochs.reduce((best, epoch, i) => (distance(px, epoch) < distance(px, epochs[best]) ? i : best), 0);
+    hover(drawing, nearest, (i) => {
       guide.setAttribute("x1", x(epochs[i]));
       guide.setAttribute("x2", x(epochs[i]));
       guide.setAttribute("visibility", "visible");
@@ -145,7 +152,7 @@ function stackedBars({ title, unit, epochs, series, format, tick }) {
       });
     });
     const nearest = (px) => Math.max(0, Math.min(starts.length - 1, Math.floor((px - area.left) / pitch)));
-    hover(drawing, area, nearest, (i) => {
+    hover(drawing, nearest, (i) => {
       const end = Math.min(i * size + size, epochs.length) - 1;
       const name = end > i * size ? `epochs ${starts[i]} to ${epochs[end]}, mean` : `epoch ${starts[i]}`;
       const parts = series.map((s, k) => [s.name, format(stacks[k][i])]).reverse();
@@ -172,11 +179,13 @@ function heatMap({ title, counts, rowTitle, columnTitle, describe }) {
       row.forEach((count, c) => {
         const share = sum > 0 ? count / sum : 0;
         const [x, y] = [left + c * cell, top + r * cell];
-        drawing.append(svg("rect", { class: "gridline", x, y, width: cell, height: cell, "stroke-width": cell > 14 ? 1 : 0.3,
-          fill: color(r === c ? 0 : 1), "fill-opacity": count > 0 ? Math.max(0.07, share ** 0.7) : 0 }));
+        const stroke = cell > 14 ? 1 : 0.3, opacity = count > 0 ? Math.max(0.07, share ** 0.7) : 0;
+        drawing.append(svg("rect", { class: "gridline", x, y, width: cell, height: cell, "stroke-width": stroke,
+          fill: color(r === c ? 0 : 1), style: `fill-opacity:calc(${opacity} * var(--shade))` }));
         if (cell >= 30 && count > 0)
           drawing.append(svg("text", { x: x + cell / 2, y: y + cell / 2 + 4, "text-anchor": "middle",
-            style: `fill:var(--${share > 0.45 ? "card" : "text"})` }, cell >= 38 || count < 1000 ? String(count) : `${Math.round(count / 1000)}k`));
+            style: "fill:var(--text)" },
+          cell >= 38 || count < 1000 ? String(count) : `${Math.round(count / 1000)}k`));
       });
       if (r % every === 0)
         drawing.append(svg("text", { x: left - 5, y: top + (r + 0.5) * cell + 4, "text-anchor": "end" }, String(r)),
@@ -199,6 +208,7 @@ function table(caption, columns, rows) {
   const kind = (column) => ({ class: column.kind ?? "" });
   const head = html("tr", {}, ...columns.map((c) => html("th", kind(c), c.name)));
   const body = rows.map((row) => html("tr", {}, ...row.map((value, i) => html("td", kind(columns[i]), value))));
+  const title = caption ? html("caption", {}, caption) : null;
   return html("div", { class: "scroll" },
-    html("table", {}, caption ? html("caption", {}, caption) : null, html("thead", {}, head), html("tbody", {}, ...body)));
+    html("table", {}, title, html("thead", {}, head), html("tbody", {}, ...body)));
 }

@@ -7,11 +7,12 @@ const epochs = rows.map((row) => row.epoch);
 const column = (name) => rows.map((row) => (isNumber(row[name]) ? row[name] : null));
 const has = (name) => rows.some((row) => isNumber(row[name]));
 const option = (name) => (data.config.find(([key]) => key === name) ?? [name, ""])[1];
-const hasLabels = data.run.dataset?.task === "multi-label";  // several a node
+const hasLabels = data.run.dataset?.task === "multi-label";
 const origin = data.run.dataset?.source === "synthetic" ? ", on synthetic data" : "";
 
 const percent = (value) => `${(100 * value).toFixed(2)} %`;
-const seconds = (value) => (value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(2) : value.toPrecision(2).replace(/\.?0+$/, ""));
+const seconds = (value) =>
+  value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(2) : value.toPrecision(2).replace(/\.?0+$/, "");
 const short = (value) => String(Number(value.toPrecision(4)));
 const count = (value) => Math.round(value).toLocaleString("en");
 const percentTick = (value) => `${Number((100 * value).toPrecision(4))} %`;
@@ -28,18 +29,23 @@ const fitted = (...content) => html("div", { class: "card fit" }, ...content);
 
 function curves() {
   const order = ["train", "valid", "test"];
-  const scores = (suffix) => Object.keys(rows[0]).filter((name) => name.endsWith(suffix) && has(name)).map((name, i) => {
+  const columns = (suffix) => Object.keys(rows[0]).filter((name) => name.endsWith(suffix) && has(name));
+  const scores = (suffix) => columns(suffix).map((name, i) => {
     const set = name.slice(0, -suffix.length);
     return { name: set, color: order.includes(set) ? order.indexOf(set) : 3 + i, values: column(name) };
   });
+  const one = (name, key) => [{ name, color: 0, values: column(key) }];
+  const entropy = hasLabels ? "binary cross entropy" : "cross entropy";
+  const nodes = hasLabels ? "known labels" : "nodes";
+  const area = `area under the curve${hasLabels ? ", mean over the labels" : ""}`;
   const line = (title, unit, series, format, tick) =>
     lineChart({ title: title + origin, unit, epochs, series, format, tick });
   section("Curves", grid(
-    line("Loss of the training batches", hasLabels ? "binary cross entropy" : "cross entropy", [{ name: "train", color: 0, values: column("loss") }], short, short),
-    line("Accuracy", `share of ${hasLabels ? "known labels" : "nodes"} predicted right`, scores("_accuracy"), percent, percentTick),
-    line("ROC AUC", `area under the curve${hasLabels ? ", mean over the labels" : ""}`, scores("_rocauc"), percent, percentTick),
+    line("Loss of the training batches", entropy, one("train", "loss"), short, short),
+    line("Accuracy", `share of ${nodes} predicted right`, scores("_accuracy"), percent, percentTick),
+    line("ROC AUC", area, scores("_rocauc"), percent, percentTick),
     line("F1", "micro-F1 of all labels", scores("_f1"), percent, percentTick),
-    line("Learning rate", "Adam's step size", [{ name: "learning rate", color: 0, values: column("lr") }], short, short)));
+    line("Learning rate", "Adam's step size", one("learning rate", "lr"), short, short)));
 }
 
 function times() {
@@ -50,17 +56,21 @@ function times() {
     .filter((s) => s.values.some((value) => value > 0));
   const spent = series([
     ["train", 0, compute], ["all-reduce", 3, (row) => of(row, "allreduce_seconds")],
-    ["blocked", 1, (row) => of(row, "blocked_seconds")], ["other", 4, rest], ["evaluation", 2, (row) => of(row, "eval_seconds")]]);
+    ["blocked", 1, (row) => of(row, "blocked_seconds")], ["other", 4, rest],
+    ["evaluation", 2, (row) => of(row, "eval_seconds")]]);
   const hidden = series([
     ["sampling", 0, (row) => of(row, "sample_seconds")], ["gathering rows", 2, (row) => of(row, "gather_seconds")],
     ["transfer to the GPU", 1, (row) => of(row, "transfer_seconds")]]);
   if (spent.length === 0) return;
-  const bars = (title, unit, list) => (list.length > 0 ? stackedBars({ title, unit, epochs, series: list, format: seconds, tick: short }) : null);
+  const bars = (title, unit, list) =>
+    list.length > 0 ? stackedBars({ title, unit, epochs, series: list, format: seconds, tick: short }) : null;
   section(`Where the time goes${origin}`, grid(
-    bars("Time of an epoch", "seconds, on rank 0", spent), bars("Batches prepared meanwhile", "seconds of work", hidden)),
-    note("Train: forward, backward and update. Blocked: nothing to compute because the next batch was not ready. All-reduce: exchange of "
-      + "gradients, waiting for slower ranks included. Preparing batches overlaps with training: sampling and gathering are "
-      + "core-seconds over all workers and ranks (where the GPU samples: the time they waited for it), the transfer is time of rank 0's copy stream."));
+    bars("Time of an epoch", "seconds, on rank 0", spent),
+    bars("Batches prepared meanwhile", "seconds of work", hidden)),
+    note("Train: forward, backward and update. Blocked: nothing to compute because the next batch was not ready. "
+      + "All-reduce: exchange of gradients, waiting for slower ranks included. Preparing batches overlaps with "
+      + "training: sampling and gathering are core-seconds over all workers and ranks (where the GPU samples: the time "
+      + "they waited for it), the transfer is time of rank 0's copy stream."));
 }
 
 function sampling() {
@@ -68,24 +78,29 @@ function sampling() {
   if (!row) return;
   const fanouts = option("fanout").split(",");
   const nodes = [row.seeds, ...row.hop_nodes], most = Math.max(...nodes, ...row.hop_edges);
-  const bar = (value, tone) => html("span", { class: "bar", style: `width:${Math.max(2, (110 * value) / most)}px;background:${color(tone)}` });
+  const width = (value) => Math.max(2, (110 * value) / most);
+  const bar = (value, tone) =>
+    html("span", { class: "bar", style: `width:${width(value)}px;background:${color(tone)}` });
+  const fanout = (hop) => (fanouts[hop - 1] === "-1" ? "all" : fanouts[hop - 1] ?? "");
   const perBatch = (value) => count(value / row.batches);
   const lines = nodes.map((value, hop) => {
     const edges = hop === 0 ? 0 : row.hop_edges[hop - 1], targets = hop === 0 ? 0 : nodes[hop - 1];
-    return [hop === 0 ? "seeds" : String(hop), hop === 0 ? "" : fanouts[hop - 1] === "-1" ? "all" : fanouts[hop - 1] ?? "",
+    return [hop === 0 ? "seeds" : String(hop), hop === 0 ? "" : fanout(hop),
       perBatch(value), hop === 0 ? "" : perBatch(edges), targets > 0 ? (edges / targets).toFixed(1) : "",
       html("span", {}, bar(value, 0), html("br"), hop === 0 ? "" : bar(edges, 1))];
   });
-  const columns = [{ name: "hop" }, ...["fanout", "nodes", "edges", "per target"].map((name) => ({ name, kind: "number" })),
-    { name: "nodes, edges" }];
+  const numbers = ["fanout", "nodes", "edges", "per target"].map((name) => ({ name, kind: "number" }));
+  const columns = [{ name: "hop" }, ...numbers, { name: "nodes, edges" }];
   section(`Sampled neighbourhoods${origin}`, fitted(table(`Means per batch, epoch ${row.epoch}`, columns, lines)),
-    note(`Nodes known after each hop, the seeds and earlier hops included; edges sampled in the hop, and how many that is per node known before it. Mean over the ${count(row.batches)} batches of `
+    note("Nodes known after each hop, the seeds and earlier hops included; edges sampled in the hop, and how many that "
+      + `is per node known before it. Mean over the ${count(row.batches)} batches of `
       + "all ranks. A node that is sampled more than once counts once."));
 }
 
 function confusion() {
   const { set, epoch, num_classes: size, class_names: names, cells } = data.confusion ?? {};
-  if (!cells && hasLabels) section("Predictions", note("A node of this data set has several labels, so there is no confusion matrix."));
+  if (!cells && hasLabels)
+    section("Predictions", note("A node of this data set has several labels, so there is no confusion matrix."));
   if (!cells) return;
   const setName = set === "valid" ? "validation" : set;
   const counts = Array.from({ length: size }, () => new Array(size).fill(0));
@@ -102,46 +117,57 @@ function confusion() {
   const byRecall = [...known].sort((a, b) => counts[a][a] / truths[a] - counts[b][b] / truths[b]);
   const classTable = (caption, list) => table(caption, [{ name: "class" }, ...numbers("nodes", "recall", "precision")],
     list.map((k) => [name(k), count(truths[k]), share(counts[k][k], truths[k]), share(counts[k][k], guesses[k])]));
-  const map = size <= 40 ? heatMap({ title: "Confusion matrix", counts, rowTitle: "true class", columnTitle: "predicted class",
-    describe: (t, p) => [["true", name(t)], ["predicted", name(p)], ["nodes", count(counts[t][p])], ["of the true class", share(counts[t][p], truths[t])]] })
+  const describe = (t, p) => [["true", name(t)], ["predicted", name(p)], ["nodes", count(counts[t][p])],
+    ["of the true class", share(counts[t][p], truths[t])]];
+  const isMap = size <= 40;
+  const map = isMap
+    ? heatMap({ title: "Confusion matrix", counts, rowTitle: "true class", columnTitle: "predicted class", describe })
     : card(classTable("Classes found least", byRecall.slice(0, 15)));
   const all = html("details", {}, html("summary", {}, "All classes"), classTable("", known));
   const right = counts.reduce((sum, row, k) => sum + row[k], 0), total = truths.reduce((a, b) => a + b, 0);
   section(`Predictions of the ${setName} nodes${origin}`, grid(map, card(confused, all)),
-    note(`Model of epoch ${epoch}: ${count(right)} of ${count(total)} labelled ${setName} nodes right (${share(right, total)})`
-      + `${size <= 40 ? "; a row's colours are shares of its true class, blue where right" : ""}. Share: of the true class.`));
+    note(`Model of epoch ${epoch}: ${count(right)} of ${count(total)} labelled ${setName} nodes right `
+      + `(${share(right, total)})${isMap ? "; a row's colours are shares of its true class, blue where right" : ""}. `
+      + "Share: of the true class."));
 }
 
 function facts() {
-  const pairs = (caption, list) => (list.length > 0 ? card(table(caption, [{ name: "" }, { name: "", kind: "wrap" }], list)) : null);
+  const nameless = [{ name: "" }, { name: "", kind: "wrap" }];
+  const pairs = (caption, list) => (list.length > 0 ? card(table(caption, nameless, list)) : null);
+  const column = (...parts) => html("div", { class: "column" }, ...parts.filter((part) => part));
   const placement = data.run.placement ?? [];
-  const columns = ["rank", "host", "device", "numa_nodes", "cores", "workers", "free_memory"].filter((name) => placement[0]?.[name]);
+  const columns = ["rank", "host", "device", "numa_nodes", "cores", "workers", "free_memory"]
+    .filter((name) => placement[0]?.[name]);
   const ranks = placement.length > 0 ? fitted(table("Ranks", columns.map((name) => ({ name: words(name) })),
     placement.map((rank) => columns.map((name) => String(rank[name]))))) : null;
   const entries = (object) => Object.entries(object ?? {}).map(([key, value]) => [words(key), String(value)]);
-  section("Placement", html("div", { class: "column" }, ...[ranks, fitted(table(ranks ? "Machine of rank 0" : "", [{ name: "" },
-    { name: "", kind: "wrap" }], entries(data.run.machine)))].filter((part) => part)));
-  section("Configuration", grid(pairs("Options", data.config), html("div", { class: "column" },
-    ...[pairs("Data set", entries(data.run.dataset)), pairs("Versions", [["program", data.run.program ?? ""], ...entries(data.run.versions)])]
-      .filter((part) => part))));
+  const machine = table(ranks ? "Machine of rank 0" : "", nameless, entries(data.run.machine));
+  section("Placement", column(ranks, fitted(machine)));
+  const versions = [["program", data.run.program ?? ""], ...entries(data.run.versions)];
+  section("Configuration", grid(pairs("Options", data.config),
+    column(pairs("Data set", entries(data.run.dataset)), pairs("Versions", versions))));
 }
 
 function figures() {
-  const names = Object.keys(rows[0]).filter((name) => rows.some((row) => row[name] !== null && row[name] !== undefined));
-  const text = (name, value) => (value === null || value === undefined ? ""
+  const isKnown = (value) => value !== null && value !== undefined;
+  const names = Object.keys(rows[0]).filter((name) => rows.some((row) => isKnown(row[name])));
+  const text = (name, value) => (!isKnown(value) ? ""
     : Array.isArray(value) ? value.map(count).join(" / ")
     : ["_accuracy", "_rocauc", "_f1"].some((score) => name.endsWith(score)) ? percent(value)
     : name.endsWith("_seconds") ? seconds(value)
     : Number.isInteger(value) ? count(value) : short(value));
+  const columns = names.map((name) => ({ name: words(name), kind: "number" }));
+  const cells = rows.map((row) => names.map((name) => text(name, row[name])));
   section("Figures", card(html("details", {}, html("summary", {}, `Every figure of ${rows.length} epochs`),
-    table("", names.map((name) => ({ name: words(name), kind: "number" })), rows.map((row) => names.map((name) => text(name, row[name])))))));
+    table("", columns, cells))));
 }
 
 function files() {
   const link = (name) => html("a", { href: `./${encodeURIComponent(name)}` }, name);
   const list = data.files.flatMap((name, i) => (i === 0 ? [link(name)] : [", ", link(name)]));
   if (list.length > 0) section("Files", html("p", {}, ...list),
-    note("The links work where this page lies in its run directory. tensorboard --logdir reads the event files; a trace.json opens in ui.perfetto.dev."));
+    note("The links work where this page lies in its run directory. tensorboard --logdir reads the event files; "
+      + "a trace.json opens in ui.perfetto.dev."));
 }
 
 if (rows.length > 0) {

@@ -127,6 +127,24 @@ TEST_F(NcclCommunicatorTest, NoticesWorkThatNobodyAnswersBehindAFullQueue) {
   impatient->cancel();
 }
 
+TEST_F(NcclCommunicatorTest, EndsACallThatIsStuckInsideNccl) {
+  const auto impatient = make_nccl_communicator(make_mpi_communicator(launch_of_test(), 5), 5);
+  const auto data = on_device(ramp(1000, 1), stream->get());
+  bool is_noticed = true;
+  if (comm->size() > 1 && comm->rank() == 0) {
+    is_noticed = false;
+    try {
+      for (int i = 0; i < 5000; ++i)
+        impatient->all_reduce_sum({data.get(), 1000}, stream->get());  // blocks at ~1000, inside ncclAllReduce
+    } catch (const Error& error) {
+      is_noticed = error.kind() == ErrorKind::kComm;
+    }
+    cuda_check(cudaStreamSynchronize(stream->get()));
+  }
+  EXPECT_TRUE(on_all_ranks(*control, is_noticed));
+  impatient->cancel();
+}
+
 TEST(NcclSharedGpuTest, TwoRanksOnOneGpuAreRefusedOnBoth) {
   if (num_gpus() < 1) GTEST_SKIP() << "no GPU";
   cuda_check(cudaSetDevice(0));

@@ -72,7 +72,8 @@ def problems_of(how, rank, code, reason):
 
 
 if WHERE == "gpu":
-    if subprocess.run([*LAUNCH, "-np", "2", PROGRAM, "nothing", "1", "gpu"], capture_output=True, check=False).returncode == 77:
+    trial = subprocess.run([*LAUNCH, "-np", "2", PROGRAM, "nothing", "1", "gpu"], capture_output=True, check=False)
+    if trial.returncode == 77:
         print("skipped: fewer than two GPUs")
         sys.exit(77)
     CASES = [case for case in CASES if case[0] != "mismatch"]  # two different calls on a stream are not NCCL's to tell

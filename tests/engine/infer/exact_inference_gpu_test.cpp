@@ -53,12 +53,12 @@ TEST(InferenceOnDevice, TakesGpuMemoryWhenThereIsRoom) {
   model->to(device.torch_device());
   const auto comm = make_self_communicator();
   ExactOptions options = exact_options_for(device, 1, 4);
-  const auto plan = [&] { return plan_exact_inference(*model, dataset, dataset.train, options, device, *comm); };
+  const auto plan = [&] { return plan_exact_inference({*model, device, *comm}, dataset, dataset.train, options); };
   EXPECT_EQ(plan().place, ActivationPlace::kDevice);
   options.device_budget = 1000;
   EXPECT_EQ(plan().place, ActivationPlace::kMemory);
   options.place = ActivationPlace::kDevice;
-  EXPECT_COMPLAINT(plan(), ErrorKind::kDeviceMemory, "--activations auto");
+  EXPECT_COMPLAINT(plan(), ErrorKind::kDeviceMemory, "MB of GPU memory");
 }
 
 }  // namespace

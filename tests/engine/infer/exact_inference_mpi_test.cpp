@@ -24,27 +24,26 @@ TEST(ExactInferenceOnRanks, FindsTheSameBytesAsOneRank) {
   const auto rank = static_cast<std::size_t>(comm->rank()), size = static_cast<std::size_t>(comm->size());
   for (const std::string& variant : test::model_variants())
     for (const ActivationPlace place : {ActivationPlace::kMemory, ActivationPlace::kFile})
-      for (const std::size_t ranks_on_host : {size, std::size_t{2}, std::size_t{1}}) {
+      for (const int ranks_on_host : {comm->size(), 2, 1}) {
         ExactOptions options;
         options.place = place;
         options.scratch = std::filesystem::temp_directory_path();
         options.block_bytes = 8000;
         const auto model = test::model_with_history(variant, dataset);
         const test::Found alone = test::exact(*model, dataset, targets, options);
-        options.host = "host" + std::to_string(rank / ranks_on_host);
-        const ExactPlan plan = plan_exact_inference(*model, dataset, targets, options, device, *comm);
+        options.launch = on_hosts_of(ranks_on_host);
+        const ModelOnRanks ranks{*model, device, *comm};
+        const ExactPlan plan = plan_exact_inference(ranks, dataset, targets, options);
         const std::vector<RowBlock>& blocks = plan.layers.back().blocks;
         bool is_right = blocks.size() > 4;
         std::size_t next = rank;  // of this rank's blocks
-        const InferenceCounts counts =
-            exact_inference(*model, dataset, plan, options, device, *comm, [&](const InferenceRound& round) {
-              if (round.num_nodes == 0) return;
-              const RowBlock& block = blocks.at(next);
-              next += size;
-              is_right =
-                  is_right && at::equal(round.logits, alone.logits.narrow(0, static_cast<std::int64_t>(block.begin),
-                                                                          static_cast<std::int64_t>(block.count)));
-            });
+        const InferenceCounts counts = exact_inference(ranks, dataset, plan, options, [&](const InferenceRound& round) {
+          if (round.num_nodes == 0) return;
+          const RowBlock& block = blocks.at(next);
+          next += size;
+          is_right = is_right && at::equal(round.logits, alone.logits.narrow(0, static_cast<std::int64_t>(block.begin),
+                                                                             static_cast<std::int64_t>(block.count)));
+        });
         is_right = is_right && next >= blocks.size() && counts.correct == alone.counts.correct &&
                    counts.nodes == alone.counts.nodes && counts.labelled == alone.counts.labelled;
         EXPECT_TRUE(on_all_ranks(*comm, is_right)) << variant << ", " << ranks_on_host << " ranks per host";

@@ -13,40 +13,50 @@
 namespace salient {
 namespace {
 
-using test::read_bytes;
-
 TEST(Metrics, UnknownIsNullOrEmptyNeverZero) {
   const test::Scratch scratch;
-  const std::filesystem::path& directory = scratch.path();
-  MetricsFiles(directory, 1).append({.epoch = 1, .step = 7, .loss = 0.5, .train_accuracy = NAN});
-  const std::string json = read_bytes(directory / "metrics.jsonl");
+  MetricsFiles(scratch.path(), 1).append({.epoch = 1, .step = 7, .loss = 0.5, .train_accuracy = NAN});
+  const std::string json = test::read_bytes(scratch / "metrics.jsonl");
   EXPECT_TRUE(json.starts_with(R"({"epoch":1,"step":7,"loss":0.5,"train_accuracy":null,)")) << json;
-  const std::string csv = read_bytes(directory / "metrics.csv");
+  const std::string csv = test::read_bytes(scratch / "metrics.csv");
   EXPECT_NE(csv.find("\n1,7,0.5,,,"), std::string::npos) << csv;
 }
 
 TEST(Metrics, FiguresPerHopAreAListInJsonAndOneColumnInCsv) {
   const test::Scratch scratch;
-  const std::filesystem::path& directory = scratch.path();
-  MetricsFiles(directory, 1).append({.epoch = 1, .hop_nodes = {{10, 90}}, .hop_edges = {{20, 200}}});
-  EXPECT_NE(read_bytes(directory / "metrics.jsonl").find(R"("hop_nodes":[10,90],"hop_edges":[20,200]})"),
+  MetricsFiles(scratch.path(), 1).append({.epoch = 1, .hop_nodes = {{10, 90}}, .hop_edges = {{20, 200}}});
+  EXPECT_NE(test::read_bytes(scratch / "metrics.jsonl").find(R"("hop_nodes":[10,90],"hop_edges":[20,200]})"),
             std::string::npos);
-  EXPECT_TRUE(read_bytes(directory / "metrics.csv").ends_with(",10 90,20 200\n"));
+  EXPECT_TRUE(test::read_bytes(scratch / "metrics.csv").ends_with(",10 90,20 200\n"));
 }
 
 TEST(Metrics, ResumeCutsRowsFromItsFirstEpochOn) {
   const test::Scratch scratch;
-  const std::filesystem::path& directory = scratch.path();
   {
-    MetricsFiles files(directory, 1);
+    MetricsFiles files(scratch.path(), 1);
     for (int epoch = 1; epoch <= 4; ++epoch) files.append({.epoch = epoch, .loss = 1.0});
   }
-  std::ofstream(directory / "metrics.jsonl", std::ios::app) << "{\"epoch\": 5, \"lo";  // a torn last line
-  MetricsFiles(directory, 3).append({.epoch = 3, .loss = 2.0});
-  const std::string json = read_bytes(directory / "metrics.jsonl"), csv = read_bytes(directory / "metrics.csv");
+  std::ofstream(scratch / "metrics.jsonl", std::ios::app) << "{\"epoch\": 5, \"lo";  // a torn last line
+  MetricsFiles(scratch.path(), 3).append({.epoch = 3, .loss = 2.0});
+  const std::string json = test::read_bytes(scratch / "metrics.jsonl"), csv = test::read_bytes(scratch / "metrics.csv");
   EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 3);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 4);
   EXPECT_NE(json.find("\"epoch\":3,\"step\":0,\"loss\":2.0"), std::string::npos);
+}
+
+TEST(Metrics, RowsOfAnotherVersionKeepTheirColumns) {
+  const test::Scratch scratch;
+  test::write_bytes(scratch / "metrics.jsonl", "{\"epoch\": 1}\n");
+  test::write_bytes(scratch / "metrics.csv", "epoch,step,test_accuracy,lr,loss\n1,40,,0.01,0.75\n2,80,,0.01,0.5\n");
+  MetricsFiles(scratch.path(), 2).append({.epoch = 2, .step = 80, .loss = 0.25, .lr = 0.02});
+  std::istringstream lines(test::read_bytes(scratch / "metrics.csv"));
+  std::string header, first, second, rest;
+  std::getline(lines, header) && std::getline(lines, first) && std::getline(lines, second);
+  EXPECT_TRUE(header.starts_with("epoch,step,loss,train_accuracy,valid_accuracy,valid_rocauc,valid_f1,lr,")) << header;
+  EXPECT_TRUE(first.starts_with("1,40,0.75,,,,,0.01,")) << first;
+  EXPECT_TRUE(second.starts_with("2,80,0.25,,,,,0.02,")) << second;
+  EXPECT_EQ(std::count(first.begin(), first.end(), ','), std::count(header.begin(), header.end(), ','));
+  EXPECT_FALSE(std::getline(lines, rest)) << rest;
 }
 
 TEST(Metrics, TheTimingLineIsStable) {

@@ -1,5 +1,5 @@
-// engine/comm/numa_place.cpp - see numa_place.h.
-#include "engine/comm/numa_place.h"
+// engine/comm/numa_affinity.cpp - see numa_affinity.h.
+#include "engine/comm/numa_affinity.h"
 
 #include <hwloc.h>
 #include <sched.h>
@@ -40,7 +40,7 @@ std::size_t cores_on(const std::vector<NumaNode>& nodes, const std::vector<int>&
 
 std::vector<NumaNode> numa_nodes(const std::string& synthetic) {
   const Topology topology = load(synthetic);
-  // Empty = every core: of a made-up host, or where the kernel does not tell.
+  // Empty = every core: of a made-up host, or where the kernel has no mask.
   const std::vector<int> usable = synthetic.empty() ? cores_of_process() : std::vector<int>();
   std::vector<NumaNode> nodes;
   for (hwloc_obj_t node = nullptr;
@@ -48,7 +48,7 @@ std::vector<NumaNode> numa_nodes(const std::string& synthetic) {
     NumaNode found{.number = static_cast<int>(node->os_index)};
     for (int core = hwloc_bitmap_first(node->cpuset); core >= 0; core = hwloc_bitmap_next(node->cpuset, core))
       if (usable.empty() || std::ranges::binary_search(usable, core)) found.cores.push_back(core);
-    if (!found.cores.empty()) nodes.push_back(std::move(found));  // memory without cores is near nobody
+    if (!found.cores.empty()) nodes.push_back(std::move(found));  // no rank can run on a node without cores
   }
   return nodes;
 }

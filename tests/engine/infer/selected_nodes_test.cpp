@@ -1,31 +1,16 @@
-// tests/engine/infer/infer_test.cpp - what a choice of nodes means, and the classes that are written.
+// tests/engine/infer/selected_nodes_test.cpp - nodes of a split, all nodes, or a list from a file; lists that are refused.
+#include "engine/infer/selected_nodes.h"
+
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "core/files/npy.h"
-#include "engine/infer/prediction_writer.h"
-#include "engine/infer/selected_nodes.h"
 #include "tests/support/datasets.h"
 #include "tests/support/scratch.h"
 
 namespace salient {
 namespace {
-
-std::vector<std::int32_t> best_of(const std::vector<float>& logits, std::size_t k) {
-  std::vector<std::int32_t> classes(k);
-  top_classes(logits, classes);
-  return classes;
-}
-
-TEST(TopClasses, AreOrderedByValueThenByNumber) {
-  EXPECT_EQ(best_of({1, 3, 2}, 3), (std::vector<std::int32_t>{1, 2, 0}));
-  EXPECT_EQ(best_of({2, 5, 5, 1}, 2), (std::vector<std::int32_t>{1, 2}));
-  EXPECT_EQ(best_of({-1}, 1), (std::vector<std::int32_t>{0}));
-  EXPECT_EQ(best_of({1, NAN, 2}, 2), (std::vector<std::int32_t>{1, 2}));
-}
 
 class SelectNodes : public ::testing::Test {
  protected:
@@ -54,8 +39,8 @@ TEST_F(SelectNodes, RefusesWhatNoSamplerTakes) {
   EXPECT_COMPLAINT(select_nodes(dataset_, list<std::int32_t>({-1}, "<i4")), ErrorKind::kBadData, "-1");
   EXPECT_COMPLAINT(select_nodes(dataset_, list<std::int64_t>({4, 9, 4}, "<i8")), ErrorKind::kBadData, "node 4");
   EXPECT_COMPLAINT(select_nodes(dataset_, list<float>({1}, "<f4")), ErrorKind::kBadData, "integer");
-  EXPECT_COMPLAINT(select_nodes(dataset_, list<std::int64_t>({}, "<i8")), ErrorKind::kUsage, "none");
-  EXPECT_COMPLAINT(select_nodes(dataset_, "valid"), ErrorKind::kUsage, "none");
+  EXPECT_COMPLAINT(select_nodes(dataset_, list<std::int64_t>({}, "<i8")), ErrorKind::kUsage, "has no nodes");
+  EXPECT_COMPLAINT(select_nodes(dataset_, "valid"), ErrorKind::kUsage, "has no nodes");
   EXPECT_COMPLAINT(select_nodes(dataset_, "absent.npy"), ErrorKind::kNoInput, "absent.npy");
 }
 

@@ -1,5 +1,5 @@
-// tests/engine/comm/numa_place_test.cpp - ranks stay near their GPU or share the nodes evenly, on hosts that hwloc makes up.
-#include "engine/comm/numa_place.h"
+// tests/engine/comm/numa_affinity_test.cpp - ranks run next to their GPU or share the nodes, on hosts made up by hwloc.
+#include "engine/comm/numa_affinity.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using Homes = std::vector<std::vector<int>>;
 
 std::vector<int> no_gpus(std::size_t num_ranks) { return std::vector<int>(num_ranks, -1); }
 
-TEST(NumaPlace, FindsNodesAndTheirCores) {
+TEST(NumaAffinity, FindsNodesAndTheirCores) {
   const std::vector<NumaNode> nodes = numa_nodes("numa:2 core:4 pu:2");
   ASSERT_EQ(nodes.size(), 2u);
   std::set<int> cores;
@@ -24,25 +24,25 @@ TEST(NumaPlace, FindsNodesAndTheirCores) {
   EXPECT_EQ(nodes[1].number, 1);
 }
 
-TEST(NumaPlace, ALargeHostHasAllItsCores) {
+TEST(NumaAffinity, ALargeHostHasAllItsCores) {
   const std::vector<NumaNode> nodes = numa_nodes("numa:2 core:3 pu:1000");
   ASSERT_EQ(nodes.size(), 2u);
   for (const NumaNode& node : nodes) EXPECT_EQ(node.cores.size(), 3000u);
 }
 
-TEST(NumaPlace, FindsThisHost) {
+TEST(NumaAffinity, FindsThisHost) {
   std::size_t num_cores = 0;
   for (const NumaNode& node : numa_nodes()) num_cores += node.cores.size();
   EXPECT_GE(num_cores, 1u);
 }
 
-TEST(NumaPlace, RanksStayNextToTheirGpus) {
+TEST(NumaAffinity, RanksStayNextToTheirGpus) {
   const auto nodes = numa_nodes("numa:2 core:32 pu:1");
   EXPECT_EQ(nodes_of_ranks(nodes, {0, 0, 1, 1}), (Homes{{0}, {0}, {1}, {1}}));
   EXPECT_EQ(nodes_of_ranks(nodes, {1, 0}), (Homes{{1}, {0}}));
 }
 
-TEST(NumaPlace, NoCoreIsLeftOverForTheSakeOfNearness) {
+TEST(NumaAffinity, NoCoreIsLeftOverForTheSakeOfNearness) {
   const auto nodes = numa_nodes("numa:2 core:32 pu:1");
   EXPECT_EQ(nodes_of_ranks(nodes, {0, 0}), Homes(2));      // node 1 would be idle
   EXPECT_EQ(nodes_of_ranks(nodes, {0}), Homes(1));         // one rank has the whole host
@@ -50,13 +50,13 @@ TEST(NumaPlace, NoCoreIsLeftOverForTheSakeOfNearness) {
   EXPECT_EQ(nodes_of_ranks(numa_nodes("numa:1 core:8 pu:1"), no_gpus(2)), Homes(2));
 }
 
-TEST(NumaPlace, RanksWithoutGpusShareTheNodesEvenly) {
+TEST(NumaAffinity, RanksWithoutGpusShareTheNodesEvenly) {
   EXPECT_EQ(nodes_of_ranks(numa_nodes("numa:2 core:4 pu:1"), no_gpus(4)), (Homes{{0}, {0}, {1}, {1}}));
   EXPECT_EQ(nodes_of_ranks(numa_nodes("numa:4 core:4 pu:1"), no_gpus(2)), (Homes{{0, 1}, {2, 3}}));
   EXPECT_EQ(nodes_of_ranks(numa_nodes("numa:2 core:4 pu:1"), {0, -1}), (Homes{{0}, {1}}));  // one is not known
 }
 
-TEST(NumaPlace, StayingOnAllNodesIsAllowed) {
+TEST(NumaAffinity, StayingOnAllNodesIsAllowed) {
   const auto nodes = numa_nodes();
   std::vector<int> numbers;
   for (const NumaNode& node : nodes) numbers.push_back(node.number);
@@ -65,7 +65,7 @@ TEST(NumaPlace, StayingOnAllNodesIsAllowed) {
   EXPECT_FALSE(stay_on(nodes, {}));  // nowhere
 }
 
-TEST(NumaPlace, AnUnknownDeviceIsNearNoNode) { EXPECT_EQ(numa_node_of_pci("ffff:ff:1f.7"), -1); }
+TEST(NumaAffinity, AnUnknownDeviceIsNearNoNode) { EXPECT_EQ(numa_node_of_pci("ffff:ff:1f.7"), -1); }
 
 }  // namespace
 }  // namespace salient

@@ -1,0 +1,70 @@
+// tests/engine/infer/host_matrix_test.cpp - a matrix in memory or in a file, and what is said when there is no room.
+#include "engine/infer/host_matrix.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "engine/comm/communicator.h"
+#include "tests/support/scratch.h"
+
+namespace salient {
+namespace {
+
+/// Whether this process has a mapping or an open file whose name has `part` in it.
+bool is_in_use(const std::string& part) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.find(part) != std::string::npos) return true;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    if (std::filesystem::read_symlink(entry, error).string().find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+class HostMatrixTest : public ::testing::Test {
+ protected:
+  const std::unique_ptr<Communicator> comm_ = make_self_communicator();
+  const test::Scratch scratch_;
+};
+
+TEST_F(HostMatrixTest, HoldsWhatIsWrittenAndStartsWithZeros) {
+  for (const bool is_file : {false, true}) {
+    HostMatrixSpec spec{.rows = 1000, .width = 700};  // above 2 MiB
+    if (is_file) spec.scratch = scratch_.path();
+    const HostMatrix matrix(spec, *comm_, {});
+    EXPECT_EQ(matrix.row(999)[699], 0);
+    for (std::size_t row = 0; row < matrix.rows(); ++row)
+      matrix.row(row)[row % matrix.width()] = static_cast<float>(row);
+    EXPECT_EQ(matrix.row(0) + 999 * 700, matrix.row(999));
+    EXPECT_EQ(matrix.row(701)[1], 701);
+  }
+}
+
+TEST_F(HostMatrixTest, LeavesNothingBehind) {
+  {
+    const HostMatrix in_memory({.rows = 10, .width = 10}, *comm_, {});
+    EXPECT_TRUE(is_in_use("memfd:salient"));
+    const HostMatrix in_file({.rows = 10, .width = 10, .scratch = scratch_.path()}, *comm_, {});
+    EXPECT_TRUE(is_in_use(scratch_.path().string()));
+    EXPECT_TRUE(std::filesystem::is_empty(scratch_.path()))
+        << "the file has no name, so that a killed rank leaves none";
+  }
+  EXPECT_FALSE(is_in_use("memfd:salient"));
+  EXPECT_FALSE(is_in_use(scratch_.path().string()));
+}
+
+TEST_F(HostMatrixTest, MayBeEmpty) { EXPECT_EQ(HostMatrix({.rows = 0, .width = 5}, *comm_, {}).rows(), 0U); }
+
+TEST_F(HostMatrixTest, SaysSoWhenThereIsNoRoom) {
+  EXPECT_COMPLAINT(HostMatrix({.rows = 4, .width = 4, .scratch = "absent/folder"}, *comm_, {}), ErrorKind::kIo,
+                   "absent/folder");
+  EXPECT_COMPLAINT(HostMatrix({.rows = std::size_t{1} << 52, .width = 4}, *comm_, {}), ErrorKind::kHostMemory,
+                   "in host memory");
+}
+
+}  // namespace
+}  // namespace salient

@@ -1,0 +1,104 @@
+// tests/engine/infer/prediction_writer_test.cpp - the files that predictions become, for one class a node and for several labels.
+#include "engine/infer/prediction_writer.h"
+
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/files/npy.h"
+#include "engine/comm/communicator.h"
+#include "tests/support/scratch.h"
+
+namespace salient {
+namespace {
+
+std::vector<std::int32_t> best_of(const std::vector<float>& logits, std::size_t k) {
+  std::vector<std::int32_t> classes(k);
+  top_classes(logits, classes);
+  return classes;
+}
+
+TEST(TopClasses, AreOrderedByValueThenByNumber) {
+  EXPECT_EQ(best_of({1, 3, 2}, 3), (std::vector<std::int32_t>{1, 2, 0}));
+  EXPECT_EQ(best_of({2, 5, 5, 1}, 2), (std::vector<std::int32_t>{1, 2}));
+  EXPECT_EQ(best_of({-1}, 1), (std::vector<std::int32_t>{0}));
+  EXPECT_EQ(best_of({1, NAN, 2}, 2), (std::vector<std::int32_t>{1, 2}));
+}
+
+class PredictionWriterTest : public ::testing::Test {
+ protected:
+  /// Nodes 3, 0, 2, written in two rounds.
+  void write(const LabelTable& labels, const PredictionOutput& output, const std::vector<float>& logits,
+             int num_classes) {
+    const std::vector<NodeId> nodes{3, 0, 2};
+    PredictionWriter writer(scratch_.path(), nodes, labels, num_classes, output, *comm_);
+    const at::Tensor rows = at::tensor(logits).view({3, num_classes});
+    for (const auto& [first, count] : {std::pair(0, 2), std::pair(2, 1)})
+      writer.add({.num_nodes = count,
+                  .layers = {{}, rows.narrow(0, first, count).mul(10)},
+                  .logits = rows.narrow(0, first, count)});
+    writer.add({});  // a round without nodes
+    writer.close();
+  }
+  template <class T>
+  std::vector<T> values(const std::string& name, const std::string& dtype, const std::string& shape) {
+    const NpyFile file(scratch_ / name);
+    EXPECT_EQ(file.header().dtype(), dtype);
+    EXPECT_EQ(file.header().shape_text(), shape);
+    std::vector<T> all(file.header().num_items());
+    std::memcpy(all.data(), file.data().data(), all.size() * sizeof(T));
+    return all;
+  }
+  const std::unique_ptr<Communicator> comm_ = make_self_communicator();
+  const test::Scratch scratch_;
+  const std::vector<std::int32_t> classes_{1, 0, -1, 2};
+  const std::vector<std::int8_t> flags_{1, 0, -1, -1, 0, 1, 0, 1};  // two labels of each of four nodes
+};
+
+TEST_F(PredictionWriterTest, WritesArraysInTheOrderOfTheNodes) {
+  const std::vector<float> logits{0, 2, 1, 5, 5, 4, -1, -3, -2};
+  std::vector<float> seen;
+  write({.classes = classes_},
+        {.embedding_layer = 1, .on_logits = [&](auto rows) { seen.insert(seen.end(), rows.begin(), rows.end()); }},
+        logits, 3);
+  EXPECT_EQ(values<std::int64_t>("ids.npy", "<i8", "(3,)"), (std::vector<std::int64_t>{3, 0, 2}));
+  EXPECT_EQ(values<std::int32_t>("predictions.npy", "<i4", "(3,)"), (std::vector<std::int32_t>{1, 0, 0}));
+  EXPECT_EQ(values<float>("logits.npy", "<f4", "(3, 3)"), logits);
+  EXPECT_EQ(values<float>("embeddings.npy", "<f4", "(3, 3)")[3], 50);
+  EXPECT_EQ(seen, logits);
+}
+
+TEST_F(PredictionWriterTest, WritesATableWithProbabilities) {
+  write({.classes = classes_}, {.format = PredictionFormat::kCsv, .top_k = 2}, {0, std::log(3.0F), 9, 0, 0, 0}, 2);
+  EXPECT_EQ(test::read_bytes(scratch_ / "predictions.csv"),
+            "node,label,class_1,probability_1,class_2,probability_2\n"
+            "3,2,1,0.7500,0,0.2500\n"
+            "0,1,0,0.9999,1,0.0001\n"
+            "2,,0,0.5000,1,0.5000\n");
+}
+
+TEST_F(PredictionWriterTest, WritesEveryLabelWhereANodeHasSeveral) {
+  const LabelTable labels{.type = {.task = Task::kMultiLabel, .width = 2}, .flags = flags_};
+  const std::vector<float> logits{0, 1, -1, 2, 3, 4};
+  write(labels, {}, logits, 2);
+  EXPECT_EQ(values<std::int8_t>("predictions.npy", "|i1", "(3, 2)"), (std::vector<std::int8_t>{0, 1, 0, 1, 1, 1}));
+  write(labels, {.format = PredictionFormat::kCsv}, logits, 2);
+  EXPECT_EQ(test::read_bytes(scratch_ / "predictions.csv"),
+            "node,labels,predicted,label,probability\n"
+            "3,1,1,1,0.7311\n"
+            "0,0,1,1,0.8808\n"
+            "2,1,0 1,1,0.9820\n");
+}
+
+TEST_F(PredictionWriterTest, RefusesLogitsThatAreNotNumbers) {
+  EXPECT_COMPLAINT(write({.classes = classes_}, {}, {0, 1, 2, NAN, 4, 5}, 2), ErrorKind::kBadData, "node 0");
+}
+
+}  // namespace
+}  // namespace salient
