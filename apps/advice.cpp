@@ -45,15 +45,16 @@ constexpr Row kTable[] = {
     {Topic::kSourceFolder, "", "", "name another folder with --raw or --source"},
 };
 
-const char* advice_of(Topic topic, const char* Row::*program) {
+const char* advice_of(ErrorKind kind, Topic topic, const char* Row::*program) {
+  if (kind == ErrorKind::kNoDevice && topic == Topic::kDeviceFeatures) return "use --features host";  // caches need one
   const auto row = std::ranges::find(kTable, topic, &Row::topic);
   return row == std::end(kTable) ? "" : (*row).*program;
 }
 
 }  // namespace
 
-const char* train_advice(ErrorKind, Topic topic) { return advice_of(topic, &Row::train); }
-const char* infer_advice(ErrorKind, Topic topic) { return advice_of(topic, &Row::infer); }
-const char* prepare_advice(ErrorKind, Topic topic) { return advice_of(topic, &Row::prepare); }
+const char* train_advice(ErrorKind kind, Topic topic) { return advice_of(kind, topic, &Row::train); }
+const char* infer_advice(ErrorKind kind, Topic topic) { return advice_of(kind, topic, &Row::infer); }
+const char* prepare_advice(ErrorKind kind, Topic topic) { return advice_of(kind, topic, &Row::prepare); }
 
 }  // namespace salient

@@ -29,8 +29,9 @@
 #include "engine/comm/launch.h"
 #include "engine/comm/mpi_communicator.h"
 #include "engine/device/fit_to_machine.h"
-#include "engine/device/placed_data.h"
+#include "engine/device/planned_data.h"
 #include "engine/infer/exact_inference.h"
+#include "engine/infer/inference_needs.h"
 #include "engine/infer/node_scores.h"
 #include "engine/infer/prediction_writer.h"
 #include "engine/infer/sampled_inference.h"
@@ -100,27 +101,34 @@ struct Job {
   Communicator& comm;
   const Launch& launch;
 
-  /// @param reserved  as place_data()
-  ResidentData placed(std::optional<GraphResidency> sampler, std::int64_t reserved) const {
+  /// Puts the data where it fits beside what `find_needs()` returns. Collective.
+  template <class FindNeeds>
+  ResidentData make_data_resident(const ResidencyRequest& request, FindNeeds&& find_needs) const {
     ResidentData data;
-    together(comm, [&] { data = place_data(options.machine.features, sampler, dataset, device, reserved); });
+    together(comm, [&] {
+      const RunNeeds needs = device.is_cuda() ? find_needs() : RunNeeds{};  // without a GPU there is no choice
+      data = make_resident(request, dataset, needs, device, launch.ranks_on_host);
+    });
     return data;
   }
 };
 
-InferenceCounts predict_sampled(const Job& job, const OnRound& on_round) {
+InferenceCounts predict_sampled(const Job& job, const TrainOptions& run, const OnRound& on_round) {
   const InferOptions& options = job.options;
-  const ResidentData placed = job.placed(options.machine.sampler, /*reserved=*/0);
-  BatchLoader loader(job.dataset, {.fanouts = options.sampled.fanout,
-                                   .with_replacement = options.sampled.with_replacement.value_or(false),
-                                   .num_workers = options.machine.workers,
-                                   .num_slots = options.machine.slots,
-                                   .to_device = job.device.is_cuda(),
-                                   .data = placed.view()});
-  return sampled_inference({job.model, job.device, job.comm}, loader, job.nodes,
-                           {.batch_size = static_cast<std::size_t>(options.sampled.batch_size),
-                            .seed = static_cast<std::uint32_t>(options.sampled.seed)},
-                           on_round);
+  LoaderOptions loading{.fanouts = options.sampled.fanout,
+                        .with_replacement = options.sampled.with_replacement.value_or(false),
+                        .num_workers = options.machine.workers,
+                        .num_slots = options.machine.slots,
+                        .to_device = job.device.is_cuda()};
+  const InferenceOptions inference{.batch_size = static_cast<std::size_t>(options.sampled.batch_size),
+                                   .seed = static_cast<std::uint32_t>(options.sampled.seed)};
+  const ResidentData data = job.make_data_resident(request_of(options.machine), [&] {
+    return needs_of_sampled_inference(job.dataset,
+                                      {loading, job.nodes, inference.batch_size, inference.seed, run.model.hidden_dim});
+  });
+  loading.data = data.view();
+  BatchLoader loader(job.dataset, loading);
+  return sampled_inference({job.model, job.device, job.comm}, loader, job.nodes, inference, on_round);
 }
 
 InferenceCounts predict_exact(const Job& job, const std::filesystem::path& scratch, const OnRound& on_round) {
@@ -135,9 +143,11 @@ InferenceCounts predict_exact(const Job& job, const std::filesystem::path& scrat
   const ModelOnRanks ranks{job.model, job.device, job.comm};
   const ExactPlan plan = plan_exact_inference(ranks, job.dataset, job.nodes, exact);
   if (job.comm.rank() == 0) log_info(to_text(plan));
-  const bool is_on_device = plan.place == ActivationPlace::kDevice;
-  const ResidentData placed = job.placed(GraphResidency::kHost, is_on_device ? plan.activation_bytes : 0);
-  exact.device_features = placed.view().device_rows;
+  ResidencyRequest request = request_of(options.machine);
+  request.graph = GraphResidency::kHost;  // exact inference samples there
+  const ResidentData data = job.make_data_resident(
+      request, [&] { return needs_of_exact_inference(job.dataset, plan, exact, job.device.is_cuda()); });
+  exact.data = data.view();
   return exact_inference(ranks, job.dataset, plan, exact, on_round);
 }
 
@@ -248,8 +258,8 @@ int infer(const InferOptions& wanted, const Launch& launch, Communicator& contro
   Result result;
   try {
     const Job job{*trained.model, dataset, nodes, options, device, comm, launch};
-    result.counts =
-        options.exact ? predict_exact(job, scratch_folder(options, folder), on_round) : predict_sampled(job, on_round);
+    result.counts = options.exact ? predict_exact(job, scratch_folder(options, folder), on_round)
+                                  : predict_sampled(job, run, on_round);
   } catch (const StoppedBySignal&) {
     if (comm.rank() == 0) log_warning("interrupted; nothing was written");
     return 128 + signals.signal();

@@ -30,12 +30,13 @@
 #include "engine/comm/launch.h"
 #include "engine/comm/mpi_communicator.h"
 #include "engine/device/fit_to_machine.h"
+#include "engine/device/planned_data.h"
 #include "engine/report/report_page.h"
 #include "engine/report/run_directory.h"
 #include "engine/train/checkpoint.h"
-#include "engine/train/memory_plan.h"
 #include "engine/train/run_model.h"
 #include "engine/train/trainer.h"
+#include "engine/train/training_needs.h"
 #include "engine/train/trials.h"
 #include "store/dataset_name.h"
 #include "store/store_manifest.h"
@@ -58,10 +59,19 @@ void print_help() {
   std::cout << std::flush;
 }
 
-RunDescription describe_run(const Dataset& dataset, const ComputeDevice& device, const Communicator& comm) {
+RunDescription describe_run(const Dataset& dataset, const DataResidency& residency, const ComputeDevice& device,
+                            const Communicator& comm) {
   RunDescription run{.program = std::string(kProgram) + " " + kVersion, .versions = library_versions()};
-  run.machine = {{"host", host_name()},     {"cpu", cpu_model()},   {"cores", num_usable_cores()},
-                 {"device", device.name()}, {"ranks", comm.size()}, {"communication", std::string(comm.name())}};
+  run.machine = {{"host", host_name()},
+                 {"cpu", cpu_model()},
+                 {"cores", num_usable_cores()},
+                 {"device", device.name()},
+                 {"ranks", comm.size()},
+                 {"communication", std::string(comm.name())},
+                 {"features", name_of(residency.features)},
+                 {"sampler", name_of(residency.graph)}};
+  if (residency.features == Residency::kCached)
+    run.machine["cached_rows"] = static_cast<std::int64_t>(residency.cached_rows);
   run.dataset = {{"name", dataset.name},
                  {"source", dataset.source_kind},
                  {"fingerprint", dataset.fingerprint},
@@ -119,11 +129,10 @@ int with_run_json(const std::filesystem::path& directory, RunDescription run, Co
   }
 }
 
-TrainResult train_once(const std::filesystem::path& directory, const TrainOptions& options, const Dataset& dataset,
-                       const ComputeDevice& device, const RunDescription& about, Communicator& comm) {
+TrainResult train_once(const TrainOptions& options, const TrainingRun& training, const RunDescription& about) {
   TrainResult result;
-  (void)with_run_json(directory, about, comm, [&](RunDescription& run) {
-    result = Trainer(options, dataset, device, comm, directory).run();
+  (void)with_run_json(training.directory, about, training.comm, [&](RunDescription& run) {
+    result = Trainer(options, training).run();
     if (result.interrupted_by != 0) return result.interrupted_by;
     if (result.valid) {
       run.result["best_epoch"] = result.best_epoch;
@@ -136,9 +145,9 @@ TrainResult train_once(const std::filesystem::path& directory, const TrainOption
 }
 
 /// Trial `index` in its own directory, from its checkpoint if it has one.
-TrainResult train_trial(const std::filesystem::path& directory, const TrainOptions& all, int index,
-                        const Dataset& dataset, const ComputeDevice& device, const RunDescription& about,
-                        Communicator& comm) {
+TrainResult train_trial(const TrainOptions& all, int index, const TrainingRun& trials, const RunDescription& about) {
+  Communicator& comm = trials.comm;
+  const std::filesystem::path& directory = trials.directory;
   std::string is_resumed;       // rank 0 sees the directory
   std::optional<RunLock> lock;  // a trial's directory is a run directory itself
   together(comm, [&] {
@@ -154,16 +163,15 @@ TrainResult train_trial(const std::filesystem::path& directory, const TrainOptio
   if (comm.rank() == 0)
     log_info("trial " + std::to_string(index + 1) + " of " + std::to_string(all.trials) + ", seed " +
              std::to_string(options.seed));
-  return train_once(options.output.directory, options, dataset, device, about, comm);
+  return train_once(options, {trials.dataset, trials.data, trials.device, comm, options.output.directory}, about);
 }
 
 /// @return  the signal that ended it, or 0
-int train_trials(const std::filesystem::path& directory, const TrainOptions& options, const Dataset& dataset,
-                 const ComputeDevice& device, const RunDescription& about, Communicator& comm,
+int train_trials(const TrainOptions& options, const TrainingRun& trials, const RunDescription& about,
                  std::vector<TrainResult>& results) {
-  return with_run_json(directory, about, comm, [&](RunDescription& run) {
+  return with_run_json(trials.directory, about, trials.comm, [&](RunDescription& run) {
     for (int trial = 0; trial < options.trials; ++trial) {
-      results.push_back(train_trial(directory, options, trial, dataset, device, about, comm));
+      results.push_back(train_trial(options, trial, trials, about));
       if (results.back().interrupted_by != 0) return results.back().interrupted_by;
     }
     run.result["trials"] = options.trials;
@@ -180,15 +188,14 @@ int train_trials(const std::filesystem::path& directory, const TrainOptions& opt
 }
 
 /// @return the exit code
-int run_in(const std::filesystem::path& directory, const TrainOptions& options, const Dataset& dataset,
-           const ComputeDevice& device, const Placement& placement, Communicator& comm) {
-  RunDescription about = describe_run(dataset, device, comm);
-  about.placement = placement;
+int train_and_report(const TrainOptions& options, const TrainingRun& training, const RunDescription& about) {
+  const std::filesystem::path& directory = training.directory;
+  const Communicator& comm = training.comm;
   std::vector<TrainResult> results;
   if (options.trials > 1)
-    (void)train_trials(directory, options, dataset, device, about, comm, results);
+    (void)train_trials(options, training, about, results);
   else
-    results.push_back(train_once(directory, options, dataset, device, about, comm));
+    results.push_back(train_once(options, training, about));
   if (const int signal = results.back().interrupted_by; signal != 0) {
     if (comm.rank() == 0) log_warning("interrupted; continue with salient-train --resume " + directory.string());
     return 128 + signal;
@@ -263,12 +270,14 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
   fit_to_machine(options.machine, device, launch.cores);
   const Placement placement = log_placement(comm, launch, device, options.machine.workers, session.place);
   Dataset dataset = open_dataset_together(comm, launch, options.data);
-  MemoryPlan plan;
+  DataPlan plan;
   together(comm, [&] {
     require_trainable(options, dataset);
-    plan = choose_places(options, dataset, device.free_bytes(), comm.size());
-    plan.host_available /= launch.ranks_on_host;
+    plan = plan_residency(request_of(options.machine), dataset,
+                          needs_of_training(options, dataset, device.is_cuda(), comm.size()),
+                          free_memory(device, launch.ranks_on_host));
   });
+  if (device.is_cuda()) log_info(summary_of(plan, dataset));
   if (is_dry_run && comm.rank() == 0) log_result(to_text(plan));
   together(comm, [&] { check(plan); });
   if (is_dry_run) {
@@ -278,12 +287,16 @@ int train(const TrainOptions& wanted, bool is_dry_run, const Launch& launch, Com
     if (comm.rank() == 0) log_result("dry run: everything is in place, nothing was trained");
     return 0;
   }
-  const std::int64_t spare = (plan.host_available - plan.host_bytes) * launch.ranks_on_host;
-  use_huge_pages(dataset, options.machine.sampler == GraphResidency::kHost ? spare / 2 : 0, comm, launch);
+  const std::int64_t spare = (plan.available.host_bytes - plan.host_bytes) * launch.ranks_on_host;
+  use_huge_pages(dataset, plan.residency.graph == GraphResidency::kHost ? spare / 2 : 0, comm, launch);
+  ResidentData data;
+  together(comm, [&] { data = ResidentData(dataset, plan.residency); });
   std::optional<RunLock> lock;
   const std::filesystem::path directory = make_common_run_directory(comm, options, dataset, lock);
   if (options.output.trace) together(comm, [&] { open_trace(directory, comm.rank()); });
-  return run_in(directory, options, dataset, device, placement, comm);
+  RunDescription about = describe_run(dataset, plan.residency, device, comm);
+  about.placement = placement;
+  return train_and_report(options, {dataset, data, device, comm, directory}, about);
 }
 
 /// What main() does on each rank.

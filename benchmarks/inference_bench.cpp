@@ -22,8 +22,9 @@
 #include "core/timer.h"
 #include "engine/comm/communicator.h"
 #include "engine/device/fit_to_machine.h"
-#include "engine/device/placed_data.h"
+#include "engine/device/planned_data.h"
 #include "engine/infer/exact_inference.h"
+#include "engine/infer/inference_needs.h"
 #include "engine/infer/sampled_inference.h"
 #include "engine/infer/selected_nodes.h"
 #include "engine/train/trained_run.h"
@@ -89,8 +90,8 @@ struct Setup {
   Communicator& comm;
   const Dataset& dataset;
   const TrainedModel& trained;
-  const ResidentData& placed;
   const std::vector<NodeId>& nodes;
+  ResidentView data{};  ///< of resident_data_for()
 };
 
 BenchReport new_report(const InferenceBenchOptions& options, const TrainOptions& run, const Dataset& dataset,
@@ -118,17 +119,36 @@ void add_row(BenchReport& report, const std::string& name, const Measured<Predic
                         static_cast<double>(found.best.entries)});
 }
 
+LoaderOptions loader_options_of(const Setup& setup, int fanout) {
+  const MachineOptions& machine = setup.options.machine;
+  return {.fanouts = std::vector<int>(static_cast<std::size_t>(setup.run.model.num_layers), fanout),
+          .with_replacement = setup.run.batches.with_replacement,
+          .num_workers = machine.workers,
+          .num_slots = machine.slots,
+          .to_device = setup.device.is_cuda(),
+          .data = setup.data};
+}
+
+InferenceOptions inference_options_of(const Setup& setup) {
+  return {.batch_size = static_cast<std::size_t>(setup.options.batch_size), .seed = setup.run.seed};
+}
+
+/// Where it fits beside the batches of the largest fanout, -1 being all neighbours.
+ResidentData resident_data_for(const Setup& setup) {
+  const int fanout =
+      *std::ranges::max_element(setup.options.fanouts, {}, [](int f) { return static_cast<unsigned>(f); });
+  const LoaderOptions loading = loader_options_of(setup, fanout);
+  const InferenceOptions inference = inference_options_of(setup);
+  const RunNeeds needs = needs_of_sampled_inference(
+      setup.dataset, {loading, setup.nodes, inference.batch_size, inference.seed, setup.run.model.hidden_dim});
+  return make_resident(request_of(setup.options.machine), setup.dataset, needs, setup.device, /*ranks_on_host=*/1);
+}
+
 void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
   const InferenceBenchOptions& options = setup.options;
   const std::string name = "fanout " + std::to_string(fanout);
-  BatchLoader loader(setup.dataset,
-                     {.fanouts = std::vector<int>(static_cast<std::size_t>(setup.run.model.num_layers), fanout),
-                      .with_replacement = setup.run.batches.with_replacement,
-                      .num_workers = options.machine.workers,
-                      .num_slots = options.machine.slots,
-                      .to_device = setup.device.is_cuda(),
-                      .data = setup.placed.view()});
-  const InferenceOptions inference{.batch_size = static_cast<std::size_t>(options.batch_size), .seed = setup.run.seed};
+  BatchLoader loader(setup.dataset, loader_options_of(setup, fanout));
+  const InferenceOptions inference = inference_options_of(setup);
   add_row(report, name, measure({.name = name, .rounds = options.rounds}, [&] {
             const InferenceCounts counts =
                 sampled_inference({*setup.trained.model, setup.device, setup.comm}, loader, setup.nodes, inference);
@@ -138,7 +158,7 @@ void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
 
 void predict_exactly(BenchReport& report, const Setup& setup) {
   ExactOptions exact = exact_options_for(setup.device, setup.options.machine.workers, setup.options.machine.slots);
-  exact.device_features = setup.placed.view().device_rows;
+  exact.data = setup.data;
   const ModelOnRanks ranks{*setup.trained.model, setup.device, setup.comm};
   add_row(report, "exact", measure({.name = "exact", .rounds = setup.options.rounds}, [&] {
             const Timer timer;
@@ -176,10 +196,10 @@ int bench_inference(Arguments arguments) {
   const TrainedModel trained = open_trained_model(*comm, device, options.run, run, dataset, options.checkpoint);
   const std::vector<NodeId> nodes = select_nodes(dataset, options.nodes);
 
-  const ResidentData placed = place_data(options.machine.features, options.machine.sampler, dataset, device);
-
+  Setup setup{options, run, device, *comm, dataset, trained, nodes};
+  const ResidentData data = resident_data_for(setup);
+  setup.data = data.view();
   BenchReport report = new_report(options, run, dataset, device, nodes.size());
-  const Setup setup{options, run, device, *comm, dataset, trained, placed, nodes};
   for (const int fanout : options.fanouts) predict_sampled(report, setup, fanout);
   if (options.exact) predict_exactly(report, setup);
   report.publish(options.json);

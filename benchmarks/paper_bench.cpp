@@ -119,17 +119,21 @@ std::unique_ptr<BatchSource> make_source(Path path, const Dataset& dataset, cons
   return nullptr;  // the trainer's own
 }
 
-TrainResult train(Path path, TrainOptions options, const Dataset& dataset, const ComputeDevice& device) {
-  options.machine.features = has_device_features(path)       ? Residency::kDevice
-                             : path == Path::kCachedFeatures ? Residency::kCached
-                                                             : Residency::kHost;
-  options.cached_rows = dataset.num_nodes() / kCachedShare;
-  options.machine.sampler = has_device_graph(path) ? GraphResidency::kDevice : GraphResidency::kHost;
+DataResidency residency_of(Path path, const Dataset& dataset) {
+  return {.features = has_device_features(path)       ? Residency::kDevice
+                      : path == Path::kCachedFeatures ? Residency::kCached
+                                                      : Residency::kHost,
+          .cached_rows = dataset.num_nodes() / kCachedShare,
+          .graph = has_device_graph(path) ? GraphResidency::kDevice : GraphResidency::kHost};
+}
+
+TrainResult train(Path path, const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device) {
   std::optional<TextbookGraph> textbook;
   if (path == Path::kPlain) textbook.emplace(dataset.graph);
   const auto comm = make_self_communicator();
   const ScratchFolder folder;
-  Trainer trainer(options, dataset, device, *comm, folder.path(),
+  const ResidentData data(dataset, residency_of(path, dataset));
+  Trainer trainer(options, {dataset, data, device, *comm, folder.path()},
                   make_source(path, dataset, options, device, textbook ? &*textbook : nullptr));
   TrainResult result = trainer.run();
   if (result.interrupted_by != 0) fail(ErrorKind::kUsage, "interrupted");

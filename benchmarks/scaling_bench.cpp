@@ -32,9 +32,10 @@
 #include "engine/comm/mpi_communicator.h"
 #include "engine/comm/numa_affinity.h"
 #include "engine/device/fit_to_machine.h"
-#include "engine/train/memory_plan.h"
+#include "engine/device/planned_data.h"
 #include "engine/train/train_options.h"
 #include "engine/train/trainer.h"
+#include "engine/train/training_needs.h"
 
 namespace salient {
 namespace {
@@ -99,11 +100,17 @@ Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dat
   options.output.checkpoint_every = 0;
   (void)log_placement(*comm, launch, device, options.machine.workers, stay_near_device(*comm, launch, device));
   std::optional<ScratchFolder> folder;
+  ResidentData data;
   together(*comm, [&] {
-    check(choose_places(options, dataset, device.free_bytes(), comm->size()));
+    const DataPlan plan = plan_residency(request_of(options.machine), dataset,
+                                         needs_of_training(options, dataset, device.is_cuda(), comm->size()),
+                                         free_memory(device, launch.ranks_on_host));
+    check(plan);
+    if (device.is_cuda()) log_info(summary_of(plan, dataset));
+    data = ResidentData(dataset, plan.residency);
     if (launch.rank == 0) folder.emplace();
   });
-  Trainer trainer(options, dataset, device, *comm, folder ? folder->path() : std::filesystem::path());
+  Trainer trainer(options, {dataset, data, device, *comm, folder ? folder->path() : std::filesystem::path()});
   const TrainResult result = trainer.run();
   if (result.interrupted_by != 0) fail(ErrorKind::kUsage, "interrupted");
   Row row{.last = result.epochs.back(), .num_gradients = trainer.num_gradients()};

@@ -1,4 +1,4 @@
-// engine/device/compute_device.h - where a model computes: the CPU, or one GPU and the stream that carries all its work.
+// engine/device/compute_device.h - where a model computes: the CPU, or one GPU and the stream of all its work.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/device_kind.h"
+#include "engine/device/gpu.h"
 
 struct CUstream_st;
 
@@ -37,10 +38,8 @@ class ComputeDevice {
   /// Device memory in use by this process' tensors at their peak; nullopt on a CPU.
   std::optional<std::int64_t> peak_bytes() const;
 
-  /// {free, total} device memory; nullopt on a CPU.
-  struct Memory {
-    std::int64_t free_bytes, total_bytes;
-  };
+  /// Device memory now; nullopt on a CPU.
+  using Memory = gpu::Memory;
   std::optional<Memory> memory() const;
 
   /// Of it what is free; nullopt on a CPU.
@@ -56,7 +55,7 @@ class ComputeDevice {
 };
 
 /// While it lives, LibTorch operators that would make the host wait for the GPU throw instead: a training step holds
-/// one, so that the rule "no host synchronisation inside a step" cannot be broken unnoticed. Nothing on a CPU.
+/// one, so that the rule "no host synchronisation inside a step" cannot be broken unnoticed. Has no effect on a CPU.
 class NoHostWait {
  public:
   explicit NoHostWait(const ComputeDevice& device);

@@ -112,9 +112,10 @@ DataPlan plan_residency(const ResidencyRequest& request, const Dataset& dataset,
                         const FreeMemory& free) {
   if (!free.device_bytes) {
     if (request.features.value_or(Residency::kHost) != Residency::kHost)
-      fail(ErrorKind::kNoDevice, "feature rows in GPU memory were asked for, and there is no GPU");
+      fail(ErrorKind::kNoDevice, "feature rows in GPU memory were asked for, and there is no GPU",
+           Topic::kDeviceFeatures);
     if (request.graph == GraphResidency::kDevice)
-      fail(ErrorKind::kNoDevice, "the graph in GPU memory was asked for, and there is no GPU");
+      fail(ErrorKind::kNoDevice, "the graph in GPU memory was asked for, and there is no GPU", Topic::kDeviceGraph);
     return plan_with({}, request, dataset, needs, free);
   }
   DataPlan plan;

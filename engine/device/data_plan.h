@@ -1,5 +1,5 @@
-// engine/device/data_plan.h - where the feature rows and the graph go, and the memory figures behind that choice: the one
-// policy of training, inference and benchmarks.
+// engine/device/data_plan.h - where the feature rows and the graph go, and the memory figures behind that choice: the
+// one policy of training, inference and benchmarks.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,11 @@
 // engine/device/step_clock.h - where the time of an epoch goes: computing, or waiting for a batch.
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "engine/device/compute_device.h"
+#include "engine/device/time_stamps.h"
 
 namespace salient {
 
@@ -13,9 +15,6 @@ class StepClock {
  public:
   /// @param has_exchange  the exchange of gradients is timed too.
   StepClock(const ComputeDevice& device, bool has_exchange);
-  ~StepClock();
-  StepClock(const StepClock&) = delete;
-  StepClock& operator=(const StepClock&) = delete;
 
   void start_epoch();
   void batch_arrived();    ///< after BatchLoader::next(): the stream is ready for the step
@@ -32,8 +31,10 @@ class StepClock {
   Totals totals();
 
  private:
-  struct Stamps;
-  std::unique_ptr<Stamps> stamps_;
+  const ComputeDevice device_;
+  const bool has_exchange_;
+  std::chrono::steady_clock::time_point start_{};  // the stream is idle then
+  std::unique_ptr<TimeStamps> stamps_;             // start, then of every step: arrived, begins, ends (if timed), done
 };
 
 }  // namespace salient

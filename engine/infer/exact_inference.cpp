@@ -92,8 +92,10 @@ class LayerByLayer {
                           .num_workers = options_.workers,
                           .num_slots = options_.slots,
                           .to_device = device_.is_cuda()};
-    if (i == 0 && options_.device_features.data != nullptr)
-      loading.data = {.features = Residency::kDevice, .device_rows = options_.device_features};
+    if (i == 0) {
+      loading.data = options_.data;
+      loading.data.graph = nullptr;
+    }
     if (i > 0) loading.row_of = plan_.needed.row_of;
     if (i > 0 && plan_.place == ActivationPlace::kDevice)
       loading.data = {.features = Residency::kDevice, .device_rows = input.features};

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/growth.h"
 #include "core/host/machine.h"
 #include "core/number_text.h"
 #include "engine/comm/agreement.h"
@@ -99,8 +100,7 @@ ExactPlan plan_exact_inference(const ModelOnRanks& ranks, const Dataset& dataset
     }
     plan.activation_bytes = peak_bytes(plan);
     plan.block_bytes = static_cast<std::int64_t>(std::min(most_rows, dataset.num_nodes()) * row_bytes);
-    plan.slab_bytes =
-        plan.block_bytes * 5 / 4 * options.slots * options.launch.ranks_on_host;  // slabs grow by a quarter
+    plan.slab_bytes = with_growth(plan.block_bytes) * options.slots * options.launch.ranks_on_host;
     plan.place = choose_place(plan, options, ranks.device);
   });
   plan.place = slowest_of_all_ranks(plan.place, ranks.comm);

@@ -13,6 +13,7 @@
 #include "engine/infer/model_on_ranks.h"
 #include "engine/infer/needed_nodes.h"
 #include "engine/infer/row_blocks.h"
+#include "loaders/residency.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -23,7 +24,7 @@ struct ExactOptions {
   std::int64_t device_budget = 0;                    ///< bytes of GPU memory
   std::filesystem::path scratch = ".";               ///< folder for ActivationPlace::kFile
   std::size_t block_bytes = std::size_t{128} << 20;  ///< of the rows that a block gathers; one hub may need more
-  RowTable device_features{};                        ///< the data set's rows in GPU memory, if they are there
+  ResidentView data{};                               ///< of the data set: the first layer's rows; its graph is not used
   Launch launch{};  ///< of run_ranks(): which ranks share a host; the default is one rank alone
   int workers = 1;
   int slots = 4;

@@ -26,6 +26,11 @@ std::vector<std::int8_t> binary_labels(const Dataset& dataset, std::span<const N
   return labels;
 }
 
+std::int64_t roc_auc_bytes(const Dataset& dataset, std::size_t num_nodes) {
+  const std::size_t label_bytes = sizeof(float) + sizeof(std::int8_t), sorted_bytes = 2 * sizeof(double);
+  return static_cast<std::int64_t>(num_nodes * (num_binary_labels(dataset) * label_bytes + sorted_bytes));
+}
+
 void NodeScores::add(std::span<const float> logits) {
   const auto num_classes = static_cast<std::size_t>(dataset_.num_classes);
   for (; !logits.empty(); logits = logits.subspan(num_classes)) {

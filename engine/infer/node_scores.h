@@ -20,6 +20,9 @@ std::size_t num_binary_labels(const Dataset& dataset);
 /// [T, n] 1, 0 or -1 for not known, label after label; for a data set that has_roc_auc().
 std::vector<std::int8_t> binary_labels(const Dataset& dataset, std::span<const NodeId> nodes);
 
+/// What mean_roc_auc() of so many nodes takes: scores and labels, label after label, and what is sorted of one label.
+std::int64_t roc_auc_bytes(const Dataset& dataset, std::size_t num_nodes);
+
 /// Takes the logits of nodes as they come and keeps those with a known label: 4 bytes per label.
 class NodeScores {
  public:

@@ -1,4 +1,4 @@
-// engine/train/epoch_seeds.h - which seeds an epoch's steps work on, on this rank, and how many labels they have on all.
+// engine/train/epoch_seeds.h - the seeds of an epoch's steps on this rank, and the number of their labels on all ranks.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,14 @@
 
 namespace salient {
 
-/// The training nodes in the order of one epoch, cut into global batches and those into ranks' shares. All ranks compute
-/// the same order, so nobody needs to ask the others.
+/// The training nodes in the order of one epoch, cut into global batches and those into ranks' shares. All ranks
+/// compute the same order, without communication.
 class EpochSeeds {
  public:
   /// @param dataset       outlives this   @param seed  of the run
   /// @param global_batch  seeds of a step, over all ranks
   EpochSeeds(const Dataset& dataset, std::uint32_t seed, std::size_t global_batch, int rank, int num_ranks);
 
-  std::size_t global_batch() const { return global_batch_; }
   std::size_t num_steps() const { return num_steps_; }
 
   /// Shuffles for `epoch`, from 1. Requests of an earlier epoch are no longer valid.

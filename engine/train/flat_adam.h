@@ -34,8 +34,6 @@ class FlatAdam {
   /// One step of Adam (Kingma and Ba, ICLR 2015; betas 0.9, 0.999, eps 1e-8). Enqueued on the current stream.
   void step();
 
-  std::int64_t num_parameters() const { return parameters_.numel(); }
-
   /// XXH3-64 of all parameters; waits for the device.
   std::uint64_t checksum() const;
 

@@ -24,9 +24,10 @@ namespace {
   std::string ranks;
   for (std::size_t rank = 0; rank < is_bad.size() && comm.size() > 1; ++rank)
     if (is_bad[rank] > 0) ranks.append(ranks.empty() ? ", rank " : " and ").append(std::to_string(rank));
-  fail_on_all_ranks(comm, ErrorKind::kDiverged,
-                    "the loss is not a number at epoch " + std::to_string(epoch) + ", step " +
-                        std::to_string(step + 1) + ranks + "; lower --lr");
+  fail_on_all_ranks(
+      comm, ErrorKind::kDiverged,
+      "the loss is not a number at epoch " + std::to_string(epoch) + ", step " + std::to_string(step + 1) + ranks,
+      Topic::kLearningRate);
 }
 
 }  // namespace

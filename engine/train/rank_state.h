@@ -1,8 +1,9 @@
-// engine/train/rank_state.h - what all ranks must hold alike: weights, optimiser state, position.
+// engine/train/rank_state.h - state that is the same on all ranks: weights, optimiser, position; work of rank 0 alone.
 #pragma once
 
 #include <string>
 
+#include "engine/comm/agreement.h"
 #include "engine/comm/communicator.h"
 #include "engine/device/compute_device.h"
 #include "engine/train/checkpoint.h"
@@ -19,11 +20,20 @@ void take_state_of_rank_0(Communicator& comm, const ComputeDevice& device, Model
 /// its own share of a batch; rank 0's count, as in PyTorch's DistributedDataParallel. Collective.
 void take_weights_of_rank_0(Communicator& comm, const ComputeDevice& device, Model& model, FlatAdam& optimizer);
 
-/// The same for a model that nobody trains.
+/// The same for a model without an optimiser.
 void take_weights_of_rank_0(Communicator& comm, const ComputeDevice& device, Model& model);
 
-/// Ranks that drift apart train on without a word, each its own model. Collective; waits for the device.
+/// Finds ranks that drift apart, which would otherwise train models of their own unnoticed. Collective; waits for the
+/// device.
 /// @throws RankError{kInternal} on all ranks when their parameters are not the same bits.
 void require_equal_parameters(Communicator& comm, const FlatAdam& optimizer, const std::string& when);
+
+/// Does what rank 0 alone does, such as writing files; when that fails, it fails on all ranks. Collective.
+template <class Work>
+void on_rank_0(Communicator& comm, Work&& work) {
+  together(comm, [&] {
+    if (comm.rank() == 0) work();
+  });
+}
 
 }  // namespace salient

@@ -1,4 +1,4 @@
-// engine/train/run_model.h - the model that a run's options ask for, and what its checkpoints are told apart by.
+// engine/train/run_model.h - the model that a run's options ask for, and the identity of its checkpoints.
 #pragma once
 
 #include "engine/train/checkpoint.h"

@@ -70,15 +70,16 @@ Metric metric_for(std::optional<Metric> wanted, const Dataset& dataset) {
   return Metric::kRocAuc;
 }
 
-Score score_nodes(Metric metric, const Dataset& dataset, std::span<const NodeId> nodes, Model& model,
-                  BatchLoader& loader, const InferenceOptions& options, const ComputeDevice& device,
-                  Communicator& comm) {
+Score score_nodes(const ScoredNodes& scored, Model& model, BatchLoader& loader, const InferenceOptions& options,
+                  const ComputeDevice& device, Communicator& comm) {
+  const auto& [metric, dataset, nodes] = scored;
   at::Tensor scores;  // [n, T] for ROC AUC
   OnRound keep;
   if (metric == Metric::kRocAuc) {
     scores = at::zeros({static_cast<std::int64_t>(nodes.size()), dataset.label_type().width},
                        at::TensorOptions(device.torch_device()).dtype(at::kFloat));
-    keep = [&, batch = static_cast<std::size_t>(comm.rank())](const InferenceRound& round) mutable {
+    keep = [&scores, &dataset = dataset, &options, &comm,
+            batch = static_cast<std::size_t>(comm.rank())](const InferenceRound& round) mutable {
       const std::size_t first =
           std::exchange(batch, batch + static_cast<std::size_t>(comm.size())) * options.batch_size;
       if (round.num_nodes == 0) return;

@@ -24,10 +24,17 @@ struct Score {
   double seconds = 0;
 };
 
-/// Sampled inference over `nodes`, see there. Exact over all nodes and ranks. Collective; blocks until done.
+/// Nodes, and the figure that their predictions are measured by. A value of references.
+struct ScoredNodes {
+  Metric metric;
+  const Dataset& dataset;
+  std::span<const NodeId> nodes;
+};
+
+/// By sampled_inference(). Exact over all nodes and ranks. Collective; blocks until done.
+/// @param loader  of the data set
 /// @throws RankError{kDiverged} for logits that are not numbers, which no score may hide.
-Score score_nodes(Metric metric, const Dataset& dataset, std::span<const NodeId> nodes, Model& model,
-                  BatchLoader& loader, const InferenceOptions& options, const ComputeDevice& device,
-                  Communicator& comm);
+Score score_nodes(const ScoredNodes& scored, Model& model, BatchLoader& loader, const InferenceOptions& options,
+                  const ComputeDevice& device, Communicator& comm);
 
 }  // namespace salient

@@ -16,8 +16,8 @@ enum Flag : std::uint32_t { kInterrupt = 1, kTerminate = 2, kCheckpoint = 4 };
 SignalAgreement::Wishes SignalAgreement::after_step() {
   Wishes wishes;
   if (++step_ % steps_between_ == 0) {
-    const std::uint32_t heard = exchange(take_checkpoint_request() ? kCheckpoint : 0u) | unmet_;
-    unmet_ = 0;
+    const std::uint32_t heard = exchange(take_checkpoint_request() ? kCheckpoint : 0u) | pending_;
+    pending_ = 0;
     wishes.checkpoint = (heard & kCheckpoint) != 0;
   }
   wishes.stop = signal_ != 0;
@@ -25,7 +25,7 @@ SignalAgreement::Wishes SignalAgreement::after_step() {
 }
 
 bool SignalAgreement::must_stop_after_round() {
-  if (++step_ % steps_between_ == 0) unmet_ |= exchange(0) & kCheckpoint;  // one that was sent before the evaluation
+  if (++step_ % steps_between_ == 0) pending_ |= exchange(0) & kCheckpoint;  // one that was sent before the evaluation
   return signal_ != 0;
 }
 

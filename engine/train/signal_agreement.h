@@ -7,12 +7,12 @@
 
 namespace salient {
 
-/// A rank that stopped alone would leave the others waiting in the next exchange of gradients. So ranks tell each other
-/// what signals they got, and act on what all have heard.
+/// A rank that stopped alone would leave the others waiting in the next exchange of gradients. So ranks send each other
+/// the signals that they got, and act on those that all have received.
 class SignalAgreement {
  public:
-  /// @param steps_between  after_step() talks to the other ranks at every n-th call, and answers one talk later: 1 where
-  ///                       a step is long, more where ranks run ahead of their devices.
+  /// @param steps_between  after_step() exchanges signals at every n-th call, and acts on them at the next exchange:
+  ///                       1 where a step is long, more where ranks run ahead of their devices.
   SignalAgreement(Communicator& comm, int steps_between) : comm_(comm), steps_between_(steps_between) {}
 
   struct Wishes {
@@ -42,7 +42,7 @@ class SignalAgreement {
   const int steps_between_;
   int step_ = 0;
   int signal_ = 0;
-  std::uint32_t unmet_ = 0;  // a wish for a checkpoint that was heard during an evaluation
+  std::uint32_t pending_ = 0;  // a wish for a checkpoint, received during an evaluation
 };
 
 }  // namespace salient

@@ -1,4 +1,4 @@
-// engine/train/tensor_file.h - a model's parameters and buffers to a safetensors file and back; any other named tensors likewise.
+// engine/train/tensor_file.h - named tensors, such as a model's parameters and buffers, to a safetensors file and back.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -84,7 +84,6 @@ struct TrainOptions {
   std::uint32_t seed = 1;  ///< of all randomness
   int trials = 1;          ///< runs with the seeds seed, seed + 1, ...
   bool deterministic = false;
-  std::size_t cached_rows = 0;  ///< not a choice: what choose_places() makes of machine.cache_gb
 
   bool operator==(const TrainOptions&) const = default;
 };

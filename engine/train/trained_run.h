@@ -1,4 +1,4 @@
-// engine/train/trained_run.h - a run's folder as whoever uses its model sees it. Only rank 0 needs to see the folder.
+// engine/train/trained_run.h - opens the model of a run. Only rank 0 needs to see the run's folder.
 #pragma once
 
 #include <filesystem>

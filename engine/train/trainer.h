@@ -1,24 +1,21 @@
 // engine/train/trainer.h - the training loop: epochs of steps, validation, checkpoints, the final test.
 #pragma once
 
-#include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "engine/comm/communicator.h"
-#include "engine/device/compute_device.h"
 #include "engine/report/metrics.h"
 #include "engine/train/train_options.h"
+#include "engine/train/training_run.h"
 #include "loaders/batch_source.h"
 #include "store/dataset.h"
 
 namespace salient {
 
 struct TrainResult {
-  int interrupted_by = 0;  ///< the signal that ended it early, on whichever rank; 0 = none
+  int interrupted_by = 0;  ///< the signal that ended it early, on any rank; 0 = none
   int best_epoch = 0;
   std::string metric{};                ///< "accuracy" | "rocauc" | "f1": what the next two are
   std::optional<double> valid{};       ///< of the best epoch; none without validation nodes
@@ -33,13 +30,10 @@ void require_trainable(const TrainOptions& options, const Dataset& dataset);
 /// Trains on the training nodes of one data set. Every rank makes one and calls run(); the same options everywhere.
 class Trainer {
  public:
-  /// @param options    resolved; options.output.resume names the checkpoint's run when it continues one.
-  /// @param directory  the run directory, already there; only rank 0 writes.
-  /// @param source     where training batches come from; null = the product's own loader.
-  /// All references outlive the trainer.
+  /// @param options  resolved by fit_to_machine(); options.output.resume names the checkpoint's run to continue.
+  /// @param source   of training batches; null = the product's own loader.
   /// @throws Error{kUsage} when there is nothing to train on, Error{kBadData} for an unusable checkpoint.
-  Trainer(const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device, Communicator& comm,
-          std::filesystem::path directory, std::unique_ptr<BatchSource> source = nullptr);
+  Trainer(const TrainOptions& options, TrainingRun run, std::unique_ptr<BatchSource> source = nullptr);
   ~Trainer();
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;

@@ -239,7 +239,33 @@ class SalientInfer(unittest.TestCase):
                             (["--checkpoint", "../x"], ["--checkpoint"]), (["--format", "xml"], ["--format"])):
             with self.subTest(args=args):
                 self.assert_refused(2, *args, words=words)
+        for args in (["--features", "cached"], ["--features", "device"], ["--sampler", "device"]):
+            with self.subTest(args=args):
+                self.assert_refused(2, "--device", "cpu", *args, words=[args[0], "GPU"])
+        self.assert_refused(2, "--cache-gb", "1", words=["--cache-gb", "cached"])
         self.assertIn("--run", start(BIN / "salient-infer").stderr)
+
+    @unittest.skipIf(shutil.which("nvidia-smi"), "a GPU is here")
+    def test_what_needs_a_gpu_says_that_there_is_none(self):
+        for args in (["--features", "cached"], ["--features", "device", "--exact"], ["--sampler", "device"]):
+            with self.subTest(args=args):
+                self.assert_refused(69, "--device", "auto", *args, words=["there is no GPU", args[0] + " host"])
+
+    @unittest.skipUnless(shutil.which("nvidia-smi"), "no GPU is here")
+    def test_predictions_do_not_depend_on_where_the_data_is(self):
+        on_gpu = ["--device", "cuda", "--nodes", "all"]
+        self.infer("on-host", *on_gpu, "--features", "host", "--sampler", "host")
+        self.infer("exact-on-host", *on_gpu, "--features", "host", "--exact")
+        for features in (["host"], ["cached"], ["cached", "--cache-gb", "0.00002"], ["device"], ["auto"]):
+            for sampler in ("host", "device", "auto"):
+                with self.subTest(features=features, sampler=sampler):
+                    name = "-".join(["on", *features, sampler])
+                    self.infer(name, *on_gpu, "--features", *features, "--sampler", sampler)
+                    self.assert_same_files("on-host", name)
+            with self.subTest(features=features):
+                name = "-".join(["exact", *features])
+                self.infer(name, *on_gpu, "--exact", "--features", *features)
+                self.assert_same_files("exact-on-host", name)
 
     def test_bad_node_lists_are_refused(self):
         for ids, words in (([1, 4000], ["entry 1", "4000"]), ([5, -1], ["-1"]), ([7, 8, 7], ["node 7", "again"])):

@@ -104,10 +104,11 @@ Found collect(int layer, Infer&& infer) {
 inline ComputeDevice on_the_cpu() { return ComputeDevice::choose(DeviceKind::kCpu, 0, 1); }
 
 inline Found sampled(Model& model, const Dataset& dataset, std::span<const NodeId> nodes, int fanout, int layer = 0,
-                     const ComputeDevice& device = on_the_cpu()) {
+                     const ComputeDevice& device = on_the_cpu(), const ResidentView& data = {}) {
   const auto comm = make_self_communicator();
   BatchLoader loader(dataset, {.fanouts = std::vector<int>(static_cast<std::size_t>(model.num_layers()), fanout),
-                               .to_device = device.is_cuda()});
+                               .to_device = device.is_cuda(),
+                               .data = data});
   return collect(layer, [&](const OnRound& on_round) {
     return sampled_inference({model, device, *comm}, loader, nodes, {.batch_size = 64}, on_round);
   });

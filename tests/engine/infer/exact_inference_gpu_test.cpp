@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "loaders/device_features.h"
+#include "loaders/resident_data.h"
 #include "tests/support/inference.h"
 #include "tests/support/scratch.h"
 
@@ -29,12 +29,13 @@ TEST(InferenceOnDevice, FindsWhatTheHostFindsFromEveryPlace) {
     const test::Found expected = test::exact(*model, dataset, targets, options);
     const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCuda, 0, 1);
     model->to(device.torch_device());
-    const DeviceFeatures features(dataset.features);
+    const ResidentData on_host, on_device(dataset, {.features = Residency::kDevice}),
+        cached(dataset, {.features = Residency::kCached, .cached_rows = 1000});
     for (const ActivationPlace place : {ActivationPlace::kDevice, ActivationPlace::kMemory, ActivationPlace::kFile})
-      for (const RowTable& rows : {RowTable{}, features.table()}) {
+      for (const ResidentData* data : {&on_host, &on_device, &cached}) {
         options.place = place;
         options.device_budget = std::int64_t{1} << 40;
-        options.device_features = rows;
+        options.data = data->view();
         const test::Found found = test::exact(*model, dataset, targets, options, device);
         EXPECT_TRUE(at::allclose(found.logits, expected.logits, 1e-4, 1e-4)) << variant << " in " << to_text(place);
         EXPECT_TRUE(at::allclose(found.embeddings, expected.embeddings, 1e-4, 1e-4))
@@ -44,6 +45,20 @@ TEST(InferenceOnDevice, FindsWhatTheHostFindsFromEveryPlace) {
     const test::Found sampled = test::sampled(*model, dataset, targets, -1, /*layer=*/0, device);
     EXPECT_TRUE(at::allclose(sampled.logits, expected.logits, 1e-4, 1e-4)) << variant << ", sampled";
   }
+}
+
+TEST(InferenceOnDevice, FindsTheSameBitsWhereverTheDataIs) {
+  const Dataset dataset = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16);
+  const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCuda, 0, 1);
+  const auto model = test::model_with_history("sage", dataset);
+  model->to(device.torch_device());
+  const test::Found expected = test::sampled(*model, dataset, dataset.train, 4, /*layer=*/0, device);
+  for (const Residency features : {Residency::kHost, Residency::kDevice, Residency::kCached})
+    for (const GraphResidency graph : {GraphResidency::kHost, GraphResidency::kDevice}) {
+      const ResidentData data(dataset, {.features = features, .cached_rows = 500, .graph = graph});
+      const test::Found found = test::sampled(*model, dataset, dataset.train, 4, /*layer=*/0, device, data.view());
+      EXPECT_TRUE(at::equal(found.logits, expected.logits)) << name_of(features) << ", graph " << name_of(graph);
+    }
 }
 
 TEST(InferenceOnDevice, TakesGpuMemoryWhenThereIsRoom) {

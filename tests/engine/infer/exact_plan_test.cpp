@@ -14,7 +14,7 @@ namespace {
 TEST(ExactPlan, TakesTheFastestPlaceThatHasRoom) {
   const Dataset dataset = test::generated_dataset(400, 6, 7);
   const auto model = test::model_with_history("sage", dataset);
-  const ComputeDevice device = ComputeDevice::choose("cpu", 0, 1);
+  const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCpu, 0, 1);
   const auto comm = make_self_communicator();
   ExactOptions options;
   const auto plan = [&] {

@@ -1,0 +1,129 @@
+// engine/train/epoch_trainer.cpp - see epoch_trainer.h. A step never waits for the device; an epoch waits at its end.
+#include "engine/train/epoch_trainer.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "core/console/progress.h"
+#include "core/timer.h"
+#include "engine/train/epoch_metrics.h"
+#include "engine/train/run_model.h"
+#include "loaders/batch_loader.h"
+#include "models/batch_view.h"
+
+namespace salient {
+namespace {
+
+Schedule schedule_of(const OptimisationOptions& options, std::size_t steps_per_epoch) {
+  const auto steps = static_cast<double>(steps_per_epoch);
+  return {.kind = options.schedule,
+          .lr = options.lr,
+          .warmup_steps = std::llround(options.warmup * steps),
+          .total_steps = static_cast<std::int64_t>(options.epochs) * static_cast<std::int64_t>(steps_per_epoch),
+          .factor = options.plateau_factor,
+          .patience = options.plateau_patience};
+}
+
+std::shared_ptr<Model> make_model_on(const ComputeDevice& device, const ModelOptions& options,
+                                     const Numerics& numerics) {
+  std::shared_ptr<Model> model = make_model(options, numerics);
+  model->to(device.torch_device());
+  return model;
+}
+
+std::unique_ptr<BatchSource> make_source(const TrainOptions& options, const TrainingRun& run) {
+  return std::make_unique<BatchLoader>(run.dataset, loader_options_of(options, options.batches.fanout, run));
+}
+
+}  // namespace
+
+EpochTrainer::EpochTrainer(const TrainOptions& options, const TrainingRun& run, SignalAgreement& signals,
+                           std::unique_ptr<BatchSource> source)
+    : options_(options),
+      run_(run),
+      signals_(signals),
+      seeds_(run.dataset, options.seed, global_batch_of(options, run.comm.size()), run.comm.rank(), run.comm.size()),
+      schedule_(schedule_of(options.optimisation, seeds_.num_steps())),
+      model_(make_model_on(run.device, model_options_of(options, run.dataset), numerics_of(options))),
+      optimizer_(*model_, {.lr = options.optimisation.lr, .weight_decay = options.optimisation.weight_decay}),
+      source_(source ? std::move(source) : make_source(options, run)),
+      clock_(run.device, /*has_exchange=*/run.comm.size() > 1),
+      objective_(options.optimisation.label_smoothing, seeds_.num_steps(), run.device.torch_device()) {}
+
+/// Forward, backward, gradient exchange, update. Enqueues and returns.
+void EpochTrainer::step(const Batch& batch, TrainProgress& progress) {
+  optimizer_.zero_gradients();
+  if (batch.layout.num_seeds > 0) {
+    const NoHostWait rule(run_.device);
+    const BatchView view = view_of(batch, run_.device.torch_device().index());
+    const DropoutKey key{
+        .seed = options_.seed, .step = static_cast<std::uint32_t>(progress.global_step), .nodes = view.nodes};
+    const at::Tensor loss_sum = objective_.loss_sum(batch.key.batch, model_->forward(view, key), view.y);
+    (loss_sum / static_cast<double>(seeds_.num_labels(batch.key.batch))).backward();  // the mean over the global batch
+  }
+  clock_.exchange_begins();
+  run_.comm.all_reduce_sum(optimizer_.gradients(), run_.device.stream());
+  clock_.exchange_ends();
+  optimizer_.set_lr(schedule_.rate(progress.global_step, progress.plateau));
+  optimizer_.step();
+  ++progress.global_step;
+}
+
+/// Adds the steps up to `end_step` that are not in the running sums yet, over all ranks. Waits for the device.
+void EpochTrainer::collect(std::size_t end_step, TrainProgress& progress) {
+  auto step = static_cast<std::size_t>(progress.step_in_epoch);
+  for (const Objective::StepSums& sums : objective_.collect(run_.comm, progress.epoch + 1, step, end_step)) {
+    progress.partial_loss_sum += sums.loss;
+    progress.partial_correct += sums.correct;
+    progress.partial_labels += seeds_.num_labels(step++);
+  }
+  progress.step_in_epoch = static_cast<std::int64_t>(end_step);
+}
+
+/// @return  steps of the epoch that are done, the earlier ones counted
+std::size_t EpochTrainer::train_steps(TrainProgress& progress, const std::function<void()>& save) {
+  const auto first_step = static_cast<std::size_t>(progress.step_in_epoch);
+  const int epoch = progress.epoch + 1;
+  Progress bar("epoch " + std::to_string(epoch), seeds_.num_steps() - first_step, "batches");
+  source_->start(seeds_.start(epoch, first_step));
+  clock_.start_epoch();
+  std::size_t done = first_step;
+  while (const Batch* batch = source_->next(run_.device.stream())) {
+    clock_.batch_arrived();
+    step(*batch, progress);
+    clock_.step_done();
+    ++done;
+    bar.add(1);
+    const SignalAgreement::Wishes wishes = signals_.after_step();
+    if (wishes.stop) {
+      source_->stop();
+      break;
+    }
+    if (wishes.checkpoint) {
+      collect(done, progress);
+      save();
+    }
+  }
+  return done;
+}
+
+EpochMetrics EpochTrainer::train(TrainProgress& progress, const std::function<void()>& save) {
+  const Timer timer;
+  objective_.start_epoch();
+  model_->train();
+  const std::size_t done = train_steps(progress, save);
+  const StepClock::Totals times = clock_.totals();
+  const double seconds = timer.seconds();
+  collect(done, progress);
+  return epoch_metrics({.epoch = progress.epoch + 1,
+                        .progress = progress,
+                        // of the step before, also if no step was left after a resume
+                        .lr = schedule_.rate(progress.global_step - 1, progress.plateau),
+                        .seconds = seconds,
+                        .times = times,
+                        .loader = source_->stats()},
+                       run_.device, run_.comm);
+}
+
+}  // namespace salient

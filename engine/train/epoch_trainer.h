@@ -1,0 +1,59 @@
+// engine/train/epoch_trainer.h - one epoch of training steps: forward, backward, exchange of gradients, update.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "engine/device/step_clock.h"
+#include "engine/report/metrics.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/epoch_seeds.h"
+#include "engine/train/flat_adam.h"
+#include "engine/train/objective.h"
+#include "engine/train/schedule.h"
+#include "engine/train/signal_agreement.h"
+#include "engine/train/train_options.h"
+#include "engine/train/training_run.h"
+#include "loaders/batch_source.h"
+#include "models/model.h"
+
+namespace salient {
+
+/// The model and what moves its parameters. Everything is kept from epoch to epoch.
+class EpochTrainer {
+ public:
+  /// @param source  of training batches; null = the product's own loader
+  /// All references outlive this.
+  EpochTrainer(const TrainOptions& options, const TrainingRun& run, SignalAgreement& signals,
+               std::unique_ptr<BatchSource> source);
+
+  Model& model() { return *model_; }
+  FlatAdam& optimizer() { return optimizer_; }
+  const Schedule& schedule() const { return schedule_; }
+
+  /// Trains the steps of epoch progress.epoch + 1 that are left, or fewer if a signal asks to stop. `progress` has the
+  /// sums of all its steps afterwards. The host waits for the device once, at the end. Collective.
+  ///
+  /// @param save  writes a checkpoint of `progress` when a signal asks for one
+  /// @throws RankError{kDiverged}; whatever a worker threw.
+  EpochMetrics train(TrainProgress& progress, const std::function<void()>& save);
+
+ private:
+  void step(const Batch& batch, TrainProgress& progress);
+  void collect(std::size_t end_step, TrainProgress& progress);
+  std::size_t train_steps(TrainProgress& progress, const std::function<void()>& save);
+
+  const TrainOptions& options_;
+  const TrainingRun& run_;
+  SignalAgreement& signals_;
+  EpochSeeds seeds_;
+  const Schedule schedule_;
+  const std::shared_ptr<Model> model_;
+  FlatAdam optimizer_;
+  const std::unique_ptr<BatchSource> source_;
+  StepClock clock_;
+  Objective objective_;
+};
+
+}  // namespace salient

@@ -1,0 +1,69 @@
+// engine/train/evaluation.cpp - see evaluation.h.
+#include "engine/train/evaluation.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/console/log.h"
+#include "engine/report/confusion.h"
+#include "engine/train/rank_state.h"
+#include "engine/train/run_model.h"
+
+namespace salient {
+namespace {
+
+/// @return  the nodes, or none of them if no label of theirs is known
+std::span<const NodeId> scored_nodes(const Dataset& dataset, std::span<const NodeId> nodes, const char* set) {
+  const LabelTable labels = dataset.label_table();
+  if (nodes.empty() || std::ranges::any_of(nodes, [&](NodeId node) { return labels.num_known(node) > 0; }))
+    return nodes;
+  log_warning("no " + std::string(set) + " node has a label: there is nothing to compare predictions with");
+  return {};
+}
+
+const char* name_of(EvaluationSet set) { return set == EvaluationSet::kValid ? "valid" : "test"; }
+
+}  // namespace
+
+Evaluation::Evaluation(const TrainOptions& options, const TrainingRun& run, SignalAgreement& signals)
+    : run_(run),
+      signals_(signals),
+      batch_size_(static_cast<std::size_t>(options.evaluation.batch_size)),
+      seed_(options.seed),
+      metric_(metric_for(options.evaluation.metric, run.dataset)),
+      valid_(scored_nodes(run.dataset, run.dataset.valid, "validation")),
+      test_(scored_nodes(run.dataset, run.dataset.test, "test")),
+      loader_(run.dataset, loader_options_of(options, options.evaluation.fanout, run)) {
+  const Dataset& dataset = run.dataset;
+  if (dataset.task == Task::kMultiClass && dataset.num_classes <= kMaxConfusionClasses)
+    confusion_.emplace(dataset.num_classes, run.device.torch_device());
+}
+
+std::span<const NodeId> Evaluation::nodes_of(EvaluationSet set) const {
+  return set == EvaluationSet::kValid ? valid_ : test_;
+}
+
+Score Evaluation::score(EvaluationSet set, Model& model, int epoch) {
+  if (confusion_) confusion_->clear();
+  const InferenceOptions options{.batch_size = batch_size_,
+                                 .seed = seed_,
+                                 .label = name_of(set),
+                                 .confusion = confusion_ ? &*confusion_ : nullptr,
+                                 .must_stop = [this] { return signals_.must_stop_after_round(); }};
+  const Score score =
+      score_nodes({metric_, run_.dataset, nodes_of(set)}, model, loader_, options, run_.device, run_.comm);
+  if (confusion_ && !signals_.must_stop()) write_confusion_of(set, epoch);
+  return score;
+}
+
+void Evaluation::write_confusion_of(EvaluationSet set, int epoch) {
+  const int num_classes = run_.dataset.num_classes;
+  const ConfusionMatrix matrix{.set = name_of(set),
+                               .epoch = epoch,
+                               .num_classes = num_classes,
+                               .class_names = read_class_names(run_.dataset.directory / "class_names.txt", num_classes),
+                               .counts = confusion_->sum_over_ranks(run_.comm)};
+  on_rank_0(run_.comm, [&] { write_confusion(run_.directory, matrix); });
+}
+
+}  // namespace salient

@@ -1,0 +1,69 @@
+// engine/train/training_needs.cpp - see training_needs.h.
+#include "engine/train/training_needs.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "engine/infer/node_scores.h"
+#include "engine/train/run_model.h"
+#include "models/num_parameters.h"
+#include "sampler/seed_order.h"
+
+namespace salient {
+namespace {
+
+/// Of the batches of training on rank 0, whose share of the first step is the largest of all.
+BatchProbe training_probe(const TrainOptions& options, std::span<const NodeId> order, int num_ranks) {
+  const std::size_t global_batch = global_batch_of(options, num_ranks);
+  return {.fanouts = options.batches.fanout,
+          .replacement = options.batches.with_replacement ? Replacement::kWith : Replacement::kWithout,
+          .seeds = order,
+          .batch_size = rank_share(order.size(), global_batch, /*batch=*/0, /*rank=*/0, num_ranks).count,
+          .seed = options.seed};
+}
+
+BatchProbe evaluation_probe(const TrainOptions& options, const Dataset& dataset) {
+  return {.fanouts = options.evaluation.fanout,
+          .replacement = options.batches.with_replacement ? Replacement::kWith : Replacement::kWithout,
+          .seeds = dataset.valid.empty() ? dataset.test : dataset.valid,
+          .batch_size = static_cast<std::size_t>(options.evaluation.batch_size),
+          .seed = options.seed};
+}
+
+/// Logits of the scored set and their columns on the device, ROC AUC on the host.
+MemoryLine roc_auc_line(const Dataset& dataset, bool on_gpu) {
+  const std::size_t num_nodes = std::max(dataset.valid.size(), dataset.test.size());
+  const auto scores = static_cast<std::int64_t>(num_nodes * num_binary_labels(dataset) * sizeof(float));
+  const std::int64_t host = roc_auc_bytes(dataset, num_nodes);
+  return {"scores for ROC AUC", on_gpu ? host : host + scores, on_gpu ? 2 * scores : 0};
+}
+
+}  // namespace
+
+RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, bool on_gpu, int num_ranks) {
+  std::vector<NodeId> order(dataset.train.begin(), dataset.train.end());
+  shuffle_seeds(order, options.seed, /*epoch=*/1);
+  const ModelOptions model = model_options_of(options, dataset);
+  const ComputeShape compute{.hidden_dim = model.hidden_dim, .num_classes = model.num_classes, .has_gradients = true};
+  const BatchNeed training = probe_batches(dataset, training_probe(options, order, num_ranks), compute);
+  const BatchNeed evaluation =
+      probe_batches(dataset, evaluation_probe(options, dataset),
+                    {.hidden_dim = model.hidden_dim, .num_classes = model.num_classes, .has_gradients = false});
+
+  const MachineOptions& machine = options.machine;
+  RunNeeds needs;
+  needs.loaders = {{"training batches", machine.slots, machine.workers, training},
+                   {"evaluation batches", machine.slots, machine.workers, evaluation}};
+  const auto add = [&](const char* what, std::int64_t bytes) {
+    needs.others.push_back({what, on_gpu ? 0 : bytes, on_gpu ? bytes : 0});
+  };
+  add("activations and gradients of a batch", std::max(training.compute_bytes, evaluation.compute_bytes));
+  if (has_roc_auc(dataset) && options.evaluation.metric.value_or(Metric::kRocAuc) == Metric::kRocAuc)
+    needs.others.push_back(roc_auc_line(dataset, on_gpu));
+  add("parameters, gradients, Adam moments", num_parameters(model) * std::int64_t{4 * sizeof(float)});
+  needs.others.push_back(libraries_line(on_gpu));
+  return needs;
+}
+
+}  // namespace salient

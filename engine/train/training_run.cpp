@@ -1,0 +1,15 @@
+// engine/train/training_run.cpp - see training_run.h.
+#include "engine/train/training_run.h"
+
+namespace salient {
+
+LoaderOptions loader_options_of(const TrainOptions& options, const std::vector<int>& fanouts, const TrainingRun& run) {
+  return {.fanouts = fanouts,
+          .with_replacement = options.batches.with_replacement,
+          .num_workers = options.machine.workers,
+          .num_slots = options.machine.slots,
+          .to_device = run.device.is_cuda(),
+          .data = run.data.view()};
+}
+
+}  // namespace salient

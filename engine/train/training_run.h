@@ -1,0 +1,28 @@
+// engine/train/training_run.h - what a training works with, beside its options.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "engine/comm/communicator.h"
+#include "engine/device/compute_device.h"
+#include "engine/train/train_options.h"
+#include "loaders/batch_loader.h"
+#include "loaders/resident_data.h"
+#include "store/dataset.h"
+
+namespace salient {
+
+/// A value of references: what they refer to outlives it.
+struct TrainingRun {
+  const Dataset& dataset;
+  const ResidentData& data;  ///< of the data set
+  const ComputeDevice& device;
+  Communicator& comm;
+  std::filesystem::path directory{};  ///< the run directory, which exists; only rank 0 writes
+};
+
+/// Of the run's training or evaluation loader.
+LoaderOptions loader_options_of(const TrainOptions& options, const std::vector<int>& fanouts, const TrainingRun& run);
+
+}  // namespace salient
