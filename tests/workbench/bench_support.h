@@ -1,0 +1,32 @@
+// tests/workbench/bench_support.h - the committed cases, a host back end in a scratch folder, and verdicts of sources.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "core/files/file_io.h"
+#include "tests/support/scratch.h"
+#include "workbench/backend/backend.h"
+#include "workbench/case/case.h"
+#include "workbench/referee/referee.h"
+
+namespace salient::workbench::test {
+
+inline std::filesystem::path cases_folder() { return std::filesystem::path(SALIENT_WORKBENCH_DIR) / "cases"; }
+inline std::filesystem::path fixtures_folder() { return SALIENT_FIXTURES_DIR; }
+
+inline Candidate start_of(const Case& given) { return parse_candidate(read_text_file(given.host_start)); }
+
+struct HostBench {
+  salient::test::Scratch scratch{};
+  std::unique_ptr<Backend> backend = make_host_backend(cases_folder() / "kernels", scratch.path());
+};
+
+inline Finding verdict_of_source(Backend& backend, const Case& given, const std::string& source, RefereeOptions options = {}) {
+  std::variant<Candidate, Finding> read = read_candidate(source);
+  if (const auto* rejected = std::get_if<Finding>(&read)) return *rejected;
+  return Referee(backend, given, options).check(std::get<Candidate>(read)).finding;
+}
+
+}  // namespace salient::workbench::test

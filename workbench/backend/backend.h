@@ -1,0 +1,106 @@
+// workbench/backend/backend.h - where candidates are compiled and run: on this host by g++, or on a GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "workbench/referee/arena.h"
+#include "workbench/referee/candidate.h"
+#include "workbench/referee/verdict.h"
+#include "workbench/referee/worker.h"
+
+namespace salient::workbench {
+
+/// What `Backend::compile` makes.
+struct Artifact {
+  std::filesystem::path file{};
+  std::string notes{};  ///< registers and spills, as the compiler says
+};
+
+/// A parameter of a kernel: an offset into the arena, or a number.
+struct Argument {
+  bool is_offset = false;
+  std::int64_t value = 0;
+};
+
+/// A candidate on one problem.
+struct RunOrder {
+  std::size_t artifact = 0;
+  std::vector<Launch> launches{};
+  std::vector<Argument> arguments{};
+  std::size_t end = 0;         ///< of the arena's part that takes part
+  std::uint64_t shuffle = 0;   ///< decides the order of blocks, where the back end chooses it
+};
+
+/// What happens before a timed run, outside of the clock: `bytes` at `to` come from `from`, or become poison.
+struct Restore {
+  std::size_t to = 0, bytes = 0;
+  std::optional<std::size_t> from{};
+};
+
+/// Runs between two readings of the clock. All of one candidate, each on another input set.
+struct TimedSample {
+  std::vector<std::size_t> orders{};  ///< into TimingPlan::orders
+};
+
+struct TimingPlan {
+  std::vector<RunOrder> orders{};
+  std::vector<std::vector<Restore>> restores{};  ///< one list per order
+  std::vector<TimedSample> samples{};
+};
+
+/// Measured by the worker itself; the referee compares them with its own clock.
+struct SampleTimes {
+  double seconds = 0;  ///< by the device's clock, of the whole sample
+  double wall = 0;     ///< by the host's
+};
+
+/// Lives in a worker process.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  /// Runs on the arena, in place. @throws Error{kBadData} for launches that cannot be, Error{kInternal} for device errors
+  virtual void run(const RunOrder& order, Arena& arena) = 0;
+  /// @param times  one per sample, in shared memory
+  virtual void time(const TimingPlan& plan, Arena& arena, SampleTimes* times) = 0;
+  /// Bytes read and written per second by a plain copy inside the arena's first `bytes`, half to half.
+  virtual double copy_rate(Arena& arena, std::size_t bytes) = 0;
+};
+
+/// What the floor of a time is computed from, and what `launch` expressions may use.
+struct Machine {
+  std::string name{};
+  std::int64_t sm = 1;            ///< multiprocessors; of a host, 1: blocks run one after the other
+  std::size_t cache_bytes = 0;    ///< of the last level that matters
+  double flops = 0;               ///< per second, f32 multiply-add
+  double tf32_tensor_flops = 0;   ///< 0 = as flops
+  double bf16_tensor_flops = 0;   ///< 0 = as flops
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual BackendKind kind() const = 0;
+  /// @throws Error{kNoDevice}
+  virtual Machine machine() = 0;
+  /// Static gate and compiler. @throws Error for what is no fault of the candidate: no compiler, no space
+  virtual std::variant<Artifact, Finding> compile(const Candidate& candidate, const Case& given) = 0;
+  virtual std::unique_ptr<Executor> make_executor(const std::vector<Artifact>& artifacts, std::size_t arena_bytes) = 0;
+  virtual WorkerLimits limits() const = 0;
+  virtual std::map<std::string, std::string> environment() = 0;  ///< compiler, flags, device, driver
+};
+
+/// @param kernels  folder of workbench_kernel.h   @param work  an existing folder for compiled files
+std::unique_ptr<Backend> make_host_backend(const std::filesystem::path& kernels, const std::filesystem::path& work);
+/// @param includes  folders for -I, such as CuTe's headers   @param nvcc  program
+std::unique_ptr<Backend> make_cuda_backend(const std::vector<std::filesystem::path>& includes, const std::string& nvcc,
+                                           const std::filesystem::path& work);
+
+}  // namespace salient::workbench

@@ -1,0 +1,161 @@
+// workbench/case/problem.cpp - see problem.h.
+#include "workbench/case/problem.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/error.h"
+
+namespace salient::workbench {
+namespace {
+
+constexpr std::uint64_t kMaxBytes = std::uint64_t{16} << 30;
+constexpr double kFullMantissa = 0.5182959437370300;  // 0.47 of tf32's last bit away from a tf32, likewise for bf16
+
+constexpr const char* kValueWords[] = {"zero-mean", "positive", "wide", "equal", "non-finite"};
+constexpr const char* kIndexWords[] = {"uniform", "sorted", "equal", "power-law", "empty-row"};
+constexpr const char* kSetWords[] = {"public", "edge", "hidden"};
+
+/// In (0, 1), 53 bits.
+double unit(std::uint64_t random) { return (static_cast<double>(random >> 11) + 0.5) * 0x1p-53; }
+
+double value_of_pattern(ValuePattern pattern, std::uint64_t random, std::size_t index, std::size_t count) {
+  const double u = unit(random);
+  switch (pattern) {
+    case ValuePattern::kZeroMean: return 2 * u - 1;
+    case ValuePattern::kPositive: return u;
+    case ValuePattern::kWide: {
+      const double magnitude = std::exp2(static_cast<double>(mix(random) % 25) - 12);
+      return (2 * u - 1) * magnitude;
+    }
+    case ValuePattern::kEqual: return kFullMantissa;
+    case ValuePattern::kNonFinite:
+      if (index == count / 2) return std::numeric_limits<double>::quiet_NaN();
+      if (index == count / 3) return std::numeric_limits<double>::infinity();
+      if (index == count / 5) return -std::numeric_limits<double>::infinity();
+      return 2 * u - 1;
+  }
+  return 0;
+}
+
+/// A number in [0, limit).
+std::uint64_t index_of_pattern(IndexPattern pattern, std::uint64_t random, std::size_t index, std::size_t count,
+                               std::uint64_t limit) {
+  switch (pattern) {
+    case IndexPattern::kUniform: return random % limit;
+    case IndexPattern::kSorted: return index * limit / count;
+    case IndexPattern::kEqual: return limit / 2;
+    case IndexPattern::kPowerLaw: {  // density ~ 1/x: few rows are asked for often
+      const double position = std::pow(static_cast<double>(limit), unit(random)) - 1;
+      return std::min(limit - 1, static_cast<std::uint64_t>(position));
+    }
+    case IndexPattern::kEmptyRows: return random % limit / 4 * 4 % limit;
+  }
+  return 0;
+}
+
+/// Offsets of `rows` rows with `total` entries.
+std::vector<std::int64_t> offsets_of_pattern(IndexPattern pattern, std::uint64_t seed, std::size_t rows,
+                                             std::int64_t total) {
+  std::vector<std::int64_t> offsets(rows + 1, 0);
+  if (rows == 0) return offsets;
+  const auto limit = static_cast<std::uint64_t>(rows);
+  if (pattern == IndexPattern::kEqual) {
+    const auto width = static_cast<std::int64_t>(rows);
+    for (std::int64_t row = 0; row <= width; ++row)
+      offsets[static_cast<std::size_t>(row)] = total / width * row + total % width * row / width;
+    return offsets;
+  }
+  const auto entries = static_cast<std::size_t>(total);
+  const IndexPattern drawn = pattern == IndexPattern::kSorted ? IndexPattern::kUniform : pattern;
+  for (std::size_t e = 0; e < entries; ++e)
+    ++offsets[1 + index_of_pattern(drawn, mix(seed ^ mix(e)), e, entries, limit)];
+  if (pattern == IndexPattern::kSorted) std::sort(offsets.begin() + 1, offsets.end());
+  for (std::size_t i = 0; i < rows; ++i) offsets[i + 1] += offsets[i];
+  return offsets;
+}
+
+}  // namespace
+
+std::string text_of(Pattern pattern) {
+  return std::string(kValueWords[static_cast<std::size_t>(pattern.values)]) + " values, " +
+         kIndexWords[static_cast<std::size_t>(pattern.indices)] + " indices";
+}
+
+std::string text_of(const ProblemSpec& spec) {
+  std::string text = kSetWords[static_cast<std::size_t>(spec.set)];
+  for (const auto& [name, value] : spec.dims) text.append(" ").append(name).append("=") += std::to_string(value);
+  return text + ", " + text_of(spec.pattern) + ", seed " + std::to_string(spec.seed);
+}
+
+Problem::Problem(const Case& given, const ProblemSpec& spec) : case_(&given), spec_(spec) {
+  std::uint64_t total = 0;
+  for (const BufferSpec& buffer : given.buffers) {
+    const std::int64_t count = value_of(buffer.count);
+    if (count < 0) fail(ErrorKind::kBadData, buffer.name + ": negative size");
+    elements_.push_back(static_cast<std::size_t>(count));
+    total += elements_.back() * bytes_of(buffer.type);
+    if (total > kMaxBytes)
+      fail(ErrorKind::kHostMemory, "case " + given.name + ": a shape of more than " + std::to_string(kMaxBytes) + " bytes");
+  }
+  data_.resize(elements_.size());
+  for (std::size_t b = 0; b < data_.size(); ++b)
+    if (given.buffers[b].role != BufferRole::kOut) fill(b);
+}
+
+void Problem::fill(std::size_t buffer) {
+  const BufferSpec& as = case_->buffers[buffer];
+  const std::size_t count = elements_[buffer];
+  data_[buffer].resize(bytes(buffer));
+  const std::uint64_t seed = mix(spec_.seed ^ mix(buffer + 1));
+  std::byte* const out = data_[buffer].data();
+  if (as.fill == Fill::kIndptr) {
+    const std::vector<std::int64_t> offsets =
+        offsets_of_pattern(spec_.pattern.indices, seed, count - 1, value_of(as.limit));
+    for (std::size_t i = 0; i < count; ++i) store_element(as.type, out, i, static_cast<double>(offsets[i]));
+    return;
+  }
+  const auto limit = as.fill == Fill::kIndex ? static_cast<std::uint64_t>(std::max<std::int64_t>(1, value_of(as.limit))) : 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t random = mix(seed + i);
+    double value = 0;
+    if (as.fill == Fill::kValues)
+      value = value_of_pattern(spec_.pattern.values, random, i, count);
+    else if (as.fill == Fill::kIndex)
+      value = static_cast<double>(index_of_pattern(spec_.pattern.indices, random, i, count, limit));
+    else
+      value = static_cast<double>(random >> 32);
+    store_element(as.type, out, i, value);
+  }
+}
+
+std::int64_t Problem::dim(std::string_view name) const {
+  const auto found = spec_.dims.find(name);
+  require(found != spec_.dims.end(), "a reference names dims of its case");
+  return found->second;
+}
+
+std::size_t Problem::index_of(std::string_view buffer) const {
+  for (std::size_t b = 0; b < case_->buffers.size(); ++b)
+    if (case_->buffers[b].name == buffer) return b;
+  require(false, "a reference names buffers of its case");
+  return 0;
+}
+
+std::size_t Problem::total_bytes() const {
+  std::size_t total = 0;
+  for (std::size_t b = 0; b < num_buffers(); ++b) total += bytes(b);
+  return total;
+}
+
+std::uint64_t seed_from_system() {
+  std::uint64_t seed = 0;
+  if (getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed))
+    fail(ErrorKind::kIo, "the operating system gives no random bytes");
+  return seed >> 1;
+}
+
+}  // namespace salient::workbench

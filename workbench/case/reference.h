@@ -1,0 +1,43 @@
+// workbench/case/reference.h - the right answers of a case, in double precision, row by row.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "workbench/case/problem.h"
+
+namespace salient::workbench {
+
+/// Consecutive elements of one output.
+struct ResultPart {
+  std::size_t buffer = 0;
+  std::size_t first = 0;
+  std::vector<double> value{};
+  std::vector<double> magnitude{};  ///< sum of the absolute terms of each value: what rounding errors scale with
+
+  void add(double v, double m) {
+    value.push_back(v);
+    magnitude.push_back(m);
+  }
+};
+
+/// Computes rows of a problem's result. The rows together give every element of every output exactly once.
+class Reference {
+ public:
+  virtual ~Reference() = default;
+  virtual std::vector<ResultPart> row(std::size_t row) const = 0;
+};
+
+/// @param problem  outlives the result
+/// @throws Error{kBadData} if there is no reference of the case's name
+std::unique_ptr<Reference> make_reference(const Problem& problem);
+
+/// For the table in reference.cpp: one maker per kind of reference. Each returns null for names of others.
+std::unique_ptr<Reference> make_elementwise(const std::string& name, const Problem& problem);
+std::unique_ptr<Reference> make_dense(const std::string& name, const Problem& problem);
+std::unique_ptr<Reference> make_graph(const std::string& name, const Problem& problem);
+std::unique_ptr<Reference> make_gatv2(const std::string& name, const Problem& problem);
+
+}  // namespace salient::workbench

@@ -1,0 +1,13 @@
+// workbench/cases/kernels/matmul_bf16.cpp - start kernel: one row of the result a block.
+// launch matmul block=1 grid=m
+#include "workbench_kernel.h"
+
+extern "C" void matmul(WorkbenchBlock block, const bfloat16* a, const bfloat16* b, bfloat16* c, long long m, long long n, long long k) {
+  (void)m;
+  const long long i = block.x;
+  for (long long j = 0; j < n; ++j) {
+    float sum = 0;
+    for (long long t = 0; t < k; ++t) sum += to_float(a[i * k + t]) * to_float(b[t * n + j]);
+    c[i * n + j] = to_bfloat16(sum);
+  }
+}

@@ -1,0 +1,60 @@
+// workbench/referee/candidate.h - a candidate: one source file, and the launches that its comment lines declare.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "workbench/case/case.h"
+#include "workbench/referee/verdict.h"
+
+namespace salient::workbench {
+
+/// // launch NAME block=256 [block_y=1] grid=EXPR [grid_y=EXPR] [grid_z=EXPR] [smem=EXPR]
+struct LaunchLine {
+  std::string kernel{};
+  std::string block = "1", block_y = "1", grid{}, grid_y = "1", grid_z = "1", smem = "0";
+};
+
+/// // param NAME=64 values=32,64,128: a macro for the compiler, and what `tune` tries.
+struct Parameter {
+  std::string name{};
+  std::int64_t value = 0;
+  std::vector<std::int64_t> values{};
+};
+
+struct Candidate {
+  std::string source{};
+  std::vector<LaunchLine> launches{};
+  std::vector<Parameter> parameters{};
+  std::vector<BufferSpec> scratch{};  ///< // scratch NAME TYPE COUNT: passed after the dims, poisoned before every run
+};
+
+/// Launches with numbers in place of expressions.
+struct Launch {
+  std::string kernel{};
+  std::array<std::int64_t, 3> grid{1, 1, 1};
+  std::array<std::int64_t, 2> block{1, 1};
+  std::int64_t smem = 0;
+};
+
+/// Reads the declarations of a source.
+///
+/// @throws Error{kBadData} with line number and rule: no launch, an unknown key, more than 16 launches, 16 parameters or 8
+///         scratch buffers, a source above 1 MiB.
+Candidate parse_candidate(std::string source);
+
+/// The same with LAUNCH_ERROR in place of an exception.
+std::variant<Candidate, Finding> read_candidate(std::string source);
+
+/// Numbers for one shape. `sm` is the number of multiprocessors, or of cores. Launches with an empty grid are left out.
+///
+/// @throws Error{kBadData} for a negative grid, a block of 0 or above 1024 threads, more than 1 MiB of shared memory.
+std::vector<Launch> resolve_launches(const Candidate& candidate, const Variables& dims, std::int64_t sm);
+
+/// Elements of a scratch buffer for one shape. @throws Error{kBadData} if negative or above 2^33
+std::size_t scratch_elements(const BufferSpec& scratch, const Candidate& candidate, const Variables& dims, std::int64_t sm);
+
+}  // namespace salient::workbench

@@ -1,0 +1,155 @@
+// workbench/referee/judge.cpp - see judge.h.
+#include "workbench/referee/judge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+
+#include "workbench/case/reference.h"
+
+namespace salient::workbench {
+namespace {
+
+constexpr double kAccumulator = 0x1p-24;   // unit roundoff of f32
+constexpr double kShortTerms = 0x1p-7;     // of products of bf16 numbers
+constexpr double kReferenceOperations = 3e7;  // per problem: about a tenth of a second
+constexpr std::size_t kLeastRows = 24;
+
+bool is_written(const Problem& problem, std::size_t b) { return problem.definition().buffers[b].role != BufferRole::kIn; }
+
+std::string place_of(const Problem& problem) {
+  if (problem.spec().set == ShapeSet::kHidden) return "on a hidden shape with " + text_of(problem.spec().pattern);
+  return "on " + text_of(problem.spec());
+}
+
+double largest_of(ElementType type) {
+  return type == ElementType::kF16 ? 65504.0 : type == ElementType::kBF16 ? 0x1.FEp127 : double{std::numeric_limits<float>::max()};
+}
+
+/// Below this, numbers of the format may be rounded to a multiple of their least bit or to zero.
+double smallest_step(ElementType type) { return type == ElementType::kF16 ? 0x1p-24 : 0x1p-126; }
+
+enum class Fit { kRight, kImprecise, kWrong };
+
+Fit fit_of(ElementType type, double o, double r, double magnitude, double c) {
+  if (!is_float(type)) return o == r ? Fit::kRight : Fit::kWrong;
+  if (std::isnan(r)) return std::isnan(o) ? Fit::kRight : Fit::kWrong;
+  const double eps = unit_roundoff(type), largest = largest_of(type);
+  if (std::isinf(r)) return o == r ? Fit::kRight : Fit::kWrong;
+  if (!std::isfinite(magnitude)) magnitude = std::abs(r);
+  const double bound = c * kAccumulator * magnitude + eps * std::abs(r) + smallest_step(type);
+  if (std::isinf(o) && std::signbit(o) == std::signbit(r) && std::abs(r) + bound > largest) return Fit::kRight;
+  const double error = std::abs(o - r);
+  if (error <= bound) return Fit::kRight;
+  return error <= kShortTerms * (magnitude + std::abs(r)) ? Fit::kImprecise : Fit::kWrong;  // NaN is wrong
+}
+
+std::vector<std::size_t> rows_to_check(const Problem& problem, std::uint64_t seed) {
+  const auto rows = static_cast<std::size_t>(problem.value_of(problem.definition().rows));
+  const double cost = std::max(1.0, static_cast<double>(problem.value_of(problem.definition().row_cost)));
+  const auto affordable = std::max(kLeastRows, static_cast<std::size_t>(kReferenceOperations / cost));
+  std::vector<std::size_t> chosen;
+  if (rows <= affordable) {
+    for (std::size_t i = 0; i < rows; ++i) chosen.push_back(i);
+    return chosen;
+  }
+  for (std::size_t i = 0; i + 2 < affordable; ++i) chosen.push_back(mix(seed ^ mix(i)) % rows);
+  chosen.push_back(0);
+  chosen.push_back(rows - 1);
+  return chosen;
+}
+
+std::string number(double value) {
+  char text[32];
+  (void)std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+}  // namespace
+
+void prepare_arena(const Problem& problem, const Layout& layout, std::byte poison, Arena& arena) {
+  arena.fill(layout.begin, layout.end, kGuard);
+  for (std::size_t b = 0; b < layout.buffers.size(); ++b) {
+    const Placement place = layout.buffers[b];
+    const bool is_filled = b < problem.num_buffers() && !problem.data(b).empty();
+    if (is_filled)
+      std::memcpy(arena.data() + place.offset, problem.data(b).data(), place.bytes);
+    else
+      arena.fill(place.offset, place.offset + place.bytes, poison);
+  }
+}
+
+std::optional<Finding> judge_bounds(const Problem& problem, const Layout& layout, const Arena& arena) {
+  if (arena.first_broken_guard(layout) != layout.end)
+    return Finding{Verdict::kOutOfBounds, "memory outside of all buffers was written " + place_of(problem), {}};
+  for (std::size_t b = 0; b < problem.num_buffers(); ++b) {
+    if (is_written(problem, b)) continue;
+    const Placement place = layout.buffers[b];
+    if (place.bytes > 0 && std::memcmp(arena.data() + place.offset, problem.data(b).data(), place.bytes) != 0)
+      return Finding{Verdict::kInputModified,
+                     "the input " + problem.definition().buffers[b].name + " was changed " + place_of(problem), {}};
+  }
+  return std::nullopt;
+}
+
+Outputs copy_outputs(const Problem& problem, const Layout& layout, const Arena& arena) {
+  Outputs outputs(problem.num_buffers());
+  for (std::size_t b = 0; b < outputs.size(); ++b) {
+    if (!is_written(problem, b)) continue;
+    const std::byte* const from = arena.data() + layout.buffers[b].offset;
+    outputs[b].assign(from, from + layout.buffers[b].bytes);
+  }
+  return outputs;
+}
+
+std::optional<Finding> judge_two_runs(const Problem& problem, const Outputs& first, const Outputs& second) {
+  for (std::size_t b = 0; b < first.size(); ++b) {
+    const BufferSpec& buffer = problem.definition().buffers[b];
+    if (buffer.role != BufferRole::kOut) continue;
+    const std::size_t width = bytes_of(buffer.type);
+    for (std::size_t i = 0; i < first[b].size(); i += width) {
+      const auto is_poison = [&](const std::vector<std::byte>& bytes, std::byte poison) {
+        return std::all_of(bytes.begin() + static_cast<std::ptrdiff_t>(i), bytes.begin() + static_cast<std::ptrdiff_t>(i + width),
+                           [&](std::byte byte) { return byte == poison; });
+      };
+      if (is_poison(first[b], kPoisons[0]) && is_poison(second[b], kPoisons[1]))
+        return Finding{Verdict::kUnwritten,
+                       buffer.name + (problem.spec().set == ShapeSet::kHidden ? std::string(" has an element")
+                                                                              : "[" + std::to_string(i / width) + "]") +
+                           " that was never written, " + place_of(problem), {}};
+    }
+  }
+  if (problem.definition().atomics) return std::nullopt;
+  for (std::size_t b = 0; b < first.size(); ++b)
+    if (first[b] != second[b])
+      return Finding{Verdict::kNondeterministic,
+                     "two runs differ in " + problem.definition().buffers[b].name + " " + place_of(problem), {}};
+  return std::nullopt;
+}
+
+std::optional<Finding> judge_numbers(const Problem& problem, const Outputs& outputs, std::uint64_t seed) {
+  const std::unique_ptr<Reference> reference = make_reference(problem);
+  const double c = static_cast<double>(problem.value_of(problem.definition().bound));
+  const bool is_hidden = problem.spec().set == ShapeSet::kHidden;
+  std::optional<Finding> found;
+  for (const std::size_t row : rows_to_check(problem, seed))
+    for (const ResultPart& part : reference->row(row)) {
+      const BufferSpec& buffer = problem.definition().buffers[part.buffer];
+      for (std::size_t i = 0; i < part.value.size(); ++i) {
+        const double o = load_element(buffer.type, outputs[part.buffer].data(), part.first + i);
+        const Fit fit = fit_of(buffer.type, o, part.value[i], part.magnitude[i], c);
+        if (fit == Fit::kRight || (fit == Fit::kImprecise && found)) continue;
+        const std::string what =
+            is_hidden ? "wrong numbers in " + buffer.name
+                      : buffer.name + "[" + std::to_string(part.first + i) + "] is " + number(o) + ", right is " + number(part.value[i]);
+        found = Finding{fit == Fit::kWrong ? Verdict::kIncorrect : Verdict::kPrecision,
+                        (fit == Fit::kWrong ? "" : "beyond the error bound: ") + what + " " + place_of(problem), {}};
+        if (fit == Fit::kWrong) return found;
+      }
+    }
+  return found;
+}
+
+}  // namespace salient::workbench

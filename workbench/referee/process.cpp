@@ -1,0 +1,131 @@
+// workbench/referee/process.cpp - see process.h.
+#include "workbench/referee/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "core/error.h"
+
+namespace salient::workbench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return number_; }
+  void reset(int number) {
+    close();
+    number_ = number;
+  }
+  void close() {
+    if (number_ >= 0) (void)::close(number_);
+    number_ = -1;
+  }
+
+ private:
+  int number_;
+};
+
+struct Pipe {
+  Descriptor read{}, write{};
+  Pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) fail(ErrorKind::kIo, std::string("cannot make a pipe: ") + std::strerror(errno));
+    read.reset(ends[0]);
+    write.reset(ends[1]);
+  }
+};
+
+[[noreturn]] void become(const std::vector<std::string>& command, const Pipe& in, const Pipe& out, const Pipe& err,
+                         const Pipe& failed) {
+  (void)setpgid(0, 0);
+  (void)dup2(in.read.get(), 0);
+  (void)dup2(out.write.get(), 1);
+  (void)dup2(err.write.get(), 2);
+  (void)signal(SIGPIPE, SIG_DFL);
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  (void)execvp(words[0], words.data());
+  const int code = errno;
+  (void)!write(failed.write.get(), &code, sizeof code);
+  _exit(127);
+}
+
+/// Moves what is there; closes the descriptor at its end.
+void drain(Descriptor& from, std::string& to, std::size_t limit, bool& cut) {
+  char block[1 << 14];
+  const ssize_t got = read(from.get(), block, sizeof block);
+  if (got <= 0) {
+    if (got == 0 || (errno != EINTR && errno != EAGAIN)) from.close();
+    return;
+  }
+  const std::size_t room = limit - std::min(limit, to.size());
+  to.append(block, std::min(room, static_cast<std::size_t>(got)));
+  cut = cut || static_cast<std::size_t>(got) > room;
+}
+
+void feed(Descriptor& to, const std::string& input, std::size_t& sent) {
+  const ssize_t got = write(to.get(), input.data() + sent, std::min<std::size_t>(input.size() - sent, 1 << 14));
+  if (got > 0) sent += static_cast<std::size_t>(got);
+  if (sent == input.size() || (got < 0 && errno != EINTR && errno != EAGAIN)) to.close();
+}
+
+}  // namespace
+
+ProcessResult run_process(const std::vector<std::string>& command, const std::string& input, ProcessLimits limits) {
+  Pipe in, out, err, failed;
+  const auto old_handler = signal(SIGPIPE, SIG_IGN);
+  const pid_t child = fork();
+  if (child < 0) fail(ErrorKind::kIo, std::string("cannot start a process: ") + std::strerror(errno));
+  if (child == 0) become(command, in, out, err, failed);
+  (void)setpgid(child, child);
+  in.read.close(), out.write.close(), err.write.close(), failed.write.close();
+  (void)fcntl(in.write.get(), F_SETFL, O_NONBLOCK);
+
+  ProcessResult result;
+  std::size_t sent = 0;
+  if (input.empty()) in.write.close();
+  const auto end = Clock::now() + std::chrono::duration<double>(limits.seconds);
+  while (out.read.get() >= 0 || err.read.get() >= 0) {
+    pollfd waits[3] = {{out.read.get(), POLLIN, 0}, {err.read.get(), POLLIN, 0}, {in.write.get(), POLLOUT, 0}};
+    const double left = std::chrono::duration<double>(end - Clock::now()).count();
+    if (left <= 0) {
+      result.timed_out = true;
+      break;
+    }
+    if (poll(waits, 3, static_cast<int>(std::min(left * 1000 + 1, 1000.0))) < 0 && errno != EINTR) break;
+    if (waits[0].revents != 0) drain(out.read, result.output, limits.output_bytes, result.cut);
+    if (waits[1].revents != 0) drain(err.read, result.errors, limits.output_bytes, result.cut);
+    if (waits[2].revents != 0) feed(in.write, input, sent);
+  }
+  int status = 0;
+  pid_t ended = 0;
+  while (!result.timed_out && (ended = waitpid(child, &status, WNOHANG)) == 0) {  // it closed its outputs and lives on
+    result.timed_out = Clock::now() >= end;
+    (void)usleep(2000);
+  }
+  (void)kill(-child, SIGKILL);  // what it left running, or itself
+  if (ended != child) (void)waitpid(child, &status, 0);
+  (void)signal(SIGPIPE, old_handler);
+  int code = 0;
+  if (read(failed.read.get(), &code, sizeof code) == static_cast<ssize_t>(sizeof code))
+    fail(ErrorKind::kNoInput, "cannot start " + command[0] + ": " + std::strerror(code));
+  result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return result;
+}
+
+}  // namespace salient::workbench

@@ -1,0 +1,179 @@
+// workbench/referee/referee.cpp - see referee.h. Gate, compiler, many small problems, then the clock (timed_shapes.cpp).
+#include "workbench/referee/referee.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "workbench/referee/judge.h"
+#include "workbench/referee/orders.h"
+
+namespace salient::workbench {
+namespace {
+
+constexpr Pattern kAllPatterns[] = {{ValuePattern::kZeroMean, IndexPattern::kUniform},
+                                    {ValuePattern::kPositive, IndexPattern::kSorted},
+                                    {ValuePattern::kWide, IndexPattern::kPowerLaw},
+                                    {ValuePattern::kEqual, IndexPattern::kEqual},
+                                    {ValuePattern::kZeroMean, IndexPattern::kEmptyRows}};
+
+/// What a worker's reply says of the candidate; for a fault of ours it throws.
+Finding finding_of(const Reply& reply, const std::string& where) {
+  switch (reply.kind) {
+    case Reply::Kind::kTimeout: return {Verdict::kTimeout, reply.text + " " + where, {}};
+    case Reply::Kind::kDied: return {Verdict::kRuntimeError, reply.text + " " + where, {}};
+    case Reply::Kind::kError:
+      if (reply.error == ErrorKind::kBadData) return {Verdict::kLaunchError, reply.text + " " + where, {}};
+      if (reply.error == ErrorKind::kInternal) return {Verdict::kRuntimeError, reply.text + " " + where, {}};
+      fail(reply.error, reply.text);
+    case Reply::Kind::kOk: break;
+  }
+  return {};
+}
+
+std::string place_of(const ProblemSpec& spec) {
+  return spec.set == ShapeSet::kHidden ? "on a hidden shape" : "on " + text_of(spec);
+}
+
+}  // namespace
+
+Referee::Referee(Backend& backend, const Case& given, RefereeOptions options)
+    : backend_(backend), case_(given), options_(std::move(options)) {}
+
+void Referee::add_shape(const Variables& dims) {
+  for (const std::string& dim : case_.dims)
+    if (!dims.contains(dim)) fail(ErrorKind::kBadData, "a shape gives " + dim);
+  if (dims.size() != case_.dims.size()) fail(ErrorKind::kBadData, "a shape has dims that the case lacks");
+  std::size_t bytes = 0;
+  for (const BufferSpec& buffer : case_.buffers) {
+    const std::int64_t count = evaluate(buffer.count, dims);
+    if (count < 0 || count > (std::int64_t{1} << 26)) fail(ErrorKind::kBadData, "a shape of a test has at most 2^26 elements");
+    if (buffer.fill == Fill::kIndex && count > 0 && evaluate(buffer.limit, dims) < 1)
+      fail(ErrorKind::kBadData, "a shape with indices into nothing");
+    if (buffer.fill == Fill::kIndptr && (count < 1 || (count == 1 && evaluate(buffer.limit, dims) > 0)))
+      fail(ErrorKind::kBadData, "a shape with entries but without rows");
+    bytes += static_cast<std::size_t>(count) * bytes_of(buffer.type);
+  }
+  for (const auto& [name, value] : dims)
+    if (value < 0) fail(ErrorKind::kBadData, "a shape with a negative " + name);
+  if (bytes > (std::size_t{256} << 20) || options_.more_shapes.size() >= 32)
+    fail(ErrorKind::kBadData, "at most 32 shapes of 256 MiB may be added");
+  options_.more_shapes.push_back(dims);
+}
+
+std::vector<ProblemSpec> Referee::problems(std::uint64_t seed) const {
+  std::vector<ProblemSpec> edge, hidden, open;
+  std::uint64_t counter = seed;
+  const auto add = [&](std::vector<ProblemSpec>& list, ShapeSet set, const Variables& dims, Pattern pattern) {
+    list.push_back({set, dims, pattern, mix(++counter) >> 1});
+  };
+  bool is_first_public = true, is_first_hidden = true;
+  for (const ShapeSpec& shape : case_.shapes) {
+    if (!shape.backend.empty() && shape.backend != word_of(backend_.kind())) continue;
+    Variables dims;
+    const auto draw = [&] {
+      for (const DimRange& dim : shape.dims)
+        dims[dim.name] = dim.low + static_cast<std::int64_t>(mix(++counter) % static_cast<std::uint64_t>(dim.high - dim.low + 1));
+    };
+    draw();
+    if (shape.set == ShapeSet::kPublic) {
+      add(open, shape.set, dims, kAllPatterns[0]);
+      if (is_first_public) add(open, shape.set, dims, kAllPatterns[3]);
+      is_first_public = false;
+    } else if (shape.set == ShapeSet::kEdge) {
+      add(edge, shape.set, dims, kAllPatterns[0]);
+      add(edge, shape.set, dims, kAllPatterns[4]);
+    } else {
+      for (const Pattern pattern : kAllPatterns) {
+        add(hidden, shape.set, dims, pattern);
+        draw();
+      }
+      if (case_.nonfinite && is_first_hidden) add(hidden, shape.set, dims, {ValuePattern::kNonFinite, IndexPattern::kUniform});
+      is_first_hidden = false;
+    }
+  }
+  for (const Variables& dims : options_.more_shapes) {
+    add(hidden, ShapeSet::kHidden, dims, kAllPatterns[0]);
+    add(hidden, ShapeSet::kHidden, dims, kAllPatterns[2]);
+  }
+  edge.insert(edge.end(), hidden.begin(), hidden.end());
+  edge.insert(edge.end(), open.begin(), open.end());
+  return edge;
+}
+
+std::optional<Finding> Referee::run_problems(const Candidate& candidate, const Artifact& artifact, Assessment& made) {
+  const std::vector<ProblemSpec> specs = problems(made.seed);
+  const std::int64_t sm = backend_.machine().sm;
+  std::vector<Layout> layouts;    // two runs per problem
+  std::vector<RunOrder> orders;
+  std::size_t end = 0;
+  for (const ProblemSpec& spec : specs) {
+    const Problem problem(case_, spec);
+    for (const std::uint64_t run : {std::uint64_t{1}, std::uint64_t{2}}) {
+      try {
+        layouts.push_back(lay_out(buffer_bytes(problem, candidate, sm), 0, mix(spec.seed + run)));
+        orders.push_back(make_order(problem, candidate, layouts.back(), 0, sm));
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::kBadData) throw;
+        return Finding{Verdict::kLaunchError, std::string(error.what()) + " " + place_of(spec), {}};
+      }
+      orders.back().shuffle = spec.seed / 2 * 2 + run;
+      end = std::max(end, layouts.back().end);
+    }
+  }
+  Arena arena(end);
+  std::unique_ptr<Executor> executor;
+  Worker worker([&] { executor = backend_.make_executor({artifact}, arena.size()); },
+                [&](std::size_t step) { executor->run(orders[step], arena); }, backend_.limits());
+  if (const Reply ready = worker.wait_until_ready(60); ready.kind != Reply::Kind::kOk) return finding_of(ready, "when it was loaded");
+  for (std::size_t p = 0; p < specs.size(); ++p) {
+    const Problem problem(case_, specs[p]);
+    Outputs outputs[2];
+    for (const std::size_t run : {std::size_t{0}, std::size_t{1}}) {
+      const std::size_t step = 2 * p + run;
+      prepare_arena(problem, layouts[step], kPoisons[run], arena);
+      const Reply reply = worker.run(step, options_.run_seconds);
+      if (reply.kind != Reply::Kind::kOk) return finding_of(reply, place_of(specs[p]));
+      if (auto found = judge_bounds(problem, layouts[step], arena)) return found;
+      outputs[run] = copy_outputs(problem, layouts[step], arena);
+    }
+    if (auto found = judge_two_runs(problem, outputs[0], outputs[1])) return found;
+    if (auto found = judge_numbers(problem, outputs[0], made.seed)) return found;
+    if (case_.atomics)
+      if (auto found = judge_numbers(problem, outputs[1], made.seed)) return found;
+    ++made.problems;
+  }
+  return std::nullopt;
+}
+
+Assessment Referee::check(const Candidate& candidate) {
+  Assessment made;
+  made.seed = options_.seed != 0 ? options_.seed : seed_from_system();
+  std::variant<Artifact, Finding> compiled = backend_.compile(candidate, case_);
+  if (auto* rejected = std::get_if<Finding>(&compiled)) {
+    made.finding = std::move(*rejected);
+    return made;
+  }
+  const Artifact& artifact = std::get<Artifact>(compiled);
+  made.notes = artifact.notes;
+  if (auto found = run_problems(candidate, artifact, made))
+    made.finding = std::move(*found);
+  else
+    made.finding = {Verdict::kAccepted, "correct on " + std::to_string(made.problems) + " problems", {}};
+  return made;
+}
+
+Assessment Referee::assess(const Candidate& candidate, const Candidate& start, const Candidate& best) {
+  Assessment made = check(candidate);
+  if (made.finding.verdict != Verdict::kAccepted) return made;
+  Finding during;
+  made.timing = time(candidate, start, best, made.seed, during);
+  if (during.verdict != Verdict::kAccepted) {
+    made.finding = std::move(during);
+    return made;
+  }
+  made.decision = decide(made.timing);
+  made.finding = {made.decision.verdict, made.decision.reason, {}};
+  return made;
+}
+
+}  // namespace salient::workbench

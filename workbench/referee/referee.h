@@ -1,0 +1,66 @@
+// workbench/referee/referee.h - judges candidates: gate, compiler, correctness on many inputs, time beside the best.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "workbench/backend/backend.h"
+#include "workbench/case/problem.h"
+#include "workbench/referee/candidate.h"
+#include "workbench/referee/timing.h"
+#include "workbench/referee/verdict.h"
+
+namespace salient::workbench {
+
+struct RefereeOptions {
+  double run_seconds = 20;     ///< limit of one run of a candidate
+  double timing_seconds = 300; ///< limit of the timing of one shape
+  int samples = 20;            ///< per kernel and shape, an even number
+  std::uint64_t seed = 0;      ///< of inputs and layouts; 0 = fresh from the operating system for every check
+  std::vector<Variables> more_shapes{};  ///< tested beside the case's own; they can only add
+};
+
+/// What is known of a candidate after it was judged.
+struct Assessment {
+  Finding finding{};
+  std::uint64_t seed = 0;            ///< of this check: with it, everything can be run again
+  std::size_t problems = 0;          ///< that it passed
+  std::string notes{};               ///< of the compiler: registers, spills
+  Timing timing{};
+  Decision decision{};
+};
+
+class Referee {
+ public:
+  /// Both outlive the referee.
+  Referee(Backend& backend, const Case& given, RefereeOptions options);
+
+  /// Correctness alone. ACCEPTED if it is right everywhere.
+  ///
+  /// @throws Error for what is no fault of the candidate: no compiler, no device, no memory
+  Assessment check(const Candidate& candidate);
+
+  /// check(), then the times beside `start` and `best`, which must be correct, and the decision.
+  Assessment assess(const Candidate& candidate, const Candidate& start, const Candidate& best);
+
+  /// Times alone, of candidates that are known to be correct.
+  Timing time(const Candidate& candidate, const Candidate& start, const Candidate& best, std::uint64_t seed, Finding& finding);
+
+  /// For tests, and for a tester's proposals: the problems that check() would run.
+  std::vector<ProblemSpec> problems(std::uint64_t seed) const;
+
+  /// Adds shapes to every check from now on. @throws Error{kBadData} for one that the case cannot have
+  void add_shape(const Variables& dims);
+
+ private:
+  std::optional<Finding> run_problems(const Candidate& candidate, const Artifact& artifact, Assessment& made);
+  Timing time_shapes(const std::vector<const Candidate*>& kernels, const std::vector<Artifact>& artifacts,
+                     std::uint64_t seed, Finding& finding);
+
+  Backend& backend_;
+  const Case& case_;
+  RefereeOptions options_;
+};
+
+}  // namespace salient::workbench

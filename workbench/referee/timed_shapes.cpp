@@ -1,0 +1,143 @@
+// workbench/referee/timed_shapes.cpp - times a candidate beside start and best on every public shape; see referee.h.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "core/error.h"
+#include "workbench/referee/judge.h"
+#include "workbench/referee/orders.h"
+#include "workbench/referee/referee.h"
+
+namespace salient::workbench {
+namespace {
+
+constexpr std::size_t kKernels = 4;  // start, best, best again, candidate
+constexpr std::size_t kMaxSets = 12, kMaxBytes = std::size_t{2} << 30;
+constexpr double kWallSlack = 1.05, kWallExtra = 200e-6;
+
+std::string text_of_dims(const Variables& dims) {
+  std::string text;
+  for (const auto& [name, value] : dims) text.append(text.empty() ? "" : " ").append(name).append("=") += std::to_string(value);
+  return text;
+}
+
+/// As many input sets as fill four times the cache, at least two.
+std::vector<Problem> make_sets(const Case& given, const Variables& dims, std::size_t cache_bytes, std::uint64_t seed) {
+  std::vector<Problem> problems;
+  std::size_t total = 0;
+  for (std::size_t s = 0; s < kMaxSets; ++s) {
+    problems.emplace_back(given, ProblemSpec{ShapeSet::kPublic, dims, {}, mix(seed + s) >> 1});
+    total += problems.back().total_bytes();
+    if (s > 0 && (total > 4 * cache_bytes || total > kMaxBytes)) break;
+  }
+  return problems;
+}
+
+double floor_of(const Case& given, const Machine& machine, const ShapeTimes& times) {
+  double peak = machine.flops;
+  if (given.ceiling == "tf32_tensor" && machine.tf32_tensor_flops > 0) peak = machine.tf32_tensor_flops;
+  if (given.ceiling == "bf16_tensor" && machine.bf16_tensor_flops > 0) peak = machine.bf16_tensor_flops;
+  return std::max(times.copy_rate > 0 ? times.bytes / times.copy_rate : 0, peak > 0 ? times.flops / peak : 0);
+}
+
+/// Sorts the samples by kernel, in seconds of one run. The first of each kernel warm up and are dropped.
+void take_samples(const TimingPlan& plan, const SampleTimes* measured, std::size_t num_sets, ShapeTimes& times) {
+  std::vector<double>* const of_kernel[kKernels] = {&times.start, &times.best, &times.best_again, &times.candidate};
+  std::size_t seen[kKernels] = {};
+  for (std::size_t i = 0; i + num_sets < plan.samples.size(); ++i) {
+    const std::size_t kernel = plan.samples[i].orders.front() / num_sets;
+    if (seen[kernel]++ < static_cast<std::size_t>(kWarmSamples)) continue;
+    of_kernel[kernel]->push_back(measured[i].seconds / static_cast<double>(plan.samples[i].orders.size()));
+  }
+}
+
+/// Work that the device's clock did not see: the candidate's samples took longer by the host's clock.
+bool hides_work(const TimingPlan& plan, const SampleTimes* measured, std::size_t num_sets) {
+  std::vector<double> hidden;
+  for (std::size_t i = 0; i + num_sets < plan.samples.size(); ++i)
+    if (plan.samples[i].orders.front() / num_sets == kKernels - 1)
+      hidden.push_back(measured[i].wall - kWallSlack * measured[i].seconds - kWallExtra);
+  return !hidden.empty() && spread_of(hidden).median > 0;
+}
+
+std::optional<Finding> judge_left_outputs(const std::vector<Problem>& problems, const TimedSets& sets, const Arena& arena) {
+  for (std::size_t s = 0; s < problems.size(); ++s) {
+    if (auto found = judge_bounds(problems[s], sets.layouts[s], arena)) return found;
+    if (auto found = judge_numbers(problems[s], copy_outputs(problems[s], sets.layouts[s], arena), s)) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Timing Referee::time(const Candidate& candidate, const Candidate& start, const Candidate& best, std::uint64_t seed,
+                     Finding& finding) {
+  const std::vector<const Candidate*> kernels = {&start, &best, &best, &candidate};
+  std::vector<Artifact> artifacts;
+  for (const Candidate* kernel : kernels) {
+    std::variant<Artifact, Finding> compiled = backend_.compile(*kernel, case_);
+    if (auto* rejected = std::get_if<Finding>(&compiled)) {
+      finding = std::move(*rejected);
+      return {};
+    }
+    artifacts.push_back(std::get<Artifact>(compiled));
+  }
+  return time_shapes(kernels, artifacts, seed, finding);
+}
+
+Timing Referee::time_shapes(const std::vector<const Candidate*>& kernels, const std::vector<Artifact>& artifacts,
+                            std::uint64_t seed, Finding& finding) {
+  const Machine machine = backend_.machine();
+  Timing timing;
+  for (const ShapeSpec& shape : case_.shapes) {
+    if (shape.set != ShapeSet::kPublic || (!shape.backend.empty() && shape.backend != word_of(backend_.kind()))) continue;
+    Variables dims;
+    for (const DimRange& dim : shape.dims) dims[dim.name] = dim.low;
+    const std::vector<Problem> problems = make_sets(case_, dims, machine.cache_bytes, mix(seed ^ timing.shapes.size()));
+    const TimedSets sets = lay_out_sets(problems, kernels, machine.sm, seed);
+    ShapeTimes times{.shape = text_of_dims(dims),
+                     .bytes = static_cast<double>(evaluate(case_.bytes, dims)),
+                     .flops = static_cast<double>(evaluate(case_.flops, dims))};
+    const TimingPlan plan = make_timing_plan(problems, kernels, {0, 1, 2, 3}, sets, machine.sm, options_.samples,
+                                             backend_.kind() == BackendKind::kHost ? 1 : problems.size());
+    Arena arena(sets.end);
+    Arena results((plan.samples.size() + 1) * sizeof(SampleTimes));
+    auto* const measured = reinterpret_cast<SampleTimes*>(results.data());
+    std::unique_ptr<Executor> executor;
+    Worker worker([&] { executor = backend_.make_executor(artifacts, arena.size()); },
+                  [&](std::size_t step) {
+                    if (step == 0) measured[plan.samples.size()].seconds = executor->copy_rate(arena, sets.end);
+                    if (step == 1) executor->time(plan, arena, measured);
+                  },
+                  backend_.limits());
+    const Reply ready = worker.wait_until_ready(60), copied = ready.kind == Reply::Kind::kOk ? worker.run(0, 60) : ready;
+    prepare_sets(problems, sets, arena);
+    const auto begin = std::chrono::steady_clock::now();
+    const Reply reply = copied.kind == Reply::Kind::kOk ? worker.run(1, options_.timing_seconds) : copied;
+    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (reply.kind != Reply::Kind::kOk) {
+      if (reply.kind == Reply::Kind::kError && reply.error != ErrorKind::kInternal) fail(reply.error, reply.text);
+      finding = {reply.kind == Reply::Kind::kTimeout ? Verdict::kTimeout : Verdict::kRuntimeError, reply.text + " while it was timed", {}};
+      return {};
+    }
+    times.copy_rate = measured[plan.samples.size()].seconds;
+    times.floor = floor_of(case_, machine, times);
+    take_samples(plan, measured, problems.size(), times);
+    double claimed = 0;
+    for (std::size_t i = 0; i < plan.samples.size(); ++i) claimed += measured[i].seconds;
+    if (claimed > wall * kWallSlack || hides_work(plan, measured, problems.size())) {
+      finding = {Verdict::kImpossible, times.shape + ": the device's clock and the host's disagree; a person must look", {}};
+      return {};
+    }
+    if (auto found = judge_left_outputs(problems, sets, arena)) {
+      found->reason += ", while it was timed";
+      finding = std::move(*found);
+      return {};
+    }
+    timing.shapes.push_back(std::move(times));
+  }
+  return timing;
+}
+
+}  // namespace salient::workbench

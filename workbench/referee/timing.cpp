@@ -1,0 +1,92 @@
+// workbench/referee/timing.cpp - see timing.h.
+#include "workbench/referee/timing.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "core/number_text.h"
+
+namespace salient::workbench {
+namespace {
+
+constexpr double kLeastGain = 0.02, kMostLoss = 0.05, kNoiseFactor = 3, kImpossible = 0.9;
+
+double quantile(const std::vector<double>& sorted, double q) {
+  const double at = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (sorted[above] - sorted[below]) * (at - static_cast<double>(below));
+}
+
+double median(const std::vector<double>& samples) { return spread_of(samples).median; }
+
+std::string percent(double share) { return fixed(share * 100, 1) + " %"; }
+
+}  // namespace
+
+Spread spread_of(std::vector<double> samples) {
+  require(!samples.empty(), "a spread has samples");
+  std::sort(samples.begin(), samples.end());
+  return {quantile(samples, 0.5), quantile(samples, 0.25), quantile(samples, 0.75)};
+}
+
+double noise_of(const ShapeTimes& times) {
+  const Spread a = spread_of(times.best), b = spread_of(times.best_again);
+  const double apart = std::abs(a.median / b.median - 1);
+  const double of_median = (a.high - a.low) / a.median / std::sqrt(static_cast<double>(times.best.size()));
+  return std::max(apart, of_median);
+}
+
+Decision decide(const Timing& timing) {
+  Decision made;
+  if (timing.shapes.empty()) return {Verdict::kAccepted, "correct; not timed"};
+  double log_gain = 0, log_start = 0;
+  const ShapeTimes* slower = nullptr;
+  for (const ShapeTimes& times : timing.shapes) {
+    const double candidate = median(times.candidate), best = median(times.best);
+    if (candidate < kImpossible * times.floor)
+      return {Verdict::kImpossible, times.shape + ": " + fixed(candidate * 1e6, 2) + " us, the measured floor is " +
+                                        fixed(times.floor * 1e6, 2) + " us; a person must look"};
+    const auto count = static_cast<double>(timing.shapes.size());
+    log_gain += std::log(best / candidate) / count;
+    log_start += std::log(median(times.start) / candidate) / count;
+    made.noise += noise_of(times) / count;
+    if (candidate > best * (1 + kMostLoss)) slower = &times;
+  }
+  made.gain = std::exp(log_gain);
+  made.of_start = std::exp(log_start);
+  const double needed = std::max(kLeastGain, kNoiseFactor * made.noise);
+  const std::string facts = fixed(made.gain, 3) + "x of the best, " + fixed(made.of_start, 3) + "x of the start kernel, noise " +
+                            percent(made.noise);
+  if (made.gain > 1 + needed && slower == nullptr) {
+    made.verdict = Verdict::kAccepted;
+    made.reason = facts;
+  } else if (slower != nullptr && made.gain > 1 + needed) {
+    made.verdict = Verdict::kSlower;
+    made.reason = facts + ", but more than 5 % slower at " + slower->shape;
+  } else if (made.gain < 1 - std::min(0.5, needed)) {
+    made.verdict = Verdict::kSlower;
+    made.reason = facts;
+  } else {
+    made.verdict = Verdict::kNoise;
+    made.reason = facts + "; a gain above " + percent(needed) + " would count";
+  }
+  return made;
+}
+
+std::string timing_text(const Timing& timing) {
+  std::string text;
+  for (const ShapeTimes& times : timing.shapes) {
+    const Spread candidate = spread_of(times.candidate);
+    text += times.shape + ": " + fixed(candidate.median * 1e6, 2) + " us (" + fixed(candidate.low * 1e6, 2) + " to " +
+            fixed(candidate.high * 1e6, 2) + "), " + percent(times.floor / candidate.median) + " of the ceiling, " +
+            fixed(median(times.start) / candidate.median, 2) + "x of the start kernel, " +
+            fixed(median(times.best) / candidate.median, 2) + "x of the best, " +
+            fixed(times.bytes / candidate.median * 1e-9, 1) + " GB/s, " + fixed(times.flops / candidate.median * 1e-9, 1) +
+            " GFLOP/s\n";
+  }
+  return text;
+}
+
+}  // namespace salient::workbench

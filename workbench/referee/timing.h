@@ -1,0 +1,49 @@
+// workbench/referee/timing.h - times of kernels as medians, and the rule by which a candidate becomes the best.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "workbench/referee/verdict.h"
+
+namespace salient::workbench {
+
+/// Of one public shape. Samples are seconds of one run, all kernels interleaved in one process.
+struct ShapeTimes {
+  std::string shape{};
+  double bytes = 0, flops = 0;    ///< the least work of the case
+  double copy_rate = 0;           ///< measured in this run
+  double floor = 0;               ///< seconds below which 0.9 is impossible
+  std::vector<double> start{}, best{}, best_again{}, candidate{};
+};
+
+struct Timing {
+  std::vector<ShapeTimes> shapes{};
+};
+
+struct Spread {
+  double median = 0, low = 0, high = 0;  ///< and quartiles
+};
+/// @param samples  at least one
+Spread spread_of(std::vector<double> samples);
+
+/// What the samples say; a pure function of them, so that a recorded run gives the same again.
+struct Decision {
+  Verdict verdict = Verdict::kNoise;
+  std::string reason{};
+  double gain = 1;        ///< geometric mean over the shapes of best / candidate
+  double of_start = 1;    ///< the same of start / candidate
+  double noise = 0;       ///< mean over the shapes, as a share
+};
+
+/// IMPOSSIBLE below 0.9 of a floor; ACCEPTED if the gain is above max(2 %, 3 noise) and no shape is more than 5 % slower than
+/// the best; SLOWER if a shape is, or if the loss is above the same limit; else NOISE.
+Decision decide(const Timing& timing);
+
+/// A shape's noise: how far two timings of the same kernel are apart, at least the error of their medians.
+double noise_of(const ShapeTimes& times);
+
+/// One line per shape: time, share of the ceiling, x of start and best.
+std::string timing_text(const Timing& timing);
+
+}  // namespace salient::workbench

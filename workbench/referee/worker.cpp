@@ -1,0 +1,165 @@
+// workbench/referee/worker.cpp - see worker.h.
+#include "workbench/referee/worker.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+namespace salient::workbench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Message {
+  int code = 0;  ///< 0 = done, else an ErrorKind
+  char text[508] = {};
+};
+
+bool write_all(int to, const void* data, std::size_t size) {
+  const auto* from = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t sent = write(to, from, size);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    from += sent;
+    size -= static_cast<std::size_t>(sent);
+  }
+  return true;
+}
+
+void set_limit(int what, rlim_t value) {
+  const rlimit limit{value, value};
+  (void)setrlimit(static_cast<__rlimit_resource>(what), &limit);
+}
+
+std::size_t address_space() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+constexpr bool kHasSanitizer =
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    true;  // their shadow memory is larger than any limit
+#else
+    false;
+#endif
+
+/// Cuts the child off: no environment (it may hold keys), no streams, no other descriptors.
+void seal(const WorkerLimits& limits, int keep_in, int keep_out) {
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+  (void)clearenv();
+  const int nowhere = open("/dev/null", O_RDWR);
+  for (const int stream : {0, 1, 2}) (void)dup2(nowhere, stream);
+  for (int descriptor = 3; descriptor < 256; ++descriptor)
+    if (descriptor != keep_in && descriptor != keep_out) (void)close(descriptor);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) (void)signal(number, SIG_DFL);
+  set_limit(RLIMIT_CORE, 0);
+  if (limits.memory_bytes > 0 && !kHasSanitizer) set_limit(RLIMIT_AS, address_space() + limits.memory_bytes);
+  if (limits.is_sealed) {
+    set_limit(RLIMIT_FSIZE, 0);
+    set_limit(RLIMIT_NOFILE, 64);
+  }
+}
+
+Message answer_of(const std::function<void()>& action) {
+  Message message;
+  try {
+    action();
+  } catch (...) {
+    const Error error = as_error(std::current_exception());
+    message.code = static_cast<int>(error.kind());
+    (void)std::snprintf(message.text, sizeof message.text, "%s", error.what());
+  }
+  return message;
+}
+
+[[noreturn]] void serve_until_closed(int in, int out, const std::function<void()>& prepare,
+                                     const std::function<void(std::size_t)>& serve) {
+  Message message = answer_of(prepare);
+  while (write_all(out, &message, sizeof message)) {
+    std::size_t index = 0;
+    if (read(in, &index, sizeof index) != static_cast<ssize_t>(sizeof index)) break;
+    message = answer_of([&] { serve(index); });
+  }
+  _exit(0);
+}
+
+}  // namespace
+
+Worker::Worker(std::function<void()> prepare, std::function<void(std::size_t)> serve, WorkerLimits limits) {
+  int down[2], up[2];
+  if (pipe2(down, O_CLOEXEC) != 0 || pipe2(up, O_CLOEXEC) != 0) fail(ErrorKind::kIo, "cannot make the pipes of a worker");
+  (void)std::fflush(nullptr);  // else the child would write it again
+  child_ = fork();
+  if (child_ < 0) fail(ErrorKind::kIo, std::string("cannot start a worker: ") + std::strerror(errno));
+  if (child_ == 0) {
+    seal(limits, down[0], up[1]);
+    serve_until_closed(down[0], up[1], prepare, serve);
+  }
+  (void)close(down[0]);
+  (void)close(up[1]);
+  to_child_ = down[1];
+  from_child_ = up[0];
+}
+
+Worker::~Worker() {
+  (void)close(to_child_);
+  (void)close(from_child_);
+  if (child_ > 0) (void)bury({});
+}
+
+Reply Worker::bury(Reply reply) {
+  (void)kill(child_, SIGKILL);
+  int status = 0;
+  while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+  }
+  child_ = -1;
+  if (reply.kind == Reply::Kind::kDied)
+    reply.text = WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL
+                     ? std::string("the worker ended with ") + strsignal(WTERMSIG(status))
+                     : "the worker ended early";
+  return reply;
+}
+
+Reply Worker::receive(double seconds) {
+  if (child_ < 0) return {Reply::Kind::kDied, ErrorKind::kInternal, "the worker is gone"};
+  Message message;
+  std::size_t got = 0;
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  while (got < sizeof message) {
+    const double left = std::chrono::duration<double>(end - Clock::now()).count();
+    if (left <= 0) return bury({Reply::Kind::kTimeout, ErrorKind::kInternal, "no answer within the time limit"});
+    pollfd wait{from_child_, POLLIN, 0};
+    if (poll(&wait, 1, static_cast<int>(std::min(left * 1000 + 1, 1000.0))) <= 0) continue;
+    const ssize_t some = read(from_child_, reinterpret_cast<char*>(&message) + got, sizeof message - got);
+    if (some < 0 && errno == EINTR) continue;
+    if (some <= 0) {
+      (void)usleep(20000);  // a signal that ends it is delivered before it is waited for
+      return bury({Reply::Kind::kDied, ErrorKind::kInternal, ""});
+    }
+    got += static_cast<std::size_t>(some);
+  }
+  if (message.code == 0) return {};
+  message.text[sizeof message.text - 1] = '\0';
+  return {Reply::Kind::kError, static_cast<ErrorKind>(message.code), message.text};
+}
+
+Reply Worker::run(std::size_t index, double seconds) {
+  if (child_ > 0) (void)write_all(to_child_, &index, sizeof index);
+  return receive(seconds);
+}
+
+}  // namespace salient::workbench
