@@ -1,0 +1,66 @@
+// workbench/generator/generator.h - who writes code: one question in, one answer out, whatever is behind it.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace salient::workbench {
+
+/// What an answer must contain.
+enum class AnswerKind { kSource, kEdits, kText, kShapes };
+const char* word_of(AnswerKind kind);  ///< "source", "edits", "text", "shapes"
+
+struct Request {
+  int id = 0;
+  int round = 0;
+  std::string role{};  ///< coder, diagnosis, repair, planner, tester, profiler
+  AnswerKind answer = AnswerKind::kText;
+  std::string system{};  ///< who is asked
+  std::string prompt{};  ///< and what
+};
+
+/// As JSON: protocol, id, round, role, answer, system, prompt. What `command` gets on standard input.
+std::string text_of(const Request& request);
+
+/// An answer as it came, or why none came. A failed answer costs its round and never the run.
+struct Answer {
+  bool is_there = false;
+  std::string text{};   ///< of the answer
+  std::string error{};  ///< one line
+};
+
+inline constexpr std::size_t kMaxAnswerBytes = std::size_t{2} << 20;
+
+class Generator {
+ public:
+  virtual ~Generator() = default;
+  /// Blocks until there is an answer or the time limit is over. Never throws for a bad answer.
+  virtual Answer ask(const Request& request) = 0;
+};
+
+/// A program: the request as JSON on its standard input, its standard output is the answer.
+/// @param command  program and arguments
+std::unique_ptr<Generator> make_command_generator(std::vector<std::string> command, double seconds);
+
+/// Requests as files NNN-ROLE.request.md in `folder`; the answer is awaited as NNN-ROLE.answer.md (or .txt, .json, .cu, .cpp).
+std::unique_ptr<Generator> make_folder_generator(const std::filesystem::path& folder, double seconds);
+
+/// The answers of a recorded run, in its order; its ledger is verified first. @throws Error{kNoInput}, Error{kBadData}
+std::unique_ptr<Generator> make_replay_generator(const std::filesystem::path& run);
+
+struct HttpOptions {
+  std::string endpoint{};  ///< URL up to and with /v1
+  std::string model{};
+  std::string key{};       ///< from the environment; never written anywhere
+  double seconds = 600;    ///< of one try
+  int tries = 3;           ///< for time-outs, 429 and 5xx
+  double pause_seconds = 2;  ///< before the second try; doubled each time
+  double temperature = 0.7;
+  int max_tokens = 8192;
+};
+/// Any endpoint that speaks POST /chat/completions as OpenAI's does.
+std::unique_ptr<Generator> make_openai_generator(const HttpOptions& options);
+
+}  // namespace salient::workbench

@@ -1,0 +1,151 @@
+// workbench/generator/openai_generator.cpp - POST /chat/completions through libcurl; see generator.h.
+//
+// The key goes into one header and nowhere else: not into logs, errors, ledgers, or the environment of child processes.
+#include <curl/curl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/console/log.h"
+#include "core/error.h"
+#include "core/host/interrupt.h"
+#include "workbench/generator/generator.h"
+
+namespace salient::workbench {
+namespace {
+
+using Json = nlohmann::json;
+constexpr std::size_t kMaxBody = 2 * kMaxAnswerBytes;  // JSON escapes make a text longer
+
+struct Body {
+  std::string text{};
+  bool is_cut = false;
+};
+
+std::size_t take(char* data, std::size_t size, std::size_t count, void* to) {
+  auto& body = *static_cast<Body*>(to);
+  if (body.text.size() + size * count > kMaxBody) {
+    body.is_cut = true;
+    return 0;  // ends the transfer
+  }
+  body.text.append(data, size * count);
+  return size * count;
+}
+
+/// For curl's progress callback: Ctrl-C ends a transfer.
+int is_interrupted(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) { return interrupt_signal() != 0 ? 1 : 0; }
+
+struct FreeCurl {
+  void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }
+};
+struct FreeHeaders {
+  void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
+};
+using Headers = std::unique_ptr<curl_slist, FreeHeaders>;
+
+struct Transfer {
+  CURLcode code = CURLE_OK;
+  long status = 0;
+  Body body{};
+  bool may_try_again() const {
+    if (code != CURLE_OK) return code == CURLE_OPERATION_TIMEDOUT || code == CURLE_COULDNT_CONNECT || code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING;
+    return status == 429 || status >= 500;
+  }
+};
+
+/// The text of choices[0].message.content, or why there is none.
+Answer read_body(const Transfer& transfer) {
+  if (transfer.body.is_cut) return {false, {}, "the answer is larger than " + std::to_string(kMaxBody) + " bytes"};
+  if (transfer.code != CURLE_OK) return {false, {}, std::string("the endpoint: ") + curl_easy_strerror(transfer.code)};
+  const Json json = Json::parse(transfer.body.text, nullptr, false);
+  if (transfer.status != 200) {
+    std::string why = "the endpoint answered " + std::to_string(transfer.status);
+    if (json.is_object() && json.contains("error") && json["error"].is_object() && json["error"].contains("message") &&
+        json["error"]["message"].is_string())
+      why += ": " + json["error"]["message"].get<std::string>().substr(0, 200);
+    std::replace_if(
+        why.begin(), why.end(), [](unsigned char c) { return c < ' '; }, ' ');
+    return {false, {}, why};
+  }
+  if (json.is_discarded()) return {false, {}, "the endpoint's answer is no JSON"};
+  const Json* at = &json;
+  if (at->is_object() && at->contains("choices") && (*at)["choices"].is_array() && !(*at)["choices"].empty()) {
+    const Json& choice = (*at)["choices"][0];
+    if (choice.is_object() && choice.contains("message") && choice["message"].is_object()) {
+      const Json& message = choice["message"];
+      if (message.contains("content") && message["content"].is_string()) {
+        std::string text = message["content"];
+        if (text.empty()) return {false, {}, "the model answered nothing"};
+        if (text.size() > kMaxAnswerBytes) return {false, {}, "the answer is too large"};
+        return {true, std::move(text), {}};
+      }
+    }
+  }
+  return {false, {}, "the endpoint's answer has no choices[0].message.content"};
+}
+
+class OpenAiGenerator final : public Generator {
+ public:
+  explicit OpenAiGenerator(const HttpOptions& options) : options_(options) {
+    if (options_.endpoint.empty() || options_.model.empty()) fail(ErrorKind::kUsage, "an endpoint and a model are needed");
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0) fail(ErrorKind::kInternal, "libcurl does not start");
+    while (options_.endpoint.ends_with('/')) options_.endpoint.pop_back();
+  }
+  ~OpenAiGenerator() override { curl_global_cleanup(); }
+
+  Answer ask(const Request& request) override {
+    const Json body = {{"model", options_.model},
+                       {"temperature", options_.temperature},
+                       {"max_tokens", options_.max_tokens},
+                       {"messages", Json::array({{{"role", "system"}, {"content", request.system}},
+                                                 {{"role", "user"}, {"content", request.prompt}}})}};
+    const std::string text = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+    double pause = options_.pause_seconds;
+    for (int attempt = 1;; ++attempt) {
+      const Transfer transfer = post(text);
+      stop_if_interrupted();
+      Answer answer = read_body(transfer);
+      if (answer.is_there || transfer.body.is_cut || !transfer.may_try_again() || attempt >= options_.tries) return answer;
+      log_info("try " + std::to_string(attempt) + " of " + std::to_string(options_.tries) + " failed: " + answer.error);
+      (void)usleep(static_cast<useconds_t>(pause * 1e6));
+      pause *= 2;
+    }
+  }
+
+ private:
+  Transfer post(const std::string& body) const {
+    Transfer transfer;
+    const std::unique_ptr<CURL, FreeCurl> handle(curl_easy_init());
+    if (handle == nullptr) fail(ErrorKind::kInternal, "libcurl does not start");
+    Headers headers(curl_slist_append(nullptr, "Content-Type: application/json"));
+    if (!options_.key.empty()) (void)curl_slist_append(headers.get(), ("Authorization: Bearer " + options_.key).c_str());
+    CURL* const curl = handle.get();
+    (void)curl_easy_setopt(curl, CURLOPT_URL, (options_.endpoint + "/chat/completions").c_str());
+    (void)curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
+    (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.c_str());
+    (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+    (void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+    (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer.body);
+    (void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    (void)curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    (void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_interrupted);
+    (void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(std::min(options_.seconds, 30.0) * 1000));
+    (void)curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(options_.seconds * 1000));
+    transfer.code = curl_easy_perform(curl);
+    (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &transfer.status);
+    return transfer;
+  }
+
+  HttpOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Generator> make_openai_generator(const HttpOptions& options) {
+  return std::make_unique<OpenAiGenerator>(options);
+}
+
+}  // namespace salient::workbench

@@ -1,0 +1,131 @@
+// workbench/ledger/ledger.cpp - see ledger.h.
+#include "workbench/ledger/ledger.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+#include "core/error.h"
+#include "core/files/file_io.h"
+#include "workbench/ledger/sha256.h"
+
+namespace salient::workbench {
+namespace {
+
+constexpr std::uint64_t kMaxLedger = std::uint64_t{64} << 20;
+
+/// JSON text whatever bytes the strings have: what is no UTF-8 is replaced.
+std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+bool is_hash(const std::string& text) {
+  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+void replace_file(const std::filesystem::path& path, const std::string& text) {
+  const std::filesystem::path part = path.string() + ".part";
+  (void)std::filesystem::remove(part);
+  (void)write_text_file(part, text);
+  std::filesystem::rename(part, path);
+}
+
+long long now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Ledger::Ledger(const std::filesystem::path& folder) : folder_(folder) {
+  std::error_code ignored;
+  std::filesystem::create_directories(folder_ / "objects", ignored);
+  const std::filesystem::path path = folder_ / "ledger.jsonl";
+  descriptor_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor_ < 0 && errno == EEXIST) fail(ErrorKind::kUsage, folder_.string() + ": has a ledger already", Topic::kRunDirectory);
+  if (descriptor_ < 0) fail_with_errno(path, "create");
+}
+
+Ledger::~Ledger() { (void)close(descriptor_); }
+
+void Ledger::append(const std::string& kind, Json facts) {
+  facts["n"] = next_;
+  facts["kind"] = kind;
+  facts["at"] = now();
+  facts["prev"] = last_hash_;
+  facts = Json::parse(dump(facts));  // as it will be read again, also where a string was no UTF-8
+  facts["hash"] = hash_of_record(facts);
+  const std::string line = dump(facts) + "\n";
+  std::size_t sent = 0;
+  while (sent < line.size()) {
+    const ssize_t got = write(descriptor_, line.data() + sent, line.size() - sent);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_with_errno(folder_ / "ledger.jsonl", "write");
+    sent += static_cast<std::size_t>(got);
+  }
+  if (fsync(descriptor_) != 0) fail_with_errno(folder_ / "ledger.jsonl", "fsync");
+  last_hash_ = facts["hash"].get<std::string>();
+  ++next_;
+}
+
+std::string Ledger::put(const std::string& text) {
+  if (text.empty()) return {};
+  const std::string hash = sha256(text);
+  const std::filesystem::path path = folder_ / "objects" / hash;
+  if (!std::filesystem::exists(path)) replace_file(path, text);
+  return hash;
+}
+
+void Ledger::set_best(const Json& facts, const std::string& source, const std::string& extension) {
+  replace_file(folder_ / ("best" + extension), source);
+  replace_file(folder_ / "best.json", facts.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::string hash_of_record(const Json& record) {
+  Json rest = record;
+  rest.erase("hash");
+  return sha256(dump(rest));
+}
+
+std::vector<Json> parse_ledger(const std::string& text, const std::string& name) {
+  std::vector<Json> records;
+  std::string prev;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t to = std::min(text.find('\n', from), text.size());
+    const std::string line = text.substr(from, to - from);
+    from = to + 1;
+    const auto refuse = [&](const char* rule) {
+      fail(ErrorKind::kBadData, name + ":" + std::to_string(records.size() + 1) + ": " + rule);
+    };
+    Json record = Json::parse(line, nullptr, false);
+    if (!record.is_object()) refuse("not a JSON object");
+    const auto is_text = [&](const char* key) { return record.contains(key) && record[key].is_string(); };
+    if (!is_text("kind") || !is_text("prev") || !is_text("hash")) refuse("a record has kind, prev and hash");
+    if (!record.contains("n") || record["n"] != records.size()) refuse("records are numbered from 0");
+    if (record["prev"].get<std::string>() != prev) refuse("the chain is broken: a record was changed, added or taken away");
+    prev = record["hash"].get<std::string>();
+    if (hash_of_record(record) != prev) refuse("the record was changed: its hash differs");
+    records.push_back(std::move(record));
+  }
+  if (records.empty()) fail(ErrorKind::kBadData, name + ": no record");
+  return records;
+}
+
+std::string read_object(const std::filesystem::path& folder, const std::string& hash) {
+  if (hash.empty()) return {};
+  if (!is_hash(hash)) fail(ErrorKind::kBadData, folder.string() + ": the ledger names a text by '" + hash.substr(0, 16) + "'");
+  std::string text = read_text_file(folder / "objects" / hash);
+  if (sha256(text) != hash) fail(ErrorKind::kBadData, (folder / "objects" / hash).string() + ": the content was changed");
+  return text;
+}
+
+std::vector<Json> load_ledger(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "ledger.jsonl";
+  std::vector<Json> records = parse_ledger(read_text_file(path, kMaxLedger), path.string());
+  for (const Json& record : records)
+    for (const char* key : {"request", "answer", "source", "start", "case_text", "prompts", "against", "log"})
+      if (record.contains(key) && record[key].is_string()) (void)read_object(folder, record[key].get<std::string>());
+  return records;
+}
+
+}  // namespace salient::workbench

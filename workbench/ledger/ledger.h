@@ -1,0 +1,56 @@
+// workbench/ledger/ledger.h - the append-only record of a run: JSON lines in a hash chain, texts by their hash.
+//
+// RUN/ledger.jsonl   one record a line: n, kind, at (seconds since 1970), prev (hash of the record before), its facts, hash
+// RUN/objects/HASH   sources, requests, answers and logs; the name is the SHA-256 of the content
+// RUN/best.json      the best kernel so far; RUN/best.cpp or best.cu its source
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace salient::workbench {
+
+using Json = nlohmann::json;
+
+/// Writes a run's folder. Every record is on disk when append() returns.
+class Ledger {
+ public:
+  /// @throws Error{kUsage} if `folder` has a ledger already, Error{kIo}
+  explicit Ledger(const std::filesystem::path& folder);
+  ~Ledger();
+  Ledger(const Ledger&) = delete;
+  Ledger& operator=(const Ledger&) = delete;
+
+  /// Adds n, kind, at, prev and hash to `facts`. @throws Error{kIo}
+  void append(const std::string& kind, Json facts);
+  /// Stores a text once. @return its hash, or "" for an empty text
+  std::string put(const std::string& text);
+  /// Replaces best.json and best.EXTENSION, each by one rename.
+  void set_best(const Json& facts, const std::string& source, const std::string& extension);
+
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  std::filesystem::path folder_;
+  int descriptor_ = -1;
+  std::size_t next_ = 0;
+  std::string last_hash_;
+};
+
+/// Hash of a record: of its JSON text with sorted keys and without the field "hash".
+std::string hash_of_record(const Json& record);
+
+/// The records of a text, checked: JSON objects, numbers ascending, chain unbroken.
+/// @param name  for messages   @throws Error{kBadData} "NAME:LINE: rule"
+std::vector<Json> parse_ledger(const std::string& text, const std::string& name);
+
+/// The records of RUN/ledger.jsonl, and that every text they name is there and has its hash.
+/// @throws Error{kNoInput}, Error{kBadData}
+std::vector<Json> load_ledger(const std::filesystem::path& folder);
+
+/// A text by hash; "" for "". @throws Error{kNoInput}, Error{kBadData} if its content has another hash
+std::string read_object(const std::filesystem::path& folder, const std::string& hash);
+
+}  // namespace salient::workbench

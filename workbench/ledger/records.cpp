@@ -1,0 +1,60 @@
+// workbench/ledger/records.cpp - see records.h.
+#include "workbench/ledger/records.h"
+
+#include "core/error.h"
+
+namespace salient::workbench {
+
+Json json_of(const Timing& timing) {
+  Json shapes = Json::array();
+  for (const ShapeTimes& times : timing.shapes)
+    shapes.push_back({{"shape", times.shape}, {"bytes", times.bytes}, {"flops", times.flops}, {"copy_rate", times.copy_rate},
+                      {"floor", times.floor}, {"start", times.start}, {"best", times.best}, {"best_again", times.best_again},
+                      {"candidate", times.candidate}});
+  return shapes;
+}
+
+Json json_of(const Assessment& assessment) {
+  return {{"verdict", word_of(assessment.finding.verdict)},
+          {"reason", assessment.finding.reason},
+          {"seed", assessment.seed},
+          {"problems", assessment.problems},
+          {"notes", assessment.notes},
+          {"timing", json_of(assessment.timing)},
+          {"gain", assessment.decision.gain},
+          {"of_start", assessment.decision.of_start},
+          {"noise", assessment.decision.noise}};
+}
+
+Assessment assessment_of(const Json& json) {
+  try {
+    Assessment made;
+    const auto verdict = verdict_of(json.at("verdict").get<std::string>());
+    if (!verdict) fail(ErrorKind::kBadData, "a record with an unknown verdict");
+    made.finding = {*verdict, json.at("reason").get<std::string>(), {}};
+    made.seed = json.at("seed").get<std::uint64_t>();
+    made.problems = json.at("problems").get<std::size_t>();
+    made.notes = json.at("notes").get<std::string>();
+    for (const Json& one : json.at("timing")) {
+      ShapeTimes times{.shape = one.at("shape").get<std::string>(),
+                       .bytes = one.at("bytes").get<double>(),
+                       .flops = one.at("flops").get<double>(),
+                       .copy_rate = one.at("copy_rate").get<double>(),
+                       .floor = one.at("floor").get<double>()};
+      one.at("start").get_to(times.start);
+      one.at("best").get_to(times.best);
+      one.at("best_again").get_to(times.best_again);
+      one.at("candidate").get_to(times.candidate);
+      if (times.start.empty() || times.best.empty() || times.best_again.empty() || times.candidate.empty())
+        fail(ErrorKind::kBadData, "a record of a shape without samples");
+      made.timing.shapes.push_back(std::move(times));
+    }
+    made.decision = {made.finding.verdict, made.finding.reason, json.at("gain").get<double>(), json.at("of_start").get<double>(),
+                     json.at("noise").get<double>()};
+    return made;
+  } catch (const Json::exception& error) {
+    fail(ErrorKind::kBadData, std::string("an assessment's record is incomplete: ") + error.what());
+  }
+}
+
+}  // namespace salient::workbench

@@ -1,0 +1,190 @@
+// workbench/ledger/report.cpp - see report.h.
+#include "workbench/ledger/report.h"
+
+#include <algorithm>
+#include <functional>
+#include <sstream>
+#include <vector>
+
+#include "core/error.h"
+#include "core/number_text.h"
+#include "workbench/ledger/records.h"
+
+namespace salient::workbench {
+namespace {
+
+constexpr std::size_t kMaxDiffLines = 2000;
+
+/// The parts of a page, so that both formats come from one walk over the ledger.
+class Page {
+ public:
+  virtual ~Page() = default;
+  virtual void title(const std::string& text) = 0;
+  virtual void section(const std::string& text) = 0;
+  virtual void paragraph(const std::string& text) = 0;
+  virtual void table(const std::vector<std::vector<std::string>>& rows) = 0;
+  virtual void code(const std::string& text) = 0;
+  virtual std::string done() = 0;
+};
+
+class MarkdownPage final : public Page {
+ public:
+  void title(const std::string& text) override { out_ += "# " + text + "\n\n"; }
+  void section(const std::string& text) override { out_ += "## " + text + "\n\n"; }
+  void paragraph(const std::string& text) override { out_ += text + "\n\n"; }
+  void table(const std::vector<std::vector<std::string>>& rows) override {
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      for (std::string cell : rows[r]) {
+        std::replace(cell.begin(), cell.end(), '|', '/');
+        std::replace(cell.begin(), cell.end(), '\n', ' ');
+        out_ += "| " + cell + " ";
+      }
+      out_ += "|\n";
+      for (std::size_t c = 0; r == 0 && c < rows[0].size(); ++c) out_ += c == 0 ? "|---|" : "---|";
+      if (r == 0) out_ += "\n";
+    }
+    out_ += "\n";
+  }
+  void code(const std::string& text) override { out_ += "````\n" + text + "````\n\n"; }
+  std::string done() override { return out_; }
+
+ private:
+  std::string out_;
+};
+
+class HtmlPage final : public Page {
+ public:
+  void title(const std::string& text) override {
+    out_ = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>" + escaped(text) +
+           "</title><style>body{font:15px/1.5 sans-serif;max-width:70em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}"
+           "td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left}pre{background:#f4f4f4;padding:1em;overflow:auto}</style><h1>" +
+           escaped(text) + "</h1>\n";
+  }
+  void section(const std::string& text) override { out_ += "<h2>" + escaped(text) + "</h2>\n"; }
+  void paragraph(const std::string& text) override { out_ += "<p>" + escaped(text) + "</p>\n"; }
+  void table(const std::vector<std::vector<std::string>>& rows) override {
+    out_ += "<table>\n";
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const char* const tag = r == 0 ? "th" : "td";
+      out_ += "<tr>";
+      for (const std::string& cell : rows[r]) out_ += std::string("<") + tag + ">" + escaped(cell) + "</" + tag + ">";
+      out_ += "</tr>\n";
+    }
+    out_ += "</table>\n";
+  }
+  void code(const std::string& text) override { out_ += "<pre>" + escaped(text) + "</pre>\n"; }
+  std::string done() override { return out_ + "</html>\n"; }
+
+ private:
+  static std::string escaped(const std::string& text) {
+    std::string safe;
+    for (const char c : text) {
+      if (c == '&') safe += "&amp;";
+      else if (c == '<') safe += "&lt;";
+      else if (c == '>') safe += "&gt;";
+      else if (c == '"') safe += "&quot;";
+      else safe += c;
+    }
+    return safe;
+  }
+  std::string out_;
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+void add_rounds(const std::vector<Json>& records, Page& page) {
+  std::vector<std::vector<std::string>> rows = {{"candidate", "verdict", "x of start", "noise", "reason"}};
+  std::size_t failed = 0;
+  for (const Json& record : records) {
+    if (record["kind"] == "answer" && !record.value("error", "").empty()) ++failed;
+    if (record["kind"] != "assessment") continue;
+    const Assessment made = assessment_of(record);
+    const bool is_timed = !made.timing.shapes.empty();
+    rows.push_back({std::to_string(record.value("candidate", 0)), word_of(made.finding.verdict),
+                    is_timed ? fixed(made.decision.of_start, 3) : "", is_timed ? fixed(made.decision.noise * 100, 1) + " %" : "",
+                    made.finding.reason.substr(0, 200)});
+  }
+  page.section("Candidates");
+  if (failed > 0) page.paragraph(std::to_string(failed) + " requests had no usable answer.");
+  page.table(rows);
+}
+
+void add_best_shapes(const Assessment& best, Page& page) {
+  std::vector<std::vector<std::string>> rows = {{"shape", "time, us", "quartiles", "% of the measured ceiling", "x of start", "noise"}};
+  for (const ShapeTimes& times : best.timing.shapes) {
+    const Spread spread = spread_of(times.candidate);
+    rows.push_back({times.shape, fixed(spread.median * 1e6, 2), fixed(spread.low * 1e6, 2) + " to " + fixed(spread.high * 1e6, 2),
+                    fixed(100 * times.floor / spread.median, 1), fixed(spread_of(times.start).median / spread.median, 3),
+                    fixed(noise_of(times) * 100, 1) + " %"});
+  }
+  page.section("The best kernel, shape by shape");
+  page.table(rows);
+}
+
+std::string report_on(const std::filesystem::path& run, Page& page) {
+  const std::vector<Json> records = load_ledger(run);
+  const Json& first = records.front();
+  if (first["kind"] != "run") fail(ErrorKind::kBadData, run.string() + ": the ledger does not begin with a run");
+  const Json options = first.value("options", Json::object());
+  page.title("Kernel run: " + first.value("case", "?"));
+  page.paragraph("Method " + options.value("method", "?") + ", generator " + first.value("generator", "?") + ", back end " +
+                 first.value("backend", "?") + ".");
+  std::vector<std::vector<std::string>> facts = {{"what", "value"}};
+  for (const auto& [key, value] : first.value("environment", Json::object()).items())
+    facts.push_back({key, value.is_string() ? value.get<std::string>() : value.dump()});
+  page.table(facts);
+  add_rounds(records, page);
+
+  const Json* best = nullptr;
+  for (const Json& record : records)
+    if (record["kind"] == "best") best = &record;
+  if (best == nullptr) {
+    page.paragraph("No candidate was faster than the start kernel.");
+  } else {
+    for (const Json& record : records)
+      if (record["kind"] == "assessment" && record.value("candidate", 0) == best->value("candidate", -1))
+        add_best_shapes(assessment_of(record), page);
+    page.section("Start and best");
+    page.code(line_difference(read_object(run, first.value("start", "")), read_object(run, best->value("source", ""))));
+  }
+  page.paragraph(records.back()["kind"] == "end" ? "The run ended: " + records.back().value("reason", "") : "The run has no end yet.");
+  return page.done();
+}
+
+}  // namespace
+
+std::string line_difference(const std::string& before, const std::string& after) {
+  const std::vector<std::string> a = lines_of(before), b = lines_of(after);
+  if (a.size() > kMaxDiffLines || b.size() > kMaxDiffLines) return after;
+  std::vector<std::vector<std::size_t>> common(a.size() + 1, std::vector<std::size_t>(b.size() + 1));  // of the tails
+  for (std::size_t i = a.size(); i-- > 0;)
+    for (std::size_t j = b.size(); j-- > 0;)
+      common[i][j] = a[i] == b[j] ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
+  std::string text;
+  for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
+    if (i < a.size() && j < b.size() && a[i] == b[j])
+      text += "  " + a[i++] + "\n", ++j;
+    else if (i < a.size() && (j == b.size() || common[i + 1][j] >= common[i][j + 1]))
+      text += "- " + a[i++] + "\n";
+    else
+      text += "+ " + b[j++] + "\n";
+  }
+  return text;
+}
+
+std::string markdown_report(const std::filesystem::path& run) {
+  MarkdownPage page;
+  return report_on(run, page);
+}
+
+std::string html_report(const std::filesystem::path& run) {
+  HtmlPage page;
+  return report_on(run, page);
+}
+
+}  // namespace salient::workbench

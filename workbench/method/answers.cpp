@@ -1,0 +1,160 @@
+// workbench/method/answers.cpp - see answers.h.
+#include "workbench/method/answers.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+
+#include "core/error.h"
+
+namespace salient::workbench {
+namespace {
+
+using Json = nlohmann::json;
+constexpr std::size_t kMaxAnswer = std::size_t{2} << 20, kMaxEdits = 64, kMaxShapes = 8, kMaxTries = 64;
+constexpr int kMaxNesting = 64;
+
+[[noreturn]] void refuse(const std::string& why) { fail(ErrorKind::kBadData, "the answer " + why); }
+
+/// End of the JSON object that opens at `start`, by its braces outside of strings; npos if it never closes, or too deep.
+std::size_t end_of_object(const std::string& text, std::size_t start) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = start; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+      continue;
+    }
+    if (c == '"') in_string = true;
+    if (c == '{' || c == '[') ++depth;
+    if (depth > kMaxNesting) return std::string::npos;
+    if ((c == '}' || c == ']') && --depth == 0) return i + 1;
+  }
+  return std::string::npos;
+}
+
+/// The first JSON object in the answer that has the field `key`.
+std::optional<Json> object_with(const std::string& answer, const char* key) {
+  if (answer.size() > kMaxAnswer) refuse("is too long");
+  std::size_t tries = 0;
+  for (std::size_t at = answer.find('{'); at != std::string::npos && tries < kMaxTries; at = answer.find('{', at + 1), ++tries) {
+    const std::size_t end = end_of_object(answer, at);
+    if (end == std::string::npos) continue;
+    Json json = Json::parse(answer.begin() + static_cast<std::ptrdiff_t>(at), answer.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+    if (json.is_object() && json.contains(key)) return json;
+  }
+  return std::nullopt;
+}
+
+/// The longest ``` block.
+std::optional<std::string> fenced_block(const std::string& answer) {
+  std::optional<std::string> longest;
+  std::istringstream lines(answer);
+  std::string block;
+  bool is_open = false;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t start = line.find_first_not_of(" \t");
+    if (start != std::string::npos && line.compare(start, 3, "```") == 0) {
+      if (is_open && (!longest || block.size() > longest->size())) longest = block;
+      is_open = !is_open;
+      block.clear();
+    } else if (is_open) {
+      block += line + "\n";
+    }
+  }
+  return longest;
+}
+
+std::size_t line_number(const Json& edit, const char* key) {
+  if (!edit.contains(key) || !edit[key].is_number_integer() || edit[key].get<std::int64_t>() < 0 || edit[key].get<std::int64_t>() > 1000000)
+    refuse(std::string("has an edit without a line number '") + key + "'");
+  return edit[key].get<std::size_t>();
+}
+
+void sort_and_check(std::vector<LineEdit>& edits) {
+  std::stable_sort(edits.begin(), edits.end(), [](const LineEdit& a, const LineEdit& b) { return a.from < b.from; });
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    if (edits[i].from < 1 || edits[i].to + 1 < edits[i].from) refuse("has an edit of no lines");
+    if (i > 0 && edits[i].from <= edits[i - 1].to) refuse("has edits that overlap");
+    if (i > 0 && edits[i].from == edits[i - 1].from) refuse("has two edits of the same line");
+  }
+}
+
+}  // namespace
+
+std::string source_in(const std::string& answer) {
+  if (const auto json = object_with(answer, "source")) {
+    if (!(*json)["source"].is_string()) refuse("has a source that is no text");
+    return (*json)["source"].get<std::string>();
+  }
+  if (auto block = fenced_block(answer); block && block->find("launch") != std::string::npos) return *block;
+  const std::size_t start = answer.find_first_not_of(" \t\r\n");
+  if (start != std::string::npos && answer.compare(start, 2, "//") == 0) return answer.substr(start);
+  refuse("has no source: neither {\"source\": ...} nor a fenced block with a launch line");
+}
+
+std::vector<LineEdit> edits_in(const std::string& answer) {
+  const auto json = object_with(answer, "edits");
+  if (!json || !(*json)["edits"].is_array()) refuse("has no {\"edits\": [...]}");
+  if ((*json)["edits"].empty() || (*json)["edits"].size() > kMaxEdits) refuse("has no edits, or more than 64");
+  std::vector<LineEdit> edits;
+  for (const Json& one : (*json)["edits"]) {
+    if (!one.is_object() || !one.contains("lines") || !one["lines"].is_array()) refuse("has an edit without lines");
+    LineEdit edit{line_number(one, "from"), line_number(one, "to"), {}};
+    for (const Json& line : one["lines"]) {
+      if (!line.is_string()) refuse("has a line that is no text");
+      edit.lines.push_back(line.get<std::string>());
+    }
+    edits.push_back(std::move(edit));
+  }
+  sort_and_check(edits);
+  return edits;
+}
+
+std::vector<Variables> shapes_in(const std::string& answer) {
+  const auto json = object_with(answer, "shapes");
+  if (!json || !(*json)["shapes"].is_array()) refuse("has no {\"shapes\": [...]}");
+  if ((*json)["shapes"].size() > kMaxShapes) refuse("has more than 8 shapes");
+  std::vector<Variables> shapes;
+  for (const Json& one : (*json)["shapes"]) {
+    if (!one.is_object()) refuse("has a shape that is no object");
+    Variables dims;
+    for (const auto& [name, value] : one.items()) {
+      if (!value.is_number_integer() || value.get<std::int64_t>() < 0 || value.get<std::int64_t>() > (std::int64_t{1} << 32))
+        refuse("has a shape with a number outside of 0 to 2^32");
+      dims[name] = value.get<std::int64_t>();
+    }
+    shapes.push_back(std::move(dims));
+  }
+  return shapes;
+}
+
+std::string apply_edits(const std::string& source, std::vector<LineEdit> edits) {
+  std::vector<std::string> lines;
+  std::istringstream in(source);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  sort_and_check(edits);
+  std::string text;
+  std::size_t next = 1;
+  for (const LineEdit& edit : edits) {
+    if (edit.to > lines.size() || edit.from > lines.size() + 1) refuse("edits a line beyond the end");
+    for (; next < edit.from; ++next) text += lines[next - 1] + "\n";
+    for (const std::string& line : edit.lines) text += line + "\n";
+    next = edit.to + 1;
+  }
+  for (; next <= lines.size(); ++next) text += lines[next - 1] + "\n";
+  return text;
+}
+
+std::string with_line_numbers(const std::string& source) {
+  std::istringstream in(source);
+  std::string text;
+  std::size_t number = 0;
+  for (std::string line; std::getline(in, line);) text += std::to_string(++number) + "| " + line + "\n";
+  return text;
+}
+
+}  // namespace salient::workbench

@@ -1,0 +1,83 @@
+// workbench/method/driver.cpp - see driver.h.
+#include "workbench/method/driver.h"
+
+#include "core/console/log.h"
+#include "core/error.h"
+#include "core/number_text.h"
+#include "workbench/ledger/records.h"
+
+namespace salient::workbench {
+namespace {
+
+class Run {
+ public:
+  Run(Method& method, const std::string& start, const Sources& sources, const OnRecord& on_record)
+      : method_(method), start_(start), sources_(sources), on_record_(on_record) {
+    summary_.best = start;
+  }
+
+  RunSummary finish() {
+    Action action = method_.begin();
+    while (action.kind != Action::Kind::kFinish) {
+      if (sources_.is_over && sources_.is_over()) {
+        action.reason = kEndedEarly;
+        break;
+      }
+      action = action.kind == Action::Kind::kAsk ? ask(action.request) : judge(action);
+    }
+    summary_.reason = action.reason;
+    on_record_("end", {{"reason", action.reason}, {"of_start", summary_.best_of_start}}, {});
+    return summary_;
+  }
+
+ private:
+  Action ask(Request request) {
+    request.id = ++summary_.requests;
+    on_record_("request", {{"id", request.id}, {"round", request.round}, {"role", request.role}, {"wants", word_of(request.answer)}},
+               {{"request", text_of(request)}});
+    const Answer answer = sources_.ask(request);
+    if (!answer.is_there) {
+      ++summary_.failed_answers;
+      log_warning("round " + std::to_string(request.round) + ", " + request.role + ": " + answer.error);
+    }
+    on_record_("answer", {{"id", request.id}, {"error", answer.error}}, {{"answer", answer.text}});
+    return method_.answered(answer);
+  }
+
+  Action judge(const Action& action) {
+    const std::string& against = action.against.empty() ? start_ : action.against;
+    const Assessment made = sources_.judge(action.source, against, action.more_shapes);
+    ++summary_.judged;
+    ++summary_.verdicts[word_of(made.finding.verdict)];
+    log_info("candidate " + std::to_string(summary_.judged) + ": " + word_of(made.finding.verdict) + ", " + made.finding.reason);
+    Json facts = json_of(made);
+    facts["candidate"] = summary_.judged;
+    Json shapes = Json::array();
+    for (const Variables& dims : action.more_shapes) shapes.push_back(dims);
+    facts["more_shapes"] = shapes;
+    on_record_("assessment", facts, {{"source", action.source}, {"against", against}, {"log", made.finding.log}});
+    if (made.finding.verdict == Verdict::kAccepted) {
+      ++summary_.accepted;
+      if (made.decision.of_start > summary_.best_of_start) {
+        summary_.best_of_start = made.decision.of_start;
+        summary_.best = action.source;
+        on_record_("best", {{"candidate", summary_.judged}, {"of_start", made.decision.of_start}}, {{"source", action.source}});
+      }
+    }
+    return method_.judged(made);
+  }
+
+  Method& method_;
+  std::string start_;
+  const Sources& sources_;
+  const OnRecord& on_record_;
+  RunSummary summary_{};
+};
+
+}  // namespace
+
+RunSummary run_method(Method& method, const std::string& start, const Sources& sources, const OnRecord& on_record) {
+  return Run(method, start, sources, on_record).finish();
+}
+
+}  // namespace salient::workbench

@@ -1,0 +1,43 @@
+// workbench/method/driver.h - runs a method: asks the generator, has the referee judge, writes the ledger.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "workbench/ledger/ledger.h"
+#include "workbench/method/method.h"
+
+namespace salient::workbench {
+
+/// Where answers and assessments come from: the world, or a record.
+struct Sources {
+  std::function<Answer(const Request&)> ask{};
+  /// @param against  source of the kernel to beat   @param more_shapes  to be tested from now on
+  std::function<Assessment(const std::string& source, const std::string& against, const std::vector<Variables>& more_shapes)> judge{};
+  /// Whether the time for the run is over; asked before every action.
+  std::function<bool()> is_over{};
+};
+
+inline constexpr const char* kEndedEarly = "ended early: the time was over, or it was interrupted";
+
+struct RunSummary {
+  int requests = 0, failed_answers = 0, judged = 0, accepted = 0;
+  std::map<std::string, int> verdicts{};
+  double best_of_start = 1;  ///< x of the start kernel
+  std::string best{};        ///< source; the start kernel if nothing was faster
+  std::string reason{};      ///< why the run ended
+};
+
+/// What happens, told to `on_record(kind, facts, texts)`; facts as in the ledger, texts are stored by hash under their key.
+using OnRecord = std::function<void(const std::string& kind, Json facts, const std::map<std::string, std::string>& texts)>;
+
+/// From begin() to kFinish. A failed answer is one record and one line.
+RunSummary run_method(Method& method, const std::string& start, const Sources& sources, const OnRecord& on_record);
+
+/// Plays the ledger of `folder` again: the method with its recorded answers and times.
+///
+/// @return  the summary   @throws Error{kBadData} where a request, a verdict or the best differ from the record
+RunSummary replay_run(const std::filesystem::path& folder, const std::filesystem::path& workbench);
+
+}  // namespace salient::workbench

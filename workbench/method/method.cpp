@@ -1,0 +1,54 @@
+// workbench/method/method.cpp - the parts of prompts that methods share; see method.h.
+#include "workbench/method/method.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace salient::workbench {
+namespace {
+
+constexpr std::size_t kMaxLog = 4000;
+
+}  // namespace
+
+std::unique_ptr<Method> make_method(const MethodContext& context) {
+  const MethodOptions& options = context.options;
+  for (const std::string& role : options.roles)
+    if (role != "planner" && role != "coder" && role != "tester" && role != "profiler")
+      fail(ErrorKind::kUsage, "there is no role '" + role + "'; planner, coder, tester, profiler");
+  if (std::find(options.roles.begin(), options.roles.end(), "coder") == options.roles.end())
+    fail(ErrorKind::kUsage, "the role coder cannot be left out");
+  if (options.method == "cutegen") return make_cutegen(context);
+  if (options.method == "astra") return make_astra(context);
+  if (options.method == "single") return make_single(context);
+  fail(ErrorKind::kUsage, "there is no method '" + options.method + "'; cutegen, astra, single");
+}
+
+std::string task_text(const MethodContext& context) {
+  return context.prompts->fill("task", {{"case", describe(*context.given, context.backend)},
+                                        {"rules", context.prompts->fill("rules_" + context.options.language)},
+                                        {"parameters", parameter_list(*context.given, context.backend, {})},
+                                        {"example", context.start}});
+}
+
+std::string menu_text(const MethodContext& context) {
+  const std::string name = "menu_" + context.given->kind + (context.backend == BackendKind::kHost ? "_host" : "_cuda");
+  if (context.prompts->has(name)) return context.prompts->fill(name);
+  const std::string any = context.backend == BackendKind::kHost ? "menu_any_host" : "menu_any_cuda";
+  return context.prompts->has(any) ? context.prompts->fill(any) : "";
+}
+
+std::string finding_text(const Finding& finding) {
+  std::string text = std::string(word_of(finding.verdict)) + ": " + finding.reason + "\n";
+  if (!finding.log.empty()) text += finding.log.substr(0, kMaxLog) + "\n";
+  return text;
+}
+
+std::string profile_text(const Assessment& assessment) {
+  std::string text = timing_text(assessment.timing);
+  if (!assessment.notes.empty()) text += assessment.notes.substr(0, kMaxLog);
+  return text.empty() ? "not measured\n" : text;
+}
+
+}  // namespace salient::workbench

@@ -1,0 +1,74 @@
+// workbench/method/method.h - how a kernel is improved: state machines that ask, judge and decide.
+//
+// A method never runs, measures or reads anything itself. It is told of answers and assessments and says what comes next, so
+// that the same events lead to the same actions: a recorded run can be replayed.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "workbench/generator/generator.h"
+#include "workbench/method/prompts.h"
+#include "workbench/referee/referee.h"
+
+namespace salient::workbench {
+
+enum class ProfilePolicy { kFromStart, kLate, kNever };
+
+struct MethodOptions {
+  std::string method = "cutegen";     ///< cutegen | astra | single
+  int rounds = 0;                     ///< optimisation depths, or rounds; 0 = the method's own: 10, 5, 5
+  int repairs = 5;                    ///< of one depth
+  ProfilePolicy profile = ProfilePolicy::kLate;
+  std::string language = "cuda";      ///< host | cuda | cute
+  std::vector<std::string> roles = {"planner", "coder", "tester", "profiler"};  ///< of astra; coder is needed
+};
+
+struct Action {
+  enum class Kind { kAsk, kJudge, kFinish } kind = Kind::kFinish;
+  Request request{};                     ///< of kAsk; the id is the driver's
+  std::string source{};                  ///< of kJudge
+  std::string against{};                 ///< of kJudge: the kernel that it must beat; "" = the start kernel
+  std::vector<Variables> more_shapes{};  ///< of kJudge: to be tested from now on
+  std::string reason{};                  ///< of kFinish
+};
+
+class Method {
+ public:
+  virtual ~Method() = default;
+  virtual Action begin() = 0;
+  /// After kAsk.
+  virtual Action answered(const Answer& answer) = 0;
+  /// After kJudge.
+  virtual Action judged(const Assessment& assessment) = 0;
+};
+
+/// What every method knows of its task.
+struct MethodContext {
+  const Case* given = nullptr;       ///< outlives the method
+  const Prompts* prompts = nullptr;  ///< likewise
+  BackendKind backend = BackendKind::kHost;
+  std::string start{};               ///< source of the start kernel
+  MethodOptions options{};
+};
+
+/// @throws Error{kUsage} for an unknown method or role
+std::unique_ptr<Method> make_method(const MethodContext& context);
+
+std::unique_ptr<Method> make_cutegen(const MethodContext& context);
+std::unique_ptr<Method> make_astra(const MethodContext& context);
+std::unique_ptr<Method> make_single(const MethodContext& context);
+
+// Shared by the methods.
+
+/// Task, rules of the language and form of candidates: the part of a prompt that never changes.
+std::string task_text(const MethodContext& context);
+/// The class' menu of optimisations; "" if there is none.
+std::string menu_text(const MethodContext& context);
+/// Verdict, reason and the first lines of the log.
+std::string finding_text(const Finding& finding);
+/// Times and the compiler's notes.
+std::string profile_text(const Assessment& assessment);
+
+}  // namespace salient::workbench

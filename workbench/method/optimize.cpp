@@ -1,0 +1,113 @@
+// workbench/method/optimize.cpp - see optimize.h.
+#include "workbench/method/optimize.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <ctime>
+
+#include "core/console/log.h"
+#include "core/error.h"
+#include "core/files/file_io.h"
+#include "core/host/interrupt.h"
+#include "core/host/machine.h"
+#include "core/version.h"
+#include "workbench/ledger/records.h"
+#include "workbench/method/run_record.h"
+
+namespace salient::workbench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A source that was judged before, or nothing usable: the referee's answer without running anything again.
+Candidate parse_or_start(const std::string& source, const Candidate& start) {
+  std::variant<Candidate, Finding> read = read_candidate(source);
+  return std::holds_alternative<Candidate>(read) ? std::get<Candidate>(std::move(read)) : start;
+}
+
+Assessment judge_source(Referee& referee, const std::string& source, const std::string& against, const Candidate& start,
+                        const std::vector<Variables>& more_shapes) {
+  for (const Variables& dims : more_shapes) {
+    try {
+      referee.add_shape(dims);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kBadData) throw;
+      log_warning(std::string("a proposed shape is left out: ") + error.what());
+    }
+  }
+  std::variant<Candidate, Finding> read = read_candidate(source);
+  if (auto* rejected = std::get_if<Finding>(&read)) {
+    Assessment made;
+    made.finding = std::move(*rejected);
+    return made;
+  }
+  return referee.assess(std::get<Candidate>(read), start, parse_or_start(against, start));
+}
+
+Json first_record(const Case& given, Backend& backend, const OptimizeOptions& options) {
+  return {{"version", 1},
+          {"program", std::string("salient-kernels ") + kVersion},
+          {"case", given.name},
+          {"backend", word_of(backend.kind())},
+          {"generator", options.generator},
+          {"options", json_of(options.method)},
+          {"samples", options.referee.samples},
+          {"environment", backend.environment()},
+          {"host", host_name()}};
+}
+
+}  // namespace
+
+RunSummary optimize(const Case& given, Backend& backend, Generator& generator, const OptimizeOptions& options,
+                    const std::filesystem::path& workbench, const std::filesystem::path& folder) {
+  const std::filesystem::path start_file = given.start(backend.kind());
+  if (start_file.empty()) fail(ErrorKind::kUsage, "case " + given.name + " has no start kernel of this back end");
+  const Prompts prompts(workbench / "prompts");
+  const Candidate start = parse_candidate(read_text_file(start_file));
+  const MethodContext context{
+      .given = &given, .prompts = &prompts, .backend = backend.kind(), .start = start.source, .options = options.method};
+  const std::unique_ptr<Method> method = make_method(context);
+  Referee referee(backend, given, options.referee);
+  const Assessment of_start = referee.check(start);
+  if (!is_correct(of_start.finding.verdict))
+    fail(ErrorKind::kBadData, start_file.string() + ": the start kernel is rejected: " + word_of(of_start.finding.verdict) + ", " +
+                                  of_start.finding.reason);
+
+  Ledger ledger(folder);
+  Json first = first_record(given, backend, options);
+  first["start"] = ledger.put(start.source);
+  first["case_text"] = ledger.put(read_text_file(workbench / "cases" / (given.name + ".case")));
+  first["prompts"] = ledger.put(prompts.to_text());
+  ledger.append("run", first);
+  const std::string extension = backend.kind() == BackendKind::kHost ? ".cpp" : ".cu";
+  ledger.set_best({{"case", given.name}, {"of_start", 1}, {"candidate", 0}}, start.source, extension);
+
+  const auto begin = Clock::now();
+  const Sources sources{
+      .ask = [&](const Request& request) { return generator.ask(request); },
+      .judge = [&](const std::string& source, const std::string& against,
+                   const std::vector<Variables>& more) { return judge_source(referee, source, against, start, more); },
+      .is_over =
+          [&] {
+            const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+            return interrupt_signal() != 0 || (options.budget_seconds > 0 && seconds > options.budget_seconds);
+          }};
+  return run_method(*method, start.source, sources,
+                    [&](const std::string& kind, Json facts, const std::map<std::string, std::string>& texts) {
+                      for (const auto& [key, text] : texts) facts[key] = ledger.put(text);
+                      ledger.append(kind, facts);
+                      if (kind == "best") ledger.set_best(facts, texts.at("source"), extension);
+                    });
+}
+
+std::filesystem::path new_run_folder(const std::filesystem::path& parent, const std::string& name) {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  (void)localtime_r(&now, &local);
+  char text[32];
+  (void)std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &local);
+  return parent / name / (std::string(text) + "-" + std::to_string(getpid()));
+}
+
+}  // namespace salient::workbench

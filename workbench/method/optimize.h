@@ -1,0 +1,30 @@
+// workbench/method/optimize.h - a whole run: method, generator and referee, recorded in a folder.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "workbench/backend/backend.h"
+#include "workbench/generator/generator.h"
+#include "workbench/method/driver.h"
+
+namespace salient::workbench {
+
+struct OptimizeOptions {
+  MethodOptions method{};
+  RefereeOptions referee{};
+  double budget_seconds = 0;    ///< 0 = no limit; a request or judgement under way is finished
+  std::string generator{};      ///< as the user named it, for the record
+};
+
+/// Runs the method on the case and records everything in `folder`, which must have no ledger.
+///
+/// @param workbench  folder with cases/ and prompts/
+/// @throws Error{kUsage}, Error{kBadData} if the start kernel itself is rejected, and what the referee throws
+RunSummary optimize(const Case& given, Backend& backend, Generator& generator, const OptimizeOptions& options,
+                    const std::filesystem::path& workbench, const std::filesystem::path& folder);
+
+/// "runs/kernels/CASE/20261122-101500-PID"
+std::filesystem::path new_run_folder(const std::filesystem::path& parent, const std::string& name);
+
+}  // namespace salient::workbench
