@@ -1,4 +1,5 @@
-// tests/workbench/attacks_test.cpp - every attack of fixtures/ is rejected, with the verdict that its second line expects.
+// tests/workbench/attacks_test.cpp - every attack of fixtures/ is rejected, with the verdict that its second line
+// expects.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -23,7 +23,8 @@ struct HostBench {
   std::unique_ptr<Backend> backend = make_host_backend(cases_folder() / "kernels", scratch.path());
 };
 
-inline Finding verdict_of_source(Backend& backend, const Case& given, const std::string& source, RefereeOptions options = {}) {
+inline Finding verdict_of_source(Backend& backend, const Case& given, const std::string& source,
+                                 RefereeOptions options = {}) {
   std::variant<Candidate, Finding> read = read_candidate(source);
   if (const auto* rejected = std::get_if<Finding>(&read)) return *rejected;
   return Referee(backend, given, options).check(std::get<Candidate>(read)).finding;

@@ -1,4 +1,5 @@
-// tests/workbench/start_kernels_test.cpp - every case's start kernel is right by its own reference; timing works on one.
+// tests/workbench/start_kernels_test.cpp - every case's start kernel is right by its own reference; timing works on
+// one.
 #include <gtest/gtest.h>
 
 #include "tests/workbench/bench_support.h"
@@ -21,8 +22,10 @@ TEST(Timing, AKernelThatWorksTwiceAsLongIsSlowerAndTheSameKernelIsNoBetter) {
   const Candidate start = start_of(given);
   std::string twice = start.source;
   const std::string sum = "c[i * n + j] = sum;";
-  twice.insert(twice.find(sum), "float again = 0;\n    for (long long t = 0; t < 3 * k; ++t) again += a[i * k + t % k] * b[t % k * n + j];\n"
-                                "    if (again == 1e30f) sum = 0;\n    ");
+  twice.insert(
+      twice.find(sum),
+      "float again = 0;\n    for (long long t = 0; t < 3 * k; ++t) again += a[i * k + t % k] * b[t % k * n + j];\n"
+      "    if (again == 1e30f) sum = 0;\n    ");
   Referee referee(*bench.backend, given, {});
   const Assessment slow = referee.assess(parse_candidate(twice), start, start);
   EXPECT_EQ(slow.finding.verdict, Verdict::kSlower) << slow.finding.reason;

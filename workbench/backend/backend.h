@@ -35,8 +35,8 @@ struct RunOrder {
   std::size_t artifact = 0;
   std::vector<Launch> launches{};
   std::vector<Argument> arguments{};
-  std::size_t end = 0;         ///< of the arena's part that takes part
-  std::uint64_t shuffle = 0;   ///< decides the order of blocks, where the back end chooses it
+  std::size_t end = 0;        ///< of the arena's part that takes part
+  std::uint64_t shuffle = 0;  ///< decides the order of blocks, where the back end chooses it
 };
 
 /// What happens before a timed run, outside of the clock: `bytes` at `to` come from `from`, or become poison.
@@ -66,22 +66,24 @@ struct SampleTimes {
 class Executor {
  public:
   virtual ~Executor() = default;
-  /// Runs on the arena, in place. @throws Error{kBadData} for launches that cannot be, Error{kInternal} for device errors
+  /// Runs on the arena, in place. @throws Error{kBadData} for launches that cannot be, Error{kInternal} for device
+  /// errors
   virtual void run(const RunOrder& order, Arena& arena) = 0;
   /// @param times  one per sample, in shared memory
   virtual void time(const TimingPlan& plan, Arena& arena, SampleTimes* times) = 0;
-  /// Bytes read and written per second by a plain copy inside the arena's first `bytes`, half to half.
-  virtual double copy_rate(Arena& arena, std::size_t bytes) = 0;
+  /// Bytes read and written per second by a plain copy, at its best: of `set_bytes` per run, half to half, on the input
+  /// sets that fill the arena's first `bytes`, with the target poisoned before as outputs are.
+  virtual double copy_rate(Arena& arena, std::size_t bytes, std::size_t set_bytes) = 0;
 };
 
 /// What the floor of a time is computed from, and what `launch` expressions may use.
 struct Machine {
   std::string name{};
-  std::int64_t sm = 1;            ///< multiprocessors; of a host, 1: blocks run one after the other
-  std::size_t cache_bytes = 0;    ///< of the last level that matters
-  double flops = 0;               ///< per second, f32 multiply-add
-  double tf32_tensor_flops = 0;   ///< 0 = as flops
-  double bf16_tensor_flops = 0;   ///< 0 = as flops
+  std::int64_t sm = 1;           ///< multiprocessors; of a host, 1: blocks run one after the other
+  std::size_t cache_bytes = 0;   ///< of the last level that matters
+  double flops = 0;              ///< per second, f32 multiply-add
+  double tf32_tensor_flops = 0;  ///< 0 = as flops
+  double bf16_tensor_flops = 0;  ///< 0 = as flops
 };
 
 class Backend {

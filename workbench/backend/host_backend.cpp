@@ -1,6 +1,7 @@
 // workbench/backend/host_backend.cpp - candidates in C++, compiled by g++: all of the workbench without a GPU.
 //
-// The wrapper below the candidate's own file checks the type of every launched function and makes it callable with a list of
+// The wrapper below the candidate's own file checks the type of every launched function and makes it callable with a
+// list of
 // addresses. Blocks run one after the other, in an order drawn anew for every run.
 #include <algorithm>
 #include <set>
@@ -18,8 +19,9 @@ namespace salient::workbench {
 namespace {
 
 constexpr double kCompileSeconds = 60;
-const std::vector<std::string> kFlags = {"-std=c++20", "-O3", "-march=x86-64-v3", "-fPIC", "-fno-exceptions", "-fno-rtti",
-                                         "-fno-stack-protector", "-ffp-contract=off", "-w"};
+const std::vector<std::string> kFlags = {
+    "-std=c++20",        "-O3", "-march=x86-64-v3", "-fPIC", "-fno-exceptions", "-fno-rtti", "-fno-stack-protector",
+    "-ffp-contract=off", "-w"};
 
 /// Replaces what may be there already: another check of the same source.
 void put(const std::filesystem::path& path, const std::string& text) {
@@ -35,17 +37,20 @@ std::string wrapper_of(const Candidate& candidate, const Case& given) {
     const std::string& name = launch.kernel;
     if (!done.insert(name).second) continue;
     text += "static_assert(std::is_same_v<decltype(" + name + "), void(" + parameters + ")>, \"entry\");\n";
-    text += "extern \"C\" void salient_call_" + name + "(const WorkbenchBlock* block, void* const* a) {\n  " + name + "(*block";
+    text += "extern \"C\" void salient_call_" + name + "(const WorkbenchBlock* block, void* const* a) {\n  " + name +
+            "(*block";
     std::size_t at = 0;
     const auto pass = [&](const std::string& what) { text += ", " + what; };
     const auto pass_address = [&] { pass("SalientAddress{a[" + std::to_string(at++) + "]}"); };
     for (std::size_t b = 0; b < given.buffers.size(); ++b) pass_address();
-    for (std::size_t d = 0; d < given.dims.size(); ++d) pass("*static_cast<long long*>(a[" + std::to_string(at++) + "])");
+    for (std::size_t d = 0; d < given.dims.size(); ++d)
+      pass("*static_cast<long long*>(a[" + std::to_string(at++) + "])");
     for (std::size_t b = 0; b < candidate.scratch.size(); ++b) pass_address();
     text += ");\n}\n";
   }
   const std::string address =
-      "struct SalientAddress {\n  void* at;\n  template <class T>\n  operator T*() const { return static_cast<T*>(at); }\n};\n";
+      "struct SalientAddress {\n  void* at;\n  template <class T>\n  operator T*() const { return static_cast<T*>(at); "
+      "}\n};\n";
   return text.insert(text.find("static_assert"), address);
 }
 
@@ -56,7 +61,8 @@ bool is_about_wrapper(const std::string& errors) {
 
 class HostBackend final : public Backend {
  public:
-  HostBackend(const std::filesystem::path& kernels, const std::filesystem::path& work) : kernels_(kernels), work_(work) {}
+  HostBackend(const std::filesystem::path& kernels, const std::filesystem::path& work)
+      : kernels_(kernels), work_(work) {}
 
   BackendKind kind() const override { return BackendKind::kHost; }
   Machine machine() override {
@@ -79,15 +85,16 @@ class HostBackend final : public Backend {
     command.insert(command.end(), kFlags.begin(), kFlags.end());
     for (const Parameter& p : candidate.parameters) command.push_back("-D" + p.name + "=" + std::to_string(p.value));
     const std::string object = folder / "kernel.o";
-    for (const std::string& word : {std::string("-I"), kernels_.string(), std::string("-c"), (folder / "wrapper.cpp").string(),
-                                    std::string("-o"), object})
+    for (const std::string& word : {std::string("-I"), kernels_.string(), std::string("-c"),
+                                    (folder / "wrapper.cpp").string(), std::string("-o"), object})
       command.push_back(word);
     const ProcessResult compiled = run_process(command, "", {.seconds = kCompileSeconds});
     if (compiled.timed_out) return Finding{Verdict::kCompileError, "the compiler took more than 60 seconds", {}};
     if (compiled.exit_code != 0) return complaint(compiled.errors);
     if (auto reason = reject_object(object)) return Finding{Verdict::kStaticReject, *reason, {}};
     const std::filesystem::path partial = folder / "kernel.so.part";
-    const ProcessResult linked = run_process({"g++", "-shared", "-Wl,-z,relro,-z,now", "-o", partial, object, "-lm"}, "", {});
+    const ProcessResult linked =
+        run_process({"g++", "-shared", "-Wl,-z,relro,-z,now", "-o", partial, object, "-lm"}, "", {});
     if (linked.exit_code != 0) return Finding{Verdict::kCompileError, "the linker refuses it", linked.errors};
     std::filesystem::rename(partial, library);
     return Artifact{library, {}};
@@ -103,13 +110,16 @@ class HostBackend final : public Backend {
     std::string flags;
     for (const std::string& flag : kFlags) flags += flag + " ";
     const ProcessResult version = run_process({"g++", "-dumpfullversion"}, "", {});
-    return {{"device", cpu_model()}, {"compiler", "g++ " + version.output.substr(0, version.output.find('\n'))}, {"flags", flags}};
+    return {{"device", cpu_model()},
+            {"compiler", "g++ " + version.output.substr(0, version.output.find('\n'))},
+            {"flags", flags}};
   }
 
  private:
   Finding complaint(const std::string& errors) const {
     if (is_about_wrapper(errors))
-      return {Verdict::kStaticReject, "a launched function is missing, or its parameters are not those of the case", errors};
+      return {Verdict::kStaticReject, "a launched function is missing, or its parameters are not those of the case",
+              errors};
     const std::size_t at = errors.find("error:");
     std::string first = at == std::string::npos ? "the compiler failed" : errors.substr(at, errors.find('\n', at) - at);
     return {Verdict::kCompileError, first.substr(0, 300), errors};

@@ -18,6 +18,7 @@ namespace salient::workbench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr int kCopyLaps = 6;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// As in cases/kernels/workbench_kernel.h, which candidates are compiled with.
@@ -66,16 +67,16 @@ class HostExecutor final : public Executor {
     }
   }
 
-  double copy_rate(Arena& arena, std::size_t bytes) override {
-    const std::size_t half = std::max<std::size_t>(64, std::min(bytes, arena.size()) / 2);
-    std::byte* const from = arena.data();
-    std::byte* const to = arena.data() + std::min(half, arena.size() - half);
+  double copy_rate(Arena& arena, std::size_t bytes, std::size_t set_bytes) override {
+    const std::size_t half = std::max<std::size_t>(64, std::min(set_bytes, bytes) / 2);
     double best = 1e9;
-    for (int sample = 0; sample < 12; ++sample) {
-      const auto start = Clock::now();
-      std::memcpy(to, from, half);
-      best = std::min(best, seconds_since(start));
-    }
+    for (int lap = 0; lap < kCopyLaps; ++lap)
+      for (std::size_t at = 0; at + 2 * half <= std::min(bytes, arena.size()); at += 2 * half) {
+        arena.fill(at + half, at + 2 * half, kPoisons[0]);
+        const auto start = Clock::now();
+        std::memcpy(arena.data() + at + half, arena.data() + at, half);
+        best = std::min(best, seconds_since(start));
+      }
     return 2.0 * static_cast<double>(half) / std::max(best, 1e-9);
   }
 
@@ -110,8 +111,15 @@ class HostExecutor final : public Executor {
   }
 
   static void launch_one(Entry entry, const Launch& launch, Ready& ready, std::int64_t index) {
-    const Block block{index % launch.grid[0], index / launch.grid[0] % launch.grid[1], index / (launch.grid[0] * launch.grid[1]),
-                      launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], launch.block[1], ready.shared.data()};
+    const Block block{index % launch.grid[0],
+                      index / launch.grid[0] % launch.grid[1],
+                      index / (launch.grid[0] * launch.grid[1]),
+                      launch.grid[0],
+                      launch.grid[1],
+                      launch.grid[2],
+                      launch.block[0],
+                      launch.block[1],
+                      ready.shared.data()};
     entry(&block, ready.arguments.data());
   }
 
@@ -120,7 +128,8 @@ class HostExecutor final : public Executor {
     for (std::int64_t i = 0; i < blocks; ++i) launch_one(entry, launch, ready, i);
   }
 
-  /// Every block once, in the order i -> (start + i * step) mod blocks with a step that shares no factor with their number.
+  /// Every block once, in the order i -> (start + i * step) mod blocks with a step that shares no factor with their
+  /// number.
   static void launch_blocks(Entry entry, const Launch& launch, Ready& ready, std::uint64_t shuffle) {
     const auto blocks = static_cast<std::uint64_t>(launch.grid[0] * launch.grid[1] * launch.grid[2]);
     std::uint64_t step = mix(shuffle) % blocks | 1;

@@ -56,11 +56,11 @@ struct Case {
   std::string reference{};  ///< name in reference.h's table
   std::vector<std::string> dims{};
   std::vector<BufferSpec> buffers{};
-  std::string rows{};      ///< expression: independent parts of the result, as the reference computes them
-  std::string row_cost{};  ///< expression: operations of the reference for one row
-  std::string bound{};     ///< expression: c of the error bound c * eps * sum|terms|
-  std::string bytes{};     ///< expression: least bytes moved
-  std::string flops{};     ///< expression: least operations
+  std::string rows{};           ///< expression: independent parts of the result, as the reference computes them
+  std::string row_cost{};       ///< expression: operations of the reference for one row
+  std::string bound{};          ///< expression: c of the error bound c * eps * sum|terms|
+  std::string bytes{};          ///< expression: least bytes moved
+  std::string flops{};          ///< expression: least operations
   std::string ceiling = "f32";  ///< f32 | tf32_tensor | bf16_tensor: which arithmetic ceiling applies
   bool nonfinite = false;       ///< inputs with NaN and infinities are part of the contract
   bool atomics = false;         ///< the order of additions is free: runs may differ in their last bits

@@ -1,4 +1,5 @@
-// workbench/case/dense_reference.cpp - matrix products, norms, gated activations, softmax and merged attention, in double.
+// workbench/case/dense_reference.cpp - matrix products, norms, gated activations, softmax and merged attention, in
+// double.
 #include <cmath>
 #include <functional>
 #include <limits>

@@ -24,7 +24,8 @@ double logistic(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x)
 double exponential_factor(double x) { return 1 + std::abs(x); }
 
 constexpr Function kFunctions[] = {
-    {"softsign", [](double x) { return x / (1 + std::abs(x)); }, [](double x) { return std::abs(x) / (1 + std::abs(x)); }},
+    {"softsign", [](double x) { return x / (1 + std::abs(x)); },
+     [](double x) { return std::abs(x) / (1 + std::abs(x)); }},
     {"swish", [](double x) { return x * logistic(x); },
      [](double x) { return std::abs(x * logistic(x)) * exponential_factor(x) + kUnderflow; }},
     {"gelu", [](double x) { return 0.5 * x * (1 + std::erf(x * M_SQRT1_2)); }, [](double x) { return std::abs(x); }},

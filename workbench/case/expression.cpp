@@ -118,7 +118,8 @@ class Parser {
 
   std::int64_t name_or_call() {
     const std::size_t start = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) ++at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
+      ++at_;
     const std::string_view name = text_.substr(start, at_ - start);
     if (name.empty()) refuse("unexpected '" + printable(text_[at_]) + "'");
     if (!take('(')) {

@@ -1,6 +1,7 @@
 // workbench/case/gatv2_reference.cpp - gradients of GATv2's logits, in double precision.
 //
-// logit[e, h] = sum over c of att[h, c] * leaky(z_src[s, h, c] + z_dst[d, h, c]) for the edge e from s to d, leaky(x) = x or
+// logit[e, h] = sum over c of att[h, c] * leaky(z_src[s, h, c] + z_dst[d, h, c]) for the edge e from s to d, leaky(x)
+// = x or
 // x / 5 below 0. Rows: the sources, then the destinations, then one for the gradient of att.
 #include <algorithm>
 #include <cmath>
@@ -35,7 +36,8 @@ class Gatv2Backward final : public Reference {
         grad_(p_.index_of("grad_logits")) {
     const std::size_t indptr = p_.index_of("indptr"), indices = p_.index_of("indices");
     for (std::size_t d = 0; d < destinations_; ++d)
-      for (auto e = static_cast<std::size_t>(p_.at(indptr, d)); e < static_cast<std::size_t>(p_.at(indptr, d + 1)); ++e) {
+      for (auto e = static_cast<std::size_t>(p_.at(indptr, d)); e < static_cast<std::size_t>(p_.at(indptr, d + 1));
+           ++e) {
         const Edge edge{e, static_cast<std::size_t>(p_.at(indices, e)), d};
         from_[edge.source].push_back(edge);
         to_[d].push_back(edge);

@@ -18,7 +18,9 @@ class GraphReference : public Reference {
   explicit GraphReference(const Problem& problem) : p_(problem) {}
 
  protected:
-  std::size_t whole(std::size_t buffer, std::size_t index) const { return static_cast<std::size_t>(p_.at(buffer, index)); }
+  std::size_t whole(std::size_t buffer, std::size_t index) const {
+    return static_cast<std::size_t>(p_.at(buffer, index));
+  }
   const Problem& p_;
 };
 
@@ -67,7 +69,8 @@ struct EdgesBySource {
 /// grad_x[v, :] = sum of grad_out[i, :] / degree(i) over the edges (v -> i)
 class SegmentMeanBackward final : public GraphReference {
  public:
-  explicit SegmentMeanBackward(const Problem& problem) : GraphReference(problem), edges_(problem, dim(problem, "sources")) {}
+  explicit SegmentMeanBackward(const Problem& problem)
+      : GraphReference(problem), edges_(problem, dim(problem, "sources")) {}
   std::vector<ResultPart> row(std::size_t row) const override {
     const std::size_t width = dim(p_, "width"), indptr = p_.index_of("indptr"), grad = p_.index_of("grad_out");
     ResultPart part{p_.index_of("grad_x"), row * width, std::vector<double>(width), std::vector<double>(width)};

@@ -99,7 +99,8 @@ Problem::Problem(const Case& given, const ProblemSpec& spec) : case_(&given), sp
     elements_.push_back(static_cast<std::size_t>(count));
     total += elements_.back() * bytes_of(buffer.type);
     if (total > kMaxBytes)
-      fail(ErrorKind::kHostMemory, "case " + given.name + ": a shape of more than " + std::to_string(kMaxBytes) + " bytes");
+      fail(ErrorKind::kHostMemory,
+           "case " + given.name + ": a shape of more than " + std::to_string(kMaxBytes) + " bytes");
   }
   data_.resize(elements_.size());
   for (std::size_t b = 0; b < data_.size(); ++b)
@@ -118,7 +119,8 @@ void Problem::fill(std::size_t buffer) {
     for (std::size_t i = 0; i < count; ++i) store_element(as.type, out, i, static_cast<double>(offsets[i]));
     return;
   }
-  const auto limit = as.fill == Fill::kIndex ? static_cast<std::uint64_t>(std::max<std::int64_t>(1, value_of(as.limit))) : 1;
+  const auto limit =
+      as.fill == Fill::kIndex ? static_cast<std::uint64_t>(std::max<std::int64_t>(1, value_of(as.limit))) : 1;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t random = mix(seed + i);
     double value = 0;

@@ -29,13 +29,15 @@ class FolderGenerator final : public Generator {
     const std::string stem = std::string(number) + "-" + request.role;
     const std::filesystem::path question = folder_ / (stem + ".request.md");
     if (!std::filesystem::exists(question))
-      (void)write_text_file(question, request.system + "\n\n" + request.prompt + "\n\nAnswer as " + word_of(request.answer) +
-                                          ", in the file " + stem + ".answer.md beside this one.\n");
+      (void)write_text_file(question, request.system + "\n\n" + request.prompt + "\n\nAnswer as " +
+                                          word_of(request.answer) + ", in the file " + stem +
+                                          ".answer.md beside this one.\n");
     log_info("waiting for an answer to " + question.string());
     const auto end = Clock::now() + std::chrono::duration<double>(seconds_);
     while (true) {
       for (const char* extension : {".md", ".txt", ".json", ".cpp", ".cu"})
-        if (const std::filesystem::path answer = folder_ / (stem + ".answer" + extension); is_finished(answer)) return read(answer);
+        if (const std::filesystem::path answer = folder_ / (stem + ".answer" + extension); is_finished(answer))
+          return read(answer);
       if (Clock::now() >= end) return {false, {}, "no answer to " + question.string() + " in time"};
       stop_if_interrupted();
       (void)usleep(kPauseMicroseconds);

@@ -14,7 +14,8 @@ namespace {
 
 class CommandGenerator final : public Generator {
  public:
-  CommandGenerator(std::vector<std::string> command, double seconds) : command_(std::move(command)), seconds_(seconds) {}
+  CommandGenerator(std::vector<std::string> command, double seconds)
+      : command_(std::move(command)), seconds_(seconds) {}
 
   Answer ask(const Request& request) override {
     const ProcessResult result =
@@ -23,7 +24,9 @@ class CommandGenerator final : public Generator {
     if (result.cut) return {false, {}, "the answer is larger than " + std::to_string(kMaxAnswerBytes) + " bytes"};
     if (result.exit_code != 0) {
       const std::string first = result.errors.substr(0, std::min<std::size_t>(result.errors.find('\n'), 200));
-      return {false, {}, "the command ended with " + std::to_string(result.exit_code) + (first.empty() ? "" : ": " + first)};
+      return {false,
+              {},
+              "the command ended with " + std::to_string(result.exit_code) + (first.empty() ? "" : ": " + first)};
     }
     if (result.output.empty()) return {false, {}, "the command answered nothing"};
     return {true, result.output, {}};
@@ -69,9 +72,13 @@ const char* word_of(AnswerKind kind) {
 }
 
 std::string text_of(const Request& request) {
-  const Json json = {{"protocol", 1},           {"id", request.id},         {"round", request.round},
-                     {"role", request.role},    {"answer", word_of(request.answer)},
-                     {"system", request.system}, {"prompt", request.prompt}};
+  const Json json = {{"protocol", 1},
+                     {"id", request.id},
+                     {"round", request.round},
+                     {"role", request.role},
+                     {"answer", word_of(request.answer)},
+                     {"system", request.system},
+                     {"prompt", request.prompt}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

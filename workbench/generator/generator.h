@@ -44,7 +44,8 @@ class Generator {
 /// @param command  program and arguments
 std::unique_ptr<Generator> make_command_generator(std::vector<std::string> command, double seconds);
 
-/// Requests as files NNN-ROLE.request.md in `folder`; the answer is awaited as NNN-ROLE.answer.md (or .txt, .json, .cu, .cpp).
+/// Requests as files NNN-ROLE.request.md in `folder`; the answer is awaited as NNN-ROLE.answer.md (or .txt, .json,
+/// .cu, .cpp).
 std::unique_ptr<Generator> make_folder_generator(const std::filesystem::path& folder, double seconds);
 
 /// The answers of a recorded run, in its order; its ledger is verified first. @throws Error{kNoInput}, Error{kBadData}
@@ -53,9 +54,9 @@ std::unique_ptr<Generator> make_replay_generator(const std::filesystem::path& ru
 struct HttpOptions {
   std::string endpoint{};  ///< URL up to and with /v1
   std::string model{};
-  std::string key{};       ///< from the environment; never written anywhere
-  double seconds = 600;    ///< of one try
-  int tries = 3;           ///< for time-outs, 429 and 5xx
+  std::string key{};         ///< from the environment; never written anywhere
+  double seconds = 600;      ///< of one try
+  int tries = 3;             ///< for time-outs, 429 and 5xx
   double pause_seconds = 2;  ///< before the second try; doubled each time
   double temperature = 0.7;
   int max_tokens = 8192;

@@ -50,7 +50,9 @@ struct Transfer {
   long status = 0;
   Body body{};
   bool may_try_again() const {
-    if (code != CURLE_OK) return code == CURLE_OPERATION_TIMEDOUT || code == CURLE_COULDNT_CONNECT || code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING;
+    if (code != CURLE_OK)
+      return code == CURLE_OPERATION_TIMEDOUT || code == CURLE_COULDNT_CONNECT || code == CURLE_RECV_ERROR ||
+             code == CURLE_GOT_NOTHING;
     return status == 429 || status >= 500;
   }
 };
@@ -89,7 +91,8 @@ Answer read_body(const Transfer& transfer) {
 class OpenAiGenerator final : public Generator {
  public:
   explicit OpenAiGenerator(const HttpOptions& options) : options_(options) {
-    if (options_.endpoint.empty() || options_.model.empty()) fail(ErrorKind::kUsage, "an endpoint and a model are needed");
+    if (options_.endpoint.empty() || options_.model.empty())
+      fail(ErrorKind::kUsage, "an endpoint and a model are needed");
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0) fail(ErrorKind::kInternal, "libcurl does not start");
     while (options_.endpoint.ends_with('/')) options_.endpoint.pop_back();
   }
@@ -107,7 +110,8 @@ class OpenAiGenerator final : public Generator {
       const Transfer transfer = post(text);
       stop_if_interrupted();
       Answer answer = read_body(transfer);
-      if (answer.is_there || transfer.body.is_cut || !transfer.may_try_again() || attempt >= options_.tries) return answer;
+      if (answer.is_there || transfer.body.is_cut || !transfer.may_try_again() || attempt >= options_.tries)
+        return answer;
       log_info("try " + std::to_string(attempt) + " of " + std::to_string(options_.tries) + " failed: " + answer.error);
       (void)usleep(static_cast<useconds_t>(pause * 1e6));
       pause *= 2;
@@ -120,7 +124,8 @@ class OpenAiGenerator final : public Generator {
     const std::unique_ptr<CURL, FreeCurl> handle(curl_easy_init());
     if (handle == nullptr) fail(ErrorKind::kInternal, "libcurl does not start");
     Headers headers(curl_slist_append(nullptr, "Content-Type: application/json"));
-    if (!options_.key.empty()) (void)curl_slist_append(headers.get(), ("Authorization: Bearer " + options_.key).c_str());
+    if (!options_.key.empty())
+      (void)curl_slist_append(headers.get(), ("Authorization: Bearer " + options_.key).c_str());
     CURL* const curl = handle.get();
     (void)curl_easy_setopt(curl, CURLOPT_URL, (options_.endpoint + "/chat/completions").c_str());
     (void)curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");

@@ -21,7 +21,8 @@ constexpr std::uint64_t kMaxLedger = std::uint64_t{64} << 20;
 std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 bool is_hash(const std::string& text) {
-  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  return text.size() == 64 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 void replace_file(const std::filesystem::path& path, const std::string& text) {
@@ -42,7 +43,8 @@ Ledger::Ledger(const std::filesystem::path& folder) : folder_(folder) {
   std::filesystem::create_directories(folder_ / "objects", ignored);
   const std::filesystem::path path = folder_ / "ledger.jsonl";
   descriptor_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor_ < 0 && errno == EEXIST) fail(ErrorKind::kUsage, folder_.string() + ": has a ledger already", Topic::kRunDirectory);
+  if (descriptor_ < 0 && errno == EEXIST)
+    fail(ErrorKind::kUsage, folder_.string() + ": has a ledger already", Topic::kRunDirectory);
   if (descriptor_ < 0) fail_with_errno(path, "create");
 }
 
@@ -102,7 +104,8 @@ std::vector<Json> parse_ledger(const std::string& text, const std::string& name)
     const auto is_text = [&](const char* key) { return record.contains(key) && record[key].is_string(); };
     if (!is_text("kind") || !is_text("prev") || !is_text("hash")) refuse("a record has kind, prev and hash");
     if (!record.contains("n") || record["n"] != records.size()) refuse("records are numbered from 0");
-    if (record["prev"].get<std::string>() != prev) refuse("the chain is broken: a record was changed, added or taken away");
+    if (record["prev"].get<std::string>() != prev)
+      refuse("the chain is broken: a record was changed, added or taken away");
     prev = record["hash"].get<std::string>();
     if (hash_of_record(record) != prev) refuse("the record was changed: its hash differs");
     records.push_back(std::move(record));
@@ -113,9 +116,11 @@ std::vector<Json> parse_ledger(const std::string& text, const std::string& name)
 
 std::string read_object(const std::filesystem::path& folder, const std::string& hash) {
   if (hash.empty()) return {};
-  if (!is_hash(hash)) fail(ErrorKind::kBadData, folder.string() + ": the ledger names a text by '" + hash.substr(0, 16) + "'");
+  if (!is_hash(hash))
+    fail(ErrorKind::kBadData, folder.string() + ": the ledger names a text by '" + hash.substr(0, 16) + "'");
   std::string text = read_text_file(folder / "objects" / hash);
-  if (sha256(text) != hash) fail(ErrorKind::kBadData, (folder / "objects" / hash).string() + ": the content was changed");
+  if (sha256(text) != hash)
+    fail(ErrorKind::kBadData, (folder / "objects" / hash).string() + ": the content was changed");
   return text;
 }
 

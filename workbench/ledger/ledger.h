@@ -1,6 +1,7 @@
 // workbench/ledger/ledger.h - the append-only record of a run: JSON lines in a hash chain, texts by their hash.
 //
-// RUN/ledger.jsonl   one record a line: n, kind, at (seconds since 1970), prev (hash of the record before), its facts, hash
+// RUN/ledger.jsonl   one record a line: n, kind, at (seconds since 1970), prev (hash of the record before), its facts,
+// hash
 // RUN/objects/HASH   sources, requests, answers and logs; the name is the SHA-256 of the content
 // RUN/best.json      the best kernel so far; RUN/best.cpp or best.cu its source
 #pragma once

@@ -8,8 +8,14 @@ namespace salient::workbench {
 Json json_of(const Timing& timing) {
   Json shapes = Json::array();
   for (const ShapeTimes& times : timing.shapes)
-    shapes.push_back({{"shape", times.shape}, {"bytes", times.bytes}, {"flops", times.flops}, {"copy_rate", times.copy_rate},
-                      {"floor", times.floor}, {"start", times.start}, {"best", times.best}, {"best_again", times.best_again},
+    shapes.push_back({{"shape", times.shape},
+                      {"bytes", times.bytes},
+                      {"flops", times.flops},
+                      {"copy_rate", times.copy_rate},
+                      {"floor", times.floor},
+                      {"start", times.start},
+                      {"best", times.best},
+                      {"best_again", times.best_again},
                       {"candidate", times.candidate}});
   return shapes;
 }
@@ -49,8 +55,8 @@ Assessment assessment_of(const Json& json) {
         fail(ErrorKind::kBadData, "a record of a shape without samples");
       made.timing.shapes.push_back(std::move(times));
     }
-    made.decision = {made.finding.verdict, made.finding.reason, json.at("gain").get<double>(), json.at("of_start").get<double>(),
-                     json.at("noise").get<double>()};
+    made.decision = {made.finding.verdict, made.finding.reason, json.at("gain").get<double>(),
+                     json.at("of_start").get<double>(), json.at("noise").get<double>()};
     return made;
   } catch (const Json::exception& error) {
     fail(ErrorKind::kBadData, std::string("an assessment's record is incomplete: ") + error.what());

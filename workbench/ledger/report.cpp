@@ -56,8 +56,10 @@ class HtmlPage final : public Page {
  public:
   void title(const std::string& text) override {
     out_ = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>" + escaped(text) +
-           "</title><style>body{font:15px/1.5 sans-serif;max-width:70em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}"
-           "td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left}pre{background:#f4f4f4;padding:1em;overflow:auto}</style><h1>" +
+           "</title><style>body{font:15px/1.5 sans-serif;max-width:70em;margin:2em auto;padding:0 "
+           "1em}table{border-collapse:collapse}"
+           "td,th{border:1px solid #ccc;padding:.2em "
+           ".6em;text-align:left}pre{background:#f4f4f4;padding:1em;overflow:auto}</style><h1>" +
            escaped(text) + "</h1>\n";
   }
   void section(const std::string& text) override { out_ += "<h2>" + escaped(text) + "</h2>\n"; }
@@ -79,11 +81,16 @@ class HtmlPage final : public Page {
   static std::string escaped(const std::string& text) {
     std::string safe;
     for (const char c : text) {
-      if (c == '&') safe += "&amp;";
-      else if (c == '<') safe += "&lt;";
-      else if (c == '>') safe += "&gt;";
-      else if (c == '"') safe += "&quot;";
-      else safe += c;
+      if (c == '&')
+        safe += "&amp;";
+      else if (c == '<')
+        safe += "&lt;";
+      else if (c == '>')
+        safe += "&gt;";
+      else if (c == '"')
+        safe += "&quot;";
+      else
+        safe += c;
     }
     return safe;
   }
@@ -106,8 +113,8 @@ void add_rounds(const std::vector<Json>& records, Page& page) {
     const Assessment made = assessment_of(record);
     const bool is_timed = !made.timing.shapes.empty();
     rows.push_back({std::to_string(record.value("candidate", 0)), word_of(made.finding.verdict),
-                    is_timed ? fixed(made.decision.of_start, 3) : "", is_timed ? fixed(made.decision.noise * 100, 1) + " %" : "",
-                    made.finding.reason.substr(0, 200)});
+                    is_timed ? fixed(made.decision.of_start, 3) : "",
+                    is_timed ? fixed(made.decision.noise * 100, 1) + " %" : "", made.finding.reason.substr(0, 200)});
   }
   page.section("Candidates");
   if (failed > 0) page.paragraph(std::to_string(failed) + " requests had no usable answer.");
@@ -115,12 +122,14 @@ void add_rounds(const std::vector<Json>& records, Page& page) {
 }
 
 void add_best_shapes(const Assessment& best, Page& page) {
-  std::vector<std::vector<std::string>> rows = {{"shape", "time, us", "quartiles", "% of the measured ceiling", "x of start", "noise"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"shape", "time, us", "quartiles", "% of the measured ceiling", "x of start", "noise"}};
   for (const ShapeTimes& times : best.timing.shapes) {
     const Spread spread = spread_of(times.candidate);
-    rows.push_back({times.shape, fixed(spread.median * 1e6, 2), fixed(spread.low * 1e6, 2) + " to " + fixed(spread.high * 1e6, 2),
-                    fixed(100 * times.floor / spread.median, 1), fixed(spread_of(times.start).median / spread.median, 3),
-                    fixed(noise_of(times) * 100, 1) + " %"});
+    rows.push_back({times.shape, fixed(spread.median * 1e6, 2),
+                    fixed(spread.low * 1e6, 2) + " to " + fixed(spread.high * 1e6, 2),
+                    fixed(100 * times.floor / spread.median, 1),
+                    fixed(spread_of(times.start).median / spread.median, 3), fixed(noise_of(times) * 100, 1) + " %"});
   }
   page.section("The best kernel, shape by shape");
   page.table(rows);
@@ -132,10 +141,11 @@ std::string report_on(const std::filesystem::path& run, Page& page) {
   if (first["kind"] != "run") fail(ErrorKind::kBadData, run.string() + ": the ledger does not begin with a run");
   const Json options = first.value("options", Json::object());
   page.title("Kernel run: " + first.value("case", "?"));
-  page.paragraph("Method " + options.value("method", "?") + ", generator " + first.value("generator", "?") + ", back end " +
-                 first.value("backend", "?") + ".");
+  page.paragraph("Method " + options.value("method", "?") + ", generator " + first.value("generator", "?") +
+                 ", back end " + first.value("backend", "?") + ".");
   std::vector<std::vector<std::string>> facts = {{"what", "value"}};
-  for (const auto& [key, value] : first.value("environment", Json::object()).items())
+  const Json environment = first.value("environment", Json::object());
+  for (const auto& [key, value] : environment.items())
     facts.push_back({key, value.is_string() ? value.get<std::string>() : value.dump()});
   page.table(facts);
   add_rounds(records, page);
@@ -152,7 +162,8 @@ std::string report_on(const std::filesystem::path& run, Page& page) {
     page.section("Start and best");
     page.code(line_difference(read_object(run, first.value("start", "")), read_object(run, best->value("source", ""))));
   }
-  page.paragraph(records.back()["kind"] == "end" ? "The run ended: " + records.back().value("reason", "") : "The run has no end yet.");
+  page.paragraph(records.back()["kind"] == "end" ? "The run ended: " + records.back().value("reason", "")
+                                                 : "The run has no end yet.");
   return page.done();
 }
 

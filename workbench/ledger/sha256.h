@@ -1,6 +1,7 @@
 // workbench/ledger/sha256.h - SHA-256, the name of every source and the chain of every ledger.
 //
-// Written by hand: libcrypto would be a dependency for sixty lines; xxHash is no protection against changes made on purpose.
+// Written by hand: libcrypto would be a dependency for sixty lines; xxHash is no protection against changes made on
+// purpose.
 #pragma once
 
 #include <string>

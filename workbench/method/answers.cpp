@@ -17,7 +17,8 @@ constexpr int kMaxNesting = 64;
 
 [[noreturn]] void refuse(const std::string& why) { fail(ErrorKind::kBadData, "the answer " + why); }
 
-/// End of the JSON object that opens at `start`, by its braces outside of strings; npos if it never closes, or too deep.
+/// End of the JSON object that opens at `start`, by its braces outside of strings; npos if it never closes, or too
+/// deep.
 std::size_t end_of_object(const std::string& text, std::size_t start) {
   int depth = 0;
   bool in_string = false;
@@ -40,10 +41,12 @@ std::size_t end_of_object(const std::string& text, std::size_t start) {
 std::optional<Json> object_with(const std::string& answer, const char* key) {
   if (answer.size() > kMaxAnswer) refuse("is too long");
   std::size_t tries = 0;
-  for (std::size_t at = answer.find('{'); at != std::string::npos && tries < kMaxTries; at = answer.find('{', at + 1), ++tries) {
+  for (std::size_t at = answer.find('{'); at != std::string::npos && tries < kMaxTries;
+       at = answer.find('{', at + 1), ++tries) {
     const std::size_t end = end_of_object(answer, at);
     if (end == std::string::npos) continue;
-    Json json = Json::parse(answer.begin() + static_cast<std::ptrdiff_t>(at), answer.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+    Json json = Json::parse(answer.begin() + static_cast<std::ptrdiff_t>(at),
+                            answer.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
     if (json.is_object() && json.contains(key)) return json;
   }
   return std::nullopt;
@@ -69,7 +72,8 @@ std::optional<std::string> fenced_block(const std::string& answer) {
 }
 
 std::size_t line_number(const Json& edit, const char* key) {
-  if (!edit.contains(key) || !edit[key].is_number_integer() || edit[key].get<std::int64_t>() < 0 || edit[key].get<std::int64_t>() > 1000000)
+  if (!edit.contains(key) || !edit[key].is_number_integer() || edit[key].get<std::int64_t>() < 0 ||
+      edit[key].get<std::int64_t>() > 1000000)
     refuse(std::string("has an edit without a line number '") + key + "'");
   return edit[key].get<std::size_t>();
 }
@@ -123,7 +127,8 @@ std::vector<Variables> shapes_in(const std::string& answer) {
     if (!one.is_object()) refuse("has a shape that is no object");
     Variables dims;
     for (const auto& [name, value] : one.items()) {
-      if (!value.is_number_integer() || value.get<std::int64_t>() < 0 || value.get<std::int64_t>() > (std::int64_t{1} << 32))
+      if (!value.is_number_integer() || value.get<std::int64_t>() < 0 ||
+          value.get<std::int64_t>() > (std::int64_t{1} << 32))
         refuse("has a shape with a number outside of 0 to 2^32");
       dims[name] = value.get<std::int64_t>();
     }

@@ -16,7 +16,8 @@ struct LineEdit {
 
 // Each @throws Error{kBadData}, one line, for an answer without it.
 
-/// {"source": "..."} anywhere in the answer, else the longest fenced block of code, else an answer that is nothing but code.
+/// {"source": "..."} anywhere in the answer, else the longest fenced block of code, else an answer that is nothing but
+/// code.
 std::string source_in(const std::string& answer);
 
 /// {"edits": [{"from": 3, "to": 5, "lines": ["..."]}]}, at most 64, none overlapping another.

@@ -1,4 +1,5 @@
-// workbench/method/astra.cpp - the method of Astra (arXiv 2509.07506): an existing kernel, improved in rounds by a planner, a
+// workbench/method/astra.cpp - the method of Astra (arXiv 2509.07506): an existing kernel, improved in rounds by a
+// planner, a
 // coder, a tester and a profiler, who share a log of (round, correctness, performance).
 //
 // Where we differ: correctness is the referee's; the tester can add shapes to its tests and nothing else.
@@ -17,8 +18,11 @@ constexpr std::size_t kMaxText = 8000;
 class Astra final : public Method {
  public:
   explicit Astra(const MethodContext& context)
-      : context_(context), rounds_(context.options.rounds > 0 ? context.options.rounds : kRounds), best_(context.start) {
-    if (best_.empty()) fail(ErrorKind::kUsage, "astra improves a kernel, and the case has no start kernel of this back end");
+      : context_(context),
+        rounds_(context.options.rounds > 0 ? context.options.rounds : kRounds),
+        best_(context.start) {
+    if (best_.empty())
+      fail(ErrorKind::kUsage, "astra improves a kernel, and the case has no start kernel of this back end");
   }
 
   Action begin() override {
@@ -29,7 +33,8 @@ class Astra final : public Method {
 
   Action answered(const Answer& answer) override {
     const std::string problem = take(answer);
-    if (!problem.empty()) log_ += "round " + std::to_string(round_) + ": no usable answer of the " + role_ + ": " + problem + "\n";
+    if (!problem.empty())
+      log_ += "round " + std::to_string(round_) + ": no usable answer of the " + role_ + ": " + problem + "\n";
     switch (phase_) {
       case Phase::kTest: return next_round();
       case Phase::kPlan: return ask_coder();
@@ -83,14 +88,22 @@ class Astra final : public Method {
     if (!has("planner")) return ask_coder();
     phase_ = Phase::kPlan;
     return ask("planner", AnswerKind::kText,
-               {{"task", task_text(context_)}, {"kernel", best_}, {"menu", menu_text(context_)}, {"log", log_text()},
-                {"failure", failure_text()}, {"profile", profile_}});
+               {{"task", task_text(context_)},
+                {"kernel", best_},
+                {"menu", menu_text(context_)},
+                {"log", log_text()},
+                {"failure", failure_text()},
+                {"profile", profile_}});
   }
 
   Action ask_coder() {
     phase_ = Phase::kCode;
     return ask("coder", AnswerKind::kSource,
-               {{"task", task_text(context_)}, {"kernel", best_}, {"plan", plan_}, {"log", log_text()}, {"failure", failure_text()}});
+               {{"task", task_text(context_)},
+                {"kernel", best_},
+                {"plan", plan_},
+                {"log", log_text()},
+                {"failure", failure_text()}});
   }
 
   Action judge() {
@@ -100,7 +113,9 @@ class Astra final : public Method {
   }
 
   std::string log_text() const { return log_.empty() ? "nothing yet\n" : log_; }
-  std::string failure_text() const { return failure_.empty() ? "The last candidate was correct, or there was none.\n" : failure_; }
+  std::string failure_text() const {
+    return failure_.empty() ? "The last candidate was correct, or there was none.\n" : failure_;
+  }
 
   Action ask(const std::string& role, AnswerKind answer, const Fillings& fillings) {
     role_ = role;

@@ -1,7 +1,8 @@
 // workbench/method/cutegen.cpp - the method of CuTeGen (arXiv 2604.01489): one evolving kernel, written anew from its
 // specification, then optimised depth by depth; what fails is diagnosed first and patched by lines second.
 //
-// Where we differ: a depth starts from the best kernel, not from the last that passed, so that a bad depth cannot be inherited.
+// Where we differ: a depth starts from the best kernel, not from the last that passed, so that a bad depth cannot be
+// inherited.
 #include <algorithm>
 
 #include "core/error.h"
@@ -55,7 +56,8 @@ class CuteGen final : public Method {
   enum class Phase { kWrite, kDiagnosis, kRepair };
 
   void note(const std::string& what) {
-    history_ += "depth " + std::to_string(depth_) + (repair_ > 0 ? " repair " + std::to_string(repair_) : "") + " (" + stage() + "): " + what + "\n";
+    history_ += "depth " + std::to_string(depth_) + (repair_ > 0 ? " repair " + std::to_string(repair_) : "") + " (" +
+                stage() + "): " + what + "\n";
   }
 
   Action without_answer(const std::string& why) {
@@ -99,14 +101,16 @@ class CuteGen final : public Method {
   Action ask_diagnosis() {
     ++repair_;
     phase_ = Phase::kDiagnosis;
-    return ask("diagnosis", AnswerKind::kText, "cutegen_diagnosis",
-               {{"task", task_text(context_)}, {"kernel", with_line_numbers(current_)}, {"failure", finding_text(failure_)}});
+    return ask(
+        "diagnosis", AnswerKind::kText, "cutegen_diagnosis",
+        {{"task", task_text(context_)}, {"kernel", with_line_numbers(current_)}, {"failure", finding_text(failure_)}});
   }
 
   Action ask_repair() {
     phase_ = Phase::kRepair;
-    return ask("repair", AnswerKind::kEdits, "cutegen_repair",
-               {{"kernel", with_line_numbers(current_)}, {"failure", finding_text(failure_)}, {"diagnosis", diagnosis_}});
+    return ask(
+        "repair", AnswerKind::kEdits, "cutegen_repair",
+        {{"kernel", with_line_numbers(current_)}, {"failure", finding_text(failure_)}, {"diagnosis", diagnosis_}});
   }
 
   Action ask(const std::string& role, AnswerKind answer, const std::string& prompt, const Fillings& fillings) const {

@@ -33,8 +33,10 @@ class Run {
  private:
   Action ask(Request request) {
     request.id = ++summary_.requests;
-    on_record_("request", {{"id", request.id}, {"round", request.round}, {"role", request.role}, {"wants", word_of(request.answer)}},
-               {{"request", text_of(request)}});
+    on_record_(
+        "request",
+        {{"id", request.id}, {"round", request.round}, {"role", request.role}, {"wants", word_of(request.answer)}},
+        {{"request", text_of(request)}});
     const Answer answer = sources_.ask(request);
     if (!answer.is_there) {
       ++summary_.failed_answers;
@@ -49,7 +51,8 @@ class Run {
     const Assessment made = sources_.judge(action.source, against, action.more_shapes);
     ++summary_.judged;
     ++summary_.verdicts[word_of(made.finding.verdict)];
-    log_info("candidate " + std::to_string(summary_.judged) + ": " + word_of(made.finding.verdict) + ", " + made.finding.reason);
+    log_info("candidate " + std::to_string(summary_.judged) + ": " + word_of(made.finding.verdict) + ", " +
+             made.finding.reason);
     Json facts = json_of(made);
     facts["candidate"] = summary_.judged;
     Json shapes = Json::array();
@@ -61,7 +64,8 @@ class Run {
       if (made.decision.of_start > summary_.best_of_start) {
         summary_.best_of_start = made.decision.of_start;
         summary_.best = action.source;
-        on_record_("best", {{"candidate", summary_.judged}, {"of_start", made.decision.of_start}}, {{"source", action.source}});
+        on_record_("best", {{"candidate", summary_.judged}, {"of_start", made.decision.of_start}},
+                   {{"source", action.source}});
       }
     }
     return method_.judged(made);

@@ -14,7 +14,9 @@ namespace salient::workbench {
 struct Sources {
   std::function<Answer(const Request&)> ask{};
   /// @param against  source of the kernel to beat   @param more_shapes  to be tested from now on
-  std::function<Assessment(const std::string& source, const std::string& against, const std::vector<Variables>& more_shapes)> judge{};
+  std::function<Assessment(const std::string& source, const std::string& against,
+                           const std::vector<Variables>& more_shapes)>
+      judge{};
   /// Whether the time for the run is over; asked before every action.
   std::function<bool()> is_over{};
 };
@@ -29,8 +31,10 @@ struct RunSummary {
   std::string reason{};      ///< why the run ended
 };
 
-/// What happens, told to `on_record(kind, facts, texts)`; facts as in the ledger, texts are stored by hash under their key.
-using OnRecord = std::function<void(const std::string& kind, Json facts, const std::map<std::string, std::string>& texts)>;
+/// What happens, told to `on_record(kind, facts, texts)`; facts as in the ledger, texts are stored by hash under their
+/// key.
+using OnRecord =
+    std::function<void(const std::string& kind, Json facts, const std::map<std::string, std::string>& texts)>;
 
 /// From begin() to kFinish. A failed answer is one record and one line.
 RunSummary run_method(Method& method, const std::string& start, const Sources& sources, const OnRecord& on_record);

@@ -1,6 +1,7 @@
 // workbench/method/method.h - how a kernel is improved: state machines that ask, judge and decide.
 //
-// A method never runs, measures or reads anything itself. It is told of answers and assessments and says what comes next, so
+// A method never runs, measures or reads anything itself. It is told of answers and assessments and says what comes
+// next, so
 // that the same events lead to the same actions: a recorded run can be replayed.
 #pragma once
 
@@ -17,11 +18,11 @@ namespace salient::workbench {
 enum class ProfilePolicy { kFromStart, kLate, kNever };
 
 struct MethodOptions {
-  std::string method = "cutegen";     ///< cutegen | astra | single
-  int rounds = 0;                     ///< optimisation depths, or rounds; 0 = the method's own: 10, 5, 5
-  int repairs = 5;                    ///< of one depth
+  std::string method = "cutegen";  ///< cutegen | astra | single
+  int rounds = 0;                  ///< optimisation depths, or rounds; 0 = the method's own: 10, 5, 5
+  int repairs = 5;                 ///< of one depth
   ProfilePolicy profile = ProfilePolicy::kLate;
-  std::string language = "cuda";      ///< host | cuda | cute
+  std::string language = "cuda";                                                ///< host | cuda | cute
   std::vector<std::string> roles = {"planner", "coder", "tester", "profiler"};  ///< of astra; coder is needed
 };
 
@@ -49,7 +50,7 @@ struct MethodContext {
   const Case* given = nullptr;       ///< outlives the method
   const Prompts* prompts = nullptr;  ///< likewise
   BackendKind backend = BackendKind::kHost;
-  std::string start{};               ///< source of the start kernel
+  std::string start{};  ///< source of the start kernel
   MethodOptions options{};
 };
 

@@ -65,14 +65,17 @@ RunSummary optimize(const Case& given, Backend& backend, Generator& generator, c
   if (start_file.empty()) fail(ErrorKind::kUsage, "case " + given.name + " has no start kernel of this back end");
   const Prompts prompts(workbench / "prompts");
   const Candidate start = parse_candidate(read_text_file(start_file));
-  const MethodContext context{
-      .given = &given, .prompts = &prompts, .backend = backend.kind(), .start = start.source, .options = options.method};
+  const MethodContext context{.given = &given,
+                              .prompts = &prompts,
+                              .backend = backend.kind(),
+                              .start = start.source,
+                              .options = options.method};
   const std::unique_ptr<Method> method = make_method(context);
   Referee referee(backend, given, options.referee);
   const Assessment of_start = referee.check(start);
   if (!is_correct(of_start.finding.verdict))
-    fail(ErrorKind::kBadData, start_file.string() + ": the start kernel is rejected: " + word_of(of_start.finding.verdict) + ", " +
-                                  of_start.finding.reason);
+    fail(ErrorKind::kBadData, start_file.string() + ": the start kernel is rejected: " +
+                                  word_of(of_start.finding.verdict) + ", " + of_start.finding.reason);
 
   Ledger ledger(folder);
   Json first = first_record(given, backend, options);

@@ -13,8 +13,8 @@ namespace salient::workbench {
 struct OptimizeOptions {
   MethodOptions method{};
   RefereeOptions referee{};
-  double budget_seconds = 0;    ///< 0 = no limit; a request or judgement under way is finished
-  std::string generator{};      ///< as the user named it, for the record
+  double budget_seconds = 0;  ///< 0 = no limit; a request or judgement under way is finished
+  std::string generator{};    ///< as the user named it, for the record
 };
 
 /// Runs the method on the case and records everything in `folder`, which must have no ledger.

@@ -38,7 +38,8 @@ std::string Prompts::fill(const std::string& name, const Fillings& fillings) con
     const std::size_t close = text.find("}}", open);
     if (close == std::string::npos) fail(ErrorKind::kBadData, name + ".txt: {{ without }}");
     const auto value = fillings.find(std::string_view(text).substr(open + 2, close - open - 2));
-    if (value == fillings.end()) fail(ErrorKind::kBadData, name + ".txt: nothing to fill in for " + text.substr(open, close + 2 - open));
+    if (value == fillings.end())
+      fail(ErrorKind::kBadData, name + ".txt: nothing to fill in for " + text.substr(open, close + 2 - open));
     filled += value->second;
     at = close + 2;
   }

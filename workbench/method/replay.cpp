@@ -43,20 +43,24 @@ class Record {
     if (kind == "answer" || kind == "assessment") at_ = taken_;
     const Json& record = peek(kind);
     for (const auto& [key, text] : texts)
-      if (record.value(key, "") != (text.empty() ? "" : sha256(text))) refuse(kind, key + " differs from the recorded one");
+      if (record.value(key, "") != (text.empty() ? "" : sha256(text)))
+        refuse(kind, key + " differs from the recorded one");
     for (const char* key : {"verdict", "role", "candidate", "of_start", "id"})
-      if (facts.contains(key) && facts[key] != record.value(key, Json())) refuse(kind, std::string(key) + " differs from the recorded one");
+      if (facts.contains(key) && facts[key] != record.value(key, Json()))
+        refuse(kind, std::string(key) + " differs from the recorded one");
     ++at_;
   }
 
  private:
   [[noreturn]] void refuse(const std::string& kind, const std::string& why) const {
-    fail(ErrorKind::kBadData, (folder_ / "ledger.jsonl").string() + ": record " + std::to_string(at_) + " (" + kind + "): " + why);
+    fail(ErrorKind::kBadData,
+         (folder_ / "ledger.jsonl").string() + ": record " + std::to_string(at_) + " (" + kind + "): " + why);
   }
 
   const Json& peek(const std::string& kind) const {
     if (at_ >= records_.size()) refuse(kind, "the recorded run ends before it");
-    if (records_[at_]["kind"] != kind) refuse(kind, "the recorded run goes on with " + records_[at_]["kind"].get<std::string>());
+    if (records_[at_]["kind"] != kind)
+      refuse(kind, "the recorded run goes on with " + records_[at_]["kind"].get<std::string>());
     return records_[at_];
   }
 
@@ -73,14 +77,15 @@ class Record {
 }  // namespace
 
 Json json_of(const MethodOptions& options) {
-  return {{"method", options.method},     {"rounds", options.rounds}, {"repairs", options.repairs},
-          {"profile", kProfileWords[static_cast<std::size_t>(options.profile)]},
+  return {{"method", options.method},     {"rounds", options.rounds},
+          {"repairs", options.repairs},   {"profile", kProfileWords[static_cast<std::size_t>(options.profile)]},
           {"language", options.language}, {"roles", options.roles}};
 }
 
 MethodOptions method_options_of(const Json& json) {
   try {
-    MethodOptions options{json.at("method").get<std::string>(), json.at("rounds").get<int>(), json.at("repairs").get<int>()};
+    MethodOptions options{json.at("method").get<std::string>(), json.at("rounds").get<int>(),
+                          json.at("repairs").get<int>()};
     const std::string profile = json.at("profile").get<std::string>();
     for (std::size_t i = 0; i < 3; ++i)
       if (profile == kProfileWords[i]) options.profile = static_cast<ProfilePolicy>(i);
@@ -97,13 +102,15 @@ RunSummary replay_run(const std::filesystem::path& folder, const std::filesystem
   const Json& first = record.first();
   const std::string name = first.value("case", ""), start = read_object(folder, first.value("start", ""));
   // The case and the prompts as they were recorded, not as they are today.
-  const Case given = parse_case(read_object(folder, first.value("case_text", "")), workbench / "cases" / (name + ".case"));
+  const Case given =
+      parse_case(read_object(folder, first.value("case_text", "")), workbench / "cases" / (name + ".case"));
   const Prompts prompts = Prompts::from_text(read_object(folder, first.value("prompts", "")));
-  const MethodContext context{.given = &given,
-                              .prompts = &prompts,
-                              .backend = first.value("backend", "host") == "cuda" ? BackendKind::kCuda : BackendKind::kHost,
-                              .start = start,
-                              .options = method_options_of(first.value("options", Json::object()))};
+  const MethodContext context{
+      .given = &given,
+      .prompts = &prompts,
+      .backend = first.value("backend", "host") == "cuda" ? BackendKind::kCuda : BackendKind::kHost,
+      .start = start,
+      .options = method_options_of(first.value("options", Json::object()))};
   const std::unique_ptr<Method> method = make_method(context);
   bool was_cut = false;
   const std::vector<Json> all = load_ledger(folder);
@@ -111,7 +118,8 @@ RunSummary replay_run(const std::filesystem::path& folder, const std::filesystem
   std::size_t actions = 0, recorded = 0;
   for (const Json& one : all) recorded += one["kind"] == "answer" || one["kind"] == "assessment" ? 1U : 0U;
   const Sources sources{.ask = [&](const Request&) { return ++actions, record.answer(); },
-                        .judge = [&](const std::string&, const std::string&, const std::vector<Variables>&) { return ++actions, record.assessment(); },
+                        .judge = [&](const std::string&, const std::string&,
+                                     const std::vector<Variables>&) { return ++actions, record.assessment(); },
                         .is_over = [&] { return was_cut && actions == recorded; }};
   return run_method(*method, start, sources,
                     [&](const std::string& kind, const Json& facts, const std::map<std::string, std::string>& texts) {

@@ -1,4 +1,5 @@
-// workbench/method/single.cpp - one agent that plans, writes and reads the measurements itself: what the others are compared to.
+// workbench/method/single.cpp - one agent that plans, writes and reads the measurements itself: what the others are
+// compared to.
 #include "core/error.h"
 #include "workbench/method/answers.h"
 #include "workbench/method/method.h"
@@ -11,7 +12,9 @@ constexpr int kRounds = 5;
 class Single final : public Method {
  public:
   explicit Single(const MethodContext& context)
-      : context_(context), rounds_(context.options.rounds > 0 ? context.options.rounds : kRounds), best_(context.start) {
+      : context_(context),
+        rounds_(context.options.rounds > 0 ? context.options.rounds : kRounds),
+        best_(context.start) {
     if (best_.empty()) fail(ErrorKind::kUsage, "the case has no start kernel of this back end");
   }
 
@@ -32,7 +35,8 @@ class Single final : public Method {
   Action judged(const Assessment& assessment) override {
     const Finding& finding = assessment.finding;
     log_ += "round " + std::to_string(round_) + ": " + finding_text(finding);
-    if (context_.options.profile != ProfilePolicy::kNever && is_correct(finding.verdict)) log_ += profile_text(assessment);
+    if (context_.options.profile != ProfilePolicy::kNever && is_correct(finding.verdict))
+      log_ += profile_text(assessment);
     if (finding.verdict == Verdict::kImpossible)
       return {.kind = Action::Kind::kFinish, .reason = "stopped: " + finding.reason};
     if (finding.verdict == Verdict::kAccepted) best_ = current_;
@@ -42,7 +46,9 @@ class Single final : public Method {
  private:
   Action next_round() {
     if (++round_ > rounds_) return {.kind = Action::Kind::kFinish, .reason = "all rounds are done"};
-    const Fillings fillings = {{"task", task_text(context_)}, {"kernel", best_}, {"menu", menu_text(context_)},
+    const Fillings fillings = {{"task", task_text(context_)},
+                               {"kernel", best_},
+                               {"menu", menu_text(context_)},
                                {"log", log_.empty() ? "nothing yet\n" : log_}};
     return {.kind = Action::Kind::kAsk,
             .request = {.round = round_,

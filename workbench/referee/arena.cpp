@@ -35,9 +35,9 @@ Layout lay_out(const std::vector<std::size_t>& bytes, std::size_t begin, std::ui
 }
 
 Arena::Arena(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, kAlign)) {
-  void* const memory =
-      mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) fail(ErrorKind::kHostMemory, "no memory for an arena of " + std::to_string(bytes) + " bytes");
+  void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    fail(ErrorKind::kHostMemory, "no memory for an arena of " + std::to_string(bytes) + " bytes");
   data_ = static_cast<std::byte*>(memory);
 }
 
@@ -53,7 +53,8 @@ std::size_t Arena::first_broken_guard(const Layout& layout) const {
   sorted.push_back({layout.end, 0});
   std::size_t from = layout.begin;
   for (const Placement& place : sorted) {
-    const std::byte* const found = std::find_if(data_ + from, data_ + place.offset, [](std::byte b) { return b != kGuard; });
+    const std::byte* const found =
+        std::find_if(data_ + from, data_ + place.offset, [](std::byte b) { return b != kGuard; });
     if (found != data_ + place.offset) return static_cast<std::size_t>(found - data_);
     from = place.offset + place.bytes;
   }

@@ -167,10 +167,12 @@ std::vector<Launch> resolve_launches(const Candidate& candidate, const Variables
     const std::string of = "launch " + line.kernel + ": ";
     const auto [x, y, z] = launch.grid;
     if (x < 0 || y < 0 || z < 0 || x > INT32_MAX || y > 65535 || z > 65535)
-      fail(ErrorKind::kBadData, of + "a grid of " + std::to_string(x) + " x " + std::to_string(y) + " x " + std::to_string(z));
+      fail(ErrorKind::kBadData,
+           of + "a grid of " + std::to_string(x) + " x " + std::to_string(y) + " x " + std::to_string(z));
     if (launch.block[0] < 1 || launch.block[1] < 1 || launch.block[0] > 1024 || launch.block[1] > 1024 ||
         launch.block[0] * launch.block[1] > 1024)
-      fail(ErrorKind::kBadData, of + "a block of " + std::to_string(launch.block[0]) + " x " + std::to_string(launch.block[1]));
+      fail(ErrorKind::kBadData,
+           of + "a block of " + std::to_string(launch.block[0]) + " x " + std::to_string(launch.block[1]));
     if (launch.smem < 0 || launch.smem > kMaxSmem)
       fail(ErrorKind::kBadData, of + std::to_string(launch.smem) + " bytes of shared memory");
     if (x > 0 && y > 0 && z > 0) launches.push_back(launch);
@@ -178,7 +180,8 @@ std::vector<Launch> resolve_launches(const Candidate& candidate, const Variables
   return launches;
 }
 
-std::size_t scratch_elements(const BufferSpec& scratch, const Candidate& candidate, const Variables& dims, std::int64_t sm) {
+std::size_t scratch_elements(const BufferSpec& scratch, const Candidate& candidate, const Variables& dims,
+                             std::int64_t sm) {
   const std::int64_t count = evaluate(scratch.count, with_parameters(candidate, dims, sm));
   if (count < 0 || count > kMaxScratchElements)
     fail(ErrorKind::kBadData, "scratch " + scratch.name + ": " + std::to_string(count) + " elements");

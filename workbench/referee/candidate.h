@@ -42,7 +42,8 @@ struct Launch {
 
 /// Reads the declarations of a source.
 ///
-/// @throws Error{kBadData} with line number and rule: no launch, an unknown key, more than 16 launches, 16 parameters or 8
+/// @throws Error{kBadData} with line number and rule: no launch, an unknown key, more than 16 launches, 16 parameters
+/// or 8
 ///         scratch buffers, a source above 1 MiB.
 Candidate parse_candidate(std::string source);
 
@@ -55,6 +56,7 @@ std::variant<Candidate, Finding> read_candidate(std::string source);
 std::vector<Launch> resolve_launches(const Candidate& candidate, const Variables& dims, std::int64_t sm);
 
 /// Elements of a scratch buffer for one shape. @throws Error{kBadData} if negative or above 2^33
-std::size_t scratch_elements(const BufferSpec& scratch, const Candidate& candidate, const Variables& dims, std::int64_t sm);
+std::size_t scratch_elements(const BufferSpec& scratch, const Candidate& candidate, const Variables& dims,
+                             std::int64_t sm);
 
 }  // namespace salient::workbench

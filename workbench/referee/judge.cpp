@@ -12,12 +12,14 @@
 namespace salient::workbench {
 namespace {
 
-constexpr double kAccumulator = 0x1p-24;   // unit roundoff of f32
-constexpr double kShortTerms = 0x1p-7;     // of products of bf16 numbers
+constexpr double kAccumulator = 0x1p-24;      // unit roundoff of f32
+constexpr double kShortTerms = 0x1p-7;        // of products of bf16 numbers
 constexpr double kReferenceOperations = 3e7;  // per problem: about a tenth of a second
 constexpr std::size_t kLeastRows = 24;
 
-bool is_written(const Problem& problem, std::size_t b) { return problem.definition().buffers[b].role != BufferRole::kIn; }
+bool is_written(const Problem& problem, std::size_t b) {
+  return problem.definition().buffers[b].role != BufferRole::kIn;
+}
 
 std::string place_of(const Problem& problem) {
   if (problem.spec().set == ShapeSet::kHidden) return "on a hidden shape with " + text_of(problem.spec().pattern);
@@ -25,7 +27,9 @@ std::string place_of(const Problem& problem) {
 }
 
 double largest_of(ElementType type) {
-  return type == ElementType::kF16 ? 65504.0 : type == ElementType::kBF16 ? 0x1.FEp127 : double{std::numeric_limits<float>::max()};
+  return type == ElementType::kF16    ? 65504.0
+         : type == ElementType::kBF16 ? 0x1.FEp127
+                                      : double{std::numeric_limits<float>::max()};
 }
 
 /// Below this, numbers of the format may be rounded to a multiple of their least bit or to zero.
@@ -89,7 +93,8 @@ std::optional<Finding> judge_bounds(const Problem& problem, const Layout& layout
     const Placement place = layout.buffers[b];
     if (place.bytes > 0 && std::memcmp(arena.data() + place.offset, problem.data(b).data(), place.bytes) != 0)
       return Finding{Verdict::kInputModified,
-                     "the input " + problem.definition().buffers[b].name + " was changed " + place_of(problem), {}};
+                     "the input " + problem.definition().buffers[b].name + " was changed " + place_of(problem),
+                     {}};
   }
   return std::nullopt;
 }
@@ -111,21 +116,25 @@ std::optional<Finding> judge_two_runs(const Problem& problem, const Outputs& fir
     const std::size_t width = bytes_of(buffer.type);
     for (std::size_t i = 0; i < first[b].size(); i += width) {
       const auto is_poison = [&](const std::vector<std::byte>& bytes, std::byte poison) {
-        return std::all_of(bytes.begin() + static_cast<std::ptrdiff_t>(i), bytes.begin() + static_cast<std::ptrdiff_t>(i + width),
+        return std::all_of(bytes.begin() + static_cast<std::ptrdiff_t>(i),
+                           bytes.begin() + static_cast<std::ptrdiff_t>(i + width),
                            [&](std::byte byte) { return byte == poison; });
       };
       if (is_poison(first[b], kPoisons[0]) && is_poison(second[b], kPoisons[1]))
         return Finding{Verdict::kUnwritten,
-                       buffer.name + (problem.spec().set == ShapeSet::kHidden ? std::string(" has an element")
-                                                                              : "[" + std::to_string(i / width) + "]") +
-                           " that was never written, " + place_of(problem), {}};
+                       buffer.name +
+                           (problem.spec().set == ShapeSet::kHidden ? std::string(" has an element")
+                                                                    : "[" + std::to_string(i / width) + "]") +
+                           " that was never written, " + place_of(problem),
+                       {}};
     }
   }
   if (problem.definition().atomics) return std::nullopt;
   for (std::size_t b = 0; b < first.size(); ++b)
     if (first[b] != second[b])
       return Finding{Verdict::kNondeterministic,
-                     "two runs differ in " + problem.definition().buffers[b].name + " " + place_of(problem), {}};
+                     "two runs differ in " + problem.definition().buffers[b].name + " " + place_of(problem),
+                     {}};
   return std::nullopt;
 }
 
@@ -141,11 +150,12 @@ std::optional<Finding> judge_numbers(const Problem& problem, const Outputs& outp
         const double o = load_element(buffer.type, outputs[part.buffer].data(), part.first + i);
         const Fit fit = fit_of(buffer.type, o, part.value[i], part.magnitude[i], c);
         if (fit == Fit::kRight || (fit == Fit::kImprecise && found)) continue;
-        const std::string what =
-            is_hidden ? "wrong numbers in " + buffer.name
-                      : buffer.name + "[" + std::to_string(part.first + i) + "] is " + number(o) + ", right is " + number(part.value[i]);
+        const std::string what = is_hidden ? "wrong numbers in " + buffer.name
+                                           : buffer.name + "[" + std::to_string(part.first + i) + "] is " + number(o) +
+                                                 ", right is " + number(part.value[i]);
         found = Finding{fit == Fit::kWrong ? Verdict::kIncorrect : Verdict::kPrecision,
-                        (fit == Fit::kWrong ? "" : "beyond the error bound: ") + what + " " + place_of(problem), {}};
+                        (fit == Fit::kWrong ? "" : "beyond the error bound: ") + what + " " + place_of(problem),
+                        {}};
         if (fit == Fit::kWrong) return found;
       }
     }

@@ -25,7 +25,8 @@ Outputs copy_outputs(const Problem& problem, const Layout& layout, const Arena& 
 /// UNWRITTEN where both runs kept their poison; NONDETERMINISTIC where they differ, unless the case allows atomics.
 std::optional<Finding> judge_two_runs(const Problem& problem, const Outputs& first, const Outputs& second);
 
-/// INCORRECT or PRECISION against the reference: every row, or a sample that `seed` draws where that would take too long.
+/// INCORRECT or PRECISION against the reference: every row, or a sample that `seed` draws where that would take too
+/// long.
 ///
 /// An element o is right if |o - r| <= c * 2^-24 * sum|terms| + eps(out) * |r|; what the output's format cannot hold is
 /// infinite, NaN stays NaN. It is imprecise if 2^-7 in place of both factors makes it right: bf16 terms.

@@ -15,10 +15,11 @@ namespace {
 
 /// Arithmetic and memory of the C library that compilers and kernels call.
 constexpr std::array<std::string_view, 48> kAllowed = {
-    "memcpy", "memmove", "memset", "memcmp", "exp", "expf", "exp2", "exp2f", "expm1", "expm1f", "log", "logf", "log1p", "log1pf",
-    "log2", "log2f", "pow", "powf", "sqrt", "sqrtf", "erf", "erff", "erfc", "erfcf", "tanh", "tanhf", "sin", "sinf", "cos", "cosf",
-    "tan", "tanf", "atan", "atanf", "fmax", "fmaxf", "fmin", "fminf", "fma", "fmaf", "round", "roundf", "rint", "rintf",
-    "__extendhfsf2", "__truncsfhf2", "fmod", "fmodf"};
+    "memcpy", "memmove", "memset", "memcmp", "exp",           "expf",         "exp2", "exp2f", "expm1", "expm1f",
+    "log",    "logf",    "log1p",  "log1pf", "log2",          "log2f",        "pow",  "powf",  "sqrt",  "sqrtf",
+    "erf",    "erff",    "erfc",   "erfcf",  "tanh",          "tanhf",        "sin",  "sinf",  "cos",   "cosf",
+    "tan",    "tanf",    "atan",   "atanf",  "fmax",          "fmaxf",        "fmin", "fminf", "fma",   "fmaf",
+    "round",  "roundf",  "rint",   "rintf",  "__extendhfsf2", "__truncsfhf2", "fmod", "fmodf"};
 
 /// An object file's bytes, read with bounds checked.
 class Object {

@@ -17,7 +17,8 @@ std::vector<std::size_t> buffer_bytes(const Problem& problem, const Candidate& c
 
 RunOrder make_order(const Problem& problem, const Candidate& candidate, const Layout& layout, std::size_t artifact,
                     std::int64_t sm) {
-  RunOrder order{.artifact = artifact, .launches = resolve_launches(candidate, problem.spec().dims, sm), .end = layout.end};
+  RunOrder order{
+      .artifact = artifact, .launches = resolve_launches(candidate, problem.spec().dims, sm), .end = layout.end};
   const auto pass = [&](std::size_t b) {
     order.arguments.push_back({true, static_cast<std::int64_t>(layout.buffers[b].offset)});
   };
@@ -27,8 +28,8 @@ RunOrder make_order(const Problem& problem, const Candidate& candidate, const La
   return order;
 }
 
-TimedSets lay_out_sets(const std::vector<Problem>& problems, const std::vector<const Candidate*>& kernels, std::int64_t sm,
-                       std::uint64_t seed) {
+TimedSets lay_out_sets(const std::vector<Problem>& problems, const std::vector<const Candidate*>& kernels,
+                       std::int64_t sm, std::uint64_t seed) {
   TimedSets sets;
   for (std::size_t s = 0; s < problems.size(); ++s) {
     std::vector<std::size_t> bytes;
@@ -78,9 +79,10 @@ std::vector<Restore> restores_of(const Problem& problem, const Layout& layout, c
 
 }  // namespace
 
+// Its parameters: see orders.h.
 TimingPlan make_timing_plan(const std::vector<Problem>& problems, const std::vector<const Candidate*>& kernels,
-                            const std::vector<std::size_t>& artifacts, const TimedSets& sets, std::int64_t sm, int samples,
-                            std::size_t batch) {
+                            const std::vector<std::size_t>& artifacts, const TimedSets& sets, std::int64_t sm,
+                            int samples, std::size_t batch) {
   TimingPlan plan;
   const std::size_t num_sets = problems.size();
   for (std::size_t k = 0; k < kernels.size(); ++k)

@@ -7,9 +7,9 @@
 namespace salient::workbench {
 
 struct ProcessResult {
-  int exit_code = 0;    ///< 128 + signal if one ended it
+  int exit_code = 0;  ///< 128 + signal if one ended it
   bool timed_out = false;
-  bool cut = false;     ///< more output than allowed; the rest was dropped
+  bool cut = false;      ///< more output than allowed; the rest was dropped
   std::string output{};  ///< of standard output
   std::string errors{};  ///< of standard error
 };
@@ -19,7 +19,8 @@ struct ProcessLimits {
   std::size_t output_bytes = std::size_t{4} << 20;
 };
 
-/// Runs `command`[0], found by PATH, in a process group of its own, and waits until it ends. At the time limit the group is
+/// Runs `command`[0], found by PATH, in a process group of its own, and waits until it ends. At the time limit the
+/// group is
 /// killed.
 ///
 /// @throws Error{kNoInput} if the program cannot be started, Error{kIo}

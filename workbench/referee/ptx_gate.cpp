@@ -12,9 +12,9 @@ namespace {
 
 /// Bytes of a variable's declaration such as ".visible .global .align 4 .b8 cache[1024];"
 std::size_t bytes_of_variable(const std::string& line) {
-  static const std::map<std::string, std::size_t> widths = {{".b8", 1}, {".u8", 1}, {".s8", 1}, {".b16", 2}, {".u16", 2},
-                                                            {".s16", 2}, {".f16", 2}, {".b32", 4}, {".u32", 4}, {".s32", 4},
-                                                            {".f32", 4}, {".b64", 8}, {".u64", 8}, {".s64", 8}, {".f64", 8}};
+  static const std::map<std::string, std::size_t> widths = {
+      {".b8", 1},  {".u8", 1},  {".s8", 1},  {".b16", 2}, {".u16", 2}, {".s16", 2}, {".f16", 2}, {".b32", 4},
+      {".u32", 4}, {".s32", 4}, {".f32", 4}, {".b64", 8}, {".u64", 8}, {".s64", 8}, {".f64", 8}};
   std::size_t width = 16;  // of anything unknown: too much
   std::istringstream words(line);
   for (std::string word; words >> word;)
@@ -35,7 +35,8 @@ std::optional<std::string> reject_line(const std::string& line) {
       bytes_of_variable(line) > 1)
     return "a module variable: memory that outlives a launch";
   if (has_word(line, ".extern .func")) return "a call outside of the kernel: " + line.substr(0, 80);
-  if (has_word(line, ".texref") || has_word(line, ".surfref") || has_word(line, ".samplerref")) return "a texture reference";
+  if (has_word(line, ".texref") || has_word(line, ".surfref") || has_word(line, ".samplerref"))
+    return "a texture reference";
   for (const char* word : {"%clock", "%globaltimer", "nanosleep", "vprintf", "%pm0", "%envreg", "cudaLaunchDevice"})
     if (has_word(line, word)) return std::string("use of ") + word;
   return std::nullopt;

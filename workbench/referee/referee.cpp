@@ -1,4 +1,5 @@
-// workbench/referee/referee.cpp - see referee.h. Gate, compiler, many small problems, then the clock (timed_shapes.cpp).
+// workbench/referee/referee.cpp - see referee.h. Gate, compiler, many small problems, then the clock
+// (timed_shapes.cpp).
 #include "workbench/referee/referee.h"
 
 #include <algorithm>
@@ -46,7 +47,8 @@ void Referee::add_shape(const Variables& dims) {
   std::size_t bytes = 0;
   for (const BufferSpec& buffer : case_.buffers) {
     const std::int64_t count = evaluate(buffer.count, dims);
-    if (count < 0 || count > (std::int64_t{1} << 26)) fail(ErrorKind::kBadData, "a shape of a test has at most 2^26 elements");
+    if (count < 0 || count > (std::int64_t{1} << 26))
+      fail(ErrorKind::kBadData, "a shape of a test has at most 2^26 elements");
     if (buffer.fill == Fill::kIndex && count > 0 && evaluate(buffer.limit, dims) < 1)
       fail(ErrorKind::kBadData, "a shape with indices into nothing");
     if (buffer.fill == Fill::kIndptr && (count < 1 || (count == 1 && evaluate(buffer.limit, dims) > 0)))
@@ -72,7 +74,8 @@ std::vector<ProblemSpec> Referee::problems(std::uint64_t seed) const {
     Variables dims;
     const auto draw = [&] {
       for (const DimRange& dim : shape.dims)
-        dims[dim.name] = dim.low + static_cast<std::int64_t>(mix(++counter) % static_cast<std::uint64_t>(dim.high - dim.low + 1));
+        dims[dim.name] =
+            dim.low + static_cast<std::int64_t>(mix(++counter) % static_cast<std::uint64_t>(dim.high - dim.low + 1));
     };
     draw();
     if (shape.set == ShapeSet::kPublic) {
@@ -87,7 +90,8 @@ std::vector<ProblemSpec> Referee::problems(std::uint64_t seed) const {
         add(hidden, shape.set, dims, pattern);
         draw();
       }
-      if (case_.nonfinite && is_first_hidden) add(hidden, shape.set, dims, {ValuePattern::kNonFinite, IndexPattern::kUniform});
+      if (case_.nonfinite && is_first_hidden)
+        add(hidden, shape.set, dims, {ValuePattern::kNonFinite, IndexPattern::kUniform});
       is_first_hidden = false;
     }
   }
@@ -103,7 +107,7 @@ std::vector<ProblemSpec> Referee::problems(std::uint64_t seed) const {
 std::optional<Finding> Referee::run_problems(const Candidate& candidate, const Artifact& artifact, Assessment& made) {
   const std::vector<ProblemSpec> specs = problems(made.seed);
   const std::int64_t sm = backend_.machine().sm;
-  std::vector<Layout> layouts;    // two runs per problem
+  std::vector<Layout> layouts;  // two runs per problem
   std::vector<RunOrder> orders;
   std::size_t end = 0;
   for (const ProblemSpec& spec : specs) {
@@ -124,7 +128,8 @@ std::optional<Finding> Referee::run_problems(const Candidate& candidate, const A
   std::unique_ptr<Executor> executor;
   Worker worker([&] { executor = backend_.make_executor({artifact}, arena.size()); },
                 [&](std::size_t step) { executor->run(orders[step], arena); }, backend_.limits());
-  if (const Reply ready = worker.wait_until_ready(60); ready.kind != Reply::Kind::kOk) return finding_of(ready, "when it was loaded");
+  if (const Reply ready = worker.wait_until_ready(60); ready.kind != Reply::Kind::kOk)
+    return finding_of(ready, "when it was loaded");
   for (std::size_t p = 0; p < specs.size(); ++p) {
     const Problem problem(case_, specs[p]);
     Outputs outputs[2];

@@ -14,19 +14,19 @@
 namespace salient::workbench {
 
 struct RefereeOptions {
-  double run_seconds = 20;     ///< limit of one run of a candidate
-  double timing_seconds = 300; ///< limit of the timing of one shape
-  int samples = 20;            ///< per kernel and shape, an even number
-  std::uint64_t seed = 0;      ///< of inputs and layouts; 0 = fresh from the operating system for every check
+  double run_seconds = 20;               ///< limit of one run of a candidate
+  double timing_seconds = 300;           ///< limit of the timing of one shape
+  int samples = 20;                      ///< per kernel and shape, an even number
+  std::uint64_t seed = 0;                ///< of inputs and layouts; 0 = fresh from the operating system for every check
   std::vector<Variables> more_shapes{};  ///< tested beside the case's own; they can only add
 };
 
 /// What is known of a candidate after it was judged.
 struct Assessment {
   Finding finding{};
-  std::uint64_t seed = 0;            ///< of this check: with it, everything can be run again
-  std::size_t problems = 0;          ///< that it passed
-  std::string notes{};               ///< of the compiler: registers, spills
+  std::uint64_t seed = 0;    ///< of this check: with it, everything can be run again
+  std::size_t problems = 0;  ///< that it passed
+  std::string notes{};       ///< of the compiler: registers, spills
   Timing timing{};
   Decision decision{};
 };
@@ -45,7 +45,8 @@ class Referee {
   Assessment assess(const Candidate& candidate, const Candidate& start, const Candidate& best);
 
   /// Times alone, of candidates that are known to be correct.
-  Timing time(const Candidate& candidate, const Candidate& start, const Candidate& best, std::uint64_t seed, Finding& finding);
+  Timing time(const Candidate& candidate, const Candidate& start, const Candidate& best, std::uint64_t seed,
+              Finding& finding);
 
   /// For tests, and for a tester's proposals: the problems that check() would run.
   std::vector<ProblemSpec> problems(std::uint64_t seed) const;

@@ -13,14 +13,16 @@ namespace salient::workbench {
 
 // Each returns the reason to reject, one line, or nothing.
 
-/// Includes off the list, inline assembly of the host, attributes, pragmas, pasted tokens and other ways round this gate.
+/// Includes off the list, inline assembly of the host, attributes, pragmas, pasted tokens and other ways round this
+/// gate.
 std::optional<std::string> reject_text(const std::string& source, BackendKind backend);
 
 /// Writable memory (a planted cache), code that runs at load time, calls outside of the arithmetic library.
 /// @throws Error{kBadData} if the file is no ELF object
 std::optional<std::string> reject_object(const std::filesystem::path& object);
 
-/// Module variables above one byte, calls of printf, malloc and the like, clocks, sleeps, entries whose parameters do not
+/// Module variables above one byte, calls of printf, malloc and the like, clocks, sleeps, entries whose parameters do
+/// not
 /// fit. @param num_parameters  64-bit parameters that each launched entry must have
 std::optional<std::string> reject_ptx(const std::string& ptx, const Candidate& candidate, std::size_t num_parameters);
 

@@ -10,15 +10,23 @@ namespace salient::workbench {
 namespace {
 
 constexpr std::array<std::string_view, 18> kHostIncludes = {
-    "workbench_kernel.h", "cmath", "cstdint", "cstddef", "cstring", "algorithm", "array", "bit", "limits",
-    "type_traits", "utility", "numeric", "tuple", "concepts", "immintrin.h", "math.h", "stdint.h", "string.h"};
+    "workbench_kernel.h", "cmath",   "cstdint", "cstddef", "cstring",  "algorithm",   "array",  "bit",      "limits",
+    "type_traits",        "utility", "numeric", "tuple",   "concepts", "immintrin.h", "math.h", "stdint.h", "string.h"};
 constexpr std::array<std::string_view, 16> kCudaIncludes = {
-    "cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h", "cuda_pipeline.h", "cooperative_groups.h", "math_constants.h", "cmath",
-    "cstdint", "cstddef", "type_traits", "limits", "math.h", "stdint.h", "cuda/barrier", "cuda/pipeline"};
-constexpr std::array<std::string_view, 5> kCudaFolders = {"cooperative_groups/", "cuda/std/", "cub/", "cute/", "cutlass/"};
-constexpr std::array<std::string_view, 9> kHostWords = {"asm", "__asm", "__asm__", "__attribute__", "__attribute",
-                                                        "__builtin_return_address", "__builtin_frame_address",
-                                                        "__declspec", "thread_local"};
+    "cuda_fp16.h",      "cuda_bf16.h", "cuda_fp8.h",   "mma.h",        "cuda_pipeline.h", "cooperative_groups.h",
+    "math_constants.h", "cmath",       "cstdint",      "cstddef",      "type_traits",     "limits",
+    "math.h",           "stdint.h",    "cuda/barrier", "cuda/pipeline"};
+constexpr std::array<std::string_view, 5> kCudaFolders = {"cooperative_groups/", "cuda/std/", "cub/", "cute/",
+                                                          "cutlass/"};
+constexpr std::array<std::string_view, 9> kHostWords = {"asm",
+                                                        "__asm",
+                                                        "__asm__",
+                                                        "__attribute__",
+                                                        "__attribute",
+                                                        "__builtin_return_address",
+                                                        "__builtin_frame_address",
+                                                        "__declspec",
+                                                        "thread_local"};
 constexpr std::array<std::string_view, 3> kWords = {"_Pragma", "__pragma", "import"};
 constexpr std::array<std::string_view, 5> kPragmas = {"unroll", "GCC unroll", "GCC ivdep", "once", "nv_diag"};
 
@@ -35,7 +43,8 @@ std::string plain_text(const std::string& source, std::string& odd) {
   std::string joined;
   for (std::size_t i = 0; i < source.size(); ++i) {
     std::size_t next = i + 1;
-    while (source[i] == '\\' && next < source.size() && (source[next] == ' ' || source[next] == '\t' || source[next] == '\r'))
+    while (source[i] == '\\' && next < source.size() &&
+           (source[next] == ' ' || source[next] == '\t' || source[next] == '\r'))
       ++next;
     if (source[i] == '\\' && next < source.size() && source[next] == '\n')
       i = next;
@@ -45,7 +54,8 @@ std::string plain_text(const std::string& source, std::string& odd) {
   std::string text;
   for (std::size_t i = 0; i < joined.size(); ++i) {
     const char c = joined[i];
-    if (static_cast<unsigned char>(c) >= 0x80 || (c < ' ' && c != '\n' && c != '\t' && c != '\r')) odd = "a byte outside of ASCII";
+    if (static_cast<unsigned char>(c) >= 0x80 || (c < ' ' && c != '\n' && c != '\t' && c != '\r'))
+      odd = "a byte outside of ASCII";
     if (joined.compare(i, 2, "//") == 0) {
       i = std::min(joined.find('\n', i), joined.size()) - 1;
       text += ' ';
@@ -62,7 +72,8 @@ std::string plain_text(const std::string& source, std::string& odd) {
       const std::size_t start = i++;
       while (i < joined.size() && joined[i] != c && joined[i] != '\n') i += joined[i] == '\\' ? 2U : 1U;
       if (i >= joined.size() || joined[i] == '\n') odd = "a literal without end";
-      const std::string_view inside = std::string_view(joined).substr(start + 1, std::min(i, joined.size()) - start - 1);
+      const std::string_view inside =
+          std::string_view(joined).substr(start + 1, std::min(i, joined.size()) - start - 1);
       const std::size_t line = text.rfind('\n') + 1;
       const bool is_include = text.find("include", line) != std::string::npos;
       text.append(1, c).append(is_include || inside == "C" ? inside : std::string_view{}).append(1, c);
@@ -102,8 +113,8 @@ std::optional<std::string> reject_directive(const std::string& line, BackendKind
       if (after.starts_with(allowed)) return std::nullopt;
     return "#pragma " + after.substr(0, 40);
   }
-  constexpr std::array<std::string_view, 10> kAllowed = {"define", "undef", "if", "ifdef", "ifndef",
-                                                         "else", "elif", "endif", "error", ""};
+  constexpr std::array<std::string_view, 10> kAllowed = {"define", "undef", "if",    "ifdef", "ifndef",
+                                                         "else",   "elif",  "endif", "error", ""};
   if (!holds(kAllowed, name)) return "#" + name;
   if (after.find("#") != std::string::npos) return "a macro that pastes tokens";
   return std::nullopt;

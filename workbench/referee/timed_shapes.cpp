@@ -18,7 +18,8 @@ constexpr double kWallSlack = 1.05, kWallExtra = 200e-6;
 
 std::string text_of_dims(const Variables& dims) {
   std::string text;
-  for (const auto& [name, value] : dims) text.append(text.empty() ? "" : " ").append(name).append("=") += std::to_string(value);
+  for (const auto& [name, value] : dims)
+    text.append(text.empty() ? "" : " ").append(name).append("=") += std::to_string(value);
   return text;
 }
 
@@ -61,7 +62,8 @@ bool hides_work(const TimingPlan& plan, const SampleTimes* measured, std::size_t
   return !hidden.empty() && spread_of(hidden).median > 0;
 }
 
-std::optional<Finding> judge_left_outputs(const std::vector<Problem>& problems, const TimedSets& sets, const Arena& arena) {
+std::optional<Finding> judge_left_outputs(const std::vector<Problem>& problems, const TimedSets& sets,
+                                          const Arena& arena) {
   for (std::size_t s = 0; s < problems.size(); ++s) {
     if (auto found = judge_bounds(problems[s], sets.layouts[s], arena)) return found;
     if (auto found = judge_numbers(problems[s], copy_outputs(problems[s], sets.layouts[s], arena), s)) return found;
@@ -91,7 +93,8 @@ Timing Referee::time_shapes(const std::vector<const Candidate*>& kernels, const 
   const Machine machine = backend_.machine();
   Timing timing;
   for (const ShapeSpec& shape : case_.shapes) {
-    if (shape.set != ShapeSet::kPublic || (!shape.backend.empty() && shape.backend != word_of(backend_.kind()))) continue;
+    if (shape.set != ShapeSet::kPublic || (!shape.backend.empty() && shape.backend != word_of(backend_.kind())))
+      continue;
     Variables dims;
     for (const DimRange& dim : shape.dims) dims[dim.name] = dim.low;
     const std::vector<Problem> problems = make_sets(case_, dims, machine.cache_bytes, mix(seed ^ timing.shapes.size()));
@@ -107,18 +110,23 @@ Timing Referee::time_shapes(const std::vector<const Candidate*>& kernels, const 
     std::unique_ptr<Executor> executor;
     Worker worker([&] { executor = backend_.make_executor(artifacts, arena.size()); },
                   [&](std::size_t step) {
-                    if (step == 0) measured[plan.samples.size()].seconds = executor->copy_rate(arena, sets.end);
+                    if (step == 0)
+                      measured[plan.samples.size()].seconds =
+                          executor->copy_rate(arena, sets.end, problems[0].total_bytes());
                     if (step == 1) executor->time(plan, arena, measured);
                   },
                   backend_.limits());
-    const Reply ready = worker.wait_until_ready(60), copied = ready.kind == Reply::Kind::kOk ? worker.run(0, 60) : ready;
+    const Reply ready = worker.wait_until_ready(60),
+                copied = ready.kind == Reply::Kind::kOk ? worker.run(0, 60) : ready;
     prepare_sets(problems, sets, arena);
     const auto begin = std::chrono::steady_clock::now();
     const Reply reply = copied.kind == Reply::Kind::kOk ? worker.run(1, options_.timing_seconds) : copied;
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (reply.kind != Reply::Kind::kOk) {
       if (reply.kind == Reply::Kind::kError && reply.error != ErrorKind::kInternal) fail(reply.error, reply.text);
-      finding = {reply.kind == Reply::Kind::kTimeout ? Verdict::kTimeout : Verdict::kRuntimeError, reply.text + " while it was timed", {}};
+      finding = {reply.kind == Reply::Kind::kTimeout ? Verdict::kTimeout : Verdict::kRuntimeError,
+                 reply.text + " while it was timed",
+                 {}};
       return {};
     }
     times.copy_rate = measured[plan.samples.size()].seconds;
@@ -127,7 +135,8 @@ Timing Referee::time_shapes(const std::vector<const Candidate*>& kernels, const 
     double claimed = 0;
     for (std::size_t i = 0; i < plan.samples.size(); ++i) claimed += measured[i].seconds;
     if (claimed > wall * kWallSlack || hides_work(plan, measured, problems.size())) {
-      finding = {Verdict::kImpossible, times.shape + ": the device's clock and the host's disagree; a person must look", {}};
+      finding = {
+          Verdict::kImpossible, times.shape + ": the device's clock and the host's disagree; a person must look", {}};
       return {};
     }
     if (auto found = judge_left_outputs(problems, sets, arena)) {

@@ -57,8 +57,8 @@ Decision decide(const Timing& timing) {
   made.gain = std::exp(log_gain);
   made.of_start = std::exp(log_start);
   const double needed = std::max(kLeastGain, kNoiseFactor * made.noise);
-  const std::string facts = fixed(made.gain, 3) + "x of the best, " + fixed(made.of_start, 3) + "x of the start kernel, noise " +
-                            percent(made.noise);
+  const std::string facts = fixed(made.gain, 3) + "x of the best, " + fixed(made.of_start, 3) +
+                            "x of the start kernel, noise " + percent(made.noise);
   if (made.gain > 1 + needed && slower == nullptr) {
     made.verdict = Verdict::kAccepted;
     made.reason = facts;
@@ -83,8 +83,8 @@ std::string timing_text(const Timing& timing) {
             fixed(candidate.high * 1e6, 2) + "), " + percent(times.floor / candidate.median) + " of the ceiling, " +
             fixed(median(times.start) / candidate.median, 2) + "x of the start kernel, " +
             fixed(median(times.best) / candidate.median, 2) + "x of the best, " +
-            fixed(times.bytes / candidate.median * 1e-9, 1) + " GB/s, " + fixed(times.flops / candidate.median * 1e-9, 1) +
-            " GFLOP/s\n";
+            fixed(times.bytes / candidate.median * 1e-9, 1) + " GB/s, " +
+            fixed(times.flops / candidate.median * 1e-9, 1) + " GFLOP/s\n";
   }
   return text;
 }

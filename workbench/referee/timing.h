@@ -11,9 +11,9 @@ namespace salient::workbench {
 /// Of one public shape. Samples are seconds of one run, all kernels interleaved in one process.
 struct ShapeTimes {
   std::string shape{};
-  double bytes = 0, flops = 0;    ///< the least work of the case
-  double copy_rate = 0;           ///< measured in this run
-  double floor = 0;               ///< seconds below which 0.9 is impossible
+  double bytes = 0, flops = 0;  ///< the least work of the case
+  double copy_rate = 0;         ///< measured in this run
+  double floor = 0;             ///< seconds below which 0.9 is impossible
   std::vector<double> start{}, best{}, best_again{}, candidate{};
 };
 
@@ -31,12 +31,13 @@ Spread spread_of(std::vector<double> samples);
 struct Decision {
   Verdict verdict = Verdict::kNoise;
   std::string reason{};
-  double gain = 1;        ///< geometric mean over the shapes of best / candidate
-  double of_start = 1;    ///< the same of start / candidate
-  double noise = 0;       ///< mean over the shapes, as a share
+  double gain = 1;      ///< geometric mean over the shapes of best / candidate
+  double of_start = 1;  ///< the same of start / candidate
+  double noise = 0;     ///< mean over the shapes, as a share
 };
 
-/// IMPOSSIBLE below 0.9 of a floor; ACCEPTED if the gain is above max(2 %, 3 noise) and no shape is more than 5 % slower than
+/// IMPOSSIBLE below 0.9 of a floor; ACCEPTED if the gain is above max(2 %, 3 noise) and no shape is more than 5 %
+/// slower than
 /// the best; SLOWER if a shape is, or if the loss is above the same limit; else NOISE.
 Decision decide(const Timing& timing);
 

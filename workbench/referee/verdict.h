@@ -9,21 +9,21 @@
 namespace salient::workbench {
 
 enum class Verdict : std::uint8_t {
-  kStaticReject,      ///< forbidden constructs, or entries that do not fit the case
+  kStaticReject,  ///< forbidden constructs, or entries that do not fit the case
   kCompileError,
-  kLaunchError,       ///< a launch line that cannot be launched
-  kRuntimeError,      ///< the worker process died, or the device reports an error
+  kLaunchError,   ///< a launch line that cannot be launched
+  kRuntimeError,  ///< the worker process died, or the device reports an error
   kTimeout,
-  kUnwritten,         ///< an output element kept its poison
-  kOutOfBounds,       ///< a guard zone was written
+  kUnwritten,    ///< an output element kept its poison
+  kOutOfBounds,  ///< a guard zone was written
   kInputModified,
   kNondeterministic,  ///< two runs on the same input differ
   kIncorrect,
-  kPrecision,         ///< beyond the error bound, but within that of bf16 terms
+  kPrecision,  ///< beyond the error bound, but within that of bf16 terms
   kSlower,
-  kNoise,             ///< no gain that stands out of the noise
-  kImpossible,        ///< faster than 0.9 of the measured floor: a person must look
-  kAccepted,          ///< correct; where it was timed: faster than the best so far
+  kNoise,       ///< no gain that stands out of the noise
+  kImpossible,  ///< faster than 0.9 of the measured floor: a person must look
+  kAccepted,    ///< correct; where it was timed: faster than the best so far
   kPromoted,
 };
 

@@ -57,15 +57,19 @@ constexpr bool kHasSanitizer =
     false;
 #endif
 
-/// Cuts the child off: no environment (it may hold keys), no streams, no other descriptors.
+/// Cuts the child off: no environment (it may hold keys) but the choice of a GPU, no streams, no other descriptors.
 void seal(const WorkerLimits& limits, int keep_in, int keep_out) {
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const char* const devices = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::string visible = devices == nullptr ? "" : devices;
   (void)clearenv();
+  if (devices != nullptr) (void)setenv("CUDA_VISIBLE_DEVICES", visible.c_str(), 1);
   const int nowhere = open("/dev/null", O_RDWR);
   for (const int stream : {0, 1, 2}) (void)dup2(nowhere, stream);
   for (int descriptor = 3; descriptor < 256; ++descriptor)
     if (descriptor != keep_in && descriptor != keep_out) (void)close(descriptor);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) (void)signal(number, SIG_DFL);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+    (void)signal(number, SIG_DFL);
   set_limit(RLIMIT_CORE, 0);
   if (limits.memory_bytes > 0 && !kHasSanitizer) set_limit(RLIMIT_AS, address_space() + limits.memory_bytes);
   if (limits.is_sealed) {
@@ -101,7 +105,8 @@ Message answer_of(const std::function<void()>& action) {
 
 Worker::Worker(std::function<void()> prepare, std::function<void(std::size_t)> serve, WorkerLimits limits) {
   int down[2], up[2];
-  if (pipe2(down, O_CLOEXEC) != 0 || pipe2(up, O_CLOEXEC) != 0) fail(ErrorKind::kIo, "cannot make the pipes of a worker");
+  if (pipe2(down, O_CLOEXEC) != 0 || pipe2(up, O_CLOEXEC) != 0)
+    fail(ErrorKind::kIo, "cannot make the pipes of a worker");
   (void)std::fflush(nullptr);  // else the child would write it again
   child_ = fork();
   if (child_ < 0) fail(ErrorKind::kIo, std::string("cannot start a worker: ") + std::strerror(errno));

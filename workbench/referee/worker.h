@@ -1,6 +1,7 @@
 // workbench/referee/worker.h - a child process that runs candidates: it may crash, hang or lie, the referee goes on.
 //
-// Forked, not started: the orders are made before the fork and need no serialisation; results come back through shared memory.
+// Forked, not started: the orders are made before the fork and need no serialisation; results come back through shared
+// memory.
 #pragma once
 
 #include <sys/types.h>

@@ -2,8 +2,9 @@
 // launch clear block=256 grid=ceil((sources+rows+1)*heads*channels, 256)
 // launch add block=128 grid=rows
 extern "C" __global__ void clear(const float* z_src, const float* z_dst, const float* att, const int* indptr,
-                                 const int* indices, const float* grad_logits, float* grad_src, float* grad_dst, float* grad_att,
-                                 long long rows, long long sources, long long edges, long long heads, long long channels) {
+                                 const int* indices, const float* grad_logits, float* grad_src, float* grad_dst,
+                                 float* grad_att, long long rows, long long sources, long long edges, long long heads,
+                                 long long channels) {
   const long long width = heads * channels;
   long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
   if (i < sources * width) {
@@ -20,8 +21,9 @@ extern "C" __global__ void clear(const float* z_src, const float* z_dst, const f
 }
 
 extern "C" __global__ void add(const float* z_src, const float* z_dst, const float* att, const int* indptr,
-                               const int* indices, const float* grad_logits, float* grad_src, float* grad_dst, float* grad_att,
-                               long long rows, long long sources, long long edges, long long heads, long long channels) {
+                               const int* indices, const float* grad_logits, float* grad_src, float* grad_dst,
+                               float* grad_att, long long rows, long long sources, long long edges, long long heads,
+                               long long channels) {
   const long long width = heads * channels, i = blockIdx.x;
   for (long long j = threadIdx.x; j < width; j += 128) {
     float of_row = 0.0f, of_att = 0.0f;

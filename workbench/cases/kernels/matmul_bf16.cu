@@ -2,7 +2,8 @@
 // launch matmul block=16 block_y=16 grid=ceil(n, 16) grid_y=ceil(m, 16)
 #include <cuda_bf16.h>
 
-extern "C" __global__ void matmul(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* c, long long m, long long n, long long k) {
+extern "C" __global__ void matmul(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* c, long long m,
+                                  long long n, long long k) {
   __shared__ float left[16][17], right[16][17];
   const long long i = blockIdx.y * 16LL + threadIdx.y, j = blockIdx.x * 16LL + threadIdx.x;
   float sum = 0.0f;

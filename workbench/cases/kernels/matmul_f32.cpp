@@ -2,7 +2,8 @@
 // launch matmul block=1 grid=m
 #include "workbench_kernel.h"
 
-extern "C" void matmul(WorkbenchBlock block, const float* a, const float* b, float* c, long long m, long long n, long long k) {
+extern "C" void matmul(WorkbenchBlock block, const float* a, const float* b, float* c, long long m, long long n,
+                       long long k) {
   (void)m;
   const long long i = block.x;
   for (long long j = 0; j < n; ++j) {

@@ -1,4 +1,5 @@
-// workbench/cases/kernels/merge_attn_states_lse.cu - start kernel: a pair of token and head a block, every thread repeats the weights.
+// workbench/cases/kernels/merge_attn_states_lse.cu - start kernel: a pair of token and head a block, every thread
+// repeats the weights.
 // launch merge block=128 grid=n*h
 extern "C" __global__ void merge(const float* v_a, const float* s_a, const float* v_b, const float* s_b, float* v_out,
                                  float* s_out, long long n, long long h, long long d) {

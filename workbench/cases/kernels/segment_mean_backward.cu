@@ -1,4 +1,5 @@
-// workbench/cases/kernels/segment_mean_backward.cu - start kernel: clears the result, then atomic additions edge by edge.
+// workbench/cases/kernels/segment_mean_backward.cu - start kernel: clears the result, then atomic additions edge by
+// edge.
 // launch clear block=256 grid=ceil(sources*width, 256)
 // launch add block=128 grid=rows
 extern "C" __global__ void clear(const float* grad_out, const int* indptr, const int* indices, float* grad_x,

@@ -1,4 +1,5 @@
-// workbench/cases/kernels/workbench_kernel.h - what a kernel of the host back end may use: its block, and short formats.
+// workbench/cases/kernels/workbench_kernel.h - what a kernel of the host back end may use: its block, and short
+// formats.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +7,10 @@
 
 /// One block of a launch, as on a GPU: the kernel is called once per block, in any order.
 struct WorkbenchBlock {
-  long long x, y, z;                  ///< which block
-  long long grid_x, grid_y, grid_z;   ///< how many there are
-  long long block_x, block_y;         ///< as declared
-  void* shared;                       ///< smem bytes, dirty
+  long long x, y, z;                 ///< which block
+  long long grid_x, grid_y, grid_z;  ///< how many there are
+  long long block_x, block_y;        ///< as declared
+  void* shared;                      ///< smem bytes, dirty
 };
 
 using half = _Float16;  ///< IEEE half precision; arithmetic on it is done in float
@@ -39,7 +40,8 @@ struct PhiloxWords {
 };
 inline PhiloxWords philox(std::uint32_t key0, std::uint32_t key1, PhiloxWords counter) {
   for (int round = 0; round < 10; ++round) {
-    const std::uint64_t a = std::uint64_t{0xD2511F53} * counter.word[0], b = std::uint64_t{0xCD9E8D57} * counter.word[2];
+    const std::uint64_t a = std::uint64_t{0xD2511F53} * counter.word[0],
+                        b = std::uint64_t{0xCD9E8D57} * counter.word[2];
     counter = {{static_cast<std::uint32_t>(b >> 32) ^ counter.word[1] ^ key0, static_cast<std::uint32_t>(b),
                 static_cast<std::uint32_t>(a >> 32) ^ counter.word[3] ^ key1, static_cast<std::uint32_t>(a)}};
     key0 += 0x9E3779B9;

@@ -1,0 +1,7 @@
+// tests/workbench/cuda_fixtures/copied_input.cu - copies the input.
+// expect INCORRECT case softsign
+// launch k block=256 grid=ceil(n, 256)
+extern "C" __global__ void k(const float* x, float* out, long long n) {
+  const long long i = blockIdx.x * 256LL + threadIdx.x;
+  if (i < n) out[i] = x[i];
+}

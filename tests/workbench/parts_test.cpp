@@ -1,0 +1,149 @@
+// tests/workbench/parts_test.cpp - expressions, launch lines, case files, SHA-256, element types, layouts and decisions.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/scratch.h"
+#include "workbench/case/case.h"
+#include "workbench/case/problem.h"
+#include "workbench/ledger/sha256.h"
+#include "workbench/referee/arena.h"
+#include "workbench/referee/candidate.h"
+#include "workbench/referee/static_gate.h"
+#include "workbench/referee/timing.h"
+
+namespace salient::workbench {
+namespace {
+
+TEST(Expression, IsWholeNumberArithmetic) {
+  const Variables values = {{"n", 1000}, {"sm", 132}};
+  EXPECT_EQ(evaluate("min(sm*8, ceil(n, 256))", values), 4);
+  EXPECT_EQ(evaluate("2+3*4-10/3%2", values), 13);
+  EXPECT_EQ(evaluate("-(n-1)", values), -999);
+  EXPECT_EQ(evaluate("ceil(7,2)+ceil(-7,2)", values), 1);
+  for (const char* text :
+       {"", "n n", "1/0", "m", "max(1)", "f(1,2)", "n*n*n*n*n*n*n", "(1", "1+", "99999999999999999999"})
+    EXPECT_COMPLAINT(evaluate(text, values), ErrorKind::kBadData, "expression");
+  EXPECT_COMPLAINT(evaluate(std::string(100000, '('), values), ErrorKind::kBadData, "64 levels");
+  EXPECT_COMPLAINT(evaluate(std::string(100000, '-') + "1", values), ErrorKind::kBadData, "64 levels");
+}
+
+TEST(Candidate, DeclarationsBecomeLaunches) {
+  const Candidate made = parse_candidate(
+      "// a kernel\n// param TILE=64 values=32,64\n  // launch k block=TILE grid=min(sm*8, ceil(n, TILE)) smem=TILE*4\n"
+      "// scratch part f32 ceil(n,TILE)\n// launch skipped grid=n-10\n");
+  const std::vector<Launch> launches = resolve_launches(made, {{"n", 10}}, 2);
+  ASSERT_EQ(launches.size(), 1U);
+  EXPECT_EQ(launches[0].block[0], 64);
+  EXPECT_EQ(launches[0].grid[0], 1);
+  EXPECT_EQ(launches[0].smem, 256);
+  EXPECT_EQ(scratch_elements(made.scratch[0], made, {{"n", 100}}, 2), 2U);
+  EXPECT_EQ(made.parameters[0].values.size(), 2U);
+}
+
+TEST(Candidate, WhatCannotBeLaunchedIsRefused) {
+  for (const char* source : {"int x;", "// launch k", "// launch 3k grid=1", "// launch k grid=", "// param A=x\n",
+                             "// launch k grid=1 stream=2", "// scratch s f64 10\n"})
+    EXPECT_COMPLAINT(parse_candidate(source), ErrorKind::kBadData, "");
+  EXPECT_COMPLAINT(parse_candidate(std::string((1 << 20) + 1, ' ')), ErrorKind::kBadData, "1 MiB");
+  EXPECT_COMPLAINT(resolve_launches(parse_candidate("// launch k grid=1 block=0"), {}, 1), ErrorKind::kBadData,
+                   "block");
+  EXPECT_COMPLAINT(resolve_launches(parse_candidate("// launch k grid=1 grid_y=70000"), {}, 1), ErrorKind::kBadData,
+                   "grid");
+}
+
+TEST(CaseFile, ErrorsNameFileAndLine) {
+  const std::string head =
+      "case c\nclass k\n| t\nreference relu\ndims n\nbuffer x f32 in n\nbuffer out f32 out n\nrows 1\n"
+      "row_cost 1\nbound 1\nbytes n\nflops n\n";
+  EXPECT_EQ(parse_case(head + "public n=4\n", "c.case").buffers.size(), 2U);
+  EXPECT_COMPLAINT(parse_case(head, "c.case"), ErrorKind::kBadData, "c.case:12: missing");
+  EXPECT_COMPLAINT(parse_case(head + "public m=4\n", "c.case"), ErrorKind::kBadData, "c.case:13: the shape gives n");
+  EXPECT_COMPLAINT(parse_case(head + "what\n", "c.case"), ErrorKind::kBadData, "unknown keyword");
+  EXPECT_COMPLAINT(parse_case(head + "public n=1..4\n", "c.case"), ErrorKind::kBadData, "only hidden");
+}
+
+TEST(Sha256, PublishedVectors) {
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sha256(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(ElementType, ShortFormatsRoundToNearestEven) {
+  EXPECT_EQ(float_to_bf16(1.0F), 0x3F80);
+  EXPECT_EQ(float_to_bf16(1.00390625F), 0x3F80);  // halfway: to even
+  EXPECT_EQ(float_to_bf16(1.01171875F), 0x3F82);
+  EXPECT_TRUE(std::isnan(bf16_to_float(float_to_bf16(NAN))));
+}
+
+TEST(Layout, BuffersAreApartAndGuardsAreSeen) {
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    const Layout layout = lay_out({1000, 0, 4, 100000}, 512, seed);
+    Arena arena(layout.end);
+    arena.fill(layout.begin, layout.end, kGuard);
+    for (const Placement& place : layout.buffers) arena.fill(place.offset, place.offset + place.bytes, std::byte{1});
+    EXPECT_EQ(arena.first_broken_guard(layout), layout.end);
+    for (const Placement& place : layout.buffers) EXPECT_EQ(place.offset % 256, 0U);
+    const std::size_t behind = layout.buffers[2].offset + 4;
+    arena.data()[behind] = std::byte{0};
+    EXPECT_EQ(arena.first_broken_guard(layout), behind);
+  }
+}
+
+Timing timing_of(double start, double best, double candidate, double floor, double wobble) {
+  ShapeTimes times{.shape = "n=1", .bytes = 8, .flops = 1, .copy_rate = 1, .floor = floor};
+  for (int i = 0; i < 20; ++i) {
+    const double factor = 1 + wobble * (i % 5 - 2);
+    times.start.push_back(start * factor);
+    times.best.push_back(best * factor);
+    times.best_again.push_back(best * factor);
+    times.candidate.push_back(candidate * factor);
+  }
+  return {{times}};
+}
+
+TEST(Decision, FollowsTheKeepRule) {
+  EXPECT_EQ(decide(timing_of(2, 1, 0.9, 0.1, 0)).verdict, Verdict::kAccepted);
+  EXPECT_NEAR(decide(timing_of(2, 1, 0.9, 0.1, 0)).of_start, 2 / 0.9, 1e-12);
+  EXPECT_EQ(decide(timing_of(2, 1, 0.99, 0.1, 0)).verdict, Verdict::kNoise);
+  EXPECT_EQ(decide(timing_of(2, 1, 0.95, 0.1, 0.1)).verdict, Verdict::kNoise) << "a gain within the noise";
+  EXPECT_EQ(decide(timing_of(2, 1, 1.1, 0.1, 0)).verdict, Verdict::kSlower);
+  EXPECT_EQ(decide(timing_of(2, 1, 0.5, 0.6, 0)).verdict, Verdict::kImpossible);
+  Timing two = timing_of(1, 1, 0.5, 0.1, 0);
+  two.shapes.push_back(timing_of(1, 1, 1.06, 0.1, 0).shapes[0]);
+  EXPECT_EQ(decide(two).verdict, Verdict::kSlower) << "one shape lost more than 5 %";
+}
+
+const char* const kPtx =
+    ".version 9.0\n.visible .entry k(\n\t.param .u64 k_param_0,\n\t.param .u64 .ptr k_param_1\n)\n{\n\tret;\n}\n";
+
+TEST(PtxGate, EntriesFitTheCase) {
+  const Candidate one = parse_candidate("// launch k grid=1");
+  EXPECT_FALSE(reject_ptx(kPtx, one, 2));
+  EXPECT_TRUE(reject_ptx(kPtx, one, 3));
+  EXPECT_TRUE(reject_ptx(kPtx, parse_candidate("// launch other grid=1"), 2));
+}
+
+TEST(PtxGate, WhatOutlivesALaunchOrLeavesTheKernelIsRejected) {
+  const Candidate one = parse_candidate("// launch k grid=1");
+  EXPECT_FALSE(reject_ptx(std::string(".global .align 1 .b8 _ZN4cute1_E[1];\n") + kPtx, one, 2)) << "a tag of one byte";
+  for (const char* line : {".visible .global .align 4 .b8 cache[1024];\n", ".global .align 8 .u64 seen;\n",
+                           ".extern .func  (.param .b32 func_retval0) vprintf\n", "\tmov.u32 %r1, %clock;\n",
+                           "\tnanosleep.u32 100;\n", ".global .texref t;\n", "\tmov.u64 %rd1, %globaltimer;\n"})
+    EXPECT_TRUE(reject_ptx(std::string(line) + kPtx, one, 2)) << line;
+}
+
+TEST(TextGate, OrdinaryCodePasses) {
+  for (const char* text :
+       {"#include <cmath>\n#define F(x) ((x) + 1)\nint x = 'a';\n", "// asm in a comment\nint y = 1'000;\n",
+        "const char* s = \"asm volatile\";\n", "#pragma GCC unroll 4\n", "#define A 1 + \\\n  2\n"})
+    EXPECT_FALSE(reject_text(text, BackendKind::kHost)) << text << *reject_text(text, BackendKind::kHost);
+  EXPECT_FALSE(reject_text("#include <cub/block/block_reduce.cuh>\nasm(\"mov;\");\n", BackendKind::kCuda));
+  EXPECT_TRUE(reject_text("k<<<1, 1>>>();", BackendKind::kCuda));
+  EXPECT_TRUE(reject_text("#include <cub/../../etc/passwd>\n", BackendKind::kCuda));
+}
+
+}  // namespace
+}  // namespace salient::workbench

@@ -1,0 +1,214 @@
+// tests/workbench/run_test.cpp - ledgers, and methods on made-up answers and verdicts: what is asked, kept and recorded.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/workbench/bench_support.h"
+#include "workbench/ledger/ledger.h"
+#include "workbench/ledger/records.h"
+#include "workbench/ledger/report.h"
+#include "workbench/ledger/sha256.h"
+#include "workbench/method/driver.h"
+
+namespace salient::workbench::test {
+namespace {
+
+const Case& softsign() {
+  static const Case given = load_case(cases_folder(), "softsign");
+  return given;
+}
+const Prompts& prompts() {
+  static const Prompts all(std::filesystem::path(SALIENT_WORKBENCH_DIR) / "prompts");
+  return all;
+}
+
+std::string source(int number) { return "// launch k grid=1\n// version " + std::to_string(number) + "\n"; }
+
+Timing timing_of(double start, double best, double candidate) {
+  ShapeTimes times{.shape = "n=1", .bytes = 8, .flops = 1, .copy_rate = 1, .floor = 1e-9};
+  for (int i = 0; i < 4; ++i) {
+    times.start.push_back(start);
+    times.best.push_back(best);
+    times.best_again.push_back(best);
+    times.candidate.push_back(candidate);
+  }
+  return {{times}};
+}
+
+Assessment timed(double start, double best, double candidate) {
+  Assessment made;
+  made.timing = timing_of(start, best, candidate);
+  made.decision = decide(made.timing);
+  made.finding = {made.decision.verdict, made.decision.reason, {}};
+  return made;
+}
+
+Assessment failed(Verdict verdict) {
+  Assessment made;
+  made.finding = {verdict, "for a test", "line 1\nline 2\n"};
+  return made;
+}
+
+/// Plays a method against prepared answers by role and prepared assessments, and writes down what it did.
+struct Script {
+  std::map<std::string, std::vector<Answer>> answers{};
+  std::vector<Assessment> assessments{};
+  std::string trace{};  ///< "coder coder judge(start) ..."
+  std::vector<std::string> prompts{};
+  std::vector<std::string> judged{};
+
+  RunSummary play(MethodOptions options, Ledger* ledger = nullptr) {
+    const MethodContext context{.given = &softsign(),
+                                .prompts = &test::prompts(),
+                                .backend = BackendKind::kHost,
+                                .start = source(0),
+                                .options = options};
+    const std::unique_ptr<Method> method = make_method(context);
+    std::map<std::string, std::size_t> next;
+    std::size_t next_assessment = 0;
+    const Sources sources{
+        .ask =
+            [&](const Request& request) {
+              trace += request.role + " ";
+              prompts.push_back(request.prompt);
+              const auto& list = answers[request.role];
+              return next[request.role] < list.size() ? list[next[request.role]++] : Answer{false, {}, "no answer"};
+            },
+        .judge =
+            [&](const std::string& text, const std::string& against, const std::vector<Variables>& more) {
+              trace += "judge" + std::string(more.empty() ? "" : "+shapes") + "(" +
+                       against.substr(against.find("version "), 9) + ") ";
+              judged.push_back(text);
+              return assessments.at(next_assessment++);
+            }};
+    return run_method(*method, source(0), sources,
+                      [&](const std::string& kind, Json facts, const std::map<std::string, std::string>& texts) {
+                        if (ledger == nullptr) return;
+                        for (const auto& [key, text] : texts) facts[key] = ledger->put(text);
+                        ledger->append(kind, facts);
+                      });
+  }
+};
+
+Answer says(const std::string& text) { return {true, text, {}}; }
+
+TEST(CuteGen, ABadDepthIsDiagnosedThenPatchedAndTheBestStaysTheParent) {
+  Script script;
+  script.answers["coder"] = {says(source(1)), says(source(2)), says(source(3))};
+  script.answers["diagnosis"] = {says("line 2 is wrong")};
+  script.answers["repair"] = {says(R"({"edits": [{"from": 2, "to": 2, "lines": ["// version 9"]}]})")};
+  script.assessments = {failed(Verdict::kCompileError), timed(2, 2, 1), timed(2, 1, 1.5), timed(2, 1, 0.5)};
+  const RunSummary summary = script.play({.method = "cutegen", .rounds = 3, .repairs = 5, .language = "host"});
+  EXPECT_EQ(script.trace,
+            "coder judge(version 0) diagnosis repair judge(version 0) coder judge(version 9) coder judge(version 9) ");
+  EXPECT_EQ(script.judged[1], "// launch k grid=1\n// version 9\n");
+  EXPECT_EQ(summary.best, source(3));
+  EXPECT_DOUBLE_EQ(summary.best_of_start, 4);
+  EXPECT_NE(script.prompts[1].find("2| // version 1"), std::string::npos) << "the listing has line numbers";
+  EXPECT_NE(script.prompts[1].find("COMPILE_ERROR: for a test"), std::string::npos);
+}
+
+TEST(CuteGen, RepairsEndAndBadAnswersCostNoMore) {
+  Script script;
+  script.answers["coder"] = {says("Sorry."), says(source(1)), says(source(2))};
+  script.answers["diagnosis"] = {says("?"), says("?")};
+  script.answers["repair"] = {says("no edits"), says(R"({"edits": [{"from": 1, "to": 0, "lines": ["//"]}]})")};
+  script.assessments = {failed(Verdict::kIncorrect), failed(Verdict::kIncorrect), timed(1, 1, 1)};
+  const RunSummary summary = script.play({.method = "cutegen", .rounds = 3, .repairs = 2, .language = "host"});
+  EXPECT_EQ(script.trace,
+            "coder coder judge(version 0) diagnosis repair diagnosis repair judge(version 0) coder judge(version 0) ");
+  EXPECT_EQ(summary.best, source(0));
+}
+
+TEST(CuteGen, MeasurementsAreHeldBackByClassAndPolicy) {
+  for (const auto& [policy, first] :
+       {std::pair{ProfilePolicy::kFromStart, 1}, {ProfilePolicy::kLate, 2}, {ProfilePolicy::kNever, 9}}) {
+    Script script;
+    script.answers["coder"] = {says(source(1)), says(source(2)), says(source(3))};
+    script.assessments = {timed(2, 2, 1), timed(2, 1, 0.9), timed(2, 0.9, 0.8)};
+    (void)script.play({.method = "cutegen", .rounds = 3, .profile = policy, .language = "host"});
+    for (int depth = 2; depth <= 3; ++depth)
+      EXPECT_EQ(script.prompts[static_cast<std::size_t>(depth - 1)].find("GB/s") != std::string::npos, depth >= first)
+          << depth;
+  }
+}
+
+TEST(Astra, RolesTakeTurnsAndTheTesterAddsShapes) {
+  Script script;
+  script.answers["tester"] = {says(R"({"shapes": [{"n": 4095}]})")};
+  script.answers["planner"] = {says("use vectors"), says("unroll")};
+  script.answers["coder"] = {says(source(1)), says(source(2))};
+  script.answers["profiler"] = {says("bound by memory")};
+  script.assessments = {timed(2, 2, 1), failed(Verdict::kPrecision)};
+  const RunSummary summary = script.play({.method = "astra", .rounds = 2, .language = "host"});
+  EXPECT_EQ(script.trace, "tester planner coder judge+shapes(version 0) profiler planner coder judge(version 1) ");
+  EXPECT_EQ(summary.best, source(1));
+  EXPECT_NE(script.prompts[4].find("bound by memory"), std::string::npos) << "the planner reads the profiler";
+}
+
+TEST(Astra, RolesCanBeLeftOutButNotTheCoder) {
+  Script script;
+  script.answers["coder"] = {says(source(1))};
+  script.assessments = {timed(2, 2, 1)};
+  (void)script.play({.method = "astra", .rounds = 1, .language = "host", .roles = {"coder"}});
+  EXPECT_EQ(script.trace, "coder judge(version 0) ");
+  EXPECT_COMPLAINT(script.play({.method = "astra", .roles = {"planner"}}), ErrorKind::kUsage, "coder");
+  EXPECT_COMPLAINT(script.play({.method = "magic"}), ErrorKind::kUsage, "magic");
+}
+
+TEST(Single, ImpossibleStopsForAPerson) {
+  Script script;
+  script.answers["coder"] = {says(source(1)), says(source(2))};
+  script.assessments = {timed(2, 2, 1e-10)};
+  const RunSummary summary = script.play({.method = "single", .rounds = 2, .language = "host"});
+  EXPECT_EQ(script.trace, "coder judge(version 0) ");
+  EXPECT_NE(summary.reason.find("stopped"), std::string::npos);
+  EXPECT_EQ(summary.best, source(0));
+}
+
+TEST(Ledger, AChangeAnywhereIsSeen) {
+  salient::test::Scratch scratch;
+  {
+    Ledger ledger(scratch / "run");
+    ledger.append("run", {{"case", "softsign"}, {"start", ledger.put("int x;\n")}});
+    ledger.append("answer", {{"answer", ledger.put("\xFF\xFE no UTF-8")}, {"error", "\xC3"}});
+    ledger.append("end", {{"reason", "done"}});
+    EXPECT_COMPLAINT(Ledger(scratch / "run"), ErrorKind::kUsage, "a ledger already");
+  }
+  EXPECT_EQ(load_ledger(scratch / "run").size(), 3U);
+  const std::string text = salient::test::read_bytes(scratch / "run/ledger.jsonl");
+  std::string changed = text;
+  changed.replace(changed.find("done"), 4, "gone");
+  EXPECT_COMPLAINT(parse_ledger(changed, "L"), ErrorKind::kBadData, "L:3: the record was changed");
+  std::string shorter = text;
+  shorter.erase(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
+  EXPECT_COMPLAINT(parse_ledger(shorter, "L"), ErrorKind::kBadData, "L:2: records are numbered");
+  EXPECT_COMPLAINT(parse_ledger(text.substr(0, text.size() - 9), "L"), ErrorKind::kBadData, "L:3: not a JSON object");
+  EXPECT_COMPLAINT(parse_ledger("", "L"), ErrorKind::kBadData, "no record");
+  std::ofstream(scratch / ("run/objects/" + sha256("int x;\n"))) << "int y;\n";
+  EXPECT_COMPLAINT(load_ledger(scratch / "run"), ErrorKind::kBadData, "the content was changed");
+}
+
+TEST(Ledger, AssessmentsComeBackAndAreDecidedAlike) {
+  const Assessment made = timed(2, 1, 0.5);
+  const Assessment again = assessment_of(Json::parse(json_of(made).dump()));
+  EXPECT_EQ(decide(again.timing).reason, made.finding.reason);
+  EXPECT_EQ(again.finding.verdict, Verdict::kAccepted);
+  EXPECT_COMPLAINT(assessment_of(Json::object()), ErrorKind::kBadData, "incomplete");
+}
+
+TEST(Report, EscapesWhatGeneratorsWrote) {
+  salient::test::Scratch scratch;
+  Ledger ledger(scratch / "run");
+  ledger.append("run", {{"case", "<script>"}, {"options", Json::object()}});
+  Json facts = json_of(failed(Verdict::kIncorrect));
+  facts["reason"] = "<b> | evil";
+  ledger.append("assessment", facts);
+  EXPECT_EQ(html_report(scratch / "run").find("<script>"), std::string::npos);
+  EXPECT_EQ(html_report(scratch / "run").find("<b>"), std::string::npos);
+  EXPECT_NE(markdown_report(scratch / "run").find("<b> / evil"), std::string::npos);
+  EXPECT_EQ(line_difference("a\nb\nc\n", "a\nx\nc\n"), "  a\n- b\n+ x\n  c\n");
+}
+
+}  // namespace
+}  // namespace salient::workbench::test

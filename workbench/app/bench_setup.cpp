@@ -1,0 +1,111 @@
+// workbench/app/bench_setup.cpp - see bench_setup.h.
+#include "workbench/app/bench_setup.h"
+
+#include <cstdlib>
+
+#include "core/console/log.h"
+#include "core/error.h"
+#include "core/options/options.h"
+
+namespace salient::workbench {
+
+WorkFolder::WorkFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "salient-kernels-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) fail(ErrorKind::kIo, "cannot make a folder in " + name);
+  path_ = name;
+}
+
+WorkFolder::~WorkFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::filesystem::path workbench_folder(const KernelOptions& options) {
+  return options.workbench_dir.empty() ? SALIENT_WORKBENCH_DIR : options.workbench_dir;
+}
+
+namespace {
+
+/// A GPU with a driver and a compiler, or why there is none.
+std::unique_ptr<Backend> find_cuda(const KernelOptions& options, const WorkFolder& work) {
+  std::vector<std::filesystem::path> includes;
+  if (!options.cute.empty()) includes.emplace_back(options.cute);
+  std::unique_ptr<Backend> cuda = make_cuda_backend(includes, options.nvcc, work.path());
+  (void)cuda->environment();  // asks the device and starts the compiler
+  return cuda;
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> make_backend(const KernelOptions& options, const WorkFolder& work) {
+  if (options.backend == "cuda") return find_cuda(options, work);
+  if (options.backend == "auto") {
+    try {
+      return find_cuda(options, work);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kNoDevice && error.kind() != ErrorKind::kNoInput) throw;
+      log_info(std::string("the host back end is used: ") + error.what());
+    }
+  }
+  return make_host_backend(workbench_folder(options) / "cases" / "kernels", work.path());
+}
+
+RefereeOptions referee_options(const KernelOptions& options) {
+  return {.run_seconds = options.run_s, .samples = options.samples, .seed = options.seed};
+}
+
+MethodOptions method_options(const KernelOptions& options, BackendKind backend) {
+  return {.method = options.method,
+          .rounds = options.rounds,
+          .repairs = options.repairs,
+          .profile = options.profile == "late"    ? ProfilePolicy::kLate
+                     : options.profile == "never" ? ProfilePolicy::kNever
+                                                  : ProfilePolicy::kFromStart,
+          .language = options.language.empty() ? word_of(backend) : options.language,
+          .roles = options.roles};
+}
+
+std::unique_ptr<Generator> make_generator(const KernelOptions& options, const std::filesystem::path& run) {
+  if (options.generator == "command") {
+    require_option(!options.command.empty(), "--command: is needed, the program that answers");
+    return make_command_generator({"/bin/sh", "-c", options.command}, options.answer_s);
+  }
+  if (options.generator == "folder")
+    return make_folder_generator(options.folder.empty() ? run / "answers" : std::filesystem::path(options.folder),
+                                 options.answer_s);
+  if (options.generator == "replay") {
+    require_option(!options.recorded.empty(), "--recorded: is needed, the folder of a recorded run");
+    return make_replay_generator(options.recorded);
+  }
+  if (options.generator == "openai") {
+    require_option(!options.endpoint.empty() && !options.model.empty(), "--endpoint and --model: are needed");
+    const char* const key = std::getenv(options.key_env.c_str());
+    return make_openai_generator({.endpoint = options.endpoint,
+                                  .model = options.model,
+                                  .key = key == nullptr ? "" : key,
+                                  .seconds = options.answer_s,
+                                  .tries = options.tries,
+                                  .temperature = options.temperature,
+                                  .max_tokens = options.max_tokens});
+  }
+  fail(ErrorKind::kUsage, "--generator: command, folder, openai or replay");
+}
+
+void check_options(const KernelOptions& options) {
+  using salient::options::is_one_of;
+  require_option(is_one_of(options.backend, {"auto", "host", "cuda"}), "--backend: auto, host or cuda");
+  require_option(is_one_of(options.profile, {"from-start", "late", "never"}), "--profile: from-start, late or never");
+  require_option(is_one_of(options.language, {"", "host", "cuda", "cute"}), "--language: host, cuda or cute");
+  require_option(options.rounds >= 0 && options.rounds <= 1000, "--rounds: 0 to 1000");
+  require_option(options.repairs >= 0 && options.repairs <= 100, "--repairs: 0 to 100");
+  require_option(options.samples >= 4 && options.samples <= 1000 && options.samples % 2 == 0,
+                 "--samples: even, 4 to 1000");
+  require_option(options.run_s > 0 && options.run_s <= 3600, "--run-s: above 0, up to 3600");
+  require_option(options.answer_s > 0 && options.answer_s <= 86400, "--answer-s: above 0, up to 86400");
+  require_option(options.tries >= 1 && options.tries <= 20, "--tries: 1 to 20");
+  require_option(options.max_tokens >= 1 && options.max_tokens <= 1000000, "--max-tokens: 1 to 1000000");
+  require_option(options.temperature >= 0 && options.temperature <= 2, "--temperature: 0 to 2");
+  require_option(options.budget_s >= 0, "--budget-s: 0 or above");
+}
+
+}  // namespace salient::workbench

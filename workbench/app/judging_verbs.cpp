@@ -1,0 +1,138 @@
+// workbench/app/judging_verbs.cpp - list, check, bench and tune: candidates without a generator.
+#include <algorithm>
+#include <cstdio>
+
+#include "core/error.h"
+#include "core/files/file_io.h"
+#include "core/number_text.h"
+#include "workbench/app/bench_setup.h"
+#include "workbench/app/verbs.h"
+#include "workbench/referee/referee.h"
+
+namespace salient::workbench {
+namespace {
+
+constexpr std::size_t kMaxSettings = 256;
+
+void print(const std::string& line) {
+  std::fputs((line + "\n").c_str(), stdout);
+  std::fflush(stdout);
+}
+
+/// A verdict with its reason and log. @return the exit code
+int tell(const std::string& file, const Finding& finding) {
+  print(file + ": " + word_of(finding.verdict) + ", " + finding.reason);
+  if (!is_correct(finding.verdict) && !finding.log.empty()) print(finding.log.substr(0, 4000));
+  return is_correct(finding.verdict) && finding.verdict != Verdict::kImpossible ? 0 : kRejected;
+}
+
+Candidate start_of(const Case& given, const Backend& backend) {
+  const std::filesystem::path file = given.start(backend.kind());
+  if (file.empty())
+    fail(ErrorKind::kUsage, "case " + given.name + " has no start kernel of the back end " + word_of(backend.kind()));
+  return parse_candidate(read_text_file(file));
+}
+
+/// Every combination of the values that the parameters offer.
+std::vector<Candidate> settings_of(const Candidate& candidate) {
+  std::vector<Candidate> settings = {candidate};
+  for (std::size_t p = 0; p < candidate.parameters.size(); ++p) {
+    if (candidate.parameters[p].values.empty()) continue;
+    std::vector<Candidate> more;
+    for (const Candidate& setting : settings)
+      for (const std::int64_t value : candidate.parameters[p].values) {
+        more.push_back(setting);
+        more.back().parameters[p].value = value;
+      }
+    settings = std::move(more);
+    if (settings.size() > kMaxSettings) fail(ErrorKind::kUsage, "more than 256 settings to try");
+  }
+  return settings;
+}
+
+std::string text_of_setting(const Candidate& candidate) {
+  std::string text;
+  for (const Parameter& parameter : candidate.parameters)
+    text += parameter.name + "=" + std::to_string(parameter.value) + " ";
+  return text;
+}
+
+/// The source with the values of its parameters in their declarations.
+std::string with_setting(const Candidate& candidate) {
+  std::string source = candidate.source;
+  for (const Parameter& parameter : candidate.parameters) {
+    const std::size_t at = source.find("param " + parameter.name + "=");
+    const std::size_t from = source.find('=', at) + 1, to = source.find_first_of(" \t\r\n", from);
+    source.replace(from, to - from, std::to_string(parameter.value));
+  }
+  return source;
+}
+
+}  // namespace
+
+int list_cases(const Words& words, const KernelOptions& options) {
+  if (!words.empty()) fail(ErrorKind::kUsage, "list takes no words");
+  for (const Case& given : load_cases(workbench_folder(options) / "cases"))
+    print(given.name + std::string(given.name.size() < 24 ? 24 - given.name.size() : 1, ' ') + given.kind + ": " +
+          given.task.substr(0, given.task.find('\n')));
+  return 0;
+}
+
+int check_candidate(const Words& words, const KernelOptions& options) {
+  if (words.size() != 2) fail(ErrorKind::kUsage, "check CASE FILE");
+  const WorkFolder work;
+  const Case given = load_case(workbench_folder(options) / "cases", words[0]);
+  const std::unique_ptr<Backend> backend = make_backend(options, work);
+  std::variant<Candidate, Finding> read = read_candidate(read_text_file(words[1]));
+  if (const auto* rejected = std::get_if<Finding>(&read)) return tell(words[1], *rejected);
+  const Assessment made = Referee(*backend, given, referee_options(options)).check(std::get<Candidate>(read));
+  const int code = tell(words[1], made.finding);
+  print("seed " + std::to_string(made.seed));
+  return code;
+}
+
+int bench_candidates(const Words& words, const KernelOptions& options) {
+  if (words.size() < 2) fail(ErrorKind::kUsage, "bench CASE FILE...");
+  const WorkFolder work;
+  const Case given = load_case(workbench_folder(options) / "cases", words[0]);
+  const std::unique_ptr<Backend> backend = make_backend(options, work);
+  const Candidate start = start_of(given, *backend);
+  Referee referee(*backend, given, referee_options(options));
+  int code = 0;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    std::variant<Candidate, Finding> read = read_candidate(read_text_file(words[i]));
+    Assessment made;
+    if (auto* rejected = std::get_if<Finding>(&read))
+      made.finding = *rejected;
+    else
+      made = referee.assess(std::get<Candidate>(read), start, start);
+    code = std::max(code, tell(words[i], made.finding));
+    std::fputs((timing_text(made.timing) + made.notes).c_str(), stdout);
+  }
+  return code;
+}
+
+int tune_candidate(const Words& words, const KernelOptions& options) {
+  if (words.size() != 2) fail(ErrorKind::kUsage, "tune CASE FILE");
+  const WorkFolder work;
+  const Case given = load_case(workbench_folder(options) / "cases", words[0]);
+  const std::unique_ptr<Backend> backend = make_backend(options, work);
+  const Candidate start = start_of(given, *backend), first = parse_candidate(read_text_file(words[1]));
+  Referee referee(*backend, given, referee_options(options));
+  Candidate best = first;
+  bool has_best = false;
+  for (const Candidate& setting : settings_of(first)) {
+    const Assessment made = referee.assess(setting, start, has_best ? best : start);
+    print(text_of_setting(setting) + word_of(made.finding.verdict) + ", " + made.finding.reason);
+    if (!is_correct(made.finding.verdict) || made.finding.verdict == Verdict::kImpossible) continue;
+    if (has_best && made.finding.verdict != Verdict::kAccepted) continue;
+    best = setting;
+    has_best = true;
+  }
+  if (!has_best) return print("no setting is correct"), kRejected;
+  print("best: " + text_of_setting(best));
+  if (!options.out.empty()) (void)write_text_file(options.out, with_setting(best));
+  return 0;
+}
+
+}  // namespace salient::workbench

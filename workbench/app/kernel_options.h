@@ -1,0 +1,74 @@
+// workbench/app/kernel_options.h - the options of salient-kernels. One struct; each verb says which of them it reads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace salient::workbench {
+
+struct KernelOptions {
+  std::string backend = "auto";
+  std::string method = "cutegen";
+  std::string generator{};
+  int rounds = 0;
+  int repairs = 5;
+  std::string profile = "late";
+  std::string language{};
+  std::vector<std::string> roles = {"planner", "coder", "tester", "profiler"};
+  double budget_s = 0;
+  std::string out{};
+  std::string command{};
+  std::string folder{};
+  std::string recorded{};
+  std::string endpoint{};
+  std::string model{};
+  std::string key_env = "OPENAI_API_KEY";
+  double answer_s = 600;
+  int tries = 3;
+  double temperature = 0.7;
+  int max_tokens = 8192;
+  int samples = 20;
+  double run_s = 20;
+  std::uint64_t seed = 0;
+  std::string nvcc = "nvcc";
+  std::string cute{};
+  std::string workbench_dir{};
+  bool help = false;
+};
+
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, KernelOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("backend", self.backend, "auto | host | cuda; auto takes a GPU where there are one, its driver and nvcc");
+  field("method", self.method, "optimize: cutegen | astra | single");
+  field("generator", self.generator, "optimize: command | folder | openai | replay; needed");
+  field("rounds", self.rounds, "optimize: depths or rounds; 0 = the method's own, 10 or 5");
+  field("repairs", self.repairs, "optimize: of one depth of cutegen");
+  field("profile", self.profile, "optimize: from-start | late | never: when prompts hold measurements");
+  field("language", self.language, "optimize: host | cuda | cute; empty = by the back end");
+  field("roles", self.roles, "optimize: those of astra that take part; coder is needed");
+  field("budget-s", self.budget_s, "optimize: seconds after which no new request is made; 0 = no limit");
+  field("out", self.out, "optimize, replay: run folder; tune, promote: what to write; empty = below runs/kernels");
+  field("command", self.command, "generator command: a shell command, request on its input, answer on its output");
+  field("folder", self.folder, "generator folder: where requests are written and answers are awaited");
+  field("recorded", self.recorded, "generator replay: the run whose answers are given again");
+  field("endpoint", self.endpoint, "generator openai: URL up to /v1");
+  field("model", self.model, "generator openai: name of the model");
+  field("key-env", self.key_env, "generator openai: environment variable with the key; may be unset");
+  field("answer-s", self.answer_s, "seconds that one answer may take");
+  field("tries", self.tries, "generator openai: for time-outs and overload");
+  field("temperature", self.temperature, "generator openai");
+  field("max-tokens", self.max_tokens, "generator openai: of one answer");
+  field("samples", self.samples, "per kernel and shape, an even number");
+  field("run-s", self.run_s, "seconds that one run of a candidate may take");
+  field("seed", self.seed, "of inputs; 0 = fresh for every check");
+  field("nvcc", self.nvcc, "back end cuda: the compiler");
+  field("cute", self.cute, "back end cuda: folder of CuTe's headers");
+  field("workbench-dir", self.workbench_dir, "folder with cases/ and prompts/; empty = the one this was built from");
+  field("help", self.help, "print this and stop");
+}
+
+}  // namespace salient::workbench

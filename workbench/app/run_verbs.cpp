@@ -1,0 +1,78 @@
+// workbench/app/run_verbs.cpp - optimize, replay, report and verify-ledger: runs and their folders.
+#include <cstdio>
+
+#include "core/error.h"
+#include "core/files/file_io.h"
+#include "core/host/interrupt.h"
+#include "core/number_text.h"
+#include "workbench/app/bench_setup.h"
+#include "workbench/app/verbs.h"
+#include "workbench/ledger/ledger.h"
+#include "workbench/ledger/report.h"
+#include "workbench/method/optimize.h"
+
+namespace salient::workbench {
+namespace {
+
+void print(const std::string& line) { std::fputs((line + "\n").c_str(), stdout); }
+
+void print_summary(const RunSummary& summary) {
+  std::string verdicts;
+  for (const auto& [word, count] : summary.verdicts) verdicts += " " + word + " " + std::to_string(count);
+  print("requests " + std::to_string(summary.requests) + ", without a usable answer " +
+        std::to_string(summary.failed_answers));
+  print("candidates " + std::to_string(summary.judged) + ":" + (verdicts.empty() ? " none" : verdicts));
+  print("best " + fixed(summary.best_of_start, 3) + "x of the start kernel (" + summary.reason + ")");
+}
+
+const std::string& only_word(const Words& words, const char* usage) {
+  if (words.size() != 1) fail(ErrorKind::kUsage, usage);
+  return words[0];
+}
+
+void replace_text(const std::filesystem::path& path, const std::string& text) {
+  (void)std::filesystem::remove(path);
+  (void)write_text_file(path, text);
+  print(path.string());
+}
+
+}  // namespace
+
+int optimize_case(const Words& words, const KernelOptions& options) {
+  const std::filesystem::path workbench = workbench_folder(options);
+  const Case given = load_case(workbench / "cases", only_word(words, "optimize CASE"));
+  const std::filesystem::path run =
+      options.out.empty() ? new_run_folder("runs/kernels", given.name) : std::filesystem::path(options.out);
+  const WorkFolder work;
+  const std::unique_ptr<Backend> backend = make_backend(options, work);
+  const std::unique_ptr<Generator> generator = make_generator(options, run);
+  install_interrupt_handlers();
+  const OptimizeOptions how{.method = method_options(options, backend->kind()),
+                            .referee = referee_options(options),
+                            .budget_seconds = options.budget_s,
+                            .generator = options.generator == "openai" ? "openai " + options.model : options.generator};
+  print_summary(optimize(given, *backend, *generator, how, workbench, run));
+  print("run folder " + run.string());
+  return 0;
+}
+
+int replay_recorded(const Words& words, const KernelOptions& options) {
+  print_summary(replay_run(only_word(words, "replay RUN"), workbench_folder(options)));
+  print("the record was reproduced: same requests, same verdicts, same best");
+  return 0;
+}
+
+int write_reports(const Words& words, const KernelOptions&) {
+  const std::filesystem::path run = only_word(words, "report RUN");
+  replace_text(run / "report.md", markdown_report(run));
+  replace_text(run / "report.html", html_report(run));
+  return 0;
+}
+
+int verify_ledger(const Words& words, const KernelOptions&) {
+  const std::vector<Json> records = load_ledger(only_word(words, "verify-ledger RUN"));
+  print(std::to_string(records.size()) + " records, chain and texts are whole");
+  return 0;
+}
+
+}  // namespace salient::workbench

@@ -1,0 +1,87 @@
+// workbench/app/salient_kernels.cpp - salient-kernels: judges kernels, and improves them with whoever writes code.
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/error.h"
+#include "core/host/interrupt.h"
+#include "core/options/options.h"
+#include "core/version.h"
+#include "workbench/app/bench_setup.h"
+#include "workbench/app/verbs.h"
+
+namespace salient::workbench {
+namespace {
+
+struct Verb {
+  const char* name;
+  const char* synopsis;
+  const char* purpose;
+  int (*run)(const Words&, const KernelOptions&);
+};
+
+constexpr Verb kVerbs[] = {
+    {"list", "list", "the cases", list_cases},
+    {"check", "check CASE FILE", "is a candidate correct?", check_candidate},
+    {"bench", "bench CASE FILE...", "how fast are candidates, beside the start kernel?", bench_candidates},
+    {"tune", "tune CASE FILE", "try the values of a candidate's parameters", tune_candidate},
+    {"optimize", "optimize CASE --generator G", "improve a kernel by a method", optimize_case},
+    {"replay", "replay RUN", "decide a recorded run again, without a generator or a GPU", replay_recorded},
+    {"report", "report RUN", "write report.md and report.html", write_reports},
+    {"verify-ledger", "verify-ledger RUN", "was the record changed?", verify_ledger},
+};
+
+void print_help() {
+  std::cout << "salient-kernels - judges compute kernels, and improves them\n\n";
+  for (const Verb& verb : kVerbs) {
+    std::string line = std::string("  salient-kernels ") + verb.synopsis;
+    line.resize(std::max(line.size() + 2, std::size_t{48}), ' ');
+    std::cout << line << verb.purpose << '\n';
+  }
+  std::cout
+      << "\nExit code 0: done; 1: a candidate was rejected; others as salient-train's. Options and their defaults:\n";
+  options::print_help(std::cout, KernelOptions{});
+}
+
+/// What a user can do about an error.
+const char* advice(ErrorKind kind, Topic topic) {
+  if (topic == Topic::kRunDirectory) return "choose another folder with --out";
+  if (kind == ErrorKind::kNoDevice) return "--backend host needs no GPU";
+  return nullptr;
+}
+
+int run(std::span<const char* const> arguments) {
+  if (arguments.empty()) return print_help(), static_cast<int>(ErrorKind::kUsage);
+  const std::string_view name = arguments[0];
+  if (name == "--help") return print_help(), 0;
+  if (name == "--version") return std::printf("salient-kernels %s\n", kVersion), 0;
+  for (const Verb& verb : kVerbs) {
+    if (name != verb.name) continue;
+    std::size_t at = 1;
+    Words words;
+    while (at < arguments.size() && !std::string_view(arguments[at]).starts_with("--"))
+      words.emplace_back(arguments[at++]);
+    KernelOptions given;
+    options::parse(arguments.subspan(at), given);
+    if (given.help) return print_help(), 0;
+    check_options(given);
+    return verb.run(words, given);
+  }
+  fail(ErrorKind::kUsage, "unknown verb '" + std::string(name) + "'; see --help");
+}
+
+}  // namespace
+}  // namespace salient::workbench
+
+int main(int argc, char** argv) {
+  try {
+    return salient::workbench::run({argv + 1, static_cast<std::size_t>(argc - 1)});
+  } catch (const salient::Interrupted& interrupted) {
+    return 128 + interrupted.signal;
+  } catch (...) {
+    return salient::report_current_exception("salient-kernels", salient::workbench::advice);
+  }
+}

@@ -1,0 +1,25 @@
+// workbench/app/verbs.h - what salient-kernels can do; each verb returns the exit code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "workbench/app/kernel_options.h"
+
+namespace salient::workbench {
+
+inline constexpr int kRejected =
+    1;  ///< the exit code for a candidate that is rejected; a fault of the referee is an error
+
+using Words = std::vector<std::string>;  ///< what stands between the verb and the first option
+
+int list_cases(const Words& words, const KernelOptions& options);
+int check_candidate(const Words& words, const KernelOptions& options);
+int bench_candidates(const Words& words, const KernelOptions& options);
+int tune_candidate(const Words& words, const KernelOptions& options);
+int optimize_case(const Words& words, const KernelOptions& options);
+int replay_recorded(const Words& words, const KernelOptions& options);
+int write_reports(const Words& words, const KernelOptions& options);
+int verify_ledger(const Words& words, const KernelOptions& options);
+
+}  // namespace salient::workbench

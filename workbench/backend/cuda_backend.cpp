@@ -1,0 +1,125 @@
+// workbench/backend/cuda_backend.cpp - candidates in CUDA: nvcc to PTX, the gate on it, ptxas to a cubin, the driver to run it.
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/files/file_io.h"
+#include "workbench/backend/backend.h"
+#include "workbench/backend/cuda_executor.h"
+#include "workbench/ledger/sha256.h"
+#include "workbench/referee/process.h"
+#include "workbench/referee/static_gate.h"
+
+namespace salient::workbench {
+namespace {
+
+constexpr double kCompileSeconds = 300;  // CuTe takes 20 s on an idle machine
+
+void put(const std::filesystem::path& path, const std::string& text) {
+  (void)std::filesystem::remove(path);
+  (void)write_text_file(path, text);
+}
+
+class CudaBackend final : public Backend {
+ public:
+  CudaBackend(std::vector<std::filesystem::path> includes, std::string nvcc, std::filesystem::path work)
+      : includes_(std::move(includes)), nvcc_(std::move(nvcc)), work_(std::move(work)) {}
+
+  BackendKind kind() const override { return BackendKind::kCuda; }
+  Machine machine() override { return machine_of(facts()); }
+
+  std::variant<Artifact, Finding> compile(const Candidate& candidate, const Case& given) override {
+    if (auto reason = reject_text(candidate.source, kind())) return Finding{Verdict::kStaticReject, *reason, {}};
+    std::string identity = candidate.source + '\0' + given.name;
+    for (const Parameter& p : candidate.parameters) identity += '\0' + p.name + '=' + std::to_string(p.value);
+    const std::filesystem::path folder = work_ / sha256(identity).substr(0, 24);
+    const std::filesystem::path cubin = folder / "kernel.cubin", notes = folder / "notes.txt";
+    if (std::filesystem::exists(cubin)) return Artifact{cubin, read_text_file(notes)};
+    std::filesystem::create_directories(folder);
+    put(folder / "candidate.cu", candidate.source);
+
+    const ProcessResult to_ptx = run_process(ptx_command(candidate, folder), "", {.seconds = kCompileSeconds});
+    if (to_ptx.timed_out) return Finding{Verdict::kCompileError, "the compiler took more than 5 minutes", {}};
+    if (to_ptx.exit_code != 0) return complaint(to_ptx);
+    const std::size_t parameters = given.buffers.size() + given.dims.size() + candidate.scratch.size();
+    const std::string ptx = read_text_file(folder / "kernel.ptx");
+    if (auto reason = reject_ptx(ptx, candidate, parameters)) return Finding{Verdict::kStaticReject, *reason, {}};
+
+    const std::filesystem::path partial = folder / "kernel.part.cubin";
+    const ProcessResult to_cubin = run_process({nvcc_, "-cubin", "-arch=" + architecture(), "-Xptxas", "-v",
+                                                (folder / "kernel.ptx").string(), "-o", partial.string()},
+                                               "", {.seconds = kCompileSeconds});
+    if (to_cubin.timed_out) return Finding{Verdict::kCompileError, "ptxas took more than 5 minutes", {}};
+    if (to_cubin.exit_code != 0) return complaint(to_cubin);
+    put(notes, to_cubin.errors);
+    std::filesystem::rename(partial, cubin);
+    return Artifact{cubin, to_cubin.errors};
+  }
+
+  std::unique_ptr<Executor> make_executor(const std::vector<Artifact>& artifacts, std::size_t arena_bytes) override {
+    return make_cuda_executor(artifacts, arena_bytes);
+  }
+
+  WorkerLimits limits() const override { return {}; }  // the driver maps terabytes of addresses and opens devices
+
+  std::map<std::string, std::string> environment() override {
+    const ProcessResult version = run_process({nvcc_, "--version"}, "", {});
+    const std::size_t release = version.output.find("release ");
+    const std::string text = release == std::string::npos
+                                 ? "?"
+                                 : version.output.substr(release, version.output.find('\n', release) - release);
+    return {{"device", facts().name},
+            {"driver", std::to_string(facts().driver)},
+            {"compiler", "nvcc " + text},
+            {"flags", "-std=c++20 -O3 -arch=" + architecture()},
+            {"clock MHz", std::to_string(facts().clock_kilohertz / 1000)}};
+  }
+
+ private:
+  /// Asked in a process of its own: a process that forks workers must not have used the driver.
+  const CudaFacts& facts() {
+    if (facts_.sm > 0) return facts_;
+    Arena shared(sizeof(CudaFacts));
+    Worker worker([&] { *reinterpret_cast<CudaFacts*>(shared.data()) = query_cuda(); }, [](std::size_t) {}, {});
+    const Reply reply = worker.wait_until_ready(60);
+    if (reply.kind != Reply::Kind::kOk)
+      fail(reply.kind == Reply::Kind::kError ? reply.error : ErrorKind::kNoDevice, reply.text);
+    facts_ = *reinterpret_cast<const CudaFacts*>(shared.data());
+    return facts_;
+  }
+
+  /// With the features of this very chip, such as wgmma, where it has a list of its own.
+  std::string architecture() {
+    const int number = facts().major * 10 + facts().minor;
+    return "sm_" + std::to_string(number) + (number >= 90 ? "a" : "");
+  }
+
+  std::vector<std::string> ptx_command(const Candidate& candidate, const std::filesystem::path& folder) {
+    std::vector<std::string> command = {
+        nvcc_, "-ptx", "-std=c++20", "-O3", "-w", "--expt-relaxed-constexpr", "-arch=" + architecture()};
+    for (const std::filesystem::path& include : includes_) command.push_back("-I" + include.string());
+    for (const Parameter& p : candidate.parameters) command.push_back("-D" + p.name + "=" + std::to_string(p.value));
+    command.insert(command.end(), {(folder / "candidate.cu").string(), "-o", (folder / "kernel.ptx").string()});
+    return command;
+  }
+
+  static Finding complaint(const ProcessResult& result) {
+    const std::string all = result.errors + result.output;
+    const std::size_t at = all.find("error");
+    const std::string first = at == std::string::npos ? "the compiler failed" : all.substr(at, all.find('\n', at) - at);
+    return {Verdict::kCompileError, first.substr(0, 300), all};
+  }
+
+  std::vector<std::filesystem::path> includes_;
+  std::string nvcc_;
+  std::filesystem::path work_;
+  CudaFacts facts_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cuda_backend(const std::vector<std::filesystem::path>& includes, const std::string& nvcc,
+                                           const std::filesystem::path& work) {
+  return std::make_unique<CudaBackend>(includes, nvcc, work);
+}
+
+}  // namespace salient::workbench
