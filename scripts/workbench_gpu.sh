@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/workbench_gpu.sh - the kernel workbench on a GPU: builds salient-kernels alone, runs its GPU tests, times start kernels.
+# scripts/workbench_gpu.sh - the kernel workbench on a GPU: builds salient-kernels alone, tests it, times start kernels.
 #
 #   scripts/workbench_gpu.sh [OUT_DIR]     needs nvcc, a driver and a GPU; takes a few minutes. OUT_DIR gets the tables.
 set -euo pipefail
@@ -9,7 +9,8 @@ program=workbench_gpu
 out=${1:-$root/runs/kernels/gpu}
 build=$root/build/workbench
 mkdir -p "$out"
-cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSALIENT_TORCH=OFF -DSALIENT_CUDA=OFF >"$out/configure.log"
+cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSALIENT_TORCH=OFF -DSALIENT_CUDA=OFF \
+  >"$out/configure.log"
 ninja -C "$build" salient-kernels >"$out/build.log"
 kernels=$build/bin/salient-kernels
 status=0

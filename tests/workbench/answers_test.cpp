@@ -1,4 +1,4 @@
-// tests/workbench/answers_test.cpp - sources, edits and shapes found in answers, whatever stands around them.
+// tests/workbench/answers_test.cpp - sources, edits and shapes found in answers, whatever is around them.
 #include "workbench/method/answers.h"
 
 #include <gtest/gtest.h>

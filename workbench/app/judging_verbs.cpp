@@ -20,7 +20,7 @@ void print(const std::string& line) {
 }
 
 /// A verdict with its reason and log. @return the exit code
-int tell(const std::string& file, const Finding& finding) {
+int print_verdict(const std::string& file, const Finding& finding) {
   print(file + ": " + word_of(finding.verdict) + ", " + finding.reason);
   if (!is_correct(finding.verdict) && !finding.log.empty()) print(finding.log.substr(0, 4000));
   return is_correct(finding.verdict) && finding.verdict != Verdict::kImpossible ? 0 : kRejected;
@@ -84,9 +84,9 @@ int check_candidate(const Words& words, const KernelOptions& options) {
   const Case given = load_case(workbench_folder(options) / "cases", words[0]);
   const std::unique_ptr<Backend> backend = make_backend(options, work);
   std::variant<Candidate, Finding> read = read_candidate(read_text_file(words[1]));
-  if (const auto* rejected = std::get_if<Finding>(&read)) return tell(words[1], *rejected);
+  if (const auto* rejected = std::get_if<Finding>(&read)) return print_verdict(words[1], *rejected);
   const Assessment made = Referee(*backend, given, referee_options(options)).check(std::get<Candidate>(read));
-  const int code = tell(words[1], made.finding);
+  const int code = print_verdict(words[1], made.finding);
   print("seed " + std::to_string(made.seed));
   return code;
 }
@@ -106,7 +106,7 @@ int bench_candidates(const Words& words, const KernelOptions& options) {
       made.finding = *rejected;
     else
       made = referee.assess(std::get<Candidate>(read), start, start);
-    code = std::max(code, tell(words[i], made.finding));
+    code = std::max(code, print_verdict(words[i], made.finding));
     std::fputs((timing_text(made.timing) + made.notes).c_str(), stdout);
   }
   return code;

@@ -1,4 +1,4 @@
-// workbench/app/salient_kernels.cpp - salient-kernels: judges kernels, and improves them with whoever writes code.
+// workbench/app/salient_kernels.cpp - salient-kernels: judges kernels and improves them.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>

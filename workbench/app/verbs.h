@@ -11,7 +11,7 @@ namespace salient::workbench {
 inline constexpr int kRejected =
     1;  ///< the exit code for a candidate that is rejected; a fault of the referee is an error
 
-using Words = std::vector<std::string>;  ///< what stands between the verb and the first option
+using Words = std::vector<std::string>;  ///< the words between the verb and the first option
 
 int list_cases(const Words& words, const KernelOptions& options);
 int check_candidate(const Words& words, const KernelOptions& options);

@@ -1,4 +1,4 @@
-// workbench/backend/cuda_backend.cpp - candidates in CUDA: nvcc to PTX, the gate on it, ptxas to a cubin, the driver to run it.
+// workbench/backend/cuda_backend.cpp - candidates in CUDA: nvcc to PTX, the gate on it, ptxas to a cubin.
 #include <algorithm>
 
 #include "core/error.h"

@@ -1,6 +1,6 @@
 // workbench/method/method.h - how a kernel is improved: state machines that ask, judge and decide.
 //
-// A method never runs, measures or reads anything itself. It is told of answers and assessments and says what comes
+// A method never runs, measures or reads anything itself. It receives answers and assessments and returns what comes
 // next, so
 // that the same events lead to the same actions: a recorded run can be replayed.
 #pragma once

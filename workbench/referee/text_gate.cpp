@@ -38,7 +38,7 @@ bool holds(const List& list, std::string_view word) {
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// The source as a compiler's first phases leave it: joined lines, comments as blanks, literals as empty ones.
-/// Sets `odd` to a reason if something stands in the way of reading it as the compiler does.
+/// Sets `odd` to a reason if it cannot be read as the compiler does.
 std::string plain_text(const std::string& source, std::string& odd) {
   std::string joined;
   for (std::size_t i = 0; i < source.size(); ++i) {

@@ -21,7 +21,7 @@ enum class Verdict : std::uint8_t {
   kIncorrect,
   kPrecision,  ///< beyond the error bound, but within that of bf16 terms
   kSlower,
-  kNoise,       ///< no gain that stands out of the noise
+  kNoise,       ///< no gain above the noise
   kImpossible,  ///< faster than 0.9 of the measured floor: a person must look
   kAccepted,    ///< correct; where it was timed: faster than the best so far
   kPromoted,

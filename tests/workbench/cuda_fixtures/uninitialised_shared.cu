@@ -5,5 +5,6 @@ extern __shared__ float dirt[];
 
 extern "C" __global__ void k(const float* x, float* out, long long n) {
   const long long i = blockIdx.x * 256LL + threadIdx.x;
-  if (i < n) out[i] = x[i] / (1.0f + fabsf(x[i])) + (static_cast<volatile float*>(dirt)[threadIdx.x] > 1.0f ? 1.0f : 0.0f);
+  if (i < n)
+    out[i] = x[i] / (1.0f + fabsf(x[i])) + (static_cast<volatile float*>(dirt)[threadIdx.x] > 1.0f ? 1.0f : 0.0f);
 }
