@@ -21,8 +21,8 @@ Dataset open_named_dataset(const std::string& dataset, const std::string& data_r
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root, Communicator& comm,
                            const Launch& launch);
 
-/// Moves the graph of a store into 2 MiB pages, once per host, if it is large (256 MB) and fits into `spare_bytes`: that
-/// makes sampling on the host faster by a third and more. Collective; the first rank of each host decides.
+/// Moves the graph of a store into 2 MiB pages, once per host, if it is large (256 MB) and fits into `spare_bytes`:
+/// sampling on the host is then faster by a third and more. Collective; the first rank of each host decides.
 ///
 /// @param spare_bytes  host memory that nothing else needs; 0 = leave the graph in its file mapping.
 void use_huge_pages(Dataset& dataset, std::int64_t spare_bytes, Communicator& comm, const Launch& launch);

@@ -26,7 +26,7 @@ TEST(GatherRows, EqualsTheReference) {
         const auto device_table = make_device_array<std::byte>(table.size());
         const auto device_row_of = make_device_array<NodeId>(num_out);
         const auto device_out = make_device_array<std::byte>(actual.size());
-        // On the kernel's own stream: a plain cudaMemcpy from pageable memory may return before the device has the data.
+        // On the kernel's own stream: a plain cudaMemcpy from pageable memory may return before the data has arrived.
         cuda_check(cudaMemcpyAsync(device_table.get(), table.data(), table.size(), cudaMemcpyDefault, stream.get()));
         cuda_check(cudaMemcpyAsync(device_row_of.get(), row_of.data(), num_out * sizeof(NodeId), cudaMemcpyDefault,
                                    stream.get()));

@@ -29,7 +29,7 @@ inline Dataset scored_dataset(Task task, int num_classes) {
   for (NodeId v = 0; v < kNodes; ++v) {
     storage->classes.push_back(v % 7 == 0 ? -1 : static_cast<std::int32_t>(draw(v, 0) % 1000) % num_classes);
     for (std::uint32_t t = 0; t < static_cast<std::uint32_t>(num_classes); ++t)
-      storage->flags.push_back((v + t) % 7 == 0 ? std::int8_t{-1} : static_cast<std::int8_t>(draw(v, t) % 2));
+      storage->flags.push_back((v + t) % 7 == 0 ? std::int8_t{-1} : static_cast<std::int8_t>(draw(v, t) % 3 == 0));
     if (v >= 100) (v < 250 ? storage->valid : storage->test).push_back(v);
   }
   dataset.task = task;

@@ -141,6 +141,7 @@ TEST(ScoreNodes, F1IsOverAllKnownLabels) {
   EXPECT_DOUBLE_EQ(it.score.value, 2 * true_positives / (2 * true_positives + mistakes));
   EXPECT_EQ(it.score.value, it.score.f1);
   EXPECT_DOUBLE_EQ(it.score.accuracy, (known - mistakes) / known);
+  EXPECT_NE(it.score.value, it.score.accuracy);
   EXPECT_FALSE(it.score.rocauc.has_value());
 }
 
