@@ -41,7 +41,9 @@ TEST(TrainCommand, RecipesYieldToEverySource) {
 }
 
 TEST(TrainCommand, RecipesGoByTheDataSetsOwnName) {
-  StoreManifest manifest{.name = "wordnet", .num_nodes = 1, .source_kind = "wordnet"};
+  StoreManifest manifest;
+  manifest.facts() = {.name = "wordnet", .source_kind = "wordnet"};
+  manifest.num_nodes = 1;
   for (const char* file : {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy"})
     manifest.files[file] = {};
   const test::Scratch root;
