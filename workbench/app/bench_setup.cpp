@@ -1,11 +1,13 @@
 // workbench/app/bench_setup.cpp - see bench_setup.h.
 #include "workbench/app/bench_setup.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 
+#include "apps/options/options.h"
 #include "core/console/log.h"
 #include "core/error.h"
-#include "core/options/options.h"
 
 namespace salient::workbench {
 
@@ -91,8 +93,15 @@ std::unique_ptr<Generator> make_generator(const KernelOptions& options, const st
   fail(ErrorKind::kUsage, "--generator: command, folder, openai or replay");
 }
 
+namespace {
+
+bool is_one_of(const std::string& text, std::initializer_list<const char*> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+}  // namespace
+
 void check_options(const KernelOptions& options) {
-  using salient::options::is_one_of;
   require_option(is_one_of(options.backend, {"auto", "host", "cuda"}), "--backend: auto, host or cuda");
   require_option(is_one_of(options.profile, {"from-start", "late", "never"}), "--profile: from-start, late or never");
   require_option(is_one_of(options.language, {"", "host", "cuda", "cute"}), "--language: host, cuda or cute");

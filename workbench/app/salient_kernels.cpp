@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "apps/options/options.h"
 #include "core/error.h"
 #include "core/host/interrupt.h"
-#include "core/options/options.h"
 #include "core/version.h"
 #include "workbench/app/bench_setup.h"
 #include "workbench/app/verbs.h"

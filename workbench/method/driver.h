@@ -31,8 +31,8 @@ struct RunSummary {
   std::string reason{};      ///< why the run ended
 };
 
-/// What happens, reported to `on_record(kind, facts, texts)`; facts as in the ledger, texts are stored by hash under their
-/// key.
+/// What happens, reported to `on_record(kind, facts, texts)`; facts as in the ledger, texts are stored by hash under
+/// their key.
 using OnRecord =
     std::function<void(const std::string& kind, Json facts, const std::map<std::string, std::string>& texts)>;
 
