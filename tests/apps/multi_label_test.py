@@ -3,8 +3,8 @@
 
     multi_label_test.py BIN_DIRECTORY [MPIEXEC [FLAGS...]]       CPU; about a minute on 2 cores
 
-A node's features are noise. It has label t if feature t is above 0 in the mean over its in-neighbours: a model that sees
-neighbours can know all labels, one that sees the node alone none. A fifth of the labels are not known.
+A node's features are noise. It has label t if feature t is above 0 in the mean over its in-neighbours: a model that
+sees neighbours can know all labels, one that sees the node alone none. A fifth of the labels are not known.
 """
 import csv
 import json
@@ -25,8 +25,8 @@ import npy
 
 BIN, LAUNCH = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
 QUIET = ["--device", "cpu", "--progress", "none"]
-SMALL = [*QUIET, "--hidden", "32", "--fanout", "5,5", "--eval-fanout", "5,5", "--batch-size", "100", "--eval-batch-size", "300",
-         "--lr", "0.01", "--dropout", "0", "--workers", "1"]
+SMALL = [*QUIET, "--hidden", "32", "--fanout", "5,5", "--eval-fanout", "5,5", "--batch-size", "100",
+         "--eval-batch-size", "300", "--lr", "0.01", "--dropout", "0", "--workers", "1"]
 NODES, FEATURES, LABELS, NEIGHBOURS = 3000, 6, 3, 5
 
 
@@ -75,18 +75,21 @@ class MultiLabel(unittest.TestCase):
     @classmethod
     def prepare(cls, name, edges, labels):
         made = start(BIN / "salient-prepare", "edges", "--edges", cls.work / edges, "--symmetric", "no", "--features",
-                     cls.work / "x.npy", "--labels", cls.work / labels, "--split", "0.6,0.2,0.2", "--out", cls.work / name)
+                     cls.work / "x.npy", "--labels", cls.work / labels, "--split", "0.6,0.2,0.2",
+                     "--out", cls.work / name)
         assert made.returncode == 0, made.stderr
         return made.stdout
 
     @classmethod
     def train(cls, name, *args, expect=0, dataset="planted", launch=()):
-        result = start(*launch, BIN / "salient-train", "--dataset", cls.work / dataset, "--out", cls.work / name, *SMALL, *args)
+        result = start(*launch, BIN / "salient-train", "--dataset", cls.work / dataset, "--out", cls.work / name,
+                       *SMALL, *args)
         assert result.returncode == expect, result.stderr + result.stdout
         return result
 
     def infer(self, name, *args, expect=0, launch=()):
-        result = start(*launch, BIN / "salient-infer", "--run", self.work / "run", "--out", self.work / name, *QUIET, *args)
+        result = start(*launch, BIN / "salient-infer", "--run", self.work / "run", "--out", self.work / name, *QUIET,
+                       *args)
         self.assertEqual(result.returncode, expect, result.stderr + result.stdout)
         return result
 
@@ -109,7 +112,8 @@ class MultiLabel(unittest.TestCase):
     def test_the_store_says_what_it_holds(self):
         share = 100 * sum(label >= 0 for label in self.labels) / len(self.labels)
         for text in (self.made, start(BIN / "salient-prepare", "describe", self.work / "planted").stdout):
-            self.assertRegex(text, rf"labels +3 a node, each of 1,\d\d\d to 1,\d\d\d nodes; {share:.1f} % known; 0 nodes unlabelled")
+            self.assertRegex(text, r"labels +3 a node, each of 1,\d\d\d to 1,\d\d\d nodes; "
+                                   rf"{share:.1f} % known; 0 nodes unlabelled")
         self.assertEqual(start(BIN / "salient-prepare", "verify", self.work / "planted").returncode, 0)
         stored = npy.read(self.work / "planted/labels.npy")
         self.assertEqual((stored.dtype, stored.shape, list(stored.values)), ("|i1", (NODES, LABELS), self.labels))
@@ -130,8 +134,8 @@ class MultiLabel(unittest.TestCase):
     def test_the_loss_is_the_mean_over_known_labels(self):
         """Weights that do not move: their loss on all training nodes, from salient-infer's logits."""
         self.train("still", "--epochs", 1, "--lr", "1e-12")
-        result = start(BIN / "salient-infer", "--run", self.work / "still", "--out", self.work / "still-out", *QUIET, "--nodes",
-                       "train", "--exact")
+        result = start(BIN / "salient-infer", "--run", self.work / "still", "--out", self.work / "still-out", *QUIET,
+                       "--nodes", "train", "--exact")
         self.assertEqual(result.returncode, 0, result.stderr)
         z = npy.read(self.work / "still-out/logits.npy").values
         y = self.known(npy.read(self.work / "still-out/ids.npy").values)
@@ -143,8 +147,8 @@ class MultiLabel(unittest.TestCase):
 
     def test_its_logits_are_not_read_as_those_of_classes(self):
         of_classes = self.work / "of-classes"
-        made = start(BIN / "salient-prepare", "synthetic", "--nodes", 500, "--features", FEATURES, "--classes", LABELS, "--out",
-                     of_classes)
+        made = start(BIN / "salient-prepare", "synthetic", "--nodes", 500, "--features", FEATURES, "--classes", LABELS,
+                     "--out", of_classes)
         self.assertEqual(made.returncode, 0, made.stderr)
         result = start(BIN / "salient-infer", "--run", self.work / "run", "--dataset", of_classes, *QUIET)
         self.assertEqual(result.returncode, 65, result.stderr)
@@ -159,7 +163,8 @@ class MultiLabel(unittest.TestCase):
 
     def test_scores_are_those_of_the_written_logits(self):
         result = self.infer("valid", "--nodes", "valid", "--checkpoint", "latest")
-        ids, logits, predictions = (npy.read(self.work / f"valid/{name}.npy") for name in ("ids", "logits", "predictions"))
+        ids, logits, predictions = (npy.read(self.work / f"valid/{name}.npy") for name in ("ids", "logits",
+                                                                                           "predictions"))
         self.assertEqual((predictions.dtype, predictions.shape), ("|i1", (600, LABELS)))
         self.assertEqual(list(predictions.values), [int(z > 0) for z in logits.values])
         y = self.known(ids.values)
@@ -167,11 +172,13 @@ class MultiLabel(unittest.TestCase):
         mean = sum(roc_auc(list(logits.values)[t::LABELS], y[t::LABELS]) for t in range(LABELS)) / LABELS
         self.assertAlmostEqual(last["valid_rocauc"], mean, places=12)
         pairs = [(p, label) for p, label in zip(predictions.values, y, strict=True) if label >= 0]
-        f1 = 2 * sum(p == label == 1 for p, label in pairs) / (sum(p for p, _ in pairs) + sum(label for _, label in pairs))
+        f1 = 2 * sum(p == label == 1 for p,
+                     label in pairs) / (sum(p for p, _ in pairs) + sum(label for _, label in pairs))
         self.assertAlmostEqual(last["valid_f1"], f1, places=12)
         accuracy = sum(p == label for p, label in pairs) / len(pairs)
         self.assertAlmostEqual(last["valid_accuracy"], accuracy, places=12)
-        self.assertIn(f"rocauc {mean:.4f}, f1 {f1:.4f}, accuracy {accuracy:.4f} ({len(pairs)} known labels of 600 nodes)", result.stdout)
+        self.assertIn(f"rocauc {mean:.4f}, f1 {f1:.4f}, accuracy {accuracy:.4f} "
+                      f"({len(pairs)} known labels of 600 nodes)", result.stdout)
         report = json.loads((self.work / "valid/inference.json").read_text())
         self.assertEqual((report["known_labels"], report["f1"]), (len(pairs), last["valid_f1"]))
         self.assertAlmostEqual(report["rocauc"], mean, places=12)
@@ -199,13 +206,15 @@ class MultiLabel(unittest.TestCase):
         self.assertRegex(lines[1], r"^test f1 0\.\d{4}$")
         self.assertIsNone(self.metrics("f1")[0]["valid_rocauc"])
         self.prepare("full", "edges.csv", "full.npy")
-        self.assert_refused(self.train("no-auc", expect=65, dataset="full"), 65, "all of one class in every label", "--metric accuracy")
+        self.assert_refused(self.train("no-auc", expect=65, dataset="full"), 65, "all of one class in every label",
+                            "--metric accuracy")
         said = self.train("accuracy", "--metric", "accuracy", "--epochs", 2, dataset="full").stdout
         self.assertTrue(said.startswith("valid accuracy"), said)
-        made = start(BIN / "salient-prepare", "synthetic", "--nodes", 300, "--mean-degree", 4, "--features", 4, "--classes", 2,
-                     "--out", self.work / "classes")
+        made = start(BIN / "salient-prepare", "synthetic", "--nodes", 300, "--mean-degree", 4, "--features", 4,
+                     "--classes", 2, "--out", self.work / "classes")
         self.assertEqual(made.returncode, 0, made.stderr)
-        self.assert_refused(self.train("no-f1", "--metric", "f1", expect=2, dataset="classes"), 2, "F1", "one class a node", "--metric accuracy")
+        self.assert_refused(self.train("no-f1", "--metric", "f1", expect=2, dataset="classes"), 2, "F1",
+                            "one class a node", "--metric accuracy")
 
     def test_resume_continues_with_the_same_bits(self):
         options = ["--dropout", "0.3", "--label-smoothing", "0.1"]
@@ -218,8 +227,8 @@ class MultiLabel(unittest.TestCase):
     def test_ctrl_c_inside_an_epoch_resumes_to_the_same_sums(self):
         options = ["--epochs", "3", "--batch-size", "4"]
         process = subprocess.Popen([str(a) for a in (BIN / "salient-train", "--dataset", self.work / "planted", "--out",
-                                                     self.work / "stopped", *SMALL, *options)], stderr=subprocess.PIPE, text=True,
-                                   stdout=subprocess.DEVNULL)
+                                                     self.work / "stopped", *SMALL, *options)], stderr=subprocess.PIPE,
+                                   text=True, stdout=subprocess.DEVNULL)
         for line in process.stderr:
             if line.startswith("epoch 1:"):
                 break
@@ -244,7 +253,8 @@ class MultiLabel(unittest.TestCase):
                 self.assertAlmostEqual(a["loss"], b["loss"], delta=1e-5 * a["loss"])
                 self.assertAlmostEqual(a["valid_rocauc"], b["valid_rocauc"], delta=1e-4)
         for ranks in (0, 2):  # weights that do not move have the same scores
-            self.train(f"still-{ranks}", *options, "--epochs", 1, "--lr", "1e-12", launch=[*LAUNCH, "-np", ranks] if ranks else ())
+            self.train(f"still-{ranks}", *options, "--epochs", 1, "--lr", "1e-12",
+                       launch=[*LAUNCH, "-np", ranks] if ranks else ())
         a, b = (self.metrics(f"still-{ranks}")[0] for ranks in (0, 2))
         self.assertAlmostEqual(a["valid_rocauc"], b["valid_rocauc"], places=5)
         self.assertEqual(a["valid_f1"], b["valid_f1"])

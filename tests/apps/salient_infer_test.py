@@ -21,8 +21,8 @@ import npy
 
 BIN, LAUNCH = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
 QUIET = ["--device", "cpu", "--progress", "none"]
-SMALL = [*QUIET, "--hidden", "16", "--fanout", "5,4", "--eval-fanout", "8,8", "--batch-size", "200", "--eval-batch-size",
-         "300", "--lr", "0.01", "--workers", "2"]
+SMALL = [*QUIET, "--hidden", "16", "--fanout", "5,4", "--eval-fanout", "8,8", "--batch-size", "200",
+         "--eval-batch-size", "300", "--lr", "0.01", "--workers", "2"]
 LIMIT_FILE_SIZE = """import os, resource, signal, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (60000, 60000))
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that write() fails as on a full disk
@@ -39,8 +39,8 @@ class SalientInfer(unittest.TestCase):
     def setUpClass(cls):
         cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-infer-test-"))
         cls.store, cls.run_dir = cls.work / "graph", cls.work / "run"
-        made = start(BIN / "salient-prepare", "synthetic", "--nodes", 4000, "--mean-degree", 10, "--features", 12, "--classes", 5,
-                     "--out", cls.store)
+        made = start(BIN / "salient-prepare", "synthetic", "--nodes", 4000, "--mean-degree", 10, "--features", 12,
+                     "--classes", 5, "--out", cls.store)
         assert made.returncode == 0, made.stderr
         cls.trained = start(BIN / "salient-train", "--dataset", cls.store, "--out", cls.run_dir, *SMALL, "--epochs", 2)
         assert cls.trained.returncode == 0, cls.trained.stderr
@@ -214,7 +214,8 @@ class SalientInfer(unittest.TestCase):
 
     def test_what_a_killed_run_left_is_named(self):
         (self.work / "named.tmp-host-17").mkdir()
-        self.assertIn("named.tmp-host-17 is what an interrupted run left", self.infer("named", "--nodes", "valid").stderr)
+        self.assertIn("named.tmp-host-17 is what an interrupted run left",
+                      self.infer("named", "--nodes", "valid").stderr)
 
     def test_a_full_disk_leaves_nothing(self):
         result = self.infer("never", "--nodes", "all", launch=[sys.executable, "-c", LIMIT_FILE_SIZE], expect=74)
@@ -222,8 +223,10 @@ class SalientInfer(unittest.TestCase):
         self.assertFalse([p for p in self.work.iterdir() if p.name.startswith("never")])
 
     def test_ctrl_c_leaves_nothing(self):
-        process = subprocess.Popen([BIN / "salient-infer", "--run", self.run_dir, "--out", self.work / "never", *QUIET, "--nodes",
-                                    "all", "--batch-size", "1", "--progress", "plain"], stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen([BIN / "salient-infer", "--run", self.run_dir, "--out", self.work / "never", *QUIET,
+                                    "--nodes",
+                                    "all", "--batch-size", "1", "--progress", "plain"], stderr=subprocess.PIPE,
+                                   text=True)
         for line in process.stderr:
             if "opened in" in line:
                 break
@@ -233,8 +236,10 @@ class SalientInfer(unittest.TestCase):
         self.assertFalse([p for p in self.work.iterdir() if p.name.startswith("never")])
 
     def test_bad_options_are_refused_in_one_line(self):
-        for args, words in ((["--fanot", "3"], ["--fanout"]), (["--fanout", "3"], ["2 numbers"]), (["--top-k", "6"], ["5 classes"]),
-                            (["--exact", "--fanout", "3,3"], ["--exact"]), (["--exact", "--activations", "device"], ["--activations auto"]),
+        for args, words in ((["--fanot", "3"], ["--fanout"]), (["--fanout", "3"], ["2 numbers"]),
+                            (["--top-k", "6"], ["5 classes"]),
+                            (["--exact", "--fanout", "3,3"], ["--exact"]),
+                            (["--exact", "--activations", "device"], ["--activations auto"]),
                             (["--nodes", "some"], ["--nodes"]), (["--embeddings", "3"], ["2 layers"]),
                             (["--checkpoint", "../x"], ["--checkpoint"]), (["--format", "xml"], ["--format"])):
             with self.subTest(args=args):
@@ -273,7 +278,8 @@ class SalientInfer(unittest.TestCase):
             self.assert_refused(65, "--nodes", self.work / "bad.npy", words=["bad.npy", *words])
         (self.work / "bad.npy").write_text("1\n2\n")
         self.assert_refused(65, "--nodes", self.work / "bad.npy", words=["bad.npy"])
-        self.assert_refused(74, "--exact", "--activations", "file", "--scratch", self.work / "nowhere", words=["nowhere"])
+        self.assert_refused(74, "--exact", "--activations", "file", "--scratch", self.work / "nowhere",
+                            words=["nowhere"])
         self.assert_refused(66, "--nodes", self.work / "absent.npy", words=["absent.npy"])
         npy.write_ids(self.work / "none.npy", [])
         self.assert_refused(2, "--nodes", self.work / "none.npy", words=["has no nodes"])
@@ -308,8 +314,8 @@ class SalientInfer(unittest.TestCase):
 
     def test_other_data_must_be_meant(self):
         other = self.work / "other"
-        made = start(BIN / "salient-prepare", "synthetic", "--nodes", 500, "--mean-degree", 5, "--features", 12, "--classes", 5,
-                     "--out", other)
+        made = start(BIN / "salient-prepare", "synthetic", "--nodes", 500, "--mean-degree", 5, "--features", 12,
+                     "--classes", 5, "--out", other)
         self.assertEqual(made.returncode, 0, made.stderr)
         self.assertIn("was trained on", self.infer("elsewhere", "--dataset", other, "--nodes", "all").stderr)
         self.assertEqual(self.arrays("elsewhere")["ids"].shape, (500,))

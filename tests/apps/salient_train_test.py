@@ -46,8 +46,8 @@ class SalientTrain(unittest.TestCase):
     def setUpClass(cls):
         cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-train-test-"))
         cls.store = cls.work / "graph"
-        made = run("salient-prepare", "synthetic", "--nodes", 4000, "--mean-degree", 10, "--features", 12, "--classes", 5,
-                   "--out", cls.store)
+        made = run("salient-prepare", "synthetic", "--nodes", 4000, "--mean-degree", 10, "--features", 12,
+                   "--classes", 5, "--out", cls.store)
         assert made.returncode == 0, made.stderr
 
     @classmethod
@@ -80,8 +80,8 @@ class SalientTrain(unittest.TestCase):
         lines = result.stdout.splitlines()[-4:]
         self.assertRegex(lines[0], r"^valid accuracy 0\.\d{4} \(epoch \d\)$")
         self.assertRegex(lines[1], r"^test accuracy 0\.\d{4}$")
-        self.assertRegex(lines[2], r"^epoch seconds \d+\.\d\d \(train \d+\.\d\d, blocked \d+\.\d\d, transfer \d+\.\d\d\), "
-                                   r"\d+\.\d M edges/s sampled$")
+        self.assertRegex(lines[2], r"^epoch seconds \d+\.\d\d \(train \d+\.\d\d, blocked \d+\.\d\d, "
+                                   r"transfer \d+\.\d\d\), \d+\.\d M edges/s sampled$")
         self.assertEqual(lines[3], f"run directory {self.work / 'learns'}")
         metrics = self.metrics("learns")
         self.assertLess(metrics[-1]["loss"], metrics[0]["loss"] * 0.9)
@@ -178,10 +178,10 @@ class SalientTrain(unittest.TestCase):
         self.assertEqual((self.work / "whole" / weights).read_bytes(), (self.work / "part" / weights).read_bytes())
 
     def test_ctrl_c_ends_within_a_second_and_resumes_to_the_same_bits(self):
-        options = ["--epochs", "6", "--batch-size", "20", "--checkpoint-every", "1", "--schedule", "cosine", "--warmup", "1.5",
-                   "--norm", "batch", "--label-smoothing", "0.1"]
-        process = subprocess.Popen([BIN / "salient-train", "--dataset", self.store, "--out", self.work / "stopped", *SMALL,
-                                    *options], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        options = ["--epochs", "6", "--batch-size", "20", "--checkpoint-every", "1", "--schedule", "cosine",
+                   "--warmup", "1.5", "--norm", "batch", "--label-smoothing", "0.1"]
+        process = subprocess.Popen([BIN / "salient-train", "--dataset", self.store, "--out", self.work / "stopped",
+                                    *SMALL, *options], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for line in process.stderr:
             if line.startswith("epoch 1:"):
                 break
@@ -205,7 +205,8 @@ class SalientTrain(unittest.TestCase):
         self.assertEqual(rates[0], 0.01)
         self.assertGreater(rates[1], rates[2])
         self.assertLess(rates[2], 0.001)
-        self.train("stuck", "--epochs", 4, "--schedule", "plateau", "--plateau-patience", 0, "--lr", "1e-7", "--dropout", 0)
+        self.train("stuck", "--epochs", 4, "--schedule", "plateau", "--plateau-patience", 0, "--lr", "1e-7",
+                   "--dropout", 0)
         rates = [m["lr"] for m in self.metrics("stuck")]
         self.assertEqual(rates[0], 1e-7)
         self.assertIn(5e-8, rates)
@@ -244,8 +245,8 @@ class SalientTrain(unittest.TestCase):
 
     def test_a_run_is_found_from_any_folder(self):
         (self.work / "elsewhere").mkdir()
-        made = run("salient-train", "--dataset", "./graph", "--data-root", ".", "--out", "relative", "--epochs", 1, *SMALL,
-                   cwd=self.work)
+        made = run("salient-train", "--dataset", "./graph", "--data-root", ".", "--out", "relative", "--epochs", 1,
+                   *SMALL, cwd=self.work)
         self.assertEqual(made.returncode, 0, made.stderr)
         for args in (["salient-train", "--resume", "../relative", "--epochs", 2],
                      ["salient-infer", "--run", "../relative", "--device", "cpu"]):
@@ -299,8 +300,8 @@ class SalientTrain(unittest.TestCase):
 
     def test_binary_tasks_are_scored_by_roc_auc(self):
         binary = self.work / "binary"
-        made = run("salient-prepare", "synthetic", "--nodes", 3000, "--mean-degree", 8, "--features", 12, "--classes", 2,
-                   "--out", binary)
+        made = run("salient-prepare", "synthetic", "--nodes", 3000, "--mean-degree", 8, "--features", 12,
+                   "--classes", 2, "--out", binary)
         self.assertEqual(made.returncode, 0, made.stderr)
         result = self.train("auc", "--epochs", 3, dataset=binary)
         lines = result.stdout.splitlines()
@@ -309,10 +310,11 @@ class SalientTrain(unittest.TestCase):
         metrics = self.metrics("auc")
         self.assertEqual(lines[0].split()[2], f"{max(m['valid_rocauc'] for m in metrics):.4f}")
         self.assertGreater(metrics[-1]["valid_rocauc"], 0.6)
-        inferred = run("salient-infer", "--run", self.work / "auc", "--checkpoint", "latest", "--nodes", "valid", "--out",
-                       self.work / "auc-valid", "--device", "cpu")
+        inferred = run("salient-infer", "--run", self.work / "auc", "--checkpoint", "latest", "--nodes", "valid",
+                       "--out", self.work / "auc-valid", "--device", "cpu")
         self.assertEqual(inferred.returncode, 0, inferred.stderr)
-        self.assertTrue(inferred.stdout.startswith(f"rocauc {metrics[-1]['valid_rocauc']:.4f}, accuracy "), inferred.stdout)
+        self.assertTrue(inferred.stdout.startswith(f"rocauc {metrics[-1]['valid_rocauc']:.4f}, accuracy "),
+                        inferred.stdout)
         report = json.loads((self.work / "auc-valid/inference.json").read_text())
         self.assertAlmostEqual(report["rocauc"], metrics[-1]["valid_rocauc"], places=12)
         accuracy = self.train("auc-as-accuracy", "--epochs", 3, "--metric", "accuracy", dataset=binary)
@@ -366,9 +368,11 @@ class SalientTrain(unittest.TestCase):
     def test_bad_options_are_refused_in_one_line(self):
         for args, words in ((["--fanot", "3"], ["--fanout"]), (["--lr", "0"], ["--lr: above 0"]),
                             (["--lr", "nan"], ["--lr"]), (["--layers", "3", "--fanout", "3,3"], ["--fanout"]),
-                            (["--model", "perceptron"], ["perceptron", "sage"]), (["--config", "absent.toml"], ["absent.toml"]),
+                            (["--model", "perceptron"], ["perceptron", "sage"]),
+                            (["--config", "absent.toml"], ["absent.toml"]),
                             (["--epochs"], ["--epochs"]), (["stray"], ["stray"]),
-                            (["--features", "device"], ["--features", "GPU"]), (["--sampler", "device"], ["--sampler"])):
+                            (["--features", "device"], ["--features", "GPU"]),
+                            (["--sampler", "device"], ["--sampler"])):
             with self.subTest(args=args):
                 result = run("salient-train", "--dataset", self.store, "--device", "cpu", *args)
                 self.assert_refused(result, 66 if "--config" in args else 2, *words)
@@ -380,9 +384,11 @@ class SalientTrain(unittest.TestCase):
 
     @unittest.skipIf(shutil.which("nvidia-smi"), "a GPU is here")
     def test_what_needs_a_gpu_says_that_there_is_none(self):
-        for option in (["--device", "cuda"], ["--precision", "tf32"], ["--features", "device"], ["--sampler", "device"]):
+        for option in (["--device", "cuda"], ["--precision", "tf32"], ["--features", "device"],
+                       ["--sampler", "device"]):
             with self.subTest(option=option):
-                self.assert_refused(run("salient-train", "--dataset", self.store, "--log-level", "off", *option), 69, option[0])
+                self.assert_refused(run("salient-train", "--dataset", self.store, "--log-level", "off", *option), 69,
+                                    option[0])
 
     def train_into(self, directory):
         return run("salient-train", "--dataset", self.store, "--out", directory, "--log-level", "off", *SMALL)
@@ -393,7 +399,8 @@ class SalientTrain(unittest.TestCase):
         printed = run("salient-train", "--dataset", "x", "--config", config, "--lr", "0.3", "--print-config",
                       env={"SALIENT_LR": "0.2", "SALIENT_HIDDEN": "12", "SALIENT_DATA": "/somewhere"}).stdout
         values = dict(re.findall(r"^(\S+) = (.*?)\s+#", printed, re.M))
-        self.assertEqual((values["lr"], values["hidden"], values["epochs"], values["dropout"]), ("0.3", "12", "9", "0.5"))
+        self.assertEqual((values["lr"], values["hidden"], values["epochs"], values["dropout"]),
+                         ("0.3", "12", "9", "0.5"))
         self.assertEqual(values["data-root"], '"/somewhere"')
 
     def test_dry_run_prints_the_memory_plan_and_writes_nothing(self):
@@ -406,8 +413,8 @@ class SalientTrain(unittest.TestCase):
                                   (["--metric", "f1"], 2, ["F1", "--metric accuracy"]),
                                   (["--resume", self.work / "dried", "--seed", 7], 65, ["seed"])):
             with self.subTest(args=args):
-                refused = run("salient-train", "--dataset", self.store, "--dry-run", "--device", "cpu", "--log-level", "off",
-                              *args)
+                refused = run("salient-train", "--dataset", self.store, "--dry-run", "--device", "cpu",
+                              "--log-level", "off", *args)
                 self.assertEqual(refused.returncode, code, refused.stderr)
                 for word in words:
                     self.assertIn(word, refused.stderr)
