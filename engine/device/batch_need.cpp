@@ -16,7 +16,7 @@ constexpr int kProbes = 3;
 void take_larger(std::int64_t& bytes, std::int64_t other) { bytes = std::max(bytes, other); }
 
 /// Each layer: its input, aggregated, its result, and an operator's scratch as wide as that; in training a gradient of
-/// each. At the end in training log-probabilities and the gradients of these and of the logits, else logits and classes.
+/// each. At the end in training log-probabilities, their gradients and those of the logits, else logits and classes.
 std::int64_t compute_bytes(const MfgShape& mfg, std::int64_t num_seeds, const Dataset& dataset,
                            const ComputeShape& compute) {
   const std::int64_t copies = compute.has_gradients ? 2 : 1;

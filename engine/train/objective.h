@@ -18,8 +18,8 @@ namespace salient {
 at::Tensor cross_entropy_sum(const at::Tensor& logits, const at::Tensor& labels, double label_smoothing);
 
 /// The loss of each step of an epoch and its number of right predictions, kept on the device: no step waits. A loss is
-/// summed over known labels, one of a seed or several. A step minimises that sum over all ranks, divided by the number of
-/// known labels in the global batch, so the result is the same for any number of ranks.
+/// summed over known labels, one of a seed or several. A step minimises that sum over all ranks, divided by the number
+/// of known labels in the global batch, so the result is the same for any number of ranks.
 class Objective {
  public:
   Objective(double label_smoothing, std::size_t steps_per_epoch, at::Device device);

@@ -19,7 +19,7 @@ TrialSpread spread_of_trials(std::span<const double> values);
 /// "0.9243 +- 0.0024 (3 trials)"
 std::string to_text(const TrialSpread& spread, std::size_t num_trials);
 
-/// Options of trial `index`, from 0: the seed plus `index`; a run directory of its own, which is DIRECTORY/trial-1 for the
+/// Options of trial `index`, from 0: the seed plus `index`; a run directory of its own, DIRECTORY/trial-1 for the
 /// first.
 /// @param is_resumed  go on from the checkpoint that is there
 TrainOptions trial_options(const TrainOptions& options, const std::filesystem::path& directory, int index,
