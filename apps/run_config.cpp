@@ -8,6 +8,7 @@
 #include "apps/train_command.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "core/files/replace_text_file.h"
 #include "engine/comm/agreement.h"
 #include "engine/report/run_directory.h"
 #include "store/dataset_name.h"

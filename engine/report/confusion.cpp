@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "engine/report/run_directory.h"
+#include "core/files/replace_text_file.h"
 
 namespace salient {
 

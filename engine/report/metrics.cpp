@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/files/json_text.h"
+#include "core/files/replace_text_file.h"
 #include "core/value_text.h"
 
 namespace salient {
@@ -56,12 +57,12 @@ std::string json_row(const EpochMetrics& metrics) {
   return row.dump();
 }
 
-/// The lines of `path` whose epoch, as epoch_of() reads it, comes before `first_epoch`.
+/// The lines of `path` whose epoch, as epoch_of() reads it, comes before `first_epoch`; a torn last one never does.
 template <class EpochOf>
 std::string lines_before(const std::filesystem::path& path, int first_epoch, EpochOf epoch_of) {
   std::ifstream file(path);
   std::string kept;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(file, line) && !file.eof();) {
     const int epoch = epoch_of(line);
     if (epoch > 0 && epoch < first_epoch) kept += line + '\n';
   }
@@ -105,16 +106,19 @@ int csv_epoch(const std::string& line) {
   return from_text(std::string_view(line).substr(0, line.find(',')), epoch) ? epoch : 0;
 }
 
-int json_epoch(const std::string& line) {
+/// A field of a line of metrics.jsonl; 0 when there is none.
+std::int64_t number_in(const std::string& line, const char* field) {
   const auto row = parse_json(line);
-  return row.is_object() ? row.value("epoch", 0) : 0;
+  if (!row.is_object() || !row.contains(field) || !row[field].is_number_integer()) return 0;
+  return row[field].get<std::int64_t>();
 }
+
+int json_epoch(const std::string& line) { return static_cast<int>(number_in(line, "epoch")); }
 
 /// The step after the last of these lines of metrics.jsonl; 0 when there are none.
 std::int64_t step_after(const std::string& lines) {
   const std::size_t last = lines.size() < 2 ? std::string::npos : lines.rfind('\n', lines.size() - 2);
-  const auto row = parse_json(lines.substr(last == std::string::npos ? 0 : last + 1));
-  return row.is_object() ? row.value("step", std::int64_t{0}) + 1 : 0;
+  return lines.empty() ? 0 : number_in(lines.substr(last == std::string::npos ? 0 : last + 1), "step") + 1;
 }
 
 /// "valid_accuracy" becomes "accuracy/valid", so that TensorBoard shows what belongs together in one group.
@@ -150,10 +154,10 @@ MetricsFiles::MetricsFiles(const std::filesystem::path& directory, int first_epo
   const std::string kept_json = lines_before(directory / "metrics.jsonl", first_epoch, json_epoch);
   const std::string kept_csv = in_todays_columns(first_line(directory / "metrics.csv"),
                                                  lines_before(directory / "metrics.csv", first_epoch, csv_epoch));
-  jsonl_.open(directory / "metrics.jsonl", std::ios::trunc);
-  csv_.open(directory / "metrics.csv", std::ios::trunc);
-  jsonl_ << kept_json << std::flush;
-  csv_ << csv_header() << '\n' << kept_csv << std::flush;
+  replace_text_file(directory / "metrics.jsonl", kept_json);  // a crash leaves the earlier rows in any case
+  replace_text_file(directory / "metrics.csv", csv_header() + "\n" + kept_csv);
+  jsonl_.open(directory / "metrics.jsonl", std::ios::app);
+  csv_.open(directory / "metrics.csv", std::ios::app);
   if (!jsonl_ || !csv_) fail(ErrorKind::kIo, directory.string() + "/metrics.*: cannot be written");
   events_.emplace(directory, step_after(kept_json));
 }

@@ -15,6 +15,7 @@
 #include "core/files/file_io.h"
 #include "core/files/flat_toml.h"
 #include "core/files/json_text.h"
+#include "core/files/replace_text_file.h"
 #include "core/number_text.h"
 #include "engine/report/page/page_assets.h"
 #include "engine/report/run_directory.h"

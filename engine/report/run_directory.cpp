@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "core/error.h"
-#include "core/files/file_io.h"
+#include "core/files/replace_text_file.h"
 
 namespace salient {
 namespace {
@@ -74,15 +74,6 @@ RunLock::RunLock(const std::filesystem::path& directory)
 bool is_being_written(const std::filesystem::path& directory) {
   const Descriptor opened(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return !opened || flock(opened.get(), LOCK_SH | LOCK_NB) != 0;
-}
-
-void replace_text_file(const std::filesystem::path& path, const std::string& text) {
-  const std::filesystem::path temporary = path.string() + ".tmp";
-  std::error_code error;
-  std::filesystem::remove(temporary, error);
-  (void)write_text_file(temporary, text);
-  std::filesystem::rename(temporary, path, error);
-  if (error) fail(ErrorKind::kIo, path.string() + ": " + error.message());
 }
 
 void write_run_json(const std::filesystem::path& directory, const RunDescription& description,

@@ -56,9 +56,6 @@ class RunLock {
 /// Whether a RunLock holds it, on this machine or another one that shares its locks; true where that is unknown.
 bool is_being_written(const std::filesystem::path& directory);
 
-/// Writes a small file beside `path` and renames it: a reader sees the old or the new text. @throws Error{kIo}.
-void replace_text_file(const std::filesystem::path& path, const std::string& text);
-
 /// Writes DIR/run.json. @param status  "running" | "finished" | "interrupted" | "failed: REASON".
 void write_run_json(const std::filesystem::path& directory, const RunDescription& description,
                     const std::string& status);

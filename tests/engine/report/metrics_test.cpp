@@ -59,6 +59,32 @@ TEST(Metrics, RowsOfAnotherVersionKeepTheirColumns) {
   EXPECT_FALSE(std::getline(lines, rest)) << rest;
 }
 
+TEST(Metrics, ATornRowOfALaterEpochIsNotReadAsAnEarlierOne) {
+  const test::Scratch scratch;
+  { MetricsFiles(scratch.path(), 1).append({.epoch = 1, .loss = 1.0}); }
+  std::ofstream(scratch / "metrics.csv", std::ios::app) << "1";  // of 12
+  MetricsFiles(scratch.path(), 2).append({.epoch = 2, .loss = 2.0});
+  const std::string csv = test::read_bytes(scratch / "metrics.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3) << csv;
+}
+
+TEST(Metrics, EarlierRowsAreThereWhileAResumedRunBegins) {
+  const test::Scratch scratch;
+  { MetricsFiles(scratch.path(), 1).append({.epoch = 1, .loss = 1.0}); }
+  const std::string before = test::read_bytes(scratch / "metrics.jsonl");
+  std::filesystem::create_hard_link(scratch / "metrics.jsonl", scratch / "as-a-reader-has-it-open");
+  const MetricsFiles files(scratch.path(), 2);
+  EXPECT_EQ(test::read_bytes(scratch / "metrics.jsonl"), before);
+  EXPECT_EQ(test::read_bytes(scratch / "as-a-reader-has-it-open"), before) << "the file was replaced, not emptied";
+}
+
+TEST(Metrics, RowsOfAnotherShapeAreLeftOut) {
+  const test::Scratch scratch;
+  std::ofstream(scratch / "metrics.jsonl") << "{\"epoch\": null}\n[1]\n{\"epoch\": \"1\", \"step\": {}}\nnone\n";
+  { const MetricsFiles files(scratch.path(), 2); }
+  EXPECT_EQ(test::read_bytes(scratch / "metrics.jsonl"), "");
+}
+
 TEST(Metrics, TheTimingLineIsStable) {
   const EpochMetrics metrics{.epoch_seconds = 1.93,
                              .train_seconds = 1.71,
