@@ -1,12 +1,14 @@
 // core/console/log.cpp - spdlog behind log.h; no other file may include spdlog, whose fmt clashes with LibTorch's.
 #include "core/console/log.h"
 
-#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/details/file_helper.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
 #include <memory>
+#include <mutex>
 
 #include "core/error.h"
 
@@ -22,6 +24,37 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
   }
   return spdlog::level::info;
 }
+
+/// A log file that ends with one warning when it cannot be written: a full disk costs the run its log, and no more.
+class LogFile final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  /// @throws spdlog::spdlog_ex
+  explicit LogFile(const std::string& path) { file_.open(path); }
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    unless_ended([&] { file_.write(line); });
+  }
+  void flush_() override {
+    unless_ended([&] { file_.flush(); });
+  }
+
+  template <class Action>
+  void unless_ended(Action action) {
+    if (has_ended_) return;
+    try {
+      action();
+    } catch (const spdlog::spdlog_ex& error) {
+      has_ended_ = true;
+      (void)std::fprintf(stderr, "warning: %s; the log ends here\n", error.what());
+    }
+  }
+
+  spdlog::details::file_helper file_;
+  bool has_ended_ = false;
+};
 
 struct Sinks {
   std::shared_ptr<spdlog::sinks::stderr_color_sink_mt> terminal =
@@ -47,7 +80,7 @@ void set_log_level(LogLevel level) { sinks().terminal->set_level(to_spdlog(level
 
 void log_to_file(const std::string& path) {
   try {
-    auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
+    auto file = std::make_shared<LogFile>(path);
     file->set_pattern("%Y-%m-%d %H:%M:%S.%e %v");
     file->set_level(spdlog::level::info);
     sinks().file = file;
