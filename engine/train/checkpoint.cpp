@@ -15,6 +15,7 @@
 #include "core/files/file_io.h"
 #include "core/files/json_text.h"
 #include "core/files/staged_directory.h"
+#include "engine/train/checkpoint_state.h"
 #include "engine/train/tensor_file.h"
 #include "store/store_manifest.h"
 
@@ -24,53 +25,25 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormatVersion = 1;
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kOptimizer = "optimizer.safetensors";
 constexpr const char* kState = "state.json";
 
 constexpr std::string_view kNamePrefix = "epoch-";
 
-std::string folder_name(int epoch) {
-  const std::string digits = std::to_string(epoch);
-  return std::string(kNamePrefix) + std::string(4 - std::min<std::size_t>(4, digits.size()), '0') + digits;
-}
-
-/// A checkpoint taken inside epoch 4 is named like the one at its end, which will replace it.
-int epoch_in_name(const TrainProgress& progress) { return progress.epoch + (progress.step_in_epoch > 0 ? 1 : 0); }
-
 Json digest_json(const FileDigest& digest) { return {{"bytes", digest.bytes}, {"xxh3", to_hex(digest.xxh3)}}; }
-
-Json state_json(const TrainProgress& progress, const CheckpointIdentity& identity) {
-  return {{"format_version", kFormatVersion},
-          {"epoch", progress.epoch},
-          {"step_in_epoch", progress.step_in_epoch},
-          {"global_step", progress.global_step},
-          {"partial",
-           {{"loss_sum", progress.partial_loss_sum},
-            {"correct", progress.partial_correct},
-            {"labels", progress.partial_labels}}},
-          {"best", {{"epoch", progress.best_epoch}, {"valid_" + identity.metric, progress.best_valid}}},
-          {"seed", identity.seed},
-          {"world_size", identity.world_size},
-          {"global_batch_size", identity.global_batch_size},
-          {"schedule",
-           {{"plateau_best", progress.plateau.best},
-            {"has_best", progress.plateau.has_best},
-            {"bad_epochs", progress.plateau.bad_epochs},
-            {"reductions", progress.plateau.reductions}}},
-          {"model", identity.model_config},
-          {"dataset", {{"name", identity.dataset_name}, {"xxh3", identity.dataset_fingerprint}}}};
-}
 
 /// state.json of a checkpoint whose files are all there, whole, and unchanged. @throws Error{kBadData}, Error{kNoInput}.
 Json valid_state(const fs::path& folder) {
-  Json state = parse_json<Json>(read_text_file(folder / kState));
-  if (!state.is_object() || !state.contains("files"))
-    fail(ErrorKind::kBadData, (folder / kState).string() + ": is not the state of a checkpoint");
-  if (state["format_version"] != kFormatVersion)
+  const fs::path file = folder / kState;
+  const std::string text = read_text_file(file);
+  check_seal(text, file);
+  Json state = parse_json<Json>(text);
+  if (!state.is_object() || !state.contains("files") || !state.contains("format_version"))
+    fail(ErrorKind::kBadData, file.string() + ": is not the state of a checkpoint");
+  if (state["format_version"] != 1)
     fail(ErrorKind::kBadData,
-         (folder / kState).string() + ": format_version " + state["format_version"].dump() + ", this program reads 1");
+         file.string() + ": format_version " + state["format_version"].dump() + ", this program reads 1");
   for (const char* name : {kWeights, kOptimizer}) {
     const FileDigest digest = digest_file(folder / name);
     if (!state["files"].contains(name) || state["files"][name] != digest_json(digest))
@@ -78,6 +51,11 @@ Json valid_state(const fs::path& folder) {
            (folder / name).string() + ": is damaged: size or checksum is not the one in state.json");
   }
   return state;
+}
+
+void warn_if_unsealed(const fs::path& folder, const Json& state) {
+  if (!state.contains(kChecksum))
+    log_warning((folder / kState).string() + " has no checksum, as in older versions: a change in it goes unnoticed");
 }
 
 /// The number in "epoch-NNNN"; nullopt for any other name.
@@ -107,23 +85,60 @@ void point(const fs::path& root, const char* name, const std::string& target) {
   fs::remove(temporary, error);
   fs::create_directory_symlink(target, temporary, error);
   if (!error) fs::rename(temporary, root / name, error);
+  std::error_code ignored;
+  if (error) fs::remove(temporary, ignored);
   if (error) fail(ErrorKind::kIo, (root / name).string() + ": " + error.message());
+}
+
+/// The files of a checkpoint, fsynced, state.json last.
+void write_parts(const fs::path& folder, const Model& model, const FlatAdam& optimizer, Json state,
+                 const CheckpointIdentity& identity) {
+  const TensorMetadata metadata{
+      {"format", "pt"}, {"salient.config", identity.model_config}, {"salient.version", identity.program_version}};
+  state["files"] = {{kWeights, digest_json(save_tensors(folder / kWeights, state_of(model), metadata))},
+                    {kOptimizer, digest_json(save_tensors(folder / kOptimizer, optimizer.state(), metadata))}};
+  (void)write_text_file(folder / kState, sealed_text(state));
+  fsync_directory(folder);
+}
+
+/// By way of another name: what has the name epoch-NNNN is whole at any moment.
+void remove_checkpoint(const fs::path& folder) {
+  const fs::path leftover = folder.string() + ".tmp";
+  std::error_code error;  // what cannot be removed costs space alone
+  fs::remove_all(leftover, error);
+  fs::rename(folder, leftover, error);
+  fs::remove_all(error ? folder : leftover, error);
 }
 
 void remove_old(const fs::path& root, int best_epoch, int keep) {
   int kept = 0;
   for (const fs::path& folder : checkpoints_in(root)) {
-    if (kept++ < keep || folder.filename() == folder_name(best_epoch)) continue;
-    std::error_code error;
-    fs::remove_all(folder, error);  // a leftover costs space alone
+    if (kept++ < keep || folder.filename() == checkpoint_name(best_epoch)) continue;
+    remove_checkpoint(folder);
   }
+}
+
+/// Names that a crash can leave: epoch-0004.tmp, epoch-0004.old-PID, latest.tmp, best.tmp.
+bool is_leftover(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (name == "latest.tmp" || name == "best.tmp") return true;
+  const bool is_named_so = name.ends_with(".tmp") || name.find(".old-") != std::string::npos;
+  return is_named_so && epoch_of(name.substr(0, name.find('.'))).has_value();
+}
+
+void remove_leftovers(const fs::path& root) {
+  std::error_code error;
+  std::vector<fs::path> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(root, error))
+    if (is_leftover(entry.path())) found.push_back(entry.path());
+  for (const fs::path& path : found) fs::remove_all(path, error);
 }
 
 /// The checkpoint of the best epoch that the newest one tells of. Its number counts, not the link: a crash may come between
 /// the two. nullopt if no epoch was validated, or its checkpoint is gone.
 std::optional<fs::path> best_checkpoint(const fs::path& root, int best_epoch) {
   std::error_code error;
-  const fs::path folder = root / folder_name(best_epoch);
+  const fs::path folder = root / checkpoint_name(best_epoch);
   return best_epoch > 0 && fs::exists(folder / kState, error) ? std::optional(folder) : std::nullopt;
 }
 
@@ -134,22 +149,6 @@ int best_epoch_in(const fs::path& newest) {
   } catch (const std::exception&) {  // whoever uses the checkpoint says what is wrong with it
     return 0;
   }
-}
-
-TrainProgress progress_in(const Json& state, const std::string& metric) {
-  const Json& plateau = state.at("schedule");
-  return {.epoch = state.at("epoch"),
-          .step_in_epoch = state.at("step_in_epoch"),
-          .global_step = state.at("global_step"),
-          .partial_loss_sum = state.at("partial").at("loss_sum"),
-          .partial_correct = state.at("partial").at("correct"),
-          .partial_labels = state.at("partial").at("labels"),
-          .best_epoch = state.at("best").at("epoch"),
-          .best_valid = state.at("best").at("valid_" + metric),
-          .plateau = {.best = plateau.at("plateau_best"),
-                      .has_best = plateau.at("has_best"),
-                      .bad_epochs = plateau.at("bad_epochs"),
-                      .reductions = plateau.at("reductions")}};
 }
 
 void check_identity(const fs::path& folder, const Json& state, const CheckpointIdentity& identity) {
@@ -220,20 +219,19 @@ std::string model_config_json(const ModelOptions& options, Task task) {
 
 void write_checkpoint(const fs::path& root, const Model& model, const FlatAdam& optimizer,
                       const TrainProgress& progress, const CheckpointIdentity& identity, int keep) {
-  const std::string name = folder_name(epoch_in_name(progress));
+  const std::string name = checkpoint_name(progress);
   const fs::path folder = root / (name + ".tmp");
   std::error_code error;
   fs::remove_all(folder, error);
   fs::create_directories(folder, error);
   if (error) fail(ErrorKind::kIo, folder.string() + ": " + error.message());
-  const TensorMetadata metadata{
-      {"format", "pt"}, {"salient.config", identity.model_config}, {"salient.version", identity.program_version}};
-  Json state = state_json(progress, identity);
-  state["files"] = {{kWeights, digest_json(save_tensors(folder / kWeights, state_of(model), metadata))},
-                    {kOptimizer, digest_json(save_tensors(folder / kOptimizer, optimizer.state(), metadata))}};
-  (void)write_text_file(folder / kState, state.dump(2) + "\n");
-  fsync_directory(folder);
-  (void)replace_directory(folder, root / name);  // a leftover costs space alone
+  try {
+    write_parts(folder, model, optimizer, state_json(progress, identity), identity);
+    (void)replace_directory(folder, root / name);  // a leftover costs space alone
+  } catch (...) {
+    fs::remove_all(folder, error);
+    throw;
+  }
   point(root, "latest", name);
   if (progress.best_epoch > 0 && progress.best_epoch == progress.epoch && progress.step_in_epoch == 0)
     point(root, "best", name);
@@ -246,8 +244,9 @@ void check_latest_checkpoint(const fs::path& root, const CheckpointIdentity& ide
 }
 
 TrainProgress read_latest_checkpoint(const fs::path& root, Model& model, FlatAdam& optimizer,
-                                     const CheckpointIdentity& identity) {
+                                     const CheckpointIdentity& identity, int keep) {
   const auto [folder, state] = latest_state(root, identity);
+  warn_if_unsealed(folder, state);
   try {
     if (state.at("world_size") != identity.world_size || state.at("global_batch_size") != identity.global_batch_size)
       log_warning("the checkpoint was written by " + state.at("world_size").dump() + " rank(s) with " +
@@ -256,7 +255,7 @@ TrainProgress read_latest_checkpoint(const fs::path& root, Model& model, FlatAda
                   "; it goes on, but not with the same bits");
     (void)load_tensors(folder / kWeights, state_of(model));
     (void)load_tensors(folder / kOptimizer, optimizer.state());
-    TrainProgress progress = progress_in(state, identity.metric);
+    TrainProgress progress = progress_in(state, identity.metric, folder);
     if (progress.step_in_epoch > 0 && state.at("global_batch_size") != identity.global_batch_size) {
       log_warning("epoch " + std::to_string(progress.epoch + 1) + " is begun again, as its steps had other seeds");
       progress.step_in_epoch = progress.partial_correct = progress.partial_labels = 0;
@@ -270,6 +269,9 @@ TrainProgress read_latest_checkpoint(const fs::path& root, Model& model, FlatAda
       progress.best_epoch = 0;
       progress.best_valid = 0;
     }
+    point(root, "latest", folder.filename().string());
+    remove_leftovers(root);
+    remove_old(root, progress.best_epoch, keep);
     return progress;
   } catch (const Json::exception& cause) {
     fail(ErrorKind::kBadData, (folder / kState).string() + ": " + cause.what() + advice(root, folder));
@@ -305,6 +307,7 @@ fs::path find_checkpoint(const fs::path& root, const std::string& name) {
 
 CheckpointOrigin load_weights(const fs::path& folder, Model& model, const std::string& model_config) {
   const Json state = valid_state(folder);
+  warn_if_unsealed(folder, state);
   try {
     if (state.at("model") != model_config)
       fail(ErrorKind::kBadData, folder.string() + ": its model is " + state.at("model").get<std::string>() +

@@ -51,11 +51,13 @@ struct CheckpointIdentity {
 void write_checkpoint(const std::filesystem::path& root, const Model& model, const FlatAdam& optimizer,
                       const TrainProgress& progress, const CheckpointIdentity& identity, int keep);
 
-/// Reads the newest checkpoint into model and optimiser, and points ROOT/best where it says. When it is damaged, says so and names the newest one that is not.
+/// Reads the newest checkpoint into model and optimiser, and tidies up behind a crash: points ROOT/latest and ROOT/best where
+/// they belong, and removes what write_checkpoint() would have removed. When it is damaged, the error names the newest one
+/// that is not.
 ///
 /// @throws Error{kNoInput} without a checkpoint; Error{kBadData} for a damaged one, or one of another model or data set.
 TrainProgress read_latest_checkpoint(const std::filesystem::path& root, Model& model, FlatAdam& optimizer,
-                                     const CheckpointIdentity& identity);
+                                     const CheckpointIdentity& identity, int keep);
 
 /// Throws what read_latest_checkpoint() would for a checkpoint that cannot be gone on from; loads nothing.
 void check_latest_checkpoint(const std::filesystem::path& root, const CheckpointIdentity& identity);

@@ -4,9 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "engine/train/checkpoint_state.h"
 #include "tests/support/scratch.h"
 
 namespace salient {
@@ -22,7 +27,19 @@ class Checkpoints : public testing::Test {
                      {.epoch = epoch, .step_in_epoch = step_in_epoch, .global_step = epoch, .best_epoch = best_epoch},
                      identity_, /*keep=*/1);
   }
-  TrainProgress read() { return read_latest_checkpoint(root_, *model_, optimizer_, identity_); }
+  TrainProgress read() { return read_latest_checkpoint(root_, *model_, optimizer_, identity_, /*keep=*/1); }
+  CheckpointOrigin load() { return load_weights(root_ / "epoch-0001", *model_, identity_.model_config); }
+
+  /// Rewrites state.json of epoch 1 as a version without checksums would have, with `to` in the place of `from`.
+  void edit_old_state(const std::string& from, const std::string& to) {
+    write(1);
+    const fs::path file = root_ / "epoch-0001" / "state.json";
+    std::string text = test::read_bytes(file);
+    text.replace(text.rfind(",\n  \"checksum\""), std::string::npos, "\n}\n");
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    test::write_bytes(file, text.replace(at, from.size(), to));
+  }
 
   const ModelOptions options_{
       .kind = ModelKind::kSage, .in_dim = 4, .hidden_dim = 4, .num_classes = 2, .num_layers = 1};
@@ -91,17 +108,72 @@ TEST_F(Checkpoints, ABestOneThatIsGoneIsForgotten) {
   EXPECT_EQ(progress.best_epoch, 0);
 }
 
-TEST_F(Checkpoints, AVersionThatIsNoNumberIsRefused) {
-  write(1);
-  std::string state = read_text_file(root_ / "epoch-0001" / "state.json");
-  state.replace(state.find("\"format_version\": 1"), 19, "\"format_version\": []");
-  fs::remove(root_ / "epoch-0001" / "state.json");
-  (void)write_text_file(root_ / "epoch-0001" / "state.json", state);
-  try {
-    (void)read();
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kBadData);
+TEST_F(Checkpoints, WhatAKillInterruptedIsDoneOnResume) {
+  for (const int epoch : {1, 2, 3}) write(epoch, 0, epoch == 1 ? 1 : 2);
+  fs::rename(root_ / "epoch-0003", root_ / "spare");
+  write(4, 0, 2);
+  fs::rename(root_ / "epoch-0004",
+             root_ / "epoch-0005");  // as if the kill came before the link, and before the removal
+  fs::rename(root_ / "spare", root_ / "epoch-0003");
+  std::string state = test::read_bytes(root_ / "epoch-0005/state.json");
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(state);
+  json.erase(kChecksum);
+  json["epoch"] = 5;
+  test::write_bytes(root_ / "epoch-0005/state.json", sealed_text(json));
+  fs::create_directory_symlink("epoch-0005", root_ / "latest.tmp");
+  fs::create_directory(root_ / "epoch-0006.tmp");
+  fs::create_directory(root_ / "epoch-0003.old-17");
+  test::write_bytes(root_ / "notes.tmp", "the user's");
+  EXPECT_EQ(read().epoch, 5);
+  EXPECT_EQ(fs::read_symlink(root_ / "latest"), "epoch-0005");
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(root_)) names.insert(entry.path().filename());
+  EXPECT_EQ(names, (std::set<std::string>{"best", "latest", "epoch-0002", "epoch-0005", "notes.tmp"}));
+}
+
+TEST_F(Checkpoints, AChangedByteOfAnyPartIsRefused) {
+  for (const char* name : {"model.safetensors", "optimizer.safetensors", "state.json"}) {
+    write(1);
+    const fs::path file = root_ / "epoch-0001" / name;
+    const std::string whole = test::read_bytes(file);
+    for (std::size_t at = 0; at < whole.size(); at += 1 + whole.size() / 50) {
+      std::string changed = whole;
+      changed[at] = static_cast<char>(changed[at] ^ 4);
+      test::write_bytes(file, changed);
+      EXPECT_COMPLAINT((void)read(), 65, file.string());
+      EXPECT_COMPLAINT((void)load(), 65, file.string());
+    }
+    test::write_bytes(file, whole.substr(0, whole.size() / 2));
+    EXPECT_COMPLAINT((void)read(), 65, file.string());
+    fs::remove_all(root_);
+  }
+}
+
+TEST_F(Checkpoints, WithoutAChecksumTheyAreReadWithAWarning) {
+  edit_old_state("\"epoch\": 1", "\"epoch\": 1");
+  for (const bool is_resume : {false, true}) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(is_resume ? read().epoch : load().epoch, 1);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("state.json has no checksum"), std::string::npos);
+  }
+}
+
+TEST_F(Checkpoints, FiguresThatNoRunWritesAreRefused) {
+  const std::pair<const char*, const char*> edits[] = {{"\"epoch\": 1", "\"epoch\": -5"},
+                                                       {"\"epoch\": 1", "\"epoch\": null"},
+                                                       {"\"epoch\": 1", "\"epoch\": 7"},
+                                                       {"\"epoch\": 1", "\"epoch\": 1e300"},
+                                                       {"\"epoch\": 1", "\"epoch\": \"1\""},
+                                                       {"\"step_in_epoch\": 0", "\"step_in_epoch\": 3"},
+                                                       {"\"global_step\": 1", "\"global_step\": -1"},
+                                                       {"\"correct\": 0", "\"correct\": 9"},
+                                                       {"\"bad_epochs\": 0", "\"bad_epochs\": 99999999999"},
+                                                       {"\"has_best\": false", "\"has_best\": 0.5"},
+                                                       {"\"format_version\": 1", "\"format_version\": []"},
+                                                       {"\"partial\"", "\"part\""}};
+  for (const auto& [from, to] : edits) {
+    edit_old_state(from, to);
+    EXPECT_COMPLAINT((void)read(), 65, "state.json");
   }
 }
 

@@ -1,0 +1,113 @@
+// engine/train/checkpoint_state.cpp - see checkpoint_state.h.
+#include "engine/train/checkpoint_state.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <string_view>
+
+#include "core/error.h"
+#include "core/files/file_io.h"
+
+namespace salient {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kFormatVersion = 1;
+constexpr std::string_view kSealStart = ",\n  \"checksum\": \"", kSealEnd = "\"\n}\n";
+constexpr std::string_view kEndWithoutSeal = "\n  }\n}\n";  // the last field was "files"
+
+std::string seal_of(std::string_view body) {
+  const FileDigest digest = digest_of(std::as_bytes(std::span(body)));
+  return std::string(kSealStart).append(to_hex(digest.xxh3)).append(kSealEnd);
+}
+
+/// A whole number from 0 to `high`.
+template <class T>
+T count_in(const Json& object, const char* field, T high = std::numeric_limits<T>::max()) {
+  const Json& value = object.at(field);
+  const bool is_count = value.is_number_unsigned() && value.get<std::uint64_t>() <= static_cast<std::uint64_t>(high);
+  if (!is_count)
+    fail(ErrorKind::kBadData,
+         std::string(field) + " is " + value.dump() + ", allowed are 0 to " + std::to_string(high));
+  return value.get<T>();
+}
+
+}  // namespace
+
+Json state_json(const TrainProgress& progress, const CheckpointIdentity& identity) {
+  return {{"format_version", kFormatVersion},
+          {"epoch", progress.epoch},
+          {"step_in_epoch", progress.step_in_epoch},
+          {"global_step", progress.global_step},
+          {"partial",
+           {{"loss_sum", progress.partial_loss_sum},
+            {"correct", progress.partial_correct},
+            {"labels", progress.partial_labels}}},
+          {"best", {{"epoch", progress.best_epoch}, {"valid_" + identity.metric, progress.best_valid}}},
+          {"seed", identity.seed},
+          {"world_size", identity.world_size},
+          {"global_batch_size", identity.global_batch_size},
+          {"schedule",
+           {{"plateau_best", progress.plateau.best},
+            {"has_best", progress.plateau.has_best},
+            {"bad_epochs", progress.plateau.bad_epochs},
+            {"reductions", progress.plateau.reductions}}},
+          {"model", identity.model_config},
+          {"dataset", {{"name", identity.dataset_name}, {"xxh3", identity.dataset_fingerprint}}}};
+}
+
+std::string sealed_text(const Json& state) {
+  std::string text = state.dump(2, ' ', false, Json::error_handler_t::replace);
+  text.resize(text.rfind("\n}"));
+  return text + seal_of(text);
+}
+
+void check_seal(const std::string& text, const std::filesystem::path& file) {
+  const std::size_t end = text.rfind(kSealStart);
+  if (end == std::string::npos && text.ends_with(kEndWithoutSeal)) return;
+  const std::string_view all = text;
+  if (end == std::string::npos || all.substr(end) != seal_of(all.substr(0, end)))
+    fail(ErrorKind::kBadData, file.string() + ": is damaged or was edited: its checksum is not that of its text");
+}
+
+TrainProgress progress_in(const Json& state, const std::string& metric, const std::filesystem::path& folder) {
+  const std::string file = (folder / "state.json").string();
+  TrainProgress progress;
+  try {
+    const Json &partial = state.at("partial"), &best = state.at("best"), &plateau = state.at("schedule");
+    progress = {.epoch = count_in<int>(state, "epoch"),
+                .step_in_epoch = count_in<std::int64_t>(state, "step_in_epoch"),
+                .global_step = count_in<std::int64_t>(state, "global_step"),
+                .partial_loss_sum = partial.at("loss_sum"),
+                .partial_correct = count_in<std::int64_t>(partial, "correct"),
+                .partial_labels = count_in<std::int64_t>(partial, "labels"),
+                .best_epoch = count_in<int>(best, "epoch"),
+                .best_valid = best.at("valid_" + metric),
+                .plateau = {.best = plateau.at("plateau_best"),
+                            .has_best = plateau.at("has_best"),
+                            .bad_epochs = count_in<int>(plateau, "bad_epochs"),
+                            .reductions = count_in<int>(plateau, "reductions")}};
+  } catch (const Error& problem) {
+    fail(ErrorKind::kBadData, file + ": " + problem.what());
+  }
+  if (checkpoint_name(progress) != folder.filename())
+    fail(ErrorKind::kBadData, file + ": epoch " + std::to_string(progress.epoch) + " with " +
+                                  std::to_string(progress.step_in_epoch) + " steps of the next belongs to " +
+                                  checkpoint_name(progress));
+  if (progress.best_epoch > progress.epoch || progress.partial_correct > progress.partial_labels)
+    fail(ErrorKind::kBadData, file + ": the best epoch is one to come, or more labels are right than there are");
+  return progress;
+}
+
+std::string checkpoint_name(int epoch) {
+  const std::string digits = std::to_string(epoch);
+  return "epoch-" + std::string(4 - std::min<std::size_t>(4, digits.size()), '0') + digits;
+}
+
+std::string checkpoint_name(const TrainProgress& progress) {
+  return checkpoint_name(progress.epoch + (progress.step_in_epoch > 0 ? 1 : 0));
+}
+
+}  // namespace salient

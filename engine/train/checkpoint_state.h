@@ -1,0 +1,34 @@
+// engine/train/checkpoint_state.h - state.json of a checkpoint: where the run was, sealed by a checksum.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "engine/train/checkpoint.h"
+
+namespace salient {
+
+/// What state.json says, but for the checksums of the files beside it ("files").
+nlohmann::ordered_json state_json(const TrainProgress& progress, const CheckpointIdentity& identity);
+
+/// The text of state.json. Its last field is "checksum", the XXH3-64 of all text before it.
+std::string sealed_text(const nlohmann::ordered_json& state);
+
+constexpr const char* kChecksum = "checksum";  ///< that field
+
+/// Accepts what sealed_text() made, and text without any checksum, as versions before 0.2 wrote it.
+/// @throws Error{kBadData} for other text, naming `file`.
+void check_seal(const std::string& text, const std::filesystem::path& file);
+
+/// The position in the run. @param folder  epoch-NNNN, whose name the position must agree with.
+/// @throws Error{kBadData} for a figure that no run writes; nlohmann's exception for a field that is missing or of
+///         another type.
+TrainProgress progress_in(const nlohmann::ordered_json& state, const std::string& metric,
+                          const std::filesystem::path& folder);
+
+/// "epoch-0004" of a position after epoch 4, or inside it: the checkpoint at its end replaces the one inside it.
+std::string checkpoint_name(const TrainProgress& progress);
+std::string checkpoint_name(int epoch);
+
+}  // namespace salient
