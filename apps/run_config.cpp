@@ -8,6 +8,7 @@
 #include "apps/train_command.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "core/files/is_there.h"
 #include "core/files/replace_text_file.h"
 #include "engine/comm/agreement.h"
 #include "engine/report/run_directory.h"
@@ -20,9 +21,9 @@ namespace fs = std::filesystem;
 
 std::string read_config(const fs::path& run) {
   std::error_code error;
-  if (!fs::is_directory(run, error))
+  if (!is_there(run) || !fs::is_directory(run, error))
     fail(ErrorKind::kNoInput, run.string() + ": no such run directory", Topic::kRunDirectory);
-  if (!fs::exists(run / "config.toml", error))
+  if (!is_there(run / "config.toml"))
     fail(ErrorKind::kNoInput, run.string() + ": holds no config.toml, so no run was made there", Topic::kRunDirectory);
   return read_text_file(run / "config.toml");
 }

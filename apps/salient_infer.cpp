@@ -22,6 +22,7 @@
 #include "core/files/file_io.h"
 #include "core/files/staged_directory.h"
 #include "core/host/interrupt.h"
+#include "core/host/program.h"
 #include "core/number_text.h"
 #include "core/version.h"
 #include "engine/comm/agreement.h"
@@ -180,7 +181,7 @@ std::string report_of(const InferOptions& options, const TrainOptions& run, cons
   if (counts.labelled > 0 && has_several_labels(dataset)) json["f1"] = counts.f1();
   if (result.rocauc) json["rocauc"] = *result.rocauc;
   json["seconds"] = counts.seconds;
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";  // paths are bytes
 }
 
 /// The stable last lines.
@@ -296,8 +297,10 @@ int run_rank(const Launch& launch, std::span<const char* const> args) {
 }  // namespace salient
 
 int main(int argc, char** argv) {
+  salient::start_program();
   salient::restart_with_passive_openmp(argv);
-  return salient::run_ranks(salient::kProgram, salient::infer_advice, [&](const salient::Launch& launch) {
+  const int code = salient::run_ranks(salient::kProgram, salient::infer_advice, [&](const salient::Launch& launch) {
     return salient::run_rank(launch, {argv + 1, static_cast<std::size_t>(argc - 1)});
   });
+  return salient::end_program(salient::kProgram, code);
 }

@@ -22,6 +22,7 @@
 #include "core/field_problem.h"
 #include "core/host/interrupt.h"
 #include "core/host/machine.h"
+#include "core/host/program.h"
 #include "core/number_text.h"
 #include "core/timer.h"
 #include "core/version.h"
@@ -373,11 +374,13 @@ int run(Arguments arguments) {
 }  // namespace salient::prepare
 
 int main(int argc, char** argv) {
+  salient::start_program();
   // A large block that is freed goes back at once, which --memory-gb counts on.
   (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);  // NOLINT(concurrency-mt-unsafe): no other thread runs yet
   try {
     try {
-      return salient::prepare::run({argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)});
+      const int code = salient::prepare::run({argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0)});
+      return salient::end_program("salient-prepare", code);
     } catch (const salient::Interrupted& interrupted) {
       std::fputs("salient-prepare: interrupted; nothing is left behind\n", stderr);
       return 128 + interrupted.signal;

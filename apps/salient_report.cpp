@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "core/host/program.h"
 #include "core/version.h"
 #include "engine/report/report_page.h"
 
@@ -38,8 +39,9 @@ int run(std::span<const char* const> args) {
 }  // namespace salient
 
 int main(int argc, char** argv) {
+  salient::start_program();
   try {
-    return salient::run({argv + 1, static_cast<std::size_t>(argc - 1)});
+    return salient::end_program("salient-report", salient::run({argv + 1, static_cast<std::size_t>(argc - 1)}));
   } catch (...) {
     return salient::report_current_exception("salient-report");
   }

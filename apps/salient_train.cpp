@@ -23,6 +23,7 @@
 #include "core/error.h"
 #include "core/host/interrupt.h"
 #include "core/host/machine.h"
+#include "core/host/program.h"
 #include "core/number_text.h"
 #include "core/version.h"
 #include "engine/comm/agreement.h"
@@ -123,7 +124,8 @@ int with_run_json(const std::filesystem::path& directory, RunDescription run, Co
   } catch (const std::exception& error) {
     try {
       write_status(std::string("failed: ") + error.what());
-    } catch (const Error&) {  // the disk may be what failed: the first reason is the one to tell
+    } catch (const Error&) {  // the disk may be what failed: the first reason is the one to name
+      mark_as_failed(directory);
     }
     throw;
   }
@@ -322,8 +324,10 @@ int run_rank(const Launch& launch, std::span<const char* const> args) {
 }  // namespace salient
 
 int main(int argc, char** argv) {
+  salient::start_program();
   salient::restart_with_passive_openmp(argv);
-  return salient::run_ranks(salient::kProgram, salient::train_advice, [&](const salient::Launch& launch) {
+  const int code = salient::run_ranks(salient::kProgram, salient::train_advice, [&](const salient::Launch& launch) {
     return salient::run_rank(launch, {argv + 1, static_cast<std::size_t>(argc - 1)});
   });
+  return salient::end_program(salient::kProgram, code);
 }

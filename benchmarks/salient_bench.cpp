@@ -9,6 +9,7 @@
 #include "apps/passive_openmp.h"
 #include "benchmarks/verbs.h"
 #include "core/error.h"
+#include "core/host/program.h"
 #include "core/version.h"
 
 namespace salient {
@@ -59,9 +60,11 @@ int run(std::span<const char* const> arguments) {
 }  // namespace salient
 
 int main(int argc, char** argv) {
+  salient::start_program();
   salient::restart_with_passive_openmp(argv);
   try {
-    return salient::run(std::span<const char* const>(argv, static_cast<std::size_t>(argc)).subspan(1));
+    const int code = salient::run(std::span<const char* const>(argv, static_cast<std::size_t>(argc)).subspan(1));
+    return salient::end_program("salient-bench", code);
   } catch (...) {
     return salient::report_current_exception("salient-bench", salient::train_advice);
   }

@@ -4,8 +4,25 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <system_error>
 
 namespace salient {
+namespace {
+
+/// What the standard library throws: std::filesystem for a path, std::thread for a thread.
+Error of_system_error(const std::system_error& error) {
+  const std::error_code code = error.code();
+  if (code == std::errc::resource_unavailable_try_again)
+    return {ErrorKind::kHostMemory, std::string("no further thread can be started: ") + error.what(),
+            Topic::kTrainingMemory};
+  if (code == std::errc::not_enough_memory)
+    return {ErrorKind::kHostMemory, "out of host memory", Topic::kTrainingMemory};
+  const bool is_missing = code == std::errc::no_such_file_or_directory || code == std::errc::not_a_directory ||
+                          code == std::errc::filename_too_long;
+  return {is_missing ? ErrorKind::kNoInput : ErrorKind::kIo, error.what()};
+}
+
+}  // namespace
 
 Error as_error(const std::exception_ptr& exception) {
   try {
@@ -14,6 +31,8 @@ Error as_error(const std::exception_ptr& exception) {
     return error;
   } catch (const std::bad_alloc&) {
     return {ErrorKind::kHostMemory, "out of host memory", Topic::kTrainingMemory};
+  } catch (const std::system_error& error) {
+    return of_system_error(error);
   } catch (const std::exception& error) {
     if (std::strstr(error.what(), "can't allocate memory") != nullptr)  // what LibTorch throws for std::bad_alloc
       return {ErrorKind::kHostMemory, "out of host memory", Topic::kTrainingMemory};

@@ -65,7 +65,7 @@ void fail_with_errno(const std::filesystem::path& path, std::string_view action)
 }
 
 void fail_to_open(const std::filesystem::path& path) {
-  const bool is_missing = errno == ENOENT || errno == ENOTDIR;
+  const bool is_missing = errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG;
   fail(is_missing ? ErrorKind::kNoInput : ErrorKind::kIo, errno_text(path, "open"));
 }
 

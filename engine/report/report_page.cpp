@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/files/file_io.h"
 #include "core/files/flat_toml.h"
+#include "core/files/is_there.h"
 #include "core/files/json_text.h"
 #include "core/files/replace_text_file.h"
 #include "core/number_text.h"
@@ -32,7 +33,7 @@ std::string text_of(const Json& object, const char* key) {
 
 Json read_run(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory / "run.json";
-  if (!std::filesystem::exists(path))
+  if (!is_there(path))
     fail(ErrorKind::kNoInput, directory.string() + ": has no run.json, so it is not the directory of a run");
   Json run = parse_json<Json>(read_text_file(path));
   if (!run.is_object()) fail(ErrorKind::kBadData, path.string() + ": is not a JSON object");

@@ -12,6 +12,8 @@
 #include <system_error>
 
 #include "core/error.h"
+#include "core/files/file_io.h"
+#include "core/files/is_there.h"
 #include "core/files/replace_text_file.h"
 
 namespace salient {
@@ -42,7 +44,7 @@ std::filesystem::path unused_name(const std::filesystem::path& base) {
 
 void check_run_directory(const std::filesystem::path& wanted, bool is_resumed) {
   std::error_code error;
-  if (is_resumed && !std::filesystem::is_directory(wanted, error))
+  if (is_resumed && !(is_there(wanted) && std::filesystem::is_directory(wanted, error)))
     fail(ErrorKind::kNoInput, wanted.string() + ": no such run directory", Topic::kRunDirectory);
   if (!is_resumed && std::filesystem::exists(wanted, error) && !std::filesystem::is_empty(wanted, error))
     fail(ErrorKind::kUsage, wanted.string() + ": is not empty", Topic::kRunDirectory);
@@ -87,7 +89,18 @@ void write_run_json(const std::filesystem::path& directory, const RunDescription
   json["placement"] = description.placement;
   json["versions"] = description.versions;
   json["result"] = to_json(description.result);
-  replace_text_file(directory / "run.json", json.dump(2) + "\n");
+  const auto replace = nlohmann::ordered_json::error_handler_t::replace;  // paths are bytes, not always UTF-8
+  replace_text_file(directory / "run.json", json.dump(2, ' ', false, replace) + "\n");
+}
+
+void mark_as_failed(const std::filesystem::path& directory) noexcept {
+  try {
+    const std::string running = R"("status": "running")", failed = R"("status": "failed" )";
+    std::string text = read_text_file(directory / "run.json");
+    const std::size_t at = text.find(running);
+    if (at != std::string::npos) overwrite_start(directory / "run.json", text.replace(at, running.size(), failed));
+  } catch (const std::exception&) {  // what failed before is the reason to name
+  }
 }
 
 }  // namespace salient

@@ -60,4 +60,7 @@ bool is_being_written(const std::filesystem::path& directory);
 void write_run_json(const std::filesystem::path& directory, const RunDescription& description,
                     const std::string& status);
 
+/// Turns "running" in DIR/run.json into "failed" without needing space, for when the disk is full.
+void mark_as_failed(const std::filesystem::path& directory) noexcept;
+
 }  // namespace salient

@@ -13,6 +13,7 @@
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "core/files/is_there.h"
 #include "core/files/json_text.h"
 #include "core/files/staged_directory.h"
 #include "engine/train/checkpoint_state.h"
@@ -37,7 +38,7 @@ Json digest_json(const FileDigest& digest) { return {{"bytes", digest.bytes}, {"
 Json valid_state(const fs::path& folder) {
   const fs::path file = folder / kState;
   const std::string text = read_text_file(file);
-  check_seal(text, file);
+  check_state_text(text, file);
   Json state = parse_json<Json>(text);
   if (!state.is_object() || !state.contains("files") || !state.contains("format_version"))
     fail(ErrorKind::kBadData, file.string() + ": is not the state of a checkpoint");
@@ -74,6 +75,7 @@ std::vector<fs::path> checkpoints_in(const fs::path& root) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(root, error))
     if (epoch_of(entry.path()) && !entry.is_symlink()) found.push_back(entry.path());
+  if (error && is_there(root)) fail(ErrorKind::kIo, root.string() + ": cannot read: " + error.message());
   std::ranges::sort(found, std::greater<>(), epoch_of);
   return found;
 }

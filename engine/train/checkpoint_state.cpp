@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
 #include <string_view>
 
 #include "core/error.h"
-#include "core/files/file_io.h"
+#include "core/files/sealed_json.h"
 
 namespace salient {
 namespace {
@@ -15,13 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kFormatVersion = 1;
-constexpr std::string_view kSealStart = ",\n  \"checksum\": \"", kSealEnd = "\"\n}\n";
 constexpr std::string_view kEndWithoutSeal = "\n  }\n}\n";  // the last field was "files"
-
-std::string seal_of(std::string_view body) {
-  const FileDigest digest = digest_of(std::as_bytes(std::span(body)));
-  return std::string(kSealStart).append(to_hex(digest.xxh3)).append(kSealEnd);
-}
 
 /// A whole number from 0 to `high`.
 template <class T>
@@ -59,17 +52,12 @@ Json state_json(const TrainProgress& progress, const CheckpointIdentity& identit
 }
 
 std::string sealed_text(const Json& state) {
-  std::string text = state.dump(2, ' ', false, Json::error_handler_t::replace);
-  text.resize(text.rfind("\n}"));
-  return text + seal_of(text);
+  return sealed_json(state.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-void check_seal(const std::string& text, const std::filesystem::path& file) {
-  const std::size_t end = text.rfind(kSealStart);
-  if (end == std::string::npos && text.ends_with(kEndWithoutSeal)) return;
-  const std::string_view all = text;
-  if (end == std::string::npos || all.substr(end) != seal_of(all.substr(0, end)))
-    fail(ErrorKind::kBadData, file.string() + ": is damaged or was edited: its checksum is not that of its text");
+void check_state_text(const std::string& text, const std::filesystem::path& file) {
+  if (!check_seal(text, file.string()) && !text.ends_with(kEndWithoutSeal))
+    fail(ErrorKind::kBadData, file.string() + ": is damaged, or not the state of a checkpoint");
 }
 
 TrainProgress progress_in(const Json& state, const std::string& metric, const std::filesystem::path& folder) {

@@ -12,14 +12,14 @@ namespace salient {
 /// What state.json says, but for the checksums of the files beside it ("files").
 nlohmann::ordered_json state_json(const TrainProgress& progress, const CheckpointIdentity& identity);
 
-/// The text of state.json. Its last field is "checksum", the XXH3-64 of all text before it.
+/// The text of state.json, see sealed_json().
 std::string sealed_text(const nlohmann::ordered_json& state);
 
-constexpr const char* kChecksum = "checksum";  ///< that field
+constexpr const char* kChecksum = "checksum";  ///< the field that sealed_json() adds
 
 /// Accepts what sealed_text() made, and text without any checksum, as versions before 0.2 wrote it.
 /// @throws Error{kBadData} for other text, naming `file`.
-void check_seal(const std::string& text, const std::filesystem::path& file);
+void check_state_text(const std::string& text, const std::filesystem::path& file);
 
 /// The position in the run. @param folder  epoch-NNNN, whose name the position must agree with.
 /// @throws Error{kBadData} for a figure that no run writes; nlohmann's exception for a field that is missing or of

@@ -1,0 +1,58 @@
+// tests/core/host/program_test.cpp - closed descriptors become /dev/null, results that do not get out an error.
+#include "core/host/program.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <functional>
+
+namespace salient {
+namespace {
+
+/// The exit code of a child process that runs `body`.
+int exit_code_of(const std::function<int()>& body) {
+  const pid_t child = fork();
+  if (child == 0) _exit(body());
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Program, ClosedDescriptorsBecomeDevNull) {
+  for (int mask = 0; mask < 8; ++mask) {
+    const int code = exit_code_of([&] {
+      for (const int descriptor : {0, 1, 2})
+        if ((mask >> descriptor & 1) != 0) (void)close(descriptor);
+      start_program();
+      struct stat null {
+      }, now{};
+      if (stat("/dev/null", &null) != 0) return 1;
+      for (const int descriptor : {0, 1, 2}) {
+        if (fstat(descriptor, &now) != 0) return 2;
+        if ((mask >> descriptor & 1) != 0 && now.st_rdev != null.st_rdev) return 3;
+      }
+      return open("/dev/null", O_RDONLY) > 2 ? 0 : 4;  // what a file of ours would get
+    });
+    EXPECT_EQ(code, 0) << "closed: " << mask;
+  }
+}
+
+TEST(Program, ResultsThatDoNotGetOutAreAnError) {
+  const auto print_to = [](const char* path, int code) {
+    return exit_code_of([&] {
+      if (std::freopen(path, "w", stdout) == nullptr) return 99;
+      (void)std::puts("a result");
+      return end_program("test", code);
+    });
+  };
+  EXPECT_EQ(print_to("/dev/null", 0), 0);
+  EXPECT_EQ(print_to("/dev/full", 0), 74);
+  EXPECT_EQ(print_to("/dev/full", 65), 65) << "the first error counts";
+}
+
+}  // namespace
+}  // namespace salient
