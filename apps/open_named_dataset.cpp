@@ -13,6 +13,7 @@
 #include "core/number_text.h"
 #include "engine/comm/agreement.h"
 #include "engine/comm/host_share.h"
+#include "store/checksums.h"
 #include "store/dataset_name.h"
 #include "store/dataset_sharing.h"
 #include "store/graph_copy.h"
@@ -20,6 +21,9 @@
 
 namespace salient {
 namespace {
+
+/// Bytes of a store whose checksums are compared whenever it is opened: what takes less than 0.1 s.
+constexpr std::uint64_t kAlwaysChecked = 256 << 20;
 
 /// A generated graph that does not fit is refused, before the system ends the program for it.
 SyntheticOptions options_that_fit(const std::string& dataset) {
@@ -44,7 +48,11 @@ struct MovedGraph {
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root) {
   if (is_synthetic_name(dataset)) return make_synthetic_dataset(options_that_fit(dataset));
   const std::filesystem::path folder = dataset_folder(dataset, data_root);
-  return open_or_advise(folder, [&] { return open_dataset(folder); });
+  return open_or_advise(folder, [&] {
+    Dataset opened = open_dataset(folder);
+    check_checksums_of_short_store(folder, kAlwaysChecked);
+    return opened;
+  });
 }
 
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root, Communicator& comm,

@@ -1,8 +1,6 @@
 // store/dataset.cpp - opening a store: map every file, check every rule, hand out spans.
 #include "store/dataset.h"
 
-#include <oneapi/tbb/parallel_for_each.h>
-
 #include <array>
 #include <map>
 #include <utility>
@@ -11,8 +9,10 @@
 #include "core/arena_of.h"
 #include "core/console/progress.h"
 #include "core/error.h"
+#include "core/files/is_there.h"
 #include "core/files/npy.h"
 #include "core/files/staged_directory.h"
+#include "store/checksums.h"
 #include "store/dataset_checks.h"
 #include "store/store_arrays.h"
 #include "store/store_manifest.h"
@@ -31,10 +31,10 @@ using Shape = std::vector<std::uint64_t>;
 }
 
 StoreManifest read_manifest(const fs::path& directory, std::string* fingerprint) {
-  std::error_code ignored;
-  if (!fs::exists(directory, ignored)) fail_missing(directory, directory);
+  if (!is_there(directory)) fail_missing(directory, directory);
   const fs::path path = directory / kManifestName;
-  if (!fs::exists(path, ignored)) fail_missing(path, directory);
+  if (!is_there(path)) fail_missing(path, directory);
+  if (!fs::is_regular_file(path)) fail(ErrorKind::kBadData, path.string() + ": is not a file");  // a pipe would block
   std::string text = read_text_file(path);
   *fingerprint = to_hex(digest_of(std::as_bytes(std::span(text))).xxh3);
   return parse_manifest(std::move(text), path.string());
@@ -137,20 +137,6 @@ OpenedStore open_store(const fs::path& directory, int num_threads) {
   return {std::move(dataset), std::move(manifest)};
 }
 
-void check_digests(const fs::path& directory, const StoreManifest& manifest) {
-  std::uint64_t total = 0;
-  for (const auto& [name, digest] : manifest.files) total += digest.bytes;
-  Progress progress("checksums", total, "bytes");
-  oneapi::tbb::parallel_for_each(manifest.files, [&](const auto& entry) {
-    const auto& [name, stored] = entry;
-    const FileDigest computed = digest_file(directory / name);
-    if (computed.xxh3 != stored.xxh3)
-      fail(ErrorKind::kBadData, (directory / name).string() + ": XXH3 checksum " + to_hex(computed.xxh3) + ", " +
-                                    kManifestName + " says " + to_hex(stored.xxh3));
-    progress.add(stored.bytes);
-  });
-}
-
 }  // namespace
 
 Dataset open_dataset(const fs::path& directory, int num_threads) { return open_store(directory, num_threads).dataset; }
@@ -160,7 +146,8 @@ void verify_dataset(const fs::path& directory, int num_threads) {
   const CsrGraph graph = store.dataset.graph;
   const DatasetChecks checks(directory);
   arena_of(num_threads).execute([&] {
-    check_digests(directory, store.manifest);
+    Progress progress("checksums", bytes_of_files(store.manifest), "bytes");
+    check_checksums(directory, store.manifest, &progress);
     checks.check_rows_ascend(graph, store.manifest.is_deduplicated);
     checks.check_self_loops(graph, store.manifest.self_loops);
     if (store.manifest.is_symmetric) checks.check_reverse_edges(graph);

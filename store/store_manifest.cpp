@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/files/json_reader.h"
+#include "core/files/sealed_json.h"
 
 namespace salient {
 namespace {
@@ -59,7 +60,7 @@ bool is_dataset_name(std::string_view name) {
 }
 
 StoreManifest parse_manifest(std::string text, const std::string& file) {
-  const JsonObject root = JsonObject::parse(std::move(text), file);
+  const JsonObject root = JsonObject::parse(text, file);
   const std::string format = root.string("format");
   if (format != "salient dataset") root.refuse("format", "is '" + format + "', expected 'salient dataset'");
   StoreManifest manifest;
@@ -97,6 +98,8 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
   if (manifest.files.contains("features.npy") != (manifest.feature_dim > 0))
     files.refuse("features.npy", manifest.feature_dim > 0 ? "is missing, though feature_dim is above 0"
                                                           : "is there, though feature_dim is 0");
+  (void)check_seal(text,
+                   file);  // last: other errors say more. Stores of older versions, and of other programs, have none
   return manifest;
 }
 
@@ -124,7 +127,7 @@ std::string manifest_text(const StoreManifest& manifest) {
     root["files"][name]["xxh3"] = to_hex(digest.xxh3);
   }
   // Paths are bytes, not always UTF-8: replace what JSON cannot hold instead of failing at the very end.
-  return root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return sealed_json(root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 }  // namespace salient

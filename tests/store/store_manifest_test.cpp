@@ -22,6 +22,7 @@ TEST(StoreManifest, DescriptionIsJsonWithEveryField) {
   expect_refused(store, 65, {"not a JSON object"});
   const json fields = json::parse(good);
   for (const auto& [name, value] : fields.items()) {
+    if (name == "checksum") continue;  // not in older stores
     write_bytes(store / "dataset.json", good);
     store.edit_manifest([&field = name](json& root) { root.erase(field); });
     expect_refused(store, 65, {"dataset.json: line", "column", "'" + name + "' is missing"});
