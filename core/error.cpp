@@ -36,6 +36,8 @@ Error as_error(const std::exception_ptr& exception) {
   } catch (const std::exception& error) {
     if (std::strstr(error.what(), "can't allocate memory") != nullptr)  // what LibTorch throws for std::bad_alloc
       return {ErrorKind::kHostMemory, "out of host memory", Topic::kTrainingMemory};
+    if (std::strstr(error.what(), "pthread_create has failed") != nullptr)  // what oneTBB throws
+      return {ErrorKind::kHostMemory, "no further thread can be started", Topic::kTrainingMemory};
     const std::string what = error.what();
     return {ErrorKind::kInternal, what.substr(0, what.find('\n'))};  // LibTorch adds lines of backtrace to its own
   } catch (...) {
