@@ -10,7 +10,7 @@ namespace salient {
 namespace {
 
 TEST(Schedule, ConstantIsConstantAfterTheWarmUp) {
-  const Schedule schedule{.kind = "constant", .lr = 0.1, .warmup_steps = 4, .total_steps = 100};
+  const Schedule schedule{.kind = ScheduleKind::kConstant, .lr = 0.1, .warmup_steps = 4, .total_steps = 100};
   EXPECT_DOUBLE_EQ(schedule.rate(0, {}), 0.025);
   EXPECT_DOUBLE_EQ(schedule.rate(3, {}), 0.1);
   EXPECT_EQ(schedule.rate(4, {}), 0.1);
@@ -18,7 +18,7 @@ TEST(Schedule, ConstantIsConstantAfterTheWarmUp) {
 }
 
 TEST(Schedule, CosineFallsFromTheEndOfTheWarmUpToZero) {
-  const Schedule schedule{.kind = "cosine", .lr = 0.1, .warmup_steps = 10, .total_steps = 110};
+  const Schedule schedule{.kind = ScheduleKind::kCosine, .lr = 0.1, .warmup_steps = 10, .total_steps = 110};
   EXPECT_DOUBLE_EQ(schedule.rate(9, {}), 0.1);
   EXPECT_DOUBLE_EQ(schedule.rate(10, {}), 0.1);
   EXPECT_NEAR(schedule.rate(60, {}), 0.05, 1e-12);
@@ -28,7 +28,7 @@ TEST(Schedule, CosineFallsFromTheEndOfTheWarmUpToZero) {
 }
 
 std::vector<double> rates_after(const std::vector<double>& values, Schedule::Better better) {
-  const Schedule schedule{.kind = "plateau", .lr = 0.01, .factor = 0.5, .patience = 2};
+  const Schedule schedule{.kind = ScheduleKind::kPlateau, .lr = 0.01, .factor = 0.5, .patience = 2};
   PlateauState state;
   std::vector<double> rates;
   for (const double value : values) {
@@ -47,14 +47,14 @@ TEST(Schedule, PlateauFollowsTorch) {
 }
 
 TEST(Schedule, PlateauStopsWhereAReductionWouldBeNothing) {
-  const Schedule schedule{.kind = "plateau", .lr = 4e-8, .factor = 0.5, .patience = 0};
+  const Schedule schedule{.kind = ScheduleKind::kPlateau, .lr = 4e-8, .factor = 0.5, .patience = 0};
   PlateauState state{.best = 1, .has_best = true};
   for (int epoch = 0; epoch < 10; ++epoch) state = schedule.after_epoch(state, 0, Schedule::Better::kHigher);
   EXPECT_EQ(state.reductions, 1);
 }
 
 TEST(Schedule, OnlyPlateauRemembersAnything) {
-  const PlateauState state = Schedule{.kind = "cosine"}.after_epoch({}, 1, Schedule::Better::kHigher);
+  const PlateauState state = Schedule{.kind = ScheduleKind::kCosine}.after_epoch({}, 1, Schedule::Better::kHigher);
   EXPECT_FALSE(state.has_best);
 }
 
