@@ -1,4 +1,5 @@
-// tests/workbench/parts_test.cpp - expressions, launch lines, case files, SHA-256, element types, layouts and decisions.
+// tests/workbench/parts_test.cpp - expressions, launch lines, case files, SHA-256, element types, layouts and
+// decisions.
 #include <gtest/gtest.h>
 
 #include <cmath>

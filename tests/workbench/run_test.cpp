@@ -1,4 +1,5 @@
-// tests/workbench/run_test.cpp - ledgers, and methods on made-up answers and verdicts: what is asked, kept and recorded.
+// tests/workbench/run_test.cpp - ledgers, and methods on made-up answers and verdicts: what is asked, kept and
+// recorded.
 #include <gtest/gtest.h>
 
 #include <fstream>

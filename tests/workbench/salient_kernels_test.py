@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""salient-kernels as a user runs it: verbs, generators against a made-up model server, and the commands of docs/KERNELS.md.
+"""salient-kernels as a user runs it: verbs, generators against a made-up model server, the commands of docs/KERNELS.md.
 
     salient_kernels_test.py PROGRAM SOURCE_DIR
 """
@@ -104,15 +104,20 @@ class SalientKernels(unittest.TestCase):
 
     def test_verbs_and_exit_codes(self):
         self.assertIn("softsign", self.run_it("list").stdout)
-        self.assertIn("ACCEPTED", self.run_it("check", "softsign", KERNELS / "softsign.cpp", "--backend", "host").stdout)
+        good = self.run_it("check", "softsign", KERNELS / "softsign.cpp", "--backend", "host")
+        self.assertIn("ACCEPTED", good.stdout)
         bad = SOURCE / "tests/workbench/fixtures/zeroed_output.cpp"
-        self.assertIn("INCORRECT", self.run_it("check", "softsign", bad, "--backend", "host", expect=1).stdout)
+        rejected = self.run_it("check", "softsign", bad, "--backend", "host", expect=1)
+        self.assertIn("INCORRECT", rejected.stdout)
         self.run_it(expect=2)
         for args, code, word in ((["what"], 2, "what"), (["check", "softsign"], 2, "check CASE FILE"),
-                                 (["check", "nothing", bad], 66, "there are"), (["check", "softsign", "absent"], 66, "absent"),
-                                 (["list", "--backend", "x"], 2, "--backend"), (["optimize", "softsign"], 2, "--generator"),
+                                 (["check", "nothing", bad], 66, "there are"),
+                                 (["check", "softsign", "absent"], 66, "absent"),
+                                 (["list", "--backend", "x"], 2, "--backend"),
+                                 (["optimize", "softsign"], 2, "--generator"),
                                  (["optimize", "softsign", "--generator", "openai"], 2, "--endpoint"),
-                                 (["verify-ledger", "absent"], 66, "absent"), (["list", "--rouns", "1"], 2, "--rounds")):
+                                 (["verify-ledger", "absent"], 66, "absent"),
+                                 (["list", "--rouns", "1"], 2, "--rounds")):
             with self.subTest(args=args):
                 self.assertIn(word, self.run_it(*args, expect=code).stderr)
 
@@ -148,7 +153,8 @@ class SalientKernels(unittest.TestCase):
         self.run_it("replay", run)
 
     def test_a_bad_answer_costs_one_round_and_one_line(self):
-        for mode, line in (("prose", None), ("malformed", None), ("empty", "answered nothing"), ("broken json", "no JSON"),
+        for mode, line in (("prose", None), ("malformed", None), ("empty", "answered nothing"),
+                           ("broken json", "no JSON"),
                            ("no choices", "choices"), ("odd types", "choices"), ("huge", "larger than"),
                            ("refused", "401: no such key"), ("slow", "imeout")):
             with self.subTest(mode=mode):
@@ -167,8 +173,8 @@ class SalientKernels(unittest.TestCase):
 
     def test_a_folder_takes_answers_from_files(self):
         folder, run = self.work / "answers", self.work / "run"
-        process = subprocess.Popen([PROGRAM, "optimize", "softsign", "--generator", "folder", "--folder", folder, "--method",
-                                    "astra", "--roles", "planner,coder", *QUICK, "--out", run], cwd=self.work,
+        process = subprocess.Popen([PROGRAM, "optimize", "softsign", "--generator", "folder", "--folder", folder,
+                                    "--method", "astra", "--roles", "planner,coder", *QUICK, "--out", run], cwd=self.work,
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         for name, text in (("001-planner.answer.md", "Do less."), ("002-coder.answer.cpp", GOOD)):
             question = folder / (name.split(".")[0] + ".request.md")
@@ -196,7 +202,8 @@ class SalientKernels(unittest.TestCase):
         source = GOOD.replace("// launch", "// param CHUNK=4096 values=1024,8192\n// launch").replace("4096", "CHUNK")
         source = source.replace("CHUNK=CHUNK", "CHUNK=4096")
         (self.work / "k.cpp").write_text(source)
-        out = self.run_it("tune", "softsign", "k.cpp", "--backend", "host", "--samples", "4", "--out", "best.cpp").stdout
+        out = self.run_it("tune", "softsign", "k.cpp", "--backend", "host", "--samples", "4",
+                          "--out", "best.cpp").stdout
         self.assertIn("CHUNK=1024", out)
         self.assertIn("CHUNK=8192", out)
         self.assertRegex((self.work / "best.cpp").read_text(), "param CHUNK=(1024|8192) values")
@@ -207,7 +214,8 @@ class SalientKernels(unittest.TestCase):
             (self.work / "work").mkdir(exist_ok=True)
             (self.work / f"work/00{number}-coder.answer.md").write_text(f"```cpp\n{GOOD}```\n")
         blocks = re.findall(r"^```\n(.*?)^```", (SOURCE / "docs/KERNELS.md").read_text(), re.M | re.S)
-        lines = [line for block in blocks for line in block.replace("\\\n", "").splitlines() if line.startswith("salient-kernels ")]
+        lines = [line for block in blocks for line in block.replace("\\\n", "").splitlines()
+                 if line.startswith("salient-kernels ")]
         self.assertGreater(len(lines), 8)
         for line in lines:
             words = shlex.split(re.sub(r"https?://\S+/v1", self.url, line))[1:]

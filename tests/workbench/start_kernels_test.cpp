@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/workbench/bench_support.h"
+#include "workbench/promotion/launch_header.h"
+#include "workbench/promotion/sanitize.h"
 
 namespace salient::workbench::test {
 namespace {
@@ -14,6 +16,39 @@ TEST(StartKernels, EveryHostKernelIsCorrect) {
     const Finding found = verdict_of_source(*bench.backend, given, read_text_file(given.host_start));
     EXPECT_EQ(found.verdict, Verdict::kAccepted) << given.name << ": " << found.reason << "\n" << found.log;
   }
+}
+
+TEST(Promotion, AReadBeyondABufferIsFoundBySanitizersAndASoundKernelIsNot) {
+  HostBench bench;
+  const Case given = load_case(cases_folder(), "softsign");
+  const Referee referee(*bench.backend, given, {});
+  std::vector<ProblemSpec> problems = referee.problems(1);
+  problems.resize(6);
+  const auto sanitized = [&](const std::string& source) {
+    return sanitize_on_host(parse_candidate(source), given, problems, cases_folder() / "kernels", bench.scratch.path());
+  };
+  const std::string sound = start_of(given).source;
+  EXPECT_FALSE(sanitized(sound));
+  std::string reads_beyond = sound;
+  const std::string loop = "const float x = values[i];";
+  reads_beyond.replace(reads_beyond.find(loop), loop.size(),
+                       "const float x = values[i + 1] == 0.25f ? values[i] : values[i] + 0.0f;");
+  EXPECT_EQ(verdict_of_source(*bench.backend, given, reads_beyond).verdict, Verdict::kAccepted)
+      << "the result is right";
+  const auto found = sanitized(reads_beyond);
+  ASSERT_TRUE(found);
+  EXPECT_NE(found->reason.find("heap-buffer-overflow"), std::string::npos) << found->reason;
+}
+
+TEST(Promotion, TheHeaderHasTheLaunchesOfTheCandidate) {
+  const Case given = load_case(cases_folder(), "softsign");
+  const Candidate made = parse_candidate("// param TILE=64\n// launch k block=TILE grid=min(sm*8, ceil(n, TILE))\n");
+  const std::string header = launch_header(made, given);
+  EXPECT_NE(header.find("constexpr std::int64_t TILE = 64;"), std::string::npos);
+  EXPECT_NE(header.find("{\"k\", {min(sm*8,ceil(n, TILE)), 1, 1}, {TILE, 1}, 0}") != std::string::npos ||
+                header.find("{\"k\", {min(sm*8, ceil(n, TILE)), 1, 1}, {TILE, 1}, 0}") != std::string::npos,
+            false)
+      << header;
 }
 
 TEST(Timing, AKernelThatWorksTwiceAsLongIsSlowerAndTheSameKernelIsNoBetter) {

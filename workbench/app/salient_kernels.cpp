@@ -31,6 +31,7 @@ constexpr Verb kVerbs[] = {
     {"optimize", "optimize CASE --generator G", "improve a kernel by a method", optimize_case},
     {"replay", "replay RUN", "decide a recorded run again, without a generator or a GPU", replay_recorded},
     {"report", "report RUN", "write report.md and report.html", write_reports},
+    {"promote", "promote RUN --out DIR", "the best kernel, sanitized, with its launch header", promote_best},
     {"verify-ledger", "verify-ledger RUN", "was the record changed?", verify_ledger},
 };
 

@@ -20,6 +20,7 @@ int tune_candidate(const Words& words, const KernelOptions& options);
 int optimize_case(const Words& words, const KernelOptions& options);
 int replay_recorded(const Words& words, const KernelOptions& options);
 int write_reports(const Words& words, const KernelOptions& options);
+int promote_best(const Words& words, const KernelOptions& options);
 int verify_ledger(const Words& words, const KernelOptions& options);
 
 }  // namespace salient::workbench

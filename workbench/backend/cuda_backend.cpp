@@ -39,7 +39,7 @@ class CudaBackend final : public Backend {
 
     const ProcessResult to_ptx = run_process(ptx_command(candidate, folder), "", {.seconds = kCompileSeconds});
     if (to_ptx.timed_out) return Finding{Verdict::kCompileError, "the compiler took more than 5 minutes", {}};
-    if (to_ptx.exit_code != 0) return complaint(to_ptx);
+    if (to_ptx.exit_code != 0) return complaint(to_ptx, folder);
     const std::size_t parameters = given.buffers.size() + given.dims.size() + candidate.scratch.size();
     const std::string ptx = read_text_file(folder / "kernel.ptx");
     if (auto reason = reject_ptx(ptx, candidate, parameters)) return Finding{Verdict::kStaticReject, *reason, {}};
@@ -49,7 +49,7 @@ class CudaBackend final : public Backend {
                                                 (folder / "kernel.ptx").string(), "-o", partial.string()},
                                                "", {.seconds = kCompileSeconds});
     if (to_cubin.timed_out) return Finding{Verdict::kCompileError, "ptxas took more than 5 minutes", {}};
-    if (to_cubin.exit_code != 0) return complaint(to_cubin);
+    if (to_cubin.exit_code != 0) return complaint(to_cubin, folder);
     put(notes, to_cubin.errors);
     std::filesystem::rename(partial, cubin);
     return Artifact{cubin, to_cubin.errors};
@@ -102,8 +102,8 @@ class CudaBackend final : public Backend {
     return command;
   }
 
-  static Finding complaint(const ProcessResult& result) {
-    const std::string all = result.errors + result.output;
+  static Finding complaint(const ProcessResult& result, const std::filesystem::path& folder) {
+    const std::string all = without_folder(result.errors + result.output, folder.string());
     const std::size_t at = all.find("error");
     const std::string first = at == std::string::npos ? "the compiler failed" : all.substr(at, all.find('\n', at) - at);
     return {Verdict::kCompileError, first.substr(0, 300), all};

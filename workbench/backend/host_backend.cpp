@@ -4,13 +4,13 @@
 // list of
 // addresses. Blocks run one after the other, in an order drawn anew for every run.
 #include <algorithm>
-#include <set>
 
 #include "core/error.h"
 #include "core/files/file_io.h"
 #include "core/host/machine.h"
 #include "workbench/backend/backend.h"
 #include "workbench/backend/host_executor.h"
+#include "workbench/backend/host_wrapper.h"
 #include "workbench/ledger/sha256.h"
 #include "workbench/referee/process.h"
 #include "workbench/referee/static_gate.h"
@@ -27,31 +27,6 @@ const std::vector<std::string> kFlags = {
 void put(const std::filesystem::path& path, const std::string& text) {
   (void)std::filesystem::remove(path);
   (void)write_text_file(path, text);
-}
-
-std::string wrapper_of(const Candidate& candidate, const Case& given) {
-  std::string text = "#include \"candidate.cpp\"\n#include <type_traits>\n#include \"workbench_kernel.h\"\n";
-  const std::string parameters = parameter_list(given, BackendKind::kHost, candidate.scratch);
-  std::set<std::string> done;
-  for (const LaunchLine& launch : candidate.launches) {
-    const std::string& name = launch.kernel;
-    if (!done.insert(name).second) continue;
-    text += "static_assert(std::is_same_v<decltype(" + name + "), void(" + parameters + ")>, \"entry\");\n";
-    text += "extern \"C\" void salient_call_" + name + "(const WorkbenchBlock* block, void* const* a) {\n  " + name +
-            "(*block";
-    std::size_t at = 0;
-    const auto pass = [&](const std::string& what) { text += ", " + what; };
-    const auto pass_address = [&] { pass("SalientAddress{a[" + std::to_string(at++) + "]}"); };
-    for (std::size_t b = 0; b < given.buffers.size(); ++b) pass_address();
-    for (std::size_t d = 0; d < given.dims.size(); ++d)
-      pass("*static_cast<long long*>(a[" + std::to_string(at++) + "])");
-    for (std::size_t b = 0; b < candidate.scratch.size(); ++b) pass_address();
-    text += ");\n}\n";
-  }
-  const std::string address =
-      "struct SalientAddress {\n  void* at;\n  template <class T>\n  operator T*() const { return static_cast<T*>(at); "
-      "}\n};\n";
-  return text.insert(text.find("static_assert"), address);
 }
 
 /// Whether the compiler complains about the wrapper alone: the candidate compiles, but is not what the case asks for.
@@ -72,7 +47,7 @@ class HostBackend final : public Backend {
 
   std::variant<Artifact, Finding> compile(const Candidate& candidate, const Case& given) override {
     if (auto reason = reject_text(candidate.source, kind())) return Finding{Verdict::kStaticReject, *reason, {}};
-    const std::string wrapper = wrapper_of(candidate, given);
+    const std::string wrapper = host_wrapper(candidate, given);
     std::string identity = candidate.source + '\0' + wrapper;
     for (const Parameter& p : candidate.parameters) identity += '\0' + p.name + '=' + std::to_string(p.value);
     const std::filesystem::path folder = work_ / sha256(identity).substr(0, 24), library = folder / "kernel.so";
@@ -90,7 +65,7 @@ class HostBackend final : public Backend {
       command.push_back(word);
     const ProcessResult compiled = run_process(command, "", {.seconds = kCompileSeconds});
     if (compiled.timed_out) return Finding{Verdict::kCompileError, "the compiler took more than 60 seconds", {}};
-    if (compiled.exit_code != 0) return complaint(compiled.errors);
+    if (compiled.exit_code != 0) return complaint(without_folder(compiled.errors, folder.string()));
     if (auto reason = reject_object(object)) return Finding{Verdict::kStaticReject, *reason, {}};
     const std::filesystem::path partial = folder / "kernel.so.part";
     const ProcessResult linked =

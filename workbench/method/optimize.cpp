@@ -10,7 +10,6 @@
 #include "core/error.h"
 #include "core/files/file_io.h"
 #include "core/host/interrupt.h"
-#include "core/host/machine.h"
 #include "core/version.h"
 #include "workbench/ledger/records.h"
 #include "workbench/method/run_record.h"
@@ -53,8 +52,7 @@ Json first_record(const Case& given, Backend& backend, const OptimizeOptions& op
           {"generator", options.generator},
           {"options", json_of(options.method)},
           {"samples", options.referee.samples},
-          {"environment", backend.environment()},
-          {"host", host_name()}};
+          {"environment", backend.environment()}};
 }
 
 }  // namespace

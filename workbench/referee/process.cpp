@@ -128,4 +128,10 @@ ProcessResult run_process(const std::vector<std::string>& command, const std::st
   return result;
 }
 
+std::string without_folder(std::string text, const std::string& folder) {
+  for (std::size_t at = text.find(folder + "/"); at != std::string::npos; at = text.find(folder + "/", at))
+    text.erase(at, folder.size() + 1);
+  return text;
+}
+
 }  // namespace salient::workbench

@@ -26,4 +26,7 @@ struct ProcessLimits {
 /// @throws Error{kNoInput} if the program cannot be started, Error{kIo}
 ProcessResult run_process(const std::vector<std::string>& command, const std::string& input, ProcessLimits limits);
 
+/// `text` without the name of `folder`: what compilers say of files in it, the same on every machine.
+std::string without_folder(std::string text, const std::string& folder);
+
 }  // namespace salient::workbench

@@ -1,0 +1,67 @@
+// tests/workbench/cuda_gate_test.cpp - the gates on CUDA without a GPU: nvcc makes PTX of start kernels and attacks.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tests/workbench/bench_support.h"
+#include "workbench/referee/process.h"
+#include "workbench/referee/static_gate.h"
+
+namespace salient::workbench::test {
+namespace {
+
+const char* const kNvcc = "nvcc";
+
+bool has_nvcc() {
+  try {
+    return run_process({kNvcc, "--version"}, "", {}).exit_code == 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// What the CUDA back end finds before anything is run; ACCEPTED means nothing.
+Finding static_finding(const std::filesystem::path& file, const Case& given, const std::filesystem::path& ptx) {
+  std::variant<Candidate, Finding> read = read_candidate(read_text_file(file));
+  if (const auto* rejected = std::get_if<Finding>(&read)) return *rejected;
+  const auto& candidate = std::get<Candidate>(read);
+  if (auto reason = reject_text(candidate.source, BackendKind::kCuda)) return {Verdict::kStaticReject, *reason, {}};
+  const ProcessResult made =
+      run_process({kNvcc, "-ptx", "-std=c++20", "-w", "-arch=sm_90a", file.string(), "-o", ptx.string()}, "", {});
+  if (made.exit_code != 0) return {Verdict::kCompileError, made.errors, {}};
+  const std::size_t parameters = given.buffers.size() + given.dims.size() + candidate.scratch.size();
+  if (auto reason = reject_ptx(read_text_file(ptx), candidate, parameters))
+    return {Verdict::kStaticReject, *reason, {}};
+  return {};
+}
+
+TEST(CudaGate, EveryStartKernelPasses) {
+  if (!has_nvcc()) GTEST_SKIP() << "no nvcc";
+  const salient::test::Scratch scratch;
+  for (const Case& given : load_cases(cases_folder())) {
+    ASSERT_FALSE(given.cuda_start.empty()) << given.name;
+    const Finding found = static_finding(given.cuda_start, given, scratch / "kernel.ptx");
+    EXPECT_EQ(found.verdict, Verdict::kAccepted) << given.name << ": " << found.reason;
+  }
+}
+
+TEST(CudaGate, AttacksThatNeedNoGpuToBeSeenAreRejected) {
+  if (!has_nvcc()) GTEST_SKIP() << "no nvcc";
+  const salient::test::Scratch scratch;
+  std::size_t rejected = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(fixtures_folder().parent_path() / "cuda_fixtures")) {
+    std::istringstream lines(read_text_file(entry.path()));
+    std::string line, word, expected, name;
+    std::getline(lines, line);
+    lines >> word >> word >> expected >> word >> name;
+    const Finding found = static_finding(entry.path(), load_case(cases_folder(), name), scratch / "kernel.ptx");
+    const bool is_static = expected == "STATIC_REJECT" || expected == "COMPILE_ERROR";
+    EXPECT_STREQ(word_of(found.verdict), is_static ? expected.c_str() : "ACCEPTED")
+        << entry.path() << ": " << found.reason;
+    rejected += is_static ? 1U : 0U;
+  }
+  EXPECT_GE(rejected, 10U);
+}
+
+}  // namespace
+}  // namespace salient::workbench::test

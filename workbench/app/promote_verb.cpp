@@ -1,0 +1,79 @@
+// workbench/app/promote_verb.cpp - promote: the best kernel of a run, judged once more and sanitized, as files for the
+// engine.
+#include <cstdio>
+
+#include "core/error.h"
+#include "core/files/file_io.h"
+#include "workbench/app/bench_setup.h"
+#include "workbench/app/verbs.h"
+#include "workbench/ledger/ledger.h"
+#include "workbench/ledger/sha256.h"
+#include "workbench/promotion/launch_header.h"
+#include "workbench/promotion/sanitize.h"
+
+namespace salient::workbench {
+namespace {
+
+void print(const std::string& line) { std::fputs((line + "\n").c_str(), stdout); }
+
+void replace_text(const std::filesystem::path& path, const std::string& text) {
+  (void)std::filesystem::remove(path);
+  (void)write_text_file(path, text);
+  print(path.string());
+}
+
+std::optional<Finding> sanitize(const Candidate& candidate, const Case& given, const Referee& referee,
+                                const Backend& backend, const KernelOptions& options, const WorkFolder& work) {
+  if (backend.kind() == BackendKind::kHost)
+    return sanitize_on_host(candidate, given, referee.problems(seed_from_system()),
+                            workbench_folder(options) / "cases" / "kernels", work.path());
+  const std::filesystem::path file = work.path() / "promoted.cu";
+  replace_text(file, candidate.source);
+  return sanitize_on_cuda({std::filesystem::read_symlink("/proc/self/exe"), "check", given.name, file, "--backend",
+                           "cuda", "--run-s", "600", "--nvcc", options.nvcc, "--workbench-dir",
+                           workbench_folder(options)});
+}
+
+}  // namespace
+
+int promote_best(const Words& words, const KernelOptions& options) {
+  if (words.size() != 1) fail(ErrorKind::kUsage, "promote RUN");
+  if (options.out.empty()) fail(ErrorKind::kUsage, "--out: is needed, the folder for kernel and header");
+  const std::filesystem::path run = words[0];
+  const std::vector<Json> records = load_ledger(run);
+  const Json* best = nullptr;
+  for (const Json& record : records)
+    if (record["kind"] == "best") best = &record;
+  if (best == nullptr) return print("nothing to promote: no candidate was faster than the start kernel"), kRejected;
+
+  const WorkFolder work;
+  KernelOptions as_recorded = options;
+  as_recorded.backend = records.front().value("backend", "host");
+  const std::unique_ptr<Backend> backend = make_backend(as_recorded, work);
+  const Case given = load_case(workbench_folder(options) / "cases", records.front().value("case", ""));
+  const Candidate candidate = parse_candidate(read_object(run, best->value("source", "")));
+  const Candidate start = parse_candidate(read_object(run, records.front().value("start", "")));
+  Referee referee(*backend, given, referee_options(options));
+  Finding finding = referee.assess(candidate, start, start).finding;
+  if (finding.verdict == Verdict::kAccepted)
+    if (auto found = sanitize(candidate, given, referee, *backend, options, work)) finding = std::move(*found);
+  if (finding.verdict != Verdict::kAccepted) {
+    print(std::string(word_of(finding.verdict)) + ", " + finding.reason);
+    if (!finding.log.empty()) print(finding.log.substr(0, 4000));
+    return kRejected;
+  }
+  const std::filesystem::path out = options.out;
+  std::filesystem::create_directories(out);
+  replace_text(out / (given.name + (backend->kind() == BackendKind::kHost ? ".cpp" : ".cu")), candidate.source);
+  replace_text(out / (given.name + "_launch.h"), launch_header(candidate, given));
+  const Json facts = {{"verdict", word_of(Verdict::kPromoted)},
+                      {"case", given.name},
+                      {"source", sha256(candidate.source)},
+                      {"ledger", records.back()["hash"]},
+                      {"reason", finding.reason}};
+  replace_text(out / (given.name + "_promoted.json"), facts.dump(2) + "\n");
+  print(std::string(word_of(Verdict::kPromoted)) + ", " + finding.reason);
+  return 0;
+}
+
+}  // namespace salient::workbench
