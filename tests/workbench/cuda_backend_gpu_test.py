@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The back end `cuda` on a GPU: every start kernel is correct, every attack of cuda_fixtures/ is rejected with its verdict.
+"""The back end `cuda` on a GPU: start kernels are correct, attacks of cuda_fixtures/ are rejected with their verdicts.
 
     cuda_backend_gpu_test.py PROGRAM SOURCE_DIR        exit 77: no GPU, no driver, or no nvcc
 """
@@ -29,7 +29,8 @@ for fixture in sorted((SOURCE / "tests/workbench/cuda_fixtures").glob("*.cu")):
     expected, case = re.search(r"^// expect (\S+) case (\S+)$", fixture.read_text(), re.M).groups()
     code, text = check(case, fixture, "--run-s", "5")
     fits = code == 1 and any(f": {word}," in text for word in expected.split("|"))
-    print(("ok   " if fits else "WRONG"), f"{fixture.stem}: expected {expected}:", text.splitlines()[0] if text else code, flush=True)
+    answer = text.splitlines()[0] if text else code
+    print(("ok   " if fits else "WRONG"), f"{fixture.stem}: expected {expected}:", answer, flush=True)
     wrong += not fits
 print(wrong, "wrong")
 sys.exit(wrong > 0)

@@ -174,8 +174,8 @@ class SalientKernels(unittest.TestCase):
     def test_a_folder_takes_answers_from_files(self):
         folder, run = self.work / "answers", self.work / "run"
         process = subprocess.Popen([PROGRAM, "optimize", "softsign", "--generator", "folder", "--folder", folder,
-                                    "--method", "astra", "--roles", "planner,coder", *QUICK, "--out", run], cwd=self.work,
-                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                                    "--method", "astra", "--roles", "planner,coder", *QUICK, "--out", run],
+                                   cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         for name, text in (("001-planner.answer.md", "Do less."), ("002-coder.answer.cpp", GOOD)):
             question = folder / (name.split(".")[0] + ".request.md")
             deadline = time.time() + 60
