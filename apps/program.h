@@ -11,6 +11,7 @@
 #include "apps/options/options.h"
 #include "apps/passive_openmp.h"
 #include "apps/run_fields.h"
+#include "apps/session.h"
 #include "core/console/log.h"
 #include "core/error.h"
 #include "engine/comm/agreement.h"

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 
 #include "apps/advice.h"
 #include "apps/open_named_dataset.h"
@@ -20,6 +22,7 @@
 #include "core/error.h"
 #include "core/host/interrupt.h"
 #include "core/host/machine.h"
+#include "core/value_text.h"
 #include "core/version.h"
 #include "engine/device/fit_to_machine.h"
 #include "engine/device/planned_data.h"
@@ -94,13 +97,26 @@ DataPlan plan_data(const TrainRun& run) {
 /// What the run was resolved to on this machine, for run.json and the log.
 Facts resolved_facts(const TrainRun& run, const DataResidency& residency) {
   const MachineOptions& machine = run.options.machine;
-  Facts facts{{"device", to_text(machine.device)},   {"features", name_of(residency.features)},
-              {"sampler", name_of(residency.graph)}, {"workers", machine.workers},
-              {"threads", machine.threads},          {"slots", machine.slots},
+  Facts facts{{"device", to_text(machine.device)},
+              {"features", name_of(residency.features)},
+              {"sampler", name_of(residency.graph)},
+              {"workers", machine.workers},
+              {"threads", machine.threads},
+              {"slots", machine.slots},
               {"comm", std::string(run.session.comm->name())},
               {"metric", name_of(metric_for(run.options.evaluation.metric, run.dataset))}};
   if (residency.features == Residency::kCached) facts["cached_rows"] = static_cast<std::int64_t>(residency.cached_rows);
   return facts;
+}
+
+/// "device cpu, features host, ..."
+std::string resolved_line(const Facts& facts) {
+  std::string line = "resolved: ";
+  for (const auto& [name, value] : facts) {
+    line.append(line.ends_with(": ") ? "" : ", ").append(name).append(" ");
+    std::visit([&](const auto& fact) { line.append(to_text(fact)); }, value);
+  }
+  return line;
 }
 
 /// trace.json of rank 0, trace-rank-R.json of the others that see the run directory.
