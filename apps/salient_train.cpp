@@ -85,10 +85,9 @@ DataPlan plan_data(const TrainRun& run) {
   const Session& session = run.session;
   DataPlan plan;
   together(*session.comm, [&] {
-    plan = plan_residency(
-        request_of(run.options.machine), run.dataset,
-        needs_of_training(run.options, run.dataset, session.device.is_cuda(), session.comm->size()),
-        free_memory(session.device, session.launch.ranks_on_host));
+    plan = plan_residency(request_of(run.options.machine), run.dataset,
+                          needs_of_training(run.options, run.dataset, session.device.is_cuda(), session.comm->size()),
+                          free_memory(session.device, session.launch.ranks_on_host));
   });
   if (session.device.is_cuda()) log_info(summary_of(plan, run.dataset));
   return plan;

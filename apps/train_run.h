@@ -16,7 +16,7 @@ struct TrainRun {
   TrainOptions said{};     ///< as the user chose them, `auto` and 0 included; what config.toml keeps
   TrainOptions options{};  ///< what they mean on this machine
   Dataset dataset{};
-  ResidentData data{};  ///< what of it is in GPU memory
+  ResidentData data{};                ///< what of it is in GPU memory
   RunDescription about{};             ///< for run.json
   std::filesystem::path directory{};  ///< of the run; only rank 0 needs to see it
 };
