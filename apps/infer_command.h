@@ -44,19 +44,24 @@ void visit_fields(Self& self, Visit&& field) {
   visit_fields(self.console, field);
 }
 
+/// What to do instead of predicting.
+struct InferActions {
+  bool version = false;
+  bool help = false;
+};
+
 /// The whole command line.
 struct InferCommand {
   InferOptions options{};
-  bool version = false;
-  bool help = false;
+  InferActions actions{};
 };
 
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, InferCommand>
 void visit_fields(Self& self, Visit&& field) {
   visit_fields(self.options, field);
-  field("version", self.version, "print the versions of this program and its libraries and stop");
-  field("help", self.help, "print this and stop");
+  field("version", self.actions.version, "print the versions of this program and its libraries and stop");
+  field("help", self.actions.help, "print this and stop");
 }
 
 /// Merges, the strongest last: defaults < SALIENT_* < command line. @param look_up  getenv in a program.

@@ -42,12 +42,12 @@ TrainOptions parse_config(const std::string& text, const std::string& file) {
 
 }  // namespace
 
-void write_config(const fs::path& directory, TrainOptions options) {
-  options.output.directory = options.output.resume = "";
-  options.data.dataset = whole_path(options.data.dataset);
-  options.data.root = fs::absolute(options.data.root).string();
+void write_config(const fs::path& directory, TrainOptions said) {
+  said.output.directory = said.output.resume = "";
+  said.data.dataset = whole_path(said.data.dataset);
+  said.data.root = fs::absolute(said.data.root).string();
   std::ostringstream config;
-  options::print_toml(config, options);
+  options::print_toml(config, said);
   replace_text_file(directory / "config.toml", config.str());
 }
 

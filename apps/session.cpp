@@ -2,28 +2,20 @@
 #include "apps/session.h"
 
 #include <algorithm>
-#include <iostream>
 #include <optional>
 #include <utility>
 
 #include "apps/open_named_dataset.h"
-#include "apps/placement.h"
+#include "apps/pinning.h"
 #include "apps/versions.h"
 #include "core/console/log.h"
 #include "core/console/progress.h"
 #include "core/number_text.h"
 #include "core/timer.h"
 #include "core/version.h"
-#include "engine/comm/agreement.h"
 #include "engine/comm/make_communicator.h"
 
 namespace salient {
-
-void print_versions(const char* program) {
-  std::cout << program << ' ' << kVersion << '\n';
-  for (const auto& [library, version] : library_versions()) std::cout << library << ' ' << version << '\n';
-  std::cout << std::flush;
-}
 
 void set_terminal(const ConsoleOptions& options, const Launch& launch) {
   set_progress_mode(launch.rank == 0 ? options.progress : ProgressMode::kNone);
@@ -45,20 +37,20 @@ Session open_session(const MachineOptions& machine, const CommOptions& comm_opti
     const int threads = machine.threads > 0 ? machine.threads : launch.cores;
     device = ComputeDevice::choose(machine.device, launch.local_rank, threads);
   });
-  std::string place = stay_near_device(control, launch, *device);
+  std::string numa_nodes = pin_near_device(control, launch, *device);
   require_equal_on_all_ranks(control, "the kind of device", device->is_cuda() ? "cuda" : "cpu", ErrorKind::kNoDevice);
   auto comm = make_communicator({.wanted = comm_options.backend,
                                  .timeout_seconds = static_cast<double>(comm_options.timeout_seconds),
                                  .is_data_on_gpu = device->is_cuda()},
                                 launch);
-  return {*device, std::move(place), std::move(comm)};
+  return {launch, *device, std::move(comm), std::move(numa_nodes)};
 }
 
-Dataset open_dataset_together(Communicator& comm, const Launch& launch, const DataOptions& data) {
+Dataset open_dataset_together(const Session& session, const DataOptions& data) {
   const Timer loading;
-  Dataset dataset = open_named_dataset(data.dataset, data.root, comm, launch);
-  require_equal_on_all_ranks(comm, "the checksum of the data set", dataset.fingerprint, ErrorKind::kBadData);
-  if (comm.rank() == 0)
+  Dataset dataset = open_named_dataset(data.dataset, data.root, *session.comm, session.launch);
+  require_equal_on_all_ranks(*session.comm, "the checksum of the data set", dataset.fingerprint, ErrorKind::kBadData);
+  if (session.is_rank_0())
     log_info(dataset.name + (dataset.source_kind == "synthetic" ? " (synthetic)" : "") + ": " +
              std::to_string(dataset.num_nodes()) + " nodes, " + std::to_string(dataset.num_edges()) + " entries, " +
              std::to_string(dataset.feature_dim) + " features, " + std::to_string(dataset.num_classes) +

@@ -1,4 +1,4 @@
-// apps/session.h - how salient-train and salient-infer start: terminal, device, communication, data set.
+// apps/session.h - what a rank of salient-train or salient-infer works with, from the start of the program on.
 #pragma once
 
 #include <algorithm>
@@ -6,9 +6,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/console/console_options.h"
 #include "core/value_text.h"
+#include "engine/comm/agreement.h"
 #include "engine/comm/comm_options.h"
 #include "engine/comm/communicator.h"
 #include "engine/comm/launch.h"
@@ -18,9 +20,6 @@
 #include "store/dataset.h"
 
 namespace salient {
-
-/// What --version prints.
-void print_versions(const char* program);
 
 /// Sets progress bars and log level; rank 0 logs for all.
 void set_terminal(const ConsoleOptions& options, const Launch& launch);
@@ -39,11 +38,22 @@ std::string common_configuration(const Options& options, std::span<const std::st
 /// Collective. @throws RankError{kUsage} when ranks run different programs, or with different configurations.
 void require_equal_programs(Communicator& comm, const char* program, const std::string& configuration);
 
-/// Where this rank computes, and how it talks to the others.
+/// Where this rank computes, and how it reaches the others.
 struct Session {
+  Launch launch{};
   ComputeDevice device;
-  std::string place;  ///< of stay_near_device()
   std::unique_ptr<Communicator> comm;
+  std::string numa_nodes{};  ///< that it is pinned to, of pin_near_device()
+
+  bool is_rank_0() const { return comm->rank() == 0; }
+
+  /// Does what rank 0 does alone, such as writing files; when it fails there, every rank throws. Collective.
+  template <class Work>
+  void on_rank_0(Work&& work) const {
+    together(*comm, [&] {
+      if (is_rank_0()) std::forward<Work>(work)();
+    });
+  }
 };
 
 /// Collective. @param control  host communication, for what must be agreed on before the device is known.
@@ -54,6 +64,6 @@ Session open_session(const MachineOptions& machine, const CommOptions& comm, con
 
 /// The data set on every rank, and one line about it. Collective.
 /// @throws as open_named_dataset(); RankError{kBadData} when ranks have different data.
-Dataset open_dataset_together(Communicator& comm, const Launch& launch, const DataOptions& data);
+Dataset open_dataset_together(const Session& session, const DataOptions& data);
 
 }  // namespace salient

@@ -53,6 +53,12 @@ void add_problems(std::vector<FieldProblem>& found, const OptimisationOptions& o
   check_field(found, options.epochs >= 1, "epochs", "at least 1");
   check_field(found, options.lr > 0, "lr", "above 0");
   check_field(found, options.warmup >= 0 && options.warmup <= options.epochs, "warmup", "0 to --epochs");
+  const OptimisationOptions none;
+  const bool is_plateau = options.schedule == ScheduleKind::kPlateau;
+  check_field(found, is_plateau || options.plateau_factor == none.plateau_factor, "plateau-factor",
+              "only with --schedule plateau");
+  check_field(found, is_plateau || options.plateau_patience == none.plateau_patience, "plateau-patience",
+              "only with --schedule plateau");
   check_field(found, options.plateau_factor > 0 && options.plateau_factor < 1, "plateau-factor", "between 0 and 1");
   check_field(found, options.plateau_patience >= 0, "plateau-patience", "at least 0");
   check_field(found, options.weight_decay >= 0, "weight-decay", "at least 0");

@@ -16,7 +16,9 @@
 
 #include "apps/advice.h"
 #include "apps/open_named_dataset.h"
-#include "apps/placement.h"
+#include "apps/pinning.h"
+#include "apps/rank_table.h"
+#include "apps/session.h"
 #include "benchmarks/bench_exchange.h"
 #include "benchmarks/bench_report.h"
 #include "benchmarks/bench_threads.h"
@@ -85,38 +87,47 @@ Launch part_of(Launch launch, int num_ranks) {
   return launch;
 }
 
+/// Of the ranks of `launch` alone. Collective over them.
+Session open_row(const TrainOptions& wanted, const Launch& launch) {
+  const int threads = wanted.machine.threads > 0 ? wanted.machine.threads : launch.cores;
+  const ComputeDevice device = ComputeDevice::choose(wanted.machine.device, launch.local_rank, threads);
+  Session session{.launch = launch,
+                  .device = device,
+                  .comm = launch.size == 1 ? make_self_communicator()
+                                           : make_communicator({.wanted = wanted.comm.backend,
+                                                                .timeout_seconds = wanted.comm.timeout_seconds * 1.0,
+                                                                .is_data_on_gpu = device.is_cuda()},
+                                                               launch)};
+  session.numa_nodes = pin_near_device(*session.comm, launch, device);
+  return session;
+}
+
 /// Collective over the ranks of `launch`.
 Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dataset) {
-  const auto device = ComputeDevice::choose(wanted.machine.device, launch.local_rank,
-                                            wanted.machine.threads > 0 ? wanted.machine.threads : launch.cores);
-  const auto comm = launch.size == 1
-                        ? make_self_communicator()
-                        : make_communicator({.wanted = wanted.comm.backend,
-                                             .timeout_seconds = static_cast<double>(wanted.comm.timeout_seconds),
-                                             .is_data_on_gpu = device.is_cuda()},
-                                            launch);
+  const Session session = open_row(wanted, launch);
   TrainOptions options = wanted;
-  fit_to_machine(options.machine, device, launch.cores);
+  fit_to_machine(options.machine, session.device, launch.cores);
   options.output.checkpoint_every = 0;
-  (void)log_placement(*comm, launch, device, options.machine.workers, stay_near_device(*comm, launch, device));
+  (void)log_rank_table(session, options.machine.workers);
   std::optional<ScratchFolder> folder;
   ResidentData data;
-  together(*comm, [&] {
+  together(*session.comm, [&] {
     const DataPlan plan = plan_residency(request_of(options.machine), dataset,
-                                         needs_of_training(options, dataset, device.is_cuda(), comm->size()),
-                                         free_memory(device, launch.ranks_on_host));
+                                         needs_of_training(options, dataset, session.device.is_cuda(), launch.size),
+                                         free_memory(session.device, launch.ranks_on_host));
     check(plan);
-    if (device.is_cuda()) log_info(summary_of(plan, dataset));
+    if (session.device.is_cuda()) log_info(summary_of(plan, dataset));
     data = ResidentData(dataset, plan.residency);
     if (launch.rank == 0) folder.emplace();
   });
-  Trainer trainer(options, {dataset, data, device, *comm, folder ? folder->path() : std::filesystem::path()});
+  Trainer trainer(options,
+                  {dataset, data, session.device, *session.comm, folder ? folder->path() : std::filesystem::path()});
   const TrainResult result = trainer.run();
   if (result.interrupted_by != 0) fail(ErrorKind::kUsage, "interrupted");
   Row row{.last = result.epochs.back(), .num_gradients = trainer.num_gradients()};
   row.epoch = epoch_times(result.epochs);
   row.steps = static_cast<double>(row.last.step) / static_cast<double>(result.epochs.size());
-  if (launch.size > 1) row.exchange = time_exchange(*comm, launch, device, row.num_gradients);
+  if (launch.size > 1) row.exchange = time_exchange(*session.comm, launch, session.device, row.num_gradients);
   return row;
 }
 

@@ -17,6 +17,16 @@ add_library(salient::xxhash ALIAS salient_xxhash)
 target_include_directories(salient_xxhash SYSTEM INTERFACE "${XXHASH_INCLUDE_DIR}")
 target_link_libraries(salient_xxhash INTERFACE "${XXHASH_LIBRARY}")
 
+# Its headers alone: the package also has a library, which would be needed at run time.
+find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h)
+if(NOT TOMLPLUSPLUS_INCLUDE_DIR)
+  message(FATAL_ERROR "the library toml++ is not installed; run scripts/setup.sh")
+endif()
+add_library(salient_tomlplusplus INTERFACE)
+add_library(salient::tomlplusplus ALIAS salient_tomlplusplus)
+target_include_directories(salient_tomlplusplus SYSTEM INTERFACE "${TOMLPLUSPLUS_INCLUDE_DIR}")
+target_compile_definitions(salient_tomlplusplus INTERFACE TOML_HEADER_ONLY=1)
+
 find_path(HWLOC_INCLUDE_DIR hwloc.h)
 find_library(HWLOC_LIBRARY hwloc)
 if(NOT HWLOC_INCLUDE_DIR OR NOT HWLOC_LIBRARY)

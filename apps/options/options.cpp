@@ -23,6 +23,12 @@ std::vector<Assignment> from_toml_text(const std::string& text, const std::strin
   return found;
 }
 
+std::string variable_of(std::string_view field) {
+  std::string variable(kVariablePrefix);
+  for (const char c : field) variable += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return variable;
+}
+
 std::string either(const std::vector<std::string>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i)

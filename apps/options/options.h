@@ -141,15 +141,19 @@ std::vector<Assignment> from_command_line(std::span<const char* const> args) {
   return found;
 }
 
-/// One assignment per field whose variable SALIENT_NAME_OF_FIELD is set.
+inline constexpr std::string_view kVariablePrefix = "SALIENT_";
+
+/// "SALIENT_BATCH_SIZE" of "batch-size".
+std::string variable_of(std::string_view field);
+
+/// One assignment per field whose variable is set.
 /// @param look_up  getenv in a program: null when a variable is not set.
 template <class Options>
 std::vector<Assignment> from_environment(const std::function<const char*(const char*)>& look_up) {
   Options fields;
   std::vector<Assignment> found;
   visit_fields(fields, [&](std::string_view field, auto&, std::string_view) {
-    std::string variable = "SALIENT_";
-    for (const char c : field) variable += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+    const std::string variable = variable_of(field);
     if (const char* text = look_up(variable.c_str())) found.push_back({std::string(field), text, variable});
   });
   return found;

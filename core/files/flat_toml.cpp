@@ -1,150 +1,113 @@
-// core/files/flat_toml.cpp - see flat_toml.h. The language is that of https://toml.io/en/v1.0.0, as far as it goes.
+// core/files/flat_toml.cpp - see flat_toml.h. toml++ reads the language; here are the limits that we set to it.
 #include "core/files/flat_toml.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 
 #include "core/error.h"
+#include "core/value_text.h"
+
+#define TOML_ASSERT(holds) \
+  static_cast<void>(0)  // 3.3 asserts what malformed input breaks, before it refuses that input
+#define TOML_MAX_NESTED_VALUES 4
+#include <toml++/toml.h>
 
 namespace salient {
 namespace {
 
-constexpr std::string_view kEscapes = "\"\"\\\\n\nt\tr\rb\bf\f";  // what stands after a backslash, and what it means
+constexpr std::size_t kMaxLineBytes = 4096;  // bounds the depth of a.b.c.d, which toml++ frees by recursion
+/// A character, and what stands for it behind a backslash.
+constexpr std::string_view kEscapes = "\"\"\\\\\nn\tt\rr\bb\ff";
 
-bool is_key_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+[[noreturn]] void refuse(const std::string& path, std::size_t line, const std::string& what) {
+  fail(ErrorKind::kUsage, path + ": line " + std::to_string(line) + ": " + what);
 }
 
-bool is_control(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F; }
-
-class Parser {
- public:
-  Parser(std::string_view text, const std::string& path) : rest_(text), path_(path) {}
-
-  std::vector<TomlItem> items() {
-    std::vector<TomlItem> found;
-    for (skip_lines(); !rest_.empty(); skip_lines()) {
-      TomlItem item{.line = line_, .key = key()};
-      if (std::ranges::find(found, item.key, &TomlItem::key) != found.end()) refuse(item.key + " is set twice");
-      skip_blanks();
-      if (!take('=')) refuse("expected = after " + item.key);
-      skip_blanks();
-      item.value = value();
-      skip_blanks();
-      skip_comment();
-      if (!rest_.empty() && !take('\n')) refuse("something follows the value of " + item.key);
-      found.push_back(std::move(item));
-    }
-    return found;
+/// What toml++ must not see: headers of tables, which we have no use for, and lines without end.
+void check_lines(std::string_view text, const std::string& path) {
+  for (std::size_t line = 1; !text.empty(); ++line) {
+    const std::string_view content = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), content.size() + 1));
+    if (content.size() > kMaxLineBytes)
+      refuse(path, line, "is longer than " + std::to_string(kMaxLineBytes) + " bytes");
+    const std::size_t first = content.find_first_not_of(" \t");
+    if (first != std::string_view::npos && content[first] == '[') refuse(path, line, "sections are not used");
   }
+}
 
- private:
-  [[noreturn]] void refuse(const std::string& what) const {
-    fail(ErrorKind::kUsage, path_ + ": line " + std::to_string(line_) + ": " + what);
+bool is_bare(std::string_view key) {
+  return std::ranges::all_of(key, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+/// A value that is no list, as an option reads it; nullopt for what has no such form.
+std::optional<std::string> text_of(const toml::node& node) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* flag = node.as_boolean()) return to_text(flag->get());
+  if (const auto* whole = node.as_integer()) return to_text(whole->get());
+  const auto* real = node.as_floating_point();
+  if (real == nullptr) return std::nullopt;
+  const std::string text = to_text(real->get());
+  return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;  // 2.0 is no whole number
+}
+
+std::string value_of(const toml::node& node, const std::string& path, std::size_t line) {
+  constexpr const char* kAllowed = "expected a string, a number, true, false, or a list of them";
+  const auto allowed = [&](const std::optional<std::string>& text) {
+    return text ? *text : (refuse(path, line, kAllowed), "");
+  };
+  const toml::array* const list = node.as_array();
+  if (list == nullptr) return allowed(text_of(node));
+  std::string text;
+  for (const toml::node& item : *list) text.append(text.empty() ? "" : ",").append(allowed(text_of(item)));
+  return text;
+}
+
+/// Without the newlines that a message must not have.
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  std::ranges::replace(line, '\n', ' ');
+  return line;
+}
+
+toml::table parse(std::string_view text, const std::string& path) {
+  check_lines(text, path);
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    refuse(path, error.source().begin.line, one_line(error.description()));
   }
-
-  bool sees(char c) const { return !rest_.empty() && rest_.front() == c; }
-
-  bool take(char c) {
-    if (!sees(c)) return false;
-    (void)next();
-    return true;
-  }
-
-  char next() {
-    const char c = rest_.front();
-    rest_.remove_prefix(1);
-    if (c == '\n') ++line_;
-    return c;
-  }
-
-  void skip_blanks() {
-    while (sees(' ') || sees('\t') || (sees('\r') && rest_.substr(0, 2) == "\r\n")) (void)next();
-  }
-
-  void skip_comment() {
-    if (!sees('#')) return;
-    while (!rest_.empty() && !sees('\n')) (void)next();
-  }
-
-  /// Blanks, comments and ends of lines.
-  void skip_lines() {
-    do {
-      skip_blanks();
-      skip_comment();
-    } while (take('\n'));
-  }
-
-  std::string key() {
-    if (sees('[')) refuse("sections are not used");
-    std::string name;
-    while (!rest_.empty() && is_key_character(rest_.front())) name += next();
-    if (name.empty()) refuse("expected a key of letters, digits, - and _");
-    return name;
-  }
-
-  std::string value() {
-    if (!take('[')) return scalar();
-    std::string list;
-    for (skip_lines(); !take(']'); skip_lines()) {
-      if (!list.empty()) list += ',';
-      list += scalar();
-      skip_lines();
-      if (!sees(']') && !take(',')) refuse("expected , or ] in a list");
-    }
-    return list;
-  }
-
-  std::string scalar() {
-    if (take('"')) return quoted('"');
-    if (take('\'')) return quoted('\'');
-    std::string word;
-    while (!rest_.empty() && (is_key_character(rest_.front()) || sees('.') || sees('+'))) word += next();
-    if (word.empty()) refuse("expected a value: a string in quotes, a number, true, false, or a list of them");
-    return word;
-  }
-
-  std::string quoted(char quote) {
-    std::string text;
-    while (!take(quote)) {
-      if (rest_.empty() || sees('\n')) refuse(std::string("a string has no closing ") + quote);
-      char c = next();
-      if (is_control(c)) refuse("a string holds a control character");
-      if (c == '\\' && quote == '"') c = escaped();
-      text += c;
-    }
-    return text;
-  }
-
-  char escaped() {
-    for (std::size_t i = 0; !rest_.empty() && i < kEscapes.size(); i += 2)
-      if (take(kEscapes[i])) return kEscapes[i + 1];
-    refuse(R"(after a backslash one of " \ n t r b f is known; '...' takes backslashes as they are)");
-  }
-
-  std::string_view rest_;
-  const std::string& path_;
-  int line_ = 1;
-};
+}
 
 }  // namespace
 
 std::vector<TomlItem> parse_flat_toml(std::string_view text, const std::string& path) {
-  return Parser(text, path).items();
+  const toml::table table = parse(text, path);
+  std::vector<TomlItem> found;
+  for (const auto& [key, node] : table) {
+    const std::size_t line = key.source().begin.line;
+    if (!is_bare(key.str())) refuse(path, line, "expected a key of letters, digits, - and _");
+    found.push_back({static_cast<int>(line), std::string(key.str()), value_of(node, path, line)});
+  }
+  std::ranges::stable_sort(found, {}, &TomlItem::line);
+  return found;
 }
 
 std::string toml_string(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
     std::size_t i = 0;
-    while (i < kEscapes.size() && kEscapes[i + 1] != c) i += 2;
+    while (i < kEscapes.size() && kEscapes[i] != c) i += 2;
     if (i < kEscapes.size())
-      quoted += '\\', quoted += kEscapes[i];
-    else if (is_control(c))
-      fail(ErrorKind::kUsage, "a configuration cannot hold control characters");
+      quoted += '\\', quoted += kEscapes[i + 1];
     else
       quoted += c;
   }
-  return quoted + '"';
+  quoted += '"';
+  (void)parse("x = " + quoted, "a text");
+  return quoted;
 }
 
 }  // namespace salient

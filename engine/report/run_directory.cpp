@@ -86,6 +86,7 @@ void write_run_json(const std::filesystem::path& directory, const RunDescription
   json["written"] = local_time("%Y-%m-%dT%H:%M:%S%z");
   json["dataset"] = to_json(description.dataset);
   json["machine"] = to_json(description.machine);
+  json["resolved"] = to_json(description.resolved);
   json["placement"] = description.placement;
   json["versions"] = description.versions;
   json["result"] = to_json(description.result);

@@ -21,6 +21,7 @@ struct RunDescription {
   std::map<std::string, std::string> versions{};                ///< library -> version found at run time
   Facts machine{};                                              ///< host, cpu, cores, gpu
   std::vector<std::map<std::string, std::string>> placement{};  ///< of each rank: host, device, cores, workers
+  Facts resolved{};                                             ///< what options left open came to on this machine
   Facts dataset{};                                              ///< name, source (says "synthetic"), fingerprint, sizes
   Facts result{};                                               ///< filled at the end
 };

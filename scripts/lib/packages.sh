@@ -4,7 +4,8 @@
 # The one list. third_party/README.md says what each is for.
 readonly packages=(
   g++ cmake ninja-build                              # compiler and build
-  libtbb-dev libspdlog-dev nlohmann-json3-dev zlib1g-dev libxxhash-dev libhwloc-dev libopenmpi-dev openmpi-bin
+  libtbb-dev libspdlog-dev nlohmann-json3-dev libtomlplusplus-dev zlib1g-dev libxxhash-dev libhwloc-dev
+  libopenmpi-dev openmpi-bin
   libcurl4-openssl-dev                               # requests of salient-kernels to model servers
   libgtest-dev libbenchmark-dev                      # tests, micro benchmarks
   python3 python3-pip unzip ca-certificates          # fetch and unpack LibTorch's wheel; scripts/check_layers.py

@@ -167,6 +167,57 @@ class SalientTrain(unittest.TestCase):
         self.train("other-seed", "--epochs", 2, "--seed", 8, "--dropout", "0.3")
         self.assertNotEqual(self.losses("first"), self.losses("other-seed"))
 
+    def test_a_configuration_keeps_what_the_user_left_open(self):
+        self.train("open", "--epochs", 2, "--workers", 0, "--seed", 3, "--device", "auto")
+        config = (self.work / "open/config.toml").read_text()
+        said = dict(re.findall(r"^(\S+) = (\S+) ", config, re.M))
+        for name, value in (("device", '"auto"'), ("features", '"auto"'), ("sampler", '"auto"'), ("comm", '"auto"'),
+                            ("metric", '"auto"'), ("workers", "0"), ("threads", "0"), ("slots", "0")):
+            self.assertEqual(said[name], value, name)
+        resolved = json.loads((self.work / "open/run.json").read_text())["resolved"]
+        self.assertEqual((resolved["comm"], resolved["metric"]), ("self", "accuracy"))
+        self.assertIn(resolved["device"], ("cpu", "cuda"))
+        for name in ("workers", "threads", "slots"):
+            self.assertGreater(resolved[name], 0, name)
+        # As on the same machine after its GPU is gone, and with the values that older programs wrote.
+        narrowed = {"device": '"cpu"', "features": '"host"', "sampler": '"host"', "comm": '"self"', "workers": "3",
+                    "threads": "1", "slots": "5", "metric": '"accuracy"'}
+        for directory in ("old", "again"):
+            shutil.copytree(self.work / "open", self.work / directory, symlinks=True)
+        old = config
+        for name, value in narrowed.items():
+            old = re.sub(rf"^{name} = \S+", f"{name} = {value}", old, flags=re.M)
+        (self.work / "old/config.toml").write_text(old)
+        for directory in ("again", "old"):
+            resumed = run("salient-train", "--resume", self.work / directory, "--epochs", 4, "--progress", "none",
+                          "--device", "cpu")
+            self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        self.assertEqual(self.losses("again"), self.losses("old"))
+        fresh = run("salient-train", "--config", self.work / "open/config.toml", "--out", self.work / "fresh",
+                    "--epochs", 4, "--device", "cpu")
+        self.assertEqual(fresh.returncode, 0, fresh.stderr)
+        if resolved["device"] == "cpu":
+            self.assertEqual(self.losses("fresh"), self.losses("again"))
+
+    def test_drawing_with_replacement_is_a_choice_of_the_run(self):
+        self.train("without", "--epochs", 2)
+        self.train("with", "--epochs", 2, "--with-replacement")
+        self.assertNotEqual(self.losses("without"), self.losses("with"))
+        predictions = {}
+        for name, options in (("as-run", []), ("told", ["--with-replacement"]), ("not", ["--with-replacement=false"])):
+            out = self.work / f"predicted-{name}"
+            inferred = run("salient-infer", "--run", self.work / "with", "--out", out, "--device", "cpu", *options)
+            self.assertEqual(inferred.returncode, 0, inferred.stderr)
+            predictions[name] = (out / "logits.npy").read_bytes()
+            report = json.loads((out / "inference.json").read_text())
+            self.assertEqual(report["neighbours"]["with_replacement"], name != "not")
+        self.assertEqual(predictions["as-run"], predictions["told"])
+        self.assertNotEqual(predictions["as-run"], predictions["not"])
+
+    def test_a_misspelt_variable_is_warned_of(self):
+        result = self.train("misspelt", "--epochs", 1, env={"SALIENT_EPOCH": "3"})
+        self.assertIn("SALIENT_EPOCH is not read; did you mean SALIENT_EPOCHS?", result.stderr)
+
     def test_resume_continues_with_the_same_bits(self):
         plateau = ["--schedule", "plateau", "--plateau-patience", 0, "--plateau-factor", 0.3, "--warmup", 0.5]
         self.train("whole", "--epochs", 4, *plateau)

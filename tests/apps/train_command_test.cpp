@@ -88,6 +88,13 @@ TEST(TrainCommand, WhatAModelHasNotIsRefused) {
   EXPECT_EQ(complaint_about({"--warmup=30"}), "--warmup: 0 to --epochs");
 }
 
+TEST(TrainCommand, ThePlateausOptionsNeedThePlateau) {
+  EXPECT_EQ(complaint_about({"--plateau-factor=0.1"}), "--plateau-factor: only with --schedule plateau");
+  EXPECT_EQ(complaint_about({"--plateau-patience=3", "--schedule=cosine"}),
+            "--plateau-patience: only with --schedule plateau");
+  EXPECT_EQ(complaint_about({"--plateau-patience=3", "--plateau-factor=0.1", "--schedule=plateau"}), "none");
+}
+
 TEST(TrainCommand, WordsAreKnownOrRefusedWithTheList) {
   EXPECT_EQ(complaint_about({"--norm=group"}), "--norm: none, batch or layer, not 'group'");
   EXPECT_EQ(complaint_about({"--schedule=step"}), "--schedule: constant, cosine or plateau, not 'step'");

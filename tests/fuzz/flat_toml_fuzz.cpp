@@ -7,8 +7,12 @@
 namespace salient::fuzz {
 
 std::vector<std::string> seeds() {
-  return {"dataset = \"a # b\"\nlr = 0.003  # step\n", "fanout = [15, 10,\n 5]\n",
-          "out = 'C:\\x'\r\nx = \"\\\"\\\\\\n\"\n", "a = [\"b\", 'c']"};
+  return {"dataset = \"a # b\"\nlr = 0.003  # step\n",
+          "fanout = [15, 10,\n 5]\n",
+          "out = 'C:\\x'\r\nx = \"\\\"\\\\\\n\"\n",
+          "a = [\"b\", 'c']",
+          "a.b = {c = [{d = 1}]}\n",
+          "x = 1e3\ny = 0x1F\nz = 2026-11-22\n"};
 }
 
 }  // namespace salient::fuzz

@@ -145,7 +145,8 @@ function facts() {
   section("Placement", column(ranks, fitted(machine)));
   const versions = [["program", data.run.program ?? ""], ...entries(data.run.versions)];
   section("Configuration", grid(pairs("Options", data.config),
-    column(pairs("Data set", entries(data.run.dataset)), pairs("Versions", versions))));
+    column(pairs("Resolved", entries(data.run.resolved)), pairs("Data set", entries(data.run.dataset)),
+      pairs("Versions", versions))));
 }
 
 function figures() {

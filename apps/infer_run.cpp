@@ -1,0 +1,121 @@
+// apps/infer_run.cpp - see infer_run.h.
+#include "apps/infer_run.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/console/log.h"
+#include "core/number_text.h"
+#include "core/version.h"
+#include "engine/device/planned_data.h"
+#include "engine/infer/exact_inference.h"
+#include "engine/infer/inference_needs.h"
+#include "engine/infer/sampled_inference.h"
+#include "loaders/batch_loader.h"
+
+namespace salient {
+namespace {
+
+/// Puts the data where it fits beside what `find_needs()` returns. Collective.
+template <class FindNeeds>
+ResidentData make_data_resident(const InferRun& run, const ResidencyRequest& request, FindNeeds&& find_needs) {
+  const Session& session = run.session;
+  ResidentData data;
+  together(*session.comm, [&] {
+    const RunNeeds needs = session.device.is_cuda() ? find_needs() : RunNeeds{};  // without a GPU there is no choice
+    data = make_resident(request, run.dataset, needs, session.device, session.launch.ranks_on_host);
+  });
+  return data;
+}
+
+InferenceCounts predict_sampled(const InferRun& run, const OnRound& on_round) {
+  const SampledOptions& sampled = run.options.sampled;
+  const MachineOptions& machine = run.options.machine;
+  LoaderOptions loading{.fanouts = sampled.fanout,
+                        .with_replacement = sampled.with_replacement.value_or(false),
+                        .num_workers = machine.workers,
+                        .num_slots = machine.slots,
+                        .to_device = run.session.device.is_cuda()};
+  const InferenceOptions inference{.batch_size = static_cast<std::size_t>(sampled.batch_size),
+                                   .seed = static_cast<std::uint32_t>(sampled.seed)};
+  const ResidentData data = make_data_resident(run, request_of(machine), [&] {
+    return needs_of_sampled_inference(
+        run.dataset, {loading, run.nodes, inference.batch_size, inference.seed, run.trained_with.model.hidden_dim});
+  });
+  loading.data = data.view();
+  BatchLoader loader(run.dataset, loading);
+  return sampled_inference({*run.trained.model, run.session.device, *run.session.comm}, loader, run.nodes, inference,
+                           on_round);
+}
+
+InferenceCounts predict_exact(const InferRun& run, const std::filesystem::path& scratch, const OnRound& on_round) {
+  const Session& session = run.session;
+  const LayerwiseOptions& layerwise = run.options.layerwise;
+  ExactOptions exact = exact_options_for(session.device, run.options.machine.workers, run.options.machine.slots);
+  exact.place = layerwise.activations;
+  if (layerwise.memory_gb > 0) exact.host_budget = static_cast<std::int64_t>(layerwise.memory_gb * 1e9);
+  exact.scratch = scratch;
+  exact.block_bytes = static_cast<std::size_t>(layerwise.block_mb) << 20;
+  exact.launch = session.launch;
+  exact.kept_layer = run.options.results.embeddings;
+  const ModelOnRanks ranks{*run.trained.model, session.device, *session.comm};
+  const ExactPlan plan = plan_exact_inference(ranks, run.dataset, run.nodes, exact);
+  if (session.is_rank_0()) log_info(to_text(plan));
+  ResidencyRequest request = request_of(run.options.machine);
+  request.graph = GraphResidency::kHost;  // exact inference samples there
+  const ResidentData data = make_data_resident(
+      run, request, [&] { return needs_of_exact_inference(run.dataset, plan, exact, session.device.is_cuda()); });
+  exact.data = data.view();
+  return exact_inference(ranks, run.dataset, plan, exact, on_round);
+}
+
+}  // namespace
+
+InferenceCounts predict(const InferRun& run, const std::filesystem::path& scratch, const OnRound& on_round) {
+  return run.options.exact ? predict_exact(run, scratch, on_round) : predict_sampled(run, on_round);
+}
+
+std::string report_of(const InferRun& run, const InferResult& result, const char* program) {
+  const InferOptions& options = run.options;
+  const Dataset& dataset = run.dataset;
+  const InferenceCounts& counts = result.counts;
+  nlohmann::ordered_json json;
+  json["program"] = std::string(program) + " " + kVersion;
+  json["run"] = options.run;
+  json["checkpoint"] = run.trained.checkpoint.filename().string();
+  json["model"] = name_of(run.trained_with.model.kind);
+  json["dataset"] = {{"name", dataset.name}, {"source", dataset.source_kind}, {"fingerprint", dataset.fingerprint}};
+  json["nodes"] = {{"selected", options.nodes}, {"count", counts.nodes}};
+  if (options.exact)
+    json["neighbours"] = "all";
+  else
+    json["neighbours"] = {{"fanout", options.sampled.fanout},
+                          {"with_replacement", options.sampled.with_replacement.value_or(false)},
+                          {"seed", options.sampled.seed},
+                          {"batch_size", options.sampled.batch_size}};
+  json["ranks"] = run.session.comm->size();
+  json[has_several_labels(dataset) ? "known_labels" : "labelled"] = counts.labelled;
+  if (counts.labelled > 0) json["accuracy"] = counts.accuracy();
+  if (counts.labelled > 0 && has_several_labels(dataset)) json["f1"] = counts.f1();
+  if (result.rocauc) json["rocauc"] = *result.rocauc;
+  json["seconds"] = counts.seconds;
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";  // paths are bytes
+}
+
+void print_result(const InferResult& result, const Dataset& dataset, const std::filesystem::path& folder) {
+  const InferenceCounts& counts = result.counts;
+  const std::string rocauc = result.rocauc ? "rocauc " + fixed(*result.rocauc, 4) + ", " : "";
+  if (counts.labelled > 0 && has_several_labels(dataset))
+    log_result(rocauc + "f1 " + fixed(counts.f1(), 4) + ", accuracy " + fixed(counts.accuracy(), 4) + " (" +
+               std::to_string(counts.labelled) + " known labels of " + std::to_string(counts.nodes) + " nodes)");
+  else if (counts.labelled > 0)
+    log_result(rocauc + "accuracy " + fixed(counts.accuracy(), 4) + " (" + std::to_string(counts.labelled) + " of " +
+               std::to_string(counts.nodes) + " nodes have a label)");
+  log_result("inference seconds " + fixed(counts.seconds, 2) + " (" +
+             fixed(static_cast<double>(counts.nodes) / counts.seconds, 1) + " nodes/s)");
+  log_result("output directory " + folder.string());
+}
+
+}  // namespace salient

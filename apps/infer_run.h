@@ -1,0 +1,46 @@
+// apps/infer_run.h - a run's model applied to nodes, on this rank: what it works with, and how it predicts.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "apps/infer_options.h"
+#include "apps/session.h"
+#include "core/types.h"
+#include "engine/infer/inference_round.h"
+#include "engine/train/trained_run.h"
+#include "store/dataset.h"
+
+namespace salient {
+
+struct InferRun {
+  Session session;
+  TrainOptions trained_with{};
+  InferOptions options{};  ///< what is not chosen is as in the run
+  Dataset dataset{};
+  TrainedModel trained{};
+  std::vector<NodeId> nodes{};
+};
+
+/// Predicts all nodes, by sampled neighbours or exactly.
+/// @param scratch  folder for the file in which exact inference may keep layers' results
+/// Collective. @param on_round  see there
+InferenceCounts predict(const InferRun& run, const std::filesystem::path& scratch, const OnRound& on_round);
+
+/// What the predictions came to.
+struct InferResult {
+  InferenceCounts counts{};
+  std::optional<double> rocauc{};  ///< where the data set has it and the nodes' labels allow it
+};
+
+/// inference.json: how the other files were made.
+std::string report_of(const InferRun& run, const InferResult& result, const char* program);
+
+/// The stable last lines.
+void print_result(const InferResult& result, const Dataset& dataset, const std::filesystem::path& folder);
+
+/// A node has any number of labels, not one class.
+inline bool has_several_labels(const Dataset& dataset) { return dataset.label_type().task == Task::kMultiLabel; }
+
+}  // namespace salient

@@ -1,0 +1,74 @@
+// apps/program.h - main() of the programs that may run as several ranks: their command line, help and versions.
+#pragma once
+
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <span>
+#include <string>
+
+#include "apps/environment.h"
+#include "apps/options/options.h"
+#include "apps/passive_openmp.h"
+#include "apps/run_fields.h"
+#include "apps/session.h"
+#include "core/console/log.h"
+#include "core/error.h"
+#include "core/host/program.h"
+#include "engine/comm/agreement.h"
+#include "engine/comm/communicator.h"
+#include "engine/comm/launch.h"
+#include "engine/comm/mpi_communicator.h"
+
+namespace salient {
+
+/// What --version prints.
+void print_versions(const char* program);
+
+/// @tparam Command  {options, actions {help, version}}, with problems_of(options)
+template <class Command>
+struct Program {
+  const char* name;
+  Advice advice;
+  const char* help;  ///< what is printed above the list of options
+  Command (*read)(std::span<const char* const> args, const std::function<const char*(const char*)>& look_up);
+  /// The work of a rank. @param control  host communication, for what is agreed on before the device is known
+  int (*run)(const Command& command, const Launch& launch, Communicator& control);
+};
+
+/// @return the exit code
+template <class Command>
+int run_rank(const Program<Command>& program, std::span<const char* const> args, const Launch& launch) {
+  constexpr double kControlTimeout = 300;  // seconds; before the command line is read
+  const auto control = launch.size > 1 ? make_mpi_communicator(launch, kControlTimeout) : make_self_communicator();
+  Command command;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
+  const auto look_up = [](const char* name) -> const char* { return std::getenv(name); };
+  together(*control, [&] { command = program.read(args, look_up); });
+  const bool is_rank_0 = launch.rank == 0;
+  if (command.actions.help && is_rank_0) {
+    std::cout << program.help;
+    options::print_help(std::cout, Command{});
+    std::cout << std::flush;
+  }
+  if (command.actions.version && !command.actions.help && is_rank_0) print_versions(program.name);
+  if (command.actions.help || command.actions.version) return 0;
+  together(*control, [&] { refuse(problems_of(command.options)); });
+  set_terminal(command.options.console, launch);
+  if (is_rank_0)
+    for (const std::string& warning : misspelt_variables(names_in_environment())) log_warning(warning);
+  return program.run(command, launch, *control);
+}
+
+/// The whole of main().
+template <class Command>
+int run_program(const Program<Command>& program, int argc, char** argv) {
+  start_program();
+  restart_with_passive_openmp(argv);
+  const int code = run_ranks(program.name, program.advice, [&](const Launch& launch) {
+    return run_rank(program, {argv + 1, static_cast<std::size_t>(argc - 1)}, launch);
+  });
+  return end_program(program.name, code);
+}
+
+}  // namespace salient

@@ -1,0 +1,138 @@
+// apps/train_run.cpp - see train_run.h.
+#include "apps/train_run.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/run_config.h"
+#include "core/console/log.h"
+#include "core/error.h"
+#include "core/number_text.h"
+#include "engine/report/report_page.h"
+#include "engine/train/trainer.h"
+#include "engine/train/trials.h"
+
+namespace salient {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One of the two results of each trial; empty if there is none, for want of nodes.
+std::vector<double> results_of_trials(const std::vector<TrainResult>& results,
+                                      std::optional<double> TrainResult::*which) {
+  std::vector<double> values;
+  for (const TrainResult& result : results)
+    if (result.*which) values.push_back(*(result.*which));
+  return values;
+}
+
+/// The stable last lines of a run, or of several that differ in their seed.
+void print_results(const std::vector<TrainResult>& results, const fs::path& directory) {
+  const TrainResult& last = results.back();
+  const auto print = [&](const std::string& set, const std::vector<double>& values, const std::string& best_epoch) {
+    if (values.empty()) return;
+    const bool is_one = results.size() == 1;
+    log_result(set + " " + last.metric + " " +
+               (is_one ? fixed(values[0], 4) + best_epoch : to_text(spread_of_trials(values), values.size())));
+  };
+  print("valid", results_of_trials(results, &TrainResult::valid), " (epoch " + std::to_string(last.best_epoch) + ")");
+  print("test", results_of_trials(results, &TrainResult::test), "");
+  log_result(timing_line(last.last_epoch));
+  log_result("run directory " + directory.string());
+}
+
+/// Does the work of a run directory; rank 0 keeps its run.json and its report true whatever happens.
+/// @param work  fills about.result, and returns the signal that ended it, or 0   @return the same
+template <class Work>
+int with_run_json(const Session& session, const fs::path& directory, RunDescription about, Work&& work) {
+  const auto write_status = [&](const std::string& status) {
+    write_run_json(directory, about, status);
+    refresh_report(directory);
+  };
+  session.on_rank_0([&] { write_status("running"); });
+  try {
+    const int signal = work(about);
+    session.on_rank_0([&] { write_status(signal == 0 ? "finished" : "interrupted"); });
+    return signal;
+  } catch (const std::exception& error) {
+    try {
+      if (session.is_rank_0()) write_status(std::string("failed: ") + error.what());
+    } catch (const Error&) {  // the disk may be what failed: the first reason is the one to report
+      mark_as_failed(directory);
+    }
+    throw;
+  }
+}
+
+TrainResult train_once(TrainRun& run, const TrainOptions& options, const fs::path& directory) {
+  TrainResult result;
+  (void)with_run_json(run.session, directory, run.about, [&](RunDescription& about) {
+    result = Trainer(options, {run.dataset, run.data, run.session.device, *run.session.comm, directory}).run();
+    if (result.interrupted_by != 0) return result.interrupted_by;
+    if (result.valid) {
+      about.result["best_epoch"] = result.best_epoch;
+      about.result["valid_" + result.metric] = *result.valid;
+    }
+    if (result.test) about.result["test_" + result.metric] = *result.test;
+    return 0;
+  });
+  return result;
+}
+
+/// Trial `index` in its own directory, from its checkpoint if it has one.
+TrainResult train_trial(TrainRun& run, int index) {
+  const TrainOptions fresh = trial_options(run.options, run.directory, index, /*is_resumed=*/false);
+  const fs::path folder = fresh.output.directory;
+  std::string is_resumed;       // rank 0 sees the directory
+  std::optional<RunLock> lock;  // a trial's directory is a run directory itself
+  run.session.on_rank_0([&] {
+    fs::create_directories(folder);
+    lock.emplace(folder);
+    is_resumed = fs::exists(folder / "checkpoints" / "latest") ? "yes" : "no";
+    write_config(folder, trial_options(run.said, run.directory, index, /*is_resumed=*/false));
+    log_info("trial " + std::to_string(index + 1) + " of " + std::to_string(run.options.trials) + ", seed " +
+             std::to_string(fresh.seed));
+  });
+  run.session.comm->broadcast(is_resumed);
+  return train_once(run, trial_options(run.options, run.directory, index, is_resumed == "yes"), folder);
+}
+
+void add_spread(Facts& facts, const std::string& name, const std::vector<double>& values) {
+  if (values.empty()) return;
+  const TrialSpread spread = spread_of_trials(values);
+  facts[name] = spread.mean;
+  facts[name + "_deviation"] = spread.deviation;
+}
+
+std::vector<TrainResult> train_trials(TrainRun& run) {
+  std::vector<TrainResult> results;
+  (void)with_run_json(run.session, run.directory, run.about, [&](RunDescription& about) {
+    for (int trial = 0; trial < run.options.trials; ++trial) {
+      results.push_back(train_trial(run, trial));
+      if (results.back().interrupted_by != 0) return results.back().interrupted_by;
+    }
+    about.result["trials"] = run.options.trials;
+    add_spread(about.result, "valid_" + results.back().metric, results_of_trials(results, &TrainResult::valid));
+    add_spread(about.result, "test_" + results.back().metric, results_of_trials(results, &TrainResult::test));
+    return 0;
+  });
+  return results;
+}
+
+}  // namespace
+
+int carry_out(TrainRun& run) {
+  const std::vector<TrainResult> results =
+      run.options.trials > 1 ? train_trials(run) : std::vector{train_once(run, run.options, run.directory)};
+  const int signal = results.back().interrupted_by;
+  if (run.session.is_rank_0() && signal != 0)
+    log_warning("interrupted; continue with salient-train --resume " + run.directory.string());
+  if (run.session.is_rank_0() && signal == 0) {
+    log_info("report: " + (run.directory / "report.html").string());
+    print_results(results, run.directory);
+  }
+  return signal == 0 ? 0 : 128 + signal;
+}
+
+}  // namespace salient
