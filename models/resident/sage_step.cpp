@@ -6,12 +6,14 @@
 #include "models/resident/sage_step.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/error.h"
 #include "models/kernels/dropout.h"
 #include "models/resident/loss.h"
 #include "models/resident/products.h"
+#include "models/resident/step_graph.h"
 #include "models/resident/tree.h"
 
 namespace salient {
@@ -72,7 +74,7 @@ struct SageStep::Impl {
         data(d),
         layers(layer_shapes(s)),
         tree(d.graph, s.fanouts, s.replacement, s.max_seeds),
-        rows(make_device_array<float>(static_cast<std::size_t>(2 * s.max_seeds))) {
+        seed_losses(make_device_array<float>(static_cast<std::size_t>(2 * s.max_seeds))) {
     require(s.hidden_dim % 8 == 0 || s.fanouts.size() == 1, "hidden layers have a multiple of 8 columns");
     require(d.weights.size() == layers.size(), "there are weights for every layer");
     for (std::size_t i = 0; i < layers.size(); ++i)
@@ -83,8 +85,18 @@ struct SageStep::Impl {
     for (std::size_t i = 1; i < layers.size(); ++i) largest = std::max(largest, layers[i].rows * layers[i].in);
     operand_gradient = LayerMemory::array(std::max<std::int64_t>(largest, 8), s.activations);
     clear_memory();
-    for (std::size_t i = 0; i < layers.size(); ++i) plan_products(i);
+    plan_products();
     capture();
+  }
+
+  /// Rows of the first layer that are computed: the tree's last level is nearly as large as all other arrays together, and
+  /// seldom full, so the GPU chooses among products of several sizes.
+  static std::vector<std::int64_t> row_choices(std::int64_t capacity) {
+    constexpr std::int64_t kSteps = StepGraph::kMaxVariants;
+    std::vector<std::int64_t> choices;
+    for (std::int64_t i = 0; i < kSteps; ++i)  // half, two thirds, five sixths, all; whole tiles of products
+      choices.push_back(std::min(capacity, (capacity * (kSteps - 1 + i) / (2 * kSteps - 2) + 127) / 128 * 128));
+    return choices;
   }
 
   /// What timing runs read must be numbers: some algorithms are faster on others.
@@ -100,22 +112,33 @@ struct SageStep::Impl {
     cuda_check(cudaDeviceSynchronize());
   }
 
-  void plan_products(std::size_t i) {
-    const LayerShape& s = layers[i];
-    const LayerMemory& m = memory[i];
-    const bool is_last = i + 1 == layers.size();
-    const auto add = [&](std::vector<Product>& to, ProductKind kind, ActivationType result_type, const void* first,
-                         const void* second, void* result) {
-      const ProductShape product{kind, s.rows, s.in, s.out, shape.activations, result_type, shape.may_use_tf32};
-      to.emplace_back(products, product, first, second, result, shape.is_deterministic, stream.get());
-    };
-    add(forward, ProductKind::kForward, is_last ? ActivationType::kF32 : shape.activations, m.operand.get(),
-        m.weight.get(), m.result.get());
-    add(weight_gradients, ProductKind::kWeightGradient, ActivationType::kF32, m.result_gradient.get(), m.operand.get(),
-        m.weight_gradient.get());
-    if (i > 0)
-      add(input_gradients, ProductKind::kInputGradient, shape.activations, m.result_gradient.get(), m.weight.get(),
-          operand_gradient.get());
+  Product plan(ProductKind kind, std::size_t layer, std::int64_t rows) {
+    const LayerShape& s = layers[layer];
+    const LayerMemory& m = memory[layer];
+    const bool is_last = layer + 1 == layers.size();
+    ProductShape product{kind, rows, s.in, s.out, shape.activations, shape.activations, shape.may_use_tf32};
+    const void *first = m.result_gradient.get(), *second = m.weight.get();
+    void* result = operand_gradient.get();
+    if (kind == ProductKind::kForward) {
+      if (is_last) product.result = ActivationType::kF32;
+      first = m.operand.get();
+      result = m.result.get();
+    } else if (kind == ProductKind::kWeightGradient) {
+      product.result = ActivationType::kF32;
+      second = m.operand.get();
+      result = m.weight_gradient.get();
+    }
+    return Product(products, product, first, second, result, shape.is_deterministic, stream.get());
+  }
+
+  void plan_products() {
+    for (const std::int64_t rows_chosen : row_choices(layers[0].rows))
+      first_layer.push_back({rows_chosen, plan(ProductKind::kForward, 0, rows_chosen),
+                             plan(ProductKind::kWeightGradient, 0, rows_chosen)});
+    for (std::size_t i = 1; i < layers.size(); ++i)
+      later_layers.push_back({plan(ProductKind::kForward, i, layers[i].rows),
+                              plan(ProductKind::kWeightGradient, i, layers[i].rows),
+                              plan(ProductKind::kInputGradient, i, layers[i].rows)});
   }
 
   TreeDropout dropout_of(std::size_t layer) const {
@@ -127,69 +150,78 @@ struct SageStep::Impl {
   /// How the level grows whose nodes layer `i` computes from the results of layer i - 1.
   TreeGrowth growth_below(std::size_t i) const { return tree.growth(layers.size() - 1 - i); }
 
-  void enqueue_forward() {
-    tree.sample(stream.get());
-    first_operand(tree.last_hop(), data.features, shape.activations, memory[0].operand.get(), stream.get());
-    pack_weights(weights, shape.activations, stream.get());
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-      if (i > 0)
-        next_operand(growth_below(i), tree.nodes(), dropout_of(i - 1), memory[i - 1].result.get(), layers[i - 1].out,
-                     shape.activations, memory[i - 1].kept.get(), memory[i].operand.get(), stream.get());
-      forward[i].run(stream.get());
+  /// The first layer's products for up to `rows` nodes of the tree's last level.
+  struct FirstLayer {
+    std::int64_t rows;
+    Product forward, weight_gradient;
+  };
+  struct LaterLayer {
+    Product forward, weight_gradient, input_gradient;
+  };
+
+  void enqueue_forward(const FirstLayer& first, cudaStream_t on) const {
+    LastHop hop = tree.last_hop();
+    hop.capacity = first.rows;
+    first_operand(hop, data.features, shape.activations, memory[0].operand.get(), on);
+    pack_weights(weights, shape.activations, on);
+    first.forward.run(on);
+    for (std::size_t i = 1; i < layers.size(); ++i) {
+      next_operand(growth_below(i), tree.nodes(), dropout_of(i - 1), memory[i - 1].result.get(), layers[i - 1].out,
+                   shape.activations, memory[i - 1].kept.get(), memory[i].operand.get(), on);
+      later_layers[i - 1].forward.run(on);
     }
   }
 
-  void enqueue_backward() {
-    LayerMemory& last = memory.back();
+  void enqueue_backward(const FirstLayer& first, cudaStream_t on) const {
+    const LayerMemory& last = memory.back();
     seed_loss({tree.header(), tree.nodes(), data.labels, shape.max_seeds, shape.num_classes,
                static_cast<float>(shape.label_smoothing)},
               reinterpret_cast<const float*>(last.result.get()), shape.activations, last.result_gradient.get(),
-              rows.get(), data.sums, stream.get());
-    for (std::size_t i = layers.size(); i-- > 0;) {
-      weight_gradients[i].run(stream.get());
-      if (i == 0) break;
-      input_gradients[i - 1].run(stream.get());
-      spread_gradient(growth_below(i), memory[i - 1].kept.get(), operand_gradient.get(), layers[i - 1].out,
-                      dropout_of(i - 1).scale, shape.activations, memory[i - 1].result_gradient.get(), stream.get());
+              seed_losses.get(), data.sums, on);
+    for (std::size_t i = layers.size() - 1; i > 0; --i) {
+      later_layers[i - 1].weight_gradient.run(on);
+      later_layers[i - 1].input_gradient.run(on);
+      TreeGrowth growth = growth_below(i);
+      if (i == 1) growth.grown_capacity = first.rows;
+      spread_gradient(growth, memory[i - 1].kept.get(), operand_gradient.get(), layers[i - 1].out,
+                      dropout_of(i - 1).scale, shape.activations, memory[i - 1].result_gradient.get(), on);
     }
-    unpack_gradients(weights, stream.get());
+    first.weight_gradient.run(on);
+    unpack_gradients(weights, on);
   }
 
   /// The launches of a step are the same for every batch: what differs is read from the header.
   void capture() {
-    cuda_check(cudaStreamSynchronize(stream.get()));
-    cuda_check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
-    enqueue_forward();
-    enqueue_backward();
-    cudaGraph_t graph = nullptr;
-    cuda_check(cudaStreamEndCapture(stream.get(), &graph));
-    const cudaError_t status = cudaGraphInstantiate(&launchable, graph, 0);
-    (void)cudaGraphDestroy(graph);
-    cuda_check(status);
+    std::vector<StepGraph::Variant> variants;
+    for (const FirstLayer& first : first_layer)
+      variants.push_back({first.rows, [this, &first](cudaStream_t on) {
+                            enqueue_forward(first, on);
+                            enqueue_backward(first, on);
+                          }});
+    stream.wait();
+    graph.emplace([this](cudaStream_t on) { tree.sample(on); }, tree.size_of(layers.size() - 1), variants);
   }
 
-  ~Impl() {
-    (void)cudaDeviceSynchronize();
-    if (launchable != nullptr) (void)cudaGraphExecDestroy(launchable);
-  }
+  ~Impl() { (void)cudaDeviceSynchronize(); }  // replays use the memory
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
   const SageStepShape shape;
   const SageStepData data;
   const std::vector<LayerShape> layers;
-  CudaStream stream;  // of the capture
+  CudaStream stream;  // of the timing of products
   SampledTree tree;
   std::vector<LayerMemory> memory;  // of each layer, the first one's first
   std::vector<PackedWeights> weights;
   DeviceArray<std::byte> operand_gradient;
-  DeviceArray<float> rows;
+  DeviceArray<float> seed_losses;  // and predictions, see loss.h
   Products products;
-  std::vector<Product> forward, weight_gradients, input_gradients;  // input_gradients[i] is of layer i + 1
+  std::vector<FirstLayer> first_layer;   // for ascending numbers of rows
+  std::vector<LaterLayer> later_layers;  // later_layers[i] is layer i + 1
   DeviceArray<NodeId> order;
   std::size_t order_size = 0;
   std::int64_t num_seeds = 0;  // of the epoch so far
-  cudaGraphExec_t launchable = nullptr;
+  std::optional<StepGraph> graph;
 };
 
 SageStep::SageStep(const SageStepShape& shape, const SageStepData& data) : impl_(std::make_unique<Impl>(shape, data)) {}
@@ -210,7 +242,7 @@ void SageStep::start_epoch(std::span<const NodeId> order) {
 void SageStep::run(const StepHeader& header, cudaStream_t stream) {
   impl_->num_seeds += header.num_seeds;
   impl_->tree.begin(header, impl_->order.get(), stream);
-  cuda_check(cudaGraphLaunch(impl_->launchable, stream));
+  impl_->graph->launch(stream);
 }
 
 SageStep::Counts SageStep::counts(cudaStream_t stream) const {
