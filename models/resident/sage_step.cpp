@@ -91,7 +91,9 @@ struct SageStep::Impl {
 
   /// Rows of the first layer that are computed: the tree's last level is nearly as large as all other arrays together, and
   /// seldom full, so the GPU chooses among products of several sizes.
-  static std::vector<std::int64_t> row_choices(std::int64_t capacity) {
+  std::vector<std::int64_t> row_choices() const {
+    const std::int64_t capacity = layers[0].rows;
+    if (!shape.has_size_choice) return {capacity};
     constexpr std::int64_t kSteps = StepGraph::kMaxVariants;
     std::vector<std::int64_t> choices;
     for (std::int64_t i = 0; i < kSteps; ++i)  // half, two thirds, five sixths, all; whole tiles of products
@@ -132,7 +134,7 @@ struct SageStep::Impl {
   }
 
   void plan_products() {
-    for (const std::int64_t rows_chosen : row_choices(layers[0].rows))
+    for (const std::int64_t rows_chosen : row_choices())
       first_layer.push_back({rows_chosen, plan(ProductKind::kForward, 0, rows_chosen),
                              plan(ProductKind::kWeightGradient, 0, rows_chosen)});
     for (std::size_t i = 1; i < layers.size(); ++i)

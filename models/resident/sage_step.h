@@ -25,6 +25,9 @@ struct SageStepShape {
   ActivationType activations = ActivationType::kBf16;  ///< bf16: operands and activations; sums and weights stay f32
   bool may_use_tf32 = false;                           ///< for products of f32
   bool is_deterministic = false;                       ///< algorithms of products are not chosen by time
+  bool has_size_choice =
+      true;  ///< the GPU takes products of fewer rows for a batch that needs fewer; false: always the
+             ///< largest, without a switch in the graph, which compute-sanitizer cannot follow
 };
 
 /// Device memory of the step's inputs; all of it outlives the step.

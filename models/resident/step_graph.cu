@@ -60,16 +60,23 @@ StepGraph::StepGraph(const Enqueue& begin, const LocalId* size, const std::vecto
   cudaGraph_t raw = nullptr;
   cuda_check(cudaGraphCreate(&raw, 0));
   const Graph graph(raw);
-  cudaGraphConditionalHandle chosen{};
-  cuda_check(cudaGraphConditionalHandleCreate(&chosen, raw, count - 1, cudaGraphCondAssignDefault));
-  cudaGraph_t* branches = nullptr;
-  capture_into(raw, stream.get(), [&](cudaStream_t s) {
-    begin(s);
-    choose_kernel<<<1, 1, 0, s>>>(size, capacities, chosen);
-    cuda_check(cudaGetLastError());
-    branches = add_switch(s, chosen, count);
-  });
-  for (unsigned i = 0; i < count; ++i) capture_into(branches[i], stream.get(), variants[i].enqueue);
+  if (count == 1) {
+    capture_into(raw, stream.get(), [&](cudaStream_t s) {
+      begin(s);
+      variants[0].enqueue(s);
+    });
+  } else {
+    cudaGraphConditionalHandle chosen{};
+    cuda_check(cudaGraphConditionalHandleCreate(&chosen, raw, count - 1, cudaGraphCondAssignDefault));
+    cudaGraph_t* branches = nullptr;
+    capture_into(raw, stream.get(), [&](cudaStream_t s) {
+      begin(s);
+      choose_kernel<<<1, 1, 0, s>>>(size, capacities, chosen);
+      cuda_check(cudaGetLastError());
+      branches = add_switch(s, chosen, count);
+    });
+    for (unsigned i = 0; i < count; ++i) capture_into(branches[i], stream.get(), variants[i].enqueue);
+  }
   cudaGraphExec_t executable = nullptr;
   cuda_check(cudaGraphInstantiate(&executable, raw, 0));
   executable_.reset(executable);

@@ -27,6 +27,7 @@ struct Case {
   bool may_use_tf32 = false;
   double dropout = 0, label_smoothing = 0;
   Replacement replacement = Replacement::kWithout;
+  bool has_size_choice = true;
 };
 
 constexpr NodeId kNodes = 3000;
@@ -80,7 +81,8 @@ class Problem {
             .dropout = case_.dropout,
             .label_smoothing = case_.label_smoothing,
             .activations = case_.activations,
-            .may_use_tf32 = case_.may_use_tf32};
+            .may_use_tf32 = case_.may_use_tf32,
+            .has_size_choice = case_.has_size_choice};
   }
 
   SageStepData data() const {
