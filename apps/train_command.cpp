@@ -85,6 +85,8 @@ std::vector<FieldProblem> problems_of(const TrainOptions& options) {
   const OutputOptions& output = options.output;
   check_field(found, !options.data.dataset.empty(), "dataset", "is required, such as --dataset wordnet");
   check_field(found, options.trials >= 1 && options.trials <= 10'000, "trials", "1 to 10000");
+  check_field(found, options.machine.device != DeviceKind::kCpu || options.step != StepKind::kResident, "step",
+              "resident needs a GPU");
   check_field(found, options.machine.device != DeviceKind::kCpu || options.precision == Precision::kFp32, "precision",
               name_of(options.precision) + " needs a GPU");
   check_field(found, output.resume.empty() || output.directory == output.resume, "out",

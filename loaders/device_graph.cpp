@@ -32,9 +32,10 @@ DeviceGraph::DeviceGraph(CsrGraph host)
                          upload_array("graph to the GPU", host.indices), host.num_nodes()}) {}
 DeviceGraph::~DeviceGraph() = default;
 
+DeviceCsr DeviceGraph::csr() const { return {arrays_->indptr.get(), arrays_->indices.get(), arrays_->num_nodes}; }
+
 std::unique_ptr<BatchSampler> DeviceGraph::make_sampler(std::vector<int> fanouts, Replacement replacement) const {
-  const DeviceCsr graph{arrays_->indptr.get(), arrays_->indices.get(), arrays_->num_nodes};
-  return std::make_unique<DeviceSampler>(graph, std::move(fanouts), replacement);
+  return std::make_unique<DeviceSampler>(csr(), std::move(fanouts), replacement);
 }
 
 }  // namespace salient

@@ -11,6 +11,8 @@
 
 namespace salient {
 
+struct DeviceCsr;
+
 /// Owns a copy of a graph on one GPU.
 class DeviceGraph {
  public:
@@ -24,6 +26,9 @@ class DeviceGraph {
 
   /// A sampler on the graph's device; the graph outlives it.
   std::unique_ptr<BatchSampler> make_sampler(std::vector<int> fanouts, Replacement replacement) const;
+
+  /// The copy, in device memory. In a CUDA build only.
+  DeviceCsr csr() const;
 
  private:
   struct Arrays;

@@ -11,8 +11,8 @@ enum class LogLevel { kDebug, kInfo, kWarning, kOff };
 /// Lines below `level` do not reach the terminal. Results always do.
 void set_log_level(LogLevel level);
 
-/// From now on every line, whatever its level above kDebug, also goes to `path`, until that cannot be written, which is a
-/// warning. @throws Error{kIo} if it cannot be opened.
+/// From now on every line, whatever its level above kDebug, also goes to `path`, until that cannot be written, which
+/// is a warning. @throws Error{kIo} if it cannot be opened.
 void log_to_file(const std::string& path);
 
 /// One line on standard error, and in the log file. Threads: any.

@@ -6,9 +6,10 @@
 
 namespace salient {
 
-/// Writes PATH.tmp, fsyncs it and renames it to `path`, so that a reader sees the old or the new text, also after a crash.
-/// Programs that replace the same file at the same time take turns, by a lock on PATH.tmp. What a crash leaves under that
-/// name is used up by the next call.
+/// Writes PATH.tmp, fsyncs it and renames it to `path`, so that a reader sees the old or the new text, also after a
+/// crash.
+/// Programs that replace the same file at the same time take turns, by a lock on PATH.tmp. What a crash leaves under
+/// that name is used up by the next call.
 /// @throws Error{kIo}: `path` is as before, and PATH.tmp is removed.
 void replace_text_file(const std::filesystem::path& path, std::string_view text);
 

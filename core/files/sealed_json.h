@@ -6,7 +6,8 @@
 
 namespace salient {
 
-/// Adds to an object, as nlohmann's dump(2) writes it, a last field "checksum": the XXH3-64 of all text before that field.
+/// Adds to an object, as nlohmann's dump(2) writes it, a last field "checksum": the XXH3-64 of all text before that
+/// field.
 std::string sealed_json(std::string_view object);
 
 /// @return  whether `text` has such a field; false for other JSON, as of older versions

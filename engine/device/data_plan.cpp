@@ -45,13 +45,18 @@ void add_line(DataPlan& plan, MemoryLine line) {
   plan.lines.push_back(std::move(line));
 }
 
+bool is_all_on_device(const DataResidency& residency) {
+  return residency.features == Residency::kDevice && residency.graph == GraphResidency::kDevice;
+}
+
 void add_sampling(DataPlan& plan, const Dataset& dataset, const RunNeeds& needs) {
   std::int64_t host = 0, device = 0;
   int workers = 1;
   for (const LoaderNeed& loader : needs.loaders) {
     workers = std::max(workers, loader.num_workers);
     host += std::max(1, loader.num_workers) * loader.batch.host_sampler_bytes;
-    device += kDeviceSamplers * loader.batch.device_sampler_bytes;
+    if (!is_all_on_device(plan.residency) || !loader.if_resident)
+      device += kDeviceSamplers * loader.batch.device_sampler_bytes;
   }
   if (plan.residency.graph == GraphResidency::kDevice) {
     add_line(plan, {"graph", 0, dataset.graph.num_bytes()});
@@ -78,6 +83,10 @@ DataPlan plan_with(const DataResidency& residency, const ResidencyRequest& reque
   if (residency.features == Residency::kDevice) add_line(plan, {"features", 0, feature_bytes(dataset)});
   add_sampling(plan, dataset, needs);
   for (const LoaderNeed& loader : needs.loaders) {
+    if (is_all_on_device(residency) && loader.if_resident) {
+      add_line(plan, *loader.if_resident);
+      continue;
+    }
     const BatchNeed::Slab& slab = loader.batch.slab(residency.features);
     add_line(plan,
              {loader.what + ", " + std::to_string(loader.num_slots) + " slots", loader.num_slots * slab.host_bytes,

@@ -30,6 +30,7 @@ struct LoaderNeed {
   std::string what{};  ///< "training batches"
   int num_slots = 0, num_workers = 0;
   BatchNeed batch{};
+  std::optional<MemoryLine> if_resident{};  ///< what takes its place where features and graph are both in GPU memory
 };
 
 /// What a run needs, whatever the residency.

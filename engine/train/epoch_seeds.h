@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "loaders/batch_source.h"
@@ -23,6 +24,9 @@ class EpochSeeds {
   /// Shuffles for `epoch`, from 1. Requests of an earlier epoch are no longer valid.
   /// @return  this rank's share of every step from `first_step` on; borrows from this
   std::vector<BatchRequest> start(int epoch, std::size_t first_step);
+
+  /// [training nodes] of the epoch that was started; the seeds of its requests are parts of it.
+  std::span<const NodeId> order() const { return order_; }
 
   /// What the loss of a step is the mean over: the known labels of all ranks' seeds, of the epoch that was started.
   std::int64_t num_labels(std::size_t step) const { return num_labels_[step]; }

@@ -5,12 +5,14 @@
 #include <string>
 #include <utility>
 
+#include "core/console/log.h"
 #include "core/console/progress.h"
 #include "core/timer.h"
+#include "engine/train/eager_steps.h"
 #include "engine/train/epoch_metrics.h"
+#include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
 #include "loaders/batch_loader.h"
-#include "models/batch_view.h"
 
 namespace salient {
 namespace {
@@ -32,8 +34,30 @@ std::shared_ptr<Model> make_model_on(const ComputeDevice& device, const ModelOpt
   return model;
 }
 
-std::unique_ptr<BatchSource> make_source(const TrainOptions& options, const TrainingRun& run) {
-  return std::make_unique<BatchLoader>(run.dataset, loader_options_of(options, options.batches.fanout, run));
+DataResidency residency_of(const ResidentView& data) {
+  return {.features = data.features, .graph = data.graph ? GraphResidency::kDevice : GraphResidency::kHost};
+}
+
+bool takes_resident_steps(const TrainOptions& options, const TrainingRun& run) {
+  if (options.step == StepKind::kEager) return false;
+  const std::string obstacle = obstacle_to_resident_steps(options, run.dataset, residency_of(run.data.view()));
+  if (options.step && !obstacle.empty()) fail(ErrorKind::kUsage, "resident steps: " + obstacle);
+  return obstacle.empty();
+}
+
+std::unique_ptr<GradientSteps> make_steps(const StepParts& parts, std::unique_ptr<BatchSource> source) {
+  const TrainOptions& options = parts.options;
+  const bool is_resident = !source && takes_resident_steps(options, parts.run);
+  if (is_resident) {
+    if (parts.run.comm.rank() == 0)
+      log_info("training steps are resident: sampling, gathering and arithmetic (" + name_of(options.precision) +
+               ") in one graph on the GPU");
+    return make_resident_steps(parts);
+  }
+  if (!source)
+    source =
+        std::make_unique<BatchLoader>(parts.run.dataset, loader_options_of(options, options.batches.fanout, parts.run));
+  return std::make_unique<EagerSteps>(parts, std::move(source));
 }
 
 }  // namespace
@@ -47,21 +71,12 @@ EpochTrainer::EpochTrainer(const TrainOptions& options, const TrainingRun& run, 
       schedule_(schedule_of(options.optimisation, seeds_.num_steps())),
       model_(make_model_on(run.device, model_options_of(options, run.dataset), numerics_of(options))),
       optimizer_(*model_, {.lr = options.optimisation.lr, .weight_decay = options.optimisation.weight_decay}),
-      source_(source ? std::move(source) : make_source(options, run)),
       clock_(run.device, /*has_exchange=*/run.comm.size() > 1),
-      objective_(options.optimisation.label_smoothing, seeds_.num_steps(), run.device.torch_device()) {}
+      objective_(options.optimisation.label_smoothing, seeds_.num_steps(), run.device.torch_device()),
+      steps_(make_steps({options, run, seeds_, *model_, optimizer_, objective_, clock_}, std::move(source))) {}
 
-/// Forward, backward, gradient exchange, update. Enqueues and returns.
-void EpochTrainer::step(const Batch& batch, TrainProgress& progress) {
-  optimizer_.zero_gradients();
-  if (batch.layout.num_seeds > 0) {
-    const NoHostWait rule(run_.device);
-    const BatchView view = view_of(batch, run_.device.torch_device().index());
-    const DropoutKey key{
-        .seed = options_.seed, .step = static_cast<std::uint32_t>(progress.global_step), .nodes = view.nodes};
-    const at::Tensor loss_sum = objective_.loss_sum(batch.key.batch, model_->forward(view, key), view.y);
-    (loss_sum / static_cast<double>(seeds_.num_labels(batch.key.batch))).backward();  // the mean over the global batch
-  }
+/// Gradient exchange and update. Enqueues and returns.
+void EpochTrainer::update(TrainProgress& progress) {
   clock_.exchange_begins();
   run_.comm.all_reduce_sum(optimizer_.gradients(), run_.device.stream());
   clock_.exchange_ends();
@@ -86,18 +101,17 @@ std::size_t EpochTrainer::train_steps(TrainProgress& progress, const std::functi
   const auto first_step = static_cast<std::size_t>(progress.step_in_epoch);
   const int epoch = progress.epoch + 1;
   Progress bar("epoch " + std::to_string(epoch), seeds_.num_steps() - first_step, "batches");
-  source_->start(seeds_.start(epoch, first_step));
+  steps_->start(seeds_.start(epoch, first_step));
   clock_.start_epoch();
   std::size_t done = first_step;
-  while (const Batch* batch = source_->next(run_.device.stream())) {
-    clock_.batch_arrived();
-    step(*batch, progress);
+  while (steps_->next(static_cast<std::uint32_t>(progress.global_step))) {
+    update(progress);
     clock_.step_done();
     ++done;
     bar.add(1);
     const SignalAgreement::Wishes wishes = signals_.after_step();
     if (wishes.stop) {
-      source_->stop();
+      steps_->stop();
       break;
     }
     if (wishes.checkpoint) {
@@ -122,7 +136,7 @@ EpochMetrics EpochTrainer::train(TrainProgress& progress, const std::function<vo
                         .lr = schedule_.rate(progress.global_step - 1, progress.plateau),
                         .seconds = seconds,
                         .times = times,
-                        .loader = source_->stats()},
+                        .loader = steps_->stats()},
                        run_.device, run_.comm);
 }
 

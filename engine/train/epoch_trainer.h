@@ -10,6 +10,7 @@
 #include "engine/train/checkpoint.h"
 #include "engine/train/epoch_seeds.h"
 #include "engine/train/flat_adam.h"
+#include "engine/train/gradient_steps.h"
 #include "engine/train/objective.h"
 #include "engine/train/schedule.h"
 #include "engine/train/signal_agreement.h"
@@ -23,7 +24,8 @@ namespace salient {
 /// The model and what moves its parameters. Everything is kept from epoch to epoch.
 class EpochTrainer {
  public:
-  /// @param source  of training batches; null = the product's own loader
+  /// @param source  of training batches, for eager steps; null = the product's own loader, or resident steps without one
+  /// @throws Error{kUsage} if resident steps were asked for and something prevents them
   /// All references outlive this.
   EpochTrainer(const TrainOptions& options, const TrainingRun& run, SignalAgreement& signals,
                std::unique_ptr<BatchSource> source);
@@ -40,7 +42,7 @@ class EpochTrainer {
   EpochMetrics train(TrainProgress& progress, const std::function<void()>& save);
 
  private:
-  void step(const Batch& batch, TrainProgress& progress);
+  void update(TrainProgress& progress);
   void collect(std::size_t end_step, TrainProgress& progress);
   std::size_t train_steps(TrainProgress& progress, const std::function<void()>& save);
 
@@ -51,9 +53,9 @@ class EpochTrainer {
   const Schedule schedule_;
   const std::shared_ptr<Model> model_;
   FlatAdam optimizer_;
-  const std::unique_ptr<BatchSource> source_;
   StepClock clock_;
   Objective objective_;
+  const std::unique_ptr<GradientSteps> steps_;
 };
 
 }  // namespace salient

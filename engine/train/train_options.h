@@ -12,6 +12,7 @@
 #include "engine/device/machine_options.h"
 #include "engine/train/metric.h"
 #include "engine/train/schedule.h"
+#include "engine/train/step_kind.h"
 #include "models/model_options.h"
 
 namespace salient {
@@ -78,6 +79,7 @@ struct TrainOptions {
   EvaluationOptions evaluation{};
   MachineOptions machine{};
   Precision precision = Precision::kFp32;
+  std::optional<StepKind> step{};  ///< none: resident where the run allows it
   CommOptions comm{};
   OutputOptions output{};
   ConsoleOptions console{};

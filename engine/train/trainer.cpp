@@ -59,8 +59,8 @@ struct Trainer::Impl {
   void resume() {
     if (options.output.resume.empty()) return;
     on_rank_0(comm, [&] {
-      progress = read_latest_checkpoint(checkpoints(), trainer.model(), trainer.optimizer(), identity(),
-                                        options.output.keep);
+      progress =
+          read_latest_checkpoint(checkpoints(), trainer.model(), trainer.optimizer(), identity(), options.output.keep);
     });
     take_state_of_rank_0(comm, run.device, trainer.model(), trainer.optimizer(), progress);
     log_info("resuming after epoch " + std::to_string(progress.epoch) + ", step " +

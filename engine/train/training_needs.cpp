@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/infer/node_scores.h"
+#include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
 #include "models/num_parameters.h"
 #include "sampler/seed_order.h"
@@ -55,6 +56,9 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
   RunNeeds needs;
   needs.loaders = {{"training batches", machine.slots, machine.workers, training},
                    {"evaluation batches", machine.slots, machine.workers, evaluation}};
+  const DataResidency all_on_device{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
+  if (options.step != StepKind::kEager && obstacle_to_resident_steps(options, dataset, all_on_device).empty())
+    needs.loaders[0].if_resident = {"training steps on the GPU", 0, resident_steps_bytes(options, dataset, num_ranks)};
   const auto add = [&](const char* what, std::int64_t bytes) {
     needs.others.push_back({what, on_gpu ? 0 : bytes, on_gpu ? bytes : 0});
   };

@@ -1,0 +1,24 @@
+// engine/train/eager_steps.cpp - see eager_steps.h.
+#include "engine/train/eager_steps.h"
+
+#include "models/batch_view.h"
+
+namespace salient {
+
+bool EagerSteps::next(std::uint32_t global_step) {
+  const ComputeDevice& device = parts_.run.device;
+  const Batch* const batch = source_->next(device.stream());
+  if (batch == nullptr) return false;
+  parts_.clock.batch_arrived();
+  parts_.optimizer.zero_gradients();
+  if (batch->layout.num_seeds == 0) return true;
+  const NoHostWait rule(device);
+  const BatchView view = view_of(*batch, device.torch_device().index());
+  const DropoutKey key{.seed = parts_.options.seed, .step = global_step, .nodes = view.nodes};
+  const std::uint32_t step = batch->key.batch;
+  const at::Tensor loss_sum = parts_.objective.loss_sum(step, parts_.model.forward(view, key), view.y);
+  (loss_sum / static_cast<double>(parts_.seeds.num_labels(step))).backward();  // the mean over the global batch
+  return true;
+}
+
+}  // namespace salient

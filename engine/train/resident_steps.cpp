@@ -1,0 +1,128 @@
+// engine/train/resident_steps.cpp - see resident_steps.h.
+#include "engine/train/resident_steps.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/cuda/cuda.h"
+#include "core/error.h"
+#include "loaders/device_graph.h"
+#include "loaders/device_upload.h"
+#include "models/resident/sage_step.h"
+#include "sampler/seed_order.h"
+
+namespace salient {
+namespace {
+
+SageStepShape sage_step_shape(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
+  const SeedRange share = rank_share(dataset.train.size(), global_batch_of(options, num_ranks), 0, 0, num_ranks);
+  return {.fanouts = options.batches.fanout,
+          .replacement = options.batches.with_replacement ? Replacement::kWith : Replacement::kWithout,
+          .max_seeds = static_cast<std::int64_t>(std::max<std::size_t>(1, share.count)),  // no share is larger
+          .in_dim = dataset.feature_dim,
+          .hidden_dim = options.model.hidden_dim,
+          .num_classes = dataset.num_classes,
+          .dropout = options.model.dropout,
+          .label_smoothing = options.optimisation.label_smoothing,
+          .activations = options.precision == Precision::kBf16 ? ActivationType::kBf16 : ActivationType::kF32,
+          .may_use_tf32 = options.precision == Precision::kTf32,
+          .is_deterministic = options.deterministic};
+}
+
+/// A copy of the classes in GPU memory.
+DeviceArray<std::int32_t> upload_labels(const Dataset& dataset) {
+  const std::span<const std::int32_t> classes = dataset.label_table().classes;
+  auto labels = make_device_array<std::int32_t>(classes.size());
+  upload("labels", std::as_bytes(classes).data(), classes.size_bytes(), reinterpret_cast<std::byte*>(labels.get()));
+  return labels;
+}
+
+/// The model's parameters and their gradients, which are views of the optimiser's flat buffers.
+std::vector<SageWeights> weights_of(const Model& model) {
+  const auto parameters = model.named_parameters();
+  std::vector<SageWeights> layers;
+  for (int i = 0; i < model.num_layers(); ++i) {
+    const std::string name = "convs." + std::to_string(i);
+    const at::Tensor around = parameters[name + ".lin_l.weight"], self = parameters[name + ".lin_r.weight"];
+    layers.push_back({around.const_data_ptr<float>(), self.const_data_ptr<float>(),
+                      around.grad().mutable_data_ptr<float>(), self.grad().mutable_data_ptr<float>(), around.size(1),
+                      around.size(0)});
+  }
+  return layers;
+}
+
+class ResidentSteps final : public GradientSteps {
+ public:
+  explicit ResidentSteps(const StepParts& parts)
+      : parts_(parts),
+        labels_(upload_labels(parts.run.dataset)),
+        step_(sage_step_shape(parts.options, parts.run.dataset, parts.run.comm.size()), data()) {}
+
+  void start(std::vector<BatchRequest> requests) override {
+    requests_ = std::move(requests);
+    next_ = 0;
+    step_.start_epoch(parts_.seeds.order());
+  }
+
+  bool next(std::uint32_t global_step) override {
+    parts_.clock.batch_arrived();
+    if (next_ == requests_.size()) return false;
+    const BatchRequest& request = requests_[next_++];
+    const auto first = static_cast<std::uint32_t>(request.seeds.data() - parts_.seeds.order().data());
+    step_.run({.seed = request.key.seed,
+               .epoch = request.key.epoch,
+               .batch = request.key.batch,
+               .global_step = global_step,
+               .first_seed = first,
+               .num_seeds = static_cast<std::uint32_t>(request.seeds.size()),
+               .gradient_scale = 1.0F / static_cast<float>(parts_.seeds.num_labels(request.key.batch))},
+              parts_.run.device.stream());
+    return true;
+  }
+
+  void stop() override { requests_.resize(next_); }
+
+  LoaderStats stats() const override {
+    const SageStep::Counts counts = step_.counts(parts_.run.device.stream());
+    LoaderStats stats;
+    for (const BatchRequest& request : requests_) stats.seeds += static_cast<std::int64_t>(request.seeds.size());
+    stats.batches = static_cast<std::int64_t>(requests_.size());
+    stats.nodes = counts.hop_nodes.back();
+    for (const std::int64_t edges : counts.hop_edges) stats.edges += edges;
+    stats.hop_nodes = counts.hop_nodes;
+    stats.hop_edges = counts.hop_edges;
+    return stats;
+  }
+
+ private:
+  SageStepData data() const {
+    const Dataset& dataset = parts_.run.dataset;
+    const ResidentView view = parts_.run.data.view();
+    return {view.graph->csr(),
+            {view.device_rows.data, dataset.feature_type, dataset.feature_dim},
+            labels_.get(),
+            weights_of(parts_.model),
+            parts_.objective.sums()};
+  }
+
+  StepParts parts_;
+  DeviceArray<std::int32_t> labels_;
+  SageStep step_;
+  std::vector<BatchRequest> requests_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+bool has_resident_steps() { return true; }
+
+std::int64_t resident_steps_bytes(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
+  const auto labels = static_cast<std::int64_t>(dataset.num_nodes() * sizeof(std::int32_t));
+  return sage_step_bytes(sage_step_shape(options, dataset, num_ranks)) + labels;
+}
+
+std::unique_ptr<GradientSteps> make_resident_steps(const StepParts& parts) {
+  return std::make_unique<ResidentSteps>(parts);
+}
+
+}  // namespace salient

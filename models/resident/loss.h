@@ -1,0 +1,31 @@
+// models/resident/loss.h - cross entropy of a batch's seeds and its gradient, on the GPU.
+#pragma once
+
+#include <cstdint>
+
+#include "core/cuda/cuda.h"
+#include "models/resident/operands.h"
+
+namespace salient {
+
+struct SeedLoss {
+  const StepHeader* header;
+  const NodeId* nodes;         ///< the tree's: the seeds first
+  const std::int32_t* labels;  ///< [num_nodes] device, -1 = unlabelled: adds nothing
+  std::int64_t max_seeds;
+  std::int64_t num_classes;
+  float label_smoothing;
+};
+
+/// Softmax cross entropy as engine/train/objective.h's cross_entropy_sum(), and its gradient times
+/// header.gradient_scale.
+///
+/// @param logits    [max_seeds, padded(num_classes)] f32 device
+/// @param gradient  [max_seeds, padded(num_classes)] device; zeros for rows and columns that do not count
+/// @param rows      [max_seeds, 2] f32 device, scratch: each seed's loss, and 1 if its class was predicted
+/// @param sums      [>= batch + 1, 2] f64 device: row header.batch becomes the sums of both
+/// Determinism:     sums are added in a fixed order.
+void seed_loss(const SeedLoss& loss, const float* logits, ActivationType type, void* gradient, float* rows,
+               double* sums, cudaStream_t stream);
+
+}  // namespace salient

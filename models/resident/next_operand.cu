@@ -1,0 +1,137 @@
+// models/resident/next_operand.cu - see operands.h: ReLU, dropout and mean of a hidden layer, and their gradient.
+//
+// Work split  a group of lanes per row, a lane per chunk of eight columns; up, it walks over the row's children.
+// Access      children lie behind each other, so both ways stream through memory in words of 16 bytes.
+// Limit       memory: up, z read once, one bit an element written; down, dz written once, its source comes from the
+//             cache.
+// Sync        none.
+#include "core/error.h"
+#include "models/kernels/dropout.h"
+#include "models/kernels/launch.cuh"
+#include "models/resident/operands.h"
+#include "models/resident/words.cuh"
+
+namespace salient {
+namespace {
+
+// ---- device code -----------------------------------------------------------------------------------------
+
+/// h = dropout(relu(z)) of eight columns, and which of them were kept and positive.
+__device__ std::uint8_t activate(const TreeDropout& dropout, const DropoutMask& mask, NodeId node, std::int64_t chunk,
+                                 float (&values)[8]) {
+  PhiloxBlock draws{};
+  if (dropout.threshold > 0) draws = dropout_draws(mask, node, static_cast<std::uint32_t>(chunk));
+  std::uint8_t bits = 0;
+#pragma unroll
+  for (std::uint32_t c = 0; c < 8; ++c) {
+    // written so that a value that is not a number stays one, as relu leaves it
+    const bool is_dropped = dropout.threshold > 0 && !is_kept(mask, draws, c);
+    const bool is_cut = is_dropped || values[c] <= 0;
+    if (!is_cut) bits |= static_cast<std::uint8_t>(1U << c);
+    values[c] = is_cut ? 0.0f : values[c] * dropout.scale;
+  }
+  return bits;
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    next_operand_kernel(TreeGrowth growth, const NodeId* __restrict__ nodes, TreeDropout dropout,
+                        const T* __restrict__ z, std::int64_t chunks, RowGroup group, std::uint8_t* __restrict__ kept,
+                        T* __restrict__ out) {
+  const int lane = static_cast<int>(threadIdx.x) & (group.lanes() - 1);
+  const std::int64_t rows_per_block = kThreadsPerBlock >> group.log_lanes;
+  const LocalId count = *growth.num_nodes;
+  const DropoutMask mask{dropout.header->seed, dropout.header->global_step, dropout.layer, dropout.threshold,
+                         dropout.scale};
+  for (std::int64_t i = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes);
+       i < growth.capacity; i += std::int64_t{gridDim.x} * rows_per_block) {
+    const bool is_node = i < count;
+    const LocalId first = is_node ? growth.first_child[i] : 0, end = is_node ? growth.first_child[i + 1] : 0;
+    const float scale = end == first ? 0.0f : 1.0f / static_cast<float>(end - first);
+    for (std::int64_t chunk = lane; chunk < chunks; chunk += group.lanes()) {
+      float mean[8] = {}, own[8] = {};
+      if (is_node) {
+        load_eight(z + (i * chunks + chunk) * 8, own);
+        kept[i * chunks + chunk] = activate(dropout, mask, nodes[i], chunk, own);
+#pragma unroll 4
+        for (LocalId child = first; child < end; ++child) {
+          const std::int64_t row = std::int64_t{count} + child;
+          float values[8];
+          load_eight(z + (row * chunks + chunk) * 8, values);
+          kept[row * chunks + chunk] = activate(dropout, mask, nodes[row], chunk, values);
+#pragma unroll
+          for (int c = 0; c < 8; ++c) mean[c] += values[c];
+        }
+#pragma unroll
+        for (int c = 0; c < 8; ++c) mean[c] *= scale;
+      }
+      store_eight(mean, out + (i * 2 * chunks + chunk) * 8);
+      store_eight(own, out + ((i * 2 + 1) * chunks + chunk) * 8);
+    }
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    spread_gradient_kernel(TreeGrowth growth, const std::uint8_t* __restrict__ kept, const T* __restrict__ gradient,
+                           std::int64_t chunks, RowGroup group, float scale, T* __restrict__ dz) {
+  const std::int64_t lane = threadIdx.x & (group.lanes() - 1), rows_per_block = kThreadsPerBlock >> group.log_lanes;
+  const LocalId count = *growth.num_nodes, num_grown = *growth.num_grown;
+  for (std::int64_t row = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes);
+       row < growth.grown_capacity; row += std::int64_t{gridDim.x} * rows_per_block) {
+    const T* from = gradient + (2 * row + 1) * chunks * 8;  // its own half of the operand's row
+    float share = scale;
+    if (row >= count && row < num_grown) {
+      const std::int64_t parent = growth.parent[row - count];
+      from = gradient + 2 * parent * chunks * 8;
+      share = scale / static_cast<float>(growth.first_child[parent + 1] - growth.first_child[parent]);
+    }
+    for (std::int64_t chunk = lane; chunk < chunks; chunk += group.lanes()) {
+      float values[8] = {};
+      if (row < num_grown) {
+        const std::uint8_t bits = kept[row * chunks + chunk];
+        load_eight(from + chunk * 8, values);
+#pragma unroll
+        for (int c = 0; c < 8; ++c) values[c] = (bits >> c & 1) != 0 ? values[c] * share : 0.0f;
+      }
+      store_eight(values, dz + (row * chunks + chunk) * 8);
+    }
+  }
+}
+
+template <class T>
+void launch_next(const TreeGrowth& growth, const NodeId* nodes, const TreeDropout& dropout, const void* z,
+                 std::int64_t chunks, std::uint8_t* kept, void* out, cudaStream_t stream) {
+  const RowGroup group = RowGroup::make(chunks);
+  next_operand_kernel<<<blocks_for(growth.capacity << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
+      growth, nodes, dropout, static_cast<const T*>(z), chunks, group, kept, static_cast<T*>(out));
+  cuda_check(cudaGetLastError());
+}
+
+template <class T>
+void launch_spread(const TreeGrowth& growth, const std::uint8_t* kept, const void* gradient, std::int64_t chunks,
+                   float scale, void* dz, cudaStream_t stream) {
+  const RowGroup group = RowGroup::make(chunks);
+  spread_gradient_kernel<<<blocks_for(growth.grown_capacity << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
+      growth, kept, static_cast<const T*>(gradient), chunks, group, scale, static_cast<T*>(dz));
+  cuda_check(cudaGetLastError());
+}
+
+}  // namespace
+
+// ---- host code -------------------------------------------------------------------------------------------
+
+void next_operand(const TreeGrowth& growth, const NodeId* nodes, const TreeDropout& dropout, const void* z,
+                  std::int64_t width, ActivationType type, std::uint8_t* kept, void* out, cudaStream_t stream) {
+  require(width % 8 == 0, "hidden layers have a multiple of 8 columns");
+  type == ActivationType::kF32 ? launch_next<float>(growth, nodes, dropout, z, width / 8, kept, out, stream)
+                               : launch_next<Bf16>(growth, nodes, dropout, z, width / 8, kept, out, stream);
+}
+
+void spread_gradient(const TreeGrowth& growth, const std::uint8_t* kept, const void* gradient, std::int64_t width,
+                     float scale, ActivationType type, void* dz, cudaStream_t stream) {
+  type == ActivationType::kF32 ? launch_spread<float>(growth, kept, gradient, width / 8, scale, dz, stream)
+                               : launch_spread<Bf16>(growth, kept, gradient, width / 8, scale, dz, stream);
+}
+
+}  // namespace salient

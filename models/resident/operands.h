@@ -1,0 +1,64 @@
+// models/resident/operands.h - the factors of a layer's product, and the way of its gradient: kernels over a tree.
+//
+// A layer's operand has one row for each node that the layer computes: the mean over its children | its own row.
+// Both parts
+// are `width` columns, padded with zeros to a multiple of 8. Rows behind the tree's end, up to its capacity, are
+// zeros, so that products may have a fixed size.
+#pragma once
+
+#include <cstdint>
+
+#include "core/cuda/cuda.h"
+#include "core/philox.h"
+#include "models/resident/tree.h"
+#include "store/row_table.h"
+
+namespace salient {
+
+/// How activations and gradients lie in memory. Sums are f32 in either case.
+enum class ActivationType : std::uint8_t { kF32, kBf16 };
+
+constexpr std::size_t size_of(ActivationType type) { return type == ActivationType::kF32 ? 4 : 2; }
+
+/// A multiple of 8, which 16-byte words and tensor cores want.
+SALIENT_HOST_DEVICE constexpr std::int64_t padded(std::int64_t width) { return (width + 7) / 8 * 8; }
+
+struct FeatureRows {
+  const std::byte* data;  ///< [num_nodes, width] device
+  FeatureType type;
+  std::int64_t width;
+};
+
+/// The first layer's operand, from the feature table. Terms of a mean are added in the samplers' order, in f32.
+///
+/// @param out  [capacity, 2 * padded(width)] device
+/// Cost: reads the row of every node and every entry once, in random order, and writes `out`.
+void first_operand(const LastHop& hop, const FeatureRows& features, ActivationType type, void* out,
+                   cudaStream_t stream);
+
+/// The dropout of a hidden layer: models/kernels/dropout.h with the seed and step of the header.
+struct TreeDropout {
+  const StepHeader* header;
+  std::uint32_t layer;
+  std::uint32_t threshold;  ///< 0 = none
+  float scale;
+};
+
+/// A later layer's operand, from the rows h = dropout(relu(z)) of the layer before.
+///
+/// @param nodes  the tree's, for the dropout masks
+/// @param z      [grown_capacity, width] device; width a multiple of 8
+/// @param kept   [grown_capacity, width / 8] device: bit c % 8 of byte c / 8 = (element is positive and not dropped)
+/// @param out    [capacity, 2 * width] device
+void next_operand(const TreeGrowth& growth, const NodeId* nodes, const TreeDropout& dropout, const void* z,
+                  std::int64_t width, ActivationType type, std::uint8_t* kept, void* out, cudaStream_t stream);
+
+/// The gradient of next_operand(): dz from the operand's gradient. Each row has one source, so nothing is added up.
+///
+/// @param gradient  [capacity, 2 * width] device
+/// @param scale     of the elements that were kept
+/// @param dz        [grown_capacity, width] device; every row is written
+void spread_gradient(const TreeGrowth& growth, const std::uint8_t* kept, const void* gradient, std::int64_t width,
+                     float scale, ActivationType type, void* dz, cudaStream_t stream);
+
+}  // namespace salient

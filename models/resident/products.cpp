@@ -1,0 +1,136 @@
+// models/resident/products.cpp - see products.h.
+#include "models/resident/products.h"
+
+#include <cublasLt.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "core/error.h"
+
+namespace salient {
+namespace {
+
+constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20;
+constexpr int kProposals = 12, kTimedRuns = 4;
+
+void check(cublasStatus_t status, Spot spot = Spot::here()) {
+  require(status == CUBLAS_STATUS_SUCCESS, cublasLtGetStatusString(status), spot);
+}
+
+cudaDataType_t data_type(ActivationType type) { return type == ActivationType::kF32 ? CUDA_R_32F : CUDA_R_16BF; }
+
+/// A row-major [rows, columns] matrix is a column-major [columns, rows] one.
+struct Layout {
+  Layout(ActivationType type, std::int64_t rows, std::int64_t columns) {
+    check(cublasLtMatrixLayoutCreate(&handle, data_type(type), static_cast<std::uint64_t>(columns),
+                                     static_cast<std::uint64_t>(rows), columns));
+  }
+  ~Layout() { (void)cublasLtMatrixLayoutDestroy(handle); }
+  Layout(const Layout&) = delete;
+  Layout& operator=(const Layout&) = delete;
+  cublasLtMatrixLayout_t handle = nullptr;
+};
+
+}  // namespace
+
+struct Products::Impl {
+  Impl() : workspace(make_device_array<std::byte>(kWorkspaceBytes)) { check(cublasLtCreate(&handle)); }
+  ~Impl() { (void)cublasLtDestroy(handle); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  cublasLtHandle_t handle = nullptr;
+  DeviceArray<std::byte> workspace;
+};
+
+Products::Products() : impl_(std::make_unique<Impl>()) {}
+Products::~Products() = default;
+
+/// cuBLASLt computes column-major D = op(A) op(B); with the factors exchanged that is the row-major product.
+struct Product::Impl {
+  Impl(Products::Impl& products, const ProductShape& s, const void* first_factor, const void* second_factor, void* to)
+      : owner(products),
+        first(first_factor),
+        second(second_factor),
+        result(to),
+        first_layout(s.inputs, s.rows, s.kind == ProductKind::kForward ? s.in : s.out),
+        second_layout(s.inputs, s.kind == ProductKind::kWeightGradient ? s.rows : s.out, s.in),
+        result_layout(s.result, s.kind == ProductKind::kWeightGradient ? s.out : s.rows,
+                      s.kind == ProductKind::kForward ? s.out : s.in) {
+    const bool is_tf32 = s.inputs == ActivationType::kF32 && s.may_use_tf32;
+    check(
+        cublasLtMatmulDescCreate(&operation, is_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F));
+    const cublasOperation_t transposed = CUBLAS_OP_T;
+    if (s.kind == ProductKind::kForward)
+      check(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed));
+    if (s.kind == ProductKind::kWeightGradient)
+      check(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSB, &transposed, sizeof transposed));
+  }
+  ~Impl() { (void)cublasLtMatmulDescDestroy(operation); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  cublasStatus_t run_with(const cublasLtMatmulAlgo_t& with, cudaStream_t stream) const {
+    const float one = 1, zero = 0;
+    return cublasLtMatmul(owner.handle, operation, &one, second, second_layout.handle, first, first_layout.handle,
+                          &zero, result, result_layout.handle, result, result_layout.handle, &with,
+                          owner.workspace.get(), kWorkspaceBytes, stream);
+  }
+
+  /// Seconds of some runs after one to warm up; infinite if the algorithm cannot run.
+  double time_of(const cublasLtMatmulAlgo_t& candidate, cudaStream_t stream) const {
+    CudaEvent begin(CudaEvent::Kind::kTiming), end(CudaEvent::Kind::kTiming);
+    if (run_with(candidate, stream) != CUBLAS_STATUS_SUCCESS) return std::numeric_limits<double>::infinity();
+    begin.record(stream);
+    for (int i = 0; i < kTimedRuns; ++i) check(run_with(candidate, stream));
+    end.record(stream);
+    end.wait();
+    return end.seconds_since(begin);
+  }
+
+  void choose(bool is_deterministic, cudaStream_t stream) {
+    cublasLtMatmulPreference_t preference = nullptr;
+    check(cublasLtMatmulPreferenceCreate(&preference));
+    const std::size_t workspace = kWorkspaceBytes;
+    check(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
+                                               sizeof workspace));
+    std::array<cublasLtMatmulHeuristicResult_t, kProposals> proposals{};
+    int found = 0;
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+        owner.handle, operation, second_layout.handle, first_layout.handle, result_layout.handle, result_layout.handle,
+        preference, kProposals, proposals.data(), &found);
+    (void)cublasLtMatmulPreferenceDestroy(preference);
+    check(status);
+    require(found > 0, "cuBLASLt has an algorithm for the product");
+    algorithm = proposals[0].algo;
+    if (is_deterministic) return;
+    double best = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < found; ++i) {
+      const double seconds = time_of(proposals[static_cast<std::size_t>(i)].algo, stream);
+      if (seconds >= best) continue;
+      best = seconds;
+      algorithm = proposals[static_cast<std::size_t>(i)].algo;
+    }
+  }
+
+  Products::Impl& owner;
+  const void* first;
+  const void* second;
+  void* result;
+  Layout first_layout, second_layout, result_layout;
+  cublasLtMatmulDesc_t operation = nullptr;
+  cublasLtMatmulAlgo_t algorithm{};
+};
+
+Product::Product(Products& products, const ProductShape& shape, const void* first, const void* second, void* result,
+                 bool is_deterministic, cudaStream_t stream)
+    : impl_(std::make_unique<Impl>(*products.impl_, shape, first, second, result)) {
+  impl_->choose(is_deterministic, stream);
+}
+Product::~Product() = default;
+Product::Product(Product&&) noexcept = default;
+
+void Product::run(cudaStream_t stream) const { check(impl_->run_with(impl_->algorithm, stream)); }
+
+}  // namespace salient

@@ -1,0 +1,63 @@
+// models/resident/products.h - matrix products of fixed sizes by cuBLASLt, whose algorithms are timed once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/cuda/cuda.h"
+#include "models/resident/operands.h"
+
+namespace salient {
+
+/// The three products of a linear layer z = a * w^T. Row-major matrices in device memory.
+enum class ProductKind : std::uint8_t {
+  kForward,         ///< z [rows, out] = a [rows, in] * w [out, in]^T
+  kInputGradient,   ///< da [rows, in] = dz [rows, out] * w [out, in]
+  kWeightGradient,  ///< dw [out, in] = dz [rows, out]^T * a [rows, in]
+};
+
+struct ProductShape {
+  ProductKind kind;
+  std::int64_t rows, in, out;
+  ActivationType inputs;  ///< of both factors
+  ActivationType result;  ///< sums are f32
+  bool may_use_tf32;      ///< of f32 factors: rounded to tf32 by the tensor cores
+};
+
+/// One handle and one workspace for the products of one stream.
+class Products {
+ public:
+  Products();
+  ~Products();
+  Products(const Products&) = delete;
+  Products& operator=(const Products&) = delete;
+
+ private:
+  friend class Product;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// One product, with the algorithm that was the fastest of cuBLASLt's proposals on the memory that it will work on.
+class Product {
+ public:
+  /// Times the proposals on `stream`, unless `is_deterministic`: then it takes the first one, so that the bits do not
+  /// depend on timing. Overwrites `result`.
+  ///
+  /// @param products  outlives this
+  /// @throws Error{kInternal} if cuBLASLt has no algorithm
+  Product(Products& products, const ProductShape& shape, const void* first, const void* second, void* result,
+          bool is_deterministic, cudaStream_t stream);
+  ~Product();
+  Product(Product&&) noexcept;
+  Product& operator=(Product&&) = delete;
+
+  /// Enqueues and returns; the host allocates nothing.
+  void run(cudaStream_t stream) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace salient

@@ -1,0 +1,202 @@
+// models/resident/tree.cu - see tree.h.
+//
+// Work split  a group of lanes per node of a level, a lane per child; grid stride.
+// Access      row bounds and entries are random reads of 8 and 4 bytes: what limits it.
+// Sync        the lanes of a group exchange their draws; one atomic per block for the number of entries; the scan of
+//             the children's counts is cub's. Sizes are read from device memory.
+#include <algorithm>
+#include <cub/block/block_reduce.cuh>
+#include <cub/device/device_scan.cuh>
+#include <utility>
+
+#include "core/error.h"
+#include "models/kernels/launch.cuh"
+#include "models/resident/pick.cuh"
+#include "models/resident/tree.h"
+
+namespace salient {
+namespace {
+
+// ---- device code -----------------------------------------------------------------------------------------
+
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    begin_kernel(StepHeader header, StepHeader* __restrict__ to, const NodeId* __restrict__ order,
+                 NodeId* __restrict__ nodes, LocalId* __restrict__ num_seeds) {
+  const std::uint32_t first = blockIdx.x * kThreadsPerBlock + threadIdx.x;
+  if (first == 0) {
+    *to = header;
+    *num_seeds = static_cast<LocalId>(header.num_seeds);
+  }
+  for (std::uint32_t i = first; i < header.num_seeds; i += gridDim.x * kThreadsPerBlock)
+    nodes[i] = order[header.first_seed + i];
+}
+
+/// A level of the tree and the hop that is sampled for it.
+struct Hop {
+  DeviceCsr graph;
+  const StepHeader* header;
+  const LocalId* num_nodes;
+  std::uint32_t index;
+  std::uint32_t fanout;
+  Replacement replacement;
+
+  struct Row {
+    EdgeOffset begin;
+    std::uint32_t degree, kept;
+  };
+  __device__ Row row_of(NodeId node) const {
+    const EdgeOffset begin = graph.indptr[node];
+    const auto degree = static_cast<std::uint32_t>(graph.indptr[node + std::size_t{1}] - begin);
+    return {begin, degree, num_kept(degree, fanout, replacement)};
+  }
+  __device__ Draws draws_of(NodeId node) const {
+    return Draws({header->seed, header->epoch, header->batch}, index, node);
+  }
+};
+
+/// counts[i] = children of node i, 0 behind the level's end up to counts[capacity].
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    count_kernel(Hop hop, const NodeId* __restrict__ nodes, std::int64_t capacity, LocalId* __restrict__ counts,
+                 unsigned long long* __restrict__ num_edges) {
+  using BlockReduce = cub::BlockReduce<int, kThreadsPerBlock>;
+  __shared__ typename BlockReduce::TempStorage storage;
+  const LocalId num_nodes = *hop.num_nodes;
+  int sum = 0;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; i <= capacity;
+       i += std::int64_t{gridDim.x} * kThreadsPerBlock) {
+    const auto kept = i < num_nodes ? static_cast<LocalId>(hop.row_of(nodes[i]).kept) : 0;
+    counts[i] = kept;
+    sum += kept;
+  }
+  sum = BlockReduce(storage).Sum(sum);
+  if (threadIdx.x == 0 && sum > 0) atomicAdd(num_edges, static_cast<unsigned long long>(sum));
+}
+
+/// Appends the children to `nodes`.
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    grow_kernel(Hop hop, RowGroup group, const LocalId* __restrict__ first_child, std::int64_t capacity,
+                LocalId* __restrict__ parent, NodeId* __restrict__ nodes, LocalId* __restrict__ num_grown) {
+  const Lane lane = Lane::of(group);
+  const std::int64_t rows_per_block = kThreadsPerBlock >> group.log_lanes;
+  const LocalId count = *hop.num_nodes;
+  if (blockIdx.x == 0 && threadIdx.x == 0) *num_grown = count + first_child[capacity];
+  for (std::int64_t i = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes); i < count;
+       i += std::int64_t{gridDim.x} * rows_per_block) {
+    const NodeId node = nodes[i];
+    const Hop::Row row = hop.row_of(node);
+    const std::uint32_t position = pick(hop.draws_of(node), row.degree, row.kept, hop.replacement, lane);
+    if (static_cast<std::uint32_t>(lane.index) >= row.kept) continue;
+    const LocalId child = first_child[i] + lane.index;
+    nodes[count + child] = hop.graph.indices[row.begin + position];
+    parent[child] = static_cast<LocalId>(i);
+  }
+}
+
+/// The last hop's entries, in rows of their own.
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    last_hop_kernel(Hop hop, RowGroup group, const NodeId* __restrict__ nodes, NodeId* __restrict__ entries) {
+  const Lane lane = Lane::of(group);
+  const std::int64_t rows_per_block = kThreadsPerBlock >> group.log_lanes;
+  const LocalId count = *hop.num_nodes;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes); i < count;
+       i += std::int64_t{gridDim.x} * rows_per_block) {
+    const NodeId node = nodes[i];
+    const Hop::Row row = hop.row_of(node);
+    const std::uint32_t position = pick(hop.draws_of(node), row.degree, row.kept, hop.replacement, lane);
+    if (static_cast<std::uint32_t>(lane.index) < row.kept)
+      entries[i * hop.fanout + lane.index] = hop.graph.indices[row.begin + position];
+  }
+}
+
+// ---- host code -------------------------------------------------------------------------------------------
+
+/// first[i] = counts[0] + ... + counts[i - 1], for i in [0, capacity].
+cudaError_t scan(const LocalId* counts, std::int64_t capacity, LocalId* first, std::byte* scratch,
+                 std::size_t& scratch_bytes, cudaStream_t stream) {
+  return cub::DeviceScan::ExclusiveSum(scratch, scratch_bytes, counts, first, static_cast<int>(capacity) + 1, stream);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> tree_capacities(const std::vector<int>& fanouts, std::int64_t max_seeds) {
+  std::vector<std::int64_t> capacities{max_seeds};
+  for (std::size_t h = 0; h + 1 < fanouts.size(); ++h) capacities.push_back(capacities.back() * (1 + fanouts[h]));
+  return capacities;
+}
+
+SampledTree::SampledTree(DeviceCsr graph, std::vector<int> fanouts, Replacement replacement, std::int64_t max_seeds)
+    : graph_(graph),
+      fanouts_(std::move(fanouts)),
+      replacement_(replacement),
+      capacities_(tree_capacities(fanouts_, max_seeds)),
+      header_(make_device_array<StepHeader>(1)),
+      nodes_(make_device_array<NodeId>(static_cast<std::size_t>(capacities_.back()))),
+      sizes_(make_device_array<LocalId>(capacities_.size())),
+      num_children_(make_device_array<LocalId>(static_cast<std::size_t>(capacities_.back()) + 1)),
+      entries_(make_device_array<NodeId>(static_cast<std::size_t>(capacities_.back() * fanouts_.back()))),
+      num_edges_(make_device_array<unsigned long long>(fanouts_.size())) {
+  require(std::ranges::all_of(fanouts_, [](int fanout) { return fanout >= 1 && fanout <= kMaxTreeFanout; }),
+          "a tree's fanouts are in [1, 32]");
+  require(capacities_.back() < std::int64_t{1} << 31, "a tree has fewer than 2^31 nodes");
+  for (std::size_t h = 0; h + 1 < fanouts_.size(); ++h) {
+    first_child_.push_back(make_device_array<LocalId>(static_cast<std::size_t>(capacities_[h]) + 1));
+    parent_.push_back(make_device_array<LocalId>(static_cast<std::size_t>(capacities_[h + 1] - capacities_[h])));
+    std::size_t bytes = 0;
+    cuda_check(scan(num_children_.get(), capacities_[h], first_child_[h].get(), nullptr, bytes, nullptr));
+    scratch_bytes_ = std::max(scratch_bytes_, bytes);
+  }
+  scratch_ = make_device_array<std::byte>(std::max<std::size_t>(scratch_bytes_, 1));
+  clear_counts();
+}
+
+TreeGrowth SampledTree::growth(std::size_t level) const {
+  return {size_of(level),       size_of(level + 1), first_child_[level].get(),
+          parent_[level].get(), capacity(level),    capacity(level + 1)};
+}
+
+LastHop SampledTree::last_hop() const {
+  const std::size_t level = capacities_.size() - 1;
+  return {nodes(), size_of(level), entries_.get(), num_children_.get(), capacity(level), fanouts_.back()};
+}
+
+void SampledTree::begin(const StepHeader& header, const NodeId* order, cudaStream_t stream) {
+  require(header.num_seeds <= capacity(0), "a batch has no more seeds than was said");
+  begin_kernel<<<4, kThreadsPerBlock, 0, stream>>>(header, header_.get(), order, nodes_.get(), sizes_.get());
+  cuda_check(cudaGetLastError());
+}
+
+void SampledTree::sample(cudaStream_t stream) {
+  for (std::size_t h = 0; h < fanouts_.size(); ++h) {
+    const auto fanout = static_cast<std::uint32_t>(fanouts_[h]);
+    const Hop hop{graph_, header_.get(), size_of(h), static_cast<std::uint32_t>(h), fanout, replacement_};
+    const RowGroup group = RowGroup::make(fanout);
+    const unsigned blocks = blocks_for(capacities_[h] << group.log_lanes);
+    count_kernel<<<blocks_for(capacities_[h] + 1), kThreadsPerBlock, 0, stream>>>(
+        hop, nodes_.get(), capacities_[h], num_children_.get(), num_edges_.get() + h);
+    cuda_check(cudaGetLastError());
+    if (h + 1 == fanouts_.size()) {
+      last_hop_kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(hop, group, nodes_.get(), entries_.get());
+    } else {
+      LocalId* const first_child = first_child_[h].get();
+      cuda_check(scan(num_children_.get(), capacities_[h], first_child, scratch_.get(), scratch_bytes_, stream));
+      grow_kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(hop, group, first_child, capacities_[h], parent_[h].get(),
+                                                           nodes_.get(), sizes_.get() + h + 1);
+    }
+    cuda_check(cudaGetLastError());
+  }
+}
+
+void SampledTree::clear_counts() {
+  cuda_check(cudaMemset(num_edges_.get(), 0, fanouts_.size() * sizeof(unsigned long long)));
+  cuda_check(cudaDeviceSynchronize());
+}
+
+std::vector<std::int64_t> SampledTree::num_edges(cudaStream_t stream) const {
+  std::vector<unsigned long long> counts(fanouts_.size());
+  cuda_check(cudaMemcpyAsync(counts.data(), num_edges_.get(), counts.size() * sizeof counts[0], cudaMemcpyDeviceToHost,
+                             stream));
+  cuda_check(cudaStreamSynchronize(stream));
+  return {counts.begin(), counts.end()};
+}
+
+}  // namespace salient

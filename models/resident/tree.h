@@ -1,0 +1,89 @@
+// models/resident/tree.h - a batch's sampled neighbourhoods as a tree in GPU memory; nothing returns to the host.
+//
+// Level 0 is the seeds. Level h + 1 is level h followed by the neighbours that hop h samples for each of its nodes,
+// in the order of their parents. A node that is sampled twice is there twice. Draws are a function of the node
+// (sampler/draws.h), so
+// both have the same neighbours: a model computes the same as over the message-flow graph, where each node is there
+// once. What
+// it saves is the id map, and every row's gradient comes from one parent: no atomics, and a fixed order of every sum.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/cuda/cuda.h"
+#include "models/resident/step_header.h"
+#include "sampler/device_hop.h"
+
+namespace salient {
+
+inline constexpr int kMaxTreeFanout = 32;
+
+/// How level h + 1 grows from level h. Device memory.
+struct TreeGrowth {
+  const LocalId* num_nodes;  ///< [1] nodes of level h
+  const LocalId* num_grown;  ///< [1] nodes of level h + 1
+  const LocalId*
+      first_child;  ///< [capacity + 1] of node i, less num_nodes; the children of i end where those of i + 1 begin
+  const LocalId* parent;        ///< [grown_capacity - capacity] of child c
+  std::int64_t capacity;        ///< nodes of level h at most
+  std::int64_t grown_capacity;  ///< nodes of level h + 1 at most
+};
+
+/// What the last hop keeps of each node of the last level. These entries have no level of their own: their rows are
+/// read and added up at once. Device memory.
+struct LastHop {
+  const NodeId* nodes;         ///< of the last level
+  const LocalId* num_nodes;    ///< [1]
+  const NodeId* entries;       ///< [capacity, fanout]: those of node i are the first num_entries[i] of row i
+  const LocalId* num_entries;  ///< [capacity], 0 behind the level's end
+  std::int64_t capacity;
+  std::int64_t fanout;
+};
+
+/// The levels of one batch at a time. All memory is allocated once, for the largest batch that the fanouts allow.
+class SampledTree {
+ public:
+  /// @param fanouts   of all hops, the seeds' own first; each in [1, kMaxTreeFanout]
+  /// @param graph     device memory, outlives this
+  /// @throws Error{kDeviceMemory}
+  SampledTree(DeviceCsr graph, std::vector<int> fanouts, Replacement replacement, std::int64_t max_seeds);
+
+  /// Writes the header, and takes the seeds order[header.first_seed ...] as level 0. Enqueues and returns.
+  /// @param order  the training nodes in the order of the epoch, device
+  void begin(const StepHeader& header, const NodeId* order, cudaStream_t stream);
+
+  /// Samples all hops of the batch that begin() named: the same launches for every batch, so they can be captured.
+  void sample(cudaStream_t stream);
+
+  /// Entries that each hop kept since clear_counts(), over all batches. Blocks until `stream` has passed.
+  std::vector<std::int64_t> num_edges(cudaStream_t stream) const;
+  void clear_counts();
+
+  const StepHeader* header() const { return header_.get(); }  ///< device
+  const NodeId* nodes() const { return nodes_.get(); }        ///< device; a level is its first nodes
+  const LocalId* size_of(std::size_t level) const { return sizes_.get() + level; }  ///< device, [1]
+  std::int64_t capacity(std::size_t level) const { return capacities_[level]; }
+  TreeGrowth growth(std::size_t level) const;
+  LastHop last_hop() const;
+
+ private:
+  DeviceCsr graph_;
+  std::vector<int> fanouts_;
+  Replacement replacement_;
+  std::vector<std::int64_t> capacities_;  // of the levels
+  DeviceArray<StepHeader> header_;
+  DeviceArray<NodeId> nodes_;
+  DeviceArray<LocalId> sizes_;
+  std::vector<DeviceArray<LocalId>> first_child_, parent_;  // of all hops but the last
+  DeviceArray<LocalId> num_children_;                       // [capacity + 1] of the hop at hand
+  DeviceArray<NodeId> entries_;                             // of the last hop
+  DeviceArray<unsigned long long> num_edges_;               // [hops]
+  DeviceArray<std::byte> scratch_;
+  std::size_t scratch_bytes_ = 0;
+};
+
+/// Nodes of every level at most, the seeds first: as many levels as hops.
+std::vector<std::int64_t> tree_capacities(const std::vector<int>& fanouts, std::int64_t max_seeds);
+
+}  // namespace salient

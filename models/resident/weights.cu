@@ -1,0 +1,95 @@
+// models/resident/weights.cu - see weights.h.
+//
+// Work split  a thread per element of a packed matrix, a row of blocks per layer; grid stride.
+// Limit       latency: weights are a few hundred kilobytes, in the L2 cache.
+// Sync        none.
+#include <algorithm>
+
+#include "core/error.h"
+#include "models/kernels/launch.cuh"
+#include "models/resident/weights.h"
+#include "models/resident/words.cuh"
+
+namespace salient {
+namespace {
+
+// ---- device code -----------------------------------------------------------------------------------------
+
+/// Where element `t` of the packed matrix comes from.
+struct PackedElement {
+  bool is_weight;  ///< false: padding
+  bool is_self;
+  std::int64_t at;
+
+  __device__ static PackedElement of(const SageWeights& w, std::int64_t t) {
+    const std::int64_t in_padded = padded(w.in_dim);
+    const std::int64_t row = t / (2 * in_padded), column = t % (2 * in_padded) % in_padded;
+    return {row < w.out_dim && column < w.in_dim, t % (2 * in_padded) >= in_padded, row * w.in_dim + column};
+  }
+};
+
+/// All layers, as a kernel's argument.
+struct Layers {
+  PackedWeights layer[kMaxSageLayers];
+};
+
+__host__ __device__ std::int64_t num_packed(const SageWeights& weights) {
+  return padded(weights.out_dim) * 2 * padded(weights.in_dim);
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreadsPerBlock) pack_kernel(Layers layers) {
+  const PackedWeights& to = layers.layer[blockIdx.y];
+  for (std::int64_t t = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; t < num_packed(to.weights);
+       t += std::int64_t{gridDim.x} * kThreadsPerBlock) {
+    const PackedElement e = PackedElement::of(to.weights, t);
+    const float value = !e.is_weight ? 0.0f : e.is_self ? to.weights.self[e.at] : to.weights.around[e.at];
+    static_cast<T*>(to.packed)[t] = static_cast<T>(value);
+  }
+}
+
+__global__ void __launch_bounds__(kThreadsPerBlock) unpack_kernel(Layers layers) {
+  const PackedWeights& from = layers.layer[blockIdx.y];
+  const SageWeights& to = from.weights;
+  for (std::int64_t t = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; t < num_packed(to);
+       t += std::int64_t{gridDim.x} * kThreadsPerBlock) {
+    const PackedElement e = PackedElement::of(to, t);
+    if (e.is_weight) (e.is_self ? to.self_gradient : to.around_gradient)[e.at] = from.packed_gradient[t];
+  }
+}
+
+// ---- host code -------------------------------------------------------------------------------------------
+
+struct Grid {
+  Layers layers{};
+  dim3 blocks{};
+};
+
+Grid grid_of(std::span<const PackedWeights> layers) {
+  require(!layers.empty() && layers.size() <= kMaxSageLayers, "a model has 1 to 8 layers");
+  Grid grid;
+  std::int64_t largest = 0;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    grid.layers.layer[i] = layers[i];
+    largest = std::max(largest, num_packed(layers[i].weights));
+  }
+  grid.blocks = dim3(blocks_for(largest), static_cast<unsigned>(layers.size()));
+  return grid;
+}
+
+}  // namespace
+
+void pack_weights(std::span<const PackedWeights> layers, ActivationType type, cudaStream_t stream) {
+  const Grid grid = grid_of(layers);
+  const auto kernel = type == ActivationType::kF32 ? pack_kernel<float> : pack_kernel<Bf16>;
+  kernel<<<grid.blocks, kThreadsPerBlock, 0, stream>>>(grid.layers);
+  cuda_check(cudaGetLastError());
+}
+
+void unpack_gradients(std::span<const PackedWeights> layers, cudaStream_t stream) {
+  const Grid grid = grid_of(layers);
+  unpack_kernel<<<grid.blocks, kThreadsPerBlock, 0, stream>>>(grid.layers);
+  cuda_check(cudaGetLastError());
+}
+
+}  // namespace salient

@@ -1,0 +1,41 @@
+// models/resident/words.cuh - eight neighbouring activations as wide words: 16 bytes of bf16, 32 bytes of f32.
+#pragma once
+
+#include <cuda_bf16.h>
+
+namespace salient {
+
+using Bf16 = __nv_bfloat16;
+
+__device__ inline void load_eight(const float* from, float (&values)[8]) {
+  const float4 low = reinterpret_cast<const float4*>(from)[0], high = reinterpret_cast<const float4*>(from)[1];
+  values[0] = low.x, values[1] = low.y, values[2] = low.z, values[3] = low.w;
+  values[4] = high.x, values[5] = high.y, values[6] = high.z, values[7] = high.w;
+}
+
+__device__ inline void load_eight(const Bf16* from, float (&values)[8]) {
+  const uint4 word = *reinterpret_cast<const uint4*>(from);
+  const unsigned pairs[4] = {word.x, word.y, word.z, word.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const float2 two = __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(&pairs[i]));
+    values[2 * i] = two.x, values[2 * i + 1] = two.y;
+  }
+}
+
+__device__ inline void store_eight(const float (&values)[8], float* to) {
+  reinterpret_cast<float4*>(to)[0] = make_float4(values[0], values[1], values[2], values[3]);
+  reinterpret_cast<float4*>(to)[1] = make_float4(values[4], values[5], values[6], values[7]);
+}
+
+__device__ inline void store_eight(const float (&values)[8], Bf16* to) {
+  unsigned pairs[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const __nv_bfloat162 two = __floats2bfloat162_rn(values[2 * i], values[2 * i + 1]);
+    pairs[i] = *reinterpret_cast<const unsigned*>(&two);
+  }
+  *reinterpret_cast<uint4*>(to) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+}
+
+}  // namespace salient
