@@ -29,6 +29,7 @@
 #include "engine/comm/communicator.h"
 #include "engine/comm/make_communicator.h"
 #include "engine/device/fit_to_machine.h"
+#include "engine/train/resident_steps.h"
 #include "engine/train/trainer.h"
 
 namespace salient {
@@ -66,20 +67,23 @@ enum class Path {
   kDeviceGraph,
   kCachedFeatures,
   kDeviceFeatures,
-  kAllOnDevice
+  kAllOnDevice,
+  kResident,  ///< the whole step on the GPU
 };
 
 struct System {
   Path path;
   const char* name;
+  std::optional<Precision> precision{};  ///< none: as asked for
 };
 
 constexpr std::size_t kCachedShare = 5;  // one row in so many is in GPU memory with kCachedFeatures
 
 bool is_slow(Path path) { return path == Path::kPlain || path == Path::kFastSampler; }
-bool has_device_features(Path path) { return path == Path::kDeviceFeatures || path == Path::kAllOnDevice; }
+bool is_all_on_device(Path path) { return path == Path::kAllOnDevice || path == Path::kResident; }
+bool has_device_features(Path path) { return path == Path::kDeviceFeatures || is_all_on_device(path); }
 bool has_device_graph(Path path) {
-  return path == Path::kDeviceGraph || path == Path::kCachedFeatures || path == Path::kAllOnDevice;
+  return path == Path::kDeviceGraph || path == Path::kCachedFeatures || is_all_on_device(path);
 }
 bool needs_gpu(Path path) { return path == Path::kSharedMemory || has_device_features(path) || has_device_graph(path); }
 
@@ -248,13 +252,18 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
     double plain_median = kNone;
     for (const System& system : systems) {
       if (needs_gpu(system.path) && !device.is_cuda()) continue;
-      log_info(graph + ": " + system.name);
       TrainOptions row = options;
+      row.step = system.path == Path::kResident ? StepKind::kResident : StepKind::kEager;
+      row.precision = system.precision.value_or(options.precision);
+      if (row.step == StepKind::kResident &&
+          !obstacle_to_resident_steps(row, dataset, residency_of(system.path, dataset)).empty())
+        continue;  // another model
+      log_info(graph + ": " + system.name);
       if (is_slow(system.path)) row.optimisation.epochs = command.own.plain_epochs;
       const TrainResult result = train(system.path, row, dataset, device);
       if (system.path == Path::kPlain) plain_median = epoch_times(result.epochs).median;
       const auto activity = is_slow(system.path) ? std::vector<GpuActivity::Total>{}
-                                                 : step_activity(system.path, options, dataset, device);
+                                                 : step_activity(system.path, row, dataset, device);
       const std::string row_name = graph + ": " + system.name;
       add_row(report, row_name, result, plain_median, num_launches(activity),
               paper_seconds(graph, command.own.scale, system.path));
@@ -278,7 +287,9 @@ int bench_table1(Arguments arguments) {
               {Path::kDeviceGraph, "SALIENT, features on the host, sampling on the GPU"},
               {Path::kCachedFeatures, "SALIENT, a fifth of the features and sampling on the GPU"},
               {Path::kDeviceFeatures, "SALIENT, features on the GPU"},
-              {Path::kAllOnDevice, "SALIENT, features and sampling on the GPU"}},
+              {Path::kAllOnDevice, "SALIENT, features and sampling on the GPU"},
+              {Path::kResident, "SALIENT, resident steps"},
+              {Path::kResident, "SALIENT, resident steps, bf16", Precision::kBf16}},
              arguments);
 }
 
@@ -289,7 +300,9 @@ int bench_ablation(Arguments arguments) {
               {Path::kSharedMemory, "+ preparation in shared memory"},
               {Path::kPipelined, "+ pipelined transfer"},
               {Path::kDeviceFeatures, "+ features on the GPU"},
-              {Path::kAllOnDevice, "+ sampling on the GPU"}},
+              {Path::kAllOnDevice, "+ sampling on the GPU"},
+              {Path::kResident, "+ resident steps"},
+              {Path::kResident, "+ bf16", Precision::kBf16}},
              arguments);
 }
 

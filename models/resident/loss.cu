@@ -38,8 +38,7 @@ __device__ Best warp_best(Best best) {
 
 template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    seed_loss_kernel(SeedLoss loss, std::int64_t columns, const float* __restrict__ logits, T* __restrict__ gradient,
-                     float* __restrict__ rows) {
+    seed_loss_kernel(SeedLoss loss, std::int64_t columns, const float* __restrict__ logits, T* __restrict__ gradient) {
   const int lane = static_cast<int>(threadIdx.x) & 31;
   const std::int64_t i = (std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x) / 32;
   if (i >= loss.max_seeds) return;
@@ -48,7 +47,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   T* const dz = gradient + i * columns;
   if (label < 0) {
     for (std::int64_t c = lane; c < columns; c += 32) dz[c] = static_cast<T>(0.0f);
-    if (lane < 2) rows[2 * i + lane] = 0;
+    if (lane < 2) loss.rows[2 * i + lane] = 0;
     return;
   }
   Best best{-FLT_MAX, loss.num_classes};
@@ -71,8 +70,8 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
     dz[c] = static_cast<T>((probability - target) * loss.header->gradient_scale);
   }
   if (lane == 0) {
-    rows[2 * i] = rest * (log_sum - z[label]) + even * (classes * log_sum - logits_sum);
-    rows[2 * i + 1] = best.column == label ? 1.0f : 0.0f;
+    loss.rows[2 * i] = rest * (log_sum - z[label]) + even * (classes * log_sum - logits_sum);
+    loss.rows[2 * i + 1] = best.column == label ? 1.0f : 0.0f;
   }
 }
 
@@ -96,9 +95,9 @@ __global__ void __launch_bounds__(1024)
 }
 
 template <class T>
-void launch(const SeedLoss& loss, const float* logits, void* gradient, float* rows, cudaStream_t stream) {
-  seed_loss_kernel<<<blocks_for(loss.max_seeds * 32), kThreadsPerBlock, 0, stream>>>(
-      loss, padded(loss.num_classes), logits, static_cast<T*>(gradient), rows);
+void launch(const SeedLoss& loss, const float* logits, void* gradient, cudaStream_t stream) {
+  seed_loss_kernel<<<blocks_for(loss.max_seeds * 32), kThreadsPerBlock, 0, stream>>>(loss, padded(loss.num_classes),
+                                                                                     logits, static_cast<T*>(gradient));
   cuda_check(cudaGetLastError());
 }
 
@@ -106,11 +105,10 @@ void launch(const SeedLoss& loss, const float* logits, void* gradient, float* ro
 
 // ---- host code -------------------------------------------------------------------------------------------
 
-void seed_loss(const SeedLoss& loss, const float* logits, ActivationType type, void* gradient, float* rows,
-               double* sums, cudaStream_t stream) {
-  type == ActivationType::kF32 ? launch<float>(loss, logits, gradient, rows, stream)
-                               : launch<Bf16>(loss, logits, gradient, rows, stream);
-  sum_rows_kernel<<<1, 1024, 0, stream>>>(loss.header, rows, loss.max_seeds, sums);
+void seed_loss(const SeedLoss& loss, const float* logits, void* gradient, cudaStream_t stream) {
+  loss.type == ActivationType::kF32 ? launch<float>(loss, logits, gradient, stream)
+                                    : launch<Bf16>(loss, logits, gradient, stream);
+  sum_rows_kernel<<<1, 1024, 0, stream>>>(loss.header, loss.rows, loss.max_seeds, loss.sums);
   cuda_check(cudaGetLastError());
 }
 

@@ -15,6 +15,9 @@ struct SeedLoss {
   std::int64_t max_seeds;
   std::int64_t num_classes;
   float label_smoothing;
+  ActivationType type;  ///< of the gradient
+  float* rows;          ///< [max_seeds, 2] device, scratch: each seed's loss, and 1 if its class was predicted
+  double* sums;         ///< [>= batch + 1, 2] device: row header.batch becomes the sums of both
 };
 
 /// Softmax cross entropy as engine/train/objective.h's cross_entropy_sum(), and its gradient times
@@ -22,10 +25,7 @@ struct SeedLoss {
 ///
 /// @param logits    [max_seeds, padded(num_classes)] f32 device
 /// @param gradient  [max_seeds, padded(num_classes)] device; zeros for rows and columns that do not count
-/// @param rows      [max_seeds, 2] f32 device, scratch: each seed's loss, and 1 if its class was predicted
-/// @param sums      [>= batch + 1, 2] f64 device: row header.batch becomes the sums of both
 /// Determinism:     sums are added in a fixed order.
-void seed_loss(const SeedLoss& loss, const float* logits, ActivationType type, void* gradient, float* rows,
-               double* sums, cudaStream_t stream);
+void seed_loss(const SeedLoss& loss, const float* logits, void* gradient, cudaStream_t stream);
 
 }  // namespace salient

@@ -35,9 +35,10 @@ __device__ std::uint8_t activate(const TreeDropout& dropout, const DropoutMask& 
 
 template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    next_operand_kernel(TreeGrowth growth, const NodeId* __restrict__ nodes, TreeDropout dropout,
-                        const T* __restrict__ z, std::int64_t chunks, RowGroup group, std::uint8_t* __restrict__ kept,
-                        T* __restrict__ out) {
+    next_operand_kernel(HiddenLayer layer, const T* __restrict__ z, RowGroup group, T* __restrict__ out) {
+  const TreeGrowth& growth = layer.growth;
+  const TreeDropout& dropout = layer.dropout;
+  const std::int64_t chunks = layer.width / 8;
   const int lane = static_cast<int>(threadIdx.x) & (group.lanes() - 1);
   const std::int64_t rows_per_block = kThreadsPerBlock >> group.log_lanes;
   const LocalId count = *growth.num_nodes;
@@ -52,13 +53,13 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
       float mean[8] = {}, own[8] = {};
       if (is_node) {
         load_eight(z + (i * chunks + chunk) * 8, own);
-        kept[i * chunks + chunk] = activate(dropout, mask, nodes[i], chunk, own);
+        layer.kept[i * chunks + chunk] = activate(dropout, mask, layer.nodes[i], chunk, own);
 #pragma unroll 4
         for (LocalId child = first; child < end; ++child) {
           const std::int64_t row = std::int64_t{count} + child;
           float values[8];
           load_eight(z + (row * chunks + chunk) * 8, values);
-          kept[row * chunks + chunk] = activate(dropout, mask, nodes[row], chunk, values);
+          layer.kept[row * chunks + chunk] = activate(dropout, mask, layer.nodes[row], chunk, values);
 #pragma unroll
           for (int c = 0; c < 8; ++c) mean[c] += values[c];
         }
@@ -73,8 +74,10 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 
 template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    spread_gradient_kernel(TreeGrowth growth, const std::uint8_t* __restrict__ kept, const T* __restrict__ gradient,
-                           std::int64_t chunks, RowGroup group, float scale, T* __restrict__ dz) {
+    spread_gradient_kernel(HiddenLayer layer, const T* __restrict__ gradient, RowGroup group, T* __restrict__ dz) {
+  const TreeGrowth& growth = layer.growth;
+  const std::int64_t chunks = layer.width / 8;
+  const float scale = layer.dropout.scale;
   const std::int64_t lane = threadIdx.x & (group.lanes() - 1), rows_per_block = kThreadsPerBlock >> group.log_lanes;
   const LocalId count = *growth.num_nodes, num_grown = *growth.num_grown;
   for (std::int64_t row = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes);
@@ -89,7 +92,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
     for (std::int64_t chunk = lane; chunk < chunks; chunk += group.lanes()) {
       float values[8] = {};
       if (row < num_grown) {
-        const std::uint8_t bits = kept[row * chunks + chunk];
+        const std::uint8_t bits = layer.kept[row * chunks + chunk];
         load_eight(from + chunk * 8, values);
 #pragma unroll
         for (int c = 0; c < 8; ++c) values[c] = (bits >> c & 1) != 0 ? values[c] * share : 0.0f;
@@ -99,39 +102,38 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   }
 }
 
+// ---- host code -------------------------------------------------------------------------------------------
+
+/// Blocks for a group of lanes per row.
+unsigned blocks_of(std::int64_t rows, RowGroup group) { return blocks_for(rows << group.log_lanes); }
+
 template <class T>
-void launch_next(const TreeGrowth& growth, const NodeId* nodes, const TreeDropout& dropout, const void* z,
-                 std::int64_t chunks, std::uint8_t* kept, void* out, cudaStream_t stream) {
-  const RowGroup group = RowGroup::make(chunks);
-  next_operand_kernel<<<blocks_for(growth.capacity << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
-      growth, nodes, dropout, static_cast<const T*>(z), chunks, group, kept, static_cast<T*>(out));
+void launch_next(const HiddenLayer& layer, const void* z, void* out, cudaStream_t stream) {
+  const RowGroup group = RowGroup::make(layer.width / 8);
+  next_operand_kernel<<<blocks_of(layer.growth.capacity, group), kThreadsPerBlock, 0, stream>>>(
+      layer, static_cast<const T*>(z), group, static_cast<T*>(out));
   cuda_check(cudaGetLastError());
 }
 
 template <class T>
-void launch_spread(const TreeGrowth& growth, const std::uint8_t* kept, const void* gradient, std::int64_t chunks,
-                   float scale, void* dz, cudaStream_t stream) {
-  const RowGroup group = RowGroup::make(chunks);
-  spread_gradient_kernel<<<blocks_for(growth.grown_capacity << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
-      growth, kept, static_cast<const T*>(gradient), chunks, group, scale, static_cast<T*>(dz));
+void launch_spread(const HiddenLayer& layer, const void* gradient, void* dz, cudaStream_t stream) {
+  const RowGroup group = RowGroup::make(layer.width / 8);
+  spread_gradient_kernel<<<blocks_of(layer.growth.grown_capacity, group), kThreadsPerBlock, 0, stream>>>(
+      layer, static_cast<const T*>(gradient), group, static_cast<T*>(dz));
   cuda_check(cudaGetLastError());
 }
 
 }  // namespace
 
-// ---- host code -------------------------------------------------------------------------------------------
-
-void next_operand(const TreeGrowth& growth, const NodeId* nodes, const TreeDropout& dropout, const void* z,
-                  std::int64_t width, ActivationType type, std::uint8_t* kept, void* out, cudaStream_t stream) {
-  require(width % 8 == 0, "hidden layers have a multiple of 8 columns");
-  type == ActivationType::kF32 ? launch_next<float>(growth, nodes, dropout, z, width / 8, kept, out, stream)
-                               : launch_next<Bf16>(growth, nodes, dropout, z, width / 8, kept, out, stream);
+void next_operand(const HiddenLayer& layer, const void* z, void* out, cudaStream_t stream) {
+  require(layer.width % 8 == 0, "hidden layers have a multiple of 8 columns");
+  layer.type == ActivationType::kF32 ? launch_next<float>(layer, z, out, stream)
+                                     : launch_next<Bf16>(layer, z, out, stream);
 }
 
-void spread_gradient(const TreeGrowth& growth, const std::uint8_t* kept, const void* gradient, std::int64_t width,
-                     float scale, ActivationType type, void* dz, cudaStream_t stream) {
-  type == ActivationType::kF32 ? launch_spread<float>(growth, kept, gradient, width / 8, scale, dz, stream)
-                               : launch_spread<Bf16>(growth, kept, gradient, width / 8, scale, dz, stream);
+void spread_gradient(const HiddenLayer& layer, const void* gradient, void* dz, cudaStream_t stream) {
+  layer.type == ActivationType::kF32 ? launch_spread<float>(layer, gradient, dz, stream)
+                                     : launch_spread<Bf16>(layer, gradient, dz, stream);
 }
 
 }  // namespace salient

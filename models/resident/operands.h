@@ -44,21 +44,26 @@ struct TreeDropout {
   float scale;
 };
 
-/// A later layer's operand, from the rows h = dropout(relu(z)) of the layer before.
+/// A hidden layer over a tree: h = dropout(relu(z)), of the nodes of the grown level.
+struct HiddenLayer {
+  TreeGrowth growth;
+  const NodeId* nodes;  ///< the tree's, for the dropout masks
+  TreeDropout dropout;
+  std::int64_t width;  ///< a multiple of 8
+  ActivationType type;
+  std::uint8_t* kept;  ///< [grown_capacity, width / 8] device: bit c % 8 of byte c / 8 = (element is positive and kept)
+};
+
+/// The operand of the layer behind it; writes `kept`.
 ///
-/// @param nodes  the tree's, for the dropout masks
-/// @param z      [grown_capacity, width] device; width a multiple of 8
-/// @param kept   [grown_capacity, width / 8] device: bit c % 8 of byte c / 8 = (element is positive and not dropped)
-/// @param out    [capacity, 2 * width] device
-void next_operand(const TreeGrowth& growth, const NodeId* nodes, const TreeDropout& dropout, const void* z,
-                  std::int64_t width, ActivationType type, std::uint8_t* kept, void* out, cudaStream_t stream);
+/// @param z    [grown_capacity, width] device
+/// @param out  [capacity, 2 * width] device
+void next_operand(const HiddenLayer& layer, const void* z, void* out, cudaStream_t stream);
 
 /// The gradient of next_operand(): dz from the operand's gradient. Each row has one source, so nothing is added up.
 ///
 /// @param gradient  [capacity, 2 * width] device
-/// @param scale     of the elements that were kept
 /// @param dz        [grown_capacity, width] device; every row is written
-void spread_gradient(const TreeGrowth& growth, const std::uint8_t* kept, const void* gradient, std::int64_t width,
-                     float scale, ActivationType type, void* dz, cudaStream_t stream);
+void spread_gradient(const HiddenLayer& layer, const void* gradient, void* dz, cudaStream_t stream);
 
 }  // namespace salient

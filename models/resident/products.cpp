@@ -49,11 +49,11 @@ Products::~Products() = default;
 
 /// cuBLASLt computes column-major D = op(A) op(B); with the factors exchanged that is the row-major product.
 struct Product::Impl {
-  Impl(Products::Impl& products, const ProductShape& s, const void* first_factor, const void* second_factor, void* to)
+  Impl(Products::Impl& products, const ProductShape& s, const ProductMatrices& matrices)
       : owner(products),
-        first(first_factor),
-        second(second_factor),
-        result(to),
+        first(matrices.first),
+        second(matrices.second),
+        result(matrices.result),
         first_layout(s.inputs, s.rows, s.kind == ProductKind::kForward ? s.in : s.out),
         second_layout(s.inputs, s.kind == ProductKind::kWeightGradient ? s.rows : s.out, s.in),
         result_layout(s.result, s.kind == ProductKind::kWeightGradient ? s.out : s.rows,
@@ -123,9 +123,9 @@ struct Product::Impl {
   cublasLtMatmulAlgo_t algorithm{};
 };
 
-Product::Product(Products& products, const ProductShape& shape, const void* first, const void* second, void* result,
-                 bool is_deterministic, cudaStream_t stream)
-    : impl_(std::make_unique<Impl>(*products.impl_, shape, first, second, result)) {
+Product::Product(Products& products, const ProductShape& shape, const ProductMatrices& matrices, bool is_deterministic,
+                 cudaStream_t stream)
+    : impl_(std::make_unique<Impl>(*products.impl_, shape, matrices)) {
   impl_->choose(is_deterministic, stream);
 }
 Product::~Product() = default;

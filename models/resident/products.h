@@ -38,16 +38,23 @@ class Products {
   std::unique_ptr<Impl> impl_;
 };
 
+/// The factors in the order of ProductKind's equation, and the result. Device memory.
+struct ProductMatrices {
+  const void* first;
+  const void* second;
+  void* result;
+};
+
 /// One product, with the algorithm that was the fastest of cuBLASLt's proposals on the memory that it will work on.
 class Product {
  public:
   /// Times the proposals on `stream`, unless `is_deterministic`: then it takes the first one, so that the bits do not
-  /// depend on timing. Overwrites `result`.
+  /// depend on timing. Overwrites the result.
   ///
   /// @param products  outlives this
   /// @throws Error{kInternal} if cuBLASLt has no algorithm
-  Product(Products& products, const ProductShape& shape, const void* first, const void* second, void* result,
-          bool is_deterministic, cudaStream_t stream);
+  Product(Products& products, const ProductShape& shape, const ProductMatrices& matrices, bool is_deterministic,
+          cudaStream_t stream);
   ~Product();
   Product(Product&&) noexcept;
   Product& operator=(Product&&) = delete;

@@ -131,7 +131,7 @@ struct SageStep::Impl {
       second = m.operand.get();
       result = m.weight_gradient.get();
     }
-    return Product(products, product, first, second, result, shape.is_deterministic, stream.get());
+    return Product(products, product, {first, second, result}, shape.is_deterministic, stream.get());
   }
 
   void plan_products() {
@@ -150,8 +150,15 @@ struct SageStep::Impl {
     return {tree.header(), i, mask.threshold, mask.threshold == 0 ? 1.0f : mask.scale};
   }
 
-  /// How the level grows whose nodes layer `i` computes from the results of layer i - 1.
-  TreeGrowth growth_below(std::size_t i) const { return tree.growth(layers.size() - 1 - i); }
+  /// Layer i, which is hidden, and the tree's level whose nodes layer i + 1 computes from it.
+  HiddenLayer hidden_layer(std::size_t i) const {
+    return {tree.growth(layers.size() - 2 - i),
+            tree.nodes(),
+            dropout_of(i),
+            layers[i].out,
+            shape.activations,
+            memory[i].kept.get()};
+  }
 
   /// The first layer's products for up to `rows` nodes of the tree's last level.
   struct FirstLayer {
@@ -169,25 +176,29 @@ struct SageStep::Impl {
     pack_weights(weights, shape.activations, on);
     first.forward.run(on);
     for (std::size_t i = 1; i < layers.size(); ++i) {
-      next_operand(growth_below(i), tree.nodes(), dropout_of(i - 1), memory[i - 1].result.get(), layers[i - 1].out,
-                   shape.activations, memory[i - 1].kept.get(), memory[i].operand.get(), on);
+      next_operand(hidden_layer(i - 1), memory[i - 1].result.get(), memory[i].operand.get(), on);
       later_layers[i - 1].forward.run(on);
     }
   }
 
   void enqueue_backward(const FirstLayer& first, cudaStream_t on) const {
     const LayerMemory& last = memory.back();
-    seed_loss({tree.header(), tree.nodes(), data.labels, shape.max_seeds, shape.num_classes,
-               static_cast<float>(shape.label_smoothing)},
-              reinterpret_cast<const float*>(last.result.get()), shape.activations, last.result_gradient.get(),
-              seed_losses.get(), data.sums, on);
+    seed_loss({.header = tree.header(),
+               .nodes = tree.nodes(),
+               .labels = data.labels,
+               .max_seeds = shape.max_seeds,
+               .num_classes = shape.num_classes,
+               .label_smoothing = static_cast<float>(shape.label_smoothing),
+               .type = shape.activations,
+               .rows = seed_losses.get(),
+               .sums = data.sums},
+              reinterpret_cast<const float*>(last.result.get()), last.result_gradient.get(), on);
     for (std::size_t i = layers.size() - 1; i > 0; --i) {
       later_layers[i - 1].weight_gradient.run(on);
       later_layers[i - 1].input_gradient.run(on);
-      TreeGrowth growth = growth_below(i);
-      if (i == 1) growth.grown_capacity = first.rows;
-      spread_gradient(growth, memory[i - 1].kept.get(), operand_gradient.get(), layers[i - 1].out,
-                      dropout_of(i - 1).scale, shape.activations, memory[i - 1].result_gradient.get(), on);
+      HiddenLayer below = hidden_layer(i - 1);
+      if (i == 1) below.growth.grown_capacity = first.rows;
+      spread_gradient(below, operand_gradient.get(), memory[i - 1].result_gradient.get(), on);
     }
     first.weight_gradient.run(on);
     unpack_gradients(weights, on);

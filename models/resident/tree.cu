@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   if (threadIdx.x == 0 && sum > 0) atomicAdd(num_edges, static_cast<unsigned long long>(sum));
 }
 
-/// Appends the children to `nodes`.
+/// Appends the children to `nodes`. Arrays are parameters of their own, since __restrict__ holds for those alone.
 __global__ void __launch_bounds__(kThreadsPerBlock)
     grow_kernel(Hop hop, RowGroup group, const LocalId* __restrict__ first_child, std::int64_t capacity,
                 LocalId* __restrict__ parent, NodeId* __restrict__ nodes, LocalId* __restrict__ num_grown) {
