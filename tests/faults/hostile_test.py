@@ -63,7 +63,8 @@ class Hostile(unittest.TestCase):
 
     def test_of_two_runs_with_one_out_one_wins(self):
         out = self.new("run")
-        command = [PROGRAMS.folder / "salient-train", "--dataset", self.store, "--out", out, "--epochs", 3, *small_runs.TRAIN]
+        command = [PROGRAMS.folder / "salient-train", "--dataset", self.store, "--out", out, "--epochs", 3,
+                   *small_runs.TRAIN]
         both = [subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
                 for _ in range(2)]
         said = [process.communicate(timeout=60)[1] for process in both]
@@ -252,7 +253,8 @@ class Hostile(unittest.TestCase):
                 time.sleep(0.1)
             for attempt in range(4):
                 for checkpoint in ("latest", "best"):
-                    self.assert_ends(PROGRAMS.infer(run, self.new(f"{checkpoint}-{attempt}"), "--checkpoint", checkpoint), 0)
+                    out = self.new(f"{checkpoint}-{attempt}")
+                    self.assert_ends(PROGRAMS.infer(run, out, "--checkpoint", checkpoint), 0)
         finally:
             training.send_signal(signal.SIGKILL)
             training.wait()

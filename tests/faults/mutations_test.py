@@ -3,10 +3,10 @@
 
     mutations_test.py BIN_DIRECTORY [--count N] [--seed N] [--all]
 
-Bits flip, files end early or change places with those of another store or epoch, numbers in JSON and TOML become others.
-Each outcome is one of: refused (an exit code of its own and one line), warned (exit 0, and a warning), harmless (exit 0 and
-the same figures), wrong (exit 0, other figures, no warning) or broken (a signal, exit code 70, no line). The last two must
-not occur. SALIENT_FAULTS=all or --all tries 20 times as many.
+Bits flip, files end early or change places with those of another store or run, numbers in JSON and TOML become
+others. Each outcome is one of: refused (an exit code of its own and one line), warned (exit 0, and a warning), harmless
+(exit 0 and the same figures), wrong (exit 0, other figures, no warning) or broken (a signal, exit code 70, no line).
+The last two must not occur. SALIENT_FAULTS=all or --all tries 20 times as many.
 """
 import argparse
 import collections
@@ -96,7 +96,7 @@ class Session:
         arrays = sorted(p.name for p in store.iterdir())
         parts = [f"checkpoints/epoch-0002/{n}" for n in ("model.safetensors", "optimizer.safetensors", "state.json")]
         about = ["run.json", "metrics.jsonl", "metrics.csv", "confusion.json"]
-        # config.toml holds the user's options, which may be edited before a resume: other figures are what was asked for.
+        # config.toml holds the user's options, which may be edited before a resume: other figures are then meant.
         self.subjects = [Subject("store, verify", store, arrays, other, use_verify),
                          Subject("store, train", store, arrays, other, use_train),
                          Subject("checkpoint, resume", run, parts, twin, use_resume),

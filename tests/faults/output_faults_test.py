@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""tests/faults/output_faults_test.py - kills and failing output calls at each point of prepare, train, resume, infer and report.
+"""tests/faults/output_faults_test.py - kills and failing output calls in prepare, train, resume, infer and report.
 
     output_faults_test.py BIN_DIRECTORY PRELOADED_LIBRARY [--all] [--only SCENARIO] [--kinds kill,eio] [--keep]
 
-Each scenario runs once to count its output calls. Then it runs again and again, and call n kills it, or fails; for some n,
-or with --all (SALIENT_FAULTS=all) for each. After each fault the results must be the old ones or whole new ones, nothing
-of the user's may be gone, and repeating or resuming must succeed and end with the figures of an undisturbed run.
+Each scenario runs once to count its output calls. Then it runs again and again, and call n kills it, or fails; for some
+n, or with --all (SALIENT_FAULTS=all) for each. After each fault the results must be the old ones or whole new ones,
+nothing of the user's may be gone, and repeating or resuming must succeed and end with the figures of an undisturbed
+run.
 """
 import argparse
 import concurrent.futures
@@ -133,7 +134,8 @@ class Resume(Case):
         run = self.folder / "run"
         expected = small_runs.metrics(self.reference / "run4")[:2]
         check(small_runs.metrics_of_whole_lines(run)[:2] == expected, "metrics.jsonl lost earlier epochs")
-        check([row["epoch"] for row in small_runs.metrics_csv(run)][:2] == ["1", "2"], "metrics.csv lost earlier epochs")
+        epochs = [row["epoch"] for row in small_runs.metrics_csv(run)]
+        check(epochs[:2] == ["1", "2"], "metrics.csv lost earlier epochs")
         if result.returncode == 0:
             self.check_whole_run(run)
         self.must_work(self.programs.resume(run, 4), "resume again")
@@ -149,7 +151,8 @@ class Infer(Case):
         out, expected = self.folder / "out", self.reference / "out"
         names = ("ids.npy", "logits.npy", "predictions.npy")
         if out.exists():
-            check(all((out / n).read_bytes() == (expected / n).read_bytes() for n in names), "predictions are not whole")
+            is_whole = all((out / n).read_bytes() == (expected / n).read_bytes() for n in names)
+            check(is_whole, "predictions are not whole")
         check(result.returncode != 0 or out.exists(), "exit code 0 without predictions")
         self.must_work(self.programs.infer(self.reference / "run4", out, "--force"), "infer again")
         check(all((out / n).read_bytes() == (expected / n).read_bytes() for n in names), "predictions differ")

@@ -1,4 +1,4 @@
-"""tests/faults/small_runs.py - the smallest store and runs, and what must hold of them, for the tests of this folder."""
+"""tests/faults/small_runs.py - the smallest store and runs for the tests of this folder, and what must hold."""
 import csv
 import json
 import os
@@ -32,7 +32,8 @@ class Programs:
         return self.run("salient-prepare", "verify", store)
 
     def train(self, store, out, epochs, *more, **keywords):
-        return self.run("salient-train", "--dataset", store, "--out", out, "--epochs", epochs, *TRAIN, *more, **keywords)
+        where = ["--dataset", store, "--out", out, "--epochs", epochs]
+        return self.run("salient-train", *where, *TRAIN, *more, **keywords)
 
     def resume(self, run, epochs, *more, **keywords):
         return self.run("salient-train", "--resume", run, "--epochs", epochs, *TRAIN, *more, **keywords)
