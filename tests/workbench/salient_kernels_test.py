@@ -137,6 +137,10 @@ class SalientKernels(unittest.TestCase):
         self.assertGreaterEqual(best["of_start"], 1)
         self.assertIn("has a ledger", self.run_it("optimize", "softsign", "--generator", "command", "--command", "true",
                                                   *QUICK, "--out", run, expect=2).stderr)
+        best_source = (run / "best.cpp").read_text()
+        (run / "best.cpp").write_text(best_source + "//")
+        self.assertIn("not the best", self.run_it("verify-ledger", run, expect=65).stderr)
+        (run / "best.cpp").write_text(best_source)
         ledger = run / "ledger.jsonl"
         ledger.write_text(ledger.read_text().replace('"reason":"', '"reason":"not ', 1))
         self.run_it("verify-ledger", run, expect=65)

@@ -70,8 +70,10 @@ int write_reports(const Words& words, const KernelOptions&) {
 }
 
 int verify_ledger(const Words& words, const KernelOptions&) {
-  const std::vector<Json> records = load_ledger(only_word(words, "verify-ledger RUN"));
-  print(std::to_string(records.size()) + " records, chain and texts are whole");
+  const std::filesystem::path run = only_word(words, "verify-ledger RUN");
+  const std::vector<Json> records = load_ledger(run);
+  verify_best(run, records);
+  print(std::to_string(records.size()) + " records; chain, texts and best are whole");
   return 0;
 }
 

@@ -133,4 +133,21 @@ std::vector<Json> load_ledger(const std::filesystem::path& folder) {
   return records;
 }
 
+void verify_best(const std::filesystem::path& folder, const std::vector<Json>& records) {
+  std::string source = records.front().value("start", "");
+  int candidate = 0;
+  for (const Json& record : records)
+    if (record["kind"] == "best") {
+      source = record.value("source", "");
+      candidate = record.value("candidate", 0);
+    }
+  const std::filesystem::path path = folder / "best.json";
+  const Json best = Json::parse(read_text_file(path), nullptr, false);
+  if (!best.is_object() || best.value("candidate", -1) != candidate)
+    fail(ErrorKind::kBadData, path.string() + ": not the best of the ledger");
+  const std::string extension = records.front().value("backend", "host") == "host" ? ".cpp" : ".cu";
+  if (sha256(read_text_file(folder / ("best" + extension))) != source)
+    fail(ErrorKind::kBadData, (folder / ("best" + extension)).string() + ": not the best source of the ledger");
+}
+
 }  // namespace salient::workbench

@@ -51,6 +51,10 @@ std::vector<Json> parse_ledger(const std::string& text, const std::string& name)
 /// @throws Error{kNoInput}, Error{kBadData}
 std::vector<Json> load_ledger(const std::filesystem::path& folder);
 
+/// That best.json and the best source are those of the last record of kind "best". @throws Error{kNoInput},
+/// Error{kBadData}
+void verify_best(const std::filesystem::path& folder, const std::vector<Json>& records);
+
 /// A text by hash; "" for "". @throws Error{kNoInput}, Error{kBadData} if its content has another hash
 std::string read_object(const std::filesystem::path& folder, const std::string& hash);
 
