@@ -49,7 +49,7 @@ inline Dataset scored_dataset(Task task, int num_classes) {
 inline Score score_test_nodes(Metric metric, const Dataset& dataset, Model& model, Communicator& comm) {
   BatchLoader loader(dataset,
                      {.fanouts = std::vector<int>(static_cast<std::size_t>(model.num_layers()), kScoreFanout)});
-  return score_nodes(metric, dataset, dataset.test, model, loader, {.batch_size = 64}, on_the_cpu(), comm);
+  return score_nodes({metric, dataset, dataset.test}, model, loader, {.batch_size = 64}, on_the_cpu(), comm);
 }
 
 }  // namespace salient::test

@@ -78,7 +78,7 @@ TEST_F(RealWordnet, Edges) {
 }
 
 TEST_F(RealWordnet, EdgesOfAllPointers) {
-  const RawGraph graph = import_wordnet({.pointers = "all"});
+  const RawGraph graph = import_wordnet({.pointers = WordnetPointers::kAll});
   EXPECT_EQ(shape_of(graph), (Shape{183'789, 1'009, 1'377, 115'426, 674, 709}));
 }
 
