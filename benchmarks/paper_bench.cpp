@@ -262,8 +262,8 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
       if (is_slow(system.path)) row.optimisation.epochs = command.own.plain_epochs;
       const TrainResult result = train(system.path, row, dataset, device);
       if (system.path == Path::kPlain) plain_median = epoch_times(result.epochs).median;
-      const auto activity = is_slow(system.path) ? std::vector<GpuActivity::Total>{}
-                                                 : step_activity(system.path, row, dataset, device);
+      const auto activity =
+          is_slow(system.path) ? std::vector<GpuActivity::Total>{} : step_activity(system.path, row, dataset, device);
       const std::string row_name = graph + ": " + system.name;
       add_row(report, row_name, result, plain_median, num_launches(activity),
               paper_seconds(graph, command.own.scale, system.path));

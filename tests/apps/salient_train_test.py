@@ -160,10 +160,10 @@ class SalientTrain(unittest.TestCase):
 
     def test_the_saved_configuration_reproduces_the_run(self):
         self.train("first", "--epochs", 2, "--seed", 7, "--dropout", "0.3")
-        again = run("salient-train", "--config", self.work / "first/config.toml", "--out", self.work / "again",
+        again = run("salient-train", "--config", self.work / "first/config.toml", "--out", self.work / "repeated",
                     "--progress", "none")
         self.assertEqual(again.returncode, 0, again.stderr)
-        self.assertEqual(self.losses("first"), self.losses("again"))
+        self.assertEqual(self.losses("first"), self.losses("repeated"))
         self.train("other-seed", "--epochs", 2, "--seed", 8, "--dropout", "0.3")
         self.assertNotEqual(self.losses("first"), self.losses("other-seed"))
 
@@ -280,6 +280,12 @@ class SalientTrain(unittest.TestCase):
         for node in npy_ints(store / "valid.npy"):
             labels[4096 + 4 * node:4100 + 4 * node] = b"\xff" * 4
         (store / "labels.npy").write_bytes(labels)
+        # As a program writes it that leaves these labels out, and without the seal that an edit would break.
+        verified = run("salient-prepare", "verify", store)
+        manifest = json.loads((store / "dataset.json").read_text())
+        del manifest["checksum"]
+        manifest["files"]["labels.npy"]["xxh3"] = re.search(r"checksum (\w+), dataset.json says", verified.stderr)[1]
+        (store / "dataset.json").write_text(json.dumps(manifest, indent=2))
         result = self.train("unlabelled-run", "--epochs", 2, dataset=store)
         self.assertIn("no validation node has a label", result.stderr)
         self.assertRegex(result.stdout.splitlines()[0], "^test accuracy")
