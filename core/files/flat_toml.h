@@ -16,12 +16,12 @@ struct TomlItem {
 };
 
 /// @param text  the whole file   @param path  what messages call it
-/// @throws Error{kUsage} "PATH: line N: ..." for what is not in that language, for a key that is set twice, and for lines
-///         of more than 4096 bytes.
+/// @throws Error{kUsage} "PATH: line N: ..." for what is not in that language, for a key that is set twice, and for
+///         lines of more than 4096 bytes.
 std::vector<TomlItem> parse_flat_toml(std::string_view text, const std::string& path);
 
-/// `text` as a basic string that parse_flat_toml() reads back. @throws Error{kUsage} for text that TOML cannot hold: bytes
-/// that are not UTF-8, and control characters without an escape.
+/// `text` as a basic string that parse_flat_toml() reads back. @throws Error{kUsage} for text that TOML cannot hold:
+/// bytes that are not UTF-8, and control characters without an escape.
 std::string toml_string(std::string_view text);
 
 }  // namespace salient

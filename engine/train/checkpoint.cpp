@@ -34,7 +34,8 @@ constexpr std::string_view kNamePrefix = "epoch-";
 
 Json digest_json(const FileDigest& digest) { return {{"bytes", digest.bytes}, {"xxh3", to_hex(digest.xxh3)}}; }
 
-/// state.json of a checkpoint whose files are all there, whole, and unchanged. @throws Error{kBadData}, Error{kNoInput}.
+/// state.json of a checkpoint whose files are all there, whole, and unchanged. @throws Error{kBadData},
+/// Error{kNoInput}.
 Json valid_state(const fs::path& folder) {
   const fs::path file = folder / kState;
   const std::string text = read_text_file(file);
@@ -136,8 +137,8 @@ void remove_leftovers(const fs::path& root) {
   for (const fs::path& path : found) fs::remove_all(path, error);
 }
 
-/// The checkpoint of the best epoch that the newest one tells of. Its number counts, not the link: a crash may come between
-/// the two. nullopt if no epoch was validated, or its checkpoint is gone.
+/// The checkpoint of the best epoch that the newest one tells of. Its number counts, not the link: a crash may come
+/// between the two. nullopt if no epoch was validated, or its checkpoint is gone.
 std::optional<fs::path> best_checkpoint(const fs::path& root, int best_epoch) {
   std::error_code error;
   const fs::path folder = root / checkpoint_name(best_epoch);

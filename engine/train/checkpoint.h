@@ -46,16 +46,17 @@ struct CheckpointIdentity {
 /// temporary name, fsynced, then renamed, points ROOT/latest at it, and ROOT/best if it is the best epoch; removes
 /// all but the newest `keep` and the best.
 ///
-/// @throws Error{kIo} (disk full): the checkpoints before it are untouched. After a crash at any moment there is one under
-/// every name that had one, see replace_directory().
+/// @throws Error{kIo} (disk full): the checkpoints before it are untouched. After a crash at any moment there is one
+///         under every name that had one, see replace_directory().
 void write_checkpoint(const std::filesystem::path& root, const Model& model, const FlatAdam& optimizer,
                       const TrainProgress& progress, const CheckpointIdentity& identity, int keep);
 
-/// Reads the newest checkpoint into model and optimiser, and tidies up behind a crash: points ROOT/latest and ROOT/best where
-/// they belong, and removes what write_checkpoint() would have removed. When it is damaged, the error names the newest one
-/// that is not.
+/// Reads the newest checkpoint into model and optimiser, and tidies up behind a crash: points ROOT/latest and
+/// ROOT/best where they belong, and removes what write_checkpoint() would have removed. When it is damaged, the error
+/// names the newest one that is not.
 ///
-/// @throws Error{kNoInput} without a checkpoint; Error{kBadData} for a damaged one, or one of another model or data set.
+/// @throws Error{kNoInput} without a checkpoint; Error{kBadData} for a damaged one, or one of another model or data
+///         set.
 TrainProgress read_latest_checkpoint(const std::filesystem::path& root, Model& model, FlatAdam& optimizer,
                                      const CheckpointIdentity& identity, int keep);
 

@@ -24,7 +24,8 @@ namespace salient {
 /// The model and what moves its parameters. Everything is kept from epoch to epoch.
 class EpochTrainer {
  public:
-  /// @param source  of training batches, for eager steps; null = the product's own loader, or resident steps without one
+  /// @param source  of training batches, for eager steps; null = the product's own loader, or resident steps without
+  ///                one
   /// @throws Error{kUsage} if resident steps were asked for and something prevents them
   /// All references outlive this.
   EpochTrainer(const TrainOptions& options, const TrainingRun& run, SignalAgreement& signals,

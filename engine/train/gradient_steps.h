@@ -21,8 +21,8 @@ class GradientSteps {
   /// @param requests  this rank's batches, in order; they borrow from the EpochSeeds of the run
   virtual void start(std::vector<BatchRequest> requests) = 0;
 
-  /// Enqueues forward and backward of the next batch on the device's stream: the optimiser's gradients become this rank's
-  /// share of those of the batch's mean loss, and the objective gets the batch's sums. The host does not wait for them.
+  /// Enqueues forward and backward of the next batch on the device's stream: the optimiser's gradients become this
+  /// rank's share of those of the batch's mean loss, and the objective gets the batch's sums. The host does not wait.
   ///
   /// @return  false after the last batch; nothing was enqueued
   /// @throws  whatever made the batch impossible

@@ -42,8 +42,8 @@ class Objective {
   /// @throws RankError{kDiverged} on all ranks, naming the first step whose loss is not finite, and the ranks.
   std::vector<StepSums> collect(Communicator& comm, int epoch, std::size_t first, std::size_t end) const;
 
-  /// [steps_per_epoch, 2] of the epoch: loss and right predictions of each step, on the device. For what computes a step
-  /// without loss_sum().
+  /// [steps_per_epoch, 2] of the epoch: loss and right predictions of each step, on the device. For what computes a
+  /// step without loss_sum().
   double* sums() const { return sums_.mutable_data_ptr<double>(); }
 
  private:

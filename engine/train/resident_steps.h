@@ -11,7 +11,8 @@
 
 namespace salient {
 
-/// What prevents resident steps, as a fact; "" = nothing. Depends on the arguments alone, so it is the same on all ranks.
+/// What prevents resident steps, as a fact; "" = nothing. Depends on the arguments alone, so it is the same on all
+/// ranks.
 std::string obstacle_to_resident_steps(const TrainOptions& options, const Dataset& dataset, const DataResidency& data);
 
 /// GPU memory that they take beside graph and features, in bytes. Only without an obstacle.

@@ -1,4 +1,4 @@
-// tests/apps/missing_dataset_test.cpp - a data set that is not there: the commands that make it, for known names exactly.
+// tests/apps/missing_dataset_test.cpp - the commands that make a data set which is missing.
 #include "apps/missing_dataset.h"
 
 #include <gtest/gtest.h>

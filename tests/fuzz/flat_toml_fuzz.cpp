@@ -1,4 +1,4 @@
-// tests/fuzz/flat_toml_fuzz.cpp - any bytes as a configuration: refused, or values that come back when they are written.
+// tests/fuzz/flat_toml_fuzz.cpp - any bytes as a configuration: refused, or values that come back when written.
 #include "core/files/flat_toml.h"
 
 #include "core/error.h"

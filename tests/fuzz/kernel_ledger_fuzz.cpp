@@ -10,11 +10,11 @@ std::vector<std::string> seeds() {
   first["hash"] = workbench::hash_of_record(first);
   workbench::Json second = {{"n", 1}, {"kind", "end"}, {"prev", first["hash"]}};
   second["hash"] = workbench::hash_of_record(second);
-  return {
-      first.dump() + "\n" + second.dump() + "\n",
-      R"({"verdict": "NOISE", "reason": "", "seed": 1, "problems": 2, "notes": "", "timing": [{"shape": "n=1", "bytes": 1,)"
-      R"("flops": 1, "copy_rate": 1, "floor": 1, "start": [1], "best": [1], "best_again": [1], "candidate": [1]}],)"
-      R"("gain": 1, "of_start": 1, "noise": 0})"};
+  return {first.dump() + "\n" + second.dump() + "\n",
+          R"({"verdict": "NOISE", "reason": "", "seed": 1, "problems": 2, "notes": "", )"
+          R"("timing": [{"shape": "n=1", "bytes": 1,)"
+          R"("flops": 1, "copy_rate": 1, "floor": 1, "start": [1], "best": [1], "best_again": [1], "candidate": [1]}],)"
+          R"("gain": 1, "of_start": 1, "noise": 0})"};
 }
 
 }  // namespace salient::fuzz

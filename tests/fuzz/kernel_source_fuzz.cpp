@@ -1,4 +1,4 @@
-// tests/fuzz/kernel_source_fuzz.cpp - any bytes as a candidate or a case: refused, or launches within what a device allows.
+// tests/fuzz/kernel_source_fuzz.cpp - any text as a candidate: refused by a verdict, never by a crash.
 #include "tests/fuzz/fuzz_target.h"
 #include "workbench/case/case.h"
 #include "workbench/referee/candidate.h"

@@ -26,8 +26,8 @@ TEST(Answers, WhatIsNoSourceIsRefused) {
 TEST(Answers, EditsAreAppliedByTheLineNumbersOfTheListing) {
   const std::string source = "a\nb\nc\nd\n";
   const auto edits = edits_in(R"(Two changes: {"edits": [{"from": 4, "to": 4, "lines": ["D", "E"]},
-                                 {"from": 2, "to": 1, "lines": ["in front of b"]}, {"from": 3, "to": 3, "lines": []}]})");
-  EXPECT_EQ(apply_edits(source, edits), "a\nin front of b\nb\nD\nE\n");
+                                 {"from": 2, "to": 1, "lines": ["before b"]}, {"from": 3, "to": 3, "lines": []}]})");
+  EXPECT_EQ(apply_edits(source, edits), "a\nbefore b\nb\nD\nE\n");
   EXPECT_EQ(apply_edits("a", {{2, 1, {"b"}}}), "a\nb\n");
   EXPECT_EQ(with_line_numbers("a\nb\n"), "1| a\n2| b\n");
 }

@@ -40,7 +40,8 @@ int main() {
     if (bytes > 0 && std::fread(arguments[i], static_cast<unsigned long>(bytes), 1, stdin) != 1) std::exit(3);
   }
   for (long long launches = word(); launches > 0; --launches) {
-    const long long entry = word(), x = word(), y = word(), z = word(), block_x = word(), block_y = word(), smem = word();
+    const long long entry = word(), x = word(), y = word(), z = word();
+    const long long block_x = word(), block_y = word(), smem = word();
     void* const shared = std::malloc(static_cast<unsigned long>(smem));
     for (long long i = 0; i < x * y * z; ++i) {
       const WorkbenchBlock block{i % x, i / x % y, i / (x * y), x, y, z, block_x, block_y, shared};

@@ -1,4 +1,4 @@
-// tests/core/files/flat_toml_test.cpp - what a configuration file may say, and the line that is named when it says something else.
+// tests/core/files/flat_toml_test.cpp - what a configuration file may hold, and how what it may not is named.
 #include "core/files/flat_toml.h"
 
 #include <gtest/gtest.h>
