@@ -149,7 +149,7 @@ std::optional<fs::path> best_checkpoint(const fs::path& root, int best_epoch) {
 int best_epoch_in(const fs::path& newest) {
   try {
     return parse_json<Json>(read_text_file(newest / kState)).at("best").at("epoch");
-  } catch (const std::exception&) {  // whoever uses the checkpoint says what is wrong with it
+  } catch (const std::exception&) {  // its reader says what is wrong with it
     return 0;
   }
 }
@@ -162,7 +162,7 @@ void check_identity(const fs::path& folder, const Json& state, const CheckpointI
     refuse("its model is " + state.at("model").get<std::string>() + ", this run's is " + identity.model_config);
   if (state.at("dataset").at("xxh3") != identity.dataset_fingerprint)
     refuse("its data set is " + state.at("dataset").at("name").get<std::string>() + " with another checksum");
-  if (!state.at("best").contains("valid_" + identity.metric)) refuse("its --metric is not " + identity.metric);
+  if (!state.at("best").contains("valid_" + identity.metric)) refuse("its metric is not " + identity.metric);
   if (state.at("seed") != identity.seed) refuse("its seed is " + state.at("seed").dump());
 }
 

@@ -47,7 +47,7 @@ class Hostile(unittest.TestCase):
         self.assertIn(result.returncode, codes, result.stderr[-500:])
         self.assertEqual(small_runs.complaint_about(result), "", result.stderr[-500:])
 
-    # Point 10: nobody's data is removed.
+    # Point 10: no foreign data is removed.
 
     def test_of_two_programs_with_one_out_one_wins(self):
         for attempt in range(4):
