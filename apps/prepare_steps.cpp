@@ -1,0 +1,110 @@
+// apps/prepare_steps.cpp - see prepare_steps.h.
+#include "apps/prepare_steps.h"
+
+#include <iostream>
+#include <utility>
+
+#include "core/console/leftovers.h"
+#include "core/console/progress.h"
+#include "core/host/interrupt.h"
+#include "core/host/machine.h"
+#include "core/number_text.h"
+#include "store/dataset_summary.h"
+#include "store/store_manifest.h"
+
+namespace salient::prepare {
+
+void require_one_of(const std::string& value, const char* option, std::initializer_list<const char*> allowed) {
+  std::string text = std::string(option) + ": ";
+  for (const char* word : allowed) {
+    if (value == word) return;
+    text.append(word == *allowed.begin() ? "" : " or ").append(word);
+  }
+  fail(ErrorKind::kUsage, text.append(", not '").append(value).append("'"));
+}
+
+void require_none(const std::vector<FieldProblem>& problems) {
+  std::string text;
+  for (const auto& [field, rule] : problems)
+    text.append(text.empty() ? "--" : "; --").append(field).append(": ").append(rule);
+  require_option(text.empty(), text);
+}
+
+void apply_common(const CommonOptions& common) {
+  require_one_of(common.progress, "--progress", {"auto", "plain", "none"});
+  require_option(common.threads >= 0 && common.threads <= 4096, "--threads: 0 to 4096");
+  set_progress_mode(common.progress == "auto"    ? ProgressMode::kAuto
+                    : common.progress == "plain" ? ProgressMode::kPlain
+                                                 : ProgressMode::kNone);
+}
+
+WriteStoreOptions start_writing(const WriteOptions& write, const char* marker) {
+  require_option(!write.out.empty(), "--out: is needed, the folder to write");
+  require_one_of(write.feature_dtype, "--feature-dtype", {"f16", "f32"});
+  require_one_of(write.symmetric, "--symmetric", {"auto", "yes", "no"});
+  require_option(write.memory_gb >= 0 && write.memory_gb <= 1e6, "--memory-gb: 0 to 1000000");
+  WriteStoreOptions options{.out = write.out, .num_threads = write.common.threads, .force = write.force};
+  warn_of_leftovers(options.out);
+  check_can_write(options, marker);
+  return options;
+}
+
+void refuse_memory_limit(const WriteOptions& write, const char* command) {
+  if (write.memory_gb > 0)
+    fail(ErrorKind::kUsage, std::string("--memory-gb: ogb and synthetic keep to it, ") + command + " cannot");
+}
+
+void check_memory(std::uint64_t limit, std::uint64_t bytes_needed) {
+  if (bytes_needed > limit)
+    fail(ErrorKind::kHostMemory, "this graph needs about " + gigabytes_needed(bytes_needed) +
+                                     " of memory, --memory-gb allows " + gigabytes(limit));
+}
+
+std::uint64_t memory_limit(const WriteOptions& write) {
+  if (write.memory_gb > 0) return static_cast<std::uint64_t>(write.memory_gb * 1e9);
+  return static_cast<std::uint64_t>(total_host_bytes()) / 2;
+}
+
+/// Until now: the summary maps the finished store, and pages of files are the kernel's to drop.
+std::string peak_memory_text(std::uint64_t limit) {
+  const double peak = static_cast<double>(peak_resident_bytes()) * 1e-9;
+  return "peak memory     " + (limit > 0 ? fixed(peak, 2) + " of " + gigabytes(limit) : fixed(peak, 2) + " GB") + "\n";
+}
+
+std::string symmetric_text(const WriteOptions& write) {
+  return write.symmetric_choice() == Symmetric::kAuto ? "" : "--symmetric " + write.symmetric;
+}
+
+void require_name(const std::string& name) {
+  require_option(name.empty() || is_dataset_name(name),
+                 "--name: up to 100 characters, no slash or control character among them, and no dot in front");
+}
+
+/// What to do with a store, or what it lacks to be trained on.
+std::string next_step(const Dataset& dataset, const std::string& out) {
+  if (dataset.feature_dim == 0) return "to train on it  give it features, with --features";
+  if (dataset.num_classes == 0) return "to train on it  give it labels, with --labels";
+  if (dataset.train.empty()) return "to train on it  give it training nodes, with --split 0.6,0.2,0.2 or --train";
+  return "next            salient-train --dataset " + out;
+}
+
+void print_summary(const WriteReport& report, const WriteOptions& write, const Timer& timer, std::uint64_t limit) {
+  const std::string peak_memory = peak_memory_text(limit);
+  const Dataset dataset = open_dataset(write.out, write.common.threads);
+  std::cout << summary_text(dataset, summarise(dataset, write.common.threads));
+  if (report.edges_read > 0)
+    std::cout << "met             " << report.edges_read << " edges read, " << report.duplicates
+              << " repeated entries left out, " << report.self_loops << " self loops kept\n";
+  std::cout << "wrote           " << fixed(static_cast<double>(report.bytes) * 1e-6, 1) << " MB in "
+            << fixed(timer.seconds(), 1) << " s to " << write.out << "\n"
+            << peak_memory << next_step(dataset, write.out) << "\n";
+}
+
+int write_and_report(RawGraph graph, const WriteOptions& write, const WriteStoreOptions& options, const Timer& timer) {
+  install_interrupt_handlers();  // only now: until here there is nothing to clean up
+  const WriteReport report = write_store(std::move(graph), options);
+  print_summary(report, write, timer);
+  return 0;
+}
+
+}  // namespace salient::prepare

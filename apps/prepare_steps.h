@@ -1,0 +1,76 @@
+// apps/prepare_steps.h - what the commands of salient-prepare have in common: reading options, rules, the last lines.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <iostream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/options/options.h"
+#include "apps/prepare_options.h"
+#include "core/error.h"
+#include "core/field_problem.h"
+#include "core/timer.h"
+#include "prepare/writing/write_store.h"
+#include "store/dataset.h"
+
+namespace salient::prepare {
+
+using Arguments = std::span<const char* const>;
+
+/// @throws Error{kUsage} naming the option and the words that it takes.
+void require_one_of(const std::string& value, const char* option, std::initializer_list<const char*> allowed);
+
+/// The fields of a library's options have the names of ours.
+void require_none(const std::vector<FieldProblem>& problems);
+
+/// Checks and applies what every command takes: threads, progress.
+void apply_common(const CommonOptions& common);
+
+inline const CommonOptions& common_of(const CommonOptions& options) { return options; }
+const CommonOptions& common_of(const auto& options) { return options.write.common; }
+
+/// Options of one subcommand, or nothing after --help has been printed.
+template <class Options>
+bool read(Arguments arguments, const char* name, Options& options) {
+  options::parse(arguments, options);
+  if (common_of(options).help) {
+    std::cout << "salient-prepare " << name << ", options and their defaults:\n";
+    options::print_help(std::cout, Options{});
+    return false;
+  }
+  apply_common(common_of(options));
+  return true;
+}
+
+/// What can be refused before any file is read.
+WriteStoreOptions start_writing(const WriteOptions& write, const char* marker = "");
+
+/// For importers that cannot tell what they need before they have read everything.
+void refuse_memory_limit(const WriteOptions& write, const char* command);
+
+/// @throws Error{kHostMemory} if more bytes are needed than allowed.
+void check_memory(std::uint64_t limit, std::uint64_t bytes_needed);
+
+/// --memory-gb in bytes; 0 stands for half of the machine's memory.
+std::uint64_t memory_limit(const WriteOptions& write);
+
+/// One line: what this process took at most so far. @param limit  bytes that it was limited to, 0 = it was not
+std::string peak_memory_text(std::uint64_t limit);
+
+/// As a store records the choice: auto, which is yes for every importer, leaves no trace.
+std::string symmetric_text(const WriteOptions& write);
+
+/// @throws Error{kUsage} for a name that no data set may have.
+void require_name(const std::string& name);
+
+/// The last lines of every subcommand that writes a store. Opening it again proves that it can be opened.
+/// @param limit  bytes that the memory was limited to, 0 = it was not
+void print_summary(const WriteReport& report, const WriteOptions& write, const Timer& timer, std::uint64_t limit = 0);
+
+/// Writes the store and prints the last lines. @return the exit code
+int write_and_report(RawGraph graph, const WriteOptions& write, const WriteStoreOptions& options, const Timer& timer);
+
+}  // namespace salient::prepare
