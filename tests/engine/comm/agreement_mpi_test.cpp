@@ -1,4 +1,5 @@
-// tests/engine/comm/agreement_mpi_test.cpp - ranks agree on inputs and outcomes, and all learn of the first one that differs.
+// tests/engine/comm/agreement_mpi_test.cpp - ranks agree on inputs and outcomes, and all learn of the first one that
+// differs.
 #include "engine/comm/agreement.h"
 
 #include <gtest/gtest.h>

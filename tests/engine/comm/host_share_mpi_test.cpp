@@ -1,4 +1,5 @@
-// tests/engine/comm/host_share_mpi_test.cpp - one copy of a generated data set per host: the same bytes, the same memory.
+// tests/engine/comm/host_share_mpi_test.cpp - one copy of a generated data set per host: the same bytes, the same
+// memory.
 #include "engine/comm/host_share.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// tests/engine/comm/nccl_communicator_gpu_test.cpp - the device back end against closed forms and against NCCL by itself. Each rank
+// tests/engine/comm/nccl_communicator_gpu_test.cpp - the device back end against closed forms and against NCCL by
+// itself. Each rank
 // takes one GPU; skipped with fewer GPUs than ranks.
 #include "engine/comm/nccl_communicator.h"
 

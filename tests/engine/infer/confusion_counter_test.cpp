@@ -1,4 +1,5 @@
-// tests/engine/infer/confusion_counter_test.cpp - counts by true class, then predicted, over batches; unlabelled nodes nowhere.
+// tests/engine/infer/confusion_counter_test.cpp - counts by true class, then predicted, over batches; unlabelled nodes
+// nowhere.
 #include "engine/infer/confusion_counter.h"
 
 #include <ATen/ops/eye.h>

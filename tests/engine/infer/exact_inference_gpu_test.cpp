@@ -1,4 +1,5 @@
-// tests/engine/infer/exact_inference_gpu_test.cpp - inference on the device finds what the host finds, wherever activations are kept.
+// tests/engine/infer/exact_inference_gpu_test.cpp - inference on the device finds what the host finds, wherever
+// activations are kept.
 #include "engine/infer/exact_inference.h"
 
 #include <ATen/ATen.h>

@@ -1,4 +1,5 @@
-// tests/engine/infer/exact_inference_mpi_test.cpp - any number of ranks, on one host or on several, finds what one rank finds.
+// tests/engine/infer/exact_inference_mpi_test.cpp - any number of ranks, on one host or on several, finds what one
+// rank finds.
 #include "engine/infer/exact_inference.h"
 
 #include <ATen/ATen.h>

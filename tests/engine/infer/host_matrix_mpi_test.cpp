@@ -1,4 +1,5 @@
-// tests/engine/infer/host_matrix_mpi_test.cpp - ranks of a host share a matrix, ranks of other hosts do not, whatever the hosts' names.
+// tests/engine/infer/host_matrix_mpi_test.cpp - ranks of a host share a matrix, ranks of other hosts do not, whatever
+// the hosts' names.
 #include "engine/infer/host_matrix.h"
 
 #include <gtest/gtest.h>

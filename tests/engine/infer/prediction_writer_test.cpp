@@ -1,4 +1,5 @@
-// tests/engine/infer/prediction_writer_test.cpp - the files that predictions become, for one class a node and for several labels.
+// tests/engine/infer/prediction_writer_test.cpp - the files that predictions become, for one class a node and for
+// several labels.
 #include "engine/infer/prediction_writer.h"
 
 #include <ATen/ops/tensor.h>

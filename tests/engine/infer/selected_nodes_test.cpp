@@ -1,4 +1,5 @@
-// tests/engine/infer/selected_nodes_test.cpp - nodes of a split, all nodes, or a list from a file; lists that are refused.
+// tests/engine/infer/selected_nodes_test.cpp - nodes of a split, all nodes, or a list from a file; lists that are
+// refused.
 #include "engine/infer/selected_nodes.h"
 
 #include <gtest/gtest.h>

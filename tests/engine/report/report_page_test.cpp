@@ -1,4 +1,5 @@
-// tests/engine/report/report_page_test.cpp - a page can be made of any state of a run, and no text of a run becomes markup.
+// tests/engine/report/report_page_test.cpp - a page can be made of any state of a run, and no text of a run becomes
+// markup.
 #include "engine/report/report_page.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// tests/models/golden/models_golden_test.cpp - logits, loss and gradients equal PyG's; scripts/make_golden.py wrote the files.
+// tests/models/golden/models_golden_test.cpp - logits, loss and gradients equal PyG's; scripts/make_golden.py wrote
+// the files.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 

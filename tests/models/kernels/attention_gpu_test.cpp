@@ -1,4 +1,5 @@
-// tests/models/kernels/attention_gpu_test.cpp - attention on the device equals the reference, in both orders of summation.
+// tests/models/kernels/attention_gpu_test.cpp - attention on the device equals the reference, in both orders of
+// summation.
 #include <gtest/gtest.h>
 
 #include "models/kernels/attention_sum.h"

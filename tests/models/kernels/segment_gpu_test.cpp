@@ -1,4 +1,5 @@
-// tests/models/kernels/segment_gpu_test.cpp - neighbour sums on the device equal their references over sizes and alignments.
+// tests/models/kernels/segment_gpu_test.cpp - neighbour sums on the device equal their references over sizes and
+// alignments.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// tests/models/resident/sage_step_gpu_test.cpp - the resident step against dense f64 algebra over the reference's batch.
+// tests/models/resident/sage_step_gpu_test.cpp - the resident step against dense f64 algebra over the reference's
+// batch.
 #include "models/resident/sage_step.h"
 
 #include <ATen/ATen.h>

@@ -1,4 +1,5 @@
-// tests/prepare/formats/line_blocks_test.cpp - several threads, yet everything in the order of the file, errors included.
+// tests/prepare/formats/line_blocks_test.cpp - several threads, yet everything in the order of the file, errors
+// included.
 #include "prepare/formats/line_blocks.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// tests/prepare/formats/zip_archive_test.cpp - every dialect gives the bytes back; every lie in a directory is found out.
+// tests/prepare/formats/zip_archive_test.cpp - every dialect gives the bytes back; every lie in a directory is found
+// out.
 #include "prepare/formats/zip_archive.h"
 
 #include <gtest/gtest.h>

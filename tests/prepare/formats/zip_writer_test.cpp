@@ -1,4 +1,5 @@
-// tests/prepare/formats/zip_writer_test.cpp - what the writer makes, the reader reads: any blocks, any number of threads.
+// tests/prepare/formats/zip_writer_test.cpp - what the writer makes, the reader reads: any blocks, any number of
+// threads.
 #include "prepare/formats/zip_writer.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// tests/prepare/importers/ogb_importer_test.cpp - one small graph in both of OGB's layouts, and everything that may be wrong with it.
+// tests/prepare/importers/ogb_importer_test.cpp - one small graph in both of OGB's layouts, and everything that may be
+// wrong with it.
 #include "prepare/importers/ogb_importer.h"
 
 #include <gtest/gtest.h>

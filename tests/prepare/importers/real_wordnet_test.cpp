@@ -1,4 +1,5 @@
-// tests/prepare/importers/real_wordnet_test.cpp - the real WordNet 3.0 against the figures that a reference script measured.
+// tests/prepare/importers/real_wordnet_test.cpp - the real WordNet 3.0 against the figures that a reference script
+// measured.
 #include <gtest/gtest.h>
 
 #include <algorithm>

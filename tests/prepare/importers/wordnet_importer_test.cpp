@@ -1,4 +1,5 @@
-// tests/prepare/importers/wordnet_importer_test.cpp - a WordNet of five synsets, by hand, and what may be wrong with one.
+// tests/prepare/importers/wordnet_importer_test.cpp - a WordNet of five synsets, by hand, and what may be wrong with
+// one.
 #include "prepare/importers/wordnet_importer.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// tests/prepare/writing/csr_builder_test.cpp - the parallel builder equals the set of sets, on any graph and thread count.
+// tests/prepare/writing/csr_builder_test.cpp - the parallel builder equals the set of sets, on any graph and thread
+// count.
 #include "prepare/writing/csr_builder.h"
 
 #include <gtest/gtest.h>

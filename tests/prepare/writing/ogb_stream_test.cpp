@@ -1,4 +1,5 @@
-// tests/prepare/writing/ogb_stream_test.cpp - streaming the binary layout gives the bytes of the import in memory, or one error.
+// tests/prepare/writing/ogb_stream_test.cpp - streaming the binary layout gives the bytes of the import in memory, or
+// one error.
 #include "prepare/writing/ogb_stream.h"
 
 #include <gtest/gtest.h>
