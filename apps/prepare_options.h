@@ -6,7 +6,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/console/console_options.h"
 #include "prepare/importers/raw_graph.h"
+#include "prepare/importers/wordnet_importer.h"
 #include "store/row_table.h"
 
 namespace salient::prepare {
@@ -14,38 +16,33 @@ namespace salient::prepare {
 /// Of every subcommand.
 struct CommonOptions {
   int threads = 0;
-  std::string progress = "auto";
+  ProgressMode progress = ProgressMode::kAuto;
   bool help = false;
 };
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, CommonOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("threads", self.threads, "0 = all cores");
-  field("progress", self.progress, "auto | plain | none");
+  field("progress", self.progress, "a bar on a terminal, else lines");
   field("help", self.help, "print this and stop");
 }
 
-/// Of every subcommand that writes a store. The two functions are for words that start_writing() let pass.
+/// Of every subcommand that writes a store.
 struct WriteOptions {
   std::string out{};
-  std::string feature_dtype = "f16";
-  std::string symmetric = "auto";
+  FeatureType feature_dtype = FeatureType::kF16;
+  Symmetric symmetric = Symmetric::kAuto;
   double memory_gb = 0;
   std::uint32_t rng_seed = 0;
   bool force = false;
   CommonOptions common{};
-
-  FeatureType feature_type() const { return feature_dtype == "f32" ? FeatureType::kF32 : FeatureType::kF16; }
-  Symmetric symmetric_choice() const {
-    return symmetric == "yes" ? Symmetric::kYes : symmetric == "no" ? Symmetric::kNo : Symmetric::kAuto;
-  }
 };
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, WriteOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("out", self.out, "folder to write; needed");
-  field("feature-dtype", self.feature_dtype, "f16 | f32");
-  field("symmetric", self.symmetric, "auto | yes | no: add the reverse of every edge; auto is yes");
+  field("feature-dtype", self.feature_dtype, "of the store");
+  field("symmetric", self.symmetric, "add the reverse of every edge; auto is yes");
   field("memory-gb", self.memory_gb,
         "ogb, synthetic: most resident memory until all is written (VmHWM); "
         "0 = half of the machine's, for a synthetic store no limit");
@@ -56,14 +53,14 @@ void visit_fields(Self& self, Visit&& field) {
 
 struct WordnetArguments {
   std::string source = "/usr/share/wordnet";
-  std::string pointers = "semantic";
+  WordnetPointers pointers = WordnetPointers::kSemantic;
   WriteOptions write{};
 };
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, WordnetArguments>
 void visit_fields(Self& self, Visit&& field) {
   field("source", self.source, "folder with data.noun, data.verb, data.adj and data.adv");
-  field("pointers", self.pointers, "semantic | all: also the lexical ones, a harder graph");
+  field("pointers", self.pointers, "all: also the lexical ones, a harder graph");
   visit_fields(self.write, field);
 }
 

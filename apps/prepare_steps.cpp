@@ -14,15 +14,6 @@
 
 namespace salient::prepare {
 
-void require_one_of(const std::string& value, const char* option, std::initializer_list<const char*> allowed) {
-  std::string text = std::string(option) + ": ";
-  for (const char* word : allowed) {
-    if (value == word) return;
-    text.append(word == *allowed.begin() ? "" : " or ").append(word);
-  }
-  fail(ErrorKind::kUsage, text.append(", not '").append(value).append("'"));
-}
-
 void require_none(const std::vector<FieldProblem>& problems) {
   std::string text;
   for (const auto& [field, rule] : problems)
@@ -31,17 +22,12 @@ void require_none(const std::vector<FieldProblem>& problems) {
 }
 
 void apply_common(const CommonOptions& common) {
-  require_one_of(common.progress, "--progress", {"auto", "plain", "none"});
   require_option(common.threads >= 0 && common.threads <= 4096, "--threads: 0 to 4096");
-  set_progress_mode(common.progress == "auto"    ? ProgressMode::kAuto
-                    : common.progress == "plain" ? ProgressMode::kPlain
-                                                 : ProgressMode::kNone);
+  set_progress_mode(common.progress);
 }
 
 WriteStoreOptions start_writing(const WriteOptions& write, const char* marker) {
   require_option(!write.out.empty(), "--out: is needed, the folder to write");
-  require_one_of(write.feature_dtype, "--feature-dtype", {"f16", "f32"});
-  require_one_of(write.symmetric, "--symmetric", {"auto", "yes", "no"});
   require_option(write.memory_gb >= 0 && write.memory_gb <= 1e6, "--memory-gb: 0 to 1000000");
   WriteStoreOptions options{.out = write.out, .num_threads = write.common.threads, .force = write.force};
   warn_of_leftovers(options.out);
@@ -72,7 +58,7 @@ std::string peak_memory_text(std::uint64_t limit) {
 }
 
 std::string symmetric_text(const WriteOptions& write) {
-  return write.symmetric_choice() == Symmetric::kAuto ? "" : "--symmetric " + write.symmetric;
+  return write.symmetric == Symmetric::kAuto ? "" : "--symmetric " + name_of(write.symmetric);
 }
 
 void require_name(const std::string& name) {

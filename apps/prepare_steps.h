@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <iostream>
 #include <span>
 #include <string>
@@ -19,9 +18,6 @@
 namespace salient::prepare {
 
 using Arguments = std::span<const char* const>;
-
-/// @throws Error{kUsage} naming the option and the words that it takes.
-void require_one_of(const std::string& value, const char* option, std::initializer_list<const char*> allowed);
 
 /// The fields of a library's options have the names of ours.
 void require_none(const std::vector<FieldProblem>& problems);

@@ -52,14 +52,12 @@ int run_wordnet(Arguments arguments) {
   const Timer timer;
   const WriteStoreOptions options = start_writing(given.write);
   refuse_memory_limit(given.write, "wordnet");
-  require_one_of(given.pointers, "--pointers", {"semantic", "all"});
-  const bool takes_all = given.pointers == "all";
   RawGraph graph = import_wordnet({.source = given.source,
-                                   .pointers = takes_all ? WordnetPointers::kAll : WordnetPointers::kSemantic,
+                                   .pointers = given.pointers,
                                    .rng_seed = given.write.rng_seed,
-                                   .feature_type = given.write.feature_type(),
-                                   .source_options = takes_all ? "--pointers all" : ""});
-  if (given.write.symmetric_choice() == Symmetric::kNo) graph.symmetrise = false;
+                                   .feature_type = given.write.feature_dtype,
+                                   .source_options = given.pointers == WordnetPointers::kAll ? "--pointers all" : ""});
+  if (given.write.symmetric == Symmetric::kNo) graph.symmetrise = false;
   return write_and_report(std::move(graph), given.write, options, timer);
 }
 
@@ -72,8 +70,8 @@ int run_ogb(Arguments arguments) {
   const WriteStoreOptions options = start_writing(given.write);
   const OgbOptions ogb{.raw = given.raw,
                        .name = given.name,
-                       .feature_type = given.write.feature_type(),
-                       .symmetric = given.write.symmetric_choice(),
+                       .feature_type = given.write.feature_dtype,
+                       .symmetric = given.write.symmetric,
                        .num_threads = given.write.common.threads,
                        .source_options = symmetric_text(given.write)};
   const std::uint64_t limit = memory_limit(given.write);
@@ -103,8 +101,8 @@ int run_npz(Arguments arguments) {
   return write_and_report(import_masked_npz({.file = given.file,
                                              .name = given.name,
                                              .mask = given.mask,
-                                             .feature_type = given.write.feature_type(),
-                                             .symmetric = given.write.symmetric_choice(),
+                                             .feature_type = given.write.feature_dtype,
+                                             .symmetric = given.write.symmetric,
                                              .source_options = source_options}),
                           given.write, options, timer);
 }
@@ -125,8 +123,8 @@ int run_edges(Arguments arguments) {
                            .split = given.split,
                            .columns = given.columns,
                            .name = given.name,
-                           .feature_type = given.write.feature_type(),
-                           .symmetric = given.write.symmetric_choice(),
+                           .feature_type = given.write.feature_dtype,
+                           .symmetric = given.write.symmetric,
                            .rng_seed = given.write.rng_seed,
                            .num_threads = given.write.common.threads};
   require_none(problems(edges));
@@ -141,7 +139,7 @@ SyntheticOptions synthetic_options(const SyntheticArguments& given) {
                                 : synthetic_like(given.like, given.scale);
   require_none(problems(wanted));
   wanted.seed = given.write.rng_seed;
-  wanted.feature_type = given.write.feature_type();
+  wanted.feature_type = given.write.feature_dtype;
   return wanted;
 }
 
@@ -168,8 +166,7 @@ int run_synthetic(Arguments arguments) {
   const SyntheticOptions wanted = synthetic_options(given);
   if (given.raw_ogb) return write_raw(given, wanted, timer);
   const WriteStoreOptions options = start_writing(given.write);
-  require_option(given.write.symmetric_choice() != Symmetric::kNo,
-                 "--symmetric: generated graphs are always symmetric");
+  require_option(given.write.symmetric != Symmetric::kNo, "--symmetric: generated graphs are always symmetric");
   if (given.write.memory_gb > 0) check_memory(memory_limit(given.write), synthetic_bytes(wanted));
   const Dataset dataset = make_synthetic_dataset(wanted, given.write.common.threads);
   install_interrupt_handlers();

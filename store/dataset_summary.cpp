@@ -100,8 +100,7 @@ std::string summary_text(const Dataset& dataset, const DatasetSummary& summary) 
   line("degree", "mean " + fixed(summary.mean_degree, 2) + ", median " + grouped(summary.median_degree) + ", 99 % " +
                      grouped(summary.p99_degree) + ", max " + grouped(summary.max_degree));
   if (dataset.feature_dim > 0)
-    line("features", std::to_string(dataset.feature_dim) +
-                         (dataset.feature_type == FeatureType::kF16 ? " x f16" : " x f32") + ", " +
+    line("features", std::to_string(dataset.feature_dim) + " x " + name_of(dataset.feature_type) + ", " +
                          fixed(static_cast<double>(dataset.num_nodes() * dataset.features.row_bytes) / 1e6, 1) + " MB");
   else
     line("features", "none; salient-train needs some");

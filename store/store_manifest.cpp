@@ -5,6 +5,7 @@
 #include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/error.h"
 #include "core/files/json_reader.h"
@@ -19,8 +20,9 @@ constexpr std::uint64_t kMaxOffset = std::numeric_limits<std::int64_t>::max();
 
 FeatureType feature_type_of(const JsonObject& root) {
   const std::string text = root.string("feature_dtype");
-  if (text != "f16" && text != "f32") root.refuse("feature_dtype", "is '" + text + "', allowed are f16 and f32");
-  return text == "f16" ? FeatureType::kF16 : FeatureType::kF32;
+  const std::optional<FeatureType> type = value_named<FeatureType>(text);
+  if (!type) root.refuse("feature_dtype", "is '" + text + "', allowed are f16 and f32");
+  return *type;
 }
 
 Task task_of(const JsonObject& root) {
@@ -113,7 +115,7 @@ std::string manifest_text(const StoreManifest& manifest) {
   if (manifest.task == Task::kMultiLabel) root["task"] = name_of(manifest.task);
   root["num_classes"] = manifest.num_classes;
   root["feature_dim"] = manifest.feature_dim;
-  root["feature_dtype"] = manifest.feature_type == FeatureType::kF16 ? "f16" : "f32";
+  root["feature_dtype"] = name_of(manifest.feature_type);
   root["symmetric"] = manifest.is_symmetric;
   root["deduplicated"] = manifest.is_deduplicated;
   root["self_loops"] = manifest.self_loops;

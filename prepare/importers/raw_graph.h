@@ -1,12 +1,14 @@
 // prepare/importers/raw_graph.h - what an importer hands over: a graph as read, before CSR, in memory.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/enum_names.h"
 #include "core/types.h"
 #include "store/label_table.h"
 #include "store/row_table.h"
@@ -22,6 +24,11 @@ struct RawFeatures {
 
 /// Whether the reverse of every edge is added. kAuto, which is yes for every importer, leaves no trace in the store.
 enum class Symmetric { kAuto, kYes, kNo };
+
+constexpr auto names_of(Symmetric) {
+  return std::to_array<EnumName<Symmetric>>(
+      {{Symmetric::kAuto, "auto"}, {Symmetric::kYes, "yes"}, {Symmetric::kNo, "no"}});
+}
 
 /// Everything ids refer to is already numbered 0 .. num_nodes - 1 and checked by the importer, which alone can name
 /// the file and line of a bad record.

@@ -1,6 +1,7 @@
 // prepare/importers/wordnet_importer.h - WordNet 3.0 as a graph: a real one that comes with the distribution.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -13,6 +14,11 @@ enum class WordnetPointers {
   kSemantic,
   kAll,  ///< the lexical ones too
 };
+
+constexpr auto names_of(WordnetPointers) {
+  return std::to_array<EnumName<WordnetPointers>>(
+      {{WordnetPointers::kSemantic, "semantic"}, {WordnetPointers::kAll, "all"}});
+}
 
 struct WordnetOptions {
   std::filesystem::path source = "/usr/share/wordnet";

@@ -71,8 +71,10 @@ TEST_F(PrepareProgram, HelpsAndSuggests) {
   expect_refused("synthetic --like arxiv --out D --memory-gb 0.01", 71, "--memory-gb allows 0.01");
   expect_refused("wordnet --out D --memory-gb 1", 2, "--memory-gb: ogb and synthetic keep to it, wordnet cannot");
   for (const char* command : {"wordnet", "ogb --raw x", "npz --file x", "edges --edges x", "synthetic --like arxiv"})
-    expect_refused(command + std::string(" --out D --symmetric maybe"), 2,
-                   "--symmetric: auto or yes or no, not 'maybe'");
+    expect_refused(command + std::string(" --out D --symmetric maybe"), 2, "--symmetric: auto, yes or no, not 'maybe'");
+  expect_refused("wordnet --out D --pointers lexical", 2, "--pointers: semantic or all, not 'lexical'");
+  expect_refused("verify D --progress bar", 2, "--progress: auto, plain or none, not 'bar'");
+  EXPECT_NE(run("wordnet --help").out.find("--pointers semantic"), std::string::npos);
   expect_refused("describe", 2, "expected a folder");
   expect_refused("describe nothing", 66, "nothing is missing; make it with salient-prepare");
   expect_refused("verify wordnet", 66, "wordnet-base && salient-prepare wordnet --out wordnet");
