@@ -54,7 +54,7 @@ InferenceCounts predict_exact(const InferRun& run, const std::filesystem::path& 
   const Session& session = run.session;
   const LayerwiseOptions& layerwise = run.options.layerwise;
   ExactOptions exact = exact_options_for(session.device, run.options.machine.workers, run.options.machine.slots);
-  exact.place = layerwise.activations;
+  exact.storage = layerwise.activations;
   if (layerwise.memory_gb > 0) exact.host_budget = static_cast<std::int64_t>(layerwise.memory_gb * 1e9);
   exact.scratch = scratch;
   exact.block_bytes = static_cast<std::size_t>(layerwise.block_mb) << 20;

@@ -7,21 +7,14 @@
 #include "core/value_text.h"
 #include "engine/comm/host_share.h"
 #include "engine/comm/numa_affinity.h"
-#if SALIENT_HAS_CUDA
-#include "core/cuda/cuda.h"
-#endif
+#include "engine/device/gpu.h"
 
 namespace salient {
 namespace {
 
 /// -1 = unknown
-int numa_node_of([[maybe_unused]] const ComputeDevice& device) {
-#if SALIENT_HAS_CUDA
-  char bus_id[32] = "";
-  if (device.is_cuda() && cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, device.torch_device().index()) == cudaSuccess)
-    return numa_node_of_pci(bus_id);
-#endif
-  return -1;
+int numa_node_of(const ComputeDevice& device) {
+  return device.is_cuda() ? numa_node_of_pci(gpu::pci_bus_id(device.torch_device().index())) : -1;
 }
 
 }  // namespace

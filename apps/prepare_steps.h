@@ -50,7 +50,7 @@ void refuse_memory_limit(const WriteOptions& write, const char* command);
 /// @throws Error{kHostMemory} if more bytes are needed than allowed.
 void check_memory(std::uint64_t limit, std::uint64_t bytes_needed);
 
-/// --memory-gb in bytes; 0 stands for half of the machine's memory.
+/// --memory-gb in bytes; 0 means half of the machine's memory.
 std::uint64_t memory_limit(const WriteOptions& write);
 
 /// One line: what this process took at most so far. @param limit  bytes that it was limited to, 0 = it was not

@@ -7,20 +7,9 @@
 #include <zlib.h>
 #include <nlohmann/json.hpp>
 
-#if SALIENT_HAS_CUDA
-#include <cuda_runtime_api.h>
-#endif
+#include "apps/cuda_versions.h"
 
 namespace salient {
-namespace {
-
-#if SALIENT_HAS_CUDA
-std::string cuda_version(int number) {
-  return number == 0 ? "none" : std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
-}
-#endif
-
-}  // namespace
 
 std::map<std::string, std::string> library_versions() {
   std::map<std::string, std::string> versions;
@@ -34,15 +23,7 @@ std::map<std::string, std::string> library_versions() {
                               std::to_string(NLOHMANN_JSON_VERSION_MINOR) + "." +
                               std::to_string(NLOHMANN_JSON_VERSION_PATCH) + " (built with)";
   versions["compiler"] = __VERSION__;
-#if SALIENT_HAS_CUDA
-  int runtime = 0, driver = 0;
-  (void)cudaRuntimeGetVersion(&runtime);
-  (void)cudaDriverGetVersion(&driver);
-  versions["CUDA runtime"] = cuda_version(runtime);
-  versions["CUDA driver"] = cuda_version(driver);
-#else
-  versions["CUDA"] = "CPU build";
-#endif
+  versions.merge(cuda_versions());
   return versions;
 }
 

@@ -1,4 +1,6 @@
 // store/index_permutation.h - a seeded shuffle of 0 .. n-1 that needs no memory: forward and back by computation.
+//
+// By hand: libraries for format-preserving encryption permute powers of two, or strings of digits.
 #pragma once
 
 #include <bit>

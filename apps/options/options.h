@@ -1,5 +1,5 @@
-// apps/options/options.h - text <-> options struct. A struct lists its fields once, in visit_fields(); the command
-// line, environment, config file, --help and the saved run config all walk that list and so cannot disagree.
+// apps/options/options.h - text <-> options struct. One list of fields, visit_fields(), serves command line and config
+// file, environment, --help and run config, so they cannot disagree. By hand: CLI11, cxxopts have no such list.
 #pragma once
 
 #include <algorithm>

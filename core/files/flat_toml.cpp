@@ -17,7 +17,7 @@ namespace salient {
 namespace {
 
 constexpr std::size_t kMaxLineBytes = 4096;  // bounds the depth of a.b.c.d, which toml++ frees by recursion
-/// A character, and what stands for it behind a backslash.
+/// A character, and its letter behind a backslash.
 constexpr std::string_view kEscapes = "\"\"\\\\\nn\tt\rr\bb\ff";
 
 [[noreturn]] void refuse(const std::string& path, std::size_t line, const std::string& what) {

@@ -1,4 +1,6 @@
 // core/files/staged_directory.h - a folder of results that is complete under its name, or not there at all.
+//
+// By hand: no library publishes a folder by one rename and clears what a killed writer left.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // core/host/shared_memory.h - arrays that several processes of one host map, so that they are in memory once.
+// By hand: Boost.Interprocess leaves its segments behind when a process is killed.
 #pragma once
 
 #include <cstddef>

@@ -30,6 +30,11 @@ std::string name_of(int index) {
   return properties.name;
 }
 
+std::string pci_bus_id(int index) {
+  char id[32] = "";
+  return cudaDeviceGetPCIBusId(id, sizeof id, index) == cudaSuccess ? id : "";
+}
+
 std::int64_t peak_tensor_bytes(int index) {
   return c10::cuda::CUDACachingAllocator::getDeviceStats(static_cast<c10::DeviceIndex>(index)).reserved_bytes[0].peak;
 }

@@ -20,6 +20,9 @@ CUstream_st* make_current(int index);
 
 std::string name_of(int index);
 
+/// "0000:17:00.0"; empty where the driver does not say.
+std::string pci_bus_id(int index);
+
 /// Of this process' tensors on the GPU, at their peak.
 std::int64_t peak_tensor_bytes(int index);
 

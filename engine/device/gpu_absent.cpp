@@ -13,6 +13,7 @@ int count() { return 0; }
 const char* reason_of_absence() { return "a build without CUDA"; }
 CUstream_st* make_current(int) { fail_absent(); }
 std::string name_of(int) { fail_absent(); }
+std::string pci_bus_id(int) { fail_absent(); }
 std::int64_t peak_tensor_bytes(int) { fail_absent(); }
 Memory memory() { fail_absent(); }
 void wait_for(CUstream_st*) { fail_absent(); }

@@ -75,7 +75,7 @@ class HostActivations final : public Activations {
         first_on_host_of_(first_ranks_on_hosts(comm, launch)),
         matrix_({.rows = spec.rows,
                  .width = spec.width,
-                 .scratch = spec.place == ActivationPlace::kFile ? std::optional(spec.scratch) : std::nullopt},
+                 .scratch = spec.storage == ActivationStorage::kFile ? std::optional(spec.scratch) : std::nullopt},
                 comm, launch) {}
 
   void put(std::size_t first, const at::Tensor& rows) override {
@@ -143,18 +143,18 @@ class HostActivations final : public Activations {
 
 }  // namespace
 
-std::string to_text(ActivationPlace place) {
-  switch (place) {
-    case ActivationPlace::kDevice: return "GPU memory";
-    case ActivationPlace::kMemory: return "host memory";
-    case ActivationPlace::kFile: return "a mapped scratch file";
+std::string to_text(ActivationStorage storage) {
+  switch (storage) {
+    case ActivationStorage::kDevice: return "GPU memory";
+    case ActivationStorage::kMemory: return "host memory";
+    case ActivationStorage::kFile: return "a mapped scratch file";
   }
   return "";
 }
 
 std::unique_ptr<Activations> make_activations(const ActivationSpec& spec, const ComputeDevice& device,
                                               Communicator& comm, const Launch& launch) {
-  if (spec.place == ActivationPlace::kDevice) return std::make_unique<DeviceActivations>(spec, device, comm);
+  if (spec.storage == ActivationStorage::kDevice) return std::make_unique<DeviceActivations>(spec, device, comm);
   return std::make_unique<HostActivations>(spec, device, comm, launch);
 }
 

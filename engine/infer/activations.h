@@ -21,18 +21,19 @@
 namespace salient {
 
 /// From fast to slow.
-enum class ActivationPlace : std::uint8_t {
+enum class ActivationStorage : std::uint8_t {
   kDevice,  ///< GPU memory, the whole matrix on every rank
   kMemory,  ///< host memory, once per host
   kFile     ///< a mapped scratch file without a name, once per host; the page cache holds as much as memory is free
 };
 
-constexpr auto names_of(ActivationPlace) {
-  return std::to_array<EnumName<ActivationPlace>>(
-      {{ActivationPlace::kDevice, "device"}, {ActivationPlace::kMemory, "memory"}, {ActivationPlace::kFile, "file"}});
+constexpr auto names_of(ActivationStorage) {
+  return std::to_array<EnumName<ActivationStorage>>({{ActivationStorage::kDevice, "device"},
+                                                     {ActivationStorage::kMemory, "memory"},
+                                                     {ActivationStorage::kFile, "file"}});
 }
 
-std::string to_text(ActivationPlace place);
+std::string to_text(ActivationStorage storage);
 
 /// f32 [rows, width]. Block b is computed, and written here, by rank b % size.
 class Activations {
@@ -57,7 +58,7 @@ class Activations {
 
 struct ActivationSpec {
   std::size_t rows = 0, width = 0;
-  ActivationPlace place = ActivationPlace::kMemory;
+  ActivationStorage storage = ActivationStorage::kMemory;
   std::filesystem::path scratch{};  ///< folder for kFile
 };
 

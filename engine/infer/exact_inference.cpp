@@ -63,7 +63,7 @@ class LayerByLayer {
       if (!is_last)
         results_[i] = make_activations({.rows = plan_.needed.num_after[i],
                                         .width = plan_.layers[i].width,
-                                        .place = plan_.place,
+                                        .storage = plan_.storage,
                                         .scratch = options_.scratch},
                                        device_, comm_, options_.launch);
       compute(i);
@@ -97,7 +97,7 @@ class LayerByLayer {
       loading.data.graph = nullptr;
     }
     if (i > 0) loading.row_of = plan_.needed.row_of;
-    if (i > 0 && plan_.place == ActivationPlace::kDevice)
+    if (i > 0 && plan_.storage == ActivationStorage::kDevice)
       loading.data = {.features = Residency::kDevice, .device_rows = input.features};
     BatchLoader loader(input, loading);
     Progress progress("layer " + std::to_string(i + 1) + " of " + std::to_string(plan_.layers.size()),

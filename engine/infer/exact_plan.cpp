@@ -44,28 +44,28 @@ std::int64_t peak_bytes(const ExactPlan& plan) {
   return peak;
 }
 
-ActivationPlace choose_place(const ExactPlan& plan, const ExactOptions& options, const ComputeDevice& device) {
+ActivationStorage choose_storage(const ExactPlan& plan, const ExactOptions& options, const ComputeDevice& device) {
   const std::int64_t on_device =
       plan.activation_bytes + plan.slab_bytes / options.launch.ranks_on_host + 4 * plan.block_bytes;
   const bool fits_device = device.is_cuda() && on_device <= options.device_budget;
-  if (options.place == ActivationPlace::kDevice && !fits_device)
+  if (options.storage == ActivationStorage::kDevice && !fits_device)
     fail(device.is_cuda() ? ErrorKind::kDeviceMemory : ErrorKind::kUsage,
          device.is_cuda() ? "activations and blocks take " + std::to_string(on_device >> 20) + " MB of GPU memory, " +
                                 std::to_string(options.device_budget >> 20) + " MB may be used"
                           : "activations cannot be in GPU memory: this run is on the CPU",
          Topic::kActivations);
-  if (options.place) return *options.place;
-  if (fits_device) return ActivationPlace::kDevice;
-  return plan.activation_bytes + plan.slab_bytes <= options.host_budget ? ActivationPlace::kMemory
-                                                                        : ActivationPlace::kFile;
+  if (options.storage) return *options.storage;
+  if (fits_device) return ActivationStorage::kDevice;
+  return plan.activation_bytes + plan.slab_bytes <= options.host_budget ? ActivationStorage::kMemory
+                                                                        : ActivationStorage::kFile;
 }
 
-/// One place for all, which has room on every rank. Collective.
-ActivationPlace slowest_of_all_ranks(ActivationPlace mine, Communicator& comm) {
+/// One storage for all, which has room on every rank. Collective.
+ActivationStorage slowest_of_all_ranks(ActivationStorage mine, Communicator& comm) {
   std::string slowest(1, static_cast<char>(mine));
-  for (const std::string& place : comm.gather(slowest)) slowest = std::max(slowest, place);
+  for (const std::string& storage : comm.gather(slowest)) slowest = std::max(slowest, storage);
   comm.broadcast(slowest);
-  return static_cast<ActivationPlace>(slowest[0]);
+  return static_cast<ActivationStorage>(slowest[0]);
 }
 
 }  // namespace
@@ -101,9 +101,9 @@ ExactPlan plan_exact_inference(const ModelOnRanks& ranks, const Dataset& dataset
     plan.activation_bytes = peak_bytes(plan);
     plan.block_bytes = static_cast<std::int64_t>(std::min(most_rows, dataset.num_nodes()) * row_bytes);
     plan.slab_bytes = with_growth(plan.block_bytes) * options.slots * options.launch.ranks_on_host;
-    plan.place = choose_place(plan, options, ranks.device);
+    plan.storage = choose_storage(plan, options, ranks.device);
   });
-  plan.place = slowest_of_all_ranks(plan.place, ranks.comm);
+  plan.storage = slowest_of_all_ranks(plan.storage, ranks.comm);
   return plan;
 }
 
@@ -113,7 +113,7 @@ std::string to_text(const ExactPlan& plan) {
     text += std::string(i == 0 ? " " : ", ") + "layer " + std::to_string(i + 1) + " for " +
             std::to_string(plan.needed.num_after[i]) + " nodes in " + std::to_string(plan.layers[i].blocks.size()) +
             " blocks";
-  return text + "\nactivations: " + gigabytes(plan.activation_bytes) + " in " + to_text(plan.place) +
+  return text + "\nactivations: " + gigabytes(plan.activation_bytes) + " in " + to_text(plan.storage) +
          "; blocks: up to " + gigabytes(plan.block_bytes) + ", " + gigabytes(plan.slab_bytes) + " in flight";
 }
 

@@ -19,10 +19,10 @@
 namespace salient {
 
 struct ExactOptions {
-  std::optional<ActivationPlace> place{};            ///< none = the fastest that has room
+  std::optional<ActivationStorage> storage{};        ///< none = the fastest that has room
   std::int64_t host_budget = 0;                      ///< bytes for activations and blocks of all ranks of this host
   std::int64_t device_budget = 0;                    ///< bytes of GPU memory
-  std::filesystem::path scratch = ".";               ///< folder for ActivationPlace::kFile
+  std::filesystem::path scratch = ".";               ///< folder for ActivationStorage::kFile
   std::size_t block_bytes = std::size_t{128} << 20;  ///< of the rows that a block gathers; one hub may need more
   ResidentView data{};                               ///< of the data set: the first layer's rows; its graph is not used
   Launch launch{};  ///< of run_ranks(): which ranks share a host; the default is one rank alone
@@ -46,14 +46,14 @@ struct ExactPlan {
   std::int64_t activation_bytes = 0;  ///< of all layers that live at the same time, at most
   std::int64_t block_bytes = 0;       ///< rows of the largest block, of the widest layer
   std::int64_t slab_bytes = 0;        ///< of all blocks in flight on this host
-  ActivationPlace place = ActivationPlace::kMemory;
+  ActivationStorage storage = ActivationStorage::kMemory;
 };
 
 /// Walks the graph backwards from the targets and measures the model's layers. The blocks depend on graph, targets,
 /// model and block_bytes alone, so neither budgets nor ranks change a bit of the result on a CPU.
 ///
 /// The model is left in evaluation mode. Collective.
-/// @throws RankError{kDeviceMemory} when options.place is GPU memory and that does not suffice.
+/// @throws RankError{kDeviceMemory} when options.storage is GPU memory and that does not suffice.
 ExactPlan plan_exact_inference(const ModelOnRanks& ranks, const Dataset& dataset, std::span<const NodeId> targets,
                                const ExactOptions& options);
 

@@ -50,8 +50,8 @@ RunNeeds needs_of_exact_inference(const Dataset& dataset, const ExactPlan& plan,
 
   RunNeeds needs;
   needs.loaders = {{"blocks", options.slots, options.workers, block}};
-  const bool is_on_device = plan.place == ActivationPlace::kDevice;
-  const bool is_in_memory = plan.place == ActivationPlace::kMemory;
+  const bool is_on_device = plan.storage == ActivationStorage::kDevice;
+  const bool is_in_memory = plan.storage == ActivationStorage::kMemory;
   needs.others = {{"layers' results", is_in_memory ? plan.activation_bytes / options.launch.ranks_on_host : 0,
                    is_on_device ? plan.activation_bytes : 0},
                   where_computed("computation of a block", block.compute_bytes, on_gpu)};

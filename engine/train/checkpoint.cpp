@@ -299,7 +299,7 @@ fs::path find_checkpoint(const fs::path& root, const std::string& name) {
       folder = *best;
     else if (best_epoch > 0)
       log_warning(root.string() + ": the checkpoint of the best epoch, " + std::to_string(best_epoch) + ", is gone; " +
-                  folder.filename().string() + ", the latest, stands in");
+                  folder.filename().string() + ", the latest, is used");
   }
   if (fs::exists(folder / kState, error)) return fs::canonical(folder, error);
   std::string known;

@@ -13,7 +13,7 @@
 
 namespace salient {
 
-/// Where a run stands. Draws are functions of (seed, epoch, step), so no generator state is needed.
+/// How far a run has come. Draws are functions of (seed, epoch, step), so no generator state is needed.
 struct TrainProgress {
   int epoch = 0;                   ///< finished epochs
   std::int64_t step_in_epoch = 0;  ///< steps done of the epoch after these; 0 between epochs

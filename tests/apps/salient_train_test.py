@@ -204,14 +204,14 @@ class SalientTrain(unittest.TestCase):
         self.train("with", "--epochs", 2, "--with-replacement")
         self.assertNotEqual(self.losses("without"), self.losses("with"))
         predictions = {}
-        for name, options in (("as-run", []), ("told", ["--with-replacement"]), ("not", ["--with-replacement=false"])):
+        for name, options in (("as-run", []), ("given", ["--with-replacement"]), ("not", ["--with-replacement=false"])):
             out = self.work / f"predicted-{name}"
             inferred = run("salient-infer", "--run", self.work / "with", "--out", out, "--device", "cpu", *options)
             self.assertEqual(inferred.returncode, 0, inferred.stderr)
             predictions[name] = (out / "logits.npy").read_bytes()
             report = json.loads((out / "inference.json").read_text())
             self.assertEqual(report["neighbours"]["with_replacement"], name != "not")
-        self.assertEqual(predictions["as-run"], predictions["told"])
+        self.assertEqual(predictions["as-run"], predictions["given"])
         self.assertNotEqual(predictions["as-run"], predictions["not"])
 
     def test_a_misspelt_variable_is_warned_of(self):

@@ -176,9 +176,9 @@ class ThreeHosts(unittest.TestCase):
             time.sleep(0.2)
         self.assertEqual(pids(), [])
         self.assertNotEqual(process.returncode, 0)
-        told = [line for line in errors.splitlines() if "salient-train: error:" in line]
-        self.assertEqual(len(told), 1, errors)
-        self.assertRegex(told[0], "no answer from rank 2 on gamma")
+        reports = [line for line in errors.splitlines() if "salient-train: error:" in line]
+        self.assertEqual(len(reports), 1, errors)
+        self.assertRegex(reports[0], "no answer from rank 2 on gamma")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ TEST(BatchPipeline, PreparesEverythingOnceAndDeliversInOrderInBoundedMemory) {
       std::vector<std::size_t> slots(max_in_flight), delivered;
       const auto prepare = [&](std::size_t batch) { slots[batch % max_in_flight] = batch * batch; };
       const auto deliver = [&](std::size_t batch) {
-        ASSERT_EQ(slots[batch % max_in_flight], batch * batch) << "nobody overwrote it";
+        ASSERT_EQ(slots[batch % max_in_flight], batch * batch) << "it was overwritten";
         delivered.push_back(batch);
       };
       run_batches(kBatches, num_workers, max_in_flight, prepare, deliver);

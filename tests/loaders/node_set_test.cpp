@@ -37,7 +37,7 @@ TEST(MostConnectedNodes, EqualTheFirstOfAStableSort) {
       std::vector<EdgeOffset> indptr{0};
       for (std::size_t node = 0; node < num_nodes; ++node)
         indptr.push_back(indptr.back() + static_cast<EdgeOffset>(random() % longest));
-      const CsrGraph graph{indptr, {}};        // nobody looks at the rows themselves
+      const CsrGraph graph{indptr, {}};        // the rows themselves are not read
       constexpr EdgeOffset kLongest = 65'535;  // longer ones are equal
       const auto length = [&](NodeId node) { return std::min(indptr[node + std::size_t{1}] - indptr[node], kLongest); };
       std::vector<NodeId> sorted(num_nodes);

@@ -12,7 +12,7 @@ inline constexpr const char* kNoRealData = "no real graphs: set SALIENT_TEST_DAT
 /// build tree); empty when there is none.
 inline std::filesystem::path real_data_or_empty() {
   namespace fs = std::filesystem;
-  if (const char* set = std::getenv("SALIENT_TEST_DATA"))  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  if (const char* set = std::getenv("SALIENT_TEST_DATA"))  // NOLINT(concurrency-mt-unsafe): no thread sets it
     return fs::is_directory(set) ? fs::path(set) : fs::path();
   for (fs::path folder = fs::current_path(); folder.has_relative_path(); folder = folder.parent_path())
     if (fs::is_directory(folder.parent_path() / "shared/data")) return folder.parent_path() / "shared/data";

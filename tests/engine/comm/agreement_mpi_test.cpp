@@ -71,7 +71,7 @@ TEST_F(AgreementTest, EqualTextsPass) {
 }
 
 TEST_F(AgreementTest, ADifferentTextIsNamedWithTheLineThatDiffers) {
-  if (comm->size() == 1) GTEST_SKIP() << "one rank has nobody to differ from";
+  if (comm->size() == 1) GTEST_SKIP() << "one rank has no other to differ from";
   const auto [kind, what] = caught([&] {
     require_equal_on_all_ranks(*comm, "the configuration",
                                comm->rank() == last ? "layers = 3\nlr = 0.1\n" : "layers = 3\nlr = 0.003\n");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How a job ends when one rank fails: all processes gone in seconds, the reason told once, the right exit code.
+"""How a job ends when one rank fails: all processes gone in seconds, the reason printed once, the right exit code.
 
 usage: rank_failures.py cpu|gpu FAILING_RANK_PROGRAM MPIEXEC [FLAGS...]      gpu: two ranks over NCCL, on a GPU each
 
@@ -15,7 +15,7 @@ import time
 WHERE, PROGRAM, LAUNCH = sys.argv[1], sys.argv[2], sys.argv[3:]
 NUM_RANKS = 3 if WHERE == "cpu" else 2
 LIMIT_S = 30
-CASES = [  # how it fails, which rank, exit code, what stands once on the terminal
+CASES = [  # how it fails, which rank, exit code, what the terminal shows once
     ("nothing", 1, 0, ""),
     ("throw", 1, 65, "failing_rank: error: rank 1 on "),
     ("throw", 0, 65, "failing_rank: error: rank 0 on "),
@@ -65,9 +65,9 @@ def problems_of(how, rank, code, reason):
         yield f"exit code {job.returncode}, not {code}\n{output}"
     if code is None and job.returncode == 0:
         yield f"exit code 0\n{output}"
-    told = sum(reason in line for line in output.splitlines()) if reason else 1
-    if told != 1:
-        yield f"the reason '{reason}' is told {told} times\n{output}"
+    prints = sum(reason in line for line in output.splitlines()) if reason else 1
+    if prints != 1:
+        yield f"the reason '{reason}' is printed {prints} times\n{output}"
     print(f"{how:9} on rank {rank}: exit code {job.returncode} after {seconds:.1f} s")
 
 

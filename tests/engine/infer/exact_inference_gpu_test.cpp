@@ -32,15 +32,16 @@ TEST(InferenceOnDevice, FindsWhatTheHostFindsFromEveryPlace) {
     model->to(device.torch_device());
     const ResidentData on_host, on_device(dataset, {.features = Residency::kDevice}),
         cached(dataset, {.features = Residency::kCached, .cached_rows = 1000});
-    for (const ActivationPlace place : {ActivationPlace::kDevice, ActivationPlace::kMemory, ActivationPlace::kFile})
+    for (const ActivationStorage storage :
+         {ActivationStorage::kDevice, ActivationStorage::kMemory, ActivationStorage::kFile})
       for (const ResidentData* data : {&on_host, &on_device, &cached}) {
-        options.place = place;
+        options.storage = storage;
         options.device_budget = std::int64_t{1} << 40;
         options.data = data->view();
         const test::Found found = test::exact(*model, dataset, targets, options, device);
-        EXPECT_TRUE(at::allclose(found.logits, expected.logits, 1e-4, 1e-4)) << variant << " in " << to_text(place);
+        EXPECT_TRUE(at::allclose(found.logits, expected.logits, 1e-4, 1e-4)) << variant << " in " << to_text(storage);
         EXPECT_TRUE(at::allclose(found.embeddings, expected.embeddings, 1e-4, 1e-4))
-            << variant << " in " << to_text(place);
+            << variant << " in " << to_text(storage);
         EXPECT_EQ(found.counts.labelled, expected.counts.labelled);
       }
     const test::Found sampled = test::sampled(*model, dataset, targets, -1, /*layer=*/0, device);
@@ -70,10 +71,10 @@ TEST(InferenceOnDevice, TakesGpuMemoryWhenThereIsRoom) {
   const auto comm = make_self_communicator();
   ExactOptions options = exact_options_for(device, 1, 4);
   const auto plan = [&] { return plan_exact_inference({*model, device, *comm}, dataset, dataset.train, options); };
-  EXPECT_EQ(plan().place, ActivationPlace::kDevice);
+  EXPECT_EQ(plan().storage, ActivationStorage::kDevice);
   options.device_budget = 1000;
-  EXPECT_EQ(plan().place, ActivationPlace::kMemory);
-  options.place = ActivationPlace::kDevice;
+  EXPECT_EQ(plan().storage, ActivationStorage::kMemory);
+  options.storage = ActivationStorage::kDevice;
   EXPECT_COMPLAINT(plan(), ErrorKind::kDeviceMemory, "MB of GPU memory");
 }
 

@@ -24,10 +24,10 @@ TEST(ExactInferenceOnRanks, FindsTheSameBytesAsOneRank) {
   std::iota(targets.begin(), targets.end(), NodeId{100});
   const auto rank = static_cast<std::size_t>(comm->rank()), size = static_cast<std::size_t>(comm->size());
   for (const std::string& variant : test::model_variants())
-    for (const ActivationPlace place : {ActivationPlace::kMemory, ActivationPlace::kFile})
+    for (const ActivationStorage storage : {ActivationStorage::kMemory, ActivationStorage::kFile})
       for (const int ranks_on_host : {comm->size(), 2, 1}) {
         ExactOptions options;
-        options.place = place;
+        options.storage = storage;
         options.scratch = std::filesystem::temp_directory_path();
         options.block_bytes = 8000;
         const auto model = test::model_with_history(variant, dataset);

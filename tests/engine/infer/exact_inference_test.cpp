@@ -71,9 +71,9 @@ TEST_P(ExactInference, WritesTheSameBytesInMemoryAndInAFile) {
   const Dataset dataset = test::dataset_with_small_features(400, 6, 7, FeatureType::kF16);
   const auto model = model_for(dataset);
   ExactOptions options = small_blocks();
-  options.place = ActivationPlace::kMemory;
+  options.storage = ActivationStorage::kMemory;
   const Found in_memory = test::exact(*model, dataset, some_nodes(), options);
-  options.place = ActivationPlace::kFile;
+  options.storage = ActivationStorage::kFile;
   EXPECT_TRUE(at::equal(test::exact(*model, dataset, some_nodes(), options).logits, in_memory.logits));
   EXPECT_TRUE(std::filesystem::is_empty(scratch_.path())) << "nothing is left behind";
 }

@@ -20,12 +20,12 @@ TEST(ExactPlan, TakesTheFastestPlaceThatHasRoom) {
   const auto plan = [&] {
     return plan_exact_inference({*model, device, *comm}, dataset, test::all_nodes(dataset), options);
   };
-  EXPECT_EQ(plan().place, ActivationPlace::kFile);
+  EXPECT_EQ(plan().storage, ActivationStorage::kFile);
   options.host_budget = plan().activation_bytes + plan().slab_bytes;
-  EXPECT_EQ(plan().place, ActivationPlace::kMemory);
+  EXPECT_EQ(plan().storage, ActivationStorage::kMemory);
   EXPECT_EQ(plan().activation_bytes, 2 * 400 * 16 * 4) << "two layers of the three live at a time";
   EXPECT_NE(to_text(plan()).find("host memory"), std::string::npos);
-  options.place = ActivationPlace::kDevice;
+  options.storage = ActivationStorage::kDevice;
   EXPECT_COMPLAINT(plan(), ErrorKind::kUsage, "this run is on the CPU");
 }
 

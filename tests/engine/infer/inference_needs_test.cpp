@@ -53,14 +53,14 @@ TEST(NeedsOfExactInference, HaveTheResultsWhereThePlanPutsThem) {
   ExactPlan plan;
   plan.activation_bytes = 1'000'000;
   plan.block_bytes = 40'000;
-  const auto line = [&](ActivationPlace place, std::int64_t MemoryLine::*bytes) {
-    plan.place = place;
+  const auto line = [&](ActivationStorage storage, std::int64_t MemoryLine::*bytes) {
+    plan.storage = storage;
     return sum_of(needs_of_exact_inference(dataset, plan, options, /*on_gpu=*/true), "layers' results", bytes);
   };
-  EXPECT_EQ(line(ActivationPlace::kDevice, &MemoryLine::device_bytes), 1'000'000);
-  EXPECT_EQ(line(ActivationPlace::kDevice, &MemoryLine::host_bytes), 0);
-  EXPECT_EQ(line(ActivationPlace::kMemory, &MemoryLine::host_bytes), 1'000'000);
-  EXPECT_EQ(line(ActivationPlace::kFile, &MemoryLine::host_bytes), 0);
+  EXPECT_EQ(line(ActivationStorage::kDevice, &MemoryLine::device_bytes), 1'000'000);
+  EXPECT_EQ(line(ActivationStorage::kDevice, &MemoryLine::host_bytes), 0);
+  EXPECT_EQ(line(ActivationStorage::kMemory, &MemoryLine::host_bytes), 1'000'000);
+  EXPECT_EQ(line(ActivationStorage::kFile, &MemoryLine::host_bytes), 0);
   const RunNeeds needs = needs_of_exact_inference(dataset, plan, options, /*on_gpu=*/true);
   EXPECT_EQ(needs.loaders[0].batch.slab(Residency::kHost).device_bytes, 50'000);
   EXPECT_EQ(needs.loaders[0].batch.slab(Residency::kCached).device_bytes, 100'000) << "rows that missed, beside x";

@@ -1,4 +1,4 @@
-// tests/engine/train/trials_test.cpp - what several seeds come to, and what each of them is told.
+// tests/engine/train/trials_test.cpp - the summary of several seeds, and the options of each.
 #include "engine/train/trials.h"
 
 #include <gtest/gtest.h>
