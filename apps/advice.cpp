@@ -42,6 +42,11 @@ constexpr Row kTable[] = {
     {Topic::kPrepareMemory, "", "", "raise --memory-gb"},
     {Topic::kHalfRange, "", "", "use --feature-dtype f32"},
     {Topic::kEdgeColumns, "", "", "choose them with --columns I,J, counted from 0"},
+    {Topic::kNodeIds, "", "", "--ids text reads ids of any characters"},
+    {Topic::kLabelColumn, "", "", "choose it with --label-column NAME, or its number from 0"},
+    {Topic::kMissingSplit, "", "", "draw one with --split 0.6,0.2,0.2"},
+    {Topic::kMissingFeatures, "prepare it with features, or with salient-prepare's --make-features degree", "",
+     "give it features, or make some with --make-features degree, random:64 or positional:32"},
     {Topic::kSourceFolder, "", "", "name another folder with --raw or --source"},
 };
 

@@ -43,9 +43,9 @@ void visit_fields(Self& self, Visit&& field) {
   field("out", self.out, "folder to write; needed");
   field("feature-dtype", self.feature_dtype, "of the store");
   field("symmetric", self.symmetric, "add the reverse of every edge; auto is yes");
-  field("memory-gb", self.memory_gb,
-        "ogb, synthetic: most resident memory until all is written (VmHWM); "
-        "0 = half of the machine's, for a synthetic store no limit");
+  field(
+      "memory-gb", self.memory_gb,
+      "most resident memory until all is written (VmHWM); 0 = the machine's, of ogb half of it, of synthetic no limit");
   field("rng-seed", self.rng_seed, "of node order, split and generated data");
   field("force", self.force, "replace an existing store");
   visit_fields(self.common, field);
@@ -81,14 +81,16 @@ struct NpzArguments {
   std::string file{};
   std::string name{};
   int mask = 0;
+  std::vector<double> split{};
   WriteOptions write{};
 };
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, NpzArguments>
 void visit_fields(Self& self, Visit&& field) {
-  field("file", self.file, ".npz with node_features, node_labels, edges and train_, val_, test_masks; needed");
-  field("name", self.name, "empty = by the file's name");
+  field("file", self.file, ".npz with features, labels, edges and masks, by the names of PyG, DGL and others; needed");
+  field("name", self.name, "empty = by the folder's name, --out");
   field("mask", self.mask, "which of the file's splits, from 0");
+  field("split", self.split, "instead of masks: fractions such as 0.6,0.2,0.2, drawn by --rng-seed");
   visit_fields(self.write, field);
 }
 
@@ -113,7 +115,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("test", self.test, "likewise");
   field("split", self.split, "instead of the three: fractions such as 0.6,0.2,0.2, drawn by --rng-seed");
   field("columns", self.columns, "of a text file with more than two: the two that hold the ids, from 0");
-  field("name", self.name, "empty = by the file's name");
+  field("name", self.name, "empty = by the folder's name, --out");
   visit_fields(self.write, field);
 }
 

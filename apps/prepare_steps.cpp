@@ -51,6 +51,10 @@ std::uint64_t memory_limit(const WriteOptions& write) {
   return static_cast<std::uint64_t>(total_host_bytes()) / 2;
 }
 
+MemoryLimit limit_of_importer(const WriteOptions& write) {
+  return MemoryLimit(write.memory_gb > 0 ? memory_limit(write) : static_cast<std::uint64_t>(total_host_bytes()));
+}
+
 /// Until now: the summary maps the finished store, and pages of files are the kernel's to drop.
 std::string peak_memory_text(std::uint64_t limit) {
   const double peak = static_cast<double>(peak_resident_bytes()) * 1e-9;
@@ -64,6 +68,16 @@ std::string symmetric_text(const WriteOptions& write) {
 void require_name(const std::string& name) {
   require_option(name.empty() || is_dataset_name(name),
                  "--name: up to 100 characters, no slash or control character among them, and no dot in front");
+}
+
+std::string set_name(const std::string& name, const WriteOptions& write) {
+  require_name(name);
+  if (!name.empty()) return name;
+  std::filesystem::path out = std::filesystem::path(write.out).lexically_normal();
+  if (!out.has_filename()) out = out.parent_path();  // "data/mine/"
+  const std::string folder = out.filename().string();
+  require_option(is_dataset_name(folder), "--name: is needed, as the folder's name '" + folder + "' is no set's name");
+  return folder;
 }
 
 /// What to do with a store, or what it lacks to be trained on.
@@ -89,7 +103,7 @@ void print_summary(const WriteReport& report, const WriteOptions& write, const T
 int write_and_report(RawGraph graph, const WriteOptions& write, const WriteStoreOptions& options, const Timer& timer) {
   install_interrupt_handlers();  // only now: until here there is nothing to clean up
   const WriteReport report = write_store(std::move(graph), options);
-  print_summary(report, write, timer);
+  print_summary(report, write, timer, write.memory_gb > 0 ? memory_limit(write) : 0);
   return 0;
 }
 

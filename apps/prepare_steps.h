@@ -53,6 +53,9 @@ void check_memory(std::uint64_t limit, std::uint64_t bytes_needed);
 /// --memory-gb in bytes; 0 means half of the machine's memory.
 std::uint64_t memory_limit(const WriteOptions& write);
 
+/// --memory-gb for importers that hold a graph in memory; 0 stands for all of the machine's.
+MemoryLimit limit_of_importer(const WriteOptions& write);
+
 /// One line: what this process took at most so far. @param limit  bytes that it was limited to, 0 = it was not
 std::string peak_memory_text(std::uint64_t limit);
 
@@ -61,6 +64,9 @@ std::string symmetric_text(const WriteOptions& write);
 
 /// @throws Error{kUsage} for a name that no data set may have.
 void require_name(const std::string& name);
+
+/// What a set is called: `name`, or the folder of --out if that is empty. @throws as require_name()
+std::string set_name(const std::string& name, const WriteOptions& write);
 
 /// The last lines of every subcommand that writes a store. Opening it again proves that it can be opened.
 /// @param limit  bytes that the memory was limited to, 0 = it was not

@@ -23,6 +23,7 @@
 #include "core/host/program.h"
 #include "core/number_text.h"
 #include "core/timer.h"
+#include "core/value_text.h"
 #include "core/version.h"
 #include "prepare/importers/edges_importer.h"
 #include "prepare/importers/masked_npz_importer.h"
@@ -51,12 +52,12 @@ int run_wordnet(Arguments arguments) {
   if (!read(arguments, "wordnet", given)) return 0;
   const Timer timer;
   const WriteStoreOptions options = start_writing(given.write);
-  refuse_memory_limit(given.write, "wordnet");
   RawGraph graph = import_wordnet({.source = given.source,
                                    .pointers = given.pointers,
                                    .rng_seed = given.write.rng_seed,
                                    .feature_type = given.write.feature_dtype,
-                                   .source_options = given.pointers == WordnetPointers::kAll ? "--pointers all" : ""});
+                                   .source_options = given.pointers == WordnetPointers::kAll ? "--pointers all" : "",
+                                   .memory = limit_of_importer(given.write)});
   if (given.write.symmetric == Symmetric::kNo) graph.symmetrise = false;
   return write_and_report(std::move(graph), given.write, options, timer);
 }
@@ -91,27 +92,28 @@ int run_npz(Arguments arguments) {
   NpzArguments given;
   if (!read(arguments, "npz", given)) return 0;
   const Timer timer;
-  require_option(!given.file.empty(), "--file: is needed, an .npz file");
-  require_name(given.name);
   const WriteStoreOptions options = start_writing(given.write);
-  refuse_memory_limit(given.write, "npz");
-  std::string source_options = "--mask " + std::to_string(given.mask);
+  std::string source_options =
+      given.split.empty() ? "--mask " + std::to_string(given.mask) : "--split " + to_text(given.split);
   if (const std::string symmetric = symmetric_text(given.write); !symmetric.empty())
     source_options.append(" ").append(symmetric);
-  return write_and_report(import_masked_npz({.file = given.file,
-                                             .name = given.name,
-                                             .mask = given.mask,
-                                             .feature_type = given.write.feature_dtype,
-                                             .symmetric = given.write.symmetric,
-                                             .source_options = source_options}),
-                          given.write, options, timer);
+  const MaskedNpzOptions npz{.file = given.file,
+                             .name = set_name(given.name, given.write),
+                             .mask = given.mask,
+                             .split = given.split,
+                             .feature_type = given.write.feature_dtype,
+                             .symmetric = given.write.symmetric,
+                             .rng_seed = given.write.rng_seed,
+                             .source_options = source_options,
+                             .memory = limit_of_importer(given.write)};
+  require_none(problems(npz));
+  return write_and_report(import_masked_npz(npz), given.write, options, timer);
 }
 
 int run_edges(Arguments arguments) {
   EdgesArguments given;
   if (!read(arguments, "edges", given)) return 0;
   const Timer timer;
-  require_name(given.name);
   const WriteStoreOptions options = start_writing(given.write);
   refuse_memory_limit(given.write, "edges");
   const EdgesOptions edges{.edges = given.edges,
@@ -122,7 +124,7 @@ int run_edges(Arguments arguments) {
                            .test = given.test,
                            .split = given.split,
                            .columns = given.columns,
-                           .name = given.name,
+                           .name = set_name(given.name, given.write),
                            .feature_type = given.write.feature_dtype,
                            .symmetric = given.write.symmetric,
                            .rng_seed = given.write.rng_seed,

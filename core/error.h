@@ -24,25 +24,29 @@ enum class ErrorKind {
 /// What an error is about. A library states facts; a program, which knows the options that change them, adds advice.
 enum class Topic {
   kNone,
-  kTrainingMemory,  ///< what a run needs in all: batches, activations, parameters
-  kBatch,           ///< the size of one batch: its memory, its edges
-  kDevice,          ///< the choice between CPU and GPU
-  kDeviceFeatures,  ///< feature rows in GPU memory
-  kDeviceGraph,     ///< the graph in GPU memory
-  kActivations,     ///< where exact inference keeps a layer's results
-  kScratch,         ///< the file in which it may keep them
-  kCommBackend,     ///< the choice between NCCL, MPI and a single rank
-  kCommTimeout,     ///< how long ranks wait for each other
-  kLearningRate,    ///< a loss that is not finite
-  kRocAuc,          ///< a metric that the labels do not allow
-  kRunDirectory,    ///< a run directory that exists, or that is missing
-  kOutputExists,    ///< an output folder with earlier results
-  kOutputForeign,   ///< an output folder with something else in it
-  kMissingDataset,  ///< a data set that is not there
-  kPrepareMemory,   ///< memory that preparation may use
-  kHalfRange,       ///< features beyond the range of f16
-  kEdgeColumns,     ///< which columns of an edge file are the edge
-  kSourceFolder,    ///< the folder of a foreign data set
+  kTrainingMemory,   ///< what a run needs in all: batches, activations, parameters
+  kBatch,            ///< the size of one batch: its memory, its edges
+  kDevice,           ///< the choice between CPU and GPU
+  kDeviceFeatures,   ///< feature rows in GPU memory
+  kDeviceGraph,      ///< the graph in GPU memory
+  kActivations,      ///< where exact inference keeps a layer's results
+  kScratch,          ///< the file in which it may keep them
+  kCommBackend,      ///< the choice between NCCL, MPI and a single rank
+  kCommTimeout,      ///< how long ranks wait for each other
+  kLearningRate,     ///< a loss that is not finite
+  kRocAuc,           ///< a metric that the labels do not allow
+  kRunDirectory,     ///< a run directory that exists, or that is missing
+  kOutputExists,     ///< an output folder with earlier results
+  kOutputForeign,    ///< an output folder with something else in it
+  kMissingDataset,   ///< a data set that is not there
+  kPrepareMemory,    ///< memory that preparation may use
+  kHalfRange,        ///< features beyond the range of f16
+  kEdgeColumns,      ///< which columns of an edge file are the edge
+  kNodeIds,          ///< ids that are text where numbers are expected
+  kLabelColumn,      ///< which column of a table of nodes is the label
+  kMissingSplit,     ///< a data set without training, validation and test nodes
+  kMissingFeatures,  ///< a data set whose nodes have no features
+  kSourceFolder,     ///< the folder of a foreign data set
 };
 
 class Error : public std::runtime_error {

@@ -149,7 +149,8 @@ struct Trainer::Impl {
 };
 
 void require_trainable(const TrainOptions& options, const Dataset& dataset) {
-  if (dataset.feature_dim == 0) fail(ErrorKind::kUsage, dataset.name + ": has no features to train on");
+  if (dataset.feature_dim == 0)
+    fail(ErrorKind::kUsage, dataset.name + ": has no features to train on", Topic::kMissingFeatures);
   if (dataset.num_classes == 0) fail(ErrorKind::kUsage, dataset.name + ": has no labels to train on");
   if (dataset.train.empty()) fail(ErrorKind::kUsage, dataset.name + ": has no training nodes");
   (void)metric_for(options.evaluation.metric, dataset);

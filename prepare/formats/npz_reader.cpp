@@ -12,14 +12,18 @@ namespace {
 constexpr std::uint64_t kBlockItems = std::uint64_t{64} << 10;
 }
 
-const ZipMember& NpzArray::member_of(const ZipArchive& archive, std::string_view key) {
-  const std::string wanted = std::string(key) + ".npy";
-  if (const ZipMember* member = archive.find(wanted)) return *member;
+std::string names_in(const ZipArchive& archive) {
   std::string found;
   for (const ZipMember& member : archive.members())
     if (found.size() < 200) found.append(found.empty() ? "" : ", ").append(in_quotes(member.name));
-  fail(ErrorKind::kBadData, archive.file().path().string() + ": has no array " + wanted +
-                                "; it has: " + (found.empty() ? "nothing" : found));
+  return found.empty() ? "nothing" : found;
+}
+
+const ZipMember& NpzArray::member_of(const ZipArchive& archive, std::string_view key) {
+  const std::string wanted = std::string(key) + ".npy";
+  if (const ZipMember* member = archive.find(wanted)) return *member;
+  fail(ErrorKind::kBadData,
+       archive.file().path().string() + ": has no array " + wanted + "; it has: " + names_in(archive));
 }
 
 NpzArray::NpzArray(const ZipArchive& archive, std::string_view key) : stream_(archive, member_of(archive, key)) {
@@ -55,28 +59,25 @@ void NpzArray::expect_shape(std::span<const std::uint64_t> shape) const {
   fail(ErrorKind::kBadData, name() + ": has shape " + header_.shape_text() + ", expected " + wanted.shape_text());
 }
 
-std::size_t NpzArray::read(std::span<std::int64_t> out) {
-  expect(NpzKind::kInteger);
+template <class T, class Convert>
+std::size_t NpzArray::read_converted(std::span<T> out, Convert convert) {
   std::size_t done = 0;
   while (done < out.size() && items_left_ > 0) {
     const auto raw = read_raw(out.size() - done);
     const std::size_t count = raw.size() / static_cast<std::size_t>(header_.item_bytes);
-    convert_to_int64(header_, raw.data(), count, out.data() + done);
+    convert(header_, raw.data(), count, out.data() + done);
     done += count;
   }
   return done;
 }
 
-std::size_t NpzArray::read(std::span<float> out) {
-  std::size_t done = 0;
-  while (done < out.size() && items_left_ > 0) {
-    const auto raw = read_raw(out.size() - done);
-    const std::size_t count = raw.size() / static_cast<std::size_t>(header_.item_bytes);
-    convert_to_float(header_, raw.data(), count, out.data() + done);
-    done += count;
-  }
-  return done;
+std::size_t NpzArray::read(std::span<std::int64_t> out) {
+  expect(NpzKind::kInteger);
+  return read_converted(out, convert_to_int64);
 }
+
+std::size_t NpzArray::read(std::span<float> out) { return read_converted(out, convert_to_float); }
+std::size_t NpzArray::read(std::span<double> out) { return read_converted(out, convert_to_double); }
 
 void NpzArray::skip(std::uint64_t items) {
   for (items = std::min(items, items_left_); items > 0;)

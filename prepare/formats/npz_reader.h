@@ -15,6 +15,9 @@
 
 namespace salient {
 
+/// The members of an archive, for messages: 'x.npy', 'y.npy'
+std::string names_in(const ZipArchive& archive);
+
 /// Which type the caller can use. Widths and byte orders are converted, kinds are not.
 enum class NpzKind { kInteger, kFloat };
 
@@ -43,9 +46,12 @@ class NpzArray {
   /// @return  number of items        @throws Error{kBadData} for damaged data; Error{kIo}
   std::size_t read(std::span<std::int64_t> out);  ///< after expect(kInteger)
   std::size_t read(std::span<float> out);
+  std::size_t read(std::span<double> out);
   void skip(std::uint64_t items);  ///< inflates and drops them
 
  private:
+  template <class T, class Convert>
+  std::size_t read_converted(std::span<T> out, Convert convert);
   std::span<const std::byte> read_raw(std::uint64_t items);
   static const ZipMember& member_of(const ZipArchive& archive, std::string_view key);
 

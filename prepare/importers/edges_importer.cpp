@@ -16,18 +16,14 @@
 #include "core/free_memory.h"
 #include "core/value_text.h"
 #include "prepare/importers/edge_file.h"
+#include "prepare/importers/labelled_split.h"
 #include "prepare/importers/node_arrays.h"
-#include "prepare/importers/split.h"
 #include "store/dataset_checks.h"
 
 namespace salient {
 namespace {
 
 constexpr std::uint64_t kMaxNodes = 0xFFFFFFFE;
-
-std::string name_of(const std::filesystem::path& file) {
-  return (file.extension() == ".gz" ? file.stem() : file).stem().string();
-}
 
 std::optional<std::uint64_t> number_of_rows(const RawGraph& graph, const EdgesOptions& options) {
   std::optional<std::uint64_t> rows;
@@ -83,20 +79,6 @@ void number_nodes(RawGraph& graph, EdgeList edges, std::optional<std::uint64_t> 
   graph.original_ids = std::move(ascending);
 }
 
-/// The seeded split of the labelled nodes; when all are labelled, of all.
-void draw_split(RawGraph& graph, const EdgesOptions& options) {
-  const LabelTable labels = graph.label_table();
-  std::vector<NodeId> labelled;
-  for (NodeId v = 0; v < labels.num_nodes(); ++v)
-    if (labels.num_known(v) > 0) labelled.push_back(v);
-  Split parts = split(labelled.size(), {options.split[0], options.split[1], options.split[2]}, options.rng_seed);
-  for (std::vector<NodeId>* part : {&parts.train, &parts.valid, &parts.test})
-    for (NodeId& id : *part) id = labelled[id];
-  graph.train = std::move(parts.train);
-  graph.valid = std::move(parts.valid);
-  graph.test = std::move(parts.test);
-}
-
 void read_splits(RawGraph& graph, const EdgesOptions& options) {
   const std::array names = {options.train.string(), options.valid.string(), options.test.string()};
   const std::array parts = {&graph.train, &graph.valid, &graph.test};
@@ -116,9 +98,7 @@ std::vector<FieldProblem> problems(const EdgesOptions& options) {
   const bool has_files = !options.train.empty() || !options.valid.empty() || !options.test.empty();
   check_field(found, !options.edges.empty(), "edges", "is needed, the file with the edges");
   if (!options.split.empty()) {
-    const bool is_split = options.split.size() == 3 && are_fractions(std::span(options.split).first<3>());
-    check_field(found, is_split, "split",
-                "three fractions, none negative, with a sum of at most 1, such as 0.6,0.2,0.2");
+    check_split(found, options.split);
     check_field(found, !has_files, "split", "instead of files for train, valid and test, not beside them");
     check_field(found, !options.labels.empty(), "split", "needs labels, it is drawn from the labelled nodes");
   }
@@ -132,7 +112,7 @@ std::vector<FieldProblem> problems(const EdgesOptions& options) {
 RawGraph import_edges(const EdgesOptions& options) {
   require(problems(options).empty(), "options name a graph");
   RawGraph graph;
-  graph.name = options.name.empty() ? name_of(options.edges) : options.name;
+  graph.name = options.name;
   graph.source_kind = "edges";
   graph.source_path = options.edges.string();
   if (!options.columns.empty()) graph.source_options = "columns " + to_text(options.columns);
@@ -149,7 +129,7 @@ RawGraph import_edges(const EdgesOptions& options) {
   if (options.split.empty())
     read_splits(graph, options);
   else
-    draw_split(graph, options);
+    draw_labelled_split(graph, options.split, options.rng_seed);
   return graph;
 }
 

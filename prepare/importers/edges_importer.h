@@ -18,7 +18,7 @@ struct EdgesOptions {
   std::filesystem::path train{}, valid{}, test{};
   std::vector<double> split{};  ///< three fractions instead of the three files
   std::vector<int> columns{};   ///< of a text file with more than two
-  std::string name{};           ///< "" = by the file's name
+  std::string name{};           ///< of the data set
   FeatureType feature_type = FeatureType::kF16;
   Symmetric symmetric = Symmetric::kAuto;
   std::uint32_t rng_seed = 0;  ///< of the split

@@ -1,74 +1,206 @@
-// prepare/importers/masked_npz_importer.cpp - six arrays of one file
+// prepare/importers/masked_npz_importer.cpp - see masked_npz_importer.h.
 #include "prepare/importers/masked_npz_importer.h"
 
-#include <vector>
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <optional>
 
 #include "core/error.h"
+#include "prepare/importers/labelled_split.h"
 #include "prepare/importers/npz_tables.h"
 
 namespace salient {
 
 namespace {
 
-/// The nodes of one row. `taken` marks, over the three parts, the nodes that are already in one.
-std::vector<NodeId> read_mask(const ZipArchive& archive, const char* key, int mask, const RawGraph& graph,
-                              std::vector<std::uint8_t>& taken) {
-  NpzArray array(archive, key);
-  array.expect(NpzKind::kInteger);
-  const auto& shape = array.header().shape;
-  if (shape.size() != 2 || shape[1] != graph.num_nodes || array.header().is_fortran_order)
-    fail(ErrorKind::kBadData, array.name() + ": has shape " + array.header().shape_text() + ", expected (K, " +
-                                  std::to_string(graph.num_nodes) + ") in C order");
-  if (mask < 0 || static_cast<std::uint64_t>(mask) >= shape[0])
-    fail(ErrorKind::kUsage, archive.file().path().string() + ": has the masks 0 to " + std::to_string(shape[0] - 1) +
-                                ", not " + std::to_string(mask));
-  std::vector<NodeId> nodes;
-  std::vector<std::int64_t> row(graph.num_nodes);
-  array.skip(static_cast<std::uint64_t>(mask) * graph.num_nodes);
-  array.read(std::span(row));
-  array.skip(array.items_left());  // so that the checksum is tested
-  for (NodeId node = 0; node < graph.num_nodes; ++node) {
-    if (row[node] == 0) continue;
-    const auto refuse = [&](const char* rule) {
-      fail(ErrorKind::kBadData,
-           array.name() + ": row " + std::to_string(mask) + ": node " + std::to_string(node) + rule);
+using Names = std::initializer_list<const char*>;
+
+const Names kFeatureNames = {"node_features", "x", "features", "feat", "node_feat"};
+const Names kLabelNames = {"node_labels", "y", "labels", "label", "node_label"};
+const Names kEdgeNames = {"edges", "edge_index", "edge_list"};
+
+/// One part of the split.
+struct Part {
+  const char* what;
+  Names masks, ids;
+  std::vector<NodeId> RawGraph::*nodes;
+};
+const std::array kParts = {
+    Part{"train", {"train_masks", "train_mask"}, {"train_idx"}, &RawGraph::train},
+    Part{"valid", {"val_masks", "val_mask", "valid_masks", "valid_mask"}, {"val_idx", "valid_idx"}, &RawGraph::valid},
+    Part{"test", {"test_masks", "test_mask"}, {"test_idx"}, &RawGraph::test},
+};
+
+/// The first of the names that is there.
+std::optional<std::string> name_among(const ZipArchive& archive, Names names) {
+  const auto found = std::ranges::find_if(
+      names, [&](const char* name) { return archive.find(std::string(name) + ".npy") != nullptr; });
+  return found == names.end() ? std::nullopt : std::optional<std::string>(*found);
+}
+
+/// @throws Error{kBadData} with the names that were looked for, and those that are there
+[[noreturn]] void fail_without(const ZipArchive& archive, const char* what, Names names, Topic topic = Topic::kNone) {
+  std::string text = archive.file().path().string() + ": has no " + what + " (";
+  for (const char* name : names) text.append(name == *names.begin() ? "" : ", ").append(name);
+  fail(ErrorKind::kBadData, text + "); it has: " + names_in(archive), topic);
+}
+
+NpzArray array_among(const ZipArchive& archive, const char* what, Names names, Topic topic = Topic::kNone) {
+  const std::optional<std::string> name = name_among(archive, names);
+  if (!name) fail_without(archive, what, names, topic);
+  return {archive, *name};
+}
+
+/// Puts nodes into the parts of a split; no node into two.
+class SplitBuilder {
+ public:
+  explicit SplitBuilder(RawGraph& graph) : graph_(graph), taken_(graph.num_nodes, 0) {}
+
+  void add(const NpzArray& array, const Part& part, std::uint64_t node) {
+    const auto refuse = [&](const std::string& rule) {
+      fail(ErrorKind::kBadData, array.name() + ": node " + std::to_string(node) + rule);
     };
-    if (taken[node] != 0) refuse(" is in another part of the split, too");
-    if (graph.label_table().num_known(node) == 0 && std::string_view(key) == "train_masks")
+    if (node >= graph_.num_nodes) refuse(", the graph has " + std::to_string(graph_.num_nodes));
+    if (taken_[node] != 0) refuse(" is in the split twice");
+    if (part.nodes == &RawGraph::train && graph_.label_table().num_known(static_cast<NodeId>(node)) == 0)
       refuse(" is to be trained on without a label");
-    taken[node] = 1;
-    nodes.push_back(node);
+    taken_[node] = 1;
+    (graph_.*part.nodes).push_back(static_cast<NodeId>(node));
   }
-  return nodes;
+
+ private:
+  RawGraph& graph_;
+  std::vector<std::uint8_t> taken_;
+};
+
+/// Where item i of some masks [V], [K, V] or [V, K] belongs.
+struct MaskLayout {
+  std::uint64_t num_nodes = 0, num_masks = 1;
+  bool nodes_are_fastest = true;
+
+  std::uint64_t mask_of(std::uint64_t i) const { return nodes_are_fastest ? i / num_nodes : i % num_masks; }
+  std::uint64_t node_of(std::uint64_t i) const { return nodes_are_fastest ? i % num_nodes : i / num_masks; }
+};
+
+MaskLayout layout_of(const NpzArray& array, std::uint64_t num_nodes) {
+  const NpyHeader& header = array.header();
+  const auto& shape = header.shape;
+  if (shape.size() == 1 && shape[0] == num_nodes) return {.num_nodes = num_nodes};
+  const bool masks_first = shape.size() == 2 && shape[1] == num_nodes;
+  const bool nodes_first = shape.size() == 2 && shape[0] == num_nodes && !masks_first;
+  const std::string nodes = std::to_string(num_nodes);
+  if (!masks_first && !nodes_first)
+    fail(ErrorKind::kBadData, array.name() + ": has shape " + header.shape_text() + ", masks of " + nodes +
+                                  " nodes are (" + nodes + ",), (K, " + nodes + ") or (" + nodes + ", K)");
+  return {.num_nodes = num_nodes,
+          .num_masks = shape[masks_first ? 0 : 1],
+          .nodes_are_fastest = masks_first != header.is_fortran_order};
+}
+
+void read_mask(NpzArray& array, const MaskedNpzOptions& options, const Part& part, std::uint64_t num_nodes,
+               SplitBuilder& split) {
+  array.expect(NpzKind::kInteger);
+  const MaskLayout layout = layout_of(array, num_nodes);
+  if (options.mask < 0 || static_cast<std::uint64_t>(options.mask) >= layout.num_masks)
+    fail(ErrorKind::kUsage, array.name() + ": has the masks 0 to " + std::to_string(layout.num_masks - 1) + ", not " +
+                                std::to_string(options.mask));
+  for_each_block<std::int64_t>(array, "masks", [&](std::span<const std::int64_t> items, std::uint64_t position) {
+    for (const std::int64_t item : items) {
+      if (item != 0 && layout.mask_of(position) == static_cast<std::uint64_t>(options.mask))
+        split.add(array, part, layout.node_of(position));
+      ++position;
+    }
+  });
+}
+
+void read_ids(NpzArray& array, const Part& part, SplitBuilder& split) {
+  array.expect(NpzKind::kInteger);
+  for_each_block<std::int64_t>(array, "split", [&](std::span<const std::int64_t> ids, std::uint64_t) {
+    for (const std::int64_t id : ids) split.add(array, part, static_cast<std::uint64_t>(id));  // -1: out of range
+  });
+}
+
+void read_split(const ZipArchive& archive, const MaskedNpzOptions& options, RawGraph& graph) {
+  SplitBuilder split(graph);
+  for (const Part& part : kParts) {
+    if (const auto masks = name_among(archive, part.masks)) {
+      NpzArray array(archive, *masks);
+      read_mask(array, options, part, graph.num_nodes, split);
+    } else if (const auto ids = name_among(archive, part.ids)) {
+      NpzArray array(archive, *ids);
+      read_ids(array, part, split);
+    } else {
+      fail_without(archive, (std::string(part.what) + " masks").c_str(), part.masks, Topic::kMissingSplit);
+    }
+  }
+}
+
+std::uint64_t length_of(const NpzArray& array) { return array.header().shape.empty() ? 0 : array.header().shape[0]; }
+
+/// From what has a row for every node.
+std::uint64_t count_nodes(const ZipArchive& archive) {
+  if (!name_among(archive, kFeatureNames) && name_among(archive, {"num_nodes"})) {
+    const std::uint64_t count = read_count(archive, "num_nodes");
+    if (!is_node_count(count))
+      fail(ErrorKind::kBadData, archive.file().path().string() + ": num_nodes: a graph has 1 to 2^32 - 2 nodes, not " +
+                                    std::to_string(count));
+    return count;
+  }
+  const bool has_features = name_among(archive, kFeatureNames).has_value();
+  const NpzArray array =
+      array_among(archive, has_features ? "features" : "labels", has_features ? kFeatureNames : kLabelNames);
+  const std::uint64_t count = length_of(array);
+  if (!is_node_count(count))
+    fail(ErrorKind::kBadData,
+         array.name() + ": a graph has 1 to 2^32 - 2 nodes, the shape is " + array.header().shape_text());
+  return count;
+}
+
+void read_edges_of(const ZipArchive& archive, RawGraph& graph) {
+  for (const auto& [sources, destinations] : {std::pair("src", "dst"), std::pair("row", "col")}) {
+    if (!name_among(archive, {sources}) || !name_among(archive, {destinations})) continue;
+    NpzArray from(archive, sources), to(archive, destinations);
+    return read_edges(from, to, graph);
+  }
+  NpzArray edges = array_among(archive, "edges", kEdgeNames);
+  const bool are_pairs = name_among(archive, kEdgeNames) == "edges";
+  read_edges(edges, edge_layout_of(edges, are_pairs ? EdgeLayout::kPairs : EdgeLayout::kRows), graph);
 }
 
 }  // namespace
 
+std::vector<FieldProblem> problems(const MaskedNpzOptions& options) {
+  std::vector<FieldProblem> found;
+  check_field(found, !options.file.empty(), "file", "is needed, an .npz file");
+  check_split(found, options.split);
+  check_field(found, options.split.empty() || options.mask == 0, "split", "instead of a mask of the file");
+  return found;
+}
+
 RawGraph import_masked_npz(const MaskedNpzOptions& options) {
+  require(problems(options).empty(), "options name a graph");
   const ZipArchive archive(options.file);
-  RawGraph graph{.name = options.name.empty() ? options.file.stem().string() : options.name,
+  RawGraph graph{.name = options.name,
                  .source_kind = "npz",
                  .source_path = options.file.string(),
                  .source_options = options.source_options,
-                 .symmetrise = options.symmetric != Symmetric::kNo};
+                 .num_nodes = count_nodes(archive),
+                 .symmetrise = options.symmetric != Symmetric::kNo,
+                 .rng_seed = options.rng_seed,
+                 .memory = options.memory};
   graph.features.type = options.feature_type;
-
-  NpzArray features(archive, "node_features");
-  graph.num_nodes = features.header().shape.empty() ? 0 : features.header().shape[0];
-  if (!is_node_count(graph.num_nodes))
-    fail(ErrorKind::kBadData,
-         features.name() + ": a graph has 1 to 2^32 - 2 nodes, the shape is " + features.header().shape_text());
-  read_features(features, graph);
-  NpzArray labels(archive, "node_labels");
+  if (const auto name = name_among(archive, kFeatureNames)) {
+    NpzArray features(archive, *name);
+    read_features(features, graph);
+  }
+  NpzArray labels = array_among(archive, "labels", kLabelNames);
   read_labels(labels, graph);
-
-  NpzArray edges(archive, "edges");
-  read_edges(edges, EdgeLayout::kPairs, graph);
-
-  std::vector<std::uint8_t> taken(graph.num_nodes, 0);
-  graph.train = read_mask(archive, "train_masks", options.mask, graph, taken);
-  graph.valid = read_mask(archive, "val_masks", options.mask, graph, taken);
-  graph.test = read_mask(archive, "test_masks", options.mask, graph, taken);
+  read_edges_of(archive, graph);
+  if (options.split.empty())
+    read_split(archive, options, graph);
+  else
+    draw_labelled_split(graph, options.split, options.rng_seed);
   return graph;
 }
 

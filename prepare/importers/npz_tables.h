@@ -35,15 +35,25 @@ enum class EdgeLayout {
   kPairs,  ///< [E, 2]
 };
 
-/// Adds edges from integers in C or Fortran order.
-/// @throws Error{kBadData} for another shape or type, and for ids of no node.
+/// By the axis of length 2. @param if_both  the layout of 2 x 2 @throws Error{kBadData} if there is no such axis
+EdgeLayout edge_layout_of(const NpzArray& array, EdgeLayout if_both);
+
+/// Adds edges from whole numbers of any type, in C or Fortran order.
+/// @throws Error{kBadData} for another shape, for fractions, and for ids of no node; as MemoryLimit::check()
 void read_edges(NpzArray& array, EdgeLayout layout, RawGraph& graph);
 
-/// The width of a feature matrix. @throws Error{kBadData} unless it is floats of shape [num_nodes, F].
+/// The same for two arrays [E].
+void read_edges(NpzArray& sources, NpzArray& destinations, RawGraph& graph);
+
+/// One non-negative integer, such as a number of nodes. A negative one comes out as too large for any graph.
+/// @throws Error{kBadData} for anything else
+std::uint64_t read_count(const ZipArchive& archive, const char* key);
+
+/// The width of a feature matrix. @throws Error{kBadData} unless its shape is [num_nodes, F].
 int feature_dim_of(const NpzArray& array, std::uint64_t num_nodes);
 
-/// Fills features.dim and .rows from floats of shape [V, F], C or Fortran order.
-/// @throws Error{kBadData} for another shape or type, and as append_feature_rows()
+/// Fills features.dim and .rows from numbers of shape [V, F], C or Fortran order.
+/// @throws Error{kBadData} for another shape, and as append_feature_rows(); as MemoryLimit::check()
 void read_features(NpzArray& array, RawGraph& graph);
 
 /// Sets task, num_classes, and labels or multi_labels from numbers of shape [V] or [V, 1], classes, or [V, T], several

@@ -7,28 +7,17 @@
 
 namespace salient {
 
-namespace {
-
-std::uint64_t read_count(const ZipArchive& archive, const char* key) {
-  NpzArray array(archive, key);
-  array.expect(NpzKind::kInteger);
-  std::array<std::int64_t, 1> count{};
-  if (array.header().num_items() != 1)
-    fail(ErrorKind::kBadData, array.name() + ": has shape " + array.header().shape_text() + ", one count is expected");
-  array.read(std::span<std::int64_t>(count));
-  return static_cast<std::uint64_t>(count[0]);  // a negative one is refused as too large
-}
-
-}  // namespace
-
 OgbSize size_of_ogb_binary(const ZipArchive& archive) {
   OgbSize size{.num_nodes = read_count(archive, "num_nodes_list"), .num_edges = read_count(archive, "num_edges_list")};
   if (!is_node_count(size.num_nodes))
     fail(ErrorKind::kBadData, archive.file().path().string() +
                                   ": num_nodes_list: a graph has 1 to 2^32 - 2 nodes, not " +
                                   std::to_string(size.num_nodes));
-  NpzArray(archive, "edge_index").expect_shape(std::array<std::uint64_t, 2>{2, size.num_edges});
+  const NpzArray edges(archive, "edge_index");
+  edges.expect(NpzKind::kInteger);
+  edges.expect_shape(std::array<std::uint64_t, 2>{2, size.num_edges});
   const NpzArray features(archive, "node_feat");
+  features.expect(NpzKind::kFloat);
   size.feature_dim = static_cast<std::uint64_t>(feature_dim_of(features, size.num_nodes));
   size.features_are_columns = features.header().is_fortran_order;
   return size;

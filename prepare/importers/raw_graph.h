@@ -10,6 +10,7 @@
 
 #include "core/enum_names.h"
 #include "core/types.h"
+#include "prepare/importers/memory_limit.h"
 #include "store/label_table.h"
 #include "store/row_table.h"
 
@@ -50,6 +51,7 @@ struct RawGraph {
   std::vector<std::string> class_names{}, vocabulary{};  ///< optional
   std::vector<std::uint64_t> original_ids{};             ///< optional, [V]
   std::uint32_t rng_seed = 0;
+  MemoryLimit memory{};  ///< that all who fill this, or build a store of it, keep to
 
   LabelTable label_table() const { return {{task, task == Task::kMultiLabel ? num_classes : 1}, labels, multi_labels}; }
 };

@@ -133,6 +133,7 @@ void add_features(const WordnetOptions& options, const WordCounts& glosses,
   graph.features.type = options.feature_type;
   graph.features.dim = static_cast<int>(dim);
   if (dim == 0) return;
+  graph.memory.check(rows.size() * dim * size_of(options.feature_type), options.source.string());
   graph.features.rows.reserve(rows.size() * dim * size_of(options.feature_type));
   std::vector<float> block;
   for (std::size_t node = 0; node < original_ids.size(); node += kBlockRows) {
@@ -158,6 +159,9 @@ RawGraph import_wordnet(const WordnetOptions& options) {
       fail(ErrorKind::kNoInput,
            path.string() + " is missing; apt-get install --no-install-recommends wordnet-base brings it",
            Topic::kSourceFolder);
+  std::uint64_t text_bytes = 0;
+  for (const DataFile& file : kFiles) text_bytes += std::filesystem::file_size(options.source / file.name);
+  options.memory.check(2 * text_bytes, options.source.string());  // a word of 5 letters is 4 bytes; vectors grow
   Synsets synsets;
   for (std::size_t file = 0; file < kFiles.size(); ++file) read_file(options, file, synsets);
 
@@ -167,7 +171,8 @@ RawGraph import_wordnet(const WordnetOptions& options) {
                  .source_options = options.source_options,
                  .num_nodes = synsets.labels.size(),
                  .num_classes = kNumWordnetLexFiles,
-                 .rng_seed = options.rng_seed};
+                 .rng_seed = options.rng_seed,
+                 .memory = options.memory};
   graph.class_names.assign(kLexNames.begin(), kLexNames.end());
   const std::size_t num_nodes = synsets.labels.size();
   const std::vector<NodeId> id_of = permutation_by_key(num_nodes, options.rng_seed, kOrderTag);

@@ -26,6 +26,7 @@ struct WordnetOptions {
   std::uint32_t rng_seed = 0;  ///< of node order and split
   FeatureType feature_type = FeatureType::kF16;
   std::string source_options{};  ///< for the store's records
+  MemoryLimit memory{};
 };
 
 /// Reads data.noun, data.verb, data.adj and data.adv: a node per synset, an edge per pointer, the lexicographer file as

@@ -55,6 +55,9 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
               graph.num_nodes * static_cast<std::size_t>(graph.features.dim) * size_of(graph.features.type),
           "every node has a feature row");
   const std::uint64_t edges_read = graph.sources.size();
+  graph.memory.check(edges_read * (graph.symmetrise ? 2 : 1) * sizeof(NodeId) +
+                         graph.num_nodes * (sizeof(EdgeOffset) + sizeof(NodeId) + sizeof(std::int32_t)),
+                     graph.source_path);
   if (has_classes && graph.labels.empty()) graph.labels.assign(graph.num_nodes, -1);
   const CsrArrays arrays = arena_of(options.num_threads).execute([&] {
     return build_csr(graph.num_nodes, std::move(graph.sources), std::move(graph.destinations),

@@ -35,7 +35,7 @@ void check_can_write(const WriteStoreOptions& options, const std::filesystem::pa
 ///
 /// Takes the graph by value so that its edge list can be freed early.
 /// @throws Error{kUsage} when `out` exists without `force`; Error{kIo} (disk full); Error{kBadData} if the graph breaks
-///         a rule that open_dataset() checks.
+///         a rule that open_dataset() checks; as graph.memory.check().
 /// Determinism: equal input gives equal bytes, for any number of threads.
 WriteReport write_store(RawGraph graph, const WriteStoreOptions& options);
 

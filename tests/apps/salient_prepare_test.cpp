@@ -69,7 +69,9 @@ TEST_F(PrepareProgram, HelpsAndSuggests) {
   expect_refused("synthetic --like mag --out D", 2, "--like: arxiv, products or papers100M");
   expect_refused("synthetic --like arxiv --scale 0.01 --out D --feature-dtype f64", 2, "--feature-dtype: f16 or f32");
   expect_refused("synthetic --like arxiv --out D --memory-gb 0.01", 71, "--memory-gb allows 0.01");
-  expect_refused("wordnet --out D --memory-gb 1", 2, "--memory-gb: ogb and synthetic keep to it, wordnet cannot");
+  expect_refused("wordnet --out D --memory-gb 1 --source none", 66, "none");
+  expect_refused("edges --edges x --out .hidden", 2, "--name: is needed, as the folder's name '.hidden'");
+  expect_refused("npz --out D", 2, "--file: is needed");
   for (const char* command : {"wordnet", "ogb --raw x", "npz --file x", "edges --edges x", "synthetic --like arxiv"})
     expect_refused(command + std::string(" --out D --symmetric maybe"), 2, "--symmetric: auto, yes or no, not 'maybe'");
   expect_refused("wordnet --out D --pointers lexical", 2, "--pointers: semantic or all, not 'lexical'");
@@ -111,13 +113,14 @@ TEST_F(PrepareProgram, TurnsAnEdgeListIntoAStore) {
   write_bytes(scratch_ / "roads.txt.gz", test::gzip(text));
   const Outcome made = run("edges --edges roads.txt.gz --out D");
   ASSERT_EQ(made.exit_code, 0) << made.error;
-  EXPECT_NE(made.out.find("roads (edges)"), std::string::npos) << made.out;
+  EXPECT_NE(made.out.find("D (edges)"), std::string::npos) << made.out;
   EXPECT_NE(made.out.find("3000 edges read"), std::string::npos) << made.out;
   EXPECT_TRUE(fs::exists(scratch_ / "D/original_ids.npy"));
   EXPECT_FALSE(fs::exists(scratch_ / "D/features.npy"));
   EXPECT_EQ(run("verify D").exit_code, 0);
   for (const char* threads : {"2", "4"}) {
-    ASSERT_EQ(run("edges --edges roads.txt.gz --force --out E --threads " + std::string(threads)).exit_code, 0);
+    ASSERT_EQ(run("edges --edges roads.txt.gz --name D --force --out E --threads " + std::string(threads)).exit_code,
+              0);
     expect_same_bytes("D", "E");
   }
   EXPECT_EQ(run("edges --edges roads.txt.gz --symmetric no --out F").exit_code, 0);

@@ -45,7 +45,6 @@ TEST(EdgesImporter, ReadsTheUsualTexts) {
     EXPECT_EQ(graph.num_nodes, 3u);
     EXPECT_TRUE(graph.original_ids.empty());
     EXPECT_TRUE(graph.symmetrise);
-    EXPECT_EQ(graph.name, "graph");
   }
 }
 

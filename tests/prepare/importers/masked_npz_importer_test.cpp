@@ -26,22 +26,121 @@ struct Arrays {
   std::string test = npy("|b1", "(2, 4)", std::string("\0\0\1\1\1\0\0\0", 8));
 };
 
+using Entries = std::vector<test::ZipEntry>;
+
+Entries entries_of(const Arrays& arrays) {
+  return {{"node_features.npy", arrays.features}, {"node_labels.npy", arrays.labels}, {"edges.npy", arrays.edges},
+          {"train_masks.npy", arrays.train},      {"val_masks.npy", arrays.valid},    {"test_masks.npy", arrays.test}};
+}
+
+template <class T>
+std::string array(const char* dtype, const char* shape, const std::vector<T>& values, bool is_fortran = false) {
+  return npy(dtype, shape, bytes_of(values), is_fortran);
+}
+
 class MaskedNpzTest : public ::testing::Test {
  protected:
-  RawGraph import(const Arrays& arrays, int mask) {
-    const auto file = test::write_bytes(folder_ / "toy.npz", test::zip({{"node_features.npy", arrays.features},
-                                                                        {"node_labels.npy", arrays.labels},
-                                                                        {"edges.npy", arrays.edges},
-                                                                        {"train_masks.npy", arrays.train},
-                                                                        {"val_masks.npy", arrays.valid},
-                                                                        {"test_masks.npy", arrays.test}}));
-    return import_masked_npz({.file = file, .mask = mask, .feature_type = FeatureType::kF32});
+  RawGraph import(const Entries& entries, MaskedNpzOptions options = {}) {
+    options.file = test::write_bytes(folder_ / "toy.npz", test::zip(entries));
+    options.name = "toy";
+    options.feature_type = FeatureType::kF32;
+    return import_masked_npz(options);
   }
+  RawGraph import(const Arrays& arrays, int mask) { return import(entries_of(arrays), {.mask = mask}); }
   void expect_bad(const std::string& message, const Arrays& arrays) {
     EXPECT_COMPLAINT(import(arrays, 0), ErrorKind::kBadData, message);
   }
   const test::Scratch folder_;
 };
+
+void expect_the_same(const RawGraph& found, const RawGraph& expected) {
+  EXPECT_EQ(found.num_nodes, expected.num_nodes);
+  EXPECT_EQ(found.sources, expected.sources);
+  EXPECT_EQ(found.destinations, expected.destinations);
+  EXPECT_EQ(found.features.dim, expected.features.dim);
+  EXPECT_EQ(found.features.rows, expected.features.rows);
+  EXPECT_EQ(found.labels, expected.labels);
+  EXPECT_EQ(found.train, expected.train);
+  EXPECT_EQ(found.valid, expected.valid);
+  EXPECT_EQ(found.test, expected.test);
+}
+
+using Bools = std::vector<std::uint8_t>;
+
+/// The graph of Arrays, split 1, with the names and types that PyG's users save: one split, [2, E].
+TEST_F(MaskedNpzTest, NamesOfPyGAndDgl) {
+  const RawGraph expected = import(Arrays{}, 1);
+  const std::string ids = array<std::int64_t>("<i8", "(2, 2)", {0, 2, 1, 3});
+  const std::string train = array<std::uint8_t>("|b1", "(4,)", {0, 1, 0, 1}),
+                    valid = array<std::uint8_t>("|b1", "(4,)", {0, 0, 1, 0}),
+                    test = array<std::uint8_t>("|b1", "(4,)", {1, 0, 0, 0});
+  const Arrays plain;
+  expect_the_same(import(Entries{{"x.npy", plain.features},
+                                 {"y.npy", plain.labels},
+                                 {"edge_index.npy", ids},
+                                 {"train_mask.npy", train},
+                                 {"val_mask.npy", valid},
+                                 {"test_mask.npy", test}}),
+                  expected);
+  expect_the_same(import(Entries{{"feat.npy", array<std::uint8_t>("|u1", "(4, 1)", {1, 2, 3, 4})},
+                                 {"label.npy", plain.labels},
+                                 {"src.npy", array<std::int32_t>("<i4", "(2,)", {0, 2})},
+                                 {"dst.npy", array<double>("<f8", "(2,)", {1, 3})},
+                                 {"train_idx.npy", array<std::int64_t>("<i8", "(2,)", {1, 3})},
+                                 {"valid_idx.npy", array<std::int64_t>("<i8", "(1,)", {2})},
+                                 {"test_idx.npy", array<std::int64_t>("<i8", "(1,)", {0})}}),
+                  expected);
+}
+
+TEST_F(MaskedNpzTest, FortranOrderAndMasksByColumnAreTheSame) {
+  const Arrays fortran{.features = array<float>("<f4", "(4, 1)", {1, 2, 3, 4}, true),
+                       .edges = array<double>("<f8", "(2, 2)", {0, 2, 1, 3}, true),
+                       .train = npy("|b1", "(2, 4)", bytes_of(Bools{1, 0, 0, 1, 0, 0, 0, 1}), true),
+                       .valid = npy("|b1", "(4, 2)", bytes_of(Bools{0, 0, 1, 0, 0, 1, 0, 0})),
+                       .test = npy("|b1", "(4, 2)", bytes_of(Bools{0, 0, 1, 1, 1, 0, 0, 0}), true)};
+  for (const int mask : {0, 1}) expect_the_same(import(fortran, mask), import(Arrays{}, mask));
+}
+
+TEST_F(MaskedNpzTest, ASplitIsDrawnWhereThereAreNoMasks) {
+  const Arrays plain;
+  const Entries bare = {{"x.npy", plain.features}, {"y.npy", plain.labels}, {"edge_index.npy", plain.edges}};
+  const RawGraph graph = import(bare, {.split = {0.5, 0.25, 0.25}, .rng_seed = 3});
+  EXPECT_EQ(graph.train.size(), 2u);
+  EXPECT_EQ(graph.valid.size(), 1u);
+  EXPECT_EQ(graph.test.size(), 1u);
+  EXPECT_EQ(graph.destinations, (Ids{2, 3})) << "2 x 2 named edge_index is [2, E]";
+  EXPECT_EQ(import(entries_of(plain), {.split = {0.5, 0.25, 0.25}, .rng_seed = 3}).train, graph.train)
+      << "masks unread";
+  try {
+    (void)import(bare);
+    FAIL() << "no split";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.topic(), Topic::kMissingSplit);
+    EXPECT_NE(std::string(error.what()).find("has no train masks (train_masks, train_mask); it has: 'x.npy'"),
+              std::string::npos)
+        << error.what();
+  }
+  EXPECT_EQ(problems(MaskedNpzOptions{.file = "f", .split = {0.5}}).size(), 1u);
+  EXPECT_EQ(problems(MaskedNpzOptions{.file = "f", .mask = 1, .split = {0.5, 0.2, 0.3}}).size(), 1u);
+  EXPECT_EQ(problems(MaskedNpzOptions{}).size(), 1u);
+}
+
+TEST_F(MaskedNpzTest, FeaturesMayBeMissing) {
+  const Arrays plain;
+  Entries entries = entries_of(plain);
+  entries.erase(entries.begin());
+  const RawGraph graph = import(entries);
+  EXPECT_EQ(graph.num_nodes, 4u);
+  EXPECT_EQ(graph.features.dim, 0);
+  entries.erase(entries.begin());
+  EXPECT_COMPLAINT(import(entries), ErrorKind::kBadData, "has no labels (node_labels, y, ");
+}
+
+TEST_F(MaskedNpzTest, AMemoryLimitIsKept) {
+  EXPECT_COMPLAINT(import(entries_of({}), {.memory = MemoryLimit(1 << 20)}), ErrorKind::kHostMemory,
+                   "'node_features.npy': needs 0.");
+  EXPECT_EQ(import(entries_of({}), {.memory = MemoryLimit(std::uint64_t{1} << 40)}).num_nodes, 4u);
+}
 
 TEST_F(MaskedNpzTest, SeveralColumnsOfLabelsAreALabelEach) {
   const std::vector<std::int64_t> rows = {0, 1, 1, 1, 0, 0, 1, 0}, columns = {0, 1, 0, 1, 1, 1, 0, 0};
@@ -51,7 +150,7 @@ TEST_F(MaskedNpzTest, SeveralColumnsOfLabelsAreALabelEach) {
   EXPECT_EQ(graph.multi_labels, (std::vector<std::int8_t>{0, 1, 1, 1, 0, 0, 1, 0}));
   EXPECT_EQ(import({.labels = npy("<i8", "(4, 2)", bytes_of(columns), true)}, 0).multi_labels, graph.multi_labels);
   const float nan = __builtin_nanf("");
-  expect_bad("row 0: node 0 is to be trained on without a label",
+  expect_bad("node 0 is to be trained on without a label",
              {.labels = npy("<f4", "(4, 2)", bytes_of(std::vector<float>{nan, nan, 1, 1, 0, 0, 1, 0}))});
   expect_bad("item 2 is 2",
              {.labels = npy("<i8", "(4, 2)", bytes_of(std::vector<std::int64_t>{0, 1, 2, 1, 0, 0, 1, 0}))});
@@ -80,7 +179,7 @@ TEST_F(MaskedNpzTest, MinusOneIsUnlabelled) {
     return npy("<i8", "(4,)", bytes_of(std::vector<std::int64_t>{first, 1, 0, last}));
   };
   EXPECT_EQ(import({.labels = labels(0, -1)}, 0).labels, (std::vector<std::int32_t>{0, 1, 0, -1}));
-  expect_bad("row 0: node 0 is to be trained on without a label", {.labels = labels(-1, 1)});
+  expect_bad("node 0 is to be trained on without a label", {.labels = labels(-1, 1)});
   expect_bad("item 3 is -2.000000, which is no class (0, 1, ..., or -1 or NaN for none", {.labels = labels(0, -2)});
 }
 
@@ -91,14 +190,26 @@ TEST_F(MaskedNpzTest, WhatMayBeWrong) {
              {.features = npy("<f4", "()", "1234")});
   expect_bad("'node_labels.npy': has shape (3,), expected (4, 1)",
              {.labels = npy("<i8", "(3,)", std::string(24, '\0'))});
-  expect_bad("'edges.npy': has shape (1, 4), expected (E, 2)", {.edges = npy("<i8", "(1, 4)", std::string(32, '\0'))});
+  expect_bad("'edges.npy': has shape (1, 4), expected (2, E) or (E, 2)",
+             {.edges = npy("<i8", "(1, 4)", std::string(32, '\0'))});
   expect_bad("'edges.npy': item 3 is 4, the graph has nodes 0 to 3",
              {.edges = npy("<i8", "(2, 2)", bytes_of(std::vector<std::int64_t>{0, 1, 2, 4}))});
-  expect_bad("'train_masks.npy': has shape (8,), expected (K, 4) in C order",
+  expect_bad("'edges.npy': item 2 is 0.5", {.edges = array<float>("<f4", "(2, 2)", {0, 1, 0.5, 3})});
+  expect_bad("'edges.npy': item 1 is nan", {.edges = array<float>("<f4", "(2, 2)", {0, __builtin_nanf(""), 1, 3})});
+  expect_bad("'edges.npy': item 1 is -1", {.edges = array<double>("<f8", "(2, 2)", {0, -1, 1, 3})});
+  expect_bad("'train_masks.npy': has type <f4", {.train = array<float>("<f4", "(4,)", {0, 1, 0, 0})});
+  Entries entries = entries_of({});
+  entries[3] = {"train_idx.npy", array<std::int64_t>("<i8", "(1,)", {-1})};
+  EXPECT_COMPLAINT(import(entries), ErrorKind::kBadData, "'train_idx.npy': node ");
+  entries = entries_of({});
+  entries[2] = {"row.npy", array<std::int64_t>("<i8", "(1,)", {1})};
+  entries.push_back({"col.npy", array<std::int64_t>("<i8", "(2,)", {1, 2})});
+  EXPECT_COMPLAINT(import(entries), ErrorKind::kBadData, "'col.npy': has shape (2,), expected (1,), an end for every");
+  expect_bad("'train_masks.npy': has shape (8,), masks of 4 nodes are (4,), (K, 4) or (4, K)",
              {.train = npy("|b1", "(8,)", std::string(8, '\0'))});
-  expect_bad("'test_masks.npy': row 0: node 1 is in another part of the split, too",
+  expect_bad("'test_masks.npy': node 1 is in the split twice",
              {.test = npy("|b1", "(1, 4)", std::string("\0\1\0\0", 4))});
-  expect_bad("'train_masks.npy': row 0: node 0 is to be trained on without a label",
+  expect_bad("'train_masks.npy': node 0 is to be trained on without a label",
              {.labels = npy("<f4", "(4,)", bytes_of(std::vector<float>{__builtin_nanf(""), 1, 0, 1}))});
 }
 
