@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # scripts/bundle.sh - a folder with the programs and those libraries that cluster nodes may lack.
 #
-#   scripts/bundle.sh [--out FOLDER] [--build FOLDER] [--tests LABEL]... [--with-mpi] [--cpu]
+#   scripts/bundle.sh [--out FOLDER] [--build FOLDER] [--tests LABEL]... [--with-mpi] [--cpu] [--workbench]
 #     --out FOLDER     default dist/salient in the clone; replaced
 #     --build FOLDER   take the programs from this build folder instead of building build/release
 #     --tests LABEL    the test programs with this label too (gpu, mpi, ...), into tests/
+#     --workbench      salient-kernels with its cases, prompts, attacks and CuTe's headers, and no other program;
+#                      scripts/workbench_gpu.sh in it needs nvcc, a driver and a GPU
 #     --with-mpi       OpenMPI 4 too, for nodes without it; bin/mpirun starts it (shared memory and TCP only)
 #
 # Not in it, and expected on the node: LibTorch (the PyPI package torch, anywhere), CUDA, OpenMPI 4 or 5, glibc and
@@ -14,7 +16,7 @@ program=bundle
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 . "$root/scripts/lib/openmpi.sh"
 
-kind=auto with_mpi=no out=$root/dist/salient folder='' labels=()
+kind=auto with_mpi=no is_workbench=no out=$root/dist/salient folder='' labels=()
 take_option() {
   case $1 in
     --out) out=${2:-} words=2 ;;
@@ -22,13 +24,20 @@ take_option() {
     --tests) labels+=("${2:-}") words=2 ;;
     --with-mpi) with_mpi=yes ;;
     --cpu) kind=cpu ;;
+    --workbench) is_workbench=yes ;;
     *) return 1 ;;
   esac
 }
 read_options "$@"
 
 use_cmake || die 66 "CMake 3.25 or later is missing; run scripts/setup.sh"
-if [ -z "$folder" ]; then
+if [ -z "$folder" ] && [ $is_workbench = yes ]; then
+  folder=$root/build/workbench
+  mkdir -p "$folder"
+  cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSALIENT_TORCH=OFF -DSALIENT_CUDA=OFF \
+    >"$folder/configure.log" || die 2 "CMake could not configure build/workbench; see $folder/configure.log"
+  cmake --build "$folder" --parallel "$(build_jobs)" --target salient-kernels || die 2 "the build failed"
+elif [ -z "$folder" ]; then
   choose_variant "$kind"
   configure release
   build release
@@ -72,7 +81,9 @@ rm -rf "$out"
 mkdir -p "$out"/bin "$out"/lib "$out"/libexec || die 74 "cannot write to $out"
 cp "$root/scripts/lib/salient-env.sh" "$out/bin/salient-env"
 shopt -s nullglob
-for file in "$folder"/bin/*; do
+programs=("$folder"/bin/*)
+if [ $is_workbench = yes ]; then programs=("$folder/bin/salient-kernels"); fi
+for file in "${programs[@]}"; do
   cp "$file" "$out/libexec/"
   cp "$out/bin/salient-env" "$out/bin/${file##*/}"
   copy_libraries "$file"
@@ -85,9 +96,21 @@ for label in "${labels[@]}"; do
     [[ $file = *.py ]] || copy_libraries "$file"
   done < <(test_programs "$label")
 done
+if [ $is_workbench = yes ]; then
+  mkdir -p "$out/share/workbench" "$out/scripts" "$out/tests"
+  cp -r "$root"/workbench/{cases,prompts} "$out/share/workbench/"
+  cp -r "$root"/tests/workbench/{cuda_fixtures,cuda_backend_gpu_test.py} "$out/tests/"
+  cp "$root"/scripts/workbench_{gpu.sh,baselines.py} "$out/scripts/"
+  if [ -d "$cache/cute/cute" ]; then
+    tar -C "$cache" -czf "$out/share/cute.tar.gz" cute  # 3 MB instead of 27; workbench_gpu.sh unpacks it
+  else
+    say "without CuTe's headers: scripts/setup.sh --workbench fetches them"
+  fi
+fi
 if [ $with_mpi = yes ]; then
   copy_openmpi "$out"
   cp "$out/bin/salient-env" "$out/bin/mpirun"
 fi
 find "$out" -type f -exec strip --strip-unneeded {} + 2>/dev/null || true
-say "$(du -sm "$out" | cut -f 1) MB in $out; on a node: FOLDER/bin/salient-train ..."
+[ $is_workbench = no ] || example="scripts/workbench_gpu.sh"
+say "$(du -sm "$out" | cut -f 1) MB in $out; on a node: FOLDER/${example:-bin/salient-train ...}"

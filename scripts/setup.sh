@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # scripts/setup.sh - makes this machine ready to build: the distribution's packages, and LibTorch in the user's cache.
 #
-#   scripts/setup.sh [--cpu] [--no-packages] [--browser]
+#   scripts/setup.sh [--cpu] [--no-packages] [--browser] [--workbench]
 #     --cpu           a CPU build even where a CUDA toolkit is found
 #     --no-packages   leave the distribution's packages alone; for systems other than Debian and Ubuntu
 #     --browser       also install chromium, in which a test opens report.html
+#     --workbench     also fetch CuTe's headers, which salient-kernels compiles candidates with
 #
 # Safe to run twice, at the same time, and after an interruption; needs no network once everything is there.
 set -euo pipefail
@@ -13,12 +14,13 @@ program=setup
 . "$root/scripts/lib/packages.sh"
 . "$root/scripts/lib/wheels.sh"
 
-kind=auto with_packages=yes
+kind=auto with_packages=yes with_cute=no
 take_option() {
   case $1 in
     --cpu) kind=cpu ;;
     --no-packages) with_packages=no ;;
     --browser) optional_packages+=("$browser_package") ;;
+    --workbench) with_cute=yes ;;
     *) return 1 ;;
   esac
 }
@@ -40,4 +42,5 @@ if ! flock -n 9; then
 fi
 install_cmake || die 66 "CMake 3.25 or later is missing"
 install_torch
+if [ "$with_cute" = yes ]; then install_cute; fi
 if [ "$variant" = cpu ]; then say "ready: CPU build ($why)"; else say "ready: CUDA build ($why)"; fi

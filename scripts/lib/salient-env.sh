@@ -18,7 +18,8 @@ of_python() {
   python3 -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])' 2>/dev/null
 }
 
-if [ "$name" != salient-prepare ] && [ "$name" != mpirun ]; then  # these need no LibTorch
+case $name in salient-prepare | salient-kernels | mpirun) needs_torch=no ;; *) needs_torch=yes ;; esac
+if [ $needs_torch = yes ]; then
   torch=
   cached=${XDG_CACHE_HOME:-$HOME/.cache}/salient/libtorch-2.11.0-cu130/torch
   for folder in "${SALIENT_TORCH_DIR:-}" "$bundle/torch" "$(of_python)" "$cached"; do

@@ -11,6 +11,7 @@ nvidia-cuda-cupti      13.0.85     10715597 4eb01c08e859bf924d222250d2e8f8b8ff6d
 nvidia-cuda-runtime    13.0.96      2243632 7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548
 nvidia-cudnn-cu13      9.19.0.56  366066321 d20e1734305e9d68889a96e3f35094d733ff1f83932ebe462753973e53a572bf
 nvidia-nccl-cu13       2.28.9     196493177 e4553a30f34195f3fa1da02a6da3d6337d28f2003943aa0a3d247bbc25fefc42
+nvidia-cutlass         4.2.0.0      6440597 f9599ada45c7bcb6bf53f7d3f0a7d154183e53451c01bfa59eecd37dd4a693f6
 cmake                  3.31.6      27800904 1c8b05df0602365da91ee6a3336fe57525b137706c4ab5675498f662ae1dbcec
 '
 # torch's CUDA half, which a CPU build never loads: half a gigabyte.
@@ -107,6 +108,17 @@ install_torch() {
 has_library() {
   # no grep -q: it would end ldconfig early, and pipefail counts that as a failure
   ldconfig -p 2>/dev/null | grep -F "$1 " >/dev/null || [ -e "${nvcc%/bin/nvcc}/lib64/$1" ]
+}
+
+# install_cute: cache/cute/ holds the folders cute/ and cutlass/ of CUTLASS's headers.
+install_cute() {
+  [ ! -d "$cache/cute/cute" ] || return 0
+  local partial=$cache/.cute.partial
+  fetch_wheel nvidia-cutlass
+  rm -rf "$partial" && mkdir -p "$partial"
+  unzip -q "$wheel" 'cutlass_library/source/include/*' -d "$partial" ||
+    die 74 "could not unpack ${wheel##*/} into $cache; is the disk full? Make room and start again"
+  mv "$partial/cutlass_library/source/include" "$cache/cute" && rm -rf "$partial" "$wheel"
 }
 
 install_cmake() {

@@ -133,6 +133,12 @@ class SalientKernels(unittest.TestCase):
         self.run_it("report", run)
         self.assertIn("x of start", (run / "report.md").read_text())
         self.assertTrue((run / "report.html").read_text().startswith("<!doctype html>"))
+        others = self.work / "baselines.json"
+        others.write_text(json.dumps({"cases": {"softsign": {"n=262147": {"torch": 0.5}}}}))
+        self.run_it("report", run, "--baselines", others)
+        for text, code in (("{", 65), ('{"cases": 3}', 65), ('{"cases": {"softsign": {"n": 1}}}', 65)):
+            others.write_text(text)
+            self.run_it("report", run, "--baselines", others, expect=code)
         best = json.loads((run / "best.json").read_text())
         self.assertGreaterEqual(best["of_start"], 1)
         self.assertIn("has a ledger", self.run_it("optimize", "softsign", "--generator", "command", "--command", "true",
@@ -175,32 +181,75 @@ class SalientKernels(unittest.TestCase):
                              "--model", "m", "--tries", "1", *QUICK, "--out", self.work / "dead")
         self.assertIn("without a usable answer 1", result.stdout)
 
-    def test_a_folder_takes_answers_from_files(self):
+    def test_a_folder_run_waits_with_its_own_exit_code_and_goes_on_when_answers_are_there(self):
         folder, run = self.work / "answers", self.work / "run"
-        process = subprocess.Popen([PROGRAM, "optimize", "softsign", "--generator", "folder", "--folder", folder,
-                                    "--method", "astra", "--roles", "planner,coder", *QUICK, "--out", run],
-                                   cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        for name, text in (("001-planner.answer.md", "Do less."), ("002-coder.answer.cpp", GOOD)):
-            question = folder / (name.split(".")[0] + ".request.md")
-            deadline = time.time() + 60
-            while not question.exists() and time.time() < deadline:
-                time.sleep(0.1)
-            self.assertIn("TASK", question.read_text())
-            (folder / name).write_text(text)
-        out, _ = process.communicate(timeout=120)
-        self.assertEqual(process.returncode, 0, out)
-        self.assertIn("candidates 1", out)
+        first = self.run_it("optimize", "softsign", "--generator", "folder", "--folder", folder, "--method", "astra",
+                            "--roles", "planner,coder", *QUICK, "--out", run, expect=3)
+        self.assertIn("waiting for", first.stdout)
+        self.assertIn("001-planner.answer.md", first.stdout)
+        self.assertIn(f"salient-kernels advance {run}", first.stdout)
+        request = (folder / "001-planner.request.md").read_text()
+        self.assertTrue(request.startswith("# Request 1, round 1: you are the planner\n"), request[:80])
+        for part in ("TASK", "WHAT CAN HELP", "MEASUREMENTS", "001-planner.answer.md"):
+            self.assertIn(part, request)
+        go_on = ["advance", run, "--folder", folder]
+        records = (run / "ledger.jsonl").read_text()
+        self.run_it(*go_on, expect=3)
+        self.assertEqual((run / "ledger.jsonl").read_text(), records, "nothing happened, nothing is recorded")
+        (folder / "001-planner.answer.md").write_text("Do less.")
+        self.assertIn("002-coder", self.run_it(*go_on, expect=3).stdout)
+        (folder / "002-coder.answer.cpp").write_text(GOOD)
+        self.assertIn("candidates 1", self.run_it(*go_on).stdout)
+        self.assertIn("candidates 1", self.run_it(*go_on).stdout, "a run that has ended stays as it is")
+        self.run_it("verify-ledger", run)
+        self.assertIn("reproduced", self.run_it("replay", run).stdout)
+        self.assertEqual((run / "ledger.jsonl").read_text().count('"kind":"request"'), 2)
+
+    def test_a_folder_run_survives_odd_answers_and_a_broken_last_line(self):
+        run = self.work / "run"
+        self.run_it("optimize", "softsign", "--generator", "folder", "--method", "cutegen", "--backend", "host",
+                    "--samples", "4", "--rounds", "4", "--repairs", "1", "--out", run, expect=3)
+        answers = run / "answers"
+        (answers / "001-coder.answer.md").write_text(" \n")
+        self.assertIn("the answer is empty", self.run_it("advance", run, expect=3).stderr)
+        (answers / "002-coder.answer.md").write_text("x" * (10 << 20))
+        self.assertIn("003-coder", self.run_it("advance", run, expect=3).stdout)
+        with (run / "ledger.jsonl").open("a") as ledger:
+            ledger.write('{"kind":"answer","n":7')  # a process was killed while it wrote
+        (answers / "003-coder.answer.md").write_text("```\n// launch k block=1 grid=1\nthis is no code\n```\n")
+        self.assertIn("004-diagnosis", self.run_it("advance", run, expect=3).stdout)
+        (answers / "004-diagnosis.answer.md").write_text("It is prose.")
+        self.assertIn("005-repair", self.run_it("advance", run, expect=3).stdout)
+        (answers / "005-repair.answer.json").write_text('{"edits": [{"from": ')
+        self.assertIn("006-coder", self.run_it("advance", run, expect=3).stdout)
+        (answers / "006-coder.answer.cpp").write_text(GOOD)
+        done = self.run_it("advance", run)
+        self.assertRegex(done.stdout, "candidates 2: .*COMPILE_ERROR 1")
+        self.run_it("replay", run)
+
+    def test_a_folder_run_pauses_when_its_time_is_over(self):
+        run = self.work / "run"
+        self.run_it("optimize", "softsign", "--generator", "folder", *QUICK, "--out", run, expect=3)
+        (run / "answers/001-coder.answer.cpp").write_text(GOOD)
+        paused = self.run_it("advance", run, "--budget-s", "0.000001", expect=3)
+        self.assertIn("paused", paused.stdout)
+        self.assertIn("candidates 1", self.run_it("advance", run).stdout)
 
     def test_ctrl_c_ends_a_run_with_a_whole_record(self):
         run = self.work / "run"
-        process = subprocess.Popen([PROGRAM, "optimize", "softsign", "--generator", "folder", *QUICK, "--out", run],
-                                   cwd=self.work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([PROGRAM, "optimize", "softsign", "--generator", "command", "--command", "sleep 3",
+                                    "--method", "cutegen", "--backend", "host", "--samples", "4", "--out", run],
+                                   cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         deadline = time.time() + 60
-        while not list(run.glob("answers/*.request.md")) and time.time() < deadline:
+        while time.time() < deadline and not (run / "ledger.jsonl").exists():
             time.sleep(0.1)
+        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(60), 130)
+        out, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, out)
+        self.assertIn("ended early", out)
         self.run_it("verify-ledger", run)
+        self.run_it("replay", run)
 
     def test_tune_tries_every_value(self):
         source = GOOD.replace("// launch", "// param CHUNK=4096 values=1024,8192\n// launch").replace("4096", "CHUNK")
@@ -215,8 +264,8 @@ class SalientKernels(unittest.TestCase):
     def test_every_command_of_the_documentation_works(self):
         (self.work / "workbench").symlink_to(SOURCE / "workbench")
         for number in range(1, 4):
-            (self.work / "work").mkdir(exist_ok=True)
-            (self.work / f"work/00{number}-coder.answer.md").write_text(f"```cpp\n{GOOD}```\n")
+            (self.work / "work/answers").mkdir(parents=True, exist_ok=True)
+            (self.work / f"work/answers/00{number}-coder.answer.md").write_text(f"```cpp\n{GOOD}```\n")
         blocks = re.findall(r"^```\n(.*?)^```", (SOURCE / "docs/KERNELS.md").read_text(), re.M | re.S)
         lines = [line for block in blocks for line in block.replace("\\\n", "").splitlines()
                  if line.startswith("salient-kernels ")]

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <initializer_list>
+#include <optional>
 
 #include "apps/options/options.h"
 #include "core/console/log.h"
@@ -22,8 +23,34 @@ WorkFolder::~WorkFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
+namespace {
+
+/// share/NAME of a bundle of programs, if this program lies in one.
+std::optional<std::filesystem::path> bundled(const char* name) {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path folder = program.parent_path().parent_path() / "share" / name;
+  if (error || !std::filesystem::is_directory(folder, error)) return std::nullopt;
+  return folder;
+}
+
+/// CuTe's headers: as asked, of the bundle, or where scripts/setup.sh puts them. Nothing is said if there are none.
+std::optional<std::filesystem::path> cute_folder(const KernelOptions& options) {
+  if (!options.cute.empty()) return options.cute;
+  if (auto folder = bundled("cute")) return folder;
+  const char *const cache = std::getenv("XDG_CACHE_HOME"), *const home = std::getenv("HOME");
+  if (cache == nullptr && home == nullptr) return std::nullopt;
+  const std::filesystem::path folder =
+      (cache != nullptr ? std::filesystem::path(cache) : std::filesystem::path(home) / ".cache") / "salient" / "cute";
+  std::error_code error;
+  return std::filesystem::is_directory(folder, error) ? std::optional(folder) : std::nullopt;
+}
+
+}  // namespace
+
 std::filesystem::path workbench_folder(const KernelOptions& options) {
-  return options.workbench_dir.empty() ? SALIENT_WORKBENCH_DIR : options.workbench_dir;
+  if (!options.workbench_dir.empty()) return options.workbench_dir;
+  return bundled("workbench").value_or(SALIENT_WORKBENCH_DIR);
 }
 
 namespace {
@@ -31,7 +58,7 @@ namespace {
 /// A GPU with a driver and a compiler, or why there is none.
 std::unique_ptr<Backend> find_cuda(const KernelOptions& options, const WorkFolder& work) {
   std::vector<std::filesystem::path> includes;
-  if (!options.cute.empty()) includes.emplace_back(options.cute);
+  if (const auto cute = cute_folder(options)) includes.push_back(*cute);
   std::unique_ptr<Backend> cuda = make_cuda_backend(includes, options.nvcc, work.path());
   (void)cuda->environment();  // asks the device and starts the compiler
   return cuda;
@@ -73,8 +100,7 @@ std::unique_ptr<Generator> make_generator(const KernelOptions& options, const st
     return make_command_generator({"/bin/sh", "-c", options.command}, options.answer_s);
   }
   if (options.generator == "folder")
-    return make_folder_generator(options.folder.empty() ? run / "answers" : std::filesystem::path(options.folder),
-                                 options.answer_s);
+    return make_folder_generator(options.folder.empty() ? run / "answers" : std::filesystem::path(options.folder));
   if (options.generator == "replay") {
     require_option(!options.recorded.empty(), "--recorded: is needed, the folder of a recorded run");
     return make_replay_generator(options.recorded);

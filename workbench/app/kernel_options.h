@@ -35,6 +35,7 @@ struct KernelOptions {
   std::uint64_t seed = 0;
   std::string nvcc = "nvcc";
   std::string cute{};
+  std::string baselines{};
   std::string workbench_dir{};
   bool help = false;
 };
@@ -53,7 +54,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("budget-s", self.budget_s, "optimize: seconds after which no new request is made; 0 = no limit");
   field("out", self.out, "optimize, replay: run folder; tune, promote: what to write; empty = below runs/kernels");
   field("command", self.command, "generator command: a shell command, request on its input, answer on its output");
-  field("folder", self.folder, "generator folder: where requests are written and answers are awaited");
+  field("folder", self.folder, "generator folder: of requests and answers; empty = answers/ in the run folder");
   field("recorded", self.recorded, "generator replay: the run whose answers are given again");
   field("endpoint", self.endpoint, "generator openai: URL up to /v1");
   field("model", self.model, "generator openai: name of the model");
@@ -66,8 +67,11 @@ void visit_fields(Self& self, Visit&& field) {
   field("run-s", self.run_s, "seconds that one run of a candidate may take");
   field("seed", self.seed, "of inputs; 0 = fresh for every check");
   field("nvcc", self.nvcc, "back end cuda: the compiler");
-  field("cute", self.cute, "back end cuda: folder of CuTe's headers");
-  field("workbench-dir", self.workbench_dir, "folder with cases/ and prompts/; empty = the one this was built from");
+  field("cute", self.cute,
+        "back end cuda: folder of CuTe's headers; empty = those of the bundle or of setup.sh --workbench");
+  field("baselines", self.baselines, "report: file of scripts/workbench_baselines.py");
+  field("workbench-dir", self.workbench_dir,
+        "folder with cases/ and prompts/; empty = of the bundle, or what this was built from");
   field("help", self.help, "print this and stop");
 }
 

@@ -48,11 +48,11 @@ int promote_best(const Words& words, const KernelOptions& options) {
 
   const WorkFolder work;
   KernelOptions as_recorded = options;
-  as_recorded.backend = records.front().value("backend", "host");
+  as_recorded.backend = text_of(records.front(), "backend");
   const std::unique_ptr<Backend> backend = make_backend(as_recorded, work);
-  const Case given = load_case(workbench_folder(options) / "cases", records.front().value("case", ""));
-  const Candidate candidate = parse_candidate(read_object(run, best->value("source", "")));
-  const Candidate start = parse_candidate(read_object(run, records.front().value("start", "")));
+  const Case given = load_case(workbench_folder(options) / "cases", text_of(records.front(), "case"));
+  const Candidate candidate = parse_candidate(read_object(run, text_of(*best, "source")));
+  const Candidate start = parse_candidate(read_object(run, text_of(records.front(), "start")));
   Referee referee(*backend, given, referee_options(options));
   Finding finding = referee.assess(candidate, start, start).finding;
   if (finding.verdict == Verdict::kAccepted)

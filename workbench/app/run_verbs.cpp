@@ -22,6 +22,7 @@ void print_summary(const RunSummary& summary) {
   print("requests " + std::to_string(summary.requests) + ", without a usable answer " +
         std::to_string(summary.failed_answers));
   print("candidates " + std::to_string(summary.judged) + ":" + (verdicts.empty() ? " none" : verdicts));
+  if (summary.reworded > 0) print("requests that would read otherwise today " + std::to_string(summary.reworded));
   print("best " + fixed(summary.best_of_start, 3) + "x of the start kernel (" + summary.reason + ")");
 }
 
@@ -34,6 +35,20 @@ void replace_text(const std::filesystem::path& path, const std::string& text) {
   (void)std::filesystem::remove(path);
   (void)write_text_file(path, text);
   print(path.string());
+}
+
+/// The summary of `run_it`, or for what it waits. @return the exit code
+template <class RunIt>
+int run_or_wait(const std::filesystem::path& run, RunIt run_it) {
+  try {
+    print_summary(run_it());
+    print("run folder " + run.string());
+    return 0;
+  } catch (const Waiting& waiting) {
+    print(waiting.reason);
+    print("run folder " + run.string() + ", to be continued by: salient-kernels advance " + run.string());
+    return kWaiting;
+  }
 }
 
 }  // namespace
@@ -51,21 +66,35 @@ int optimize_case(const Words& words, const KernelOptions& options) {
                             .referee = referee_options(options),
                             .budget_seconds = options.budget_s,
                             .generator = options.generator == "openai" ? "openai " + options.model : options.generator};
-  print_summary(optimize(given, *backend, *generator, how, workbench, run));
-  print("run folder " + run.string());
-  return 0;
+  return run_or_wait(run, [&] { return optimize(given, *backend, *generator, how, workbench, run); });
+}
+
+int advance_run(const Words& words, const KernelOptions& options) {
+  const std::filesystem::path workbench = workbench_folder(options), run = only_word(words, "advance RUN");
+  const Json first = first_record(run);
+  KernelOptions as_recorded = options;
+  as_recorded.backend = text_of(first, "backend");
+  if (as_recorded.generator.empty()) as_recorded.generator = "folder";
+  const WorkFolder work;
+  const std::unique_ptr<Backend> backend = make_backend(as_recorded, work);
+  const std::unique_ptr<Generator> generator = make_generator(as_recorded, run);
+  install_interrupt_handlers();
+  const OptimizeOptions how{.referee = referee_options(options), .budget_seconds = options.budget_s};
+  return run_or_wait(run, [&] { return continue_run(*backend, *generator, how, workbench, run); });
 }
 
 int replay_recorded(const Words& words, const KernelOptions& options) {
   print_summary(replay_run(only_word(words, "replay RUN"), workbench_folder(options)));
-  print("the record was reproduced: same requests, same verdicts, same best");
+  print("the record was reproduced: same candidates, same verdicts, same best");
   return 0;
 }
 
-int write_reports(const Words& words, const KernelOptions&) {
+int write_reports(const Words& words, const KernelOptions& options) {
   const std::filesystem::path run = only_word(words, "report RUN");
-  replace_text(run / "report.md", markdown_report(run));
-  replace_text(run / "report.html", html_report(run));
+  const Baselines baselines =
+      options.baselines.empty() ? Baselines{} : read_baselines(options.baselines, text_of(first_record(run), "case"));
+  replace_text(run / "report.md", markdown_report(run, baselines));
+  replace_text(run / "report.html", html_report(run, baselines));
   return 0;
 }
 

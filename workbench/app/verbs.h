@@ -11,6 +11,8 @@ namespace salient::workbench {
 inline constexpr int kRejected =
     1;  ///< the exit code for a candidate that is rejected; a fault of the referee is an error
 
+inline constexpr int kWaiting = 3;  ///< the exit code of a run that waits for an answer and can be continued
+
 using Words = std::vector<std::string>;  ///< the words between the verb and the first option
 
 int list_cases(const Words& words, const KernelOptions& options);
@@ -18,6 +20,7 @@ int check_candidate(const Words& words, const KernelOptions& options);
 int bench_candidates(const Words& words, const KernelOptions& options);
 int tune_candidate(const Words& words, const KernelOptions& options);
 int optimize_case(const Words& words, const KernelOptions& options);
+int advance_run(const Words& words, const KernelOptions& options);
 int replay_recorded(const Words& words, const KernelOptions& options);
 int write_reports(const Words& words, const KernelOptions& options);
 int promote_best(const Words& words, const KernelOptions& options);

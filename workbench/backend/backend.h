@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "workbench/backend/device_turn.h"
 #include "workbench/referee/arena.h"
 #include "workbench/referee/candidate.h"
 #include "workbench/referee/verdict.h"
@@ -96,6 +97,8 @@ class Backend {
   virtual std::variant<Artifact, Finding> compile(const Candidate& candidate, const Case& given) = 0;
   virtual std::unique_ptr<Executor> make_executor(const std::vector<Artifact>& artifacts, std::size_t arena_bytes) = 0;
   virtual WorkerLimits limits() const = 0;
+  /// To be held while a worker runs; null where runs do not disturb each other.
+  virtual std::unique_ptr<DeviceTurn> turn(DeviceTurn::Kind) { return nullptr; }
   virtual std::map<std::string, std::string> environment() = 0;  ///< compiler, flags, device, driver
 };
 

@@ -59,6 +59,7 @@ class CudaBackend final : public Backend {
     return make_cuda_executor(artifacts, arena_bytes);
   }
 
+  std::unique_ptr<DeviceTurn> turn(DeviceTurn::Kind kind) override { return std::make_unique<DeviceTurn>(kind); }
   WorkerLimits limits() const override { return {}; }  // the driver maps terabytes of addresses and opens devices
 
   std::map<std::string, std::string> environment() override {
@@ -95,7 +96,7 @@ class CudaBackend final : public Backend {
 
   std::vector<std::string> ptx_command(const Candidate& candidate, const std::filesystem::path& folder) {
     std::vector<std::string> command = {
-        nvcc_, "-ptx", "-std=c++20", "-O3", "-w", "--expt-relaxed-constexpr", "-arch=" + architecture()};
+        nvcc_, "-ptx", "-std=c++20", "-O3", "-w", "-DNDEBUG", "--expt-relaxed-constexpr", "-arch=" + architecture()};
     for (const std::filesystem::path& include : includes_) command.push_back("-I" + include.string());
     for (const Parameter& p : candidate.parameters) command.push_back("-D" + p.name + "=" + std::to_string(p.value));
     command.insert(command.end(), {(folder / "candidate.cu").string(), "-o", (folder / "kernel.ptx").string()});

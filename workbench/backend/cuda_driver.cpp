@@ -27,8 +27,8 @@ CudaDriver load() {
   find(library, "cuDevicePrimaryCtxRetain", d.context_retain);
   find(library, "cuCtxSetCurrent", d.context_set);
   find(library, "cuMemAlloc_v2", d.allocate);
-  find(library, "cuMemcpyHtoD_v2", d.to_device);
-  find(library, "cuMemcpyDtoH_v2", d.to_host);
+  find(library, "cuMemcpyHtoDAsync_v2", d.to_device);
+  find(library, "cuMemcpyDtoHAsync_v2", d.to_host);
   find(library, "cuMemcpyDtoDAsync_v2", d.copy);
   find(library, "cuMemsetD8Async", d.fill);
   find(library, "cuModuleLoadData", d.module_load);

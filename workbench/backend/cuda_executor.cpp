@@ -8,43 +8,18 @@
 #include "core/error.h"
 #include "core/files/file_io.h"
 #include "workbench/backend/cuda_driver.h"
+#include "workbench/backend/cuda_helpers.h"
 
 namespace salient::workbench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int kCopyLaps = 6, kDynamicSharedBytes = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+constexpr int kCopyLaps = 6;
+constexpr int kDynamicSharedBytes = 8, kSharedCarveOut = 9;  // CU_FUNC_ATTRIBUTE_...: in bytes, in percent
+constexpr int kAllShared = 100;
 constexpr unsigned kNonBlocking = 1;
 constexpr int kRelaxedCapture = 2;
-constexpr std::int64_t kPlainSharedBytes = 48 << 10;
-
-/// Fills a block's shared memory, so that no candidate finds zeros there.
-constexpr const char* kDirtyPtx = R"(.version 7.0
-.target sm_80
-.address_size 64
-.extern .shared .align 16 .b8 dirt[];
-.visible .entry salient_dirty(.param .u32 bytes, .param .u32 value)
-{
-  .reg .pred %p<2>;
-  .reg .b32 %r<8>;
-  ld.param.u32 %r1, [bytes];
-  ld.param.u32 %r2, [value];
-  mov.u32 %r3, %tid.x;
-  shl.b32 %r3, %r3, 2;
-  mov.u32 %r4, %ntid.x;
-  shl.b32 %r4, %r4, 2;
-  mov.u32 %r5, dirt;
-L1:
-  setp.ge.u32 %p1, %r3, %r1;
-  @%p1 bra L2;
-  add.u32 %r6, %r5, %r3;
-  st.volatile.shared.u32 [%r6], %r2;
-  add.u32 %r3, %r3, %r4;
-  bra L1;
-L2:
-  ret;
-}
-)";
+constexpr std::size_t kFlushFactor = 4;
 
 int attribute(int device, CudaAttribute which) {
   int value = 0;
@@ -73,10 +48,15 @@ class CudaExecutor final : public Executor {
     shared_bytes_ = attribute(device, CudaAttribute::kMaxSharedBytes);
     multiprocessors_ = attribute(device, CudaAttribute::kMultiprocessors);
     driver_check(d_.allocate(&memory_, arena_bytes), "taking memory");
+    flush_bytes_ = kFlushFactor * static_cast<std::size_t>(attribute(device, CudaAttribute::kCacheBytes)) / 16 * 16;
+    driver_check(d_.allocate(&flushed_, flush_bytes_ + 16), "taking memory");
+    driver_check(d_.fill(flushed_, 0, flush_bytes_ + 16, stream_), "taking memory");
     CudaModule helper = nullptr;
-    driver_check(d_.module_load(&helper, kDirtyPtx), "loading a helper");
+    driver_check(d_.module_load(&helper, kHelperPtx), "loading a helper");
     driver_check(d_.module_function(&dirty_, helper, "salient_dirty"), "loading a helper");
+    driver_check(d_.module_function(&read_, helper, "salient_read"), "loading a helper");
     driver_check(d_.function_set(dirty_, kDynamicSharedBytes, shared_bytes_), "loading a helper");
+    driver_check(d_.function_set(dirty_, kSharedCarveOut, kAllShared), "loading a helper");
     for (const Artifact& artifact : artifacts) {
       const std::string image = read_text_file(artifact.file);
       modules_.emplace_back();
@@ -85,20 +65,21 @@ class CudaExecutor final : public Executor {
   }
 
   void run(const RunOrder& order, Arena& arena) override {
-    driver_check(d_.to_device(memory_, arena.data(), order.end), "copying to the GPU");
+    upload(arena, order.end);
+    for (const Launch& launch : order.launches)  // as large a share as dirty_ used: another would move what it left
+      driver_check(d_.function_set(function_of(order.artifact, launch), kSharedCarveOut, kAllShared), "shared memory");
     dirty_shared_memory(order.shuffle);
     launch_all(order);
     driver_check(d_.stream_wait(stream_), "running the kernel");
-    driver_check(d_.to_host(arena.data(), memory_, order.end), "copying from the GPU");
+    download(arena, order.end);
   }
 
   void time(const TimingPlan& plan, Arena& arena, SampleTimes* times) override {
-    driver_check(d_.to_device(memory_, arena.data(), arena.size()), "copying to the GPU");
+    upload(arena, arena.size());
     std::map<std::vector<std::size_t>, CudaGraphExec> graphs;
     for (const TimedSample& sample : plan.samples) {
       if (graphs.contains(sample.orders)) continue;
-      launch_all(
-          plan.orders[sample.orders.front()]);  // loads the code, which must not happen while launches are recorded
+      launch_all(plan.orders[sample.orders.front()]);  // loads the code, which recording cannot do
       driver_check(d_.stream_wait(stream_), "running the kernel");
       graphs[sample.orders] = capture([&] {
         for (const std::size_t o : sample.orders) launch_all(plan.orders[o]);
@@ -108,7 +89,7 @@ class CudaExecutor final : public Executor {
       for (const std::size_t o : sample.orders) restore(plan.restores[o]);
       *times++ = run_graph(graphs[sample.orders]);
     }
-    driver_check(d_.to_host(arena.data(), memory_, arena.size()), "copying from the GPU");
+    download(arena, arena.size());
   }
 
   double copy_rate(Arena& arena, std::size_t bytes, std::size_t set_bytes) override {
@@ -117,6 +98,26 @@ class CudaExecutor final : public Executor {
   }
 
  private:
+  /// In the order of the stream: copies of the default stream would not wait for it, nor it for them.
+  void upload(const Arena& arena, std::size_t bytes) {
+    driver_check(d_.to_device(memory_, arena.data(), bytes, stream_), "copying to the GPU");
+    driver_check(d_.stream_wait(stream_), "copying to the GPU");
+  }
+  void download(Arena& arena, std::size_t bytes) {
+    driver_check(d_.to_host(arena.data(), memory_, bytes, stream_), "copying from the GPU");
+    driver_check(d_.stream_wait(stream_), "copying from the GPU");
+  }
+
+  /// Reads so much other memory that the cache holds nothing of the arena, and nothing that must be written back.
+  void flush_cache() {
+    CudaPointer from = flushed_, sink = flushed_ + flush_bytes_;
+    unsigned long long words = flush_bytes_ / 16;
+    void* parameters[] = {&from, &words, &sink};
+    driver_check(
+        d_.launch(read_, static_cast<unsigned>(multiprocessors_) * 4, 1, 1, 512, 1, 1, 0, stream_, parameters, nullptr),
+        "flushing the cache");
+  }
+
   template <class Action>
   CudaGraphExec capture(Action action) {
     CudaGraph graph = nullptr;
@@ -130,6 +131,7 @@ class CudaExecutor final : public Executor {
   }
 
   SampleTimes run_graph(CudaGraphExec graph) {
+    flush_cache();
     driver_check(d_.stream_wait(stream_), "preparing a run");
     const auto begin = Clock::now();
     driver_check(d_.event_record(start_, stream_), "timing a run");
@@ -182,7 +184,7 @@ class CudaExecutor final : public Executor {
     CudaFunction& function = functions_[{artifact, launch.kernel}];
     if (function == nullptr)
       driver_check(d_.module_function(&function, modules_[artifact], launch.kernel.c_str()), "finding a kernel");
-    if (launch.smem > kPlainSharedBytes)
+    if (launch.smem > 0)  // also below 48 KiB: the kernel's own arrays count too
       driver_check(d_.function_set(function, kDynamicSharedBytes, static_cast<int>(launch.smem)), "shared memory");
     return function;
   }
@@ -204,8 +206,9 @@ class CudaExecutor final : public Executor {
   const CudaDriver& d_;  // memory, streams and modules go with the process
   CudaStreamHandle stream_ = nullptr;
   CudaEventHandle start_ = nullptr, end_ = nullptr;
-  CudaPointer memory_ = 0;
-  CudaFunction dirty_ = nullptr;
+  CudaPointer memory_ = 0, flushed_ = 0;
+  std::size_t flush_bytes_ = 0;
+  CudaFunction dirty_ = nullptr, read_ = nullptr;
   int shared_bytes_ = 0, multiprocessors_ = 0;
   std::vector<CudaModule> modules_{};
   std::map<std::pair<std::size_t, std::string>, CudaFunction> functions_{};

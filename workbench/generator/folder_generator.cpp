@@ -1,62 +1,65 @@
 // workbench/generator/folder_generator.cpp - requests as readable files, answers picked up from files: for people, for
 // assistants, for offline work; see generator.h.
-#include <unistd.h>
-
-#include <chrono>
+#include <algorithm>
 #include <cstdio>
 
-#include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
-#include "core/host/interrupt.h"
 #include "workbench/generator/generator.h"
 
 namespace salient::workbench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr unsigned kPauseMicroseconds = 200000;
+std::string form_of(AnswerKind kind) {
+  switch (kind) {
+    case AnswerKind::kSource: return "one fenced block with the complete source file, or JSON {\"source\": \"...\"}";
+    case AnswerKind::kEdits: return "JSON {\"edits\": [{\"from\": 3, \"to\": 5, \"lines\": [\"...\"]}]}";
+    case AnswerKind::kShapes: return "JSON {\"shapes\": [{\"NAME\": 17, ...}]}";
+    case AnswerKind::kText: break;
+  }
+  return "plain text";
+}
+
+/// Everything that the one who answers needs, in one file.
+std::string page_of(const Request& request, const std::string& stem) {
+  return "# Request " + std::to_string(request.id) + ", round " + std::to_string(request.round) + ": you are the " +
+         request.role + "\n\n" + request.system + "\nThe answer goes into the file " + stem +
+         ".answer.md beside this one, as " + form_of(request.answer) + ".\n\n" + request.prompt;
+}
 
 class FolderGenerator final : public Generator {
  public:
-  FolderGenerator(const std::filesystem::path& folder, double seconds) : folder_(folder), seconds_(seconds) {
+  explicit FolderGenerator(const std::filesystem::path& folder) : folder_(folder) {
     std::filesystem::create_directories(folder_);
   }
+
+  bool is_continued() const override { return true; }
 
   Answer ask(const Request& request) override {
     char number[16];
     (void)std::snprintf(number, sizeof number, "%03d", request.id);
     const std::string stem = std::string(number) + "-" + request.role;
     const std::filesystem::path question = folder_ / (stem + ".request.md");
-    if (!std::filesystem::exists(question))
-      (void)write_text_file(question, request.system + "\n\n" + request.prompt + "\n\nAnswer as " +
-                                          word_of(request.answer) + ", in the file " + stem +
-                                          ".answer.md beside this one.\n");
-    log_info("waiting for an answer to " + question.string());
-    const auto end = Clock::now() + std::chrono::duration<double>(seconds_);
-    while (true) {
-      for (const char* extension : {".md", ".txt", ".json", ".cpp", ".cu"})
-        if (const std::filesystem::path answer = folder_ / (stem + ".answer" + extension); is_finished(answer))
-          return read(answer);
-      if (Clock::now() >= end) return {false, {}, "no answer to " + question.string() + " in time"};
-      stop_if_interrupted();
-      (void)usleep(kPauseMicroseconds);
+    if (!std::filesystem::exists(question)) {
+      const std::filesystem::path part = question.string() + ".part";
+      (void)std::filesystem::remove(part);
+      (void)write_text_file(part, page_of(request, stem));
+      std::filesystem::rename(part, question);
     }
+    for (const char* extension : {".md", ".txt", ".json", ".cpp", ".cu"})
+      if (const std::filesystem::path answer = folder_ / (stem + ".answer" + extension);
+          std::filesystem::exists(answer))
+        return read(answer);
+    throw Waiting{"waiting for " + (folder_ / (stem + ".answer.md")).string() + ", the answer to " +
+                  question.filename().string()};
   }
 
  private:
-  /// There, and not longer than it was a moment ago: editors write in pieces.
-  static bool is_finished(const std::filesystem::path& path) {
-    std::error_code error;
-    const std::uintmax_t before = std::filesystem::file_size(path, error);
-    if (error || before == 0) return false;
-    (void)usleep(kPauseMicroseconds / 4);
-    return std::filesystem::file_size(path, error) == before && !error;
-  }
-
   static Answer read(const std::filesystem::path& path) {
     try {
       std::string text = read_text_file(path, kMaxAnswerBytes);
+      if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+        return {false, {}, path.filename().string() + ": the answer is empty"};
       const std::string kind = path.extension();
       if (kind == ".cu" || kind == ".cpp") text = "```\n" + text + "\n```\n";  // a bare source
       return {true, std::move(text), {}};
@@ -66,13 +69,12 @@ class FolderGenerator final : public Generator {
   }
 
   std::filesystem::path folder_;
-  double seconds_;
 };
 
 }  // namespace
 
-std::unique_ptr<Generator> make_folder_generator(const std::filesystem::path& folder, double seconds) {
-  return std::make_unique<FolderGenerator>(folder, seconds);
+std::unique_ptr<Generator> make_folder_generator(const std::filesystem::path& folder) {
+  return std::make_unique<FolderGenerator>(folder);
 }
 
 }  // namespace salient::workbench

@@ -43,11 +43,11 @@ class ReplayGenerator final : public Generator {
     std::map<int, std::string> roles;
     for (const Json& record : load_ledger(run)) {
       const std::string kind = record["kind"];
-      if (kind == "request") roles[record.value("id", 0)] = record.value("role", "");
+      if (kind == "request") roles[number_of(record, "id")] = text_of(record, "role");
       if (kind != "answer") continue;
-      const std::string error = record.value("error", "");
-      Answer answer{error.empty(), read_object(run, record.value("answer", "")), error};
-      by_role_[roles[record.value("id", 0)]].push_back(std::move(answer));
+      const std::string error = text_of(record, "error");
+      Answer answer{error.empty(), read_object(run, text_of(record, "answer")), error};
+      by_role_[roles[number_of(record, "id")]].push_back(std::move(answer));
     }
   }
 

@@ -31,6 +31,11 @@ struct Answer {
   std::string error{};  ///< one line
 };
 
+/// Thrown by what cannot go on now and can later: no error. Only verbs catch it.
+struct Waiting {
+  std::string reason{};  ///< one line: for what
+};
+
 inline constexpr std::size_t kMaxAnswerBytes = std::size_t{2} << 20;
 
 class Generator {
@@ -38,15 +43,17 @@ class Generator {
   virtual ~Generator() = default;
   /// Blocks until there is an answer or the time limit is over. Never throws for a bad answer.
   virtual Answer ask(const Request& request) = 0;
+  /// Whether a run is left open at its end, to be continued by another process.
+  virtual bool is_continued() const { return false; }
 };
 
 /// A program: the request as JSON on its standard input, its standard output is the answer.
 /// @param command  program and arguments
 std::unique_ptr<Generator> make_command_generator(std::vector<std::string> command, double seconds);
 
-/// Requests as files NNN-ROLE.request.md in `folder`; the answer is awaited as NNN-ROLE.answer.md (or .txt, .json,
-/// .cu, .cpp).
-std::unique_ptr<Generator> make_folder_generator(const std::filesystem::path& folder, double seconds);
+/// Requests as files NNN-ROLE.request.md in `folder`, answers from NNN-ROLE.answer.md (or .txt, .json, .cu, .cpp).
+/// Where the answer is not there yet, ask() throws Waiting: the run ends and can be continued when it is.
+std::unique_ptr<Generator> make_folder_generator(const std::filesystem::path& folder);
 
 /// The answers of a recorded run, in its order; its ledger is verified first. @throws Error{kNoInput}, Error{kBadData}
 std::unique_ptr<Generator> make_replay_generator(const std::filesystem::path& run);

@@ -2,6 +2,7 @@
 //
 // The key goes into one header and nowhere else: not into logs, errors, ledgers, or the environment of child processes.
 #include <curl/curl.h>
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,11 +38,51 @@ std::size_t take(char* data, std::size_t size, std::size_t count, void* to) {
 /// For curl's progress callback: Ctrl-C ends a transfer.
 int is_interrupted(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) { return interrupt_signal() != 0 ? 1 : 0; }
 
+/// libcurl's functions, found at run time: who asks no server needs no libcurl.
+struct Curl {
+  decltype(&::curl_global_init) global_init;
+  decltype(&::curl_easy_init) easy_init;
+  decltype(&::curl_easy_cleanup) easy_cleanup;
+  decltype(&::curl_easy_setopt) set;
+  decltype(&::curl_easy_getinfo) get;
+  decltype(&::curl_easy_perform) perform;
+  decltype(&::curl_easy_strerror) text_of;
+  decltype(&::curl_slist_append) append;
+  decltype(&::curl_slist_free_all) free_all;
+};
+
+template <class Function>
+void find(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function == nullptr) fail(ErrorKind::kNoInput, std::string("libcurl has no ") + name + "; it is too old");
+}
+
+/// Loads it once, for good. @throws Error{kNoInput}
+const Curl& libcurl() {
+  static const Curl loaded = [] {
+    void* const library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) fail(ErrorKind::kNoInput, "the library libcurl (libcurl.so.4) is not on this machine");
+    Curl c{};
+    find(library, "curl_global_init", c.global_init);
+    find(library, "curl_easy_init", c.easy_init);
+    find(library, "curl_easy_cleanup", c.easy_cleanup);
+    find(library, "curl_easy_setopt", c.set);
+    find(library, "curl_easy_getinfo", c.get);
+    find(library, "curl_easy_perform", c.perform);
+    find(library, "curl_easy_strerror", c.text_of);
+    find(library, "curl_slist_append", c.append);
+    find(library, "curl_slist_free_all", c.free_all);
+    if (c.global_init(CURL_GLOBAL_DEFAULT) != 0) fail(ErrorKind::kInternal, "libcurl does not start");
+    return c;
+  }();
+  return loaded;
+}
+
 struct FreeCurl {
-  void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }
+  void operator()(CURL* handle) const noexcept { libcurl().easy_cleanup(handle); }
 };
 struct FreeHeaders {
-  void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
+  void operator()(curl_slist* list) const noexcept { libcurl().free_all(list); }
 };
 using Headers = std::unique_ptr<curl_slist, FreeHeaders>;
 
@@ -60,7 +101,7 @@ struct Transfer {
 /// The text of choices[0].message.content, or why there is none.
 Answer read_body(const Transfer& transfer) {
   if (transfer.body.is_cut) return {false, {}, "the answer is larger than " + std::to_string(kMaxBody) + " bytes"};
-  if (transfer.code != CURLE_OK) return {false, {}, std::string("the endpoint: ") + curl_easy_strerror(transfer.code)};
+  if (transfer.code != CURLE_OK) return {false, {}, std::string("the endpoint: ") + libcurl().text_of(transfer.code)};
   const Json json = Json::parse(transfer.body.text, nullptr, false);
   if (transfer.status != 200) {
     std::string why = "the endpoint answered " + std::to_string(transfer.status);
@@ -93,10 +134,9 @@ class OpenAiGenerator final : public Generator {
   explicit OpenAiGenerator(const HttpOptions& options) : options_(options) {
     if (options_.endpoint.empty() || options_.model.empty())
       fail(ErrorKind::kUsage, "an endpoint and a model are needed");
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0) fail(ErrorKind::kInternal, "libcurl does not start");
+    (void)libcurl();
     while (options_.endpoint.ends_with('/')) options_.endpoint.pop_back();
   }
-  ~OpenAiGenerator() override { curl_global_cleanup(); }
 
   Answer ask(const Request& request) override {
     const Json body = {{"model", options_.model},
@@ -121,26 +161,26 @@ class OpenAiGenerator final : public Generator {
  private:
   Transfer post(const std::string& body) const {
     Transfer transfer;
-    const std::unique_ptr<CURL, FreeCurl> handle(curl_easy_init());
+    const std::unique_ptr<CURL, FreeCurl> handle(libcurl().easy_init());
     if (handle == nullptr) fail(ErrorKind::kInternal, "libcurl does not start");
-    Headers headers(curl_slist_append(nullptr, "Content-Type: application/json"));
-    if (!options_.key.empty())
-      (void)curl_slist_append(headers.get(), ("Authorization: Bearer " + options_.key).c_str());
-    CURL* const curl = handle.get();
-    (void)curl_easy_setopt(curl, CURLOPT_URL, (options_.endpoint + "/chat/completions").c_str());
-    (void)curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
-    (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.c_str());
-    (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
-    (void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
-    (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer.body);
-    (void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    (void)curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    (void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_interrupted);
-    (void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(std::min(options_.seconds, 30.0) * 1000));
-    (void)curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(options_.seconds * 1000));
-    transfer.code = curl_easy_perform(curl);
-    (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &transfer.status);
+    Headers headers(libcurl().append(nullptr, "Content-Type: application/json"));
+    if (!options_.key.empty()) (void)libcurl().append(headers.get(), ("Authorization: Bearer " + options_.key).c_str());
+    const std::string url = options_.endpoint + "/chat/completions";
+    const auto set = [&](CURLoption option, auto value) { (void)libcurl().set(handle.get(), option, value); };
+    set(CURLOPT_URL, url.c_str());
+    set(CURLOPT_PROTOCOLS_STR, "http,https");
+    set(CURLOPT_HTTPHEADER, headers.get());
+    set(CURLOPT_POSTFIELDS, body.c_str());
+    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+    set(CURLOPT_WRITEFUNCTION, &take);
+    set(CURLOPT_WRITEDATA, &transfer.body);
+    set(CURLOPT_NOSIGNAL, 1L);
+    set(CURLOPT_NOPROGRESS, 0L);
+    set(CURLOPT_XFERINFOFUNCTION, &is_interrupted);
+    set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(std::min(options_.seconds, 30.0) * 1000));
+    set(CURLOPT_TIMEOUT_MS, static_cast<long>(options_.seconds * 1000));
+    transfer.code = libcurl().perform(handle.get());
+    (void)libcurl().get(handle.get(), CURLINFO_RESPONSE_CODE, &transfer.status);
     return transfer;
   }
 

@@ -2,6 +2,7 @@
 #include "workbench/ledger/ledger.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,6 +47,25 @@ Ledger::Ledger(const std::filesystem::path& folder) : folder_(folder) {
   if (descriptor_ < 0 && errno == EEXIST)
     fail(ErrorKind::kUsage, folder_.string() + ": has a ledger already", Topic::kRunDirectory);
   if (descriptor_ < 0) fail_with_errno(path, "create");
+  lock();
+}
+
+Ledger::Ledger(const std::filesystem::path& folder, std::vector<Json>& records) : folder_(folder) {
+  const std::filesystem::path path = folder_ / "ledger.jsonl";
+  const std::string text = read_text_file(path, kMaxLedger);
+  const std::size_t whole = text.rfind('\n') + 1;  // 0 if there is none
+  descriptor_ = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (descriptor_ < 0) fail_with_errno(path, "open");
+  lock();
+  if (whole < text.size() && ftruncate(descriptor_, static_cast<off_t>(whole)) != 0) fail_with_errno(path, "shorten");
+  records = load_ledger(folder_);
+  next_ = records.size();
+  last_hash_ = records.back()["hash"].get<std::string>();
+}
+
+void Ledger::lock() {
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
+    fail(ErrorKind::kUsage, folder_.string() + ": another process works on this run", Topic::kRunDirectory);
 }
 
 Ledger::~Ledger() { (void)close(descriptor_); }
@@ -124,6 +144,25 @@ std::string read_object(const std::filesystem::path& folder, const std::string& 
   return text;
 }
 
+Json first_record(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "ledger.jsonl";
+  const std::string text = read_text_file(path, kMaxLedger);
+  return parse_ledger(text.substr(0, text.find('\n')), path.string()).front();
+}
+
+std::string text_of(const Json& record, const char* key) {
+  if (!record.contains(key)) return {};
+  if (!record[key].is_string()) fail(ErrorKind::kBadData, std::string("a record's '") + key + "' is no text");
+  return record[key].get<std::string>();
+}
+
+int number_of(const Json& record, const char* key) {
+  if (!record.contains(key)) return 0;
+  if (!record[key].is_number_integer() || record[key] < 0 || record[key] > INT32_MAX)
+    fail(ErrorKind::kBadData, std::string("a record's '") + key + "' is no whole number");
+  return record[key].get<int>();
+}
+
 std::vector<Json> load_ledger(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "ledger.jsonl";
   std::vector<Json> records = parse_ledger(read_text_file(path, kMaxLedger), path.string());
@@ -134,18 +173,18 @@ std::vector<Json> load_ledger(const std::filesystem::path& folder) {
 }
 
 void verify_best(const std::filesystem::path& folder, const std::vector<Json>& records) {
-  std::string source = records.front().value("start", "");
+  std::string source = text_of(records.front(), "start");
   int candidate = 0;
   for (const Json& record : records)
     if (record["kind"] == "best") {
-      source = record.value("source", "");
-      candidate = record.value("candidate", 0);
+      source = text_of(record, "source");
+      candidate = number_of(record, "candidate");
     }
   const std::filesystem::path path = folder / "best.json";
   const Json best = Json::parse(read_text_file(path), nullptr, false);
-  if (!best.is_object() || best.value("candidate", -1) != candidate)
+  if (!best.is_object() || number_of(best, "candidate") != candidate)
     fail(ErrorKind::kBadData, path.string() + ": not the best of the ledger");
-  const std::string extension = records.front().value("backend", "host") == "host" ? ".cpp" : ".cu";
+  const std::string extension = text_of(records.front(), "backend") != "cuda" ? ".cpp" : ".cu";
   if (sha256(read_text_file(folder / ("best" + extension))) != source)
     fail(ErrorKind::kBadData, (folder / ("best" + extension)).string() + ": not the best source of the ledger");
 }

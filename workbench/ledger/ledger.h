@@ -20,6 +20,9 @@ class Ledger {
  public:
   /// @throws Error{kUsage} if `folder` has a ledger already, Error{kIo}
   explicit Ledger(const std::filesystem::path& folder);
+  /// Goes on with the ledger of `folder`; a last line that was not finished is taken away.
+  /// @param records  set to what it holds   @throws Error{kNoInput}, Error{kBadData}
+  Ledger(const std::filesystem::path& folder, std::vector<Json>& records);
   ~Ledger();
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
@@ -34,6 +37,8 @@ class Ledger {
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
+  void lock();  ///< one writer at a time
+
   std::filesystem::path folder_;
   int descriptor_ = -1;
   std::size_t next_ = 0;
@@ -50,6 +55,14 @@ std::vector<Json> parse_ledger(const std::string& text, const std::string& name)
 /// The records of RUN/ledger.jsonl, and that every text they name is there and has its hash.
 /// @throws Error{kNoInput}, Error{kBadData}
 std::vector<Json> load_ledger(const std::filesystem::path& folder);
+
+/// The first record alone: what the run is. @throws Error{kNoInput}, Error{kBadData}
+Json first_record(const std::filesystem::path& folder);
+
+/// A field of a record; "" if it is not there. @throws Error{kBadData} if it is no text
+std::string text_of(const Json& record, const char* key);
+/// Likewise; 0 if it is not there. @throws Error{kBadData} if it is no whole number
+int number_of(const Json& record, const char* key);
 
 /// That best.json and the best source are those of the last record of kind "best". @throws Error{kNoInput},
 /// Error{kBadData}

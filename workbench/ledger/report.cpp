@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <sstream>
 #include <vector>
 
 #include "core/error.h"
+#include "core/files/file_io.h"
 #include "core/number_text.h"
 #include "workbench/ledger/records.h"
 
@@ -108,11 +110,11 @@ void add_rounds(const std::vector<Json>& records, Page& page) {
   std::vector<std::vector<std::string>> rows = {{"candidate", "verdict", "x of start", "noise", "reason"}};
   std::size_t failed = 0;
   for (const Json& record : records) {
-    if (record["kind"] == "answer" && !record.value("error", "").empty()) ++failed;
+    if (record["kind"] == "answer" && !text_of(record, "error").empty()) ++failed;
     if (record["kind"] != "assessment") continue;
     const Assessment made = assessment_of(record);
     const bool is_timed = !made.timing.shapes.empty();
-    rows.push_back({std::to_string(record.value("candidate", 0)), word_of(made.finding.verdict),
+    rows.push_back({std::to_string(number_of(record, "candidate")), word_of(made.finding.verdict),
                     is_timed ? fixed(made.decision.of_start, 3) : "",
                     is_timed ? fixed(made.decision.noise * 100, 1) + " %" : "", made.finding.reason.substr(0, 200)});
   }
@@ -121,28 +123,38 @@ void add_rounds(const std::vector<Json>& records, Page& page) {
   page.table(rows);
 }
 
-void add_best_shapes(const Assessment& best, Page& page) {
-  std::vector<std::vector<std::string>> rows = {
-      {"shape", "time, us", "quartiles", "% of the measured ceiling", "x of start", "noise"}};
+void add_best_shapes(const Assessment& best, const Baselines& baselines, Page& page) {
+  std::vector<std::vector<std::string>> rows = {{"shape", "time, us", "quartiles", "start, us", "ceiling, us",
+                                                 "% of the measured ceiling", "x of start", "noise"}};
+  std::set<std::string> names;
+  for (const auto& [shape, others] : baselines)
+    for (const auto& [name, seconds] : others) names.insert(name);
+  for (const std::string& name : names) rows[0].push_back("x of " + name);
   for (const ShapeTimes& times : best.timing.shapes) {
     const Spread spread = spread_of(times.candidate);
+    const double start = spread_of(times.start).median;
     rows.push_back({times.shape, fixed(spread.median * 1e6, 2),
-                    fixed(spread.low * 1e6, 2) + " to " + fixed(spread.high * 1e6, 2),
-                    fixed(100 * times.floor / spread.median, 1),
-                    fixed(spread_of(times.start).median / spread.median, 3), fixed(noise_of(times) * 100, 1) + " %"});
+                    fixed(spread.low * 1e6, 2) + " to " + fixed(spread.high * 1e6, 2), fixed(start * 1e6, 2),
+                    fixed(times.floor * 1e6, 2), fixed(100 * times.floor / spread.median, 1),
+                    fixed(start / spread.median, 3), fixed(noise_of(times) * 100, 1) + " %"});
+    const auto others = baselines.find(times.shape);
+    for (const std::string& name : names) {
+      const bool is_there = others != baselines.end() && others->second.contains(name);
+      rows.back().push_back(is_there ? fixed(others->second.at(name) / spread.median, 3) : "");
+    }
   }
   page.section("The best kernel, shape by shape");
   page.table(rows);
 }
 
-std::string report_on(const std::filesystem::path& run, Page& page) {
+std::string report_on(const std::filesystem::path& run, const Baselines& baselines, Page& page) {
   const std::vector<Json> records = load_ledger(run);
   const Json& first = records.front();
   if (first["kind"] != "run") fail(ErrorKind::kBadData, run.string() + ": the ledger does not begin with a run");
   const Json options = first.value("options", Json::object());
-  page.title("Kernel run: " + first.value("case", "?"));
-  page.paragraph("Method " + options.value("method", "?") + ", generator " + first.value("generator", "?") +
-                 ", back end " + first.value("backend", "?") + ".");
+  page.title("Kernel run: " + text_of(first, "case"));
+  page.paragraph("Method " + text_of(options, "method") + ", generator " + text_of(first, "generator") + ", back end " +
+                 text_of(first, "backend") + ".");
   std::vector<std::vector<std::string>> facts = {{"what", "value"}};
   const Json environment = first.value("environment", Json::object());
   for (const auto& [key, value] : environment.items())
@@ -157,12 +169,12 @@ std::string report_on(const std::filesystem::path& run, Page& page) {
     page.paragraph("No candidate was faster than the start kernel.");
   } else {
     for (const Json& record : records)
-      if (record["kind"] == "assessment" && record.value("candidate", 0) == best->value("candidate", -1))
-        add_best_shapes(assessment_of(record), page);
+      if (record["kind"] == "assessment" && number_of(record, "candidate") == number_of(*best, "candidate"))
+        add_best_shapes(assessment_of(record), baselines, page);
     page.section("Start and best");
-    page.code(line_difference(read_object(run, first.value("start", "")), read_object(run, best->value("source", ""))));
+    page.code(line_difference(read_object(run, text_of(first, "start")), read_object(run, text_of(*best, "source"))));
   }
-  page.paragraph(records.back()["kind"] == "end" ? "The run ended: " + records.back().value("reason", "")
+  page.paragraph(records.back()["kind"] == "end" ? "The run ended: " + text_of(records.back(), "reason")
                                                  : "The run has no end yet.");
   return page.done();
 }
@@ -188,14 +200,27 @@ std::string line_difference(const std::string& before, const std::string& after)
   return text;
 }
 
-std::string markdown_report(const std::filesystem::path& run) {
-  MarkdownPage page;
-  return report_on(run, page);
+Baselines read_baselines(const std::filesystem::path& file, const std::string& name) {
+  const Json json = Json::parse(read_text_file(file), nullptr, false);
+  const auto refuse = [&] { fail(ErrorKind::kBadData, file.string() + ": no file of scripts/workbench_baselines.py"); };
+  if (!json.is_object() || !json.contains("cases") || !json["cases"].is_object()) refuse();
+  if (!json["cases"].contains(name)) return {};
+  try {
+    return json["cases"][name].get<Baselines>();
+  } catch (const Json::exception&) {
+    refuse();
+  }
+  return {};
 }
 
-std::string html_report(const std::filesystem::path& run) {
+std::string markdown_report(const std::filesystem::path& run, const Baselines& baselines) {
+  MarkdownPage page;
+  return report_on(run, baselines, page);
+}
+
+std::string html_report(const std::filesystem::path& run, const Baselines& baselines) {
   HtmlPage page;
-  return report_on(run, page);
+  return report_on(run, baselines, page);
 }
 
 }  // namespace salient::workbench

@@ -37,10 +37,11 @@ class Run {
         "request",
         {{"id", request.id}, {"round", request.round}, {"role", request.role}, {"wants", word_of(request.answer)}},
         {{"request", text_of(request)}});
+    const bool is_silent = sources_.is_recorded();
     const Answer answer = sources_.ask(request);
     if (!answer.is_there) {
       ++summary_.failed_answers;
-      log_warning("round " + std::to_string(request.round) + ", " + request.role + ": " + answer.error);
+      if (!is_silent) log_warning("round " + std::to_string(request.round) + ", " + request.role + ": " + answer.error);
     }
     on_record_("answer", {{"id", request.id}, {"error", answer.error}}, {{"answer", answer.text}});
     return method_.answered(answer);
@@ -48,11 +49,13 @@ class Run {
 
   Action judge(const Action& action) {
     const std::string& against = action.against.empty() ? start_ : action.against;
+    const bool is_silent = sources_.is_recorded();
     const Assessment made = sources_.judge(action.source, against, action.more_shapes);
     ++summary_.judged;
     ++summary_.verdicts[word_of(made.finding.verdict)];
-    log_info("candidate " + std::to_string(summary_.judged) + ": " + word_of(made.finding.verdict) + ", " +
-             made.finding.reason);
+    if (!is_silent)
+      log_info("candidate " + std::to_string(summary_.judged) + ": " + word_of(made.finding.verdict) + ", " +
+               made.finding.reason);
     Json facts = json_of(made);
     facts["candidate"] = summary_.judged;
     Json shapes = Json::array();

@@ -19,6 +19,8 @@ struct Sources {
       judge{};
   /// Whether the time for the run is over; asked before every action.
   std::function<bool()> is_over{};
+  /// Whether answers and assessments come from a record now: then nothing is said.
+  std::function<bool()> is_recorded = [] { return false; };
 };
 
 inline constexpr const char* kEndedEarly = "ended early: the time was over, or it was interrupted";
@@ -29,6 +31,7 @@ struct RunSummary {
   double best_of_start = 1;  ///< x of the start kernel
   std::string best{};        ///< source; the start kernel if nothing was faster
   std::string reason{};      ///< why the run ended
+  int reworded = 0;          ///< of a replay: requests that would read otherwise today
 };
 
 /// What happens, reported to `on_record(kind, facts, texts)`; facts as in the ledger, texts are stored by hash under

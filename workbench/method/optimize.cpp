@@ -12,6 +12,7 @@
 #include "core/host/interrupt.h"
 #include "core/version.h"
 #include "workbench/ledger/records.h"
+#include "workbench/method/recorded_run.h"
 #include "workbench/method/run_record.h"
 
 namespace salient::workbench {
@@ -25,16 +26,20 @@ Candidate parse_or_start(const std::string& source, const Candidate& start) {
   return std::holds_alternative<Candidate>(read) ? std::get<Candidate>(std::move(read)) : start;
 }
 
-Assessment judge_source(Referee& referee, const std::string& source, const std::string& against, const Candidate& start,
-                        const std::vector<Variables>& more_shapes) {
-  for (const Variables& dims : more_shapes) {
+void add_shapes(Referee& referee, const std::vector<Variables>& shapes, bool is_said) {
+  for (const Variables& dims : shapes) {
     try {
       referee.add_shape(dims);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kBadData) throw;
-      log_warning(std::string("a proposed shape is left out: ") + error.what());
+      if (is_said) log_warning(std::string("a proposed shape is left out: ") + error.what());
     }
   }
+}
+
+Assessment judge_source(Referee& referee, const std::string& source, const std::string& against, const Candidate& start,
+                        const std::vector<Variables>& more_shapes) {
+  add_shapes(referee, more_shapes, true);
   std::variant<Candidate, Finding> read = read_candidate(source);
   if (auto* rejected = std::get_if<Finding>(&read)) {
     Assessment made;
@@ -44,7 +49,7 @@ Assessment judge_source(Referee& referee, const std::string& source, const std::
   return referee.assess(std::get<Candidate>(read), start, parse_or_start(against, start));
 }
 
-Json first_record(const Case& given, Backend& backend, const OptimizeOptions& options) {
+Json run_facts(const Case& given, Backend& backend, const OptimizeOptions& options) {
   return {{"version", 1},
           {"program", std::string("salient-kernels ") + kVersion},
           {"case", given.name},
@@ -53,6 +58,28 @@ Json first_record(const Case& given, Backend& backend, const OptimizeOptions& op
           {"options", json_of(options.method)},
           {"samples", options.referee.samples},
           {"environment", backend.environment()}};
+}
+
+/// What the live part of a run writes.
+OnRecord writer(Ledger& ledger, const std::string& extension) {
+  return [&ledger, extension](const std::string& kind, Json facts, const std::map<std::string, std::string>& texts) {
+    for (const auto& [key, text] : texts) facts[key] = ledger.put(text);
+    ledger.append(kind, facts);
+    if (kind == "best") ledger.set_best(facts, texts.at("source"), extension);
+  };
+}
+
+const char* extension_of(BackendKind backend) { return backend == BackendKind::kHost ? ".cpp" : ".cu"; }
+
+/// Whether to stop before the next action. @throws Waiting where the run is to be continued later
+std::function<bool()> limit_of(const Generator& generator, double budget_seconds) {
+  return [&generator, budget_seconds, begin = Clock::now()] {
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (generator.is_continued()) stop_if_interrupted();
+    const bool is_over = interrupt_signal() != 0 || (budget_seconds > 0 && seconds > budget_seconds);
+    if (is_over && generator.is_continued()) throw Waiting{"paused: the time for this call is over"};
+    return is_over;
+  };
 }
 
 }  // namespace
@@ -76,29 +103,51 @@ RunSummary optimize(const Case& given, Backend& backend, Generator& generator, c
                                   word_of(of_start.finding.verdict) + ", " + of_start.finding.reason);
 
   Ledger ledger(folder);
-  Json first = first_record(given, backend, options);
+  Json first = run_facts(given, backend, options);
   first["start"] = ledger.put(start.source);
   first["case_text"] = ledger.put(read_text_file(workbench / "cases" / (given.name + ".case")));
   first["prompts"] = ledger.put(prompts.to_text());
   ledger.append("run", first);
-  const std::string extension = backend.kind() == BackendKind::kHost ? ".cpp" : ".cu";
-  ledger.set_best({{"case", given.name}, {"of_start", 1}, {"candidate", 0}}, start.source, extension);
-
-  const auto begin = Clock::now();
+  ledger.set_best({{"case", given.name}, {"of_start", 1}, {"candidate", 0}}, start.source,
+                  extension_of(backend.kind()));
   const Sources sources{
       .ask = [&](const Request& request) { return generator.ask(request); },
       .judge = [&](const std::string& source, const std::string& against,
                    const std::vector<Variables>& more) { return judge_source(referee, source, against, start, more); },
-      .is_over =
-          [&] {
-            const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-            return interrupt_signal() != 0 || (options.budget_seconds > 0 && seconds > options.budget_seconds);
-          }};
-  return run_method(*method, start.source, sources,
+      .is_over = limit_of(generator, options.budget_seconds)};
+  return run_method(*method, start.source, sources, writer(ledger, extension_of(backend.kind())));
+}
+
+RunSummary continue_run(Backend& backend, Generator& generator, const OptimizeOptions& options,
+                        const std::filesystem::path& workbench, const std::filesystem::path& folder) {
+  std::vector<Json> records;
+  Ledger ledger(folder, records);
+  RecordedRun record(folder, std::move(records));
+  const RunRecipe recipe = read_recipe(folder, record.first(), workbench);
+  if (!record.end_reason().empty()) return replay_run(folder, workbench);
+  const Candidate start = parse_candidate(recipe.start);
+  const std::unique_ptr<Method> method = make_method(recipe.context());
+  RefereeOptions referee_options = options.referee;
+  if (const int samples = number_of(record.first(), "samples"); samples > 0) referee_options.samples = samples;
+  Referee referee(backend, recipe.given, referee_options);
+  const OnRecord write = writer(ledger, extension_of(recipe.backend));
+  const auto is_over = limit_of(generator, options.budget_seconds);
+  const Sources sources{
+      .ask = [&](const Request& request) { return record.is_at_end() ? generator.ask(request) : record.answer(); },
+      .judge =
+          [&](const std::string& source, const std::string& against, const std::vector<Variables>& more) {
+            if (record.is_at_end()) return judge_source(referee, source, against, start, more);
+            add_shapes(referee, more, false);
+            return record.assessment();
+          },
+      .is_over = [&] { return record.is_at_end() && is_over(); },
+      .is_recorded = [&] { return !record.is_at_end(); }};
+  return run_method(*method, recipe.start, sources,
                     [&](const std::string& kind, Json facts, const std::map<std::string, std::string>& texts) {
-                      for (const auto& [key, text] : texts) facts[key] = ledger.put(text);
-                      ledger.append(kind, facts);
-                      if (kind == "best") ledger.set_best(facts, texts.at("source"), extension);
+                      if (record.is_at_end())
+                        write(kind, std::move(facts), texts);
+                      else
+                        record.compare(kind, facts, texts);
                     });
 }
 

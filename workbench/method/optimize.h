@@ -20,9 +20,17 @@ struct OptimizeOptions {
 /// Runs the method on the case and records everything in `folder`, which must have no ledger.
 ///
 /// @param workbench  folder with cases/ and prompts/
-/// @throws Error{kUsage}, Error{kBadData} if the start kernel itself is rejected, and what the referee throws
+/// @throws Waiting if the generator has to wait, Error{kUsage}, Error{kBadData} if the start kernel itself is rejected,
+///         and what the referee throws
 RunSummary optimize(const Case& given, Backend& backend, Generator& generator, const OptimizeOptions& options,
                     const std::filesystem::path& workbench, const std::filesystem::path& folder);
+
+/// Goes on with the run in `folder`: its record is played first, then the generator and the referee are asked. Case,
+/// prompts, method and samples are the record's; of `options` the rest counts. A run that has ended stays as it is.
+///
+/// @throws Waiting if the generator has to wait, Error{kNoInput}, Error{kBadData}, and what the referee throws
+RunSummary continue_run(Backend& backend, Generator& generator, const OptimizeOptions& options,
+                        const std::filesystem::path& workbench, const std::filesystem::path& folder);
 
 /// "runs/kernels/CASE/20261122-101500-PID"
 std::filesystem::path new_run_folder(const std::filesystem::path& parent, const std::string& name);

@@ -10,4 +10,20 @@ Json json_of(const MethodOptions& options);
 /// @throws Error{kBadData}
 MethodOptions method_options_of(const Json& json);
 
+/// Case, prompts, start kernel and options of a recorded run: as they were then, not as they are today.
+struct RunRecipe {
+  Case given{};
+  Prompts prompts;
+  BackendKind backend = BackendKind::kHost;
+  std::string start{};
+  MethodOptions options{};
+
+  /// Refers to this.
+  MethodContext context() const {
+    return {.given = &given, .prompts = &prompts, .backend = backend, .start = start, .options = options};
+  }
+};
+/// @param first  record of the ledger in `folder`   @throws Error{kBadData}
+RunRecipe read_recipe(const std::filesystem::path& folder, const Json& first, const std::filesystem::path& workbench);
+
 }  // namespace salient::workbench

@@ -115,6 +115,7 @@ std::optional<Finding> judge_two_runs(const Problem& problem, const Outputs& fir
     if (buffer.role != BufferRole::kOut) continue;
     const std::size_t width = bytes_of(buffer.type);
     for (std::size_t i = 0; i < first[b].size(); i += width) {
+      if (first[b][i] != kPoisons[0]) continue;
       const auto is_poison = [&](const std::vector<std::byte>& bytes, std::byte poison) {
         return std::all_of(bytes.begin() + static_cast<std::ptrdiff_t>(i),
                            bytes.begin() + static_cast<std::ptrdiff_t>(i + width),

@@ -3,28 +3,38 @@
 
 #include <algorithm>
 
+#include "core/error.h"
 #include "workbench/referee/judge.h"
 
 namespace salient::workbench {
+namespace {
 
-std::vector<std::size_t> buffer_bytes(const Problem& problem, const Candidate& candidate, std::int64_t sm) {
+ProblemSize size_of(const Problem& problem) { return {problem.definition(), problem.spec().dims}; }
+
+}  // namespace
+
+std::vector<std::size_t> buffer_bytes(const ProblemSize& problem, const Candidate& candidate, std::int64_t sm) {
   std::vector<std::size_t> bytes;
-  for (std::size_t b = 0; b < problem.num_buffers(); ++b) bytes.push_back(problem.bytes(b));
+  for (const BufferSpec& buffer : problem.given.buffers) {
+    const std::int64_t count = evaluate(buffer.count, problem.dims);
+    if (count < 0) fail(ErrorKind::kBadData, buffer.name + ": negative size");
+    bytes.push_back(static_cast<std::size_t>(count) * bytes_of(buffer.type));
+  }
   for (const BufferSpec& scratch : candidate.scratch)
-    bytes.push_back(scratch_elements(scratch, candidate, problem.spec().dims, sm) * bytes_of(scratch.type));
+    bytes.push_back(scratch_elements(scratch, candidate, problem.dims, sm) * bytes_of(scratch.type));
   return bytes;
 }
 
-RunOrder make_order(const Problem& problem, const Candidate& candidate, const Layout& layout, std::size_t artifact,
+RunOrder make_order(const ProblemSize& problem, const Candidate& candidate, const Layout& layout, std::size_t artifact,
                     std::int64_t sm) {
-  RunOrder order{
-      .artifact = artifact, .launches = resolve_launches(candidate, problem.spec().dims, sm), .end = layout.end};
+  RunOrder order{.artifact = artifact, .launches = resolve_launches(candidate, problem.dims, sm), .end = layout.end};
   const auto pass = [&](std::size_t b) {
     order.arguments.push_back({true, static_cast<std::int64_t>(layout.buffers[b].offset)});
   };
-  for (std::size_t b = 0; b < problem.num_buffers(); ++b) pass(b);
-  for (const std::string& dim : problem.definition().dims) order.arguments.push_back({false, problem.dim(dim)});
-  for (std::size_t s = 0; s < candidate.scratch.size(); ++s) pass(problem.num_buffers() + s);
+  const std::size_t num_buffers = problem.given.buffers.size();
+  for (std::size_t b = 0; b < num_buffers; ++b) pass(b);
+  for (const std::string& dim : problem.given.dims) order.arguments.push_back({false, problem.dims.at(dim)});
+  for (std::size_t s = 0; s < candidate.scratch.size(); ++s) pass(num_buffers + s);
   return order;
 }
 
@@ -34,7 +44,7 @@ TimedSets lay_out_sets(const std::vector<Problem>& problems, const std::vector<c
   for (std::size_t s = 0; s < problems.size(); ++s) {
     std::vector<std::size_t> bytes;
     for (const Candidate* kernel : kernels) {
-      const std::vector<std::size_t> needed = buffer_bytes(problems[s], *kernel, sm);
+      const std::vector<std::size_t> needed = buffer_bytes(size_of(problems[s]), *kernel, sm);
       bytes.resize(std::max(bytes.size(), needed.size()));
       for (std::size_t b = 0; b < needed.size(); ++b) bytes[b] = std::max(bytes[b], needed[b]);
     }
@@ -87,7 +97,7 @@ TimingPlan make_timing_plan(const std::vector<Problem>& problems, const std::vec
   const std::size_t num_sets = problems.size();
   for (std::size_t k = 0; k < kernels.size(); ++k)
     for (std::size_t s = 0; s < num_sets; ++s) {
-      plan.orders.push_back(make_order(problems[s], *kernels[k], sets.layouts[s], artifacts[k], sm));
+      plan.orders.push_back(make_order(size_of(problems[s]), *kernels[k], sets.layouts[s], artifacts[k], sm));
       plan.restores.push_back(restores_of(problems[s], sets.layouts[s], sets.pristine[s]));
     }
   std::size_t next_set = 0;

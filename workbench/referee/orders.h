@@ -6,11 +6,17 @@
 
 namespace salient::workbench {
 
+/// A case and its sizes, without inputs.
+struct ProblemSize {
+  const Case& given;
+  const Variables& dims;
+};
+
 /// Bytes of each parameter that is memory: the case's buffers, then scratch.
-std::vector<std::size_t> buffer_bytes(const Problem& problem, const Candidate& candidate, std::int64_t sm);
+std::vector<std::size_t> buffer_bytes(const ProblemSize& problem, const Candidate& candidate, std::int64_t sm);
 
 /// @throws Error{kBadData} if the candidate's expressions cannot be launched for this shape
-RunOrder make_order(const Problem& problem, const Candidate& candidate, const Layout& layout, std::size_t artifact,
+RunOrder make_order(const ProblemSize& problem, const Candidate& candidate, const Layout& layout, std::size_t artifact,
                     std::int64_t sm);
 
 /// Several input sets with all that is needed to time kernels on them, one after the other in memory.

@@ -111,7 +111,7 @@ std::optional<Finding> Referee::run_problems(const Candidate& candidate, const A
   std::vector<RunOrder> orders;
   std::size_t end = 0;
   for (const ProblemSpec& spec : specs) {
-    const Problem problem(case_, spec);
+    const ProblemSize problem{case_, spec.dims};
     for (const std::uint64_t run : {std::uint64_t{1}, std::uint64_t{2}}) {
       try {
         layouts.push_back(lay_out(buffer_bytes(problem, candidate, sm), 0, mix(spec.seed + run)));
@@ -136,7 +136,10 @@ std::optional<Finding> Referee::run_problems(const Candidate& candidate, const A
     for (const std::size_t run : {std::size_t{0}, std::size_t{1}}) {
       const std::size_t step = 2 * p + run;
       prepare_arena(problem, layouts[step], kPoisons[run], arena);
-      const Reply reply = worker.run(step, options_.run_seconds);
+      const Reply reply = [&] {
+        const std::unique_ptr<DeviceTurn> turn = backend_.turn(DeviceTurn::Kind::kShared);
+        return worker.run(step, options_.run_seconds);
+      }();
       if (reply.kind != Reply::Kind::kOk) return finding_of(reply, place_of(specs[p]));
       if (auto found = judge_bounds(problem, layouts[step], arena)) return found;
       outputs[run] = copy_outputs(problem, layouts[step], arena);

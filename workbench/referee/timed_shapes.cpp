@@ -62,6 +62,13 @@ bool hides_work(const TimingPlan& plan, const SampleTimes* measured, std::size_t
   return !hidden.empty() && spread_of(hidden).median > 0;
 }
 
+/// The device claims more time than passed on the host, or the candidate hides work from it.
+bool clocks_disagree(const TimingPlan& plan, const SampleTimes* measured, std::size_t num_sets, double wall) {
+  double claimed = 0;
+  for (std::size_t i = 0; i < plan.samples.size(); ++i) claimed += measured[i].seconds;
+  return claimed > wall * kWallSlack || hides_work(plan, measured, num_sets);
+}
+
 std::optional<Finding> judge_left_outputs(const std::vector<Problem>& problems, const TimedSets& sets,
                                           const Arena& arena) {
   for (std::size_t s = 0; s < problems.size(); ++s) {
@@ -116,12 +123,15 @@ Timing Referee::time_shapes(const std::vector<const Candidate*>& kernels, const 
                     if (step == 1) executor->time(plan, arena, measured);
                   },
                   backend_.limits());
-    const Reply ready = worker.wait_until_ready(60),
-                copied = ready.kind == Reply::Kind::kOk ? worker.run(0, 60) : ready;
     prepare_sets(problems, sets, arena);
+    const Reply ready = worker.wait_until_ready(60);
+    std::unique_ptr<DeviceTurn> turn = backend_.turn(DeviceTurn::Kind::kExclusive);
+    const Reply copied = ready.kind == Reply::Kind::kOk ? worker.run(0, 60) : ready;
+    if (backend_.kind() == BackendKind::kHost) prepare_sets(problems, sets, arena);  // the copies were made in place
     const auto begin = std::chrono::steady_clock::now();
     const Reply reply = copied.kind == Reply::Kind::kOk ? worker.run(1, options_.timing_seconds) : copied;
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    turn.reset();
     if (reply.kind != Reply::Kind::kOk) {
       if (reply.kind == Reply::Kind::kError && reply.error != ErrorKind::kInternal) fail(reply.error, reply.text);
       finding = {reply.kind == Reply::Kind::kTimeout ? Verdict::kTimeout : Verdict::kRuntimeError,
@@ -132,11 +142,9 @@ Timing Referee::time_shapes(const std::vector<const Candidate*>& kernels, const 
     times.copy_rate = measured[plan.samples.size()].seconds;
     times.floor = floor_of(case_, machine, times);
     take_samples(plan, measured, problems.size(), times);
-    double claimed = 0;
-    for (std::size_t i = 0; i < plan.samples.size(); ++i) claimed += measured[i].seconds;
-    if (claimed > wall * kWallSlack || hides_work(plan, measured, problems.size())) {
+    if (clocks_disagree(plan, measured, problems.size(), wall)) {
       finding = {
-          Verdict::kImpossible, times.shape + ": the device's clock and the host's disagree; a person must look", {}};
+          Verdict::kImpossible, times.shape + ": the clocks of device and host disagree; a person must look", {}};
       return {};
     }
     if (auto found = judge_left_outputs(problems, sets, arena)) {

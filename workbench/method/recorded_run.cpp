@@ -1,0 +1,80 @@
+// workbench/method/recorded_run.cpp - see recorded_run.h.
+#include "workbench/method/recorded_run.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "workbench/ledger/records.h"
+#include "workbench/ledger/sha256.h"
+
+namespace salient::workbench {
+namespace {
+
+bool is_action(const Json& record) { return record["kind"] == "answer" || record["kind"] == "assessment"; }
+
+}  // namespace
+
+RecordedRun::RecordedRun(const std::filesystem::path& folder, std::vector<Json> records)
+    : folder_(folder), records_(std::move(records)) {
+  if (records_.front()["kind"] != "run")
+    fail(ErrorKind::kBadData, folder_.string() + ": the ledger does not begin with a run");
+}
+
+std::string RecordedRun::end_reason() const {
+  return records_.back()["kind"] == "end" ? text_of(records_.back(), "reason") : "";
+}
+
+std::size_t RecordedRun::num_actions() const {
+  return static_cast<std::size_t>(std::count_if(records_.begin(), records_.end(), is_action));
+}
+
+Answer RecordedRun::answer() {
+  const Json& record = take("answer");
+  const std::string error = text_of(record, "error");
+  return {error.empty(), read_object(folder_, text_of(record, "answer")), error};
+}
+
+Assessment RecordedRun::assessment() {
+  const Json& record = take("assessment");
+  Assessment made = assessment_of(record);
+  made.finding.log = read_object(folder_, text_of(record, "log"));
+  if (!made.timing.shapes.empty()) {
+    made.decision = decide(made.timing);
+    made.finding.verdict = made.decision.verdict;
+    made.finding.reason = made.decision.reason;
+  }
+  return made;
+}
+
+void RecordedRun::compare(const std::string& kind, const Json& facts, const std::map<std::string, std::string>& texts) {
+  if (kind == "answer" || kind == "assessment") at_ = taken_;
+  const Json& record = peek(kind);
+  for (const auto& [key, text] : texts) {
+    if (text_of(record, key.c_str()) == (text.empty() ? "" : sha256(text))) continue;
+    if (kind != "request") refuse(kind, key + " differs from the recorded one");
+    ++reworded_;
+  }
+  for (const char* key : {"verdict", "role", "candidate", "of_start", "id"})
+    if (facts.contains(key) && (!record.contains(key) || facts[key] != record[key]))
+      refuse(kind, std::string(key) + " differs from the recorded one");
+  ++at_;
+}
+
+void RecordedRun::refuse(const std::string& kind, const std::string& why) const {
+  fail(ErrorKind::kBadData,
+       (folder_ / "ledger.jsonl").string() + ": record " + std::to_string(at_) + " (" + kind + "): " + why);
+}
+
+const Json& RecordedRun::peek(const std::string& kind) const {
+  if (is_at_end()) refuse(kind, "the recorded run ends before it");
+  if (records_[at_]["kind"] != kind)
+    refuse(kind, "the recorded run goes on with " + records_[at_]["kind"].get<std::string>());
+  return records_[at_];
+}
+
+const Json& RecordedRun::take(const std::string& kind) {
+  taken_ = at_;
+  return peek(kind);
+}
+
+}  // namespace salient::workbench
