@@ -8,6 +8,8 @@
 #   scripts/workbench_gpu.sh advance RUNS SECONDS    every run of RUNS goes on until it waits for an answer, or ends
 #   scripts/workbench_gpu.sh status RUNS             what each run waits for
 #
+# RUNS is a folder, or an archive RUNS.tgz that is unpacked first and written anew at the end, to RUNS.tgz or to the
+# file that PACK names: for machines that take and give few files.
 # Requests are RUNS/NAME/answers/NNN-ROLE.request.md, answers go beside them as NNN-ROLE.answer.md. Runs share the GPU:
 # they check at once, and are timed one at a time. JOBS=4 says how many at once, OPTIONS='--rounds 5' is passed on.
 # Needs nvcc, a driver and a GPU. In a clone it makes a bundle first (scripts/bundle.sh --workbench) and runs that one.
@@ -53,6 +55,21 @@ advance_one() {
   echo "${1##*/}: exit $status, $(tail -n 2 "$1.log" | head -n 1)"
 }
 
+archive='' runs=${2:-}
+if [[ $1 =~ ^(start|advance|status)$ && $runs = *.tgz ]]; then
+  archive=$runs runs=$(mktemp -d)/runs
+  trap 'rm -rf "${runs%/runs}"' EXIT
+  mkdir -p "$runs"
+  if [ -e "$archive" ]; then tar -C "$runs" -xzf "$archive" --strip-components=1; fi
+fi
+
+# pack: writes the archive, if RUNS is one.
+pack() {
+  [ -n "$archive" ] || return 0
+  tar -C "${runs%/runs}" -czf "${PACK:-$archive}.part" runs
+  mv "${PACK:-$archive}.part" "${PACK:-$archive}"
+}
+
 case $1 in
   test)
     python3 "$here/tests/cuda_backend_gpu_test.py" "$kernels" "$cases" "$here/tests/cuda_fixtures"
@@ -68,7 +85,6 @@ case $1 in
     ;;
   start)
     [ $# -ge 3 ] || die "start RUNS NAME..."
-    runs=$2
     shift 2
     mkdir -p "$runs"
     for name in "$@"; do
@@ -76,19 +92,21 @@ case $1 in
       wait_for_turn
     done
     wait
+    pack
     ;;
   advance)
     [ $# = 3 ] || die "advance RUNS SECONDS"
-    for run in "$2"/*/; do
+    for run in "$runs"/*/; do
       [ -e "$run/ledger.jsonl" ] || continue
       advance_one "${run%/}" "$3" &
       wait_for_turn
     done
     wait
+    pack
     ;;
   status)
     [ $# = 2 ] || die "status RUNS"
-    for run in "$2"/*/; do
+    for run in "$runs"/*/; do
       [ -e "$run/ledger.jsonl" ] || continue
       waits=$(for request in "$run"answers/*.request.md; do
         [ -e "$request" ] || continue

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/workbench/bench_support.h"
+#include "workbench/app/late_backend.h"
 #include "workbench/ledger/ledger.h"
 #include "workbench/ledger/records.h"
 #include "workbench/ledger/report.h"
@@ -77,6 +78,10 @@ struct Script {
             },
         .judge =
             [&](const std::string& text, const std::string& against, const std::vector<Variables>& more) {
+              if (text == source(0)) {
+                trace += "start ";
+                return timed(4, 4, 2);  // by luck: it is no candidate all the same
+              }
               trace += "judge" + std::string(more.empty() ? "" : "+shapes") + "(" +
                        against.substr(against.find("version "), 9) + ") ";
               judged.push_back(text);
@@ -142,8 +147,13 @@ TEST(Astra, RolesTakeTurnsAndTheTesterAddsShapes) {
   script.answers["profiler"] = {says("bound by memory")};
   script.assessments = {timed(2, 2, 1), failed(Verdict::kPrecision)};
   const RunSummary summary = script.play({.method = "astra", .rounds = 2, .language = "host"});
-  EXPECT_EQ(script.trace, "tester planner coder judge+shapes(version 0) profiler planner coder judge(version 1) ");
+  EXPECT_EQ(script.trace,
+            "start tester planner coder judge+shapes(version 0) profiler planner coder judge(version 1) ");
   EXPECT_EQ(summary.best, source(1));
+  EXPECT_EQ(summary.judged, 2);
+  EXPECT_EQ(summary.accepted, 1);
+  EXPECT_NE(script.prompts[1].find("of the kernel above:\nn=1: "), std::string::npos)
+      << "the first plan rests on the start kernel's times";
   EXPECT_NE(script.prompts[4].find("bound by memory"), std::string::npos) << "the planner reads the profiler";
 }
 
@@ -152,7 +162,7 @@ TEST(Astra, RolesCanBeLeftOutButNotTheCoder) {
   script.answers["coder"] = {says(source(1))};
   script.assessments = {timed(2, 2, 1)};
   (void)script.play({.method = "astra", .rounds = 1, .language = "host", .roles = {"coder"}});
-  EXPECT_EQ(script.trace, "coder judge(version 0) ");
+  EXPECT_EQ(script.trace, "start coder judge(version 0) ");
   EXPECT_COMPLAINT(script.play({.method = "astra", .roles = {"planner"}}), ErrorKind::kUsage, "coder");
   EXPECT_COMPLAINT(script.play({.method = "magic"}), ErrorKind::kUsage, "magic");
 }
@@ -162,9 +172,18 @@ TEST(Single, ImpossibleStopsForAPerson) {
   script.answers["coder"] = {says(source(1)), says(source(2))};
   script.assessments = {timed(2, 2, 1e-10)};
   const RunSummary summary = script.play({.method = "single", .rounds = 2, .language = "host"});
-  EXPECT_EQ(script.trace, "coder judge(version 0) ");
+  EXPECT_EQ(script.trace, "start coder judge(version 0) ");
   EXPECT_NE(summary.reason.find("stopped"), std::string::npos);
   EXPECT_EQ(summary.best, source(0));
+}
+
+TEST(LateBackend, IsMadeWhenSomethingIsJudged) {
+  int made = 0;
+  LateBackend backend(BackendKind::kCuda, [&]() -> std::unique_ptr<Backend> { return ++made, nullptr; });
+  const Referee referee(backend, softsign(), {});
+  EXPECT_EQ(backend.kind(), BackendKind::kCuda);
+  EXPECT_FALSE(referee.problems(1).empty());
+  EXPECT_EQ(made, 0);
 }
 
 TEST(Ledger, AChangeAnywhereIsSeen) {

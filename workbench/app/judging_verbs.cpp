@@ -7,6 +7,7 @@
 #include "core/number_text.h"
 #include "workbench/app/bench_setup.h"
 #include "workbench/app/verbs.h"
+#include "workbench/promotion/sanitize.h"
 #include "workbench/referee/referee.h"
 
 namespace salient::workbench {
@@ -89,6 +90,15 @@ int check_candidate(const Words& words, const KernelOptions& options) {
   const int code = print_verdict(words[1], made.finding);
   print("seed " + std::to_string(made.seed));
   return code;
+}
+
+int run_candidate(const Words& words, const KernelOptions& options) {
+  if (words.size() != 3) fail(ErrorKind::kUsage, "run CASE FILE BINARY");
+  const Case given = load_case(workbench_folder(options) / "cases", words[0]);
+  const Candidate candidate = parse_candidate(read_text_file(words[1]));
+  const std::size_t runs = run_in_this_process(candidate, given, words[2], options.seed);
+  print(std::to_string(runs) + " runs");
+  return 0;
 }
 
 int bench_candidates(const Words& words, const KernelOptions& options) {

@@ -22,16 +22,17 @@ void replace_text(const std::filesystem::path& path, const std::string& text) {
   print(path.string());
 }
 
-std::optional<Finding> sanitize(const Candidate& candidate, const Case& given, const Referee& referee,
-                                const Backend& backend, const KernelOptions& options, const WorkFolder& work) {
+std::optional<Finding> sanitize(const Candidate& candidate, const Case& given, const Referee& referee, Backend& backend,
+                                const KernelOptions& options, const WorkFolder& work) {
   if (backend.kind() == BackendKind::kHost)
     return sanitize_on_host(candidate, given, referee.problems(seed_from_system()),
                             workbench_folder(options) / "cases" / "kernels", work.path());
   const std::filesystem::path file = work.path() / "promoted.cu";
   replace_text(file, candidate.source);
-  return sanitize_on_cuda({std::filesystem::read_symlink("/proc/self/exe"), "check", given.name, file, "--backend",
-                           "cuda", "--run-s", "600", "--nvcc", options.nvcc, "--workbench-dir",
-                           workbench_folder(options)});
+  std::variant<Artifact, Finding> compiled = backend.compile(candidate, given);
+  if (auto* rejected = std::get_if<Finding>(&compiled)) return *rejected;
+  return sanitize_on_cuda({std::filesystem::read_symlink("/proc/self/exe"), "run", given.name, file,
+                           std::get<Artifact>(compiled).file, "--workbench-dir", workbench_folder(options)});
 }
 
 }  // namespace

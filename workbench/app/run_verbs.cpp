@@ -6,6 +6,7 @@
 #include "core/host/interrupt.h"
 #include "core/number_text.h"
 #include "workbench/app/bench_setup.h"
+#include "workbench/app/late_backend.h"
 #include "workbench/app/verbs.h"
 #include "workbench/ledger/ledger.h"
 #include "workbench/ledger/report.h"
@@ -76,11 +77,18 @@ int advance_run(const Words& words, const KernelOptions& options) {
   as_recorded.backend = text_of(first, "backend");
   if (as_recorded.generator.empty()) as_recorded.generator = "folder";
   const WorkFolder work;
-  const std::unique_ptr<Backend> backend = make_backend(as_recorded, work);
+  LateBackend backend(as_recorded.backend == "cuda" ? BackendKind::kCuda : BackendKind::kHost, [&] {
+    try {
+      return make_backend(as_recorded, work);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kNoDevice && error.kind() != ErrorKind::kNoInput) throw;
+      throw Waiting{std::string("waiting for a machine that can judge the next candidate: ") + error.what()};
+    }
+  });
   const std::unique_ptr<Generator> generator = make_generator(as_recorded, run);
   install_interrupt_handlers();
   const OptimizeOptions how{.referee = referee_options(options), .budget_seconds = options.budget_s};
-  return run_or_wait(run, [&] { return continue_run(*backend, *generator, how, workbench, run); });
+  return run_or_wait(run, [&] { return continue_run(backend, *generator, how, workbench, run); });
 }
 
 int replay_recorded(const Words& words, const KernelOptions& options) {

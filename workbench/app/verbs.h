@@ -17,6 +17,7 @@ using Words = std::vector<std::string>;  ///< the words between the verb and the
 
 int list_cases(const Words& words, const KernelOptions& options);
 int check_candidate(const Words& words, const KernelOptions& options);
+int run_candidate(const Words& words, const KernelOptions& options);
 int bench_candidates(const Words& words, const KernelOptions& options);
 int tune_candidate(const Words& words, const KernelOptions& options);
 int optimize_case(const Words& words, const KernelOptions& options);

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "core/number_text.h"
 #include "workbench/backend/backend.h"
 #include "workbench/backend/cuda_executor.h"
 #include "workbench/ledger/sha256.h"
@@ -72,7 +73,12 @@ class CudaBackend final : public Backend {
             {"driver", std::to_string(facts().driver)},
             {"compiler", "nvcc " + text},
             {"flags", "-std=c++20 -O3 -arch=" + architecture()},
-            {"clock MHz", std::to_string(facts().clock_kilohertz / 1000)}};
+            {"multiprocessors", std::to_string(facts().sm)},
+            {"L2 MiB", std::to_string(facts().cache_bytes >> 20)},
+            {"clock MHz", std::to_string(facts().clock_kilohertz / 1000)},
+            {"measured f32 TFLOP/s", fixed(facts().rates.f32 * 1e-12, 1)},
+            {"measured tf32 tensor TFLOP/s", fixed(facts().rates.tf32_tensor * 1e-12, 1)},
+            {"measured bf16 tensor TFLOP/s", fixed(facts().rates.bf16_tensor * 1e-12, 1)}};
   }
 
  private:

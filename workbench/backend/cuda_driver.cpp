@@ -27,6 +27,7 @@ CudaDriver load() {
   find(library, "cuDevicePrimaryCtxRetain", d.context_retain);
   find(library, "cuCtxSetCurrent", d.context_set);
   find(library, "cuMemAlloc_v2", d.allocate);
+  find(library, "cuMemFree_v2", d.release);
   find(library, "cuMemcpyHtoDAsync_v2", d.to_device);
   find(library, "cuMemcpyDtoHAsync_v2", d.to_host);
   find(library, "cuMemcpyDtoDAsync_v2", d.copy);

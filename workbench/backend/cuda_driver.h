@@ -55,6 +55,7 @@ struct CudaDriver {
   int (*context_retain)(CudaContext* context, int device);
   int (*context_set)(CudaContext context);
   int (*allocate)(CudaPointer* memory, std::size_t bytes);
+  int (*release)(CudaPointer memory);
   int (*to_device)(CudaPointer to, const void* from, std::size_t bytes, CudaStreamHandle stream);
   int (*to_host)(void* to, CudaPointer from, std::size_t bytes, CudaStreamHandle stream);
   int (*copy)(CudaPointer to, CudaPointer from, std::size_t bytes, CudaStreamHandle stream);

@@ -230,21 +230,26 @@ CudaFacts query_cuda() {
   facts.sm = attribute(device, CudaAttribute::kMultiprocessors);
   facts.clock_kilohertz = attribute(device, CudaAttribute::kClockKilohertz);
   facts.cache_bytes = attribute(device, CudaAttribute::kCacheBytes);
+  CudaContext context = nullptr;
+  driver_check(cuda_driver().context_retain(&context, device), "making a context");
+  driver_check(cuda_driver().context_set(context), "making a context");
+  facts.rates = measure_arithmetic(facts.sm, facts.major);
   return facts;
 }
 
 Machine machine_of(const CudaFacts& facts) {
-  // Operations per multiprocessor and clock, from NVIDIA's tables of arithmetic throughput.
-  const bool is_data_center = facts.minor == 0;
-  const double f32 = facts.major == 8 && is_data_center ? 128 : 256;
-  const double bf16 = facts.major >= 10 ? 8192 : facts.major == 9 ? 4096 : is_data_center ? 2048 : 1024;
-  const double clocks = static_cast<double>(facts.sm) * facts.clock_kilohertz * 1e3;
+  ArithmeticRates rates = facts.rates;
+  if (facts.major >= 10) {  // 8192 operations of bf16 tensors per multiprocessor and clock
+    const double sheet = 8192.0 * facts.sm * facts.clock_kilohertz * 1e3;
+    rates.bf16_tensor = std::max(rates.bf16_tensor, sheet);
+    rates.tf32_tensor = std::max(rates.tf32_tensor, sheet / 2);
+  }
   return {.name = facts.name,
           .sm = facts.sm,
           .cache_bytes = static_cast<std::size_t>(facts.cache_bytes),
-          .flops = f32 * clocks,
-          .tf32_tensor_flops = bf16 / 2 * clocks,
-          .bf16_tensor_flops = bf16 * clocks};
+          .flops = rates.f32,
+          .tf32_tensor_flops = rates.tf32_tensor,
+          .bf16_tensor_flops = rates.bf16_tensor};
 }
 
 }  // namespace salient::workbench

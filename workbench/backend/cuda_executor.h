@@ -5,20 +5,22 @@
 #include <vector>
 
 #include "workbench/backend/backend.h"
+#include "workbench/backend/cuda_ceilings.h"
 
 namespace salient::workbench {
 
 /// Takes device memory for the whole arena. @throws Error{kNoDevice}, Error{kDeviceMemory}
 std::unique_ptr<Executor> make_cuda_executor(const std::vector<Artifact>& artifacts, std::size_t arena_bytes);
 
-/// What a GPU can do by its data sheet's rates and its own clock.
+/// What the first GPU is, and how fast it was found to compute.
 struct CudaFacts {
   char name[128] = {};
   int driver = 0, major = 0, minor = 0, sm = 0, clock_kilohertz = 0, cache_bytes = 0;
+  ArithmeticRates rates{};
 };
-CudaFacts query_cuda();  ///< @throws Error{kNoDevice}
+CudaFacts query_cuda();  ///< In a worker process. @throws Error{kNoDevice}
 
-/// Floating point operations per second: f32, and dense tensor products of tf32 and bf16.
+/// The measured rates; from sm_100 on at least the data sheet's, since mma.sync is not the fastest way there.
 Machine machine_of(const CudaFacts& facts);
 
 }  // namespace salient::workbench

@@ -178,8 +178,12 @@ class CaseParser {
     for (const bool low : {true, false}) {
       Variables values;
       for (const DimRange& dim : shape.dims) values[dim.name] = low ? dim.low : dim.high;
+      Variables with_distinct = values;  // bytes may count the different indices of a buffer
+      for (const BufferSpec& buffer : made_.buffers)
+        if (buffer.fill == Fill::kIndex) with_distinct["distinct_" + buffer.name] = evaluate(buffer.count, values);
       for (const auto& [key, expression] : expression_)
-        if (evaluate(*expression, values) < 0) refuse(key + " is negative for a shape");
+        if (evaluate(*expression, key == "bytes" ? with_distinct : values) < 0)
+          refuse(key + " is negative for a shape");
       for (const BufferSpec& buffer : made_.buffers) {
         if (evaluate(buffer.count, values) < 0) refuse(buffer.name + ": negative size");
         if (buffer.fill == Fill::kIndex && evaluate(buffer.count, values) > 0 && evaluate(buffer.limit, values) < 1)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "core/error.h"
 
@@ -78,6 +79,20 @@ std::vector<std::int64_t> offsets_of_pattern(IndexPattern pattern, std::uint64_t
   return offsets;
 }
 
+/// f(i) for i in [0, count); large counts by threads, which have ended when it returns.
+template <class F>
+void for_ranges(std::size_t count, const F& f) {
+  constexpr std::size_t kLeast = std::size_t{1} << 18, kMostThreads = 8;
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t parts = std::clamp<std::size_t>(count / kLeast, 1, std::min(cores, kMostThreads));
+  const auto run = [&](std::size_t part) {
+    for (std::size_t i = count * part / parts; i < count * (part + 1) / parts; ++i) f(i);
+  };
+  std::vector<std::jthread> threads;
+  for (std::size_t part = 1; part < parts; ++part) threads.emplace_back(run, part);
+  run(0);
+}
+
 }  // namespace
 
 std::string text_of(Pattern pattern) {
@@ -121,7 +136,7 @@ void Problem::fill(std::size_t buffer) {
   }
   const auto limit =
       as.fill == Fill::kIndex ? static_cast<std::uint64_t>(std::max<std::int64_t>(1, value_of(as.limit))) : 1;
-  for (std::size_t i = 0; i < count; ++i) {
+  for_ranges(count, [&](std::size_t i) {
     const std::uint64_t random = mix(seed + i);
     double value = 0;
     if (as.fill == Fill::kValues)
@@ -131,7 +146,7 @@ void Problem::fill(std::size_t buffer) {
     else
       value = static_cast<double>(random >> 32);
     store_element(as.type, out, i, value);
-  }
+  });
 }
 
 std::int64_t Problem::dim(std::string_view name) const {
@@ -151,6 +166,23 @@ std::size_t Problem::total_bytes() const {
   std::size_t total = 0;
   for (std::size_t b = 0; b < num_buffers(); ++b) total += bytes(b);
   return total;
+}
+
+Variables with_distinct(const Problem& problem) {
+  Variables all = problem.spec().dims;
+  for (std::size_t b = 0; b < problem.num_buffers(); ++b) {
+    const BufferSpec& buffer = problem.definition().buffers[b];
+    if (buffer.fill != Fill::kIndex) continue;
+    std::vector<bool> is_there(static_cast<std::size_t>(std::max<std::int64_t>(1, problem.value_of(buffer.limit))));
+    std::int64_t distinct = 0;
+    for (std::size_t i = 0; i < problem.elements(b); ++i) {
+      const auto index = static_cast<std::size_t>(problem.at(b, i));
+      distinct += is_there[index] ? 0 : 1;
+      is_there[index] = true;
+    }
+    all["distinct_" + buffer.name] = distinct;
+  }
+  return all;
 }
 
 std::uint64_t seed_from_system() {

@@ -65,6 +65,9 @@ class Problem {
   std::vector<std::vector<std::byte>> data_;
 };
 
+/// The problem's sizes, and for each buffer of indices distinct_NAME: how many different ones it holds.
+Variables with_distinct(const Problem& problem);
+
 /// Hash of a counter: the source of all inputs. Algorithm: SplitMix64's output function (Steele, Lea, Flood, 2014).
 constexpr std::uint64_t mix(std::uint64_t value) {
   value += 0x9E3779B97F4A7C15;

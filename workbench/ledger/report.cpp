@@ -114,7 +114,8 @@ void add_rounds(const std::vector<Json>& records, Page& page) {
     if (record["kind"] != "assessment") continue;
     const Assessment made = assessment_of(record);
     const bool is_timed = !made.timing.shapes.empty();
-    rows.push_back({std::to_string(number_of(record, "candidate")), word_of(made.finding.verdict),
+    const int number = number_of(record, "candidate");
+    rows.push_back({number == 0 ? "start" : std::to_string(number), word_of(made.finding.verdict),
                     is_timed ? fixed(made.decision.of_start, 3) : "",
                     is_timed ? fixed(made.decision.noise * 100, 1) + " %" : "", made.finding.reason.substr(0, 200)});
   }

@@ -26,6 +26,12 @@ class Astra final : public Method {
   }
 
   Action begin() override {
+    if (!begins_with_start(context_)) return first_round();
+    phase_ = Phase::kStart;
+    return measure_start(context_);
+  }
+
+  Action first_round() {
     if (!has("tester")) return next_round();
     phase_ = Phase::kTest;
     return ask("tester", AnswerKind::kShapes, {{"task", task_text(context_)}, {"kernel", best_}});
@@ -36,6 +42,7 @@ class Astra final : public Method {
     if (!problem.empty())
       log_ += "round " + std::to_string(round_) + ": no usable answer of the " + role_ + ": " + problem + "\n";
     switch (phase_) {
+      case Phase::kStart:
       case Phase::kTest: return next_round();
       case Phase::kPlan: return ask_coder();
       case Phase::kCode: return problem.empty() ? judge() : next_round();
@@ -46,6 +53,10 @@ class Astra final : public Method {
 
   Action judged(const Assessment& assessment) override {
     const Finding& finding = assessment.finding;
+    if (phase_ == Phase::kStart) {
+      profile_ = "of the kernel above:\n" + profile_text(assessment);
+      return first_round();
+    }
     log_ += "round " + std::to_string(round_) + ": " + word_of(finding.verdict) + ", " + finding.reason + "\n";
     if (finding.verdict == Verdict::kImpossible)
       return {.kind = Action::Kind::kFinish, .reason = "stopped: " + finding.reason};
@@ -60,7 +71,7 @@ class Astra final : public Method {
   }
 
  private:
-  enum class Phase { kTest, kPlan, kCode, kProfile };
+  enum class Phase { kStart, kTest, kPlan, kCode, kProfile };
 
   bool has(const char* role) const {
     const auto& roles = context_.options.roles;

@@ -51,18 +51,19 @@ class Run {
     const std::string& against = action.against.empty() ? start_ : action.against;
     const bool is_silent = sources_.is_recorded();
     const Assessment made = sources_.judge(action.source, against, action.more_shapes);
-    ++summary_.judged;
-    ++summary_.verdicts[word_of(made.finding.verdict)];
-    if (!is_silent)
-      log_info("candidate " + std::to_string(summary_.judged) + ": " + word_of(made.finding.verdict) + ", " +
-               made.finding.reason);
+    if (!action.is_start) {
+      ++summary_.judged;
+      ++summary_.verdicts[word_of(made.finding.verdict)];
+    }
+    const std::string name = action.is_start ? "the start kernel" : "candidate " + std::to_string(summary_.judged);
+    if (!is_silent) log_info(name + ": " + word_of(made.finding.verdict) + ", " + made.finding.reason);
     Json facts = json_of(made);
     facts["candidate"] = summary_.judged;
     Json shapes = Json::array();
     for (const Variables& dims : action.more_shapes) shapes.push_back(dims);
     facts["more_shapes"] = shapes;
     on_record_("assessment", facts, {{"source", action.source}, {"against", against}, {"log", made.finding.log}});
-    if (made.finding.verdict == Verdict::kAccepted) {
+    if (made.finding.verdict == Verdict::kAccepted && !action.is_start) {
       ++summary_.accepted;
       if (made.decision.of_start > summary_.best_of_start) {
         summary_.best_of_start = made.decision.of_start;

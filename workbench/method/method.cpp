@@ -26,7 +26,10 @@ std::unique_ptr<Method> make_method(const MethodContext& context) {
 }
 
 std::string task_text(const MethodContext& context) {
+  std::string machine;
+  for (const auto& [what, value] : context.machine) machine.append(what).append(": ").append(value).append("\n");
   return context.prompts->fill("task", {{"case", describe(*context.given, context.backend)},
+                                        {"machine", machine},
                                         {"rules", context.prompts->fill("rules_" + context.options.language)},
                                         {"parameters", parameter_list(*context.given, context.backend, {})},
                                         {"example", context.start}});
@@ -43,6 +46,14 @@ std::string finding_text(const Finding& finding) {
   std::string text = std::string(word_of(finding.verdict)) + ": " + finding.reason + "\n";
   if (!finding.log.empty()) text += finding.log.substr(0, kMaxLog) + "\n";
   return text;
+}
+
+bool begins_with_start(const MethodContext& context) {
+  return context.options.measures_start && context.options.profile != ProfilePolicy::kNever;
+}
+
+Action measure_start(const MethodContext& context) {
+  return {.kind = Action::Kind::kJudge, .source = context.start, .is_start = true};
 }
 
 std::string profile_text(const Assessment& assessment) {

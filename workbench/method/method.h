@@ -5,6 +5,7 @@
 // that the same events lead to the same actions: a recorded run can be replayed.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct MethodOptions {
   ProfilePolicy profile = ProfilePolicy::kLate;
   std::string language = "cuda";                                                ///< host | cuda | cute
   std::vector<std::string> roles = {"planner", "coder", "tester", "profiler"};  ///< of astra; coder is needed
+  bool measures_start = true;  ///< the start kernel is timed first, so that the first plan rests on measurements
 };
 
 struct Action {
@@ -32,6 +34,7 @@ struct Action {
   std::string source{};                  ///< of kJudge
   std::string against{};                 ///< of kJudge: the kernel that it must beat; "" = the start kernel
   std::vector<Variables> more_shapes{};  ///< of kJudge: to be tested from now on
+  bool is_start = false;                 ///< of kJudge: the start kernel is measured; it is no candidate
   std::string reason{};                  ///< of kFinish
 };
 
@@ -52,6 +55,7 @@ struct MethodContext {
   BackendKind backend = BackendKind::kHost;
   std::string start{};  ///< source of the start kernel
   MethodOptions options{};
+  std::map<std::string, std::string> machine{};  ///< what runs it: device, compiler, measured rates
 };
 
 /// @throws Error{kUsage} for an unknown method or role
@@ -69,6 +73,10 @@ std::string task_text(const MethodContext& context);
 std::string menu_text(const MethodContext& context);
 /// Verdict, reason and the first lines of the log.
 std::string finding_text(const Finding& finding);
+/// Whether a method begins by measuring the start kernel, and the action that does.
+bool begins_with_start(const MethodContext& context);
+Action measure_start(const MethodContext& context);
+
 /// Times and the compiler's notes.
 std::string profile_text(const Assessment& assessment);
 

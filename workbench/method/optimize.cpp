@@ -94,7 +94,8 @@ RunSummary optimize(const Case& given, Backend& backend, Generator& generator, c
                               .prompts = &prompts,
                               .backend = backend.kind(),
                               .start = start.source,
-                              .options = options.method};
+                              .options = options.method,
+                              .machine = backend.environment()};
   const std::unique_ptr<Method> method = make_method(context);
   Referee referee(backend, given, options.referee);
   const Assessment of_start = referee.check(start);

@@ -12,9 +12,13 @@ constexpr const char* kProfileWords[] = {"from-start", "late", "never"};
 }  // namespace
 
 Json json_of(const MethodOptions& options) {
-  return {{"method", options.method},     {"rounds", options.rounds},
-          {"repairs", options.repairs},   {"profile", kProfileWords[static_cast<std::size_t>(options.profile)]},
-          {"language", options.language}, {"roles", options.roles}};
+  return {{"method", options.method},
+          {"rounds", options.rounds},
+          {"repairs", options.repairs},
+          {"profile", kProfileWords[static_cast<std::size_t>(options.profile)]},
+          {"language", options.language},
+          {"roles", options.roles},
+          {"measures_start", options.measures_start}};
 }
 
 MethodOptions method_options_of(const Json& json) {
@@ -26,11 +30,24 @@ MethodOptions method_options_of(const Json& json) {
       if (profile == kProfileWords[i]) options.profile = static_cast<ProfilePolicy>(i);
     options.language = json.at("language").get<std::string>();
     json.at("roles").get_to(options.roles);
+    options.measures_start = json.value("measures_start", false);  // of older records
     return options;
   } catch (const Json::exception& error) {
     fail(ErrorKind::kBadData, std::string("the first record of a ledger is incomplete: ") + error.what());
   }
 }
+
+namespace {
+
+std::map<std::string, std::string> machine_of(const Json& first) {
+  try {
+    return first.value("environment", Json::object()).get<std::map<std::string, std::string>>();
+  } catch (const Json::exception&) {
+    fail(ErrorKind::kBadData, "a record's environment is no list of texts");
+  }
+}
+
+}  // namespace
 
 RunRecipe read_recipe(const std::filesystem::path& folder, const Json& first, const std::filesystem::path& workbench) {
   const std::string name = text_of(first, "case");
@@ -38,7 +55,8 @@ RunRecipe read_recipe(const std::filesystem::path& folder, const Json& first, co
           .prompts = Prompts::from_text(read_object(folder, text_of(first, "prompts"))),
           .backend = text_of(first, "backend") == "cuda" ? BackendKind::kCuda : BackendKind::kHost,
           .start = read_object(folder, text_of(first, "start")),
-          .options = method_options_of(first.value("options", Json::object()))};
+          .options = method_options_of(first.value("options", Json::object())),
+          .machine = machine_of(first)};
 }
 
 RunSummary replay_run(const std::filesystem::path& folder, const std::filesystem::path& workbench) {

@@ -17,10 +17,16 @@ struct RunRecipe {
   BackendKind backend = BackendKind::kHost;
   std::string start{};
   MethodOptions options{};
+  std::map<std::string, std::string> machine{};
 
   /// Refers to this.
   MethodContext context() const {
-    return {.given = &given, .prompts = &prompts, .backend = backend, .start = start, .options = options};
+    return {.given = &given,
+            .prompts = &prompts,
+            .backend = backend,
+            .start = start,
+            .options = options,
+            .machine = machine};
   }
 };
 /// @param first  record of the ledger in `folder`   @throws Error{kBadData}

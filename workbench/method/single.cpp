@@ -18,7 +18,7 @@ class Single final : public Method {
     if (best_.empty()) fail(ErrorKind::kUsage, "the case has no start kernel of this back end");
   }
 
-  Action begin() override { return next_round(); }
+  Action begin() override { return begins_with_start(context_) ? measure_start(context_) : next_round(); }
 
   Action answered(const Answer& answer) override {
     try {
@@ -34,6 +34,10 @@ class Single final : public Method {
 
   Action judged(const Assessment& assessment) override {
     const Finding& finding = assessment.finding;
+    if (round_ == 0) {
+      log_ = "the start kernel:\n" + profile_text(assessment);
+      return next_round();
+    }
     log_ += "round " + std::to_string(round_) + ": " + finding_text(finding);
     if (context_.options.profile != ProfilePolicy::kNever && is_correct(finding.verdict))
       log_ += profile_text(assessment);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/error.h"
 #include "core/files/file_io.h"
 #include "workbench/backend/host_wrapper.h"
 #include "workbench/referee/process.h"
@@ -139,15 +140,17 @@ std::optional<Finding> sanitize_on_host(const Candidate& candidate, const Case& 
   return std::nullopt;
 }
 
-std::optional<Finding> sanitize_on_cuda(const std::vector<std::string>& check) {
+std::optional<Finding> sanitize_on_cuda(const std::vector<std::string>& command) {
   for (const char* tool : {"memcheck", "racecheck", "initcheck", "synccheck"}) {
-    std::vector<std::string> command = {"compute-sanitizer", "--tool", tool, "--target-processes", "all",
-                                        "--error-exitcode",  "99"};
-    command.insert(command.end(), check.begin(), check.end());
-    const ProcessResult run = run_process(command, "", {.seconds = 3600});
+    std::vector<std::string> words = {"compute-sanitizer", "--tool", tool, "--error-exitcode", "99"};
+    words.insert(words.end(), command.begin(), command.end());
+    const ProcessResult run = run_process(words, "", {.seconds = 3600});
     if (run.timed_out) return Finding{Verdict::kTimeout, std::string("under ") + tool, {}};
     if (run.exit_code != 0)
       return Finding{Verdict::kRuntimeError, std::string(tool) + " found an error", run.output + run.errors};
+    if (run.output.find("ERROR SUMMARY: 0 errors") == std::string::npos &&
+        run.output.find("RACECHECK SUMMARY: 0 hazards") == std::string::npos)
+      fail(ErrorKind::kInternal, std::string(tool) + " gave no summary: it did not see the GPU");
   }
   return std::nullopt;
 }

@@ -22,9 +22,17 @@ std::optional<Finding> sanitize_on_host(const Candidate& candidate, const Case& 
                                         const std::vector<ProblemSpec>& problems, const std::filesystem::path& kernels,
                                         const std::filesystem::path& work);
 
-/// Runs `check` (a command line that ends with 0 for a correct candidate) under memcheck, racecheck, initcheck and
-/// synccheck.
+/// Runs `command`, which runs the candidate in its own process, under memcheck, racecheck, initcheck and synccheck.
+/// The sanitizers do not see into the referee's workers: these are forked, and have no environment.
 /// @throws Error{kNoInput} without compute-sanitizer
-std::optional<Finding> sanitize_on_cuda(const std::vector<std::string>& check);
+std::optional<Finding> sanitize_on_cuda(const std::vector<std::string>& command);
+
+/// The candidate once on every problem of up to 16 MiB, on the first GPU, in this process and without a judgement. Each
+/// buffer has memory of its own and of its size, so that a sanitizer sees accesses beyond it.
+///
+/// @param binary  the compiled candidate   @return the number of runs
+/// @throws Error{kNoDevice}, Error{kInternal} for errors of the device
+std::size_t run_in_this_process(const Candidate& candidate, const Case& given, const std::filesystem::path& binary,
+                                std::uint64_t seed);
 
 }  // namespace salient::workbench

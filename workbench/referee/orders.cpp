@@ -2,12 +2,15 @@
 #include "workbench/referee/orders.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/error.h"
 #include "workbench/referee/judge.h"
 
 namespace salient::workbench {
 namespace {
+
+constexpr std::size_t kFreeScratch = std::size_t{64} << 20, kScratchFactor = 4;  // of the case's own memory
 
 ProblemSize size_of(const Problem& problem) { return {problem.definition(), problem.spec().dims}; }
 
@@ -20,8 +23,15 @@ std::vector<std::size_t> buffer_bytes(const ProblemSize& problem, const Candidat
     if (count < 0) fail(ErrorKind::kBadData, buffer.name + ": negative size");
     bytes.push_back(static_cast<std::size_t>(count) * bytes_of(buffer.type));
   }
-  for (const BufferSpec& scratch : candidate.scratch)
+  const std::size_t limit = kFreeScratch + kScratchFactor * std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
+  std::size_t scratch_bytes = 0;
+  for (const BufferSpec& scratch : candidate.scratch) {
     bytes.push_back(scratch_elements(scratch, candidate, problem.dims, sm) * bytes_of(scratch.type));
+    scratch_bytes += bytes.back();
+  }
+  if (scratch_bytes > limit)
+    fail(ErrorKind::kBadData,
+         "scratch of " + std::to_string(scratch_bytes) + " bytes, at most " + std::to_string(limit) + " here");
   return bytes;
 }
 

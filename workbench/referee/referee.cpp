@@ -62,15 +62,16 @@ void Referee::add_shape(const Variables& dims) {
   options_.more_shapes.push_back(dims);
 }
 
-std::vector<ProblemSpec> Referee::problems(std::uint64_t seed) const {
+std::vector<ProblemSpec> problems_of(const Case& given, BackendKind backend, const std::vector<Variables>& more_shapes,
+                                     std::uint64_t seed) {
   std::vector<ProblemSpec> edge, hidden, open;
   std::uint64_t counter = seed;
   const auto add = [&](std::vector<ProblemSpec>& list, ShapeSet set, const Variables& dims, Pattern pattern) {
     list.push_back({set, dims, pattern, mix(++counter) >> 1});
   };
   bool is_first_public = true, is_first_hidden = true;
-  for (const ShapeSpec& shape : case_.shapes) {
-    if (!shape.backend.empty() && shape.backend != word_of(backend_.kind())) continue;
+  for (const ShapeSpec& shape : given.shapes) {
+    if (!shape.backend.empty() && shape.backend != word_of(backend)) continue;
     Variables dims;
     const auto draw = [&] {
       for (const DimRange& dim : shape.dims)
@@ -90,12 +91,12 @@ std::vector<ProblemSpec> Referee::problems(std::uint64_t seed) const {
         add(hidden, shape.set, dims, pattern);
         draw();
       }
-      if (case_.nonfinite && is_first_hidden)
+      if (given.nonfinite && is_first_hidden)
         add(hidden, shape.set, dims, {ValuePattern::kNonFinite, IndexPattern::kUniform});
       is_first_hidden = false;
     }
   }
-  for (const Variables& dims : options_.more_shapes) {
+  for (const Variables& dims : more_shapes) {
     add(hidden, ShapeSet::kHidden, dims, kAllPatterns[0]);
     add(hidden, ShapeSet::kHidden, dims, kAllPatterns[2]);
   }

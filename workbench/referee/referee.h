@@ -31,6 +31,10 @@ struct Assessment {
   Decision decision{};
 };
 
+/// The problems that a check runs: edge shapes, hidden ones, `more_shapes`, public ones, in patterns that suit.
+std::vector<ProblemSpec> problems_of(const Case& given, BackendKind backend, const std::vector<Variables>& more_shapes,
+                                     std::uint64_t seed);
+
 class Referee {
  public:
   /// Both outlive the referee.
@@ -48,8 +52,10 @@ class Referee {
   Timing time(const Candidate& candidate, const Candidate& start, const Candidate& best, std::uint64_t seed,
               Finding& finding);
 
-  /// For tests, and for a tester's proposals: the problems that check() would run.
-  std::vector<ProblemSpec> problems(std::uint64_t seed) const;
+  /// The problems that check() would run.
+  std::vector<ProblemSpec> problems(std::uint64_t seed) const {
+    return problems_of(case_, backend_.kind(), options_.more_shapes, seed);
+  }
 
   /// Adds shapes to every check from now on. @throws Error{kBadData} for one that the case cannot have
   void add_shape(const Variables& dims);

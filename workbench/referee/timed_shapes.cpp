@@ -107,7 +107,7 @@ Timing Referee::time_shapes(const std::vector<const Candidate*>& kernels, const 
     const std::vector<Problem> problems = make_sets(case_, dims, machine.cache_bytes, mix(seed ^ timing.shapes.size()));
     const TimedSets sets = lay_out_sets(problems, kernels, machine.sm, seed);
     ShapeTimes times{.shape = text_of_dims(dims),
-                     .bytes = static_cast<double>(evaluate(case_.bytes, dims)),
+                     .bytes = static_cast<double>(evaluate(case_.bytes, with_distinct(problems.front()))),
                      .flops = static_cast<double>(evaluate(case_.flops, dims))};
     const TimingPlan plan = make_timing_plan(problems, kernels, {0, 1, 2, 3}, sets, machine.sm, options_.samples,
                                              backend_.kind() == BackendKind::kHost ? 1 : problems.size());
@@ -135,8 +135,7 @@ Timing Referee::time_shapes(const std::vector<const Candidate*>& kernels, const 
     if (reply.kind != Reply::Kind::kOk) {
       if (reply.kind == Reply::Kind::kError && reply.error != ErrorKind::kInternal) fail(reply.error, reply.text);
       finding = {reply.kind == Reply::Kind::kTimeout ? Verdict::kTimeout : Verdict::kRuntimeError,
-                 reply.text + " while it was timed",
-                 {}};
+                 reply.text + " while it was timed"};
       return {};
     }
     times.copy_rate = measured[plan.samples.size()].seconds;
