@@ -66,6 +66,16 @@ def matmul(dtype):
     return make
 
 
+def matmul_diagonal(d):
+    diagonal, b = f32(d["m"]), f32(d["m"], d["n"])
+    return {"torch": lambda: diagonal.unsqueeze(1) * b}
+
+
+def matmul_triangular(d):
+    a, b = f32(d["n"], d["n"]).triu_(), f32(d["n"], d["n"]).triu_()
+    return {"cuBLASLt, whole squares": lambda: torch.triu(a @ b)}
+
+
 def silu_and_mul(d):
     x = f16(d["n"], 2 * d["d"])
     return {"torch": lambda: F.silu(x[:, :d["d"]]) * x[:, d["d"]:]}
@@ -104,6 +114,19 @@ def gather_mean(d):
     def eager():
         return out.zero_().index_add_(0, row_of, x.index_select(0, indices) * weights.unsqueeze(1))
     return {"torch": eager, "cuSPARSE": lambda: adjacency @ x}
+
+
+def sage_layer_forward(d):
+    sources = d["rows"] + d["others"]
+    x, (indptr, indices, row_of) = f32(sources, d["in"]), hop(d["rows"], sources, d["edges"])
+    weights = mean_weights(indptr, row_of).unsqueeze(1)
+    wl, wr, bias = f32(d["out"], d["in"]), f32(d["out"], d["in"]), f32(d["out"])
+    mean = torch.zeros(d["rows"], d["in"], device=DEVICE)
+
+    def run():
+        mean.zero_().index_add_(0, row_of, x.index_select(0, indices) * weights)
+        return F.linear(mean, wl) + F.linear(x[:d["rows"]], wr, bias)
+    return {"torch": run}
 
 
 def segment_mean_backward(d):
@@ -161,6 +184,13 @@ def attention_backward(d):
     return {"torch": run}
 
 
+def gat_aggregate(d):
+    source, to = attention_edges(d)
+    h, weights = f32(d["rows"] + d["others"], d["heads"], d["channels"]), f32(len(source), d["heads"], 1)
+    out = torch.zeros(d["rows"], d["heads"], d["channels"], device=DEVICE)
+    return {"torch": lambda: out.zero_().index_add_(0, to, h.index_select(0, source) * weights)}
+
+
 def gatv2_backward(d):
     source, to = attention_edges(d)
     z_src, z_dst = f32(d["rows"] + d["others"], d["heads"], d["channels"]), f32(d["rows"], d["heads"], d["channels"])
@@ -183,7 +213,9 @@ MAKERS = {
     "merge_attn_states_lse": merge_attn_states, "gather_rows": gather_rows, "gather_mean": gather_mean,
     "segment_mean_backward": segment_mean_backward, "out_degrees": out_degrees, "dropout_relu": dropout_relu,
     "softmax_cross_entropy": softmax_cross_entropy, "attention_backward": attention_backward,
-    "gatv2_backward": gatv2_backward,
+    "gatv2_backward": gatv2_backward, "gat_aggregate": gat_aggregate, "sage_layer_forward": sage_layer_forward,
+    "matmul_batched": matmul(torch.float32), "matmul_diagonal": matmul_diagonal,
+    "matmul_triangular": matmul_triangular,
 }
 
 

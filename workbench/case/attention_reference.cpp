@@ -144,11 +144,30 @@ class AttentionBackward final : public AttentionReference {
   std::size_t weights_ = p_.index_of("weights"), h_ = p_.index_of("h"), grad_ = p_.index_of("grad_out");
 };
 
+/// out[i, k, :] = sum of weights[e, k] h[s, k, :] over the edges of row i
+class GatAggregate final : public AttentionReference {
+ public:
+  using AttentionReference::AttentionReference;
+
+  std::vector<ResultPart> row(std::size_t row) const override {
+    const std::size_t width = heads_ * channels_, weights = p_.index_of("weights"), h = p_.index_of("h");
+    ResultPart part{p_.index_of("out"), row * width, std::vector<double>(width), std::vector<double>(width)};
+    for (const Edge& edge : to_[row])
+      for (std::size_t j = 0; j < width; ++j) {
+        const double term = p_.at(weights, edge.id * heads_ + j / channels_) * p_.at(h, edge.source * width + j);
+        part.value[j] += term;
+        part.magnitude[j] += std::abs(term) * growth(to_[row].size());
+      }
+    return {part};
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<Reference> make_attention(const std::string& name, const Problem& problem) {
   if (name == "gatv2_backward") return std::make_unique<Gatv2Backward>(problem);
   if (name == "attention_backward") return std::make_unique<AttentionBackward>(problem);
+  if (name == "gat_aggregate") return std::make_unique<GatAggregate>(problem);
   return nullptr;
 }
 

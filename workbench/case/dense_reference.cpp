@@ -15,13 +15,39 @@ using RowFunction = Parts (*)(const Problem&, std::size_t row);
 
 std::size_t dim(const Problem& p, std::string_view name) { return static_cast<std::size_t>(p.dim(name)); }
 
-/// c[i, :] = a[i, :] b
-Parts matmul(const Problem& p, std::size_t row) {
+/// c[row, :] = a[row, :] b, where b begins at its row `first_of_b`
+Parts matmul_row(const Problem& p, std::size_t row, std::size_t first_of_b) {
   const std::size_t n = dim(p, "n"), k = dim(p, "k"), a = p.index_of("a"), b = p.index_of("b");
   ResultPart part{p.index_of("c"), row * n, std::vector<double>(n), std::vector<double>(n)};
   for (std::size_t t = 0; t < k; ++t) {
     const double left = p.at(a, row * k + t);
     for (std::size_t j = 0; j < n; ++j) {
+      const double term = left * p.at(b, (first_of_b + t) * n + j);
+      part.value[j] += term;
+      part.magnitude[j] += std::abs(term);
+    }
+  }
+  return {part};
+}
+
+Parts matmul(const Problem& p, std::size_t row) { return matmul_row(p, row, 0); }
+Parts matmul_batched(const Problem& p, std::size_t row) { return matmul_row(p, row, row / dim(p, "m") * dim(p, "k")); }
+
+/// c[i, :] = d[i] b[i, :]
+Parts matmul_diagonal(const Problem& p, std::size_t row) {
+  const std::size_t n = dim(p, "n");
+  ResultPart part{p.index_of("c"), row * n};
+  for (std::size_t j = 0; j < n; ++j) part.add(p.at(p.index_of("d"), row) * p.at(p.index_of("b"), row * n + j), 0);
+  return {part};
+}
+
+/// c[i, j] = sum of a[i, t] b[t, j] over i <= t <= j
+Parts matmul_triangular(const Problem& p, std::size_t row) {
+  const std::size_t n = dim(p, "n"), a = p.index_of("a"), b = p.index_of("b");
+  ResultPart part{p.index_of("c"), row * n, std::vector<double>(n), std::vector<double>(n)};
+  for (std::size_t t = row; t < n; ++t) {
+    const double left = p.at(a, row * n + t);
+    for (std::size_t j = t; j < n; ++j) {
       const double term = left * p.at(b, t * n + j);
       part.value[j] += term;
       part.magnitude[j] += std::abs(term);
@@ -112,6 +138,9 @@ class RowWise final : public Reference {
 
 std::unique_ptr<Reference> make_dense(const std::string& name, const Problem& problem) {
   static const std::map<std::string, RowFunction> functions = {{"matmul", matmul},
+                                                               {"matmul_batched", matmul_batched},
+                                                               {"matmul_diagonal", matmul_diagonal},
+                                                               {"matmul_triangular", matmul_triangular},
                                                                {"fused_add_rmsnorm", fused_add_rmsnorm},
                                                                {"silu_and_mul", silu_and_mul},
                                                                {"merge_attn_states", merge_attn_states},

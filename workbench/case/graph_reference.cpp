@@ -54,6 +54,36 @@ class GatherMean final : public GraphReference {
   }
 };
 
+/// y[i, :] = wl mean of x over the row's entries + wr x[i] + bias
+class SageLayerForward final : public GraphReference {
+ public:
+  using GraphReference::GraphReference;
+  std::vector<ResultPart> row(std::size_t row) const override {
+    const std::size_t in = dim(p_, "in"), out = dim(p_, "out"), x = p_.index_of("x");
+    const std::size_t indptr = p_.index_of("indptr"), indices = p_.index_of("indices");
+    const std::size_t begin = whole(indptr, row), end = whole(indptr, row + 1);
+    std::vector<double> mean(in), of_terms(in);
+    for (std::size_t e = begin; e < end; ++e)
+      for (std::size_t t = 0; t < in; ++t) {
+        const double term = p_.at(x, whole(indices, e) * in + t) / static_cast<double>(end - begin);
+        mean[t] += term;
+        of_terms[t] += std::abs(term) * growth(end - begin);
+      }
+    ResultPart part{p_.index_of("y"), row * out};
+    for (std::size_t j = 0; j < out; ++j) {
+      double value = p_.at(p_.index_of("bias"), j), magnitude = std::abs(value);
+      for (std::size_t t = 0; t < in; ++t) {
+        const double left = p_.at(p_.index_of("wl"), j * in + t), right = p_.at(p_.index_of("wr"), j * in + t);
+        const double own = right * p_.at(x, row * in + t);
+        value += left * mean[t] + own;
+        magnitude += std::abs(left) * of_terms[t] + std::abs(own);
+      }
+      part.add(value, magnitude);
+    }
+    return {part};
+  }
+};
+
 /// Edges by their source: what a backward pass of a mean or of attention goes through.
 struct EdgesBySource {
   std::vector<std::vector<std::pair<std::size_t, std::size_t>>> of;  ///< [source] (edge, destination)
@@ -129,6 +159,7 @@ class DropoutRelu final : public GraphReference {
 std::unique_ptr<Reference> make_graph(const std::string& name, const Problem& problem) {
   if (name == "gather_rows") return std::make_unique<GatherRows>(problem);
   if (name == "gather_mean") return std::make_unique<GatherMean>(problem);
+  if (name == "sage_layer_forward") return std::make_unique<SageLayerForward>(problem);
   if (name == "segment_mean_backward") return std::make_unique<SegmentMeanBackward>(problem);
   if (name == "out_degrees") return std::make_unique<OutDegrees>(problem);
   if (name == "dropout_relu") return std::make_unique<DropoutRelu>(problem);

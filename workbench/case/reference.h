@@ -39,5 +39,6 @@ std::unique_ptr<Reference> make_elementwise(const std::string& name, const Probl
 std::unique_ptr<Reference> make_dense(const std::string& name, const Problem& problem);
 std::unique_ptr<Reference> make_graph(const std::string& name, const Problem& problem);
 std::unique_ptr<Reference> make_attention(const std::string& name, const Problem& problem);
+std::unique_ptr<Reference> make_hash(const std::string& name, const Problem& problem);
 
 }  // namespace salient::workbench
