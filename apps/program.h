@@ -1,7 +1,9 @@
 // apps/program.h - main() of the programs that may run as several ranks: their command line, help and versions.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <iostream>
 #include <span>
@@ -16,6 +18,7 @@
 #include "core/error.h"
 #include "core/host/program.h"
 #include "engine/comm/agreement.h"
+#include "engine/comm/comm_options.h"
 #include "engine/comm/communicator.h"
 #include "engine/comm/launch.h"
 #include "engine/comm/mpi_communicator.h"
@@ -36,15 +39,27 @@ struct Program {
   int (*run)(const Command& command, const Launch& launch, Communicator& control);
 };
 
+// NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
+inline const char* in_environment(const char* name) { return std::getenv(name); }
+
+/// How long this process waits for other ranks, before they can agree on what is wrong with the command line.
+template <class Command>
+double start_seconds(const Program<Command>& program, std::span<const char* const> args) {
+  constexpr CommOptions kDefaults;
+  try {
+    return std::max(1, program.read(args, in_environment).options.comm.timeout_seconds);
+  } catch (const std::exception&) {  // is reported when it is read again
+    return kDefaults.timeout_seconds;
+  }
+}
+
 /// @return the exit code
 template <class Command>
 int run_rank(const Program<Command>& program, std::span<const char* const> args, const Launch& launch) {
-  constexpr double kControlTimeout = 300;  // seconds; before the command line is read
-  const auto control = launch.size > 1 ? make_mpi_communicator(launch, kControlTimeout) : make_self_communicator();
+  const auto control =
+      launch.size > 1 ? make_mpi_communicator(launch, launch.program.start_seconds) : make_self_communicator();
   Command command;
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
-  const auto look_up = [](const char* name) -> const char* { return std::getenv(name); };
-  together(*control, [&] { command = program.read(args, look_up); });
+  together(*control, [&] { command = program.read(args, in_environment); });
   const bool is_rank_0 = launch.rank == 0;
   if (command.actions.help && is_rank_0) {
     std::cout << program.help;
@@ -65,9 +80,9 @@ template <class Command>
 int run_program(const Program<Command>& program, int argc, char** argv) {
   start_program();
   restart_with_passive_openmp(argv);
-  const int code = run_ranks(program.name, program.advice, [&](const Launch& launch) {
-    return run_rank(program, {argv + 1, static_cast<std::size_t>(argc - 1)}, launch);
-  });
+  const std::span<const char* const> args(argv + 1, static_cast<std::size_t>(argc - 1));
+  const int code = run_ranks({program.name, program.advice, start_seconds(program, args)},
+                             [&](const Launch& launch) { return run_rank(program, args, launch); });
   return end_program(program.name, code);
 }
 

@@ -148,10 +148,10 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
 int infer(const InferCommand& command, const Launch& launch, Communicator& control) {
   const InferOptions& said = command.options;
   require_equal_programs(control, kProgram, common_configuration(said, kOwnToAHost));
-  install_interrupt_handlers();
   InferRun run = set_up(said, launch, control);
   std::filesystem::path folder;
   std::optional<StagedDirectory> staged;
+  install_interrupt_handlers();  // only now: until here a signal ends the process at once, and nothing is left behind
   together(*run.session.comm, [&] {
     check_top_k(run.options.results, run.dataset);
     if (!run.session.is_rank_0()) return;

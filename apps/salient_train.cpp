@@ -132,7 +132,6 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
     return 0;
   }
   require_equal_programs(control, kProgram, common_configuration(command.options, kOwnToAHost));
-  install_interrupt_handlers();
   TrainRun run = set_up(command.options, launch, control);
   const Session& session = run.session;
   const DataPlan plan = plan_data(run);
@@ -147,6 +146,7 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   const bool samples_on_host = plan.residency.graph == GraphResidency::kHost;
   use_huge_pages(run.dataset, samples_on_host ? spare / 2 : 0, *session.comm, launch);
   together(*session.comm, [&] { run.data = ResidentData(run.dataset, plan.residency); });
+  install_interrupt_handlers();  // only now: until here a signal ends the process at once, and nothing is left behind
   const std::optional<RunLock> lock = take_directory(run);
   run.about.resolved = resolved_facts(run, plan.residency);
   if (session.is_rank_0()) log_info(resolved_line(run.about.resolved));

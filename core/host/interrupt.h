@@ -8,7 +8,8 @@ namespace salient {
 
 /// From now on the first SIGINT, SIGTERM or SIGHUP only sets interrupt_signal(); the next one ends the process. SIGHUP
 /// (a lost terminal) stays ignored where it was, as under nohup. SIGUSR1 asks for a checkpoint. SIGXFSZ is ignored, so
-/// that write() reports a file that is too long. Call once, in main.
+/// that write() reports a file that is too long. Call once, when the first thing is there that must be cleaned up: a
+/// signal that comes earlier then ends the process at once.
 void install_interrupt_handlers();
 
 /// 0, or the number of the signal that asks the program to end; the exit code is then 128 + it.

@@ -17,6 +17,7 @@ void start_program() noexcept {
   for (const int descriptor : {0, 1, 2})
     if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF) (void)open("/dev/null", O_RDWR);  // gets the lowest number
   (void)std::signal(SIGXFSZ, SIG_IGN);
+  (void)std::signal(SIGUSR1, SIG_IGN);
 }
 
 int end_program(const char* program, int code) noexcept {

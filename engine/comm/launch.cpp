@@ -3,11 +3,14 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <exception>
+#include <optional>
 #include <string_view>
 #include <thread>
 
 #include "core/host/interrupt.h"
 #include "core/host/machine.h"
+#include "engine/comm/call_limit.h"
 #include "engine/comm/mpi_launch.h"
 
 namespace salient {
@@ -30,8 +33,31 @@ Error with_rank(const Launch& launch, const Error& error) {
           error.topic()};
 }
 
+/// This process' rank before MPI has said it.
+int claimed_rank(const LookUp& look_up) {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
+    if (look_up(name) != nullptr) return number_in(look_up, name);
+  return 0;
+}
+
+Launch start_ranks(const RankProgram& program, const LookUp& look_up) {
+  const CallLimit limit({.rank = claimed_rank(look_up), .host = host_name(), .program = program}, "the start of MPI",
+                        program.start_seconds);
+  return start_mpi();
+}
+
+void finish_ranks(const Launch& launch) noexcept {
+  std::optional<CallLimit> limit;
+  try {
+    limit.emplace(launch, "the end of MPI", launch.program.start_seconds);
+  } catch (const std::exception&) {  // no thread to be had: then without a limit
+  }
+  finish_mpi();
+}
+
 /// The current exception ends all ranks; returns only if they can leave together.
-int end_all_ranks(const char* program, Advice advice, const Launch& launch) {
+int end_all_ranks(const Launch& launch) {
+  const auto& [program, advice, start_seconds] = launch.program;
   int code = static_cast<int>(ErrorKind::kInternal);
   try {
     throw;
@@ -78,23 +104,20 @@ std::string affinity_problem(const Launch& launch) {
          " would be its share; start mpirun with --bind-to none, or srun with --cpu-bind=none";
 }
 
-int run_ranks(const char* program, Advice advice, const std::function<int(const Launch&)>& body) noexcept {
-  Launch launch = {};
+int run_ranks(const RankProgram& program, const std::function<int(const Launch&)>& body) noexcept {
+  Launch launch{};
+  int code = 0;
   try {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
     const LookUp look_up = [](const char* name) { return std::getenv(name); };
-    launch = is_started_by_launcher(look_up) ? start_mpi() : alone();
-  } catch (...) {
-    return report_current_exception(program, advice);
-  }
-  int code = 0;
-  try {
+    launch = is_started_by_launcher(look_up) ? start_ranks(program, look_up) : alone();
+    launch.program = program;
     code = body(launch);
   } catch (...) {
-    if (!is_mpi_running()) return report_current_exception(program, advice);
-    code = end_all_ranks(program, advice, launch);
+    if (!is_mpi_running()) return report_current_exception(program.name, program.advice);
+    code = end_all_ranks(launch);
   }
-  if (is_mpi_running()) finish_mpi();
+  if (is_mpi_running()) finish_ranks(launch);
   return code;
 }
 

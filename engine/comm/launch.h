@@ -8,6 +8,13 @@
 
 namespace salient {
 
+/// What a rank needs to know of its program to end without main().
+struct RankProgram {
+  const char* name = "salient";
+  Advice advice = nullptr;
+  double start_seconds = 0;  ///< for the other ranks to start, and at the end to end, with it; 0 = no limit
+};
+
 /// One rank's place among the others. Value type.
 struct Launch {
   int rank = 0, size = 1;
@@ -17,6 +24,7 @@ struct Launch {
   bool has_mpi = false;   ///< MPI is started; always true when size > 1
   int cores = 1;          ///< this rank's share of the cores that the ranks of this host may use
   int cores_of_host = 1;  ///< cores that the launcher may use
+  RankProgram program{};
 };
 
 /// An error that other ranks know of as well, so that one rank logs it and the others leave quietly.
@@ -45,10 +53,10 @@ class RankError : public Error {
 /// main() of a program that may run as several ranks: starts MPI if a launcher's variables are there, calls `body`,
 /// ends MPI. A plain start on one machine never touches MPI.
 ///
-/// An error from `body` is reported once, on standard error, with rank, host and `advice`; then every rank ends with
+/// An error from `body` is reported once, on standard error, with rank, host and advice; then every rank ends with
 /// the exit code of the error, whatever the others do at that time.
 /// @return the exit code for main.
-int run_ranks(const char* program, Advice advice, const std::function<int(const Launch&)>& body) noexcept;
+int run_ranks(const RankProgram& program, const std::function<int(const Launch&)>& body) noexcept;
 
 using LookUp = std::function<const char*(const char*)>;
 

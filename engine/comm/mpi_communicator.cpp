@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/comm/call_limit.h"
 #include "engine/comm/mpi_call.h"
 #include "engine/comm/mpi_launch.h"
 #include "engine/comm/mpi_wait.h"
@@ -23,7 +24,7 @@ void in_parts(std::span<T> data, Part&& part) {
     part(data.data() + at, static_cast<int>(std::min(kMaxCount, data.size() - at)));
 }
 
-/// A communicator of the first `size` ranks, collective over these. Only at start: blocks without a time-out.
+/// A communicator of the first `size` ranks, collective over these. Blocks: only under a CallLimit.
 MPI_Comm own_comm(int size) {
   MPI_Group all = MPI_GROUP_NULL, first = MPI_GROUP_NULL;
   int range[1][3] = {{0, size - 1, 1}};
@@ -37,7 +38,7 @@ MPI_Comm own_comm(int size) {
   return comm;
 }
 
-/// Only at start: blocks without a time-out.
+/// Blocks: only under a CallLimit.
 std::vector<std::string> hosts_of_ranks(const Launch& launch, MPI_Comm comm) {
   std::string mine = launch.host.substr(0, 63);
   mine.resize(64, '\0');
@@ -51,6 +52,9 @@ std::vector<std::string> hosts_of_ranks(const Launch& launch, MPI_Comm comm) {
 class MpiCommunicator final : public Communicator {
  public:
   MpiCommunicator(const Launch& launch, double timeout_seconds)
+      : MpiCommunicator(launch, timeout_seconds, CallLimit(launch, "connecting the ranks", timeout_seconds)) {}
+
+  MpiCommunicator(const Launch& launch, double timeout_seconds, const CallLimit&)
       : rank_(launch.rank),
         size_(launch.size),
         data_(own_comm(launch.size)),

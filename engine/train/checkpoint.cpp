@@ -324,4 +324,20 @@ CheckpointOrigin load_weights(const fs::path& folder, Model& model, const std::s
   }
 }
 
+LoadedWeights load_named_weights(const fs::path& root, const std::string& name, Model& model,
+                                 const std::string& model_config) {
+  constexpr int kTries = 20;  // a run writes checkpoints seconds apart
+  for (int tries = 1;; ++tries) {
+    fs::path folder;
+    try {
+      folder = find_checkpoint(root, name);
+      return {.folder = folder, .origin = load_weights(folder, model, model_config)};
+    } catch (const Error&) {
+      const bool is_moving = name == "latest" || name == "best";
+      const bool is_gone = folder.empty() ? !checkpoints_in(root).empty() : !is_there(folder);
+      if (!is_moving || !is_gone || tries == kTries) throw;
+    }
+  }
+}
+
 }  // namespace salient

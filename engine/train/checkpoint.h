@@ -78,6 +78,16 @@ struct CheckpointOrigin {
 /// @throws Error{kNoInput}; Error{kBadData} for a damaged one, or one of another model.
 CheckpointOrigin load_weights(const std::filesystem::path& folder, Model& model, const std::string& model_config);
 
+struct LoadedWeights {
+  std::filesystem::path folder{};
+  CheckpointOrigin origin{};
+};
+
+/// find_checkpoint() and load_weights() beside a run that removes its old checkpoints: "best" or "latest" is looked for
+/// again when its folder goes before it is read. @throws as the two
+LoadedWeights load_named_weights(const std::filesystem::path& root, const std::string& name, Model& model,
+                                 const std::string& model_config);
+
 /// Loads the weights of ROOT/best, or of ROOT/latest where no epoch was validated. @throws as above.
 void load_best_weights(const std::filesystem::path& root, Model& model);
 

@@ -1,6 +1,8 @@
 // engine/train/trained_run.cpp - see trained_run.h.
 #include "engine/train/trained_run.h"
 
+#include <utility>
+
 #include "core/error.h"
 #include "engine/comm/agreement.h"
 #include "engine/train/rank_state.h"
@@ -15,8 +17,10 @@ TrainedModel open_trained_model(Communicator& comm, const ComputeDevice& device,
     if (dataset.feature_dim == 0) fail(ErrorKind::kUsage, dataset.name + ": has no features to predict from");
     trained.model = make_model(model_options, numerics_of(options));  // as the evaluation in training
     if (comm.rank() != 0) return;
-    trained.checkpoint = find_checkpoint(run / "checkpoints", checkpoint);
-    trained.origin = load_weights(trained.checkpoint, *trained.model, model_config_json(model_options, dataset.task));
+    const std::string config = model_config_json(model_options, dataset.task);
+    LoadedWeights loaded = load_named_weights(run / "checkpoints", checkpoint, *trained.model, config);
+    trained.checkpoint = std::move(loaded.folder);
+    trained.origin = std::move(loaded.origin);
   });
   trained.model->to(device.torch_device());
   trained.model->eval();

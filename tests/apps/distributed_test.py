@@ -30,6 +30,11 @@ MORE_ON_RANK_1 = """import os, sys
 more = sys.argv[-1].split() if os.environ["OMPI_COMM_WORLD_RANK"] == "1" else []
 os.execv(sys.argv[1], sys.argv[1:-1] + more)"""
 
+STOP_RANK_1 = """import os, signal, sys
+if os.environ["OMPI_COMM_WORLD_RANK"] == "1":
+    os.kill(os.getpid(), signal.SIGSTOP)
+os.execv(sys.argv[1], sys.argv[1:])"""
+
 
 def ranks():
     """rank -> pid of the salient-train processes that run now, started by mpirun."""
@@ -248,6 +253,27 @@ class Distributed(unittest.TestCase):
             self.assert_told_once(self.end(process, 75), f"error: .*no answer from rank {rank} on ")
             self.assertLess(time.monotonic() - begin, 30)
         self.resume(2, "hangs-1", "--epochs", len(self.metrics("hangs-1")) + 1)
+
+    def test_a_rank_that_is_stopped_before_mpi_starts_ends_all_after_the_timeout(self):
+        command = self.command(2, "asleep", "--comm-timeout", 3)
+        at = command.index(str(PROGRAM))
+        begin = time.monotonic()
+        result = self.finish([*command[:at], sys.executable, "-c", STOP_RANK_1, *command[at:]], 75)
+        self.assert_told_once(result.stderr, "error: rank 0 on .*: the start of MPI takes more than 3 s: .* stopped")
+        self.assertLess(time.monotonic() - begin, 30)
+
+    def test_a_signal_while_a_graph_is_generated_ends_all_at_once(self):
+        process = subprocess.Popen(self.command(2, "early", "--dataset", "synthetic:products:0.5", "--progress",
+                                                "plain"), text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.assertTrue(any("edges" in line for line in process.stderr))  # the first line of progress
+        os.kill(ranks()[1], signal.SIGUSR1)
+        time.sleep(0.3)
+        begin = time.monotonic()
+        os.kill(ranks()[1], signal.SIGTERM)
+        process.communicate(timeout=30)
+        self.assertLess(time.monotonic() - begin, 5)  # mpirun itself takes a second
+        self.assertEqual((process.returncode, self.left_over()), (128 + signal.SIGTERM, {}))
+        self.assertFalse((self.work / "early").exists())
 
     def test_a_loss_that_is_not_a_number_names_step_and_rank(self):
         result = self.train(2, "diverged", "--epochs", 3, "--batch-size", 100, "--lr", "1e30", expect=1)

@@ -19,6 +19,7 @@ import small_runs
 from small_runs import Programs
 
 PROGRAMS = Programs(sys.argv.pop(1))
+CORES = os.sched_getaffinity(0)
 DEEP = ["[" * 100000, '{"a":' * 100000]
 
 
@@ -108,6 +109,28 @@ class Hostile(unittest.TestCase):
         del fields["checksum"]
         state.write_text(json.dumps({**fields, "epoch": None}, indent=2) + "\n")
         self.assert_ends(PROGRAMS.resume(run, 4), 65)
+
+    # Point 15: signals while a program starts.
+
+    def test_a_signal_while_a_graph_is_generated(self):
+        for count, (signals, ends) in enumerate((([signal.SIGUSR1, signal.SIGTERM], -signal.SIGTERM),
+                                                 ([signal.SIGINT], -signal.SIGINT))):
+            out = self.new(f"run-{count}")
+            command = [PROGRAMS.folder / "salient-train", "--dataset", "synthetic:products:0.5", "--out", out,
+                       *small_runs.TRAIN, "--progress", "plain"]
+            training = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                        text=True, preexec_fn=lambda: os.sched_setaffinity(0, {min(CORES)}))
+            self.addCleanup(training.kill)
+            self.assertTrue(any("edges" in line for line in training.stderr))  # the first line of progress
+            for number in signals:
+                self.assertIsNone(training.poll())
+                begin = time.monotonic()
+                training.send_signal(number)
+                time.sleep(0.3)
+            self.assertEqual(training.wait(timeout=30), ends)
+            self.assertLess(time.monotonic() - begin, 2)
+            self.assertFalse(out.exists())
+            training.stderr.close()
 
     # Point 16: exit codes.
 

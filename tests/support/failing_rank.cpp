@@ -60,7 +60,16 @@ int run(const Launch& launch, const std::string& how, int failing_rank, bool is_
 int main(int argc, char** argv) {
   const std::string how = argc > 1 ? argv[1] : "nothing";
   const int failing_rank = argc > 2 ? std::atoi(argv[2]) : 1;
-  return salient::run_ranks("failing_rank", nullptr, [&](const salient::Launch& launch) {
-    return salient::run(launch, how, failing_rank, argc > 3 && std::string_view(argv[3]) == "gpu");
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
+  const char* const rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  const auto stop_if = [&](std::string_view when) {
+    if (how == when && rank != nullptr && std::atoi(rank) == failing_rank) (void)raise(SIGSTOP);
+  };
+  stop_if("stop-before-mpi");
+  return salient::run_ranks({.name = "failing_rank", .start_seconds = 8}, [&](const salient::Launch& launch) {
+    stop_if("stop-at-start");
+    const int code = salient::run(launch, how, failing_rank, argc > 3 && std::string_view(argv[3]) == "gpu");
+    stop_if("stop-at-end");
+    return code;
   });
 }

@@ -19,7 +19,7 @@ const Launch& launch_of_test() { return launch; }
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
-  return salient::run_ranks("test", nullptr, [&](const salient::Launch& started) {
+  return salient::run_ranks({.name = "test"}, [&](const salient::Launch& started) {
     salient::launch = started;
     if (started.rank > 0)  // one rank's list of tests is enough; failures of the others go to standard error
       delete ::testing::UnitTest::GetInstance()->listeners().Release(

@@ -24,6 +24,10 @@ CASES = [  # how it fails, which rank, exit code, what the terminal shows once
     ("differ", 1, 2, "the configuration differs from rank 0's: 'b', not 'a'"),
     ("stop", 1, 75, "no answer from rank 1 on "),
     ("stop", 0, 75, "no answer from rank 0 on "),
+    ("stop-before-mpi", 1, 75, "error: rank 0 on "),
+    ("stop-before-mpi", 0, 75, "the start of MPI takes more than 8 s: another rank is stopped, hanging, or cut off"),
+    ("stop-at-start", 1, 75, "connecting the ranks takes more than "),
+    ("stop-at-end", 1, 75, "the end of MPI takes more than "),
     ("mismatch", 2, 75, "all ranks are alive, but wait in different places"),
     ("exit", 1, None, ""),  # OpenMPI tells and picks the code
     ("kill", 1, 128 + signal.SIGKILL, "signal 9 (Killed)"),  # OpenMPI 5 breaks the line after "exited on"
@@ -68,7 +72,7 @@ def problems_of(how, rank, code, reason):
     prints = sum(reason in line for line in output.splitlines()) if reason else 1
     if prints != 1:
         yield f"the reason '{reason}' is printed {prints} times\n{output}"
-    print(f"{how:9} on rank {rank}: exit code {job.returncode} after {seconds:.1f} s")
+    print(f"{how:15} on rank {rank}: exit code {job.returncode} after {seconds:.1f} s")
 
 
 if WHERE == "gpu":

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "core/error.h"
@@ -129,6 +131,24 @@ TEST_F(Checkpoints, WhatAKillInterruptedIsDoneOnResume) {
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(root_)) names.insert(entry.path().filename());
   EXPECT_EQ(names, (std::set<std::string>{"best", "latest", "epoch-0002", "epoch-0005", "notes.tmp"}));
+}
+
+TEST_F(Checkpoints, ReadersFindTheNewestWhileARunReplacesIt) {
+  write(1, 0, /*best_epoch=*/1);
+  std::atomic<bool> is_over{false};
+  std::jthread reader([&] {
+    const auto model = make_model(options_);
+    while (!is_over)
+      for (const char* name : {"latest", "best"}) {
+        try {
+          (void)load_named_weights(root_, name, *model, identity_.model_config);
+        } catch (const Error& error) {
+          ADD_FAILURE() << error.what();
+        }
+      }
+  });
+  for (int epoch = 2; epoch < 150; ++epoch) write(epoch, 0, /*best_epoch=*/epoch);
+  is_over = true;
 }
 
 TEST_F(Checkpoints, AChangedByteOfAnyPartIsRefused) {
