@@ -28,7 +28,7 @@ constexpr std::uint64_t kAlwaysChecked = 256 << 20;
 /// A generated graph that does not fit is refused, before the system ends the program for it.
 SyntheticOptions options_that_fit(const std::string& dataset) {
   SyntheticOptions options = parse_synthetic_name(dataset);
-  const auto needed = static_cast<std::int64_t>(synthetic_bytes(options));
+  const auto needed = static_cast<std::int64_t>(synthetic_peak_bytes(options, /*num_threads=*/0));
   const std::int64_t available = available_host_bytes();
   if (available > 0 && needed > available)
     fail(ErrorKind::kHostMemory, "--dataset " + dataset + ": needs " + gigabytes_needed(needed) + " of memory, and " +

@@ -169,12 +169,15 @@ int run_synthetic(Arguments arguments) {
   if (given.raw_ogb) return write_raw(given, wanted, timer);
   const WriteStoreOptions options = start_writing(given.write);
   require_option(given.write.symmetric != Symmetric::kNo, "--symmetric: generated graphs are always symmetric");
-  if (given.write.memory_gb > 0) check_memory(memory_limit(given.write), synthetic_bytes(wanted));
-  const Dataset dataset = make_synthetic_dataset(wanted, given.write.common.threads);
-  install_interrupt_handlers();
-  const WriteReport report =
-      write_store(dataset, {.source_path = {}, .source_options = wanted.name, .rng_seed = wanted.seed}, options);
-  print_summary(report, given.write, timer);
+  const int num_threads = given.write.common.threads;
+  const std::uint64_t limit = given.write.memory_gb > 0 ? memory_limit(given.write) : 0;
+  if (limit > 0) check_memory(limit, synthetic_peak_bytes(wanted, num_threads));
+  const auto generate_and_write = [&] {
+    const Dataset dataset = make_synthetic_dataset(wanted, num_threads);
+    install_interrupt_handlers();
+    return write_store(dataset, {.source_path = {}, .source_options = wanted.name, .rng_seed = wanted.seed}, options);
+  };
+  print_summary(generate_and_write(), given.write, timer, limit);  // which maps the store: its arrays are freed before
   return 0;
 }
 

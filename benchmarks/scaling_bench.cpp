@@ -214,7 +214,8 @@ int bench_scaling(Arguments arguments) {
   defaults.train.options.optimisation.epochs = 6;
   if (print_training_help(arguments, "mpirun -np N salient-bench scaling: epochs on 1, 2, 4, ... N ranks", defaults))
     return 0;
-  return run_ranks({.name = "salient-bench", .advice = train_advice}, [&](const Launch& launch) { return run(launch, arguments); });
+  return run_ranks({.name = "salient-bench", .advice = train_advice},
+                   [&](const Launch& launch) { return run(launch, arguments); });
 }
 
 }  // namespace salient

@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/files/file_io.h"
 #include "core/half.h"
+#include "core/host/machine.h"
 #include "core/value_text.h"
 #include "store/synthetic_graph.h"
 #include "store/synthetic_nodes.h"
@@ -191,6 +192,15 @@ std::uint64_t synthetic_bytes(const SyntheticOptions& options) {
   const std::uint64_t row = facts_of(options).feature_row_bytes();
   return options.num_nodes * (row + sizeof(EdgeOffset) + sizeof(std::int32_t)) + entries * sizeof(NodeId) +
          (options.split[0] + options.split[1] + options.split[2]) * sizeof(NodeId);
+}
+
+std::uint64_t synthetic_peak_bytes(const SyntheticOptions& options, int num_threads) {
+  constexpr std::uint64_t kProgram = 12 << 20, kPerThread = 1 << 20;
+  constexpr std::uint64_t kPerNode = 28;  // of two numberings of stubs 12 bytes each, and the length of a row
+  const std::uint64_t split = (options.split[0] + options.split[1] + options.split[2]) * sizeof(NodeId);
+  const std::uint64_t result = synthetic_bytes(options) + split;  // the split is copied
+  const auto threads = static_cast<std::uint64_t>(num_threads > 0 ? num_threads : num_usable_cores());
+  return result + result / 32 + options.num_nodes * kPerNode + kProgram + threads * kPerThread;
 }
 
 Dataset make_synthetic_dataset(const SyntheticOptions& options, int num_threads, std::shared_ptr<HostMemory> memory) {

@@ -54,6 +54,10 @@ SyntheticOptions parse_synthetic_name(std::string_view dataset);
 /// The bytes that make_synthetic_dataset() will hold, roughly, for a memory plan.
 std::uint64_t synthetic_bytes(const SyntheticOptions& options);
 
+/// The most that a process takes while it generates and writes them, itself included: an upper bound.
+/// @param num_threads  0 = all cores
+std::uint64_t synthetic_peak_bytes(const SyntheticOptions& options, int num_threads);
+
 /// Generates graph, features, labels and split in memory.
 ///
 /// A node's own features are weak evidence of its community, its neighbours' features together are strong: accuracy

@@ -10,6 +10,7 @@
 
 #include "core/host/interrupt.h"
 #include "core/host/machine.h"
+#include "core/host/threads.h"
 #include "engine/comm/call_limit.h"
 #include "engine/comm/mpi_launch.h"
 
@@ -43,6 +44,7 @@ int claimed_rank(const LookUp& look_up) {
 Launch start_ranks(const RankProgram& program, const LookUp& look_up) {
   const CallLimit limit({.rank = claimed_rank(look_up), .host = host_name(), .program = program}, "the start of MPI",
                         program.start_seconds);
+  require_threads(2);  // OpenMPI's own: without them MPI_Init ends the process
   return start_mpi();
 }
 

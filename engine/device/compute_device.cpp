@@ -2,17 +2,30 @@
 #include "engine/device/compute_device.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/full.h>
 
 #include "core/error.h"
+#include "core/host/threads.h"
 
 namespace salient {
+namespace {
+
+/// LibTorch's pool hangs where it gets no threads, and OpenMP ends the process: so both make theirs here, all at once.
+void start_threads(int count) {
+  constexpr std::int64_t kItemsPerThread = 65536;  // from which on LibTorch shares out a loop
+  if (count > 1) require_threads(2 * (count - 1));
+  at::set_num_threads(count);
+  (void)at::full({count * kItemsPerThread}, 1, at::kByte);
+}
+
+}  // namespace
 
 ComputeDevice ComputeDevice::choose(std::optional<DeviceKind> wanted, int local_rank, int cpu_threads) {
   const int gpus = wanted == DeviceKind::kCpu ? 0 : gpu::count();
   if (gpus == 0) {
     if (wanted == DeviceKind::kCuda)
       fail(ErrorKind::kNoDevice, std::string("cannot compute on a GPU: ") + gpu::reason_of_absence(), Topic::kDevice);
-    at::set_num_threads(cpu_threads);
+    start_threads(cpu_threads);
     return {c10::Device(c10::kCPU), nullptr};
   }
   const int index = local_rank % gpus;

@@ -9,6 +9,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -274,6 +275,15 @@ class Distributed(unittest.TestCase):
         self.assertLess(time.monotonic() - begin, 5)  # mpirun itself takes a second
         self.assertEqual((process.returncode, self.left_over()), (128 + signal.SIGTERM, {}))
         self.assertFalse((self.work / "early").exists())
+
+    def test_shared_memory_of_a_killed_run_is_named(self):
+        left = pathlib.Path(f"/dev/shm/vader_segment.{socket.gethostname()}.{os.getuid()}.5a11e47.0")
+        left.write_bytes(bytes(1500000))
+        self.addCleanup(left.unlink)
+        os.utime(left, (time.time() - 60, time.time() - 60))
+        for num_ranks in (0, 2):
+            result = self.train(num_ranks, f"named-{num_ranks}", "--epochs", 1)
+            self.assert_told_once(result.stderr, rf"1 segment .* 1\.5 MB, .*rm {left.parent}/\S+5a11e47\.\* frees")
 
     def test_a_loss_that_is_not_a_number_names_step_and_rank(self):
         result = self.train(2, "diverged", "--epochs", 3, "--batch-size", 100, "--lr", "1e30", expect=1)

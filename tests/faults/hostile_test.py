@@ -6,6 +6,7 @@
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -218,8 +219,53 @@ class Hostile(unittest.TestCase):
         except OSError as error:
             self.skipTest(f"cannot limit the number of threads: {error}")
         alone = {"preexec_fn": lambda: (group / "cgroup.procs").write_text(str(os.getpid()))}
-        self.assert_ends(PROGRAMS.prepare(self.new("store"), **alone), 0, 71)
-        self.assert_ends(PROGRAMS.run("salient-prepare", "verify", self.store, **alone), 0, 71)
+        for limit in (1, 2, 3, 5):  # LibTorch's pool, oneTBB, the loader: who comes when differs
+            (group / "pids.max").write_text(str(limit))
+            for threads in (1, 3):
+                run, out = self.new(f"run-{limit}-{threads}"), self.new(f"out-{limit}-{threads}")
+                more = ("--threads", threads)
+                for result in (PROGRAMS.prepare(self.new("store"), "--force", *more, **alone),
+                               PROGRAMS.run("salient-prepare", "verify", self.store, *more, **alone),
+                               PROGRAMS.train(self.store, run, 1, *more, **alone),
+                               PROGRAMS.infer(self.run_folder, out, *more, **alone),
+                               PROGRAMS.report(self.run_folder, **alone)):
+                    self.assert_ends(result, 0, 71)
+
+    # Point 14: refused, not killed for memory.
+
+    def peak_bytes(self, command, **more):
+        """(result, most resident memory) of a program."""
+        with tempfile.TemporaryFile("w+") as said:
+            process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=said, text=True, **more)
+            out = process.stdout.read()
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            process.stdout.close()
+            said.seek(0)
+            return subprocess.CompletedProcess(command, process.returncode, out, said.read()), usage.ru_maxrss * 1024
+
+    def test_a_large_model_is_planned_and_not_made(self):
+        four_gigabytes = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))}
+        for model in ("sage", "gat", "gatv2", "gcn", "gin", "sage-ri"):
+            command = [PROGRAMS.folder / "salient-train", "--dataset", self.store, "--device", "cpu", "--model", model,
+                       "--hidden", 24000, "--fanout", "2,2,2,2", "--workers", 1, "--dry-run"]
+            result, peak = self.peak_bytes(command, **four_gigabytes)
+            self.assertIn(result.returncode, (0, 71), result.stderr)  # by the machine's memory
+            self.assertRegex(result.stdout, r"parameters, gradients, Adam moments +\d\d")
+            self.assertLess(peak, 1 << 29)
+
+    def test_memory_gb_bounds_a_generated_store(self):
+        shapes = ([260000, 15, 100], [900000, 8, 1], [30000, 300, 1], [1500000, 3, 1])
+        for nodes, degree, width in shapes:
+            command = [PROGRAMS.folder / "salient-prepare", "synthetic", "--nodes", nodes, "--mean-degree", degree,
+                       "--features", width, "--progress", "none", "--out", self.new(f"store-{nodes}"), "--memory-gb"]
+            refused, _ = self.peak_bytes([*command, 0.03])
+            self.assert_ends(refused, 71)
+            least = re.search(r"needs about (\S+) GB of memory, --memory-gb allows 0.03 GB", refused.stderr)[1]
+            made, peak = self.peak_bytes([*command, least])
+            self.assert_ends(made, 0)
+            self.assertLessEqual(peak, float(least) * 1e9)
+            self.assertGreater(peak, float(least) * 0.7e9)  # what it asks for is not far from what it takes
 
     # Point 17: closed standard descriptors.
 
