@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/console/console_options.h"
+#include "prepare/importers/edge_file.h"
 #include "prepare/importers/raw_graph.h"
 #include "prepare/importers/wordnet_importer.h"
 #include "store/row_table.h"
@@ -77,11 +78,28 @@ void visit_fields(Self& self, Visit&& field) {
   visit_fields(self.write, field);
 }
 
+/// Of subcommands that read graphs of any origin.
+struct MeaningOptions {
+  bool compact_labels = false;
+  bool one_hot = false;
+  std::string class_names{};
+  std::string make_features = "none";
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, MeaningOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("compact-labels", self.compact_labels, "number the classes that occur from 0");
+  field("one-hot", self.one_hot, "labels [nodes, T] with one 1 in each row are T classes");
+  field("class-names", self.class_names, "text, a name a line");
+  field("make-features", self.make_features, "for a graph without: degree, random:K or positional:K (K columns)");
+}
+
 struct NpzArguments {
   std::string file{};
   std::string name{};
   int mask = 0;
   std::vector<double> split{};
+  MeaningOptions meaning{};
   WriteOptions write{};
 };
 template <class Self, class Visit>
@@ -91,6 +109,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("name", self.name, "empty = by the folder's name, --out");
   field("mask", self.mask, "which of the file's splits, from 0");
   field("split", self.split, "instead of masks: fractions such as 0.6,0.2,0.2, drawn by --rng-seed");
+  visit_fields(self.meaning, field);
   visit_fields(self.write, field);
 }
 
@@ -98,24 +117,35 @@ struct EdgesArguments {
   std::string edges{};
   std::string features{}, labels{};
   std::string train{}, valid{}, test{};
+  int mask = 0;
   std::vector<double> split{};
-  std::vector<int> columns{};
+  std::vector<std::string> columns{};
+  IdKind ids = IdKind::kAuto;
+  std::string id_column{}, label_column{};
   std::string name{};
+  MeaningOptions meaning{};
   WriteOptions write{};
 };
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, EdgesArguments>
 void visit_fields(Self& self, Visit&& field) {
   field("edges", self.edges, ".txt .csv .tsv (also .gz) or .npy: a pair of node ids per edge; needed");
-  field("features", self.features, ".npy [nodes, width]");
+  field("features", self.features,
+        ".npy [nodes, width]; .npz of scipy.sparse; or a table in text: a line a node, its id and numbers");
   field("labels", self.labels,
-        ".npy [nodes]: classes, -1 or NaN = unlabelled; [nodes, labels]: 1, 0, or -1 or NaN = not known");
-  field("train", self.train, ".npy: ids, or a bool mask [nodes]");
+        ".npy [nodes]: classes, -1 or NaN = unlabelled; [nodes, labels]: 1, 0, or -1 or NaN = not known; "
+        "or a table in text: a line a node, its id and a number or word");
+  field("train", self.train, ".npy: row numbers, or bool masks [nodes], [nodes, K]; or text: an id a line");
   field("valid", self.valid, "likewise");
   field("test", self.test, "likewise");
   field("split", self.split, "instead of the three: fractions such as 0.6,0.2,0.2, drawn by --rng-seed");
-  field("columns", self.columns, "of a text file with more than two: the two that hold the ids, from 0");
+  field("mask", self.mask, "of masks with K columns: which, from 0");
+  field("columns", self.columns, "of a text file with more than two: the two that hold the ids, by name or from 0");
+  field("ids", self.ids, "what ids are; auto: by the first edge");
+  field("id-column", self.id_column, "of tables of nodes: name or number; empty = the first");
+  field("label-column", self.label_column, "of a table of labels: name or number, -1 = last; empty = by its name");
   field("name", self.name, "empty = by the folder's name, --out");
+  visit_fields(self.meaning, field);
   visit_fields(self.write, field);
 }
 

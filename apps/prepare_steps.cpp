@@ -2,8 +2,10 @@
 #include "apps/prepare_steps.h"
 
 #include <iostream>
+#include <optional>
 #include <utility>
 
+#include "apps/label_note.h"
 #include "core/console/leftovers.h"
 #include "core/console/progress.h"
 #include "core/host/interrupt.h"
@@ -35,11 +37,6 @@ WriteStoreOptions start_writing(const WriteOptions& write, const char* marker) {
   return options;
 }
 
-void refuse_memory_limit(const WriteOptions& write, const char* command) {
-  if (write.memory_gb > 0)
-    fail(ErrorKind::kUsage, std::string("--memory-gb: ogb and synthetic keep to it, ") + command + " cannot");
-}
-
 void check_memory(std::uint64_t limit, std::uint64_t bytes_needed) {
   if (bytes_needed > limit)
     fail(ErrorKind::kHostMemory, "this graph needs about " + gigabytes_needed(bytes_needed) +
@@ -65,6 +62,17 @@ std::string symmetric_text(const WriteOptions& write) {
   return write.symmetric == Symmetric::kAuto ? "" : "--symmetric " + name_of(write.symmetric);
 }
 
+LabelChoice label_choice(const MeaningOptions& meaning) {
+  return {.compact = meaning.compact_labels, .one_hot = meaning.one_hot, .class_names = meaning.class_names};
+}
+
+FeatureRecipe recipe_of(const MeaningOptions& meaning) {
+  const std::optional<FeatureRecipe> recipe = feature_recipe(meaning.make_features);
+  require_option(recipe.has_value(), "--make-features: none, degree, random:K or positional:K with K from 1 to " +
+                                         std::to_string(kMaxMadeWidth) + ", not '" + meaning.make_features + "'");
+  return *recipe;
+}
+
 void require_name(const std::string& name) {
   require_option(name.empty() || is_dataset_name(name),
                  "--name: up to 100 characters, no slash or control character among them, and no dot in front");
@@ -82,7 +90,7 @@ std::string set_name(const std::string& name, const WriteOptions& write) {
 
 /// What to do with a store, or what it lacks to be trained on.
 std::string next_step(const Dataset& dataset, const std::string& out) {
-  if (dataset.feature_dim == 0) return "to train on it  give it features, with --features";
+  if (dataset.feature_dim == 0) return "to train on it  give it features, with --features or --make-features";
   if (dataset.num_classes == 0) return "to train on it  give it labels, with --labels";
   if (dataset.train.empty()) return "to train on it  give it training nodes, with --split 0.6,0.2,0.2 or --train";
   return "next            salient-train --dataset " + out;
@@ -91,7 +99,10 @@ std::string next_step(const Dataset& dataset, const std::string& out) {
 void print_summary(const WriteReport& report, const WriteOptions& write, const Timer& timer, std::uint64_t limit) {
   const std::string peak_memory = peak_memory_text(limit);
   const Dataset dataset = open_dataset(write.out, write.common.threads);
-  std::cout << summary_text(dataset, summarise(dataset, write.common.threads));
+  const DatasetSummary summary = summarise(dataset, write.common.threads);
+  std::cout << summary_text(dataset, summary);
+  if (const std::string note = label_note(dataset, summary); !note.empty())
+    std::cout << "labels          " << note << "\n";
   if (report.edges_read > 0)
     std::cout << "met             " << report.edges_read << " edges read, " << report.duplicates
               << " repeated entries left out, " << report.self_loops << " self loops kept\n";
@@ -102,7 +113,15 @@ void print_summary(const WriteReport& report, const WriteOptions& write, const T
 
 int write_and_report(RawGraph graph, const WriteOptions& write, const WriteStoreOptions& options, const Timer& timer) {
   install_interrupt_handlers();  // only now: until here there is nothing to clean up
+  const bool makes_features = options.make_features.kind != MadeFeatures::kNone;
+  if (makes_features)
+    graph.source_options.append(graph.source_options.empty() ? "" : " ")
+        .append("--make-features ")
+        .append(text_of(options.make_features));
   const WriteReport report = write_store(std::move(graph), options);
+  if (makes_features)
+    std::cout << "made features   " << text_of(options.make_features) << ", " << report.feature_dim << " columns, seed "
+              << write.rng_seed << "\n";
   print_summary(report, write, timer, write.memory_gb > 0 ? memory_limit(write) : 0);
   return 0;
 }

@@ -12,6 +12,8 @@
 #include "core/error.h"
 #include "core/field_problem.h"
 #include "core/timer.h"
+#include "prepare/importers/label_choice.h"
+#include "prepare/writing/make_features.h"
 #include "prepare/writing/write_store.h"
 #include "store/dataset.h"
 
@@ -44,9 +46,6 @@ bool read(Arguments arguments, const char* name, Options& options) {
 /// What can be refused before any file is read.
 WriteStoreOptions start_writing(const WriteOptions& write, const char* marker = "");
 
-/// For importers that cannot tell what they need before they have read everything.
-void refuse_memory_limit(const WriteOptions& write, const char* command);
-
 /// @throws Error{kHostMemory} if more bytes are needed than allowed.
 void check_memory(std::uint64_t limit, std::uint64_t bytes_needed);
 
@@ -67,6 +66,12 @@ void require_name(const std::string& name);
 
 /// What a set is called: `name`, or the folder of --out if that is empty. @throws as require_name()
 std::string set_name(const std::string& name, const WriteOptions& write);
+
+/// What the options say about labels.
+LabelChoice label_choice(const MeaningOptions& meaning);
+
+/// The recipe of --make-features. @throws Error{kUsage} for text that is none
+FeatureRecipe recipe_of(const MeaningOptions& meaning);
 
 /// The last lines of every subcommand that writes a store. Opening it again proves that it can be opened.
 /// @param limit  bytes that the memory was limited to, 0 = it was not

@@ -24,8 +24,10 @@
 #include "engine/infer/node_scores.h"
 #include "engine/infer/prediction_writer.h"
 #include "engine/infer/selected_nodes.h"
+#include "engine/report/confusion.h"
 #include "engine/report/run_directory.h"
 #include "engine/train/signal_agreement.h"
+#include "store/node_ids.h"
 
 namespace salient {
 namespace {
@@ -109,6 +111,14 @@ std::filesystem::path scratch_folder(const InferOptions& options, const std::fil
   return folder.has_parent_path() ? folder.parent_path() : ".";
 }
 
+/// What a table calls nodes and classes beside their numbers.
+void name_nodes_and_classes(const Dataset& dataset, PredictionOutput& output) {
+  if (dataset.directory.empty()) return;  // generated
+  output.ids = NodeIds::open(dataset.directory);
+  if (!has_several_labels(dataset))
+    output.class_names = read_class_names(dataset.directory / "class_names.txt", dataset.num_classes);
+}
+
 /// Predicts, and writes what is found into `staged`, which is rank 0's. Collective. @return the exit code
 int write_predictions(const InferRun& run, const std::filesystem::path& folder,
                       std::optional<StagedDirectory>& staged) {
@@ -118,6 +128,7 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
   PredictionOutput output{.format = results.format, .top_k = results.top_k, .embedding_layer = results.embeddings};
   const bool is_scored = has_roc_auc(run.dataset);
   if (is_scored) output.on_logits = [&](std::span<const float> logits) { scores.add(logits); };
+  if (staged && results.format == PredictionFormat::kCsv) name_nodes_and_classes(run.dataset, output);
   PredictionWriter writer(staged ? staged->path() : "", run.nodes, run.dataset.label_table(), run.dataset.num_classes,
                           output, *session.comm);
   SignalAgreement signals(*session.comm, /*steps_between=*/1);

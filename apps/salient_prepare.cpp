@@ -92,7 +92,8 @@ int run_npz(Arguments arguments) {
   NpzArguments given;
   if (!read(arguments, "npz", given)) return 0;
   const Timer timer;
-  const WriteStoreOptions options = start_writing(given.write);
+  WriteStoreOptions options = start_writing(given.write);
+  options.make_features = recipe_of(given.meaning);
   std::string source_options =
       given.split.empty() ? "--mask " + std::to_string(given.mask) : "--split " + to_text(given.split);
   if (const std::string symmetric = symmetric_text(given.write); !symmetric.empty())
@@ -101,6 +102,7 @@ int run_npz(Arguments arguments) {
                              .name = set_name(given.name, given.write),
                              .mask = given.mask,
                              .split = given.split,
+                             .label_choice = label_choice(given.meaning),
                              .feature_type = given.write.feature_dtype,
                              .symmetric = given.write.symmetric,
                              .rng_seed = given.write.rng_seed,
@@ -114,21 +116,27 @@ int run_edges(Arguments arguments) {
   EdgesArguments given;
   if (!read(arguments, "edges", given)) return 0;
   const Timer timer;
-  const WriteStoreOptions options = start_writing(given.write);
-  refuse_memory_limit(given.write, "edges");
+  WriteStoreOptions options = start_writing(given.write);
+  options.make_features = recipe_of(given.meaning);
   const EdgesOptions edges{.edges = given.edges,
                            .features = given.features,
                            .labels = given.labels,
                            .train = given.train,
                            .valid = given.valid,
                            .test = given.test,
+                           .mask = given.mask,
                            .split = given.split,
                            .columns = given.columns,
+                           .id_column = given.id_column,
+                           .label_column = given.label_column,
+                           .ids = given.ids,
+                           .label_choice = label_choice(given.meaning),
                            .name = set_name(given.name, given.write),
                            .feature_type = given.write.feature_dtype,
                            .symmetric = given.write.symmetric,
                            .rng_seed = given.write.rng_seed,
-                           .num_threads = given.write.common.threads};
+                           .num_threads = given.write.common.threads,
+                           .memory = limit_of_importer(given.write)};
   require_none(problems(edges));
   return write_and_report(import_edges(edges), given.write, options, timer);
 }

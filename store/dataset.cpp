@@ -67,6 +67,8 @@ MappedStore map_files(const fs::path& directory, const StoreManifest& manifest) 
   return store;
 }
 
+bool has_node_names(const MappedStore& store) { return store.arrays.contains(kNodeNamesArray.file); }
+
 void check_headers(const MappedStore& store, const StoreManifest& manifest) {
   const auto expect = [&](StoreArray array, const Shape& shape) {
     const NpyFile& file = store.arrays.at(array.file);
@@ -85,7 +87,12 @@ void check_headers(const MappedStore& store, const StoreManifest& manifest) {
   }
   if (manifest.feature_dim > 0)
     expect(features_array(manifest.feature_type), {num_nodes, static_cast<std::uint64_t>(manifest.feature_dim)});
-  if (store.arrays.contains("original_ids.npy")) expect(kOriginalIdsArray, {num_nodes});
+  if (store.arrays.contains(kOriginalIdsArray.file)) expect(kOriginalIdsArray, {num_nodes});
+  if (has_node_names(store)) {
+    const Shape& characters = store.arrays.at(kNodeNamesArray.file).header().shape;
+    expect(kNodeNamesArray, characters.size() == 1 ? characters : Shape{0});  // any length
+    expect(kNodeNamesBeginArray, {num_nodes + 1});
+  }
 }
 
 Dataset view_of(const MappedStore& store, const StoreManifest& manifest) {
@@ -130,7 +137,13 @@ OpenedStore open_store(const fs::path& directory, int num_threads) {
   auto store = std::make_shared<const MappedStore>(map_files(directory, manifest));
   check_headers(*store, manifest);
   Dataset dataset = view_of(*store, manifest);
-  arena_of(num_threads).execute([&] { check_values(dataset, manifest, DatasetChecks(directory)); });
+  arena_of(num_threads).execute([&] {
+    const DatasetChecks checks(directory);
+    check_values(dataset, manifest, checks);
+    if (has_node_names(*store))
+      checks.check_node_names(store->items<std::int64_t>(kNodeNamesBeginArray.file),
+                              store->arrays.at(kNodeNamesArray.file).data().size());
+  });
   dataset.directory = directory;
   dataset.fingerprint = std::move(fingerprint);
   dataset.storage = std::move(store);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "store/store_arrays.h"
 
 namespace salient {
 namespace {
@@ -81,6 +82,16 @@ void DatasetChecks::check_indptr(std::span<const EdgeOffset> indptr, std::uint64
   if (static_cast<std::uint64_t>(indptr.back()) != num_edges)
     refuse("indptr.npy", "the last row ends at " + std::to_string(indptr.back()) + ", the graph has " +
                              std::to_string(num_edges) + " edges");
+}
+
+void DatasetChecks::check_node_names(std::span<const std::int64_t> begin, std::uint64_t num_characters) const {
+  const std::size_t node = first_bad(begin.size() - 1, [&](std::size_t v) { return begin[v] > begin[v + 1]; });
+  if (node != kNone)
+    refuse(kNodeNamesBeginArray.file, "the name of node " + std::to_string(node) + " ends before its start");
+  if (begin.front() != 0 || static_cast<std::uint64_t>(begin.back()) != num_characters)
+    refuse(kNodeNamesBeginArray.file, "names are characters " + std::to_string(begin.front()) + " to " +
+                                          std::to_string(begin.back()) + ", there are " +
+                                          std::to_string(num_characters));
 }
 
 void DatasetChecks::check_indices(CsrGraph graph) const {

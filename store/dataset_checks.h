@@ -30,6 +30,7 @@ class DatasetChecks {
   void check_indices(CsrGraph graph) const;
   void check_labels(const LabelTable& labels, int num_classes) const;
   void check_splits(std::span<const SplitView> splits, const LabelTable& labels) const;
+  void check_node_names(std::span<const std::int64_t> begin, std::uint64_t num_characters) const;
 
   /// What only verify_dataset() checks.
   void check_rows_ascend(CsrGraph graph, bool is_deduplicated) const;

@@ -17,6 +17,8 @@ inline constexpr StoreArray kTrainArray{"train.npy", "<u4"};
 inline constexpr StoreArray kValidArray{"valid.npy", "<u4"};
 inline constexpr StoreArray kTestArray{"test.npy", "<u4"};
 inline constexpr StoreArray kOriginalIdsArray{"original_ids.npy", "<u8"};
+inline constexpr StoreArray kNodeNamesArray{"node_names.npy", "|u1"};
+inline constexpr StoreArray kNodeNamesBeginArray{"node_names_begin.npy", "<i8"};
 
 constexpr StoreArray labels_array(Task task) { return {"labels.npy", task == Task::kMultiLabel ? "|i1" : "<i4"}; }
 constexpr StoreArray features_array(FeatureType type) {

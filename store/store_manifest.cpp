@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/files/json_reader.h"
 #include "core/files/sealed_json.h"
+#include "store/store_arrays.h"
 
 namespace salient {
 namespace {
@@ -100,6 +101,8 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
   if (manifest.files.contains("features.npy") != (manifest.feature_dim > 0))
     files.refuse("features.npy", manifest.feature_dim > 0 ? "is missing, though feature_dim is above 0"
                                                           : "is there, though feature_dim is 0");
+  if (manifest.files.contains(kNodeNamesArray.file) != manifest.files.contains(kNodeNamesBeginArray.file))
+    files.refuse(kNodeNamesArray.file, std::string("is there only together with ") + kNodeNamesBeginArray.file);
   (void)check_seal(text,
                    file);  // last: other errors say more. Stores of older versions, and of other programs, have none
   return manifest;

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/csv_text.h"
 #include "core/error.h"
 
 namespace salient {
@@ -71,14 +72,7 @@ PredictionWriter::PredictionWriter(std::filesystem::path folder, std::span<const
       comm_(comm) {
   if (comm.rank() != 0) return;
   if (output.format == PredictionFormat::kCsv) {
-    csv_.emplace(folder_ / "predictions.csv");
-    csv_->write(has_several_labels() ? "node,labels,predicted" : "node,label");
-    const std::string what = has_several_labels() ? ",label" : ",class";
-    for (int k = 1; k <= output.top_k; ++k) {
-      const std::string number = output.top_k == 1 ? "" : "_" + std::to_string(k);
-      csv_->write(std::string(what).append(number).append(",probability").append(number));
-    }
-    csv_->write("\n");
+    write_csv_header();
     return;
   }
   NpyWriter ids(folder_ / "ids.npy", "<i8", shape_of(0));
@@ -91,6 +85,18 @@ PredictionWriter::PredictionWriter(std::filesystem::path folder, std::span<const
     predictions_.emplace(folder_ / "predictions.npy", "<i4",
                          shape_of(output.top_k == 1 ? 0 : static_cast<std::uint64_t>(output.top_k)));
   logits_.emplace(folder_ / "logits.npy", "<f4", shape_of(num_classes_));
+}
+
+void PredictionWriter::write_csv_header() {
+  csv_.emplace(folder_ / "predictions.csv");
+  std::string header = output_.ids.empty() ? "node," : "node,id,", names = ",label_name";
+  header += has_several_labels() ? "labels,predicted" : "label";
+  for (int k = 1; k <= output_.top_k; ++k) {
+    const std::string number = output_.top_k == 1 ? "" : "_" + std::to_string(k);
+    header.append(has_several_labels() ? ",label" : ",class").append(number).append(",probability").append(number);
+    names.append(",class_name").append(number);
+  }
+  csv_->write(header + (output_.class_names.empty() ? "" : names) + "\n");
 }
 
 std::vector<std::uint64_t> PredictionWriter::shape_of(std::uint64_t width) const {
@@ -154,12 +160,21 @@ void PredictionWriter::write_rows(std::span<const float> logits, std::span<const
 
 void PredictionWriter::write_csv_row(NodeId node, std::span<const float> logits,
                                      std::span<const std::int32_t> classes) {
-  std::string line = std::to_string(node) + "," + csv_labels(node, logits);
+  std::string line = std::to_string(node) + ",";
+  if (!output_.ids.empty()) line.append(csv_field(output_.ids[node])).append(",");
+  line += csv_labels(node, logits);
   for (const std::int32_t c : classes) {
     char text[48];
     (void)std::snprintf(text, sizeof text, ",%d,%.4f", c,
                         has_several_labels() ? sigmoid(logits[static_cast<std::size_t>(c)]) : probability(logits, c));
     line += text;
+  }
+  if (!output_.class_names.empty()) {
+    const auto name_of_class = [&](std::int32_t c) {
+      return csv_field(output_.class_names[static_cast<std::size_t>(c)]);
+    };
+    line.append(",").append(labels_.classes[node] >= 0 ? name_of_class(labels_.classes[node]) : "");
+    for (const std::int32_t c : classes) line.append(",").append(name_of_class(c));
   }
   csv_->write(line + "\n");
 }

@@ -17,6 +17,7 @@
 #include "engine/comm/communicator.h"
 #include "engine/infer/inference_round.h"
 #include "store/label_table.h"
+#include "store/node_ids.h"
 
 namespace salient {
 
@@ -34,6 +35,8 @@ struct PredictionOutput {
   int top_k = 1;            ///< classes per node, the most probable first; of several labels in the table only
   int embedding_layer = 0;  ///< also write this layer's result; 0 = none
   std::function<void(std::span<const float>)> on_logits{};  ///< on rank 0: sees all rows, in their order
+  NodeIds ids{};                                            ///< of the table; none: nodes have their numbers alone
+  std::vector<std::string> class_names{};                   ///< of the table, [num_classes]; none for several labels
 };
 
 /// The `k` largest of `logits`, in falling order; among equals the lower class comes first, as in at::argmax.
@@ -42,7 +45,8 @@ void top_classes(std::span<const float> logits, std::span<std::int32_t> classes)
 /// Rank 0 writes each round as it comes; no rank keeps more than one round.
 ///
 ///   npy   ids i8 [N], predictions i4 [N] or [N, top_k], logits f4 [N, C]
-///   csv   predictions.csv: node, label, then class and probability of each of the top_k
+///   csv   predictions.csv: node, the id if there are ids, label, then class and probability of each of the top_k; with
+///         class names then that of the label, and that of each of the top_k
 ///
 /// Of multi-label data:
 ///
@@ -70,6 +74,7 @@ class PredictionWriter {
  private:
   void write_rows(std::span<const float> logits, std::span<const float> embeddings);
   void write_csv_row(NodeId node, std::span<const float> logits, std::span<const std::int32_t> classes);
+  void write_csv_header();
   std::string csv_labels(NodeId node, std::span<const float> logits) const;  ///< the columns before the top_k
   bool has_several_labels() const { return labels_.type.task == Task::kMultiLabel; }
   std::vector<std::uint64_t> shape_of(std::uint64_t width) const;  ///< [N, width], or [N] for 0

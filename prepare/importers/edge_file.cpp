@@ -3,130 +3,109 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
-#include <utility>
+#include <cmath>
+#include <span>
 
+#include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/npy.h"
-#include "prepare/formats/line_blocks.h"
-#include "prepare/formats/line_reader.h"
-#include "prepare/formats/text_fields.h"
+#include "prepare/importers/edge_table.h"
+#include "prepare/importers/name_map.h"
 
 namespace salient {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kBlanks = " \t";
-
-/// The fields of a line, parted by blanks, tabs, or one comma among them. "1,,2" and "1,2," have an empty field.
-class EdgeFields {
+/// The two ids of a row. @throws Error{kBadData} naming file and line
+class EdgeEnds {
  public:
-  explicit EdgeFields(std::string_view line) : rest_(line) {}
+  EdgeEnds(const EdgeTable& table, const EdgeFileOptions& options) : table_(table), options_(options) {}
 
-  bool next(std::string_view& field) {
-    skip_blanks();
-    if (rest_.empty() && !std::exchange(is_after_comma_, false)) return false;
-    field = rest_.substr(0, rest_.find_first_of(" \t,"));
-    rest_.remove_prefix(field.size());
-    skip_blanks();
-    is_after_comma_ = rest_.starts_with(',');
-    if (is_after_comma_) rest_.remove_prefix(1);
-    return true;
+  std::array<std::string_view, 2> of(std::span<const std::string_view> fields, std::uint64_t number,
+                                     std::string_view line) const {
+    const std::size_t most = std::max(table_.columns[0], table_.columns[1]);
+    const auto refuse = [&](const std::string& rule) {
+      fail_at_line(table_.file.path(), number, line, rule, Topic::kEdgeColumns);
+    };
+    if (table_.takes_all_columns && fields.size() != 2)
+      refuse(std::to_string(fields.size()) + " columns; an edge has two");
+    if (fields.size() <= most)
+      refuse("only " + std::to_string(fields.size()) + " columns; column " + std::to_string(most) + " was asked for");
+    return {fields[table_.columns[0]], fields[table_.columns[1]]};
   }
 
- private:
-  void skip_blanks() { rest_.remove_prefix(std::min(rest_.find_first_not_of(kBlanks), rest_.size())); }
-
-  std::string_view rest_;
-  bool is_after_comma_ = false;
-};
-
-class EdgeLineParser {
- public:
-  EdgeLineParser(const fs::path& path, const EdgeFileOptions& options) : path_(path), options_(options) {}
-
-  static bool is_skipped(std::string_view line) {
-    const std::size_t first = line.find_first_not_of(kBlanks);
-    return first == std::string_view::npos || line[first] == '#' || line[first] == '%';
-  }
-
-  /// A header: no field of the line is a number, and "1.0,2.0" or "1;2" is a bad edge, not a header.
-  static bool is_header(std::string_view line) {
-    if (std::string_view("0123456789+-.").find(line[line.find_first_not_of(kBlanks)]) != std::string_view::npos)
-      return false;
-    EdgeFields fields(line);
-    std::uint64_t number;
-    for (std::string_view field; fields.next(field);)
-      if (parse_number(field, number)) return false;
-    return true;
-  }
-
-  void parse(std::string_view line, std::uint64_t line_number, EdgeList& edges) const {
-    std::array<std::string_view, 2> ends;
-    EdgeFields fields(line);
-    int column = 0;
-    for (std::string_view field; fields.next(field); ++column)
-      for (std::size_t end = 0; end < 2; ++end)
-        if (column == column_of(end)) ends[end] = field;
-    if (options_.columns.empty() && column != 2)
-      fail_at_line(path_, line_number, line, std::to_string(column) + " columns; an edge has two", Topic::kEdgeColumns);
-    if (column <= std::max(column_of(0), column_of(1)))
-      fail_at_line(path_, line_number, line,
-                   "only " + std::to_string(column) + " columns; column " +
-                       std::to_string(std::max(column_of(0), column_of(1))) + " was asked for",
-                   Topic::kEdgeColumns);
-    edges.sources.push_back(id_of(ends[0], line, line_number));
-    edges.destinations.push_back(id_of(ends[1], line, line_number));
-  }
-
- private:
-  int column_of(std::size_t end) const {
-    return options_.columns.empty() ? static_cast<int>(end) : options_.columns[end];
-  }
-
-  std::uint64_t id_of(std::string_view field, std::string_view line, std::uint64_t line_number) const {
+  std::uint64_t number(std::string_view field, std::uint64_t number, std::string_view line) const {
     std::uint64_t id = 0;
-    if (!parse_number(field, id)) refuse(line, line_number, in_quotes(field) + " is not a node id");
+    if (!parse_id(field, id))
+      fail_at_line(table_.file.path(), number, line, in_quotes(field) + " is not a node id", Topic::kNodeIds);
     if (options_.num_nodes && id >= *options_.num_nodes)
-      refuse(line, line_number,
-             "node " + std::to_string(id) + ", the graph has " + std::to_string(*options_.num_nodes));
+      fail_at_line(table_.file.path(), number, line,
+                   "node " + std::to_string(id) + ", the graph has " + std::to_string(*options_.num_nodes));
     return id;
   }
 
-  [[noreturn]] void refuse(std::string_view line, std::uint64_t line_number, const std::string& rule) const {
-    fail_at_line(path_, line_number, line, rule);
-  }
-
-  const fs::path& path_;
+ private:
+  const EdgeTable& table_;
   const EdgeFileOptions& options_;
 };
 
-void append(EdgeList& edges, const EdgeList& more) {
-  edges.sources.insert(edges.sources.end(), more.sources.begin(), more.sources.end());
-  edges.destinations.insert(edges.destinations.end(), more.destinations.begin(), more.destinations.end());
+/// Appends, by doubling, after the limit was asked.
+template <class T>
+void append(std::vector<T>& items, const std::vector<T>& more, const MemoryLimit& memory, const std::string& what) {
+  if (items.size() + more.size() > items.capacity()) {
+    const std::size_t wanted = std::max(2 * items.capacity(), items.size() + more.size());
+    memory.check(wanted * sizeof(T), what);
+    items.reserve(wanted);
+  }
+  items.insert(items.end(), more.begin(), more.end());
 }
 
 EdgeList read_text(const fs::path& path, const EdgeFileOptions& options) {
-  LineReader reader(path);
-  const EdgeLineParser parser(path, options);
+  EdgeTable table = open_edge_table(path, options);
+  const EdgeEnds ends(table, options);
   EdgeList edges;
-  for (std::string_view line; reader.next(line);) {  // the first line that counts may be a header
-    if (EdgeLineParser::is_skipped(line)) continue;
-    if (!EdgeLineParser::is_header(line)) parser.parse(line, reader.line_number(), edges);
-    break;
-  }
-  const auto parse = [&](const LineBlock& block) {
-    EdgeList parsed;
-    std::uint64_t line_number = block.first_line;
-    std::string_view text = block.text;
-    for (std::string_view line; take_line(text, line); ++line_number)
-      if (!EdgeLineParser::is_skipped(line)) parser.parse(line, line_number, parsed);
-    return parsed;
+  const auto parse = [&](std::span<const std::string_view> fields, std::uint64_t number, std::string_view line,
+                         EdgeList& parsed) {
+    const auto [source, destination] = ends.of(fields, number, line);
+    parsed.sources.push_back(ends.number(source, number, line));
+    parsed.destinations.push_back(ends.number(destination, number, line));
   };
-  for_each_line_block<EdgeList>(reader, options.num_threads, "reading edges", parse,
-                                [&](const EdgeList& parsed) { append(edges, parsed); });
+  table.file.for_each_row<EdgeList>(table.separator, options.num_threads, "reading edges", parse,
+                                    [&](const EdgeList& parsed) {
+                                      append(edges.sources, parsed.sources, options.memory, path.string());
+                                      append(edges.destinations, parsed.destinations, options.memory, path.string());
+                                    });
   return edges;
+}
+
+/// The ids of some edges, and where they are.
+struct NamedEdges {
+  NameTable ids{};  ///< two for each edge
+  std::vector<std::uint64_t> lines{};
+};
+
+std::vector<std::int64_t> whole_numbers_of(const NpyFile& file) {
+  const NpyHeader& header = file.header();
+  std::vector<std::int64_t> flat(header.num_items());
+  if (header.kind != 'f') {
+    convert_to_int64(header, file.data().data(), flat.size(), flat.data());
+    return flat;
+  }
+  constexpr std::size_t kBlock = std::size_t{64} << 10;
+  std::vector<double> block(std::min(kBlock, flat.size()));
+  for (std::size_t from = 0; from < flat.size(); from += block.size()) {
+    const std::size_t count = std::min(block.size(), flat.size() - from);
+    const std::byte* const raw = file.data().data() + from * static_cast<std::size_t>(header.item_bytes);
+    convert_to_double(header, raw, count, block.data());
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!(std::fabs(block[i]) <= 0x1p53) || block[i] != std::floor(block[i]))
+        fail(ErrorKind::kBadData, file.name() + ": entry " + std::to_string(from + i) + " is " +
+                                      std::to_string(block[i]) + ", ids are whole numbers");
+      flat[from + i] = static_cast<std::int64_t>(block[i]);
+    }
+  }
+  return flat;
 }
 
 /// Entry i of the flat file belongs to end i / E ([2, E] in C order, [E, 2] in Fortran order) or i % 2.
@@ -134,11 +113,11 @@ EdgeList read_npy(const fs::path& path, const EdgeFileOptions& options) {
   const NpyFile file(path);
   const NpyHeader& header = file.header();
   const bool is_pairs = header.shape.size() == 2 && (header.shape[0] == 2 || header.shape[1] == 2);
-  if (header.kind == 'f' || header.kind == 'b' || !is_pairs)
-    fail(ErrorKind::kBadData,
-         file.name() + ": edges are integers [2, E] or [E, 2], found " + header.dtype() + " " + header.shape_text());
-  std::vector<std::int64_t> flat(header.num_items());
-  convert_to_int64(header, file.data().data(), flat.size(), flat.data());
+  if (header.kind == 'b' || !is_pairs)
+    fail(ErrorKind::kBadData, file.name() + ": edges are whole numbers [2, E] or [E, 2], found " + header.dtype() +
+                                  " " + header.shape_text());
+  options.memory.check(file.data().size() + 2 * sizeof(std::int64_t) * header.num_items(), file.name());
+  const std::vector<std::int64_t> flat = whole_numbers_of(file);
   for (std::size_t i = 0; i < flat.size(); ++i)
     if (flat[i] < 0 || (options.num_nodes && static_cast<std::uint64_t>(flat[i]) >= *options.num_nodes))
       fail(ErrorKind::kBadData, file.name() + ": entry " + std::to_string(i) + " is " + std::to_string(flat[i]) +
@@ -158,8 +137,42 @@ EdgeList read_npy(const fs::path& path, const EdgeFileOptions& options) {
 
 }  // namespace
 
+IdKind ids_of_edge_file(const fs::path& path, const EdgeFileOptions& options) {
+  return path.extension() == ".npy" ? IdKind::kNumbers : open_edge_table(path, options).ids;
+}
+
 EdgeList read_edge_file(const fs::path& path, const EdgeFileOptions& options) {
   return path.extension() == ".npy" ? read_npy(path, options) : read_text(path, options);
+}
+
+NodePairs read_edges_of_names(const fs::path& path, const EdgeFileOptions& options,
+                              const std::function<std::optional<NodeId>(std::string_view)>& node_of) {
+  EdgeTable table = open_edge_table(path, options);
+  const EdgeEnds ends(table, options);
+  log_info(path.string() + ": ids are text" + (table.has_header ? "" : ", and the first line is an edge, no header"));
+  NodePairs edges;
+  const auto parse = [&](std::span<const std::string_view> fields, std::uint64_t number, std::string_view line,
+                         NamedEdges& parsed) {
+    parsed.lines.push_back(number);
+    for (const std::string_view id : ends.of(fields, number, line)) {
+      if (id.empty()) fail_at_line(path, number, line, "an empty id");
+      parsed.ids.append(id);
+    }
+  };
+  const auto take = [&](const NamedEdges& parsed) {
+    NodePairs found;
+    for (std::size_t i = 0; i < parsed.ids.size(); ++i) {
+      const std::optional<NodeId> node = node_of(parsed.ids[i]);
+      if (!node)
+        fail_at_line(path, parsed.lines[i / 2], parsed.ids[i],
+                     "an edge of a node that the table of nodes does not have");
+      (i % 2 == 0 ? found.sources : found.destinations).push_back(*node);
+    }
+    append(edges.sources, found.sources, options.memory, path.string());
+    append(edges.destinations, found.destinations, options.memory, path.string());
+  };
+  table.file.for_each_row<NamedEdges>(table.separator, options.num_threads, "reading edges", parse, take);
+  return edges;
 }
 
 }  // namespace salient

@@ -1,31 +1,67 @@
 // prepare/importers/edge_file.h - an edge list in a plain file: text with two ids a line, or a NumPy array of pairs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/enum_names.h"
+#include "core/types.h"
+#include "prepare/importers/memory_limit.h"
+
 namespace salient {
+
+/// What the ids of a text file are.
+enum class IdKind {
+  kAuto,     ///< numbers if an id of the first edge begins as one: with a digit, a sign or a dot
+  kNumbers,  ///< whole numbers, also as 3.0
+  kText,     ///< any characters
+};
+
+constexpr auto names_of(IdKind) {
+  return std::to_array<EnumName<IdKind>>(
+      {{IdKind::kAuto, "auto"}, {IdKind::kNumbers, "numbers"}, {IdKind::kText, "text"}});
+}
 
 /// Ids as the file has them. Edge m: sources[m] -> destinations[m].
 struct EdgeList {
   std::vector<std::uint64_t> sources{}, destinations{};
 };
 
-struct EdgeFileOptions {
-  std::vector<int> columns{};                ///< empty = the file has two; else which two, from 0
-  std::optional<std::uint64_t> num_nodes{};  ///< when known: ids from there on are refused, naming the record
-  int num_threads = 0;                       ///< 0 = all cores
+/// The same with nodes instead of ids.
+struct NodePairs {
+  std::vector<NodeId> sources{}, destinations{};
 };
 
-/// NAME.npy: integers [2, E] or [E, 2]; 2 x 2 reads as [2, E]. Anything else is text, plain or gzip: `#` and `%` begin
-/// comment lines; a first line without numbers, and that does not begin as one, is a header; ids are unsigned and
-/// parted by blanks, tabs or one comma.
+struct EdgeFileOptions {
+  std::vector<std::string> columns{};  ///< two names or numbers from 0; empty: see below
+  IdKind ids = IdKind::kAuto;
+  std::optional<std::uint64_t> num_nodes{};  ///< of numbers, when known: ids from there on are refused
+  int num_threads = 0;                       ///< 0 = all cores
+  MemoryLimit memory{};
+};
+
+/// What the ids of the file are: kNumbers or kText.
+IdKind ids_of_edge_file(const std::filesystem::path& path, const EdgeFileOptions& options);
+
+/// NAME.npy: whole numbers [2, E] or [E, 2]; 2 x 2 reads as [2, E]. Anything else is text, plain or gzip: `#` and `%`
+/// begin comment lines; fields are parted by blanks, tabs, commas or semicolons, and may be in double quotes.
 ///
-/// @throws Error{kNoInput}; Error{kIo}; Error{kBadData} naming file and line, or entry.
+/// A first line without numbers, and that does not begin as one, is a header of numbers; of text it is one if columns
+/// are chosen by their names or if it has a usual pair of names, such as source and target. Columns are those chosen,
+/// else those with such names, else the two there are.
+///
+/// @throws Error{kNoInput}; Error{kIo}; Error{kBadData} naming file and line, or entry; Error{kHostMemory}
 /// Determinism: edges come in the file's order for any number of threads.
 EdgeList read_edge_file(const std::filesystem::path& path, const EdgeFileOptions& options);
+
+/// The same for text of kText. node_of(id) is called in the file's order; nullopt refuses the line.
+NodePairs read_edges_of_names(const std::filesystem::path& path, const EdgeFileOptions& options,
+                              const std::function<std::optional<NodeId>(std::string_view)>& node_of);
 
 }  // namespace salient

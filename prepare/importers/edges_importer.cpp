@@ -15,81 +15,291 @@
 #include "core/error.h"
 #include "core/free_memory.h"
 #include "core/value_text.h"
-#include "prepare/importers/edge_file.h"
+#include "prepare/formats/table_line.h"
 #include "prepare/importers/labelled_split.h"
 #include "prepare/importers/node_arrays.h"
+#include "prepare/importers/node_index.h"
+#include "prepare/importers/node_table.h"
+#include "prepare/importers/sparse_npz.h"
 #include "store/dataset_checks.h"
 
 namespace salient {
 namespace {
 
-constexpr std::uint64_t kMaxNodes = 0xFFFFFFFE;
+namespace fs = std::filesystem;
 
-std::optional<std::uint64_t> number_of_rows(const RawGraph& graph, const EdgesOptions& options) {
-  std::optional<std::uint64_t> rows;
-  if (graph.features.dim > 0)
-    rows = graph.features.rows.size() / (static_cast<std::size_t>(graph.features.dim) * size_of(graph.features.type));
-  if (options.labels.empty()) return rows;
-  const std::size_t num_labelled = graph.label_table().num_nodes();
-  if (rows && *rows != num_labelled)
-    fail(ErrorKind::kBadData, options.labels.string() + ": labels of " + std::to_string(num_labelled) + " nodes, " +
-                                  options.features.string() + " has " + std::to_string(*rows) + " rows");
-  return num_labelled;
+bool is_table(const fs::path& path) {
+  return !path.empty() && path.extension() != ".npy" && path.extension() != ".npz";
 }
 
-/// All ids of the list, ascending, each once.
-std::vector<std::uint64_t> distinct_ids(const EdgeList& edges) {
-  std::vector<std::uint64_t> ids = edges.sources;
-  ids.insert(ids.end(), edges.destinations.begin(), edges.destinations.end());
+RawFeatures read_feature_rows(const EdgesOptions& options) {
+  if (options.features.extension() != ".npz")
+    return read_features(options.features, options.feature_type, options.memory);
+  const ZipArchive archive(options.features);
+  const SparseMatrix matrix = read_sparse_matrix(archive, "", options.memory);
+  return dense_features(matrix, options.feature_type, options.features.string(), options.memory);
+}
+
+/// Each once, ascending.
+void sort_distinct(std::vector<std::uint64_t>& ids) {
   oneapi::tbb::parallel_sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  return ids;
 }
 
-std::vector<NodeId> renumbered(const std::vector<std::uint64_t>& ids, const std::vector<std::uint64_t>& ascending) {
-  std::vector<NodeId> numbers(ids.size());
-  oneapi::tbb::parallel_for(std::size_t{0}, ids.size(), [&](std::size_t m) {
-    numbers[m] = static_cast<NodeId>(std::ranges::lower_bound(ascending, ids[m]) - ascending.begin());
-  });
-  return numbers;
+/// Row i becomes row place_of_row[i].
+void reorder_rows(RawFeatures& features, const std::vector<NodeId>& place_of_row, const MemoryLimit& memory) {
+  if (std::ranges::is_sorted(place_of_row)) return;
+  const std::size_t row_bytes = static_cast<std::size_t>(features.dim) * size_of(features.type);
+  memory.check(features.rows.size(), "sorted features");
+  std::vector<std::byte> rows(features.rows.size());
+  for (std::size_t row = 0; row < place_of_row.size(); ++row)
+    std::copy_n(features.rows.begin() + static_cast<std::ptrdiff_t>(row * row_bytes), row_bytes,
+                rows.begin() + static_cast<std::ptrdiff_t>(place_of_row[row] * row_bytes));
+  features.rows = std::move(rows);
 }
 
-void number_nodes(RawGraph& graph, EdgeList edges, std::optional<std::uint64_t> num_rows, const EdgesOptions& options) {
-  std::vector<std::uint64_t> ascending;
-  bool is_dense = true;
-  if (num_rows) {
-    graph.num_nodes = *num_rows;
-  } else {
-    ascending = distinct_ids(edges);
-    graph.num_nodes = ascending.size();
-    is_dense = ascending.empty() || ascending.back() == ascending.size() - 1;
+/// One import: what the files say, and the graph that it becomes.
+class EdgesImport {
+ public:
+  explicit EdgesImport(const EdgesOptions& options) : options_(options) {
+    table_ = {.id_column = options.id_column,
+              .label_column = options.label_column,
+              .num_threads = options.memory.num_parsers(options.num_threads),
+              .memory = options.memory};
+    edge_file_ = {.columns = options.columns,
+                  .ids = options.ids,
+                  .num_threads = options.memory.num_parsers(options.num_threads),
+                  .memory = options.memory};
+    labels_have_ids_ = is_table(options.labels) && has_ids(options.labels, table_);
   }
-  if (graph.num_nodes == 0) fail(ErrorKind::kBadData, options.edges.string() + ": no edge, and so no node");
-  if (graph.num_nodes > kMaxNodes)
-    fail(ErrorKind::kBadData, options.edges.string() + ": " + std::to_string(graph.num_nodes) + " nodes, at most " +
-                                  std::to_string(kMaxNodes) + " can be numbered");
-  if (is_dense) {
-    graph.sources.assign(edges.sources.begin(), edges.sources.end());
-    free_memory_of(edges.sources);
-    graph.destinations.assign(edges.destinations.begin(), edges.destinations.end());
-    return;
-  }
-  graph.sources = renumbered(edges.sources, ascending);
-  graph.destinations = renumbered(edges.destinations, ascending);
-  graph.original_ids = std::move(ascending);
-}
 
-void read_splits(RawGraph& graph, const EdgesOptions& options) {
-  const std::array names = {options.train.string(), options.valid.string(), options.test.string()};
-  const std::array parts = {&graph.train, &graph.valid, &graph.test};
-  for (std::size_t s = 0; s < names.size(); ++s)
-    if (!names[s].empty()) *parts[s] = read_split(names[s], graph.num_nodes);
-  const std::vector<std::int32_t> unlabelled(options.labels.empty() ? graph.num_nodes : 0, -1);
-  const std::array views = {SplitView{names[0].c_str(), graph.train}, SplitView{names[1].c_str(), graph.valid},
-                            SplitView{names[2].c_str(), graph.test}};
-  DatasetChecks({}).check_splits(views,
-                                 options.labels.empty() ? LabelTable{.classes = unlabelled} : graph.label_table());
-}
+  RawGraph run() {
+    start_graph();
+    edge_file_.ids = ids_of_edge_file(options_.edges, edge_file_);
+    read_arrays();
+    if (edge_file_.ids == IdKind::kText)
+      read_by_name();
+    else
+      read_by_number();
+    apply(options_.label_choice, graph_);
+    if (options_.split.empty())
+      read_splits();
+    else
+      draw_labelled_split(graph_, options_.split, options_.rng_seed);
+    graph_.original_ids = index_.take_numbers();
+    graph_.node_names = index_.take_names();
+    return std::move(graph_);
+  }
+
+ private:
+  void start_graph() {
+    graph_.name = options_.name;
+    graph_.source_kind = "edges";
+    graph_.source_path = options_.edges.string();
+    if (!options_.columns.empty()) graph_.source_options = "columns " + to_text(options_.columns);
+    graph_.symmetrise = options_.symmetric != Symmetric::kNo;
+    graph_.rng_seed = options_.rng_seed;
+    graph_.memory = options_.memory;
+    graph_.features.type = options_.feature_type;
+  }
+
+  bool features_are_keyed() const { return is_table(options_.features); }
+
+  /// Features and labels whose rows are nodes.
+  void read_arrays() {
+    if (!options_.features.empty() && !features_are_keyed()) graph_.features = read_feature_rows(options_);
+    if (graph_.features.dim > 0)
+      num_rows_ =
+          graph_.features.rows.size() / (static_cast<std::size_t>(graph_.features.dim) * size_of(graph_.features.type));
+    if (options_.labels.empty() || labels_have_ids_) return;
+    if (is_table(options_.labels)) {
+      const TableLabels labels = read_label_table(options_.labels, table_, {});
+      graph_.num_nodes = labels.codes.size();
+      set_labels(labels, {}, options_.labels.string(), graph_);
+    } else {
+      read_labels(options_.labels, graph_, options_.memory);
+    }
+    const std::size_t num_labelled = graph_.label_table().num_nodes();
+    if (num_rows_ && *num_rows_ != num_labelled)
+      fail(ErrorKind::kBadData, options_.labels.string() + ": labels of " + std::to_string(num_labelled) + " nodes, " +
+                                    options_.features.string() + " has " + std::to_string(*num_rows_) + " rows");
+    num_rows_ = num_labelled;
+  }
+
+  void require_rows(const fs::path& path, std::size_t found) const {
+    if (num_rows_ && *num_rows_ != found)
+      fail(ErrorKind::kBadData,
+           path.string() + ": has " + std::to_string(found) + " nodes, " +
+               (options_.features.empty() || features_are_keyed() ? options_.labels : options_.features).string() +
+               " has " + std::to_string(*num_rows_) + " rows");
+  }
+
+  void check_count() const {
+    if (graph_.num_nodes == 0) fail(ErrorKind::kBadData, options_.edges.string() + ": no edge, and so no node");
+    if (!is_node_count(graph_.num_nodes))
+      fail(ErrorKind::kBadData, options_.edges.string() + ": " + std::to_string(graph_.num_nodes) +
+                                    " nodes, at most 4294967294 can be numbered");
+  }
+
+  RawFeatures keyed_features(const TakeId& take_id) {
+    const bool labels_too = labels_have_ids_ && options_.labels == options_.features;
+    return read_feature_table(options_.features, table_, options_.feature_type, labels_too, take_id);
+  }
+
+  // Ids of any characters.
+
+  void read_by_name() {
+    NameMap names(options_.memory);
+    bool is_closed = false;  // edges bring no further nodes
+    const auto add_new = [&](std::string_view id) -> const char* {
+      if (id.empty()) return "an empty id";
+      const std::size_t before = names.size();
+      names.add(id);
+      return names.size() == before ? "this node has a line already" : nullptr;
+    };
+    if (features_are_keyed()) {
+      graph_.features = keyed_features(add_new);
+      require_rows(options_.features, names.size());
+      is_closed = true;
+    }
+    std::vector<NodeId> node_of_row;
+    TableLabels labels;
+    if (labels_have_ids_) {
+      labels = read_label_table(options_.labels, table_, [&](std::string_view id) -> const char* {
+        const std::optional<NodeId> known = is_closed ? names.find(id) : std::nullopt;
+        if (is_closed && !known) return "no node of the features has this id";
+        if (const char* rule = is_closed ? nullptr : add_new(id)) return rule;
+        node_of_row.push_back(known.value_or(static_cast<NodeId>(names.size() - 1)));
+        return nullptr;
+      });
+      if (!is_closed) require_rows(options_.labels, names.size());
+      is_closed |= num_rows_.has_value();
+    }
+    if (num_rows_ && !is_closed)
+      fail(ErrorKind::kBadData,
+           options_.edges.string() + ": ids are text, and no table says which row each of them is");
+    NodePairs edges = read_edges_of_names(options_.edges, edge_file_, [&](std::string_view id) {
+      return is_closed ? names.find(id) : std::optional(names.add(id));
+    });
+    index_ = NodeIndex::of_names(std::move(names));
+    graph_.num_nodes = index_.num_nodes();
+    check_count();
+    graph_.sources = std::move(edges.sources);
+    graph_.destinations = std::move(edges.destinations);
+    if (labels_have_ids_) take_labels(labels, node_of_row);
+  }
+
+  // Ids that are numbers.
+
+  void read_by_number() {
+    std::vector<std::uint64_t> feature_ids, label_ids;
+    const auto into = [](std::vector<std::uint64_t>& ids) {
+      return [&ids](std::string_view id) -> const char* {
+        return parse_id(id, ids.emplace_back()) ? nullptr : "the id is no number, as those of the edges are";
+      };
+    };
+    if (features_are_keyed()) graph_.features = keyed_features(into(feature_ids));
+    TableLabels labels;
+    if (labels_have_ids_) labels = read_label_table(options_.labels, table_, into(label_ids));
+    edge_file_.num_nodes = num_rows_;
+    EdgeList edges = read_edge_file(options_.edges, edge_file_);
+    arena_of(options_.num_threads).execute([&] {
+      index_ = num_rows_ ? NodeIndex::of_rows(*num_rows_)
+                         : NodeIndex::of_numbers(distinct_ids(feature_ids, label_ids, edges));
+      graph_.num_nodes = index_.num_nodes();
+      check_count();
+      graph_.sources = nodes_of(edges.sources, options_.edges);
+      free_memory_of(edges.sources);
+      graph_.destinations = nodes_of(edges.destinations, options_.edges);
+      free_memory_of(edges.destinations);
+    });
+    if (features_are_keyed()) {
+      const std::vector<NodeId> nodes = distinct_nodes_of(feature_ids, options_.features);
+      if (nodes.size() != graph_.num_nodes)
+        fail(ErrorKind::kBadData, options_.features.string() + ": has features of " + std::to_string(nodes.size()) +
+                                      " nodes, the graph has " + std::to_string(graph_.num_nodes));
+      reorder_rows(graph_.features, nodes, options_.memory);
+    }
+    if (labels_have_ids_) take_labels(labels, distinct_nodes_of(label_ids, options_.labels));
+  }
+
+  std::vector<std::uint64_t> distinct_ids(const std::vector<std::uint64_t>& feature_ids,
+                                          const std::vector<std::uint64_t>& label_ids, const EdgeList& edges) const {
+    std::vector<std::uint64_t> ids = feature_ids;
+    if (!features_are_keyed()) {
+      options_.memory.check(sizeof(std::uint64_t) * (label_ids.size() + 2 * edges.sources.size()),
+                            options_.edges.string());
+      ids.reserve(label_ids.size() + 2 * edges.sources.size());
+      for (const auto* more : {&label_ids, &edges.sources, &edges.destinations})
+        ids.insert(ids.end(), more->begin(), more->end());
+    }
+    sort_distinct(ids);
+    return ids;
+  }
+
+  std::vector<NodeId> nodes_of(const std::vector<std::uint64_t>& ids, const fs::path& path) const {
+    options_.memory.check(sizeof(NodeId) * ids.size(), path.string());
+    std::vector<NodeId> nodes(ids.size());
+    oneapi::tbb::parallel_for(std::size_t{0}, ids.size(), [&](std::size_t i) {
+      const std::optional<NodeId> node = index_.find(ids[i]);
+      if (!node)
+        fail(ErrorKind::kBadData, path.string() + ": node " + std::to_string(ids[i]) + ", which no table of nodes has");
+      nodes[i] = *node;
+    });
+    return nodes;
+  }
+
+  std::vector<NodeId> distinct_nodes_of(const std::vector<std::uint64_t>& ids, const fs::path& path) const {
+    std::vector<NodeId> nodes = nodes_of(ids, path);
+    std::vector<std::uint8_t> has_row(graph_.num_nodes, 0);
+    for (const NodeId node : nodes)
+      if (std::exchange(has_row[node], 1) != 0)
+        fail(ErrorKind::kBadData,
+             path.string() + ": node " +
+                 std::to_string(ids[static_cast<std::size_t>(std::ranges::find(nodes, node) - nodes.begin())]) +
+                 " has two lines");
+    return nodes;
+  }
+
+  void take_labels(const TableLabels& labels, const std::vector<NodeId>& node_of_row) {
+    if (index_.has_names()) {
+      std::vector<std::uint8_t> has_label(graph_.num_nodes, 0);
+      for (const NodeId node : node_of_row)
+        if (std::exchange(has_label[node], 1) != 0)
+          fail(ErrorKind::kBadData, options_.labels.string() + ": a node has two lines");
+    }
+    set_labels(labels, node_of_row, options_.labels.string(), graph_);
+  }
+
+  void read_splits() {
+    const std::array paths = {options_.train, options_.valid, options_.test};
+    const std::array parts = {&graph_.train, &graph_.valid, &graph_.test};
+    for (std::size_t s = 0; s < paths.size(); ++s) {
+      if (is_table(paths[s]))
+        read_id_list(paths[s], table_, [&](std::string_view id) -> const char* {
+          const std::optional<NodeId> node = index_.find(id);
+          if (node) parts[s]->push_back(*node);
+          return node ? nullptr : "no node has this id";
+        });
+      else if (!paths[s].empty())
+        *parts[s] = read_split(paths[s], graph_.num_nodes, options_.mask);
+    }
+    const std::vector<std::int32_t> unlabelled(options_.labels.empty() ? graph_.num_nodes : 0, -1);
+    const std::array names = {paths[0].string(), paths[1].string(), paths[2].string()};
+    const std::array views = {SplitView{names[0].c_str(), graph_.train}, SplitView{names[1].c_str(), graph_.valid},
+                              SplitView{names[2].c_str(), graph_.test}};
+    DatasetChecks({}).check_splits(views,
+                                   options_.labels.empty() ? LabelTable{.classes = unlabelled} : graph_.label_table());
+  }
+
+  const EdgesOptions& options_;
+  NodeTableOptions table_{};
+  EdgeFileOptions edge_file_{};
+  bool labels_have_ids_ = false;
+  std::optional<std::uint64_t> num_rows_{};  ///< of arrays, whose rows are nodes
+  NodeIndex index_{};
+  RawGraph graph_{};
+};
 
 }  // namespace
 
@@ -102,35 +312,20 @@ std::vector<FieldProblem> problems(const EdgesOptions& options) {
     check_field(found, !has_files, "split", "instead of files for train, valid and test, not beside them");
     check_field(found, !options.labels.empty(), "split", "needs labels, it is drawn from the labelled nodes");
   }
+  const bool chooses_labels =
+      options.label_choice.compact || options.label_choice.one_hot || !options.label_choice.class_names.empty();
+  check_field(found, !chooses_labels || !options.labels.empty(), "labels", "are needed to choose what they mean");
   const bool are_columns =
       options.columns.empty() || (options.columns.size() == 2 && options.columns[0] != options.columns[1] &&
-                                  std::ranges::min(options.columns) >= 0);
-  check_field(found, are_columns, "columns", "two different columns, counted from 0");
+                                  std::ranges::none_of(options.columns, &std::string::empty));
+  check_field(found, are_columns, "columns", "two different columns, by name or counted from 0");
+  check_field(found, options.mask >= 0, "mask", "at least 0");
   return found;
 }
 
 RawGraph import_edges(const EdgesOptions& options) {
   require(problems(options).empty(), "options name a graph");
-  RawGraph graph;
-  graph.name = options.name;
-  graph.source_kind = "edges";
-  graph.source_path = options.edges.string();
-  if (!options.columns.empty()) graph.source_options = "columns " + to_text(options.columns);
-  graph.symmetrise = options.symmetric != Symmetric::kNo;
-  graph.rng_seed = options.rng_seed;
-  graph.features.type = options.feature_type;
-  if (!options.features.empty()) graph.features = read_features(options.features, options.feature_type);
-  if (!options.labels.empty()) read_labels(options.labels, graph);
-  const std::optional<std::uint64_t> num_rows = number_of_rows(graph, options);
-  EdgeList edges = read_edge_file(
-      options.edges, {.columns = options.columns, .num_nodes = num_rows, .num_threads = options.num_threads});
-  oneapi::tbb::task_arena arena = arena_of(options.num_threads);
-  arena.execute([&] { number_nodes(graph, std::move(edges), num_rows, options); });
-  if (options.split.empty())
-    read_splits(graph, options);
-  else
-    draw_labelled_split(graph, options.split, options.rng_seed);
-  return graph;
+  return EdgesImport(options).run();
 }
 
 }  // namespace salient

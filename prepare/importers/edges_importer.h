@@ -1,4 +1,4 @@
-// prepare/importers/edges_importer.h - a graph from an edge list and, if there are any, NumPy files about its nodes.
+// prepare/importers/edges_importer.h - a graph from an edge list and, if there are any, files about its nodes.
 #pragma once
 
 #include <cstdint>
@@ -7,32 +7,47 @@
 #include <vector>
 
 #include "core/field_problem.h"
+#include "prepare/importers/edge_file.h"
+#include "prepare/importers/label_choice.h"
 #include "prepare/importers/raw_graph.h"
 
 namespace salient {
 
-/// Empty paths: not given.
+/// Empty paths: not given. Files that end in .npy are arrays, features in .npz a sparse matrix, all others text.
 struct EdgesOptions {
   std::filesystem::path edges{};
   std::filesystem::path features{}, labels{};
   std::filesystem::path train{}, valid{}, test{};
-  std::vector<double> split{};  ///< three fractions instead of the three files
-  std::vector<int> columns{};   ///< of a text file with more than two
-  std::string name{};           ///< of the data set
+  int mask = 0;                             ///< which column or row of masks in these files
+  std::vector<double> split{};              ///< three fractions instead of the three files
+  std::vector<std::string> columns{};       ///< of a text file with more than two: names, or numbers from 0
+  std::string id_column{}, label_column{};  ///< of tables of nodes, see NodeTableOptions
+  IdKind ids = IdKind::kAuto;
+  LabelChoice label_choice{};
+  std::string name{};  ///< of the data set
   FeatureType feature_type = FeatureType::kF16;
   Symmetric symmetric = Symmetric::kAuto;
   std::uint32_t rng_seed = 0;  ///< of the split
   int num_threads = 0;         ///< 0 = all cores
+  MemoryLimit memory{};
 };
 
-/// What makes no graph: {"columns", "two different columns, counted from 0"}, and so on. Reads no file.
+/// What makes no graph: {"columns", "two different columns, ..."}, and so on. Reads no file.
 std::vector<FieldProblem> problems(const EdgesOptions& options);
 
-/// With features or labels, ids are their row numbers. Without, ids that do not fill 0 .. max are renumbered in
-/// ascending order, and original_ids keeps the old ones. A split by fractions is drawn from the labelled nodes.
+/// Which nodes there are, and how they are numbered:
+///
+///   an array of features or labels, or labels one a line   its rows; numbers are row numbers. Ids that are text are in
+///                                                          the order of the table that has them: features or labels
+///   else a table of features                               its ids and no others
+///   else                                                   the ids of labels and edges
+///
+/// In the last two cases numbers that do not fill 0 .. max are renumbered in ascending order, and original_ids keeps
+/// them; text is numbered by first appearance in features, labels and edges, and node_names keeps it.
+/// A split by fractions is drawn from the labelled nodes.
 ///
 /// There are no problems(options).
-/// @throws Error{kNoInput}; Error{kIo}; Error{kBadData} naming the user's file and the record.
+/// @throws Error{kNoInput}; Error{kIo}; Error{kHostMemory}; Error{kBadData} naming the user's file and the record.
 RawGraph import_edges(const EdgesOptions& options);
 
 }  // namespace salient

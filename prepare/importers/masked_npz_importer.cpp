@@ -8,7 +8,9 @@
 
 #include "core/error.h"
 #include "prepare/importers/labelled_split.h"
+#include "prepare/importers/mask_layout.h"
 #include "prepare/importers/npz_tables.h"
+#include "prepare/importers/sparse_npz.h"
 
 namespace salient {
 
@@ -18,6 +20,7 @@ using Names = std::initializer_list<const char*>;
 
 const Names kFeatureNames = {"node_features", "x", "features", "feat", "node_feat"};
 const Names kLabelNames = {"node_labels", "y", "labels", "label", "node_label"};
+constexpr const char *kSparseFeatures = "attr_", *kSparseEdges = "adj_";
 const Names kEdgeNames = {"edges", "edge_index", "edge_list"};
 
 /// One part of the split.
@@ -74,37 +77,10 @@ class SplitBuilder {
   std::vector<std::uint8_t> taken_;
 };
 
-/// Where item i of some masks [V], [K, V] or [V, K] belongs.
-struct MaskLayout {
-  std::uint64_t num_nodes = 0, num_masks = 1;
-  bool nodes_are_fastest = true;
-
-  std::uint64_t mask_of(std::uint64_t i) const { return nodes_are_fastest ? i / num_nodes : i % num_masks; }
-  std::uint64_t node_of(std::uint64_t i) const { return nodes_are_fastest ? i % num_nodes : i / num_masks; }
-};
-
-MaskLayout layout_of(const NpzArray& array, std::uint64_t num_nodes) {
-  const NpyHeader& header = array.header();
-  const auto& shape = header.shape;
-  if (shape.size() == 1 && shape[0] == num_nodes) return {.num_nodes = num_nodes};
-  const bool masks_first = shape.size() == 2 && shape[1] == num_nodes;
-  const bool nodes_first = shape.size() == 2 && shape[0] == num_nodes && !masks_first;
-  const std::string nodes = std::to_string(num_nodes);
-  if (!masks_first && !nodes_first)
-    fail(ErrorKind::kBadData, array.name() + ": has shape " + header.shape_text() + ", masks of " + nodes +
-                                  " nodes are (" + nodes + ",), (K, " + nodes + ") or (" + nodes + ", K)");
-  return {.num_nodes = num_nodes,
-          .num_masks = shape[masks_first ? 0 : 1],
-          .nodes_are_fastest = masks_first != header.is_fortran_order};
-}
-
 void read_mask(NpzArray& array, const MaskedNpzOptions& options, const Part& part, std::uint64_t num_nodes,
                SplitBuilder& split) {
   array.expect(NpzKind::kInteger);
-  const MaskLayout layout = layout_of(array, num_nodes);
-  if (options.mask < 0 || static_cast<std::uint64_t>(options.mask) >= layout.num_masks)
-    fail(ErrorKind::kUsage, array.name() + ": has the masks 0 to " + std::to_string(layout.num_masks - 1) + ", not " +
-                                std::to_string(options.mask));
+  const MaskLayout layout = mask_layout_of(array.header(), num_nodes, options.mask, array.name());
   for_each_block<std::int64_t>(array, "masks", [&](std::span<const std::int64_t> items, std::uint64_t position) {
     for (const std::int64_t item : items) {
       if (item != 0 && layout.mask_of(position) == static_cast<std::uint64_t>(options.mask))
@@ -157,12 +133,31 @@ std::uint64_t count_nodes(const ZipArchive& archive) {
   return count;
 }
 
+void require_nodes(const ZipArchive& archive, const char* prefix, std::uint64_t found, const RawGraph& graph) {
+  if (found != graph.num_nodes)
+    fail(ErrorKind::kBadData, archive.file().path().string() + ": '" + prefix + "shape.npy': has " +
+                                  std::to_string(found) + " nodes, the graph has " + std::to_string(graph.num_nodes));
+}
+
+void read_adjacency(const SparseMatrix& matrix, const ZipArchive& archive, RawGraph& graph) {
+  require_nodes(archive, kSparseEdges, matrix.num_rows, graph);
+  require_nodes(archive, kSparseEdges, matrix.num_columns, graph);
+  graph.memory.check(2 * sizeof(NodeId) * matrix.columns.size(), archive.file().path().string());
+  graph.sources.reserve(matrix.columns.size());
+  for (std::size_t r = 0; r < matrix.num_rows; ++r)
+    graph.sources.insert(graph.sources.end(), static_cast<std::size_t>(matrix.begin[r + 1] - matrix.begin[r]),
+                         static_cast<NodeId>(r));
+  graph.destinations.assign(matrix.columns.begin(), matrix.columns.end());
+}
+
 void read_edges_of(const ZipArchive& archive, RawGraph& graph) {
   for (const auto& [sources, destinations] : {std::pair("src", "dst"), std::pair("row", "col")}) {
     if (!name_among(archive, {sources}) || !name_among(archive, {destinations})) continue;
     NpzArray from(archive, sources), to(archive, destinations);
     return read_edges(from, to, graph);
   }
+  if (!name_among(archive, kEdgeNames) && has_sparse_matrix(archive, kSparseEdges))
+    return read_adjacency(read_sparse_matrix(archive, kSparseEdges, graph.memory), archive, graph);
   NpzArray edges = array_among(archive, "edges", kEdgeNames);
   const bool are_pairs = name_among(archive, kEdgeNames) == "edges";
   read_edges(edges, edge_layout_of(edges, are_pairs ? EdgeLayout::kPairs : EdgeLayout::kRows), graph);
@@ -193,9 +188,14 @@ RawGraph import_masked_npz(const MaskedNpzOptions& options) {
   if (const auto name = name_among(archive, kFeatureNames)) {
     NpzArray features(archive, *name);
     read_features(features, graph);
+  } else if (has_sparse_matrix(archive, kSparseFeatures)) {
+    const SparseMatrix matrix = read_sparse_matrix(archive, kSparseFeatures, options.memory);
+    graph.features = dense_features(matrix, options.feature_type, options.file.string(), options.memory);
+    require_nodes(archive, kSparseFeatures, matrix.num_rows, graph);
   }
   NpzArray labels = array_among(archive, "labels", kLabelNames);
   read_labels(labels, graph);
+  apply(options.label_choice, graph);
   read_edges_of(archive, graph);
   if (options.split.empty())
     read_split(archive, options, graph);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/field_problem.h"
+#include "prepare/importers/label_choice.h"
 #include "prepare/importers/raw_graph.h"
 
 namespace salient {
@@ -17,6 +18,7 @@ struct MaskedNpzOptions {
   std::string name{};           ///< of the data set
   int mask = 0;                 ///< which of the file's splits
   std::vector<double> split{};  ///< three fractions instead of the file's splits
+  LabelChoice label_choice{};
   FeatureType feature_type = FeatureType::kF16;
   Symmetric symmetric = Symmetric::kAuto;  ///< the files list each edge once
   std::uint32_t rng_seed = 0;              ///< of the split
@@ -31,9 +33,11 @@ std::vector<FieldProblem> problems(const MaskedNpzOptions& options);
 ///
 ///   features  node_features, x, features, feat, node_feat             numbers [V, F]; may be missing
 ///   labels    node_labels, y, labels, label, node_label               as read_labels() takes them
+///             or attr_data, attr_shape, ...: a sparse matrix          as read_sparse_matrix() takes them
 ///   edges     edges, edge_index, edge_list                            whole numbers [2, E] or [E, 2]; 2 x 2 is [2, E],
 ///                                                                     of `edges` [E, 2]
 ///             or src and dst, or row and col                          whole numbers [E] each
+///             or adj_data, adj_shape, ...: a sparse matrix            i -> j for each value in row i, column j
 ///   split     train_mask, valid_mask or val_mask, test_mask, also with an s: bools [V], [K, V] or [V, K]
 ///             train_idx, valid_idx or val_idx, test_idx               ids [n]
 ///   nodes     num_nodes                                               one number, for a graph without features

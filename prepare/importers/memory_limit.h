@@ -16,6 +16,9 @@ class MemoryLimit {
   /// @throws Error{kHostMemory, kPrepareMemory} if that is too much, before it is taken
   void check(std::uint64_t more, const std::string& what) const;
 
+  /// How many of `num_threads` (0 = all cores) may parse text at a time: their blocks take a quarter at most.
+  int num_parsers(int num_threads) const;
+
  private:
   std::uint64_t bytes_ = 0;  ///< 0 = no limit
 };

@@ -8,6 +8,7 @@
 #include "core/console/progress.h"
 #include "core/error.h"
 #include "core/files/npy.h"
+#include "prepare/importers/mask_layout.h"
 
 namespace salient {
 namespace {
@@ -68,13 +69,14 @@ std::vector<std::int8_t> read_flags(const NpyFile& file) {
 
 }  // namespace
 
-RawFeatures read_features(const std::filesystem::path& path, FeatureType type) {
+RawFeatures read_features(const std::filesystem::path& path, FeatureType type, const MemoryLimit& memory) {
   const NpyFile file(path);
   const NpyHeader& header = file.header();
   const std::size_t dim = header.shape.size() == 2 ? header.shape[1] : 1;
   if (header.shape.empty() || header.shape.size() > 2 || dim == 0 || dim > std::numeric_limits<int>::max())
     refuse_shape(file, "numbers [nodes, width]");
   RawFeatures features{.type = type, .dim = static_cast<int>(dim)};
+  memory.check(file.data().size() + header.num_items() * size_of(type), file.name());
   features.rows.reserve(header.num_items() * size_of(type));
   const std::size_t num_rows = header.shape[0], block = std::max<std::size_t>(1, (std::size_t{1} << 18) / dim);
   Progress progress("reading features", num_rows, "rows");
@@ -88,8 +90,9 @@ RawFeatures read_features(const std::filesystem::path& path, FeatureType type) {
   return features;
 }
 
-void read_labels(const std::filesystem::path& path, RawGraph& graph) {
+void read_labels(const std::filesystem::path& path, RawGraph& graph, const MemoryLimit& memory) {
   const NpyFile file(path);
+  memory.check(file.data().size() + 12 * file.header().num_items(), file.name());
   const std::vector<std::uint64_t>& shape = file.header().shape;
   if (is_one_column(file.header())) {
     graph.labels = read_classes(file);
@@ -103,18 +106,20 @@ void read_labels(const std::filesystem::path& path, RawGraph& graph) {
   graph.multi_labels = read_flags(file);
 }
 
-std::vector<NodeId> read_split(const std::filesystem::path& path, std::uint64_t num_nodes) {
+std::vector<NodeId> read_split(const std::filesystem::path& path, std::uint64_t num_nodes, int mask) {
   const NpyFile file(path);
   const NpyHeader& header = file.header();
-  if (!is_one_column(header) || header.kind == 'f') refuse_shape(file, "node ids [n] or a bool mask [nodes]");
+  const bool is_mask = header.kind == 'b';
+  if (header.kind == 'f' || (!is_mask && !is_one_column(header)))
+    refuse_shape(file, "node ids [n], or bool masks [nodes], [nodes, masks] or [masks, nodes]");
   std::vector<std::int64_t> values(header.num_items());
   convert_to_int64(header, file.data().data(), values.size(), values.data());
   std::vector<NodeId> ids;
-  if (header.kind == 'b') {
-    if (values.size() != num_nodes)
-      refuse(file, "a mask of " + std::to_string(values.size()) + " for " + std::to_string(num_nodes) + " nodes");
-    for (std::size_t v = 0; v < values.size(); ++v)
-      if (values[v] != 0) ids.push_back(static_cast<NodeId>(v));
+  if (is_mask) {
+    const MaskLayout layout = mask_layout_of(header, num_nodes, mask, file.name());
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (values[i] != 0 && layout.mask_of(i) == static_cast<std::uint64_t>(mask))
+        ids.push_back(static_cast<NodeId>(layout.node_of(i)));
     return ids;
   }
   ids.reserve(values.size());

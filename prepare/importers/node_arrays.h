@@ -14,15 +14,16 @@ namespace salient {
 /// and item.
 
 /// [V, width] or [V], which counts as [V, 1]. Values are finite and fit `type`.
-RawFeatures read_features(const std::filesystem::path& path, FeatureType type);
+RawFeatures read_features(const std::filesystem::path& path, FeatureType type, const MemoryLimit& memory = {});
 
 /// Sets task, num_classes, and labels or multi_labels.
 ///
 ///   [V], [V, 1]    classes: whole numbers of at least -1; NaN = -1 = unlabelled
 ///   [V, T], T > 1  several labels: 1 = has it, 0 = has not; NaN = -1 = not known
-void read_labels(const std::filesystem::path& path, RawGraph& graph);
+void read_labels(const std::filesystem::path& path, RawGraph& graph, const MemoryLimit& memory = {});
 
-/// Ids [n], or a bool mask [num_nodes], whose ids come out ascending.
-std::vector<NodeId> read_split(const std::filesystem::path& path, std::uint64_t num_nodes);
+/// Ids [n], or bool masks [V], [K, V] or [V, K], of which number `mask` gives ascending ids; K = V is read as [K, V].
+/// @throws also Error{kUsage} for `mask`
+std::vector<NodeId> read_split(const std::filesystem::path& path, std::uint64_t num_nodes, int mask = 0);
 
 }  // namespace salient

@@ -11,6 +11,7 @@
 #include "core/enum_names.h"
 #include "core/types.h"
 #include "prepare/importers/memory_limit.h"
+#include "prepare/importers/name_table.h"
 #include "store/label_table.h"
 #include "store/row_table.h"
 
@@ -50,6 +51,7 @@ struct RawGraph {
   std::vector<NodeId> train{}, valid{}, test{};
   std::vector<std::string> class_names{}, vocabulary{};  ///< optional
   std::vector<std::uint64_t> original_ids{};             ///< optional, [V]
+  NameTable node_names{};                                ///< optional, [V]: ids that are text
   std::uint32_t rng_seed = 0;
   MemoryLimit memory{};  ///< that all who fill this, or build a store of it, keep to
 

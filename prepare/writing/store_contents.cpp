@@ -29,6 +29,7 @@ StoreOrigin origin_of(const RawGraph& graph) {
   origin.source_options = graph.source_options;
   origin.rng_seed = graph.rng_seed;
   origin.original_ids = graph.original_ids;
+  origin.node_names = &graph.node_names;
   origin.class_names = graph.class_names;
   origin.vocabulary = graph.vocabulary;
   return origin;

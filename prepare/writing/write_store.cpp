@@ -40,6 +40,11 @@ void write_arrays(const Dataset& dataset, const StoreOrigin& origin, StoreWriter
                       {num_nodes, static_cast<std::uint64_t>(dataset.feature_dim)}, &progress);
   }
   if (!origin.original_ids.empty()) store.write_array(kOriginalIdsArray, origin.original_ids, {num_nodes}, &progress);
+  if (origin.node_names && origin.node_names->size() > 0) {
+    const auto& [text, begin] = *origin.node_names;
+    store.write_array(kNodeNamesArray, std::span(text), {text.size()}, &progress);
+    store.write_array(kNodeNamesBeginArray, std::span(begin), {begin.size()}, &progress);
+  }
   store.write_lines("class_names.txt", origin.class_names);
   store.write_lines("vocabulary.txt", origin.vocabulary);
 }
@@ -54,6 +59,9 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
   require(graph.features.rows.size() ==
               graph.num_nodes * static_cast<std::size_t>(graph.features.dim) * size_of(graph.features.type),
           "every node has a feature row");
+  const bool makes_features = options.make_features.kind != MadeFeatures::kNone;
+  if (makes_features && graph.features.dim > 0)
+    fail(ErrorKind::kUsage, graph.source_path + ": has features already, none are made");
   const std::uint64_t edges_read = graph.sources.size();
   graph.memory.check(edges_read * (graph.symmetrise ? 2 : 1) * sizeof(NodeId) +
                          graph.num_nodes * (sizeof(EdgeOffset) + sizeof(NodeId) + sizeof(std::int32_t)),
@@ -63,6 +71,10 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
     return build_csr(graph.num_nodes, std::move(graph.sources), std::move(graph.destinations),
                      graph.symmetrise ? EdgeDirections::kBoth : EdgeDirections::kAsGiven);
   });
+  if (makes_features)
+    graph.features = arena_of(options.num_threads).execute([&] {
+      return make_features(arrays.view(), options.make_features, graph.features.type, graph.rng_seed, graph.memory);
+    });
   Dataset dataset = dataset_of(graph);
   dataset.graph = arrays.view();
   StoreOrigin origin = origin_of(graph);
@@ -78,7 +90,8 @@ WriteReport write_store(const Dataset& dataset, const StoreOrigin& origin, const
   write_arrays(dataset, origin, store);
   const StoreManifest manifest =
       manifest_of(dataset, origin, {dataset.num_nodes(), static_cast<std::uint64_t>(dataset.num_edges())});
-  return {origin.edges_read, manifest.num_edges, origin.duplicates, origin.self_loops, store.publish(manifest)};
+  return {origin.edges_read, manifest.num_edges,      origin.duplicates,
+          origin.self_loops, store.publish(manifest), manifest.feature_dim};
 }
 
 }  // namespace salient

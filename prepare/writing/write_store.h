@@ -7,14 +7,16 @@
 #include <string>
 
 #include "prepare/importers/raw_graph.h"
+#include "prepare/writing/make_features.h"
 #include "store/dataset.h"
 
 namespace salient {
 
 struct WriteStoreOptions {
   std::filesystem::path out{};
-  int num_threads = 0;  ///< 0 = all cores
-  bool force = false;   ///< replace an existing store
+  int num_threads = 0;            ///< 0 = all cores
+  bool force = false;             ///< replace an existing store
+  FeatureRecipe make_features{};  ///< of a graph without features
 };
 
 /// What was met on the way, for the summary that prepare prints.
@@ -24,6 +26,7 @@ struct WriteReport {
   std::uint64_t duplicates = 0;  ///< entries met again and left out
   std::uint64_t self_loops = 0;  ///< entries v in row v; they stay
   std::uint64_t bytes = 0;       ///< all files
+  int feature_dim = 0;
 };
 
 /// @throws Error{kUsage} when `out` exists and may not be replaced: for programs to call before hours of reading.
@@ -34,7 +37,8 @@ void check_can_write(const WriteStoreOptions& options, const std::filesystem::pa
 /// folder, fsyncs, renames.
 ///
 /// Takes the graph by value so that its edge list can be freed early.
-/// @throws Error{kUsage} when `out` exists without `force`; Error{kIo} (disk full); Error{kBadData} if the graph breaks
+/// @throws Error{kUsage} when `out` exists without `force`, or when features are to be made of a graph that has some;
+///         Error{kIo} (disk full); Error{kBadData} if the graph breaks
 ///         a rule that open_dataset() checks; as graph.memory.check().
 /// Determinism: equal input gives equal bytes, for any number of threads.
 WriteReport write_store(RawGraph graph, const WriteStoreOptions& options);
@@ -45,6 +49,7 @@ struct StoreOrigin {
   std::uint64_t rng_seed = 0;
   std::uint64_t self_loops = 0, duplicates = 0, edges_read = 0;
   std::span<const std::uint64_t> original_ids{};
+  const NameTable* node_names = nullptr;  ///< null or empty = none
   std::span<const std::string> class_names{}, vocabulary{};
 };
 

@@ -1,12 +1,14 @@
 // tests/fuzz/edge_text_fuzz.cpp - any bytes as an edge list in text: refused, or the same edges as compressed.
 #include "prepare/importers/edge_file.h"
+#include "prepare/importers/name_map.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/archives.h"
 
 namespace salient::fuzz {
 
 std::vector<std::string> seeds() {
-  return {"# from to\n0 1\n2\t3\n", "source,target\r\n 4 , 5\r\n18446744073709551615,0\r\n", "% x\n\n7 8 0.5\n"};
+  return {"# from to\n0 1\n2\t3\n", "source,target\r\n 4 , 5\r\n18446744073709551615,0\r\n", "% x\n\n7 8 0.5\n",
+          "w;source;target\n1;\"a;b\";c\n2;c;\"d\"\"\"\n"};
 }
 
 namespace {
@@ -14,13 +16,22 @@ namespace {
 struct Outcome {
   bool is_sound = false;
   EdgeList edges{};
+  NodePairs named{};
 };
 
-Outcome read(std::string_view bytes, const std::vector<int>& columns) {
+Outcome read(std::string_view bytes, const std::vector<std::string>& columns) {
   const MemoryFile file(bytes);
   Outcome outcome;
-  outcome.is_sound =
-      succeeds([&] { outcome.edges = read_edge_file(file.path(), {.columns = columns, .num_threads = 1}); });
+  const EdgeFileOptions options{.columns = columns, .num_threads = 1};
+  outcome.is_sound = succeeds([&] {
+    if (ids_of_edge_file(file.path(), options) == IdKind::kNumbers) {
+      outcome.edges = read_edge_file(file.path(), options);
+      return;
+    }
+    NameMap names;
+    outcome.named = read_edges_of_names(file.path(), options, [&](std::string_view id) { return names.add(id); });
+    claim(names.size() <= 2 * outcome.named.sources.size(), "every name is of an edge");
+  });
   claim(outcome.edges.sources.size() == outcome.edges.destinations.size(), "an edge has two ends");
   return outcome;
 }
@@ -31,12 +42,14 @@ Outcome read(std::string_view bytes, const std::vector<int>& columns) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace salient;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  for (const std::vector<int>& columns : {std::vector<int>{}, std::vector<int>{2, 0}}) {
+  for (const std::vector<std::string>& columns : {std::vector<std::string>{}, {"2", "0"}, {"source", "target"}}) {
     const fuzz::Outcome plain = fuzz::read(bytes, columns);
     if (bytes.starts_with("\x1F\x8B")) continue;
     const fuzz::Outcome packed = fuzz::read(test::gzip(bytes), columns);
     fuzz::claim(plain.is_sound == packed.is_sound && plain.edges.sources == packed.edges.sources &&
-                    plain.edges.destinations == packed.edges.destinations,
+                    plain.edges.destinations == packed.edges.destinations &&
+                    plain.named.sources == packed.named.sources &&
+                    plain.named.destinations == packed.named.destinations,
                 "compression changes nothing");
   }
   return 0;

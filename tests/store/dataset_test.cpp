@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "store/dataset_summary.h"
+#include "store/node_ids.h"
 #include "tests/support/small_store.h"
 
 namespace salient {
@@ -101,6 +102,46 @@ TEST(Dataset, HeadersAgreeWithTheDescription) {
   write_bytes(store / "features.npy", bytes);
   store.accept("features.npy");
   expect_refused(store, 65, {"features.npy: values in Fortran order, expected C order"});
+}
+
+RawGraph graph_with_names() {
+  RawGraph graph = test::small_graph();
+  for (const char* name : {"ann", "", "b", "Smith, Al", "e", "f", "g", "h"}) graph.node_names.append(name);
+  return graph;
+}
+
+TEST(Dataset, KeepsTheIdsOfTheSource) {
+  EXPECT_TRUE(NodeIds::open(SmallStore().path()).empty());
+  const SmallStore named(graph_with_names());
+  EXPECT_EQ(open_dataset(named.path()).num_nodes(), 8u);
+  const NodeIds names = NodeIds::open(named.path());
+  ASSERT_FALSE(names.empty());
+  EXPECT_EQ(names[0], "ann");
+  EXPECT_EQ(names[1], "");
+  EXPECT_EQ(names[3], "Smith, Al");
+  EXPECT_EQ(names[7], "h");
+  RawGraph numbered = test::small_graph();
+  numbered.original_ids = {5, 6, 7, 8, 9, 10, 11, 9'000'000'000};
+  EXPECT_EQ(NodeIds::open(SmallStore(numbered).path())[7], "9000000000");
+}
+
+TEST(Dataset, NamesOfNodesFollowEachOther) {
+  const auto refused = [](const char* name, const char* dtype, const auto& values,
+                          const std::vector<std::string>& parts) {
+    const SmallStore store(graph_with_names());
+    store.replace_array(name, dtype, {values.size()}, values);
+    expect_refused(store, 65, parts);
+  };
+  using Begin = std::vector<std::int64_t>;
+  refused("node_names_begin.npy", "<i8", Begin{0, 3, 3, 4, 13, 14, 15, 16}, {"shape (8,), expected (9,)"});
+  refused("node_names_begin.npy", "<i8", Begin{0, 3, 2, 4, 13, 14, 15, 16, 17}, {"the name of node 1 ends before its"});
+  refused("node_names_begin.npy", "<i8", Begin{0, 3, 3, 4, 13, 14, 15, 16, 18},
+          {"names are characters 0 to 18, there are 17"});
+  refused("node_names_begin.npy", "<i8", Begin{-1, 3, 3, 4, 13, 14, 15, 16, 17}, {"names are characters -1 to 17"});
+  refused("node_names.npy", "<i8", std::vector<std::int64_t>(17), {"node_names.npy: dtype <i8, expected |u1"});
+  const SmallStore store(graph_with_names());
+  store.edit_manifest([](json& root) { root["files"].erase("node_names_begin.npy"); });
+  expect_refused(store, 65, {"node_names.npy", "is there only together with node_names_begin.npy"});
 }
 
 TEST(Dataset, FilesAreAsLongAsPromised) {

@@ -62,6 +62,21 @@ class PredictionWriterTest : public ::testing::Test {
   const std::vector<std::int8_t> flags_{1, 0, -1, -1, 0, 1, 0, 1};  // two labels of each of four nodes
 };
 
+/// `salient-infer --format csv` of a store with ids that are text is tested in tests/apps/user_data_test.py.
+TEST_F(PredictionWriterTest, TheTableHasNamesOfClasses) {
+  write({.classes = classes_},
+        {.format = PredictionFormat::kCsv, .top_k = 2, .class_names = {"ash", "oak, red", "say \"elm\""}},
+        {0, 2, 1, 5, 5, 4, -1, -3, -2}, 3);
+  const std::string text = test::read_bytes(scratch_ / "predictions.csv");
+  EXPECT_TRUE(
+      text.starts_with("node,label,class_1,probability_1,class_2,probability_2,label_name,class_name_1,"
+                       "class_name_2\n3,2,1,"))
+      << text;
+  EXPECT_NE(text.find(",\"say \"\"elm\"\"\",\"oak, red\",\"say \"\"elm\"\"\"\n0,1,"), std::string::npos) << text;
+  EXPECT_NE(text.find(",\"oak, red\",ash,\"oak, red\"\n2,,"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with(",,ash,\"say \"\"elm\"\"\"\n")) << text;
+}
+
 TEST_F(PredictionWriterTest, WritesArraysInTheOrderOfTheNodes) {
   const std::vector<float> logits{0, 2, 1, 5, 5, 4, -1, -3, -2};
   std::vector<float> seen;

@@ -29,7 +29,7 @@ std::filesystem::path write_npy(const std::filesystem::path& path, const std::st
   return write_bytes(path, bytes);
 }
 
-RawGraph imported_text(const std::string& text, std::vector<int> columns = {}) {
+RawGraph imported_text(const std::string& text, std::vector<std::string> columns = {}) {
   const Scratch scratch;
   return import_edges({.edges = write_bytes(scratch / "graph.txt", text), .columns = std::move(columns)});
 }
@@ -57,9 +57,84 @@ TEST(EdgesImporter, ManyBlocksOfLinesKeepTheirOrder) {
 }
 
 TEST(EdgesImporter, TakesTheChosenColumns) {
-  const RawGraph graph = imported_text("0.5,0,x,1\n0.25,1,y,2\n", {3, 1});
+  const RawGraph graph = imported_text("0.5,0,x,1\n0.25,1,y,2\n", {"3", "1"});
   EXPECT_EQ(graph.sources, (Ids{1, 2}));
   EXPECT_EQ(graph.destinations, (Ids{0, 1}));
+}
+
+TEST(EdgesImporter, ReadsCsvWithQuotesSemicolonsTabsFloatsAndNames) {
+  for (const std::string& text :
+       {std::string("\"0\",\"1\"\n\"1\",\"2\"\n2,0\n"), std::string("source;target\n0;1\n1;2\n2;0\n"),
+        std::string("\xEF\xBB\xBFsource,target\r\n0.0,1.0\r\n1.0,2.0\r\n2.0,0.0\r\n"),
+        std::string("weight\tsrc\tDst\n0.5\t0\t1\n0.25\t1\t2\n1e3\t2\t0\n"), std::string("0\t1e0\n1\t2\n2\t0\n")}) {
+    const RawGraph graph = imported_text(text);
+    EXPECT_EQ(graph.sources, (Ids{0, 1, 2})) << text;
+    EXPECT_EQ(graph.destinations, (Ids{1, 2, 0})) << text;
+  }
+  const RawGraph chosen = imported_text("city;a;b\nNew York;0;1\n\"St; Ives\";1;2\n", {"a", "b"});
+  EXPECT_EQ(chosen.sources, (Ids{0, 1}));
+  EXPECT_EQ(chosen.destinations, (Ids{1, 2}));
+}
+
+std::vector<std::string> names_of_nodes(const RawGraph& graph) {
+  std::vector<std::string> names;
+  for (std::size_t v = 0; v < graph.node_names.size(); ++v) names.emplace_back(graph.node_names[v]);
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(EdgesImporter, IdsMayBeText) {
+  for (const std::string& text :
+       {std::string("from,to\nbob,\"Smith, Al\"\n\"Smith, Al\",eve\n"), std::string("bob\tSmith, Al\nSmith, Al\teve\n"),
+        std::string("bob ; \"Smith, Al\"\n\"Smith, Al\";eve\n"),
+        test::gzip("bob,\"Smith, Al\"\n\"Smith, Al\",eve\n")}) {
+    const RawGraph graph = imported_text(text);
+    EXPECT_EQ(names_of_nodes(graph), (Names{"bob", "Smith, Al", "eve"})) << text;
+    EXPECT_EQ(graph.sources, (Ids{0, 1})) << text;
+    EXPECT_EQ(graph.destinations, (Ids{1, 2})) << text;
+    EXPECT_TRUE(graph.original_ids.empty());
+  }
+  const RawGraph named = imported_text("w,p,q\n1,ann,bob\n2,bob,ann\n", {"q", "p"});
+  EXPECT_EQ(names_of_nodes(named), (Names{"bob", "ann"}));
+  const Scratch scratch;
+  const auto path = write_bytes(scratch / "hashes.txt", "3f2a 0bc1\n0bc1 77\n");
+  try {
+    (void)import_edges({.edges = path});
+    FAIL() << "3f2a is no number";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.topic(), Topic::kNodeIds) << error.what();
+  }
+  EXPECT_EQ(names_of_nodes(import_edges({.edges = path, .ids = IdKind::kText})), (Names{"3f2a", "0bc1", "77"}));
+  EXPECT_COMPLAINT(imported_text("bob,eve\nbob,\n"), 65, "line 2: an empty id");
+  EXPECT_COMPLAINT(imported_text("bob,eve\nbob\n"), 65, "line 2: 1 columns");
+}
+
+TEST(EdgesImporter, ManyIdsThatAreTextKeepTheOrderOfTheFile) {
+  std::string text;
+  for (int m = 0; m < 100'000; ++m) text += "n" + std::to_string(m) + ",n" + std::to_string(m / 2) + "\n";
+  for (const int threads : {1, 4}) {
+    const Scratch scratch;
+    const RawGraph graph = import_edges({.edges = write_bytes(scratch / "e.csv", text), .num_threads = threads});
+    ASSERT_EQ(graph.num_nodes, 100'000u);
+    EXPECT_EQ(graph.node_names[77'777], "n77777");
+    EXPECT_EQ(graph.sources[99'999], 99'999u);
+    EXPECT_EQ(graph.destinations[99'999], 49'999u);
+  }
+}
+
+TEST(EdgesImporter, AMemoryLimitIsKept) {
+  std::string numbers, names;
+  for (int m = 0; m < 200'000; ++m) {
+    numbers += std::to_string(m) + " 0\n";
+    names += "n" + std::to_string(m) + " n0\n";
+  }
+  const Scratch scratch;
+  for (const std::string& text : {numbers, names}) {
+    const auto path = write_bytes(scratch / "e.txt", text);
+    EXPECT_COMPLAINT(import_edges({.edges = path, .memory = MemoryLimit(1 << 20)}), 71, " are allowed");
+    EXPECT_EQ(import_edges({.edges = path, .memory = MemoryLimit(std::uint64_t{4} << 30)}).num_nodes, 200'000u);
+  }
 }
 
 TEST(EdgesImporter, RenumbersIdsWithGaps) {
@@ -74,15 +149,18 @@ TEST(EdgesImporter, RefusesOtherTextsNamingTheLine) {
   EXPECT_COMPLAINT(imported_text("0 1\n1 2 3\n"), 65, "line 2: 3 columns");
   EXPECT_COMPLAINT(imported_text("0 1\n1\n"), 65, "line 2: 1 columns");
   EXPECT_COMPLAINT(imported_text("0 1\n1 -2\n"), 65, "line 2: '-2' is not a node id");
-  EXPECT_COMPLAINT(imported_text("0 1\n1 2.0\n"), 65, "line 2: '2.0' is not a node id");
+  EXPECT_COMPLAINT(imported_text("0 1\n1 2.5\n"), 65, "line 2: '2.5' is not a node id");
+  EXPECT_COMPLAINT(imported_text("0 1\n1 1e17\n"), 65, "line 2: '1e17' is not a node id");
   EXPECT_COMPLAINT(imported_text("0 1\n1,\n"), 65, "line 2: '' is not a node id");
   EXPECT_COMPLAINT(imported_text("0 1\n1,2,\n"), 65, "line 2: 3 columns");
   EXPECT_COMPLAINT(imported_text("0 1\n1,,2\n"), 65, "line 2: 3 columns");
-  EXPECT_COMPLAINT(imported_text("a b\nc d\n"), 65, "line 2: 'c' is not a node id");
+  EXPECT_COMPLAINT(imported_text("from to\n0 b\n"), 65, "line 2: 'b' is not a node id");
+  EXPECT_COMPLAINT(imported_text("0 1\n\"1 2\n"), 65, "line 2: a quoted field does not end on its line");
+  EXPECT_COMPLAINT(imported_text("0,1\n\"1\"x,2\n"), 65, "line 2: ");
   EXPECT_COMPLAINT(imported_text("0 1\n1 18446744073709551616\n"), 65, "line 2");
-  EXPECT_COMPLAINT(imported_text("0 1 2\n", {0, 5}), 65, "line 1: only 3 columns");
-  EXPECT_COMPLAINT(imported_text("1.0,2.0\n1,2\n"), 65, "line 1: '1.0' is not a node id");
-  EXPECT_COMPLAINT(imported_text("1;2\n1,2\n"), 65, "line 1: 1 columns");
+  EXPECT_COMPLAINT(imported_text("0 1 2\n", {"0", "5"}), 65, "line 1: only 3 columns");
+  EXPECT_COMPLAINT(imported_text("a,b,c\n0,1,2\n", {"a", "d"}), 65, "no column 'd'; it has: 'a', 'b', 'c'");
+  EXPECT_COMPLAINT(imported_text("1;2\n1,2\n"), 65, "line 2: 1 columns");
   for (const char* line : {" -1 -2", "+1 +2", ".5 .5", "1a 2b"})
     EXPECT_COMPLAINT(imported_text(std::string("# from to\n") + line + "\n1 2\n"), 65, "line 2: ");
   EXPECT_COMPLAINT(imported_text("# nothing\n"), 65, "no edge");
@@ -101,8 +179,10 @@ TEST(EdgesImporter, ReadsArraysInBothLayouts) {
   EXPECT_EQ(edges_of("<i4", "(3, 2)", std::vector<std::int32_t>{0, 1, 2, 1, 2, 0}, true), expected);
   EXPECT_EQ(edges_of("<i4", "(2, 3)", std::vector<std::int32_t>{0, 1, 1, 2, 2, 0}, true), expected);
   EXPECT_EQ(edges_of("|u1", "(2, 2)", std::vector<std::uint8_t>{0, 1, 1, 0}), (std::pair(Ids{0, 1}, Ids{1, 0})));
-  EXPECT_COMPLAINT(edges_of("<f4", "(2, 1)", std::vector<float>{0, 1}), 65, "integers [2, E] or [E, 2]");
-  EXPECT_COMPLAINT(edges_of("<i4", "(3, 1)", std::vector<std::int32_t>{0, 1, 2}), 65, "integers [2, E] or [E, 2]");
+  EXPECT_COMPLAINT(edges_of("<f4", "(2, 1)", std::vector<float>{0, 0.5}), 65, "entry 1 is 0.5");
+  EXPECT_EQ(edges_of("<f8", "(3, 2)", std::vector<double>{0, 1, 1, 2, 2, 0}), expected);
+  EXPECT_COMPLAINT(edges_of("|b1", "(2, 1)", std::vector<std::uint8_t>{0, 1}), 65, "whole numbers [2, E] or [E, 2]");
+  EXPECT_COMPLAINT(edges_of("<i4", "(3, 1)", std::vector<std::int32_t>{0, 1, 2}), 65, "whole numbers [2, E] or [E, 2]");
   EXPECT_COMPLAINT(edges_of("<i4", "(2, 1)", std::vector<std::int32_t>{0, -1}), 65, "entry 1 is -1");
 }
 
@@ -117,8 +197,9 @@ TEST(EdgesOptions, EveryBrokenRuleIsAFactAboutAField) {
   EXPECT_EQ(fields_of({.edges = "e", .labels = "l", .split = {0.6, 0.2, 0.2}}), "");
   EXPECT_EQ(fields_of({.edges = "e", .split = {0.6, 0.4}}), "split split ") << "no three, no labels";
   EXPECT_EQ(fields_of({.edges = "e", .labels = "l", .split = {0.9, 0.2, 0}}), "split ");
-  EXPECT_EQ(fields_of({.edges = "e", .columns = {2, 0}}), "");
-  for (const std::vector<int>& columns : {std::vector<int>{0}, {1, 1}, {0, -1}, {0, 1, 2}})
+  EXPECT_EQ(fields_of({.edges = "e", .columns = {"2", "0"}}), "");
+  for (const std::vector<std::string>& columns :
+       {std::vector<std::string>{"0"}, {"a", "a"}, {"0", ""}, {"0", "1", "2"}})
     EXPECT_EQ(fields_of({.edges = "e", .columns = columns}), "columns ");
 }
 
@@ -168,7 +249,15 @@ TEST_F(EdgesWithNodeFiles, SplitsAreIdsOrMasksOrFractions) {
   options_.train = write_npy(scratch_ / "train.npy", "<i8", "(1,)", std::vector<std::int64_t>{2});
   EXPECT_COMPLAINT(import_edges(options_), 65, "train.npy: position 0: node 2 is for training but has no label");
   options_.train = write_npy(scratch_ / "train.npy", "|b1", "(4,)", std::vector<std::uint8_t>{1, 0, 0, 0});
-  EXPECT_COMPLAINT(import_edges(options_), 65, "a mask of 4 for 5 nodes");
+  EXPECT_COMPLAINT(import_edges(options_), 65, "has shape (4,), masks of 5 nodes are (5,), (K, 5)");
+  options_.train =
+      write_npy(scratch_ / "train.npy", "|b1", "(5, 2)", std::vector<std::uint8_t>{0, 1, 0, 0, 0, 0, 1, 0, 0, 0});
+  options_.test.clear();
+  EXPECT_EQ(import_edges(options_).train, (Ids{3}));
+  options_.mask = 1;
+  EXPECT_EQ(import_edges(options_).train, (Ids{0}));
+  options_.mask = 2;
+  EXPECT_COMPLAINT(import_edges(options_), 2, "train.npy: has the masks 0 to 1, not 2");
   options_ = good;
   options_.split = {0.6, 0.2, 0.2};
   ASSERT_EQ(problems(options_).size(), 1u);
@@ -215,6 +304,96 @@ TEST_F(EdgesWithNodeFiles, SeveralColumnsOfLabelsAreALabelEach) {
   bad("|i1", "(2, 5)", std::vector<std::int8_t>(10), "labels of 2 nodes");
   bad("|i1", "(5, 2, 1)", std::vector<std::int8_t>(10), "labels [nodes], or [nodes, labels] of 0 and 1");
   bad("|i1", "(5, 0)", std::vector<std::int8_t>(), "labels [nodes], or [nodes, labels] of 0 and 1");
+}
+
+/// Tables of nodes in text beside edges in text, as Cora is published and as spreadsheets are saved.
+class EdgesWithTables : public ::testing::Test {
+ protected:
+  RawGraph import(const std::string& edges, const std::string& features, const std::string& labels,
+                  EdgesOptions options = {}) {
+    options.edges = write_bytes(scratch_ / "edges.csv", edges);
+    if (!features.empty()) options.features = write_bytes(scratch_ / "features.csv", features);
+    if (!labels.empty()) options.labels = write_bytes(scratch_ / "labels.csv", labels);
+    options.feature_type = FeatureType::kF32;
+    return import_edges(options);
+  }
+  static std::vector<float> features_of(const RawGraph& graph) {
+    std::vector<float> values(graph.features.rows.size() / sizeof(float));
+    std::memcpy(values.data(), graph.features.rows.data(), graph.features.rows.size());
+    return values;
+  }
+  const Scratch scratch_;
+};
+
+using Labels = std::vector<std::int32_t>;
+
+TEST_F(EdgesWithTables, TextIdsAreInTheOrderOfTheFeatures) {
+  const RawGraph graph = import("ann,bob\neve,ann\n", "id,age,size\neve,3,4\nann,1.5,2\nbob,5,6\n",
+                                "id,label\nbob,red\neve,\"dark, blue\"\n");
+  EXPECT_EQ(names_of_nodes(graph), (Names{"eve", "ann", "bob"}));
+  EXPECT_EQ(features_of(graph), (std::vector<float>{3, 4, 1.5, 2, 5, 6}));
+  EXPECT_EQ(graph.sources, (Ids{1, 0}));
+  EXPECT_EQ(graph.destinations, (Ids{2, 1}));
+  EXPECT_EQ(graph.class_names, (Names{"dark, blue", "red"}));
+  EXPECT_EQ(graph.labels, (Labels{0, -1, 1}));
+  EXPECT_EQ(graph.num_classes, 2);
+  EXPECT_COMPLAINT(import("ann,bob\nann,zoe\n", "ann 1\nbob 2\n", ""), 65, "edges.csv: line 2: an edge of a node");
+  EXPECT_COMPLAINT(import("ann,bob\n", "ann 1\nann 2\n", ""), 65, "features.csv: line 2: this node has a line already");
+  EXPECT_COMPLAINT(import("ann,bob\n", "ann 1\nbob 2\n", "zoe,1\n"), 65, "labels.csv: line 1: no node of the features");
+  EXPECT_COMPLAINT(import("ann,bob\n", "ann 1\nbob x\n", ""), 65, "features.csv: line 2: column 1 is no number: 'x'");
+  EXPECT_COMPLAINT(import("ann,bob\n", "ann 1\nbob 2 3\n", ""), 65, "line 2: 3 columns, the first line has 2");
+}
+
+TEST_F(EdgesWithTables, OneTableMayHaveFeaturesAndLabels) {
+  const std::string cora = "31336\t0\t1\tNeural_Networks\n1061127\t1\t0\tRule_Learning\n9\t1\t1\tNeural_Networks\n";
+  const auto table = write_bytes(scratch_ / "cora.content", cora);
+  const RawGraph graph =
+      import("31336\t9\n9\t1061127\n", "", "", {.features = table, .labels = table, .label_column = "-1"});
+  EXPECT_EQ(graph.original_ids, (std::vector<std::uint64_t>{9, 31336, 1061127}));
+  EXPECT_EQ(features_of(graph), (std::vector<float>{1, 1, 0, 1, 1, 0}));
+  EXPECT_EQ(graph.labels, (Labels{0, 0, 1}));
+  EXPECT_EQ(graph.class_names, (Names{"Neural_Networks", "Rule_Learning"}));
+  EXPECT_EQ(graph.sources, (Ids{1, 0}));
+  EXPECT_EQ(import("31336\t9\n", "", "", {.features = table, .labels = table, .label_column = "3"}).labels,
+            graph.labels);
+  EXPECT_COMPLAINT(import("31336\t9\n", "", "", {.features = table, .labels = table}), 65,
+                   "cora.content: which of the 4 columns is the label is not clear");
+  EXPECT_COMPLAINT(import("31336\t8\n", "", "", {.features = table}), 65, "column 3 is no number");
+}
+
+TEST_F(EdgesWithTables, NumbersAreRowsBesideAnArrayAndKeysWithoutOne) {
+  const RawGraph keyed = import("10,20\n20,40\n", "", "node,class\n20,1\n30,0\n10,nan\n");
+  EXPECT_EQ(keyed.original_ids, (std::vector<std::uint64_t>{10, 20, 30, 40}));
+  EXPECT_EQ(keyed.labels, (Labels{-1, 1, 0, -1}));
+  EXPECT_TRUE(keyed.class_names.empty());
+
+  const auto array = write_npy(scratch_ / "x.npy", "<f4", "(3, 1)", std::vector<float>{5, 6, 7});
+  const RawGraph rows = import("0,2\n", "", "id,label\n2.0,3.0\n0.0,1.0\n", {.features = array});
+  EXPECT_EQ(rows.labels, (Labels{1, -1, 3}));
+  EXPECT_EQ(import("0,2\n", "", "cat\ndog\ncat\n", {.features = array}).labels, (Labels{0, 1, 0})) << "a label a line";
+  EXPECT_COMPLAINT(import("0,2\n", "", "cat\ndog\n", {.features = array}), 65, "labels of 2 nodes");
+  EXPECT_COMPLAINT(import("0,3\n", "", "id,label\n2,3\n", {.features = array}), 65, "node 3, the graph has 3");
+  EXPECT_COMPLAINT(import("0,2\n", "", "id,label\n3,3\n", {.features = array}), 65,
+                   "node 3, which no table of nodes has");
+  EXPECT_COMPLAINT(import("0,2\n", "", "id,label\n2,3\n2,3\n", {.features = array}), 65, "node 2 has two lines");
+  EXPECT_COMPLAINT(import("0,2\n", "", "id,label\n2,0.5\n", {.features = array}), 65, "label '0.5', labels are");
+
+  const RawGraph named = import("c,a\n", "", "a,x\nb,y\nc,x\n", {.features = array});
+  EXPECT_EQ(names_of_nodes(named), (Names{"a", "b", "c"})) << "the labels say which row each node is";
+  EXPECT_EQ(named.sources, (Ids{2}));
+  EXPECT_COMPLAINT(import("c,a\n", "", "a,x\nb,y\n", {.features = array}), 65, "has 2 nodes, ");
+  EXPECT_COMPLAINT(import("c,a\n", "", "x\ny\nx\n", {.features = array}), 65, "no table says which row");
+}
+
+TEST_F(EdgesWithTables, SplitsAreLinesOfIds) {
+  const auto train = write_bytes(scratch_ / "train.txt", "eve\nann\n"),
+             test = write_bytes(scratch_ / "test.csv", "id\nbob\n");
+  const RawGraph graph = import("ann,bob\neve,ann\n", "", "ann,0\nbob,1\neve,1\n", {.train = train, .test = test});
+  EXPECT_EQ(graph.train, (Ids{2, 0}));
+  EXPECT_EQ(graph.test, (Ids{1}));
+  write_bytes(train, "eve\nzoe\n");
+  EXPECT_COMPLAINT(import("ann,bob\neve,ann\n", "", "ann,0\nbob,1\neve,1\n", {.train = train}), 65,
+                   "train.txt: line 2: no node has this id: 'zoe'");
 }
 
 TEST_F(EdgesWithNodeFiles, BadNodeFilesAreNamed) {

@@ -136,6 +136,27 @@ TEST_F(MaskedNpzTest, FeaturesMayBeMissing) {
   EXPECT_COMPLAINT(import(entries), ErrorKind::kBadData, "has no labels (node_labels, y, ");
 }
 
+TEST_F(MaskedNpzTest, SparseFeaturesAndEdgesOfPitfallsOfGnnEvaluation) {
+  const Arrays plain;
+  const Entries entries = {{"attr_data.npy", array<float>("<f4", "(4,)", {1, 2, 3, 4})},
+                           {"attr_indices.npy", array<std::int32_t>("<i4", "(4,)", {0, 0, 0, 0})},
+                           {"attr_indptr.npy", array<std::int32_t>("<i4", "(5,)", {0, 1, 2, 3, 4})},
+                           {"attr_shape.npy", array<std::int64_t>("<i8", "(2,)", {4, 1})},
+                           {"adj_data.npy", array<float>("<f4", "(2,)", {1, 1})},
+                           {"adj_indices.npy", array<std::int32_t>("<i4", "(2,)", {1, 3})},
+                           {"adj_indptr.npy", array<std::int32_t>("<i4", "(5,)", {0, 1, 1, 2, 2})},
+                           {"adj_shape.npy", array<std::int64_t>("<i8", "(2,)", {4, 4})},
+                           {"labels.npy", plain.labels}};
+  const RawGraph graph = import(entries, {.split = {0.5, 0.25, 0.25}}), expected = import(plain, 0);
+  EXPECT_EQ(graph.features.rows, expected.features.rows);
+  EXPECT_EQ(graph.sources, expected.sources);
+  EXPECT_EQ(graph.destinations, expected.destinations);
+  Entries other = entries;
+  other[7] = {"adj_shape.npy", array<std::int64_t>("<i8", "(2,)", {4, 5})};
+  EXPECT_COMPLAINT(import(other, {.split = {0.5, 0.25, 0.25}}), ErrorKind::kBadData,
+                   "'adj_shape.npy': has 5 nodes, the graph has 4");
+}
+
 TEST_F(MaskedNpzTest, AMemoryLimitIsKept) {
   EXPECT_COMPLAINT(import(entries_of({}), {.memory = MemoryLimit(1 << 20)}), ErrorKind::kHostMemory,
                    "'node_features.npy': needs 0.");

@@ -1,0 +1,184 @@
+// prepare/importers/sparse_npz.cpp - see sparse_npz.h.
+#include "prepare/importers/sparse_npz.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "core/error.h"
+#include "core/free_memory.h"
+#include "prepare/formats/npz_reader.h"
+#include "prepare/formats/text_fields.h"
+#include "prepare/importers/npz_tables.h"
+
+namespace salient {
+namespace {
+
+/// A string without axes, "csr" say, as bytes or UTF-32; "" if there is no such array.
+std::string text_of(const ZipArchive& archive, const std::string& name) {
+  constexpr std::uint64_t kMaxBytes = 4096;
+  const ZipMember* const member = archive.find(name + ".npy");
+  if (!member) return "";
+  ZipMemberStream stream(archive, *member);
+  if (member->size < kNpyPreambleBytes || member->size > kMaxBytes)
+    fail(ErrorKind::kBadData, stream.name() + ": is no name of a format");
+  std::string bytes(member->size, '\0');
+  stream.read(std::as_writable_bytes(std::span(bytes)));
+  std::string text = bytes.substr(std::min(npy_header_bytes(bytes, stream.name()), bytes.size()));
+  std::erase(text, '\0');
+  return text;
+}
+
+/// All items, below `limit`.
+template <class T>
+std::vector<T> read_indices(NpzArray& array, std::uint64_t limit, const MemoryLimit& memory) {
+  array.expect(NpzKind::kInteger);
+  memory.check(array.items_left() * sizeof(T), array.name());
+  std::vector<T> items;
+  items.reserve(array.items_left());
+  for_each_block<std::int64_t>(array, "indices", [&](std::span<const std::int64_t> block, std::uint64_t position) {
+    for (const std::int64_t item : block) {
+      if (static_cast<std::uint64_t>(item) >= limit)
+        fail_at_item(array, position, std::to_string(item), "the matrix allows 0 to " + std::to_string(limit - 1));
+      items.push_back(static_cast<T>(item));
+      ++position;
+    }
+  });
+  return items;
+}
+
+std::vector<float> read_values(NpzArray& array, const MemoryLimit& memory) {
+  memory.check(array.items_left() * sizeof(float), array.name());
+  std::vector<float> values(array.items_left());
+  array.read(std::span(values));
+  return values;
+}
+
+void require_length(const NpzArray& array, std::uint64_t length) {
+  if (array.header().shape.size() != 1 || array.header().shape[0] != length)
+    fail(ErrorKind::kBadData,
+         array.name() + ": has shape " + array.header().shape_text() + ", expected (" + std::to_string(length) + ",)");
+}
+
+/// Where each of `count` rows begins. It ascends from 0 to num_values.
+std::vector<std::int64_t> read_begin(NpzArray& array, std::uint64_t count, std::uint64_t num_values,
+                                     const MemoryLimit& memory) {
+  require_length(array, count + 1);
+  std::vector<std::int64_t> begin = read_indices<std::int64_t>(array, num_values + 1, memory);
+  if (begin.front() != 0 || static_cast<std::uint64_t>(begin.back()) != num_values || !std::ranges::is_sorted(begin))
+    fail(ErrorKind::kBadData,
+         array.name() + ": does not ascend from 0 to the number of values, " + std::to_string(num_values));
+  return begin;
+}
+
+/// Sorts values by their rows and keeps their order within a row.
+void sort_by_rows(SparseMatrix& matrix, const std::vector<std::uint32_t>& rows, const MemoryLimit& memory) {
+  memory.check(rows.size() * (sizeof(std::uint32_t) + sizeof(float)) + (matrix.num_rows + 1) * sizeof(std::int64_t),
+               "a sparse matrix");
+  matrix.begin.assign(matrix.num_rows + 1, 0);
+  for (const std::uint32_t row : rows) ++matrix.begin[row + std::size_t{1}];
+  for (std::size_t r = 0; r < matrix.num_rows; ++r) matrix.begin[r + 1] += matrix.begin[r];
+  std::vector<std::uint32_t> columns(rows.size());
+  std::vector<float> values(rows.size());
+  for (std::size_t k = 0; k < rows.size(); ++k) {  // moves begin[r] to the end of row r
+    const auto at = static_cast<std::size_t>(matrix.begin[rows[k]]++);
+    columns[at] = matrix.columns[k];
+    values[at] = matrix.values[k];
+  }
+  std::copy_backward(matrix.begin.begin(), matrix.begin.end() - 1, matrix.begin.end());
+  matrix.begin.front() = 0;
+  matrix.columns = std::move(columns);
+  matrix.values = std::move(values);
+}
+
+/// The number of the row, or column, of each value.
+std::vector<std::uint32_t> spread(const std::vector<std::int64_t>& begin, const MemoryLimit& memory) {
+  memory.check(static_cast<std::uint64_t>(begin.back()) * sizeof(std::uint32_t), "a sparse matrix");
+  std::vector<std::uint32_t> numbers(static_cast<std::size_t>(begin.back()));
+  for (std::size_t r = 0; r + 1 < begin.size(); ++r)
+    std::fill(numbers.begin() + begin[r], numbers.begin() + begin[r + 1], static_cast<std::uint32_t>(r));
+  return numbers;
+}
+
+void read_shape(const ZipArchive& archive, const std::string& prefix, SparseMatrix& matrix) {
+  NpzArray array(archive, prefix + "shape");
+  array.expect(NpzKind::kInteger);
+  std::array<std::int64_t, 2> shape{};
+  require_length(array, shape.size());
+  array.read(std::span<std::int64_t>(shape));
+  matrix.num_rows = static_cast<std::uint64_t>(shape[0]);  // a negative one is too large
+  matrix.num_columns = static_cast<std::uint64_t>(shape[1]);
+  if (!is_node_count(matrix.num_rows) || !is_node_count(matrix.num_columns))
+    fail(ErrorKind::kBadData, array.name() + ": is (" + std::to_string(shape[0]) + ", " + std::to_string(shape[1]) +
+                                  "), expected 1 to 2^32 - 2 rows and columns");
+}
+
+}  // namespace
+
+bool has_sparse_matrix(const ZipArchive& archive, std::string_view prefix) {
+  const auto has = [&](const char* name) {
+    return archive.find(std::string(prefix).append(name).append(".npy")) != nullptr;
+  };
+  return has("shape") && has("data") && ((has("indices") && has("indptr")) || (has("row") && has("col")));
+}
+
+SparseMatrix read_sparse_matrix(const ZipArchive& archive, const std::string& prefix, const MemoryLimit& memory) {
+  const bool is_coo = archive.find(prefix + "indptr.npy") == nullptr;
+  const std::string said = text_of(archive, prefix + "format"), format = said.empty() ? is_coo ? "coo" : "csr" : said;
+  if (format != "coo" && (is_coo || (format != "csr" && format != "csc")))
+    fail(ErrorKind::kBadData, archive.file().path().string() + ": has a sparse matrix of format " + in_quotes(format) +
+                                  ", csr, csc and coo can be read");
+  SparseMatrix matrix;
+  read_shape(archive, prefix, matrix);
+  NpzArray data(archive, prefix + "data");
+  require_length(data, data.header().num_items());
+  matrix.values = read_values(data, memory);
+  const std::uint64_t num_values = matrix.values.size();
+  if (is_coo) {
+    NpzArray row(archive, prefix + "row"), column(archive, prefix + "col");
+    require_length(row, num_values);
+    require_length(column, num_values);
+    matrix.columns = read_indices<std::uint32_t>(column, matrix.num_columns, memory);
+    sort_by_rows(matrix, read_indices<std::uint32_t>(row, matrix.num_rows, memory), memory);
+    return matrix;
+  }
+  const bool is_csr = format == "csr";
+  NpzArray indptr(archive, prefix + "indptr"), indices(archive, prefix + "indices");
+  require_length(indices, num_values);
+  std::vector<std::int64_t> begin =
+      read_begin(indptr, is_csr ? matrix.num_rows : matrix.num_columns, num_values, memory);
+  std::vector<std::uint32_t> others =
+      read_indices<std::uint32_t>(indices, is_csr ? matrix.num_columns : matrix.num_rows, memory);
+  if (is_csr) {
+    matrix.begin = std::move(begin);
+    matrix.columns = std::move(others);
+    return matrix;
+  }
+  matrix.columns = spread(begin, memory);
+  free_memory_of(begin);
+  sort_by_rows(matrix, others, memory);
+  return matrix;
+}
+
+RawFeatures dense_features(const SparseMatrix& matrix, FeatureType type, const std::string& file,
+                           const MemoryLimit& memory) {
+  constexpr std::uint64_t kMaxDim = std::uint64_t{1} << 20;
+  if (matrix.num_columns > kMaxDim)
+    fail(ErrorKind::kBadData, file + ": features of " + std::to_string(matrix.num_columns) + " columns, at most " +
+                                  std::to_string(kMaxDim) + " are possible");
+  RawFeatures features{.type = type, .dim = static_cast<int>(matrix.num_columns)};
+  const std::uint64_t bytes = matrix.num_rows * matrix.num_columns * size_of(type);
+  memory.check(bytes, file);
+  features.rows.reserve(bytes);
+  std::vector<float> row(matrix.num_columns);
+  for (std::size_t r = 0; r < matrix.num_rows; ++r) {
+    const auto from = static_cast<std::size_t>(matrix.begin[r]), to = static_cast<std::size_t>(matrix.begin[r + 1]);
+    for (std::size_t k = from; k < to; ++k) row[matrix.columns[k]] += matrix.values[k];
+    append_feature_rows(features, row.data(), row.size(), file);
+    for (std::size_t k = from; k < to; ++k) row[matrix.columns[k]] = 0;
+  }
+  return features;
+}
+
+}  // namespace salient

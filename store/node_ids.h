@@ -1,0 +1,32 @@
+// store/node_ids.h - what the source of a data set calls its nodes: numbers or text.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/types.h"
+
+namespace salient {
+
+/// The ids of a store's original_ids.npy, or node_names.npy and node_names_begin.npy. Maps them; copies share.
+class NodeIds {
+ public:
+  NodeIds() = default;  ///< none: nodes have their numbers alone
+
+  /// Of a store that open_dataset() has opened. None if it has none. @throws as open_dataset()
+  static NodeIds open(const std::filesystem::path& directory);
+
+  bool empty() const { return numbers_.empty() && begin_.empty(); }
+  std::string operator[](NodeId node) const;  ///< not empty()
+
+ private:
+  std::span<const std::uint64_t> numbers_{};
+  std::span<const std::int64_t> begin_{};  ///< name v is text_[begin_[v]] to text_[begin_[v + 1]]
+  std::span<const std::uint8_t> text_{};
+  std::shared_ptr<const void> storage_{};
+};
+
+}  // namespace salient
