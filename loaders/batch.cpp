@@ -11,13 +11,15 @@ std::int64_t Batch::num_edges() const {
   return sum;
 }
 
-BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset& dataset, Residency residency) {
+BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset& dataset, Residency residency,
+                          Degrees degrees) {
   BatchLayout layout{.num_nodes = mfg.num_nodes,
                      .num_seeds = num_seeds,
                      .feature_dim = dataset.feature_dim,
                      .feature_type = dataset.feature_type,
                      .label_type = dataset.label_type(),
-                     .residency = residency};
+                     .residency = residency,
+                     .degrees_of = degrees};
   const auto add = [&layout](std::size_t bytes) {
     const std::size_t at = layout.bytes;
     layout.bytes = (at + bytes + kBatchAlignment - 1) / kBatchAlignment * kBatchAlignment;
@@ -26,6 +28,7 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset&
   layout.y = add(static_cast<std::size_t>(num_seeds) * layout.label_type.row_bytes());
   const auto num_nodes = static_cast<std::size_t>(mfg.num_nodes);
   layout.nodes = add(num_nodes * sizeof(NodeId));
+  if (degrees == Degrees::kOfEveryNode) layout.degrees = add(num_nodes * sizeof(NodeDegree));
   layout.hops.reserve(mfg.hops.size());
   for (const MfgShape::Hop& hop : mfg.hops)
     layout.hops.push_back({.num_dst = hop.num_dst,

@@ -10,6 +10,7 @@
 #include "loaders/residency.h"
 #include "sampler/draws.h"
 #include "sampler/mfg.h"
+#include "sampler/node_degree.h"
 #include "store/label_table.h"
 #include "store/row_table.h"
 
@@ -20,6 +21,13 @@ struct BatchRequest {
   BatchKey key{};                   ///< run seed, epoch, global batch index: all the sampler's randomness
   std::span<const NodeId> seeds{};  ///< [S] distinct
 };
+
+/// Whether a batch carries the degrees of its nodes in the whole graph; only some models read them.
+enum class Degrees : std::uint8_t { kOfNoNode, kOfEveryNode };
+
+inline Degrees degrees_for(bool model_reads_them) {
+  return model_reads_them ? Degrees::kOfEveryNode : Degrees::kOfNoNode;
+}
 
 inline constexpr std::size_t kBatchAlignment = 256;  ///< of every part of a slab, in bytes
 
@@ -44,6 +52,8 @@ struct BatchLayout {
   Residency residency{};           ///< of the feature rows
   std::size_t y = 0;               ///< [S] rows of label_type
   std::size_t nodes = 0;           ///< uint32 [N] global ids
+  Degrees degrees_of{};            ///< whose degrees the slab has
+  std::size_t degrees = 0;         ///< NodeDegree [N], if it has them
   std::vector<HopLayout> hops{};   ///< [L] outermost first
   std::size_t x_rows = 0;          ///< kCached: uint32 [N] rows of the cache, and after its last one those of x_missed
   std::size_t x_missed = 0;        ///< kCached: feature_type [M, feature_dim], room for M = N
@@ -73,6 +83,7 @@ struct Batch {
 struct Dataset;
 
 /// Lays out the slab of a sampled MFG. @param dataset  whose features and labels go into it
-BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset& dataset, Residency residency);
+BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset& dataset, Residency residency,
+                          Degrees degrees = Degrees::kOfNoNode);
 
 }  // namespace salient

@@ -83,9 +83,9 @@ struct BatchLoader::Impl {
     device_samplers = make_device_samplers(options, replacement);
     for (int w = 0; w < std::max(options.num_workers, 1); ++w) {
       if (device_samplers)
-        makers.emplace_back(dataset, device_samplers->make_handle(), options.data, options.row_of);
+        makers.emplace_back(dataset, device_samplers->make_handle(), options.data, options.row_of, options.degrees);
       else
-        makers.emplace_back(dataset, options.fanouts, replacement, options.data, options.row_of);
+        makers.emplace_back(dataset, options.fanouts, replacement, options.data, options.row_of, options.degrees);
     }
     for (std::size_t s = 0; s < num_slots; ++s) slots.emplace_back(ring ? ring.get() : options.pinner);
   }

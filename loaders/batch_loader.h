@@ -16,7 +16,8 @@ namespace salient {
 struct LoaderOptions {
   std::vector<int> fanouts{};
   bool with_replacement = false;
-  int num_workers = 1;     ///< threads that prepare batches; 0 = the caller's thread, for debugging
+  Degrees degrees = Degrees::kOfNoNode;  ///< in every batch, for a model that reads them
+  int num_workers = 1;                   ///< threads that prepare batches; 0 = the caller's thread, for debugging
   int num_slots = 4;       ///< batches in flight, bounded memory; at least 2; 0 = default_slots(). With fewer than
                            ///< num_workers + 2 some workers have nothing to do
   bool to_device = false;  ///< pinned slabs, one asynchronous copy per batch to the current device

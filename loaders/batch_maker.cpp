@@ -10,17 +10,18 @@
 namespace salient {
 
 BatchMaker::BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement,
-                       const ResidentView& data, std::span<const NodeId> row_of)
+                       const ResidentView& data, std::span<const NodeId> row_of, Degrees degrees)
     : BatchMaker(dataset, std::make_unique<HostBatchSampler>(dataset.graph, std::move(fanouts), replacement), data,
-                 row_of) {}
+                 row_of, degrees) {}
 
 BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sampler, const ResidentView& data,
-                       std::span<const NodeId> row_of)
+                       std::span<const NodeId> row_of, Degrees degrees)
     : dataset_(&dataset),
       sampler_(std::move(sampler)),
       residency_(data.features),
       cached_(data.cached),
-      row_of_(row_of) {
+      row_of_(row_of),
+      degrees_(degrees) {
   require((residency_ == Residency::kCached) == (cached_ != nullptr), "a cache where the features are cached");
   require(cached_ == nullptr || row_of.empty(), "a cache knows nodes by their ids");
   require(
@@ -33,7 +34,7 @@ void BatchMaker::sample(const BatchRequest& request, Batch& batch) {
   const MfgShape& shape = sampler_->sample(request.seeds, request.key);
   seeds_ = request.seeds;
   batch.key = request.key;
-  batch.layout = lay_out_batch(shape, static_cast<LocalId>(request.seeds.size()), *dataset_, residency_);
+  batch.layout = lay_out_batch(shape, static_cast<LocalId>(request.seeds.size()), *dataset_, residency_, degrees_);
 }
 
 /// @return  the end of what it wrote, in the slab
@@ -61,7 +62,8 @@ void BatchMaker::write(Batch& batch, std::byte* slab) {
   auto* const nodes = reinterpret_cast<NodeId*>(slab + layout.nodes);
   hop_memory_.clear();
   for (const HopLayout& hop : layout.hops) hop_memory_.push_back({locals(hop.indptr), locals(hop.indices)});
-  sampler_->copy_to({nodes, hop_memory_});
+  auto* const degrees = reinterpret_cast<NodeDegree*>(slab + layout.degrees);
+  sampler_->copy_to({nodes, hop_memory_, degrees_ == Degrees::kOfEveryNode ? degrees : nullptr});
   const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
   if (!row_of_.empty())
     for (std::size_t i = 0; i < num_nodes; ++i) nodes[i] = row_of_[nodes[i]];

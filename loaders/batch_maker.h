@@ -23,11 +23,11 @@ class BatchMaker {
   /// @param data     rows that it has are not written. What it points to outlives the maker.
   /// @param row_of   as LoaderOptions::row_of.
   BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, const ResidentView& data = {},
-             std::span<const NodeId> row_of = {});
+             std::span<const NodeId> row_of = {}, Degrees degrees = Degrees::kOfNoNode);
 
   /// The same with a sampler of the caller's choice; data.graph is not looked at.
   BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sampler, const ResidentView& data = {},
-             std::span<const NodeId> row_of = {});
+             std::span<const NodeId> row_of = {}, Degrees degrees = Degrees::kOfNoNode);
 
   /// Samples the request's MFG and lays out its slab: fills `batch` except for where its data is.
   /// @throws as BatchSampler::sample().
@@ -50,6 +50,7 @@ class BatchMaker {
   Residency residency_;
   const NodeSet* cached_;
   std::span<const NodeId> row_of_;
+  Degrees degrees_;
   std::span<const NodeId> seeds_{};         // of the batch sampled last
   std::vector<MfgMemory::Hop> hop_memory_;  // scratch of write()
   std::vector<NodeId> missed_;              // likewise

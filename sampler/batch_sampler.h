@@ -7,6 +7,7 @@
 
 #include "sampler/mfg.h"
 #include "sampler/neighbor_sampler.h"
+#include "sampler/node_degree.h"
 
 namespace salient {
 
@@ -16,8 +17,9 @@ struct MfgMemory {
     LocalId* indptr = nullptr;   ///< [num_dst + 1]
     LocalId* indices = nullptr;  ///< [num_edges]
   };
-  NodeId* nodes = nullptr;      ///< [num_nodes]
-  std::span<const Hop> hops{};  ///< [L] outermost first
+  NodeId* nodes = nullptr;        ///< [num_nodes]
+  std::span<const Hop> hops{};    ///< [L] outermost first
+  NodeDegree* degrees = nullptr;  ///< [num_nodes], or null: not wanted
 };
 
 /// Samples one batch at a time. A slab can be laid out between the two calls, so that nothing is copied twice. All
@@ -45,12 +47,13 @@ class HostBatchSampler final : public BatchSampler {
  public:
   /// As NeighborSampler.
   HostBatchSampler(CsrGraph graph, std::vector<int> fanouts, Replacement replacement)
-      : sampler_(graph, std::move(fanouts), replacement) {}
+      : graph_(graph), sampler_(graph, std::move(fanouts), replacement) {}
 
   const MfgShape& sample(std::span<const NodeId> seeds, BatchKey key) override;
   void copy_to(const MfgMemory& memory) override;
 
  private:
+  CsrGraph graph_;
   NeighborSampler sampler_;
   Mfg mfg_;
   MfgShape shape_;

@@ -139,6 +139,27 @@ __global__ void __launch_bounds__(kBlockSize)
     indices[e] = static_cast<LocalId>(table.slots[slot_of[e]].number);
 }
 
+/// A thread per node, and two binary searches in its row: for the node itself and for what comes after it.
+__global__ void __launch_bounds__(kBlockSize) degrees_kernel(DeviceCsr graph, const NodeId* __restrict__ nodes,
+                                                             LocalId num_nodes, NodeDegree* __restrict__ degrees) {
+  for (std::int64_t i = first_index(); i < num_nodes; i += index_stride()) {
+    const NodeId node = nodes[i];
+    const NodeId* const row = graph.indices + graph.indptr[node];
+    const std::uint32_t length = graph.degree(node);
+    const auto first_above = [&](bool or_equal) {
+      std::uint32_t low = 0, high = length;
+      while (low < high) {
+        const std::uint32_t middle = low + (high - low) / 2;
+        row[middle] < node || (!or_equal && row[middle] == node) ? low = middle + 1 : high = middle;
+      }
+      return low;
+    };
+    constexpr std::uint32_t kMost = 0x7FFFFFFF;
+    degrees[i] = {static_cast<LocalId>(min(length, kMost)),
+                  static_cast<LocalId>(min(first_above(false) - first_above(true), kMost))};
+  }
+}
+
 // ---- host code -------------------------------------------------------------------------------------------
 
 /// One thread per item; no launch for none.
@@ -193,6 +214,11 @@ void number_entries(const DeviceHop& hop, NodeId* nodes, LocalId* indices, cudaS
   launch(hop.num_edges, stream, append_kernel, hop.num_dst, hop.kept, hop.slot_of, hop.rank, hop.num_edges, hop.table,
          nodes);
   launch(hop.num_edges, stream, number_kernel, hop.slot_of, hop.num_edges, hop.table, indices);
+}
+
+void read_degrees(const DeviceCsr& graph, const NodeId* nodes, LocalId num_nodes, NodeDegree* degrees,
+                  cudaStream_t stream) {
+  launch(num_nodes, stream, degrees_kernel, graph, nodes, num_nodes, degrees);
 }
 
 }  // namespace salient

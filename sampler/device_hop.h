@@ -11,6 +11,7 @@
 
 #include "core/cuda/device_buffer.h"
 #include "sampler/draws.h"
+#include "sampler/node_degree.h"
 
 namespace salient {
 
@@ -75,5 +76,9 @@ void rank_new_ids(const DeviceHop& hop, DeviceBuffer<std::byte>& scratch, cudaSt
 /// @param nodes    [num_dst + rank[num_edges]], of which the first num_dst are filled
 /// @param indices  [num_edges]
 void number_entries(const DeviceHop& hop, NodeId* nodes, LocalId* indices, cudaStream_t stream);
+
+/// read_degrees() on the device. @param nodes  [num_nodes]   @param degrees  [num_nodes]
+void read_degrees(const DeviceCsr& graph, const NodeId* nodes, LocalId num_nodes, NodeDegree* degrees,
+                  cudaStream_t stream);
 
 }  // namespace salient

@@ -114,6 +114,7 @@ struct DeviceSampler::Impl {
 
   DeviceBuffer<NodeId> nodes{stream.get()};  // of the batch so far
   std::vector<HopArrays> arrays{};           // the seeds' own hop first
+  DeviceBuffer<NodeDegree> degrees{stream.get()};
   MfgShape shape{};
 
   // Scratch of one hop; see device_hop.h.
@@ -146,6 +147,12 @@ void DeviceSampler::copy_to(const MfgMemory& memory) {
   Impl& self = *impl_;
   self.use_device();
   self.copy(memory.nodes, self.nodes.data(), static_cast<std::size_t>(self.shape.num_nodes) * sizeof(NodeId));
+  if (memory.degrees != nullptr) {
+    const auto num_nodes = static_cast<std::size_t>(self.shape.num_nodes);
+    NodeDegree* const degrees = self.degrees.reserve(num_nodes);
+    read_degrees(self.graph, self.nodes.data(), self.shape.num_nodes, degrees, self.stream.get());
+    self.copy(memory.degrees, degrees, num_nodes * sizeof(NodeDegree));
+  }
   const std::size_t num_hops = self.fanouts.size();
   for (std::size_t h = 0; h < num_hops; ++h) {
     const MfgShape::Hop& sizes = self.shape.hops[num_hops - 1 - h];

@@ -47,6 +47,19 @@ TEST_F(BatchLoaderProperty, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
     }
 }
 
+TEST_F(BatchLoaderProperty, BatchesCarryDegreesIfAskedAndAreElseTheSame) {
+  for (const int num_workers : {0, 3}) {
+    BatchLoader loader(dataset_, {.fanouts = kFanouts, .degrees = Degrees::kOfEveryNode, .num_workers = num_workers});
+    loader.start(requests_);
+    std::size_t count = 0;
+    while (const Batch* batch = loader.next()) {
+      ASSERT_EQ(batch->layout.degrees_of, Degrees::kOfEveryNode);
+      test::expect_reference_batch(*batch, dataset_, kFanouts, requests_.at(count++));
+    }
+    EXPECT_EQ(count, requests_.size());
+  }
+}
+
 TEST_F(BatchLoaderProperty, CountsNodesAndEdgesOfEachHopFromTheSeedsOutward) {
   BatchLoader loader(dataset_, {.fanouts = kFanouts, .num_workers = 2, .num_slots = 4});
   std::vector<std::int64_t> nodes(kFanouts.size()), edges(kFanouts.size());

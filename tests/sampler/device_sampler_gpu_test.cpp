@@ -50,6 +50,30 @@ TEST_P(DeviceSamplerTest, EqualsTheReferenceBatchAfterBatch) {
 
 INSTANTIATE_TEST_SUITE_P(Generated, DeviceSamplerTest, ::testing::ValuesIn(all_cases()));
 
+TEST(DeviceSampler, WritesTheDegreesOfABatchIfAsked) {
+  for (const double mean_degree : {0.0, 1.0, 50.0}) {
+    const test::OwnedGraph graph = test::sorted(test::power_law_graph(3000, mean_degree, 1));
+    const DeviceGraph on_device(graph.view());
+    const auto sampler = on_device.make_sampler({5, 3}, Replacement::kWithout);
+    for (const std::size_t num_seeds : {0u, 1u, 700u}) {
+      std::vector<NodeId> seeds;
+      for (NodeId v = 0; v < num_seeds; ++v) seeds.push_back(2999 - 4 * v);
+      const MfgShape shape = sampler->sample(seeds, {1, 2, 3});
+      std::vector<NodeId> nodes(static_cast<std::size_t>(shape.num_nodes));
+      std::vector<std::vector<LocalId>> arrays;
+      for (const MfgShape::Hop& hop : shape.hops) {
+        arrays.emplace_back(static_cast<std::size_t>(hop.num_dst) + 1);
+        arrays.emplace_back(static_cast<std::size_t>(hop.num_edges));
+      }
+      const std::vector<MfgMemory::Hop> hops{{arrays[0].data(), arrays[1].data()},
+                                             {arrays[2].data(), arrays[3].data()}};
+      std::vector<NodeDegree> degrees(nodes.size(), {-1, -1});
+      sampler->copy_to({nodes.data(), hops, degrees.data()});
+      EXPECT_EQ(degrees, test::counted_degrees(graph.view(), nodes));
+    }
+  }
+}
+
 TEST(DeviceSampler, RefusesInputOutsideItsContract) {
   const test::OwnedGraph graph = test::power_law_graph(100, 5, 1);
   const DeviceGraph on_device(graph.view());

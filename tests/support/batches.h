@@ -37,6 +37,11 @@ inline void expect_reference_batch(const Batch& batch, const Dataset& dataset, s
   EXPECT_EQ(batch.key.batch, request.key.batch);
   EXPECT_EQ(static_cast<std::size_t>(layout.num_seeds), request.seeds.size());
   EXPECT_EQ(part<NodeId>(batch, layout.nodes, static_cast<std::size_t>(layout.num_nodes)), mfg.nodes);
+  if (layout.degrees_of == Degrees::kOfEveryNode) {
+    std::vector<NodeDegree> degrees(mfg.nodes.size());
+    read_degrees(dataset.graph, mfg.nodes, degrees.data());
+    EXPECT_EQ(part<NodeDegree>(batch, layout.degrees, degrees.size()), degrees);
+  }
   EXPECT_EQ(layout.label_type, dataset.label_type());
   std::vector<std::int32_t> labels;
   for (const NodeId seed : request.seeds)
