@@ -20,18 +20,20 @@ std::size_t transpose_scratch_bytes(std::int64_t) { refuse(); }
 void transpose(const HopEdges&, std::int64_t, const TransposeBuffers&, CUstream_st*) { refuse(); }
 
 template <class T>
-void segment_reduce(const HopEdges&, Reduce, const T*, std::int64_t, float*, CUstream_st*) {
+void segment_reduce(const HopEdges&, const Reduction&, const T*, std::int64_t, float*, CUstream_st*) {
   refuse();
 }
 template <class T>
 void segment_max(const HopEdges&, const T*, std::int64_t, float*, LocalId*, CUstream_st*) {
   refuse();
 }
-template void segment_reduce<float>(const HopEdges&, Reduce, const float*, std::int64_t, float*, CUstream_st*);
-template void segment_reduce<Half>(const HopEdges&, Reduce, const Half*, std::int64_t, float*, CUstream_st*);
+template void segment_reduce<float>(const HopEdges&, const Reduction&, const float*, std::int64_t, float*,
+                                    CUstream_st*);
+template void segment_reduce<Half>(const HopEdges&, const Reduction&, const Half*, std::int64_t, float*, CUstream_st*);
 template void segment_max<float>(const HopEdges&, const float*, std::int64_t, float*, LocalId*, CUstream_st*);
 template void segment_max<Half>(const HopEdges&, const Half*, std::int64_t, float*, LocalId*, CUstream_st*);
-void segment_reduce_backward(const HopEdges&, Reduce, const float*, std::int64_t, float*, const BackwardStream&) {
+void segment_reduce_backward(const HopEdges&, const Reduction&, const float*, std::int64_t, float*,
+                             const BackwardStream&) {
   refuse();
 }
 void segment_max_backward(const HopEdges&, const LocalId*, const float*, std::int64_t, float*, const BackwardStream&) {

@@ -41,24 +41,29 @@ void max_of_columns(const RowList<T>& rows, const EntryRange& entries, std::int6
 }  // namespace
 
 template <class T>
-void segment_reduce(const HopEdges& hop, Reduce reduce, const T* x, std::int64_t width, float* out) {
+void segment_reduce(const HopEdges& hop, const Reduction& reduction, const T* x, std::int64_t width, float* out) {
   const RowList<T> rows{x, width, width, hop.indices};
-  parallel_rows(hop.num_dst, kRowsPerTask, [&](std::int64_t i) {
-    const Sum<T> sum{hop.indptr[i], hop.indptr[i + 1], hop.indptr[hop.num_dst], row_scale(hop, reduce, i)};
-    sum_rows(
-        rows, sum, [](std::int64_t) { return 1.0f; }, out + i * width);
-  });
+  const auto reduce = [&](const auto& weight) {
+    parallel_rows(hop.num_dst, kRowsPerTask, [&](std::int64_t i) {
+      const Sum<T> sum{hop.indptr[i], hop.indptr[i + 1], hop.indptr[hop.num_dst], row_scale(hop, reduction.reduce, i)};
+      sum_rows(rows, sum, weight, out + i * width);
+    });
+  };
+  const float* weights = reduction.weight_of_source;
+  if (weights == nullptr) return reduce([](std::int64_t) { return 1.0f; });
+  reduce([&](std::int64_t e) { return weights[hop.indices[e]]; });
 }
 
-void segment_reduce_backward(const HopEdges& hop, Reduce reduce, const float* grad_out, std::int64_t width,
+void segment_reduce_backward(const HopEdges& hop, const Reduction& reduction, const float* grad_out, std::int64_t width,
                              float* grad_x) {
   std::vector<float> scale_of(static_cast<std::size_t>(hop.num_dst));
-  for (std::int64_t i = 0; i < hop.num_dst; ++i) scale_of[static_cast<std::size_t>(i)] = row_scale(hop, reduce, i);
+  for (std::int64_t i = 0; i < hop.num_dst; ++i)
+    scale_of[static_cast<std::size_t>(i)] = row_scale(hop, reduction.reduce, i);
   const TransposedHop by_source = transpose(hop);
   const LocalId *indptr = by_source.indptr.data(), *destination = by_source.destination.data();
   const RowList<float> rows{grad_out, width, width, destination};
   parallel_rows(hop.num_src, kRowsPerTask, [&](std::int64_t j) {
-    const Sum<float> sum{indptr[j], indptr[j + 1], indptr[hop.num_src]};
+    const Sum<float> sum{indptr[j], indptr[j + 1], indptr[hop.num_src], weight_of(reduction, j)};
     const auto weight = [&](std::int64_t e) { return scale_of[static_cast<std::size_t>(destination[e])]; };
     sum_rows(rows, sum, weight, grad_x + j * width);
   });
@@ -110,7 +115,7 @@ void segment_max_backward(const HopEdges& hop, const LocalId* winner, const floa
 
 template void segment_max<float>(const HopEdges&, const float*, std::int64_t, float*, LocalId*);
 template void segment_max<Half>(const HopEdges&, const Half*, std::int64_t, float*, LocalId*);
-template void segment_reduce<float>(const HopEdges&, Reduce, const float*, std::int64_t, float*);
-template void segment_reduce<Half>(const HopEdges&, Reduce, const Half*, std::int64_t, float*);
+template void segment_reduce<float>(const HopEdges&, const Reduction&, const float*, std::int64_t, float*);
+template void segment_reduce<Half>(const HopEdges&, const Reduction&, const Half*, std::int64_t, float*);
 
 }  // namespace salient

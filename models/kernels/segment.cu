@@ -24,30 +24,40 @@ __device__ float scale_of(Reduce reduce, LocalId num_entries) {
   return reduce == Reduce::kSum || num_entries == 0 ? 1.0f : 1.0f / static_cast<float>(num_entries);
 }
 
-template <class P>
+__device__ float weight_at(const float* weight_of_source, LocalId source) {
+  return weight_of_source == nullptr ? 1.0f : __ldg(weight_of_source + source);
+}
+
+template <class P, bool kHasWeights>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    segment_reduce_kernel(HopEdges hop, Reduce reduce, const typename P::Word* __restrict__ x, std::int64_t row_words,
-                          float* __restrict__ out, RowGroup group) {
+    segment_reduce_kernel(HopEdges hop, Reduction reduction, const typename P::Word* __restrict__ x,
+                          std::int64_t row_words, float* __restrict__ out, RowGroup group) {
   const std::int64_t thread = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x;
   const std::int64_t stride = std::int64_t{gridDim.x} * kThreadsPerBlock >> group.log_lanes;
   const int lane = static_cast<int>(thread) & (group.lanes() - 1);
   for (std::int64_t i = thread >> group.log_lanes; i < hop.num_dst; i += stride) {
     const LocalId first = __ldg(hop.indptr + i), last = __ldg(hop.indptr + i + 1);
-    const float scale = scale_of(reduce, last - first);
+    const float scale = scale_of(reduction.reduce, last - first);
     for (std::int64_t w = lane; w < row_words; w += group.lanes()) {
       float sum[P::kCount] = {};
       for (LocalId e = first; e < last; e += kInFlight) {
         typename P::Word words[kInFlight];
+        float weights[kInFlight];
 #pragma unroll
         for (int k = 0; k < kInFlight; ++k)
-          if (e + k < last) words[k] = __ldg(x + std::int64_t{__ldg(hop.indices + e + k)} * row_words + w);
+          if (e + k < last) {
+            const LocalId source = __ldg(hop.indices + e + k);
+            words[k] = __ldg(x + std::int64_t{source} * row_words + w);
+            if constexpr (kHasWeights) weights[k] = __ldg(reduction.weight_of_source + source);
+          }
 #pragma unroll
         for (int k = 0; k < kInFlight; ++k)
           if (e + k < last) {
             float values[P::kCount];
             P::unpack(words[k], values);
 #pragma unroll
-            for (int c = 0; c < P::kCount; ++c) sum[c] += values[c];
+            for (int c = 0; c < P::kCount; ++c)
+              sum[c] = kHasWeights ? fmaf(weights[k], values[c], sum[c]) : sum[c] + values[c];
           }
       }
       float* target = out + (i * row_words + w) * P::kCount;
@@ -65,17 +75,20 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 
 template <class Word>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    segment_backward_kernel(HopEdges hop, Reduce reduce, const Word* __restrict__ grad_out, std::int64_t row_words,
-                            Word* __restrict__ grad_x, RowGroup group) {
+    segment_backward_kernel(HopEdges hop, Reduction reduction, const Word* __restrict__ grad_out,
+                            std::int64_t row_words, Word* __restrict__ grad_x, RowGroup group) {
   const std::int64_t thread = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x;
   const std::int64_t stride = std::int64_t{gridDim.x} * kThreadsPerBlock >> group.log_lanes;
   const int lane = static_cast<int>(thread) & (group.lanes() - 1);
   for (std::int64_t i = thread >> group.log_lanes; i < hop.num_dst; i += stride) {
     const LocalId first = __ldg(hop.indptr + i), last = __ldg(hop.indptr + i + 1);
     for (std::int64_t w = lane; w < row_words; w += group.lanes()) {
-      const Word term = scaled(__ldg(grad_out + i * row_words + w), scale_of(reduce, last - first));
-      for (LocalId e = first; e < last; ++e)
-        add_atomically(grad_x + std::int64_t{__ldg(hop.indices + e)} * row_words + w, term);
+      const Word term = scaled(__ldg(grad_out + i * row_words + w), scale_of(reduction.reduce, last - first));
+      for (LocalId e = first; e < last; ++e) {
+        const LocalId j = __ldg(hop.indices + e);
+        add_atomically(grad_x + std::int64_t{j} * row_words + w,
+                       scaled(term, weight_at(reduction.weight_of_source, j)));
+      }
     }
   }
 }
@@ -84,7 +97,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 /// More than six parameters: each array is one of its own, for __restrict__, see attention_edges.cuh.
 template <class Word>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    segment_backward_by_source_kernel(HopEdges hop, SourceEdges by_source, Reduce reduce,
+    segment_backward_by_source_kernel(HopEdges hop, SourceEdges by_source, Reduction reduction,
                                       const Word* __restrict__ grad_out, std::int64_t row_words,
                                       Word* __restrict__ grad_x, RowGroup group) {
   const std::int64_t thread = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x;
@@ -96,10 +109,10 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
       Word sum{};
       for (LocalId t = first; t < last; ++t) {
         const std::int64_t i = __ldg(by_source.destination + t);
-        const float scale = scale_of(reduce, __ldg(hop.indptr + i + 1) - __ldg(hop.indptr + i));
+        const float scale = scale_of(reduction.reduce, __ldg(hop.indptr + i + 1) - __ldg(hop.indptr + i));
         sum = multiply_add(scale, __ldg(grad_out + i * row_words + w), sum);
       }
-      grad_x[j * row_words + w] = sum;
+      grad_x[j * row_words + w] = scaled(sum, weight_at(reduction.weight_of_source, static_cast<LocalId>(j)));
     }
   }
 }
@@ -157,28 +170,30 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 // ---- host code: pick a word, size the grid, launch, check ------------------------------------------------
 
 template <class P>
-void launch_forward(const HopEdges& hop, Reduce reduce, const void* x, std::int64_t width, float* out,
+void launch_forward(const HopEdges& hop, const Reduction& reduction, const void* x, std::int64_t width, float* out,
                     cudaStream_t stream) {
   const RowGroup group = RowGroup::make(width / P::kCount);
-  segment_reduce_kernel<P><<<blocks_for(hop.num_dst << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
-      hop, reduce, static_cast<const typename P::Word*>(x), width / P::kCount, out, group);
+  const auto kernel =
+      reduction.weight_of_source == nullptr ? &segment_reduce_kernel<P, false> : &segment_reduce_kernel<P, true>;
+  kernel<<<blocks_for(hop.num_dst << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
+      hop, reduction, static_cast<const typename P::Word*>(x), width / P::kCount, out, group);
   cuda_check(cudaGetLastError());
 }
 
 template <class Word>
-void launch_backward(const HopEdges& hop, Reduce reduce, const float* grad_out, std::int64_t width, float* grad_x,
-                     const BackwardStream& on) {
+void launch_backward(const HopEdges& hop, const Reduction& reduction, const float* grad_out, std::int64_t width,
+                     float* grad_x, const BackwardStream& on) {
   const std::int64_t row_words = width * std::int64_t{sizeof(float)} / std::int64_t{sizeof(Word)};
   const RowGroup group = RowGroup::make(row_words);
   const auto* from = as_words<Word>(grad_out);
   auto* to = as_words<Word>(grad_x);
   if (on.is_ordered())
     segment_backward_by_source_kernel<Word>
-        <<<blocks_for(hop.num_src << group.log_lanes), kThreadsPerBlock, 0, on.stream>>>(hop, on.by_source, reduce,
+        <<<blocks_for(hop.num_src << group.log_lanes), kThreadsPerBlock, 0, on.stream>>>(hop, on.by_source, reduction,
                                                                                          from, row_words, to, group);
   else
     segment_backward_kernel<Word><<<blocks_for(hop.num_dst << group.log_lanes), kThreadsPerBlock, 0, on.stream>>>(
-        hop, reduce, from, row_words, to, group);
+        hop, reduction, from, row_words, to, group);
   cuda_check(cudaGetLastError());
 }
 
@@ -189,28 +204,29 @@ void clear(float* values, std::int64_t count, cudaStream_t stream) {
 }  // namespace
 
 template <class T>
-void segment_reduce(const HopEdges& hop, Reduce reduce, const T* x, std::int64_t width, float* out,
+void segment_reduce(const HopEdges& hop, const Reduction& reduction, const T* x, std::int64_t width, float* out,
                     cudaStream_t stream) {
   if (hop.num_dst == 0 || width == 0) return;
   constexpr int kCount = 16 / sizeof(T);
   if (is_packable<T, kCount>(x, width) && is_packable<float, 4>(out, width))
-    return launch_forward<Pack<T, kCount>>(hop, reduce, x, width, out, stream);
+    return launch_forward<Pack<T, kCount>>(hop, reduction, x, width, out, stream);
   if (is_packable<T, 4>(x, width) && is_packable<float, 4>(out, width))  // such as 100 columns of f16
-    return launch_forward<Pack<T, 4>>(hop, reduce, x, width, out, stream);
-  launch_forward<Pack<T, 1>>(hop, reduce, x, width, out, stream);
+    return launch_forward<Pack<T, 4>>(hop, reduction, x, width, out, stream);
+  launch_forward<Pack<T, 1>>(hop, reduction, x, width, out, stream);
 }
 
-template void segment_reduce<float>(const HopEdges&, Reduce, const float*, std::int64_t, float*, cudaStream_t);
-template void segment_reduce<Half>(const HopEdges&, Reduce, const Half*, std::int64_t, float*, cudaStream_t);
+template void segment_reduce<float>(const HopEdges&, const Reduction&, const float*, std::int64_t, float*,
+                                    cudaStream_t);
+template void segment_reduce<Half>(const HopEdges&, const Reduction&, const Half*, std::int64_t, float*, cudaStream_t);
 
-void segment_reduce_backward(const HopEdges& hop, Reduce reduce, const float* grad_out, std::int64_t width,
+void segment_reduce_backward(const HopEdges& hop, const Reduction& reduction, const float* grad_out, std::int64_t width,
                              float* grad_x, const BackwardStream& stream) {
   if (hop.num_src == 0 || width == 0) return;
   if (hop.num_dst == 0 || !stream.is_ordered()) clear(grad_x, hop.num_src * width, stream);
   if (hop.num_dst == 0) return;
   if (is_packable<float, 4>(grad_out, width) && is_packable<float, 4>(grad_x, width))
-    return launch_backward<float4>(hop, reduce, grad_out, width, grad_x, stream);
-  launch_backward<float>(hop, reduce, grad_out, width, grad_x, stream);
+    return launch_backward<float4>(hop, reduction, grad_out, width, grad_x, stream);
+  launch_backward<float>(hop, reduction, grad_out, width, grad_x, stream);
 }
 
 template <class T>

@@ -21,6 +21,11 @@ inline constexpr float kAttentionSlope = 0.2f;  ///< of leaky_relu's negative si
 at::Tensor segment_mean(const HopView& hop, const at::Tensor& x, GradientOrder order = GradientOrder::kAny);
 at::Tensor segment_sum(const HopView& hop, const at::Tensor& x, GradientOrder order = GradientOrder::kAny);
 
+/// segment_mean() of x[j, :] * weight_of_source[j], without a copy of x. Differentiable in x alone.
+/// @param weight_of_source  [num_src] f32, contiguous, on the hop's device
+at::Tensor weighted_mean(const HopView& hop, const at::Tensor& x, const at::Tensor& weight_of_source,
+                         GradientOrder order = GradientOrder::kAny);
+
 /// segment_mean(hop, x) weight_l^T + x[0 .. num_dst] weight_r^T, the products in the given precision. Differentiable in
 /// x and both weights; the same values as the four operators one after the other, up to rounding; moves less memory.
 ///

@@ -16,25 +16,25 @@ void require_rows(const at::Tensor& x, const HopView& hop) {
   require(x.device() == hop.indptr.device(), "x and hop are on one device");
 }
 
-at::Tensor reduce_rows(const HopView& hop, Reduce reduce, const at::Tensor& x) {
+at::Tensor reduce_rows(const HopView& hop, const Reduction& reduction, const at::Tensor& x) {
   require_rows(x, hop);
   at::Tensor out = make_f32({hop.num_dst, x.size(1)}, x);
   on_device_of(x, [&](auto... stream) {
     const auto run = [&](const auto* rows) {
-      segment_reduce(edges_of(hop), reduce, rows, x.size(1), out.mutable_data_ptr<float>(), stream...);
+      segment_reduce(edges_of(hop), reduction, rows, x.size(1), out.mutable_data_ptr<float>(), stream...);
     };
     x.scalar_type() == at::kHalf ? run(pointer<Half>(x)) : run(pointer<float>(x));
   });
   return out;
 }
 
-at::Tensor reduce_rows_backward(const HopView& hop, Reduce reduce, const at::Tensor& grad, std::int64_t num_rows,
-                                GradientOrder order) {
+at::Tensor reduce_rows_backward(const HopView& hop, const Reduction& reduction, const at::Tensor& grad,
+                                std::int64_t num_rows, GradientOrder order) {
   const at::Tensor grad_out = grad.contiguous();
   at::Tensor grad_x = make_f32({num_rows, grad_out.size(1)}, grad_out);
   if (num_rows > hop.num_src) grad_x.slice(0, hop.num_src).zero_();
   on_device_backward(grad_x, hop, order, [&](const auto&... stream) {
-    segment_reduce_backward(edges_of(hop), reduce, pointer<float>(grad_out), grad_out.size(1),
+    segment_reduce_backward(edges_of(hop), reduction, pointer<float>(grad_out), grad_out.size(1),
                             grad_x.mutable_data_ptr<float>(), stream...);
   });
   return grad_x;
@@ -46,23 +46,33 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::variable_list;
 
+/// A Reduction by tensors; in a struct, since autograd takes every tensor argument for one that may have a gradient.
+struct WeightedReduction {
+  Reduce reduce;
+  at::Tensor weight_of_source{};  ///< undefined without weights
+
+  Reduction kernel_argument() const {
+    return {reduce, weight_of_source.defined() ? pointer<float>(weight_of_source) : nullptr};
+  }
+};
+
 struct SegmentReduce : Function<SegmentReduce> {
-  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const HopView& hop, Reduce reduce,
-                            GradientOrder order) {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const HopView& hop,
+                            const WeightedReduction& reduction, GradientOrder order) {
     save_order(ctx, order);
     ctx->saved_data["num_rows"] = x.size(0);
     ctx->saved_data["num_src"] = hop.num_src;
-    ctx->saved_data["reduce"] = static_cast<std::int64_t>(reduce);
-    ctx->save_for_backward({hop.indptr, hop.indices});
-    return reduce_rows(hop, reduce, x);
+    ctx->saved_data["reduce"] = static_cast<std::int64_t>(reduction.reduce);
+    ctx->save_for_backward({hop.indptr, hop.indices, reduction.weight_of_source});
+    return reduce_rows(hop, reduction.kernel_argument(), x);
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const variable_list saved = ctx->get_saved_variables();
     const HopView hop{saved[0].numel() - 1, ctx->saved_data["num_src"].toInt(), saved[0], saved[1]};
-    const auto reduce = static_cast<Reduce>(ctx->saved_data["reduce"].toInt());
-    return {
-        reduce_rows_backward(hop, reduce, grads[0], ctx->saved_data["num_rows"].toInt(), order_of(ctx)), {}, {}, {}};
+    const WeightedReduction reduction{static_cast<Reduce>(ctx->saved_data["reduce"].toInt()), saved[2]};
+    const std::int64_t num_rows = ctx->saved_data["num_rows"].toInt();
+    return {reduce_rows_backward(hop, reduction.kernel_argument(), grads[0], num_rows, order_of(ctx)), {}, {}, {}};
   }
 };
 
@@ -101,11 +111,19 @@ struct SegmentMax : Function<SegmentMax> {
 }  // namespace
 
 at::Tensor segment_mean(const HopView& hop, const at::Tensor& x, GradientOrder order) {
-  return SegmentReduce::apply(x, hop, Reduce::kMean, order);
+  return SegmentReduce::apply(x, hop, WeightedReduction{Reduce::kMean}, order);
+}
+
+at::Tensor weighted_mean(const HopView& hop, const at::Tensor& x, const at::Tensor& weight_of_source,
+                         GradientOrder order) {
+  require(weight_of_source.scalar_type() == at::kFloat && weight_of_source.is_contiguous() &&
+              weight_of_source.numel() == hop.num_src && weight_of_source.device() == x.device(),
+          "there is an f32 weight per source, beside x");
+  return SegmentReduce::apply(x, hop, WeightedReduction{Reduce::kMean, weight_of_source}, order);
 }
 
 at::Tensor segment_sum(const HopView& hop, const at::Tensor& x, GradientOrder order) {
-  return SegmentReduce::apply(x, hop, Reduce::kSum, order);
+  return SegmentReduce::apply(x, hop, WeightedReduction{Reduce::kSum}, order);
 }
 
 at::Tensor segment_max(const HopView& hop, const at::Tensor& x, GradientOrder order) {

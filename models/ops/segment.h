@@ -10,11 +10,11 @@ namespace salient {
 /// @throws Error{kInternal} unless x has a contiguous row, f16 or f32, for each source, on the hop's device.
 void require_rows(const at::Tensor& x, const HopView& hop);
 
-/// The sum or mean of segment_sum() and segment_mean().
-at::Tensor reduce_rows(const HopView& hop, Reduce reduce, const at::Tensor& x);
+/// The result of segment_sum(), segment_mean() and weighted_mean().
+at::Tensor reduce_rows(const HopView& hop, const Reduction& reduction, const at::Tensor& x);
 
 /// @return  the gradient of x [num_rows, width] f32; rows from num_src on are 0
-at::Tensor reduce_rows_backward(const HopView& hop, Reduce reduce, const at::Tensor& grad, std::int64_t num_rows,
-                                GradientOrder order);
+at::Tensor reduce_rows_backward(const HopView& hop, const Reduction& reduction, const at::Tensor& grad,
+                                std::int64_t num_rows, GradientOrder order);
 
 }  // namespace salient

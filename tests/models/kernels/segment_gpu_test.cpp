@@ -22,66 +22,94 @@ using test::random_values;
 constexpr std::int64_t kWidths[] = {0, 1, 3, 4, 8, 12, 40, 47, 64, 100, 128, 172, 256, 260, 1024};
 constexpr Reduce kReductions[] = {Reduce::kSum, Reduce::kMean};
 
+/// Without weights, and with some: the same on host and device.
+struct Weights {
+  explicit Weights(const OwnedHop& hop, const CudaStream& stream)
+      : host(random_values(hop.num_src, 13)), device(host, stream) {}
+
+  template <class Check>
+  void for_each(const Check& check) const {
+    for (const Reduce reduce : kReductions) {
+      check(Reduction(reduce), Reduction(reduce));
+      check(Reduction(reduce, host.data()), Reduction(reduce, device.get()));
+    }
+  }
+
+  std::vector<float> host;
+  OnDevice<float> device;
+};
+
 template <class T>
-void expect_forward_equals_reference(const OwnedHop& hop, Reduce reduce, const std::vector<T>& x, std::int64_t width,
+void expect_forward_equals_reference(const OwnedHop& hop, const std::vector<T>& x, std::int64_t width,
                                      std::size_t offset) {
   const CudaStream stream;
-  std::vector<float> expected(static_cast<std::size_t>(hop.num_dst * width));
-  segment_reduce_reference(hop.edges(), reduce, x.data(), width, expected.data());
+  const Weights weights(hop, stream);
   const DeviceHop device_hop(hop, stream);
   const OnDevice<T> device_x(x, stream, offset);
-  const OnDevice<float> out(poison(hop.num_dst * width), stream, offset);
-  segment_reduce(device_hop.edges(), reduce, static_cast<const T*>(device_x.get()), width, out.get(), stream.get());
-  ASSERT_EQ(out.read(stream), expected) << hop.num_dst << " rows, " << width << " columns, offset " << offset;
+  weights.for_each([&](const Reduction& on_host, const Reduction& on_device) {
+    std::vector<float> expected(static_cast<std::size_t>(hop.num_dst * width));
+    segment_reduce_reference(hop.edges(), on_host, x.data(), width, expected.data());
+    const OnDevice<float> out(poison(hop.num_dst * width), stream, offset);
+    segment_reduce(device_hop.edges(), on_device, static_cast<const T*>(device_x.get()), width, out.get(),
+                   stream.get());
+    ASSERT_EQ(out.read(stream), expected) << hop.num_dst << " rows, " << width << " columns, offset " << offset;
+  });
 }
 
 TEST(SegmentReduceOnDevice, EqualsTheReference) {
   for (const OwnedHop& hop : kernel_hops())
     for (const std::int64_t width : kWidths)
-      for (const Reduce reduce : kReductions)
-        for (const std::size_t offset : {0u, 1u}) {
-          const std::vector<float> x = random_values(hop.num_src * width, 5);
-          expect_forward_equals_reference(hop, reduce, x, width, offset);
-          std::vector<Half> halves(x.size());
-          for (std::size_t i = 0; i < x.size(); ++i) halves[i].bits = float_to_half(x[i]);
-          expect_forward_equals_reference(hop, reduce, halves, width, offset);
-        }
+      for (const std::size_t offset : {0u, 1u}) {
+        const std::vector<float> x = random_values(hop.num_src * width, 5);
+        expect_forward_equals_reference(hop, x, width, offset);
+        std::vector<Half> halves(x.size());
+        for (std::size_t i = 0; i < x.size(); ++i) halves[i].bits = float_to_half(x[i]);
+        expect_forward_equals_reference(hop, halves, width, offset);
+      }
 }
 
 TEST(SegmentReduceBackwardOnDevice, IsCloseToTheReference) {  // atomics add in any order
   const CudaStream stream;
-  for (const OwnedHop& hop : kernel_hops())
+  for (const OwnedHop& hop : kernel_hops()) {
+    const Weights weights(hop, stream);
     for (const std::int64_t width : kWidths)
-      for (const Reduce reduce : kReductions)
-        for (const std::size_t offset : {0u, 1u}) {
-          const std::vector<float> grad = random_values(hop.num_dst * width, 6);
+      for (const std::size_t offset : {0u, 1u}) {
+        const std::vector<float> grad = random_values(hop.num_dst * width, 6);
+        const DeviceHop device_hop(hop, stream);
+        const OnDevice<float> device_grad(grad, stream, offset);
+        weights.for_each([&](const Reduction& on_host, const Reduction& on_device) {
           std::vector<float> expected(static_cast<std::size_t>(hop.num_src * width));
-          segment_reduce_backward_reference(hop.edges(), reduce, grad.data(), width, expected.data());
-          const DeviceHop device_hop(hop, stream);
-          const OnDevice<float> device_grad(grad, stream, offset), grad_x(poison(hop.num_src * width), stream, offset);
-          segment_reduce_backward(device_hop.edges(), reduce, device_grad.get(), width, grad_x.get(), stream.get());
+          segment_reduce_backward_reference(hop.edges(), on_host, grad.data(), width, expected.data());
+          const OnDevice<float> grad_x(poison(hop.num_src * width), stream, offset);
+          segment_reduce_backward(device_hop.edges(), on_device, device_grad.get(), width, grad_x.get(), stream.get());
           const std::vector<float> actual = grad_x.read(stream);
           for (std::size_t i = 0; i < actual.size(); ++i)
             ASSERT_NEAR(actual[i], expected[i], 1e-3) << hop.num_dst << " rows, " << width << " columns, at " << i;
-        }
+        });
+      }
+  }
 }
 
 TEST(SegmentReduceBackwardOnDevice, OverEdgesBySourceEqualsTheReferenceBitForBit) {
   const CudaStream stream;
-  for (const OwnedHop& hop : kernel_hops())
+  for (const OwnedHop& hop : kernel_hops()) {
+    const Weights weights(hop, stream);
     for (const std::int64_t width : kWidths)
-      for (const Reduce reduce : kReductions)
-        for (const std::size_t offset : {0u, 1u}) {
-          const std::vector<float> grad = random_values(hop.num_dst * width, 6);
+      for (const std::size_t offset : {0u, 1u}) {
+        const std::vector<float> grad = random_values(hop.num_dst * width, 6);
+        const DeviceHop device_hop(hop, stream);
+        const DeviceSourceEdges by_source(hop, device_hop, stream);
+        const OnDevice<float> device_grad(grad, stream, offset);
+        weights.for_each([&](const Reduction& on_host, const Reduction& on_device) {
           std::vector<float> expected(static_cast<std::size_t>(hop.num_src * width));
-          segment_reduce_backward_reference(hop.edges(), reduce, grad.data(), width, expected.data());
-          const DeviceHop device_hop(hop, stream);
-          const DeviceSourceEdges by_source(hop, device_hop, stream);
-          const OnDevice<float> device_grad(grad, stream, offset), grad_x(poison(hop.num_src * width), stream, offset);
-          segment_reduce_backward(device_hop.edges(), reduce, device_grad.get(), width, grad_x.get(),
+          segment_reduce_backward_reference(hop.edges(), on_host, grad.data(), width, expected.data());
+          const OnDevice<float> grad_x(poison(hop.num_src * width), stream, offset);
+          segment_reduce_backward(device_hop.edges(), on_device, device_grad.get(), width, grad_x.get(),
                                   BackwardStream(stream.get(), by_source.edges()));
           ASSERT_EQ(grad_x.read(stream), expected) << hop.num_dst << " rows, " << width << " columns";
-        }
+        });
+      }
+  }
 }
 
 void expect_max_of_halves_equals_reference(const OwnedHop& hop, const DeviceHop& device_hop,

@@ -35,8 +35,16 @@ std::vector<OwnedHop> hops() {
 constexpr std::int64_t kWidths[] = {0, 1, 3, 7, 8, 9, 16, 31, 40, 47, 64, 100, 128, 172, 257};
 constexpr Reduce kReductions[] = {Reduce::kSum, Reduce::kMean};
 
+/// The sum and the mean, without and with `weights`.
+std::vector<Reduction> reductions(const std::vector<float>& weights) {
+  std::vector<Reduction> all;
+  for (const Reduce reduce : kReductions) all.insert(all.end(), {Reduction(reduce), {reduce, weights.data()}});
+  return all;
+}
+
 template <class T>
-void expect_forward_equals_reference(const OwnedHop& hop, Reduce reduce, const std::vector<T>& x, std::int64_t width) {
+void expect_forward_equals_reference(const OwnedHop& hop, const Reduction& reduce, const std::vector<T>& x,
+                                     std::int64_t width) {
   const auto count = static_cast<std::size_t>(hop.num_dst * width);
   std::vector<float> expected(count), actual(count, kPoison);
   segment_reduce_reference(hop.edges(), reduce, x.data(), width, expected.data());
@@ -45,13 +53,25 @@ void expect_forward_equals_reference(const OwnedHop& hop, Reduce reduce, const s
 }
 
 TEST(SegmentReduce, EqualsTheReference) {
-  for (const OwnedHop& hop : hops())
+  for (const OwnedHop& hop : hops()) {
+    const std::vector<float> weights = random_values(hop.num_src, 13);
     for (const std::int64_t width : kWidths)
-      for (const Reduce reduce : kReductions) {
+      for (const Reduction& reduce : reductions(weights)) {
         const std::vector<float> x = random_values(hop.num_src * width, 5);
         expect_forward_equals_reference(hop, reduce, x, width);
         expect_forward_equals_reference(hop, reduce, to_half(x), width);
       }
+  }
+}
+
+TEST(SegmentReduce, MultipliesEachEntryByTheWeightOfItsSource) {
+  const OwnedHop hop{2, 3, {0, 2, 3}, {1, 2, 0}};
+  const std::vector<float> x{1, 10, 2, 20, 6, 60}, weights{3, 0.5, -1};
+  std::vector<float> out(4, kPoison), grad(6, kPoison);
+  segment_reduce(hop.edges(), {Reduce::kMean, weights.data()}, x.data(), 2, out.data());
+  EXPECT_EQ(out, (std::vector<float>{(1.0f - 6) / 2, (10.0f - 60) / 2, 3, 30}));
+  segment_reduce_backward(hop.edges(), {Reduce::kMean, weights.data()}, out.data(), 2, grad.data());
+  EXPECT_EQ(grad, (std::vector<float>{9, 90, -0.625, -6.25, 1.25, 12.5}));
 }
 
 TEST(SegmentReduce, GivesTheMeanOfTheEntries) {
@@ -69,9 +89,10 @@ TEST(SegmentReduce, GivesTheMeanOfTheEntries) {
 }
 
 TEST(SegmentReduceBackward, EqualsTheReference) {
-  for (const OwnedHop& hop : hops())
+  for (const OwnedHop& hop : hops()) {
+    const std::vector<float> weights = random_values(hop.num_src, 13);
     for (const std::int64_t width : kWidths)
-      for (const Reduce reduce : kReductions) {
+      for (const Reduction& reduce : reductions(weights)) {
         const std::vector<float> grad_out = random_values(hop.num_dst * width, 6);
         const auto count = static_cast<std::size_t>(hop.num_src * width);
         std::vector<float> expected(count), actual(count, kPoison);
@@ -79,6 +100,7 @@ TEST(SegmentReduceBackward, EqualsTheReference) {
         segment_reduce_backward(hop.edges(), reduce, grad_out.data(), width, actual.data());
         ASSERT_EQ(actual, expected) << hop.num_dst << " rows, " << width << " columns";
       }
+  }
 }
 
 template <class T>
@@ -123,7 +145,8 @@ TEST(SegmentMax, GivesTheLargestEntryAndNamesTheFirstThatHasIt) {
 TEST(SegmentReduceBackward, IsTheTransposeOfForward) {
   const OwnedHop hop = random_hop(40, 70, 6, 7);
   constexpr std::int64_t kWidth = 5;
-  for (const Reduce reduce : kReductions) {
+  const std::vector<float> weights = random_values(hop.num_src, 13);
+  for (const Reduction& reduce : reductions(weights)) {
     const std::vector<float> x = random_values(hop.num_src * kWidth, 8), grad = random_values(hop.num_dst * kWidth, 9);
     std::vector<float> out(grad.size()), grad_x(x.size());
     segment_reduce_reference(hop.edges(), reduce, x.data(), kWidth, out.data());

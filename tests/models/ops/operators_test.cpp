@@ -38,6 +38,8 @@ TEST(SegmentOperators, ForwardAndGradientEqualADenseProduct) {
   };
   check(segment_mean(test::view_of(hop), x), mean);
   check(segment_sum(test::view_of(hop), x), sum);
+  const at::Tensor weights = at::rand({50});
+  check(weighted_mean(test::view_of(hop), x, weights), mean * weights.to(at::kDouble).unsqueeze(0));
 }
 
 TEST(SegmentOperators, TheGradientOfTheMaximumIsThatOfADenseOne) {
@@ -97,6 +99,7 @@ TEST(SegmentOperators, RefuseWhatDoesNotFit) {
   const HopView hop = test::view_of(random_hop(4, 6, 2, 3));
   EXPECT_COMPLAINT(segment_mean(hop, at::zeros({5, 2})), ErrorKind::kInternal, "one contiguous row per source");
   EXPECT_COMPLAINT(segment_mean(hop, at::zeros({6, 2}, at::kDouble)), ErrorKind::kInternal, "f16 or f32");
+  EXPECT_COMPLAINT(weighted_mean(hop, at::zeros({6, 2}), at::ones({5})), ErrorKind::kInternal, "weight per source");
 }
 
 /// The same by dense algebra in double precision: a [num_dst, num_src] matrix of multiplicities, masked softmax.
