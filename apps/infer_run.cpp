@@ -1,6 +1,7 @@
 // apps/infer_run.cpp - see infer_run.h.
 #include "apps/infer_run.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -8,12 +9,14 @@
 
 #include "core/console/log.h"
 #include "core/number_text.h"
+#include "core/value_text.h"
 #include "core/version.h"
 #include "engine/device/planned_data.h"
 #include "engine/infer/exact_inference.h"
 #include "engine/infer/inference_needs.h"
 #include "engine/infer/sampled_inference.h"
 #include "loaders/batch_loader.h"
+#include "sampler/neighbor_sampler.h"
 
 namespace salient {
 namespace {
@@ -30,11 +33,11 @@ ResidentData make_data_resident(const InferRun& run, const ResidencyRequest& req
   return data;
 }
 
-InferenceCounts predict_sampled(const InferRun& run, const OnRound& on_round) {
-  const SampledOptions& sampled = run.options.sampled;
+InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampled, const OnRound& on_round) {
   const MachineOptions& machine = run.options.machine;
   LoaderOptions loading{.fanouts = sampled.fanout,
                         .with_replacement = sampled.with_replacement.value_or(false),
+                        .degrees = degrees_for(reads_degrees(run.trained_with.model)),
                         .num_workers = machine.workers,
                         .num_slots = machine.slots,
                         .to_device = run.session.device.is_cuda()};
@@ -71,10 +74,46 @@ InferenceCounts predict_exact(const InferRun& run, const std::filesystem::path& 
   return exact_inference(ranks, run.dataset, plan, exact, on_round);
 }
 
+/// gin's plain sums are as large as the fanouts of its training make them.
+bool depends_on_fanouts(const TrainOptions& trained_with) {
+  const ModelOptions& model = trained_with.model;
+  return model.kind == ModelKind::kGin && model.gin_sum == GinSum::kPlain;
+}
+
+std::string line_on_fanouts(const TrainOptions& trained_with) {
+  return "gin adds up the neighbours that it is given, and was trained with --fanout " +
+         to_text(trained_with.batches.fanout);
+}
+
+/// Where all neighbours are more than the model was trained with: says so, beside what the run's own fanouts give.
+void compare_with_fanouts(const InferRun& run, const InferenceCounts& exact, const OnRound& on_round) {
+  const TrainOptions& trained_with = run.trained_with;
+  if (!depends_on_fanouts(trained_with) ||
+      std::ranges::all_of(trained_with.batches.fanout, [](int fanout) { return fanout == kAllNeighbors; }))
+    return;
+  SampledOptions sampled = run.options.sampled;
+  sampled.fanout = trained_with.batches.fanout;
+  std::string line = line_on_fanouts(trained_with) + ": all neighbours mislead it";
+  if (exact.labelled > 0) {
+    const InferenceCounts counts =
+        predict_sampled(run, sampled, [&](const InferenceRound&) { on_round({}); });  // a signal may end it
+    line += "; accuracy " + fixed(exact.accuracy(), 4) + " with all, " + fixed(counts.accuracy(), 4) + " with those";
+  }
+  if (run.session.is_rank_0()) log_warning(line + "; leave out --exact, or train with --gin-sum scaled");
+}
+
 }  // namespace
 
 InferenceCounts predict(const InferRun& run, const std::filesystem::path& scratch, const OnRound& on_round) {
-  return run.options.exact ? predict_exact(run, scratch, on_round) : predict_sampled(run, on_round);
+  if (run.options.exact) {
+    const InferenceCounts counts = predict_exact(run, scratch, on_round);
+    compare_with_fanouts(run, counts, on_round);
+    return counts;
+  }
+  const bool is_other = run.options.sampled.fanout != run.trained_with.batches.fanout;
+  if (is_other && depends_on_fanouts(run.trained_with) && run.session.is_rank_0())
+    log_warning(line_on_fanouts(run.trained_with) + ", not " + to_text(run.options.sampled.fanout));
+  return predict_sampled(run, run.options.sampled, on_round);
 }
 
 std::string report_of(const InferRun& run, const InferResult& result, const char* program) {

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "apps/older_runs.h"
 #include "apps/train_command.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
@@ -31,7 +32,7 @@ std::string read_config(const fs::path& run) {
 TrainOptions parse_config(const std::string& text, const std::string& file) {
   TrainOptions options;
   try {
-    const auto assignments = options::from_toml_text(text, file);
+    const auto assignments = with_older_values(options::from_toml_text(text, file));
     options::apply(options, std::span<const options::Assignment>(assignments));
     refuse(problems_of(options));
   } catch (const Error& error) {

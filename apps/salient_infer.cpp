@@ -10,6 +10,7 @@
 #include "apps/advice.h"
 #include "apps/infer_command.h"
 #include "apps/infer_run.h"
+#include "apps/older_runs.h"
 #include "apps/program.h"
 #include "apps/rank_table.h"
 #include "apps/run_config.h"
@@ -85,6 +86,8 @@ InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& co
   run.dataset = open_dataset_together(session, options.data);
   run.trained =
       open_trained_model(*session.comm, session.device, options.run, trained_with, run.dataset, options.checkpoint);
+  const std::string older_kind = older_kind_line(trained_with.model);
+  if (session.is_rank_0() && !older_kind.empty()) log_info(older_kind);
   return run;
 }
 

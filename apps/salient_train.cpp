@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "apps/advice.h"
+#include "apps/older_runs.h"
 #include "apps/open_named_dataset.h"
 #include "apps/program.h"
 #include "apps/rank_table.h"
@@ -150,6 +151,8 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   const std::optional<RunLock> lock = take_directory(run);
   run.about.resolved = resolved_facts(run, plan.residency);
   if (session.is_rank_0()) log_info(resolved_line(run.about.resolved));
+  const std::string older_kind = older_kind_line(run.options.model);
+  if (session.is_rank_0() && !run.options.output.resume.empty() && !older_kind.empty()) log_info(older_kind);
   if (run.options.output.trace) together(*session.comm, [&] { open_trace(run.directory, session.comm->rank()); });
   return carry_out(run);
 }

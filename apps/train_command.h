@@ -33,6 +33,10 @@ void visit_fields(Self& self, Visit&& field) {
   field("residual", self.model.residual, "hidden layers add their input");
   field("jk", self.model.jk, "jumping knowledge: all layers, then a linear map");
   field("aggr", self.model.aggr, "how sage aggregates neighbours");
+  field("gcn-norm", self.model.gcn_norm,
+        "of gcn: by the degrees of the whole graph at both ends of an edge, or the mean over the kept row");
+  field("gin-sum", self.model.gin_sum,
+        "of gin: kept neighbours count all / kept times, so that fanouts may change, or once each");
   field("heads", self.model.heads, "attention heads of gat and gatv2, which share --hidden");
   field("init", self.model.init, "pyg is uniform within 1/sqrt(fan_in), xavier the paper artifact's");
   field("epochs", self.optimisation.epochs, "passes over the training nodes");

@@ -123,6 +123,7 @@ LoaderOptions loader_options_of(const Setup& setup, int fanout) {
   const MachineOptions& machine = setup.options.machine;
   return {.fanouts = std::vector<int>(static_cast<std::size_t>(setup.run.model.num_layers), fanout),
           .with_replacement = setup.run.batches.with_replacement,
+          .degrees = degrees_for(reads_degrees(setup.run.model)),
           .num_workers = machine.workers,
           .num_slots = machine.slots,
           .to_device = setup.device.is_cuda(),

@@ -114,6 +114,7 @@ std::vector<std::string> split(const std::string& list) {
 std::unique_ptr<BatchSource> make_source(Path path, const Dataset& dataset, const TrainOptions& options,
                                          const ComputeDevice& device, const TextbookGraph* textbook) {
   const PlainLoaderOptions plain{.fanouts = options.batches.fanout,
+                                 .degrees = degrees_for(reads_degrees(options.model)),
                                  .num_workers = options.machine.workers,
                                  .to_device = device.is_cuda(),
                                  .seed = options.seed};

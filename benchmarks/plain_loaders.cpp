@@ -136,7 +136,7 @@ void slice(oneapi::tbb::task_arena& arena, RowTable table, const std::vector<Nod
 class PlainLoader final : public BatchSource {
  public:
   PlainLoader(const Dataset& dataset, const PlainLoaderOptions& options, const TextbookGraph* textbook)
-      : dataset_(dataset), copy_(options.to_device), slab_(copy_.pinner()) {
+      : dataset_(dataset), degrees_(options.degrees), copy_(options.to_device), slab_(copy_.pinner()) {
     const int num_workers = std::max(1, options.num_workers);
     for (int w = 0; w < num_workers; ++w) samplers_.emplace_back(dataset.graph, textbook, options, w);
     window_ = 2 * samplers_.size();  // batches ahead of the consumer, as a PyTorch DataLoader's prefetch_factor
@@ -169,7 +169,8 @@ class PlainLoader final : public BatchSource {
     totals_.blocked_seconds += blocked.seconds();
     const BatchRequest& request = requests_[index];
     Batch batch{.key = request.key, .index = index};
-    batch.layout = lay_out_batch(shape_of(mfg), static_cast<LocalId>(request.seeds.size()), dataset_, Residency::kHost);
+    batch.layout =
+        lay_out_batch(shape_of(mfg), static_cast<LocalId>(request.seeds.size()), dataset_, Residency::kHost, degrees_);
     const Timer slicing;
     batch.data = slab_.reserve(batch.layout.bytes);
     write(mfg, batch);
@@ -231,6 +232,8 @@ class PlainLoader final : public BatchSource {
     gather_rows_reference(dataset_.label_table().rows(), mfg.nodes.data(), static_cast<std::size_t>(layout.num_seeds),
                           batch.data + layout.y);
     put(mfg.nodes, batch.data + layout.nodes);
+    if (degrees_ == Degrees::kOfEveryNode)
+      read_degrees(dataset_.graph, mfg.nodes, batch.at<NodeDegree>(layout.degrees));
     for (std::size_t h = 0; h < mfg.hops.size(); ++h) {
       put(mfg.hops[h].indptr, batch.data + layout.hops[h].indptr);
       put(mfg.hops[h].indices, batch.data + layout.hops[h].indices);
@@ -247,6 +250,7 @@ class PlainLoader final : public BatchSource {
   }
 
   const Dataset& dataset_;
+  const Degrees degrees_;
   oneapi::tbb::task_arena all_cores_{num_usable_cores()};  // the trainer's own may be a single thread
   SerialCopy copy_;
   HostSlab slab_;
@@ -273,6 +277,7 @@ class UnpipelinedLoader final : public BatchSource {
   UnpipelinedLoader(const Dataset& dataset, const PlainLoaderOptions& options)
       : copy_(options.to_device),
         loader_(dataset, {.fanouts = options.fanouts,
+                          .degrees = options.degrees,
                           .num_workers = options.num_workers,
                           .num_slots = 0,
                           .pinner = copy_.pinner()}) {}

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "benchmarks/textbook_sampler.h"
+#include "loaders/batch.h"
 #include "loaders/batch_source.h"
 #include "store/dataset.h"
 
@@ -13,6 +14,7 @@ namespace salient {
 
 struct PlainLoaderOptions {
   std::vector<int> fanouts{};
+  Degrees degrees = Degrees::kOfNoNode;
   int num_workers = 1;
   bool to_device = false;
   std::uint64_t seed = 1;  ///< of the textbook sampler's draws

@@ -21,9 +21,12 @@ BatchView view_of(const Batch& batch, int device_index) {
                ? wrap(layout.y, {layout.num_seeds, layout.label_type.width}, at::kChar)
                : wrap(layout.y, {layout.num_seeds}, at::kInt);
   view.nodes = wrap(layout.nodes, {layout.num_nodes}, at::kInt);
-  for (const HopLayout& hop : layout.hops)
+  for (const HopLayout& hop : layout.hops) {
     view.hops.push_back({hop.num_dst, hop.num_src, wrap(hop.indptr, {hop.num_dst + 1}, at::kInt),
                          wrap(hop.indices, {hop.num_edges}, at::kInt)});
+    if (layout.degrees_of == Degrees::kOfEveryNode)  // sources are the first nodes
+      view.hops.back().degrees = wrap(layout.degrees, {hop.num_src, 2}, at::kInt);
+  }
   return view;
 }
 

@@ -17,6 +17,8 @@ struct HopView {
   std::int64_t num_src = 0;
   at::Tensor indptr;   ///< int32 [num_dst + 1]
   at::Tensor indices;  ///< int32 [num_edges], each in [0, num_src)
+  at::Tensor
+      degrees{};  ///< int32 [num_src, 2], a NodeDegree per source; undefined if the loader was not asked for them
 };
 
 /// A batch on one device.

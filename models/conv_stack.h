@@ -20,6 +20,9 @@ class Conv : public ParameterOwner {
 
   /// @param x  [num_src, in_dim] f16 or f32      @return  [num_dst, out_dim] f32, not yet activated
   virtual at::Tensor forward(const HopView& hop, const at::Tensor& x) = 0;
+
+  /// forward() needs HopView::degrees.
+  virtual bool reads_degrees() const { return false; }
 };
 
 /// h_0 = x; h_{i+1} = D(relu(norm(conv_i(h_i) + R_i(h_i)))), D being dropout; the last convolution alone, without any
@@ -45,6 +48,7 @@ class ConvStack : public Model {
   at::Tensor head(const std::vector<at::Tensor>& h, const DropoutKey& key) final;
   int num_layers() const final { return static_cast<int>(convs_.size()); }
   bool head_reads_all_layers() const final { return jk_ != JumpingKnowledge::kNone; }
+  bool reads_degrees() const final { return convs_.front()->reads_degrees(); }
 
  protected:
   enum class Last { kLogits, kHidden };

@@ -3,24 +3,47 @@
 
 #include <ATen/ops/zeros.h>
 
+#include "models/degrees.h"
 #include "models/ops/operators.h"
 
 namespace salient {
+namespace {
 
-GcnConv::GcnConv(std::int64_t in_dim, std::int64_t out_dim) {
+at::Tensor row_mean(const HopView& hop, const at::Tensor& x, const at::Tensor& self, GradientOrder order) {
+  const at::Tensor count = (hop.indptr.narrow(0, 1, hop.num_dst) - hop.indptr.narrow(0, 0, hop.num_dst) + 1);
+  return (segment_sum(hop, x, order) + self) / count.unsqueeze(1);
+}
+
+/// A self loop of the graph is among the entries: it takes the place of the one that is added.
+at::Tensor symmetric_sum(const HopView& hop, const at::Tensor& x, const at::Tensor& self, GradientOrder order) {
+  const RowCounts row = row_counts(hop);
+  const at::Tensor root = (row.entries - row.self_loops + 1).rsqrt();
+  const auto column = [&](const at::Tensor& values) { return column_of_destinations(hop, values); };
+  return (weighted_mean(hop, x, root, order) * column(row.entries) + self * column(root * (1 - row.self_loops))) *
+         column(root);
+}
+
+}  // namespace
+
+GcnConv::GcnConv(std::int64_t in_dim, std::int64_t out_dim, GcnNorm norm) : norm_(norm) {
   lin_ = register_module("lin", std::make_shared<Linear>(in_dim, out_dim, Bias::kNo, PygInit::kGlorot));
   bias_ = register_parameter("bias", at::zeros({out_dim}));
 }
 
-at::Tensor GcnConv::forward(const HopView& hop, const at::Tensor& x) {
+at::Tensor GcnConv::propagate(const HopView& hop, const at::Tensor& x) const {
   const at::Tensor self = x.narrow(0, 0, hop.num_dst).to(at::kFloat);
-  const at::Tensor count = (hop.indptr.narrow(0, 1, hop.num_dst) - hop.indptr.narrow(0, 0, hop.num_dst) + 1);
-  return lin_->forward((segment_sum(hop, x, numerics().gradient_order) + self) / count.unsqueeze(1)) + bias_;
+  const GradientOrder order = numerics().gradient_order;
+  return norm_ == GcnNorm::kRow ? row_mean(hop, x, self, order) : symmetric_sum(hop, x, self, order);
+}
+
+at::Tensor GcnConv::forward(const HopView& hop, const at::Tensor& x) {
+  return lin_->forward(propagate(hop, x)) + bias_;
 }
 
 std::shared_ptr<Model> make_gcn(const ModelOptions& options) {
-  return std::make_shared<ConvStack>(
-      options, [](const ConvStack::Widths& w) { return std::make_shared<GcnConv>(w.in_dim, w.out_dim); });
+  return std::make_shared<ConvStack>(options, [norm = options.gcn_norm](const ConvStack::Widths& w) {
+    return std::make_shared<GcnConv>(w.in_dim, w.out_dim, norm);
+  });
 }
 
 }  // namespace salient

@@ -4,11 +4,12 @@
 #include <ATen/ops/relu.h>
 #include <ATen/ops/zeros.h>
 
+#include "models/degrees.h"
 #include "models/ops/operators.h"
 
 namespace salient {
 
-GinConv::GinConv(std::int64_t in_dim, std::int64_t out_dim) {
+GinConv::GinConv(std::int64_t in_dim, std::int64_t out_dim, GinSum sum) : sum_(sum) {
   eps_ = register_buffer("eps", at::zeros({1}));
   const auto nn = register_module("nn", std::make_shared<ModuleList>());
   first_ = nn->add_as(0, std::make_shared<Linear>(in_dim, out_dim, Bias::kYes));
@@ -16,9 +17,15 @@ GinConv::GinConv(std::int64_t in_dim, std::int64_t out_dim) {
   second_ = nn->add_as(3, std::make_shared<Linear>(out_dim, out_dim, Bias::kYes));
 }
 
+at::Tensor GinConv::sum_of_entries(const HopView& hop, const at::Tensor& x) const {
+  const GradientOrder order = numerics().gradient_order;
+  if (sum_ == GinSum::kPlain) return segment_sum(hop, x, order);
+  return segment_mean(hop, x, order) * column_of_destinations(hop, row_counts(hop).entries);
+}
+
 at::Tensor GinConv::forward(const HopView& hop, const at::Tensor& x) {
   const at::Tensor self = x.narrow(0, 0, hop.num_dst).to(at::kFloat);
-  const at::Tensor h = segment_sum(hop, x, numerics().gradient_order) + (eps_ + 1) * self;
+  const at::Tensor h = sum_of_entries(hop, x) + (eps_ + 1) * self;
   return second_->forward(norm_->forward(first_->forward(h)).relu());
 }
 
@@ -29,12 +36,14 @@ ModelOptions without_dropout(ModelOptions options) {
   return options;
 }
 
-std::shared_ptr<Conv> make_conv(const ConvStack::Widths& w) { return std::make_shared<GinConv>(w.in_dim, w.out_dim); }
+ConvStack::MakeConv conv_maker(GinSum sum) {
+  return [sum](const ConvStack::Widths& w) { return std::make_shared<GinConv>(w.in_dim, w.out_dim, sum); };
+}
 
 }  // namespace
 
 Gin::Gin(const ModelOptions& options)
-    : ConvStack(without_dropout(options), make_conv, Last::kHidden), dropout_(options.dropout) {
+    : ConvStack(without_dropout(options), conv_maker(options.gin_sum), Last::kHidden), dropout_(options.dropout) {
   const int hidden = options.hidden_dim;
   lin1_ = register_module("lin1", std::make_shared<Linear>(read_out_dim(options), hidden, Bias::kYes));
   lin2_ = register_module("lin2", std::make_shared<Linear>(hidden, options.num_classes, Bias::kYes));

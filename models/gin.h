@@ -7,15 +7,20 @@
 
 namespace salient {
 
-/// h_i' = MLP((1 + eps) h_i + sum(h_j : j in N(i))), MLP = Linear, BatchNorm, ReLU, Linear, ReLU; the last ReLU is that
-/// of the stack, behind a norm or residual. PyG's GINConv(Sequential(...)): eps is a buffer, 0 and not trained; the
-/// parts of the MLP are nn.0, nn.1, nn.3.
+/// h_i' = MLP((1 + eps) h_i + sum(h_j : j an entry of i)), MLP = Linear, BatchNorm, ReLU, Linear, ReLU; the last ReLU
+/// is that of the stack, behind a norm or residual. PyG's GINConv(Sequential(...)): eps is a buffer, 0 and not trained;
+/// the parts of the MLP are nn.0, nn.1, nn.3. Over a sampled row GinSum::kScaled counts each entry (entries of the
+/// whole row) / (entries kept) times, so that the sum is unbiased; kPlain adds up what was kept, and reads no degrees.
 class GinConv : public Conv {
  public:
-  GinConv(std::int64_t in_dim, std::int64_t out_dim);
+  GinConv(std::int64_t in_dim, std::int64_t out_dim, GinSum sum);
   at::Tensor forward(const HopView& hop, const at::Tensor& x) override;
+  bool reads_degrees() const override { return sum_ == GinSum::kScaled; }
 
  private:
+  at::Tensor sum_of_entries(const HopView& hop, const at::Tensor& x) const;
+
+  GinSum sum_;
   at::Tensor eps_;  ///< [1]
   std::shared_ptr<Linear> first_, second_;
   std::shared_ptr<BatchNorm> norm_;

@@ -32,6 +32,9 @@ class Model : public torch::nn::Module {
 
   virtual bool head_reads_all_layers() const { return false; }
 
+  /// Hops must carry degrees; as reads_degrees() of its options.
+  virtual bool reads_degrees() const { return false; }
+
   virtual int num_layers() const = 0;
 
   /// All layers, one after the other. @return  [num_layers + 1], what head() takes

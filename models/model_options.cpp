@@ -5,6 +5,11 @@
 
 namespace salient {
 
+bool reads_degrees(const ModelOptions& o) {
+  return (o.kind == ModelKind::kGcn && o.gcn_norm == GcnNorm::kSymmetric) ||
+         (o.kind == ModelKind::kGin && o.gin_sum == GinSum::kScaled);
+}
+
 std::vector<FieldProblem> problems_of(const ModelOptions& o) {
   std::vector<FieldProblem> found;
   const bool has_heads = o.kind == ModelKind::kGat || o.kind == ModelKind::kGatv2;
@@ -18,6 +23,11 @@ std::vector<FieldProblem> problems_of(const ModelOptions& o) {
   check_field(found, !has_own_shape || o.jk == JumpingKnowledge::kNone, "jk", own_shape);
   check_field(found, o.aggr == Aggregation::kMean || o.kind == ModelKind::kSage, "aggr",
               "only sage has a choice, not " + name_of(o.kind));
+  const ModelOptions usual;
+  check_field(found, o.gcn_norm == usual.gcn_norm || o.kind == ModelKind::kGcn, "gcn-norm",
+              "only gcn has a choice, not " + name_of(o.kind));
+  check_field(found, o.gin_sum == usual.gin_sum || o.kind == ModelKind::kGin, "gin-sum",
+              "only gin has a choice, not " + name_of(o.kind));
   check_field(found, o.heads >= 1 && o.heads <= 1024, "heads", "1 to 1024");
   check_field(found, o.heads == 1 || has_heads, "heads",
               name_of(o.kind) + " has no attention heads; gat and gatv2 have");

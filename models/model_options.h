@@ -14,6 +14,19 @@ enum class ModelKind : std::uint8_t { kSage, kGat, kGin, kSageRi, kGcn, kGatv2 }
 enum class NormKind : std::uint8_t { kNone, kBatch, kLayer };  ///< between hidden layers
 enum class JumpingKnowledge : std::uint8_t { kNone, kCat, kMax };
 enum class Aggregation : std::uint8_t { kMean, kMax };
+
+/// The weight of a neighbour's row in gcn.
+enum class GcnNorm : std::uint8_t {
+  kSymmetric,  ///< 1 / sqrt(d_i d_j), by the degrees of the whole graph: Kipf and Welling
+  kRow,        ///< 1 / (number of kept neighbours, and the node itself)
+};
+
+/// What gin takes for the sum over the neighbours of a sampled node.
+enum class GinSum : std::uint8_t {
+  kScaled,  ///< that of the kept ones times (all) / (kept): unbiased
+  kPlain,   ///< that of the kept ones
+};
+
 enum class InitScheme : std::uint8_t {
   kPyg,     ///< as torch and PyG: uniform within 1 / sqrt(fan_in)
   kXavier,  ///< as SALIENT's artifact
@@ -45,6 +58,12 @@ constexpr auto names_of(JumpingKnowledge) {
 constexpr auto names_of(Aggregation) {
   return std::to_array<EnumName<Aggregation>>({{Aggregation::kMean, "mean"}, {Aggregation::kMax, "max"}});
 }
+constexpr auto names_of(GcnNorm) {
+  return std::to_array<EnumName<GcnNorm>>({{GcnNorm::kSymmetric, "symmetric"}, {GcnNorm::kRow, "row"}});
+}
+constexpr auto names_of(GinSum) {
+  return std::to_array<EnumName<GinSum>>({{GinSum::kScaled, "scaled"}, {GinSum::kPlain, "plain"}});
+}
 constexpr auto names_of(InitScheme) {
   return std::to_array<EnumName<InitScheme>>({{InitScheme::kPyg, "pyg"}, {InitScheme::kXavier, "xavier"}});
 }
@@ -64,12 +83,17 @@ struct ModelOptions {
   bool residual = false;  ///< hidden layers add their input
   JumpingKnowledge jk = JumpingKnowledge::kNone;
   Aggregation aggr = Aggregation::kMean;  ///< of sage
-  int heads = 1;                          ///< of attention, in hidden layers
+  GcnNorm gcn_norm = GcnNorm::kSymmetric;
+  GinSum gin_sum = GinSum::kPlain;
+  int heads = 1;  ///< of attention, in hidden layers
   InitScheme init = InitScheme::kPyg;
   std::uint32_t seed = 1;
 
   bool operator==(const ModelOptions&) const = default;
 };
+
+/// The model needs the degrees of a batch's nodes in the whole graph.
+bool reads_degrees(const ModelOptions& options);
 
 /// Every rule that these choices break; in_dim and num_classes are not looked at.
 std::vector<FieldProblem> problems_of(const ModelOptions& options);

@@ -4,7 +4,8 @@
     PYTHONPATH=FOLDER_WITH_TORCH_AND_PYG scripts/make_golden.py
 
 needs torch and torch_geometric 2.8; no GPU. The same versions write the same bytes. Each file holds a message-flow
-graph (hop.I.indptr, hop.I.indices, outermost first), x, y, the model's state (PyG's names), the logits, the mean
+graph (hop.I.indptr, hop.I.indices, outermost first), where the model reads them the degrees of its nodes in a graph
+that it was sampled from ([N, 2]: entries, self loops), x, y, the model's state (PyG's names), the logits, the mean
 negative log-likelihood and every gradient. Metadata: magic, version, model, tolerance. Only tests read these files, so
 they change with this script.
 """
@@ -34,8 +35,14 @@ def sample_hops(generator, num_seeds, fanouts):
     return hops, num_nodes
 
 
+def made_up_degrees(num_nodes):
+    """Of a graph that hops might have been sampled from: every other node has a self loop."""
+    nodes = torch.arange(num_nodes)
+    return torch.stack([6 + nodes * 7 % 11, nodes % 2], 1)
+
+
 def edge_index(hop):
-    num_dst, _, indptr, indices = hop
+    num_dst, _, indptr, indices = hop[:4]
     return torch.stack([indices, torch.repeat_interleave(torch.arange(num_dst), indptr.diff())])
 
 
@@ -43,9 +50,11 @@ class Stack(torch.nn.Module):
     """What surrounds the convolutions: see models/conv_stack.h."""
 
     ends_in_logits = True
+    drops_between_layers = True
 
-    def __init__(self, dims, norm="none", residual=False, jk="none", **options):
+    def __init__(self, dims, norm="none", residual=False, jk="none", dropout=0.0, **options):
         super().__init__()
+        self.dropout = torch.nn.Dropout(dropout)
         hidden, num_layers, self.jk = dims[1], len(dims) - 1, jk
         num_hidden = num_layers - (jk == "none" and self.ends_in_logits)
         widths = [dims[0]] + [hidden] * num_hidden + dims[-1:]
@@ -73,6 +82,7 @@ class Stack(torch.nn.Module):
                 if self.res_linears:
                     h = h + self.res_linears[i](x[: hop[0]])
                 h = self.norms[i](h).relu()
+                h = self.dropout(h) if self.drops_between_layers else h
             x = h
             collected.append(x[:num_seeds])
         jumped = {"none": lambda xs: xs[-1], "cat": lambda xs: torch.cat(xs, -1),
@@ -98,38 +108,63 @@ class Gatv2(Stack):
 
 
 class Gcn(Stack):
-    """The mean over a node's entries and itself: see models/gcn.h."""
+    """A hop without degrees is the whole graph, which PyG normalises itself. Of a sampled one the weights are given, as
+    models/gcn.h says them; with gcn_norm="row" those of the mean over a node's entries and itself."""
+
+    def __init__(self, dims, gcn_norm="symmetric", **options):
+        super().__init__(dims, **options)
+        self.gcn_norm = gcn_norm
 
     def conv(self, in_dim, out_dim, is_hidden):
-        return GCNConv(in_dim, out_dim, normalize=False)
+        return GCNConv(in_dim, out_dim)
 
     def apply_conv(self, conv, x, hop):
-        own = torch.arange(hop[0])
-        edges = torch.cat([edge_index(hop), torch.stack([own, own])], 1)
-        return conv(x, edges, 1 / (hop[2].diff() + 1).float()[edges[1]])[: hop[0]]
+        edges, num_dst, kept = edge_index(hop), hop[0], hop[2].diff()
+        conv.normalize = self.gcn_norm == "symmetric" and len(hop) == 4
+        if conv.normalize:
+            return conv(x, edges)
+        own = torch.arange(num_dst)
+        if self.gcn_norm == "row":
+            weights = torch.ones(edges.shape[1] + num_dst) / (kept + 1)[torch.cat([edges[1], own])]
+        else:
+            entries, loops = hop[4].unbind(1)
+            root = (entries - loops + 1.0).pow(-0.5)
+            weights = root[edges[0]] * root[edges[1]] * (entries[:num_dst] / kept)[edges[1]]
+            weights = torch.cat([weights, root[:num_dst].square() * (1 - loops[:num_dst])])
+        return conv(x, torch.cat([edges, torch.stack([own, own])], 1), weights)[:num_dst]
 
 
 class Gin(Stack):
-    """The last ReLU of GINConv's network is that of the stack."""
+    """The last ReLU of GINConv's network is that of the stack; gin_sum="scaled" counts entries all / kept times."""
 
     ends_in_logits = False
+    drops_between_layers = False
 
-    def __init__(self, dims, **options):
+    def __init__(self, dims, gin_sum="plain", **options):
         super().__init__(dims, **options)
+        self.gin_sum = gin_sum
         self.lin1, self.lin2 = Linear(self.read_out_dim, dims[1]), Linear(dims[1], dims[-1])
 
     def conv(self, in_dim, out_dim, is_hidden):
         return GINConv(Sequential(Linear(in_dim, out_dim), BatchNorm1d(out_dim), ReLU(), Linear(out_dim, out_dim)))
 
+    def apply_conv(self, conv, x, hop):
+        if self.gin_sum == "plain" or len(hop) == 4:  # the whole graph
+            return super().apply_conv(conv, x, hop)
+        edges, num_dst = edge_index(hop), hop[0]
+        weights = (hop[4][:num_dst, 0] / hop[2].diff())[edges[1]]
+        return conv.nn(x[:num_dst].index_add(0, edges[1], weights[:, None] * x[edges[0]]))
+
     def read_out(self, x):
-        return self.lin2(self.lin1(x).relu())
+        return self.lin2(self.dropout(self.lin1(x).relu()))
 
 
 class SageRi(torch.nn.Module):
     """As SALIENT's artifact, but for the MLP: see models/sage_ri.h."""
 
-    def __init__(self, dims):
+    def __init__(self, dims, dropout=0.0):
         super().__init__()
+        self.dropout = torch.nn.Dropout(dropout)
         hidden, num_classes = dims[1], dims[-1]
         self.convs = ModuleList(SAGEConv(a, hidden, bias=False) for a in dims[:-1])
         self.bns = ModuleList(BatchNorm1d(hidden) for _ in self.convs)
@@ -140,11 +175,12 @@ class SageRi(torch.nn.Module):
                                           LeakyReLU(), Linear(wide, num_classes))
 
     def forward(self, x, hops):
-        num_seeds = hops[-1][0]
+        num_seeds, x = hops[-1][0], self.dropout(x)
         collected = [x[:num_seeds]]
         for conv, bn, residual, hop in zip(self.convs, self.bns, self.res_linears, hops):
             target = x[: hop[0]]
-            x = F.leaky_relu(bn(conv((x, target), edge_index(hop)))) + residual(target)
+            h = conv((self.dropout(x), self.dropout(target)), edge_index(hop))
+            x = self.dropout(F.leaky_relu(bn(h))) + residual(target)
             collected.append(x[:num_seeds])
         return self.mlp.module_list(torch.cat(collected, -1))
 
@@ -166,12 +202,15 @@ def save(tensors, path, metadata):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
-def write(name, model_name, dims, fanouts, num_seeds, dtype, seed, **options):
+def write(name, model_name, dims, fanouts, num_seeds, dtype, seed, has_degrees=False, **options):
     generator = torch.Generator().manual_seed(seed)
     torch.manual_seed(seed)
     hops, num_nodes = sample_hops(generator, num_seeds, fanouts)
     x = torch.randn(num_nodes, dims[0], generator=generator).to(dtype)
     y = torch.randint(0, dims[-1], (num_seeds,), generator=generator)
+    if has_degrees:
+        degrees = made_up_degrees(num_nodes)
+        hops = [(*hop, degrees[: hop[1]]) for hop in hops]
     model = MODELS[model_name](dims, **options)
     model.train()  # dropout is 0 here; batch norm uses and updates its statistics
     state = {f"state.{key}": value.detach().clone() for key, value in model.state_dict().items()}
@@ -181,7 +220,9 @@ def write(name, model_name, dims, fanouts, num_seeds, dtype, seed, **options):
     tensors = {"x": x, "y": y.int(), "logits": logits.detach(), "loss": loss.detach(), **state}
     tensors.update({f"grad.{key}": value.grad for key, value in model.named_parameters()})
     tensors.update({f"updated.{key}": value.detach().clone() for key, value in model.named_buffers()})
-    for i, (num_dst, num_src, indptr, indices) in enumerate(hops):
+    if has_degrees:
+        tensors["degrees"] = degrees.int()
+    for i, (num_dst, num_src, indptr, indices, *_) in enumerate(hops):
         tensors[f"hop.{i}.indptr"], tensors[f"hop.{i}.indices"] = indptr.int(), indices.int()
         tensors[f"hop.{i}.num_src"] = torch.tensor(num_src, dtype=torch.int32)
     metadata = {"magic": "salient golden", "version": "1", "model": model_name, "hidden_dim": str(dims[1]),
@@ -199,7 +240,9 @@ def main():
     write("gat", "gat", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 3)
     write("gat_heads", "gat", [10, 12, 5], [6, 8], 6, torch.float16, 4, heads=3)
     write("gin", "gin", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 5)
-    write("gcn", "gcn", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 7)
+    write("gin_scaled", "gin", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 14, has_degrees=True, gin_sum="scaled")
+    write("gcn", "gcn", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 7, has_degrees=True)
+    write("gcn_row", "gcn", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 7, gcn_norm="row")
     write("sage_ri", "sage-ri", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 6)
     write("sage_max", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 13, aggr="max")
     write("gatv2", "gatv2", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 11)

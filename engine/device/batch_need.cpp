@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "core/growth.h"
-#include "loaders/batch.h"
 #include "loaders/device_graph.h"
 #include "sampler/neighbor_sampler.h"
 
@@ -29,9 +28,9 @@ std::int64_t compute_bytes(const MfgShape& mfg, std::int64_t num_seeds, const Da
   return values * static_cast<std::int64_t>(sizeof(float));
 }
 
-void add_batch(BatchNeed& need, const MfgShape& mfg, std::size_t num_seeds, const Dataset& dataset) {
+void add_batch(BatchNeed& need, const MfgShape& mfg, std::size_t num_seeds, const Dataset& dataset, Degrees degrees) {
   for (const Residency features : {Residency::kHost, Residency::kDevice, Residency::kCached}) {
-    const BatchLayout layout = lay_out_batch(mfg, static_cast<LocalId>(num_seeds), dataset, features);
+    const BatchLayout layout = lay_out_batch(mfg, static_cast<LocalId>(num_seeds), dataset, features, degrees);
     BatchNeed::Slab& slab = need.slab_of[static_cast<std::size_t>(features)];
     take_larger(slab.host_bytes, static_cast<std::int64_t>(with_growth(layout.prepared_bytes)));
     take_larger(slab.device_bytes, static_cast<std::int64_t>(with_growth(layout.bytes)));
@@ -55,7 +54,7 @@ BatchNeed probe_batches(const Dataset& dataset, const BatchProbe& probe, const C
     const auto seeds = probe.seeds.subspan(first, std::min(probe.batch_size, probe.seeds.size() - first));
     sampler.sample(seeds, {.seed = probe.seed, .epoch = 1, .batch = batch}, mfg);
     const MfgShape shape = shape_of(mfg);
-    add_batch(need, shape, seeds.size(), dataset);
+    add_batch(need, shape, seeds.size(), dataset, probe.degrees);
     take_larger(need.compute_bytes, compute_bytes(shape, static_cast<std::int64_t>(seeds.size()), dataset, compute));
   }
   return need;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/types.h"
+#include "loaders/batch.h"
 #include "loaders/residency.h"
 #include "sampler/draws.h"
 #include "store/dataset.h"
@@ -39,6 +40,7 @@ struct BatchProbe {
   Replacement replacement = Replacement::kWithout;
   std::span<const NodeId> seeds{};
   std::size_t batch_size = 0;
+  Degrees degrees = Degrees::kOfNoNode;
   std::uint32_t seed = 0;  ///< of the draws
 };
 

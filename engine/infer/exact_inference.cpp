@@ -89,6 +89,7 @@ class LayerByLayer {
     const std::span<const RowBlock> blocks = plan_.layers[i].blocks;
     const Dataset input = input_of(i);
     LoaderOptions loading{.fanouts = {kAllNeighbors},
+                          .degrees = degrees_for(model_.reads_degrees()),
                           .num_workers = options_.workers,
                           .num_slots = options_.slots,
                           .to_device = device_.is_cuda()};

@@ -20,7 +20,7 @@ namespace {
 /// The width of every layer's result, from a graph of one node without neighbours.
 std::vector<std::size_t> widths_of(Model& model, std::int64_t in_dim, at::Device device) {
   const auto on = [&](at::ScalarType type) { return at::TensorOptions(device).dtype(type); };
-  const HopView hop{1, 1, at::zeros({2}, on(at::kInt)), at::empty({0}, on(at::kInt))};
+  const HopView hop{1, 1, at::zeros({2}, on(at::kInt)), at::empty({0}, on(at::kInt)), at::zeros({1, 2}, on(at::kInt))};
   at::Tensor x = at::zeros({1, in_dim}, on(at::kFloat));
   std::vector<std::size_t> widths;
   for (int i = 0; i < model.num_layers(); ++i) {

@@ -27,6 +27,7 @@ RunNeeds needs_of_sampled_inference(const Dataset& dataset, const SampledShape& 
                          .replacement = shape.loader.with_replacement ? Replacement::kWith : Replacement::kWithout,
                          .seeds = shape.nodes,
                          .batch_size = shape.batch_size,
+                         .degrees = shape.loader.degrees,
                          .seed = shape.seed};
   const BatchNeed batch =
       probe_batches(dataset, probe, {.hidden_dim = shape.hidden_dim, .num_classes = dataset.num_classes});

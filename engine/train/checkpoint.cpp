@@ -206,7 +206,7 @@ Latest latest_state(const fs::path& root, const CheckpointIdentity& identity) {
 }  // namespace
 
 std::string model_config_json(const ModelOptions& options, Task task) {
-  return Json{{"task", name_of(task)},
+  Json config{{"task", name_of(task)},
               {"model", name_of(options.kind)},
               {"in_dim", options.in_dim},
               {"hidden_dim", options.hidden_dim},
@@ -216,8 +216,13 @@ std::string model_config_json(const ModelOptions& options, Task task) {
               {"residual", options.residual},
               {"jk", name_of(options.jk)},
               {"aggr", name_of(options.aggr)},
-              {"heads", options.heads}}
-      .dump();
+              {"heads", options.heads}};
+  // Only what is not as before these options came, so that checkpoints of that time and of other models are as ever.
+  if (options.kind == ModelKind::kGcn && options.gcn_norm != GcnNorm::kRow)
+    config["gcn_norm"] = name_of(options.gcn_norm);
+  if (options.kind == ModelKind::kGin && options.gin_sum != GinSum::kPlain)
+    config["gin_sum"] = name_of(options.gin_sum);
+  return config.dump();
 }
 
 void write_checkpoint(const fs::path& root, const Model& model, const FlatAdam& optimizer,

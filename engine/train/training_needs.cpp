@@ -21,6 +21,7 @@ BatchProbe training_probe(const TrainOptions& options, std::span<const NodeId> o
           .replacement = options.batches.with_replacement ? Replacement::kWith : Replacement::kWithout,
           .seeds = order,
           .batch_size = rank_share(order.size(), global_batch, /*batch=*/0, /*rank=*/0, num_ranks).count,
+          .degrees = degrees_for(reads_degrees(options.model)),
           .seed = options.seed};
 }
 
@@ -29,6 +30,7 @@ BatchProbe evaluation_probe(const TrainOptions& options, const Dataset& dataset)
           .replacement = options.batches.with_replacement ? Replacement::kWith : Replacement::kWithout,
           .seeds = dataset.valid.empty() ? dataset.test : dataset.valid,
           .batch_size = static_cast<std::size_t>(options.evaluation.batch_size),
+          .degrees = degrees_for(reads_degrees(options.model)),
           .seed = options.seed};
 }
 

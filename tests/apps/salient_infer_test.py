@@ -203,6 +203,39 @@ class SalientInfer(unittest.TestCase):
 
     # --- what is refused, and what is left behind ---
 
+    def train(self, name, *args, expect=0):
+        result = start(BIN / "salient-train", *args, "--out", self.work / name, *SMALL, "--epochs", 1)
+        self.assertEqual(result.returncode, expect, result.stderr)
+        return self.work / name
+
+    def test_a_gcn_begun_before_it_read_degrees_keeps_its_row_mean_and_says_so(self):
+        run = self.train("gcn", "--dataset", self.store, "--model", "gcn", "--gcn-norm", "row")
+        self.infer("gcn-said", "--exact", run=run)
+        older = self.work / "gcn-older"
+        shutil.copytree(run, older, symlinks=True)
+        config = [line for line in (older / "config.toml").read_text().splitlines()
+                  if not line.startswith(("gcn_norm", "gcn-norm", "gin_sum", "gin-sum"))]
+        (older / "config.toml").write_text("\n".join(config) + "\n")
+        self.assertIn("--gcn-norm row", self.infer("gcn-unsaid", "--exact", run=older).stderr)
+        self.assert_same_files("gcn-said", "gcn-unsaid")
+        resumed = start(BIN / "salient-train", "--resume", older, "--epochs", 2, *QUIET)
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        self.assertIn("--gcn-norm row", resumed.stderr)
+        symmetric = self.train("gcn-symmetric", "--dataset", self.store, "--model", "gcn")
+        self.assertNotIn("--gcn-norm", self.infer("gcn-new", "--exact", run=symmetric).stderr)
+
+    def test_plain_sums_of_gin_are_warned_of_with_both_figures(self):
+        run = self.train("gin", "--dataset", self.store, "--model", "gin", "--gin-sum", "plain")
+        warning = self.infer("gin-exact", "--exact", run=run).stderr
+        accuracy = re.search(r"accuracy (0\.\d{4}) with all, (0\.\d{4}) with those", warning)
+        self.assertTrue(accuracy, warning)
+        self.assertAlmostEqual(float(accuracy[1]), self.report("gin-exact")["accuracy"], places=4)
+        self.assertIn("not 8,8", self.infer("gin-8", run=run).stderr)
+        self.infer("gin-5", "--fanout", "5,4", run=run)
+        self.assertAlmostEqual(float(accuracy[2]), self.report("gin-5")["accuracy"], places=4)
+        scaled = self.train("gin-scaled", "--dataset", self.store, "--model", "gin", "--gin-sum", "scaled")
+        self.assertNotIn("gin adds up", self.infer("gin-scaled-exact", "--exact", run=scaled).stderr)
+
     def test_results_are_not_overwritten_unasked(self):
         self.infer("kept", "--nodes", "valid")
         before = (self.work / "kept/ids.npy").read_bytes()

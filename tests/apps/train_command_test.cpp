@@ -85,6 +85,8 @@ TEST(TrainCommand, WhatAModelHasNotIsRefused) {
             "--heads: 3 must divide the width of the hidden layers, 256");
   EXPECT_EQ(complaint_about({"--model=sage-ri", "--jk=max"}),
             "--jk: sage-ri has its own norm, residual connections and jumping knowledge");
+  EXPECT_EQ(complaint_about({"--gcn-norm=row"}), "--gcn-norm: only gcn has a choice, not sage");
+  EXPECT_EQ(complaint_about({"--model=gcn", "--gcn-norm=row"}), "none");
   EXPECT_EQ(complaint_about({"--warmup=30"}), "--warmup: 0 to --epochs");
 }
 
@@ -125,6 +127,20 @@ TEST(TrainCommand, ResumeTakesTheRunsOwnConfiguration) {
   EXPECT_EQ(options.optimisation.lr, 0.5);
   EXPECT_EQ(options.optimisation.epochs, 8);
   EXPECT_EQ(options.output.directory, directory);
+}
+
+TEST(TrainCommand, ARunOfAnOlderVersionKeepsItsKindOfSum) {
+  const test::Scratch runs;
+  const auto resumed = [&](const std::string& config) {
+    test::write_bytes(runs / "config.toml", "dataset = \"d\"\n" + config);
+    return read({"--resume", runs.path().c_str()}).model;
+  };
+  EXPECT_EQ(resumed("model = \"gcn\"\n").gcn_norm, GcnNorm::kRow);
+  EXPECT_EQ(resumed("model = \"gcn\"\ngcn_norm = \"symmetric\"\n").gcn_norm, GcnNorm::kSymmetric);
+  EXPECT_EQ(resumed("model = \"gin\"\n").gin_sum, GinSum::kPlain);
+  EXPECT_EQ(resumed("model = \"gin\"\ngin_sum = \"scaled\"\n").gin_sum, GinSum::kScaled);
+  EXPECT_EQ(resumed("model = \"gat\"\n"), read({"--model=gat"}).model);
+  EXPECT_EQ(read({"--model=gcn"}).model.gcn_norm, GcnNorm::kSymmetric) << "a new run";
 }
 
 TEST(TrainCommand, BadValuesNameTheirSource) {

@@ -4,7 +4,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 #include <set>
 
 #include "models/kernels/dropout.h"
@@ -106,6 +108,105 @@ TEST(Models, TakeHalfFeatures) {
   ModelOptions largest = small(ModelKind::kSage);
   largest.aggr = Aggregation::kMax;
   expect_takes_half_features(largest, "sage with the maximum");
+}
+
+// ---- degrees ---------------------------------------------------------------------------------------------
+
+TEST(Degrees, AreReadByTheModelsWhoseOptionsSaySo) {
+  int num_reading = 0;
+  for (const auto& [kind, name] : names_of(ModelKind{}))
+    for (const GcnNorm norm : {GcnNorm::kSymmetric, GcnNorm::kRow})
+      for (const GinSum sum : {GinSum::kScaled, GinSum::kPlain}) {
+        ModelOptions options = small(kind);
+        options.gcn_norm = norm, options.gin_sum = sum;
+        if (!problems_of(options).empty()) continue;
+        const auto model = make_model(options);
+        EXPECT_EQ(model->reads_degrees(), reads_degrees(options)) << name;
+        BatchView batch = two_hop_batch();
+        for (HopView& hop : batch.hops) hop.degrees = at::Tensor();
+        const auto forward = [&] { (void)model->forward(batch, {1, 1, batch.nodes}); };
+        if (model->reads_degrees())
+          EXPECT_COMPLAINT(forward(), ErrorKind::kInternal, "carries degrees");
+        else
+          forward();
+        num_reading += model->reads_degrees() ? 1 : 0;
+      }
+  EXPECT_EQ(num_reading, 2) << "gcn and gin, one variant each";
+}
+
+/// One convolution as the first layer of a model whose result are the logits.
+ModelOptions one_layer(ModelKind kind) {
+  ModelOptions options = small(kind);
+  options.num_layers = 1;
+  return options;
+}
+
+TEST(Gcn, OnAWholeGraphIsKipfAndWellings) {
+  const test::OwnedHop graph = test::random_hop(30, 30, 6, 3);  // with self loops, repeats and isolated nodes
+  const HopView hop = test::whole_graph_view_of(graph);
+  at::Tensor adjacency = at::zeros({30, 30}, at::kDouble);  // each entry once, the diagonal once
+  for (std::size_t i = 0; i < 30; ++i)
+    for (LocalId e = graph.indptr[i]; e < graph.indptr[i + 1]; ++e)
+      adjacency[static_cast<LocalId>(i)][graph.indices[static_cast<std::size_t>(e)]] += 1;
+  ASSERT_GT(adjacency.diagonal().sum().item<double>(), 1);
+  adjacency.diagonal().fill_(1);
+  const at::Tensor root = adjacency.sum(1).rsqrt();
+  const auto model = make_model(one_layer(ModelKind::kGcn));
+  const at::Tensor x = at::randn({30, 6}), weight = model->named_parameters()["convs.0.lin.weight"];
+  const at::Tensor expected =
+      (root.unsqueeze(1) * adjacency * root.unsqueeze(0)).mm(x.to(at::kDouble)).mm(weight.detach().to(at::kDouble).t());
+  EXPECT_TRUE(at::allclose(model->layer(0, hop, x, {}).to(at::kDouble), expected, 1e-5, 1e-6));
+}
+
+/// Rows of `kept` entries each, drawn without replacement from every row of `graph`, which has as many at least.
+test::OwnedHop sample_rows(const test::OwnedHop& graph, LocalId kept, std::mt19937& random) {
+  test::OwnedHop hop{graph.num_dst, graph.num_src};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(graph.num_dst); ++i) {
+    std::vector<LocalId> row(graph.indices.begin() + graph.indptr[i], graph.indices.begin() + graph.indptr[i + 1]);
+    std::shuffle(row.begin(), row.end(), random);
+    hop.indices.insert(hop.indices.end(), row.begin(), row.begin() + std::min<std::ptrdiff_t>(kept, std::ssize(row)));
+    hop.indptr.push_back(static_cast<LocalId>(hop.indices.size()));
+  }
+  return hop;
+}
+
+TEST(SampledSums, OfGcnAreUnbiased) {
+  const test::OwnedHop graph = test::random_hop(20, 20, 9, 5);
+  const HopView whole = test::whole_graph_view_of(graph);
+  const auto model = make_model(one_layer(ModelKind::kGcn));
+  const at::Tensor x = at::randn({20, 6}), exact = model->layer(0, whole, x, {}).detach();
+  at::Tensor sum = at::zeros_like(exact), squares = at::zeros_like(exact);
+  std::mt19937 random(1);
+  constexpr int kDraws = 4000;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    HopView hop = test::view_of(sample_rows(graph, 2, random));
+    hop.degrees = whole.degrees;
+    const at::Tensor difference = model->layer(0, hop, x, {}).detach() - exact;
+    sum += difference;
+    squares += difference.square();
+  }
+  const at::Tensor deviation = (squares / kDraws).sqrt() / std::sqrt(double{kDraws});
+  EXPECT_TRUE(((sum / kDraws).abs() <= 5 * deviation + 1e-6).all().item<bool>());
+  EXPECT_GT(deviation.max().item<double>(), 1e-4) << "the draws differ";
+}
+
+TEST(SampledSums, OfGinAreThoseOfTheWholeRowInTheMean) {
+  ModelOptions options = one_layer(ModelKind::kGin);
+  options.gin_sum = GinSum::kScaled;
+  const auto scaled = make_model(options);
+  options.gin_sum = GinSum::kPlain;
+  const auto plain = make_model(options);
+  const test::OwnedHop graph = test::random_hop(20, 20, 9, 5);
+  const HopView whole = test::whole_graph_view_of(graph);
+  const at::Tensor x = at::randn({20, 6});
+  EXPECT_TRUE(at::allclose(scaled->layer(0, whole, x, {}), plain->layer(0, whole, x, {}), 1e-4, 1e-5))
+      << "nothing is scaled where all neighbours are there";
+  std::mt19937 random(1);
+  HopView hop = test::view_of(sample_rows(graph, 1, random));
+  hop.degrees = whole.degrees;
+  const at::Tensor repeated = at::randn({1, 6}).expand({20, 6}).contiguous();  // one neighbour tells what all are
+  EXPECT_TRUE(at::allclose(scaled->layer(0, hop, repeated, {}), plain->layer(0, whole, repeated, {}), 1e-4, 1e-5));
+  EXPECT_FALSE(at::allclose(plain->layer(0, hop, repeated, {}), plain->layer(0, whole, repeated, {}), 1e-2, 1e-2));
 }
 
 // ---- dropout: every mask is that of dropout_reference() --------------------------------------------------

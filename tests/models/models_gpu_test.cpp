@@ -61,6 +61,8 @@ TEST(ModelsOnDevice, TrainAsOnTheHostWithNormsResidualsJumpingKnowledgeAndHeads)
   check(ModelKind::kGatv2, "gatv2, 4 heads, layer norm, residual",
         [](auto& o) { o.heads = 4, o.norm = NormKind::kLayer, o.residual = true; });
   check(ModelKind::kGcn, "gcn, residual, jk max", [](auto& o) { o.residual = true, o.jk = JumpingKnowledge::kMax; });
+  check(ModelKind::kGcn, "gcn, row mean", [](auto& o) { o.gcn_norm = GcnNorm::kRow; });
+  check(ModelKind::kGin, "gin, scaled sum", [](auto& o) { o.gin_sum = GinSum::kScaled; });
   check(ModelKind::kGin, "gin, layer norm, residual, jk cat",
         [](auto& o) { o.norm = NormKind::kLayer, o.residual = true, o.jk = JumpingKnowledge::kCat; });
 }

@@ -3,6 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/remainder.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 
 #include "models/batch_view.h"
@@ -14,12 +16,26 @@ inline HopView view_of(const OwnedHop& hop) {
   return {hop.num_dst, hop.num_src, at::tensor(hop.indptr, at::kInt), at::tensor(hop.indices, at::kInt)};
 }
 
+/// The same for one whose sources are its destinations, with degrees.
+inline HopView whole_graph_view_of(const OwnedHop& hop) {
+  HopView view = view_of(hop);
+  view.degrees = at::tensor(whole_graph_degrees(hop), at::kInt).view({hop.num_dst, 2});
+  return view;
+}
+
+/// Degrees in some graph that a batch of so many nodes was sampled from; every other node has a self loop.
+inline at::Tensor made_up_degrees(std::int64_t num_nodes) {
+  const at::Tensor nodes = at::arange(num_nodes, at::kInt);
+  return at::stack({nodes * 7 % 11 + 6, nodes % 2}, 1).to(at::kInt).contiguous();
+}
+
 /// One hop per entry of `num_nodes` but the last, outermost first: {40, 12, 5} is two hops onto 5 seeds.
 inline BatchView random_batch(const std::vector<std::int64_t>& num_nodes, std::int64_t in_dim, std::int64_t num_classes,
                               std::uint32_t seed) {
   BatchView batch;
   for (std::size_t i = 0; i + 1 < num_nodes.size(); ++i)
     batch.hops.push_back(view_of(random_hop(num_nodes[i + 1], num_nodes[i], 5, seed + static_cast<std::uint32_t>(i))));
+  for (HopView& hop : batch.hops) hop.degrees = made_up_degrees(hop.num_src);
   batch.x = at::tensor(random_values(num_nodes.front() * in_dim, seed)).view({num_nodes.front(), in_dim});
   batch.y = at::arange(num_nodes.back()).remainder(num_classes).to(at::kInt);
   batch.nodes = at::arange(num_nodes.front(), at::kInt);
@@ -30,7 +46,8 @@ inline BatchView random_batch(const std::vector<std::int64_t>& num_nodes, std::i
 inline BatchView to(const BatchView& batch, at::Device device) {
   BatchView moved{batch.x.to(device), batch.y.to(device), batch.nodes.to(device), {}};
   for (const HopView& hop : batch.hops)
-    moved.hops.push_back({hop.num_dst, hop.num_src, hop.indptr.to(device), hop.indices.to(device)});
+    moved.hops.push_back({hop.num_dst, hop.num_src, hop.indptr.to(device), hop.indices.to(device),
+                          hop.degrees.defined() ? hop.degrees.to(device) : at::Tensor()});
   return moved;
 }
 

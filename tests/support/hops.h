@@ -1,6 +1,7 @@
 // tests/support/hops.h - generated hops, from none to many edges, with empty rows and rows that repeat an entry.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -29,6 +30,17 @@ inline OwnedHop random_hop(std::int64_t num_dst, std::int64_t num_src, LocalId m
     hop.indptr.push_back(static_cast<LocalId>(hop.indices.size()));
   }
   return hop;
+}
+
+/// The degrees of a hop that is a whole graph: entries and self loops of each row, one after the other.
+inline std::vector<LocalId> whole_graph_degrees(const OwnedHop& hop) {
+  std::vector<LocalId> degrees;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(hop.num_dst); ++i) {
+    const auto first = hop.indices.begin() + hop.indptr[i], last = hop.indices.begin() + hop.indptr[i + 1];
+    degrees.push_back(hop.indptr[i + 1] - hop.indptr[i]);
+    degrees.push_back(static_cast<LocalId>(std::count(first, last, static_cast<LocalId>(i))));
+  }
+  return degrees;
 }
 
 /// Values of about unit size with all mantissa bits in use, so that another order of summation shows.

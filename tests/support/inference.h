@@ -40,11 +40,13 @@ inline Dataset dataset_with_small_features(NodeId num_nodes, double mean_degree,
   return dataset;
 }
 
-/// Every model, and "MODEL/NORM/residual|plain/JK/HEADS" for choices that change what layers and heads read.
+/// Every model, and "MODEL/NORM/residual|plain/JK/HEADS" for choices that change what layers and heads read. "gcn-row"
+/// and "gin-scaled" are the other kind of sum.
 inline std::vector<std::string> model_variants() {
   std::vector<std::string> variants;
   for (const auto& [kind, name] : names_of(ModelKind{})) variants.emplace_back(name);
-  variants.insert(variants.end(), {"sage/batch/residual/cat/1", "gat/layer/residual/max/4", "gin/none/plain/cat/1"});
+  variants.insert(variants.end(), {"sage/batch/residual/cat/1", "gat/layer/residual/max/4", "gin/none/plain/cat/1",
+                                   "gcn-row", "gin-scaled"});
   return variants;
 }
 
@@ -59,7 +61,10 @@ inline std::shared_ptr<Model> model_with_history(const std::string& variant, con
   std::vector<std::string> parts{""};
   for (const char c : variant) c == '/' ? parts.emplace_back() : parts.back() += c;
   ModelOptions options;
-  options.kind = value_named<ModelKind>(parts[0]).value();
+  if (parts[0] == "gcn-row") options.gcn_norm = GcnNorm::kRow;
+  if (parts[0] == "gin-scaled") options.gin_sum = GinSum::kScaled;
+  const bool is_model = value_named<ModelKind>(parts[0]).has_value();
+  options.kind = value_named<ModelKind>(is_model ? parts[0] : parts[0].substr(0, 3)).value();
   if (parts.size() == 5) {
     options.norm = value_named<NormKind>(parts[1]).value();
     options.residual = parts[2] == "residual";
@@ -71,7 +76,7 @@ inline std::shared_ptr<Model> model_with_history(const std::string& variant, con
   options.num_classes = dataset.num_classes;
   const auto model = make_model(options);
   const at::NoGradGuard no_gradients;
-  BatchLoader loader(dataset, {.fanouts = {3, 3, 3}});
+  BatchLoader loader(dataset, {.fanouts = {3, 3, 3}, .degrees = degrees_for(model->reads_degrees())});
   loader.start({{.key = {1, 0, 0}, .seeds = dataset.train.first(50)},
                 {.key = {1, 0, 1}, .seeds = dataset.train.subspan(50, 50)}});
   while (const Batch* batch = loader.next()) {
@@ -107,6 +112,7 @@ inline Found sampled(Model& model, const Dataset& dataset, std::span<const NodeI
                      const ComputeDevice& device = on_the_cpu(), const ResidentView& data = {}) {
   const auto comm = make_self_communicator();
   BatchLoader loader(dataset, {.fanouts = std::vector<int>(static_cast<std::size_t>(model.num_layers()), fanout),
+                               .degrees = degrees_for(model.reads_degrees()),
                                .to_device = device.is_cuda(),
                                .data = data});
   return collect(layer, [&](const OnRound& on_round) {

@@ -39,6 +39,8 @@ class Golden {
       const at::Tensor indptr = tensor(hop + ".indptr");
       batch.hops.push_back(
           {indptr.numel() - 1, tensor(hop + ".num_src").item<int>(), indptr, tensor(hop + ".indices")});
+      HopView& view = batch.hops.back();
+      if (file_.view().find("degrees") != nullptr) view.degrees = tensor("degrees").narrow(0, 0, view.num_src);
     }
     return batch;
   }
@@ -53,6 +55,8 @@ class Golden {
     if (has("norm")) options.norm = value_named<NormKind>(text("norm")).value();
     if (has("residual")) options.residual = text("residual") == "True";
     if (has("aggr")) options.aggr = value_named<Aggregation>(text("aggr")).value();
+    if (has("gcn_norm")) options.gcn_norm = value_named<GcnNorm>(text("gcn_norm")).value();
+    if (has("gin_sum")) options.gin_sum = value_named<GinSum>(text("gin_sum")).value();
     if (has("jk")) options.jk = value_named<JumpingKnowledge>(text("jk")).value();
     options.in_dim = static_cast<int>(tensor("x").size(1));
     const auto model = make_model(options);
@@ -94,8 +98,8 @@ TEST_P(ModelsGolden, EqualsPyG) {
 
 INSTANTIATE_TEST_SUITE_P(Files, ModelsGolden,
                          ::testing::Values("sage_f32", "sage_f16", "gat", "gat_heads", "gin", "sage_ri", "gcn",
-                                           "sage_max", "gatv2", "gatv2_heads", "sage_layer_norm", "gat_batch_norm",
-                                           "gin_residual"));
+                                           "gcn_row", "gin_scaled", "sage_max", "gatv2", "gatv2_heads",
+                                           "sage_layer_norm", "gat_batch_norm", "gin_residual"));
 
 }  // namespace
 }  // namespace salient

@@ -32,6 +32,8 @@ def basic_model(name, dims, options):
                   norm=norm, jk=None if options["jk"] == "none" else options["jk"])
     if options["residual"]:
         return None
+    if name == "gcn" and options["gcn_norm"] == "symmetric":
+        return torch_geometric.nn.GCN(**common)
     if name == "sage":
         return torch_geometric.nn.GraphSAGE(**common, aggr=options["aggr"], bias=False)
     if name == "gat" and options["jk"] != "none":
@@ -49,8 +51,9 @@ def check(folder, name):
     options = {"norm": metadata["norm"], "residual": metadata["residual"] == "True", "jk": metadata["jk"]}
     if metadata["model"] in ("gat", "gatv2"):
         options["heads"] = int(metadata["heads"])
-    if metadata["model"] == "sage":
-        options["aggr"] = metadata["aggr"]
+    own = {"sage": "aggr", "gcn": "gcn_norm", "gin": "gin_sum"}.get(metadata["model"])
+    if own:
+        options[own] = metadata[own]
     state = load_file(folder / f"{name}.model.safetensors")
     model = make_golden.MODELS[metadata["model"]](dims, **({} if metadata["model"] == "sage-ri" else options))
     model.load_state_dict(state, strict=True)

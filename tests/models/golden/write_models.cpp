@@ -18,8 +18,8 @@ void write_model(const std::string& name, ModelOptions options, const std::files
   options.in_dim = kInDim, options.hidden_dim = kHidden, options.num_classes = kClasses;
   const auto model = make_model(options);
   model->eval();
-  BatchView batch = test::random_batch({60, 60}, kInDim, kClasses, 1);  // a whole graph, three times
-  batch.hops.assign(3, batch.hops[0]);
+  BatchView batch = test::random_batch({60, 60}, kInDim, kClasses, 1);
+  batch.hops.assign(3, test::whole_graph_view_of(test::random_hop(60, 60, 5, 1)));
   NamedTensors tensors{{"x", batch.x}, {"logits", model->forward(batch, {1, 0, batch.nodes})}};
   for (std::size_t i = 0; i < batch.hops.size(); ++i) {
     const std::string hop = "hop." + std::to_string(i);
@@ -32,6 +32,8 @@ void write_model(const std::string& name, ModelOptions options, const std::files
                             {"residual", options.residual ? "True" : "False"},
                             {"jk", name_of(options.jk)},
                             {"aggr", name_of(options.aggr)},
+                            {"gcn_norm", name_of(options.gcn_norm)},
+                            {"gin_sum", name_of(options.gin_sum)},
                             {"heads", std::to_string(options.heads)}};
   save_tensors(folder / (name + ".batch.safetensors"), tensors, dims);
   save_tensors(folder / (name + ".model.safetensors"), state_of(*model), {{"format", "pt"}});
@@ -45,6 +47,8 @@ void write_models(const std::filesystem::path& folder) {
   write_model("sage-max-batch", {.kind = kSage, .norm = NormKind::kBatch, .aggr = Aggregation::kMax}, folder);
   write_model("gat-heads", {.kind = kGat, .norm = NormKind::kBatch, .jk = kMax, .heads = 4}, folder);
   write_model("gatv2-heads", {.kind = kGatv2, .norm = NormKind::kLayer, .jk = kCat, .heads = 4}, folder);
+  write_model("gcn-row", {.kind = kGcn, .gcn_norm = GcnNorm::kRow}, folder);
+  write_model("gin-scaled", {.kind = kGin, .gin_sum = GinSum::kScaled}, folder);
   write_model("gin-residual", {.kind = kGin, .norm = NormKind::kLayer, .residual = true, .jk = kCat}, folder);
 }
 
