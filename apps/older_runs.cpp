@@ -4,29 +4,15 @@
 #include <algorithm>
 
 namespace salient {
-namespace {
-
-struct OlderValue {
-  ModelKind model;
-  const char* option;
-  const char* text;
-};
-
-constexpr OlderValue kOlderValues[] = {{ModelKind::kGcn, "gcn-norm", "row"}};
-
-}  // namespace
 
 std::vector<options::Assignment> with_older_values(std::vector<options::Assignment> configuration) {
   const auto find = [&](const char* name) {
     return std::ranges::find(configuration, name, &options::Assignment::name);
   };
   const auto model = find("model");
-  if (model == configuration.end()) return configuration;
-  for (const OlderValue& older : kOlderValues)
-    if (model->text == name_of(older.model) && find(older.option) == configuration.end()) {
-      configuration.push_back({older.option, older.text, "a run without " + std::string(older.option)});
-      break;  // one model, one option; and `model` has moved
-    }
+  const bool is_gcn = model != configuration.end() && model->text == name_of(ModelKind::kGcn);
+  if (is_gcn && find("gcn-norm") == configuration.end())
+    configuration.push_back({"gcn-norm", name_of(GcnNorm::kRow), "a run from before gcn-norm"});
   return configuration;
 }
 

@@ -14,12 +14,16 @@ namespace {
 
 const std::vector<int> kFanouts{4, 3};
 
-TEST(ProbeBatches, FindsTheSlabsOfTheFirstBatches) {
+class ProbeBatchesWith : public ::testing::TestWithParam<Degrees> {};
+
+TEST_P(ProbeBatchesWith, FindsTheSlabsOfTheFirstBatches) {
   const Dataset dataset = test::generated_dataset(3000, 12, 30);
+  const Degrees degrees = GetParam();
   const BatchNeed need = probe_batches(
-      dataset, {.fanouts = kFanouts, .seeds = dataset.train, .batch_size = 100, .seed = 5}, {.hidden_dim = 8});
+      dataset, {.fanouts = kFanouts, .seeds = dataset.train, .batch_size = 100, .degrees = degrees, .seed = 5},
+      {.hidden_dim = 8});
   std::size_t largest = 0, num_nodes = 0, num_edges = 0;
-  BatchMaker maker(dataset, kFanouts, Replacement::kWithout);
+  BatchMaker maker(dataset, kFanouts, Replacement::kWithout, /*data=*/{}, /*row_of=*/{}, degrees);
   for (const BatchRequest& request : test::requests_of(dataset.train.first(300), 100, /*seed=*/5, /*epoch=*/1)) {
     Batch batch;
     maker.sample(request, batch);
@@ -39,6 +43,8 @@ TEST(ProbeBatches, FindsTheSlabsOfTheFirstBatches) {
   EXPECT_GE(need.host_sampler_bytes, static_cast<std::int64_t>(16 * num_nodes + 5 * num_edges));
   EXPECT_GT(need.device_sampler_bytes, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Degrees, ProbeBatchesWith, ::testing::Values(Degrees::kOfNoNode, Degrees::kOfEveryNode));
 
 TEST(ProbeBatches, CountsLayersLogitsAndLoss) {
   const Dataset dataset = test::generated_dataset(3000, 12, 30);
