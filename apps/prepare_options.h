@@ -65,9 +65,24 @@ void visit_fields(Self& self, Visit&& field) {
   visit_fields(self.write, field);
 }
 
+/// Of subcommands that read other people's labels.
+struct LabelOptions {
+  bool compact_labels = false;
+  bool one_hot = false;
+  std::string class_names{};
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, LabelOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("compact-labels", self.compact_labels, "number the classes that occur from 0");
+  field("one-hot", self.one_hot, "labels [nodes, T] with one 1 in each row are T classes");
+  field("class-names", self.class_names, "text, a name a line");
+}
+
 struct OgbArguments {
   std::string raw{};
   std::string name{};
+  LabelOptions label_choice{};
   WriteOptions write{};
 };
 template <class Self, class Visit>
@@ -75,23 +90,8 @@ requires std::is_same_v<std::remove_const_t<Self>, OgbArguments>
 void visit_fields(Self& self, Visit&& field) {
   field("raw", self.raw, "the unpacked data set's folder, or raw/ in it; needed");
   field("name", self.name, "such as ogbn-arxiv; empty = by the folder's name");
+  visit_fields(self.label_choice, field);
   visit_fields(self.write, field);
-}
-
-/// Of subcommands that read graphs of any origin.
-struct MeaningOptions {
-  bool compact_labels = false;
-  bool one_hot = false;
-  std::string class_names{};
-  std::string make_features = "none";
-};
-template <class Self, class Visit>
-requires std::is_same_v<std::remove_const_t<Self>, MeaningOptions>
-void visit_fields(Self& self, Visit&& field) {
-  field("compact-labels", self.compact_labels, "number the classes that occur from 0");
-  field("one-hot", self.one_hot, "labels [nodes, T] with one 1 in each row are T classes");
-  field("class-names", self.class_names, "text, a name a line");
-  field("make-features", self.make_features, "for a graph without: degree, random:K or positional:K (K columns)");
 }
 
 struct NpzArguments {
@@ -99,7 +99,8 @@ struct NpzArguments {
   std::string name{};
   int mask = 0;
   std::vector<double> split{};
-  MeaningOptions meaning{};
+  std::string make_features = "none";
+  LabelOptions label_choice{};
   WriteOptions write{};
 };
 template <class Self, class Visit>
@@ -109,7 +110,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("name", self.name, "empty = by the folder's name, --out");
   field("mask", self.mask, "which of the file's splits, from 0");
   field("split", self.split, "instead of masks: fractions such as 0.6,0.2,0.2, drawn by --rng-seed");
-  visit_fields(self.meaning, field);
+  field("make-features", self.make_features, "for a graph without: degree, random:K or positional:K (K columns)");
+  visit_fields(self.label_choice, field);
   visit_fields(self.write, field);
 }
 
@@ -123,7 +125,8 @@ struct EdgesArguments {
   IdKind ids = IdKind::kAuto;
   std::string id_column{}, label_column{};
   std::string name{};
-  MeaningOptions meaning{};
+  std::string make_features = "none";
+  LabelOptions label_choice{};
   WriteOptions write{};
 };
 template <class Self, class Visit>
@@ -145,7 +148,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("id-column", self.id_column, "of tables of nodes: name or number; empty = the first");
   field("label-column", self.label_column, "of a table of labels: name or number, -1 = last; empty = by its name");
   field("name", self.name, "empty = by the folder's name, --out");
-  visit_fields(self.meaning, field);
+  field("make-features", self.make_features, "for a graph without: degree, random:K or positional:K (K columns)");
+  visit_fields(self.label_choice, field);
   visit_fields(self.write, field);
 }
 

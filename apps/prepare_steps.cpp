@@ -62,14 +62,14 @@ std::string symmetric_text(const WriteOptions& write) {
   return write.symmetric == Symmetric::kAuto ? "" : "--symmetric " + name_of(write.symmetric);
 }
 
-LabelChoice label_choice(const MeaningOptions& meaning) {
-  return {.compact = meaning.compact_labels, .one_hot = meaning.one_hot, .class_names = meaning.class_names};
+LabelChoice choice_of(const LabelOptions& labels) {
+  return {.compact = labels.compact_labels, .one_hot = labels.one_hot, .class_names = labels.class_names};
 }
 
-FeatureRecipe recipe_of(const MeaningOptions& meaning) {
-  const std::optional<FeatureRecipe> recipe = feature_recipe(meaning.make_features);
+FeatureRecipe recipe_of(const std::string& make_features) {
+  const std::optional<FeatureRecipe> recipe = feature_recipe(make_features);
   require_option(recipe.has_value(), "--make-features: none, degree, random:K or positional:K with K from 1 to " +
-                                         std::to_string(kMaxMadeWidth) + ", not '" + meaning.make_features + "'");
+                                         std::to_string(kMaxMadeWidth) + ", not '" + make_features + "'");
   return *recipe;
 }
 

@@ -68,10 +68,10 @@ void require_name(const std::string& name);
 std::string set_name(const std::string& name, const WriteOptions& write);
 
 /// What the options say about labels.
-LabelChoice label_choice(const MeaningOptions& meaning);
+LabelChoice choice_of(const LabelOptions& labels);
 
-/// The recipe of --make-features. @throws Error{kUsage} for text that is none
-FeatureRecipe recipe_of(const MeaningOptions& meaning);
+/// The recipe that --make-features gives. @throws Error{kUsage} for text that is none
+FeatureRecipe recipe_of(const std::string& make_features);
 
 /// The last lines of every subcommand that writes a store. Opening it again proves that it can be opened.
 /// @param limit  bytes that the memory was limited to, 0 = it was not

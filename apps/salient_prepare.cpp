@@ -71,10 +71,12 @@ int run_ogb(Arguments arguments) {
   const WriteStoreOptions options = start_writing(given.write);
   const OgbOptions ogb{.raw = given.raw,
                        .name = given.name,
+                       .label_choice = choice_of(given.label_choice),
                        .feature_type = given.write.feature_dtype,
                        .symmetric = given.write.symmetric,
                        .num_threads = given.write.common.threads,
-                       .source_options = symmetric_text(given.write)};
+                       .source_options = symmetric_text(given.write),
+                       .memory = MemoryLimit(memory_limit(given.write))};
   const std::uint64_t limit = memory_limit(given.write);
   if (can_stream_ogb(ogb)) {
     install_interrupt_handlers();
@@ -93,7 +95,7 @@ int run_npz(Arguments arguments) {
   if (!read(arguments, "npz", given)) return 0;
   const Timer timer;
   WriteStoreOptions options = start_writing(given.write);
-  options.make_features = recipe_of(given.meaning);
+  options.make_features = recipe_of(given.make_features);
   std::string source_options =
       given.split.empty() ? "--mask " + std::to_string(given.mask) : "--split " + to_text(given.split);
   if (const std::string symmetric = symmetric_text(given.write); !symmetric.empty())
@@ -102,7 +104,7 @@ int run_npz(Arguments arguments) {
                              .name = set_name(given.name, given.write),
                              .mask = given.mask,
                              .split = given.split,
-                             .label_choice = label_choice(given.meaning),
+                             .label_choice = choice_of(given.label_choice),
                              .feature_type = given.write.feature_dtype,
                              .symmetric = given.write.symmetric,
                              .rng_seed = given.write.rng_seed,
@@ -117,7 +119,7 @@ int run_edges(Arguments arguments) {
   if (!read(arguments, "edges", given)) return 0;
   const Timer timer;
   WriteStoreOptions options = start_writing(given.write);
-  options.make_features = recipe_of(given.meaning);
+  options.make_features = recipe_of(given.make_features);
   const EdgesOptions edges{.edges = given.edges,
                            .features = given.features,
                            .labels = given.labels,
@@ -130,7 +132,7 @@ int run_edges(Arguments arguments) {
                            .id_column = given.id_column,
                            .label_column = given.label_column,
                            .ids = given.ids,
-                           .label_choice = label_choice(given.meaning),
+                           .label_choice = choice_of(given.label_choice),
                            .name = set_name(given.name, given.write),
                            .feature_type = given.write.feature_dtype,
                            .symmetric = given.write.symmetric,

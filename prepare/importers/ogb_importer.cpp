@@ -107,7 +107,8 @@ RawGraph start_ogb(const OgbOptions& options, const OgbLayout& layout) {
                  .source_kind = layout.is_synthetic ? "synthetic" : "ogb",
                  .source_path = options.raw.string(),
                  .source_options = options.source_options,
-                 .symmetrise = options.symmetric != Symmetric::kNo};
+                 .symmetrise = options.symmetric != Symmetric::kNo,
+                 .memory = options.memory};
   graph.features.type = options.feature_type;
   return graph;
 }
@@ -119,6 +120,7 @@ RawGraph import_ogb(const OgbOptions& options) {
     read_ogb_binary(layout, graph);
   else
     read_ogb_csv(layout, options.num_threads, graph);
+  apply(options.label_choice, graph);
   read_ogb_split(layout, graph);
   return graph;
 }

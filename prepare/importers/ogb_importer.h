@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "prepare/importers/label_choice.h"
 #include "prepare/importers/raw_graph.h"
 
 namespace salient {
@@ -12,10 +13,12 @@ namespace salient {
 struct OgbOptions {
   std::filesystem::path raw{};  ///< the data set's folder, or raw/ in it
   std::string name{};           ///< "" = by the folder's name
+  LabelChoice label_choice{};
   FeatureType feature_type = FeatureType::kF16;
   Symmetric symmetric = Symmetric::kAuto;  ///< as OGB's own users do
   int num_threads = 0;                     ///< 0 = all cores
   std::string source_options{};            ///< for the store's records
+  MemoryLimit memory{};                    ///< of the layouts that are held in memory
 };
 
 /// Reads the CSV layout (raw/edge.csv.gz and so on) or the binary one (raw/data.npz), whichever is there, the split and

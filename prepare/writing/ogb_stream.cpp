@@ -98,8 +98,9 @@ void write_edges(const ZipArchive& archive, const RawGraph& graph, const StreamP
 }
 
 /// What is small: labels and split stay in memory no longer than they are needed.
-void write_node_data(RawGraph& graph, const OgbLayout& layout, StoreWriter& store) {
+void write_node_data(RawGraph& graph, const OgbLayout& layout, const LabelChoice& label_choice, StoreWriter& store) {
   read_ogb_binary_labels(layout, graph);
+  apply(label_choice, graph);
   read_ogb_split(layout, graph);
   write_labels_and_splits(dataset_of(graph), store);
   free_memory_of(graph.labels, graph.multi_labels, graph.train, graph.valid, graph.test);
@@ -162,7 +163,7 @@ WriteReport stream_ogb(const OgbOptions& options, const WriteStoreOptions& write
                                       memory_bytes, layout.root.string());
   StoreWriter store(write);
   check_disk(store.folder(), write.out, plan.disk_bytes);
-  write_node_data(graph, layout, store);
+  write_node_data(graph, layout, options.label_choice, store);
   CsrFiles csr(store.folder(), size.num_nodes);
   oneapi::tbb::task_arena arena(num_threads);
   arena.execute([&] { write_tables(archive, size, graph, plan, store, csr); });
