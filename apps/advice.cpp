@@ -41,7 +41,7 @@ constexpr Row kTable[] = {
     {Topic::kMissingDataset, "make it with salient-prepare", "make it with salient-prepare", ""},
     {Topic::kPrepareMemory, "", "", "raise --memory-gb"},
     {Topic::kHalfRange, "", "", "use --feature-dtype f32"},
-    {Topic::kEdgeColumns, "", "", "choose them with --columns I,J, counted from 0"},
+    {Topic::kEdgeColumns, "", "", "choose them with --columns I,J, by name or counted from 0"},
     {Topic::kNodeIds, "", "", "--ids text reads ids of any characters"},
     {Topic::kLabelColumn, "", "", "choose it with --label-column NAME, or its number from 0"},
     {Topic::kMissingSplit, "", "", "draw one with --split 0.6,0.2,0.2"},
