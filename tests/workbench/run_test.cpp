@@ -11,6 +11,7 @@
 #include "workbench/ledger/report.h"
 #include "workbench/ledger/sha256.h"
 #include "workbench/method/driver.h"
+#include "workbench/method/recorded_run.h"
 
 namespace salient::workbench::test {
 namespace {
@@ -175,6 +176,28 @@ TEST(Single, ImpossibleStopsForAPerson) {
   EXPECT_EQ(script.trace, "start coder judge(version 0) ");
   EXPECT_NE(summary.reason.find("stopped"), std::string::npos);
   EXPECT_EQ(summary.best, source(0));
+}
+
+TEST(Ledger, AnImpossibleCandidateThatWasJudgedAgainCountsOnce) {
+  salient::test::Scratch scratch;
+  const auto assessment = [](const Assessment& made) {
+    Json facts = json_of(made);
+    facts["candidate"] = 1;
+    return facts;
+  };
+  {
+    Ledger ledger(scratch / "run");
+    ledger.append("run", {{"case", "softsign"}});
+    ledger.append("assessment", assessment(timed(2, 2, 1e-10)));
+    ledger.append("end", {{"reason", "stopped: impossible"}});
+    ledger.append("again", {{"reason", "a person looked at it"}});
+    ledger.append("assessment", assessment(timed(2, 2, 1)));
+    ledger.append("end", {{"reason", "all rounds are done"}});
+  }
+  RecordedRun record(scratch / "run", load_ledger(scratch / "run"));
+  EXPECT_EQ(record.num_actions(), 1U);
+  EXPECT_EQ(record.assessment().finding.verdict, Verdict::kAccepted);
+  EXPECT_EQ(record.end_reason(), "all rounds are done");
 }
 
 TEST(LateBackend, IsMadeWhenSomethingIsJudged) {

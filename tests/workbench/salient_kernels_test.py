@@ -251,6 +251,19 @@ class SalientKernels(unittest.TestCase):
         self.run_it("verify-ledger", run)
         self.run_it("replay", run)
 
+    def test_every_committed_run_is_whole_and_replays(self):
+        runs = [ledger.parent for folder in ("examples", "results")
+                for ledger in sorted((SOURCE / "workbench" / folder).glob("*/ledger.jsonl"))]
+        self.assertGreater(len(runs), 0)
+        for run in runs:
+            with self.subTest(run=run.name):
+                self.run_it("verify-ledger", run)
+                is_host = '"backend":"host"' in (run / "ledger.jsonl").read_text().split("\n", 1)[0]
+                compiles = is_host or shutil.which("nvcc")
+                out = self.run_it("replay", run, *(["--compile"] if compiles else [])).stdout
+                self.assertIn("reproduced", out)
+                self.assertTrue((run / "report.md").exists(), "a committed run has its report")
+
     def test_tune_tries_every_value(self):
         source = GOOD.replace("// launch", "// param CHUNK=4096 values=1024,8192\n// launch").replace("4096", "CHUNK")
         source = source.replace("CHUNK=CHUNK", "CHUNK=4096")

@@ -53,13 +53,17 @@ std::filesystem::path workbench_folder(const KernelOptions& options) {
   return bundled("workbench").value_or(SALIENT_WORKBENCH_DIR);
 }
 
+CudaCompiler cuda_compiler(const KernelOptions& options) {
+  CudaCompiler compiler{.nvcc = options.nvcc};
+  if (const auto cute = cute_folder(options)) compiler.includes.push_back(*cute);
+  return compiler;
+}
+
 namespace {
 
 /// A GPU with a driver and a compiler, or why there is none.
 std::unique_ptr<Backend> find_cuda(const KernelOptions& options, const WorkFolder& work) {
-  std::vector<std::filesystem::path> includes;
-  if (const auto cute = cute_folder(options)) includes.push_back(*cute);
-  std::unique_ptr<Backend> cuda = make_cuda_backend(includes, options.nvcc, work.path());
+  std::unique_ptr<Backend> cuda = make_cuda_backend(cuda_compiler(options), work.path());
   (void)cuda->environment();  // asks the device and starts the compiler
   return cuda;
 }

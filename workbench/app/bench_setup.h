@@ -27,6 +27,7 @@ class WorkFolder {
 };
 
 std::filesystem::path workbench_folder(const KernelOptions& options);
+CudaCompiler cuda_compiler(const KernelOptions& options);
 std::unique_ptr<Backend> make_backend(const KernelOptions& options, const WorkFolder& work);
 RefereeOptions referee_options(const KernelOptions& options);
 MethodOptions method_options(const KernelOptions& options, BackendKind backend);

@@ -36,6 +36,8 @@ struct KernelOptions {
   std::string nvcc = "nvcc";
   std::string cute{};
   std::string baselines{};
+  bool compile = false;
+  bool again = false;
   std::string workbench_dir{};
   bool help = false;
 };
@@ -69,6 +71,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("nvcc", self.nvcc, "back end cuda: the compiler");
   field("cute", self.cute,
         "back end cuda: folder of CuTe's headers; empty = those of the bundle or of setup.sh --workbench");
+  field("again", self.again, "advance: judge the IMPOSSIBLE candidate that stopped the run once more, and go on");
+  field("compile", self.compile, "replay: also compile every candidate again, without a GPU, and compare");
   field("baselines", self.baselines, "report: file of scripts/workbench_baselines.py");
   field("workbench-dir", self.workbench_dir,
         "folder with cases/ and prompts/; empty = of the bundle, or what this was built from");

@@ -6,6 +6,7 @@
 #include "core/host/interrupt.h"
 #include "core/number_text.h"
 #include "workbench/app/bench_setup.h"
+#include "workbench/app/compile_again.h"
 #include "workbench/app/late_backend.h"
 #include "workbench/app/verbs.h"
 #include "workbench/ledger/ledger.h"
@@ -87,12 +88,18 @@ int advance_run(const Words& words, const KernelOptions& options) {
   });
   const std::unique_ptr<Generator> generator = make_generator(as_recorded, run);
   install_interrupt_handlers();
-  const OptimizeOptions how{.referee = referee_options(options), .budget_seconds = options.budget_s};
+  const OptimizeOptions how{
+      .referee = referee_options(options), .judges_again = options.again, .budget_seconds = options.budget_s};
   return run_or_wait(run, [&] { return continue_run(backend, *generator, how, workbench, run); });
 }
 
 int replay_recorded(const Words& words, const KernelOptions& options) {
   print_summary(replay_run(only_word(words, "replay RUN"), workbench_folder(options)));
+  if (options.compile) {
+    const CompiledAgain counts = compile_again(words[0], options);
+    print("compiled again " + std::to_string(counts.compiled) + ", rejected again by form, gate or compiler " +
+          std::to_string(counts.rejected));
+  }
   print("the record was reproduced: same candidates, same verdicts, same best");
   return 0;
 }

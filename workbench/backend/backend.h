@@ -75,16 +75,16 @@ class Executor {
   /// Bytes read and written per second by a plain copy, at its best: of `set_bytes` per run, half to half, on the input
   /// sets that fill the arena's first `bytes`, with the target poisoned before as outputs are.
   virtual double copy_rate(Arena& arena, std::size_t bytes, std::size_t set_bytes) = 0;
+  /// Operations per second of a case's ceiling (f32, tf32_tensor, bf16_tensor), measured now; 0 = as the machine's.
+  virtual double flop_rate(const std::string&) { return 0; }
 };
 
 /// What the floor of a time is computed from, and what `launch` expressions may use.
 struct Machine {
   std::string name{};
-  std::int64_t sm = 1;           ///< multiprocessors; of a host, 1: blocks run one after the other
-  std::size_t cache_bytes = 0;   ///< of the last level that matters
-  double flops = 0;              ///< per second, f32 multiply-add
-  double tf32_tensor_flops = 0;  ///< 0 = as flops
-  double bf16_tensor_flops = 0;  ///< 0 = as flops
+  std::int64_t sm = 1;          ///< multiprocessors; of a host, 1: blocks run one after the other
+  std::size_t cache_bytes = 0;  ///< of the last level that matters
+  double flops = 0;             ///< per second, f32 multiply-add; 0 = measured beside every timing
 };
 
 class Backend {
@@ -104,8 +104,11 @@ class Backend {
 
 /// @param kernels  folder of workbench_kernel.h   @param work  an existing folder for compiled files
 std::unique_ptr<Backend> make_host_backend(const std::filesystem::path& kernels, const std::filesystem::path& work);
-/// @param includes  folders for -I, such as CuTe's headers   @param nvcc  program
-std::unique_ptr<Backend> make_cuda_backend(const std::vector<std::filesystem::path>& includes, const std::string& nvcc,
-                                           const std::filesystem::path& work);
+struct CudaCompiler {
+  std::string nvcc = "nvcc";                      ///< program
+  std::vector<std::filesystem::path> includes{};  ///< folders for -I, such as CuTe's headers
+  std::string architecture{};                     ///< sm_90a and the like; empty = of the first GPU, which is asked
+};
+std::unique_ptr<Backend> make_cuda_backend(const CudaCompiler& compiler, const std::filesystem::path& work);
 
 }  // namespace salient::workbench

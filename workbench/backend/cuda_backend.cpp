@@ -3,7 +3,6 @@
 
 #include "core/error.h"
 #include "core/files/file_io.h"
-#include "core/number_text.h"
 #include "workbench/backend/backend.h"
 #include "workbench/backend/cuda_executor.h"
 #include "workbench/ledger/sha256.h"
@@ -22,11 +21,13 @@ void put(const std::filesystem::path& path, const std::string& text) {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(std::vector<std::filesystem::path> includes, std::string nvcc, std::filesystem::path work)
-      : includes_(std::move(includes)), nvcc_(std::move(nvcc)), work_(std::move(work)) {}
+  CudaBackend(CudaCompiler compiler, std::filesystem::path work)
+      : compiler_(std::move(compiler)), work_(std::move(work)) {}
 
   BackendKind kind() const override { return BackendKind::kCuda; }
-  Machine machine() override { return machine_of(facts()); }
+  Machine machine() override {
+    return {.name = facts().name, .sm = facts().sm, .cache_bytes = static_cast<std::size_t>(facts().cache_bytes)};
+  }
 
   std::variant<Artifact, Finding> compile(const Candidate& candidate, const Case& given) override {
     if (auto reason = reject_text(candidate.source, kind())) return Finding{Verdict::kStaticReject, *reason, {}};
@@ -46,7 +47,7 @@ class CudaBackend final : public Backend {
     if (auto reason = reject_ptx(ptx, candidate, parameters)) return Finding{Verdict::kStaticReject, *reason, {}};
 
     const std::filesystem::path partial = folder / "kernel.part.cubin";
-    const ProcessResult to_cubin = run_process({nvcc_, "-cubin", "-arch=" + architecture(), "-Xptxas", "-v",
+    const ProcessResult to_cubin = run_process({compiler_.nvcc, "-cubin", "-arch=" + architecture(), "-Xptxas", "-v",
                                                 (folder / "kernel.ptx").string(), "-o", partial.string()},
                                                "", {.seconds = kCompileSeconds});
     if (to_cubin.timed_out) return Finding{Verdict::kCompileError, "ptxas took more than 5 minutes", {}};
@@ -64,7 +65,7 @@ class CudaBackend final : public Backend {
   WorkerLimits limits() const override { return {}; }  // the driver maps terabytes of addresses and opens devices
 
   std::map<std::string, std::string> environment() override {
-    const ProcessResult version = run_process({nvcc_, "--version"}, "", {});
+    const ProcessResult version = run_process({compiler_.nvcc, "--version"}, "", {});
     const std::size_t release = version.output.find("release ");
     const std::string text = release == std::string::npos
                                  ? "?"
@@ -75,10 +76,7 @@ class CudaBackend final : public Backend {
             {"flags", "-std=c++20 -O3 -arch=" + architecture()},
             {"multiprocessors", std::to_string(facts().sm)},
             {"L2 MiB", std::to_string(facts().cache_bytes >> 20)},
-            {"clock MHz", std::to_string(facts().clock_kilohertz / 1000)},
-            {"measured f32 TFLOP/s", fixed(facts().rates.f32 * 1e-12, 1)},
-            {"measured tf32 tensor TFLOP/s", fixed(facts().rates.tf32_tensor * 1e-12, 1)},
-            {"measured bf16 tensor TFLOP/s", fixed(facts().rates.bf16_tensor * 1e-12, 1)}};
+            {"clock MHz", std::to_string(facts().clock_kilohertz / 1000)}};
   }
 
  private:
@@ -96,14 +94,16 @@ class CudaBackend final : public Backend {
 
   /// With the features of this very chip, such as wgmma, where it has a list of its own.
   std::string architecture() {
+    if (!compiler_.architecture.empty()) return compiler_.architecture;
     const int number = facts().major * 10 + facts().minor;
     return "sm_" + std::to_string(number) + (number >= 90 ? "a" : "");
   }
 
   std::vector<std::string> ptx_command(const Candidate& candidate, const std::filesystem::path& folder) {
     std::vector<std::string> command = {
-        nvcc_, "-ptx", "-std=c++20", "-O3", "-w", "-DNDEBUG", "--expt-relaxed-constexpr", "-arch=" + architecture()};
-    for (const std::filesystem::path& include : includes_) command.push_back("-I" + include.string());
+        compiler_.nvcc,           "-ptx", "-std=c++20", "-O3", "-w", "-DNDEBUG", "--expt-relaxed-constexpr",
+        "-arch=" + architecture()};
+    for (const std::filesystem::path& include : compiler_.includes) command.push_back("-I" + include.string());
     for (const Parameter& p : candidate.parameters) command.push_back("-D" + p.name + "=" + std::to_string(p.value));
     command.insert(command.end(), {(folder / "candidate.cu").string(), "-o", (folder / "kernel.ptx").string()});
     return command;
@@ -116,17 +116,15 @@ class CudaBackend final : public Backend {
     return {Verdict::kCompileError, first.substr(0, 300), all};
   }
 
-  std::vector<std::filesystem::path> includes_;
-  std::string nvcc_;
+  CudaCompiler compiler_;
   std::filesystem::path work_;
   CudaFacts facts_{};
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cuda_backend(const std::vector<std::filesystem::path>& includes, const std::string& nvcc,
-                                           const std::filesystem::path& work) {
-  return std::make_unique<CudaBackend>(includes, nvcc, work);
+std::unique_ptr<Backend> make_cuda_backend(const CudaCompiler& compiler, const std::filesystem::path& work) {
+  return std::make_unique<CudaBackend>(compiler, work);
 }
 
 }  // namespace salient::workbench

@@ -8,7 +8,7 @@
 namespace salient::workbench {
 namespace {
 
-constexpr int kLaps = 6;
+constexpr int kLaps = 50;
 constexpr double kLapSeconds = 2e-3;
 constexpr unsigned kFirstSteps = 64;
 
@@ -124,9 +124,17 @@ RateKernel rate_kernel(Arithmetic arithmetic, int major) {
   return major == 9 ? wgmma_kernel(is_bf16) : mma_kernel(is_bf16);
 }
 
-ArithmeticRates measure_arithmetic(int multiprocessors, int major) {
-  const auto rate = [&](Arithmetic which) { return rate_of(rate_kernel(which, major), multiprocessors); };
-  return {rate(Arithmetic::kF32), rate(Arithmetic::kTf32Tensor), rate(Arithmetic::kBf16Tensor)};
+double measure_arithmetic(Arithmetic arithmetic, int device) {
+  const auto ask = [device](CudaAttribute which) {
+    int value = 0;
+    driver_check(cuda_driver().device_attribute(&value, static_cast<int>(which), device), "asking the GPU");
+    return value;
+  };
+  const int multiprocessors = ask(CudaAttribute::kMultiprocessors), major = ask(CudaAttribute::kMajor);
+  const double measured = rate_of(rate_kernel(arithmetic, major), multiprocessors);
+  if (major < 10 || arithmetic == Arithmetic::kF32) return measured;
+  const double of_clock = arithmetic == Arithmetic::kBf16Tensor ? 8192 : 4096;  // by a multiprocessor
+  return std::max(measured, of_clock * multiprocessors * ask(CudaAttribute::kClockKilohertz) * 1e3);
 }
 
 }  // namespace salient::workbench

@@ -7,11 +7,6 @@
 
 namespace salient::workbench {
 
-/// Operations per second. A multiplication and an addition are two.
-struct ArithmeticRates {
-  double f32 = 0, tf32_tensor = 0, bf16_tensor = 0;
-};
-
 enum class Arithmetic { kF32, kTf32Tensor, kBf16Tensor };
 
 /// A kernel `salient_rate(steps, sink)` as PTX, whose blocks do nothing but multiply and add: wgmma on sm_90, mma.sync
@@ -24,7 +19,9 @@ struct RateKernel {
 };
 RateKernel rate_kernel(Arithmetic arithmetic, int major);
 
-/// Measures all three in about 50 ms, in the current context of a worker. @throws Error{kInternal}
-ArithmeticRates measure_arithmetic(int multiprocessors, int major);
+/// Operations per second at best, a multiplication and an addition being two; takes about 0.1 s, in the current context
+/// of a worker. From sm_100 on at least the data sheet's rate, since mma.sync is not the fastest way there.
+/// @throws Error{kInternal}
+double measure_arithmetic(Arithmetic arithmetic, int device);
 
 }  // namespace salient::workbench

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "workbench/backend/cuda_ceilings.h"
 #include "workbench/backend/cuda_driver.h"
 #include "workbench/backend/cuda_helpers.h"
 
@@ -14,7 +15,8 @@ namespace salient::workbench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int kCopyLaps = 6;
+constexpr int kCopyLaps = 20;
+constexpr double kWarmSeconds = 0.1;
 constexpr int kDynamicSharedBytes = 8, kSharedCarveOut = 9;  // CU_FUNC_ATTRIBUTE_...: in bytes, in percent
 constexpr int kAllShared = 100;
 constexpr unsigned kNonBlocking = 1;
@@ -38,7 +40,7 @@ int first_device() {
 class CudaExecutor final : public Executor {
  public:
   CudaExecutor(const std::vector<Artifact>& artifacts, std::size_t arena_bytes) : d_(cuda_driver()) {
-    const int device = first_device();
+    const int device = device_ = first_device();
     CudaContext context = nullptr;
     driver_check(d_.context_retain(&context, device), "making a context");
     driver_check(d_.context_set(context), "making a context");
@@ -55,6 +57,7 @@ class CudaExecutor final : public Executor {
     driver_check(d_.module_load(&helper, kHelperPtx), "loading a helper");
     driver_check(d_.module_function(&dirty_, helper, "salient_dirty"), "loading a helper");
     driver_check(d_.module_function(&read_, helper, "salient_read"), "loading a helper");
+    driver_check(d_.module_function(&copy_, helper, "salient_copy"), "loading a helper");
     driver_check(d_.function_set(dirty_, kDynamicSharedBytes, shared_bytes_), "loading a helper");
     driver_check(d_.function_set(dirty_, kSharedCarveOut, kAllShared), "loading a helper");
     for (const Artifact& artifact : artifacts) {
@@ -76,6 +79,7 @@ class CudaExecutor final : public Executor {
 
   void time(const TimingPlan& plan, Arena& arena, SampleTimes* times) override {
     upload(arena, arena.size());
+    warm_up();
     std::map<std::vector<std::size_t>, CudaGraphExec> graphs;
     for (const TimedSample& sample : plan.samples) {
       if (graphs.contains(sample.orders)) continue;
@@ -94,7 +98,19 @@ class CudaExecutor final : public Executor {
 
   double copy_rate(Arena& arena, std::size_t bytes, std::size_t set_bytes) override {
     const std::size_t all = std::min(bytes, arena.size());
-    return std::max(rate_of_copies(all, set_bytes), rate_of_copies(all, all));
+    warm_up();
+    double best = 0;  // by the driver's copy and by a kernel, whichever is faster
+    for (const bool is_kernel : {false, true})
+      for (const std::size_t bytes_of_set : {set_bytes, all})
+        best = std::max(best, rate_of_copies(all, bytes_of_set, is_kernel));
+    return best;
+  }
+
+  double flop_rate(const std::string& ceiling) override {
+    const Arithmetic which = ceiling == "bf16_tensor"   ? Arithmetic::kBf16Tensor
+                             : ceiling == "tf32_tensor" ? Arithmetic::kTf32Tensor
+                                                        : Arithmetic::kF32;
+    return measure_arithmetic(which, device_);
   }
 
  private:
@@ -116,6 +132,15 @@ class CudaExecutor final : public Executor {
     driver_check(
         d_.launch(read_, static_cast<unsigned>(multiprocessors_) * 4, 1, 1, 512, 1, 1, 0, stream_, parameters, nullptr),
         "flushing the cache");
+  }
+
+  /// Work until the clocks have left their idle rates.
+  void warm_up() {
+    const auto end = Clock::now() + std::chrono::duration<double>(kWarmSeconds);
+    while (Clock::now() < end) {
+      for (int i = 0; i < 16; ++i) flush_cache();
+      driver_check(d_.stream_wait(stream_), "warming up");
+    }
   }
 
   template <class Action>
@@ -144,14 +169,23 @@ class CudaExecutor final : public Executor {
     return {double{milliseconds} * 1e-3, wall};
   }
 
-  double rate_of_copies(std::size_t bytes, std::size_t set_bytes) {
+  void copy_once(CudaPointer to, CudaPointer from, std::size_t bytes, bool is_kernel) {
+    const char* const action = "copying on the GPU";
+    if (!is_kernel) return driver_check(d_.copy(to, from, bytes, stream_), action);
+    unsigned long long words = bytes / 16;
+    void* parameters[] = {&from, &words, &to};
+    driver_check(
+        d_.launch(copy_, static_cast<unsigned>(multiprocessors_) * 4, 1, 1, 512, 1, 1, 0, stream_, parameters, nullptr),
+        action);
+  }
+
+  double rate_of_copies(std::size_t bytes, std::size_t set_bytes, bool is_kernel) {
     const std::size_t half = std::max<std::size_t>(256, std::min(set_bytes, bytes) / 512 * 256);
     const std::size_t sets = std::max<std::size_t>(1, bytes / (2 * half));
     if (2 * half > bytes) return 0;
     const CudaGraphExec graph = capture([&] {
       for (std::size_t s = 0; s < sets; ++s)
-        driver_check(d_.copy(memory_ + (2 * s + 1) * half, memory_ + 2 * s * half, half, stream_),
-                     "copying on the GPU");
+        copy_once(memory_ + (2 * s + 1) * half, memory_ + 2 * s * half, half, is_kernel);
     });
     double best = 1e9;
     for (int lap = 0; lap < kCopyLaps; ++lap) {
@@ -208,8 +242,8 @@ class CudaExecutor final : public Executor {
   CudaEventHandle start_ = nullptr, end_ = nullptr;
   CudaPointer memory_ = 0, flushed_ = 0;
   std::size_t flush_bytes_ = 0;
-  CudaFunction dirty_ = nullptr, read_ = nullptr;
-  int shared_bytes_ = 0, multiprocessors_ = 0;
+  CudaFunction dirty_ = nullptr, read_ = nullptr, copy_ = nullptr;
+  int device_ = 0, shared_bytes_ = 0, multiprocessors_ = 0;
   std::vector<CudaModule> modules_{};
   std::map<std::pair<std::size_t, std::string>, CudaFunction> functions_{};
 };
@@ -230,26 +264,7 @@ CudaFacts query_cuda() {
   facts.sm = attribute(device, CudaAttribute::kMultiprocessors);
   facts.clock_kilohertz = attribute(device, CudaAttribute::kClockKilohertz);
   facts.cache_bytes = attribute(device, CudaAttribute::kCacheBytes);
-  CudaContext context = nullptr;
-  driver_check(cuda_driver().context_retain(&context, device), "making a context");
-  driver_check(cuda_driver().context_set(context), "making a context");
-  facts.rates = measure_arithmetic(facts.sm, facts.major);
   return facts;
-}
-
-Machine machine_of(const CudaFacts& facts) {
-  ArithmeticRates rates = facts.rates;
-  if (facts.major >= 10) {  // 8192 operations of bf16 tensors per multiprocessor and clock
-    const double sheet = 8192.0 * facts.sm * facts.clock_kilohertz * 1e3;
-    rates.bf16_tensor = std::max(rates.bf16_tensor, sheet);
-    rates.tf32_tensor = std::max(rates.tf32_tensor, sheet / 2);
-  }
-  return {.name = facts.name,
-          .sm = facts.sm,
-          .cache_bytes = static_cast<std::size_t>(facts.cache_bytes),
-          .flops = rates.f32,
-          .tf32_tensor_flops = rates.tf32_tensor,
-          .bf16_tensor_flops = rates.bf16_tensor};
 }
 
 }  // namespace salient::workbench

@@ -5,22 +5,17 @@
 #include <vector>
 
 #include "workbench/backend/backend.h"
-#include "workbench/backend/cuda_ceilings.h"
 
 namespace salient::workbench {
 
 /// Takes device memory for the whole arena. @throws Error{kNoDevice}, Error{kDeviceMemory}
 std::unique_ptr<Executor> make_cuda_executor(const std::vector<Artifact>& artifacts, std::size_t arena_bytes);
 
-/// What the first GPU is, and how fast it was found to compute.
+/// What the first GPU is.
 struct CudaFacts {
   char name[128] = {};
   int driver = 0, major = 0, minor = 0, sm = 0, clock_kilohertz = 0, cache_bytes = 0;
-  ArithmeticRates rates{};
 };
-CudaFacts query_cuda();  ///< In a worker process. @throws Error{kNoDevice}
-
-/// The measured rates; from sm_100 on at least the data sheet's, since mma.sync is not the fastest way there.
-Machine machine_of(const CudaFacts& facts);
+CudaFacts query_cuda();  ///< @throws Error{kNoDevice}
 
 }  // namespace salient::workbench

@@ -4,7 +4,8 @@
 namespace salient::workbench {
 
 /// salient_dirty fills a block's shared memory, so that no candidate finds zeros there; salient_read reads `words`
-/// times 16 bytes at `from`, whose sum by exclusive or is 0, so that the cache holds nothing else.
+/// times 16 bytes at `from`, whose sum by exclusive or is 0, so that the cache holds nothing else; salient_copy copies
+/// `words` times 16 bytes.
 inline constexpr const char* kHelperPtx = R"(.version 7.0
 .target sm_80
 .address_size 64
@@ -64,6 +65,35 @@ L4:
   @%p2 bra L5;
   st.global.u32 [%d3], %r11;
 L5:
+  ret;
+}
+.visible .entry salient_copy(.param .u64 from, .param .u64 words, .param .u64 to)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<16>;
+  .reg .b64 %d<12>;
+  ld.param.u64 %d1, [from];
+  ld.param.u64 %d2, [words];
+  ld.param.u64 %d3, [to];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.u32 %r4, %r1, %r2, %r3;
+  cvt.u64.u32 %d4, %r4;
+  mov.u32 %r5, %nctaid.x;
+  mul.lo.u32 %r6, %r5, %r2;
+  cvt.u64.u32 %d5, %r6;
+L6:
+  setp.ge.u64 %p1, %d4, %d2;
+  @%p1 bra L7;
+  shl.b64 %d6, %d4, 4;
+  add.u64 %d7, %d1, %d6;
+  add.u64 %d8, %d3, %d6;
+  ld.global.v4.u32 {%r7, %r8, %r9, %r10}, [%d7];
+  st.global.v4.u32 [%d8], {%r7, %r8, %r9, %r10};
+  add.u64 %d4, %d4, %d5;
+  bra L6;
+L7:
   ret;
 }
 )";

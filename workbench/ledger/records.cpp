@@ -12,6 +12,7 @@ Json json_of(const Timing& timing) {
                       {"bytes", times.bytes},
                       {"flops", times.flops},
                       {"copy_rate", times.copy_rate},
+                      {"flop_rate", times.flop_rate},
                       {"floor", times.floor},
                       {"start", times.start},
                       {"best", times.best},
@@ -46,6 +47,7 @@ Assessment assessment_of(const Json& json) {
                        .bytes = one.at("bytes").get<double>(),
                        .flops = one.at("flops").get<double>(),
                        .copy_rate = one.at("copy_rate").get<double>(),
+                       .flop_rate = one.value("flop_rate", 0.0),  // older records have none
                        .floor = one.at("floor").get<double>()};
       one.at("start").get_to(times.start);
       one.at("best").get_to(times.best);

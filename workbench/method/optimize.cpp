@@ -69,6 +69,13 @@ OnRecord writer(Ledger& ledger, const std::string& extension) {
   };
 }
 
+/// Whether the last candidate was IMPOSSIBLE, and the run ended with it.
+bool is_stopped(const std::vector<Json>& records) {
+  if (records.size() < 3 || records.back()["kind"] != "end") return false;
+  const Json& last = records[records.size() - 2];
+  return last["kind"] == "assessment" && text_of(last, "verdict") == word_of(Verdict::kImpossible);
+}
+
 const char* extension_of(BackendKind backend) { return backend == BackendKind::kHost ? ".cpp" : ".cu"; }
 
 /// Whether to stop before the next action. @throws Waiting where the run is to be continued later
@@ -123,6 +130,10 @@ RunSummary continue_run(Backend& backend, Generator& generator, const OptimizeOp
                         const std::filesystem::path& workbench, const std::filesystem::path& folder) {
   std::vector<Json> records;
   Ledger ledger(folder, records);
+  if (options.judges_again && is_stopped(records)) {
+    ledger.append("again", {{"reason", "a person looked at it"}});
+    records = load_ledger(folder);
+  }
   RecordedRun record(folder, std::move(records));
   const RunRecipe recipe = read_recipe(folder, record.first(), workbench);
   if (!record.end_reason().empty()) return replay_run(folder, workbench);

@@ -13,6 +13,7 @@ namespace salient::workbench {
 struct OptimizeOptions {
   MethodOptions method{};
   RefereeOptions referee{};
+  bool judges_again = false;  ///< of continue_run: a run that stopped for a person goes on
   double budget_seconds = 0;  ///< 0 = no limit; a request or judgement under way is finished
   std::string generator{};    ///< as the user named it, for the record
 };
@@ -26,7 +27,8 @@ RunSummary optimize(const Case& given, Backend& backend, Generator& generator, c
                     const std::filesystem::path& workbench, const std::filesystem::path& folder);
 
 /// Goes on with the run in `folder`: its record is played first, then the generator and the referee are asked. Case,
-/// prompts, method and samples are the record's; of `options` the rest counts. A run that has ended stays as it is.
+/// prompts, method and samples are the record's; of `options` the rest counts. A run that has ended stays as it is, but
+/// one that an IMPOSSIBLE candidate stopped goes on with `judges_again`: the candidate is judged once more.
 ///
 /// @throws Waiting if the generator has to wait, Error{kNoInput}, Error{kBadData}, and what the referee throws
 RunSummary continue_run(Backend& backend, Generator& generator, const OptimizeOptions& options,

@@ -16,8 +16,24 @@ bool is_action(const Json& record) { return record["kind"] == "answer" || record
 
 RecordedRun::RecordedRun(const std::filesystem::path& folder, std::vector<Json> records)
     : folder_(folder), records_(std::move(records)) {
+  drop_what_was_judged_again();
   if (records_.front()["kind"] != "run")
     fail(ErrorKind::kBadData, folder_.string() + ": the ledger does not begin with a run");
+}
+
+/// A person had the last candidate judged again: its assessment and the end that followed do not count.
+void RecordedRun::drop_what_was_judged_again() {
+  for (std::size_t i = 3; i < records_.size();) {
+    const bool is_again =
+        records_[i]["kind"] == "again" && records_[i - 1]["kind"] == "end" && records_[i - 2]["kind"] == "assessment";
+    if (!is_again) {
+      ++i;
+      continue;
+    }
+    records_.erase(records_.begin() + static_cast<std::ptrdiff_t>(i - 2),
+                   records_.begin() + static_cast<std::ptrdiff_t>(i + 1));
+    i = std::max<std::size_t>(3, i - 2);
+  }
 }
 
 std::string RecordedRun::end_reason() const {

@@ -34,6 +34,7 @@ class RecordedRun {
   int reworded() const { return reworded_; }  ///< requests that would read otherwise today
 
  private:
+  void drop_what_was_judged_again();
   [[noreturn]] void refuse(const std::string& kind, const std::string& why) const;
   const Json& peek(const std::string& kind) const;
   const Json& take(const std::string& kind);

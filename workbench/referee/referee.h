@@ -64,6 +64,8 @@ class Referee {
   std::optional<Finding> run_problems(const Candidate& candidate, const Artifact& artifact, Assessment& made);
   Timing time_shapes(const std::vector<const Candidate*>& kernels, const std::vector<Artifact>& artifacts,
                      std::uint64_t seed, Finding& finding);
+  ShapeTimes time_shape(const Variables& dims, const std::vector<const Candidate*>& kernels,
+                        const std::vector<Artifact>& artifacts, std::uint64_t seed, Finding& finding);
 
   Backend& backend_;
   const Case& case_;

@@ -12,7 +12,8 @@ namespace salient::workbench {
 struct ShapeTimes {
   std::string shape{};
   double bytes = 0, flops = 0;  ///< the least work of the case
-  double copy_rate = 0;         ///< measured in this run
+  double copy_rate = 0;         ///< bytes per second, measured beside the samples
+  double flop_rate = 0;         ///< operations per second, likewise
   double floor = 0;             ///< seconds below which 0.9 is impossible
   std::vector<double> start{}, best{}, best_again{}, candidate{};
 };
