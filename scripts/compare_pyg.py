@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Trains every model and PyTorch Geometric's modules with the same options; prints the test results side by side.
+
+    PYTHONPATH=FOLDER_WITH_TORCH_AND_PYG scripts/compare_pyg.py [--bin build/release/bin] [--raw ../shared/data]
+                                                                [--work runs/compare] [--list] [WORD ...]
+
+WORDs pick the rows that hold all of them ("tolokers gat"). The data sets are published with ten splits, of which the
+first three are used. Needs torch and torch_geometric on the CPU; pyg-lib is not needed, as PyG's modules
+(scripts/make_golden.py) train on blocks that this script samples itself: the same fanouts, without replacement, drawn
+by another generator. Both sides start from PyG's initial distributions, score the validation nodes by ROC AUC every
+few epochs with all neighbours, and take the test result of the best of these epochs. What is finished in --work is not
+run again. Exit code 1 if a mean is more than a point below PyG's. An hour on two cores.
+"""
+import argparse
+import json
+import pathlib
+import shlex
+import statistics
+import subprocess
+import sys
+
+import numpy
+import torch
+
+import make_golden
+
+# data set   | model   | options of salient-train, which PyG's side reads too
+COMMON = "--hidden 32 --dropout 0.2 --lr 0.01"
+TABLE = """
+minesweeper  | sage    | --fanout=-1,-1 --batch-size 5000 --epochs 200 --eval-every 10
+minesweeper  | gcn     | --fanout=-1,-1 --batch-size 5000 --epochs 200 --eval-every 10
+minesweeper  | gin     | --fanout=-1,-1 --batch-size 5000 --epochs 200 --eval-every 10
+minesweeper  | gat     | --fanout=-1,-1 --batch-size 5000 --epochs 200 --eval-every 10
+minesweeper  | gatv2   | --fanout=-1,-1 --batch-size 5000 --epochs 200 --eval-every 10
+minesweeper  | sage-ri | --fanout=-1,-1 --batch-size 5000 --epochs 200 --eval-every 10
+tolokers     | sage    | --fanout 10,10 --batch-size 1024 --epochs 30 --eval-every 5
+tolokers     | gcn     | --fanout 10,10 --batch-size 1024 --epochs 30 --eval-every 5
+tolokers     | gin     | --fanout 10,10 --batch-size 1024 --epochs 30 --eval-every 5 --gin-sum scaled
+tolokers     | gat     | --fanout 10,10 --batch-size 1024 --epochs 30 --eval-every 5
+tolokers     | gatv2   | --fanout 10,10 --batch-size 1024 --epochs 30 --eval-every 5
+tolokers     | sage-ri | --fanout 10,10 --batch-size 1024 --epochs 30 --eval-every 5
+"""
+MASKS = (0, 1, 2)
+
+
+def rows():
+    for line in filter(None, map(str.strip, TABLE.splitlines())):
+        dataset, model, options = (part.strip() for part in line.split("|"))
+        yield dataset, model, f"{COMMON} {options}"
+
+
+def parsed(options):
+    """The options of salient-train that PyG's side follows."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fanout", type=lambda text: [int(f) for f in text.split(",")])
+    parser.add_argument("--gin-sum", default="plain")
+    for name in ("hidden", "batch-size", "eval-every", "epochs"):
+        parser.add_argument(f"--{name}", type=int)
+    for name in ("dropout", "lr"):
+        parser.add_argument(f"--{name}", type=float)
+    return parser.parse_args(shlex.split(options))
+
+
+def run(command):
+    result = subprocess.run([str(part) for part in command], text=True, capture_output=True)
+    if result.returncode != 0:
+        sys.exit(f"{shlex.join(map(str, command))}\n{result.stderr.strip()}")
+
+
+def prepare(args, dataset, mask):
+    folder = args.work / "data" / f"{dataset}-{mask}"
+    if not (folder / "dataset.json").exists():
+        run([args.bin / "salient-prepare", "npz", "--file", args.raw / f"{dataset}.npz", "--mask", mask,
+             "--out", folder])
+    return folder
+
+
+def train_salient(args, store, model, options, out):
+    state = out / "run.json"
+    if not state.exists() or json.loads(state.read_text())["status"] != "finished":
+        num_layers = len(parsed(options).fanout)
+        whole = ",".join(["-1"] * num_layers)
+        run([args.bin / "salient-train", "--dataset", store, "--model", model, "--out", out, "--device", "cpu",
+             "--progress", "none", f"--eval-fanout={whole}", "--eval-batch-size", 1 << 20, *shlex.split(options)])
+    return json.loads(state.read_text())["result"]["test_rocauc"]
+
+
+def subsets(size, count, generator):
+    """Row i: `count` distinct numbers below size[i] > count, each subset as likely as any other."""
+    few = size <= 4 * count
+    found = torch.empty(len(size), count, dtype=torch.long)
+    keys = torch.rand(int(few.sum()), 4 * count, generator=generator)
+    keys[torch.arange(4 * count) >= size[few].unsqueeze(1)] = 2  # above all others
+    found[few] = keys.topk(count, largest=False).indices
+    todo = (~few).nonzero().squeeze(1)
+    while len(todo) > 0:  # draws with repeats are drawn again
+        drawn = (torch.rand(len(todo), count, dtype=torch.float64, generator=generator) *
+                 size[todo].unsqueeze(1)).long()
+        found[todo] = drawn
+        todo = todo[(drawn.sort(1).values.diff(dim=1) == 0).any(1)]
+    return found
+
+
+class Graph:
+    """A store as tensors, and blocks sampled from it."""
+
+    def __init__(self, store):
+        load = lambda name: torch.from_numpy(numpy.load(store / f"{name}.npy").astype(numpy.int64))
+        self.x = torch.from_numpy(numpy.load(store / "features.npy")).float()
+        self.indptr, self.indices, self.labels = load("indptr"), load("indices"), load("labels")
+        self.train, self.valid, self.test = load("train"), load("valid"), load("test")
+        size = self.indptr.diff()
+        row = torch.repeat_interleave(torch.arange(len(size)), size)
+        loops = torch.zeros_like(size).index_add(0, row, (row == self.indices).long())
+        self.degrees = torch.stack([size, loops], 1)
+        self.whole = (len(self.x), len(self.x), self.indptr, self.indices)
+
+    def keep(self, dst, fanout, generator):
+        """Positions in `indices` of the entries kept of each row, row by row, and their counts."""
+        size = self.degrees[dst, 0]
+        kept = size if fanout < 0 else size.clamp(max=fanout)
+        row = torch.repeat_interleave(torch.arange(len(dst)), kept)
+        place = torch.arange(len(row)) - (kept.cumsum(0) - kept)[row]  # 0, 1, ... in each row
+        chosen = (size > kept).nonzero().squeeze(1)
+        if len(chosen) > 0:
+            drawn = torch.zeros(len(dst), fanout, dtype=torch.long)
+            drawn[chosen] = subsets(size[chosen], fanout, generator)
+            is_drawn = (size > kept)[row]
+            place[is_drawn] = drawn[row[is_drawn], place[is_drawn]]
+        return self.indptr[dst][row] + place, kept
+
+    def sample(self, seeds, fanouts, generator):
+        """@return the nodes, and make_golden's hops with degrees, outermost first"""
+        nodes, hops = seeds, []
+        local = torch.full((len(self.x),), -1)
+        local[nodes] = torch.arange(len(nodes))
+        for fanout in fanouts:
+            at, kept = self.keep(nodes, fanout, generator)
+            found = self.indices[at]
+            new = torch.unique(found[local[found] < 0])
+            local[new] = len(nodes) + torch.arange(len(new))
+            num_dst, nodes = len(nodes), torch.cat([nodes, new])
+            indptr = torch.cat([torch.zeros(1, dtype=torch.long), kept.cumsum(0)])
+            hops.insert(0, (num_dst, len(nodes), indptr, local[found], self.degrees[nodes]))
+        return nodes, hops
+
+
+def roc_auc(scores, labels):
+    _, place, count = numpy.unique(scores, return_inverse=True, return_counts=True)
+    ranks = (count.cumsum() - (count - 1) / 2)[place]
+    positives = int((labels == 1).sum())
+    return (ranks[labels == 1].sum() - positives * (positives + 1) / 2) / (positives * (len(labels) - positives))
+
+
+def train_pyg(store, model_name, options, out):
+    result = out / "result.json"
+    if result.exists():
+        return json.loads(result.read_text())["test_rocauc"]
+    graph, o = Graph(store), parsed(options)
+    torch.manual_seed(1)
+    generator = torch.Generator().manual_seed(1)
+    dims = [graph.x.shape[1], *[o.hidden] * (len(o.fanout) - 1), int(graph.labels.max()) + 1]
+    if len(dims) == 2:
+        sys.exit("two layers or more")
+    extra = {"gin_sum": o.gin_sum} if model_name == "gin" else {}
+    model = make_golden.MODELS[model_name](dims, dropout=o.dropout, **extra)
+    optimizer = torch.optim.Adam(model.parameters(), lr=o.lr)
+    best_valid, best_test = -1.0, 0.0
+    is_one_batch = len(graph.train) <= o.batch_size and all(fanout < 0 for fanout in o.fanout)
+    for epoch in range(1, o.epochs + 1):
+        model.train()
+        order = torch.randperm(0 if is_one_batch else len(graph.train), generator=generator)
+        for seeds in [graph.train] if is_one_batch else graph.train[order].split(o.batch_size):
+            if not is_one_batch or epoch == 1:  # else it is the same batch again
+                nodes, hops = graph.sample(seeds, o.fanout, generator)
+            loss = torch.nn.functional.cross_entropy(model(graph.x[nodes], hops), graph.labels[seeds])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        if epoch % o.eval_every != 0 and epoch != o.epochs:
+            continue
+        model.eval()
+        with torch.no_grad():
+            logits = model(graph.x, [graph.whole] * len(o.fanout))
+        scores = (logits[:, 1] - logits[:, 0]).numpy()
+        valid, test = (float(roc_auc(scores[split], graph.labels[split].numpy()))
+                       for split in (graph.valid.numpy(), graph.test.numpy()))
+        if valid > best_valid:
+            best_valid, best_test = valid, test
+    out.mkdir(parents=True, exist_ok=True)
+    result.write_text(json.dumps({"valid_rocauc": best_valid, "test_rocauc": best_test}))
+    return best_test
+
+
+def spread(values):
+    return f"{statistics.mean(values):.4f} +- {statistics.stdev(values):.4f}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("words", nargs="*", metavar="WORD")
+    parser.add_argument("--bin", type=pathlib.Path, default="build/release/bin")
+    parser.add_argument("--raw", type=pathlib.Path, default="../shared/data")
+    parser.add_argument("--work", type=pathlib.Path, default="runs/compare")
+    parser.add_argument("--list", action="store_true", help="print the rows and stop")
+    args = parser.parse_args()
+    words = [word for text in args.words for word in text.split()]
+    chosen = [row for row in rows() if all(word in row[:2] for word in words)]
+    if not chosen:
+        sys.exit("no row has all of: " + " ".join(words))
+    print(f"{'data set':<12} {'model':<8} {'salient':<17} {'PyG':<17} options", flush=True)
+    num_below = 0
+    for dataset, model, options in chosen:
+        ours, theirs = [], []
+        for mask in MASKS if not args.list else ():
+            store, name = prepare(args, dataset, mask), f"{dataset}-{mask}-{model}"
+            ours.append(train_salient(args, store, model, options, args.work / name))
+            theirs.append(train_pyg(store, model, options, args.work / f"{name}-pyg"))
+        is_below = bool(ours) and statistics.mean(ours) < statistics.mean(theirs) - 0.01
+        num_below += is_below
+        reached = [spread(values) if values else "" for values in (ours, theirs)]
+        print(f"{dataset:<12} {model:<8} {reached[0]:<17} {reached[1]:<17} {options}{' <' if is_below else ''}",
+              flush=True)
+    return 1 if num_below else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
