@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/value_text.h"
 #include "sampler/neighbor_sampler.h"
 
 namespace salient {
@@ -30,6 +31,7 @@ void add_problems(std::vector<FieldProblem>& found, const SampledOptions& option
   check_field(found, !is_exact || !options.with_replacement, "with-replacement", kSampledOnly);
   check_field(found, !is_exact || options.batch_size == none.batch_size, "batch-size", kSampledOnly);
   check_field(found, !is_exact || options.seed == none.seed, "seed", kSampledOnly);
+  check_field(found, !is_exact || !options.step, "step", kSampledOnly);
   check_field(found, options.seed >= -1 && options.seed < std::int64_t{1} << 32, "seed",
               "0 to 2^32 - 1, or -1 for the run's");
   check_field(found, options.batch_size >= 0, "batch-size", "at least 1, or 0 for the run's");
@@ -58,6 +60,12 @@ std::vector<FieldProblem> problems_of(const InferOptions& options) {
   add_problems(found, options.layerwise, options.exact);
   check_field(found, options.results.top_k >= 1, "top-k", "at least 1");
   check_field(found, options.results.embeddings >= 0, "embeddings", "a layer, from 1, or 0 for none");
+  const bool may_have_gpu = options.machine.device != DeviceKind::kCpu;
+  check_field(found, may_have_gpu || options.sampled.step != StepKind::kResident, "step", "resident needs a GPU");
+  check_field(found, may_have_gpu || options.precision.value_or(Precision::kFp32) == Precision::kFp32, "precision",
+              to_text(options.precision) + " needs a GPU");
+  check_field(found, options.sampled.step != StepKind::kResident || options.results.embeddings == 0, "embeddings",
+              "not with --step resident, which keeps no layer's result");
   add_problems(found, options.machine);
   add_problems(found, options.comm);
   return found;

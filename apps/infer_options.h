@@ -19,8 +19,9 @@ namespace salient {
 struct SampledOptions {
   std::vector<int> fanout{};
   std::optional<bool> with_replacement{};
-  int batch_size = 0;      ///< nodes per rank and batch
-  std::int64_t seed = -1;  ///< of the sampled neighbourhoods
+  int batch_size = 0;              ///< nodes per rank and batch
+  std::int64_t seed = -1;          ///< of the sampled neighbourhoods
+  std::optional<StepKind> step{};  ///< of a batch; none: resident where model, fanouts and data allow it
 
   bool operator==(const SampledOptions&) const = default;
 };
@@ -54,6 +55,7 @@ struct InferOptions {
   bool exact = false;                     ///< by LayerwiseOptions, not SampledOptions
   SampledOptions sampled{};
   LayerwiseOptions layerwise{};
+  std::optional<Precision> precision{};  ///< of the model; none: the run's
   ResultOptions results{};
   MachineOptions machine{};
   CommOptions comm{};

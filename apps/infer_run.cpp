@@ -4,18 +4,23 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "core/console/log.h"
+#include "core/error.h"
 #include "core/number_text.h"
 #include "core/value_text.h"
 #include "core/version.h"
 #include "engine/device/planned_data.h"
 #include "engine/infer/exact_inference.h"
 #include "engine/infer/inference_needs.h"
+#include "engine/infer/loader_predictions.h"
+#include "engine/infer/resident_predictions.h"
 #include "engine/infer/sampled_inference.h"
-#include "loaders/batch_loader.h"
+#include "engine/train/run_model.h"
 #include "sampler/neighbor_sampler.h"
 
 namespace salient {
@@ -33,6 +38,37 @@ ResidentData make_data_resident(const InferRun& run, const ResidencyRequest& req
   return data;
 }
 
+ResidentSpec resident_spec_of(const InferRun& run, const SampledOptions& sampled) {
+  const std::size_t num_nodes = std::max<std::size_t>(1, run.nodes.size());
+  return {.model = run.trained_with.model,
+          .fanouts = sampled.fanout,
+          .with_replacement = sampled.with_replacement.value_or(false),
+          .max_seeds = std::min(static_cast<std::size_t>(sampled.batch_size), num_nodes),
+          .numerics = numerics_of(run.trained_with)};
+}
+
+/// What prevents resident predictions with this data in GPU memory; "" = nothing.
+std::string obstacle_of(const InferRun& run, const SampledOptions& sampled, const DataResidency& data) {
+  if (run.options.results.embeddings > 0) return "the result of a layer is asked for";
+  return obstacle_to_resident(resident_spec_of(run, sampled), run.dataset, data);
+}
+
+std::unique_ptr<Predictions> make_predictions(const InferRun& run, const SampledOptions& sampled,
+                                              const LoaderOptions& loading) {
+  const std::optional<StepKind> wanted = sampled.step;
+  const DataResidency data = residency_of(loading.data);
+  const std::string obstacle = wanted == StepKind::kEager ? "asked for" : obstacle_of(run, sampled, data);
+  if (wanted == StepKind::kResident && !obstacle.empty()) fail(ErrorKind::kUsage, "resident predictions: " + obstacle);
+  if (obstacle.empty()) {
+    if (run.session.is_rank_0())
+      log_info("predictions are resident: sampling, gathering and arithmetic (" + name_of(run.trained_with.precision) +
+               ") in one graph on the GPU");
+    return make_resident_predictions(resident_spec_of(run, sampled), run.dataset, loading.data, run.session.device);
+  }
+  if (run.session.is_rank_0() && run.session.device.is_cuda()) log_info("predictions are eager: " + obstacle);
+  return std::make_unique<LoaderPredictions>(run.dataset, loading, run.session.device);
+}
+
 InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampled, const OnRound& on_round) {
   const MachineOptions& machine = run.options.machine;
   LoaderOptions loading{.fanouts = sampled.fanout,
@@ -44,13 +80,16 @@ InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampl
   const InferenceOptions inference{.batch_size = static_cast<std::size_t>(sampled.batch_size),
                                    .seed = static_cast<std::uint32_t>(sampled.seed)};
   const ResidentData data = make_data_resident(run, request_of(machine), [&] {
-    return needs_of_sampled_inference(
-        run.dataset, {loading, run.nodes, inference.batch_size, inference.seed, run.trained_with.model.hidden_dim});
+    SampledShape shape{loading, run.nodes, inference.batch_size, inference.seed, run.trained_with.model.hidden_dim};
+    if (sampled.step != StepKind::kEager &&
+        obstacle_of(run, sampled, {.features = Residency::kDevice, .graph = GraphResidency::kDevice}).empty())
+      shape.resident_bytes = resident_predictions_bytes(resident_spec_of(run, sampled), run.dataset);
+    return needs_of_sampled_inference(run.dataset, shape);
   });
   loading.data = data.view();
-  BatchLoader loader(run.dataset, loading);
-  return sampled_inference({*run.trained.model, run.session.device, *run.session.comm}, loader, run.nodes, inference,
-                           on_round);
+  const auto predictions = make_predictions(run, sampled, loading);
+  return sampled_inference({*run.trained.model, run.session.device, *run.session.comm}, *predictions, run.nodes,
+                           inference, on_round);
 }
 
 InferenceCounts predict_exact(const InferRun& run, const std::filesystem::path& scratch, const OnRound& on_round) {
@@ -134,6 +173,7 @@ std::string report_of(const InferRun& run, const InferResult& result, const char
                           {"with_replacement", options.sampled.with_replacement.value_or(false)},
                           {"seed", options.sampled.seed},
                           {"batch_size", options.sampled.batch_size}};
+  json["precision"] = name_of(run.trained_with.precision);
   json["ranks"] = run.session.comm->size();
   json[has_several_labels(dataset) ? "known_labels" : "labelled"] = counts.labelled;
   if (counts.labelled > 0) json["accuracy"] = counts.accuracy();

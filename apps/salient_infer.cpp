@@ -39,6 +39,7 @@ constexpr const char* kHelp =
     "  salient-infer --run runs/wordnet-sage-20261121-101500\n"
     "  salient-infer --run runs/wordnet-sage-20261121-101500 --nodes all --exact --out predictions\n\n"
     "options (with their defaults; empty = the run's); SALIENT_NAME variables set them too:\n";
+constexpr int kRoundsKept = 3;                     // on a GPU: what it computes while the host writes
 constexpr const char* kReport = "inference.json";  // marks a folder of ours
 
 /// Options that may differ between hosts.
@@ -74,7 +75,8 @@ std::vector<NodeId> select_nodes_together(const Session& session, const Dataset&
 
 /// Device, ranks, data set and model. Collective.
 InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& control) {
-  const TrainOptions trained_with = read_run_options(control, said.run);
+  TrainOptions trained_with = read_run_options(control, said.run);
+  if (said.precision) trained_with.precision = *said.precision;
   InferOptions options;
   together(control, [&] { options = with_defaults_of(said, trained_with); });
   InferRun run{.session = open_session(said.machine, said.comm, launch, control),
@@ -128,7 +130,10 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
   const Session& session = run.session;
   const ResultOptions& results = run.options.results;
   NodeScores scores(run.dataset, run.nodes);
-  PredictionOutput output{.format = results.format, .top_k = results.top_k, .embedding_layer = results.embeddings};
+  PredictionOutput output{.format = results.format,
+                          .top_k = results.top_k,
+                          .embedding_layer = results.embeddings,
+                          .rounds_kept = session.device.is_cuda() ? kRoundsKept : 0};
   const bool is_scored = has_roc_auc(run.dataset);
   if (is_scored) output.on_logits = [&](std::span<const float> logits) { scores.add(logits); };
   if (staged && results.format == PredictionFormat::kCsv) name_nodes_and_classes(run.dataset, output);
@@ -141,6 +146,7 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
       writer.add(round);
       if (signals.after_step().stop) throw StoppedBySignal();
     });
+    writer.finish();
   } catch (const StoppedBySignal&) {
     if (session.is_rank_0()) log_warning("interrupted; nothing was written");
     return 128 + signals.signal();

@@ -3,6 +3,7 @@
 // The study of the SALIENT paper (Kaler et al., MLSys 2022, section 5): the same model predicts the same nodes from 5,
 // 10, ... sampled neighbours per hop, and from all of them. Seconds are wall time of one rank and include the start of
 // the pipeline.
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -25,8 +26,11 @@
 #include "engine/device/planned_data.h"
 #include "engine/infer/exact_inference.h"
 #include "engine/infer/inference_needs.h"
+#include "engine/infer/loader_predictions.h"
+#include "engine/infer/resident_predictions.h"
 #include "engine/infer/sampled_inference.h"
 #include "engine/infer/selected_nodes.h"
+#include "engine/train/run_model.h"
 #include "engine/train/trained_run.h"
 #include "sampler/neighbor_sampler.h"
 
@@ -51,7 +55,7 @@ template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, InferenceBenchOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("run", self.run, "run directory; empty = the newest below runs/");
-  field("fanouts", self.fanouts, "one row each: this many neighbours in every hop");
+  field("fanouts", self.fanouts, "rows for each: this many neighbours in every hop");
   field("exact", self.exact, "a last row with all neighbours, layer by layer; --exact=false leaves it out");
   field("nodes", self.nodes, "train | valid | test | all | FILE.npy with node ids");
   field("checkpoint", self.checkpoint, "best | latest | epoch-NNNN");
@@ -134,27 +138,58 @@ InferenceOptions inference_options_of(const Setup& setup) {
   return {.batch_size = static_cast<std::size_t>(setup.options.batch_size), .seed = setup.run.seed};
 }
 
+constexpr DataResidency kAllOnDevice{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
+
+ResidentSpec resident_spec_of(const Setup& setup, int fanout, Precision precision) {
+  return {.model = setup.run.model,
+          .fanouts = loader_options_of(setup, fanout).fanouts,
+          .with_replacement = setup.run.batches.with_replacement,
+          .max_seeds = static_cast<std::size_t>(setup.options.batch_size),
+          .numerics = {.precision = precision, .gradient_order = numerics_of(setup.run).gradient_order}};
+}
+
 /// Where it fits beside the batches of the largest fanout, -1 being all neighbours.
 ResidentData resident_data_for(const Setup& setup) {
   const int fanout =
       *std::ranges::max_element(setup.options.fanouts, {}, [](int f) { return static_cast<unsigned>(f); });
   const LoaderOptions loading = loader_options_of(setup, fanout);
   const InferenceOptions inference = inference_options_of(setup);
-  const RunNeeds needs = needs_of_sampled_inference(
+  RunNeeds needs = needs_of_sampled_inference(
       setup.dataset, {loading, setup.nodes, inference.batch_size, inference.seed, setup.run.model.hidden_dim});
+  std::int64_t resident_bytes = 0;  // beside the batches: one after the other they are measured in the same memory
+  for (const int f : setup.options.fanouts) {
+    const ResidentSpec spec = resident_spec_of(setup, f, setup.run.precision);
+    if (obstacle_to_resident(spec, setup.dataset, kAllOnDevice).empty())
+      resident_bytes = std::max(resident_bytes, resident_predictions_bytes(spec, setup.dataset));
+  }
+  needs.others.push_back({"resident predictions", 0, resident_bytes});
   return make_resident(request_of(setup.options.machine), setup.dataset, needs, setup.device, /*ranks_on_host=*/1);
 }
 
-void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
-  const InferenceBenchOptions& options = setup.options;
-  const std::string name = "fanout " + std::to_string(fanout);
-  BatchLoader loader(setup.dataset, loader_options_of(setup, fanout));
+void add_sampled_row(BenchReport& report, const Setup& setup, const std::string& name, Predictions& predictions) {
   const InferenceOptions inference = inference_options_of(setup);
-  add_row(report, name, measure({.name = name, .rounds = options.rounds}, [&] {
-            const InferenceCounts counts =
-                sampled_inference({*setup.trained.model, setup.device, setup.comm}, loader, setup.nodes, inference);
-            return Prediction{counts, loader.stats().edges};
+  add_row(report, name, measure({.name = name, .rounds = setup.options.rounds}, [&] {
+            const InferenceCounts counts = sampled_inference({*setup.trained.model, setup.device, setup.comm},
+                                                             predictions, setup.nodes, inference);
+            return Prediction{counts, predictions.stats().edges};
           }));
+}
+
+/// By batches of a loader, and where the data and the model allow it resident, in the run's precision and in bf16.
+void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
+  const std::string name = "fanout " + std::to_string(fanout);
+  {
+    LoaderPredictions eager(setup.dataset, loader_options_of(setup, fanout), setup.device);
+    add_sampled_row(report, setup, name, eager);
+  }
+  std::vector<Precision> precisions{setup.run.precision};
+  if (setup.run.precision != Precision::kBf16) precisions.push_back(Precision::kBf16);
+  for (const Precision precision : precisions) {
+    const ResidentSpec spec = resident_spec_of(setup, fanout, precision);
+    if (!obstacle_to_resident(spec, setup.dataset, residency_of(setup.data)).empty()) return;
+    const auto resident = make_resident_predictions(spec, setup.dataset, setup.data, setup.device);
+    add_sampled_row(report, setup, name + ", resident, " + name_of(precision), *resident);
+  }
 }
 
 void predict_exactly(BenchReport& report, const Setup& setup) {

@@ -33,6 +33,7 @@ RunNeeds needs_of_sampled_inference(const Dataset& dataset, const SampledShape& 
       probe_batches(dataset, probe, {.hidden_dim = shape.hidden_dim, .num_classes = dataset.num_classes});
   RunNeeds needs;
   needs.loaders = {{"batches", shape.loader.num_slots, shape.loader.num_workers, batch}};
+  if (shape.resident_bytes) needs.loaders[0].if_resident = {"predictions on the GPU", 0, *shape.resident_bytes};
   needs.others = {where_computed("activations of a batch", batch.compute_bytes, shape.loader.to_device)};
   add_roc_auc(needs, dataset, shape.nodes.size());
   needs.others.push_back(libraries_line(shape.loader.to_device));

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "engine/device/data_plan.h"
@@ -18,6 +20,7 @@ struct SampledShape {
   std::size_t batch_size = 0;
   std::uint32_t seed = 0;
   int hidden_dim = 0;
+  std::optional<std::int64_t> resident_bytes{};  ///< of resident predictions, where the run may take them
 };
 
 /// Samples a few batches; allocates nothing lasting.

@@ -1,7 +1,12 @@
 // engine/infer/prediction_writer.cpp - see prediction_writer.h.
 #include "engine/infer/prediction_writer.h"
 
+#include <ATen/ops/empty.h>
+#include <c10/core/Event.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -14,8 +19,18 @@
 namespace salient {
 namespace {
 
-/// f32 rows on the host.
-at::Tensor on_host(const at::Tensor& rows) { return rows.to(at::kCPU, at::kFloat).contiguous(); }
+/// f32 rows in host memory of their own. From a GPU they arrive in stream order.
+at::Tensor copy_to_host(const at::Tensor& rows) {
+  at::Tensor copy =
+      at::empty(rows.sizes(), at::TensorOptions(at::kCPU).dtype(at::kFloat).pinned_memory(rows.is_cuda()));
+  copy.copy_(rows, /*non_blocking=*/true);
+  return copy;
+}
+
+std::span<const float> as_span(const at::Tensor& rows) {
+  if (!rows.defined()) return {};
+  return {rows.const_data_ptr<float>(), static_cast<std::size_t>(rows.numel())};
+}
 
 void append(std::string& bytes, const at::Tensor& rows) {
   bytes.append(static_cast<const char*>(rows.const_data_ptr()), rows.nbytes());
@@ -38,6 +53,14 @@ double probability(std::span<const float> logits, std::int32_t of_class) {
 
 double sigmoid(float logit) { return 1 / (1 + std::exp(-double{logit})); }
 
+/// Without a branch per value, so that the loop is one of vectors.
+bool are_finite(std::span<const float> values) {
+  constexpr std::uint32_t kExponent = 0x7F800000;
+  std::uint32_t num_bad = 0;
+  for (const float value : values) num_bad += (std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent ? 1U : 0U;
+  return num_bad == 0;
+}
+
 /// The positions i of which holds(i), with blanks between.
 template <class Holds>
 std::string positions(std::size_t count, Holds holds) {
@@ -50,12 +73,19 @@ std::string positions(std::size_t count, Holds holds) {
 }  // namespace
 
 void top_classes(std::span<const float> logits, std::span<std::int32_t> classes) {
-  std::vector<std::int32_t> order(logits.size());
-  std::iota(order.begin(), order.end(), 0);
   const auto key = [&](std::int32_t c) {  // NaN counts as largest
     const float logit = logits[static_cast<std::size_t>(c)];
     return std::isnan(logit) ? INFINITY : logit;
   };
+  if (classes.size() == 1) {  // most often: 30 times as fast as a sort
+    std::int32_t best = 0;
+    for (std::int32_t c = 1; c < std::ssize(logits); ++c)
+      if (key(c) > key(best)) best = c;
+    classes[0] = best;
+    return;
+  }
+  std::vector<std::int32_t> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
   std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(classes.size()),
                             [&](std::int32_t a, std::int32_t b) { return key(a) != key(b) ? key(a) > key(b) : a < b; });
   std::copy_n(order.begin(), classes.size(), classes.begin());
@@ -106,13 +136,34 @@ std::vector<std::uint64_t> PredictionWriter::shape_of(std::uint64_t width) const
 }
 
 void PredictionWriter::add(const InferenceRound& round) {
+  Copies copies{.num_nodes = round.num_nodes};
+  if (round.num_nodes > 0) {
+    copies.logits = copy_to_host(round.logits);
+    if (output_.embedding_layer > 0)
+      copies.embeddings = copy_to_host(round.layers.at(static_cast<std::size_t>(output_.embedding_layer)));
+    if (round.logits.is_cuda()) {
+      copies.is_complete = std::make_shared<c10::Event>(at::kCUDA);
+      copies.is_complete->record(c10::impl::VirtualGuardImpl(at::kCUDA).getStream(round.logits.device()));
+    }
+  }
+  on_their_way_.push_back(std::move(copies));
+  if (std::ssize(on_their_way_) > output_.rounds_kept) write_oldest();
+}
+
+void PredictionWriter::finish() {
+  while (!on_their_way_.empty()) write_oldest();
+}
+
+void PredictionWriter::write_oldest() {
+  const Copies round = std::move(on_their_way_.front());
+  on_their_way_.pop_front();
+  if (round.is_complete) round.is_complete->synchronize();
+  if (comm_.size() == 1) return write_rows(as_span(round.logits), as_span(round.embeddings));
   std::string mine;
   if (round.num_nodes > 0) {
-    const std::int64_t num_nodes = round.num_nodes;
-    mine.append(reinterpret_cast<const char*>(&num_nodes), sizeof num_nodes);
-    append(mine, on_host(round.logits));
-    if (output_.embedding_layer > 0)
-      append(mine, on_host(round.layers.at(static_cast<std::size_t>(output_.embedding_layer))));
+    mine.append(reinterpret_cast<const char*>(&round.num_nodes), sizeof round.num_nodes);
+    append(mine, round.logits);
+    if (round.embeddings.defined()) append(mine, round.embeddings);
   }
   for (const std::string& bytes : comm_.gather(mine)) {
     if (bytes.empty()) continue;
@@ -128,8 +179,8 @@ void PredictionWriter::add(const InferenceRound& round) {
 void PredictionWriter::write_rows(std::span<const float> logits, std::span<const float> embeddings) {
   const std::size_t num_rows = logits.size() / num_classes_, k = static_cast<std::size_t>(output_.top_k);
   require(num_written_ + num_rows <= nodes_.size(), "no more rows than nodes");
-  const auto bad = std::ranges::find_if_not(logits, [](float logit) { return std::isfinite(logit); });
-  if (bad != logits.end()) {
+  if (!are_finite(logits)) {
+    const auto bad = std::ranges::find_if_not(logits, [](float logit) { return std::isfinite(logit); });
     const auto row = static_cast<std::size_t>(bad - logits.begin()) / num_classes_;
     fail(ErrorKind::kBadData, "the model's output for node " + std::to_string(nodes_[num_written_ + row]) +
                                   " is not a number: features of its neighbourhood, or weights, are not finite");

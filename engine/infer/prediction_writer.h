@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +20,10 @@
 #include "engine/infer/inference_round.h"
 #include "store/label_table.h"
 #include "store/node_ids.h"
+
+namespace c10 {
+struct Event;
+}
 
 namespace salient {
 
@@ -37,12 +43,14 @@ struct PredictionOutput {
   std::function<void(std::span<const float>)> on_logits{};  ///< on rank 0: sees all rows, in their order
   NodeIds ids{};                                            ///< of the table; none: nodes have their numbers alone
   std::vector<std::string> class_names{};                   ///< of the table, [num_classes]; none for several labels
+  int rounds_kept = 0;  ///< that are copied to the host before the oldest of them is written, the same on all ranks
 };
 
 /// The `k` largest of `logits`, in falling order; among equals the lower class comes first, as in at::argmax.
 void top_classes(std::span<const float> logits, std::span<std::int32_t> classes);
 
-/// Rank 0 writes each round as it comes; no rank keeps more than one round.
+/// Rank 0 writes the rounds as they come, or `rounds_kept` rounds later: then a GPU computes while the host writes. No
+/// rank keeps more than those.
 ///
 ///   npy   ids i8 [N], predictions i4 [N] or [N, top_k], logits f4 [N, C]
 ///   csv   predictions.csv: node, the id if there are ids, label, then class and probability of each of the top_k; with
@@ -56,7 +64,7 @@ void top_classes(std::span<const float> logits, std::span<std::int32_t> classes)
 ///
 ///   and, if asked for, embeddings.npy f4 [N, width of the layer]
 ///
-/// close() syncs the files to disk. The caller removes an unfinished folder.
+/// finish() ends the rounds, close() syncs the files to disk. The caller removes an unfinished folder.
 class PredictionWriter {
  public:
   /// @param folder  exists on rank 0; other ranks do not use it.
@@ -66,12 +74,24 @@ class PredictionWriter {
   PredictionWriter(std::filesystem::path folder, std::span<const NodeId> nodes, const LabelTable& labels,
                    int num_classes, const PredictionOutput& output, Communicator& comm);
 
-  /// The next round. Collective; waits for the device. @throws Error{kBadData} for logits that are not finite.
+  /// The next round. Collective; waits for the device as far as an earlier round. Its tensors may change afterwards, in
+  /// stream order. @throws Error{kBadData} for logits of this or an earlier round that are not finite.
   void add(const InferenceRound& round);
 
+  /// After the last round: writes what is still on its way. Collective; throws as add().
+  void finish();
+
+  /// After finish().
   void close();
 
  private:
+  /// A round on its way to the host.
+  struct Copies {
+    std::int64_t num_nodes = 0;
+    at::Tensor logits{}, embeddings{};          // f32 on the host; undefined without nodes, or if not asked for
+    std::shared_ptr<c10::Event> is_complete{};  // null: they are there
+  };
+  void write_oldest();
   void write_rows(std::span<const float> logits, std::span<const float> embeddings);
   void write_csv_row(NodeId node, std::span<const float> logits, std::span<const std::int32_t> classes);
   void write_csv_header();
@@ -86,6 +106,7 @@ class PredictionWriter {
   PredictionOutput output_;
   Communicator& comm_;
   std::size_t num_written_ = 0;
+  std::deque<Copies> on_their_way_;
   std::optional<NpyWriter> predictions_, logits_, embeddings_;
   std::optional<OutputFile> csv_;
 };

@@ -4,11 +4,11 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "core/console/progress.h"
 #include "core/timer.h"
-#include "models/batch_view.h"
 #include "sampler/seed_order.h"
 
 namespace salient {
@@ -34,7 +34,7 @@ std::vector<BatchRequest> requests_of_rank(std::span<const NodeId> nodes, const 
 
 }  // namespace
 
-InferenceCounts sampled_inference(const ModelOnRanks& ranks, BatchLoader& loader, std::span<const NodeId> nodes,
+InferenceCounts sampled_inference(const ModelOnRanks& ranks, Predictions& predictions, std::span<const NodeId> nodes,
                                   const InferenceOptions& options, const OnRound& on_round) {
   const auto& [model, device, comm] = ranks;
   const at::NoGradGuard no_gradients;
@@ -45,20 +45,17 @@ InferenceCounts sampled_inference(const ModelOnRanks& ranks, BatchLoader& loader
   std::uint64_t num_own = 0;
   for (const BatchRequest& request : requests) num_own += request.seeds.size();
   Progress progress(options.label, num_own, "nodes");
-  loader.start(std::move(requests));
-  while (const Batch* batch = loader.next(device.stream())) {
-    InferenceRound round{.num_nodes = batch->layout.num_seeds};
+  predictions.start(model, std::move(requests));
+  while (const std::optional<PredictedBatch> batch = predictions.next()) {
+    const InferenceRound& round = batch->round;
     if (round.num_nodes > 0) {
-      const BatchView view = view_of(*batch, device.torch_device().index());
-      round.layers = model.layers(view, {});
-      round.logits = model.head(round.layers, {});
-      counter.add(round.logits, view.y);
-      if (options.confusion != nullptr) options.confusion->add(round.logits, view.y);
+      counter.add(round.logits, batch->labels);
+      if (options.confusion != nullptr) options.confusion->add(round.logits, batch->labels);
     }
     if (on_round) on_round(round);
     progress.add(static_cast<std::uint64_t>(round.num_nodes));
     if (options.must_stop && options.must_stop()) {
-      loader.stop();
+      predictions.stop();
       break;
     }
   }

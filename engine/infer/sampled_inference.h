@@ -1,4 +1,4 @@
-// engine/infer/sampled_inference.h - predictions from sampled neighbourhoods, through the training pipeline.
+// engine/infer/sampled_inference.h - predictions from sampled neighbourhoods, batch by batch.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "engine/infer/confusion_counter.h"
 #include "engine/infer/inference_round.h"
 #include "engine/infer/model_on_ranks.h"
-#include "loaders/batch_loader.h"
+#include "engine/infer/predictions.h"
 
 namespace salient {
 
@@ -25,9 +25,10 @@ struct InferenceOptions {
 /// Predicts `nodes` batch by batch. Rank r takes batches r, r + size, ...; the counts are summed over ranks and equal
 /// those of a single rank, because a batch's neighbourhood depends on its number, not on the rank that computes it.
 ///
-/// @param on_round  called in every round; may be empty
+/// @param predictions  of the model's data set, on its device
+/// @param on_round     called in every round; may be empty
 /// Blocks until done. Collective. The model is left in evaluation mode.
-InferenceCounts sampled_inference(const ModelOnRanks& ranks, BatchLoader& loader, std::span<const NodeId> nodes,
+InferenceCounts sampled_inference(const ModelOnRanks& ranks, Predictions& predictions, std::span<const NodeId> nodes,
                                   const InferenceOptions& options, const OnRound& on_round = {});
 
 }  // namespace salient

@@ -34,20 +34,10 @@ std::shared_ptr<Model> make_model_on(const ComputeDevice& device, const ModelOpt
   return model;
 }
 
-DataResidency residency_of(const ResidentView& data) {
-  return {.features = data.features, .graph = data.graph ? GraphResidency::kDevice : GraphResidency::kHost};
-}
-
-bool takes_resident_steps(const TrainOptions& options, const TrainingRun& run) {
-  if (options.step == StepKind::kEager) return false;
-  const std::string obstacle = obstacle_to_resident_steps(options, run.dataset, residency_of(run.data.view()));
-  if (options.step && !obstacle.empty()) fail(ErrorKind::kUsage, "resident steps: " + obstacle);
-  return obstacle.empty();
-}
-
 std::unique_ptr<GradientSteps> make_steps(const StepParts& parts, std::unique_ptr<BatchSource> source) {
   const TrainOptions& options = parts.options;
-  const bool is_resident = !source && takes_resident_steps(options, parts.run);
+  const bool is_resident =
+      !source && takes_resident_steps(options, parts.run.dataset, residency_of(parts.run.data.view()));
   if (is_resident) {
     if (parts.run.comm.rank() == 0)
       log_info("training steps are resident: sampling, gathering and arithmetic (" + name_of(options.precision) +

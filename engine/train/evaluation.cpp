@@ -5,8 +5,10 @@
 #include <string>
 
 #include "core/console/log.h"
+#include "engine/infer/loader_predictions.h"
 #include "engine/report/confusion.h"
 #include "engine/train/rank_state.h"
+#include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
 
 namespace salient {
@@ -21,6 +23,17 @@ std::span<const NodeId> scored_nodes(const Dataset& dataset, std::span<const Nod
   return {};
 }
 
+std::unique_ptr<Predictions> make_predictions(const TrainOptions& options, const TrainingRun& run) {
+  if (takes_resident_steps(options, run.dataset, residency_of(run.data.view()))) {
+    const std::string obstacle = obstacle_to_resident_evaluation(options, run.dataset);
+    if (obstacle.empty())
+      return make_resident_predictions(evaluation_spec(options, run.dataset), run.dataset, run.data.view(), run.device);
+    if (run.comm.rank() == 0) log_info("evaluation is eager: " + obstacle);
+  }
+  return std::make_unique<LoaderPredictions>(run.dataset, loader_options_of(options, options.evaluation.fanout, run),
+                                             run.device);
+}
+
 const char* name_of(EvaluationSet set) { return set == EvaluationSet::kValid ? "valid" : "test"; }
 
 }  // namespace
@@ -33,7 +46,7 @@ Evaluation::Evaluation(const TrainOptions& options, const TrainingRun& run, Sign
       metric_(metric_for(options.evaluation.metric, run.dataset)),
       valid_(scored_nodes(run.dataset, run.dataset.valid, "validation")),
       test_(scored_nodes(run.dataset, run.dataset.test, "test")),
-      loader_(run.dataset, loader_options_of(options, options.evaluation.fanout, run)) {
+      predictions_(valid_.empty() && test_.empty() ? nullptr : make_predictions(options, run)) {
   const Dataset& dataset = run.dataset;
   if (dataset.task == Task::kMultiClass && dataset.num_classes <= kMaxConfusionClasses)
     confusion_.emplace(dataset.num_classes, run.device.torch_device());
@@ -51,7 +64,7 @@ Score Evaluation::score(EvaluationSet set, Model& model, int epoch) {
                                  .confusion = confusion_ ? &*confusion_ : nullptr,
                                  .must_stop = [this] { return signals_.must_stop_after_round(); }};
   const Score score =
-      score_nodes({metric_, run_.dataset, nodes_of(set)}, model, loader_, options, run_.device, run_.comm);
+      score_nodes({metric_, run_.dataset, nodes_of(set)}, {model, run_.device, run_.comm}, *predictions_, options);
   if (confusion_ && !signals_.must_stop()) write_confusion_of(set, epoch);
   return score;
 }

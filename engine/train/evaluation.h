@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -11,14 +12,14 @@
 #include "engine/train/signal_agreement.h"
 #include "engine/train/train_options.h"
 #include "engine/train/training_run.h"
-#include "loaders/batch_loader.h"
 #include "models/model.h"
 
 namespace salient {
 
 enum class EvaluationSet : std::uint8_t { kValid, kTest };
 
-/// Its loader and its memory are kept from one evaluation to the next.
+/// By resident predictions where the training steps are resident and the evaluation's fanouts allow them. What computes
+/// them is kept from one evaluation to the next.
 class Evaluation {
  public:
   /// Logs a warning for a set without any known label; it is not scored.
@@ -43,9 +44,9 @@ class Evaluation {
   const std::size_t batch_size_;
   const std::uint32_t seed_;
   const Metric metric_;
-  const std::span<const NodeId> valid_, test_;  // empty if none of them has a label
-  BatchLoader loader_;
-  std::optional<ConfusionCounter> confusion_;  // of the last evaluation; none for many classes or several labels
+  const std::span<const NodeId> valid_, test_;      // empty if none of them has a label
+  const std::unique_ptr<Predictions> predictions_;  // null without nodes
+  std::optional<ConfusionCounter> confusion_;       // of the last evaluation; none for many classes or several labels
 };
 
 }  // namespace salient

@@ -6,7 +6,8 @@
 
 #include "core/cuda/cuda.h"
 #include "core/error.h"
-#include "loaders/device_graph.h"
+#include "engine/infer/resident_model.h"
+#include "engine/train/run_model.h"
 #include "loaders/device_upload.h"
 #include "models/resident/sage_step.h"
 #include "sampler/seed_order.h"
@@ -16,17 +17,12 @@ namespace {
 
 SageStepShape sage_step_shape(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
   const SeedRange share = rank_share(dataset.train.size(), global_batch_of(options, num_ranks), 0, 0, num_ranks);
-  return {.fanouts = options.batches.fanout,
-          .replacement = options.batches.with_replacement ? Replacement::kWith : Replacement::kWithout,
-          .max_seeds = static_cast<std::int64_t>(std::max<std::size_t>(1, share.count)),  // no share is larger
-          .in_dim = dataset.feature_dim,
-          .hidden_dim = options.model.hidden_dim,
-          .num_classes = dataset.num_classes,
-          .dropout = options.model.dropout,
-          .label_smoothing = options.optimisation.label_smoothing,
-          .activations = options.precision == Precision::kBf16 ? ActivationType::kBf16 : ActivationType::kF32,
-          .may_use_tf32 = options.precision == Precision::kTf32,
-          .is_deterministic = options.deterministic};
+  const ResidentSpec spec{.model = options.model,
+                          .fanouts = options.batches.fanout,
+                          .with_replacement = options.batches.with_replacement,
+                          .max_seeds = std::max<std::size_t>(1, share.count),  // no share is larger
+                          .numerics = numerics_of(options)};
+  return {sage_shape_of(spec, dataset), options.optimisation.label_smoothing};
 }
 
 /// A copy of the classes in GPU memory.
@@ -35,20 +31,6 @@ DeviceArray<std::int32_t> upload_labels(const Dataset& dataset) {
   auto labels = make_device_array<std::int32_t>(classes.size());
   upload("labels", std::as_bytes(classes).data(), classes.size_bytes(), reinterpret_cast<std::byte*>(labels.get()));
   return labels;
-}
-
-/// The model's parameters and their gradients, which are views of the optimiser's flat buffers.
-std::vector<SageWeights> weights_of(const Model& model) {
-  const auto parameters = model.named_parameters();
-  std::vector<SageWeights> layers;
-  for (int i = 0; i < model.num_layers(); ++i) {
-    const std::string name = "convs." + std::to_string(i);
-    const at::Tensor around = parameters[name + ".lin_l.weight"], self = parameters[name + ".lin_r.weight"];
-    layers.push_back({around.const_data_ptr<float>(), self.const_data_ptr<float>(),
-                      around.grad().mutable_data_ptr<float>(), self.grad().mutable_data_ptr<float>(), around.size(1),
-                      around.size(0)});
-  }
-  return layers;
 }
 
 class ResidentSteps final : public GradientSteps {
@@ -83,7 +65,7 @@ class ResidentSteps final : public GradientSteps {
   void stop() override { requests_.resize(next_); }
 
   LoaderStats stats() const override {
-    const SageStep::Counts counts = step_.counts(parts_.run.device.stream());
+    const SageCounts counts = step_.counts(parts_.run.device.stream());
     LoaderStats stats;
     for (const BatchRequest& request : requests_) stats.seeds += static_cast<std::int64_t>(request.seeds.size());
     stats.batches = static_cast<std::int64_t>(requests_.size());
@@ -96,12 +78,7 @@ class ResidentSteps final : public GradientSteps {
 
  private:
   SageStepData data() const {
-    const Dataset& dataset = parts_.run.dataset;
-    const ResidentView view = parts_.run.data.view();
-    return {view.graph->csr(),
-            {view.device_rows.data, dataset.feature_type, dataset.feature_dim},
-            labels_.get(),
-            weights_of(parts_.model),
+    return {sage_data_of(parts_.run.dataset, parts_.run.data.view()), labels_.get(), sage_weights_of(parts_.model),
             parts_.objective.sums()};
   }
 
@@ -113,8 +90,6 @@ class ResidentSteps final : public GradientSteps {
 };
 
 }  // namespace
-
-bool has_resident_steps() { return true; }
 
 std::int64_t resident_steps_bytes(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
   const auto labels = static_cast<std::int64_t>(dataset.num_nodes() * sizeof(std::int32_t));

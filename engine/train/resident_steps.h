@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/infer/resident_predictions.h"
 #include "engine/train/eager_steps.h"
 #include "engine/train/gradient_steps.h"
 #include "loaders/residency.h"
@@ -15,14 +16,21 @@ namespace salient {
 /// ranks.
 std::string obstacle_to_resident_steps(const TrainOptions& options, const Dataset& dataset, const DataResidency& data);
 
+/// Whether a run takes them: if it may, and nothing prevents them.
+/// @throws Error{kUsage} if they were asked for and something prevents them.
+bool takes_resident_steps(const TrainOptions& options, const Dataset& dataset, const DataResidency& data);
+
+/// The batches of validation and test, for predictions beside resident steps.
+ResidentSpec evaluation_spec(const TrainOptions& options, const Dataset& dataset);
+
+/// What prevents resident predictions in a run with resident steps.
+std::string obstacle_to_resident_evaluation(const TrainOptions& options, const Dataset& dataset);
+
 /// GPU memory that they take beside graph and features, in bytes. Only without an obstacle.
 std::int64_t resident_steps_bytes(const TrainOptions& options, const Dataset& dataset, int num_ranks);
 
 /// Without an obstacle. Blocks: allocates, and times matrix products for a second at most.
 /// @throws Error{kDeviceMemory}
 std::unique_ptr<GradientSteps> make_resident_steps(const StepParts& parts);
-
-/// Whether this build has them.
-bool has_resident_steps();
 
 }  // namespace salient

@@ -4,8 +4,6 @@
 
 namespace salient {
 
-bool has_resident_steps() { return false; }
-
 std::int64_t resident_steps_bytes(const TrainOptions&, const Dataset&, int) { return 0; }
 
 std::unique_ptr<GradientSteps> make_resident_steps(const StepParts&) {

@@ -70,14 +70,15 @@ Metric metric_for(std::optional<Metric> wanted, const Dataset& dataset) {
   return Metric::kRocAuc;
 }
 
-Score score_nodes(const ScoredNodes& scored, Model& model, BatchLoader& loader, const InferenceOptions& options,
-                  const ComputeDevice& device, Communicator& comm) {
+Score score_nodes(const ScoredNodes& scored, const ModelOnRanks& ranks, Predictions& predictions,
+                  const InferenceOptions& options) {
   const auto& [metric, dataset, nodes] = scored;
+  Communicator& comm = ranks.comm;
   at::Tensor scores;  // [n, T] for ROC AUC
   OnRound keep;
   if (metric == Metric::kRocAuc) {
     scores = at::zeros({static_cast<std::int64_t>(nodes.size()), dataset.label_type().width},
-                       at::TensorOptions(device.torch_device()).dtype(at::kFloat));
+                       at::TensorOptions(ranks.device.torch_device()).dtype(at::kFloat));
     keep = [&scores, &dataset = dataset, &options, &comm,
             batch = static_cast<std::size_t>(comm.rank())](const InferenceRound& round) mutable {
       const std::size_t first =
@@ -86,7 +87,7 @@ Score score_nodes(const ScoredNodes& scored, Model& model, BatchLoader& loader, 
       scores.narrow(0, static_cast<std::int64_t>(first), round.num_nodes).copy_(scores_of(dataset, round.logits));
     };
   }
-  const InferenceCounts counts = sampled_inference({model, device, comm}, loader, nodes, options, keep);
+  const InferenceCounts counts = sampled_inference(ranks, predictions, nodes, options, keep);
   if (counts.not_finite > 0)
     fail_on_all_ranks(comm, ErrorKind::kDiverged,
                       "the predictions of " + std::to_string(counts.not_finite) + " of " +

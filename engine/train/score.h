@@ -32,9 +32,9 @@ struct ScoredNodes {
 };
 
 /// By sampled_inference(). Exact over all nodes and ranks. Collective; blocks until done.
-/// @param loader  of the data set
+/// @param predictions  of the data set, on the device
 /// @throws RankError{kDiverged} for logits that are not numbers, which no score may hide.
-Score score_nodes(const ScoredNodes& scored, Model& model, BatchLoader& loader, const InferenceOptions& options,
-                  const ComputeDevice& device, Communicator& comm);
+Score score_nodes(const ScoredNodes& scored, const ModelOnRanks& ranks, Predictions& predictions,
+                  const InferenceOptions& options);
 
 }  // namespace salient

@@ -61,6 +61,9 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
   const DataResidency all_on_device{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
   if (options.step != StepKind::kEager && obstacle_to_resident_steps(options, dataset, all_on_device).empty())
     needs.loaders[0].if_resident = {"training steps on the GPU", 0, resident_steps_bytes(options, dataset, num_ranks)};
+  if (needs.loaders[0].if_resident && obstacle_to_resident_evaluation(options, dataset).empty())
+    needs.loaders[1].if_resident = {"evaluation on the GPU", 0,
+                                    resident_predictions_bytes(evaluation_spec(options, dataset), dataset)};
   const auto add = [&](const char* what, std::int64_t bytes) {
     needs.others.push_back({what, on_gpu ? 0 : bytes, on_gpu ? bytes : 0});
   };

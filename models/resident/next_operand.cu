@@ -53,13 +53,15 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
       float mean[8] = {}, own[8] = {};
       if (is_node) {
         load_eight(z + (i * chunks + chunk) * 8, own);
-        layer.kept[i * chunks + chunk] = activate(dropout, mask, layer.nodes[i], chunk, own);
+        const std::uint8_t own_bits = activate(dropout, mask, layer.nodes[i], chunk, own);
+        if (layer.kept != nullptr) layer.kept[i * chunks + chunk] = own_bits;
 #pragma unroll 4
         for (LocalId child = first; child < end; ++child) {
           const std::int64_t row = std::int64_t{count} + child;
           float values[8];
           load_eight(z + (row * chunks + chunk) * 8, values);
-          layer.kept[row * chunks + chunk] = activate(dropout, mask, layer.nodes[row], chunk, values);
+          const std::uint8_t bits = activate(dropout, mask, layer.nodes[row], chunk, values);
+          if (layer.kept != nullptr) layer.kept[row * chunks + chunk] = bits;
 #pragma unroll
           for (int c = 0; c < 8; ++c) mean[c] += values[c];
         }

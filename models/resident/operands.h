@@ -51,10 +51,11 @@ struct HiddenLayer {
   TreeDropout dropout;
   std::int64_t width;  ///< a multiple of 8
   ActivationType type;
-  std::uint8_t* kept;  ///< [grown_capacity, width / 8] device: bit c % 8 of byte c / 8 = (element is positive and kept)
+  std::uint8_t* kept;  ///< [grown_capacity, width / 8] device: bit c % 8 of byte c / 8 = (element is positive and
+                       ///< kept); null: spread_gradient() is not called
 };
 
-/// The operand of the layer behind it; writes `kept`.
+/// The operand of the layer behind it; writes `kept` if there is one.
 ///
 /// @param z    [grown_capacity, width] device
 /// @param out  [capacity, 2 * width] device

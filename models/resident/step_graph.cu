@@ -52,7 +52,7 @@ cudaGraph_t* add_switch(cudaStream_t stream, cudaGraphConditionalHandle chosen, 
 }  // namespace
 
 StepGraph::StepGraph(const Enqueue& begin, const LocalId* size, const std::vector<Variant>& variants) {
-  require(!variants.empty() && variants.size() <= kMaxVariants, "a step has 1 to 4 variants");
+  require(!variants.empty() && variants.size() <= kMaxVariants, "a step has 1 to 8 variants");
   const auto count = static_cast<unsigned>(variants.size());
   Capacities capacities{{}, count};
   for (unsigned i = 0; i < count; ++i) capacities.of[i] = variants[i].capacity;

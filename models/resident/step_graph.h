@@ -33,7 +33,7 @@ class StepGraph {
   /// Enqueues a replay and returns.
   void launch(cudaStream_t stream) const { cuda_check(cudaGraphLaunch(executable_.get(), stream)); }
 
-  static constexpr std::size_t kMaxVariants = 4;
+  static constexpr std::size_t kMaxVariants = 8;
 
  private:
   struct Destroy {

@@ -52,6 +52,18 @@ TEST(InferCommand, ExactAndSampledOptionsExcludeEachOther) {
                    "--scratch: only with --exact");
 }
 
+TEST(InferCommand, ResidentPredictionsNeedAGpuAndKeepNoLayers) {
+  EXPECT_TRUE(problems_of(read({"--run=r", "--step=resident", "--precision=bf16"})).empty());
+  EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--step=resident", "--device=cpu"}))), ErrorKind::kUsage,
+                   "--step: resident needs a GPU");
+  EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--precision=tf32", "--device=cpu"}))), ErrorKind::kUsage,
+                   "--precision: tf32 needs a GPU");
+  EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--step=resident", "--embeddings=1"}))), ErrorKind::kUsage,
+                   "--embeddings: not with --step resident");
+  EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--exact", "--step=eager"}))), ErrorKind::kUsage,
+                   "--step: not with --exact");
+}
+
 TEST(InferCommand, WhatIsNotSaidIsTheRuns) {
   TrainOptions run;
   run.data = {"d", "/data"};

@@ -292,18 +292,51 @@ class SalientInfer(unittest.TestCase):
     @unittest.skipUnless(shutil.which("nvidia-smi"), "no GPU is here")
     def test_predictions_do_not_depend_on_where_the_data_is(self):
         on_gpu = ["--device", "cuda", "--nodes", "all"]
-        self.infer("on-host", *on_gpu, "--features", "host", "--sampler", "host")
+        eager = [*on_gpu, "--step", "eager"]
+        self.infer("on-host", *eager, "--features", "host", "--sampler", "host")
         self.infer("exact-on-host", *on_gpu, "--features", "host", "--exact")
         for features in (["host"], ["cached"], ["cached", "--cache-gb", "0.00002"], ["device"], ["auto"]):
             for sampler in ("host", "device", "auto"):
                 with self.subTest(features=features, sampler=sampler):
                     name = "-".join(["on", *features, sampler])
-                    self.infer(name, *on_gpu, "--features", *features, "--sampler", sampler)
+                    self.infer(name, *eager, "--features", *features, "--sampler", sampler)
                     self.assert_same_files("on-host", name)
             with self.subTest(features=features):
                 name = "-".join(["exact", *features])
                 self.infer(name, *on_gpu, "--exact", "--features", *features)
                 self.assert_same_files("exact-on-host", name)
+
+    @unittest.skipUnless(shutil.which("nvidia-smi"), "no GPU is here")
+    def test_resident_predictions_are_the_eager_ones_up_to_rounding(self):
+        on_gpu = ["--device", "cuda", "--nodes", "all", "--features", "device", "--sampler", "device"]
+        self.infer("eager", *on_gpu, "--step", "eager")
+        expected = self.arrays("eager")
+        for step, limit in ((["--step", "resident"], 1e-4), (["--step", "auto"], 1e-4),
+                            (["--step", "resident", "--precision", "bf16"], 0.1)):
+            with self.subTest(step=step):
+                name = "-".join(word.strip("-") for word in step)
+                result = self.infer(name, *on_gpu, *step)
+                self.assertIn("predictions are resident", result.stdout + result.stderr)
+                found = self.arrays(name)
+                self.assertEqual(found["ids"], expected["ids"])
+                for ours, theirs in zip(found["logits"].values, expected["logits"].values, strict=True):
+                    self.assertLess(abs(ours - theirs), limit * max(1, abs(theirs)))
+        self.infer("layers", *on_gpu, "--embeddings", "1")  # eager, as a layer's result is asked for
+        self.assertEqual(self.arrays("layers")["logits"], expected["logits"])
+        self.assert_refused(2, *on_gpu, "--step", "resident", "--fanout", "-1,4", words=["fanout"])
+
+    @unittest.skipUnless(shutil.which("nvidia-smi"), "no GPU is here")
+    def test_training_evaluates_as_inference_predicts(self):
+        steps = ["--features", "device", "--sampler", "device", "--step", "resident"]
+        run = self.work / "resident-run"
+        made = start(BIN / "salient-train", "--dataset", self.store, "--out", run, *SMALL, "--epochs", 2, "--device",
+                     "cuda", *steps)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        metrics = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+        for name, step in (("as-resident", "resident"), ("as-eager", "eager")):
+            self.infer(name, "--nodes", "valid", "--checkpoint", "latest", "--device", "cuda", *steps[:4], "--step",
+                       step, run=run)
+            self.assertAlmostEqual(self.report(name)["accuracy"], metrics[-1]["valid_accuracy"], delta=0.005)
 
     def test_bad_node_lists_are_refused(self):
         for ids, words in (([1, 4000], ["entry 1", "4000"]), ([5, -1], ["-1"]), ([7, 8, 7], ["node 7", "again"])):

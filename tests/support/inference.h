@@ -13,6 +13,7 @@
 
 #include "core/half.h"
 #include "engine/infer/exact_inference.h"
+#include "engine/infer/loader_predictions.h"
 #include "engine/infer/sampled_inference.h"
 #include "models/batch_view.h"
 #include "models/model.h"
@@ -111,12 +112,14 @@ inline ComputeDevice on_the_cpu() { return ComputeDevice::choose(DeviceKind::kCp
 inline Found sampled(Model& model, const Dataset& dataset, std::span<const NodeId> nodes, int fanout, int layer = 0,
                      const ComputeDevice& device = on_the_cpu(), const ResidentView& data = {}) {
   const auto comm = make_self_communicator();
-  BatchLoader loader(dataset, {.fanouts = std::vector<int>(static_cast<std::size_t>(model.num_layers()), fanout),
-                               .degrees = degrees_for(model.reads_degrees()),
-                               .to_device = device.is_cuda(),
-                               .data = data});
+  LoaderPredictions predictions(dataset,
+                                {.fanouts = std::vector<int>(static_cast<std::size_t>(model.num_layers()), fanout),
+                                 .degrees = degrees_for(model.reads_degrees()),
+                                 .to_device = device.is_cuda(),
+                                 .data = data},
+                                device);
   return collect(layer, [&](const OnRound& on_round) {
-    return sampled_inference({model, device, *comm}, loader, nodes, {.batch_size = 64}, on_round);
+    return sampled_inference({model, device, *comm}, predictions, nodes, {.batch_size = 64}, on_round);
   });
 }
 

@@ -47,9 +47,10 @@ inline Dataset scored_dataset(Task task, int num_classes) {
 
 /// Collective.
 inline Score score_test_nodes(Metric metric, const Dataset& dataset, Model& model, Communicator& comm) {
-  BatchLoader loader(dataset,
-                     {.fanouts = std::vector<int>(static_cast<std::size_t>(model.num_layers()), kScoreFanout)});
-  return score_nodes({metric, dataset, dataset.test}, model, loader, {.batch_size = 64}, on_the_cpu(), comm);
+  const ComputeDevice cpu = on_the_cpu();
+  LoaderPredictions predictions(
+      dataset, {.fanouts = std::vector<int>(static_cast<std::size_t>(model.num_layers()), kScoreFanout)}, cpu);
+  return score_nodes({metric, dataset, dataset.test}, {model, cpu, comm}, predictions, {.batch_size = 64});
 }
 
 }  // namespace salient::test

@@ -2,6 +2,7 @@
 // several labels.
 #include "engine/infer/prediction_writer.h"
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
@@ -30,6 +31,8 @@ TEST(TopClasses, AreOrderedByValueThenByNumber) {
   EXPECT_EQ(best_of({2, 5, 5, 1}, 2), (std::vector<std::int32_t>{1, 2}));
   EXPECT_EQ(best_of({-1}, 1), (std::vector<std::int32_t>{0}));
   EXPECT_EQ(best_of({1, NAN, 2}, 2), (std::vector<std::int32_t>{1, 2}));
+  EXPECT_EQ(best_of({2, 5, 5, 1}, 1), (std::vector<std::int32_t>{1}));
+  EXPECT_EQ(best_of({7, 1, NAN, INFINITY}, 1), (std::vector<std::int32_t>{2}));
 }
 
 class PredictionWriterTest : public ::testing::Test {
@@ -45,6 +48,7 @@ class PredictionWriterTest : public ::testing::Test {
                   .layers = {{}, rows.narrow(0, first, count).mul(10)},
                   .logits = rows.narrow(0, first, count)});
     writer.add({});  // a round without nodes
+    writer.finish();
     writer.close();
   }
   template <class T>
@@ -88,6 +92,25 @@ TEST_F(PredictionWriterTest, WritesArraysInTheOrderOfTheNodes) {
   EXPECT_EQ(values<float>("logits.npy", "<f4", "(3, 3)"), logits);
   EXPECT_EQ(values<float>("embeddings.npy", "<f4", "(3, 3)")[3], 50);
   EXPECT_EQ(seen, logits);
+}
+
+TEST_F(PredictionWriterTest, WritesRoundsThatChangedAfterwards) {
+  const std::vector<NodeId> nodes{3, 0, 2};
+  for (const int rounds_kept : {1, 2, 5}) {
+    const std::string folder = std::to_string(rounds_kept);
+    std::filesystem::create_directory(scratch_ / folder);
+    PredictionWriter writer(scratch_ / folder, nodes, {.classes = classes_}, 2, {.rounds_kept = rounds_kept}, *comm_);
+    at::Tensor logits = at::empty({1, 2});  // the memory of every round
+    for (const float first : {0.0F, 1.0F, 2.0F}) {
+      logits.copy_(at::tensor({first, 1.5F}).view({1, 2}));
+      writer.add({.num_nodes = 1, .logits = logits});
+    }
+    logits.fill_(NAN);
+    writer.finish();
+    writer.close();
+    EXPECT_EQ(values<float>(folder + "/logits.npy", "<f4", "(3, 2)"), (std::vector<float>{0, 1.5F, 1, 1.5F, 2, 1.5F}));
+    EXPECT_EQ(values<std::int32_t>(folder + "/predictions.npy", "<i4", "(3,)"), (std::vector<std::int32_t>{1, 1, 0}));
+  }
 }
 
 TEST_F(PredictionWriterTest, WritesATableWithProbabilities) {

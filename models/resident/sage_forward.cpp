@@ -1,0 +1,60 @@
+// models/resident/sage_forward.cpp - see sage_forward.h.
+//
+//   level L-1 of the tree --- hop L-1, gather, mean --> operand 1 --- * W1 --> z1 --- relu, mean --> operand 2 ...
+//   ... operand L --- * WL --> logits
+#include "models/resident/sage_forward.h"
+
+#include <optional>
+#include <vector>
+
+#include "core/error.h"
+#include "models/resident/step_graph.h"
+
+namespace salient {
+
+std::int64_t sage_forward_bytes(const SageShape& shape) { return sage_layers_bytes(shape, SageUse::kInference); }
+
+struct SageForward::Impl {
+  Impl(const SageShape& s, const SageData& data) : shape(s), layers(s, data, SageUse::kInference) {
+    require(s.dropout == 0, "inference has no dropout");
+    std::vector<StepGraph::Variant> variants;
+    for (std::size_t choice = 0; choice < layers.first_rows().size(); ++choice)
+      variants.push_back(
+          {layers.first_rows()[choice], [this, choice](cudaStream_t on) { layers.enqueue_forward(choice, on); }});
+    graph.emplace([this](cudaStream_t on) { layers.tree().sample(on); },
+                  layers.tree().size_of(layers.layers().size() - 1), variants);
+  }
+  ~Impl() { (void)cudaDeviceSynchronize(); }  // replays use the memory
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  const SageShape shape;
+  SageLayers layers;
+  CudaStream stream;  // of the packing of weights
+  std::optional<StepGraph> graph;
+};
+
+SageForward::SageForward(const SageShape& shape, const SageData& data) : impl_(std::make_unique<Impl>(shape, data)) {}
+SageForward::~SageForward() = default;
+
+void SageForward::start(std::span<const SageWeights> weights, std::span<const NodeId> order) {
+  Impl& self = *impl_;
+  require(weights.size() == self.layers.layers().size(), "there are weights for every layer");
+  self.layers.start(order);
+  std::vector<PackedWeights> packed;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    packed.push_back({weights[i], self.layers.layers()[i].weight.get(), nullptr});
+  pack_weights(packed, self.shape.activations, self.stream.get());
+  self.stream.wait();
+}
+
+void SageForward::run(const StepHeader& header, cudaStream_t stream) {
+  impl_->layers.begin(header, stream);
+  impl_->graph->launch(stream);
+}
+
+const float* SageForward::logits() const { return impl_->layers.logits(); }
+std::int64_t SageForward::logits_stride() const { return padded(impl_->shape.num_classes); }
+SageCounts SageForward::counts(cudaStream_t stream) const { return impl_->layers.counts(stream); }
+
+}  // namespace salient

@@ -1,0 +1,115 @@
+// models/resident/sage_layers.h - GraphSAGE with mean aggregation over a sampled tree: the memory, the products and the
+// launches of a forward pass. Training (sage_step.h) and inference (sage_forward.h) share it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/resident/operands.h"
+#include "models/resident/products.h"
+#include "models/resident/tree.h"
+#include "models/resident/weights.h"
+
+namespace salient {
+
+struct SageShape {
+  std::vector<int> fanouts;  ///< the seeds' own hop first, one per layer; each in [1, kMaxTreeFanout]
+  Replacement replacement = Replacement::kWithout;
+  std::int64_t max_seeds = 0;                          ///< of a batch on this rank
+  int in_dim = 0, hidden_dim = 0, num_classes = 0;     ///< hidden_dim is a multiple of 8
+  double dropout = 0;                                  ///< of training; inference has none
+  ActivationType activations = ActivationType::kBf16;  ///< bf16: operands and activations; sums and weights stay f32
+  bool may_use_tf32 = false;                           ///< for products of f32
+  bool is_deterministic = false;                       ///< algorithms of products are not chosen by time
+  bool has_size_choice =
+      true;  ///< the GPU takes products of fewer rows for a batch that needs fewer; false: always the
+             ///< largest, without a switch in the graph, which compute-sanitizer cannot follow
+};
+
+/// Device memory of the inputs; all of it outlives what reads it.
+struct SageData {
+  DeviceCsr graph;
+  FeatureRows features;
+};
+
+enum class SageUse : std::uint8_t {
+  kInference,
+  kTraining,  ///< the forward pass keeps what the backward pass reads: a bit per element of a hidden layer
+};
+
+/// What batches sampled, repeated nodes counted as often as they occur.
+struct SageCounts {
+  std::vector<std::int64_t> hop_nodes, hop_edges;  ///< [hops], the seeds' own first: known after it, sampled in it
+};
+
+/// Sizes of one layer. Rows are those of the tree's level that it computes.
+struct SageLayerShape {
+  std::int64_t rows, in, out;  ///< in = both parts of the operand; in and out padded
+};
+
+std::vector<SageLayerShape> sage_layer_shapes(const SageShape& shape);
+
+/// GPU memory of SageLayers, in bytes.
+std::int64_t sage_layers_bytes(const SageShape& shape, SageUse use);
+
+class SageLayers {
+ public:
+  /// Allocates everything, clears what products read, and times the products' algorithms. Blocks.
+  /// @throws Error{kDeviceMemory}
+  SageLayers(const SageShape& shape, const SageData& data, SageUse use);
+
+  /// One layer's memory, in the activations' type where nothing else is said.
+  struct Layer {
+    SageLayerShape shape;
+    DeviceArray<std::byte> operand;    ///< [rows, in]
+    DeviceArray<std::byte> result;     ///< [rows, out]; the last layer's, the logits, are f32
+    DeviceArray<std::byte> weight;     ///< [out, in]: PackedWeights::packed
+    DeviceArray<std::uint8_t> kept{};  ///< for training, of hidden layers: HiddenLayer::kept
+  };
+  const std::vector<Layer>& layers() const { return layers_; }
+  SampledTree& tree() { return tree_; }
+  const SampledTree& tree() const { return tree_; }
+  Products& products() { return products_; }  ///< for more products on the same stream
+
+  /// The ways to compute the first layer, for ascending numbers of nodes in the tree's last level. That level is
+  /// nearly as large as all other arrays together, and seldom full, so that the GPU chooses among products of several
+  /// sizes.
+  const std::vector<std::int64_t>& first_rows() const { return first_rows_; }
+
+  /// Layer i, which is hidden, and the tree's level whose nodes layer i + 1 computes from it.
+  HiddenLayer hidden_layer(std::size_t i) const;
+
+  /// The seeds of batches until the next call. Copied. Blocks until the device is idle.
+  void start(std::span<const NodeId> order);
+
+  /// Takes a batch of order[header.first_seed ...]. Enqueues and returns.
+  void begin(const StepHeader& header, cudaStream_t stream);
+
+  /// Gather, products and activations of the batch that tree().sample() sampled; the weights are packed already. The
+  /// same launches for every batch.
+  /// @param choice  of first_rows(), no smaller than the tree's last level
+  void enqueue_forward(std::size_t choice, cudaStream_t stream) const;
+
+  /// [max_seeds, padded(num_classes)] f32 device: the seeds' rows first
+  const float* logits() const { return reinterpret_cast<const float*>(layers_.back().result.get()); }
+
+  /// Of the batches since start(). Blocks until `stream` has passed.
+  SageCounts counts(cudaStream_t stream) const;
+
+ private:
+  Product plan(std::size_t layer, std::int64_t rows, cudaStream_t stream);
+
+  const SageShape shape_;
+  const FeatureRows features_;
+  SampledTree tree_;
+  std::vector<Layer> layers_;  // the first layer's first
+  Products products_;
+  std::vector<std::int64_t> first_rows_;
+  std::vector<Product> first_forward_, later_forward_;  // by choice; later_forward_[i] is layer i + 1
+  DeviceArray<NodeId> order_;
+  std::size_t order_size_ = 0;
+  std::int64_t num_seeds_ = 0;  // since start()
+};
+
+}  // namespace salient

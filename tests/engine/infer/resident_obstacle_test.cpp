@@ -1,0 +1,56 @@
+// tests/engine/infer/resident_obstacle_test.cpp - what does not stay on the GPU, and why.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/infer/resident_predictions.h"
+#include "tests/support/datasets.h"
+
+namespace salient {
+namespace {
+
+constexpr DataResidency kOnDevice{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
+
+TEST(ObstacleToResident, IsNamed) {
+  const Dataset dataset = test::generated_dataset(100, 5, 7);
+  const ResidentSpec good{.fanouts = {20, 20, 20}, .max_seeds = 1024};
+  const auto obstacle = [&](auto&& change) {
+    ResidentSpec spec = good;
+    change(spec);
+    return obstacle_to_resident(spec, dataset, kOnDevice);
+  };
+  if (!has_resident_predictions()) {
+    EXPECT_EQ(obstacle([](ResidentSpec&) {}), "this build has no CUDA");
+    return;
+  }
+  EXPECT_EQ(obstacle([](ResidentSpec&) {}), "");
+  EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.fanouts = {20, -1, 20}; }), "a fanout is not in 1 to 32");
+  EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.fanouts = {33, 1, 1}; }), "a fanout is not in 1 to 32");
+  EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.max_seeds = 1 << 15; }), "a batch may have more than 2^23 nodes");
+  EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.model.hidden_dim = 100; }),
+            "the width of the hidden layers is not a multiple of 8");
+  EXPECT_TRUE(obstacle([](ResidentSpec& spec) { spec.model.kind = ModelKind::kGat; }).starts_with("the model is not"));
+  EXPECT_TRUE(obstacle([](ResidentSpec& spec) { spec.model.residual = true; }).starts_with("the model is not"));
+  EXPECT_EQ(obstacle_to_resident(good, dataset, {.features = Residency::kDevice}),
+            "features and graph are not both in GPU memory");
+  EXPECT_EQ(
+      obstacle_to_resident(good, test::generated_dataset(100, 5, 7, FeatureType::kF16, /*num_labels=*/4), kOnDevice),
+      "a node has several labels");
+}
+
+TEST(ResidentPredictionsBytes, GrowWithTheBatchAndItsType) {
+  if (!has_resident_predictions()) return;
+  const Dataset dataset = test::generated_dataset(100, 5, 128);
+  const auto bytes = [&](std::size_t seeds, Precision precision) {
+    return resident_predictions_bytes(
+        {.fanouts = {20, 20, 20}, .max_seeds = seeds, .numerics = {.precision = precision}}, dataset);
+  };
+  const std::int64_t rows = std::int64_t{1024} * 21 * 21;
+  EXPECT_GT(bytes(1024, Precision::kFp32), rows * (256 + 256) * 4) << "the first operand and its product";
+  EXPECT_LT(bytes(1024, Precision::kFp32), rows * (256 + 256 + 128) * 4 + (std::int64_t{100} << 20));
+  EXPECT_LT(bytes(1024, Precision::kBf16), bytes(1024, Precision::kFp32) * 6 / 10);
+  EXPECT_LT(bytes(64, Precision::kFp32), bytes(1024, Precision::kFp32));
+}
+
+}  // namespace
+}  // namespace salient
