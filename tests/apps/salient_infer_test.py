@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
@@ -260,13 +261,16 @@ class SalientInfer(unittest.TestCase):
                                     "--nodes",
                                     "all", "--batch-size", "1", "--progress", "plain"], stderr=subprocess.PIPE,
                                    text=True)
-        for line in process.stderr:
-            if "opened in" in line:
-                break
+        while process.poll() is None and not self.written("never"):
+            time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         self.assertEqual((process.wait(timeout=30), process.stderr.read().count("nothing was written")), (130, 1))
         process.stderr.close()
-        self.assertFalse([p for p in self.work.iterdir() if p.name.startswith("never")])
+        self.assertFalse(self.written("never"))
+
+    def written(self, name):
+        """Folders of results called so, unfinished ones too."""
+        return [path for path in self.work.iterdir() if path.name.startswith(name)]
 
     def test_bad_options_are_refused_in_one_line(self):
         for args, words in ((["--fanot", "3"], ["--fanout"]), (["--fanout", "3"], ["2 numbers"]),
