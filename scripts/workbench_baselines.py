@@ -11,6 +11,7 @@ import json
 import pathlib
 import re
 import statistics
+import subprocess
 import sys
 
 import torch
@@ -221,6 +222,7 @@ MAKERS = {
 
 def graph_of(calls):
     """Replays all calls at once; None where one of them cannot be captured."""
+    torch.cuda.synchronize()  # the inputs are made on another stream
     try:
         side = torch.cuda.Stream()
         with torch.cuda.stream(side):
@@ -262,29 +264,41 @@ def bytes_in_use(make, dims):
     return max(1, torch.cuda.memory_allocated() - before), made
 
 
-def main():
-    cases, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+def time_case(case):
+    """{shape: {baseline: seconds}} of one case."""
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cuda.preferred_blas_library("cublaslt")
     torch.manual_seed(1)
-    flush = torch.zeros(CACHE_BYTES, device=DEVICE)  # four bytes each
-    found = {}
+    flush, found = torch.zeros(CACHE_BYTES, device=DEVICE), {}  # four bytes each
+    for dims in public_shapes(case):
+        used, first = bytes_in_use(MAKERS[case.stem], dims)
+        sets = [first] + [MAKERS[case.stem](dims) for _ in range(min(MAX_SETS, 4 * CACHE_BYTES // used + 2) - 1)]
+        shape = " ".join(f"{name}={dims[name]}" for name in sorted(dims))
+        found[shape] = {name: seconds_of([one[name] for one in sets], flush) for name in first}
+        sets = first = None
+        torch.cuda.empty_cache()
+    return found
+
+
+def main():
+    cases, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    if len(sys.argv) > 3:  # one case, in a process of its own: an error on the GPU ends no other case
+        out.write_text(json.dumps(time_case(cases / sys.argv[3])))
+        return
+    facts = {"device": torch.cuda.get_device_name(0), "torch": torch.__version__, "cases": {}}
+    part = out.with_name(out.name + ".part")
     for case in sorted(cases.glob("*.case")):
-        make = MAKERS.get(case.stem)
-        for dims in public_shapes(case) if make else ():
-            try:
-                used, first = bytes_in_use(make, dims)
-                sets = [first] + [make(dims) for _ in range(min(MAX_SETS, 4 * CACHE_BYTES // used + 2) - 1)]
-                shape = " ".join(f"{name}={dims[name]}" for name in sorted(dims))
-                row = {name: seconds_of([one[name] for one in sets], flush) for name in first}
-                found.setdefault(case.stem, {})[shape] = row
-                print(case.stem, shape, {name: f"{s * 1e6:.2f} us" for name, s in row.items()}, flush=True)
-            except RuntimeError as error:
-                print(case.stem, dims, "failed:", str(error).splitlines()[0], flush=True)
-            sets = first = None
-            torch.cuda.empty_cache()
-    facts = {"device": torch.cuda.get_device_name(0), "torch": torch.__version__, "cases": found}
-    out.write_text(json.dumps(facts, indent=1) + "\n")
+        if case.stem not in MAKERS:
+            continue
+        child = subprocess.run([sys.executable, __file__, cases, part, case.name], text=True, capture_output=True)
+        if child.returncode != 0:
+            print(case.stem, "failed:", (child.stderr.strip().splitlines() or ["no reason"])[-1][:200], flush=True)
+            continue
+        facts["cases"][case.stem] = json.loads(part.read_text())
+        part.unlink()
+        out.write_text(json.dumps(facts, indent=1) + "\n")
+        for shape, row in facts["cases"][case.stem].items():
+            print(case.stem, shape, {name: f"{s * 1e6:.2f} us" for name, s in row.items()}, flush=True)
 
 
 if __name__ == "__main__":
