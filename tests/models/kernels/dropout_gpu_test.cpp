@@ -14,7 +14,7 @@ using test::random_values;
 TEST(DropoutOnDevice, EqualsTheReference) {
   const CudaStream stream;
   for (const std::int64_t rows : {0, 1, 5, 700})
-    for (const std::int64_t columns : {0, 1, 7, 8, 12, 63, 64, 100, 256})
+    for (const std::int64_t columns : {0, 1, 7, 8, 12, 24, 63, 64, 100, 200, 256})
       for (const double p : {0.0, 0.1, 0.5, 1.0})
         for (const Activation activation : {Activation::kNone, Activation::kRelu})
           for (const std::size_t offset : {0u, 1u}) {
