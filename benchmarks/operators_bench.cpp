@@ -29,6 +29,7 @@ struct Shape {
   at::ScalarType type;
 };
 constexpr Shape kOuter{100'000, 400'000, 5, 128, at::kHalf};
+constexpr Shape kOuterOfF32{100'000, 400'000, 5, 128, at::kFloat};
 constexpr Shape kMiddle{15'000, 100'000, 10, 256, at::kFloat};
 
 void wait_for(at::Device device) {
@@ -151,6 +152,7 @@ std::vector<Case> cases() {
   const auto dst = [](const Shape& s) { return static_cast<double>(s.num_dst); };
   const auto src = static_cast<double>(kMiddle.num_src);
   return {{"mean outer f16x128", kOuter, mean, torch_mean, edges(kOuter), dst(kOuter), true, false},
+          {"mean outer f32x128", kOuterOfF32, mean, torch_mean, edges(kOuterOfF32), dst(kOuterOfF32)},
           {"mean middle f32x256", kMiddle, mean, torch_mean, edges(kMiddle), dst(kMiddle)},
           {"max middle f32x256", kMiddle, max, torch_max, edges(kMiddle), 2 * dst(kMiddle)},
           {"attention middle f32x256", kMiddle, attend, torch_attention, edges(kMiddle) + dst(kMiddle), dst(kMiddle)},

@@ -10,7 +10,8 @@
 // The functions of gat_logits.h, gatv2_logits.h, edge_softmax.h and attention_sum.h take host memory and run on the
 // caller's oneTBB arena; with a stream as the last argument they take device memory, enqueue and return. Results are
 // overwritten. On the host they do not depend on the number of threads; on the device atomics add up the sums over a
-// source's edges, in any order, unless the edges by source are given.
+// source's edges, in any order, unless the edges by source are given; attention_sum_backward() takes bins too, see
+// source_bins.h.
 #pragma once
 
 #include <cstdint>

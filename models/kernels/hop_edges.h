@@ -25,15 +25,25 @@ struct SourceEdges {
   const LocalId* edge = nullptr;         ///< [edges] position in HopEdges::indices
 };
 
+/// Device memory for entries that are binned by source, see source_bins.h. Null: rows are added by atomics alone.
+struct SourceBins {
+  LocalId* memory = nullptr;   ///< [source_bins_size()] need not be initialised; aligned to 32 bytes
+  std::int64_t num_edges = 0;  ///< of the hop, whose indptr is on the device
+};
+
 /// Where a gradient is computed on the device: the stream, and the edges by source if its order of summation is fixed.
+/// In any order, the gradients of neighbour sums, attention's among them, take the bins if there are any.
 struct BackwardStream {
   BackwardStream(CUstream_st* on) : stream(on) {}  // NOLINT(google-explicit-constructor): a stream is enough
   BackwardStream(CUstream_st* on, const SourceEdges& edges) : stream(on), by_source(edges) {}
+  BackwardStream(CUstream_st* on, const SourceBins& memory) : stream(on), bins(memory) {}
   operator CUstream_st*() const { return stream; }  // NOLINT(google-explicit-constructor): for what needs no more
   bool is_ordered() const { return by_source.indptr != nullptr; }
+  bool has_bins() const { return bins.memory != nullptr; }
 
   CUstream_st* stream;
   SourceEdges by_source{};
+  SourceBins bins{};
 };
 
 }  // namespace salient

@@ -7,10 +7,11 @@
 // Limit       edges * width values read (backward: added to), num_dst * width written; the bench prints the share of
 //             the measured bandwidth.
 // Sync        none in the forward pass, whose terms are added in the row's order, nor in the backward pass over the
-//             edges by source; atomics in the other backward pass.
+//             edges by source; atomics in the other backward pass, which segment_bins.cu replaces for large hops.
 #include "core/cuda/cuda.h"
 #include "models/kernels/launch.cuh"
 #include "models/kernels/segment.h"
+#include "models/kernels/segment_bins.h"
 #include "models/kernels/words.cuh"
 
 namespace salient {
@@ -222,6 +223,8 @@ template void segment_reduce<Half>(const HopEdges&, const Reduction&, const Half
 void segment_reduce_backward(const HopEdges& hop, const Reduction& reduction, const float* grad_out, std::int64_t width,
                              float* grad_x, const BackwardStream& stream) {
   if (hop.num_src == 0 || width == 0) return;
+  if (hop.num_dst > 0 && stream.has_bins() && reduction.weight_of_source == nullptr)
+    return segment_reduce_backward_binned(hop, reduction.reduce, grad_out, width, grad_x, stream);
   if (hop.num_dst == 0 || !stream.is_ordered()) clear(grad_x, hop.num_src * width, stream);
   if (hop.num_dst == 0) return;
   if (is_packable<float, 4>(grad_out, width) && is_packable<float, 4>(grad_x, width))

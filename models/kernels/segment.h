@@ -69,7 +69,8 @@ void segment_reduce(const HopEdges& hop, const Reduction& reduction, const T* x,
 template <class T>
 void segment_max(const HopEdges& hop, const T* x, std::int64_t width, float* out, LocalId* winner, CUstream_st* stream);
 
-/// Determinism: the host's bits if the edges by source are given; without them rows are added by atomics, in any order.
+/// Determinism: the host's bits if the edges by source are given; without them rows are added in any order, by
+///              atomics or, without weights, by way of bins, see source_bins.h; `stream` carries edges and bins.
 void segment_reduce_backward(const HopEdges& hop, const Reduction& reduction, const float* grad_out, std::int64_t width,
                              float* grad_x, const BackwardStream& stream);
 void segment_max_backward(const HopEdges& hop, const LocalId* winner, const float* grad_out, std::int64_t width,

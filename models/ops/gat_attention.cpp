@@ -5,6 +5,7 @@
 #include "models/kernels/attention_sum.h"
 #include "models/kernels/edge_softmax.h"
 #include "models/kernels/gat_logits.h"
+#include "models/ops/bins.h"
 #include "models/ops/kernel_call.h"
 #include "models/ops/operators.h"
 #include "models/ops/saved_order.h"
@@ -48,12 +49,13 @@ struct GatAttention : Function<GatAttention> {
     const at::Tensor grad_out = grads[0].contiguous();
     at::Tensor grad_z = make_f32(z.sizes(), z), grad_src = make_f32(src.sizes(), z),
                grad_dst = make_f32(dst.sizes(), z);
-    at::Tensor grad_edges = make_f32(weights.sizes(), z);
+    at::Tensor grad_edges = make_f32(weights.sizes(), z), bins;
     on_device_backward(z, hop, order_of(ctx), [&](const auto&... stream) {
       const HopEdges edges = edges_of(hop);
       auto* per_edge = grad_edges.mutable_data_ptr<float>();
       attention_sum_backward(edges, {shape, pointer<float>(weights), pointer<float>(z)}, pointer<float>(grad_out),
-                             {per_edge, grad_z.mutable_data_ptr<float>()}, stream...);
+                             {per_edge, grad_z.mutable_data_ptr<float>()},
+                             with_attention_bins(stream, hop, shape, bins)...);
       edge_softmax_backward(edges, shape.heads, pointer<float>(weights), per_edge, stream...);
       gat_logits_backward(edges, {shape.heads, kAttentionSlope, pointer<float>(src), pointer<float>(dst)}, per_edge,
                           {grad_src.mutable_data_ptr<float>(), grad_dst.mutable_data_ptr<float>()}, stream...);

@@ -5,6 +5,7 @@
 #include "models/kernels/attention_sum.h"
 #include "models/kernels/edge_softmax.h"
 #include "models/kernels/gatv2_logits.h"
+#include "models/ops/bins.h"
 #include "models/ops/kernel_call.h"
 #include "models/ops/operators.h"
 #include "models/ops/saved_order.h"
@@ -51,12 +52,14 @@ struct Gatv2Attention : Function<Gatv2Attention> {
     at::Tensor grad_values = make_f32(src.sizes(), src), grad_src = make_f32(src.sizes(), src);
     at::Tensor grad_dst = make_f32(dst.sizes(), src), grad_edges = make_f32(weights.sizes(), src);
     at::Tensor grad_att = make_f32({num_parts(hop.num_dst), shape.heads, shape.channels}, src);
+    at::Tensor bins;
     on_device_backward(src, hop, order_of(ctx), [&](const auto&... stream) {
       const HopEdges edges = edges_of(hop);
       const Gatv2Inputs inputs{shape, kAttentionSlope, pointer<float>(src), pointer<float>(dst), pointer<float>(att)};
       auto* per_edge = grad_edges.mutable_data_ptr<float>();
       attention_sum_backward(edges, {shape, pointer<float>(weights), pointer<float>(src)}, pointer<float>(grad_out),
-                             {per_edge, grad_values.mutable_data_ptr<float>()}, stream...);
+                             {per_edge, grad_values.mutable_data_ptr<float>()},
+                             with_attention_bins(stream, hop, shape, bins)...);
       edge_softmax_backward(edges, shape.heads, pointer<float>(weights), per_edge, stream...);
       gatv2_logits_backward(
           edges, inputs, per_edge,

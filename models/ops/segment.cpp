@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "core/error.h"
+#include "models/ops/bins.h"
 #include "models/ops/kernel_call.h"
 #include "models/ops/operators.h"
 #include "models/ops/saved_order.h"
@@ -33,9 +34,11 @@ at::Tensor reduce_rows_backward(const HopView& hop, const Reduction& reduction, 
   const at::Tensor grad_out = grad.contiguous();
   at::Tensor grad_x = make_f32({num_rows, grad_out.size(1)}, grad_out);
   if (num_rows > hop.num_src) grad_x.slice(0, hop.num_src).zero_();
+  at::Tensor bins;
   on_device_backward(grad_x, hop, order, [&](const auto&... stream) {
     segment_reduce_backward(edges_of(hop), reduction, pointer<float>(grad_out), grad_out.size(1),
-                            grad_x.mutable_data_ptr<float>(), stream...);
+                            grad_x.mutable_data_ptr<float>(),
+                            with_segment_bins(stream, hop, reduction, grad_out.size(1), bins)...);
   });
   return grad_x;
 }

@@ -7,6 +7,7 @@
 #include "models/model.h"
 #include "models/ops/linear.h"
 #include "models/ops/multilabel_bce_loss.h"
+#include "models/ops/operators.h"
 #include "tests/support/batch_views.h"
 
 namespace salient {
@@ -65,6 +66,22 @@ TEST(ModelsOnDevice, TrainAsOnTheHostWithNormsResidualsJumpingKnowledgeAndHeads)
   check(ModelKind::kGin, "gin, scaled sum", [](auto& o) { o.gin_sum = GinSum::kScaled; });
   check(ModelKind::kGin, "gin, layer norm, residual, jk cat",
         [](auto& o) { o.norm = NormKind::kLayer, o.residual = true, o.jk = JumpingKnowledge::kCat; });
+}
+
+TEST(SegmentMeanOnDevice, HasTheSameGradientInAnyAndInFixedOrder) {  // in any order it goes through bins
+  const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  const std::int64_t num_dst = 12'000, num_src = 40'000, width = 128;
+  at::manual_seed(3);
+  const at::Tensor indices = at::randint(num_src, {num_dst * 5}, at::kInt);
+  const HopView hop{num_dst, num_src, at::arange(num_dst + 1, at::kInt).mul(5).to(at::kCUDA), indices.to(at::kCUDA)};
+  const at::Tensor x = at::zeros({num_src + 10, width}, at::kCUDA).requires_grad_();
+  const at::Tensor grad = at::randn({num_dst, width}).to(at::kCUDA);
+  const auto gradient = [&](GradientOrder order) {
+    x.mutable_grad() = at::Tensor();
+    segment_mean(hop, x, order).backward(grad);
+    return x.grad().clone();
+  };
+  EXPECT_TRUE(at::allclose(gradient(GradientOrder::kAny), gradient(GradientOrder::kFixed), 1e-5, 1e-5));
 }
 
 TEST(MultilabelBceLossOnDevice, IsThatOfTheHostWithItsGradient) {

@@ -6,6 +6,7 @@
 #include "models/kernels/edge_softmax.h"
 #include "models/kernels/gat_logits.h"
 #include "models/kernels/gatv2_logits.h"
+#include "models/kernels/source_bins.h"
 #include "tests/support/attention_case.h"
 #include "tests/support/device_hop.h"
 
@@ -16,13 +17,18 @@ using test::DeviceHop;
 using test::DeviceSourceEdges;
 using test::OnDevice;
 
-enum class Order { kAny, kFixed };
+enum class Order { kAny, kFixed, kAnyByBins };
 
 test::AttentionResult run_on_device(const test::AttentionCase& c, const CudaStream& stream, Order order) {
   const test::AttentionResult empty(c);
   const DeviceHop device_hop(c.hop, stream);
   const DeviceSourceEdges by_source(c.hop, device_hop, stream);
-  const BackwardStream on(stream.get(), order == Order::kFixed ? by_source.edges() : SourceEdges{});
+  const auto num_edges = static_cast<std::int64_t>(c.hop.indices.size());
+  const auto bins_size = static_cast<std::size_t>(source_bins_size(Kept::kRowsAndPositions, c.hop.num_src, num_edges));
+  const OnDevice<LocalId> bins(std::vector<LocalId>(bins_size, 0x55555555), stream);
+  const BackwardStream on = order == Order::kAnyByBins ? BackwardStream(stream.get(), SourceBins{bins.get(), num_edges})
+                            : order == Order::kFixed   ? BackwardStream(stream.get(), by_source.edges())
+                                                       : BackwardStream(stream.get());
   const HopEdges hop = device_hop.edges();
   const OnDevice<float> src(c.score_src, stream), dst(c.score_dst, stream), h(c.h, stream), grad(c.grad_out, stream);
   const OnDevice<float> weights(empty.weights, stream), out(empty.out, stream), grad_edges(empty.grad_edges, stream),
@@ -44,7 +50,7 @@ test::AttentionResult run_on_device(const test::AttentionCase& c, const CudaStre
 TEST(AttentionOnDevice, EqualsTheReference) {
   const CudaStream stream;
   for (const test::AttentionCase& c : test::attention_cases())
-    for (const Order order : {Order::kAny, Order::kFixed})
+    for (const Order order : {Order::kAny, Order::kFixed, Order::kAnyByBins})
       test::expect_close_to_reference(run_on_device(c, stream, order), c);
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/half.h"
 #include "models/kernels/segment.h"
+#include "models/kernels/segment_bins.h"
 #include "tests/support/device_hop.h"
 
 namespace salient {
@@ -110,6 +111,38 @@ TEST(SegmentReduceBackwardOnDevice, OverEdgesBySourceEqualsTheReferenceBitForBit
         });
       }
   }
+}
+
+void expect_binned_gradient_is_close(const OwnedHop& hop, Reduce reduce, std::int64_t width, std::size_t offset) {
+  const CudaStream stream;
+  const std::vector<float> grad = random_values(hop.num_dst * width, 6);
+  std::vector<float> expected(static_cast<std::size_t>(hop.num_src * width));
+  segment_reduce_backward_reference(hop.edges(), reduce, grad.data(), width, expected.data());
+  const DeviceHop device_hop(hop, stream);
+  const std::int64_t size = source_bins_size(Kept::kRows, hop.num_src, static_cast<std::int64_t>(hop.indices.size()));
+  std::vector<LocalId> garbage(static_cast<std::size_t>(size) + 8, 0x55555555);
+  const OnDevice<LocalId> bins(garbage, stream);
+  const OnDevice<float> device_grad(grad, stream, offset), grad_x(poison(hop.num_src * width), stream, offset);
+  segment_reduce_backward(device_hop.edges(), reduce, device_grad.get(), width, grad_x.get(),
+                          BackwardStream(stream.get(), SourceBins{bins.get()}));
+  const std::vector<float> actual = grad_x.read(stream);
+  for (std::size_t i = 0; i < actual.size(); ++i)
+    ASSERT_NEAR(actual[i], expected[i], 1e-3) << hop.num_dst << " rows, " << width << " columns, at " << i;
+  const std::vector<LocalId> used = bins.read(stream);
+  for (std::size_t i = static_cast<std::size_t>(size); i < used.size(); ++i)
+    ASSERT_EQ(used[i], garbage[i]) << "written behind the bins";
+}
+
+TEST(SegmentReduceBackwardOnDevice, ThroughBinsIsCloseToTheReference) {  // hubs have more entries than a bin has room
+  for (const OwnedHop& hop : kernel_hops())
+    for (const std::int64_t width : kWidths)
+      for (const Reduce reduce : kReductions)
+        for (const std::size_t offset : {0u, 1u}) expect_binned_gradient_is_close(hop, reduce, width, offset);
+}
+
+TEST(SegmentReduceBackwardOnDevice, ThroughBinsTakesMoreSourcesThanTheGridHasRoomFor) {
+  const OwnedHop hop = test::random_hop(50'000, 70'001, 5, 8);
+  for (const std::int64_t width : {3, 64, 132}) expect_binned_gradient_is_close(hop, Reduce::kMean, width, 0);
 }
 
 void expect_max_of_halves_equals_reference(const OwnedHop& hop, const DeviceHop& device_hop,

@@ -1,0 +1,181 @@
+// models/kernels/attention_bins.cu - the gradient of attention's weighted sum, where grad_h is written once.
+//
+// After a run of the kernel workbench on an H200 (Astra's method): workbench/results/attention_backward-astra.
+//
+// Work split  gather_kernel: a warp per (source, head). Lane t has edge t of the source: the entries of its bin, then
+//             its self loop if it is a destination. spilled_kernel: a warp per (entry, head) for those that found their
+//             bin full.
+// Access      a source's row of h is read once, kWordsPerLane words a lane, and grad_out's rows of two edges together;
+//             the next source's bin is on its way meanwhile.
+// Limit       edges + num_src rows read, num_src rows written.
+// Sync        shuffles within a warp; atomics for entries beyond kEntriesPerBin of a source.
+#include "models/kernels/attention_bins.h"
+#include "models/kernels/attention_edges.cuh"
+#include "models/kernels/words.cuh"
+
+namespace salient {
+namespace {
+
+// ---- device code -----------------------------------------------------------------------------------------
+
+constexpr int kWordsPerLane = 2, kEdgesTogether = 2, kBlocksPerMultiprocessor = 4;
+constexpr unsigned kAllLanes = 0xFFFFFFFF;
+
+/// The bin of a source and the positions of its entries, a value per lane; 0 from lane 16 on, and behind the sources.
+__device__ LocalId values_of_bin(const Bins& bins, std::uint32_t source, std::uint32_t num_src, int lane) {
+  if (source >= num_src || lane >= 16) return 0;
+  const LocalId* const values = lane < 8 ? reinterpret_cast<const LocalId*>(bins.of) : bins.position;
+  return __ldcs(values + std::size_t{source} * 8 + lane % 8);
+}
+
+/// The edges of a source: lane t has number t.
+struct EdgesOfSource {
+  int count;
+  LocalId row;         ///< 0 in lanes from `count` on
+  std::uint32_t edge;  ///< likewise
+};
+
+__device__ EdgesOfSource edges_of(const HopEdges& hop, LocalId value, std::uint32_t source, int lane) {
+  const int entries = min(__shfl_sync(kAllLanes, value, 0), kEntriesPerBin);
+  const bool has_loop = source < hop.num_dst;
+  LocalId row = __shfl_sync(kAllLanes, value, lane + 1), position = __shfl_sync(kAllLanes, value, lane + 8);
+  if (lane >= entries) row = position = 0;
+  if (has_loop && lane == entries) {
+    row = static_cast<LocalId>(source);
+    position = __ldg(hop.indptr + source + 1);
+  }
+  return {entries + has_loop, row, static_cast<std::uint32_t>(position) + static_cast<std::uint32_t>(row)};
+}
+
+/// What the edges of one (source, head) are read from, and its words.
+template <class Word>
+struct HeadOfSource {
+  const Word* h;         ///< of the source
+  Word* grad_h;          ///< likewise
+  const Word* grad_out;  ///< of row 0
+  std::uint32_t row_words;
+  std::uint32_t words;
+};
+
+/// Writes grad_h from word `first` on, and returns the part of these words in the gradient of this lane's weight.
+template <class Word>
+__device__ float gather_words(const HeadOfSource<Word>& at, const EdgesOfSource& edges, float weight_of_lane,
+                              std::uint32_t first, int lane) {
+  Word h[kWordsPerLane], sum[kWordsPerLane]{};
+  std::uint32_t word[kWordsPerLane];  // those behind the last one read it again
+#pragma unroll
+  for (int u = 0; u < kWordsPerLane; ++u) {
+    word[u] = min(first + lane + u * kWarp, at.words - 1);
+    h[u] = __ldcs(at.h + word[u]);
+  }
+  float dot_of_lane = 0;
+#pragma unroll 1
+  for (int t = 0; t < edges.count; t += kEdgesTogether) {
+    Word grad[kEdgesTogether][kWordsPerLane];
+#pragma unroll
+    for (int k = 0; k < kEdgesTogether; ++k) {
+      const auto row = static_cast<std::uint32_t>(__shfl_sync(kAllLanes, edges.row, min(t + k, edges.count - 1)));
+      const Word* const from = at.grad_out + std::size_t{row} * at.row_words;
+#pragma unroll
+      for (int u = 0; u < kWordsPerLane; ++u) grad[k][u] = __ldg(from + word[u]);
+    }
+#pragma unroll
+    for (int k = 0; k < kEdgesTogether; ++k) {  // where there is no edge, weight_of_lane is 0
+      const float weight = __shfl_sync(kAllLanes, weight_of_lane, t + k);
+      float dot = 0;
+#pragma unroll
+      for (int u = 0; u < kWordsPerLane; ++u) {
+        if (first + lane + u * kWarp < at.words) dot += product_sum(grad[k][u], h[u]);
+        sum[u] = multiply_add(weight, grad[k][u], sum[u]);
+      }
+      dot = warp_sum(dot);
+      if (lane == t + k) dot_of_lane = dot;
+    }
+  }
+#pragma unroll
+  for (int u = 0; u < kWordsPerLane; ++u)
+    if (first + lane + u * kWarp < at.words) __stcs(at.grad_h + word[u], sum[u]);
+  return dot_of_lane;
+}
+
+/// More than six parameters: each array is one of its own, for __restrict__, see attention_edges.cuh.
+template <class Word>
+__global__ void __launch_bounds__(kThreadsPerBlock, kBlocksPerMultiprocessor)
+    gather_kernel(HopEdges hop, HeadWords shape, Bins bins, const float* __restrict__ weights,
+                  const Word* __restrict__ h, const Word* __restrict__ grad_out, float* __restrict__ grad_weights,
+                  Word* __restrict__ grad_h) {
+  const auto num_src = static_cast<std::uint32_t>(hop.num_src), heads = static_cast<std::uint32_t>(shape.heads),
+             words = static_cast<std::uint32_t>(shape.words);  // 32 bits, as registers are short
+  const std::uint32_t stride = gridDim.x * (kThreadsPerBlock / kWarp);
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  std::uint32_t p = blockIdx.x * (kThreadsPerBlock / kWarp) + threadIdx.x / kWarp;
+  LocalId value = values_of_bin(bins, p / heads, num_src, lane);
+  for (; p < num_src * heads; p += stride) {
+    const LocalId next_value = values_of_bin(bins, (p + stride) / heads, num_src, lane);
+    const EdgesOfSource edges = edges_of(hop, value, p / heads, lane);
+    const std::size_t edge = std::size_t{edges.edge} * heads + p % heads;
+    const float weight = lane < edges.count ? __ldg(weights + edge) : 0.0f;
+    const HeadOfSource<Word> at{h + std::size_t{p} * words, grad_h + std::size_t{p} * words,
+                                grad_out + p % heads * words, heads * words, words};
+    float dot = 0;
+    for (std::uint32_t first = 0; first < words; first += kWordsPerLane * kWarp)
+      dot += gather_words(at, edges, weight, first, lane);
+    if (lane < edges.count) grad_weights[edge] = dot;
+    value = next_value;
+  }
+}
+
+/// More than six parameters: as above.
+template <class Word>
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    spilled_kernel(HopEdges hop, HeadWords shape, Bins bins, const float* __restrict__ weights,
+                   const Word* __restrict__ h, const Word* __restrict__ grad_out, float* __restrict__ grad_weights,
+                   Word* __restrict__ grad_h) {
+  const std::int64_t stride = std::int64_t{gridDim.x} * kThreadsPerBlock / kWarp, heads = shape.heads;
+  const std::int64_t count = *bins.num_spilled * heads;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  std::int64_t p = (std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x) / kWarp;
+  for (; p < count; p += stride) {
+    const auto [source, row, position] = bins.spilled[p / heads];
+    const std::int64_t head = p % heads, edge = (std::int64_t{position} + row) * heads + head;
+    const std::int64_t from = (row * heads + head) * shape.words, to = (source * heads + head) * shape.words;
+    const float weight = __ldg(weights + edge);
+    float dot = 0;
+    for (std::int64_t w = lane; w < shape.words; w += kWarp) {
+      const Word grad = __ldg(grad_out + from + w);
+      dot += product_sum(grad, __ldg(h + to + w));
+      add_atomically(grad_h + to + w, multiply_add(weight, grad, Word{}));
+    }
+    dot = warp_sum(dot);
+    if (lane == 0) grad_weights[edge] = dot;
+  }
+}
+
+// ---- host code: pick a word, size the grids, launch, check -----------------------------------------------
+
+template <class Word>
+void launch(const HopEdges& hop, const AttentionTerms& terms, const float* grad_out, const AttentionSumGradients& grads,
+            const Bins& bins, cudaStream_t stream) {
+  const HeadWords shape = HeadWords::make<Word>(terms.shape);
+  const unsigned blocks = blocks_on_device(kBlocksPerMultiprocessor);
+  for (auto* const kernel : {&gather_kernel<Word>, &spilled_kernel<Word>}) {
+    kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(hop, shape, bins, terms.weights, as_words<Word>(terms.h),
+                                                    as_words<Word>(grad_out), grads.weights, as_words<Word>(grads.h));
+    cuda_check(cudaGetLastError());
+  }
+}
+
+}  // namespace
+
+void attention_sum_backward_binned(const HopEdges& hop, const AttentionTerms& terms, const float* grad_out,
+                                   const AttentionSumGradients& grads, const BackwardStream& on) {
+  const Bins bins = Bins::make(on.bins, Kept::kRowsAndPositions, hop.num_src);
+  const std::int64_t num_weights = num_attention_edges(on.bins.num_edges, hop.num_dst) * terms.shape.heads;
+  clear(grads.weights, num_weights, on.stream);  // those of masked edges stay 0
+  bin_by_source(hop, OwnEntries::kMasked, bins, on.stream);
+  are_wide(terms.shape.channels, {terms.h, grad_out, grads.h})
+      ? launch<float4>(hop, terms, grad_out, grads, bins, on.stream)
+      : launch<float>(hop, terms, grad_out, grads, bins, on.stream);
+}
+
+}  // namespace salient
