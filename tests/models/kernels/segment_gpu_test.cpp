@@ -69,6 +69,9 @@ TEST(SegmentReduceOnDevice, EqualsTheReference) {
       }
 }
 
+/// Of a sum in another order: hubs add thousands of terms.
+double bound_of(float expected) { return 1e-3 + 1e-5 * std::abs(expected); }
+
 TEST(SegmentReduceBackwardOnDevice, IsCloseToTheReference) {  // atomics add in any order
   const CudaStream stream;
   for (const OwnedHop& hop : kernel_hops()) {
@@ -85,7 +88,8 @@ TEST(SegmentReduceBackwardOnDevice, IsCloseToTheReference) {  // atomics add in 
           segment_reduce_backward(device_hop.edges(), on_device, device_grad.get(), width, grad_x.get(), stream.get());
           const std::vector<float> actual = grad_x.read(stream);
           for (std::size_t i = 0; i < actual.size(); ++i)
-            ASSERT_NEAR(actual[i], expected[i], 1e-3) << hop.num_dst << " rows, " << width << " columns, at " << i;
+            ASSERT_NEAR(actual[i], expected[i], bound_of(expected[i]))
+                << hop.num_dst << " rows, " << width << " columns, at " << i;
         });
       }
   }
