@@ -12,7 +12,8 @@ namespace {
 constexpr std::uint64_t kNodes = 5;
 
 void read_both_ways(const ZipArchive& archive) {
-  RawGraph expected{.num_nodes = kNodes}, found;
+  RawGraph expected, found;
+  expected.num_nodes = kNodes;
   const bool is_sound = succeeds([&] {
     NpzArray array(archive, "edge_index");
     read_edges(array, EdgeLayout::kRows, expected);

@@ -21,11 +21,11 @@ class RealWordnet : public ::testing::Test {
   static void SetUpTestSuite() {
     if (std::filesystem::exists("/usr/share/wordnet/data.noun")) graph_ = import_wordnet({});
   }
-  static void TearDownTestSuite() { graph_ = {}; }
+  static void TearDownTestSuite() { graph_ = RawGraph(); }
   void SetUp() override {
     if (graph_.num_nodes == 0) GTEST_SKIP() << "no /usr/share/wordnet: install wordnet-base";
   }
-  inline static RawGraph graph_{};
+  inline static RawGraph graph_;
 };
 
 /// Undirected edges, each once, ascending.
