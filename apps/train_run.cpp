@@ -30,14 +30,18 @@ std::vector<double> results_of_trials(const std::vector<TrainResult>& results,
 /// The stable last lines of a run, or of several that differ in their seed.
 void print_results(const std::vector<TrainResult>& results, const fs::path& directory) {
   const TrainResult& last = results.back();
-  const auto print = [&](const std::string& set, const std::vector<double>& values, const std::string& best_epoch) {
-    if (values.empty()) return;
-    const bool is_one = results.size() == 1;
-    log_result(set + " " + last.metric + " " +
-               (is_one ? fixed(values[0], 4) + best_epoch : to_text(spread_of_trials(values), values.size())));
+  const auto figure = [&](const std::string& name, const std::vector<double>& values) {
+    return name + " " + (results.size() == 1 ? fixed(values[0], 4) : to_text(spread_of_trials(values), values.size()));
   };
-  print("valid", results_of_trials(results, &TrainResult::valid), " (epoch " + std::to_string(last.best_epoch) + ")");
-  print("test", results_of_trials(results, &TrainResult::test), "");
+  const auto print = [&](const std::string& set, std::optional<double> TrainResult::*which,
+                         std::optional<double> TrainResult::*accuracy, const std::string& best_epoch) {
+    const std::vector<double> values = results_of_trials(results, which), beside = results_of_trials(results, accuracy);
+    if (values.empty()) return;
+    log_result(set + " " + figure(last.metric, values) + (beside.empty() ? "" : ", " + figure("accuracy", beside)) +
+               (results.size() == 1 ? best_epoch : ""));
+  };
+  print("valid", &TrainResult::valid, &TrainResult::valid_accuracy, " (epoch " + std::to_string(last.best_epoch) + ")");
+  print("test", &TrainResult::test, &TrainResult::test_accuracy, "");
   log_result(timing_line(last.last_epoch));
   log_result("run directory " + directory.string());
 }
@@ -75,6 +79,8 @@ TrainResult train_once(TrainRun& run, const TrainOptions& options, const fs::pat
       about.result["valid_" + result.metric] = *result.valid;
     }
     if (result.test) about.result["test_" + result.metric] = *result.test;
+    if (result.valid_accuracy) about.result["valid_accuracy"] = *result.valid_accuracy;
+    if (result.test_accuracy) about.result["test_accuracy"] = *result.test_accuracy;
     return 0;
   });
   return result;
@@ -115,6 +121,8 @@ std::vector<TrainResult> train_trials(TrainRun& run) {
     about.result["trials"] = run.options.trials;
     add_spread(about.result, "valid_" + results.back().metric, results_of_trials(results, &TrainResult::valid));
     add_spread(about.result, "test_" + results.back().metric, results_of_trials(results, &TrainResult::test));
+    add_spread(about.result, "valid_accuracy", results_of_trials(results, &TrainResult::valid_accuracy));
+    add_spread(about.result, "test_accuracy", results_of_trials(results, &TrainResult::test_accuracy));
     return 0;
   });
   return results;

@@ -158,8 +158,7 @@ void check_identity(const fs::path& folder, const Json& state, const CheckpointI
   const auto refuse = [&](const std::string& what) {
     fail(ErrorKind::kBadData, folder.string() + ": belongs to another run: " + what);
   };
-  if (state.at("model") != identity.model_config)
-    refuse("its model is " + state.at("model").get<std::string>() + ", this run's is " + identity.model_config);
+  if (state.at("model") != identity.model_config) refuse(model_difference(state.at("model"), identity.model_config));
   if (state.at("dataset").at("xxh3") != identity.dataset_fingerprint)
     refuse("its data set is " + state.at("dataset").at("name").get<std::string>() + " with another checksum");
   if (!state.at("best").contains("valid_" + identity.metric)) refuse("its metric is not " + identity.metric);
@@ -318,8 +317,8 @@ CheckpointOrigin load_weights(const fs::path& folder, Model& model, const std::s
   warn_if_unsealed(folder, state);
   try {
     if (state.at("model") != model_config)
-      fail(ErrorKind::kBadData, folder.string() + ": its model is " + state.at("model").get<std::string>() +
-                                    ", the run's configuration and data set ask for " + model_config);
+      fail(ErrorKind::kBadData,
+           folder.string() + ": does not fit the data set: " + model_difference(state.at("model"), model_config));
     (void)load_tensors(folder / kWeights, state_of(model));
     return {.epoch = state.at("epoch"),
             .dataset_name = state.at("dataset").at("name"),

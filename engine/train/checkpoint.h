@@ -21,8 +21,9 @@ struct TrainProgress {
   double partial_loss_sum = 0;  ///< over the known labels of those steps
   std::int64_t partial_correct = 0;
   std::int64_t partial_labels = 0;
-  int best_epoch = 0;     ///< 0 = none validated yet
-  double best_valid = 0;  ///< of the run's metric
+  int best_epoch = 0;                     ///< 0 = none validated yet
+  double best_valid = 0;                  ///< of the run's metric
+  std::optional<double> best_accuracy{};  ///< of the same validation, where the metric of two classes is another one
   PlateauState plateau{};
 };
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "core/files/json_text.h"
 #include "core/files/sealed_json.h"
 
 namespace salient {
@@ -29,7 +30,32 @@ T count_in(const Json& object, const char* field, T high = std::numeric_limits<T
 
 }  // namespace
 
+std::string model_difference(const std::string& trained, const std::string& asked) {
+  const Json before = parse_json<Json>(trained);
+  Json now = parse_json<Json>(asked);
+  if (!before.is_object() || !now.is_object()) return "its model is " + trained;
+  for (const auto& [field, value] : before.items())
+    if (!now.contains(field)) now[field] = nullptr;
+  const auto shown = [](const Json& value) {
+    if (value.is_null()) return std::string("unset");
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  };
+  const auto words = [&](const std::string& field, const Json& value) {
+    if (field == "in_dim") return shown(value) + " features, trained on ";
+    if (field == "num_classes") return shown(value) + " classes, trained on ";
+    return field + " " + shown(value) + ", trained with ";
+  };
+  std::string text;
+  for (const auto& [field, value] : now.items()) {
+    const Json of_run = before.value(field, Json());
+    if (of_run != value) text.append(text.empty() ? "" : "; ").append(words(field, value)).append(shown(of_run));
+  }
+  return text;
+}
+
 Json state_json(const TrainProgress& progress, const CheckpointIdentity& identity) {
+  Json best{{"epoch", progress.best_epoch}, {"valid_" + identity.metric, progress.best_valid}};
+  if (progress.best_accuracy) best["accuracy"] = *progress.best_accuracy;
   return {{"format_version", kFormatVersion},
           {"epoch", progress.epoch},
           {"step_in_epoch", progress.step_in_epoch},
@@ -38,7 +64,7 @@ Json state_json(const TrainProgress& progress, const CheckpointIdentity& identit
            {{"loss_sum", progress.partial_loss_sum},
             {"correct", progress.partial_correct},
             {"labels", progress.partial_labels}}},
-          {"best", {{"epoch", progress.best_epoch}, {"valid_" + identity.metric, progress.best_valid}}},
+          {"best", best},
           {"seed", identity.seed},
           {"world_size", identity.world_size},
           {"global_batch_size", identity.global_batch_size},
@@ -77,6 +103,7 @@ TrainProgress progress_in(const Json& state, const std::string& metric, const st
                             .has_best = plateau.at("has_best"),
                             .bad_epochs = count_in<int>(plateau, "bad_epochs"),
                             .reductions = count_in<int>(plateau, "reductions")}};
+    if (best.contains("accuracy")) progress.best_accuracy = best.at("accuracy").get<double>();
   } catch (const Error& problem) {
     fail(ErrorKind::kBadData, file + ": " + problem.what());
   }

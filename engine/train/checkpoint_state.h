@@ -9,6 +9,10 @@
 
 namespace salient {
 
+/// How two model_config_json() differ: "6805 features, trained on 3170; hidden_dim 64, trained with 256".
+/// A field that one of them leaves out is "unset" there. Of text that is no JSON the message shows all.
+std::string model_difference(const std::string& trained, const std::string& asked);
+
 /// What state.json says, but for the checksums of the files beside it ("files").
 nlohmann::ordered_json state_json(const TrainProgress& progress, const CheckpointIdentity& identity);
 

@@ -84,12 +84,19 @@ struct Trainer::Impl {
                 .global_step = progress.global_step,
                 .best_epoch = is_best ? epoch : progress.best_epoch,
                 .best_valid = is_best ? valid->value : progress.best_valid,
+                .best_accuracy = is_best ? accuracy_beside(*valid) : progress.best_accuracy,
                 .plateau = plateau_after(metrics, valid)};
     // Before the checkpoint: a resumed run removes rows, it cannot add them.
     on_rank_0(comm, [&] { files->append(metrics); });
     const bool is_due = options.output.checkpoint_every > 0 && epoch % options.output.checkpoint_every == 0;
     if (is_last || is_best || is_due || is_out_of_patience()) save();
     return true;
+  }
+
+  /// Two classes are scored by ROC AUC, and people ask for the accuracy as well.
+  std::optional<double> accuracy_beside(const Score& score) const {
+    const bool is_shown = evaluation.metric() != Metric::kAccuracy && run.dataset.task == Task::kMultiClass;
+    return is_shown ? std::optional(score.accuracy) : std::nullopt;
   }
 
   Score validate(int epoch, EpochMetrics& metrics) {
@@ -129,10 +136,13 @@ struct Trainer::Impl {
     result.metric = name_of(evaluation.metric());
     result.best_epoch = progress.best_epoch;
     if (progress.best_epoch > 0) result.valid = progress.best_valid;
+    result.valid_accuracy = progress.best_accuracy;
     if (evaluation.has_nodes(EvaluationSet::kTest)) {
       on_rank_0(comm, [&] { load_best_weights(checkpoints(), trainer.model()); });
       share_weights();
-      result.test = evaluation.score(EvaluationSet::kTest, trainer.model(), progress.best_epoch).value;
+      const Score test = evaluation.score(EvaluationSet::kTest, trainer.model(), progress.best_epoch);
+      result.test = test.value;
+      result.test_accuracy = accuracy_beside(test);
     }
     if (signals.must_stop()) result.interrupted_by = signals.signal();
   }

@@ -362,10 +362,16 @@ class SalientTrain(unittest.TestCase):
         self.assertEqual(made.returncode, 0, made.stderr)
         result = self.train("auc", "--epochs", 3, dataset=binary)
         lines = result.stdout.splitlines()
-        self.assertRegex(lines[0], r"^valid rocauc 0\.\d{4} \(epoch \d\)$")
-        self.assertRegex(lines[1], r"^test rocauc 0\.\d{4}$")
         metrics = self.metrics("auc")
-        self.assertEqual(lines[0].split()[2], f"{max(m['valid_rocauc'] for m in metrics):.4f}")
+        best = max(metrics, key=lambda m: m["valid_rocauc"])
+        self.assertEqual(lines[0], f"valid rocauc {best['valid_rocauc']:.4f}, accuracy {best['valid_accuracy']:.4f} "
+                                   f"(epoch {best['epoch']})")
+        self.assertRegex(lines[1], r"^test rocauc 0\.\d{4}, accuracy 0\.\d{4}$")
+        shown = json.loads((self.work / "auc/run.json").read_text())["result"]
+        self.assertAlmostEqual(shown["valid_accuracy"], best["valid_accuracy"])
+        self.assertEqual(f"{shown['test_accuracy']:.4f}", lines[1].split()[4])
+        resumed = run("salient-train", "--resume", self.work / "auc")
+        self.assertEqual(resumed.stdout.splitlines()[:2], lines[:2])
         self.assertGreater(metrics[-1]["valid_rocauc"], 0.6)
         inferred = run("salient-infer", "--run", self.work / "auc", "--checkpoint", "latest", "--nodes", "valid",
                        "--out", self.work / "auc-valid", "--device", "cpu")

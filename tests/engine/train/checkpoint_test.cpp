@@ -178,6 +178,39 @@ TEST_F(Checkpoints, WithoutAChecksumTheyAreReadWithAWarning) {
   }
 }
 
+TEST_F(Checkpoints, OfAnotherWidthAreRefusedInWords) {
+  write(1);
+  ModelOptions other = options_;
+  other.in_dim = 6805;
+  const std::string wider = model_config_json(other, Task::kMultiClass);
+  const std::string folder = (root_ / "epoch-0001").string();
+  EXPECT_COMPLAINT((void)load_weights(folder, *model_, wider), 65,
+                   folder + ": does not fit the data set: 6805 features, trained on 4");
+  CheckpointIdentity identity = identity_;
+  identity.model_config = wider;
+  EXPECT_COMPLAINT((void)read_latest_checkpoint(root_, *model_, optimizer_, identity, /*keep=*/1), 65,
+                   folder + ": belongs to another run: 6805 features, trained on 4");
+}
+
+TEST(ModelDifference, NamesEveryFieldThatDiffers) {
+  ModelOptions run{.kind = ModelKind::kGcn, .in_dim = 3170, .hidden_dim = 256, .num_classes = 47, .num_layers = 2};
+  run.gcn_norm = GcnNorm::kRow;
+  const auto config = [](const ModelOptions& options) { return model_config_json(options, Task::kMultiClass); };
+  const std::string trained = config(run);
+  EXPECT_EQ(model_difference(trained, trained), "");
+  EXPECT_EQ(model_difference("[1", trained), "its model is [1");
+  ModelOptions now = run;
+  now.in_dim = 6805;
+  EXPECT_EQ(model_difference(trained, config(now)), "6805 features, trained on 3170");
+  now.num_classes = 40;
+  now.kind = ModelKind::kSage;
+  EXPECT_EQ(model_difference(trained, config(now)),
+            "model sage, trained with gcn; 6805 features, trained on 3170; 40 classes, trained on 47");
+  run.gcn_norm = GcnNorm::kSymmetric;  // a field that a checkpoint has or has not
+  EXPECT_EQ(model_difference(config(run), trained), "gcn_norm unset, trained with symmetric");
+  EXPECT_EQ(model_difference(trained, config(run)), "gcn_norm symmetric, trained with unset");
+}
+
 TEST_F(Checkpoints, FiguresThatNoRunWritesAreRefused) {
   const std::pair<const char*, const char*> edits[] = {{"\"epoch\": 1", "\"epoch\": -5"},
                                                        {"\"epoch\": 1", "\"epoch\": null"},
@@ -187,6 +220,7 @@ TEST_F(Checkpoints, FiguresThatNoRunWritesAreRefused) {
                                                        {"\"step_in_epoch\": 0", "\"step_in_epoch\": 3"},
                                                        {"\"global_step\": 1", "\"global_step\": -1"},
                                                        {"\"correct\": 0", "\"correct\": 9"},
+                                                       {"\"model\": \"", "\"model\": 5, \"was\": \""},
                                                        {"\"bad_epochs\": 0", "\"bad_epochs\": 99999999999"},
                                                        {"\"has_best\": false", "\"has_best\": 0.5"},
                                                        {"\"format_version\": 1", "\"format_version\": []"},
