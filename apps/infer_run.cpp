@@ -80,7 +80,8 @@ InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampl
   const InferenceOptions inference{.batch_size = static_cast<std::size_t>(sampled.batch_size),
                                    .seed = static_cast<std::uint32_t>(sampled.seed)};
   const ResidentData data = make_data_resident(run, request_of(machine), [&] {
-    SampledShape shape{loading, run.nodes, inference.batch_size, inference.seed, run.trained_with.model.hidden_dim};
+    SampledShape shape{loading, run.nodes, inference.batch_size, inference.seed,
+                       model_options_of(run.trained_with, run.dataset)};
     if (sampled.step != StepKind::kEager &&
         obstacle_of(run, sampled, {.features = Residency::kDevice, .graph = GraphResidency::kDevice}).empty())
       shape.resident_bytes = resident_predictions_bytes(resident_spec_of(run, sampled), run.dataset);

@@ -155,7 +155,8 @@ ResidentData resident_data_for(const Setup& setup) {
   const LoaderOptions loading = loader_options_of(setup, fanout);
   const InferenceOptions inference = inference_options_of(setup);
   RunNeeds needs = needs_of_sampled_inference(
-      setup.dataset, {loading, setup.nodes, inference.batch_size, inference.seed, setup.run.model.hidden_dim});
+      setup.dataset,
+      {loading, setup.nodes, inference.batch_size, inference.seed, model_options_of(setup.run, setup.dataset)});
   std::int64_t resident_bytes = 0;  // beside the batches: one after the other they are measured in the same memory
   for (const int f : setup.options.fanouts) {
     const ResidentSpec spec = resident_spec_of(setup, f, setup.run.precision);

@@ -14,20 +14,6 @@ constexpr int kProbes = 3;
 
 void take_larger(std::int64_t& bytes, std::int64_t other) { bytes = std::max(bytes, other); }
 
-/// Each layer: its input, aggregated, its result, and an operator's scratch as wide as that; in training a gradient of
-/// each. At the end in training log-probabilities, their gradients and those of the logits, else logits and classes.
-std::int64_t compute_bytes(const MfgShape& mfg, std::int64_t num_seeds, const Dataset& dataset,
-                           const ComputeShape& compute) {
-  const std::int64_t copies = compute.has_gradients ? 2 : 1;
-  std::int64_t values = 0, width = dataset.feature_dim;
-  for (const MfgShape::Hop& hop : mfg.hops) {
-    values += copies * hop.num_dst * (width + std::int64_t{2} * compute.hidden_dim);
-    width = compute.hidden_dim;
-  }
-  values += (copies + 1) * num_seeds * compute.num_classes;
-  return values * static_cast<std::int64_t>(sizeof(float));
-}
-
 void add_batch(BatchNeed& need, const MfgShape& mfg, std::size_t num_seeds, const Dataset& dataset, Degrees degrees) {
   for (const Residency features : {Residency::kHost, Residency::kDevice, Residency::kCached}) {
     const BatchLayout layout = lay_out_batch(mfg, static_cast<LocalId>(num_seeds), dataset, features, degrees);
@@ -45,7 +31,7 @@ void add_batch(BatchNeed& need, const MfgShape& mfg, std::size_t num_seeds, cons
 
 }  // namespace
 
-BatchNeed probe_batches(const Dataset& dataset, const BatchProbe& probe, const ComputeShape& compute) {
+BatchNeed probe_batches(const Dataset& dataset, const BatchProbe& probe, const ComputeBytes& compute_bytes) {
   NeighborSampler sampler(dataset.graph, probe.fanouts, probe.replacement);
   Mfg mfg;
   BatchNeed need;
@@ -55,7 +41,7 @@ BatchNeed probe_batches(const Dataset& dataset, const BatchProbe& probe, const C
     sampler.sample(seeds, {.seed = probe.seed, .epoch = 1, .batch = batch}, mfg);
     const MfgShape shape = shape_of(mfg);
     add_batch(need, shape, seeds.size(), dataset, probe.degrees);
-    take_larger(need.compute_bytes, compute_bytes(shape, static_cast<std::int64_t>(seeds.size()), dataset, compute));
+    take_larger(need.compute_bytes, compute_bytes(shape));
   }
   return need;
 }

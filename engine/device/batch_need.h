@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "loaders/batch.h"
 #include "loaders/residency.h"
 #include "sampler/draws.h"
+#include "sampler/mfg.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -27,12 +29,8 @@ struct BatchNeed {
   const Slab& slab(Residency features) const { return slab_of[static_cast<std::size_t>(features)]; }
 };
 
-/// What a model makes of a batch, as far as memory goes.
-struct ComputeShape {
-  int hidden_dim = 0;
-  int num_classes = 0;
-  bool has_gradients = false;  ///< training
-};
+/// What a model takes for a batch: its compute_bytes().
+using ComputeBytes = std::function<std::int64_t(const MfgShape&)>;
 
 /// Batches to sample: those that the loader will make first.
 struct BatchProbe {
@@ -45,6 +43,6 @@ struct BatchProbe {
 };
 
 /// Samples three batches on the host, since their size depends on the graph; allocates nothing lasting.
-BatchNeed probe_batches(const Dataset& dataset, const BatchProbe& probe, const ComputeShape& compute);
+BatchNeed probe_batches(const Dataset& dataset, const BatchProbe& probe, const ComputeBytes& compute_bytes);
 
 }  // namespace salient

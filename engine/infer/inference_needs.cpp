@@ -3,6 +3,7 @@
 
 #include "core/growth.h"
 #include "engine/infer/node_scores.h"
+#include "models/compute_bytes.h"
 #include "sampler/neighbor_sampler.h"
 
 namespace salient {
@@ -29,8 +30,8 @@ RunNeeds needs_of_sampled_inference(const Dataset& dataset, const SampledShape& 
                          .batch_size = shape.batch_size,
                          .degrees = shape.loader.degrees,
                          .seed = shape.seed};
-  const BatchNeed batch =
-      probe_batches(dataset, probe, {.hidden_dim = shape.hidden_dim, .num_classes = dataset.num_classes});
+  const BatchNeed batch = probe_batches(
+      dataset, probe, [&](const MfgShape& mfg) { return compute_bytes(shape.model, mfg, Gradients::kNone); });
   RunNeeds needs;
   needs.loaders = {{"batches", shape.loader.num_slots, shape.loader.num_workers, batch}};
   if (shape.resident_bytes) needs.loaders[0].if_resident = {"predictions on the GPU", 0, *shape.resident_bytes};

@@ -9,6 +9,7 @@
 #include "engine/device/data_plan.h"
 #include "engine/infer/exact_plan.h"
 #include "loaders/batch_loader.h"
+#include "models/model_options.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -19,7 +20,7 @@ struct SampledShape {
   std::span<const NodeId> nodes{};
   std::size_t batch_size = 0;
   std::uint32_t seed = 0;
-  int hidden_dim = 0;
+  ModelOptions model{};
   std::optional<std::int64_t> resident_bytes{};  ///< of resident predictions, where the run may take them
 };
 

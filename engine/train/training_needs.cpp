@@ -8,6 +8,7 @@
 #include "engine/infer/node_scores.h"
 #include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
+#include "models/compute_bytes.h"
 #include "models/num_parameters.h"
 #include "sampler/seed_order.h"
 
@@ -34,6 +35,12 @@ BatchProbe evaluation_probe(const TrainOptions& options, const Dataset& dataset)
           .seed = options.seed};
 }
 
+/// A loader's slots take memory with the first batch that they get.
+int slots_used(int slots, std::size_t num_seeds, const BatchProbe& batches, int num_ranks) {
+  const std::size_t of_a_step = std::max<std::size_t>(1, batches.batch_size) * static_cast<std::size_t>(num_ranks);
+  return static_cast<int>(std::min(static_cast<std::size_t>(slots), (num_seeds + of_a_step - 1) / of_a_step));
+}
+
 /// Logits of the scored set and their columns on the device, ROC AUC on the host.
 MemoryLine roc_auc_line(const Dataset& dataset, bool on_gpu) {
   const std::size_t num_nodes = std::max(dataset.valid.size(), dataset.test.size());
@@ -48,16 +55,21 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
   std::vector<NodeId> order(dataset.train.begin(), dataset.train.end());
   shuffle_seeds(order, options.seed, /*epoch=*/1);
   const ModelOptions model = model_options_of(options, dataset);
-  const ComputeShape compute{.hidden_dim = model.hidden_dim, .num_classes = model.num_classes, .has_gradients = true};
-  const BatchNeed training = probe_batches(dataset, training_probe(options, order, num_ranks), compute);
-  const BatchNeed evaluation =
-      probe_batches(dataset, evaluation_probe(options, dataset),
-                    {.hidden_dim = model.hidden_dim, .num_classes = model.num_classes, .has_gradients = false});
+  const auto compute = [&](Gradients gradients) {
+    return [&model, gradients](const MfgShape& mfg) { return compute_bytes(model, mfg, gradients); };
+  };
+  const BatchProbe training_batches = training_probe(options, order, num_ranks);
+  const BatchProbe evaluation_batches = evaluation_probe(options, dataset);
+  const BatchNeed training = probe_batches(dataset, training_batches, compute(Gradients::kAll));
+  const BatchNeed evaluation = probe_batches(dataset, evaluation_batches, compute(Gradients::kNone));
 
   const MachineOptions& machine = options.machine;
   RunNeeds needs;
-  needs.loaders = {{"training batches", machine.slots, machine.workers, training},
-                   {"evaluation batches", machine.slots, machine.workers, evaluation}};
+  const std::size_t largest_set = std::max(dataset.valid.size(), dataset.test.size());
+  needs.loaders = {{"training batches", slots_used(machine.slots, order.size(), training_batches, num_ranks),
+                    machine.workers, training},
+                   {"evaluation batches", slots_used(machine.slots, largest_set, evaluation_batches, num_ranks),
+                    machine.workers, evaluation}};
   const DataResidency all_on_device{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
   if (options.step != StepKind::kEager && obstacle_to_resident_steps(options, dataset, all_on_device).empty())
     needs.loaders[0].if_resident = {"training steps on the GPU", 0, resident_steps_bytes(options, dataset, num_ranks)};

@@ -13,6 +13,7 @@ namespace salient {
 namespace {
 
 const std::vector<int> kFanouts{4, 3};
+const ComputeBytes kNoModel = [](const MfgShape&) { return 0; };
 
 class ProbeBatchesWith : public ::testing::TestWithParam<Degrees> {};
 
@@ -21,7 +22,7 @@ TEST_P(ProbeBatchesWith, FindsTheSlabsOfTheFirstBatches) {
   const Degrees degrees = GetParam();
   const BatchNeed need = probe_batches(
       dataset, {.fanouts = kFanouts, .seeds = dataset.train, .batch_size = 100, .degrees = degrees, .seed = 5},
-      {.hidden_dim = 8});
+      kNoModel);
   std::size_t largest = 0, num_nodes = 0, num_edges = 0;
   BatchMaker maker(dataset, kFanouts, Replacement::kWithout, /*data=*/{}, /*row_of=*/{}, degrees);
   for (const BatchRequest& request : test::requests_of(dataset.train.first(300), 100, /*seed=*/5, /*epoch=*/1)) {
@@ -46,23 +47,19 @@ TEST_P(ProbeBatchesWith, FindsTheSlabsOfTheFirstBatches) {
 
 INSTANTIATE_TEST_SUITE_P(Degrees, ProbeBatchesWith, ::testing::Values(Degrees::kOfNoNode, Degrees::kOfEveryNode));
 
-TEST(ProbeBatches, CountsLayersLogitsAndLoss) {
+TEST(ProbeBatches, AsksForTheLargestBatch) {
   const Dataset dataset = test::generated_dataset(3000, 12, 30);
-  const auto bytes = [&](const ComputeShape& compute) {
-    const BatchProbe probe{.fanouts = {2}, .seeds = dataset.train.first(64), .batch_size = 64, .seed = 1};
-    return probe_batches(dataset, probe, compute).compute_bytes;
-  };
-  EXPECT_EQ(bytes({.hidden_dim = 8, .num_classes = 5}), 4 * 64 * (30 + 2 * 8 + 2 * 5));
-  EXPECT_EQ(bytes({.hidden_dim = 8, .num_classes = 5, .has_gradients = true}), 4 * 64 * (2 * (30 + 2 * 8) + 3 * 5));
-  EXPECT_EQ(bytes({.hidden_dim = 8, .num_classes = 500'001, .has_gradients = true}) -
-                bytes({.hidden_dim = 8, .num_classes = 1, .has_gradients = true}),
-            std::int64_t{4} * 64 * 3 * 500'000)
-      << "logits, log-probabilities, and gradients, of which two are alive at a time";
+  std::vector<std::int64_t> asked;
+  const auto nodes = [&](const MfgShape& mfg) { return asked.emplace_back(mfg.num_nodes); };
+  const BatchProbe probe{.fanouts = {2}, .seeds = dataset.train.first(150), .batch_size = 64, .seed = 1};
+  const BatchNeed need = probe_batches(dataset, probe, nodes);
+  ASSERT_EQ(asked.size(), 3U);
+  EXPECT_EQ(need.compute_bytes, *std::ranges::max_element(asked));
 }
 
 TEST(ProbeBatches, OfNoNodesIsNothing) {
   const Dataset dataset = test::generated_dataset(300, 8, 7);
-  const BatchNeed need = probe_batches(dataset, {.fanouts = kFanouts, .batch_size = 10}, {.hidden_dim = 8});
+  const BatchNeed need = probe_batches(dataset, {.fanouts = kFanouts, .batch_size = 10}, kNoModel);
   EXPECT_EQ(need.slab(Residency::kHost).host_bytes, 0);
   EXPECT_EQ(need.compute_bytes, 0);
 }

@@ -25,7 +25,7 @@ class PlanResidency : public testing::Test {
          .num_slots = 4,
          .num_workers = 2,
          .batch = probe_batches(dataset_, {.fanouts = {2, 2}, .seeds = dataset_.train, .batch_size = 10, .seed = 1},
-                                {.hidden_dim = 8, .num_classes = 5, .has_gradients = true})});
+                                [](const MfgShape& mfg) { return 1000 * mfg.num_nodes; })});
     needs_.others.push_back({"others", 1000, 2000});
   }
 

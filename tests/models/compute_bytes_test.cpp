@@ -1,0 +1,46 @@
+// tests/models/compute_bytes_test.cpp - the terms of the estimate; tests/apps/memory_plan_test.py has the measurement.
+#include "models/compute_bytes.h"
+
+#include <gtest/gtest.h>
+
+namespace salient {
+namespace {
+
+/// 20 seeds, 80 nodes around them, 300 in all.
+const MfgShape kMfg{.num_nodes = 300,
+                    .hops = {{.num_dst = 80, .num_src = 300, .num_edges = 500}, {.num_dst = 20, .num_src = 80}}};
+constexpr std::int64_t kFloat = 4;
+
+ModelOptions sage(int classes) { return {.in_dim = 30, .hidden_dim = 8, .num_classes = classes, .num_layers = 2}; }
+
+TEST(ComputeBytes, CountsLayersLogitsAndLoss) {
+  const std::int64_t first = 80 * (30 + 2 * 8), second = 20 * 8;
+  EXPECT_EQ(compute_bytes(sage(5), kMfg, Gradients::kNone), kFloat * (first + second + 20 * 2 * 5));
+  EXPECT_EQ(compute_bytes(sage(5), kMfg, Gradients::kAll), kFloat * (first + 80 * 2 * 8))
+      << "the first layer's gradients, when all else is freed; features have none";
+}
+
+TEST(ComputeBytes, GrowsWithManyClassesAsLogitsAndLossDo) {
+  const auto bytes = [](int classes) { return compute_bytes(sage(classes), kMfg, Gradients::kAll); };
+  EXPECT_EQ(bytes(600'001) - bytes(100'001), kFloat * 20 * 3 * 500'000);
+}
+
+TEST(ComputeBytes, OfEveryModelGrowWithTheBatchAndWithTraining) {
+  MfgShape larger = kMfg;
+  larger.hops[0].num_dst *= 2;
+  larger.hops[0].num_src *= 2;
+  for (const auto& [kind, name] : names_of(ModelKind{})) {
+    ModelOptions options = sage(5);
+    options.kind = kind;
+    const std::int64_t trained = compute_bytes(options, kMfg, Gradients::kAll);
+    EXPECT_GT(trained, compute_bytes(options, kMfg, Gradients::kNone)) << name;
+    EXPECT_GT(compute_bytes(options, larger, Gradients::kAll), trained) << name;
+    options.norm = NormKind::kLayer;
+    options.jk = JumpingKnowledge::kCat;
+    EXPECT_GE(compute_bytes(options, kMfg, Gradients::kAll), trained) << name;
+  }
+  EXPECT_EQ(compute_bytes(sage(5), {}, Gradients::kAll), 0);
+}
+
+}  // namespace
+}  // namespace salient
