@@ -28,7 +28,8 @@ namespace salient {
 /// What --version prints.
 void print_versions(const char* program);
 
-/// One warning for each MPI job that was killed on this host and whose shared memory is still there.
+/// One warning for each MPI job that was killed on this host and whose shared memory is still there. For runs of several
+/// ranks, which need such memory themselves.
 void warn_of_stale_segments(const Launch& launch);
 
 /// @tparam Command  {options, actions {help, version}}, with problems_of(options)
@@ -75,7 +76,7 @@ int run_rank(const Program<Command>& program, std::span<const char* const> args,
   set_terminal(command.options.console, launch);
   if (is_rank_0)
     for (const std::string& warning : misspelt_variables(names_in_environment())) log_warning(warning);
-  if (launch.local_rank == 0) warn_of_stale_segments(launch);
+  if (launch.size > 1 && launch.local_rank == 0) warn_of_stale_segments(launch);
   return program.run(command, launch, *control);
 }
 
