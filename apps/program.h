@@ -28,8 +28,8 @@ namespace salient {
 /// What --version prints.
 void print_versions(const char* program);
 
-/// One warning for each MPI job that was killed on this host and whose shared memory is still there. For runs of several
-/// ranks, which need such memory themselves.
+/// One warning for each MPI job that was killed on this host and whose shared memory is still there; for runs of
+/// several ranks, which need such memory themselves.
 void warn_of_stale_segments(const Launch& launch);
 
 /// @tparam Command  {options, actions {help, version}}, with problems_of(options)
