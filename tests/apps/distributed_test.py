@@ -263,19 +263,6 @@ class Distributed(unittest.TestCase):
         self.assert_told_once(result.stderr, "error: rank 0 on .*: the start of MPI takes more than 3 s: .* stopped")
         self.assertLess(time.monotonic() - begin, 30)
 
-    def test_a_signal_while_a_graph_is_generated_ends_all_at_once(self):
-        process = subprocess.Popen(self.command(2, "early", "--dataset", "synthetic:products:0.5", "--progress",
-                                                "plain"), text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        self.assertTrue(any("generating" in line or "edges" in line for line in process.stderr))  # the first progress
-        os.kill(ranks()[1], signal.SIGUSR1)
-        time.sleep(0.3)
-        begin = time.monotonic()
-        os.kill(ranks()[1], signal.SIGTERM)
-        process.communicate(timeout=30)
-        self.assertLess(time.monotonic() - begin, 5)  # mpirun itself takes a second
-        self.assertEqual((process.returncode, self.left_over()), (128 + signal.SIGTERM, {}))
-        self.assertFalse((self.work / "early").exists())
-
     def test_shared_memory_of_a_killed_run_is_named(self):
         left = pathlib.Path(f"/dev/shm/vader_segment.{socket.gethostname()}.{os.getuid()}.5a11e47.0")
         left.write_bytes(bytes(1500000))
