@@ -263,6 +263,23 @@ class Distributed(unittest.TestCase):
         self.assert_told_once(result.stderr, "error: rank 0 on .*: the start of MPI takes more than 3 s: .* stopped")
         self.assertLess(time.monotonic() - begin, 30)
 
+    def test_a_signal_while_a_graph_is_generated_ends_all_at_once(self):
+        """Generation takes seconds on one core; the table of ranks comes before it, the line of the graph after it."""
+        for rank in (0, 1):
+            name = f"early-{rank}"
+            process = subprocess.Popen(self.command(2, name, "--dataset", "synthetic:products:0.5"), text=True,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                       preexec_fn=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}))
+            self.assertTrue(any(re.match(r" +1 .* cpu ", line) for line in process.stderr))  # the table's last line
+            time.sleep(0.5)
+            begin = time.monotonic()
+            os.kill(ranks()[rank], signal.SIGTERM)
+            _, errors = process.communicate(timeout=30)
+            self.assertLess(time.monotonic() - begin, 5)  # mpirun itself takes a second
+            self.assertNotIn("opened in", errors)  # the signal came before the graph was there
+            self.assertEqual((process.returncode, self.left_over()), (128 + signal.SIGTERM, {}))
+            self.assertFalse((self.work / name).exists())
+
     def test_shared_memory_of_a_killed_run_is_named(self):
         left = pathlib.Path(f"/dev/shm/vader_segment.{socket.gethostname()}.{os.getuid()}.5a11e47.0")
         left.write_bytes(bytes(1500000))
