@@ -57,7 +57,8 @@ print("\n".join(sorted({word for t in tests for word in t.get("command", []) if 
 }
 
 # Found on every node (glibc, the compiler's run time), or installed there with the driver, CUDA, LibTorch or MPI.
-readonly compiler='ld-linux.*|linux-vdso|libc|libm|libdl|librt|libpthread|libutil|libresolv|libstdc\+\+|libgcc_s|libgomp'
+readonly c_library='ld-linux.*|linux-vdso|libc|libm|libdl|librt|libpthread|libutil|libresolv'
+readonly compiler="$c_library|libstdc\\+\\+|libgcc_s|libgomp"
 readonly cuda='libcuda|libcudart|libnccl|libcublas|libcublasLt|libcupti|libnvrtc|libtorch[a-z_]*|libc10[a-z_]*'
 mpi='|libmpi|libopen-rte|libopen-pal'
 if [ $with_mpi = yes ]; then mpi=''; fi

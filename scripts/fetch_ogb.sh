@@ -14,7 +14,8 @@ program=fetch_ogb
 # The archive, the folder in it, and its SHA-256 (as several independent projects have pinned it; none is published).
 case ${1:-} in
   ogbn-arxiv) archive=arxiv.zip folder=arxiv sha256=49f85c801589ecdcc52cfaca99693aaea7b8af16a9ac3f41dd85a5f3193fe276 ;;
-  ogbn-products) archive=products.zip folder=products sha256=5ea0a112edaec2141c0a2a612dd4aed58df97ff3e1ab1a0ca8238f43cbbb50a8 ;;
+  ogbn-products)
+    archive=products.zip folder=products sha256=5ea0a112edaec2141c0a2a612dd4aed58df97ff3e1ab1a0ca8238f43cbbb50a8 ;;
   ogbn-papers100M) archive=papers100M-bin.zip folder=papers100M-bin sha256='' ;;
   *) die 2 "usage: scripts/fetch_ogb.sh ogbn-arxiv|ogbn-products|ogbn-papers100M [DIR]" ;;
 esac

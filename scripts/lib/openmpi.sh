@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 
 # Fabrics and tools that would carry many more libraries; shared memory and TCP stay.
-readonly left_out='_(ucx|ofi|psm2?|openib|verbs|flux|monitoring|romio321)\.so$|_(memheap|spml|sshmem|atomic)_|\.(a|la)$|/(doc|man|locale)/'
+readonly left_out_plug_ins='_(ucx|ofi|psm2?|openib|verbs|flux|monitoring|romio321)\.so$|_(memheap|spml|sshmem|atomic)_'
+readonly left_out="$left_out_plug_ins"'|\.(a|la)$|/(doc|man|locale)/'
 
 # copy_openmpi FOLDER: commands, plug-ins and help texts of OpenMPI and PMIx below FOLDER/usr, as they lie in /usr.
 # OPAL_PREFIX then points there: scripts/lib/salient-env.sh. Needs copy_libraries of bundle.sh.

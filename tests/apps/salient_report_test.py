@@ -34,7 +34,8 @@ class SalientReport(unittest.TestCase):
             "program": "salient-train 0.1.0", "status": "finished", "dataset": {"name": EVIL, "source": "synthetic"},
             "placement": [{"rank": "0", "host": "here"}], "result": {"test_accuracy": "0.8123"}}))
         (directory / "config.toml").write_text('model = "sage"\nfanout = [4, 3]\n')
-        (directory / "metrics.jsonl").write_text("".join(json.dumps(metrics_row(e + 1)) + "\n" for e in range(num_epochs)))
+        rows = [json.dumps(metrics_row(e + 1)) + "\n" for e in range(num_epochs)]
+        (directory / "metrics.jsonl").write_text("".join(rows))
         cells = [[c, (c + d) % num_classes, 9 - 8 * d] for c in range(num_classes) for d in (0, 1)]
         (directory / "confusion.json").write_text(json.dumps(
             {"set": "test", "epoch": 1, "num_classes": num_classes, "class_names": [], "cells": cells}))

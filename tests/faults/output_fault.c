@@ -8,9 +8,9 @@
 //                         enospc: every call from it on that needs space fails, as on a full disk
 //   SALIENT_FAULT_LOG     a file, which gets a line for each call: its number, name and path
 //
-// Output calls are opening for writing, write, rename, link, symlink, unlink, rmdir, mkdir, fsync, truncate, fallocate, and
-// close of a file that was opened for writing. stdio calls the kernel from inside libc, where no library comes between, so
-// its functions are counted themselves: fopen, fwrite, fclose.
+// Output calls are opening for writing, write, rename, link, symlink, unlink, rmdir, mkdir, fsync, truncate, fallocate,
+// and close of a file that was opened for writing. stdio calls the kernel from inside libc, where no library comes
+// between, so its functions are counted themselves: fopen, fwrite, fclose.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
