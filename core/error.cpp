@@ -9,12 +9,16 @@
 namespace salient {
 namespace {
 
+/// Without the topic of a run's memory: smaller batches or models need as many threads.
+Error of_missing_thread() {
+  return {ErrorKind::kHostMemory,
+          "no further thread can be started; `ulimit -u` or the container (pids.max) allows no more"};
+}
+
 /// What the standard library throws: std::filesystem for a path, std::thread for a thread.
 Error of_system_error(const std::system_error& error) {
   const std::error_code code = error.code();
-  if (code == std::errc::resource_unavailable_try_again)
-    return {ErrorKind::kHostMemory, std::string("no further thread can be started: ") + error.what(),
-            Topic::kTrainingMemory};
+  if (code == std::errc::resource_unavailable_try_again) return of_missing_thread();
   if (code == std::errc::not_enough_memory)
     return {ErrorKind::kHostMemory, "out of host memory", Topic::kTrainingMemory};
   const bool is_missing = code == std::errc::no_such_file_or_directory || code == std::errc::not_a_directory ||
@@ -37,7 +41,7 @@ Error as_error(const std::exception_ptr& exception) {
     if (std::strstr(error.what(), "can't allocate memory") != nullptr)  // what LibTorch throws for std::bad_alloc
       return {ErrorKind::kHostMemory, "out of host memory", Topic::kTrainingMemory};
     if (std::strstr(error.what(), "pthread_create has failed") != nullptr)  // what oneTBB throws
-      return {ErrorKind::kHostMemory, "no further thread can be started", Topic::kTrainingMemory};
+      return of_missing_thread();
     const std::string what = error.what();
     return {ErrorKind::kInternal, what.substr(0, what.find('\n'))};  // LibTorch adds lines of backtrace to its own
   } catch (...) {

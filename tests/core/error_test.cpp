@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <string_view>
+#include <system_error>
 
 namespace salient {
 namespace {
@@ -31,6 +33,17 @@ TEST(Error, TheReportIsOneLine) {
   ::testing::internal::CaptureStderr();
   (void)exit_code_after([] { throw std::runtime_error("device mismatch\nframe #0: ..."); });
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "error_test: error: device mismatch\n");
+}
+
+TEST(Error, AThreadThatIsRefusedIsNotAMatterOfMemory) {
+  const std::system_error of_std_thread(std::make_error_code(std::errc::resource_unavailable_try_again));
+  const std::runtime_error of_tbb("pthread_create has failed");
+  for (const std::exception_ptr& refused : {std::make_exception_ptr(of_std_thread), std::make_exception_ptr(of_tbb)}) {
+    const Error error = as_error(refused);
+    EXPECT_EQ(error.kind(), ErrorKind::kHostMemory);
+    EXPECT_EQ(error.topic(), Topic::kNone);
+    EXPECT_TRUE(std::string_view(error.what()).starts_with("no further thread can be started")) << error.what();
+  }
 }
 
 TEST(Error, RequireNamesTheCallersLine) {

@@ -219,6 +219,7 @@ class Hostile(unittest.TestCase):
         except OSError as error:
             self.skipTest(f"cannot limit the number of threads: {error}")
         alone = {"preexec_fn": lambda: (group / "cgroup.procs").write_text(str(os.getpid()))}
+        refusals = []
         for limit in (1, 2, 3, 5):  # LibTorch's pool, oneTBB, the loader: who comes when differs
             (group / "pids.max").write_text(str(limit))
             for threads in (1, 3):
@@ -230,6 +231,10 @@ class Hostile(unittest.TestCase):
                                PROGRAMS.infer(self.run_folder, out, *more, **alone),
                                PROGRAMS.report(self.run_folder, **alone)):
                     self.assert_ends(result, 0, 71)
+                    refusals += [] if result.returncode == 0 else small_runs.error_lines(result)
+        self.assertTrue(refusals)
+        for line in refusals:
+            self.assertRegex(line, "no further thread can be started; `ulimit -u` .* allows no more$")
 
     # Point 14: refused, not killed for memory.
 
