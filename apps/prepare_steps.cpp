@@ -90,7 +90,8 @@ std::string set_name(const std::string& name, const WriteOptions& write) {
 
 /// What to do with a store, or what it lacks to be trained on.
 std::string next_step(const Dataset& dataset, const std::string& out) {
-  if (dataset.feature_dim == 0) return "to train on it  give it features, with --features or --make-features";
+  const std::string features = dataset.source_kind == "npz" ? "" : "--features or ";  // else an array of the file
+  if (dataset.feature_dim == 0) return "to train on it  give it features, with " + features + "--make-features";
   if (dataset.num_classes == 0) return "to train on it  give it labels, with --labels";
   if (dataset.train.empty()) return "to train on it  give it training nodes, with --split 0.6,0.2,0.2 or --train";
   return "next            salient-train --dataset " + out;

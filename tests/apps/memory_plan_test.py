@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """tests/apps/memory_plan_test.py - the planned memory of varied trainings beside what they take, on the CPU.
 
-    memory_plan_test.py BIN_DIRECTORY        about two minutes on 2 cores
+    memory_plan_test.py BIN_DIRECTORY        about three minutes on 2 cores
 """
 import os
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -12,9 +13,13 @@ import sys
 import tempfile
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import npy
+
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
 PLAIN, WIDE, CLASSES = (40000, 12, 64, 16), (5000, 10, 4000, 10), (8000, 5, 16, 8000)  # nodes, degree, width, classes
 LARGE = (200000, 15, 128, 40)
+HALF_A_MILLION = (1500, 3, 16, 500001)
 CASES = {
     "two layers": (PLAIN, "--fanout 8,8 --batch-size 4000"),
     "three layers": (PLAIN, "--fanout 8,8,4 --batch-size 1000"),
@@ -23,6 +28,7 @@ CASES = {
     "jumping knowledge": (PLAIN, "--jk cat --residual --fanout 8,8 --batch-size 4000"),
     "wide features": (WIDE, "--hidden 64 --fanout 10,5 --batch-size 2000"),
     "many classes": (CLASSES, "--hidden 32 --fanout 2,2 --batch-size 2000 --eval-batch-size 2000"),
+    "half a million classes": (HALF_A_MILLION, "--hidden 32 --fanout 2,2 --batch-size 256 --eval-batch-size 256"),
     "wide layers": (CLASSES[:3] + (10,), "--hidden 1500 --fanout 2,2,2 --batch-size 200"),
     "gcn": (PLAIN, "--model gcn --fanout 8,8 --batch-size 4000"),
     "gcn, wide features": (WIDE, "--model gcn --hidden 64 --fanout 10,5 --batch-size 2000"),
@@ -49,10 +55,21 @@ class MemoryPlan(unittest.TestCase):
         folder = self.work / "-".join(map(str, shape))
         if not folder.exists():
             nodes, degree, width, classes = map(str, shape)
-            subprocess.run([PROGRAMS / "salient-prepare", "synthetic", "--nodes", nodes, "--mean-degree", degree,
-                            "--features", width, "--classes", classes, "--out", folder, "--progress", "none"],
-                           check=True, stdout=subprocess.DEVNULL)
+            source = ["synthetic", "--nodes", nodes, "--mean-degree", degree, "--features", width, "--classes", classes]
+            if shape[3] > shape[0]:  # more than synthetic makes
+                source = self.files(*shape)
+            subprocess.run([PROGRAMS / "salient-prepare", *source, "--out", folder, "--progress", "none"], check=True,
+                           stdout=subprocess.DEVNULL)
         return folder
+
+    def files(self, nodes, degree, width, classes):
+        """A graph whose labels go up to `classes` - 1, as files. @return how salient-prepare reads them"""
+        draw = random.Random(1)
+        edges, x, y = (self.work / name for name in ("edges.csv", "x.npy", "y.npy"))
+        edges.write_text("".join(f"{v},{draw.randrange(nodes)}\n" for v in range(nodes) for _ in range(degree)))
+        npy.write(x, (nodes, width), [draw.random() for _ in range(nodes * width)], "<f4")
+        npy.write(y, (nodes,), [classes - 1, *(draw.randrange(classes) for _ in range(nodes - 1))], "<i8")
+        return ["edges", "--edges", edges, "--features", x, "--labels", y, "--split", "0.3,0.3,0.4"]
 
     def peak_bytes(self, command):
         with open(os.devnull, "w") as nothing:

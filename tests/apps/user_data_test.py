@@ -236,6 +236,8 @@ class UserData(unittest.TestCase):
                              (self.folder / "again/features.npy").read_bytes(), is_drawn)
         write_npz(self.folder / "bare.npz", y=((4,), [0, 1, 0, 1], "<i8"),
                   edge_index=((2, 3), [0, 1, 2, 1, 2, 3], "<i8"))
+        bare = self.prepare("npz", "--file", "bare.npz", "--split", "0.5,0.5,0", "--out", "bare-npz").stdout
+        self.assertIn("give it features, with --make-features\n", bare)
         made = self.prepare("npz", "--file", "bare.npz", "--split", "0.5,0.5,0", "--make-features", "positional:2",
                             "--out", "from-npz").stdout
         self.assertIn("made features   positional:2, 2 columns", made)
