@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstdint>
 
 #include "core/files/file_io.h"
 
@@ -14,6 +15,10 @@ bool is_there(const std::filesystem::path& path) {
   if (stat(path.c_str(), &status) == 0) return true;
   if (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG) fail_with_errno(path, "open");
   return false;
+}
+
+std::string text_if_there(const std::filesystem::path& path) {
+  return is_there(path) ? read_text_file(path, std::uint64_t{4} << 30) : "";
 }
 
 }  // namespace salient

@@ -1,16 +1,17 @@
 // engine/report/confusion.cpp - see confusion.h.
 #include "engine/report/confusion.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "core/error.h"
+#include "core/files/is_there.h"
 #include "core/files/replace_text_file.h"
 
 namespace salient {
 
 std::vector<std::string> read_class_names(const std::filesystem::path& path, int num_classes) {
-  std::ifstream file(path);
+  std::istringstream file(text_if_there(path));
   std::vector<std::string> names;
   for (std::string line; std::getline(file, line);) names.push_back(line);
   return names.size() == static_cast<std::size_t>(num_classes) ? names : std::vector<std::string>{};

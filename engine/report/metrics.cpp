@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "core/files/is_there.h"
 #include "core/files/json_text.h"
 #include "core/files/replace_text_file.h"
 #include "core/value_text.h"
@@ -60,7 +61,7 @@ std::string json_row(const EpochMetrics& metrics) {
 /// The lines of `path` whose epoch, as epoch_of() reads it, comes before `first_epoch`; a torn last one never does.
 template <class EpochOf>
 std::string lines_before(const std::filesystem::path& path, int first_epoch, EpochOf epoch_of) {
-  std::ifstream file(path);
+  std::istringstream file(text_if_there(path));  // unreadable is not missing: the rows would be lost
   std::string kept;
   for (std::string line; std::getline(file, line) && !file.eof();) {
     const int epoch = epoch_of(line);
@@ -95,10 +96,8 @@ std::string in_todays_columns(const std::string& header, const std::string& rows
 }
 
 std::string first_line(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
+  const std::string text = text_if_there(path);
+  return text.substr(0, text.find('\n'));
 }
 
 int csv_epoch(const std::string& line) {

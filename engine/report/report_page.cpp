@@ -4,8 +4,8 @@
 #include "engine/report/report_page.h"
 
 #include <algorithm>
-#include <fstream>
 #include <initializer_list>
+#include <sstream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -57,7 +57,7 @@ Json read_config(const std::filesystem::path& directory) {
 
 /// The rows of metrics.jsonl; a torn last line is left out.
 Json read_metrics(const std::filesystem::path& directory) {
-  std::ifstream file(directory / "metrics.jsonl");
+  std::istringstream file(text_if_there(directory / "metrics.jsonl"));
   Json rows = Json::array();
   for (std::string line; std::getline(file, line);) {
     Json row = parse_json<Json>(line);
@@ -67,8 +67,7 @@ Json read_metrics(const std::filesystem::path& directory) {
 }
 
 Json read_confusion(const std::filesystem::path& directory) {
-  std::ifstream file(directory / "confusion.json");
-  Json matrix = parse_json<Json>(std::string(std::istreambuf_iterator<char>(file), {}));
+  Json matrix = parse_json<Json>(text_if_there(directory / "confusion.json"));
   return matrix.is_object() ? matrix : Json();
 }
 

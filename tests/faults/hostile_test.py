@@ -182,6 +182,15 @@ class Hostile(unittest.TestCase):
                        user.infer(run, self.new("out")), user.resume(run, 3)):
             self.assert_ends(result, 74)
             self.assertIn("Permission denied", result.stderr)
+        run.chmod(0o755)
+        for name in ("metrics.jsonl", "metrics.csv"):  # read as missing, their rows would be lost by a resume
+            before = (run / name).read_bytes()
+            (run / name).chmod(0)
+            self.assert_ends(user.resume(run, 3), 74)
+            if name == "metrics.jsonl":
+                self.assert_ends(user.report(run), 74)
+            (run / name).chmod(0o644)
+            self.assertEqual((run / name).read_bytes(), before)
 
     def small_disk(self, options):
         disk = self.new("disk")

@@ -38,5 +38,13 @@ TEST(IsThere, AFolderThatMayNotBeEnteredIsAnError) {
   }
 }
 
+TEST(TextIfThere, OnlyWhatIsMissingIsEmpty) {
+  const Scratch scratch;
+  write_bytes(scratch / "file", "a\nb");
+  EXPECT_EQ(text_if_there(scratch / "file"), "a\nb");
+  EXPECT_EQ(text_if_there(scratch / "none"), "");
+  EXPECT_COMPLAINT((void)text_if_there(scratch.path()), 74, "cannot read: Is a directory");
+}
+
 }  // namespace
 }  // namespace salient

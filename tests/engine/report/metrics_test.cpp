@@ -78,6 +78,19 @@ TEST(Metrics, EarlierRowsAreThereWhileAResumedRunBegins) {
   EXPECT_EQ(test::read_bytes(scratch / "as-a-reader-has-it-open"), before) << "the file was replaced, not emptied";
 }
 
+TEST(Metrics, RowsThatCannotBeReadAreNotReplaced) {
+  for (const char* unreadable : {"metrics.jsonl", "metrics.csv"}) {
+    const test::Scratch scratch;
+    { MetricsFiles(scratch.path(), 1).append({.epoch = 1, .loss = 1.0}); }
+    std::filesystem::remove(scratch / unreadable);
+    std::filesystem::create_directory(scratch / unreadable);  // root may read every file, but no folder as one
+    EXPECT_COMPLAINT(MetricsFiles(scratch.path(), 2), 74, "cannot read: Is a directory");
+    EXPECT_TRUE(std::filesystem::is_directory(scratch / unreadable));
+    const char* other = unreadable == std::string("metrics.csv") ? "metrics.jsonl" : "metrics.csv";
+    EXPECT_FALSE(test::read_bytes(scratch / other).empty());
+  }
+}
+
 TEST(Metrics, RowsOfAnotherShapeAreLeftOut) {
   const test::Scratch scratch;
   std::ofstream(scratch / "metrics.jsonl") << "{\"epoch\": null}\n[1]\n{\"epoch\": \"1\", \"step\": {}}\nnone\n";
