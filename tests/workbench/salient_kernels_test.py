@@ -131,6 +131,14 @@ class SalientKernels(unittest.TestCase):
         self.assertIn("records", self.run_it("verify-ledger", run).stdout)
         self.assertIn("reproduced", self.run_it("replay", run).stdout)
         self.run_it("report", run)
+        pages = [(run / name).read_bytes() for name in ("report.md", "report.html")]
+        closed = subprocess.run([PROGRAM, "report", run], close_fds=False, preexec_fn=lambda: os.closerange(0, 3))
+        self.assertEqual(closed.returncode, 0)  # no line of it got into a file that took a stream's number
+        self.assertEqual([(run / name).read_bytes() for name in ("report.md", "report.html")], pages)
+        with open("/dev/full", "w") as full:
+            unsaid = subprocess.run([PROGRAM, "verify-ledger", run], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(unsaid.returncode, 74)
+        self.assertIn("standard output: cannot write", unsaid.stderr)
         self.assertIn("x of start", (run / "report.md").read_text())
         self.assertTrue((run / "report.html").read_text().startswith("<!doctype html>"))
         others = self.work / "baselines.json"

@@ -9,6 +9,7 @@
 #include "apps/options/options.h"
 #include "core/error.h"
 #include "core/host/interrupt.h"
+#include "core/host/program.h"
 #include "core/version.h"
 #include "workbench/app/bench_setup.h"
 #include "workbench/app/verbs.h"
@@ -80,8 +81,10 @@ int run(std::span<const char* const> arguments) {
 }  // namespace salient::workbench
 
 int main(int argc, char** argv) {
+  salient::start_program();
   try {
-    return salient::workbench::run({argv + 1, static_cast<std::size_t>(argc - 1)});
+    const int code = salient::workbench::run({argv + 1, static_cast<std::size_t>(argc - 1)});
+    return salient::end_program("salient-kernels", code);
   } catch (const salient::Interrupted& interrupted) {
     return 128 + interrupted.signal;
   } catch (...) {
