@@ -2,7 +2,8 @@
 """Trains every model and PyTorch Geometric's modules with the same options; prints the test results side by side.
 
     PYTHONPATH=FOLDER_WITH_TORCH_AND_PYG scripts/compare_pyg.py [--bin build/release/bin] [--raw ../shared/data]
-                                                                [--work runs/compare] [--list] [WORD ...]
+                                                                [--work runs/compare] [--seeds 1] [--same-start]
+                                                                [--list] [WORD ...]
 
 WORDs pick the rows that hold all of them ("tolokers gat"). The data sets are published with ten splits, of which the
 first three are used. Needs torch and torch_geometric on the CPU; pyg-lib is not needed, as PyG's modules
@@ -10,12 +11,18 @@ first three are used. Needs torch and torch_geometric on the CPU; pyg-lib is not
 by another generator. Both sides start from PyG's initial distributions, score the validation nodes by ROC AUC every
 few epochs with all neighbours, and take the test result of the best of these epochs. What is finished in --work is not
 run again. Exit code 1 if a mean is more than a point below PyG's. An hour on two cores.
+
+--seeds 1,2,3,4 trains each split as often. With --same-start PyG's modules begin with the initial values that
+salient-train draws, so that a difference which stays is not one of these.
 """
 import argparse
+import functools
+import itertools
 import json
 import pathlib
 import shlex
 import statistics
+import struct
 import subprocess
 import sys
 
@@ -46,10 +53,10 @@ MASKS = (0, 1, 2)
 def rows():
     for line in filter(None, map(str.strip, TABLE.splitlines())):
         dataset, model, options = (part.strip() for part in line.split("|"))
-        yield dataset, model, f"{COMMON} {options}"
+        yield dataset, model, shlex.split(f"{COMMON} {options}")
 
 
-def parsed(options):
+def parsed(words):
     """The options of salient-train that PyG's side follows."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--fanout", type=lambda text: [int(f) for f in text.split(",")])
@@ -58,7 +65,7 @@ def parsed(options):
         parser.add_argument(f"--{name}", type=int)
     for name in ("dropout", "lr"):
         parser.add_argument(f"--{name}", type=float)
-    return parser.parse_args(shlex.split(options))
+    return parser.parse_args(words)
 
 
 def run(command):
@@ -75,14 +82,32 @@ def prepare(args, dataset, mask):
     return folder
 
 
-def train_salient(args, store, model, options, out):
+def train_salient(args, store, model, words, seed, out):
     state = out / "run.json"
     if not state.exists() or json.loads(state.read_text())["status"] != "finished":
-        num_layers = len(parsed(options).fanout)
+        num_layers = len(parsed(words).fanout)
         whole = ",".join(["-1"] * num_layers)
         run([args.bin / "salient-train", "--dataset", store, "--model", model, "--out", out, "--device", "cpu",
-             "--progress", "none", f"--eval-fanout={whole}", "--eval-batch-size", 1 << 20, *shlex.split(options)])
+             "--progress", "none", f"--eval-fanout={whole}", "--eval-batch-size", 1 << 20, "--seed", seed, *words])
     return json.loads(state.read_text())["result"]["test_rocauc"]
+
+
+def initial_values(args, store, model, words, seed, out):
+    """The parameters that salient-train draws, by PyG's names: steps without length leave them as they are."""
+    words = list(words)
+    for name, value in (("--epochs", "1"), ("--lr", "1e-30")):
+        words[words.index(name) + 1] = value
+    train_salient(args, store, model, words, seed, out)
+    data = (out / "checkpoints/latest/model.safetensors").read_bytes()
+    start = 8 + struct.unpack("<Q", data[:8])[0]
+    types = {"F32": numpy.float32, "I64": numpy.int64}
+    values = {}
+    for name, about in json.loads(data[8:start]).items():
+        if name != "__metadata__":
+            begin, end = (start + offset for offset in about["data_offsets"])
+            array = numpy.frombuffer(data[begin:end], types[about["dtype"]]).reshape(about["shape"])
+            values[name] = torch.from_numpy(array.copy())
+    return values
 
 
 def subsets(size, count, generator):
@@ -152,18 +177,22 @@ def roc_auc(scores, labels):
     return (ranks[labels == 1].sum() - positives * (positives + 1) / 2) / (positives * (len(labels) - positives))
 
 
-def train_pyg(store, model_name, options, out):
+def train_pyg(store, model_name, words, seed, out, start=None):
+    """@param start  a function that returns the initial values; none: PyG draws them"""
     result = out / "result.json"
     if result.exists():
         return json.loads(result.read_text())["test_rocauc"]
-    graph, o = Graph(store), parsed(options)
-    torch.manual_seed(1)
-    generator = torch.Generator().manual_seed(1)
+    graph, o = Graph(store), parsed(words)
+    torch.manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
     dims = [graph.x.shape[1], *[o.hidden] * (len(o.fanout) - 1), int(graph.labels.max()) + 1]
     if len(dims) == 2:
         sys.exit("two layers or more")
     extra = {"gin_sum": o.gin_sum} if model_name == "gin" else {}
     model = make_golden.MODELS[model_name](dims, dropout=o.dropout, **extra)
+    if start is not None:
+        values = start()
+        model.load_state_dict({name: values[name] for name, _ in model.named_parameters()}, strict=False)
     optimizer = torch.optim.Adam(model.parameters(), lr=o.lr)
     best_valid, best_test = -1.0, 0.0
     is_one_batch = len(graph.train) <= o.batch_size and all(fanout < 0 for fanout in o.fanout)
@@ -202,6 +231,8 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, default="build/release/bin")
     parser.add_argument("--raw", type=pathlib.Path, default="../shared/data")
     parser.add_argument("--work", type=pathlib.Path, default="runs/compare")
+    parser.add_argument("--seeds", default="1")
+    parser.add_argument("--same-start", action="store_true")
     parser.add_argument("--list", action="store_true", help="print the rows and stop")
     args = parser.parse_args()
     words = [word for text in args.words for word in text.split()]
@@ -210,17 +241,23 @@ def main():
         sys.exit("no row has all of: " + " ".join(words))
     print(f"{'data set':<12} {'model':<8} {'salient':<17} {'PyG':<17} options", flush=True)
     num_below = 0
+    seeds = [int(seed) for seed in args.seeds.split(",")]
     for dataset, model, options in chosen:
         ours, theirs = [], []
-        for mask in MASKS if not args.list else ():
-            store, name = prepare(args, dataset, mask), f"{dataset}-{mask}-{model}"
-            ours.append(train_salient(args, store, model, options, args.work / name))
-            theirs.append(train_pyg(store, model, options, args.work / f"{name}-pyg"))
+        for mask, seed in itertools.product(MASKS, seeds) if not args.list else ():
+            store, name = prepare(args, dataset, mask), f"{dataset}-{mask}-{model}-{seed}"
+            ours.append(train_salient(args, store, model, options, seed, args.work / name))
+            pyg, start = args.work / f"{name}-pyg", None
+            if args.same_start:
+                pyg = args.work / f"{name}-pyg-same-start"
+                start = functools.partial(initial_values, args, store, model, options, seed,
+                                          args.work / f"{name}-start")
+            theirs.append(train_pyg(store, model, options, seed, pyg, start))
         is_below = bool(ours) and statistics.mean(ours) < statistics.mean(theirs) - 0.01
         num_below += is_below
         reached = [spread(values) if values else "" for values in (ours, theirs)]
-        print(f"{dataset:<12} {model:<8} {reached[0]:<17} {reached[1]:<17} {options}{' <' if is_below else ''}",
-              flush=True)
+        shown = shlex.join(options) + (" <" if is_below else "")
+        print(f"{dataset:<12} {model:<8} {reached[0]:<17} {reached[1]:<17} {shown}", flush=True)
     return 1 if num_below else 0
 
 
