@@ -9,8 +9,8 @@
 //             the next source's bin is on its way meanwhile.
 // Limit       edges + num_src rows read, num_src rows written.
 // Sync        shuffles within a warp; atomics for entries beyond kEntriesPerBin of a source.
+#include "models/kernels/attention_bins.cuh"
 #include "models/kernels/attention_bins.h"
-#include "models/kernels/attention_edges.cuh"
 #include "models/kernels/words.cuh"
 
 namespace salient {
@@ -19,33 +19,6 @@ namespace {
 // ---- device code -----------------------------------------------------------------------------------------
 
 constexpr int kWordsPerLane = 2, kEdgesTogether = 2, kBlocksPerMultiprocessor = 4;
-constexpr unsigned kAllLanes = 0xFFFFFFFF;
-
-/// The bin of a source and the positions of its entries, a value per lane; 0 from lane 16 on, and behind the sources.
-__device__ LocalId values_of_bin(const Bins& bins, std::uint32_t source, std::uint32_t num_src, int lane) {
-  if (source >= num_src || lane >= 16) return 0;
-  const LocalId* const values = lane < 8 ? reinterpret_cast<const LocalId*>(bins.of) : bins.position;
-  return __ldcs(values + std::size_t{source} * 8 + lane % 8);
-}
-
-/// The edges of a source: lane t has number t.
-struct EdgesOfSource {
-  int count;
-  LocalId row;         ///< 0 in lanes from `count` on
-  std::uint32_t edge;  ///< likewise
-};
-
-__device__ EdgesOfSource edges_of(const HopEdges& hop, LocalId value, std::uint32_t source, int lane) {
-  const int entries = min(__shfl_sync(kAllLanes, value, 0), kEntriesPerBin);
-  const bool has_loop = source < hop.num_dst;
-  LocalId row = __shfl_sync(kAllLanes, value, lane + 1), position = __shfl_sync(kAllLanes, value, lane + 8);
-  if (lane >= entries) row = position = 0;
-  if (has_loop && lane == entries) {
-    row = static_cast<LocalId>(source);
-    position = __ldg(hop.indptr + source + 1);
-  }
-  return {entries + has_loop, row, static_cast<std::uint32_t>(position) + static_cast<std::uint32_t>(row)};
-}
 
 /// What the edges of one (source, head) are read from, and its words.
 template <class Word>
@@ -74,7 +47,7 @@ __device__ float gather_words(const HeadOfSource<Word>& at, const EdgesOfSource&
     Word grad[kEdgesTogether][kWordsPerLane];
 #pragma unroll
     for (int k = 0; k < kEdgesTogether; ++k) {
-      const auto row = static_cast<std::uint32_t>(__shfl_sync(kAllLanes, edges.row, min(t + k, edges.count - 1)));
+      const auto row = static_cast<std::uint32_t>(edges.row_at(t + k));
       const Word* const from = at.grad_out + std::size_t{row} * at.row_words;
 #pragma unroll
       for (int u = 0; u < kWordsPerLane; ++u) grad[k][u] = __ldg(from + word[u]);

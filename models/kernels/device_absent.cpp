@@ -5,6 +5,7 @@
 #include "models/kernels/dropout.h"
 #include "models/kernels/edge_softmax.h"
 #include "models/kernels/gat_logits.h"
+#include "models/kernels/gatv2_bins.h"
 #include "models/kernels/gatv2_logits.h"
 #include "models/kernels/multilabel_bce_loss.h"
 #include "models/kernels/segment.h"
@@ -47,6 +48,10 @@ void gat_logits_backward(const HopEdges&, const GatScores&, const float*, const 
 void gatv2_logits(const HopEdges&, const Gatv2Inputs&, float*, CUstream_st*) { refuse(); }
 void gatv2_logits_backward(const HopEdges&, const Gatv2Inputs&, const float*, const Gatv2Gradients&,
                            const BackwardStream&) {
+  refuse();
+}
+void gatv2_attention_backward_binned(const HopEdges&, const Gatv2Inputs&, const Gatv2Attention&, const Gatv2Gradients&,
+                                     const Gatv2Workspace&, CUstream_st*) {
   refuse();
 }
 void edge_softmax(const HopEdges&, std::int64_t, float*, CUstream_st*) { refuse(); }

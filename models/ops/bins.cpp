@@ -4,6 +4,7 @@
 #include <ATen/ops/empty.h>
 
 #include "models/kernels/attention_bins.h"
+#include "models/kernels/gatv2_bins.h"
 #include "models/kernels/segment_bins.h"
 
 namespace salient {
@@ -26,6 +27,11 @@ BackwardStream with_segment_bins(const BackwardStream& on, const HopView& hop, c
 
 BackwardStream with_attention_bins(const BackwardStream& on, const HopView& hop, Heads shape, at::Tensor& held) {
   const bool is_faster = are_attention_bins_faster(shape, hop.num_src, hop.indices.numel());
+  return is_faster && !on.is_ordered() ? with_bins(on, hop, Kept::kRowsAndPositions, held) : on;
+}
+
+BackwardStream with_gatv2_bins(const BackwardStream& on, const HopView& hop, Heads shape, at::Tensor& held) {
+  const bool is_faster = are_gatv2_bins_faster(shape, hop.num_src, hop.indices.numel());
   return is_faster && !on.is_ordered() ? with_bins(on, hop, Kept::kRowsAndPositions, held) : on;
 }
 

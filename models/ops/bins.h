@@ -14,5 +14,7 @@ namespace salient {
 BackwardStream with_segment_bins(const BackwardStream& on, const HopView& hop, const Reduction& reduction,
                                  std::int64_t width, at::Tensor& held);
 BackwardStream with_attention_bins(const BackwardStream& on, const HopView& hop, Heads shape, at::Tensor& held);
+/// Likewise for gatv2_attention_backward_binned().
+BackwardStream with_gatv2_bins(const BackwardStream& on, const HopView& hop, Heads shape, at::Tensor& held);
 
 }  // namespace salient

@@ -4,7 +4,7 @@
 #include "core/error.h"
 #include "models/kernels/attention_sum.h"
 #include "models/kernels/edge_softmax.h"
-#include "models/kernels/gatv2_logits.h"
+#include "models/kernels/gatv2_bins.h"
 #include "models/ops/bins.h"
 #include "models/ops/kernel_call.h"
 #include "models/ops/operators.h"
@@ -17,7 +17,66 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::variable_list;
 
-struct Gatv2Attention : Function<Gatv2Attention> {
+/// What the backward pass reads.
+struct Saved {
+  at::Tensor src, dst, att, weights, out, grad_out;
+  HopView hop;
+  Heads shape;
+
+  Gatv2Inputs inputs() const {
+    return {shape, kAttentionSlope, pointer<float>(src), pointer<float>(dst), pointer<float>(att)};
+  }
+};
+
+struct Gradients {
+  at::Tensor src, dst, att;
+
+  Gatv2Gradients pointers() const {
+    return {src.mutable_data_ptr<float>(), dst.mutable_data_ptr<float>(), att.mutable_data_ptr<float>()};
+  }
+};
+
+/// One pass over sources, by way of the bins of `on`.
+Gradients gradients_by_bins(const Saved& s, const BackwardStream& on) {
+  const auto bytes = at::TensorOptions().dtype(at::kByte).device(s.src.device());
+  const at::Tensor row_dots = make_f32({s.hop.num_dst, s.shape.heads}, s.src);
+  const at::Tensor grad_logits = make_f32(s.weights.sizes(), s.src);
+  const at::Tensor signs = at::empty({s.weights.size(0), s.shape.width() / 4}, bytes);
+  Gradients grads{make_f32(s.src.sizes(), s.src), make_f32(s.dst.sizes(), s.src),
+                  make_f32({kGatv2AttParts, s.shape.heads, s.shape.channels}, s.src)};
+  gatv2_attention_backward_binned(edges_of(s.hop), s.inputs(),
+                                  {pointer<float>(s.weights), pointer<float>(s.out), pointer<float>(s.grad_out)},
+                                  grads.pointers(),
+                                  {on.bins, row_dots.mutable_data_ptr<float>(), grad_logits.mutable_data_ptr<float>(),
+                                   signs.mutable_data_ptr<std::uint8_t>()},
+                                  on);
+  return grads;
+}
+
+/// The sum's gradient, the softmax's, and that of the logits. No stream: on the host.
+template <class... Stream>
+Gradients gradients(const Saved& s, const Stream&... stream) {
+  Gradients grads{make_f32(s.src.sizes(), s.src), make_f32(s.dst.sizes(), s.src),
+                  make_f32({num_parts(s.hop.num_dst), s.shape.heads, s.shape.channels}, s.src)};
+  const at::Tensor grad_values = make_f32(s.src.sizes(), s.src), grad_edges = make_f32(s.weights.sizes(), s.src);
+  const HopEdges edges = edges_of(s.hop);
+  const auto* weights = pointer<float>(s.weights);
+  auto* per_edge = grad_edges.mutable_data_ptr<float>();
+  attention_sum_backward(edges, {s.shape, weights, pointer<float>(s.src)}, pointer<float>(s.grad_out),
+                         {per_edge, grad_values.mutable_data_ptr<float>()}, stream...);
+  edge_softmax_backward(edges, s.shape.heads, weights, per_edge, stream...);
+  gatv2_logits_backward(edges, s.inputs(), per_edge, grads.pointers(), stream...);
+  grads.src.add_(grad_values);
+  return grads;
+}
+
+Gradients gradients_on_device(const Saved& s, const BackwardStream& stream) {
+  at::Tensor bins;
+  const BackwardStream on = with_gatv2_bins(stream, s.hop, s.shape, bins);
+  return on.has_bins() ? gradients_by_bins(s, on) : gradients(s, stream);
+}
+
+struct Gatv2Function : Function<Gatv2Function> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& z_src, const at::Tensor& z_dst,
                             const at::Tensor& att, const HopView& hop, GradientOrder order) {
     const Heads shape{att.size(0), att.size(1)};
@@ -39,34 +98,23 @@ struct Gatv2Attention : Function<Gatv2Attention> {
       attention_sum(edges, {shape, per_edge, pointer<float>(src)}, out.mutable_data_ptr<float>(), stream...);
     });
     save_order(ctx, order);
-    ctx->save_for_backward({src, dst, vectors, weights, hop.indptr, hop.indices});
+    ctx->save_for_backward({src, dst, vectors, weights, out, hop.indptr, hop.indices});
     return out;
   }
 
-  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+  static variable_list backward(AutogradContext* ctx, const variable_list& grad_outs) {
     const variable_list saved = ctx->get_saved_variables();
-    const at::Tensor &src = saved[0], &dst = saved[1], &att = saved[2], &weights = saved[3];
-    const HopView hop{dst.size(0), src.size(0), saved[4], saved[5]};
-    const Heads shape{att.size(0), att.size(1)};
-    const at::Tensor grad_out = grads[0].contiguous();
-    at::Tensor grad_values = make_f32(src.sizes(), src), grad_src = make_f32(src.sizes(), src);
-    at::Tensor grad_dst = make_f32(dst.sizes(), src), grad_edges = make_f32(weights.sizes(), src);
-    at::Tensor grad_att = make_f32({num_parts(hop.num_dst), shape.heads, shape.channels}, src);
-    at::Tensor bins;
+    const at::Tensor &src = saved[0], &dst = saved[1], &att = saved[2];
+    const HopView hop{dst.size(0), src.size(0), saved[5], saved[6]};
+    const Saved s{src, dst, att, saved[3], saved[4], grad_outs[0].contiguous(), hop, {att.size(0), att.size(1)}};
+    Gradients grads;
     on_device_backward(src, hop, order_of(ctx), [&](const auto&... stream) {
-      const HopEdges edges = edges_of(hop);
-      const Gatv2Inputs inputs{shape, kAttentionSlope, pointer<float>(src), pointer<float>(dst), pointer<float>(att)};
-      auto* per_edge = grad_edges.mutable_data_ptr<float>();
-      attention_sum_backward(edges, {shape, pointer<float>(weights), pointer<float>(src)}, pointer<float>(grad_out),
-                             {per_edge, grad_values.mutable_data_ptr<float>()},
-                             with_attention_bins(stream, hop, shape, bins)...);
-      edge_softmax_backward(edges, shape.heads, pointer<float>(weights), per_edge, stream...);
-      gatv2_logits_backward(
-          edges, inputs, per_edge,
-          {grad_src.mutable_data_ptr<float>(), grad_dst.mutable_data_ptr<float>(), grad_att.mutable_data_ptr<float>()},
-          stream...);
+      if constexpr (sizeof...(stream) == 0)
+        grads = gradients(s);
+      else
+        grads = gradients_on_device(s, stream...);
     });
-    return {grad_src.add_(grad_values), grad_dst, grad_att.sum(0), {}, {}};
+    return {grads.src, grads.dst, grads.att.sum(0), {}, {}};
   }
 };
 
@@ -74,7 +122,7 @@ struct Gatv2Attention : Function<Gatv2Attention> {
 
 at::Tensor attention_v2(const HopView& hop, const at::Tensor& z_src, const at::Tensor& z_dst, const at::Tensor& att,
                         GradientOrder order) {
-  return Gatv2Attention::apply(z_src, z_dst, att, hop, order);
+  return Gatv2Function::apply(z_src, z_dst, att, hop, order);
 }
 
 }  // namespace salient

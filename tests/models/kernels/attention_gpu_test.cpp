@@ -5,7 +5,7 @@
 #include "models/kernels/attention_sum.h"
 #include "models/kernels/edge_softmax.h"
 #include "models/kernels/gat_logits.h"
-#include "models/kernels/gatv2_logits.h"
+#include "models/kernels/gatv2_bins.h"
 #include "models/kernels/source_bins.h"
 #include "tests/support/attention_case.h"
 #include "tests/support/device_hop.h"
@@ -78,6 +78,83 @@ TEST(Gatv2LogitsOnDevice, EqualTheReference) {
     test::expect_close_to_reference(run_on_device(c, stream, Order::kAny), c);
   for (const test::Gatv2Case& c : test::gatv2_cases())
     test::expect_close_to_reference(run_on_device(c, stream, Order::kFixed), c);
+}
+
+/// Gradients of the whole of GATv2's attention; z_src's through logits and sum together.
+struct Gatv2AttentionGradients {
+  std::vector<float> src, dst, att;
+};
+
+/// By the host's kernels, one after the other.
+Gatv2AttentionGradients expected_gradients(const test::Gatv2Case& c, const std::vector<float>& grad_out,
+                                           std::vector<float>& weights, std::vector<float>& out) {
+  const HopEdges hop = c.hop.edges();
+  test::Gatv2Result r(c);
+  weights = r.logits, out = grad_out;
+  std::vector<float> grad_edges = r.logits, grad_values = r.grad_src;
+  gatv2_logits(hop, c.inputs(), weights.data());
+  edge_softmax(hop, c.shape.heads, weights.data());
+  attention_sum(hop, {c.shape, weights.data(), c.z_src.data()}, out.data());
+  attention_sum_backward(hop, {c.shape, weights.data(), c.z_src.data()}, grad_out.data(),
+                         {grad_edges.data(), grad_values.data()});
+  edge_softmax_backward(hop, c.shape.heads, weights.data(), grad_edges.data());
+  gatv2_logits_backward(hop, c.inputs(), grad_edges.data(), {r.grad_src.data(), r.grad_dst.data(), r.grad_att.data()});
+  for (std::size_t i = 0; i < grad_values.size(); ++i) r.grad_src[i] += grad_values[i];
+  std::vector<float> grad_att(c.att.size());
+  for (std::size_t i = 0; i < r.grad_att.size(); ++i) grad_att[i % grad_att.size()] += r.grad_att[i];
+  return {r.grad_src, r.grad_dst, grad_att};
+}
+
+void expect_near(const std::vector<float>& actual, const std::vector<float>& expected, double bound) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i)
+    ASSERT_NEAR(actual[i], expected[i], bound * (1 + std::abs(expected[i]))) << "at " << i;
+}
+
+void expect_binned_gradients_are_the_hosts(const test::Gatv2Case& c, const CudaStream& stream) {
+  const ::testing::ScopedTrace trace(__FILE__, __LINE__,
+                                     std::to_string(c.hop.num_dst) + " rows, " + std::to_string(c.shape.heads) +
+                                         " heads of " + std::to_string(c.shape.channels));
+  const std::vector<float> grad_out = test::random_values(c.hop.num_dst * c.shape.width(), 11);
+  std::vector<float> weights, out;
+  const Gatv2AttentionGradients expected = expected_gradients(c, grad_out, weights, out);
+
+  const DeviceHop device_hop(c.hop, stream);
+  const auto num_edges = static_cast<std::int64_t>(c.hop.indices.size());
+  const auto poison = [](std::int64_t count) { return test::AttentionResult::poison(count); };
+  const OnDevice<LocalId> bins(
+      std::vector<LocalId>(
+          static_cast<std::size_t>(source_bins_size(Kept::kRowsAndPositions, c.hop.num_src, num_edges)), 0x55555555),
+      stream);
+  const OnDevice<float> src(c.z_src, stream), dst(c.z_dst, stream), att(c.att, stream), w(weights, stream),
+      o(out, stream), g(grad_out, stream);
+  const OnDevice<float> row_dots(poison(c.hop.num_dst * c.shape.heads), stream),
+      grad_logits(poison(c.num_edges() * c.shape.heads), stream),
+      grad_src(poison(c.hop.num_src * c.shape.width()), stream),
+      grad_dst(poison(c.hop.num_dst * c.shape.width()), stream),
+      grad_att(poison(kGatv2AttParts * c.shape.width()), stream);
+  const OnDevice<std::uint8_t> signs(
+      std::vector<std::uint8_t>(static_cast<std::size_t>(c.num_edges() * c.shape.width() / 4), 0x55), stream);
+  gatv2_attention_backward_binned(device_hop.edges(), {c.shape, c.slope, src.get(), dst.get(), att.get()},
+                                  {w.get(), o.get(), g.get()}, {grad_src.get(), grad_dst.get(), grad_att.get()},
+                                  {SourceBins{bins.get(), num_edges}, row_dots.get(), grad_logits.get(), signs.get()},
+                                  stream.get());
+  expect_near(grad_src.read(stream), expected.src, 2e-4);
+  expect_near(grad_dst.read(stream), expected.dst, 2e-4);
+  std::vector<float> summed(c.att.size());
+  const std::vector<float> parts = grad_att.read(stream);
+  for (std::size_t i = 0; i < parts.size(); ++i) summed[i % summed.size()] += parts[i];
+  expect_near(summed, expected.att, 2e-5 * static_cast<double>(10 + c.num_edges()));
+}
+
+TEST(Gatv2AttentionOnDevice, ThroughBinsHasTheGradientsOfTheHost) {  // hubs have more entries than a bin has room
+  const CudaStream stream;
+  for (const Heads shape : {Heads{1, 4}, Heads{1, 20}, Heads{1, 128}, Heads{1, 256}, Heads{2, 64}, Heads{3, 16},
+                            Heads{4, 32}, Heads{5, 128}, Heads{70, 8}, Heads{2, 252}})
+    for (const test::OwnedHop& hop :
+         {test::random_hop(1, 1, 1, 1), test::random_hop(20, 22, 9, 2), test::random_hop(300, 1000, 25, 3),
+          test::random_hop(30, 40, 300, 4), test::random_hop(2000, 9000, 6, 5)})
+      expect_binned_gradients_are_the_hosts(test::Gatv2Case(hop, shape, 7), stream);
 }
 
 }  // namespace
