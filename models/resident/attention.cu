@@ -1,0 +1,305 @@
+// models/resident/attention.cu - see attention.h.
+//
+// Work split  a warp per node, lanes by chunks of eight columns; the softmax by lanes of entries. Gradients of rows and
+//             vectors: warps walk over nodes, each for a tile of 256 columns.
+// Access      each row is read twice forward, for its score and for the sum, and twice backward; the second time of a
+//             pass it comes from a cache.
+// Limit       memory, and the latency of dependent reads.
+// Sync        warp shuffles; shares of column sums meet in shared memory.
+#include <type_traits>
+
+#include "models/resident/attention.h"
+#include "models/resident/attention_slots.cuh"
+#include "models/resident/column_sums.cuh"
+#include "models/resident/row_source.cuh"
+
+namespace salient {
+namespace {
+
+// ---- device code -----------------------------------------------------------------------------------------
+
+constexpr int kShares = 512, kTileChunks = 32, kWarps = kThreadsPerBlock / 32, kBatch = 4;
+
+__device__ float dot(const float (&a)[8], const float (&b)[8]) {
+  float sum = 0;
+#pragma unroll
+  for (int c = 0; c < 8; ++c) sum += a[c] * b[c];
+  return sum;
+}
+
+__device__ std::int64_t warp_of_grid() { return (std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x) / 32; }
+__device__ std::int64_t warps_in_grid() { return std::int64_t{gridDim.x} * kWarps; }
+
+/// Of node i's entries, lane by lane: the product of its row with what factor(chunk, ...) gives.
+template <bool kFirst, class Reader, class Factor>
+__device__ float entry_dots(const Reader& reader, std::int64_t i, std::int64_t chunks, const Factor& factor) {
+  const int lane = static_cast<int>(threadIdx.x) & 31, kept = reader.num_entries(i);
+  float result = 0;
+  for (int first = 0; first < kept; first += kBatch) {
+    RowRef refs[kBatch];
+    float partial[kBatch] = {};
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k)
+      if (first + k < kept) refs[k] = reader.entry(i, first + k);
+    for (std::int64_t chunk = lane; chunk < chunks; chunk += 32) {
+      typename Reader::Raw raws[kBatch];
+#pragma unroll
+      for (int k = 0; k < kBatch; ++k)
+        if (first + k < kept) raws[k] = reader.load(refs[k], chunk);
+      float by[8];
+      factor(chunk, by);
+#pragma unroll
+      for (int k = 0; k < kBatch; ++k) {
+        if (first + k >= kept) continue;
+        float values[8];
+        if constexpr (kFirst)
+          reader.first_values(raws[k], refs[k], chunk, values);
+        else
+          reader.values_again(raws[k], refs[k], chunk, values);
+        partial[k] += dot(values, by);
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      const float sum = warp_sum(partial[k]);
+      if (lane == first + k) result = sum;
+    }
+  }
+  return result;
+}
+
+/// The softmax of node i, and on which side of leaky_relu its logits are.
+template <class Reader>
+__device__ Slots find_weights(const Attention& a, const Reader& reader, std::int64_t i, std::int64_t chunks) {
+  const int lane = static_cast<int>(threadIdx.x) & 31, kept = reader.num_entries(i);
+  const float* const source = a.vectors;
+  const float* const target = a.vectors + chunks * 8;
+  const RowRef own = reader.own(i);
+  float own_source = 0, own_target = 0;
+  for (std::int64_t chunk = lane; chunk < chunks; chunk += 32) {
+    float values[8], s[8], t[8];
+    reader.first_values(reader.load(own, chunk), own, chunk, values);
+    load_eight(source + chunk * 8, s);
+    load_eight(target + chunk * 8, t);
+    own_source += dot(values, s);
+    own_target += dot(values, t);
+  }
+  own_source = warp_sum(own_source);
+  own_target = warp_sum(own_target);
+  const float entry = entry_dots<true>(reader, i, chunks,
+                                       [&](std::int64_t chunk, float(&by)[8]) { load_eight(source + chunk * 8, by); });
+  const Slots logits{own_source + own_target, entry + own_target};
+  const bool counts = lane < kept && reader.entry(i, lane).node != own.node;
+  const Slots weights = Slots{leaky(logits.own), counts ? leaky(logits.entry) : -INFINITY}.softmax();
+  SlotRow(a.weights, a.fanout, i)
+      .store({logits.own > 0 ? weights.own : -weights.own, logits.entry > 0 ? weights.entry : -weights.entry}, lane,
+             kept);
+  return weights;
+}
+
+template <class Source, class Out>
+__global__ void __launch_bounds__(kThreadsPerBlock) forward_kernel(Source source, Attention a, std::int64_t chunks) {
+  const auto reader = source.reader();
+  const int lane = static_cast<int>(threadIdx.x) & 31;
+  Out* const operand = static_cast<Out*>(a.operand);
+  for (std::int64_t i = warp_of_grid(); i < reader.capacity(); i += warps_in_grid()) {
+    if (i >= reader.count) {
+      const float zeros[8] = {};
+      for (std::int64_t chunk = lane; chunk < chunks; chunk += 32)
+        store_eight(zeros, operand + (i * chunks + chunk) * 8);
+      continue;
+    }
+    const Slots weights = find_weights(a, reader, i, chunks);
+    const RowRef own = reader.own(i);
+    const int kept = reader.num_entries(i);
+    for (std::int64_t base = 0; base < chunks; base += 32) {
+      const std::int64_t chunk = base + lane;
+      const bool is_column = chunk < chunks;
+      float sum[8] = {};
+      if (is_column) reader.values_again(reader.load(own, chunk), own, chunk, sum);
+#pragma unroll
+      for (int c = 0; c < 8; ++c) sum[c] *= weights.own;
+#pragma unroll 4
+      for (int k = 0; k < kept; ++k) {
+        const float weight = __shfl_sync(kWarp, weights.entry, k);
+        if (!is_column) continue;
+        const RowRef ref = reader.entry(i, k);
+        float values[8];
+        reader.values_again(reader.load(ref, chunk), ref, chunk, values);
+#pragma unroll
+        for (int c = 0; c < 8; ++c) sum[c] += weight * values[c];
+      }
+      if (is_column) store_eight(sum, operand + (i * chunks + chunk) * 8);
+    }
+  }
+}
+
+/// Gradients of the logits.
+template <class Source, class T>
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    logit_gradients_kernel(Source source, Attention a, const T* __restrict__ gradient, std::int64_t chunks) {
+  const auto reader = source.reader();
+  const int lane = static_cast<int>(threadIdx.x) & 31;
+  for (std::int64_t i = warp_of_grid(); i < reader.count; i += warps_in_grid()) {
+    const RowRef own = reader.own(i);
+    const int kept = reader.num_entries(i);
+    const auto load_gradient = [&](std::int64_t chunk, float(&by)[8]) {
+      load_eight(gradient + (i * chunks + chunk) * 8, by);
+    };
+    Slots d{0, 0};
+    for (std::int64_t chunk = lane; chunk < chunks; chunk += 32) {
+      float values[8], by[8];
+      reader.values_again(reader.load(own, chunk), own, chunk, values);
+      load_gradient(chunk, by);
+      d.own += dot(values, by);
+    }
+    d.own = warp_sum(d.own);
+    d.entry = entry_dots<false>(reader, i, chunks, load_gradient);
+    const Slots stored = SlotRow(a.weights, a.fanout, i).load(lane, kept);
+    Slots g = Slots{fabsf(stored.own), fabsf(stored.entry)}.softmax_backward(d);
+    if (signbit(stored.own)) g.own *= kSlope;
+    if (signbit(stored.entry)) g.entry *= kSlope;
+    const SlotRow row(a.edge_gradients, a.fanout, i);
+    row.store(g, lane, kept);
+    const float all = g.own + warp_sum(g.entry);
+    if (lane == 0) row.at[a.fanout + 1] = all;
+  }
+}
+
+/// What one row gets: weight * (gradient of the sum) + of_source * s + of_target * t.
+struct RowGradient {
+  float weight, of_source, of_target;
+};
+
+/// A chunk of the vectors and of a node's gradient.
+struct Chunks {
+  float source[8], target[8], gradient[8];
+
+  template <class Reader>
+  __device__ void write(const Reader& reader, const RowGradient& g, RowRef ref, std::int64_t chunk, void* dz) const {
+    float values[8];
+#pragma unroll
+    for (int c = 0; c < 8; ++c) values[c] = g.weight * gradient[c] + g.of_source * source[c] + g.of_target * target[c];
+    reader.backward(ref.row, chunk, values);
+    using T = std::remove_const_t<std::remove_pointer_t<decltype(reader.z)>>;
+    store_eight(values, static_cast<T*>(dz) + (ref.row * reader.chunks + chunk) * 8);
+  }
+};
+
+/// dz of all rows, unless there are none, and the shares of the vectors' gradients.
+template <bool kHasRows, class Source, class T>
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    row_gradients_kernel(Source source, Attention a, const T* __restrict__ gradient, void* dz, std::int64_t chunks) {
+  const auto reader = source.reader();
+  const int lane = static_cast<int>(threadIdx.x) & 31;
+  const std::int64_t chunk = std::int64_t{blockIdx.y} * kTileChunks + lane;
+  const bool is_column = chunk < chunks;
+  ColumnSums sums;
+  Chunks by{};
+  if (is_column) load_eight(a.vectors + chunk * 8, by.source);
+  if (is_column) load_eight(a.vectors + (chunks + chunk) * 8, by.target);
+  for (std::int64_t i = warp_of_grid(); i < reader.count; i += warps_in_grid()) {
+    const int kept = reader.num_entries(i);
+    const Slots weights = SlotRow(a.weights, a.fanout, i).load(lane, kept);
+    const SlotRow edges(a.edge_gradients, a.fanout, i);
+    const Slots g = edges.load(lane, kept);
+    const float all = edges.at[a.fanout + 1];
+    const RowRef own = reader.own(i);
+    if (is_column) {
+      float values[8];
+      reader.values_again(reader.load(own, chunk), own, chunk, values);
+#pragma unroll
+      for (int c = 0; c < 8; ++c) sums.first[c] += g.own * values[c], sums.second[c] += all * values[c];
+      if constexpr (kHasRows) {
+        load_eight(gradient + (i * chunks + chunk) * 8, by.gradient);
+        by.write(reader, {fabsf(weights.own), g.own, all}, own, chunk, dz);
+      }
+    }
+#pragma unroll 4
+    for (int k = 0; k < kept; ++k) {
+      const RowGradient of{fabsf(__shfl_sync(kWarp, weights.entry, k)), __shfl_sync(kWarp, g.entry, k), 0};
+      if (!is_column) continue;
+      const RowRef ref = reader.entry(i, k);
+      float values[8];
+      reader.values_again(reader.load(ref, chunk), ref, chunk, values);
+#pragma unroll
+      for (int c = 0; c < 8; ++c) sums.first[c] += of.of_source * values[c];
+      if constexpr (kHasRows) by.write(reader, of, ref, chunk, dz);
+    }
+  }
+  if constexpr (kHasRows) {
+    const float zeros[8] = {};
+    for (std::int64_t row = *reader.growth.num_grown + warp_of_grid(); row < reader.growth.grown_capacity && is_column;
+         row += warps_in_grid())
+      store_eight(zeros, static_cast<T*>(dz) + (row * chunks + chunk) * 8);
+  }
+  write_share<kTileChunks>(sums, chunks * 8, a.sums);
+}
+
+__global__ void __launch_bounds__(kThreadsPerBlock) vector_gradients_kernel(Attention a, std::int64_t width) {
+  const ColumnTotals totals = totals_of(a.sums, kShares, width);
+  const std::int64_t column = std::int64_t{blockIdx.x} * 32 + threadIdx.x;
+  if (threadIdx.x >= 32 || column >= width) return;
+  a.vectors[2 * width + column] = static_cast<float>(totals.first);
+  a.vectors[3 * width + column] = static_cast<float>(totals.second);
+}
+
+// ---- host code -------------------------------------------------------------------------------------------
+
+unsigned warps_of(std::int64_t columns) { return static_cast<unsigned>((columns + 31) / 32); }
+
+template <class Out, class Source>
+void launch_forward(const Source& source, const Attention& a, std::int64_t capacity, cudaStream_t stream) {
+  forward_kernel<Source, Out>
+      <<<blocks_for(capacity * 32), kThreadsPerBlock, 0, stream>>>(source, a, padded(a.in_dim) / 8);
+  cuda_check(cudaGetLastError());
+}
+
+template <class T, bool kHasRows, class Source>
+void launch_backward(const Source& source, const Attention& a, const void* gradient, void* dz, std::int64_t capacity,
+                     cudaStream_t stream) {
+  const std::int64_t width = padded(a.in_dim), chunks = width / 8;
+  const auto* const of_operand = static_cast<const T*>(gradient);
+  logit_gradients_kernel<Source, T>
+      <<<blocks_for(capacity * 32), kThreadsPerBlock, 0, stream>>>(source, a, of_operand, chunks);
+  cuda_check(cudaGetLastError());
+  const dim3 grid(kShares, static_cast<unsigned>((chunks + kTileChunks - 1) / kTileChunks));
+  row_gradients_kernel<kHasRows, Source, T><<<grid, kThreadsPerBlock, 0, stream>>>(source, a, of_operand, dz, chunks);
+  cuda_check(cudaGetLastError());
+  vector_gradients_kernel<<<warps_of(width), kThreadsPerBlock, 0, stream>>>(a, width);
+  cuda_check(cudaGetLastError());
+}
+
+}  // namespace
+
+std::int64_t attention_sums_size(std::int64_t in_dim) { return kShares * 2 * padded(in_dim); }
+
+void attention_forward(const Attention& attention, const TableRows& rows, cudaStream_t stream) {
+  with_table_source(rows, [&](const auto& source) {
+    attention.type == ActivationType::kF32 ? launch_forward<float>(source, attention, rows.hop.capacity, stream)
+                                           : launch_forward<Bf16>(source, attention, rows.hop.capacity, stream);
+  });
+}
+
+void attention_forward(const Attention& attention, const LevelRows& rows, cudaStream_t stream) {
+  with_level_source(rows, [&]<class T, bool kRelu>(const LevelSource<T, kRelu>& source) {
+    launch_forward<T>(source, attention, rows.growth.capacity, stream);
+  });
+}
+
+void attention_backward(const Attention& attention, const TableRows& rows, const void* gradient, cudaStream_t stream) {
+  with_table_source(rows, [&](const auto& source) {
+    attention.type == ActivationType::kF32
+        ? launch_backward<float, false>(source, attention, gradient, nullptr, rows.hop.capacity, stream)
+        : launch_backward<Bf16, false>(source, attention, gradient, nullptr, rows.hop.capacity, stream);
+  });
+}
+
+void attention_backward(const Attention& attention, const LevelRows& rows, const void* gradient, void* dz,
+                        cudaStream_t stream) {
+  with_level_source(rows, [&]<class T, bool kRelu>(const LevelSource<T, kRelu>& source) {
+    launch_backward<T, true>(source, attention, gradient, dz, rows.growth.capacity, stream);
+  });
+}
+
+}  // namespace salient

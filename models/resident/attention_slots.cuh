@@ -1,0 +1,56 @@
+// models/resident/attention_slots.cuh - the softmax of one node's entries, by a warp: lane k has entry k.
+#pragma once
+
+#include <cfloat>
+#include <cstdint>
+
+namespace salient {
+
+constexpr float kSlope = 0.2f;  // of leaky_relu below 0
+constexpr unsigned kWarp = 0xFFFFFFFF;
+
+__device__ inline float warp_sum(float value) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(kWarp, value, offset);
+  return value;
+}
+__device__ inline float warp_max(float value) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) value = fmaxf(value, __shfl_xor_sync(kWarp, value, offset));
+  return value;
+}
+
+__device__ inline float leaky(float x) { return x > 0 ? x : x * kSlope; }
+__device__ inline float leaky_slope(float x) { return x > 0 ? 1.0f : kSlope; }
+
+/// Of a node itself, the same in all lanes, and of its entry `lane`.
+struct Slots {
+  float own, entry;
+
+  /// The softmax of these logits; entries that do not count have -infinity.
+  __device__ Slots softmax() const {
+    const float most = fmaxf(own, warp_max(entry));
+    const float of_own = expf(own - most), of_entry = entry == -INFINITY ? 0.0f : expf(entry - most);
+    const float all = of_own + warp_sum(of_entry);
+    return {of_own / all, of_entry / all};
+  }
+  /// The gradient of softmax() where these are its results. @param d  the gradient of the results
+  __device__ Slots softmax_backward(const Slots& d) const {
+    const float mean = own * d.own + warp_sum(entry * d.entry);
+    return {own * (d.own - mean), entry * (d.entry - mean)};
+  }
+};
+
+/// A node's row of [nodes, fanout + 2] slots: itself, its entries, one more.
+struct SlotRow {
+  float* at;
+
+  __device__ SlotRow(float* slots, std::int64_t fanout, std::int64_t i) : at(slots + i * (fanout + 2)) {}
+  __device__ Slots load(int lane, int kept) const { return {at[0], lane < kept ? at[1 + lane] : 0.0f}; }
+  __device__ void store(const Slots& values, int lane, int kept) const {
+    if (lane == 0) at[0] = values.own;
+    if (lane < kept) at[1 + lane] = values.entry;
+  }
+};
+
+}  // namespace salient

@@ -1,0 +1,85 @@
+// models/resident/model_step.cpp - see model_step.h.
+#include "models/resident/model_step.h"
+
+#include <optional>
+#include <vector>
+
+#include "core/error.h"
+#include "models/resident/step_graph.h"
+#include "models/resident/step_program.h"
+
+namespace salient {
+namespace {
+
+void build(StepProgram& program) {
+  switch (program.shape().model) {
+    case StepModel::kGcn: return build_gcn(program);
+    case StepModel::kGin: return build_gin(program);
+    case StepModel::kSageRi: return build_sage_ri(program);
+    case StepModel::kGat: return build_gat(program);
+    case StepModel::kGatv2: return build_gatv2(program);
+  }
+}
+
+}  // namespace
+
+std::int64_t model_step_bytes(const ModelStepShape& shape) {
+  StepProgram program(shape, nullptr);
+  build(program);
+  return program.bytes();
+}
+
+struct ModelStep::Impl {
+  Impl(const ModelStepShape& shape, const ModelStepData& step_data) : data(step_data), program(shape, &data) {
+    require(shape.hidden_dim % 8 == 0, "hidden layers have a multiple of 8 columns");
+    build(program);
+    program.finish();
+    std::vector<StepGraph::Variant> variants;
+    for (std::size_t choice = 0; choice < program.levels().choices().size(); ++choice)
+      variants.push_back(
+          {program.levels().choices()[choice], [this, choice](cudaStream_t on) { program.enqueue(choice, on); }});
+    graph.emplace([this](cudaStream_t on) { program.sampled_tree().sample(on); },
+                  program.tree().size_of(program.levels().last()), variants);
+  }
+  ~Impl() { (void)cudaDeviceSynchronize(); }  // replays use the memory
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  const ModelStepData data;
+  StepProgram program;
+  std::optional<StepGraph> graph;
+  DeviceArray<NodeId> order;
+  std::size_t order_size = 0;
+  std::int64_t num_seeds = 0;  // of the epoch
+};
+
+ModelStep::ModelStep(const ModelStepShape& shape, const ModelStepData& data)
+    : impl_(std::make_unique<Impl>(shape, data)) {}
+ModelStep::~ModelStep() = default;
+
+void ModelStep::start_epoch(std::span<const NodeId> order) {
+  Impl& self = *impl_;
+  cuda_check(cudaDeviceSynchronize());  // earlier batches read the order
+  if (order.size() > self.order_size) {
+    self.order = make_device_array<NodeId>(order.size());
+    self.order_size = order.size();
+  }
+  cuda_check(cudaMemcpy(self.order.get(), order.data(), order.size_bytes(), cudaMemcpyHostToDevice));
+  self.program.sampled_tree().clear_counts();
+  self.num_seeds = 0;
+}
+
+void ModelStep::run(const StepHeader& header, cudaStream_t stream) {
+  impl_->num_seeds += header.num_seeds;
+  impl_->program.sampled_tree().begin(header, impl_->order.get(), stream);
+  impl_->graph->launch(stream);
+}
+
+SageCounts ModelStep::counts(cudaStream_t stream) const {
+  SageCounts result{{}, impl_->program.tree().num_edges(stream)};
+  std::int64_t nodes = impl_->num_seeds;
+  for (const std::int64_t edges : result.hop_edges) result.hop_nodes.push_back(nodes += edges);
+  return result;
+}
+
+}  // namespace salient

@@ -1,0 +1,80 @@
+// models/resident/model_step.h - a training step of gcn, gin, sage-ri, gat or gatv2 with graph and features on the GPU:
+// sampling, gather, forward and backward, as one CUDA graph that the host replays. sage_step.h is GraphSAGE's.
+//
+// It computes what the model of models/ computes over the sampled message-flow graph: the same neighbours, the same
+// dropout masks, the same statistics of batch norms, the same gradients up to rounding. Nothing comes back to the host.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/resident/operands.h"
+#include "models/resident/row_factors.h"
+#include "models/resident/sage_layers.h"
+
+namespace salient {
+
+enum class StepModel : std::uint8_t { kGcn, kGin, kSageRi, kGat, kGatv2 };
+
+/// Without norms, residual connections and jumping knowledge beside those that a model fixes, and with one head.
+struct ModelStepShape {
+  StepModel model = StepModel::kGcn;
+  SumKind sum = SumKind::kMean;  ///< of gcn and gin
+  std::vector<int> fanouts{};    ///< the seeds' own hop first, one per layer; each in [1, kMaxTreeFanout]
+  Replacement replacement = Replacement::kWithout;
+  std::int64_t max_seeds = 0;                       ///< of a batch on this rank
+  int in_dim = 0, hidden_dim = 0, num_classes = 0;  ///< hidden_dim is a multiple of 8
+  double dropout = 0, label_smoothing = 0;
+  ActivationType activations = ActivationType::kBf16;
+  bool may_use_tf32 = false;
+  bool is_deterministic = false;  ///< as in SageShape
+  bool has_size_choice = true;    ///< as in SageShape
+  std::size_t num_nodes = 0;      ///< of the graph
+};
+
+/// A parameter, or a buffer without a gradient. Device memory: f32, but for a batch norm's int64 count of batches.
+struct StepTensor {
+  void* value;
+  float* gradient;
+};
+
+/// Device memory of the step's inputs and results; all of it outlives the step.
+struct ModelStepData {
+  SageData inputs;
+  const std::int32_t* labels;                 ///< [num_nodes], -1 = unlabelled
+  std::map<std::string, StepTensor> tensors;  ///< by the names that they have in the model
+  double* sums;                               ///< [batches of an epoch, 2]: loss and right predictions, see loss.h
+};
+
+/// GPU memory of a step, in bytes. Needs no GPU.
+std::int64_t model_step_bytes(const ModelStepShape& shape);
+
+class ModelStep {
+ public:
+  /// Allocates everything, times the products' algorithms, captures the graph. Blocks.
+  /// @throws Error{kDeviceMemory}
+  ModelStep(const ModelStepShape& shape, const ModelStepData& data);
+  ~ModelStep();
+  ModelStep(const ModelStep&) = delete;
+  ModelStep& operator=(const ModelStep&) = delete;
+
+  /// @param order  the training nodes in the order of an epoch; copied. Blocks.
+  void start_epoch(std::span<const NodeId> order);
+
+  /// Enqueues a step on `stream` and returns: gradients of the batch's mean loss in the parameters' gradients, its sums
+  /// in ModelStepData::sums, running statistics in their buffers. A rank without seeds takes part, with zeros.
+  void run(const StepHeader& header, cudaStream_t stream);
+
+  /// What the epoch computed so far. Blocks until `stream` has passed.
+  SageCounts counts(cudaStream_t stream) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace salient

@@ -1,0 +1,160 @@
+// models/resident/row_source.cuh - row_source.h for kernels: the row of a node and those of its entries, eight columns
+// at a time. A source is a kernel's argument; source.reader() is what its threads read with.
+#pragma once
+
+#include "models/kernels/launch.cuh"
+#include "models/resident/masks.cuh"
+#include "models/resident/row_source.h"
+#include "models/resident/words.cuh"
+
+namespace salient {
+
+/// Which row to read. Of the table `row` is the node.
+struct RowRef {
+  NodeId node;
+  std::int64_t row;
+};
+
+template <class T, int kPack>
+struct TableReader {
+  static constexpr int kInFlight = 8;
+  using P = Pack<T, kPack>;
+  struct Raw {
+    typename P::Word words[8 / kPack];
+  };
+  LastHop hop;
+  const T* features;
+  std::int64_t width;
+  LocalId count;
+
+  __device__ std::int64_t capacity() const { return hop.capacity; }
+  __device__ int num_entries(std::int64_t i) const { return hop.num_entries[i]; }
+  __device__ RowRef own(std::int64_t i) const { return {hop.nodes[i], static_cast<std::int64_t>(hop.nodes[i])}; }
+  __device__ RowRef entry(std::int64_t i, int k) const {
+    const NodeId node = hop.entries[i * hop.fanout + k];
+    return {node, static_cast<std::int64_t>(node)};
+  }
+  /// Zeros behind the row's end.
+  __device__ Raw load(RowRef ref, std::int64_t chunk) const {
+    Raw raw{};
+#pragma unroll
+    for (int i = 0; i < 8 / kPack; ++i) {
+      const std::int64_t column = chunk * 8 + i * kPack;
+      if (column < width)
+        raw.words[i] = __ldg(reinterpret_cast<const typename P::Word*>(features + ref.row * width + column));
+    }
+    return raw;
+  }
+  /// For the first reading of a row, and for later ones.
+  __device__ void first_values(const Raw& raw, RowRef, std::int64_t, float (&values)[8]) const { unpack(raw, values); }
+  __device__ void values_again(const Raw& raw, RowRef, std::int64_t, float (&values)[8]) const { unpack(raw, values); }
+
+  __device__ static void unpack(const Raw& raw, float (&values)[8]) {
+#pragma unroll
+    for (int i = 0; i < 8 / kPack; ++i) {
+      float some[kPack];
+      P::unpack(raw.words[i], some);
+#pragma unroll
+      for (int k = 0; k < kPack; ++k) values[i * kPack + k] = some[k];
+    }
+  }
+};
+
+template <class T, int kPack>
+struct TableSource {
+  TableRows rows;
+  __device__ TableReader<T, kPack> reader() const {
+    return {rows.hop, reinterpret_cast<const T*>(rows.features.data), rows.features.width, *rows.hop.num_nodes};
+  }
+};
+
+/// @tparam kRelu  LevelRows::kept is there
+template <class T, bool kRelu>
+struct LevelReader {
+  static constexpr int kInFlight = 4;
+  struct Raw {
+    float values[8];
+  };
+  TreeGrowth growth;
+  const NodeId* nodes;
+  const T* z;
+  std::int64_t chunks;
+  std::uint8_t* kept;
+  StepMask mask;
+  float scale;
+  LocalId count;
+
+  __device__ std::int64_t capacity() const { return growth.capacity; }
+  __device__ int num_entries(std::int64_t i) const { return growth.first_child[i + 1] - growth.first_child[i]; }
+  __device__ RowRef own(std::int64_t i) const { return {nodes[i], i}; }
+  __device__ RowRef entry(std::int64_t i, int k) const {
+    const std::int64_t row = std::int64_t{count} + growth.first_child[i] + k;
+    return {nodes[row], row};
+  }
+  __device__ Raw load(RowRef ref, std::int64_t chunk) const {
+    Raw raw{};
+    if (chunk < chunks) load_eight(z + (ref.row * chunks + chunk) * 8, raw.values);
+    return raw;
+  }
+  __device__ void first_values(const Raw& raw, RowRef ref, std::int64_t chunk, float (&values)[8]) const {
+    if constexpr (!kRelu) return copy(raw, values);
+    if (chunk >= chunks) return copy(raw, values);
+    unsigned bits = mask.kept(ref.node, chunk);
+#pragma unroll
+    for (int c = 0; c < 8; ++c) {
+      if (raw.values[c] <= 0) bits &= ~(1U << c);  // so that a value that is not a number stays one
+      values[c] = (bits >> c & 1) != 0 ? raw.values[c] * scale : 0.0f;
+    }
+    kept[ref.row * chunks + chunk] = static_cast<std::uint8_t>(bits);
+  }
+  __device__ void values_again(const Raw& raw, RowRef ref, std::int64_t chunk, float (&values)[8]) const {
+    copy(raw, values);
+    backward(ref.row, chunk, values);
+  }
+  /// What comes behind z, applied to a row's values or to its gradients.
+  __device__ void backward(std::int64_t row, std::int64_t chunk, float (&values)[8]) const {
+    if constexpr (kRelu) {
+      if (chunk >= chunks) return;
+      const unsigned bits = kept[row * chunks + chunk];
+#pragma unroll
+      for (int c = 0; c < 8; ++c) values[c] = (bits >> c & 1) != 0 ? values[c] * scale : 0.0f;
+    }
+  }
+  __device__ static void copy(const Raw& raw, float (&values)[8]) {
+#pragma unroll
+    for (int c = 0; c < 8; ++c) values[c] = raw.values[c];
+  }
+};
+
+template <class T, bool kRelu>
+struct LevelSource {
+  LevelRows rows;
+  __device__ LevelReader<T, kRelu> reader() const {
+    const StepMask mask = StepMask::of(rows.dropout);
+    return {rows.growth, rows.nodes, static_cast<const T*>(rows.z),           rows.width / 8,
+            rows.kept,   mask,       mask.is_none() ? 1.0f : mask.mask.scale, *rows.growth.num_nodes};
+  }
+};
+
+/// launch(TableSource<T, kPack>{rows}) for the widest words that the table's rows consist of.
+template <class Launch>
+void with_table_source(const TableRows& rows, Launch&& launch) {
+  const FeatureRows& features = rows.features;
+  if (features.type == FeatureType::kF16) {
+    if (is_packable<Half, 8>(features.data, features.width)) return launch(TableSource<Half, 8>{rows});
+    if (is_packable<Half, 4>(features.data, features.width)) return launch(TableSource<Half, 4>{rows});
+    return launch(TableSource<Half, 1>{rows});
+  }
+  if (is_packable<float, 4>(features.data, features.width)) return launch(TableSource<float, 4>{rows});
+  launch(TableSource<float, 1>{rows});
+}
+
+/// launch(LevelSource<T, kRelu>{rows}); T is the type of the activations.
+template <class Launch>
+void with_level_source(const LevelRows& rows, Launch&& launch) {
+  if (rows.type == ActivationType::kF32)
+    return rows.kept != nullptr ? launch(LevelSource<float, true>{rows}) : launch(LevelSource<float, false>{rows});
+  rows.kept != nullptr ? launch(LevelSource<Bf16, true>{rows}) : launch(LevelSource<Bf16, false>{rows});
+}
+
+}  // namespace salient

@@ -1,0 +1,170 @@
+// models/resident/sage_ri_step.cpp - models/sage_ri.h as a step.
+//
+//   features --- D, mean and own --> operand --- lin_l | lin_r --> z --- norm, leaky relu, D, + residual --> x_1 ...
+//   (x_0 | 1 | x_1 | ... | x_L) of the seeds --- mlp.0 --> --- norm, leaky relu --> --- mlp.3 --> logits
+#include "models/resident/batch_norm.h"
+#include "models/resident/seed_rows.h"
+#include "models/resident/step_program.h"
+
+namespace salient {
+namespace {
+
+constexpr float kSlope = 0.01F;  // of leaky_relu below 0
+enum Mask : std::uint32_t { kInput, kNeighbours, kSelf, kOutput };
+
+std::uint32_t mask_of(std::size_t layer, Mask mask) { return static_cast<std::uint32_t>(layer) * 4 + mask; }
+
+struct Rows {
+  Matrix value, gradient;
+};
+
+class Builder {
+ public:
+  explicit Builder(StepProgram& program)
+      : program_(program),
+        shape_(program.shape()),
+        head_width_(padded(shape_.in_dim + 1) + shape_.hidden_dim * static_cast<std::int64_t>(program.num_layers())),
+        head_{program.matrix({0}, head_width_), program.matrix({0}, head_width_)},
+        x0_(program.matrix({program.level_of(0)}, padded(shape_.in_dim + 1))) {}
+
+  void build() {
+    for (std::size_t i = 0; i < program_.num_layers(); ++i) add_layer(i);
+    add_head();
+  }
+
+ private:
+  /// Column of x_i in the head's operand.
+  std::int64_t head_column(std::size_t i) const {
+    return i == 0 ? 0 : padded(shape_.in_dim + 1) + shape_.hidden_dim * static_cast<std::int64_t>(i - 1);
+  }
+
+  NeighbourSum sum_of(std::size_t i, const Matrix& operand) {
+    return {.rule = program_.sum_rule(SumKind::kMean, nullptr),
+            .input = i == 0 ? program_.dropout(mask_of(0, kInput)) : program_.no_dropout(),
+            .neighbours = program_.dropout(mask_of(i, kNeighbours)),
+            .self = program_.dropout(mask_of(i, kSelf)),
+            .has_own_part = true,
+            .has_ones = false,
+            .width = operand.width,
+            .type = operand.type,
+            .operand = operand.data,
+            .own_rows = i == 0 ? x0_.data : nullptr};
+  }
+
+  /// Writes the operand of layer i. Where its gradient goes; none for features.
+  std::optional<Matrix> add_sum(std::size_t i, const Matrix& operand) {
+    const NeighbourSum sum = sum_of(i, operand);
+    const std::size_t level = program_.level_of(i);
+    if (i == 0) {
+      program_.add_first_sum(sum);
+      return std::nullopt;
+    }
+    const Matrix gradient = program_.matrix({level}, operand.width);
+    const Rows below = rows_[i - 1];  // x_i
+    // x_i is also the residual of x_{i+1}, and a part of the head's operand
+    const RowAddend residual{rows_[i].gradient.data, shape_.hidden_dim};
+    const RowAddend head{element(head_.gradient, head_column(i)), head_width_};
+    program_.add(
+        [&program = program_, sum, below, level](const StepRun& run) {
+          neighbour_sum(sum, program.level_rows(level, below.value, run), run.stream);
+        },
+        [&program = program_, sum, below, level, gradient, residual, head](const StepRun& run) {
+          spread_gradient(sum, program.level_rows(level, below.value, run),
+                          {gradient.data, below.gradient.data, residual, head, program.tree().header()}, run.stream);
+        });
+    return gradient;
+  }
+
+  static void* element(const Matrix& matrix, std::int64_t column) {
+    return matrix.data == nullptr ? nullptr : matrix.data + column * static_cast<std::int64_t>(size_of(matrix.type));
+  }
+
+  void add_layer(std::size_t i) {
+    const std::size_t level = program_.level_of(i);
+    const std::int64_t hidden = shape_.hidden_dim, in = i == 0 ? shape_.in_dim : hidden;
+    const std::string name = "convs." + std::to_string(i);
+    rows_.push_back({program_.matrix({level}, hidden), program_.matrix({level}, hidden)});
+    const Rows x = rows_.back();
+    const Matrix operand = program_.matrix({level}, 2 * padded(in));
+    const std::optional<Matrix> operand_gradient = add_sum(i, operand);
+    const Rows z{program_.matrix({level}, hidden), program_.matrix({level}, hidden)};
+    program_.add({.input = operand,
+                  .output = z.value,
+                  .output_gradient = z.gradient,
+                  .input_gradient = operand_gradient,
+                  .out_dim = hidden,
+                  .parts = {{name + ".lin_l.weight", in, 0}, {name + ".lin_r.weight", in, padded(in)}}});
+    const Matrix residual = i == 0 ? program_.matrix({level}, hidden) : rows_[i - 1].value;
+    if (i == 0)
+      program_.add({.input = x0_,
+                    .output = residual,
+                    .output_gradient = x.gradient,
+                    .out_dim = hidden,
+                    .parts = {{"res_linears.0.weight", in, 0}, {"res_linears.0.bias", 1, in}}});
+    program_.add_norm("bns." + std::to_string(i), {.level = level,
+                                                   .columns = hidden,
+                                                   .slope = kSlope,
+                                                   .dropout = mask_of(i, kOutput),
+                                                   .z = z.value,
+                                                   .out = x.value,
+                                                   .residual = residual,
+                                                   .gradient = x.gradient,
+                                                   .dz = z.gradient});
+  }
+
+  void add_head() {
+    const std::int64_t hidden = shape_.hidden_dim, classes = shape_.num_classes, seeds = shape_.max_seeds;
+    std::vector<std::pair<Matrix, std::int64_t>> parts{{x0_, 0}};
+    for (std::size_t i = 0; i < rows_.size(); ++i) parts.emplace_back(rows_[i].value, head_column(i + 1));
+    const Matrix last = rows_.back().gradient, head_gradient = head_.gradient, head = head_.value;
+    const std::int64_t last_column = head_column(rows_.size());
+    program_.add(
+        [parts, head, seeds](const StepRun& run) {
+          for (const auto& [rows, column] : parts) put_columns(rows, head, column, seeds, run.stream);
+        },
+        [last, head_gradient, last_column, seeds](const StepRun& run) {
+          take_columns(head_gradient, last_column, last, seeds, run.stream);
+        });
+    const std::string mlp = "mlp.module_list.";
+    const Rows first{program_.matrix({0}, padded(2 * classes)), program_.matrix({0}, padded(2 * classes))};
+    const Rows second{program_.matrix({0}, padded(2 * classes + 1)), program_.matrix({0}, padded(2 * classes + 1))};
+    const std::int64_t stride = shape_.in_dim + hidden * static_cast<std::int64_t>(rows_.size());
+    std::vector<WeightPart> weights{{mlp + "0.weight", shape_.in_dim, 0, stride}, {mlp + "0.bias", 1, shape_.in_dim}};
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      weights.push_back({mlp + "0.weight", hidden, head_column(i + 1), stride,
+                         shape_.in_dim + hidden * static_cast<std::int64_t>(i)});
+    program_.add({.input = head,
+                  .output = first.value,
+                  .output_gradient = first.gradient,
+                  .input_gradient = head_gradient,
+                  .out_dim = 2 * classes,
+                  .parts = weights});
+    program_.add_norm(mlp + "1", {.level = 0,
+                                  .columns = 2 * classes,
+                                  .slope = kSlope,
+                                  .z = first.value,
+                                  .out = second.value,
+                                  .gradient = second.gradient,
+                                  .dz = first.gradient});
+    const Matrix logits = program_.logits();
+    program_.add({.input = second.value,
+                  .output = logits,
+                  .output_gradient = program_.logits_gradient(),
+                  .input_gradient = second.gradient,
+                  .out_dim = classes,
+                  .parts = {{mlp + "3.weight", 2 * classes, 0}, {mlp + "3.bias", 1, 2 * classes}}});
+  }
+
+  StepProgram& program_;
+  const ModelStepShape& shape_;
+  const std::int64_t head_width_;
+  const Rows head_;
+  const Matrix x0_;
+  std::vector<Rows> rows_;  // x_1 ... x_L
+};
+
+}  // namespace
+
+void build_sage_ri(StepProgram& program) { Builder(program).build(); }
+
+}  // namespace salient

@@ -1,0 +1,74 @@
+// models/resident/step_memory.h - matrices over the levels of a tree: their sizes, and the memory of a step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/cuda/cuda.h"
+#include "models/resident/operands.h"
+
+namespace salient {
+
+/// How many rows a matrix has: those of a level, or several for each of them.
+struct Height {
+  std::size_t level;
+  std::int64_t per_node = 1;
+};
+
+/// Row-major, in device memory, with room for the level's capacity.
+struct Matrix {
+  std::byte* data = nullptr;
+  std::int64_t width = 0;  ///< a multiple of 8
+  Height height{};
+  ActivationType type{};
+
+  template <class T>
+  SALIENT_HOST_DEVICE T* as() const {
+    return reinterpret_cast<T*>(data);
+  }
+};
+
+/// Rows that a step computes. The last level is nearly as large as all others together, and seldom full: its products
+/// come in several sizes, of which the GPU takes the smallest that is large enough (step_graph.h).
+class Levels {
+ public:
+  Levels(const std::vector<int>& fanouts, std::int64_t max_seeds, bool has_size_choice);
+
+  std::size_t last() const { return capacities_.size() - 1; }
+  const std::vector<std::int64_t>& choices() const { return choices_; }
+  std::int64_t capacity(Height height) const { return capacities_[height.level] * height.per_node; }
+  std::int64_t rows(Height height, std::size_t choice) const {
+    return (height.level == last() ? choices_[choice] : capacities_[height.level]) * height.per_node;
+  }
+
+ private:
+  std::vector<std::int64_t> capacities_, choices_;
+};
+
+/// Device memory that lives as long as the step. Counts its bytes, and may do nothing else.
+class StepMemory {
+ public:
+  enum class Use : std::uint8_t {
+    kAllocate,
+    kCount,  ///< all pointers are null
+  };
+  explicit StepMemory(Use use) : use_(use) {}
+
+  bool is_counting() const { return use_ == Use::kCount; }
+  std::int64_t bytes() const { return bytes_; }
+
+  /// All zeros: what timing runs of products read must be numbers. @throws Error{kDeviceMemory}
+  std::byte* allocate(std::int64_t bytes);
+  template <class T>
+  T* array(std::int64_t count) {
+    return reinterpret_cast<T*>(allocate(count * static_cast<std::int64_t>(sizeof(T))));
+  }
+
+ private:
+  Use use_;
+  std::int64_t bytes_ = 0;
+  std::vector<DeviceArray<std::byte>> arrays_;
+};
+
+}  // namespace salient

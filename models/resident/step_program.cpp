@@ -1,0 +1,240 @@
+// models/resident/step_program.cpp - see step_program.h.
+#include "models/resident/step_program.h"
+
+#include <memory>
+#include <utility>
+
+#include "core/error.h"
+#include "models/kernels/dropout.h"
+#include "models/resident/loss.h"
+
+namespace salient {
+
+StepProgram::StepProgram(const ModelStepShape& shape, const ModelStepData* data)
+    : shape_(shape),
+      data_(data),
+      levels_(shape.fanouts, shape.max_seeds, shape.has_size_choice),
+      memory_(data == nullptr ? StepMemory::Use::kCount : StepMemory::Use::kAllocate),
+      seed_losses_(memory_.array<float>(2 * shape.max_seeds)) {
+  if (data == nullptr) return;
+  tree_.emplace(data->inputs.graph, shape.fanouts, shape.replacement, shape.max_seeds);
+  products_.emplace();
+}
+
+Matrix StepProgram::matrix(Height height, std::int64_t width) {
+  require(width % 8 == 0, "a matrix has a multiple of 8 columns");
+  const auto size = static_cast<std::int64_t>(size_of(shape_.activations));
+  return {memory_.allocate(levels_.capacity(height) * width * size), width, height, shape_.activations};
+}
+
+Matrix StepProgram::logits() {
+  const std::int64_t width = padded(shape_.num_classes);
+  logits_ = {memory_.allocate(shape_.max_seeds * width * 4), width, {0}, ActivationType::kF32};
+  logits_gradient_ = matrix({0}, width);
+  return logits_;
+}
+
+void StepProgram::add(Launches forward, Launches backward) {
+  forward_.push_back(std::move(forward));
+  backward_.push_back(std::move(backward));
+}
+
+void StepProgram::add_last(Launches launches) { last_.push_back(std::move(launches)); }
+
+Product StepProgram::plan(const LinearLayer& layer, ProductKind kind, std::int64_t rows, const Matrix& weight,
+                          const float* weight_gradient) {
+  const ActivationType result = kind == ProductKind::kForward          ? layer.output.type
+                                : kind == ProductKind::kWeightGradient ? ActivationType::kF32
+                                                                       : shape_.activations;
+  const auto matrices = [&]() -> ProductMatrices {
+    switch (kind) {
+      case ProductKind::kForward: return {layer.input.data, weight.data, layer.output.data};
+      case ProductKind::kInputGradient: return {layer.output_gradient.data, weight.data, layer.input_gradient->data};
+      case ProductKind::kWeightGradient:
+        return {layer.output_gradient.data, layer.input.data, const_cast<float*>(weight_gradient)};
+    }
+    return {};
+  };
+  const CudaStream stream;
+  Product product(*products_,
+                  {kind, rows, layer.input.width, layer.output.width, shape_.activations, result, shape_.may_use_tf32},
+                  matrices(), shape_.is_deterministic, stream.get());
+  stream.wait();
+  return product;
+}
+
+void StepProgram::add(const LinearLayer& layer) {
+  const std::int64_t in = layer.input.width, out = layer.output.width;
+  const auto size = static_cast<std::int64_t>(size_of(shape_.activations));
+  const Matrix weight{memory_.allocate(out * in * size), in, {}, shape_.activations};
+  float* const gradient = memory_.array<float>(out * in);
+  if (memory_.is_counting()) return;
+  for (const WeightPart& part : layer.parts) {
+    const StepTensor parameter = tensor(part.name);
+    weights_.add({static_cast<const float*>(parameter.value) + part.first_column,
+                  parameter.gradient + part.first_column, part.stride == 0 ? part.columns : part.stride, layer.out_dim,
+                  part.columns, weight.data, gradient, in, part.packed_column});
+  }
+  struct OfChoice {
+    Product forward, weight;
+    std::optional<Product> input;
+  };
+  const auto products = std::make_shared<std::vector<OfChoice>>();
+  const bool has_choice = layer.output.height.level == levels_.last();
+  cuda_check(cudaDeviceSynchronize());  // matrices are cleared on another stream
+  for (std::size_t choice = 0; choice < (has_choice ? levels_.choices().size() : 1); ++choice) {
+    const std::int64_t rows = levels_.rows(layer.output.height, choice);
+    const auto of = [&](ProductKind kind) { return plan(layer, kind, rows, weight, gradient); };
+    products->push_back({of(ProductKind::kForward), of(ProductKind::kWeightGradient),
+                         layer.input_gradient ? std::optional(of(ProductKind::kInputGradient)) : std::nullopt});
+  }
+  const auto at = [products, has_choice](const StepRun& run) -> const OfChoice& {
+    return (*products)[has_choice ? run.choice : 0];
+  };
+  add([at](const StepRun& run) { at(run).forward.run(run.stream); },
+      [at](const StepRun& run) {
+        at(run).weight.run(run.stream);
+        if (at(run).input) at(run).input->run(run.stream);
+      });
+}
+
+void StepProgram::add_first_sum(const NeighbourSum& sum) {
+  add([this, sum](const StepRun& run) { neighbour_sum(sum, table_rows(run), run.stream); }, [](const StepRun&) {});
+}
+
+std::function<LevelRows(const StepRun&)> StepProgram::hidden_rows(const HiddenSum& hidden) {
+  const Height grown{hidden.level + 1};
+  auto* const kept = memory_.array<std::uint8_t>(levels_.capacity(grown) * hidden.z.width / 8);
+  const TreeDropout mask = hidden.dropout ? dropout(*hidden.dropout) : no_dropout();
+  return [=, this](const StepRun& run) {
+    return LevelRows{
+        growth(hidden.level, run), tree_->nodes(), hidden.z.data, hidden.z.width, hidden.z.type, kept, mask};
+  };
+}
+
+void StepProgram::add_hidden_sum(const NeighbourSum& sum, const HiddenSum& hidden) {
+  const auto rows = hidden_rows(hidden);
+  add([=](const StepRun& run) { neighbour_sum(sum, rows(run), run.stream); },
+      [=, this](const StepRun& run) {
+        spread_gradient(sum, rows(run), {hidden.gradient, hidden.z_gradient.data, {}, {}, tree_->header()}, run.stream);
+      });
+}
+
+BatchNormTensors StepProgram::norm_tensors(const std::string& name) const {
+  const StepTensor weight = tensor(name + ".weight"), bias = tensor(name + ".bias");
+  return {.weight = static_cast<const float*>(weight.value),
+          .bias = static_cast<const float*>(bias.value),
+          .weight_gradient = weight.gradient,
+          .bias_gradient = bias.gradient,
+          .running_mean = static_cast<float*>(tensor(name + ".running_mean").value),
+          .running_var = static_cast<float*>(tensor(name + ".running_var").value),
+          .num_batches_tracked = static_cast<std::int64_t*>(tensor(name + ".num_batches_tracked").value)};
+}
+
+void StepProgram::add_norm(const std::string& name, const NormPart& part) {
+  const FirstSeen& seen = first_seen();
+  auto* const sums = memory_.array<float>(norm_sums_size(part.columns));
+  auto* const statistics = memory_.array<float>(4 * padded(part.columns));
+  const BatchNormTensors tensors = norm_tensors(name);
+  const TreeDropout mask = part.dropout ? dropout(*part.dropout) : no_dropout();
+  const auto layer = [=, this, &seen] {
+    return NormLayer{.tensors = tensors,
+                     .nodes = tree_->nodes(),
+                     .num_nodes = tree_->size_of(part.level),
+                     .first = seen.flags(),
+                     .num_distinct = seen.num_distinct(part.level),
+                     .columns = part.columns,
+                     .slope = part.slope,
+                     .dropout = mask,
+                     .z = part.z,
+                     .out = part.out,
+                     .residual = part.residual,
+                     .sums = sums,
+                     .statistics = statistics};
+  };
+  add([=, this](const StepRun& run) { norm_forward(layer(), levels_.rows({part.level}, run.choice), run.stream); },
+      [=, this](const StepRun& run) {
+        norm_backward(layer(), part.gradient, part.dz, levels_.rows({part.level}, run.choice), run.stream);
+      });
+}
+
+StepTensor StepProgram::tensor(const std::string& name) const {
+  if (data_ == nullptr) return {};
+  const auto found = data_->tensors.find(name);
+  require(found != data_->tensors.end(), ("the model has a tensor " + name).c_str());
+  return found->second;
+}
+
+TreeDropout StepProgram::dropout(std::uint32_t layer) const {
+  if (shape_.dropout == 0 || !tree_) return no_dropout();
+  const DropoutMask mask = DropoutMask::make(shape_.dropout, 0, 0, layer);  // seed and step are the header's
+  return {tree_->header(), layer, mask.threshold, mask.threshold == 0 ? 1.0f : mask.scale};
+}
+
+SumRule StepProgram::sum_rule(SumKind kind, const float* eps) {
+  if (kind == SumKind::kSymmetric && factors_ == nullptr) {
+    auto* const factors = memory_.array<NodeFactor>(static_cast<std::int64_t>(shape_.num_nodes));
+    if (data_ != nullptr) find_node_factors(data_->inputs.graph, factors, nullptr);
+    factors_ = factors;
+  }
+  return {kind, data_ != nullptr ? data_->inputs.graph : DeviceCsr{}, factors_, eps};
+}
+
+const FirstSeen& StepProgram::first_seen() {
+  if (!first_seen_) {
+    first_seen_.emplace(memory_, levels_);
+    add([this](const StepRun& run) { first_seen_->find(*tree_, run.stream); }, [](const StepRun&) {});
+  }
+  return *first_seen_;
+}
+
+TableRows StepProgram::table_rows(const StepRun& run) const {
+  TableRows rows{tree_->last_hop(), data_->inputs.features};
+  rows.hop.capacity = levels_.choices()[run.choice];
+  return rows;
+}
+
+TreeGrowth StepProgram::growth(std::size_t level, const StepRun& run) const {
+  TreeGrowth growth = tree_->growth(level);
+  growth.grown_capacity = levels_.rows({level + 1}, run.choice);
+  return growth;
+}
+
+LevelRows StepProgram::level_rows(std::size_t level, const Matrix& z, const StepRun& run) const {
+  return {growth(level, run), tree_->nodes(), z.data, z.width, z.type, nullptr, no_dropout()};
+}
+
+std::int64_t StepProgram::bytes() const {
+  const std::int64_t tree_and_workspace = std::int64_t{100} << 20;
+  return memory_.bytes() + levels_.capacity({levels_.last()}) * (16 + 4 * shape_.fanouts.back()) + tree_and_workspace;
+}
+
+void StepProgram::finish() {
+  weights_.finish();
+  cuda_check(cudaDeviceSynchronize());
+}
+
+void StepProgram::enqueue_loss(cudaStream_t stream) const {
+  seed_loss({.header = tree_->header(),
+             .nodes = tree_->nodes(),
+             .labels = data_->labels,
+             .max_seeds = shape_.max_seeds,
+             .num_classes = shape_.num_classes,
+             .label_smoothing = static_cast<float>(shape_.label_smoothing),
+             .type = shape_.activations,
+             .rows = seed_losses_,
+             .sums = data_->sums},
+            logits_.as<const float>(), logits_gradient_.data, stream);
+}
+
+void StepProgram::enqueue(std::size_t choice, cudaStream_t stream) const {
+  const StepRun run{choice, stream};
+  weights_.pack(shape_.activations, stream);
+  for (const Launches& launches : forward_) launches(run);
+  enqueue_loss(stream);
+  for (auto launches = backward_.rbegin(); launches != backward_.rend(); ++launches) (*launches)(run);
+  weights_.unpack_gradients(stream);
+  for (const Launches& launches : last_) launches(run);
+}
+
+}  // namespace salient

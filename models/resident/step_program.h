@@ -1,0 +1,139 @@
+// models/resident/step_program.h - a model's step as a list of launches, forward and backward, and what they work on.
+//
+// A model is a function that takes matrices from the program and adds its launches, build_gcn() and the like. The
+// program owns the memory, and runs the launches forward in order and backward in the opposite one.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/resident/batch_norm.h"
+#include "models/resident/first_seen.h"
+#include "models/resident/model_step.h"
+#include "models/resident/neighbour_sum.h"
+#include "models/resident/products.h"
+#include "models/resident/step_memory.h"
+#include "models/resident/weight_blocks.h"
+
+namespace salient {
+
+/// One run of the launches: for how many rows of the last level (Levels::choices()).
+struct StepRun {
+  std::size_t choice;
+  cudaStream_t stream;
+};
+using Launches = std::function<void(const StepRun&)>;
+
+/// Some columns of a parameter as columns of a product's second factor; a bias is one column, times a column of ones.
+struct WeightPart {
+  std::string name;
+  std::int64_t columns;
+  std::int64_t packed_column;
+  std::int64_t stride = 0;        ///< between the parameter's rows; 0 = columns
+  std::int64_t first_column = 0;  ///< in the parameter
+};
+
+/// output = input * W^T. Backward: the parameters' gradients from output_gradient, and input_gradient unless its data
+/// are not wanted.
+struct LinearLayer {
+  Matrix input, output, output_gradient;
+  std::optional<Matrix> input_gradient{};
+  std::int64_t out_dim;  ///< rows of the parameters
+  std::vector<WeightPart> parts;
+};
+
+/// A sum over rows of the layer before, which it reads as dropout(relu(z)).
+struct HiddenSum {
+  std::size_t level;
+  Matrix z, z_gradient;
+  const std::byte* gradient;             ///< of the operand
+  std::optional<std::uint32_t> dropout;  ///< the mask's layer; none: no dropout
+};
+
+/// out = D(leaky_relu(norm(z))) + residual, see batch_norm.h.
+struct NormPart {
+  std::size_t level;
+  std::int64_t columns;
+  float slope;
+  std::optional<std::uint32_t> dropout{};
+  Matrix z, out, residual{};
+  Matrix gradient, dz;  ///< of out, of z
+};
+
+class StepProgram {
+ public:
+  /// @param data  null: memory is counted, nothing is allocated and no launch may run
+  StepProgram(const ModelStepShape& shape, const ModelStepData* data);
+  StepProgram(const StepProgram&) = delete;
+  StepProgram& operator=(const StepProgram&) = delete;
+
+  // ---- for models ----
+  const ModelStepShape& shape() const { return shape_; }
+  std::size_t num_layers() const { return shape_.fanouts.size(); }
+  std::size_t level_of(std::size_t layer) const { return num_layers() - 1 - layer; }  ///< whose nodes it computes
+  const Levels& levels() const { return levels_; }
+  const SampledTree& tree() const { return *tree_; }
+  StepMemory& memory() { return memory_; }
+
+  Matrix matrix(Height height, std::int64_t width);
+  Matrix logits();  ///< [max_seeds, padded(num_classes)] f32; the loss reads the last one made
+  Matrix logits_gradient() const { return logits_gradient_; }
+
+  void add(Launches forward, Launches backward);
+  void add_last(Launches launches);  ///< behind the gradients of all products
+  void add(const LinearLayer& layer);
+  void add_first_sum(const NeighbourSum& sum);  ///< of features, which have no gradient
+  void add_hidden_sum(const NeighbourSum& sum, const HiddenSum& hidden);
+  std::function<LevelRows(const StepRun&)> hidden_rows(const HiddenSum& hidden);  ///< makes room for LevelRows::kept
+  void add_norm(const std::string& name, const NormPart& part);
+
+  /// The value and the gradient of a parameter or buffer; null while memory is counted.
+  /// @throws Error{kInternal} for a name that the model does not have
+  StepTensor tensor(const std::string& name) const;
+  const float* value(const std::string& name) const { return static_cast<const float*>(tensor(name).value); }
+
+  TreeDropout dropout(std::uint32_t layer) const;
+  TreeDropout no_dropout() const { return {nullptr, 0, 0, 1.0f}; }
+  SumRule sum_rule(SumKind kind, const float* eps);
+  const FirstSeen& first_seen();  ///< of the batch; made at the first call
+
+  TableRows table_rows(const StepRun& run) const;
+  const FeatureRows& features() const { return data_->inputs.features; }
+  TreeGrowth growth(std::size_t level, const StepRun& run) const;
+  LevelRows level_rows(std::size_t level, const Matrix& z, const StepRun& run) const;  ///< read as they are
+
+  // ---- for the step ----
+  std::int64_t bytes() const;
+  SampledTree& sampled_tree() { return *tree_; }
+  void finish();                                                ///< behind the model; blocks
+  void enqueue(std::size_t choice, cudaStream_t stream) const;  ///< all of a step behind sampling
+
+ private:
+  Product plan(const LinearLayer& layer, ProductKind kind, std::int64_t rows, const Matrix& weight,
+               const float* weight_gradient);
+  BatchNormTensors norm_tensors(const std::string& name) const;
+  void enqueue_loss(cudaStream_t stream) const;
+
+  const ModelStepShape shape_;
+  const ModelStepData* const data_;
+  Levels levels_;
+  StepMemory memory_;
+  std::optional<SampledTree> tree_;
+  std::optional<Products> products_;
+  WeightBlocks weights_;
+  std::optional<FirstSeen> first_seen_;
+  const NodeFactor* factors_ = nullptr;
+  Matrix logits_, logits_gradient_;
+  float* seed_losses_ = nullptr;
+  std::vector<Launches> forward_, backward_, last_;
+};
+
+void build_gcn(StepProgram& program);
+void build_gin(StepProgram& program);
+void build_sage_ri(StepProgram& program);
+void build_gat(StepProgram& program);
+void build_gatv2(StepProgram& program);
+
+}  // namespace salient
