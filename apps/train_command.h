@@ -61,8 +61,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("eval-every", self.evaluation.every, "epochs between validations; the last epoch is always validated");
   visit_fields(self.machine, field);
   field("precision", self.precision, "how a GPU multiplies matrices; all else is fp32");
-  field("step", self.step,
-        "resident: GraphSAGE with data on the GPU, a step is one graph there; auto: where it can be");
+  field("step", self.step, "resident: with data on the GPU a step is one graph there; auto: where it can be");
   visit_fields(self.comm, field);
   field("out", self.output.directory, "run directory; empty = runs/DATASET-MODEL-TIME");
   field("checkpoint-every", self.output.checkpoint_every, "epochs between checkpoints; 0 = only the best and the last");

@@ -27,13 +27,10 @@ DataResidency residency_of(const ResidentView& data) {
   return {.features = data.features, .graph = data.graph ? GraphResidency::kDevice : GraphResidency::kHost};
 }
 
-std::string obstacle_to_resident(const ResidentSpec& spec, const Dataset& dataset, const DataResidency& data) {
+std::string obstacle_to_resident_batches(const ResidentSpec& spec, const Dataset& dataset, const DataResidency& data) {
   if (!has_resident_predictions()) return "this build has no CUDA";
   if (data.features != Residency::kDevice || data.graph != GraphResidency::kDevice)
     return "features and graph are not both in GPU memory";
-  if (!is_plain_sage(spec.model))
-    return "the model is not GraphSAGE with mean aggregation and without norms, residual connections and jumping "
-           "knowledge";
   if (spec.model.num_layers > kMaxLayers) return "the model has more than 8 layers";
   if (spec.model.num_layers > 1 && spec.model.hidden_dim % 8 != 0)
     return "the width of the hidden layers is not a multiple of 8";
@@ -42,6 +39,13 @@ std::string obstacle_to_resident(const ResidentSpec& spec, const Dataset& datase
     return "a fanout is not in 1 to 32";
   if (most_nodes(spec) > kMaxNodes) return "a batch may have more than 2^23 nodes";
   return {};
+}
+
+std::string obstacle_to_resident(const ResidentSpec& spec, const Dataset& dataset, const DataResidency& data) {
+  const std::string obstacle = obstacle_to_resident_batches(spec, dataset, data);
+  if (!obstacle.empty() || is_plain_sage(spec.model)) return obstacle;
+  return "the model is not GraphSAGE with mean aggregation and without norms, residual connections and jumping "
+         "knowledge";
 }
 
 }  // namespace salient

@@ -27,8 +27,11 @@ struct ResidentSpec {
   Numerics numerics{};
 };
 
-/// What prevents a step or a prediction that stays on the GPU, as a fact; "" = nothing. Depends on the arguments alone.
+/// What prevents a prediction that stays on the GPU, as a fact; "" = nothing. Depends on the arguments alone.
 std::string obstacle_to_resident(const ResidentSpec& spec, const Dataset& dataset, const DataResidency& data);
+
+/// The same of a model that can be resident, whichever it is: fanouts, sizes, labels, data.
+std::string obstacle_to_resident_batches(const ResidentSpec& spec, const Dataset& dataset, const DataResidency& data);
 
 /// Which data is in GPU memory, as obstacle_to_resident() asks.
 DataResidency residency_of(const ResidentView& data);

@@ -7,6 +7,7 @@
 #include "core/cuda/cuda.h"
 #include "core/error.h"
 #include "engine/infer/resident_model.h"
+#include "engine/train/model_steps.h"
 #include "engine/train/run_model.h"
 #include "loaders/device_upload.h"
 #include "models/resident/sage_step.h"
@@ -25,19 +26,11 @@ SageStepShape sage_step_shape(const TrainOptions& options, const Dataset& datase
   return {sage_shape_of(spec, dataset), options.optimisation.label_smoothing};
 }
 
-/// A copy of the classes in GPU memory.
-DeviceArray<std::int32_t> upload_labels(const Dataset& dataset) {
-  const std::span<const std::int32_t> classes = dataset.label_table().classes;
-  auto labels = make_device_array<std::int32_t>(classes.size());
-  upload("labels", std::as_bytes(classes).data(), classes.size_bytes(), reinterpret_cast<std::byte*>(labels.get()));
-  return labels;
-}
-
 class ResidentSteps final : public GradientSteps {
  public:
   explicit ResidentSteps(const StepParts& parts)
       : parts_(parts),
-        labels_(upload_labels(parts.run.dataset)),
+        labels_(upload_classes(parts.run.dataset)),
         step_(sage_step_shape(parts.options, parts.run.dataset, parts.run.comm.size()), data()) {}
 
   void start(std::vector<BatchRequest> requests) override {
@@ -92,11 +85,13 @@ class ResidentSteps final : public GradientSteps {
 }  // namespace
 
 std::int64_t resident_steps_bytes(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
+  if (options.model.kind != ModelKind::kSage) return model_steps_bytes(options, dataset, num_ranks);
   const auto labels = static_cast<std::int64_t>(dataset.num_nodes() * sizeof(std::int32_t));
   return sage_step_bytes(sage_step_shape(options, dataset, num_ranks)) + labels;
 }
 
 std::unique_ptr<GradientSteps> make_resident_steps(const StepParts& parts) {
+  if (parts.options.model.kind != ModelKind::kSage) return make_model_steps(parts);
   return std::make_unique<ResidentSteps>(parts);
 }
 

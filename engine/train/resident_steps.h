@@ -16,6 +16,9 @@ namespace salient {
 /// ranks.
 std::string obstacle_to_resident_steps(const TrainOptions& options, const Dataset& dataset, const DataResidency& data);
 
+/// Whether a run takes them where nothing prevents them: if they were asked for, or else are faster.
+bool may_take_resident_steps(const TrainOptions& options);
+
 /// Whether a run takes them: if it may, and nothing prevents them.
 /// @throws Error{kUsage} if they were asked for and something prevents them.
 bool takes_resident_steps(const TrainOptions& options, const Dataset& dataset, const DataResidency& data);

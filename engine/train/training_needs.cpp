@@ -71,7 +71,7 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
                    {"evaluation batches", slots_used(machine.slots, largest_set, evaluation_batches, num_ranks),
                     machine.workers, evaluation}};
   const DataResidency all_on_device{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
-  if (options.step != StepKind::kEager && obstacle_to_resident_steps(options, dataset, all_on_device).empty())
+  if (may_take_resident_steps(options) && obstacle_to_resident_steps(options, dataset, all_on_device).empty())
     needs.loaders[0].if_resident = {"training steps on the GPU", 0, resident_steps_bytes(options, dataset, num_ranks)};
   if (needs.loaders[0].if_resident && obstacle_to_resident_evaluation(options, dataset).empty())
     needs.loaders[1].if_resident = {"evaluation on the GPU", 0,

@@ -1,0 +1,93 @@
+// tests/engine/train/resident_obstacle_test.cpp - which trainings do not stay on the GPU, and why.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/error.h"
+#include "engine/train/resident_steps.h"
+#include "tests/support/datasets.h"
+
+namespace salient {
+namespace {
+
+constexpr DataResidency kOnDevice{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
+
+TEST(ObstacleToResidentSteps, IsNamed) {
+  if (!has_resident_predictions()) return;  // "this build has no CUDA": resident_obstacle_test.cpp of engine/infer
+  const Dataset dataset = test::generated_dataset(100, 5, 7);
+  const auto obstacle = [&](ModelKind kind, auto&& change) {
+    TrainOptions options;
+    options.model.kind = kind;
+    change(options);
+    return obstacle_to_resident_steps(options, dataset, kOnDevice);
+  };
+  const auto nothing = [](TrainOptions&) {};
+  const std::string parts = "the model has norms, residual connections or jumping knowledge between its layers";
+  for (const auto& [kind, name] : names_of(ModelKind{})) {
+    EXPECT_EQ(obstacle(kind, nothing), "") << name;
+    EXPECT_EQ(obstacle(kind, [](TrainOptions& o) { o.model.hidden_dim = 100; }),
+              "the width of the hidden layers is not a multiple of 8")
+        << name;
+    EXPECT_EQ(obstacle(kind, [](TrainOptions& o) { o.batches.fanout = {5, -1, 5}; }), "a fanout is not in 1 to 32");
+    if (kind == ModelKind::kSageRi) continue;
+    EXPECT_EQ(obstacle(kind, [](TrainOptions& o) { o.model.residual = true; }), parts) << name;
+    EXPECT_EQ(obstacle(kind, [](TrainOptions& o) { o.model.norm = NormKind::kLayer; }), parts) << name;
+    EXPECT_EQ(obstacle(kind, [](TrainOptions& o) { o.model.jk = JumpingKnowledge::kMax; }), parts) << name;
+  }
+  EXPECT_EQ(obstacle(ModelKind::kSage, [](TrainOptions& o) { o.model.aggr = Aggregation::kMax; }),
+            "the model takes the maximum over neighbours");
+  for (const ModelKind kind : {ModelKind::kGat, ModelKind::kGatv2})
+    EXPECT_EQ(obstacle(kind, [](TrainOptions& o) { o.model.heads = 4; }), "the model has several attention heads");
+  EXPECT_EQ(obstacle_to_resident_steps({}, dataset, {}), "features and graph are not both in GPU memory");
+}
+
+TEST(TakesResidentSteps, RefusesWhatWasAskedForAndCannotBe) {
+  if (!has_resident_predictions()) return;
+  const Dataset dataset = test::generated_dataset(100, 5, 7);
+  TrainOptions options;
+  options.model = {.kind = ModelKind::kGat, .heads = 4};
+  EXPECT_FALSE(takes_resident_steps(options, dataset, kOnDevice));
+  options.step = StepKind::kResident;
+  EXPECT_THROW((void)takes_resident_steps(options, dataset, kOnDevice), Error);
+  options.model.heads = 1;
+  EXPECT_TRUE(takes_resident_steps(options, dataset, kOnDevice));
+  options.step = StepKind::kEager;
+  EXPECT_FALSE(takes_resident_steps(options, dataset, kOnDevice));
+}
+
+TEST(TakesResidentSteps, TakesThemUnaskedWhereTheyAreFaster) {
+  if (!has_resident_predictions()) return;
+  const Dataset dataset = test::generated_dataset(100, 5, 7);
+  for (const auto& [kind, name] : names_of(ModelKind{})) {
+    TrainOptions options;
+    options.model.kind = kind;
+    const bool is_bound_by_products = kind == ModelKind::kGin || kind == ModelKind::kGatv2;
+    EXPECT_EQ(takes_resident_steps(options, dataset, kOnDevice), !is_bound_by_products) << name;
+    options.precision = Precision::kBf16;
+    EXPECT_TRUE(takes_resident_steps(options, dataset, kOnDevice)) << name;
+    options.precision = Precision::kFp32;
+    options.step = StepKind::kResident;
+    EXPECT_TRUE(takes_resident_steps(options, dataset, kOnDevice)) << name;
+  }
+}
+
+TEST(ResidentStepsBytes, AreCountedWithoutAGpuForEveryModel) {
+  if (!has_resident_predictions()) return;
+  const Dataset dataset = test::generated_dataset(3000, 5, 100);
+  for (const auto& [kind, name] : names_of(ModelKind{})) {
+    const auto bytes = [&, kind = kind](int batch, Precision precision) {
+      TrainOptions options;
+      options.model.kind = kind;
+      options.batches.size = batch;
+      options.precision = precision;
+      return resident_steps_bytes(options, dataset, /*num_ranks=*/1);
+    };
+    const std::int64_t rows = std::int64_t{1024} * 16 * 11;  // of the first layer
+    EXPECT_GT(bytes(1024, Precision::kFp32), rows * 256 * 4 * 2) << name << ": its result and the gradient of it";
+    EXPECT_LT(bytes(1024, Precision::kBf16), bytes(1024, Precision::kFp32) * 7 / 10) << name;
+    EXPECT_LT(bytes(64, Precision::kFp32), bytes(1024, Precision::kFp32)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace salient
