@@ -181,7 +181,7 @@ class SalientTrain(unittest.TestCase):
             self.assertGreater(resolved[name], 0, name)
         # As on the same machine after its GPU is gone, and with the values that older programs wrote.
         narrowed = {"device": '"cpu"', "features": '"host"', "sampler": '"host"', "comm": '"self"', "workers": "3",
-                    "threads": "1", "slots": "5", "metric": '"accuracy"'}
+                    "threads": str(resolved["threads"]), "slots": "5", "metric": '"accuracy"'}
         for directory in ("old", "again"):
             shutil.copytree(self.work / "open", self.work / directory, symlinks=True)
         old = config
