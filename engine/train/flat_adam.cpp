@@ -2,7 +2,6 @@
 #include "engine/train/flat_adam.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "core/files/file_io.h"
+#include "models/ops/adam.h"
 
 namespace salient {
 namespace {
@@ -34,6 +34,7 @@ FlatAdam::FlatAdam(Model& model, Options options) : options_(options) {
   exp_avg_ = at::zeros({size}, on_device);
   exp_avg_sq_ = at::zeros({size}, on_device);
   step_ = at::zeros({}, on_device);
+  num_finished_blocks_ = at::zeros({}, on_device.dtype(at::kInt));
   auto slice = slices_.begin();
   for (at::Tensor& parameter : model.parameters()) {
     const at::Tensor view = parameters_.narrow(0, slice->begin, parameter.numel()).view(slice->shape);
@@ -50,9 +51,8 @@ std::span<float> FlatAdam::parameters() { return as_span(parameters_); }
 
 void FlatAdam::step() {
   const at::NoGradGuard no_gradients;
-  step_ += 1;
-  at::_fused_adam_({parameters_}, {gradients_}, {exp_avg_}, {exp_avg_sq_}, {}, {step_}, options_.lr, /*beta1=*/0.9,
-                   /*beta2=*/0.999, options_.weight_decay, /*eps=*/1e-8, /*amsgrad=*/false, /*maximize=*/false);
+  adam_step({parameters_, gradients_, exp_avg_, exp_avg_sq_, step_, num_finished_blocks_}, options_.lr,
+            options_.weight_decay);
 }
 
 std::uint64_t FlatAdam::checksum() const {

@@ -42,7 +42,7 @@ class FlatAdam {
 
  private:
   Options options_;
-  at::Tensor parameters_, gradients_, exp_avg_, exp_avg_sq_, step_;
+  at::Tensor parameters_, gradients_, exp_avg_, exp_avg_sq_, step_, num_finished_blocks_;
   struct Slice {
     std::string name;
     std::int64_t begin;

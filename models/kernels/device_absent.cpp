@@ -1,6 +1,7 @@
 // models/kernels/device_absent.cpp - takes the place of the *.cu files in a build without CUDA, where no tensor is on a
 // device: no function here is ever reached.
 #include "core/error.h"
+#include "models/kernels/adam.h"
 #include "models/kernels/attention_sum.h"
 #include "models/kernels/dropout.h"
 #include "models/kernels/edge_softmax.h"
@@ -61,6 +62,8 @@ void attention_sum_backward(const HopEdges&, const AttentionTerms&, const float*
                             const BackwardStream&) {
   refuse();
 }
+
+void adam_step(const AdamState&, const AdamRates&, CUstream_st*) { refuse(); }
 
 void dropout(const DropoutMask&, Activation, const NodeRows&, float*, CUstream_st*) { refuse(); }
 void scale_where_positive(const float*, const float*, float, std::int64_t, float*, CUstream_st*) { refuse(); }

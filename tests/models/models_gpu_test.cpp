@@ -4,7 +4,10 @@
 #include <c10/cuda/CUDAStream.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "models/model.h"
+#include "models/ops/adam.h"
 #include "models/ops/linear.h"
 #include "models/ops/multilabel_bce_loss.h"
 #include "models/ops/operators.h"
@@ -96,6 +99,39 @@ TEST(MultilabelBceLossOnDevice, IsThatOfTheHostWithItsGradient) {
   };
   const auto expected = run(at::kCPU), actual = run(at::kCUDA);
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(at::allclose(actual[i], expected[i], 1e-5, 1e-6)) << i;
+}
+
+// The host's steps are LibTorch's, which flat_adam_test.cpp compares with the formula.
+TEST(AdamOnDevice, TakesTheStepsOfTheHost) {
+  const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  at::manual_seed(5);
+  for (const std::int64_t size : {1, 255, 257, 70'001}) {
+    const auto state_on = [&](at::Device device, const at::Tensor& start) {
+      const auto zeros = [&] { return at::zeros({size}, at::TensorOptions(device).dtype(at::kFloat)); };
+      return AdamTensors{start.clone().to(device),
+                         zeros(),
+                         zeros(),
+                         zeros(),
+                         zeros()[0].clone(),
+                         at::zeros({}, at::TensorOptions(device).dtype(at::kInt))};
+    };
+    const at::Tensor start = at::randn({size});
+    const AdamTensors host = state_on(at::kCPU, start), device = state_on(at::kCUDA, start);
+    for (int step = 0; step < 8; ++step) {
+      const at::Tensor gradients = at::randn({size}) * std::pow(10.0, -step);
+      host.gradients.copy_(gradients);
+      device.gradients.copy_(gradients);
+      const double lr = 0.01 / (1 + step % 3), weight_decay = step % 2 == 0 ? 0.0 : 0.05;
+      adam_step(host, lr, weight_decay);
+      adam_step(device, lr, weight_decay);
+    }
+    EXPECT_EQ(device.step.item<float>(), 8) << size;
+    EXPECT_EQ(device.num_finished_blocks.item<int>(), 0) << size;
+    EXPECT_TRUE(at::allclose(device.parameters.cpu(), host.parameters, 1e-6, 1e-7)) << size;
+    EXPECT_TRUE(at::allclose(device.exp_avg.cpu(), host.exp_avg, 1e-5, 2e-7)) << size;  // terms of both signs
+    EXPECT_TRUE(at::allclose(device.exp_avg_sq.cpu(), host.exp_avg_sq, 1e-5, 1e-12)) << size;
+    EXPECT_FALSE(at::allclose(host.parameters, start, 1e-3, 1e-3)) << "the steps changed the parameters";
+  }
 }
 
 // Products of rounded inputs, summed in f32: near the exact ones, not equal to them.

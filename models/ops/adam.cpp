@@ -1,0 +1,35 @@
+// models/ops/adam.cpp - see adam.h.
+#include "models/ops/adam.h"
+
+#include <ATen/ops/_fused_adam.h>
+
+#include "models/kernels/adam.h"
+#include "models/ops/kernel_call.h"
+
+namespace salient {
+namespace {
+
+void step_on_host(const AdamTensors& t, const AdamRates& rates) {
+  t.step.add_(1);
+  at::_fused_adam_({t.parameters}, {t.gradients}, {t.exp_avg}, {t.exp_avg_sq}, {}, {t.step}, rates.lr, rates.beta1,
+                   rates.beta2, rates.weight_decay, rates.eps, /*amsgrad=*/false, /*maximize=*/false);
+}
+
+}  // namespace
+
+void adam_step(const AdamTensors& tensors, double lr, double weight_decay) {
+  const AdamRates rates{.lr = lr, .weight_decay = weight_decay, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
+  if (tensors.parameters.is_cpu()) return step_on_host(tensors, rates);
+  const c10::DeviceGuard guard(tensors.parameters.device());
+  const auto values = [](const at::Tensor& tensor) { return tensor.mutable_data_ptr<float>(); };
+  adam_step({.parameters = values(tensors.parameters),
+             .gradients = values(tensors.gradients),
+             .exp_avg = values(tensors.exp_avg),
+             .exp_avg_sq = values(tensors.exp_avg_sq),
+             .step = values(tensors.step),
+             .num_finished_blocks = static_cast<unsigned*>(tensors.num_finished_blocks.mutable_data_ptr()),
+             .size = tensors.parameters.numel()},
+            rates, current_stream(tensors.parameters.device()));
+}
+
+}  // namespace salient

@@ -1,0 +1,19 @@
+// models/ops/adam.h - one step of Adam over flat tensors, on the host or the device.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace salient {
+
+/// f32 of one size, and on one device.
+struct AdamTensors {
+  at::Tensor parameters, gradients, exp_avg, exp_avg_sq;
+  at::Tensor step;                 ///< f32 scalar: steps done so far
+  at::Tensor num_finished_blocks;  ///< i32 scalar, zero: the device's own
+};
+
+/// Betas 0.9 and 0.999, eps 1e-8. On a device the current stream's work.
+/// @param weight_decay  L2 term added to the gradient, as torch.optim.Adam does
+void adam_step(const AdamTensors& tensors, double lr, double weight_decay);
+
+}  // namespace salient
