@@ -43,6 +43,7 @@ struct PaperBenchOptions {
   double scale = 1;
   int plain_epochs = 3;
   bool kernels = false;
+  std::string rows{};
   std::string json{};
 };
 
@@ -53,6 +54,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("scale", self.scale, "share of the full size");
   field("plain-epochs", self.plain_epochs, "epochs of the slow rows, the first being a warm-up");
   field("kernels", self.kernels, "list the kernels that take the time of a step");
+  field("rows", self.rows, "only rows with this in their name, such as 'resident'; empty = all");
   field("json", self.json, "also write the result to this file");
 }
 
@@ -253,6 +255,7 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
     double plain_median = kNone;
     for (const System& system : systems) {
       if (needs_gpu(system.path) && !device.is_cuda()) continue;
+      if (std::string(system.name).find(command.own.rows) == std::string::npos) continue;
       TrainOptions row = options;
       row.step = system.path == Path::kResident ? StepKind::kResident : StepKind::kEager;
       row.precision = system.precision.value_or(options.precision);

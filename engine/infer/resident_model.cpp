@@ -21,6 +21,17 @@ SageShape sage_shape_of(const ResidentSpec& spec, const Dataset& dataset) {
           .is_deterministic = spec.numerics.gradient_order == GradientOrder::kFixed};
 }
 
+LoaderStats loader_stats_of(std::span<const BatchRequest> batches, const SageCounts& counts) {
+  LoaderStats stats;
+  for (const BatchRequest& batch : batches) stats.seeds += static_cast<std::int64_t>(batch.seeds.size());
+  stats.batches = static_cast<std::int64_t>(batches.size());
+  stats.nodes = counts.hop_nodes.back();
+  for (const std::int64_t edges : counts.hop_edges) stats.edges += edges;
+  stats.hop_nodes = counts.hop_nodes;
+  stats.hop_edges = counts.hop_edges;
+  return stats;
+}
+
 SageData sage_data_of(const Dataset& dataset, const ResidentView& data) {
   return {data.graph->csr(), {data.device_rows.data, dataset.feature_type, dataset.feature_dim}};
 }

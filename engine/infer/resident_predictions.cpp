@@ -48,40 +48,37 @@ class ResidentPredictions final : public Predictions {
     if (next_ == requests_.size()) return std::nullopt;
     CudaEvent& done = done_[next_ % done_.size()];
     done.wait();  // of the batch that many before: so far the host may be ahead of the GPU
-    const BatchRequest& request = requests_[next_++];
-    const auto count = static_cast<std::int64_t>(request.seeds.size());
+    const StepHeader header = header_of(next_++, num_seeds_);
+    const auto count = static_cast<std::int64_t>(header.num_seeds);
     PredictedBatch predicted{.round = {.num_nodes = count}};
     if (count == 0) return predicted;
-    forward_.run({.seed = request.key.seed,
-                  .epoch = request.key.epoch,
-                  .batch = request.key.batch,
-                  .first_seed = static_cast<std::uint32_t>(num_seeds_),
-                  .num_seeds = static_cast<std::uint32_t>(count)},
-                 device_.stream());
+    const std::size_t first = num_seeds_;
+    num_seeds_ += header.num_seeds;
+    std::optional<StepHeader> after;
+    if (next_ < requests_.size() && !requests_[next_].seeds.empty()) after = header_of(next_, num_seeds_);
+    forward_.run(header, after, device_.stream());
     done.record(device_.stream());
     predicted.round.logits =
         at::from_blob(const_cast<float*>(forward_.logits()), {count, dataset_.num_classes},
                       {forward_.logits_stride(), 1}, at::TensorOptions(device_.torch_device()).dtype(at::kFloat));
-    predicted.labels = labels_.narrow(0, static_cast<std::int64_t>(num_seeds_), count);
-    num_seeds_ += request.seeds.size();
+    predicted.labels = labels_.narrow(0, static_cast<std::int64_t>(first), count);
     return predicted;
   }
 
   void stop() override { requests_.resize(next_); }
 
-  LoaderStats stats() const override {
-    const SageCounts counts = forward_.counts(device_.stream());
-    LoaderStats stats;
-    stats.batches = static_cast<std::int64_t>(requests_.size());
-    stats.seeds = static_cast<std::int64_t>(num_seeds_);
-    stats.nodes = counts.hop_nodes.back();
-    for (const std::int64_t edges : counts.hop_edges) stats.edges += edges;
-    stats.hop_nodes = counts.hop_nodes;
-    stats.hop_edges = counts.hop_edges;
-    return stats;
-  }
+  LoaderStats stats() const override { return loader_stats_of(requests_, forward_.counts(device_.stream())); }
 
  private:
+  StepHeader header_of(std::size_t i, std::size_t first_seed) const {
+    const BatchRequest& request = requests_[i];
+    return {.seed = request.key.seed,
+            .epoch = request.key.epoch,
+            .batch = request.key.batch,
+            .first_seed = static_cast<std::uint32_t>(first_seed),
+            .num_seeds = static_cast<std::uint32_t>(request.seeds.size())};
+  }
+
   const Dataset& dataset_;
   const ComputeDevice& device_;
   SageForward forward_;

@@ -92,17 +92,7 @@ class ModelSteps final : public GradientSteps {
 
   void stop() override { requests_.resize(next_); }
 
-  LoaderStats stats() const override {
-    const SageCounts counts = step_.counts(parts_.run.device.stream());
-    LoaderStats stats;
-    for (const BatchRequest& request : requests_) stats.seeds += static_cast<std::int64_t>(request.seeds.size());
-    stats.batches = static_cast<std::int64_t>(requests_.size());
-    stats.nodes = counts.hop_nodes.back();
-    for (const std::int64_t edges : counts.hop_edges) stats.edges += edges;
-    stats.hop_nodes = counts.hop_nodes;
-    stats.hop_edges = counts.hop_edges;
-    return stats;
-  }
+  LoaderStats stats() const override { return loader_stats_of(requests_, step_.counts(parts_.run.device.stream())); }
 
  private:
   StepParts parts_;

@@ -2,6 +2,7 @@
 #include "engine/train/resident_steps.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/cuda/cuda.h"
@@ -42,34 +43,28 @@ class ResidentSteps final : public GradientSteps {
   bool next(std::uint32_t global_step) override {
     parts_.clock.batch_arrived();
     if (next_ == requests_.size()) return false;
-    const BatchRequest& request = requests_[next_++];
-    const auto first = static_cast<std::uint32_t>(request.seeds.data() - parts_.seeds.order().data());
-    step_.run({.seed = request.key.seed,
-               .epoch = request.key.epoch,
-               .batch = request.key.batch,
-               .global_step = global_step,
-               .first_seed = first,
-               .num_seeds = static_cast<std::uint32_t>(request.seeds.size()),
-               .gradient_scale = 1.0F / static_cast<float>(parts_.seeds.num_labels(request.key.batch))},
-              parts_.run.device.stream());
+    const StepHeader header = header_of(requests_[next_++], global_step);
+    std::optional<StepHeader> after;
+    if (next_ < requests_.size()) after = header_of(requests_[next_], global_step + 1);
+    step_.run(header, after, parts_.run.device.stream());
     return true;
   }
 
   void stop() override { requests_.resize(next_); }
 
-  LoaderStats stats() const override {
-    const SageCounts counts = step_.counts(parts_.run.device.stream());
-    LoaderStats stats;
-    for (const BatchRequest& request : requests_) stats.seeds += static_cast<std::int64_t>(request.seeds.size());
-    stats.batches = static_cast<std::int64_t>(requests_.size());
-    stats.nodes = counts.hop_nodes.back();
-    for (const std::int64_t edges : counts.hop_edges) stats.edges += edges;
-    stats.hop_nodes = counts.hop_nodes;
-    stats.hop_edges = counts.hop_edges;
-    return stats;
-  }
+  LoaderStats stats() const override { return loader_stats_of(requests_, step_.counts(parts_.run.device.stream())); }
 
  private:
+  StepHeader header_of(const BatchRequest& request, std::uint32_t global_step) const {
+    return {.seed = request.key.seed,
+            .epoch = request.key.epoch,
+            .batch = request.key.batch,
+            .global_step = global_step,
+            .first_seed = static_cast<std::uint32_t>(request.seeds.data() - parts_.seeds.order().data()),
+            .num_seeds = static_cast<std::uint32_t>(request.seeds.size()),
+            .gradient_scale = 1.0F / static_cast<float>(parts_.seeds.num_labels(request.key.batch))};
+  }
+
   SageStepData data() const {
     return {sage_data_of(parts_.run.dataset, parts_.run.data.view()), labels_.get(), sage_weights_of(parts_.model),
             parts_.objective.sums()};

@@ -91,7 +91,8 @@ __global__ void __launch_bounds__(1024)
     if (threadIdx.x >= half) continue;
     for (auto& column : partial) column[threadIdx.x] += column[threadIdx.x + half];
   }
-  if (threadIdx.x < 2) sums[2 * std::size_t{header->batch} + threadIdx.x] = partial[threadIdx.x][0];
+  if (threadIdx.x > 0) return;
+  for (unsigned i = 0; i < 2; ++i) sums[2 * std::size_t{header->batch} + i] = partial[i][0];
 }
 
 template <class T>
@@ -108,6 +109,9 @@ void launch(const SeedLoss& loss, const float* logits, void* gradient, cudaStrea
 void seed_loss(const SeedLoss& loss, const float* logits, void* gradient, cudaStream_t stream) {
   loss.type == ActivationType::kF32 ? launch<float>(loss, logits, gradient, stream)
                                     : launch<Bf16>(loss, logits, gradient, stream);
+}
+
+void sum_losses(const SeedLoss& loss, cudaStream_t stream) {
   sum_rows_kernel<<<1, 1024, 0, stream>>>(loss.header, loss.rows, loss.max_seeds, loss.sums);
   cuda_check(cudaGetLastError());
 }

@@ -25,7 +25,9 @@ struct SeedLoss {
 ///
 /// @param logits    [max_seeds, padded(num_classes)] f32 device
 /// @param gradient  [max_seeds, padded(num_classes)] device; zeros for rows and columns that do not count
-/// Determinism:     sums are added in a fixed order.
 void seed_loss(const SeedLoss& loss, const float* logits, void* gradient, cudaStream_t stream);
+
+/// Behind seed_loss(): the sums, added in a fixed order.
+void sum_losses(const SeedLoss& loss, cudaStream_t stream);
 
 }  // namespace salient

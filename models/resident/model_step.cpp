@@ -76,7 +76,7 @@ void ModelStep::run(const StepHeader& header, cudaStream_t stream) {
 }
 
 SageCounts ModelStep::counts(cudaStream_t stream) const {
-  SageCounts result{{}, impl_->program.tree().num_edges(stream)};
+  SageCounts result{{}, impl_->program.tree().num_edges(SampledTree::Counted::kAllBatches, stream)};
   std::int64_t nodes = impl_->num_seeds;
   for (const std::int64_t edges : result.hop_edges) result.hop_nodes.push_back(nodes += edges);
   return result;

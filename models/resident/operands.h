@@ -15,8 +15,9 @@
 
 namespace salient {
 
-/// How activations and gradients lie in memory. Sums are f32 in either case.
-enum class ActivationType : std::uint8_t { kF32, kBf16 };
+/// How activations and gradients lie in memory. Sums are f32 in each case. kF16 is for exact_forward.h alone: gradients
+/// need the range of bf16.
+enum class ActivationType : std::uint8_t { kF32, kBf16, kF16 };
 
 constexpr std::size_t size_of(ActivationType type) { return type == ActivationType::kF32 ? 4 : 2; }
 
@@ -29,11 +30,14 @@ struct FeatureRows {
   std::int64_t width;
 };
 
+/// Rows of an operand behind its level's end, up to the capacity.
+enum class RowsBehind : std::uint8_t { kZeros, kAsTheyWere };
+
 /// The first layer's operand, from the feature table. Terms of a mean are added in the samplers' order, in f32.
 ///
 /// @param out  [capacity, 2 * padded(width)] device
 /// Cost: reads the row of every node and every entry once, in random order, and writes `out`.
-void first_operand(const LastHop& hop, const FeatureRows& features, ActivationType type, void* out,
+void first_operand(const LastHop& hop, const FeatureRows& features, ActivationType type, RowsBehind behind, void* out,
                    cudaStream_t stream);
 
 /// The dropout of a hidden layer: models/kernels/dropout.h with the seed and step of the header.

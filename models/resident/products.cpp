@@ -20,13 +20,17 @@ void check(cublasStatus_t status, Spot spot = Spot::here()) {
   require(status == CUBLAS_STATUS_SUCCESS, cublasLtGetStatusString(status), spot);
 }
 
-cudaDataType_t data_type(ActivationType type) { return type == ActivationType::kF32 ? CUDA_R_32F : CUDA_R_16BF; }
+cudaDataType_t data_type(ActivationType type) {
+  if (type == ActivationType::kF32) return CUDA_R_32F;
+  return type == ActivationType::kF16 ? CUDA_R_16F : CUDA_R_16BF;
+}
 
 /// A row-major [rows, columns] matrix is a column-major [columns, rows] one.
 struct Layout {
-  Layout(ActivationType type, std::int64_t rows, std::int64_t columns) {
+  /// @param stride  elements from one row to the next; 0 = columns
+  Layout(ActivationType type, std::int64_t rows, std::int64_t columns, std::int64_t stride = 0) {
     check(cublasLtMatrixLayoutCreate(&handle, data_type(type), static_cast<std::uint64_t>(columns),
-                                     static_cast<std::uint64_t>(rows), columns));
+                                     static_cast<std::uint64_t>(rows), stride == 0 ? columns : stride));
   }
   ~Layout() { (void)cublasLtMatrixLayoutDestroy(handle); }
   Layout(const Layout&) = delete;
@@ -56,7 +60,7 @@ struct Product::Impl {
         second(matrices.second),
         result(matrices.result),
         first_layout(s.inputs, s.rows, s.kind == ProductKind::kForward ? s.in : s.out),
-        second_layout(s.inputs, s.kind == ProductKind::kWeightGradient ? s.rows : s.out, s.in),
+        second_layout(s.inputs, s.kind == ProductKind::kWeightGradient ? s.rows : s.out, s.in, s.weight_stride),
         result_layout(s.result, s.kind == ProductKind::kWeightGradient ? s.out : s.rows,
                       s.kind == ProductKind::kForward ? s.out : s.in) {
     const bool is_tf32 = s.inputs == ActivationType::kF32 && s.may_use_tf32;
@@ -67,22 +71,24 @@ struct Product::Impl {
       check(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed));
     if (s.kind == ProductKind::kWeightGradient)
       check(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSB, &transposed, sizeof transposed));
+    const cublasLtEpilogue_t relu = CUBLASLT_EPILOGUE_RELU;
+    if (s.has_relu) check(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_EPILOGUE, &relu, sizeof relu));
   }
   ~Impl() { (void)cublasLtMatmulDescDestroy(operation); }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  cublasStatus_t run_with(const cublasLtMatmulAlgo_t& with, cudaStream_t stream) const {
+  cublasStatus_t run_with(const cublasLtMatmulAlgo_t& with, void* to, cudaStream_t stream) const {
     const float one = 1, zero = 0;
     return cublasLtMatmul(owner.handle, operation, &one, second, second_layout.handle, first, first_layout.handle,
-                          &zero, result, result_layout.handle, result, result_layout.handle, &with,
-                          owner.workspace.get(), kWorkspaceBytes, stream);
+                          &zero, to, result_layout.handle, to, result_layout.handle, &with, owner.workspace.get(),
+                          kWorkspaceBytes, stream);
   }
 
   double seconds_of_runs(int runs, const cublasLtMatmulAlgo_t& candidate, cudaStream_t stream) const {
     CudaEvent begin(CudaEvent::Kind::kTiming), end(CudaEvent::Kind::kTiming);
     begin.record(stream);
-    for (int i = 0; i < runs; ++i) check(run_with(candidate, stream));
+    for (int i = 0; i < runs; ++i) check(run_with(candidate, result, stream));
     end.record(stream);
     end.wait();
     return end.seconds_since(begin) / runs;
@@ -91,7 +97,7 @@ struct Product::Impl {
   /// Seconds of a run after one to warm up: the mean of a few, or of one that is long. Infinite if the algorithm cannot
   /// run.
   double time_of(const cublasLtMatmulAlgo_t& candidate, cudaStream_t stream) const {
-    if (run_with(candidate, stream) != CUBLAS_STATUS_SUCCESS) return std::numeric_limits<double>::infinity();
+    if (run_with(candidate, result, stream) != CUBLAS_STATUS_SUCCESS) return std::numeric_limits<double>::infinity();
     const double one = seconds_of_runs(1, candidate, stream);
     return one > kLongSeconds ? one : seconds_of_runs(kTimedRuns, candidate, stream);
   }
@@ -138,6 +144,9 @@ Product::Product(Products& products, const ProductShape& shape, const ProductMat
 Product::~Product() = default;
 Product::Product(Product&&) noexcept = default;
 
-void Product::run(cudaStream_t stream) const { check(impl_->run_with(impl_->algorithm, stream)); }
+void Product::run(cudaStream_t stream) const { run_into(impl_->result, stream); }
+void Product::run_into(void* result, cudaStream_t stream) const {
+  check(impl_->run_with(impl_->algorithm, result, stream));
+}
 
 }  // namespace salient

@@ -19,9 +19,11 @@ enum class ProductKind : std::uint8_t {
 struct ProductShape {
   ProductKind kind;
   std::int64_t rows, in, out;
-  ActivationType inputs;  ///< of both factors
-  ActivationType result;  ///< sums are f32
-  bool may_use_tf32;      ///< of f32 factors: rounded to tf32 by the tensor cores
+  ActivationType inputs;           ///< of both factors
+  ActivationType result;           ///< sums are f32
+  bool may_use_tf32;               ///< of f32 factors: rounded to tf32 by the tensor cores
+  bool has_relu = false;           ///< of the result
+  std::int64_t weight_stride = 0;  ///< of kForward: elements from one row of the weight to the next; 0 = in
 };
 
 /// One handle and one workspace for the products of one stream.
@@ -61,6 +63,8 @@ class Product {
 
   /// Enqueues and returns; the host allocates nothing.
   void run(cudaStream_t stream) const;
+  /// @param result  instead of that of the matrices
+  void run_into(void* result, cudaStream_t stream) const;
 
  private:
   struct Impl;

@@ -4,6 +4,7 @@
 //   ... operand L --- * WL --> logits
 #include "models/resident/sage_forward.h"
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -17,12 +18,17 @@ std::int64_t sage_forward_bytes(const SageShape& shape) { return sage_layers_byt
 struct SageForward::Impl {
   Impl(const SageShape& s, const SageData& data) : shape(s), layers(s, data, SageUse::kInference) {
     require(s.dropout == 0, "inference has no dropout");
-    std::vector<StepGraph::Variant> variants;
-    for (std::size_t choice = 0; choice < layers.first_rows().size(); ++choice)
-      variants.push_back(
-          {layers.first_rows()[choice], [this, choice](cudaStream_t on) { layers.enqueue_forward(choice, on); }});
-    graph.emplace([this](cudaStream_t on) { layers.tree().sample(on); },
-                  layers.tree().size_of(layers.layers().size() - 1), variants);
+    for (std::size_t tree = 0; tree < graphs.size(); ++tree) {
+      std::vector<StepGraph::Variant> variants;
+      for (std::size_t choice = 0; choice < layers.first_rows().size(); ++choice)
+        variants.push_back(
+            {layers.first_rows()[choice], [this, place = SageLayers::Place{tree, choice}](cudaStream_t on) {
+               layers.enqueue_first(place, on);
+               layers.enqueue_later(place, on);
+             }});
+      graphs[tree].emplace([](cudaStream_t) {}, layers.batches().tree(tree).size_of(layers.layers().size() - 1),
+                           variants, [this, tree](cudaStream_t on) { layers.batches().sample_next(tree, on); });
+    }
   }
   ~Impl() { (void)cudaDeviceSynchronize(); }  // replays use the memory
   Impl(const Impl&) = delete;
@@ -31,7 +37,7 @@ struct SageForward::Impl {
   const SageShape shape;
   SageLayers layers;
   CudaStream stream;  // of the packing of weights
-  std::optional<StepGraph> graph;
+  std::array<std::optional<StepGraph>, SampledBatches::kNumTrees> graphs;
 };
 
 SageForward::SageForward(const SageShape& shape, const SageData& data) : impl_(std::make_unique<Impl>(shape, data)) {}
@@ -40,7 +46,7 @@ SageForward::~SageForward() = default;
 void SageForward::start(std::span<const SageWeights> weights, std::span<const NodeId> order) {
   Impl& self = *impl_;
   require(weights.size() == self.layers.layers().size(), "there are weights for every layer");
-  self.layers.start(order);
+  self.layers.batches().start(order);
   std::vector<PackedWeights> packed;
   for (std::size_t i = 0; i < weights.size(); ++i)
     packed.push_back({weights[i], self.layers.layers()[i].weight.get(), nullptr});
@@ -48,13 +54,12 @@ void SageForward::start(std::span<const SageWeights> weights, std::span<const No
   self.stream.wait();
 }
 
-void SageForward::run(const StepHeader& header, cudaStream_t stream) {
-  impl_->layers.begin(header, stream);
-  impl_->graph->launch(stream);
+void SageForward::run(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t stream) {
+  impl_->graphs[impl_->layers.batches().begin(header, next, stream)]->launch(stream);
 }
 
 const float* SageForward::logits() const { return impl_->layers.logits(); }
 std::int64_t SageForward::logits_stride() const { return padded(impl_->shape.num_classes); }
-SageCounts SageForward::counts(cudaStream_t stream) const { return impl_->layers.counts(stream); }
+SageCounts SageForward::counts(cudaStream_t stream) const { return impl_->layers.batches().counts(stream); }
 
 }  // namespace salient

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "models/resident/sage_layers.h"
@@ -32,7 +33,8 @@ class SageForward {
   void start(std::span<const SageWeights> weights, std::span<const NodeId> order);
 
   /// Enqueues a batch of at least one seed on `stream` and returns. Of the header it reads the key and the seeds.
-  void run(const StepHeader& header, cudaStream_t stream);
+  /// @param next  the header of the next call after start(), whose batch is sampled meanwhile; none: it is sampled then
+  void run(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t stream);
 
   /// Logits of the last batch that was enqueued: [max_seeds, logits_stride()] f32 device, the batch's seeds first, the
   /// classes first in a row. The next batch overwrites them, in stream order.

@@ -13,12 +13,15 @@ DeviceArray<std::byte> array_of(std::int64_t count, ActivationType type) {
   return make_device_array<std::byte>(static_cast<std::size_t>(count) * size_of(type));
 }
 
-SageLayers::Layer make_layer(const SageLayerShape& s, ActivationType type, SageUse use, bool is_last) {
+enum class LayerKind : std::uint8_t { kFused, kHidden, kLast };
+
+SageLayers::Layer make_layer(const SageLayerShape& s, ActivationType type, SageUse use, LayerKind kind) {
   SageLayers::Layer layer{.shape = s,
                           .operand = array_of(s.rows * s.in, type),
-                          .result = array_of(s.rows * s.out, is_last ? ActivationType::kF32 : type),
+                          .result = array_of(kind == LayerKind::kFused ? 0 : s.rows * s.out,
+                                             kind == LayerKind::kLast ? ActivationType::kF32 : type),
                           .weight = array_of(s.in * s.out, type)};
-  if (use == SageUse::kTraining && !is_last)
+  if (use == SageUse::kTraining && kind == LayerKind::kHidden)
     layer.kept = make_device_array<std::uint8_t>(static_cast<std::size_t>(s.rows * s.out / 8));
   return layer;
 }
@@ -35,9 +38,20 @@ std::vector<std::int64_t> row_choices(std::int64_t capacity, std::int64_t smalle
 
 /// For training half, two thirds, five sixths, all: a choice takes memory for its gradients' products and a while to
 /// plan. For inference eighths.
-std::vector<std::int64_t> first_rows_of(const SageShape& shape, SageUse use, std::int64_t capacity) {
-  if (!shape.has_size_choice) return {capacity};
+std::vector<std::int64_t> first_rows_of(const SageShape& shape, SageUse use, bool is_fused, std::int64_t capacity) {
+  if (!shape.has_size_choice || is_fused) return {capacity};
   return use == SageUse::kTraining ? row_choices(capacity, 3, 6) : row_choices(capacity, 1, 8);
+}
+
+/// Of a model with hidden layers.
+FusedShape fused_shape(const SageShape& shape) {
+  const std::vector<SageLayerShape> layers = sage_layer_shapes(shape);
+  return {layers[0].rows, layers[0].in, layers[1].rows, shape.fanouts[shape.fanouts.size() - 2]};
+}
+
+bool is_fused(const SageShape& shape) {
+  return shape.may_fuse && shape.fanouts.size() > 1 &&
+         FusedLayer::fits(fused_shape(shape), shape.activations, shape.hidden_dim);
 }
 
 }  // namespace
@@ -58,14 +72,21 @@ std::int64_t sage_layers_bytes(const SageShape& shape, SageUse use) {
   const auto size = static_cast<std::int64_t>(size_of(shape.activations));
   for (const SageLayerShape& s : layers)
     bytes += (s.rows * (s.in + s.out) + s.in * s.out) * size + (use == SageUse::kTraining ? s.rows * s.out / 8 : 0);
-  return bytes + layers.front().rows * (16 + 4 * shape.fanouts.back());
+  if (layers.size() > 1) bytes += FusedLayer::bytes(fused_shape(shape));
+  constexpr auto kTrees = static_cast<std::int64_t>(SampledBatches::kNumTrees);
+  return bytes + kTrees * layers.front().rows * (16 + 4 * shape.fanouts.back());
 }
 
 SageLayers::SageLayers(const SageShape& shape, const SageData& data, SageUse use)
-    : shape_(shape), features_(data.features), tree_(data.graph, shape.fanouts, shape.replacement, shape.max_seeds) {
+    : shape_(shape), features_(data.features), batches_(data.graph, shape.fanouts, shape.replacement, shape.max_seeds) {
   require(shape.hidden_dim % 8 == 0 || shape.fanouts.size() == 1, "hidden layers have a multiple of 8 columns");
+  const bool has_fused = is_fused(shape);
   for (const SageLayerShape& s : sage_layer_shapes(shape))
-    layers_.push_back(make_layer(s, shape.activations, use, layers_.size() + 1 == shape.fanouts.size()));
+    layers_.push_back(make_layer(s, shape.activations, use,
+                                 layers_.size() + 1 == shape.fanouts.size() ? LayerKind::kLast
+                                 : has_fused && layers_.empty()             ? LayerKind::kFused
+                                                                            : LayerKind::kHidden));
+  if (has_fused) fused_.emplace(fused_shape(shape), layers_[0].operand.get());
   // What timing runs read must be numbers: some algorithms are faster on others.
   for (const Layer& layer : layers_) {
     const SageLayerShape& s = layer.shape;
@@ -75,8 +96,9 @@ SageLayers::SageLayers(const SageShape& shape, const SageData& data, SageUse use
   }
   cuda_check(cudaDeviceSynchronize());
   const CudaStream stream;
-  first_rows_ = first_rows_of(shape, use, layers_[0].shape.rows);
-  for (const std::int64_t rows : first_rows_) first_forward_.push_back(plan(0, rows, stream.get()));
+  first_rows_ = first_rows_of(shape, use, has_fused, layers_[0].shape.rows);
+  for (const std::int64_t rows : first_rows_)
+    if (!has_fused) first_forward_.push_back(plan(0, rows, stream.get()));
   for (std::size_t i = 1; i < layers_.size(); ++i)
     later_forward_.push_back(plan(i, layers_[i].shape.rows, stream.get()));
   stream.wait();
@@ -91,50 +113,36 @@ Product SageLayers::plan(std::size_t layer, std::int64_t rows, cudaStream_t stre
       {l.operand.get(), l.weight.get(), l.result.get()}, shape_.is_deterministic, stream);
 }
 
-HiddenLayer SageLayers::hidden_layer(std::size_t i) const {
+HiddenLayer SageLayers::hidden_layer(std::size_t i, std::size_t tree) const {
   const auto index = static_cast<std::uint32_t>(i);
   const DropoutMask mask = DropoutMask::make(shape_.dropout, 0, 0, index);  // seed and step are the header's
-  const TreeDropout dropout{tree_.header(), index, mask.threshold, mask.threshold == 0 ? 1.0f : mask.scale};
-  return {tree_.growth(layers_.size() - 2 - i),
-          tree_.nodes(),
+  const SampledTree& batch = batches_.tree(tree);
+  const TreeDropout dropout{batch.header(), index, mask.threshold, mask.threshold == 0 ? 1.0f : mask.scale};
+  return {batch.growth(layers_.size() - 2 - i),
+          batch.nodes(),
           dropout,
           layers_[i].shape.out,
           shape_.activations,
           layers_[i].kept.get()};
 }
 
-void SageLayers::start(std::span<const NodeId> order) {
-  cuda_check(cudaDeviceSynchronize());  // earlier batches read the order
-  if (order.size() > order_size_) {
-    order_ = make_device_array<NodeId>(order.size());
-    order_size_ = order.size();
-  }
-  cuda_check(cudaMemcpy(order_.get(), order.data(), order.size_bytes(), cudaMemcpyHostToDevice));
-  tree_.clear_counts();
-  num_seeds_ = 0;
+void SageLayers::enqueue_first(Place place, cudaStream_t stream) const {
+  LastHop hop = batches_.tree(place.tree).last_hop();
+  hop.capacity = first_rows_[place.choice];
+  const RowsBehind behind = fused_ ? RowsBehind::kAsTheyWere : RowsBehind::kZeros;
+  first_operand(hop, features_, shape_.activations, behind, layers_[0].operand.get(), stream);
+  if (fused_)
+    fused_->forward(hidden_layer(0, place.tree), layers_[0].weight.get(), layers_[1].operand.get(), stream);
+  else
+    first_forward_[place.choice].run(stream);
 }
 
-void SageLayers::begin(const StepHeader& header, cudaStream_t stream) {
-  num_seeds_ += header.num_seeds;
-  tree_.begin(header, order_.get(), stream);
-}
-
-void SageLayers::enqueue_forward(std::size_t choice, cudaStream_t stream) const {
-  LastHop hop = tree_.last_hop();
-  hop.capacity = first_rows_[choice];
-  first_operand(hop, features_, shape_.activations, layers_[0].operand.get(), stream);
-  first_forward_[choice].run(stream);
+void SageLayers::enqueue_later(Place place, cudaStream_t stream) const {
   for (std::size_t i = 1; i < layers_.size(); ++i) {
-    next_operand(hidden_layer(i - 1), layers_[i - 1].result.get(), layers_[i].operand.get(), stream);
+    if (i > 1 || !fused_)
+      next_operand(hidden_layer(i - 1, place.tree), layers_[i - 1].result.get(), layers_[i].operand.get(), stream);
     later_forward_[i - 1].run(stream);
   }
-}
-
-SageCounts SageLayers::counts(cudaStream_t stream) const {
-  SageCounts result{{}, tree_.num_edges(stream)};
-  std::int64_t nodes = num_seeds_;
-  for (const std::int64_t edges : result.hop_edges) result.hop_nodes.push_back(nodes += edges);
-  return result;
 }
 
 }  // namespace salient

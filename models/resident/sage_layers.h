@@ -3,12 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <vector>
 
+#include "models/resident/fused_layer.h"
 #include "models/resident/operands.h"
 #include "models/resident/products.h"
-#include "models/resident/tree.h"
+#include "models/resident/sampled_batches.h"
 #include "models/resident/weights.h"
 
 namespace salient {
@@ -23,8 +24,9 @@ struct SageShape {
   bool may_use_tf32 = false;                           ///< for products of f32
   bool is_deterministic = false;                       ///< algorithms of products are not chosen by time
   bool has_size_choice =
-      true;  ///< the GPU takes products of fewer rows for a batch that needs fewer; false: always the
-             ///< largest, without a switch in the graph, which compute-sanitizer cannot follow
+      true;              ///< the GPU takes products of fewer rows for a batch that needs fewer; false: always the
+                         ///< largest, without a switch in the graph, which compute-sanitizer cannot follow
+  bool may_fuse = true;  ///< the first layer into one kernel each way, see fused_layer.h
 };
 
 /// Device memory of the inputs; all of it outlives what reads it.
@@ -36,11 +38,6 @@ struct SageData {
 enum class SageUse : std::uint8_t {
   kInference,
   kTraining,  ///< the forward pass keeps what the backward pass reads: a bit per element of a hidden layer
-};
-
-/// What batches sampled, repeated nodes counted as often as they occur.
-struct SageCounts {
-  std::vector<std::int64_t> hop_nodes, hop_edges;  ///< [hops], the seeds' own first: known after it, sampled in it
 };
 
 /// Sizes of one layer. Rows are those of the tree's level that it computes.
@@ -63,53 +60,48 @@ class SageLayers {
   struct Layer {
     SageLayerShape shape;
     DeviceArray<std::byte> operand;    ///< [rows, in]
-    DeviceArray<std::byte> result;     ///< [rows, out]; the last layer's, the logits, are f32
+    DeviceArray<std::byte> result;     ///< [rows, out]; the last layer's, the logits, are f32; a fused one has none
     DeviceArray<std::byte> weight;     ///< [out, in]: PackedWeights::packed
-    DeviceArray<std::uint8_t> kept{};  ///< for training, of hidden layers: HiddenLayer::kept
+    DeviceArray<std::uint8_t> kept{};  ///< for training, of hidden layers that are not fused: HiddenLayer::kept
   };
   const std::vector<Layer>& layers() const { return layers_; }
-  SampledTree& tree() { return tree_; }
-  const SampledTree& tree() const { return tree_; }
-  Products& products() { return products_; }  ///< for more products on the same stream
+  SampledBatches& batches() { return batches_; }
+  const SampledBatches& batches() const { return batches_; }
+  Products& products() { return products_; }                               ///< for more products on the same stream
+  const FusedLayer* fused() const { return fused_ ? &*fused_ : nullptr; }  ///< the first layer, if it is fused
 
   /// The ways to compute the first layer, for ascending numbers of nodes in the tree's last level. That level is
   /// nearly as large as all other arrays together, and seldom full, so that the GPU chooses among products of several
-  /// sizes.
+  /// sizes. A fused layer has one way, which computes no more rows than there are.
   const std::vector<std::int64_t>& first_rows() const { return first_rows_; }
 
+  /// Where a batch is, and which of first_rows() is no smaller than its tree's last level.
+  struct Place {
+    std::size_t tree, choice;
+  };
+
   /// Layer i, which is hidden, and the tree's level whose nodes layer i + 1 computes from it.
-  HiddenLayer hidden_layer(std::size_t i) const;
+  HiddenLayer hidden_layer(std::size_t i, std::size_t tree) const;
 
-  /// The seeds of batches until the next call. Copied. Blocks until the device is idle.
-  void start(std::span<const NodeId> order);
-
-  /// Takes a batch of order[header.first_seed ...]. Enqueues and returns.
-  void begin(const StepHeader& header, cudaStream_t stream);
-
-  /// Gather, products and activations of the batch that tree().sample() sampled; the weights are packed already. The
-  /// same launches for every batch.
-  /// @param choice  of first_rows(), no smaller than the tree's last level
-  void enqueue_forward(std::size_t choice, cudaStream_t stream) const;
+  /// Gather, products and activations of the batch in a tree; the weights are packed already. The same launches for
+  /// every batch. First up to the first layer's product, then the rest.
+  void enqueue_first(Place place, cudaStream_t stream) const;
+  void enqueue_later(Place place, cudaStream_t stream) const;
 
   /// [max_seeds, padded(num_classes)] f32 device: the seeds' rows first
   const float* logits() const { return reinterpret_cast<const float*>(layers_.back().result.get()); }
-
-  /// Of the batches since start(). Blocks until `stream` has passed.
-  SageCounts counts(cudaStream_t stream) const;
 
  private:
   Product plan(std::size_t layer, std::int64_t rows, cudaStream_t stream);
 
   const SageShape shape_;
   const FeatureRows features_;
-  SampledTree tree_;
+  SampledBatches batches_;
   std::vector<Layer> layers_;  // the first layer's first
+  std::optional<FusedLayer> fused_;
   Products products_;
   std::vector<std::int64_t> first_rows_;
   std::vector<Product> first_forward_, later_forward_;  // by choice; later_forward_[i] is layer i + 1
-  DeviceArray<NodeId> order_;
-  std::size_t order_size_ = 0;
-  std::int64_t num_seeds_ = 0;  // since start()
 };
 
 }  // namespace salient

@@ -7,6 +7,7 @@
 #include "models/resident/sage_step.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -30,9 +31,9 @@ std::int64_t largest_operand(const std::vector<SageLayerShape>& layers) {
 
 /// Gradients of one layer's result, in the activations' type, and of its weight.
 struct LayerGradients {
-  LayerGradients(const SageLayerShape& s, ActivationType type)
-      : result(array_of(s.rows * s.out, type)),
-        weight(make_device_array<float>(static_cast<std::size_t>(s.in * s.out))) {}
+  LayerGradients(const SageLayerShape& s, ActivationType type, bool is_fused)
+      : result(array_of(is_fused ? 0 : s.rows * s.out, type)),
+        weight(make_device_array<float>(is_fused ? 0 : static_cast<std::size_t>(s.in * s.out))) {}
 
   DeviceArray<std::byte> result;
   DeviceArray<float> weight;
@@ -44,11 +45,14 @@ std::int64_t sage_step_bytes(const SageStepShape& shape) {
   const auto size = static_cast<std::int64_t>(size_of(shape.sage.activations));
   const std::vector<SageLayerShape> layers = sage_layer_shapes(shape.sage);
   std::int64_t bytes = sage_layers_bytes(shape.sage, SageUse::kTraining) + largest_operand(layers) * size;
+  bytes += std::int64_t{64} << 20;  // the workspace of products beside others
   for (const SageLayerShape& s : layers) bytes += s.rows * s.out * size + s.in * s.out * 4;
   return bytes;
 }
 
 struct SageStep::Impl {
+  using Place = SageLayers::Place;
+
   Impl(const SageStepShape& s, const SageStepData& d)
       : shape(s),
         data(d),
@@ -58,20 +62,24 @@ struct SageStep::Impl {
         seed_losses(make_device_array<float>(static_cast<std::size_t>(2 * s.sage.max_seeds))) {
     require(d.weights.size() == layers().size(), "there are weights for every layer");
     for (std::size_t i = 0; i < layers().size(); ++i) {
-      gradients.emplace_back(layers()[i].shape, type);
+      gradients.emplace_back(layers()[i].shape, type, is_fused(i));
       weights.push_back({d.weights[i], layers()[i].weight.get(), gradients[i].weight.get()});
     }
+    if (const FusedLayer* const fused = forward.fused())
+      weights[0].packed_gradient = fused->partials(), weights[0].num_gradients = fused->num_partials();
     clear_memory();
     plan_products();
     capture();
   }
 
   const std::vector<SageLayers::Layer>& layers() const { return forward.layers(); }
+  bool is_fused(std::size_t layer) const { return layer == 0 && forward.fused() != nullptr; }
 
   /// What timing runs read must be numbers: some algorithms are faster on others.
   void clear_memory() {
     for (std::size_t i = 0; i < layers().size(); ++i) {
       const SageLayerShape& s = layers()[i].shape;
+      if (is_fused(i)) continue;
       cuda_check(cudaMemset(gradients[i].result.get(), 0, static_cast<std::size_t>(s.rows * s.out) * size_of(type)));
     }
     pack_weights(weights, type, stream.get());
@@ -88,55 +96,90 @@ struct SageStep::Impl {
             ? ProductMatrices{gradients[layer].result.get(), layers()[layer].operand.get(),
                               gradients[layer].weight.get()}
             : ProductMatrices{gradients[layer].result.get(), layers()[layer].weight.get(), operand_gradient.get()};
-    return Product(forward.products(), product, matrices, shape.sage.is_deterministic, stream.get());
+    const bool is_beside = is_of_weight && layer > 0;
+    return Product(is_beside ? products_beside : forward.products(), product, matrices, shape.sage.is_deterministic,
+                   stream.get());
   }
 
   void plan_products() {
     for (const std::int64_t rows : forward.first_rows())
-      first_layer.push_back(plan(ProductKind::kWeightGradient, 0, rows));
+      if (!is_fused(0)) first_layer.push_back(plan(ProductKind::kWeightGradient, 0, rows));
     for (std::size_t i = 1; i < layers().size(); ++i)
       later_layers.push_back({plan(ProductKind::kWeightGradient, i, layers()[i].shape.rows),
                               plan(ProductKind::kInputGradient, i, layers()[i].shape.rows)});
   }
 
-  void enqueue_forward(std::size_t choice, cudaStream_t on) const {
+  void enqueue_first(Place place, cudaStream_t on) const {
     pack_weights(weights, type, on);
-    forward.enqueue_forward(choice, on);
+    forward.enqueue_first(place, on);
   }
 
-  void enqueue_backward(std::size_t choice, cudaStream_t on) const {
-    seed_loss({.header = forward.tree().header(),
-               .nodes = forward.tree().nodes(),
-               .labels = data.labels,
-               .max_seeds = shape.sage.max_seeds,
-               .num_classes = shape.sage.num_classes,
-               .label_smoothing = static_cast<float>(shape.label_smoothing),
-               .type = type,
-               .rows = seed_losses.get(),
-               .sums = data.sums},
-              forward.logits(), gradients.back().result.get(), on);
+  void enqueue_rest(Place place, cudaStream_t on) const {
+    forward.enqueue_later(place, on);
+    enqueue_backward(place, on);
+  }
+
+  void enqueue_backward(Place place, cudaStream_t on) const {
+    const SampledTree& tree = forward.batches().tree(place.tree);
+    const SeedLoss loss{.header = tree.header(),
+                        .nodes = tree.nodes(),
+                        .labels = data.labels,
+                        .max_seeds = shape.sage.max_seeds,
+                        .num_classes = shape.sage.num_classes,
+                        .label_smoothing = static_cast<float>(shape.label_smoothing),
+                        .type = type,
+                        .rows = seed_losses.get(),
+                        .sums = data.sums};
+    seed_loss(loss, forward.logits(), gradients.back().result.get(), on);
+    // What nothing waits for but the step's end goes beside the rest.
+    const cudaStream_t other = beside.get();
+    follow(other, on);
+    sum_losses(loss, other);
     for (std::size_t i = layers().size() - 1; i > 0; --i) {
-      later_layers[i - 1].weight.run(on);
+      later_layers[i - 1].weight.run(other);
       later_layers[i - 1].input.run(on);
-      HiddenLayer below = forward.hidden_layer(i - 1);
-      if (i == 1) below.growth.grown_capacity = forward.first_rows()[choice];
+      HiddenLayer below = forward.hidden_layer(i - 1, place.tree);
+      if (is_fused(i - 1)) {
+        forward.fused()->backward(below, operand_gradient.get(), on);
+        break;
+      }
+      if (i == 1) below.growth.grown_capacity = forward.first_rows()[place.choice];
       spread_gradient(below, operand_gradient.get(), gradients[i - 1].result.get(), on);
+      follow(other, on);
     }
-    first_layer[choice].run(on);
+    if (!is_fused(0)) first_layer[place.choice].run(on);
+    follow(on, other);
     unpack_gradients(weights, on);
   }
 
-  /// The launches of a step are the same for every batch: what differs is read from the header.
+  /// Later work on `stream` comes behind what `ahead` has so far.
+  static void follow(cudaStream_t stream, cudaStream_t ahead) {
+    CudaEvent passed(CudaEvent::Kind::kOrder);
+    passed.record(ahead);
+    passed.make_wait(stream);
+  }
+
+  /// The launches of a step are the same for every batch: what differs is read from the header. A fused first layer
+  /// leaves no room beside it, so the next batch is sampled beside what follows.
   void capture() {
-    std::vector<StepGraph::Variant> variants;
-    for (std::size_t choice = 0; choice < forward.first_rows().size(); ++choice)
-      variants.push_back({forward.first_rows()[choice], [this, choice](cudaStream_t on) {
-                            enqueue_forward(choice, on);
-                            enqueue_backward(choice, on);
-                          }});
     stream.wait();
-    graph.emplace([this](cudaStream_t on) { forward.tree().sample(on); }, forward.tree().size_of(layers().size() - 1),
-                  variants);
+    for (std::size_t tree = 0; tree < graphs.size(); ++tree) {
+      const auto sample_next = [this, tree](cudaStream_t on) { forward.batches().sample_next(tree, on); };
+      const LocalId* const size = forward.batches().tree(tree).size_of(layers().size() - 1);
+      std::vector<StepGraph::Variant> variants;
+      if (is_fused(0)) {
+        const Place place{tree, 0};
+        variants.push_back({forward.first_rows()[0], [&](cudaStream_t on) { enqueue_rest(place, on); }});
+        graphs[tree].emplace([&](cudaStream_t on) { enqueue_first(place, on); }, size, variants, sample_next);
+        continue;
+      }
+      for (std::size_t choice = 0; choice < forward.first_rows().size(); ++choice)
+        variants.push_back({forward.first_rows()[choice], [this, place = Place{tree, choice}](cudaStream_t on) {
+                              enqueue_first(place, on);
+                              enqueue_rest(place, on);
+                            }});
+      graphs[tree].emplace([](cudaStream_t) {}, size, variants, sample_next);
+    }
   }
 
   ~Impl() { (void)cudaDeviceSynchronize(); }  // replays use the memory
@@ -151,26 +194,27 @@ struct SageStep::Impl {
   const SageStepData data;
   const ActivationType type;
   CudaStream stream;  // of the timing of products
+  CudaStream beside;  // of a step's launches beside the others, when they are recorded
   SageLayers forward;
   std::vector<LayerGradients> gradients;  // of each layer, the first one's first
   std::vector<PackedWeights> weights;
+  Products products_beside;  // of the weights' gradients, at the same time as others
   DeviceArray<std::byte> operand_gradient;
   DeviceArray<float> seed_losses;        // and predictions, see loss.h
   std::vector<Product> first_layer;      // gradient of its weight, by choice of rows
   std::vector<LaterLayer> later_layers;  // later_layers[i] is layer i + 1
-  std::optional<StepGraph> graph;
+  std::array<std::optional<StepGraph>, SampledBatches::kNumTrees> graphs;
 };
 
 SageStep::SageStep(const SageStepShape& shape, const SageStepData& data) : impl_(std::make_unique<Impl>(shape, data)) {}
 SageStep::~SageStep() = default;
 
-void SageStep::start_epoch(std::span<const NodeId> order) { impl_->forward.start(order); }
+void SageStep::start_epoch(std::span<const NodeId> order) { impl_->forward.batches().start(order); }
 
-void SageStep::run(const StepHeader& header, cudaStream_t stream) {
-  impl_->forward.begin(header, stream);
-  impl_->graph->launch(stream);
+void SageStep::run(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t stream) {
+  impl_->graphs[impl_->forward.batches().begin(header, next, stream)]->launch(stream);
 }
 
-SageCounts SageStep::counts(cudaStream_t stream) const { return impl_->forward.counts(stream); }
+SageCounts SageStep::counts(cudaStream_t stream) const { return impl_->forward.batches().counts(stream); }
 
 }  // namespace salient

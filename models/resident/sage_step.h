@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -44,7 +45,8 @@ class SageStep {
 
   /// Enqueues a step on `stream` and returns: gradients of the batch's mean loss in the weights' gradients, its sums in
   /// SageStepData::sums. A rank without seeds takes part, with zeros.
-  void run(const StepHeader& header, cudaStream_t stream);
+  /// @param next  the header of the next call in this epoch, whose batch is sampled meanwhile; none: it is sampled then
+  void run(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t stream);
 
   /// What the epoch computed so far. Blocks until `stream` has passed.
   SageCounts counts(cudaStream_t stream) const;

@@ -25,6 +25,20 @@ struct DestroyGraph {
 };
 using Graph = std::unique_ptr<CUgraph_st, DestroyGraph>;
 
+struct DestroyStream {
+  void operator()(cudaStream_t raw) const noexcept { (void)cudaStreamDestroy(raw); }
+};
+using Stream = std::unique_ptr<CUstream_st, DestroyStream>;
+
+/// A stream whose kernels are started before those of others; captured, they keep that.
+Stream urgent_stream() {
+  int least = 0, most = 0;
+  cuda_check(cudaDeviceGetStreamPriorityRange(&least, &most));
+  cudaStream_t raw = nullptr;
+  cuda_check(cudaStreamCreateWithPriority(&raw, cudaStreamNonBlocking, most));
+  return Stream(raw);
+}
+
 void capture_into(cudaGraph_t graph, cudaStream_t stream, const StepGraph::Enqueue& enqueue) {
   cuda_check(cudaStreamBeginCaptureToGraph(stream, graph, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal));
   enqueue(stream);
@@ -51,19 +65,31 @@ cudaGraph_t* add_switch(cudaStream_t stream, cudaGraphConditionalHandle chosen, 
 
 }  // namespace
 
-StepGraph::StepGraph(const Enqueue& begin, const LocalId* size, const std::vector<Variant>& variants) {
+StepGraph::StepGraph(const Enqueue& begin, const LocalId* size, const std::vector<Variant>& variants,
+                     const Enqueue& beside) {
   require(!variants.empty() && variants.size() <= kMaxVariants, "a step has 1 to 8 variants");
   const auto count = static_cast<unsigned>(variants.size());
   Capacities capacities{{}, count};
   for (unsigned i = 0; i < count; ++i) capacities.of[i] = variants[i].capacity;
-  const CudaStream stream;
+  const Stream stream = urgent_stream();
+  const CudaStream other;
+  const auto with_beside = [&](cudaStream_t s, const auto& enqueue) {
+    if (!beside) return enqueue();
+    CudaEvent fork(CudaEvent::Kind::kOrder), join(CudaEvent::Kind::kOrder);
+    fork.record(s);
+    fork.make_wait(other.get());
+    beside(other.get());
+    join.record(other.get());
+    enqueue();
+    join.make_wait(s);
+  };
   cudaGraph_t raw = nullptr;
   cuda_check(cudaGraphCreate(&raw, 0));
   const Graph graph(raw);
   if (count == 1) {
     capture_into(raw, stream.get(), [&](cudaStream_t s) {
       begin(s);
-      variants[0].enqueue(s);
+      with_beside(s, [&] { variants[0].enqueue(s); });
     });
   } else {
     cudaGraphConditionalHandle chosen{};
@@ -71,9 +97,11 @@ StepGraph::StepGraph(const Enqueue& begin, const LocalId* size, const std::vecto
     cudaGraph_t* branches = nullptr;
     capture_into(raw, stream.get(), [&](cudaStream_t s) {
       begin(s);
-      choose_kernel<<<1, 1, 0, s>>>(size, capacities, chosen);
-      cuda_check(cudaGetLastError());
-      branches = add_switch(s, chosen, count);
+      with_beside(s, [&] {
+        choose_kernel<<<1, 1, 0, s>>>(size, capacities, chosen);
+        cuda_check(cudaGetLastError());
+        branches = add_switch(s, chosen, count);
+      });
     });
     for (unsigned i = 0; i < count; ++i) capture_into(branches[i], stream.get(), variants[i].enqueue);
   }

@@ -1,5 +1,5 @@
 // models/resident/step_graph.h - launches captured once and replayed: a beginning, then one of several sequels, which
-// the GPU chooses by a size that the beginning computed. The host is not asked.
+// the GPU chooses by a size in its memory. The host is not asked.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,12 @@ class StepGraph {
   /// Calls every function once, to record what it enqueues; nothing runs. What they enqueue must not allocate, and
   /// must be the same at each replay.
   ///
-  /// @param begin     computes *size
-  /// @param size      [1] device
+  /// @param begin     may compute *size
+  /// @param size      [1] device; may be null for one variant
   /// @param variants  in ascending order of capacity; the last one takes every size. At most kMaxVariants
-  StepGraph(const Enqueue& begin, const LocalId* size, const std::vector<Variant>& variants);
+  /// @param beside    what may run at the same time as they do, and gives way to them; empty: nothing
+  StepGraph(const Enqueue& begin, const LocalId* size, const std::vector<Variant>& variants,
+            const Enqueue& beside = {});
 
   /// Enqueues a replay and returns.
   void launch(cudaStream_t stream) const { cuda_check(cudaGraphLaunch(executable_.get(), stream)); }

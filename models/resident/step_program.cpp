@@ -215,16 +215,17 @@ void StepProgram::finish() {
 }
 
 void StepProgram::enqueue_loss(cudaStream_t stream) const {
-  seed_loss({.header = tree_->header(),
-             .nodes = tree_->nodes(),
-             .labels = data_->labels,
-             .max_seeds = shape_.max_seeds,
-             .num_classes = shape_.num_classes,
-             .label_smoothing = static_cast<float>(shape_.label_smoothing),
-             .type = shape_.activations,
-             .rows = seed_losses_,
-             .sums = data_->sums},
-            logits_.as<const float>(), logits_gradient_.data, stream);
+  const SeedLoss loss{.header = tree_->header(),
+                      .nodes = tree_->nodes(),
+                      .labels = data_->labels,
+                      .max_seeds = shape_.max_seeds,
+                      .num_classes = shape_.num_classes,
+                      .label_smoothing = static_cast<float>(shape_.label_smoothing),
+                      .type = shape_.activations,
+                      .rows = seed_losses_,
+                      .sums = data_->sums};
+  seed_loss(loss, logits_.as<const float>(), logits_gradient_.data, stream);
+  sum_losses(loss, stream);
 }
 
 void StepProgram::enqueue(std::size_t choice, cudaStream_t stream) const {

@@ -19,13 +19,19 @@ namespace {
 
 // ---- device code -----------------------------------------------------------------------------------------
 
+/// More than six parameters: each array is one of its own, for __restrict__.
 __global__ void __launch_bounds__(kThreadsPerBlock)
     begin_kernel(StepHeader header, StepHeader* __restrict__ to, const NodeId* __restrict__ order,
-                 NodeId* __restrict__ nodes, LocalId* __restrict__ num_seeds) {
+                 NodeId* __restrict__ nodes, LocalId* __restrict__ num_seeds,
+                 unsigned long long* __restrict__ num_edges, std::uint32_t num_hops) {
   const std::uint32_t first = blockIdx.x * kThreadsPerBlock + threadIdx.x;
   if (first == 0) {
     *to = header;
     *num_seeds = static_cast<LocalId>(header.num_seeds);
+  }
+  if (first < num_hops) {
+    num_edges[num_hops + first] += num_edges[first];
+    num_edges[first] = 0;
   }
   for (std::uint32_t i = first; i < header.num_seeds; i += gridDim.x * kThreadsPerBlock)
     nodes[i] = order[header.first_seed + i];
@@ -92,20 +98,35 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   }
 }
 
-/// The last hop's entries, in rows of their own.
+/// The last hop's entries, in rows of their own, and how many there are in each; 0 behind the level's end.
+/// More than six parameters: each array is one of its own, for __restrict__.
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    last_hop_kernel(Hop hop, RowGroup group, const NodeId* __restrict__ nodes, NodeId* __restrict__ entries) {
+    last_hop_kernel(Hop hop, RowGroup group, const NodeId* __restrict__ nodes, std::int64_t capacity,
+                    NodeId* __restrict__ entries, LocalId* __restrict__ num_entries,
+                    unsigned long long* __restrict__ num_edges) {
+  using BlockReduce = cub::BlockReduce<int, kThreadsPerBlock>;
+  __shared__ typename BlockReduce::TempStorage storage;
   const Lane lane = Lane::of(group);
   const std::int64_t rows_per_block = kThreadsPerBlock >> group.log_lanes;
   const LocalId count = *hop.num_nodes;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes); i < count;
+  int sum = 0;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes); i < capacity;
        i += std::int64_t{gridDim.x} * rows_per_block) {
+    if (i >= count) {
+      if (lane.index == 0) num_entries[i] = 0;
+      continue;
+    }
     const NodeId node = nodes[i];
     const Hop::Row row = hop.row_of(node);
     const std::uint32_t position = pick(hop.draws_of(node), row.degree, row.kept, hop.replacement, lane);
-    if (static_cast<std::uint32_t>(lane.index) < row.kept)
+    if (static_cast<std::uint32_t>(lane.index) < row.kept) {
       entries[i * hop.fanout + lane.index] = hop.graph.indices[row.begin + position];
+      ++sum;
+    }
+    if (lane.index == 0) num_entries[i] = static_cast<LocalId>(row.kept);
   }
+  sum = BlockReduce(storage).Sum(sum);
+  if (threadIdx.x == 0 && sum > 0) atomicAdd(num_edges, static_cast<unsigned long long>(sum));
 }
 
 // ---- host code -------------------------------------------------------------------------------------------
@@ -134,7 +155,7 @@ SampledTree::SampledTree(DeviceCsr graph, std::vector<int> fanouts, Replacement 
       sizes_(make_device_array<LocalId>(capacities_.size())),
       num_children_(make_device_array<LocalId>(static_cast<std::size_t>(capacities_.back()) + 1)),
       entries_(make_device_array<NodeId>(static_cast<std::size_t>(capacities_.back() * fanouts_.back()))),
-      num_edges_(make_device_array<unsigned long long>(fanouts_.size())) {
+      num_edges_(make_device_array<unsigned long long>(2 * fanouts_.size())) {
   require(std::ranges::all_of(fanouts_, [](int fanout) { return fanout >= 1 && fanout <= kMaxTreeFanout; }),
           "a tree's fanouts are in [1, 32]");
   require(capacities_.back() < std::int64_t{1} << 31, "a tree has fewer than 2^31 nodes");
@@ -161,7 +182,8 @@ LastHop SampledTree::last_hop() const {
 
 void SampledTree::begin(const StepHeader& header, const NodeId* order, cudaStream_t stream) {
   require(header.num_seeds <= capacity(0), "a batch has no more seeds than was said");
-  begin_kernel<<<4, kThreadsPerBlock, 0, stream>>>(header, header_.get(), order, nodes_.get(), sizes_.get());
+  begin_kernel<<<4, kThreadsPerBlock, 0, stream>>>(header, header_.get(), order, nodes_.get(), sizes_.get(),
+                                                   num_edges_.get(), static_cast<std::uint32_t>(fanouts_.size()));
   cuda_check(cudaGetLastError());
 }
 
@@ -171,12 +193,13 @@ void SampledTree::sample(cudaStream_t stream) {
     const Hop hop{graph_, header_.get(), size_of(h), static_cast<std::uint32_t>(h), fanout, replacement_};
     const RowGroup group = RowGroup::make(fanout);
     const unsigned blocks = blocks_for(capacities_[h] << group.log_lanes);
-    count_kernel<<<blocks_for(capacities_[h] + 1), kThreadsPerBlock, 0, stream>>>(
-        hop, nodes_.get(), capacities_[h], num_children_.get(), num_edges_.get() + h);
-    cuda_check(cudaGetLastError());
     if (h + 1 == fanouts_.size()) {
-      last_hop_kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(hop, group, nodes_.get(), entries_.get());
+      last_hop_kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(hop, group, nodes_.get(), capacities_[h], entries_.get(),
+                                                               num_children_.get(), num_edges_.get() + h);
     } else {
+      count_kernel<<<blocks_for(capacities_[h] + 1), kThreadsPerBlock, 0, stream>>>(
+          hop, nodes_.get(), capacities_[h], num_children_.get(), num_edges_.get() + h);
+      cuda_check(cudaGetLastError());
       LocalId* const first_child = first_child_[h].get();
       cuda_check(scan(num_children_.get(), capacities_[h], first_child, scratch_.get(), scratch_bytes_, stream));
       grow_kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(hop, group, first_child, capacities_[h], parent_[h].get(),
@@ -187,16 +210,20 @@ void SampledTree::sample(cudaStream_t stream) {
 }
 
 void SampledTree::clear_counts() {
-  cuda_check(cudaMemset(num_edges_.get(), 0, fanouts_.size() * sizeof(unsigned long long)));
+  cuda_check(cudaMemset(num_edges_.get(), 0, 2 * fanouts_.size() * sizeof(unsigned long long)));
   cuda_check(cudaDeviceSynchronize());
 }
 
-std::vector<std::int64_t> SampledTree::num_edges(cudaStream_t stream) const {
-  std::vector<unsigned long long> counts(fanouts_.size());
+std::vector<std::int64_t> SampledTree::num_edges(Counted which, cudaStream_t stream) const {
+  const std::size_t hops = fanouts_.size();
+  std::vector<unsigned long long> counts(2 * hops);
   cuda_check(cudaMemcpyAsync(counts.data(), num_edges_.get(), counts.size() * sizeof counts[0], cudaMemcpyDeviceToHost,
                              stream));
   cuda_check(cudaStreamSynchronize(stream));
-  return {counts.begin(), counts.end()};
+  std::vector<std::int64_t> result(counts.begin() + static_cast<std::ptrdiff_t>(hops), counts.end());
+  for (std::size_t h = 0; h < hops && which == Counted::kAllBatches; ++h)
+    result[h] += static_cast<std::int64_t>(counts[h]);
+  return result;
 }
 
 }  // namespace salient

@@ -56,8 +56,9 @@ class SampledTree {
   /// Samples all hops of the batch that begin() named: the same launches for every batch, so they can be captured.
   void sample(cudaStream_t stream);
 
-  /// Entries that each hop kept since clear_counts(), over all batches. Blocks until `stream` has passed.
-  std::vector<std::int64_t> num_edges(cudaStream_t stream) const;
+  enum class Counted : std::uint8_t { kAllBatches, kBatchesBefore };  ///< with the last one, or without it
+  /// Entries that each hop kept since clear_counts(). Blocks until `stream` has passed.
+  std::vector<std::int64_t> num_edges(Counted which, cudaStream_t stream) const;
   void clear_counts();
 
   const StepHeader* header() const { return header_.get(); }  ///< device
@@ -78,7 +79,7 @@ class SampledTree {
   std::vector<DeviceArray<LocalId>> first_child_, parent_;  // of all hops but the last
   DeviceArray<LocalId> num_children_;                       // [capacity + 1] of the hop at hand
   DeviceArray<NodeId> entries_;                             // of the last hop
-  DeviceArray<unsigned long long> num_edges_;               // [hops]
+  DeviceArray<unsigned long long> num_edges_;               // [2, hops]: of the last batch, of those before it
   DeviceArray<std::byte> scratch_;
   std::size_t scratch_bytes_ = 0;
 };

@@ -54,7 +54,11 @@ __global__ void __launch_bounds__(kThreadsPerBlock) unpack_kernel(Layers layers)
   for (std::int64_t t = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; t < num_packed(to);
        t += std::int64_t{gridDim.x} * kThreadsPerBlock) {
     const PackedElement e = PackedElement::of(to, t);
-    if (e.is_weight) (e.is_self ? to.self_gradient : to.around_gradient)[e.at] = from.packed_gradient[t];
+    if (!e.is_weight) continue;
+    float sum = 0;
+#pragma unroll 8
+    for (int part = 0; part < from.num_gradients; ++part) sum += from.packed_gradient[part * num_packed(to) + t];
+    (e.is_self ? to.self_gradient : to.around_gradient)[e.at] = sum;
   }
 }
 
@@ -81,7 +85,9 @@ Grid grid_of(std::span<const PackedWeights> layers) {
 
 void pack_weights(std::span<const PackedWeights> layers, ActivationType type, cudaStream_t stream) {
   const Grid grid = grid_of(layers);
-  const auto kernel = type == ActivationType::kF32 ? pack_kernel<float> : pack_kernel<Bf16>;
+  const auto kernel = type == ActivationType::kF32   ? pack_kernel<float>
+                      : type == ActivationType::kF16 ? pack_kernel<__half>
+                                                     : pack_kernel<Bf16>;
   kernel<<<grid.blocks, kThreadsPerBlock, 0, stream>>>(grid.layers);
   cuda_check(cudaGetLastError());
 }

@@ -26,7 +26,8 @@ inline constexpr std::size_t kMaxSageLayers = 8;
 struct PackedWeights {
   SageWeights weights;
   void* packed;                  ///< in the activations' type
-  const float* packed_gradient;  ///< of the same shape
+  const float* packed_gradient;  ///< [num_gradients] of the same shape, whose sum it is
+  int num_gradients = 1;
 };
 
 /// Packs the weights of all layers. @param layers  at most kMaxSageLayers

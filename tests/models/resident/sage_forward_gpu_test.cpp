@@ -41,7 +41,7 @@ TEST_P(ResidentSageForward, HasTheLogitsOfTheReferenceBatch) {
                                 {.seed = 9, .epoch = 4, .batch = 6, .first_seed = 2000, .num_seeds = kMaxSeeds}};
   const std::vector<at::Tensor> weights = problem.reference_weights();
   for (const StepHeader& header : headers) {
-    forward.run(header, stream.get());
+    forward.run(header, {}, stream.get());
     stream.wait();
     const at::Tensor expected = problem.reference_logits(header, weights).detach();
     EXPECT_LT(test::distance(logits_of(forward, header, c), expected), bound_of(c)) << header.batch;
@@ -83,7 +83,7 @@ TEST(ResidentSageForward, TakesTheWeightsAndSeedsOfItsLastStart) {
   std::vector<at::Tensor> weights = problem.reference_weights();
   const at::Tensor before = problem.reference_logits(header, weights).detach();
   forward.start(problem.weights(), problem.seeds());
-  forward.run(header, stream.get());
+  forward.run(header, {}, stream.get());
   stream.wait();
   EXPECT_LT(test::distance(logits_of(forward, header, c), before), 5e-6);
 
@@ -94,7 +94,7 @@ TEST(ResidentSageForward, TakesTheWeightsAndSeedsOfItsLastStart) {
   const StepHeader later{.seed = 1, .epoch = 1, .batch = 0, .first_seed = 300, .num_seeds = 20};
   cuda_check(cudaDeviceSynchronize());
   forward.start(changed, problem.seeds().subspan(300));
-  forward.run(header, stream.get());  // the first seeds of the new list
+  forward.run(header, {}, stream.get());  // the first seeds of the new list
   stream.wait();
   EXPECT_LT(test::distance(logits_of(forward, header, c), problem.reference_logits(later, weights).detach()), 5e-6);
   EXPECT_EQ(forward.counts(stream.get()).hop_nodes[0], 20 + forward.counts(stream.get()).hop_edges[0])

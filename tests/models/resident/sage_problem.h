@@ -28,6 +28,7 @@ struct SageCase {
   double dropout = 0, label_smoothing = 0;
   Replacement replacement = Replacement::kWithout;
   bool has_size_choice = true;
+  bool may_fuse = true;
 };
 
 inline constexpr NodeId kSageNodes = 3000;
@@ -80,7 +81,8 @@ class SageProblem {
             .dropout = case_.dropout,
             .activations = case_.activations,
             .may_use_tf32 = case_.may_use_tf32,
-            .has_size_choice = case_.has_size_choice};
+            .has_size_choice = case_.has_size_choice,
+            .may_fuse = case_.may_fuse};
   }
 
   SageData data() const {

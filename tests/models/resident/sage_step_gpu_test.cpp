@@ -76,7 +76,7 @@ TEST_P(ResidentSageStep, HasTheLossAndGradientsOfTheReferenceBatch) {
                                 {7, 2, 5, 16, 1, 1, 1.0F},
                                 {9, 4, 6, 1000, 2000, kMaxSeeds, 1.0F}};
   for (const StepHeader& header : headers) {
-    step.run(header, stream.get());
+    step.run(header, {}, stream.get());
     stream.wait();
     const Problem::Expected expected = problem.expected(header);
     const at::Tensor sums = problem.sums()[header.batch];
@@ -92,8 +92,8 @@ TEST_P(ResidentSageStep, OfNoSeedsHasZeroGradients) {
   SageStep step(problem.step_shape(), problem.step_data());
   const CudaStream stream;
   step.start_epoch(problem.seeds());
-  step.run({1, 1, 2, 0, 10, kMaxSeeds, 1.0F}, stream.get());  // leaves rows behind the next batch's end
-  step.run({1, 1, 0, 0, 0, 0, 1.0F}, stream.get());
+  step.run({1, 1, 2, 0, 10, kMaxSeeds, 1.0F}, {}, stream.get());  // leaves rows behind the next batch's end
+  step.run({1, 1, 0, 0, 0, 0, 1.0F}, {}, stream.get());
   stream.wait();
   for (std::size_t i = 0; i < 2 * GetParam().fanouts.size(); ++i)
     EXPECT_EQ(problem.gradient(i).abs().max().item<float>(), 0) << i;
@@ -107,11 +107,39 @@ TEST_P(ResidentSageStep, RepeatsItsBits) {
   step.start_epoch(problem.seeds());
   std::vector<at::Tensor> first;
   for (int round = 0; round < 3; ++round) {
-    step.run({1, 1, 2, 0, 64, kMaxSeeds, 1.0F}, stream.get());
+    step.run({1, 1, 2, 0, 64, kMaxSeeds, 1.0F}, {}, stream.get());
     stream.wait();
     for (std::size_t i = 0; i < 2 * GetParam().fanouts.size(); ++i) {
       if (round == 0) first.push_back(problem.gradient(i).clone());
       EXPECT_TRUE(at::equal(first[i], problem.gradient(i))) << i;
+    }
+  }
+}
+
+TEST_P(ResidentSageStep, HasTheSameBitsIfItsBatchWasSampledAhead) {
+  Problem problem(GetParam());
+  SageStep step(problem.step_shape(), problem.step_data());
+  const CudaStream stream;
+  const std::vector<StepHeader> headers{{7, 2, 0, 11, 0, kMaxSeeds, 1.0F / kMaxSeeds},
+                                        {7, 2, 1, 12, 64, 17, 0.25F},
+                                        {7, 2, 2, 13, 81, 0, 1.0F},
+                                        {7, 2, 3, 14, 81, kMaxSeeds, 1.0F},
+                                        {7, 2, 4, 15, 900, 50, 1.0F}};
+  std::vector<at::Tensor> sampled_then;
+  std::vector<std::vector<std::int64_t>> edges;
+  for (const bool is_ahead : {false, true}) {
+    step.start_epoch(problem.seeds());
+    for (std::size_t i = 0; i < headers.size(); ++i) {
+      const bool has_next = is_ahead && i + 1 < headers.size() && i != 2;  // of one nothing is known before
+      step.run(headers[i], has_next ? std::optional(headers[i + 1]) : std::nullopt, stream.get());
+      stream.wait();
+      for (std::size_t w = 0; w < 2 * GetParam().fanouts.size(); ++w) {
+        if (!is_ahead) sampled_then.push_back(problem.gradient(w).clone());
+        const std::size_t at = i * 2 * GetParam().fanouts.size() + w;
+        EXPECT_TRUE(at::equal(sampled_then[at], problem.gradient(w))) << "batch " << i << " weight " << w;
+      }
+      edges.push_back(step.counts(stream.get()).hop_edges);
+      EXPECT_EQ(edges.back(), edges[i]) << "those of the batches that began, after batch " << i;
     }
   }
 }
@@ -129,7 +157,66 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"with_replacement", {5, 20}, 64, 32, 6, FeatureType::kF16, kF32, false, 0.5, 0, Replacement::kWith},
         Case{"tf32", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kF32, true, 0.5},
         Case{"bf16", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kBf16, false, 0.5},
-        Case{"bf16_smoothed", {6, 6}, 100, 64, 47, FeatureType::kF16, kBf16, false, 0.5, 0.1}),
+        Case{"bf16_smoothed", {6, 6}, 100, 64, 47, FeatureType::kF16, kBf16, false, 0.5, 0.1},
+        Case{"bf16_by_products",
+             {15, 10, 5},
+             128,
+             256,
+             172,
+             FeatureType::kF16,
+             kBf16,
+             false,
+             0.5,
+             0,
+             Replacement::kWithout,
+             true,
+             false}),
+    [](const testing::TestParamInfo<Case>& each) { return each.param.name; });
+
+// Both have the same operands and the same rounding; only the order of sums differs.
+class FusedFirstLayer : public testing::TestWithParam<Case> {};
+
+TEST_P(FusedFirstLayer, HasTheGradientsOfProducts) {
+  const Case& fused_case = GetParam();
+  Case other_case = fused_case;
+  other_case.may_fuse = false;
+  Problem fused_problem(fused_case), other_problem(other_case);
+  SageStep fused(fused_problem.step_shape(), fused_problem.step_data());
+  SageStep other(other_problem.step_shape(), other_problem.step_data());
+  const CudaStream stream;
+  fused.start_epoch(fused_problem.seeds());
+  other.start_epoch(other_problem.seeds());
+  const StepHeader headers[] = {{7, 2, 0, 11, 0, kMaxSeeds, 1.0F / kMaxSeeds},
+                                {7, 2, 3, 14, 100, 17, 0.25F},
+                                {7, 2, 5, 16, 1, 1, 1.0F},   // a hub
+                                {7, 2, 7, 16, 14, 1, 1.0F},  // no neighbours
+                                {7, 2, 8, 17, 15, 0, 1.0F},
+                                {9, 4, 6, 1000, 2000, kMaxSeeds, 1.0F}};
+  for (const StepHeader& header : headers) {
+    fused.run(header, {}, stream.get());
+    other.run(header, {}, stream.get());
+    stream.wait();
+    const at::Tensor sums = fused_problem.sums()[header.batch], expected = other_problem.sums()[header.batch];
+    EXPECT_TRUE(at::allclose(sums, expected, 1e-3, 1e-3)) << header.batch;
+    for (std::size_t i = 0; i < 2 * fused_case.fanouts.size(); ++i) {
+      const at::Tensor gradient = other_problem.gradient(i).cpu().to(at::kDouble);
+      EXPECT_LT(distance(fused_problem.gradient(i), gradient), 0.01) << header.batch << " weight " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, FusedFirstLayer,
+    testing::Values(
+        Case{"paper", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kBf16, false, 0.5},
+        Case{"without_dropout", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kBf16},
+        Case{"padded_features", {3, 2, 2}, 100, 256, 47, FeatureType::kF16, kBf16, false, 0.3},
+        Case{"few_features", {6, 6}, 45, 256, 9, FeatureType::kF32, kBf16, false, 0.5},
+        Case{"largest_fanout", {32, 32}, 64, 256, 6, FeatureType::kF16, kBf16, false, 0.5},
+        Case{"fanout_one", {1, 1}, 128, 256, 6, FeatureType::kF16, kBf16, false, 0.5},
+        Case{"four_layers", {4, 3, 7, 2}, 128, 256, 6, FeatureType::kF16, kBf16, false, 0.1},
+        Case{
+            "with_replacement", {5, 20, 4}, 128, 256, 40, FeatureType::kF16, kBf16, false, 0.5, 0, Replacement::kWith}),
     [](const testing::TestParamInfo<Case>& each) { return each.param.name; });
 
 TEST(ResidentSageStep, CountsWhatItSampled) {
@@ -138,8 +225,8 @@ TEST(ResidentSageStep, CountsWhatItSampled) {
   SageStep step(problem.step_shape(), problem.step_data());
   const CudaStream stream;
   step.start_epoch(problem.seeds());
-  step.run({1, 1, 0, 0, 100, 20, 1.0F}, stream.get());
-  step.run({1, 1, 1, 0, 120, 20, 1.0F}, stream.get());
+  step.run({1, 1, 0, 0, 100, 20, 1.0F}, {}, stream.get());
+  step.run({1, 1, 1, 0, 120, 20, 1.0F}, {}, stream.get());
   const SageCounts counts = step.counts(stream.get());
   ASSERT_EQ(counts.hop_edges.size(), 2U);
   EXPECT_EQ(counts.hop_nodes[0], 40 + counts.hop_edges[0]) << "the seeds, and the first hop's children";

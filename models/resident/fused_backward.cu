@@ -1,0 +1,223 @@
+// models/resident/fused_backward.cu - see fused_kernels.h: the gradient of the first layer's weight; the gradient of
+// the layer's result is never in memory.
+//
+// Work split  a pair of blocks strides over tiles, a half of the operand's columns each. A warp copies the tile's rows
+//             of the operand and its parents' gradients, two warpgroups have 128 features each and keep their part of
+//             the weight's gradient in registers.
+// Access      operand rows by the copy engine; parents' gradients row by row, a row 16 bytes longer than 1024, so that
+//             the lanes of a warp meet no bank twice.
+// Limit       tensor cores, a fifth of them for rows that spread gradients and slots without a node.
+// Sync        barriers in shared memory between the warps of a block.
+//
+// The parents' gradients, times one over the number of children, times the pooling matrix give each slot its gradient:
+// in accumulators, which are rounded, masked by the bits of ReLU and dropout, and are then the first factor of the next
+// product.
+#include "core/cuda/cuda.h"
+#include "models/resident/fused_kernels.h"
+#include "models/resident/wgmma.cuh"
+
+namespace salient {
+namespace {
+
+// ---- device code -----------------------------------------------------------------------------------------
+
+constexpr int kThreads = kFusedThreads + 128, kStages = 3, kColumns = kMaxFusedInput / 2;  // of a block
+constexpr int kChunkBytes = kSlots * 128, kPoolAt = 2 * kChunkBytes, kRowsAt = kPoolAt + kPoolBytes;
+constexpr int kRowBytes = 2 * kFusedWidth * 2, kRowStride = kRowBytes + 16;
+constexpr int kSharesAt = kRowsAt + kOwnSlots * kRowStride;
+constexpr int kStageBytes = (kSharesAt + kOwnSlots * 4 + 1023) / 1024 * 1024;
+constexpr int kSharedBytes = kStages * kStageBytes + 1024;  // to be aligned
+
+struct Backward {
+  FusedTiles tiles;
+  const Bf16* gradient;
+  float* partials;
+  int in;
+  float scale;
+  int pairs;
+};
+
+/// Stages that are full or empty.
+struct Barriers {
+  std::uint32_t address;
+
+  __device__ Barrier full(int stage) const { return {address + 8 * static_cast<std::uint32_t>(stage)}; }
+  __device__ Barrier empty(int stage) const { return {address + 8 * static_cast<std::uint32_t>(kStages + stage)}; }
+  /// By one thread.
+  __device__ void init() const {
+    for (int i = 0; i < kStages; ++i) full(i).init(2), empty(i).init(kFusedThreads / 32);
+  }
+};
+
+/// The copying warp.
+__device__ void produce(const Backward& p, const CUtensorMap& own_rows, const CUtensorMap& child_rows, char* shared,
+                        const Barriers& barriers) {
+  const int num_nodes = *p.tiles.num_nodes, num_tiles = Tile::count(p.tiles, num_nodes);
+  const int lane = static_cast<int>(threadIdx.x) & 31, first_column = static_cast<int>(blockIdx.x) % 2 * kColumns;
+  int turn = 0;
+  for (int t = static_cast<int>(blockIdx.x) / 2; t < num_tiles; t += p.pairs, ++turn) {
+    const Tile tile = Tile::of(p.tiles, t, num_nodes);
+    const int stage = turn % kStages;
+    if (turn >= kStages) barriers.empty(stage).wait(static_cast<std::uint32_t>(turn / kStages - 1));
+    char* const to = shared + stage * kStageBytes;
+    const Barrier full = barriers.full(stage);
+    if (lane == 0) {
+      full.arrive_and_expect(static_cast<std::uint32_t>(2 * kChunkBytes + tile.num_parents * kRowBytes));
+      for (int c = 0; c < 2; ++c) {
+        const std::uint32_t chunk = shared_address(to) + static_cast<std::uint32_t>(c * kChunkBytes);
+        copy_box(chunk, own_rows, first_column + c * 64, tile.first_parent, full);
+        copy_box(chunk + kOwnSlots * 128, child_rows, first_column + c * 64, num_nodes + tile.first_child, full);
+      }
+    }
+    __syncwarp();
+    if (lane < tile.num_parents)
+      copy_bytes(shared_address(to) + static_cast<std::uint32_t>(kRowsAt + lane * kRowStride),
+                 p.gradient + std::int64_t{tile.first_parent + lane} * 2 * kFusedWidth, kRowBytes, full);
+    write_pool(p.tiles, tile, to + kPoolAt);
+    if (lane < kOwnSlots) {
+      const int children = tile.children_of(p.tiles, lane);
+      reinterpret_cast<float*>(to + kSharesAt)[lane] = children == 0 ? 0.0f : p.scale / static_cast<float>(children);
+    }
+    publish_to_async();
+    __syncwarp();
+    if (lane == 0) full.arrive();
+  }
+}
+
+/// One of the two warpgroups: its place, and what it works on.
+struct Consumer {
+  const Backward& p;
+  const Barriers& barriers;
+  const char* shared;
+  int lane, feature;  ///< its first of two; those of the second block are 64 behind
+
+  /// Gradients of 2 features at the 16 parents' rows, and at the parents' own slots, as factors of the pooling matrix.
+  __device__ __forceinline__ void load_rows(const char* stage, int block, Fragment (&rows)[2]) const {
+    const int q = lane % 4;
+    const float* const shares = reinterpret_cast<const float*>(stage + kSharesAt);
+#pragma unroll
+    for (int part = 0; part < 2; ++part)
+#pragma unroll
+      for (int eight = 0; eight < 2; ++eight) {
+        float values[2][2];
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          const int c = eight * 8 + q * 2 + i;
+          const auto word = *reinterpret_cast<const __nv_bfloat162*>(stage + kRowsAt + c * kRowStride +
+                                                                     (part * kFusedWidth + feature + block * 64) * 2);
+          const float share = part == 0 ? shares[c] : p.scale;
+          const float2 two = __bfloat1622float2(word);
+          values[0][i] = two.x * share, values[1][i] = two.y * share;
+        }
+#pragma unroll
+        for (int f = 0; f < 2; ++f) rows[part][eight * 2 + f] = pair_of(values[f][0], values[f][1]);
+      }
+  }
+
+  /// sums += the gradient of the layer's result, of one block of features, times the operand.
+  __device__ __forceinline__ void add_block(const char* stage, int block, const std::uint32_t (&bits)[2],
+                                            float (&sums)[64]) const {
+    Fragment rows[2];
+    load_rows(stage, block, rows);
+    const Factor pool = Factor::at(shared_address(stage) + kPoolAt, kPoolHalfBytes);
+    const Factor operand = Factor::at(shared_address(stage), kChunkBytes);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float spread[32];
+      pin(spread);
+      products_begin();
+      product<Rows::kAcrossK>(spread, rows[0], pool.plus(half * kPoolHalfBytes), false);
+      product<Rows::kAcrossK>(spread, rows[1], pool.plus(half * kPoolHalfBytes + kOwnSlots * 128), true);
+      products_commit();
+      products_wait<0>();
+      pin(spread);
+      Fragment gradient[4];
+#pragma unroll
+      for (int t = 0; t < 4; ++t)
+#pragma unroll
+        for (int r = 0; r < 4; ++r)
+          gradient[t][r] = pair_of(spread[8 * t + 2 * r], spread[8 * t + 2 * r + 1]) & mask_of(bits[half], t, r);
+      pin(sums);
+      products_begin();
+#pragma unroll
+      for (int t = 0; t < 4; ++t) product<Rows::kAcrossK>(sums, gradient[t], operand.plus(half * 8192 + t * 2048));
+      products_commit();
+    }
+  }
+
+  __device__ __forceinline__ void store(const float (&sums)[64], float* row) const {
+    const int first_column = static_cast<int>(blockIdx.x) % 2 * kColumns + lane % 4 * 2;
+#pragma unroll
+    for (int j = 0; j < 16; ++j) {
+      const int column = first_column + j * 8;
+      if (column >= p.in) continue;
+      *reinterpret_cast<float2*>(row + column) = make_float2(sums[4 * j], sums[4 * j + 1]);
+      *reinterpret_cast<float2*>(row + p.in + column) = make_float2(sums[4 * j + 2], sums[4 * j + 3]);
+    }
+  }
+
+  __device__ __forceinline__ void run() const {
+    const int num_tiles = Tile::count(p.tiles, *p.tiles.num_nodes), pair = static_cast<int>(blockIdx.x) / 2;
+    const uint4* const bits_at = reinterpret_cast<const uint4*>(p.tiles.bits) + threadIdx.x;
+    float sums[2][64] = {};
+    uint4 next = pair < num_tiles ? bits_at[std::int64_t{pair} * kFusedThreads] : make_uint4(0, 0, 0, 0);
+    int turn = 0;
+    for (int t = pair; t < num_tiles; t += p.pairs, ++turn) {
+      const std::uint32_t bits[2][2] = {{next.x, next.y}, {next.z, next.w}};
+      if (t + p.pairs < num_tiles) next = bits_at[std::int64_t{t + p.pairs} * kFusedThreads];
+      const int stage = turn % kStages;
+      barriers.full(stage).wait(static_cast<std::uint32_t>(turn / kStages));
+#pragma unroll
+      for (int block = 0; block < 2; ++block) add_block(shared + stage * kStageBytes, block, bits[block], sums[block]);
+      products_wait<0>();
+      pin(sums[0]);
+      pin(sums[1]);
+      if (lane == 0) barriers.empty(stage).arrive();
+    }
+#pragma unroll
+    for (int block = 0; block < 2; ++block)
+      store(sums[block], p.partials + (std::int64_t{pair} * kFusedWidth + feature + block * 64) * p.in);
+  }
+};
+
+__global__ void __launch_bounds__(kThreads, 1)
+    fused_backward_kernel(const Backward p, const __grid_constant__ CUtensorMap own_rows,
+                          const __grid_constant__ CUtensorMap child_rows) {
+  extern __shared__ char raw[];
+  __shared__ std::uint64_t barrier_words[2 * kStages];
+  char* const shared = raw + (-shared_address(raw) & 1023);
+  const Barriers barriers{shared_address(barrier_words)};
+  if (threadIdx.x == 0) barriers.init();
+  // What is never written is multiplied with zeros, so it must be numbers.
+  for (int i = static_cast<int>(threadIdx.x); i < kStages * kStageBytes / 16; i += kThreads)
+    reinterpret_cast<uint4*>(shared)[i] = make_uint4(0, 0, 0, 0);
+  __syncthreads();
+  for (int stage = 0; stage < kStages; ++stage) clear_pool(shared + stage * kStageBytes + kPoolAt);
+  publish_to_async();
+  __syncthreads();
+  const int warpgroup = uniform(static_cast<int>(threadIdx.x) / 128), lane = static_cast<int>(threadIdx.x) & 31;
+  const int warp = uniform(static_cast<int>(threadIdx.x) / 32 % 4);
+  if (warpgroup == 2) {  // 128 * 40 + 256 * 232 = 384 * 168 registers
+    keep_registers<40>();
+    if (warp == 0) produce(p, own_rows, child_rows, shared, barriers);
+  } else {
+    take_registers<232>();
+    Consumer{p, barriers, shared, lane, warpgroup * 128 + warp * 16 + lane / 4 * 2}.run();
+  }
+}
+
+}  // namespace
+
+// ---- host code -------------------------------------------------------------------------------------------
+
+void fused_backward(const FusedArguments& arguments, const void* gradient, int num_partials, float* partials,
+                    cudaStream_t stream) {
+  const Backward p{arguments.tiles, static_cast<const Bf16*>(gradient), partials, arguments.in, arguments.scale,
+                   num_partials};
+  cuda_check(cudaFuncSetAttribute(fused_backward_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
+  fused_backward_kernel<<<static_cast<unsigned>(2 * num_partials), kThreads, kSharedBytes, stream>>>(
+      p, arguments.own_rows, arguments.child_rows);
+  cuda_check(cudaGetLastError());
+}
+
+}  // namespace salient

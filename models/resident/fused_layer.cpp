@@ -1,0 +1,91 @@
+// models/resident/fused_layer.cpp - see fused_layer.h.
+#include "models/resident/fused_layer.h"
+
+#include <cudaTypedefs.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace salient {
+namespace {
+
+std::int64_t max_tiles_of(const FusedShape& shape) {
+  const int parents = FusedTiles::parents_of(shape.fanout);
+  return (shape.parents + parents - 1) / parents;
+}
+
+int attribute(cudaDeviceAttr name) {
+  int device = 0, value = 0;
+  cuda_check(cudaGetDevice(&device));
+  cuda_check(cudaDeviceGetAttribute(&value, name, device));
+  return value;
+}
+
+/// The driver's function, without a link to the driver's library.
+PFN_cuTensorMapEncodeTiled_v12000 encode_function() {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  cuda_check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found));
+  require(found == cudaDriverEntryPointSuccess, "the driver describes matrices to the copy engine");
+  return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
+}
+
+/// Boxes of `rows` rows and 64 columns of the operand, as wgmma.cuh wants them.
+CUtensorMap boxes_of(const FusedShape& shape, const void* operand, int rows) {
+  CUtensorMap map{};
+  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(shape.in), static_cast<cuuint64_t>(shape.rows)};
+  const cuuint64_t row_bytes = sizes[0] * 2;
+  const cuuint32_t box[] = {64, static_cast<cuuint32_t>(rows)}, steps[] = {1, 1};
+  const CUresult result =
+      encode_function()(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<void*>(operand), sizes, &row_bytes, box,
+                        steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  require(result == CUDA_SUCCESS, "the copy engine can read the operand");
+  return map;
+}
+
+}  // namespace
+
+bool FusedLayer::fits(const FusedShape& shape, ActivationType type, int hidden_dim) {
+  return type == ActivationType::kBf16 && hidden_dim == kFusedWidth && shape.in >= 64 && shape.in <= kMaxFusedInput &&
+         shape.rows >= kSlots && attribute(cudaDevAttrComputeCapabilityMajor) == 9 &&
+         attribute(cudaDevAttrComputeCapabilityMinor) == 0;
+}
+
+std::int64_t FusedLayer::bytes(const FusedShape& shape) {
+  constexpr std::int64_t kBitsOfTile = kFusedThreads * 16, kBlocks = 96;  // half of a GPU's multiprocessors at most
+  return max_tiles_of(shape) * kBitsOfTile + kBlocks * kFusedWidth * shape.in * 4;
+}
+
+FusedLayer::FusedLayer(const FusedShape& shape, const void* operand)
+    : shape_(shape),
+      same_{.tiles = {.parents = FusedTiles::parents_of(shape.fanout)},
+            .max_tiles = max_tiles_of(shape),
+            .own_rows = boxes_of(shape, operand, kOwnSlots),
+            .child_rows = boxes_of(shape, operand, kSlots - kOwnSlots),
+            .in = static_cast<int>(shape.in),
+            .multiprocessors = attribute(cudaDevAttrMultiProcessorCount)},
+      bits_(make_device_array<std::uint32_t>(static_cast<std::size_t>(same_.max_tiles) * kFusedThreads * 4)) {
+  num_partials_ = static_cast<int>(std::clamp<std::int64_t>(same_.max_tiles, 1, same_.multiprocessors / 2));
+  partials_ = make_device_array<float>(static_cast<std::size_t>(num_partials_ * kFusedWidth * shape.in));
+}
+
+FusedArguments FusedLayer::arguments(const HiddenLayer& layer) const {
+  FusedArguments result = same_;
+  result.tiles.num_nodes = layer.growth.num_nodes;
+  result.tiles.first_child = layer.growth.first_child;
+  result.tiles.bits = bits_.get();
+  result.scale = layer.dropout.scale;
+  return result;
+}
+
+void FusedLayer::forward(const HiddenLayer& layer, const void* weight, void* out, cudaStream_t stream) const {
+  fused_forward(arguments(layer), weight, {layer.nodes, layer.dropout}, out, stream);
+}
+
+void FusedLayer::backward(const HiddenLayer& layer, const void* gradient, cudaStream_t stream) const {
+  fused_backward(arguments(layer), gradient, num_partials_, partials_.get(), stream);
+}
+
+}  // namespace salient
