@@ -31,7 +31,6 @@ void add_problems(std::vector<FieldProblem>& found, const SampledOptions& option
   check_field(found, !is_exact || !options.with_replacement, "with-replacement", kSampledOnly);
   check_field(found, !is_exact || options.batch_size == none.batch_size, "batch-size", kSampledOnly);
   check_field(found, !is_exact || options.seed == none.seed, "seed", kSampledOnly);
-  check_field(found, !is_exact || !options.step, "step", kSampledOnly);
   check_field(found, options.seed >= -1 && options.seed < std::int64_t{1} << 32, "seed",
               "0 to 2^32 - 1, or -1 for the run's");
   check_field(found, options.batch_size >= 0, "batch-size", "at least 1, or 0 for the run's");
@@ -66,6 +65,8 @@ std::vector<FieldProblem> problems_of(const InferOptions& options) {
               to_text(options.precision) + " needs a GPU");
   check_field(found, options.sampled.step != StepKind::kResident || options.results.embeddings == 0, "embeddings",
               "not with --step resident, which keeps no layer's result");
+  check_field(found, options.sampled.step != StepKind::kResident || !options.layerwise.activations, "activations",
+              "not with --step resident, which keeps layers' results in GPU memory");
   add_problems(found, options.machine);
   add_problems(found, options.comm);
   return found;

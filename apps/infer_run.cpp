@@ -18,6 +18,7 @@
 #include "engine/infer/exact_inference.h"
 #include "engine/infer/inference_needs.h"
 #include "engine/infer/loader_predictions.h"
+#include "engine/infer/resident_exact.h"
 #include "engine/infer/resident_predictions.h"
 #include "engine/infer/sampled_inference.h"
 #include "engine/train/run_model.h"
@@ -93,7 +94,52 @@ InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampl
                            inference, on_round);
 }
 
+/// Results of two hidden layers of all nodes in f32, as exact_inference() keeps them.
+std::int64_t f32_layers_bytes(const InferRun& run) {
+  const ModelOptions& model = run.trained_with.model;
+  const auto kept = static_cast<std::int64_t>(std::min(2, model.num_layers - 1));
+  return kept * static_cast<std::int64_t>(run.dataset.num_nodes()) * model.hidden_dim * 4;
+}
+
+/// What prevents exact inference that stays on the GPU; "" = nothing. Its layers' results are f16, so without being
+/// asked for it takes the place of f32 in bf16 runs, and where those results have no room on the GPU.
+std::string obstacle_of_exact(const InferRun& run) {
+  const std::optional<StepKind> wanted = run.options.sampled.step;
+  if (wanted == StepKind::kEager) return "asked for";
+  if (run.options.layerwise.activations) return "a place for layers' results is asked for";
+  if (run.options.results.embeddings > 0) return "the result of a layer is asked for";
+  const std::string obstacle = obstacle_to_resident_exact(
+      resident_spec_of(run, run.options.sampled), run.dataset,
+      {.features = Residency::kDevice, .graph = GraphResidency::kDevice}, run.session.comm->size());
+  const auto memory = run.session.device.memory();
+  if (!obstacle.empty() || wanted == StepKind::kResident) return obstacle;
+  if (!memory) return "there is no GPU";
+  const bool is_bf16 = run.trained_with.precision == Precision::kBf16;
+  return is_bf16 || f32_layers_bytes(run) > memory->free_bytes / 5 * 4 ? "" : "layers' results fit on the GPU in f32";
+}
+
+/// Exact inference that stays on the GPU, if graph, features and layers fit there.
+std::optional<InferenceCounts> predict_exact_resident(const InferRun& run, const OnRound& on_round) {
+  const Session& session = run.session;
+  const std::string obstacle = obstacle_of_exact(run);
+  const bool is_wanted = run.options.sampled.step == StepKind::kResident;
+  if (is_wanted && !obstacle.empty()) fail(ErrorKind::kUsage, "resident exact inference: " + obstacle);
+  if (!obstacle.empty()) return std::nullopt;
+  const ResidentSpec spec = resident_spec_of(run, run.options.sampled);
+  RunNeeds needs;
+  needs.others = {{"layers' results", 0, resident_exact_bytes(spec, run.dataset)},
+                  libraries_line(session.device.is_cuda())};
+  const ResidentData data = make_data_resident(run, request_of(run.options.machine), [&] { return needs; });
+  const std::string found = obstacle_to_resident_exact(spec, run.dataset, residency_of(data.view()), 1);
+  if (is_wanted && !found.empty()) fail(ErrorKind::kDeviceMemory, "resident exact inference: " + found);
+  if (!found.empty()) return std::nullopt;
+  log_info("exact inference is resident: graph, features and layers' results, in f16, are on the GPU");
+  return resident_exact_inference({*run.trained.model, session.device, *session.comm}, run.dataset, data.view(), spec,
+                                  run.nodes, on_round);
+}
+
 InferenceCounts predict_exact(const InferRun& run, const std::filesystem::path& scratch, const OnRound& on_round) {
+  if (const auto resident = predict_exact_resident(run, on_round)) return *resident;
   const Session& session = run.session;
   const LayerwiseOptions& layerwise = run.options.layerwise;
   ExactOptions exact = exact_options_for(session.device, run.options.machine.workers, run.options.machine.slots);

@@ -27,6 +27,7 @@
 #include "engine/infer/exact_inference.h"
 #include "engine/infer/inference_needs.h"
 #include "engine/infer/loader_predictions.h"
+#include "engine/infer/resident_exact.h"
 #include "engine/infer/resident_predictions.h"
 #include "engine/infer/sampled_inference.h"
 #include "engine/infer/selected_nodes.h"
@@ -41,6 +42,8 @@ struct InferenceBenchOptions {
   std::string run{};
   std::vector<int> fanouts{5, 10, 15, 20, 50};
   bool exact = true;
+  bool exact_resident = true;
+  bool sampled = true;
   std::string nodes = "test";
   std::string checkpoint = "best";
   std::string dataset{};
@@ -57,6 +60,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("run", self.run, "run directory; empty = the newest below runs/");
   field("fanouts", self.fanouts, "rows for each: this many neighbours in every hop");
   field("exact", self.exact, "a last row with all neighbours, layer by layer; --exact=false leaves it out");
+  field("sampled", self.sampled, "the rows of --fanouts; --sampled=false leaves them out");
+  field("exact-resident", self.exact_resident, "a row with all neighbours, layers' results in f16 on the GPU");
   field("nodes", self.nodes, "train | valid | test | all | FILE.npy with node ids");
   field("checkpoint", self.checkpoint, "best | latest | epoch-NNNN");
   field("dataset", self.dataset, "empty = the run's");
@@ -193,6 +198,22 @@ void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
   }
 }
 
+/// Every layer of all nodes of the graph, where they have room beside it on the GPU.
+void predict_exactly_resident(BenchReport& report, const Setup& setup) {
+  const ResidentSpec spec = resident_spec_of(setup, 1, Precision::kBf16);
+  if (!obstacle_to_resident_exact(spec, setup.dataset, residency_of(setup.data), /*num_ranks=*/1).empty()) return;
+  const auto memory = setup.device.memory();
+  if (!memory || resident_exact_bytes(spec, setup.dataset) > memory->free_bytes) return;
+  add_row(report, "exact, resident, f16", measure({.name = "exact, resident", .rounds = setup.options.rounds}, [&] {
+            Prediction found{resident_exact_inference({*setup.trained.model, setup.device, setup.comm}, setup.dataset,
+                                                      setup.data, spec, setup.nodes)};
+            const std::size_t layers = static_cast<std::size_t>(setup.run.model.num_layers);
+            found.entries = static_cast<std::int64_t>(setup.dataset.graph.indices.size() * (layers - 1));
+            for (const NodeId v : setup.nodes) found.entries += 2 * setup.dataset.graph.degree(v);
+            return found;
+          }));
+}
+
 void predict_exactly(BenchReport& report, const Setup& setup) {
   ExactOptions exact = exact_options_for(setup.device, setup.options.machine.workers, setup.options.machine.slots);
   exact.data = setup.data;
@@ -237,7 +258,9 @@ int bench_inference(Arguments arguments) {
   const ResidentData data = resident_data_for(setup);
   setup.data = data.view();
   BenchReport report = new_report(options, run, dataset, device, nodes.size());
-  for (const int fanout : options.fanouts) predict_sampled(report, setup, fanout);
+  for (const int fanout : options.fanouts)
+    if (options.sampled) predict_sampled(report, setup, fanout);
+  if (options.exact_resident) predict_exactly_resident(report, setup);
   if (options.exact) predict_exactly(report, setup);
   report.publish(options.json);
   return 0;

@@ -1,6 +1,7 @@
 // engine/infer/resident_obstacle.cpp - what models/resident serves.
 #include <algorithm>
 
+#include "engine/infer/resident_exact.h"
 #include "engine/infer/resident_predictions.h"
 
 namespace salient {
@@ -46,6 +47,16 @@ std::string obstacle_to_resident(const ResidentSpec& spec, const Dataset& datase
   if (!obstacle.empty() || is_plain_sage(spec.model)) return obstacle;
   return "the model is not GraphSAGE with mean aggregation and without norms, residual connections and jumping "
          "knowledge";
+}
+
+std::string obstacle_to_resident_exact(const ResidentSpec& spec, const Dataset& dataset, const DataResidency& data,
+                                       int num_ranks) {
+  if (num_ranks > 1) return "there are several ranks";
+  if (spec.model.num_layers < 2) return "the model has one layer";
+  ResidentSpec sampled = spec;
+  sampled.fanouts.assign(static_cast<std::size_t>(spec.model.num_layers), 1);
+  sampled.max_seeds = 1;
+  return obstacle_to_resident(sampled, dataset, data);
 }
 
 }  // namespace salient

@@ -5,9 +5,11 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
+#include "engine/infer/resident_exact.h"
 #include "loaders/resident_data.h"
 #include "tests/support/inference.h"
 #include "tests/support/scratch.h"
@@ -47,6 +49,34 @@ TEST(InferenceOnDevice, FindsWhatTheHostFindsFromEveryPlace) {
     const test::Found sampled = test::sampled(*model, dataset, targets, -1, /*layer=*/0, device);
     EXPECT_TRUE(at::allclose(sampled.logits, expected.logits, 1e-4, 1e-4)) << variant << ", sampled";
   }
+}
+
+TEST(InferenceOnDevice, FindsTheSameWithLayersInF16) {
+  const Dataset dataset = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16);
+  const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCuda, 0, 1);
+  const auto model = test::model_with_history("sage", dataset);
+  std::vector<NodeId> targets(700);
+  std::iota(targets.begin(), targets.end(), NodeId{900});
+  std::ranges::reverse(targets);
+  ExactOptions options;
+  options.host_budget = std::int64_t{1} << 40;
+  const test::Found expected = test::exact(*model, dataset, targets, options);
+  model->to(device.torch_device());
+  const ResidentData data(dataset, {.features = Residency::kDevice, .graph = GraphResidency::kDevice});
+  ResidentSpec spec;
+  spec.model.hidden_dim = 16;
+  spec.model.num_layers = model->num_layers();
+  ASSERT_EQ(obstacle_to_resident_exact(spec, dataset, residency_of(data.view()), 1), "");
+  EXPECT_NE(obstacle_to_resident_exact(spec, dataset, residency_of(data.view()), 2), "");
+  EXPECT_NE(obstacle_to_resident_exact(spec, dataset, {}, 1), "");
+  const auto comm = make_self_communicator();
+  const test::Found found = test::collect(/*layer=*/0, [&](const OnRound& on_round) {
+    return resident_exact_inference({*model, device, *comm}, dataset, data.view(), spec, targets, on_round);
+  });
+  EXPECT_LT(((found.logits - expected.logits).norm() / expected.logits.norm()).item<double>(), 2e-3);
+  EXPECT_EQ(found.counts.nodes, expected.counts.nodes);
+  EXPECT_EQ(found.counts.labelled, expected.counts.labelled);
+  EXPECT_NEAR(static_cast<double>(found.counts.correct), static_cast<double>(expected.counts.correct), 5);
 }
 
 TEST(InferenceOnDevice, FindsTheSameBitsWhereverTheDataIs) {

@@ -1,0 +1,66 @@
+// engine/infer/resident_exact.cpp - see resident_exact.h.
+#include "engine/infer/resident_exact.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/console/progress.h"
+#include "core/timer.h"
+#include "engine/infer/resident_model.h"
+#include "models/resident/exact_forward.h"
+
+namespace salient {
+namespace {
+
+ExactShape exact_shape(const ResidentSpec& spec, const Dataset& dataset) {
+  return {.num_layers = spec.model.num_layers,
+          .in_dim = dataset.feature_dim,
+          .hidden_dim = spec.model.hidden_dim,
+          .num_classes = dataset.num_classes,
+          .is_deterministic = spec.numerics.gradient_order == GradientOrder::kFixed};
+}
+
+}  // namespace
+
+std::int64_t resident_exact_bytes(const ResidentSpec& spec, const Dataset& dataset) {
+  return exact_forward_bytes(exact_shape(spec, dataset), dataset.num_nodes());
+}
+
+InferenceCounts resident_exact_inference(const ModelOnRanks& ranks, const Dataset& dataset, const ResidentView& data,
+                                         const ResidentSpec& spec, std::span<const NodeId> nodes,
+                                         const OnRound& on_round) {
+  const at::NoGradGuard no_gradients;
+  ranks.model.eval();
+  const ComputeDevice& device = ranks.device;
+  const ExactShape shape = exact_shape(spec, dataset);
+  ExactForward forward(shape, sage_data_of(dataset, data));
+  const Timer timer;
+  AccuracyCounter counter(device.torch_device());
+  Progress progress("exact", nodes.size(), "nodes");
+  forward.start(sage_weights_of(ranks.model), device.stream());
+  const std::span<const std::int32_t> classes = dataset.label_table().classes;
+  for (std::size_t first = 0; first < nodes.size(); first += static_cast<std::size_t>(shape.block_rows)) {
+    const std::size_t count = std::min(static_cast<std::size_t>(shape.block_rows), nodes.size() - first);
+    const std::span<const NodeId> block = nodes.subspan(first, count);
+    const auto rows = static_cast<std::int64_t>(count);
+    const float* const logits = forward.predict(block, device.stream());
+    std::vector<std::int32_t> labels;
+    labels.reserve(count);
+    for (const NodeId node : block) labels.push_back(classes[node]);
+    InferenceRound round{.num_nodes = rows};
+    round.logits = at::from_blob(const_cast<float*>(logits), {rows, dataset.num_classes}, {forward.logits_stride(), 1},
+                                 at::TensorOptions(device.torch_device()).dtype(at::kFloat));
+    counter.add(round.logits, at::tensor(labels, at::kInt).to(device.torch_device()));
+    if (on_round) on_round(round);
+    progress.add(count);
+  }
+  InferenceCounts counts = counter.sum_over_ranks(ranks.comm);
+  counts.seconds = timer.seconds();
+  return counts;
+}
+
+}  // namespace salient

@@ -1,0 +1,50 @@
+// models/resident/exact_forward.h - predictions of GraphSAGE from all neighbours, layer by layer, in GPU memory.
+//
+// It computes what the model of models/sage.h with mean aggregation computes in evaluation mode over the whole graph.
+// Results of hidden layers are f16, sums f32. The last layer is applied before the mean over neighbours: the result
+// of the layer before it, the second large one, is then not kept, only that of the last layer's first matrix; what the
+// nodes themselves contribute is computed again for those that are asked for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "models/resident/sage_layers.h"
+
+namespace salient {
+
+struct ExactShape {
+  int num_layers;                                   ///< from 2
+  int in_dim, hidden_dim, num_classes;              ///< hidden_dim is a multiple of 8
+  bool is_deterministic = false;                    ///< algorithms of products are not chosen by time
+  std::int64_t block_rows = std::int64_t{1} << 20;  ///< nodes that a layer is computed for at a time
+};
+
+/// GPU memory of it, in bytes.
+std::int64_t exact_forward_bytes(const ExactShape& shape, std::size_t num_nodes);
+
+class ExactForward {
+ public:
+  /// Allocates everything, times the products' algorithms. Blocks.
+  /// @throws Error{kDeviceMemory}
+  ExactForward(const ExactShape& shape, const SageData& data);
+  ~ExactForward();
+  ExactForward(const ExactForward&) = delete;
+  ExactForward& operator=(const ExactForward&) = delete;
+
+  /// Computes what predictions need of all nodes, with these weights, the first layer's first. Enqueues on `stream`.
+  void start(std::span<const SageWeights> weights, cudaStream_t stream);
+
+  /// Enqueues the predictions of some nodes, behind start().
+  /// @param nodes  at most block_rows; may be overwritten when the call returns
+  /// @return       [block_rows, logits_stride()] f32 device, the classes first in a row; the next call overwrites it
+  const float* predict(std::span<const NodeId> nodes, cudaStream_t stream);
+  std::int64_t logits_stride() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace salient
