@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """tests/faults/output_faults_test.py - kills and failing output calls in prepare, train, resume, infer and report.
 
-    output_faults_test.py BIN_DIRECTORY PRELOADED_LIBRARY [--all] [--only SCENARIO] [--kinds kill,eio] [--keep]
+    output_faults_test.py BIN_DIRECTORY PRELOADED_LIBRARY [--all | --distinct] [--only SCENARIO] [--kinds kill,eio]
+                          [--keep]
 
 Each scenario runs once to count its output calls. Then it runs again and again, and call n kills it, or fails; for some
-n, or with --all (SALIENT_FAULTS=all) for each. After each fault the results must be the old ones or whole new ones,
+n, with --distinct for the first one of each function on each file (epoch-0003 and epoch-0004 are one), or with --all
+(SALIENT_FAULTS=all) for each. After each fault the results must be the old ones or whole new ones,
 nothing of the user's may be gone, and repeating or resuming must succeed and end with the figures of an undisturbed
 run.
 """
@@ -13,7 +15,9 @@ import concurrent.futures
 import dataclasses
 import os
 import pathlib
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import traceback
@@ -191,14 +195,15 @@ class Session:
         return {"LD_PRELOAD": self.library, "SALIENT_FAULT_BELOW": str(folder),
                 **{f"SALIENT_FAULT_{name.upper()}": str(value) for name, value in more.items()}}
 
-    def count_calls(self, scenario):
+    def calls_of(self, scenario):
+        """"write PATH", ... in their order."""
         folder = self.work / f"{scenario}-count"
         folder.mkdir()
         log = self.work / f"{scenario}.calls"
         result = SCENARIOS[scenario](self.programs, folder, self.reference).start(self.fault(folder, log=log))
         if result.returncode != 0:
             sys.exit(f"{scenario} failed without a fault: {result.stderr}")
-        return len(log.read_text().splitlines())
+        return [line.split(" ", 1)[1] for line in log.read_text().splitlines()]
 
     def try_fault(self, scenario, kind, at):
         """None, or what is wrong."""
@@ -221,6 +226,8 @@ class Session:
             calls = log.read_text().splitlines() if log.exists() else []
             call = calls[at - 1] if at <= len(calls) else "no such call"
             return f"{scenario}, {kind} at call {call}: {broken}"
+        except subprocess.TimeoutExpired as late:
+            return f"{scenario}, {kind} at call {at}: not over after {late.timeout:.0f} s: {late.cmd[0]}"
         except Exception:
             return f"{scenario}, {kind} at call {at}: {traceback.format_exc()}"
         shutil.rmtree(folder)
@@ -228,10 +235,15 @@ class Session:
         return None
 
 
-def chosen_calls(scenario, kind, num_calls, is_all):
-    """Of the short form: evenly spread, at other calls for each kind."""
-    if is_all:
-        return range(1, num_calls + 1)
+def first_of_each(calls):
+    first = {}
+    for number, call in enumerate(calls, 1):
+        first.setdefault(re.sub(r"\d+", "N", call), number)
+    return list(first.values())
+
+
+def spread_calls(scenario, kind, num_calls):
+    """Evenly spread, at other calls for each kind."""
     wanted = min(CALLS_PER_KIND[scenario], num_calls)
     step = num_calls / wanted
     shift = step * KINDS.index(kind) / len(KINDS)
@@ -243,6 +255,7 @@ def main():
     parser.add_argument("bin", type=pathlib.Path)
     parser.add_argument("library", type=pathlib.Path)
     parser.add_argument("--all", action="store_true", default=os.environ.get("SALIENT_FAULTS") == "all")
+    parser.add_argument("--distinct", action="store_true")
     parser.add_argument("--only", choices=SCENARIOS, action="append")
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--keep", action="store_true", help="keep the folders of what failed")
@@ -253,10 +266,13 @@ def main():
         session = Session(options, work)
         jobs = []
         for scenario in options.only or SCENARIOS:
-            num_calls = session.count_calls(scenario)
-            print(f"{scenario}: {num_calls} output calls", flush=True)
-            jobs += [(scenario, kind, at) for kind in options.kinds.split(",")
-                     for at in chosen_calls(scenario, kind, num_calls, options.all)]
+            calls = session.calls_of(scenario)
+            distinct = first_of_each(calls)
+            print(f"{scenario}: {len(calls)} output calls, {len(distinct)} of them distinct", flush=True)
+            for kind in options.kinds.split(","):
+                chosen = (distinct if options.distinct else range(1, len(calls) + 1) if options.all else
+                          spread_calls(scenario, kind, len(calls)))
+                jobs += [(scenario, kind, at) for at in chosen]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for problem in pool.map(lambda job: session.try_fault(*job), jobs):
                 num_faults += 1

@@ -22,7 +22,7 @@ class Programs:
     def run(self, program, *args, env=None, **more):
         command = [*self.launch, str(self.folder / program), *map(str, args)]
         environment = {**os.environ, "OMP_NUM_THREADS": "1", **(env or {})}
-        return subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", timeout=120,
+        return subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", timeout=300,
                               stdin=subprocess.DEVNULL, **more)
 
     def prepare(self, out, *more, seed=1, **keywords):
