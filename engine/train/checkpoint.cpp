@@ -107,18 +107,10 @@ void write_parts(const fs::path& folder, const Model& model, const FlatAdam& opt
 /// By way of another name: what has the name epoch-NNNN is whole at any moment.
 void remove_checkpoint(const fs::path& folder) {
   const fs::path leftover = folder.string() + ".tmp";
-  std::error_code error;  // what cannot be removed costs space alone
+  std::error_code error;  // what cannot be removed is a leftover
   fs::remove_all(leftover, error);
   fs::rename(folder, leftover, error);
   fs::remove_all(error ? folder : leftover, error);
-}
-
-void remove_old(const fs::path& root, int best_epoch, int keep) {
-  int kept = 0;
-  for (const fs::path& folder : checkpoints_in(root)) {
-    if (kept++ < keep || folder.filename() == checkpoint_name(best_epoch)) continue;
-    remove_checkpoint(folder);
-  }
 }
 
 /// Names that a crash can leave: epoch-0004.tmp, epoch-0004.old-PID, latest.tmp, best.tmp.
@@ -134,7 +126,19 @@ void remove_leftovers(const fs::path& root) {
   std::vector<fs::path> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(root, error))
     if (is_leftover(entry.path())) found.push_back(entry.path());
-  for (const fs::path& path : found) fs::remove_all(path, error);
+  for (const fs::path& path : found) {
+    fs::remove_all(path, error);
+    if (error) log_warning(path.string() + " is a leftover and cannot be removed: " + error.message());
+  }
+}
+
+void remove_old(const fs::path& root, int best_epoch, int keep) {
+  int kept = 0;
+  for (const fs::path& folder : checkpoints_in(root)) {
+    if (kept++ < keep || folder.filename() == checkpoint_name(best_epoch)) continue;
+    remove_checkpoint(folder);
+  }
+  remove_leftovers(root);  // what could not be removed the first time
 }
 
 /// The checkpoint of the best epoch that the newest one tells of. Its number counts, not the link: a crash may come
@@ -277,7 +281,6 @@ TrainProgress read_latest_checkpoint(const fs::path& root, Model& model, FlatAda
       progress.best_valid = 0;
     }
     point(root, "latest", folder.filename().string());
-    remove_leftovers(root);
     remove_old(root, progress.best_epoch, keep);
     return progress;
   } catch (const Json::exception& cause) {

@@ -133,6 +133,13 @@ TEST_F(Checkpoints, WhatAKillInterruptedIsDoneOnResume) {
   EXPECT_EQ(names, (std::set<std::string>{"best", "latest", "epoch-0002", "epoch-0005", "notes.tmp"}));
 }
 
+TEST_F(Checkpoints, WhatCouldNotBeRemovedGoesWithTheNextOne) {
+  write(1);
+  test::write_bytes(root_ / "epoch-0001.tmp/model.safetensors", "an earlier one, of which a part could not be removed");
+  write(2);
+  EXPECT_FALSE(fs::exists(root_ / "epoch-0001.tmp"));
+}
+
 TEST_F(Checkpoints, ReadersFindTheNewestWhileARunReplacesIt) {
   write(1, 0, /*best_epoch=*/1);
   std::atomic<bool> is_over{false};
