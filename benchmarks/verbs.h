@@ -20,6 +20,7 @@ int bench_pipeline(Arguments arguments);
 int bench_scaling(Arguments arguments);
 int bench_table1(Arguments arguments);
 int bench_ablation(Arguments arguments);
+int bench_steps(Arguments arguments);
 int bench_inference(Arguments arguments);
 
 /// Of options that several benchmarks have.

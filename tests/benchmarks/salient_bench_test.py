@@ -158,6 +158,19 @@ def test_paper_tables():
     assert "arxiv, products or papers100M" in run("table1", "--graphs", "foo", "--device", "cpu", exit_code=2).stderr
 
 
+def test_steps():
+    rows = measured("steps", "--models", "gcn,gat", "--graph", "synthetic:arxiv:0.02", "--device", "cpu", "--hidden", 8,
+                    "--layers", 2, "--fanout", "5,4", "--epochs", 2, "--rounds", 2)
+    assert list(rows) == ["gcn, eager fp32", "gat, eager fp32"], rows  # without a GPU nothing is resident
+    for row in rows.values():
+        assert 0 < row["epoch_seconds_best"] <= row["epoch_seconds_median"] <= row["epoch_seconds_worst"], row
+        near(row["speedup_over_eager"], 1)
+        assert 0 < row["last_train_accuracy"] < 1 and row["last_loss"] > 0, row
+    for refused, option in (("--rounds 0", "--rounds"), ("--models foo", "--model"), ("--model gat", "--models"),
+                            ("--dataset wordnet", "--graph")):
+        assert option in run("steps", *refused.split(), exit_code=2).stderr, refused
+
+
 def test_scaling():
     seeds, batch = int(0.05 * 90941), 512
     small = ["--dataset", "synthetic:arxiv:0.05", "--device", "cpu", "--hidden", 8, "--layers", 2, "--fanout", "5,4",
@@ -222,6 +235,7 @@ test_gather()
 test_pipeline()
 if (PROGRAMS / "salient-infer").exists():  # a build with LibTorch
     test_paper_tables()
+    test_steps()
     test_scaling()
     with tempfile.TemporaryDirectory() as scratch:
         test_inference(scratch)

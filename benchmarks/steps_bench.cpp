@@ -1,0 +1,207 @@
+// benchmarks/steps_bench.cpp - every model's epochs, eager and resident, in each precision.
+//
+// All rows of a model train the same model on the same graph, with the model's recipe, in this process, in turns: each
+// round trains every way once. Features and graph are on the GPU; where there is none, the eager rows alone are
+// measured, on the CPU.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/open_named_dataset.h"
+#include "benchmarks/bench_report.h"
+#include "benchmarks/bench_training.h"
+#include "benchmarks/gpu_activity.h"
+#include "core/console/log.h"
+#include "core/host/machine.h"
+#include "engine/comm/make_communicator.h"
+#include "engine/device/fit_to_machine.h"
+#include "engine/train/resident_steps.h"
+#include "engine/train/trainer.h"
+
+namespace salient {
+namespace {
+
+struct StepsOptions {
+  std::string models = "sage,gcn,sage-ri,gin,gat,gatv2";
+  std::string graph = "synthetic:products";
+  int rounds = 2;
+  bool kernels = false;
+  std::string json{};
+};
+
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, StepsOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("models", self.models, "which models, of sage,gcn,sage-ri,gin,gat,gatv2");
+  field("graph", self.graph, "a data set, or synthetic:arxiv|products|papers100M[:scale]");
+  field("rounds", self.rounds, "trainings of each row, in turns");
+  field("kernels", self.kernels, "list the kernels that take the time of a step");
+  field("json", self.json, "also write the result to this file");
+}
+
+/// One way to compute the same epochs.
+struct Way {
+  const char* name;
+  StepKind step;
+  Precision precision;
+};
+
+constexpr std::array kWays{Way{"eager fp32", StepKind::kEager, Precision::kFp32},
+                           Way{"resident fp32", StepKind::kResident, Precision::kFp32},
+                           Way{"resident tf32", StepKind::kResident, Precision::kTf32},
+                           Way{"resident bf16", StepKind::kResident, Precision::kBf16}};
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> items(1);
+  for (const char c : list) {
+    if (c == ',')
+      items.emplace_back();
+    else
+      items.back() += c;
+  }
+  return items;
+}
+
+/// What all trainings of this process share.
+struct Setting {
+  const Dataset& dataset;
+  const ResidentData& data;
+  const ComputeDevice& device;
+};
+
+TrainResult train(const TrainOptions& options, const Setting& setting) {
+  const auto comm = make_self_communicator();
+  const ScratchFolder folder;
+  Trainer trainer(options, {setting.dataset, setting.data, setting.device, *comm, folder.path()}, nullptr);
+  TrainResult result = trainer.run();
+  if (result.interrupted_by != 0) fail(ErrorKind::kUsage, "interrupted");
+  return result;
+}
+
+/// What a second epoch's kernels take, the longest first, divided by its steps: the first one's count the timing of
+/// products.
+void note_kernels(BenchReport& report, const std::string& row, TrainOptions options, const Setting& setting) {
+  const auto batch = static_cast<std::size_t>(options.batches.size);
+  const auto steps = static_cast<double>((setting.dataset.train.size() + batch - 1) / batch);
+  std::map<std::string, GpuActivity::Total> sums;
+  for (const int epochs : {1, 2}) {
+    options.optimisation.epochs = epochs;
+    GpuActivity activity;
+    (void)train(options, setting);
+    setting.device.wait();
+    for (const GpuActivity::Total& total : activity.totals()) {
+      GpuActivity::Total& sum = sums[total.name];
+      sum.launches += (epochs == 1 ? -1 : 1) * total.launches;
+      sum.seconds += (epochs == 1 ? -1 : 1) * total.seconds;
+    }
+  }
+  std::vector<GpuActivity::Total> totals;
+  for (const auto& [name, sum] : sums) totals.push_back({name, sum.launches, sum.seconds});
+  std::ranges::sort(totals, std::greater(), &GpuActivity::Total::seconds);
+  for (std::size_t i = 0; i < std::min<std::size_t>(totals.size(), 20); ++i) {
+    char text[200];
+    (void)std::snprintf(text, sizeof text, "%5.1f launches %8.1f us  %.120s",
+                        static_cast<double>(totals[i].launches) / steps, totals[i].seconds / steps * 1e6,
+                        totals[i].name.c_str());
+    report.add_note(row + ", per step: " + text);
+  }
+}
+
+struct Row {
+  Way way;
+  std::vector<EpochMetrics> epochs{};  ///< of all rounds, each round's first being a warm-up
+};
+
+/// Trains each way once a round.
+std::vector<Row> measure(const TrainOptions& options, const Setting& setting, const StepsOptions& own) {
+  const DataResidency residency = residency_of(setting.data.view());
+  std::vector<Row> rows;
+  for (const Way& way : kWays) {
+    TrainOptions row = options;
+    row.step = way.step;
+    if (way.step == StepKind::kEager || obstacle_to_resident_steps(row, setting.dataset, residency).empty())
+      rows.push_back({way});
+  }
+  for (int round = 0; round < own.rounds; ++round)
+    for (Row& row : rows) {
+      TrainOptions mine = options;
+      mine.step = row.way.step;
+      mine.precision = row.way.precision;
+      log_info(name_of(options.model.kind) + ", " + row.way.name);
+      const TrainResult result = train(mine, setting);
+      row.epochs.insert(row.epochs.end(), result.epochs.begin() + 1, result.epochs.end());
+    }
+  return rows;
+}
+
+void add_rows(BenchReport& report, const std::string& model, const std::vector<Row>& rows) {
+  double eager = 0;
+  for (const Row& row : rows) {
+    std::vector<double> seconds;
+    for (const EpochMetrics& m : row.epochs) seconds.push_back(*m.epoch_seconds);
+    std::ranges::sort(seconds);
+    const double median = seconds[seconds.size() / 2];
+    if (row.way.step == StepKind::kEager) eager = median;
+    report.add_row(model + ", " + row.way.name, {median, seconds.front(), seconds.back(), eager / median,
+                                                 *row.epochs.back().loss, *row.epochs.back().train_accuracy});
+  }
+}
+
+}  // namespace
+
+int bench_steps(Arguments arguments) {
+  const char* const title = "every model's epochs, eager and resident";
+  const TrainingBench<StepsOptions> defaults;
+  if (print_training_help(arguments, ("salient-bench steps: " + std::string(title)).c_str(), defaults)) return 0;
+  const auto command_of = [&](const std::string& model) {
+    auto command = read_training_bench<StepsOptions>(
+        arguments, {"--dataset=synthetic:products", "--epochs=4", "--model=" + model});
+    const TrainOptions& options = command.train.options;
+    require_option(name_of(options.model.kind) == model, "--model: steps has a list, see --models");
+    require_option(options.data.dataset == "synthetic:products", "--dataset: steps takes --graph");
+    return command;
+  };
+  const StepsOptions own = command_of("sage").own;
+  require_option(own.rounds >= 1, "--rounds: at least 1");
+  std::vector<TrainOptions> models;  // all of them are right before a graph is made
+  for (const std::string& model : split(own.models)) models.push_back(command_of(model).train.options);
+  const int cores = num_usable_cores();
+  const MachineOptions& machine = models.front().machine;
+  const auto device = ComputeDevice::choose(machine.device, 0, machine.threads > 0 ? machine.threads : cores);
+  const Dataset dataset = without_evaluation(open_named_dataset(own.graph, models.front().data.root));
+  const DataResidency on_device{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
+  const ResidentData data(dataset, device.is_cuda() ? on_device : DataResidency{});
+  BenchReport report("steps", std::string(title) + ", " + own.graph + ", on " + device.name(),
+                     {{"epoch_seconds_median", "epoch s median", 1, 3},
+                      {"epoch_seconds_best", "best", 1, 3},
+                      {"epoch_seconds_worst", "worst", 1, 3},
+                      {"speedup_over_eager", "x eager fp32", 1, 2},
+                      {"last_loss", "loss", 1, 4},
+                      {"last_train_accuracy", "train accuracy", 1, 4}});
+  report.add_settings(own);
+  const Setting setting{dataset, data, device};
+  for (TrainOptions& options : models) {
+    fit_to_machine(options.machine, device, cores);
+    options.output.checkpoint_every = 0;
+    const std::string model = name_of(options.model.kind);
+    const std::vector<Row> rows = measure(options, setting, own);
+    add_rows(report, model, rows);
+    for (const Row& row : rows) {
+      if (!own.kernels || !device.is_cuda()) break;
+      TrainOptions mine = options;
+      mine.step = row.way.step;
+      mine.precision = row.way.precision;
+      note_kernels(report, model + ", " + row.way.name, mine, setting);
+    }
+  }
+  report.add_note("hidden width, fanouts and batch are the model's recipe; epochs after one to warm up");
+  report.publish(own.json);
+  return 0;
+}
+
+}  // namespace salient
