@@ -1,5 +1,4 @@
 // engine/infer/resident_predictions.h - predictions that stay on the GPU, where model, fanouts and data allow it.
-// allow it.
 #pragma once
 
 #include <cstddef>

@@ -2,10 +2,9 @@
 //
 // Level 0 is the seeds. Level h + 1 is level h followed by the neighbours that hop h samples for each of its nodes,
 // in the order of their parents. A node that is sampled twice is there twice. Draws are a function of the node
-// (sampler/draws.h), so
-// both have the same neighbours: a model computes the same as over the message-flow graph, where each node is there
-// once. What
-// it saves is the id map, and every row's gradient comes from one parent: no atomics, and a fixed order of every sum.
+// (sampler/draws.h), so both have the same neighbours: a model computes the same as over the message-flow graph, where
+// each node is there once. What it saves is the id map, and every row's gradient comes from one parent: no atomics, and
+// a fixed order of every sum.
 #pragma once
 
 #include <cstdint>

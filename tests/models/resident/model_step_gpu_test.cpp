@@ -119,6 +119,13 @@ class Problem {
   struct Expected {
     double loss, correct;
   };
+  /// Entries that seeds keep without replacement.
+  std::int64_t entries_of(std::span<const NodeId> seeds, std::size_t fanout) const {
+    std::size_t sum = 0;
+    for (const NodeId seed : seeds) sum += std::min(fanout, graph_.view().row(seed).size());
+    return static_cast<std::int64_t>(sum);
+  }
+
   /// Leaves gradients and running statistics in model().
   Expected train_on_the_host(const StepHeader& h) {
     const Mfg mfg = reference_sample(graph_.view(), case_.fanouts, std::span(seeds_).subspan(h.first_seed, h.num_seeds),
@@ -239,6 +246,28 @@ TEST_P(ResidentModelStep, RepeatsItsBits) {
     for (const auto& [name, gradient] : problem.gradients()) {
       if (round == 0) first[name] = gradient.clone();
       EXPECT_TRUE(at::equal(first[name], gradient)) << name;
+    }
+  }
+}
+
+TEST(ResidentModelStep, CountsWhatItSampledInTheEpoch) {
+  const Case c{"counts", ModelKind::kGcn, {4, 3}, 16, 8, 3};
+  Problem problem(c);
+  ModelStep step(problem.shape(), problem.data());
+  const CudaStream stream;
+  for (const std::uint32_t epoch : {1U, 2U}) {
+    step.start_epoch(problem.seeds());
+    step.run({1, epoch, 0, 0, 100, 20, 1.0F}, stream.get());
+    step.run({1, epoch, 1, 1, 120, 0, 1.0F}, stream.get());
+    step.run({1, epoch, 2, 2, 120, 17, 1.0F}, stream.get());
+    for (int reading = 0; reading < 2; ++reading) {  // the second one is as the first
+      const SageCounts counts = step.counts(stream.get());
+      ASSERT_EQ(counts.hop_edges.size(), 2U);
+      EXPECT_EQ(counts.hop_edges[0], problem.entries_of(problem.seeds().subspan(100, 37), 4)) << epoch;
+      EXPECT_EQ(counts.hop_nodes[0], 37 + counts.hop_edges[0]) << "the seeds, and the first hop's children";
+      EXPECT_EQ(counts.hop_nodes[1], counts.hop_nodes[0] + counts.hop_edges[1]);
+      EXPECT_GT(counts.hop_edges[1], 0);
+      EXPECT_LE(counts.hop_edges[1], counts.hop_nodes[0] * 3);
     }
   }
 }
