@@ -62,8 +62,10 @@ class CuteGen final : public Method {
 
   Action without_answer(const std::string& why) {
     note("no usable answer: " + why);
-    if (phase_ == Phase::kWrite) return next_depth();
-    return repair_ < context_.options.repairs ? ask_diagnosis() : next_depth();
+    const bool may_repair = phase_ != Phase::kWrite && repair_ < context_.options.repairs;
+    Action next = may_repair ? ask_diagnosis() : next_depth();
+    next.refused = why;
+    return next;
   }
 
   /// First depth from which a prompt holds measurements.
