@@ -10,6 +10,8 @@
 #include "models/kernels/gatv2_logits.h"
 #include "models/kernels/multilabel_bce_loss.h"
 #include "models/kernels/segment.h"
+#include "models/kernels/sparse_dropout.h"
+#include "models/kernels/sparse_product.h"
 
 namespace salient {
 namespace {
@@ -64,6 +66,30 @@ void attention_sum_backward(const HopEdges&, const AttentionTerms&, const float*
 }
 
 void adam_step(const AdamState&, const AdamRates&, CUstream_st*) { refuse(); }
+
+template <class T>
+void sparse_product(const SparseRowsOf<T>&, const float*, std::int64_t, float*, CUstream_st*) {
+  refuse();
+}
+template <class T>
+void sparse_product_backward(const SparseRowsOf<T>&, const SourceEdges&, const float*, std::int64_t, float*,
+                             CUstream_st*) {
+  refuse();
+}
+template <class T>
+void sparse_dropout(const DropoutMask&, const SparseRowsOf<T>&, const std::uint32_t*, float*, CUstream_st*) {
+  refuse();
+}
+template void sparse_product<float>(const SparseRowsOf<float>&, const float*, std::int64_t, float*, CUstream_st*);
+template void sparse_product<Half>(const SparseRowsOf<Half>&, const float*, std::int64_t, float*, CUstream_st*);
+template void sparse_product_backward<float>(const SparseRowsOf<float>&, const SourceEdges&, const float*, std::int64_t,
+                                             float*, CUstream_st*);
+template void sparse_product_backward<Half>(const SparseRowsOf<Half>&, const SourceEdges&, const float*, std::int64_t,
+                                            float*, CUstream_st*);
+template void sparse_dropout<float>(const DropoutMask&, const SparseRowsOf<float>&, const std::uint32_t*, float*,
+                                    CUstream_st*);
+template void sparse_dropout<Half>(const DropoutMask&, const SparseRowsOf<Half>&, const std::uint32_t*, float*,
+                                   CUstream_st*);
 
 void dropout(const DropoutMask&, Activation, const NodeRows&, float*, CUstream_st*) { refuse(); }
 void scale_where_positive(const float*, const float*, float, std::int64_t, float*, CUstream_st*) { refuse(); }
