@@ -147,6 +147,8 @@ InferenceCounts predict_exact(const InferRun& run, const std::filesystem::path& 
   if (layerwise.memory_gb > 0) exact.host_budget = static_cast<std::int64_t>(layerwise.memory_gb * 1e9);
   exact.scratch = scratch;
   exact.block_bytes = static_cast<std::size_t>(layerwise.block_mb) << 20;
+  if (run.dataset.has_sparse_features() && run.trained_with.model.aggr == Aggregation::kMax)
+    exact.least_row_bytes = static_cast<std::size_t>(run.dataset.feature_dim) * sizeof(float);
   exact.launch = session.launch;
   exact.kept_layer = run.options.results.embeddings;
   const ModelOnRanks ranks{*run.trained.model, session.device, *session.comm};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "prepare/importers/raw_graph.h"
 #include "prepare/importers/wordnet_importer.h"
 #include "store/row_table.h"
+#include "store/sparse_rows.h"
 
 namespace salient::prepare {
 
@@ -52,9 +54,22 @@ void visit_fields(Self& self, Visit&& field) {
   visit_fields(self.common, field);
 }
 
+/// Of subcommands whose features may be mostly zero.
+struct LayoutOptions {
+  std::optional<FeatureLayout> feature_layout{};
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, LayoutOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("feature-layout", self.feature_layout,
+        "csr: only values that are not 0; auto: csr for sparse matrices of 1000 columns or more that it makes 4 times "
+        "smaller");
+}
+
 struct WordnetArguments {
   std::string source = "/usr/share/wordnet";
   WordnetPointers pointers = WordnetPointers::kSemantic;
+  LayoutOptions layout{};
   WriteOptions write{};
 };
 template <class Self, class Visit>
@@ -62,6 +77,7 @@ requires std::is_same_v<std::remove_const_t<Self>, WordnetArguments>
 void visit_fields(Self& self, Visit&& field) {
   field("source", self.source, "folder with data.noun, data.verb, data.adj and data.adv");
   field("pointers", self.pointers, "all: also the lexical ones, a harder graph");
+  visit_fields(self.layout, field);
   visit_fields(self.write, field);
 }
 
@@ -100,6 +116,7 @@ struct NpzArguments {
   int mask = 0;
   std::vector<double> split{};
   std::string make_features = "none";
+  LayoutOptions layout{};
   LabelOptions label_choice{};
   WriteOptions write{};
 };
@@ -111,6 +128,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("mask", self.mask, "which of the file's splits, from 0");
   field("split", self.split, "instead of masks: fractions such as 0.6,0.2,0.2, drawn by --rng-seed");
   field("make-features", self.make_features, "for a graph without: degree, random:K or positional:K (K columns)");
+  visit_fields(self.layout, field);
   visit_fields(self.label_choice, field);
   visit_fields(self.write, field);
 }
@@ -126,6 +144,7 @@ struct EdgesArguments {
   std::string id_column{}, label_column{};
   std::string name{};
   std::string make_features = "none";
+  LayoutOptions layout{};
   LabelOptions label_choice{};
   WriteOptions write{};
 };
@@ -149,6 +168,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("label-column", self.label_column, "of a table of labels: name or number, -1 = last; empty = by its name");
   field("name", self.name, "empty = by the folder's name, --out");
   field("make-features", self.make_features, "for a graph without: degree, random:K or positional:K (K columns)");
+  visit_fields(self.layout, field);
   visit_fields(self.label_choice, field);
   visit_fields(self.write, field);
 }

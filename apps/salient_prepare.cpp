@@ -51,7 +51,8 @@ int run_wordnet(Arguments arguments) {
   WordnetArguments given;
   if (!read(arguments, "wordnet", given)) return 0;
   const Timer timer;
-  const WriteStoreOptions options = start_writing(given.write);
+  WriteStoreOptions options = start_writing(given.write);
+  options.feature_layout = given.layout.feature_layout;
   RawGraph graph = import_wordnet({.source = given.source,
                                    .pointers = given.pointers,
                                    .rng_seed = given.write.rng_seed,
@@ -96,6 +97,7 @@ int run_npz(Arguments arguments) {
   const Timer timer;
   WriteStoreOptions options = start_writing(given.write);
   options.make_features = recipe_of(given.make_features);
+  options.feature_layout = given.layout.feature_layout;
   std::string source_options =
       given.split.empty() ? "--mask " + std::to_string(given.mask) : "--split " + to_text(given.split);
   if (const std::string symmetric = symmetric_text(given.write); !symmetric.empty())
@@ -120,6 +122,7 @@ int run_edges(Arguments arguments) {
   const Timer timer;
   WriteStoreOptions options = start_writing(given.write);
   options.make_features = recipe_of(given.make_features);
+  options.feature_layout = given.layout.feature_layout;
   const EdgesOptions edges{.edges = given.edges,
                            .features = given.features,
                            .labels = given.labels,

@@ -1,14 +1,31 @@
 // loaders/batch.cpp - see batch.h.
 #include "loaders/batch.h"
 
+#include <algorithm>
+#include <limits>
+
+#include "core/error.h"
 #include "store/dataset.h"
 
 namespace salient {
+namespace {
+
+std::size_t aligned(std::size_t bytes) { return (bytes + kBatchAlignment - 1) / kBatchAlignment * kBatchAlignment; }
+
+}  // namespace
 
 std::int64_t Batch::num_edges() const {
   std::int64_t sum = 0;
   for (const HopLayout& hop : layout.hops) sum += hop.num_edges;
   return sum;
+}
+
+void place_values(BatchLayout& layout, LocalId num_values) {
+  const auto count = static_cast<std::size_t>(num_values);
+  layout.num_values = num_values;
+  layout.x = aligned(layout.x_columns + count * sizeof(LocalId));
+  layout.bytes = aligned(layout.x + count * size_of(layout.feature_type));
+  layout.prepared_bytes = layout.bytes;
 }
 
 BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset& dataset, Residency residency,
@@ -17,12 +34,13 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset&
                      .num_seeds = num_seeds,
                      .feature_dim = dataset.feature_dim,
                      .feature_type = dataset.feature_type,
+                     .feature_layout = dataset.feature_layout,
                      .label_type = dataset.label_type(),
                      .residency = residency,
                      .degrees_of = degrees};
   const auto add = [&layout](std::size_t bytes) {
     const std::size_t at = layout.bytes;
-    layout.bytes = (at + bytes + kBatchAlignment - 1) / kBatchAlignment * kBatchAlignment;
+    layout.bytes = aligned(at + bytes);
     return at;
   };
   layout.y = add(static_cast<std::size_t>(num_seeds) * layout.label_type.row_bytes());
@@ -36,6 +54,14 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset&
                            .num_edges = hop.num_edges,
                            .indptr = add((static_cast<std::size_t>(hop.num_dst) + 1) * sizeof(LocalId)),
                            .indices = add(static_cast<std::size_t>(hop.num_edges) * sizeof(LocalId))});
+  if (dataset.has_sparse_features()) {
+    require(residency == Residency::kHost, "sparse rows are in host memory");
+    constexpr std::uint64_t kMost = std::numeric_limits<LocalId>::max();
+    layout.x_begin = add((num_nodes + 1) * sizeof(LocalId));
+    layout.x_columns = layout.bytes;
+    place_values(layout, static_cast<LocalId>(std::min(kMost, dataset.sparse_features.longest.num_values(num_nodes))));
+    return layout;
+  }
   const std::size_t x_bytes = num_nodes * static_cast<std::size_t>(layout.feature_dim) * size_of(layout.feature_type);
   if (residency == Residency::kCached) {
     layout.x_rows = add(num_nodes * sizeof(NodeId));

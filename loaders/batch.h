@@ -13,6 +13,7 @@
 #include "sampler/node_degree.h"
 #include "store/label_table.h"
 #include "store/row_table.h"
+#include "store/sparse_rows.h"
 
 namespace salient {
 
@@ -42,12 +43,13 @@ struct HopLayout {
 
 /// The parts of a batch in its slab. Their offsets are the same on host and device, so one copy moves all. Every part
 /// starts at a multiple of kBatchAlignment. x is the last, so that it can be left out of the copy; the part before it
-/// has the rows that the device lacks, which may be fewer than there is room for.
+/// has the rows that the device lacks, which may be fewer than there is room for. Of sparse rows x has the values.
 struct BatchLayout {
   LocalId num_nodes = 0;  ///< N, rows of x
   LocalId num_seeds = 0;  ///< S, rows of y
   int feature_dim = 0;
   FeatureType feature_type = FeatureType::kF16;
+  FeatureLayout feature_layout{};  ///< of the feature rows; kCsr on the host alone
   LabelType label_type{};          ///< of a row of y
   Residency residency{};           ///< of the feature rows
   std::size_t y = 0;               ///< [S] rows of label_type
@@ -57,7 +59,10 @@ struct BatchLayout {
   std::vector<HopLayout> hops{};   ///< [L] outermost first
   std::size_t x_rows = 0;          ///< kCached: uint32 [N] rows of the cache, and after its last one those of x_missed
   std::size_t x_missed = 0;        ///< kCached: feature_type [M, feature_dim], room for M = N
-  std::size_t x = 0;               ///< feature_type [N, feature_dim]
+  LocalId num_values = 0;          ///< kCsr: of all rows; an upper bound until BatchMaker::write(), exact afterwards
+  std::size_t x_begin = 0;         ///< kCsr: int32 [N + 1]; row i is values begin[i] .. begin[i + 1]
+  std::size_t x_columns = 0;       ///< kCsr: int32 [num_values] ascending in each row
+  std::size_t x = 0;               ///< feature_type [N, feature_dim], of kCsr [num_values]; from write() on
   std::size_t prepared_bytes = 0;  ///< that workers write and the copy moves, from the slab's start; an upper bound
                                    ///< until BatchMaker::write(), exact afterwards
   std::size_t bytes = 0;           ///< of the whole slab; more than prepared_bytes if the device writes x
@@ -81,6 +86,9 @@ struct Batch {
 };
 
 struct Dataset;
+
+/// Puts the parts of sparse rows behind the others, as the last of the slab: room for `num_values` values.
+void place_values(BatchLayout& layout, LocalId num_values);
 
 /// Lays out the slab of a sampled MFG. @param dataset  whose features and labels go into it
 BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset& dataset, Residency residency,

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "loaders/gather_rows.h"
+#include "loaders/gather_sparse_rows.h"
 #include "loaders/node_set.h"
 
 namespace salient {
@@ -24,10 +25,10 @@ BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sam
       degrees_(degrees) {
   require((residency_ == Residency::kCached) == (cached_ != nullptr), "a cache where the features are cached");
   require(cached_ == nullptr || row_of.empty(), "a cache knows nodes by their ids");
-  require(
-      residency_ == Residency::kDevice ||
-          dataset.features.row_bytes == static_cast<std::size_t>(dataset.feature_dim) * size_of(dataset.feature_type),
-      "feature rows are feature_dim wide");
+  require(residency_ == Residency::kHost || !dataset.has_sparse_features(), "sparse rows are in host memory");
+  require(residency_ == Residency::kDevice || dataset.has_sparse_features() ||
+              dataset.features.row_bytes == dataset.feature_row_bytes(),
+          "feature rows are feature_dim wide");
 }
 
 void BatchMaker::sample(const BatchRequest& request, Batch& batch) {
@@ -35,6 +36,18 @@ void BatchMaker::sample(const BatchRequest& request, Batch& batch) {
   seeds_ = request.seeds;
   batch.key = request.key;
   batch.layout = lay_out_batch(shape, static_cast<LocalId>(request.seeds.size()), *dataset_, residency_, degrees_);
+}
+
+void BatchMaker::write_sparse_rows(BatchLayout& layout, std::byte* slab) const {
+  const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
+  const auto* const nodes = reinterpret_cast<const NodeId*>(slab + layout.nodes);
+  auto* const begin = reinterpret_cast<LocalId*>(slab + layout.x_begin);
+  place_values(layout, begin_of_rows(dataset_->sparse_features, nodes, num_nodes, begin));
+  gather_sparse_rows(dataset_->sparse_features, nodes, num_nodes,
+                     {.begin = begin,
+                      .columns = reinterpret_cast<LocalId*>(slab + layout.x_columns),
+                      .values = slab + layout.x,
+                      .value_bytes = size_of(layout.feature_type)});
 }
 
 /// @return  the end of what it wrote, in the slab
@@ -67,7 +80,10 @@ void BatchMaker::write(Batch& batch, std::byte* slab) {
   const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
   if (!row_of_.empty())
     for (std::size_t i = 0; i < num_nodes; ++i) nodes[i] = row_of_[nodes[i]];
-  if (residency_ == Residency::kHost) gather_rows(dataset_->features, nodes, num_nodes, slab + layout.x);
+  if (dataset_->has_sparse_features())
+    write_sparse_rows(batch.layout, slab);
+  else if (residency_ == Residency::kHost)
+    gather_rows(dataset_->features, nodes, num_nodes, slab + layout.x);
   if (residency_ == Residency::kCached) batch.layout.prepared_bytes = write_missed_rows(layout, slab);
   gather_rows(dataset_->label_table().rows(), seeds_.data(), seeds_.size(), slab + layout.y);
 }

@@ -43,6 +43,7 @@ class BatchMaker {
   void drop() noexcept { sampler_->drop(); }
 
  private:
+  void write_sparse_rows(BatchLayout& layout, std::byte* slab) const;
   std::size_t write_missed_rows(const BatchLayout& layout, std::byte* slab);
 
   const Dataset* dataset_;

@@ -15,8 +15,15 @@ BatchView view_of(const Batch& batch, int device_index) {
   };
   const BatchLayout& layout = batch.layout;
   BatchView view;
-  view.x = wrap(layout.x, {layout.num_nodes, layout.feature_dim},
-                layout.feature_type == FeatureType::kF16 ? at::kHalf : at::kFloat);
+  const at::ScalarType feature_type = layout.feature_type == FeatureType::kF16 ? at::kHalf : at::kFloat;
+  if (layout.feature_layout == FeatureLayout::kCsr)
+    view.x = SparseRows{.num_rows = layout.num_nodes,
+                        .num_columns = layout.feature_dim,
+                        .begin = wrap(layout.x_begin, {layout.num_nodes + 1}, at::kInt),
+                        .columns = wrap(layout.x_columns, {layout.num_values}, at::kInt),
+                        .values = wrap(layout.x, {layout.num_values}, feature_type)};
+  else
+    view.x = wrap(layout.x, {layout.num_nodes, layout.feature_dim}, feature_type);
   view.y = layout.label_type.task == Task::kMultiLabel
                ? wrap(layout.y, {layout.num_seeds, layout.label_type.width}, at::kChar)
                : wrap(layout.y, {layout.num_seeds}, at::kInt);

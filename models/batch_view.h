@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/input_rows.h"
+
 namespace salient {
 
 struct Batch;
@@ -23,7 +25,7 @@ struct HopView {
 
 /// A batch on one device.
 struct BatchView {
-  at::Tensor x;               ///< f16 or f32 [N, feature_dim]
+  InputRows x;                ///< f16 or f32 [N, feature_dim]
   at::Tensor y;               ///< int32 [S], or int8 [S, T] for several labels a node: store/label_table.h
   at::Tensor nodes;           ///< int32 [N], the bits of the global uint32 ids: what dropout's draws are keyed by
   std::vector<HopView> hops;  ///< [L] outermost first

@@ -49,17 +49,33 @@ std::int64_t values_of(const Matrices& count, const MfgShape::Hop& hop, std::int
 }
 
 /// Of one row between the last layer and the logits: what layers are joined to, and hidden layers of its own.
-std::int64_t width_of_head(const ModelOptions& options) {
+std::int64_t width_of_head(const ModelOptions& options, InputKind input) {
   const std::int64_t hidden = options.hidden_dim, all = hidden * options.num_layers;
   std::int64_t width = options.jk == JumpingKnowledge::kNone ? 0 : all;
   if (options.kind == ModelKind::kGin) width += 2 * hidden;
-  if (options.kind == ModelKind::kSageRi) width += options.in_dim + all + std::int64_t{6} * options.num_classes;
+  if (options.kind == ModelKind::kSageRi)
+    width += (input == InputKind::kDense ? options.in_dim : 0) + all + std::int64_t{6} * options.num_classes;
   return width;
+}
+
+bool is_attention(const ModelOptions& options) {
+  return options.kind == ModelKind::kGat || options.kind == ModelKind::kGatv2;
+}
+
+/// Maxima of columns are the one aggregation that dense rows are made for.
+bool makes_dense_rows(const ModelOptions& options) {
+  return options.kind == ModelKind::kSage && options.aggr != Aggregation::kMean;
+}
+
+/// What the first layer of sparse rows has beside the matrices of any layer, in the place of those as wide as its
+/// input: products of all sources, and the transposed weight or its gradient.
+std::int64_t values_of_sparse_input(const ModelOptions& options, const MfgShape::Hop& hop, std::int64_t out) {
+  return hop.num_src * out + 2 * std::int64_t{options.in_dim} * out;
 }
 
 }  // namespace
 
-std::int64_t compute_bytes(const ModelOptions& options, const MfgShape& mfg, Gradients gradients) {
+std::int64_t compute_bytes(const ModelOptions& options, const MfgShape& mfg, Gradients gradients, InputKind input) {
   if (mfg.hops.empty()) return 0;
   LayerMatrices matrices = matrices_of(options);
   const bool is_training = gradients == Gradients::kAll;
@@ -67,8 +83,7 @@ std::int64_t compute_bytes(const ModelOptions& options, const MfgShape& mfg, Gra
     matrices.values.dst_out = std::min(matrices.values.dst_out, 3);
     matrices.values.src_in = 0;
   }
-  const bool is_attention = options.kind == ModelKind::kGat || options.kind == ModelKind::kGatv2;
-  const std::int64_t head = width_of_head(options);
+  const std::int64_t head = width_of_head(options, input);
   std::int64_t values = 0, peak = 0, in = options.in_dim;
   for (std::size_t layer = 0; layer < mfg.hops.size(); ++layer) {
     const bool is_first = layer == 0, is_last = layer + 1 == mfg.hops.size();
@@ -80,8 +95,12 @@ std::int64_t compute_bytes(const ModelOptions& options, const MfgShape& mfg, Gra
       of_values.dst_out = std::max(0, of_values.dst_out - 2);
       of_gradients.dst_out = std::max(0, of_gradients.dst_out - 2);
     }
+    const bool is_sparse = is_first && input == InputKind::kSparse;
+    if (is_sparse) values += values_of_sparse_input(options, hop, out);
+    if (is_sparse && !makes_dense_rows(options)) in = out;  // it multiplies first
     values += values_of(of_values, hop, in, out);
-    if (is_first && is_attention) values += hop.num_src * in;  // all features as f32, for the product before the edges
+    // All features as f32: for the product before the edges, or made of sparse ones.
+    if (is_first && (is_sparse ? makes_dense_rows(options) : is_attention(options))) values += hop.num_src * in;
     peak = std::max(peak, values + values_of(of_gradients, hop, in, out));  // what comes after this layer is freed then
     in = options.hidden_dim;
   }

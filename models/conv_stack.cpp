@@ -36,22 +36,23 @@ ConvStack::ConvStack(const ModelOptions& options, const MakeConv& make_conv, Las
   }
 }
 
-at::Tensor ConvStack::layer(int i, const HopView& hop, const at::Tensor& x, const DropoutKey& key) {
+at::Tensor ConvStack::layer(int i, const HopView& hop, const InputRows& x, const DropoutKey& key) {
   const auto at = static_cast<std::size_t>(i);
   at::Tensor h = convs_[at]->forward(hop, x);
   if (at >= num_hidden_) return h;
-  if (!residuals_.empty()) h = h + residual(at, x.narrow(0, 0, hop.num_dst));
+  if (!residuals_.empty()) h = h + residual(at, x.first(hop.num_dst));
   if (!norms_.empty()) h = norms_[at]->forward(h);
   return is_training() && dropout_ > 0 ? relu_dropout(h, dropout_, key, static_cast<std::uint32_t>(i)) : at::relu(h);
 }
 
-at::Tensor ConvStack::residual(std::size_t i, const at::Tensor& x) const {
-  return residuals_[i] == nullptr ? x : residuals_[i]->forward(x);
+at::Tensor ConvStack::residual(std::size_t i, const InputRows& x) const {
+  return residuals_[i] == nullptr ? x.to_dense() : residuals_[i]->forward(x);
 }
 
-at::Tensor ConvStack::head(const std::vector<at::Tensor>& h, const DropoutKey& key) {
-  if (jk_ == JumpingKnowledge::kNone) return read_out(h.back(), key);
-  const std::vector<at::Tensor> layers(h.begin() + 1, h.end());
+at::Tensor ConvStack::head(const std::vector<InputRows>& h, const DropoutKey& key) {
+  if (jk_ == JumpingKnowledge::kNone) return read_out(h.back().dense(), key);
+  std::vector<at::Tensor> layers;
+  for (std::size_t i = 1; i < h.size(); ++i) layers.push_back(h[i].dense());
   return read_out(jk_ == JumpingKnowledge::kCat ? at::cat(layers, 1) : std::get<0>(at::max(at::stack(layers, -1), -1)),
                   key);
 }

@@ -18,8 +18,8 @@ class Conv : public ParameterOwner {
   /// For parameters beside those of its parts.
   void initialise(const std::string&, InitScheme, std::uint32_t) override {}
 
-  /// @param x  [num_src, in_dim] f16 or f32      @return  [num_dst, out_dim] f32, not yet activated
-  virtual at::Tensor forward(const HopView& hop, const at::Tensor& x) = 0;
+  /// @param x  [num_src, in_dim] f16 or f32, or sparse      @return  [num_dst, out_dim] f32, not yet activated
+  virtual at::Tensor forward(const HopView& hop, const InputRows& x) = 0;
 
   /// forward() needs HopView::degrees.
   virtual bool reads_degrees() const { return false; }
@@ -44,8 +44,8 @@ class ConvStack : public Model {
   using MakeConv = std::function<std::shared_ptr<Conv>(const Widths&)>;
 
   ConvStack(const ModelOptions& options, const MakeConv& make_conv);
-  at::Tensor layer(int i, const HopView& hop, const at::Tensor& x, const DropoutKey& key) final;
-  at::Tensor head(const std::vector<at::Tensor>& h, const DropoutKey& key) final;
+  at::Tensor layer(int i, const HopView& hop, const InputRows& x, const DropoutKey& key) final;
+  at::Tensor head(const std::vector<InputRows>& h, const DropoutKey& key) final;
   int num_layers() const final { return static_cast<int>(convs_.size()); }
   bool head_reads_all_layers() const final { return jk_ != JumpingKnowledge::kNone; }
   bool reads_degrees() const final { return convs_.front()->reads_degrees(); }
@@ -60,7 +60,7 @@ class ConvStack : public Model {
   static int read_out_dim(const ModelOptions& options);  ///< columns of that h
 
  private:
-  at::Tensor residual(std::size_t i, const at::Tensor& x) const;
+  at::Tensor residual(std::size_t i, const InputRows& x) const;
 
   double dropout_;
   JumpingKnowledge jk_;

@@ -21,8 +21,8 @@ void GatConv::initialise(const std::string& name, InitScheme, std::uint32_t seed
   fill_uniform(att_dst_.detach(), name + ".att_dst", bound, seed);
 }
 
-at::Tensor GatConv::forward(const HopView& hop, const at::Tensor& x) {
-  const at::Tensor z = lin_->forward(x.narrow(0, 0, hop.num_src));
+at::Tensor GatConv::forward(const HopView& hop, const InputRows& x) {
+  const at::Tensor z = lin_->forward(x.first(hop.num_src));
   const auto score = [&](const at::Tensor& rows, const at::Tensor& att) {
     return at::einsum("nhc,hc->nh", {rows.view({rows.size(0), heads_, att.size(2)}), att.squeeze(0)});
   };

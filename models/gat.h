@@ -14,7 +14,7 @@ class GatConv : public Conv {
  public:
   GatConv(std::int64_t in_dim, std::int64_t channels, std::int64_t heads);
   void initialise(const std::string& name, InitScheme scheme, std::uint32_t seed) override;
-  at::Tensor forward(const HopView& hop, const at::Tensor& x) override;
+  at::Tensor forward(const HopView& hop, const InputRows& x) override;
 
  private:
   std::int64_t heads_;

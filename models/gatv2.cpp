@@ -21,8 +21,8 @@ void Gatv2Conv::initialise(const std::string& name, InitScheme, std::uint32_t se
   fill_uniform(att_.detach(), name + ".att", glorot_bound(att_.size(2), att_.size(1)), seed);
 }
 
-at::Tensor Gatv2Conv::forward(const HopView& hop, const at::Tensor& x) {
-  const at::Tensor l = lin_l_->forward(x.narrow(0, 0, hop.num_src)), r = lin_r_->forward(x.narrow(0, 0, hop.num_dst));
+at::Tensor Gatv2Conv::forward(const HopView& hop, const InputRows& x) {
+  const at::Tensor l = lin_l_->forward(x.first(hop.num_src)), r = lin_r_->forward(x.first(hop.num_dst));
   return attention_v2(hop, l, r, att_.squeeze(0), numerics().gradient_order) + bias_;
 }
 

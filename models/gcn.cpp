@@ -36,8 +36,9 @@ at::Tensor GcnConv::propagate(const HopView& hop, const at::Tensor& x) const {
   return norm_ == GcnNorm::kRow ? row_mean(hop, x, self, order) : symmetric_sum(hop, x, self, order);
 }
 
-at::Tensor GcnConv::forward(const HopView& hop, const at::Tensor& x) {
-  return lin_->forward(propagate(hop, x)) + bias_;
+at::Tensor GcnConv::forward(const HopView& hop, const InputRows& x) {
+  if (x.is_sparse()) return propagate(hop, lin_->product(x)) + bias_;
+  return lin_->forward(propagate(hop, x.dense())) + bias_;
 }
 
 std::shared_ptr<Model> make_gcn(const ModelOptions& options) {

@@ -17,7 +17,7 @@ namespace salient {
 class GcnConv : public Conv {
  public:
   GcnConv(std::int64_t in_dim, std::int64_t out_dim, GcnNorm norm);
-  at::Tensor forward(const HopView& hop, const at::Tensor& x) override;
+  at::Tensor forward(const HopView& hop, const InputRows& x) override;
   bool reads_degrees() const override { return norm_ == GcnNorm::kSymmetric; }
 
  private:

@@ -23,10 +23,15 @@ at::Tensor GinConv::sum_of_entries(const HopView& hop, const at::Tensor& x) cons
   return segment_mean(hop, x, order) * column_of_destinations(hop, row_counts(hop).entries);
 }
 
-at::Tensor GinConv::forward(const HopView& hop, const at::Tensor& x) {
+at::Tensor GinConv::propagate(const HopView& hop, const at::Tensor& x) const {
   const at::Tensor self = x.narrow(0, 0, hop.num_dst).to(at::kFloat);
-  const at::Tensor h = sum_of_entries(hop, x) + (eps_ + 1) * self;
-  return second_->forward(norm_->forward(first_->forward(h)).relu());
+  return sum_of_entries(hop, x) + (eps_ + 1) * self;
+}
+
+at::Tensor GinConv::forward(const HopView& hop, const InputRows& x) {
+  const at::Tensor h = x.is_sparse() ? first_->with_bias(propagate(hop, first_->product(x)))
+                                     : first_->forward(propagate(hop, x.dense()));
+  return second_->forward(norm_->forward(h).relu());
 }
 
 namespace {

@@ -14,11 +14,12 @@ namespace salient {
 class GinConv : public Conv {
  public:
   GinConv(std::int64_t in_dim, std::int64_t out_dim, GinSum sum);
-  at::Tensor forward(const HopView& hop, const at::Tensor& x) override;
+  at::Tensor forward(const HopView& hop, const InputRows& x) override;
   bool reads_degrees() const override { return sum_ == GinSum::kScaled; }
 
  private:
   at::Tensor sum_of_entries(const HopView& hop, const at::Tensor& x) const;
+  at::Tensor propagate(const HopView& hop, const at::Tensor& x) const;
 
   GinSum sum_;
   at::Tensor eps_;  ///< [1]

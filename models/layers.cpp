@@ -2,6 +2,7 @@
 #include "models/layers.h"
 
 #include <ATen/ops/batch_norm.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/ones.h>
@@ -26,7 +27,22 @@ void Linear::initialise(const std::string& name, InitScheme scheme, std::uint32_
   if (bias_.defined()) fill_uniform(bias_.detach(), name + ".bias", bound_of(InitScheme::kPyg, fan_in, fan_out), seed);
 }
 
-at::Tensor Linear::forward(const at::Tensor& x) const { return linear(x, weight_, bias_, numerics().precision); }
+at::Tensor Linear::forward(const InputRows& x) const {
+  return x.is_sparse() ? with_bias(product(x)) : linear(x.dense(), weight_, bias_, numerics().precision);
+}
+
+at::Tensor Linear::product(const InputRows& x) const {
+  return x.is_sparse() ? sparse_linear(x.sparse(), weight_) : linear(x.dense(), weight_, {}, numerics().precision);
+}
+
+at::Tensor Linear::forward(const InputRows& first, const at::Tensor& rest) const {
+  if (!first.is_sparse()) return forward(at::cat({first.dense().to(at::kFloat), rest}, 1));
+  const std::int64_t columns = first.sparse().num_columns;
+  return sparse_linear(first.sparse(), weight_.narrow(1, 0, columns)) +
+         linear(rest, weight_.narrow(1, columns, rest.size(1)), bias_, numerics().precision);
+}
+
+at::Tensor Linear::with_bias(const at::Tensor& y) const { return bias_.defined() ? y + bias_ : y; }
 
 Norm::Norm(std::int64_t dim)
     : weight_(register_parameter("weight", at::ones({dim}))), bias_(register_parameter("bias", at::zeros({dim}))) {}

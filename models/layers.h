@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "models/input_rows.h"
 #include "models/numerics.h"
 
 namespace salient {
@@ -40,8 +41,14 @@ class Linear : public ParameterOwner {
   Linear(std::int64_t in_dim, std::int64_t out_dim, Bias bias, PygInit init = PygInit::kFanIn);
   void initialise(const std::string& name, InitScheme scheme, std::uint32_t seed) override;
 
-  /// @param x  [rows, in] f32 or f16, which is converted
-  at::Tensor forward(const at::Tensor& x) const;
+  /// @param x  [rows, in] f32, f16, which is converted, or sparse
+  at::Tensor forward(const InputRows& x) const;
+  /// x W^T, without the bias.
+  at::Tensor product(const InputRows& x) const;
+  /// forward() of (first | rest).
+  at::Tensor forward(const InputRows& first, const at::Tensor& rest) const;
+  /// y + b, of a product().
+  at::Tensor with_bias(const at::Tensor& y) const;
   const at::Tensor& weight() const { return weight_; }
 
  private:

@@ -40,17 +40,17 @@ std::shared_ptr<Model> make_model(const ModelOptions& options, const Numerics& n
   return model;
 }
 
-at::Tensor Model::head(const std::vector<at::Tensor>& h, const DropoutKey&) { return h.back(); }
+at::Tensor Model::head(const std::vector<InputRows>& h, const DropoutKey&) { return h.back().dense(); }
 
-std::vector<at::Tensor> Model::layers(const BatchView& batch, const DropoutKey& key) {
+std::vector<InputRows> Model::layers(const BatchView& batch, const DropoutKey& key) {
   require(batch.hops.size() == static_cast<std::size_t>(num_layers()), "a batch has one hop per layer");
-  require(batch.x.defined(), "a batch that enters a model carries features");
+  require(batch.x.is_defined(), "a batch that enters a model carries features");
   const std::int64_t num_seeds = batch.hops.back().num_dst;
-  at::Tensor x = batch.x;
-  std::vector<at::Tensor> h{x.narrow(0, 0, num_seeds)};
+  InputRows x = batch.x;
+  std::vector<InputRows> h{x.first(num_seeds)};
   for (int i = 0; i < num_layers(); ++i) {
     x = layer(i, batch.hops[static_cast<std::size_t>(i)], x, key);
-    h.push_back(x.narrow(0, 0, num_seeds));
+    h.push_back(x.first(num_seeds));
   }
   return h;
 }

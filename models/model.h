@@ -20,15 +20,15 @@ class Model : public torch::nn::Module {
   /// Layer `i` (0 = outermost) with what follows it up to the next layer: residual, norm, activation, dropout. Usable
   /// on a whole graph as one hop: sampled training and layer-wise inference share this code. In evaluation mode the key
   /// may be empty, and a row of the result depends on that row and its entries alone.
-  /// @param x  [num_src, width of layer i], f16 for the first layer if the data set stores it so.
+  /// @param x  [num_src, width of layer i]; f16, or sparse, for the first layer if the data set stores it so.
   /// @return   [num_dst, width of layer i + 1] f32
-  virtual at::Tensor layer(int i, const HopView& hop, const at::Tensor& x, const DropoutKey& key) = 0;
+  virtual at::Tensor layer(int i, const HopView& hop, const InputRows& x, const DropoutKey& key) = 0;
 
   /// What comes after the last layer.
   /// @param h  [num_layers + 1]: the batch's x, then each layer's result, all cut to the seeds' rows; all but the last
-  ///           may be undefined unless head_reads_all_layers().
+  ///           may be undefined unless head_reads_all_layers(). Layers' results are dense.
   /// @return   logits [S, num_classes] f32
-  virtual at::Tensor head(const std::vector<at::Tensor>& h, const DropoutKey& key);
+  virtual at::Tensor head(const std::vector<InputRows>& h, const DropoutKey& key);
 
   virtual bool head_reads_all_layers() const { return false; }
 
@@ -39,7 +39,7 @@ class Model : public torch::nn::Module {
 
   /// All layers, one after the other. @return  [num_layers + 1], what head() takes
   /// @throws Error{kInternal} if the batch does not have one hop per layer, or no features.
-  std::vector<at::Tensor> layers(const BatchView& batch, const DropoutKey& key);
+  std::vector<InputRows> layers(const BatchView& batch, const DropoutKey& key);
 
   /// All layers, then the head. @return logits [S, num_classes]
   /// @throws as layers().

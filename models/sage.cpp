@@ -10,15 +10,18 @@ SageConv::SageConv(std::int64_t in_dim, std::int64_t out_dim, Aggregation aggreg
       lin_l_(register_module("lin_l", std::make_shared<Linear>(in_dim, out_dim, Bias::kNo))),
       lin_r_(register_module("lin_r", std::make_shared<Linear>(in_dim, out_dim, Bias::kNo))) {}
 
-at::Tensor SageConv::forward(const HopView& hop, const at::Tensor& x) {
-  if (aggregation_ == Aggregation::kMax) return forward(hop, x, x.narrow(0, 0, hop.num_dst));
-  return sage_convolution(hop, x, lin_l_->weight(), lin_r_->weight(), numerics());
+at::Tensor SageConv::forward(const HopView& hop, const InputRows& x) {
+  if (aggregation_ == Aggregation::kMax || x.is_sparse()) return forward(hop, x, x.first(hop.num_dst));
+  return sage_convolution(hop, x.dense(), lin_l_->weight(), lin_r_->weight(), numerics());
 }
 
-at::Tensor SageConv::forward(const HopView& hop, const at::Tensor& x, const at::Tensor& self) const {
+at::Tensor SageConv::forward(const HopView& hop, const InputRows& x, const InputRows& self) const {
   const GradientOrder order = numerics().gradient_order;
-  const at::Tensor around =
-      aggregation_ == Aggregation::kMean ? segment_mean(hop, x, order) : segment_max(hop, x, order);
+  const bool is_mean = aggregation_ == Aggregation::kMean;
+  if (is_mean && x.is_sparse())
+    return segment_mean(hop, lin_l_->product(x.first(hop.num_src)), order) + lin_r_->product(self);
+  const at::Tensor rows = x.to_dense();  // a maximum of columns needs them all
+  const at::Tensor around = is_mean ? segment_mean(hop, rows, order) : segment_max(hop, rows, order);
   return lin_l_->forward(around) + lin_r_->forward(self);
 }
 

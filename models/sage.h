@@ -12,9 +12,9 @@ namespace salient {
 class SageConv : public Conv {
  public:
   SageConv(std::int64_t in_dim, std::int64_t out_dim, Aggregation aggregation = Aggregation::kMean);
-  at::Tensor forward(const HopView& hop, const at::Tensor& x) override;
+  at::Tensor forward(const HopView& hop, const InputRows& x) override;
   /// With other rows for h_i: [num_dst, in_dim].
-  at::Tensor forward(const HopView& hop, const at::Tensor& x, const at::Tensor& self) const;
+  at::Tensor forward(const HopView& hop, const InputRows& x, const InputRows& self) const;
 
  private:
   Aggregation aggregation_;

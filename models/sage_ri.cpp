@@ -24,23 +24,24 @@ SageRi::SageRi(const ModelOptions& options) : dropout_(options.dropout) {
   mlp_second_ = parts->add_as(3, std::make_shared<Linear>(2 * num_classes, num_classes, Bias::kYes));
 }
 
-at::Tensor SageRi::layer(int i, const HopView& hop, const at::Tensor& x, const DropoutKey& key) {
+at::Tensor SageRi::layer(int i, const HopView& hop, const InputRows& x, const DropoutKey& key) {
   const auto at = static_cast<std::size_t>(i);
-  const at::Tensor in = i == 0 ? drop(x, key, 0, Mask::kInput) : x;
-  const at::Tensor self = in.narrow(0, 0, hop.num_dst);
+  const InputRows in = i == 0 ? drop(x, key, 0, Mask::kInput) : x;
+  const InputRows self = in.first(hop.num_dst);
   const at::Tensor h = convs_[at]->forward(hop, drop(in, key, i, Mask::kNeighbours), drop(self, key, i, Mask::kSelf));
-  const at::Tensor out = drop(at::leaky_relu(norms_[at]->forward(h)), key, i, Mask::kOutput);
-  return out + (i == 0 ? first_residual_->forward(self) : self);
+  const InputRows out = drop(at::leaky_relu(norms_[at]->forward(h)), key, i, Mask::kOutput);
+  return out.dense() + (i == 0 ? first_residual_->forward(self) : self.dense());
 }
 
-at::Tensor SageRi::head(const std::vector<at::Tensor>& h, const DropoutKey& key) {
-  std::vector<at::Tensor> all = h;
-  all[0] = drop(h[0], key, 0, Mask::kInput).to(at::kFloat);  // the same mask as in layer 0
-  const at::Tensor x = mlp_norm_->forward(mlp_first_->forward(at::cat(all, 1)));
+at::Tensor SageRi::head(const std::vector<InputRows>& h, const DropoutKey& key) {
+  std::vector<at::Tensor> layers;
+  for (std::size_t i = 1; i < h.size(); ++i) layers.push_back(h[i].dense());
+  const InputRows in = drop(h[0], key, 0, Mask::kInput);  // the same mask as in layer 0
+  const at::Tensor x = mlp_norm_->forward(mlp_first_->forward(in, at::cat(layers, 1)));
   return mlp_second_->forward(at::leaky_relu(x));
 }
 
-at::Tensor SageRi::drop(const at::Tensor& x, const DropoutKey& key, int layer, Mask mask) const {
+InputRows SageRi::drop(const InputRows& x, const DropoutKey& key, int layer, Mask mask) const {
   if (!is_training()) return x;
   return node_dropout(x, dropout_, key, static_cast<std::uint32_t>(layer) * 4 + static_cast<std::uint32_t>(mask));
 }

@@ -19,14 +19,14 @@ namespace salient {
 class SageRi : public Model {
  public:
   explicit SageRi(const ModelOptions& options);
-  at::Tensor layer(int i, const HopView& hop, const at::Tensor& x, const DropoutKey& key) override;
-  at::Tensor head(const std::vector<at::Tensor>& h, const DropoutKey& key) override;
+  at::Tensor layer(int i, const HopView& hop, const InputRows& x, const DropoutKey& key) override;
+  at::Tensor head(const std::vector<InputRows>& h, const DropoutKey& key) override;
   bool head_reads_all_layers() const override { return true; }
   int num_layers() const override { return static_cast<int>(convs_.size()); }
 
  private:
   enum class Mask : std::uint32_t { kInput, kNeighbours, kSelf, kOutput };
-  at::Tensor drop(const at::Tensor& x, const DropoutKey& key, int layer, Mask mask) const;
+  InputRows drop(const InputRows& x, const DropoutKey& key, int layer, Mask mask) const;
 
   double dropout_;
   std::vector<std::shared_ptr<SageConv>> convs_;

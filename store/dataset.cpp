@@ -85,14 +85,42 @@ void check_headers(const MappedStore& store, const StoreManifest& manifest) {
     const NpyHeader& header = store.arrays.at(split.file).header();
     expect(split, header.shape.size() == 1 ? header.shape : Shape{0});  // any length
   }
-  if (manifest.feature_dim > 0)
+  if (manifest.has_sparse_features()) {
+    const StoreArray values = feature_values_array(manifest.feature_type);
+    const Shape& shape = store.arrays.at(values.file).header().shape;
+    const Shape any_length = shape.size() == 1 ? shape : Shape{0};
+    expect(kFeatureBeginArray, {num_nodes + 1});
+    expect(values, any_length);
+    expect(kFeatureColumnsArray, any_length);
+  } else if (manifest.feature_dim > 0) {
     expect(features_array(manifest.feature_type), {num_nodes, static_cast<std::uint64_t>(manifest.feature_dim)});
+  }
   if (store.arrays.contains(kOriginalIdsArray.file)) expect(kOriginalIdsArray, {num_nodes});
   if (has_node_names(store)) {
     const Shape& characters = store.arrays.at(kNodeNamesArray.file).header().shape;
     expect(kNodeNamesArray, characters.size() == 1 ? characters : Shape{0});  // any length
     expect(kNodeNamesBeginArray, {num_nodes + 1});
   }
+}
+
+/// The values of an array, whose place in memory is that of their type.
+const std::byte* values_of(const NpyFile& file, FeatureType type) {
+  if (type == FeatureType::kF16)
+    (void)file.items<std::uint16_t>();  // for its alignment check
+  else
+    (void)file.items<float>();
+  return file.data().data();
+}
+
+void view_features(const MappedStore& store, const StoreManifest& manifest, Dataset& dataset) {
+  const FeatureType type = manifest.feature_type;
+  if (manifest.has_sparse_features())
+    dataset.sparse_features = {.begin = store.items<std::int64_t>(kFeatureBeginArray.file),
+                               .columns = store.items<std::uint32_t>(kFeatureColumnsArray.file),
+                               .values = values_of(store.arrays.at(feature_values_array(type).file), type)};
+  else if (manifest.feature_dim > 0)
+    dataset.features = {values_of(store.arrays.at(features_array(type).file), type), manifest.num_nodes,
+                        manifest.feature_row_bytes()};
 }
 
 Dataset view_of(const MappedStore& store, const StoreManifest& manifest) {
@@ -106,20 +134,14 @@ Dataset view_of(const MappedStore& store, const StoreManifest& manifest) {
   dataset.train = store.items<NodeId>("train.npy");
   dataset.valid = store.items<NodeId>("valid.npy");
   dataset.test = store.items<NodeId>("test.npy");
-  if (manifest.feature_dim > 0) {
-    const NpyFile& file = store.arrays.at("features.npy");
-    if (manifest.feature_type == FeatureType::kF16)
-      (void)file.items<std::uint16_t>();  // for its alignment check
-    else
-      (void)file.items<float>();
-    dataset.features = {file.data().data(), manifest.num_nodes, manifest.feature_row_bytes()};
-  }
+  view_features(store, manifest, dataset);
   return dataset;
 }
 
 void check_values(const Dataset& dataset, const StoreManifest& manifest, const DatasetChecks& checks) {
   checks.check_indptr(dataset.graph.indptr, manifest.num_edges);
   checks.check_indices(dataset.graph);
+  if (manifest.has_sparse_features()) checks.check_sparse_rows(dataset.sparse_features, manifest.feature_dim);
   checks.check_labels(dataset.label_table(), dataset.num_classes);
   const std::array splits = {SplitView{"train.npy", dataset.train}, SplitView{"valid.npy", dataset.valid},
                              SplitView{"test.npy", dataset.test}};
@@ -144,6 +166,7 @@ OpenedStore open_store(const fs::path& directory, int num_threads) {
       checks.check_node_names(store->items<std::int64_t>(kNodeNamesBeginArray.file),
                               store->arrays.at(kNodeNamesArray.file).data().size());
   });
+  dataset.sparse_features.longest = LongestRows(dataset.sparse_features.begin);
   dataset.directory = directory;
   dataset.fingerprint = std::move(fingerprint);
   dataset.storage = std::move(store);
@@ -165,6 +188,7 @@ void verify_dataset(const fs::path& directory, int num_threads) {
     checks.check_self_loops(graph, store.manifest.self_loops);
     if (store.manifest.is_symmetric) checks.check_reverse_edges(graph);
     checks.check_finite(store.dataset.features, store.dataset.feature_type);
+    checks.check_values(store.dataset.sparse_features, store.dataset.feature_type);
   });
 }
 

@@ -13,6 +13,7 @@
 #include "store/dataset_facts.h"
 #include "store/label_table.h"
 #include "store/row_table.h"
+#include "store/sparse_rows.h"
 
 namespace salient {
 
@@ -22,7 +23,8 @@ struct Dataset : DatasetFacts {
   std::string fingerprint{};  ///< xxh3 of dataset.json, 16 hex digits: which data a run or checkpoint belongs to
 
   CsrGraph graph{};                             ///< row v: in-neighbours of v, ascending
-  RowTable features{};                          ///< [V, feature_dim] feature_type, host
+  RowTable features{};                          ///< [V, feature_dim] feature_type, host; empty of kCsr
+  SparseRowTable sparse_features{};             ///< of kCsr, host
   std::span<const std::int32_t> labels{};       ///< [V] of kMultiClass, as in LabelType
   std::span<const std::int8_t> multi_labels{};  ///< [V, num_classes] of kMultiLabel, as in LabelType
   std::span<const NodeId> train{};              ///< node ids; order kept from the source
@@ -32,6 +34,11 @@ struct Dataset : DatasetFacts {
   std::shared_ptr<const void> storage{};  ///< owns what the spans point at: file mappings, or arrays
 
   LabelTable label_table() const { return {label_type(), labels, multi_labels}; }
+  /// Of all feature rows, as they are stored.
+  std::uint64_t feature_bytes() const {
+    return has_sparse_features() ? sparse_features.num_bytes(size_of(feature_type))
+                                 : std::uint64_t{features.num_rows} * features.row_bytes;
+  }
   std::size_t num_nodes() const { return graph.num_nodes(); }
   EdgeOffset num_edges() const { return static_cast<EdgeOffset>(graph.indices.size()); }
 };

@@ -94,6 +94,28 @@ void DatasetChecks::check_node_names(std::span<const std::int64_t> begin, std::u
                                           std::to_string(num_characters));
 }
 
+void DatasetChecks::check_sparse_rows(const SparseRowTable& rows, int feature_dim) const {
+  const char* const begin_file = kFeatureBeginArray.file;
+  const std::span<const std::int64_t> begin = rows.begin;
+  const std::size_t num_rows = begin.size() - 1;
+  const std::size_t row = first_bad(num_rows, [=](std::size_t v) { return begin[v] > begin[v + 1]; });
+  if (row != kNone) refuse(begin_file, "row " + std::to_string(row) + " ends before its start");
+  if (begin.front() != 0 || static_cast<std::uint64_t>(begin.back()) != rows.num_values())
+    refuse(begin_file, "rows are values " + std::to_string(begin.front()) + " to " + std::to_string(begin.back()) +
+                           ", there are " + std::to_string(rows.num_values()));
+  const auto goes_wrong = [&](std::size_t v) {
+    const auto columns =
+        rows.columns.subspan(static_cast<std::size_t>(begin[v]), static_cast<std::size_t>(begin[v + 1] - begin[v]));
+    bool is_bad = !columns.empty() && columns.back() >= static_cast<std::uint32_t>(feature_dim);
+    for (std::size_t k = 1; k < columns.size(); ++k) is_bad |= columns[k - 1] >= columns[k];
+    return is_bad;
+  };
+  const std::size_t bad = first_bad(num_rows, goes_wrong);
+  if (bad != kNone)
+    refuse(kFeatureColumnsArray.file, "row " + std::to_string(bad) + ": columns are ascending, each once, and below " +
+                                          std::to_string(feature_dim));
+}
+
 void DatasetChecks::check_indices(CsrGraph graph) const {
   const auto num_nodes = static_cast<NodeId>(graph.num_nodes());
   const NodeId* indices = graph.indices.data();
@@ -183,6 +205,21 @@ void DatasetChecks::check_reverse_edges(CsrGraph graph) const {
   const NodeId other = *std::ranges::find_if(row, [&](NodeId u) { return lacks_reverse(node, u); });
   refuse("indices.npy", "row " + std::to_string(node) + " has " + std::to_string(other) + ", but row " +
                             std::to_string(other) + " lacks " + std::to_string(node) + ", though 'symmetric' is true");
+}
+
+void DatasetChecks::check_values(const SparseRowTable& rows, FeatureType type) const {
+  const auto* halves = reinterpret_cast<const std::uint16_t*>(rows.values);
+  const auto* floats = reinterpret_cast<const std::uint32_t*>(rows.values);
+  const auto is_bad_half = [=](std::size_t k) { return (halves[k] & 0x7C00) == 0x7C00 || (halves[k] & 0x7FFF) == 0; };
+  const auto is_bad_float = [=](std::size_t k) {
+    return (floats[k] & 0x7F800000) == 0x7F800000 || (floats[k] & 0x7FFFFFFF) == 0;
+  };
+  const std::size_t at = type == FeatureType::kF16 ? first_bad(rows.num_values(), is_bad_half)
+                                                   : first_bad(rows.num_values(), is_bad_float);
+  if (at == kNone) return;
+  const auto row = std::ranges::upper_bound(rows.begin, static_cast<std::int64_t>(at)) - rows.begin.begin() - 1;
+  refuse(feature_values_array(type).file,
+         "row " + std::to_string(row) + ", column " + std::to_string(rows.columns[at]) + " is 0 or not finite");
 }
 
 void DatasetChecks::check_finite(RowTable features, FeatureType type) const {

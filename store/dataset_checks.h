@@ -12,6 +12,7 @@
 #include "core/types.h"
 #include "store/label_table.h"
 #include "store/row_table.h"
+#include "store/sparse_rows.h"
 
 namespace salient {
 
@@ -30,6 +31,7 @@ class DatasetChecks {
   void check_indices(CsrGraph graph) const;
   void check_labels(const LabelTable& labels, int num_classes) const;
   void check_splits(std::span<const SplitView> splits, const LabelTable& labels) const;
+  void check_sparse_rows(const SparseRowTable& rows, int feature_dim) const;
   void check_node_names(std::span<const std::int64_t> begin, std::uint64_t num_characters) const;
 
   /// What only verify_dataset() checks.
@@ -37,6 +39,7 @@ class DatasetChecks {
   void check_self_loops(CsrGraph graph, std::uint64_t stored) const;
   void check_reverse_edges(CsrGraph graph) const;  ///< rows ascend
   void check_finite(RowTable features, FeatureType type) const;
+  void check_values(const SparseRowTable& rows, FeatureType type) const;  ///< finite, and not 0
 
  private:
   void check_flags(const LabelTable& labels) const;

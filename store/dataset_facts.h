@@ -5,6 +5,7 @@
 
 #include "store/label_table.h"
 #include "store/row_table.h"
+#include "store/sparse_rows.h"
 
 namespace salient {
 
@@ -16,6 +17,7 @@ struct DatasetFacts {
   int num_classes = 0;  ///< of kMultiLabel: labels
   int feature_dim = 0;
   FeatureType feature_type = FeatureType::kF16;
+  FeatureLayout feature_layout = FeatureLayout::kDense;
   bool is_symmetric = false;
   bool operator==(const DatasetFacts&) const = default;
 
@@ -23,6 +25,8 @@ struct DatasetFacts {
   const DatasetFacts& facts() const { return *this; }
 
   LabelType label_type() const { return {task, task == Task::kMultiLabel ? num_classes : 1}; }
+  bool has_sparse_features() const { return feature_layout == FeatureLayout::kCsr; }
+  /// Of a dense row.
   std::size_t feature_row_bytes() const { return static_cast<std::size_t>(feature_dim) * size_of(feature_type); }
 };
 
@@ -35,6 +39,7 @@ void visit_facts(Facts& facts, Visit visit) {
   visit("num_classes", facts.num_classes);
   visit("feature_dim", facts.feature_dim);
   visit("feature_type", facts.feature_type);
+  visit("feature_layout", facts.feature_layout);
   visit("is_symmetric", facts.is_symmetric);
 }
 

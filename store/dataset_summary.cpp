@@ -57,6 +57,18 @@ std::string grouped(std::uint64_t value) {  // 1,234,567
   return text;
 }
 
+std::string megabytes(std::uint64_t bytes) { return fixed(static_cast<double>(bytes) / 1e6, 1) + " MB"; }
+
+/// How sparse rows are filled; "" of dense ones.
+std::string sparse_text(const Dataset& dataset) {
+  if (!dataset.has_sparse_features()) return "";
+  const auto values = static_cast<double>(dataset.sparse_features.num_values());
+  const auto all = static_cast<double>(dataset.num_nodes()) * dataset.feature_dim;
+  return ", sparse: " + fixed(values / static_cast<double>(dataset.num_nodes()), 1) + " values a node, " +
+         fixed(100 * values / all, 2) + " %; dense " +
+         megabytes(std::uint64_t{dataset.num_nodes()} * dataset.feature_row_bytes());
+}
+
 }  // namespace
 
 DatasetSummary summarise(const Dataset& dataset, int num_threads) {
@@ -101,7 +113,7 @@ std::string summary_text(const Dataset& dataset, const DatasetSummary& summary) 
                      grouped(summary.p99_degree) + ", max " + grouped(summary.max_degree));
   if (dataset.feature_dim > 0)
     line("features", std::to_string(dataset.feature_dim) + " x " + name_of(dataset.feature_type) + ", " +
-                         fixed(static_cast<double>(dataset.num_nodes() * dataset.features.row_bytes) / 1e6, 1) + " MB");
+                         megabytes(dataset.feature_bytes()) + sparse_text(dataset));
   else
     line("features", "none; salient-train needs some");
   if (dataset.task == Task::kMultiLabel) {

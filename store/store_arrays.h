@@ -20,9 +20,15 @@ inline constexpr StoreArray kOriginalIdsArray{"original_ids.npy", "<u8"};
 inline constexpr StoreArray kNodeNamesArray{"node_names.npy", "|u1"};
 inline constexpr StoreArray kNodeNamesBeginArray{"node_names_begin.npy", "<i8"};
 
+inline constexpr StoreArray kFeatureBeginArray{"feature_begin.npy", "<i8"};
+inline constexpr StoreArray kFeatureColumnsArray{"feature_columns.npy", "<u4"};
+
 constexpr StoreArray labels_array(Task task) { return {"labels.npy", task == Task::kMultiLabel ? "|i1" : "<i4"}; }
 constexpr StoreArray features_array(FeatureType type) {
   return {"features.npy", type == FeatureType::kF16 ? "<f2" : "<f4"};
+}
+constexpr StoreArray feature_values_array(FeatureType type) {
+  return {"feature_values.npy", features_array(type).dtype};
 }
 
 }  // namespace salient

@@ -36,6 +36,30 @@ Task task_of(const JsonObject& root) {
   return Task::kMultiLabel;
 }
 
+FeatureLayout feature_layout_of(const JsonObject& root) {
+  const std::vector<std::string> keys = root.keys();
+  if (std::ranges::find(keys, "feature_layout") == keys.end()) return FeatureLayout::kDense;
+  const std::string text = root.string("feature_layout");
+  if (text != name_of(FeatureLayout::kCsr))
+    root.refuse("feature_layout", "is '" + text + "', this program knows '" + name_of(FeatureLayout::kCsr) +
+                                      "', or no such field for dense rows");
+  return FeatureLayout::kCsr;
+}
+
+/// A store has the arrays of its layout, and no others.
+void check_feature_files(const JsonObject& files, const StoreManifest& manifest) {
+  const auto check = [&](const char* name, bool is_needed) {
+    if (manifest.files.contains(name) == is_needed) return;
+    const std::string layout = " and feature_layout is " + name_of(manifest.feature_layout);
+    files.refuse(name, is_needed ? "is missing, though feature_dim is above 0" + layout
+                                 : "is there, though feature_dim is " + std::to_string(manifest.feature_dim) + layout);
+  };
+  const bool is_sparse = manifest.has_sparse_features();
+  check(features_array(manifest.feature_type).file, manifest.feature_dim > 0 && !is_sparse);
+  for (const StoreArray array : {kFeatureBeginArray, kFeatureColumnsArray, feature_values_array(manifest.feature_type)})
+    check(array.file, is_sparse);
+}
+
 std::uint64_t hash_of(const JsonObject& entry) {
   const std::string text = entry.string("xxh3");
   std::uint64_t value = 0;
@@ -82,6 +106,9 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
   manifest.num_classes = static_cast<int>(root.integer("num_classes", least_classes, kMaxClasses));
   manifest.feature_dim = static_cast<int>(root.integer("feature_dim", 0, kMaxInt));
   manifest.feature_type = feature_type_of(root);
+  manifest.feature_layout = feature_layout_of(root);
+  if (manifest.has_sparse_features() && manifest.feature_dim == 0)
+    root.refuse("feature_dim", "is 0, though feature_layout is " + name_of(manifest.feature_layout));
   manifest.is_symmetric = root.boolean("symmetric");
   manifest.is_deduplicated = root.boolean("deduplicated");
   manifest.self_loops = root.integer("self_loops", 0, manifest.num_edges);
@@ -98,9 +125,7 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
   }
   for (const char* needed : {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy"})
     if (!manifest.files.contains(needed)) files.refuse(needed, "is missing");
-  if (manifest.files.contains("features.npy") != (manifest.feature_dim > 0))
-    files.refuse("features.npy", manifest.feature_dim > 0 ? "is missing, though feature_dim is above 0"
-                                                          : "is there, though feature_dim is 0");
+  check_feature_files(files, manifest);
   if (manifest.files.contains(kNodeNamesArray.file) != manifest.files.contains(kNodeNamesBeginArray.file))
     files.refuse(kNodeNamesArray.file, std::string("is there only together with ") + kNodeNamesBeginArray.file);
   (void)check_seal(text,
@@ -119,6 +144,7 @@ std::string manifest_text(const StoreManifest& manifest) {
   root["num_classes"] = manifest.num_classes;
   root["feature_dim"] = manifest.feature_dim;
   root["feature_dtype"] = name_of(manifest.feature_type);
+  if (manifest.has_sparse_features()) root["feature_layout"] = name_of(manifest.feature_layout);
   root["symmetric"] = manifest.is_symmetric;
   root["deduplicated"] = manifest.is_deduplicated;
   root["self_loops"] = manifest.self_loops;

@@ -21,7 +21,8 @@ std::string name_of(Task task);
 bool is_dataset_name(std::string_view name);
 
 /// Field for field what docs/DATASETS.md lists.
-struct StoreManifest : DatasetFacts {  ///< "task": "multi-label"; stores of kMultiClass do not have the field
+/// The fields "task" and "feature_layout" are there for kMultiLabel and kCsr alone.
+struct StoreManifest : DatasetFacts {
   std::uint64_t num_nodes = 0;
   std::uint64_t num_edges = 0;
   bool is_deduplicated = true;

@@ -16,6 +16,7 @@ void take_larger(std::int64_t& bytes, std::int64_t other) { bytes = std::max(byt
 
 void add_batch(BatchNeed& need, const MfgShape& mfg, std::size_t num_seeds, const Dataset& dataset, Degrees degrees) {
   for (const Residency features : {Residency::kHost, Residency::kDevice, Residency::kCached}) {
+    if (dataset.has_sparse_features() && features != Residency::kHost) continue;
     const BatchLayout layout = lay_out_batch(mfg, static_cast<LocalId>(num_seeds), dataset, features, degrees);
     BatchNeed::Slab& slab = need.slab_of[static_cast<std::size_t>(features)];
     take_larger(slab.host_bytes, static_cast<std::int64_t>(with_growth(layout.prepared_bytes)));
@@ -27,6 +28,12 @@ void add_batch(BatchNeed& need, const MfgShape& mfg, std::size_t num_seeds, cons
     take_larger(need.device_sampler_bytes, device_sampler_bytes(hop.num_dst, hop.num_edges));
   }
   take_larger(need.host_sampler_bytes, host_sampler_bytes(mfg.num_nodes, num_edges));
+}
+
+/// Of sparse rows that are grouped by column for a gradient: two numbers a value, and a copy that dropout makes.
+std::int64_t bytes_by_column(const Dataset& dataset, const MfgShape& mfg) {
+  const std::uint64_t num_rows = static_cast<std::uint64_t>(mfg.num_nodes);
+  return static_cast<std::int64_t>(dataset.sparse_features.longest.num_values(num_rows) * 3 * sizeof(float));
 }
 
 }  // namespace
@@ -41,7 +48,7 @@ BatchNeed probe_batches(const Dataset& dataset, const BatchProbe& probe, const C
     sampler.sample(seeds, {.seed = probe.seed, .epoch = 1, .batch = batch}, mfg);
     const MfgShape shape = shape_of(mfg);
     add_batch(need, shape, seeds.size(), dataset, probe.degrees);
-    take_larger(need.compute_bytes, compute_bytes(shape));
+    take_larger(need.compute_bytes, compute_bytes(shape) + bytes_by_column(dataset, shape));
   }
   return need;
 }

@@ -11,6 +11,7 @@
 #include "core/types.h"
 #include "loaders/batch.h"
 #include "loaders/residency.h"
+#include "models/compute_bytes.h"
 #include "sampler/draws.h"
 #include "sampler/mfg.h"
 #include "store/dataset.h"
@@ -28,6 +29,11 @@ struct BatchNeed {
 
   const Slab& slab(Residency features) const { return slab_of[static_cast<std::size_t>(features)]; }
 };
+
+/// How compute_bytes() counts the first layer.
+inline InputKind input_of(const Dataset& dataset) {
+  return dataset.has_sparse_features() ? InputKind::kSparse : InputKind::kDense;
+}
 
 /// What a model takes for a batch: its compute_bytes().
 using ComputeBytes = std::function<std::int64_t(const MfgShape&)>;

@@ -24,14 +24,13 @@ constexpr DataResidency kFromBest[] = {
     {.features = Residency::kHost, .graph = GraphResidency::kHost},
 };
 
-bool is_wanted(const ResidencyRequest& request, const DataResidency& residency) {
+bool is_wanted(const ResidencyRequest& request, const DataResidency& residency, const Dataset& dataset) {
+  if (dataset.has_sparse_features() && residency.features != Residency::kHost) return false;
   return request.features.value_or(residency.features) == residency.features &&
          request.graph.value_or(residency.graph) == residency.graph;
 }
 
-std::int64_t feature_bytes(const Dataset& dataset) {
-  return static_cast<std::int64_t>(dataset.features.num_rows * dataset.features.row_bytes);
-}
+std::int64_t feature_bytes(const Dataset& dataset) { return static_cast<std::int64_t>(dataset.feature_bytes()); }
 
 /// "12 %"
 std::string cached_share(const DataPlan& plan, const Dataset& dataset) {
@@ -120,8 +119,13 @@ MemoryLine libraries_line(bool on_gpu) {
 
 DataPlan plan_residency(const ResidencyRequest& request, const Dataset& dataset, const RunNeeds& needs,
                         const FreeMemory& free) {
+  const bool is_host_asked = request.features.value_or(Residency::kHost) == Residency::kHost;
+  if (dataset.has_sparse_features() && !is_host_asked)
+    fail(ErrorKind::kUsage,
+         "feature rows in GPU memory were asked for; sparse ones, as this data set's, stay in host "
+         "memory, and a store of dense ones would not");
   if (!free.device_bytes) {
-    if (request.features.value_or(Residency::kHost) != Residency::kHost)
+    if (!is_host_asked)
       fail(ErrorKind::kNoDevice, "feature rows in GPU memory were asked for, and there is no GPU",
            Topic::kDeviceFeatures);
     if (request.graph == GraphResidency::kDevice)
@@ -130,7 +134,7 @@ DataPlan plan_residency(const ResidencyRequest& request, const Dataset& dataset,
   }
   DataPlan plan;
   for (const DataResidency& residency : kFromBest) {
-    if (!is_wanted(request, residency)) continue;
+    if (!is_wanted(request, residency, dataset)) continue;
     plan = plan_with(residency, request, dataset, needs, free);
     if (is_good(plan, request, dataset)) break;
   }
@@ -155,7 +159,8 @@ std::string to_text(const DataPlan& plan) {
 
 std::string summary_of(const DataPlan& plan, const Dataset& dataset) {
   const bool is_cached = plan.residency.features == Residency::kCached;
-  return "features (" + gigabytes(feature_bytes(dataset)) + ") in " +
+  return std::string(dataset.has_sparse_features() ? "sparse " : "") + "features (" +
+         gigabytes(feature_bytes(dataset)) + ") in " +
          (plan.residency.features == Residency::kDevice ? "GPU" : "host") + " memory, " +
          (is_cached ? cached_share(plan, dataset) + " of them on the GPU too, " : "") + "sampling on the " +
          (plan.residency.graph == GraphResidency::kDevice ? "GPU" : "host") + " (graph " +

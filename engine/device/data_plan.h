@@ -66,7 +66,9 @@ struct DataPlan {
 ///   host      device
 ///   host      host
 ///
-/// @throws Error{kNoDevice} for a request that needs a GPU where there is none.
+/// Sparse features are always on the host.
+/// @throws Error{kNoDevice} for a request that needs a GPU where there is none; Error{kUsage} for sparse features
+///         that are wanted elsewhere
 DataPlan plan_residency(const ResidencyRequest& request, const Dataset& dataset, const RunNeeds& needs,
                         const FreeMemory& free);
 

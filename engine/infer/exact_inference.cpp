@@ -13,6 +13,7 @@
 #include "core/timer.h"
 #include "loaders/batch_loader.h"
 #include "loaders/gather_rows.h"
+#include "loaders/gather_sparse_rows.h"
 #include "models/batch_view.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/seed_order.h"
@@ -20,10 +21,30 @@
 namespace salient {
 namespace {
 
+SparseRows sparse_features_of(const Dataset& dataset, std::span<const NodeId> nodes, at::ScalarType type) {
+  SparseRows rows{.num_rows = static_cast<std::int64_t>(nodes.size()), .num_columns = dataset.feature_dim};
+  rows.begin = at::empty({rows.num_rows + 1}, at::kInt);
+  auto* const begin = rows.begin.mutable_data_ptr<LocalId>();
+  const LocalId num_values = begin_of_rows(dataset.sparse_features, nodes.data(), nodes.size(), begin);
+  rows.columns = at::empty({num_values}, at::kInt);
+  rows.values = at::empty({num_values}, type);
+  gather_sparse_rows(dataset.sparse_features, nodes.data(), nodes.size(),
+                     {.begin = begin,
+                      .columns = rows.columns.mutable_data_ptr<LocalId>(),
+                      .values = static_cast<std::byte*>(rows.values.mutable_data_ptr()),
+                      .value_bytes = size_of(dataset.feature_type)});
+  return rows;
+}
+
 /// Feature rows of `nodes`, as the data set stores them.
-at::Tensor features_of(const Dataset& dataset, std::span<const NodeId> nodes, const ComputeDevice& device) {
-  const at::Tensor rows = at::empty({static_cast<std::int64_t>(nodes.size()), dataset.feature_dim},
-                                    dataset.feature_type == FeatureType::kF16 ? at::kHalf : at::kFloat);
+InputRows features_of(const Dataset& dataset, std::span<const NodeId> nodes, const ComputeDevice& device) {
+  const at::ScalarType type = dataset.feature_type == FeatureType::kF16 ? at::kHalf : at::kFloat;
+  if (dataset.has_sparse_features()) {
+    SparseRows rows = sparse_features_of(dataset, nodes, type);
+    for (at::Tensor* part : {&rows.begin, &rows.columns, &rows.values}) *part = part->to(device.torch_device());
+    return rows;
+  }
+  const at::Tensor rows = at::empty({static_cast<std::int64_t>(nodes.size()), dataset.feature_dim}, type);
   gather_rows(dataset.features, nodes.data(), nodes.size(), static_cast<std::byte*>(rows.mutable_data_ptr()));
   return rows.to(device.torch_device());
 }
@@ -81,6 +102,7 @@ class LayerByLayer {
     input.features = results_[i - 1]->table();
     input.feature_dim = static_cast<int>(plan_.layers[i - 1].width);
     input.feature_type = FeatureType::kF32;
+    input.feature_layout = FeatureLayout::kDense;
     return input;
   }
 

@@ -30,6 +30,13 @@ std::vector<std::size_t> widths_of(Model& model, std::int64_t in_dim, at::Device
   return widths;
 }
 
+/// Of the input of the first layer: `num_rows` feature rows at most.
+std::size_t bytes_of_rows(const Dataset& dataset, std::size_t num_rows) {
+  if (!dataset.has_sparse_features()) return num_rows * dataset.features.row_bytes;
+  return (num_rows + 1) * sizeof(LocalId) +
+         dataset.sparse_features.longest.num_values(num_rows) * (sizeof(LocalId) + size_of(dataset.feature_type));
+}
+
 /// Bytes of all results that live while a layer is computed: its input, its own, and what is kept.
 std::int64_t peak_bytes(const ExactPlan& plan) {
   const std::size_t last = plan.layers.size() - 1;
@@ -70,6 +77,10 @@ ActivationStorage slowest_of_all_ranks(ActivationStorage mine, Communicator& com
 
 }  // namespace
 
+std::size_t mean_row_bytes(const Dataset& dataset) {
+  return dataset.feature_bytes() / std::max<std::size_t>(1, dataset.num_nodes());
+}
+
 ExactOptions exact_options_for(const ComputeDevice& device, int workers, int slots) {
   const auto memory = device.memory();
   return {.host_budget = available_host_bytes() / 5 * 4,
@@ -86,8 +97,10 @@ ExactPlan plan_exact_inference(const ModelOnRanks& ranks, const Dataset& dataset
   ExactPlan plan;
   together(ranks.comm, [&] {
     const std::vector<std::size_t> widths = widths_of(model, dataset.feature_dim, ranks.device.torch_device());
-    std::size_t row_bytes = dataset.features.row_bytes;  // of the widest input
-    for (std::size_t i = 0; i + 1 < widths.size(); ++i) row_bytes = std::max(row_bytes, widths[i] * sizeof(float));
+    std::size_t hidden_bytes = 0;  // of a row of the widest result that is another layer's input
+    for (std::size_t i = 0; i + 1 < widths.size(); ++i)
+      hidden_bytes = std::max(hidden_bytes, widths[i] * sizeof(float));
+    const std::size_t row_bytes = std::max({hidden_bytes, mean_row_bytes(dataset), options.least_row_bytes});
     plan.needed = find_needed_nodes(dataset.graph, targets, model.num_layers());
     std::size_t most_rows = 0;
     for (std::size_t i = 0; i < widths.size(); ++i) {
@@ -99,7 +112,9 @@ ExactPlan plan_exact_inference(const ModelOnRanks& ranks, const Dataset& dataset
       most_rows = std::max(most_rows, largest_block(dataset.graph, nodes, plan.layers.back().blocks));
     }
     plan.activation_bytes = peak_bytes(plan);
-    plan.block_bytes = static_cast<std::int64_t>(std::min(most_rows, dataset.num_nodes()) * row_bytes);
+    most_rows = std::min(most_rows, dataset.num_nodes());
+    plan.block_bytes = static_cast<std::int64_t>(
+        std::max(most_rows * std::max(hidden_bytes, options.least_row_bytes), bytes_of_rows(dataset, most_rows)));
     plan.slab_bytes = with_growth(plan.block_bytes) * options.slots * options.launch.ranks_on_host;
     plan.storage = choose_storage(plan, options, ranks.device);
   });

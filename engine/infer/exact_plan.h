@@ -24,12 +24,16 @@ struct ExactOptions {
   std::int64_t device_budget = 0;                    ///< bytes of GPU memory
   std::filesystem::path scratch = ".";               ///< folder for ActivationStorage::kFile
   std::size_t block_bytes = std::size_t{128} << 20;  ///< of the rows that a block gathers; one hub may need more
+  std::size_t least_row_bytes = 1;                   ///< that a row counts as, for a model that makes sparse rows dense
   ResidentView data{};                               ///< of the data set: the first layer's rows; its graph is not used
   Launch launch{};  ///< of run_ranks(): which ranks share a host; the default is one rank alone
   int workers = 1;
   int slots = 4;
   int kept_layer = 0;  ///< InferenceRound::layers holds the result of this layer, from 1; 0 = of none
 };
+
+/// Of the data set's feature rows; of dense ones exact.
+std::size_t mean_row_bytes(const Dataset& dataset);
 
 /// Budgets of four fifths of the memory that is free now.
 ExactOptions exact_options_for(const ComputeDevice& device, int workers, int slots);

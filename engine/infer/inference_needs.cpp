@@ -30,8 +30,9 @@ RunNeeds needs_of_sampled_inference(const Dataset& dataset, const SampledShape& 
                          .batch_size = shape.batch_size,
                          .degrees = shape.loader.degrees,
                          .seed = shape.seed};
-  const BatchNeed batch = probe_batches(
-      dataset, probe, [&](const MfgShape& mfg) { return compute_bytes(shape.model, mfg, Gradients::kNone); });
+  const BatchNeed batch = probe_batches(dataset, probe, [&](const MfgShape& mfg) {
+    return compute_bytes(shape.model, mfg, Gradients::kNone, input_of(dataset));
+  });
   RunNeeds needs;
   needs.loaders = {{"batches", shape.loader.num_slots, shape.loader.num_workers, batch}};
   if (shape.resident_bytes) needs.loaders[0].if_resident = {"predictions on the GPU", 0, *shape.resident_bytes};
@@ -47,7 +48,7 @@ RunNeeds needs_of_exact_inference(const Dataset& dataset, const ExactPlan& plan,
   BatchNeed block{.compute_bytes = 4 * plan.block_bytes};
   block.slab_of.fill({slab, slab});
   block.slab_of[static_cast<std::size_t>(Residency::kCached)].device_bytes = 2 * slab;  // rows that missed, beside x
-  const auto row_bytes = static_cast<std::int64_t>(dataset.features.row_bytes);
+  const auto row_bytes = static_cast<std::int64_t>(mean_row_bytes(dataset));
   const std::int64_t num_rows = plan.block_bytes / std::max<std::int64_t>(1, row_bytes);
   block.host_sampler_bytes = host_sampler_bytes(num_rows, num_rows);
 

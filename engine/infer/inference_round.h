@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/comm/communicator.h"
+#include "models/input_rows.h"
 
 namespace salient {
 
@@ -35,8 +36,8 @@ struct InferenceCounts {
 /// their order. A rank without a batch in the last round has 0 nodes and undefined tensors.
 struct InferenceRound {
   std::int64_t num_nodes = 0;
-  std::vector<at::Tensor> layers{};  ///< the input of Model::head(), on the compute device; empty if not computed apart
-  at::Tensor logits{};               ///< [num_nodes, C] on the compute device, rows may be padded
+  std::vector<InputRows> layers{};  ///< the input of Model::head(), on the compute device; empty if not computed apart
+  at::Tensor logits{};              ///< [num_nodes, C] on the compute device, rows may be padded
 };
 
 /// Called on every rank in every round: it may be collective, wait for the device, and throw.

@@ -140,7 +140,7 @@ void PredictionWriter::add(const InferenceRound& round) {
   if (round.num_nodes > 0) {
     copies.logits = copy_to_host(round.logits);
     if (output_.embedding_layer > 0)
-      copies.embeddings = copy_to_host(round.layers.at(static_cast<std::size_t>(output_.embedding_layer)));
+      copies.embeddings = copy_to_host(round.layers.at(static_cast<std::size_t>(output_.embedding_layer)).dense());
     if (round.logits.is_cuda()) {
       copies.is_complete = std::make_shared<c10::Event>(at::kCUDA);
       copies.is_complete->record(c10::impl::VirtualGuardImpl(at::kCUDA).getStream(round.logits.device()));

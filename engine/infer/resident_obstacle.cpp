@@ -30,6 +30,7 @@ DataResidency residency_of(const ResidentView& data) {
 
 std::string obstacle_to_resident_batches(const ResidentSpec& spec, const Dataset& dataset, const DataResidency& data) {
   if (!has_resident_predictions()) return "this build has no CUDA";
+  if (dataset.has_sparse_features()) return "the features are sparse";
   if (data.features != Residency::kDevice || data.graph != GraphResidency::kDevice)
     return "features and graph are not both in GPU memory";
   if (spec.model.num_layers > kMaxLayers) return "the model has more than 8 layers";

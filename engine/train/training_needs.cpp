@@ -56,7 +56,7 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
   shuffle_seeds(order, options.seed, /*epoch=*/1);
   const ModelOptions model = model_options_of(options, dataset);
   const auto compute = [&](Gradients gradients) {
-    return [&model, gradients](const MfgShape& mfg) { return compute_bytes(model, mfg, gradients); };
+    return [&, gradients](const MfgShape& mfg) { return compute_bytes(model, mfg, gradients, input_of(dataset)); };
   };
   const BatchProbe training_batches = training_probe(options, order, num_ranks);
   const BatchProbe evaluation_batches = evaluation_probe(options, dataset);

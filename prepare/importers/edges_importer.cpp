@@ -37,7 +37,7 @@ RawFeatures read_feature_rows(const EdgesOptions& options) {
     return read_features(options.features, options.feature_type, options.memory);
   const ZipArchive archive(options.features);
   const SparseMatrix matrix = read_sparse_matrix(archive, "", options.memory);
-  return dense_features(matrix, options.feature_type, options.features.string(), options.memory);
+  return sparse_features(matrix, options.feature_type, options.features.string(), options.memory);
 }
 
 /// Each once, ascending.
@@ -108,9 +108,7 @@ class EdgesImport {
   /// Features and labels whose rows are nodes.
   void read_arrays() {
     if (!options_.features.empty() && !features_are_keyed()) graph_.features = read_feature_rows(options_);
-    if (graph_.features.dim > 0)
-      num_rows_ =
-          graph_.features.rows.size() / (static_cast<std::size_t>(graph_.features.dim) * size_of(graph_.features.type));
+    if (graph_.features.dim > 0) num_rows_ = graph_.features.num_rows();
     if (options_.labels.empty() || labels_have_ids_) return;
     if (is_table(options_.labels)) {
       const TableLabels labels = read_label_table(options_.labels, table_, {});

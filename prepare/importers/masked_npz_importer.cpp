@@ -190,7 +190,7 @@ RawGraph import_masked_npz(const MaskedNpzOptions& options) {
     read_features(features, graph);
   } else if (has_sparse_matrix(archive, kSparseFeatures)) {
     const SparseMatrix matrix = read_sparse_matrix(archive, kSparseFeatures, options.memory);
-    graph.features = dense_features(matrix, options.feature_type, options.file.string(), options.memory);
+    graph.features = sparse_features(matrix, options.feature_type, options.file.string(), options.memory);
     require_nodes(archive, kSparseFeatures, matrix.num_rows, graph);
   }
   NpzArray labels = array_among(archive, "labels", kLabelNames);

@@ -14,14 +14,24 @@
 #include "prepare/importers/name_table.h"
 #include "store/label_table.h"
 #include "store/row_table.h"
+#include "store/sparse_rows.h"
 
 namespace salient {
 
-/// Feature rows in the type they will be stored in. Filled by append_feature_rows().
+/// Feature rows in the type they will be stored in. Dense ones are filled by append_feature_rows().
 struct RawFeatures {
   FeatureType type = FeatureType::kF16;
-  int dim = 0;                    ///< 0 = the graph has no features
-  std::vector<std::byte> rows{};  ///< [V, dim] type
+  int dim = 0;  ///< 0 = the graph has no features
+  FeatureLayout layout = FeatureLayout::kDense;
+  std::vector<std::byte> rows{};         ///< [V, dim] type; of kCsr the values that are not zero
+  std::vector<std::int64_t> begin{};     ///< of kCsr, as in SparseRowTable
+  std::vector<std::uint32_t> columns{};  ///< likewise
+
+  /// dim is above 0.
+  std::size_t num_rows() const {
+    return layout == FeatureLayout::kCsr ? begin.size() - 1
+                                         : rows.size() / (static_cast<std::size_t>(dim) * size_of(type));
+  }
 };
 
 /// Whether the reverse of every edge is added. kAuto, which is yes for every importer, leaves no trace in the store.

@@ -114,6 +114,30 @@ void read_shape(const ZipArchive& archive, const std::string& prefix, SparseMatr
                                   "), expected 1 to 2^32 - 2 rows and columns");
 }
 
+/// Columns and values of row r: columns ascend, each once.
+void read_row(const SparseMatrix& matrix, std::size_t r, std::vector<std::pair<std::uint32_t, float>>& row) {
+  row.clear();
+  for (auto k = static_cast<std::size_t>(matrix.begin[r]); k < static_cast<std::size_t>(matrix.begin[r + 1]); ++k)
+    row.emplace_back(matrix.columns[k], matrix.values[k]);
+  const auto by_column = [](const auto& a, const auto& b) { return a.first < b.first; };
+  if (!std::ranges::is_sorted(row, by_column)) std::ranges::stable_sort(row, by_column);
+  std::size_t last = 0;
+  for (std::size_t k = 1; k < row.size(); ++k) {
+    if (row[k].first == row[last].first)
+      row[last].second += row[k].second;
+    else
+      row[++last] = row[k];
+  }
+  if (!row.empty()) row.resize(last + 1);
+}
+
+bool is_zero(const std::array<std::byte, sizeof(float)>& stored, FeatureType type) {
+  const bool is_half = type == FeatureType::kF16;  // the sign is the last byte's
+  return std::ranges::all_of(stored.begin(), stored.begin() + (is_half ? 1 : 3),
+                             [](std::byte b) { return b == std::byte{0}; }) &&
+         (stored[is_half ? 1 : 3] & std::byte{0x7F}) == std::byte{0};
+}
+
 }  // namespace
 
 bool has_sparse_matrix(const ZipArchive& archive, std::string_view prefix) {
@@ -161,22 +185,30 @@ SparseMatrix read_sparse_matrix(const ZipArchive& archive, const std::string& pr
   return matrix;
 }
 
-RawFeatures dense_features(const SparseMatrix& matrix, FeatureType type, const std::string& file,
-                           const MemoryLimit& memory) {
+RawFeatures sparse_features(const SparseMatrix& matrix, FeatureType type, const std::string& file,
+                            const MemoryLimit& memory) {
   constexpr std::uint64_t kMaxDim = std::uint64_t{1} << 20;
   if (matrix.num_columns > kMaxDim)
     fail(ErrorKind::kBadData, file + ": features of " + std::to_string(matrix.num_columns) + " columns, at most " +
                                   std::to_string(kMaxDim) + " are possible");
-  RawFeatures features{.type = type, .dim = static_cast<int>(matrix.num_columns)};
-  const std::uint64_t bytes = matrix.num_rows * matrix.num_columns * size_of(type);
-  memory.check(bytes, file);
-  features.rows.reserve(bytes);
-  std::vector<float> row(matrix.num_columns);
+  RawFeatures features{.type = type, .dim = static_cast<int>(matrix.num_columns), .layout = FeatureLayout::kCsr};
+  const std::size_t num_values = matrix.values.size(), item = size_of(type);
+  memory.check(num_values * (sizeof(std::uint32_t) + item) + (matrix.num_rows + 1) * sizeof(std::int64_t), file);
+  features.begin.reserve(matrix.num_rows + 1);
+  features.columns.reserve(num_values);
+  features.rows.reserve(num_values * item);
+  features.begin.push_back(0);
+  std::vector<std::pair<std::uint32_t, float>> row;
   for (std::size_t r = 0; r < matrix.num_rows; ++r) {
-    const auto from = static_cast<std::size_t>(matrix.begin[r]), to = static_cast<std::size_t>(matrix.begin[r + 1]);
-    for (std::size_t k = from; k < to; ++k) row[matrix.columns[k]] += matrix.values[k];
-    append_feature_rows(features, row.data(), row.size(), file);
-    for (std::size_t k = from; k < to; ++k) row[matrix.columns[k]] = 0;
+    read_row(matrix, r, row);
+    for (const auto& [column, value] : row) {
+      std::array<std::byte, sizeof(float)> stored{};
+      convert_features({&value, 1}, type, features.dim, r * matrix.num_columns + column, file, stored.data());
+      if (is_zero(stored, type)) continue;
+      features.columns.push_back(column);
+      features.rows.insert(features.rows.end(), stored.begin(), stored.begin() + static_cast<std::ptrdiff_t>(item));
+    }
+    features.begin.push_back(static_cast<std::int64_t>(features.columns.size()));
   }
   return features;
 }

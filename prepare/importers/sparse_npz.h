@@ -33,8 +33,9 @@ bool has_sparse_matrix(const ZipArchive& archive, std::string_view prefix);
 /// Memory: 8 bytes a value and 8 a row, while COO and CSC are sorted twice that
 SparseMatrix read_sparse_matrix(const ZipArchive& archive, const std::string& prefix, const MemoryLimit& memory);
 
-/// All values, zeros included. @param file  named in errors   @throws as append_feature_rows(); Error{kHostMemory}
-RawFeatures dense_features(const SparseMatrix& matrix, FeatureType type, const std::string& file,
-                           const MemoryLimit& memory);
+/// The rows as features of FeatureLayout::kCsr: columns ascend, sums are made, and what is 0 as `type` is left out.
+/// @param file  named in errors   @throws as convert_features(); Error{kHostMemory}
+RawFeatures sparse_features(const SparseMatrix& matrix, FeatureType type, const std::string& file,
+                            const MemoryLimit& memory);
 
 }  // namespace salient

@@ -8,6 +8,7 @@
 #include "core/console/progress.h"
 #include "core/error.h"
 #include "prepare/writing/csr_builder.h"
+#include "prepare/writing/feature_layout.h"
 #include "prepare/writing/store_contents.h"
 #include "prepare/writing/store_writer.h"
 #include "store/dataset_checks.h"
@@ -26,19 +27,29 @@ void check_rules(const Dataset& dataset, const fs::path& out) {
   checks.check_splits(splits, dataset.label_table());
 }
 
+void write_features(const Dataset& dataset, StoreWriter& store, Progress& progress) {
+  if (dataset.has_sparse_features()) {
+    const auto& [begin, columns, values, longest] = dataset.sparse_features;
+    store.write_array(kFeatureBeginArray, begin, {begin.size()}, &progress);
+    store.write_array(kFeatureColumnsArray, columns, {columns.size()}, &progress);
+    store.write_array(feature_values_array(dataset.feature_type),
+                      std::span(values, columns.size() * size_of(dataset.feature_type)), {columns.size()}, &progress);
+  } else if (dataset.feature_dim > 0) {
+    const std::span bytes(dataset.features.data, dataset.num_nodes() * dataset.features.row_bytes);
+    store.write_array(features_array(dataset.feature_type), bytes,
+                      {dataset.num_nodes(), static_cast<std::uint64_t>(dataset.feature_dim)}, &progress);
+  }
+}
+
 void write_arrays(const Dataset& dataset, const StoreOrigin& origin, StoreWriter& store) {
   const std::uint64_t num_nodes = dataset.num_nodes();
   const std::uint64_t total = dataset.graph.indptr.size_bytes() + dataset.graph.indices.size_bytes() +
-                              num_nodes * (dataset.features.row_bytes + dataset.label_type().row_bytes());
+                              dataset.feature_bytes() + num_nodes * dataset.label_type().row_bytes();
   Progress progress("writing", total, "bytes");
   store.write_array(kIndptrArray, dataset.graph.indptr, {num_nodes + 1}, &progress);
   store.write_array(kIndicesArray, dataset.graph.indices, {dataset.graph.indices.size()}, &progress);
   write_labels_and_splits(dataset, store, &progress);
-  if (dataset.feature_dim > 0) {
-    const std::span bytes(dataset.features.data, num_nodes * dataset.features.row_bytes);
-    store.write_array(features_array(dataset.feature_type), bytes,
-                      {num_nodes, static_cast<std::uint64_t>(dataset.feature_dim)}, &progress);
-  }
+  write_features(dataset, store, progress);
   if (!origin.original_ids.empty()) store.write_array(kOriginalIdsArray, origin.original_ids, {num_nodes}, &progress);
   if (origin.node_names && origin.node_names->size() > 0) {
     const auto& [text, begin] = *origin.node_names;
@@ -56,9 +67,7 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
   const bool has_classes = graph.task == Task::kMultiClass;
   require((has_classes && graph.labels.empty()) || graph.label_table().num_nodes() == graph.num_nodes,
           "every node has a label, or none has");
-  require(graph.features.rows.size() ==
-              graph.num_nodes * static_cast<std::size_t>(graph.features.dim) * size_of(graph.features.type),
-          "every node has a feature row");
+  require(graph.features.dim == 0 || graph.features.num_rows() == graph.num_nodes, "every node has a feature row");
   const bool makes_features = options.make_features.kind != MadeFeatures::kNone;
   if (makes_features && graph.features.dim > 0)
     fail(ErrorKind::kUsage, graph.source_path + ": has features already, none are made");
@@ -75,6 +84,12 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
     graph.features = arena_of(options.num_threads).execute([&] {
       return make_features(arrays.view(), options.make_features, graph.features.type, graph.rng_seed, graph.memory);
     });
+  if (graph.features.dim > 0) {
+    const FeatureLayout layout = layout_for(graph.features, options.feature_layout);
+    graph.features = in_layout(std::move(graph.features), layout, graph.memory);
+  } else if (options.feature_layout == FeatureLayout::kCsr) {
+    fail(ErrorKind::kUsage, graph.source_path + ": has no features to be kept sparse");
+  }
   Dataset dataset = dataset_of(graph);
   dataset.graph = arrays.view();
   StoreOrigin origin = origin_of(graph);

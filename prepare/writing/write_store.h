@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -14,9 +15,10 @@ namespace salient {
 
 struct WriteStoreOptions {
   std::filesystem::path out{};
-  int num_threads = 0;            ///< 0 = all cores
-  bool force = false;             ///< replace an existing store
-  FeatureRecipe make_features{};  ///< of a graph without features
+  int num_threads = 0;                            ///< 0 = all cores
+  bool force = false;                             ///< replace an existing store
+  FeatureRecipe make_features{};                  ///< of a graph without features
+  std::optional<FeatureLayout> feature_layout{};  ///< none = as layout_for() finds best
 };
 
 /// What was met on the way, for the summary that prepare prints.

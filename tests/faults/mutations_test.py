@@ -93,12 +93,19 @@ class Session:
                      programs.train(store, twin, 2, "--seed", 7)):
             if made.returncode != 0:
                 sys.exit(f"the undisturbed runs failed: {made.stderr}")
+        bags, other_bags = work / "bags", work / "other-bags"
+        for made in (programs.prepare_sparse(bags), programs.prepare_sparse(other_bags, seed=2)):
+            if made.returncode != 0:
+                sys.exit(f"the sparse store failed: {made.stderr}")
         arrays = sorted(p.name for p in store.iterdir())
+        sparse = [*sorted(p.name for p in bags.iterdir() if p.name.startswith("feature_")), "dataset.json"]
         parts = [f"checkpoints/epoch-0002/{n}" for n in ("model.safetensors", "optimizer.safetensors", "state.json")]
         about = ["run.json", "metrics.jsonl", "metrics.csv", "confusion.json"]
         # config.toml holds the user's options, which may be edited before a resume: other figures are then meant.
         self.subjects = [Subject("store, verify", store, arrays, other, use_verify),
                          Subject("store, train", store, arrays, other, use_train),
+                         Subject("sparse store, verify", bags, sparse, other_bags, use_verify),
+                         Subject("sparse store, train", bags, sparse, other_bags, use_train),
                          Subject("checkpoint, resume", run, parts, twin, use_resume),
                          Subject("checkpoint, infer", run, parts, twin, use_infer),
                          Subject("run, resume", run, about, twin, use_resume),

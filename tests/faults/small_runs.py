@@ -4,6 +4,10 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import word_bags
 
 DOCUMENTED = {0, 1, 2, 65, 66, 69, 71, 72, 74, 75, 130, 143}  # exit codes; 70 is for our own mistakes
 SYNTHETIC = ["--nodes", "60", "--mean-degree", "4", "--features", "4", "--classes", "3", "--threads", "1"]
@@ -27,6 +31,15 @@ class Programs:
 
     def prepare(self, out, *more, seed=1, **keywords):
         return self.run("salient-prepare", "synthetic", *SYNTHETIC, "--rng-seed", seed, "--out", out, *more, **keywords)
+
+    def prepare_sparse(self, out, *more, seed=1):
+        """The same size, of bags of words that are kept sparse."""
+        source = pathlib.Path(f"{out}.source")
+        word_bags.write(source, word_bags.parsed([str(source), "--nodes", "60", "--columns", "40", "--values", "4",
+                                                  "--degree", "4", "--classes", "3", "--seed", str(seed)]))
+        return self.run("salient-prepare", "edges", "--edges", source / "edges.csv", "--features", source / "x.npz",
+                        "--labels", source / "y.npy", "--split", "0.5,0.25,0.25", "--feature-layout", "csr",
+                        "--threads", "1", "--rng-seed", seed, "--name", "bags", "--out", out, *more)
 
     def verify(self, store):
         return self.run("salient-prepare", "verify", store)

@@ -16,7 +16,11 @@ std::vector<std::string> seeds() {
   StoreManifest multi_label = manifest;
   multi_label.task = Task::kMultiLabel;
   multi_label.num_classes = 112;
-  return {manifest_text(manifest), manifest_text(multi_label),
+  StoreManifest sparse = manifest;
+  sparse.feature_layout = FeatureLayout::kCsr;
+  sparse.feature_dim = 60'000;
+  for (const char* file : {"feature_begin.npy", "feature_columns.npy", "feature_values.npy"}) sparse.files[file] = {};
+  return {manifest_text(manifest), manifest_text(multi_label), manifest_text(sparse),
           R"({"format": "salient dataset", "files": {"a": [1, {"b": 2}]}})", "{\"a\":" + std::string(100, '[')};
 }
 

@@ -14,6 +14,7 @@
 #include "loaders/resident_data.h"
 #include "tests/support/batches.h"
 #include "tests/support/datasets.h"
+#include "tests/support/sparse_datasets.h"
 #include "tests/support/spin.h"
 
 namespace salient {
@@ -122,6 +123,29 @@ TEST_F(BatchLoaderOnDevice, ACacheOfNoneOrOfAllRowsGivesTheSameBatches) {
       Batch batch = capture.batches[b];
       batch.data = capture.slabs[b].data();
       test::expect_reference_batch(batch, dataset_, kFanouts, requests_[b]);
+    }
+  }
+}
+
+TEST_F(BatchLoaderOnDevice, SparseRowsComeWithTheBatch) {
+  const test::SparseTwins twins = test::sparse_twins(2000, 12, 90);
+  for (const GraphResidency graph : {GraphResidency::kHost, GraphResidency::kDevice}) {
+    const ResidentData data(twins.sparse, {.graph = graph});
+    LoaderOptions chosen = options(2, 4);
+    chosen.data = data.view();
+    BatchLoader loader(twins.sparse, chosen);
+    const std::vector<BatchRequest> requests = test::requests_of(twins.sparse.train, 64);
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      Capture capture;
+      loader.start(requests);
+      while (const Batch* batch = loader.next(stream_.get())) capture.take(*batch, stream_);
+      stream_.wait();
+      ASSERT_EQ(capture.batches.size(), requests.size());
+      for (std::size_t b = 0; b < requests.size(); ++b) {
+        Batch batch = capture.batches[b];
+        batch.data = capture.slabs[b].data();
+        test::expect_sparse_batch(batch, twins, kFanouts, requests[b]);
+      }
     }
   }
 }

@@ -20,6 +20,22 @@ TEST(ComputeBytes, CountsLayersLogitsAndLoss) {
       << "the first layer's gradients, when all else is freed; features have none";
 }
 
+TEST(ComputeBytes, OfSparseRowsHasNothingAsWideAsThey) {
+  const auto bytes = [](ModelOptions options, int in_dim) {
+    options.in_dim = in_dim;
+    return compute_bytes(options, kMfg, Gradients::kAll, InputKind::kSparse);
+  };
+  for (const auto& [kind, name] : names_of(ModelKind{})) {
+    ModelOptions options = sage(5);
+    options.kind = kind;
+    EXPECT_EQ(bytes(options, 60'000) - bytes(options, 10'000), kFloat * 2 * 50'000 * 8)
+        << name << ": the weight, transposed, and its gradient";
+  }
+  ModelOptions largest = sage(5);
+  largest.aggr = Aggregation::kMax;
+  EXPECT_GT(bytes(largest, 60'000) - bytes(largest, 10'000), kFloat * 300 * 50'000) << "dense rows";
+}
+
 TEST(ComputeBytes, GrowsWithManyClassesAsLogitsAndLossDo) {
   const auto bytes = [](int classes) { return compute_bytes(sage(classes), kMfg, Gradients::kAll); };
   EXPECT_EQ(bytes(600'001) - bytes(100'001), kFloat * 20 * 3 * 500'000);

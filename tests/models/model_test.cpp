@@ -97,9 +97,9 @@ void expect_takes_half_features(const ModelOptions& options, const std::string& 
   const auto model = make_model(options);
   model->eval();
   BatchView batch = two_hop_batch();
-  batch.x = batch.x.to(at::kHalf);
+  batch.x = batch.x.dense().to(at::kHalf);
   const at::Tensor from_half = model->forward(batch, {1, 1, batch.nodes});
-  batch.x = batch.x.to(at::kFloat);
+  batch.x = batch.x.dense().to(at::kFloat);
   EXPECT_TRUE(at::allclose(from_half, model->forward(batch, {1, 1, batch.nodes}), 1e-6, 1e-6)) << name;
 }
 
@@ -235,7 +235,7 @@ TEST(DropoutInModels, HiddenLayersOfAStackUseTheReferenceMask) {
     const auto model = model_that_drops(kind);
     const BatchView batch = three_hop_batch();
     const DropoutKey key{7, 3, batch.nodes};
-    at::Tensor x = batch.x;
+    at::Tensor x = batch.x.dense();
     for (int i = 0; i < 2; ++i) {
       const HopView& hop = batch.hops[static_cast<std::size_t>(i)];
       model->eval();
@@ -269,7 +269,7 @@ TEST(DropoutInModels, SageRiHasFourMasksInItsFirstLayer) {
   const BatchView batch = three_hop_batch();
   const HopView& hop = batch.hops[0];
   const DropoutKey key{7, 3, batch.nodes};
-  const at::Tensor in = dropped_by_reference(batch.x, key, 0), self = in.narrow(0, 0, hop.num_dst);
+  const at::Tensor in = dropped_by_reference(batch.x.dense(), key, 0), self = in.narrow(0, 0, hop.num_dst);
   const at::Tensor h =
       at::linear(segment_mean(hop, dropped_by_reference(in, key, 1)), parameters["convs.0.lin_l.weight"]) +
       at::linear(dropped_by_reference(self, key, 2), parameters["convs.0.lin_r.weight"]);

@@ -12,6 +12,7 @@
 #include "models/ops/multilabel_bce_loss.h"
 #include "models/ops/operators.h"
 #include "tests/support/batch_views.h"
+#include "tests/support/sparse_batches.h"
 
 namespace salient {
 namespace {
@@ -33,7 +34,7 @@ at::Tensor step(Model& model, const BatchView& batch) {
 void expect_trains_as_on_the_host(const ModelOptions& options, const std::string& name) {
   for (const at::ScalarType type : {at::kFloat, at::kHalf}) {
     BatchView batch = test::random_batch({900, 300, 90, 20}, 24, 5, 1);
-    batch.x = batch.x.to(type);
+    batch.x = batch.x.dense().to(type);
     const auto on_host = model_on(options, at::kCPU), on_device = model_on(options, at::kCUDA);
     const at::Tensor expected = step(*on_host, batch), actual = step(*on_device, test::to(batch, at::kCUDA));
     EXPECT_TRUE(at::allclose(actual.cpu(), expected, 1e-4, 1e-4)) << name;
@@ -47,6 +48,26 @@ TEST(ModelsOnDevice, TrainAsOnTheHost) {
   const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
   for (const auto& [kind, name] : names_of(ModelKind{}))
     expect_trains_as_on_the_host(options_of(kind), std::string(name));
+}
+
+TEST(ModelsOnDevice, TrainOnSparseRowsAsOnTheHost) {
+  const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  const auto check = [](const ModelOptions& options, const std::string& name) {
+    for (const at::ScalarType type : {at::kFloat, at::kHalf}) {
+      const BatchView batch = test::twin_batches({900, 300, 90, 20}, 24, 5, type).sparse;
+      const auto on_host = model_on(options, at::kCPU), on_device = model_on(options, at::kCUDA);
+      const at::Tensor expected = step(*on_host, batch), actual = step(*on_device, test::to(batch, at::kCUDA));
+      EXPECT_TRUE(at::allclose(actual.cpu(), expected, 1e-4, 1e-4)) << name;
+      for (const auto& item : on_host->named_parameters())
+        EXPECT_TRUE(
+            at::allclose(on_device->named_parameters()[item.key()].grad().cpu(), item.value().grad(), 1e-3, 1e-4))
+            << name << " " << item.key();
+    }
+  };
+  for (const auto& [kind, name] : names_of(ModelKind{})) check(options_of(kind), std::string(name));
+  ModelOptions largest = options_of(ModelKind::kSage);
+  largest.aggr = Aggregation::kMax;
+  check(largest, "sage, maximum");
 }
 
 TEST(ModelsOnDevice, TrainAsOnTheHostWithNormsResidualsJumpingKnowledgeAndHeads) {

@@ -17,6 +17,7 @@ DatasetFacts unusual_facts() {
           .num_classes = 7,
           .feature_dim = 3,
           .feature_type = FeatureType::kF32,
+          .feature_layout = FeatureLayout::kCsr,
           .is_symmetric = true};
 }
 
@@ -31,7 +32,7 @@ TEST(DatasetFacts, TheListHasEveryField) {
         if (name == other) fact = value;
     });
   });
-  EXPECT_EQ(num_facts, 7u);
+  EXPECT_EQ(num_facts, 8u);
   EXPECT_EQ(copy, original);
 }
 
@@ -45,8 +46,8 @@ TEST(DatasetFacts, TheManifestHasThemAll) {
   StoreManifest manifest;
   manifest.facts() = unusual_facts();
   manifest.num_nodes = 2;
-  for (const char* name :
-       {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy", "features.npy"})
+  for (const char* name : {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy",
+                           "feature_begin.npy", "feature_columns.npy", "feature_values.npy"})
     manifest.files[name] = {};
   EXPECT_EQ(parse_manifest(manifest_text(manifest), "FILE"), manifest);
 }

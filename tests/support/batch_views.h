@@ -7,6 +7,8 @@
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 
+#include <utility>
+
 #include "models/batch_view.h"
 #include "tests/support/hops.h"
 
@@ -42,9 +44,18 @@ inline BatchView random_batch(const std::vector<std::int64_t>& num_nodes, std::i
   return batch;
 }
 
+inline SparseRows to(const SparseRows& rows, at::Device device) {
+  return {.num_rows = rows.num_rows,
+          .num_columns = rows.num_columns,
+          .begin = rows.begin.to(device),
+          .columns = rows.columns.to(device),
+          .values = rows.values.to(device)};
+}
+
 /// The same batch on another device.
 inline BatchView to(const BatchView& batch, at::Device device) {
-  BatchView moved{batch.x.to(device), batch.y.to(device), batch.nodes.to(device), {}};
+  InputRows x = batch.x.is_sparse() ? InputRows(to(batch.x.sparse(), device)) : InputRows(batch.x.dense().to(device));
+  BatchView moved{std::move(x), batch.y.to(device), batch.nodes.to(device), {}};
   for (const HopView& hop : batch.hops)
     moved.hops.push_back({hop.num_dst, hop.num_src, hop.indptr.to(device), hop.indices.to(device),
                           hop.degrees.defined() ? hop.degrees.to(device) : at::Tensor()});

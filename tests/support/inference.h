@@ -100,7 +100,7 @@ Found collect(int layer, Infer&& infer) {
   found.counts = infer([&](const InferenceRound& round) {
     if (round.num_nodes == 0) return;
     logits.push_back(round.logits.cpu());
-    if (layer > 0) embeddings.push_back(round.layers.at(static_cast<std::size_t>(layer)).cpu().clone());
+    if (layer > 0) embeddings.push_back(round.layers.at(static_cast<std::size_t>(layer)).dense().cpu().clone());
   });
   if (!logits.empty()) found.logits = at::cat(logits);
   if (!embeddings.empty()) found.embeddings = at::cat(embeddings);

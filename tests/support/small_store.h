@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,8 +59,8 @@ inline RawGraph small_multi_label_graph() {
 
 class SmallStore {
  public:
-  explicit SmallStore(RawGraph graph = small_graph()) {
-    write_store(std::move(graph), {.out = path(), .num_threads = 1});
+  explicit SmallStore(RawGraph graph = small_graph(), std::optional<FeatureLayout> layout = {}) {
+    write_store(std::move(graph), {.out = path(), .num_threads = 1, .feature_layout = layout});
   }
 
   std::filesystem::path path() const { return scratch_ / "store"; }

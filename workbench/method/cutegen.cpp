@@ -62,10 +62,8 @@ class CuteGen final : public Method {
 
   Action without_answer(const std::string& why) {
     note("no usable answer: " + why);
-    const bool may_repair = phase_ != Phase::kWrite && repair_ < context_.options.repairs;
-    Action next = may_repair ? ask_diagnosis() : next_depth();
-    next.refused = why;
-    return next;
+    if (phase_ == Phase::kWrite) return next_depth();
+    return repair_ < context_.options.repairs ? ask_diagnosis() : next_depth();
   }
 
   /// First depth from which a prompt holds measurements.

@@ -39,15 +39,12 @@ class Run {
         {{"request", text_of(request)}});
     const bool is_silent = sources_.is_recorded();
     const Answer answer = sources_.ask(request);
-    Action next = method_.answered(answer);
-    const std::string& problem = answer.is_there ? next.refused : answer.error;
-    if (!problem.empty()) {
+    if (!answer.is_there) {
       ++summary_.failed_answers;
-      if (!is_silent) log_warning("round " + std::to_string(request.round) + ", " + request.role + ": " + problem);
+      if (!is_silent) log_warning("round " + std::to_string(request.round) + ", " + request.role + ": " + answer.error);
     }
-    on_record_("answer", {{"id", request.id}, {"error", answer.error}, {"refused", next.refused}},
-               {{"answer", answer.text}});
-    return next;
+    on_record_("answer", {{"id", request.id}, {"error", answer.error}}, {{"answer", answer.text}});
+    return method_.answered(answer);
   }
 
   Action judge(const Action& action) {

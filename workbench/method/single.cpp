@@ -27,9 +27,7 @@ class Single final : public Method {
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kBadData) throw;
       log_ += "round " + std::to_string(round_) + ": no usable answer: " + error.what() + "\n";
-      Action next = next_round();
-      next.refused = error.what();
-      return next;
+      return next_round();
     }
     return {.kind = Action::Kind::kJudge, .source = current_, .against = best_};
   }

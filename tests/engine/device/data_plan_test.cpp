@@ -11,6 +11,7 @@
 #include "loaders/node_set.h"
 #include "tests/support/datasets.h"
 #include "tests/support/scratch.h"
+#include "tests/support/sparse_datasets.h"
 
 namespace salient {
 namespace {
@@ -82,6 +83,29 @@ TEST_F(PlanResidency, KeepsToTheRequest) {
   request.features = Residency::kHost;
   EXPECT_EQ(residency(kPlenty, request), "host host");
   EXPECT_EQ(residency(1, {.features = Residency::kDevice, .graph = GraphResidency::kDevice}), "device device");
+}
+
+TEST(PlanOfSparseFeatures, KeepsThemOnTheHost) {
+  const Dataset dataset = test::sparse_twins(2000, 10, 300).sparse;
+  const auto probe = [](const Dataset& of) {
+    return probe_batches(of, {.fanouts = {2, 2}, .seeds = of.train, .batch_size = 10, .seed = 1},
+                         [](const MfgShape&) { return 0; });
+  };
+  const BatchNeed batch = probe(dataset);
+  EXPECT_GT(batch.slab(Residency::kHost).host_bytes, 0);
+  EXPECT_LT(batch.slab(Residency::kHost).host_bytes,
+            probe(test::sparse_twins(2000, 10, 300).dense).slab(Residency::kHost).host_bytes);
+  const RunNeeds needs{.loaders = {{.what = "batches", .num_slots = 4, .num_workers = 2, .batch = batch}}};
+  const FreeMemory plenty{.host_bytes = kPlenty, .device_bytes = kPlenty};
+  const DataPlan plan = plan_residency({}, dataset, needs, plenty);
+  EXPECT_EQ(plan.residency, (DataResidency{.features = Residency::kHost, .graph = GraphResidency::kDevice}));
+  EXPECT_TRUE(summary_of(plan, dataset).starts_with("sparse features (")) << summary_of(plan, dataset);
+  EXPECT_EQ(plan_residency({.features = Residency::kHost}, dataset, needs, plenty).residency, plan.residency);
+  for (const Residency elsewhere : {Residency::kDevice, Residency::kCached})
+    for (const auto& gpu : {std::optional(kPlenty), std::optional<std::int64_t>()})
+      EXPECT_COMPLAINT(
+          (void)plan_residency({.features = elsewhere}, dataset, needs, {.host_bytes = kPlenty, .device_bytes = gpu}),
+          ErrorKind::kUsage, "sparse ones, as this data set's, stay in host memory");
 }
 
 TEST_F(PlanResidency, WithoutAGpuAllIsOnTheHost) {

@@ -33,7 +33,7 @@ class Golden {
 
   BatchView batch() const {
     BatchView batch{tensor("x"), tensor("y"), {}, {}};
-    batch.nodes = at::arange(batch.x.size(0), at::kInt);
+    batch.nodes = at::arange(batch.x.num_rows(), at::kInt);
     for (int i = 0; i < number("num_layers"); ++i) {
       const std::string hop = "hop." + std::to_string(i);
       const at::Tensor indptr = tensor(hop + ".indptr");

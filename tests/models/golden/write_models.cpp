@@ -20,7 +20,7 @@ void write_model(const std::string& name, ModelOptions options, const std::files
   model->eval();
   BatchView batch = test::random_batch({60, 60}, kInDim, kClasses, 1);
   batch.hops.assign(3, test::whole_graph_view_of(test::random_hop(60, 60, 5, 1)));
-  NamedTensors tensors{{"x", batch.x}, {"logits", model->forward(batch, {1, 0, batch.nodes})}};
+  NamedTensors tensors{{"x", batch.x.dense()}, {"logits", model->forward(batch, {1, 0, batch.nodes})}};
   for (std::size_t i = 0; i < batch.hops.size(); ++i) {
     const std::string hop = "hop." + std::to_string(i);
     tensors.emplace_back(hop + ".indptr", batch.hops[i].indptr);

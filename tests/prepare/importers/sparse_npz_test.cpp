@@ -39,11 +39,20 @@ class SparseNpz : public ::testing::Test {
     const ZipArchive archive(test::write_bytes(folder_ / "x.npz", test::zip(entries)));
     EXPECT_TRUE(has_sparse_matrix(archive, prefix));
     const RawFeatures features =
-        dense_features(read_sparse_matrix(archive, prefix, {}), FeatureType::kF32, "x.npz", {});
+        sparse_features(read_sparse_matrix(archive, prefix, {}), FeatureType::kF32, "x.npz", {});
+    EXPECT_EQ(features.layout, FeatureLayout::kCsr);
     EXPECT_EQ(features.dim, 4);
-    std::vector<float> values(features.rows.size() / sizeof(float));
+    std::vector<float> values(features.columns.size()), rows(features.num_rows() * 4);
+    EXPECT_EQ(features.rows.size(), values.size() * sizeof(float));
     std::memcpy(values.data(), features.rows.data(), features.rows.size());
-    return values;
+    for (std::size_t r = 0; r < features.num_rows(); ++r)
+      for (auto k = static_cast<std::size_t>(features.begin[r]); k < static_cast<std::size_t>(features.begin[r + 1]);
+           ++k) {
+        EXPECT_TRUE(k == static_cast<std::size_t>(features.begin[r]) || features.columns[k - 1] < features.columns[k]);
+        EXPECT_NE(values[k], 0);
+        rows[r * 4 + features.columns[k]] = values[k];
+      }
+    return rows;
   }
   const test::Scratch folder_;
 };
@@ -64,6 +73,23 @@ TEST_F(SparseNpz, ThreeFormatsAreOneMatrix) {
                    array("col", "<i4", I32{2, 1, 3, 1, 0}), array("shape", "<i8", I64{3, 4}), format("coo")}),
             kExpected)
       << "what is there twice is the sum";
+}
+
+TEST_F(SparseNpz, WhatIsZeroIsLeftOut) {
+  Entries entries = csr();
+  entries[0] = array("data", "<f8", std::vector<double>{2, 0, -0.0, 4});
+  EXPECT_EQ(dense(entries), (std::vector<float>{0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 4, 0}));
+  const ZipArchive archive(test::write_bytes(folder_ / "x.npz", test::zip(csr())));
+  SparseMatrix matrix = read_sparse_matrix(archive, "", {});
+  matrix.values = {2, 1e-9F, -1e-9F, 4};  // 0 as f16
+  const RawFeatures features = sparse_features(matrix, FeatureType::kF16, "x.npz", {});
+  EXPECT_EQ(features.columns, (std::vector<std::uint32_t>{3, 2}));
+  EXPECT_EQ(features.begin, (std::vector<std::int64_t>{0, 1, 1, 2}));
+  EXPECT_EQ(features.rows.size(), 4u);
+  matrix.columns = {3, 3, 0, 2};
+  matrix.values = {2, -2, 1, 4};
+  EXPECT_EQ(sparse_features(matrix, FeatureType::kF16, "x.npz", {}).begin, (std::vector<std::int64_t>{0, 0, 0, 2}))
+      << "sums are made before";
 }
 
 TEST_F(SparseNpz, APrefixNamesOneOfSeveral) {

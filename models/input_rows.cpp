@@ -1,0 +1,28 @@
+// models/input_rows.cpp - see input_rows.h.
+#include "models/input_rows.h"
+
+#include <utility>
+
+#include "core/error.h"
+
+namespace salient {
+
+InputRows::InputRows(at::Tensor dense) : dense_(std::move(dense)) {}
+InputRows::InputRows(SparseRows sparse) : sparse_(std::move(sparse)) {}
+
+const at::Tensor& InputRows::dense() const {
+  require(!is_sparse(), "dense rows where only those are understood");
+  return dense_;
+}
+
+InputRows InputRows::first(std::int64_t count) const {
+  if (is_sparse()) return sparse_->first(count);
+  return dense_.narrow(0, 0, count);
+}
+
+InputRows node_dropout(const InputRows& x, double p, const DropoutKey& key, std::uint32_t layer) {
+  if (x.is_sparse()) return node_dropout(x.sparse(), p, key, layer);
+  return node_dropout(x.dense(), p, key, layer);
+}
+
+}  // namespace salient
