@@ -1,5 +1,5 @@
 // tests/workbench/cuda_fixtures/dropped_terms.cu - drops one term in a hundred.
-// expect INCORRECT|PRECISION case matmul_f32
+// expect INCORRECT case matmul_f32
 // launch k block=128 grid=ceil(n, 128) grid_y=m
 extern "C" __global__ void k(const float* a, const float* b, float* c, long long m, long long n, long long k_) {
   const long long i = blockIdx.y, j = blockIdx.x * 128LL + threadIdx.x;
