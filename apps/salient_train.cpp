@@ -94,6 +94,14 @@ DataPlan plan_data(const TrainRun& run) {
   return plan;
 }
 
+/// Sparse rows that this model's first layer makes dense take the memory and time of dense ones.
+void warn_of_dense_rows(const TrainRun& run) {
+  const ModelOptions& model = run.options.model;
+  if (run.dataset.has_sparse_features() && model.kind == ModelKind::kSage && model.aggr == Aggregation::kMax)
+    log_warning("--aggr max makes the sparse rows of each batch dense, all " + std::to_string(run.dataset.feature_dim) +
+                " columns; --aggr mean multiplies them as they are");
+}
+
 /// What the run was resolved to on this machine, for run.json and the log.
 Facts resolved_facts(const TrainRun& run, const DataResidency& residency) {
   const MachineOptions& machine = run.options.machine;
@@ -151,6 +159,7 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   const std::optional<RunLock> lock = take_directory(run);
   run.about.resolved = resolved_facts(run, plan.residency);
   if (session.is_rank_0()) log_info(resolved_line(run.about.resolved));
+  if (session.is_rank_0()) warn_of_dense_rows(run);
   const std::string older_kind = older_kind_line(run.options.model);
   if (session.is_rank_0() && !run.options.output.resume.empty() && !older_kind.empty()) log_info(older_kind);
   if (run.options.output.trace) together(*session.comm, [&] { open_trace(run.directory, session.comm->rank()); });

@@ -66,6 +66,8 @@ class SparseFeatures(unittest.TestCase):
                      "--out", out, "--epochs", 2, "--hidden", 16, "--layers", 2, "--fanout", "4,4", "--batch-size", 40,
                      *QUIET, *more)
         self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual("makes the sparse rows of each batch dense" in result.stderr,
+                         store == "sparse" and model == "sage, max", result.stderr)
         return out, [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
 
     def logits(self, run_folder, store, *more):
