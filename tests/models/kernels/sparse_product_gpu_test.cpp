@@ -33,8 +33,8 @@ struct DeviceRows {
   test::DeviceSourceEdges by_column;
 };
 
-/// The terms of a column are added in eight shares: the same sum, rounded otherwise. Rounding errors of n terms grow with
-/// sqrt(n) and with the sum of the terms' magnitudes.
+/// The terms of a column are added in eight shares: the same sum, rounded otherwise. Rounding errors of n terms grow
+/// with sqrt(n) and with the sum of the terms' magnitudes.
 void expect_close(const std::vector<float>& found, const std::vector<float>& expected,
                   const std::vector<float>& magnitude, std::int64_t most_terms) {
   ASSERT_EQ(found.size(), expected.size());
