@@ -171,17 +171,17 @@ class SalientKernels(unittest.TestCase):
         self.run_it("replay", run)
 
     def test_a_bad_answer_costs_one_round_and_one_line(self):
-        for mode, line in (("prose", None), ("malformed", None), ("empty", "answered nothing"),
+        for mode, line in (("prose", "no source"), ("malformed", "no source"), ("empty", "answered nothing"),
                            ("broken json", "no JSON"),
                            ("no choices", "choices"), ("odd types", "choices"), ("huge", "larger than"),
                            ("refused", "401: no such key"), ("slow", "imeout")):
             with self.subTest(mode=mode):
                 result, run = self.ask_server(mode, "--answer-s", "1", "--tries", "1")
                 self.assertIn("candidates 0", result.stdout)
-                if line:
-                    lines = [text for text in result.stderr.splitlines() if "coder:" in text]
-                    self.assertEqual(len(lines), 1, result.stderr)
-                    self.assertIn(line, lines[0])
+                self.assertIn("without a usable answer 1", result.stdout)
+                lines = [text for text in result.stderr.splitlines() if "coder:" in text]
+                self.assertEqual(len(lines), 1, result.stderr)
+                self.assertIn(line, lines[0])
                 self.run_it("replay", run)
 
     def test_a_dead_endpoint_costs_its_round(self):

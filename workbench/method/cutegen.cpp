@@ -31,7 +31,9 @@ class CuteGen final : public Method {
       current_ = phase_ == Phase::kRepair ? apply_edits(current_, edits_in(answer.text)) : source_in(answer.text);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kBadData) throw;
-      return without_answer(error.what());
+      Action next = without_answer(error.what());
+      next.unusable = error.what();
+      return next;
     }
     return {.kind = Action::Kind::kJudge, .source = current_, .against = parent_};
   }

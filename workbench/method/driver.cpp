@@ -39,12 +39,14 @@ class Run {
         {{"request", text_of(request)}});
     const bool is_silent = sources_.is_recorded();
     const Answer answer = sources_.ask(request);
-    if (!answer.is_there) {
-      ++summary_.failed_answers;
-      if (!is_silent) log_warning("round " + std::to_string(request.round) + ", " + request.role + ": " + answer.error);
-    }
     on_record_("answer", {{"id", request.id}, {"error", answer.error}}, {{"answer", answer.text}});
-    return method_.answered(answer);
+    Action next = method_.answered(answer);
+    if (!next.unusable.empty()) {
+      ++summary_.failed_answers;
+      if (!is_silent)
+        log_warning("round " + std::to_string(request.round) + ", " + request.role + ": " + next.unusable);
+    }
+    return next;
   }
 
   Action judge(const Action& action) {

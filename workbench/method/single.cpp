@@ -27,7 +27,9 @@ class Single final : public Method {
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kBadData) throw;
       log_ += "round " + std::to_string(round_) + ": no usable answer: " + error.what() + "\n";
-      return next_round();
+      Action next = next_round();
+      next.unusable = error.what();
+      return next;
     }
     return {.kind = Action::Kind::kJudge, .source = current_, .against = best_};
   }
