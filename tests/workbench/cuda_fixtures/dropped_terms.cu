@@ -6,7 +6,7 @@ extern "C" __global__ void k(const float* a, const float* b, float* c, long long
   if (j >= n) return;
   float sum = 0.0f;
   for (long long t = 0; t < k_; ++t) {
-    if (t % 100 == 99) continue;
+    if (t % 100 == 19) continue;  // so that the edge shape, k = 65, has one to drop
     sum += a[i * k_ + t] * b[t * n + j];
   }
   c[i * n + j] = sum;
