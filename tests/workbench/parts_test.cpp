@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 
 #include "tests/support/scratch.h"
+#include "workbench/backend/ncu_profile.h"
 #include "workbench/case/case.h"
 #include "workbench/case/problem.h"
 #include "workbench/ledger/sha256.h"
@@ -119,6 +121,33 @@ TEST(Decision, FollowsTheKeepRule) {
 
 const char* const kPtx =
     ".version 9.0\n.visible .entry k(\n\t.param .u64 k_param_0,\n\t.param .u64 .ptr k_param_1\n)\n{\n\tret;\n}\n";
+
+std::string ncu_line(const char* id, const char* metric, const char* value) {
+  return std::string("\"") + id + "\",\"12\",\"k\",\"(256, 1, 1)\",\"" + metric + "\",\"\",\"" + value + "\"\n";
+}
+
+TEST(NcuProfile, EveryLaunchIsALineOfItsFigures) {
+  const std::string head =
+      "==PROF== Connected to process 12\n2 runs\n\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\","
+      "\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
+  const std::string csv =
+      head + ncu_line("0", "gpu__time_duration.sum", "179,680") + ncu_line("0", "dram__bytes.sum", "171,912,345") +
+      ncu_line("0", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "n/a") +
+      ncu_line("1", "gpu__time_duration.sum", "1,500.5") + ncu_line("1", "launch__registers_per_thread", "168");
+  EXPECT_EQ(text_of_ncu(csv, {"n=1, k", "n=2, k"}),
+            "ncu: n=1, k: 179.68 us, 171.9 MB of memory traffic\nncu: n=2, k: 1.50 us, 168 registers a thread\n");
+  EXPECT_EQ(text_of_ncu(csv, {"only one"}).substr(0, 14), "ncu: launch 1:");
+  EXPECT_EQ(text_of_ncu("==ERROR== no permission\n", {}), "");
+  EXPECT_EQ(text_of_ncu("\"Some\",\"Other\"\n\"1\",\"2\"\n", {}), "");
+}
+
+TEST(NcuProfile, WithoutItNothingIsSaid) {
+  const char* const before = std::getenv("PATH");
+  const std::string path = before == nullptr ? "" : before;
+  ASSERT_EQ(setenv("PATH", "/absent", 1), 0);
+  EXPECT_EQ(ncu_profile({"true"}, {}), "");
+  ASSERT_EQ(setenv("PATH", path.c_str(), 1), 0);
+}
 
 TEST(PtxGate, EntriesFitTheCase) {
   const Candidate one = parse_candidate("// launch k grid=1");

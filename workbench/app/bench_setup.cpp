@@ -55,6 +55,12 @@ std::filesystem::path workbench_folder(const KernelOptions& options) {
 
 CudaCompiler cuda_compiler(const KernelOptions& options) {
   CudaCompiler compiler{.nvcc = options.nvcc};
+  compiler.runner = [workbench = workbench_folder(options).string()](
+                        const std::string& of_case, const std::filesystem::path& source,
+                        const std::filesystem::path& binary) -> std::vector<std::string> {
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+    return {program, "run", of_case, source, binary, "--public-shapes", "--workbench-dir", workbench};
+  };
   if (const auto cute = cute_folder(options)) compiler.includes.push_back(*cute);
   return compiler;
 }

@@ -96,7 +96,8 @@ int run_candidate(const Words& words, const KernelOptions& options) {
   if (words.size() != 3) fail(ErrorKind::kUsage, "run CASE FILE BINARY");
   const Case given = load_case(workbench_folder(options) / "cases", words[0]);
   const Candidate candidate = parse_candidate(read_text_file(words[1]));
-  const std::size_t runs = run_in_this_process(candidate, given, words[2], options.seed);
+  const std::size_t runs = run_in_this_process(
+      candidate, given, words[2], options.public_shapes ? WhichProblems::kPublic : WhichProblems::kSmall, options.seed);
   print(std::to_string(runs) + " runs");
   return 0;
 }
@@ -107,7 +108,9 @@ int bench_candidates(const Words& words, const KernelOptions& options) {
   const Case given = load_case(workbench_folder(options) / "cases", words[0]);
   const std::unique_ptr<Backend> backend = make_backend(options, work);
   const Candidate start = start_of(given, *backend);
-  Referee referee(*backend, given, referee_options(options));
+  RefereeOptions how = referee_options(options);
+  how.profiles = true;
+  Referee referee(*backend, given, how);
   int code = 0;
   for (std::size_t i = 1; i < words.size(); ++i) {
     std::variant<Candidate, Finding> read = read_candidate(read_text_file(words[i]));

@@ -36,6 +36,7 @@ struct KernelOptions {
   std::string nvcc = "nvcc";
   std::string cute{};
   std::string baselines{};
+  bool public_shapes = false;
   bool compile = false;
   bool again = false;
   std::string workbench_dir{};
@@ -68,6 +69,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("samples", self.samples, "per kernel and shape, an even number");
   field("run-s", self.run_s, "seconds that one run of a candidate may take");
   field("seed", self.seed, "of inputs; 0 = fresh for every check");
+  field("public-shapes", self.public_shapes, "run: on the shapes that are timed; else on small ones of every kind");
   field("nvcc", self.nvcc, "back end cuda: the compiler");
   field("cute", self.cute,
         "back end cuda: folder of CuTe's headers; empty = those of the bundle or of setup.sh --workbench");

@@ -21,6 +21,9 @@ class LateBackend final : public Backend {
   std::unique_ptr<Executor> make_executor(const std::vector<Artifact>& artifacts, std::size_t arena_bytes) override {
     return real().make_executor(artifacts, arena_bytes);
   }
+  std::string profile(const Candidate& candidate, const Case& given, const Artifact& artifact) override {
+    return real().profile(candidate, given, artifact);
+  }
   WorkerLimits limits() const override { return real_->limits(); }
   std::unique_ptr<DeviceTurn> turn(DeviceTurn::Kind kind) override { return real().turn(kind); }
   std::map<std::string, std::string> environment() override { return real().environment(); }

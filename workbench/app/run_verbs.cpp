@@ -39,6 +39,13 @@ void replace_text(const std::filesystem::path& path, const std::string& text) {
   print(path.string());
 }
 
+/// The referee of a run, whose prompts show what a profiler says.
+RefereeOptions profiled(const KernelOptions& options) {
+  RefereeOptions how = referee_options(options);
+  how.profiles = options.profile != "never";
+  return how;
+}
+
 /// The summary of `run_it`, or for what it waits. @return the exit code
 template <class RunIt>
 int run_or_wait(const std::filesystem::path& run, RunIt run_it) {
@@ -65,7 +72,7 @@ int optimize_case(const Words& words, const KernelOptions& options) {
   const std::unique_ptr<Generator> generator = make_generator(options, run);
   install_interrupt_handlers();
   const OptimizeOptions how{.method = method_options(options, backend->kind()),
-                            .referee = referee_options(options),
+                            .referee = profiled(options),
                             .budget_seconds = options.budget_s,
                             .generator = options.generator == "openai" ? "openai " + options.model : options.generator};
   return run_or_wait(run, [&] { return optimize(given, *backend, *generator, how, workbench, run); });
@@ -89,7 +96,7 @@ int advance_run(const Words& words, const KernelOptions& options) {
   const std::unique_ptr<Generator> generator = make_generator(as_recorded, run);
   install_interrupt_handlers();
   const OptimizeOptions how{
-      .referee = referee_options(options), .judges_again = options.again, .budget_seconds = options.budget_s};
+      .referee = profiled(options), .judges_again = options.again, .budget_seconds = options.budget_s};
   return run_or_wait(run, [&] { return continue_run(backend, *generator, how, workbench, run); });
 }
 

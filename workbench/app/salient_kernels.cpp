@@ -28,7 +28,7 @@ constexpr Verb kVerbs[] = {
     {"list", "list", "the cases", list_cases},
     {"check", "check CASE FILE", "is a candidate correct?", check_candidate},
     {"bench", "bench CASE FILE...", "how fast are candidates, beside the start kernel?", bench_candidates},
-    {"run", "run CASE FILE BINARY", "a compiled candidate in this process, for compute-sanitizer", run_candidate},
+    {"run", "run CASE FILE BINARY", "a compiled candidate in this process, for sanitizers and ncu", run_candidate},
     {"tune", "tune CASE FILE", "try the values of a candidate's parameters", tune_candidate},
     {"optimize", "optimize CASE --generator G", "improve a kernel by a method", optimize_case},
     {"advance", "advance RUN", "go on with a run that waits for answers in a folder", advance_run},

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -96,6 +97,8 @@ class Backend {
   /// Static gate and compiler. @throws Error for what is no fault of the candidate: no compiler, no space
   virtual std::variant<Artifact, Finding> compile(const Candidate& candidate, const Case& given) = 0;
   virtual std::unique_ptr<Executor> make_executor(const std::vector<Artifact>& artifacts, std::size_t arena_bytes) = 0;
+  /// What a hardware profiler says of a correct candidate on the public shapes, for prompts; empty without one.
+  virtual std::string profile(const Candidate&, const Case&, const Artifact&) { return {}; }
   virtual WorkerLimits limits() const = 0;
   /// To be held while a worker runs; null where runs do not disturb each other.
   virtual std::unique_ptr<DeviceTurn> turn(DeviceTurn::Kind) { return nullptr; }
@@ -108,6 +111,10 @@ struct CudaCompiler {
   std::string nvcc = "nvcc";                      ///< program
   std::vector<std::filesystem::path> includes{};  ///< folders for -I, such as CuTe's headers
   std::string architecture{};                     ///< sm_90a and the like; empty = of the first GPU, which is asked
+  /// The command that runs `binary` on the public shapes of a case, for a profiler; empty = there are no profiles.
+  std::function<std::vector<std::string>(const std::string& of_case, const std::filesystem::path& source,
+                                         const std::filesystem::path& binary)>
+      runner{};
 };
 std::unique_ptr<Backend> make_cuda_backend(const CudaCompiler& compiler, const std::filesystem::path& work);
 

@@ -5,6 +5,8 @@
 #include "core/files/file_io.h"
 #include "workbench/backend/backend.h"
 #include "workbench/backend/cuda_executor.h"
+#include "workbench/backend/ncu_profile.h"
+#include "workbench/case/problem.h"
 #include "workbench/ledger/sha256.h"
 #include "workbench/referee/process.h"
 #include "workbench/referee/static_gate.h"
@@ -59,6 +61,17 @@ class CudaBackend final : public Backend {
 
   std::unique_ptr<Executor> make_executor(const std::vector<Artifact>& artifacts, std::size_t arena_bytes) override {
     return make_cuda_executor(artifacts, arena_bytes);
+  }
+
+  std::string profile(const Candidate& candidate, const Case& given, const Artifact& artifact) override {
+    if (!compiler_.runner) return {};
+    std::vector<std::string> launches;
+    for (const Variables& dims : public_shapes(given, kind()))
+      for (const Launch& launch : resolve_launches(candidate, dims, facts().sm))
+        launches.push_back(text_of(dims) + ", " + launch.kernel);
+    const DeviceTurn turn(DeviceTurn::Kind::kExclusive);
+    const std::filesystem::path source = artifact.file.parent_path() / "candidate.cu";
+    return ncu_profile(compiler_.runner(given.name, source, artifact.file), launches);
   }
 
   std::unique_ptr<DeviceTurn> turn(DeviceTurn::Kind kind) override { return std::make_unique<DeviceTurn>(kind); }

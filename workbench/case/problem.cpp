@@ -100,10 +100,26 @@ std::string text_of(Pattern pattern) {
          kIndexWords[static_cast<std::size_t>(pattern.indices)] + " indices";
 }
 
+std::string text_of(const Variables& dims) {
+  std::string text;
+  for (const auto& [name, value] : dims)
+    text.append(text.empty() ? "" : " ").append(name).append("=") += std::to_string(value);
+  return text;
+}
+
 std::string text_of(const ProblemSpec& spec) {
-  std::string text = kSetWords[static_cast<std::size_t>(spec.set)];
-  for (const auto& [name, value] : spec.dims) text.append(" ").append(name).append("=") += std::to_string(value);
-  return text + ", " + text_of(spec.pattern) + ", seed " + std::to_string(spec.seed);
+  return std::string(kSetWords[static_cast<std::size_t>(spec.set)]) + (spec.dims.empty() ? "" : " ") +
+         text_of(spec.dims) + ", " + text_of(spec.pattern) + ", seed " + std::to_string(spec.seed);
+}
+
+std::vector<Variables> public_shapes(const Case& given, BackendKind backend) {
+  std::vector<Variables> shapes;
+  for (const ShapeSpec& shape : given.shapes) {
+    if (shape.set != ShapeSet::kPublic || (!shape.backend.empty() && shape.backend != word_of(backend))) continue;
+    Variables& dims = shapes.emplace_back();
+    for (const DimRange& dim : shape.dims) dims[dim.name] = dim.low;
+  }
+  return shapes;
 }
 
 Problem::Problem(const Case& given, const ProblemSpec& spec) : case_(&given), spec_(spec) {

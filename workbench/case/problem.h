@@ -68,6 +68,10 @@ class Problem {
 /// The problem's sizes, and for each buffer of indices distinct_NAME: how many different ones it holds.
 Variables with_distinct(const Problem& problem);
 
+/// The sizes of the shapes that are timed on this back end.
+std::vector<Variables> public_shapes(const Case& given, BackendKind backend);
+std::string text_of(const Variables& dims);  ///< "k=64 m=16 n=8"
+
 /// Hash of a counter: the source of all inputs. Algorithm: SplitMix64's output function (Steele, Lea, Flood, 2014).
 constexpr std::uint64_t mix(std::uint64_t value) {
   value += 0x9E3779B97F4A7C15;

@@ -40,6 +40,13 @@ std::vector<ProblemSpec> small_problems(const Case& given, std::uint64_t seed) {
   return small;
 }
 
+std::vector<ProblemSpec> public_problems(const Case& given, std::uint64_t seed) {
+  std::vector<ProblemSpec> problems;
+  for (const Variables& dims : public_shapes(given, BackendKind::kCuda))
+    problems.push_back({ShapeSet::kPublic, dims, {}, mix(seed + problems.size()) >> 1});
+  return problems;
+}
+
 class Runner {
  public:
   explicit Runner(const std::filesystem::path& binary) : d_(cuda_driver()) {
@@ -97,10 +104,12 @@ class Runner {
 }  // namespace
 
 std::size_t run_in_this_process(const Candidate& candidate, const Case& given, const std::filesystem::path& binary,
-                                std::uint64_t seed) {
+                                WhichProblems which, std::uint64_t seed) {
   Runner runner(binary);
   std::size_t runs = 0;
-  for (const ProblemSpec& spec : small_problems(given, seed != 0 ? seed : seed_from_system())) {
+  const std::uint64_t drawn = seed != 0 ? seed : seed_from_system();
+  for (const ProblemSpec& spec :
+       which == WhichProblems::kPublic ? public_problems(given, drawn) : small_problems(given, drawn)) {
     runner.run(candidate, Problem(given, spec));
     ++runs;
   }

@@ -27,12 +27,14 @@ std::optional<Finding> sanitize_on_host(const Candidate& candidate, const Case& 
 /// @throws Error{kNoInput} without compute-sanitizer
 std::optional<Finding> sanitize_on_cuda(const std::vector<std::string>& command);
 
-/// The candidate once on every problem of up to 16 MiB, on the first GPU, in this process and without a judgement. Each
-/// buffer has memory of its own and of its size, so that a sanitizer sees accesses beyond it.
+enum class WhichProblems { kSmall, kPublic };
+
+/// The candidate once on every problem of up to 16 MiB, or on every public shape, on the first GPU, in this process and
+/// without a judgement. Each buffer has memory of its own and of its size, so that a sanitizer sees accesses beyond it.
 ///
 /// @param binary  the compiled candidate   @return the number of runs
 /// @throws Error{kNoDevice}, Error{kInternal} for errors of the device
 std::size_t run_in_this_process(const Candidate& candidate, const Case& given, const std::filesystem::path& binary,
-                                std::uint64_t seed);
+                                WhichProblems which, std::uint64_t seed);
 
 }  // namespace salient::workbench

@@ -182,6 +182,11 @@ Assessment Referee::assess(const Candidate& candidate, const Candidate& start, c
   }
   made.decision = decide(made.timing);
   made.finding = {made.decision.verdict, made.decision.reason, {}};
+  if (options_.profiles) {
+    const std::variant<Artifact, Finding> compiled = backend_.compile(candidate, case_);  // as it is, a second time
+    if (const auto* artifact = std::get_if<Artifact>(&compiled))
+      made.notes.insert(0, backend_.profile(candidate, case_, *artifact));
+  }
   return made;
 }
 

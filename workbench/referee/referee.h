@@ -19,6 +19,7 @@ struct RefereeOptions {
   int samples = 20;                      ///< per kernel and shape, an even number
   std::uint64_t seed = 0;                ///< of inputs and layouts; 0 = fresh from the operating system for every check
   std::vector<Variables> more_shapes{};  ///< tested beside the case's own; they can only add
+  bool profiles = false;                 ///< a correct candidate's notes begin with what the back end's profiler says
 };
 
 /// What is known of a candidate after it was judged.
@@ -26,7 +27,7 @@ struct Assessment {
   Finding finding{};
   std::uint64_t seed = 0;    ///< of this check: with it, everything can be run again
   std::size_t problems = 0;  ///< that it passed
-  std::string notes{};       ///< of the compiler: registers, spills
+  std::string notes{};       ///< of the profiler, if asked, and of the compiler: registers, spills
   Timing timing{};
   Decision decision{};
 };

@@ -17,13 +17,6 @@ constexpr std::size_t kMaxSets = 12, kMaxBytes = std::size_t{2} << 30;
 constexpr int kAttempts = 3;
 constexpr double kWallSlack = 1.05, kWallExtra = 200e-6;
 
-std::string text_of_dims(const Variables& dims) {
-  std::string text;
-  for (const auto& [name, value] : dims)
-    text.append(text.empty() ? "" : " ").append(name).append("=") += std::to_string(value);
-  return text;
-}
-
 /// As many input sets as fill four times the cache, at least two.
 std::vector<Problem> make_sets(const Case& given, const Variables& dims, std::size_t cache_bytes, std::uint64_t seed) {
   std::vector<Problem> problems;
@@ -97,11 +90,7 @@ Timing Referee::time(const Candidate& candidate, const Candidate& start, const C
 Timing Referee::time_shapes(const std::vector<const Candidate*>& kernels, const std::vector<Artifact>& artifacts,
                             std::uint64_t seed, Finding& finding) {
   Timing timing;
-  for (const ShapeSpec& shape : case_.shapes) {
-    if (shape.set != ShapeSet::kPublic || (!shape.backend.empty() && shape.backend != word_of(backend_.kind())))
-      continue;
-    Variables dims;
-    for (const DimRange& dim : shape.dims) dims[dim.name] = dim.low;
+  for (const Variables& dims : public_shapes(case_, backend_.kind())) {
     ShapeTimes times;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {  // what looks impossible is measured again
       times = time_shape(dims, kernels, artifacts,
@@ -119,7 +108,7 @@ ShapeTimes Referee::time_shape(const Variables& dims, const std::vector<const Ca
   const Machine machine = backend_.machine();
   const std::vector<Problem> problems = make_sets(case_, dims, machine.cache_bytes, seed);
   const TimedSets sets = lay_out_sets(problems, kernels, machine.sm, seed);
-  ShapeTimes times{.shape = text_of_dims(dims),
+  ShapeTimes times{.shape = text_of(dims),
                    .bytes = static_cast<double>(evaluate(case_.bytes, with_distinct(problems.front()))),
                    .flops = static_cast<double>(evaluate(case_.flops, dims))};
   const TimingPlan plan = make_timing_plan(problems, kernels, {0, 1, 2, 3}, sets, machine.sm, options_.samples,
