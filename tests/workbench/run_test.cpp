@@ -202,7 +202,8 @@ TEST(Ledger, AnImpossibleCandidateThatWasJudgedAgainCountsOnce) {
 
 TEST(LateBackend, IsMadeWhenSomethingIsJudged) {
   int made = 0;
-  LateBackend backend(BackendKind::kCuda, [&]() -> std::unique_ptr<Backend> { return ++made, nullptr; });
+  const auto make = [&]() -> std::unique_ptr<Backend> { return ++made, nullptr; };
+  LateBackend backend(BackendKind::kCuda, make, make);
   const Referee referee(backend, softsign(), {});
   EXPECT_EQ(backend.kind(), BackendKind::kCuda);
   EXPECT_FALSE(referee.problems(1).empty());

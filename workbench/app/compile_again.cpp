@@ -3,7 +3,6 @@
 
 #include "core/error.h"
 #include "workbench/ledger/ledger.h"
-#include "workbench/method/run_record.h"
 
 namespace salient::workbench {
 namespace {
@@ -27,20 +26,23 @@ Verdict verdict_without_running(Backend& backend, const Case& given, const std::
 
 }  // namespace
 
+std::unique_ptr<Backend> recorded_compiler(const RunRecipe& recipe, const KernelOptions& options,
+                                           const WorkFolder& work) {
+  if (recipe.backend == BackendKind::kCuda) {
+    CudaCompiler compiler = cuda_compiler(options);
+    compiler.architecture = architecture_of(recipe);
+    return make_cuda_backend(compiler, work.path());
+  }
+  KernelOptions as_recorded = options;
+  as_recorded.backend = "host";
+  return make_backend(as_recorded, work);
+}
+
 CompiledAgain compile_again(const std::filesystem::path& run, const KernelOptions& options) {
   const WorkFolder work;
   const std::vector<Json> records = load_ledger(run);
   const RunRecipe recipe = read_recipe(run, records.front(), workbench_folder(options));
-  KernelOptions as_recorded = options;
-  as_recorded.backend = "host";
-  std::unique_ptr<Backend> backend;
-  if (recipe.backend == BackendKind::kCuda) {
-    CudaCompiler compiler = cuda_compiler(options);
-    compiler.architecture = architecture_of(recipe);
-    backend = make_cuda_backend(compiler, work.path());
-  } else {
-    backend = make_backend(as_recorded, work);
-  }
+  const std::unique_ptr<Backend> backend = recorded_compiler(recipe, options, work);
   CompiledAgain counts;
   for (const Json& record : records) {
     if (text_of(record, "kind") != "assessment") continue;

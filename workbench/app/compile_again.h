@@ -4,8 +4,14 @@
 #include <filesystem>
 
 #include "workbench/app/bench_setup.h"
+#include "workbench/method/run_record.h"
 
 namespace salient::workbench {
+
+/// A back end that compiles as the recorded run's did, for the machine that its record names.
+/// @throws Error{kBadData} if it names none
+std::unique_ptr<Backend> recorded_compiler(const RunRecipe& recipe, const KernelOptions& options,
+                                           const WorkFolder& work);
 
 struct CompiledAgain {
   std::size_t compiled = 0, rejected = 0;

@@ -85,14 +85,16 @@ int advance_run(const Words& words, const KernelOptions& options) {
   as_recorded.backend = text_of(first, "backend");
   if (as_recorded.generator.empty()) as_recorded.generator = "folder";
   const WorkFolder work;
-  LateBackend backend(as_recorded.backend == "cuda" ? BackendKind::kCuda : BackendKind::kHost, [&] {
+  const auto make = [&] {
     try {
       return make_backend(as_recorded, work);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kNoDevice && error.kind() != ErrorKind::kNoInput) throw;
       throw Waiting{std::string("waiting for a machine that can judge the next candidate: ") + error.what()};
     }
-  });
+  };
+  LateBackend backend(as_recorded.backend == "cuda" ? BackendKind::kCuda : BackendKind::kHost, make,
+                      [&] { return recorded_compiler(read_recipe(run, first, workbench), options, work); });
   const std::unique_ptr<Generator> generator = make_generator(as_recorded, run);
   install_interrupt_handlers();
   const OptimizeOptions how{
