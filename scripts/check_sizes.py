@@ -12,8 +12,8 @@ import re
 import sys
 
 MAX_WIDTH, MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_PARAMETERS = 120, 350, 60, 6
-SOURCE_FOLDERS = ["core", "sampler", "store", "prepare", "loaders", "models", "engine", "apps", "workbench",
-                  "benchmarks", "tests"]
+SOURCE_FOLDERS = ["core", "sampler", "store", "prepare", "loaders", "models", "engine", "apps", "python",
+                  "workbench", "benchmarks", "tests"]
 # Kernels of the workbench have the parameters that their case gives them.
 GIVEN_PARAMETERS = ("workbench/cases/kernels/", "tests/workbench/fixtures/", "tests/workbench/cuda_fixtures/")
 TEXT_FOLDERS = [*SOURCE_FOLDERS, "cmake", "docs", "scripts", "third_party"]

@@ -1,0 +1,195 @@
+// python/bindings/batch_stream.cpp - see batch_stream.h.
+#include "python/bindings/batch_stream.h"
+
+#include <oneapi/tbb/task_arena.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "core/bounded_queue.h"
+#include "core/error.h"
+#include "loaders/batch_loader.h"
+#include "loaders/batch_pipeline.h"
+#include "sampler/seed_order.h"
+
+namespace salient::python {
+namespace {
+
+struct Stopped {};  // ends the pipeline early
+
+std::size_t global_batch(const EpochOrder& order) {
+  return order.batch_size * static_cast<std::size_t>(order.num_ranks);
+}
+
+/// This rank's share of every global batch from `first` on. Borrows the order's nodes.
+std::vector<BatchRequest> requests_of(const EpochOrder& order, std::uint32_t epoch, std::size_t first) {
+  std::vector<BatchRequest> requests;
+  for (std::size_t b = first; b < order.num_batches(); ++b) {
+    const SeedRange share = rank_share(order.nodes.size(), global_batch(order), b, order.rank, order.num_ranks);
+    requests.push_back({.key = {.seed = order.seed, .epoch = epoch, .batch = static_cast<std::uint32_t>(b)},
+                        .seeds = std::span<const NodeId>(order.nodes).subspan(share.begin, share.count)});
+  }
+  return requests;
+}
+
+std::vector<LocalId> first_new_edges_of(const Batch& batch) {
+  std::vector<LocalId> first;
+  const std::vector<HopLayout>& hops = batch.layout.hops;
+  for (std::size_t i = 0; i < hops.size(); ++i)
+    first.push_back(i + 1 < hops.size() ? batch.at<LocalId>(hops[i].indptr)[hops[i + 1].num_dst] : 0);
+  return first;
+}
+
+}  // namespace
+
+std::size_t EpochOrder::num_batches() const {
+  return drops_last ? nodes.size() / global_batch(*this) : num_global_batches(nodes.size(), global_batch(*this));
+}
+
+struct BatchStream::Impl {
+  using Queue = BoundedQueue<StreamedBatch>;
+  struct Slot {
+    StreamedBatch made{};
+    std::exception_ptr error{};  // of preparing; delivered in order like a batch
+  };
+
+  Impl(std::shared_ptr<const Dataset> data, std::shared_ptr<const DeviceGraph> graph, StreamOptions chosen,
+       std::unique_ptr<PagePinner> pinner)
+      : options(std::move(chosen)),
+        dataset(std::move(data)),
+        device_graph(std::move(graph)),
+        pool(SlabPool::make(std::move(pinner))),
+        slots(static_cast<std::size_t>(default_slots(options.num_workers))) {
+    const ResidentView view{.features = options.has_features_on_device ? Residency::kDevice : Residency::kHost};
+    const int num_makers = std::max(options.num_workers, 1);
+    if (device_graph) {
+      std::vector<std::unique_ptr<BatchSampler>> all;
+      for (int i = 0; i < std::min(num_makers, kDeviceSamplers); ++i)
+        all.push_back(device_graph->make_sampler(options.fanouts, options.replacement));
+      samplers = std::make_unique<SamplerPool>(std::move(all));
+    }
+    for (int w = 0; w < num_makers; ++w) {
+      if (samplers)
+        makers.emplace_back(*dataset, samplers->make_handle(), view);
+      else
+        makers.emplace_back(*dataset, options.fanouts, options.replacement, view);
+    }
+  }
+
+  /// A worker's job. Never throws: the error is delivered instead of the batch.
+  void prepare(std::size_t index) {
+    if (is_stopped) return;
+    Slot& slot = slots[index % slots.size()];
+    const auto worker = options.num_workers == 0 ? 0 : oneapi::tbb::this_task_arena::current_thread_index();
+    BatchMaker& maker = makers[static_cast<std::size_t>(worker)];
+    try {
+      slot.error = nullptr;
+      StreamedBatch& made = slot.made;
+      made.batch.index = index;
+      maker.sample(requests[index], made.batch);
+      made.slab = pool->take();
+      made.batch.data = made.slab->reserve(made.batch.layout.prepared_bytes);
+      maker.write(made.batch, made.batch.data);
+      made.first_new_edges = first_new_edges_of(made.batch);
+    } catch (...) {
+      maker.drop();
+      slot.error = std::current_exception();
+    }
+  }
+
+  StreamedBatch take(std::size_t index) {
+    Slot& slot = slots[index % slots.size()];
+    if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
+    return std::exchange(slot.made, {});
+  }
+
+  void run_epoch() {
+    try {
+      run_batches(
+          requests.size(), options.num_workers, slots.size(), [this](std::size_t b) { prepare(b); },
+          [this](std::size_t b) {
+            if (is_stopped || !queue->push(take(b))) throw Stopped();
+          });
+      queue->close();
+    } catch (const Stopped&) {
+      queue->close();
+    } catch (...) {
+      queue->close(std::current_exception());
+    }
+  }
+
+  void start(EpochOrder next_order, std::uint32_t epoch, std::size_t first) {
+    stop();
+    order = std::move(next_order);
+    if (order.is_shuffled) shuffle_seeds(order.nodes, order.seed, epoch);
+    requests = requests_of(order, epoch, first);
+    num_taken = 0;
+    is_stopped = false;
+    queue = std::make_shared<Queue>(static_cast<std::size_t>(options.num_ahead));
+    if (options.num_workers > 0) producer = std::jthread([this] { run_epoch(); });
+  }
+
+  std::optional<StreamedBatch> next() {
+    const std::shared_ptr<Queue> ready = queue;  // stop() on another thread closes it
+    if (!ready) return std::nullopt;
+    if (options.num_workers > 0) return ready->pop();
+    if (is_stopped || num_taken == requests.size()) return std::nullopt;
+    prepare(num_taken);
+    return take(num_taken++);
+  }
+
+  void stop() {
+    is_stopped = true;
+    if (queue) queue->close();
+    if (producer.joinable()) producer.join();
+    queue.reset();
+    for (Slot& slot : slots) slot = {};
+  }
+
+  const StreamOptions options;
+  const std::shared_ptr<const Dataset> dataset;
+  const std::shared_ptr<const DeviceGraph> device_graph;  // null if the host samples
+  const std::shared_ptr<SlabPool> pool;
+  std::unique_ptr<SamplerPool> samplers;  // likewise; outlives the makers
+  std::vector<BatchMaker> makers;         // one per worker
+  std::vector<Slot> slots;                // one per batch inside the pipeline
+
+  // Of the epoch.
+  EpochOrder order;
+  std::vector<BatchRequest> requests;
+  std::shared_ptr<Queue> queue;
+  std::size_t num_taken = 0;  // without workers
+  std::atomic<bool> is_stopped{false};
+  std::jthread producer;
+};
+
+BatchStream::BatchStream(std::shared_ptr<const Dataset> dataset, std::shared_ptr<const DeviceGraph> graph,
+                         StreamOptions options, std::unique_ptr<PagePinner> pinner)
+    : impl_(std::make_unique<Impl>(std::move(dataset), std::move(graph), std::move(options), std::move(pinner))),
+      process_(getpid()) {}
+
+BatchStream::~BatchStream() {
+  if (is_inherited())
+    (void)impl_.release();
+  else
+    impl_->stop();
+}
+
+bool BatchStream::is_inherited() const { return getpid() != process_; }
+
+void BatchStream::start(EpochOrder order, std::uint32_t epoch, std::size_t first) {
+  require(!is_inherited(), "a stream's threads do not survive a fork");
+  impl_->start(std::move(order), epoch, first);
+}
+
+std::optional<StreamedBatch> BatchStream::next() { return is_inherited() ? std::nullopt : impl_->next(); }
+
+void BatchStream::stop() {
+  if (!is_inherited()) impl_->stop();
+}
+
+}  // namespace salient::python

@@ -1,0 +1,75 @@
+// python/bindings/batch_stream.h - the batches of an epoch, prepared in the background, each the owner of its memory.
+//
+// BatchLoader lends its batches: the next call takes the memory back. A tensor in Python may live as long as its user
+// likes, so here a batch takes its slab along, and workers fill another one of the pool.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "loaders/batch_maker.h"
+#include "loaders/resident_data.h"
+#include "python/bindings/slab_pool.h"
+#include "sampler/sampler_pool.h"
+
+namespace salient::python {
+
+/// Which nodes meet in which batch. The same order and the same draws as in salient-train, for equal values.
+struct EpochOrder {
+  std::vector<NodeId> nodes{};  ///< distinct; on every rank the same
+  std::size_t batch_size = 1;   ///< seeds of a rank
+  bool is_shuffled = false;     ///< by (seed, epoch)
+  bool drops_last = false;      ///< leaves out a global batch that is not full
+  std::uint32_t seed = 0;
+  int rank = 0, num_ranks = 1;
+
+  std::size_t num_batches() const;
+};
+
+struct StreamOptions {
+  std::vector<int> fanouts{};
+  Replacement replacement = Replacement::kWithout;
+  int num_workers = 1;                  ///< 0 = the caller's thread
+  int num_ahead = 2;                    ///< batches that wait for the consumer, at least 1
+  bool has_features_on_device = false;  ///< x is not written
+};
+
+struct StreamedBatch {
+  Batch batch{};                           ///< its memory is in `slab`
+  OwnedSlab slab{};                        ///
+  std::vector<LocalId> first_new_edges{};  ///< [L] outermost first: edges of the hop's destinations that the hop before
+                                           ///< it, towards the seeds, had as destinations already
+};
+
+/// One consumer thread; stop() may come from another. In a forked child there are no batches, and stop() does nothing.
+class BatchStream {
+ public:
+  /// @param dataset, graph  live as long as the stream; graph null = the host samples
+  BatchStream(std::shared_ptr<const Dataset> dataset, std::shared_ptr<const DeviceGraph> graph, StreamOptions options,
+              std::unique_ptr<PagePinner> pinner);
+  /// Stops. In a forked child, where the workers do not exist, it leaves everything as it is.
+  ~BatchStream();
+  BatchStream(const BatchStream&) = delete;
+  BatchStream& operator=(const BatchStream&) = delete;
+
+  /// Ends the epoch before, and starts this one at batch `first`.
+  void start(EpochOrder order, std::uint32_t epoch, std::size_t first);
+
+  /// The next batch in order; none after the last, and after stop(). Blocks while none is ready.
+  /// @throws what a worker threw, instead of the batch that failed; the epoch is over then.
+  std::optional<StreamedBatch> next();
+
+  /// Workers finish the batch at hand; the rest is dropped. Blocks until they have.
+  void stop();
+
+ private:
+  bool is_inherited() const;  // by a forked child
+
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+  int process_;
+};
+
+}  // namespace salient::python

@@ -1,0 +1,126 @@
+// python/bindings/bind_dataset.cpp - an opened data set and its arrays, as Python sees them.
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include <span>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+#include "core/host/machine.h"
+#include "core/number_text.h"
+#include "python/bindings/bindings.h"
+#include "store/checksums.h"
+#include "store/dataset_name.h"
+#include "store/store_manifest.h"
+#include "store/synthetic.h"
+
+namespace salient::python {
+namespace {
+
+/// Bytes of a store whose checksums are compared whenever it is opened: what takes less than 0.1 s.
+constexpr std::uint64_t kAlwaysChecked = 256 << 20;
+
+Dataset make_or_open(const std::string& name, const std::string& data_root) {
+  if (!is_synthetic_name(name)) {
+    const std::filesystem::path folder = dataset_folder(name, data_root);
+    Dataset dataset = open_dataset(folder);
+    check_checksums_of_short_store(folder, kAlwaysChecked);
+    return dataset;
+  }
+  const SyntheticOptions options = parse_synthetic_name(name);
+  const auto needed = static_cast<std::int64_t>(synthetic_peak_bytes(options, /*num_threads=*/0));
+  const std::int64_t available = available_host_bytes();
+  if (available > 0 && needed > available)
+    fail(ErrorKind::kHostMemory, name + ": needs " + gigabytes_needed(needed) + " of memory, and " +
+                                     gigabytes(available) + " are free; take a smaller scale");
+  return make_synthetic_dataset(options);
+}
+
+std::shared_ptr<OpenDataset> open_by_name(const std::string& name, const std::string& data_root) {
+  const nb::gil_scoped_release release;
+  return std::make_shared<OpenDataset>(OpenDataset{std::make_shared<const Dataset>(make_or_open(name, data_root))});
+}
+
+std::shared_ptr<GraphOnDevice> copy_to_device(std::shared_ptr<OpenDataset> dataset) {
+  const nb::gil_scoped_release release;
+  auto graph = std::make_shared<const DeviceGraph>(dataset->data->graph);
+  return std::make_shared<GraphOnDevice>(GraphOnDevice{std::move(dataset), std::move(graph)});
+}
+
+/// The method of an array of OpenDataset; the array keeps the data set.
+template <class T>
+auto array_method(std::span<const T> Dataset::*field) {
+  return [field](nb::pointer_and_handle<OpenDataset> self) {
+    const std::span<const T> values = (*self.p->data).*field;
+    const auto type = sizeof(T) == 1 ? nb::dtype<std::int8_t>() : nb::dtype<std::int32_t>();
+    return array_of(values.data(), {values.size()}, self.h, type);
+  };
+}
+
+nb::dlpack::dtype dtype_of(FeatureType type) {
+  return {static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float),
+          type == FeatureType::kF16 ? std::uint8_t{16} : std::uint8_t{32}, 1};
+}
+
+void bind_arrays(nb::class_<OpenDataset>& type) {
+  using Self = nb::pointer_and_handle<OpenDataset>;
+  type.def("indptr", [](Self self) {
+    const auto indptr = self.p->data->graph.indptr;
+    return array_of(indptr.data(), {indptr.size()}, self.h, nb::dtype<std::int64_t>());
+  });
+  type.def("indices", [](Self self) {
+    const auto indices = self.p->data->graph.indices;
+    return array_of(indices.data(), {indices.size()}, self.h, nb::dtype<std::int32_t>());
+  });
+  type.def("features", [](Self self) {
+    const Dataset& data = *self.p->data;
+    return array_of(data.features.data, {data.num_nodes(), static_cast<std::size_t>(data.feature_dim)}, self.h,
+                    dtype_of(data.feature_type));
+  });
+  type.def("feature_begin", [](Self self) {
+    const auto begin = self.p->data->sparse_features.begin;
+    return array_of(begin.data(), {begin.size()}, self.h, nb::dtype<std::int64_t>());
+  });
+  type.def("feature_columns", [](Self self) {
+    const auto columns = self.p->data->sparse_features.columns;
+    return array_of(columns.data(), {columns.size()}, self.h, nb::dtype<std::int32_t>());
+  });
+  type.def("feature_values", [](Self self) {
+    const Dataset& data = *self.p->data;
+    return array_of(data.sparse_features.values, {data.sparse_features.columns.size()}, self.h,
+                    dtype_of(data.feature_type));
+  });
+  type.def("labels", array_method(&Dataset::labels));
+  type.def("multi_labels", array_method(&Dataset::multi_labels));
+  type.def("train", array_method(&Dataset::train));
+  type.def("valid", array_method(&Dataset::valid));
+  type.def("test", array_method(&Dataset::test));
+}
+
+}  // namespace
+
+void bind_dataset(nb::module_& module) {
+  nb::class_<OpenDataset> type(module, "Dataset");
+  const auto fact = [&](const char* name, auto read) {
+    type.def_prop_ro(name, [read](const OpenDataset& self) { return read(*self.data); });
+  };
+  fact("name", [](const Dataset& data) { return data.name; });
+  fact("directory", [](const Dataset& data) { return data.directory.string(); });
+  fact("fingerprint", [](const Dataset& data) { return data.fingerprint; });
+  fact("num_nodes", [](const Dataset& data) { return data.num_nodes(); });
+  fact("num_edges", [](const Dataset& data) { return data.num_edges(); });
+  fact("num_classes", [](const Dataset& data) { return data.num_classes; });
+  fact("num_features", [](const Dataset& data) { return data.feature_dim; });
+  fact("is_symmetric", [](const Dataset& data) { return data.is_symmetric; });
+  fact("is_multi_label", [](const Dataset& data) { return data.task == Task::kMultiLabel; });
+  fact("has_sparse_features", [](const Dataset& data) { return data.has_sparse_features(); });
+  fact("feature_bytes", [](const Dataset& data) { return data.feature_bytes(); });
+  fact("graph_bytes", [](const Dataset& data) { return data.graph.num_bytes(); });
+  bind_arrays(type);
+  nb::class_<GraphOnDevice>(module, "DeviceGraph");
+  module.def("open_dataset", &open_by_name, nb::arg("name"), nb::arg("data_root"));
+  module.def("copy_graph_to_device", &copy_to_device, nb::arg("dataset"));
+}
+
+}  // namespace salient::python

@@ -1,0 +1,108 @@
+// python/bindings/bind_store_writer.cpp - arrays of a Python program become a store.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+#include "prepare/importers/raw_graph.h"
+#include "prepare/writing/write_store.h"
+#include "python/bindings/bindings.h"
+#include "store/store_manifest.h"
+
+namespace salient::python {
+namespace {
+
+using Ids = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T, std::size_t kDims>
+using Array = nb::ndarray<const T, nb::ndim<kDims>, nb::c_contig, nb::device::cpu>;
+
+std::vector<NodeId> checked_ids(const Ids& ids, std::uint64_t num_nodes, const char* what) {
+  std::vector<NodeId> checked(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const std::int64_t id = ids.data()[i];
+    if (id < 0 || static_cast<std::uint64_t>(id) >= num_nodes)
+      fail(ErrorKind::kBadData, std::string(what) + ": item " + std::to_string(i) + " is node " + std::to_string(id) +
+                                    "; nodes are 0 to " + std::to_string(num_nodes - 1));
+    checked[i] = static_cast<NodeId>(id);
+  }
+  return checked;
+}
+
+/// A RawGraph that is filled piece by piece; write() hands it to the writer of salient-prepare.
+class StoreFromArrays {
+ public:
+  StoreFromArrays(const std::string& name, std::uint64_t num_nodes) {
+    if (!is_node_count(num_nodes)) fail(ErrorKind::kBadData, "a graph has 1 to 2^32 - 2 nodes");
+    if (!is_dataset_name(name))
+      fail(ErrorKind::kUsage, "'" + name + "' is no data set's name: 1 to 100 characters, no slash, no dot in front");
+    graph_.name = name;
+    graph_.source_kind = "python";
+    graph_.source_path = "arrays";
+    graph_.num_nodes = num_nodes;
+  }
+
+  void set_edges(const Ids& sources, const Ids& destinations, bool symmetric) {
+    graph_.sources = checked_ids(sources, graph_.num_nodes, "edge_index[0]");
+    graph_.destinations = checked_ids(destinations, graph_.num_nodes, "edge_index[1]");
+    graph_.symmetrise = symmetric;
+  }
+
+  void set_float_features(const Array<float, 2>& x) {
+    graph_.features = {.type = FeatureType::kF32, .dim = static_cast<int>(x.shape(1))};
+    append_feature_rows(graph_.features, x.data(), x.size(), "x");
+  }
+
+  /// @param x  the bits of finite f16 numbers
+  void set_half_features(const Array<std::int16_t, 2>& x) {
+    graph_.features = {.type = FeatureType::kF16, .dim = static_cast<int>(x.shape(1))};
+    graph_.features.rows.resize(x.size() * sizeof(std::int16_t));
+    if (x.size() > 0) std::memcpy(graph_.features.rows.data(), x.data(), graph_.features.rows.size());
+  }
+
+  void set_classes(const Array<std::int32_t, 1>& y, int num_classes) {
+    graph_.labels.assign(y.data(), y.data() + y.size());
+    graph_.num_classes = num_classes;
+  }
+
+  void set_flags(const Array<std::int8_t, 2>& y) {
+    graph_.task = Task::kMultiLabel;
+    graph_.multi_labels.assign(y.data(), y.data() + y.size());
+    graph_.num_classes = static_cast<int>(y.shape(1));
+  }
+
+  void set_split(const Ids& train, const Ids& valid, const Ids& test) {
+    graph_.train = checked_ids(train, graph_.num_nodes, "train");
+    graph_.valid = checked_ids(valid, graph_.num_nodes, "valid");
+    graph_.test = checked_ids(test, graph_.num_nodes, "test");
+  }
+
+  /// @param sparse  keeps the features that are not zero, and no others
+  void write(const std::string& out, bool force, bool sparse) {
+    const nb::gil_scoped_release release;
+    WriteStoreOptions options{.out = out, .force = force};
+    if (sparse) options.feature_layout = FeatureLayout::kCsr;
+    write_store(std::move(graph_), options);
+  }
+
+ private:
+  RawGraph graph_;
+};
+
+}  // namespace
+
+void bind_store_writer(nb::module_& module) {
+  nb::class_<StoreFromArrays>(module, "StoreFromArrays")
+      .def(nb::init<const std::string&, std::uint64_t>(), nb::arg("name"), nb::arg("num_nodes"))
+      .def("set_edges", &StoreFromArrays::set_edges)
+      .def("set_float_features", &StoreFromArrays::set_float_features)
+      .def("set_half_features", &StoreFromArrays::set_half_features)
+      .def("set_classes", &StoreFromArrays::set_classes)
+      .def("set_flags", &StoreFromArrays::set_flags)
+      .def("set_split", &StoreFromArrays::set_split)
+      .def("write", &StoreFromArrays::write);
+}
+
+}  // namespace salient::python

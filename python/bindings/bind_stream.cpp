@@ -1,0 +1,156 @@
+// python/bindings/bind_stream.cpp - batches on their way to Python, and memory that torch pins for them.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+#include "python/bindings/batch_stream.h"
+#include "python/bindings/bindings.h"
+#include "sampler/neighbor_sampler.h"
+#include "sampler/reference_sampler.h"
+
+namespace salient::python {
+namespace {
+
+/// Lets torch pin: its CUDA runtime is the one of the process, and a build without a CUDA toolkit has none.
+class TorchPinner final : public PagePinner {
+ public:
+  /// @param pin, unpin  pin(address, bytes) and unpin(address)
+  TorchPinner(nb::object pin, nb::object unpin) : pin_(std::move(pin)), unpin_(std::move(unpin)) {}
+  ~TorchPinner() override {
+    if (!nb::is_alive()) {
+      (void)pin_.release();
+      (void)unpin_.release();
+      return;
+    }
+    const nb::gil_scoped_acquire hold;
+    pin_.reset();
+    unpin_.reset();
+  }
+  TorchPinner(const TorchPinner&) = delete;
+  TorchPinner& operator=(const TorchPinner&) = delete;
+
+  void pin(std::byte* memory, std::size_t bytes) override {
+    const nb::gil_scoped_acquire hold;
+    try {
+      pin_(reinterpret_cast<std::uintptr_t>(memory), bytes);
+    } catch (const nb::python_error& error) {
+      fail(ErrorKind::kHostMemory,
+           "cannot pin " + std::to_string(bytes >> 20) + " MiB of host memory: " + error.what());
+    }
+  }
+  void unpin(std::byte* memory) noexcept override {
+    if (!nb::is_alive()) return;
+    const nb::gil_scoped_acquire hold;
+    try {
+      unpin_(reinterpret_cast<std::uintptr_t>(memory));
+    } catch (const nb::python_error&) {  // the device has failed; its user has had that error
+    }
+  }
+
+ private:
+  nb::object pin_, unpin_;
+};
+
+std::vector<NodeId> ids_of(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& nodes) {
+  return {nodes.data(), nodes.data() + nodes.size()};
+}
+
+/// The slab's prepared bytes; the array owns a share of the slab.
+nb::ndarray<> memory_of(const StreamedBatch& self) {
+  auto* const owner = new OwnedSlab(self.slab);
+  const nb::capsule capsule(owner, [](void* slab) noexcept { delete static_cast<OwnedSlab*>(slab); });
+  return array_of(self.slab->data(), {self.batch.layout.prepared_bytes}, capsule, nb::dtype<std::uint8_t>());
+}
+
+void bind_batch(nb::module_& module) {
+  nb::class_<StreamedBatch> batch(module, "Batch");
+  const auto field = [&](const char* name, auto read) { batch.def_prop_ro(name, read); };
+  field("index", [](const StreamedBatch& self) { return self.batch.key.batch; });
+  field("epoch", [](const StreamedBatch& self) { return self.batch.key.epoch; });
+  field("num_nodes", [](const StreamedBatch& self) { return self.batch.layout.num_nodes; });
+  field("num_seeds", [](const StreamedBatch& self) { return self.batch.layout.num_seeds; });
+  field("num_bytes", [](const StreamedBatch& self) { return self.batch.layout.prepared_bytes; });
+  field("y", [](const StreamedBatch& self) { return self.batch.layout.y; });
+  field("nodes", [](const StreamedBatch& self) { return self.batch.layout.nodes; });
+  field("x", [](const StreamedBatch& self) { return self.batch.layout.x; });
+  field("x_begin", [](const StreamedBatch& self) { return self.batch.layout.x_begin; });
+  field("x_columns", [](const StreamedBatch& self) { return self.batch.layout.x_columns; });
+  field("num_values", [](const StreamedBatch& self) { return self.batch.layout.num_values; });
+  field("hops", [](const StreamedBatch& self) {
+    nb::list hops;
+    for (std::size_t i = 0; i < self.batch.layout.hops.size(); ++i) {
+      const HopLayout& hop = self.batch.layout.hops[i];
+      hops.append(
+          nb::make_tuple(hop.num_dst, hop.num_src, hop.num_edges, hop.indptr, hop.indices, self.first_new_edges[i]));
+    }
+    return hops;
+  });
+  batch.def("memory", &memory_of);
+  batch.def("drop_memory", [](StreamedBatch& self) { self.slab.reset(); });
+}
+
+using Ids = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// The Python tests' oracle: the slow sampler's nodes and, per hop from the outermost, (num_dst, num_src, indptr,
+/// indices).
+nb::tuple reference(const OpenDataset& dataset, const std::vector<int>& fanouts, const Ids& seeds,
+                    std::vector<std::uint32_t> key, bool with_replacement) {
+  const std::vector<NodeId> nodes = ids_of(seeds);
+  const Mfg mfg = reference_sample(dataset.data->graph, fanouts, nodes, {key.at(0), key.at(1), key.at(2)},
+                                   with_replacement ? Replacement::kWith : Replacement::kWithout);
+  nb::list hops;
+  for (const MfgHop& hop : mfg.hops) hops.append(nb::make_tuple(hop.num_dst, hop.num_src, hop.indptr, hop.indices));
+  return nb::make_tuple(mfg.nodes, hops);
+}
+
+std::unique_ptr<BatchStream> make_stream(const OpenDataset& dataset, const GraphOnDevice* graph,
+                                         const StreamOptions& options, nb::object pin, nb::object unpin) {
+  std::unique_ptr<PagePinner> pinner;
+  if (!pin.is_none()) pinner = std::make_unique<TorchPinner>(std::move(pin), std::move(unpin));
+  const nb::gil_scoped_release release;
+  return std::make_unique<BatchStream>(dataset.data, graph == nullptr ? nullptr : graph->graph, options,
+                                       std::move(pinner));
+}
+
+}  // namespace
+
+void bind_stream(nb::module_& module) {
+  bind_batch(module);
+  nb::class_<StreamOptions>(module, "StreamOptions")
+      .def(nb::init<>())
+      .def_rw("fanouts", &StreamOptions::fanouts)
+      .def_prop_rw(
+          "replace", [](const StreamOptions& self) { return self.replacement == Replacement::kWith; },
+          [](StreamOptions& self, bool yes) { self.replacement = yes ? Replacement::kWith : Replacement::kWithout; })
+      .def_rw("num_workers", &StreamOptions::num_workers)
+      .def_rw("num_ahead", &StreamOptions::num_ahead)
+      .def_rw("has_features_on_device", &StreamOptions::has_features_on_device);
+  nb::class_<EpochOrder>(module, "EpochOrder")
+      .def(nb::init<>())
+      .def("set_nodes", [](EpochOrder& self, const Ids& nodes) { self.nodes = ids_of(nodes); })
+      .def_rw("batch_size", &EpochOrder::batch_size)
+      .def_rw("shuffle", &EpochOrder::is_shuffled)
+      .def_rw("drop_last", &EpochOrder::drops_last)
+      .def_rw("seed", &EpochOrder::seed)
+      .def_rw("rank", &EpochOrder::rank)
+      .def_rw("num_ranks", &EpochOrder::num_ranks)
+      .def_prop_ro("num_batches", &EpochOrder::num_batches);
+  using Release = nb::call_guard<nb::gil_scoped_release>;
+  nb::class_<BatchStream>(module, "BatchStream")
+      .def("start", &BatchStream::start, Release(), nb::arg("order"), nb::arg("epoch"), nb::arg("first"))
+      .def("next", &BatchStream::next, Release())
+      .def("stop", &BatchStream::stop, Release());
+  module.def("make_stream", &make_stream, nb::arg("dataset"), nb::arg("graph").none(), nb::arg("options"),
+             nb::arg("pin").none(), nb::arg("unpin").none());
+  module.def("are_fanouts", [](const std::vector<int>& fanouts) { return are_fanouts(fanouts); });
+  module.def("reference_sample", &reference, nb::arg("dataset"), nb::arg("fanouts"), nb::arg("seeds"), nb::arg("key"),
+             nb::arg("replace"));
+}
+
+}  // namespace salient::python

@@ -1,0 +1,41 @@
+// python/bindings/bindings.h - what the parts of the extension module share.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+
+#include "loaders/device_graph.h"
+#include "store/dataset.h"
+
+namespace salient::python {
+
+namespace nb = nanobind;
+
+/// Python's handle of a data set; loaders share it.
+struct OpenDataset {
+  std::shared_ptr<const Dataset> data;
+};
+
+/// Likewise of a graph in GPU memory.
+struct GraphOnDevice {
+  std::shared_ptr<const OpenDataset> source;
+  std::shared_ptr<const DeviceGraph> graph;
+};
+
+/// Memory as an array that knows DLPack, so that torch sees it without a copy. Ids become int32 of the same bits: torch
+/// indexes with those.
+/// @param owner  what keeps the memory
+inline nb::ndarray<> array_of(const void* data, std::initializer_list<std::size_t> shape, nb::handle owner,
+                              nb::dlpack::dtype type) {
+  return {const_cast<void*>(data), shape.size(), shape.begin(), owner, nullptr, type, nb::device::cpu::value, 0};
+}
+
+void bind_dataset(nb::module_& module);
+void bind_stream(nb::module_& module);
+void bind_store_writer(nb::module_& module);
+
+}  // namespace salient::python

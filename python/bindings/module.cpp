@@ -1,0 +1,33 @@
+// python/bindings/module.cpp - the extension module salient_gnn._core. It sees no torch: arrays pass by DLPack.
+#include <nanobind/nanobind.h>
+
+#include "core/console/log.h"
+#include "core/console/progress.h"
+#include "core/error.h"
+#include "core/version.h"
+#include "python/bindings/bindings.h"
+
+NB_MODULE(_core, module) {
+  namespace nb = nanobind;
+  using namespace salient;
+  set_progress_mode(ProgressMode::kNone);  // a library says nothing
+  set_log_level(LogLevel::kWarning);
+
+  static PyObject* const error_type = PyErr_NewException("salient_gnn.Error", PyExc_RuntimeError, nullptr);
+  module.attr("Error") = nb::handle(error_type);
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+      nb::object raised = nb::steal(PyObject_CallFunction(error_type, "s", error.what()));
+      raised.attr("code") = static_cast<int>(error.kind());
+      PyErr_SetObject(error_type, raised.ptr());
+    }
+  });
+
+  module.attr("has_cuda") = SALIENT_HAS_CUDA != 0;
+  module.attr("__version__") = kVersion;
+  python::bind_dataset(module);
+  python::bind_stream(module);
+  python::bind_store_writer(module);
+}

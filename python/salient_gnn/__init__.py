@@ -1,0 +1,30 @@
+# python/salient_gnn/__init__.py - the public names of the package.
+"""SALIENT's mini-batches for PyTorch: sampled, gathered and copied by threads, without a worker process.
+
+    >>> dataset = salient_gnn.Dataset.open("data/wordnet")
+    >>> loader = salient_gnn.NeighborLoader(dataset, dataset.train, [15, 10, 5], batch_size=1024, shuffle=True)
+    >>> for batch in loader:
+    ...     loss = cross_entropy(model(batch.x, batch.edge_index)[: batch.batch_size], batch.y)
+"""
+
+from salient_gnn._core import Error, __version__
+from salient_gnn.batch import Batch, Layer
+from salient_gnn.dataset import Dataset
+from salient_gnn.loader import NeighborLoader
+from salient_gnn.models import load_model
+from salient_gnn.programs import Predictions, ProgramError, Run, predict, train
+
+__all__ = [
+    "Batch",
+    "Dataset",
+    "Error",
+    "Layer",
+    "NeighborLoader",
+    "Predictions",
+    "ProgramError",
+    "Run",
+    "__version__",
+    "load_model",
+    "predict",
+    "train",
+]

@@ -1,0 +1,206 @@
+# python/salient_gnn/batch.py - one mini-batch as tensors that share one piece of memory.
+"""A batch is one slab of memory; its parts are views, made when they are asked for.
+
+A tensor of a batch never changes: its slab belongs to the tensors that show it, and the loader fills another one.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+    from salient_gnn import _core
+
+
+class Layer:
+    """What one layer of a model computes: a bipartite graph from num_src source to num_dst destination nodes.
+
+    Sources are batch.nodes[:num_src], destinations batch.nodes[:num_dst]; so destinations are the first sources.
+    """
+
+    def __init__(self, indptr: Tensor, indices: Tensor, num_src: int, num_dst: int) -> None:
+        self.indptr = indptr  #: int32 [num_dst + 1]
+        self.indices = indices  #: int32 [E]: destination i gets messages from indices[indptr[i]:indptr[i + 1]]
+        self.num_src = num_src
+        self.num_dst = num_dst
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(num_src, num_dst), as PyG's `size`."""
+        return self.num_src, self.num_dst
+
+    @cached_property
+    def edge_index(self) -> Tensor:
+        """int64 [2, E] sources and destinations, for SAGEConv((x, x[:num_dst]), edge_index) and its like."""
+        return _coo(self.indptr, self.indices, 0)
+
+    @cached_property
+    def adj(self) -> Tensor:
+        """torch.sparse_csr [num_dst, num_src] of float32 ones: adj @ x sums over neighbours."""
+        ones = torch.ones(1, device=self.indices.device).expand(len(self.indices)).contiguous()
+        size = (self.num_dst, self.num_src)
+        return torch.sparse_csr_tensor(self.indptr, self.indices, ones, size, check_invariants=False)
+
+    def __repr__(self) -> str:
+        return f"Layer({self.num_src} -> {self.num_dst}, {len(self.indices)} edges)"
+
+
+def _coo(indptr: Tensor, indices: Tensor, first_row: int) -> Tensor:
+    rows = torch.arange(first_row, first_row + len(indptr) - 1, device=indptr.device)
+    destinations = torch.repeat_interleave(rows, indptr.diff(), output_size=len(indices))
+    return torch.stack([indices.long(), destinations])
+
+
+class Batch:
+    """The seeds of a step, the nodes that were sampled around them, and their features."""
+
+    def __init__(self, core: _core.Batch, memory: Tensor, facts: dict[str, Any]) -> None:
+        self._core = core
+        self._memory = memory
+        self._facts = facts
+        self._hops = core.hops
+
+    @property
+    def index(self) -> int:
+        """Of the global batch in its epoch."""
+        return self._core.index
+
+    @property
+    def epoch(self) -> int:
+        return self._core.epoch
+
+    @property
+    def batch_size(self) -> int:
+        """Seeds: the first nodes. 0 where another rank has the last ones."""
+        return self._core.num_seeds
+
+    @property
+    def num_nodes(self) -> int:
+        return self._core.num_nodes
+
+    @property
+    def device(self) -> torch.device:
+        return self._memory.device
+
+    @cached_property
+    def nodes(self) -> Tensor:
+        """int32 [N] ids in the data set, the seeds first (int64 from 2^31 nodes on); torch indexes with them."""
+        ids = self._part(self._core.nodes, torch.int32, self.num_nodes)
+        return ids if self._facts["num_nodes"] <= 1 << 31 else ids.long() & 0xFFFFFFFF
+
+    @cached_property
+    def y(self) -> Tensor:
+        """int64 [S] classes of the seeds, or int8 [S, L] zeros and ones; -1 = not known."""
+        if self._facts["is_multi_label"]:
+            width = self._facts["num_classes"]
+            return self._part(self._core.y, torch.int8, self.batch_size * width).view(self.batch_size, width)
+        return self._part(self._core.y, torch.int32, self.batch_size).long()
+
+    @cached_property
+    def x(self) -> Tensor:
+        """[N, F] features of all nodes, in the loader's dtype; without a copy where that is the stored one."""
+        dtype = self._facts["dtype"]
+        rows = self.x_sparse.to_dense() if self._facts["has_sparse_features"] else self._stored_rows()
+        return rows if dtype is None else rows.to(dtype)
+
+    @cached_property
+    def x_sparse(self) -> Tensor:
+        """torch.sparse_csr [N, F], of a data set with sparse features."""
+        if not self._facts["has_sparse_features"]:
+            raise ValueError("x_sparse: the data set's features are dense; batch.x has them")
+        count = self._core.num_values
+        return torch.sparse_csr_tensor(
+            self._part(self._core.x_begin, torch.int32, self.num_nodes + 1),
+            self._part(self._core.x_columns, torch.int32, count),
+            self._part(self._core.x, self._facts["stored_dtype"], count),
+            (self.num_nodes, self._facts["num_features"]),
+            check_invariants=False,
+        )
+
+    @cached_property
+    def layers(self) -> list[Layer]:
+        """One bipartite graph for each layer of the model, outermost first: the order in which a model uses them."""
+        return [
+            Layer(
+                self._part(indptr, torch.int32, num_dst + 1),
+                self._part(indices, torch.int32, num_edges),
+                num_src,
+                num_dst,
+            )
+            for num_dst, num_src, num_edges, indptr, indices, _ in self._hops
+        ]
+
+    # What PyG's own NeighborLoader gives: one graph, in which every node samples once, its edges sorted by hop.
+
+    @cached_property
+    def edge_index(self) -> Tensor:
+        """int64 [2, E] of one graph over all nodes, edges sorted by hop, as PyG's NeighborLoader has it: for models
+        that take one edge_index, whole or with trim_to_layer()."""
+        parts, known = [], 0
+        for num_dst, _, num_edges, indptr, indices, first in reversed(self._hops):
+            rows = self._part(indptr, torch.int32, num_dst + 1)[known:]
+            columns = self._part(indices, torch.int32, num_edges)[first:]
+            parts.append(_coo(rows, columns, known))
+            known = num_dst
+        return torch.cat(parts, dim=1)
+
+    @cached_property
+    def num_sampled_nodes(self) -> list[int]:
+        """[L + 1] seeds, and the nodes that each hop added; for trim_to_layer()."""
+        known = [self.batch_size, *(num_src for _, num_src, *_ in reversed(self._hops))]
+        return [known[0], *(after - before for before, after in zip(known, known[1:]))]
+
+    @cached_property
+    def num_sampled_edges(self) -> list[int]:
+        """[L] edges of each hop in edge_index; for trim_to_layer()."""
+        return [num_edges - first for _, _, num_edges, _, _, first in reversed(self._hops)]
+
+    def to_pyg(self) -> Data:
+        """The same as torch_geometric.data.Data, as PyG's NeighborLoader returns it, but y of the seeds alone."""
+        from torch_geometric.data import Data
+
+        return Data(
+            x=self.x,
+            edge_index=self.edge_index,
+            y=self.y,
+            n_id=self.nodes.long(),
+            input_id=self.nodes[: self.batch_size].long(),
+            batch_size=self.batch_size,
+            num_nodes=self.num_nodes,
+            num_sampled_nodes=self.num_sampled_nodes,
+            num_sampled_edges=self.num_sampled_edges,
+        )
+
+    def to_dgl(self) -> list[Any]:
+        """DGL's blocks, outermost first; needs the package dgl. Global ids are in srcdata["_ID"], dstdata["_ID"]."""
+        import dgl
+
+        blocks = []
+        for layer in self.layers:
+            block = dgl.create_block(tuple(layer.edge_index), layer.num_src, layer.num_dst, device=self.device)
+            block.srcdata[dgl.NID] = self.nodes[: layer.num_src].long()
+            block.dstdata[dgl.NID] = self.nodes[: layer.num_dst].long()
+            blocks.append(block)
+        return blocks
+
+    def _part(self, offset: int, dtype: torch.dtype, count: int) -> Tensor:
+        return self._memory[offset : offset + count * dtype.itemsize].view(dtype)
+
+    def _stored_rows(self) -> Tensor:
+        features = self._facts["features"]  # on the device, if the batch comes without its rows
+        if features is not None:
+            return features.index_select(0, self.nodes)
+        width = self._facts["num_features"]
+        return self._part(self._core.x, self._facts["stored_dtype"], self.num_nodes * width).view(self.num_nodes, width)
+
+    def __len__(self) -> int:
+        return self.batch_size
+
+    def __repr__(self) -> str:
+        return f"Batch({self.batch_size} seeds, {self.num_nodes} nodes, layers={self.layers}, device={self.device})"

@@ -1,0 +1,289 @@
+# python/salient_gnn/dataset.py - a data set: opened from a store, generated, or written from arrays.
+"""Data sets in SALIENT's store, mapped into memory, whose arrays are tensors without a copy."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from salient_gnn import _core, _forks
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+    StrPath = str | os.PathLike[str]
+
+
+class Dataset:
+    """A graph with features, labels and a split, read-only.
+
+    Its arrays are tensors that show the store's own memory: a file mapping, or memory that was generated. They stay
+    valid for as long as any of them is kept. They must not be written to; a write ends the process.
+    """
+
+    def __init__(self, core: _core.Dataset, origin: tuple[str, str]) -> None:
+        self._core = core
+        self._origin = origin
+        self._on_device: dict[tuple[str, torch.device], Any] = {}
+
+    @classmethod
+    def open(cls, name: StrPath, data_root: StrPath = "data") -> Dataset:
+        """Opens a store, as the programs do: a path, a name below `data_root`, or "synthetic:NAME[:SCALE]", which is
+        generated in memory.
+
+        Raises Error when there is no such store, or when it breaks a rule; the message names file, record and rule.
+        """
+        _forks.use_threads()
+        origin = (os.fspath(name), os.fspath(data_root))
+        return cls(_core.open_dataset(*origin), origin)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        out: StrPath,
+        edge_index: Any,
+        x: Any = None,
+        y: Any = None,
+        *,
+        train: Any = (),
+        valid: Any = (),
+        test: Any = (),
+        num_nodes: int | None = None,
+        num_classes: int | None = None,
+        symmetric: bool = False,
+        name: str | None = None,
+        force: bool = False,
+    ) -> Dataset:
+        """Writes a store to the folder `out`, once, and opens it.
+
+        edge_index   [2, E] integers: messages go from edge_index[0] to edge_index[1]. Repeated edges are dropped.
+        x            [V, F]; float16 stays so, everything else becomes float32. Of a sparse tensor the store keeps the
+                     values that are not zero
+        y            [V] or [V, 1] classes, -1 or NaN = not known; or [V, L] zeros and ones for L labels a node
+        train, ...   node ids, or masks [V]
+        symmetric    also adds the reverse of every edge
+        name         of the data set; else that of the folder
+        force        replaces a store that is there
+        """
+        _forks.use_threads()
+        edges = torch.as_tensor(edge_index)
+        if edges.dim() != 2 or edges.shape[0] != 2:
+            raise ValueError(f"edge_index: has shape {list(edges.shape)}, not [2, E]")
+        features = None if x is None else torch.as_tensor(x)
+        labels = None if y is None else torch.as_tensor(y)
+        if num_nodes is None:
+            num_nodes = _num_nodes(edges, features, labels)
+        store = _core.StoreFromArrays(name or pathlib.Path(out).name, num_nodes)
+        store.set_edges(_ids(edges[0]), _ids(edges[1]), symmetric)
+        if features is not None:
+            _set_features(store, features, num_nodes)
+        if labels is not None:
+            _set_labels(store, labels, num_nodes, num_classes)
+        parts = {"train": train, "valid": valid, "test": test}
+        store.set_split(*(_ids(_split(nodes, part, num_nodes)) for part, nodes in parts.items()))
+        store.write(os.fspath(out), force, features is not None and features.layout != torch.strided)
+        return cls.open(os.path.abspath(out))
+
+    @classmethod
+    def from_pyg(cls, data: Data, out: StrPath, *, split: int = 0, **options: Any) -> Dataset:
+        """Writes a store from PyG's Data, with its train_mask, val_mask and test_mask; of masks [V, K] takes column
+        `split`. Edges stay as they are. The other options are those of from_arrays().
+        """
+        for part, mask in (("train", "train_mask"), ("valid", "val_mask"), ("test", "test_mask")):
+            nodes = getattr(data, mask, None)
+            if nodes is not None:
+                options.setdefault(part, nodes[:, split] if nodes.dim() == 2 else nodes)
+        edge_index = data.edge_index
+        if edge_index is None:
+            raise ValueError("data: has no edge_index")
+        options.setdefault("num_nodes", data.num_nodes)
+        return cls.from_arrays(out, edge_index, data.x, data.y, **options)
+
+    @classmethod
+    def from_ogb(cls, dataset: Any, out: StrPath, **options: Any) -> Dataset:
+        """Writes a store from a NodePropPredDataset of the package ogb, or its PyG variant, with its own split. The
+        reverse of every edge is added unless symmetric=False. The other options are those of from_arrays().
+        """
+        parts = dataset.get_idx_split()
+        item = dataset[0]
+        if isinstance(item, tuple):
+            graph, labels = item
+            edge_index, x, num_nodes = graph["edge_index"], graph["node_feat"], graph["num_nodes"]
+        else:
+            edge_index, x, labels, num_nodes = item.edge_index, item.x, item.y, item.num_nodes
+        options.setdefault("symmetric", True)
+        options.setdefault("name", getattr(dataset, "name", None))
+        options.setdefault("num_nodes", int(num_nodes))
+        for part in ("train", "valid", "test"):
+            options.setdefault(part, parts[part])
+        return cls.from_arrays(out, edge_index, x, labels, **options)
+
+    @property
+    def name(self) -> str:
+        return self._core.name
+
+    @property
+    def directory(self) -> pathlib.Path | None:
+        """The store's folder; None of a generated data set."""
+        return pathlib.Path(self._core.directory) if self._core.directory else None
+
+    @property
+    def num_nodes(self) -> int:
+        return self._core.num_nodes
+
+    @property
+    def num_edges(self) -> int:
+        """Entries of the adjacency matrix: an edge in both directions counts twice."""
+        return self._core.num_edges
+
+    @property
+    def num_features(self) -> int:
+        return self._core.num_features
+
+    @property
+    def num_classes(self) -> int:
+        """Classes, or labels of a node."""
+        return self._core.num_classes
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the store says that every edge has its reverse."""
+        return self._core.is_symmetric
+
+    @property
+    def is_multi_label(self) -> bool:
+        return self._core.is_multi_label
+
+    @property
+    def has_sparse_features(self) -> bool:
+        return self._core.has_sparse_features
+
+    @property
+    def indptr(self) -> Tensor:
+        """int64 [V + 1]: row v of the graph is indices[indptr[v]:indptr[v + 1]]."""
+        return torch.from_dlpack(self._core.indptr())
+
+    @property
+    def indices(self) -> Tensor:
+        """int32 [E]: the nodes that node v gets messages from, ascending; uint32 from 2^31 nodes on."""
+        return self._as_ids(self._core.indices())
+
+    @property
+    def x(self) -> Tensor:
+        """float16 or float32 [V, F], as stored; sparse CSR where most features are zero."""
+        if not self.has_sparse_features:
+            return torch.from_dlpack(self._core.features())
+        begin, columns, values = self._core.feature_begin(), self._core.feature_columns(), self._core.feature_values()
+        return torch.sparse_csr_tensor(
+            torch.from_dlpack(begin),
+            torch.from_dlpack(columns).long(),
+            torch.from_dlpack(values),
+            (self.num_nodes, self.num_features),
+            check_invariants=False,
+        )
+
+    @property
+    def y(self) -> Tensor:
+        """int32 [V] classes, or int8 [V, L] zeros and ones; -1 = not known."""
+        if self.is_multi_label:
+            return torch.from_dlpack(self._core.multi_labels()).view(self.num_nodes, -1)
+        return torch.from_dlpack(self._core.labels())
+
+    @property
+    def train(self) -> Tensor:
+        """The training nodes: int32, uint32 from 2^31 nodes on."""
+        return self._as_ids(self._core.train())
+
+    @property
+    def valid(self) -> Tensor:
+        return self._as_ids(self._core.valid())
+
+    @property
+    def test(self) -> Tensor:
+        return self._as_ids(self._core.test())
+
+    def features_on(self, device: torch.device) -> Tensor:
+        """All feature rows on a device, copied once for all loaders."""
+        key = ("features", device)
+        if key not in self._on_device:
+            self._on_device[key] = self.x.to(device)
+        return self._on_device[key]
+
+    def graph_on(self, device: torch.device) -> _core.DeviceGraph:
+        """The graph on a device, to be sampled there, copied once for all loaders."""
+        key = ("graph", device)
+        if key not in self._on_device:
+            with torch.cuda.device(device):
+                self._on_device[key] = _core.copy_graph_to_device(self._core)
+        return self._on_device[key]
+
+    def _as_ids(self, array: Any) -> Tensor:
+        ids = torch.from_dlpack(array)
+        return ids if self.num_nodes <= 1 << 31 else ids.view(torch.uint32)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dataset.open, self._origin
+
+    def __repr__(self) -> str:
+        return (
+            f"Dataset({self.name!r}, {self.num_nodes} nodes, {self.num_edges} edges, {self.num_features} features, "
+            f"{self.num_classes} {'labels' if self.is_multi_label else 'classes'})"
+        )
+
+
+def _num_nodes(edges: Tensor, features: Tensor | None, labels: Tensor | None) -> int:
+    for rows in (features, labels):
+        if rows is not None:
+            return rows.shape[0]
+    return int(edges.max()) + 1 if edges.numel() > 0 else 0
+
+
+def _ids(nodes: Tensor) -> Any:
+    return nodes.to("cpu", torch.int64).contiguous().numpy()
+
+
+def _split(nodes: Any, part: str, num_nodes: int) -> Tensor:
+    ids = torch.as_tensor(nodes)
+    if ids.dtype != torch.bool:
+        return ids
+    if ids.shape != (num_nodes,):
+        raise ValueError(f"{part}: a mask of shape {list(ids.shape)}, not [{num_nodes}]")
+    return ids.nonzero().squeeze(1)
+
+
+def _set_features(store: _core.StoreFromArrays, x: Tensor, num_nodes: int) -> None:
+    if x.layout != torch.strided:
+        x = x.to_dense()
+    if x.dim() != 2 or x.shape[0] != num_nodes:
+        raise ValueError(f"x: has shape {list(x.shape)}, not [{num_nodes}, F]")
+    if x.dtype == torch.float16:
+        if not x.isfinite().all():
+            raise ValueError("x: has values that are not finite")
+        store.set_half_features(x.cpu().contiguous().view(torch.int16).numpy())
+    else:
+        store.set_float_features(x.to("cpu", torch.float32).contiguous().numpy())
+
+
+def _set_labels(store: _core.StoreFromArrays, y: Tensor, num_nodes: int, num_classes: int | None) -> None:
+    if y.dim() == 2 and y.shape[1] == 1:
+        y = y.squeeze(1)
+    if y.dim() not in (1, 2) or y.shape[0] != num_nodes:
+        raise ValueError(f"y: has shape {list(y.shape)}, not [{num_nodes}] or [{num_nodes}, L]")
+    if y.is_floating_point():
+        y = y.nan_to_num(nan=-1.0)
+        if (y != y.round()).any():
+            raise ValueError("y: has fractions; labels are whole numbers")
+    y = y.to("cpu", torch.int64)
+    most = 1 if y.dim() == 2 else (1 << 20) - 1
+    if y.numel() > 0 and not (-1 <= int(y.min()) and int(y.max()) <= most):
+        raise ValueError(f"y: labels are -1 to {most}")
+    if y.dim() == 2:
+        store.set_flags(y.to(torch.int8).contiguous().numpy())
+    else:
+        if num_classes is None:
+            num_classes = int(y.max()) + 1 if y.numel() > 0 else 0
+        store.set_classes(y.to(torch.int32).contiguous().numpy(), num_classes)

@@ -1,0 +1,279 @@
+# python/salient_gnn/loader.py - iterates over the mini-batches of an epoch.
+"""NeighborLoader: batches that C++ threads prepare ahead of the loop, as tensors on the CPU or a GPU."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from salient_gnn import _core, _forks
+from salient_gnn.batch import Batch
+from salient_gnn.dataset import Dataset
+from salient_gnn.pinning import pinning_of
+
+_PLACES = ("auto", "host", "device")
+_Ready = tuple[Batch, "torch.cuda.Event | None"]
+
+
+class NeighborLoader:
+    """The batches of `nodes`, with their sampled neighbours.
+
+    Each `for` starts the next epoch, from epoch 1 on. A batch is a function of (data set, fanouts, replace, seed,
+    epoch, batch, nodes): it depends on no number of workers, and salient-train makes the same one of the same values.
+
+    A batch's tensors stay as they are for as long as they are kept; memory is used again when the last one is gone. So
+    batches that are kept take memory, each its own.
+
+    nodes         node ids, or "train", "valid", "test", "all"
+    fanouts       neighbours sampled per hop, the seeds' own first; -1 = all
+    batch_size    seeds of a batch on each rank
+    device        where the tensors are: "cpu", "cuda", "cuda:1", ...
+    shuffle       a new order in each epoch
+    seed          of order and draws
+    replace       whether a neighbour may be drawn more than once
+    dtype         of batch.x; None = as stored, without a conversion
+    features      "host": workers gather rows. "device": the GPU does, from a copy of all rows that it holds. "auto":
+                  "device" if they take at most half of the GPU's free memory
+    sampler       "host", "device" or "auto", likewise for the graph; "device" needs a build with CUDA
+    rank, world_size  this process and their number; else those of torch.distributed, where that is initialised. Ranks
+                  share each global batch of batch_size * world_size seeds, and have equally many batches
+    workers       threads that prepare batches; None = one for each core; 0 = the caller's thread
+    drop_last     leaves out a last global batch that is not full
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        nodes: Tensor | Sequence[int] | str,
+        fanouts: Sequence[int],
+        batch_size: int = 1024,
+        *,
+        device: torch.device | str = "cpu",
+        shuffle: bool = False,
+        seed: int = 0,
+        replace: bool = False,
+        dtype: torch.dtype | None = torch.float32,
+        features: str = "auto",
+        sampler: str = "auto",
+        rank: int | None = None,
+        world_size: int | None = None,
+        workers: int | None = None,
+        drop_last: bool = False,
+    ) -> None:
+        _forks.use_threads()
+        self.dataset = dataset
+        self.device = _whole_device(device)
+        self.dtype = dtype
+        self.epoch = 0  #: of the last iteration that was started
+        if not _core.are_fanouts(list(fanouts)):
+            raise ValueError(f"fanouts: {list(fanouts)}; one for each layer, 1 to 65535 or -1 for all neighbours")
+        if batch_size < 1:
+            raise ValueError(f"batch_size: {batch_size}, not 1 or more")
+        if workers is not None and workers < 0:
+            raise ValueError(f"workers: {workers}, not 0 or more")
+        self.fanouts = list(fanouts)
+        self.workers = len(os.sched_getaffinity(0)) if workers is None else workers
+        self.features = self._place("features", features, dataset._core.feature_bytes)
+        self.sampler = self._place("sampler", sampler, dataset._core.graph_bytes)
+        self._order = _core.EpochOrder()
+        self._order.set_nodes(_seeds(dataset, nodes).numpy())
+        self._order.batch_size = batch_size
+        self._order.shuffle, self._order.drop_last, self._order.seed = shuffle, drop_last, seed
+        self._order.rank, self._order.num_ranks = _position(rank, world_size)
+        self._stream = self._make_stream(replace)
+        self._current: weakref.ref[_Epoch] | None = None
+        self._arguments = dict(
+            dataset=dataset, nodes=nodes, fanouts=self.fanouts, batch_size=batch_size, device=str(self.device),
+            shuffle=shuffle, seed=seed, replace=replace, dtype=dtype, features=features, sampler=sampler, rank=rank,
+            world_size=world_size, workers=workers, drop_last=drop_last,
+        )  # fmt: skip
+        self._facts = {
+            "num_nodes": dataset.num_nodes,
+            "num_features": dataset.num_features,
+            "num_classes": dataset.num_classes,
+            "is_multi_label": dataset.is_multi_label,
+            "has_sparse_features": dataset.has_sparse_features,
+            "stored_dtype": dataset.x.dtype if dataset.num_features > 0 else torch.float16,
+            "dtype": dtype,
+            "features": dataset.features_on(self.device) if self.features == "device" else None,
+        }
+
+    def _place(self, what: str, wanted: str, num_bytes: int) -> str:
+        """Where features or graph are; raises ValueError for what cannot be."""
+        if wanted not in _PLACES:
+            raise ValueError(f"{what}: '{wanted}' is none of {', '.join(_PLACES)}")
+        obstacle = ""
+        if self.device.type != "cuda":
+            obstacle = f"batches are on {self.device}"
+        elif what == "features" and self.dataset.has_sparse_features:
+            obstacle = "sparse features stay on the host"
+        elif what == "sampler" and not _core.has_cuda:
+            obstacle = "this salient_gnn was built without CUDA"
+        if wanted == "device" and obstacle:
+            raise ValueError(f"{what}: 'device' is not possible, {obstacle}")
+        if wanted != "auto":
+            return wanted
+        is_there = (("graph" if what == "sampler" else what), self.device) in self.dataset._on_device
+        if obstacle or not (is_there or num_bytes <= torch.cuda.mem_get_info(self.device)[0] // 2):
+            return "host"
+        return "device"
+
+    def _make_stream(self, replace: bool) -> _core.BatchStream:
+        options = _core.StreamOptions()
+        options.fanouts, options.replace, options.num_workers = self.fanouts, replace, self.workers
+        options.has_features_on_device = self.features == "device"
+        graph = self.dataset.graph_on(self.device) if self.sampler == "device" else None
+        if self.device.type != "cuda":
+            return _core.make_stream(self.dataset._core, graph, options, None, None)
+        with torch.cuda.device(self.device):
+            return _core.make_stream(self.dataset._core, graph, options, *pinning_of(self.device))
+
+    def __len__(self) -> int:
+        """Batches of an epoch, the same on every rank."""
+        return self._order.num_batches
+
+    def set_epoch(self, epoch: int) -> None:
+        """The next iteration is of this epoch: to go on with a run that was interrupted."""
+        if epoch < 0:
+            raise ValueError(f"epoch: {epoch}, not 0 or more")
+        self.epoch = epoch - 1
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Starts the next epoch. An iteration of this loader that has not ended ends now; two at the same time need two
+        loaders."""
+        _forks.use_threads()
+        self.close()
+        self.epoch += 1
+        self._stream.start(self._order, self.epoch, 0)
+        epoch = _Epoch(self._stream, self.device, self._facts)
+        self._current = weakref.ref(epoch)
+        return epoch
+
+    def close(self) -> None:
+        """Ends an iteration that has not ended. Called when the loader goes."""
+        current = self._current() if self._current is not None else None
+        if current is not None:
+            current.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remake, (self._arguments, self.epoch)
+
+    def __repr__(self) -> str:
+        return (
+            f"NeighborLoader({self.dataset.name!r}, fanouts={self.fanouts}, batch_size={self._order.batch_size}, "
+            f"device={self.device}, features={self.features!r}, sampler={self.sampler!r}, workers={self.workers}, "
+            f"{len(self)} batches)"
+        )
+
+
+class _Epoch(Iterator[Batch]):
+    """One iteration. On a GPU it enqueues the next batch's copy before it returns a batch, on a stream of its own."""
+
+    def __init__(self, stream: _core.BatchStream, device: torch.device, facts: dict[str, Any]) -> None:
+        self._stream: _core.BatchStream | None = stream
+        self._device = device
+        self._facts = facts
+        self._copies: Any = torch.cuda.Stream(device) if device.type == "cuda" else None
+        self._ahead: _Ready | None = None
+        self._in_copy: deque[tuple[Any, Tensor]] = deque()  # host memory that a copy may still read
+        self._finish = weakref.finalize(self, stream.stop)  # a loop that was left, an error, the end of the program
+
+    def __next__(self) -> Batch:
+        _forks.use_threads()
+        if self._stream is None:
+            raise StopIteration
+        try:
+            ready = self._ahead or self._take()
+            self._ahead = self._take() if ready is not None and self._copies is not None else None
+        except BaseException:
+            self.close()
+            raise
+        if ready is None:
+            self.close()
+            raise StopIteration
+        batch, copied = ready
+        if copied is not None:
+            consumer = torch.cuda.current_stream(self._device)
+            consumer.wait_event(copied)
+            batch._memory.record_stream(consumer)
+        return batch
+
+    def _take(self) -> _Ready | None:
+        core = self._stream.next() if self._stream is not None else None
+        if core is None:
+            return None
+        host = torch.from_dlpack(core.memory())
+        core.drop_memory()  # it is the tensors' now
+        if self._copies is None:
+            return Batch(core, host, self._facts), None
+        while self._in_copy and self._in_copy[0][0].query():
+            self._in_copy.popleft()
+        with torch.cuda.stream(self._copies):
+            memory = torch.empty(len(host), dtype=torch.uint8, device=self._device)
+            memory.copy_(host, non_blocking=True)
+            copied = torch.cuda.Event()
+            copied.record(self._copies)
+        self._in_copy.append((copied, host))
+        return Batch(core, memory, self._facts), copied
+
+    def close(self) -> None:
+        self._stream = self._ahead = None
+        self._finish()
+        if self._in_copy:
+            self._copies.synchronize()
+            self._in_copy.clear()
+
+    def __del__(self) -> None:
+        if getattr(self, "_in_copy", None):
+            self._copies.synchronize()
+
+
+def _whole_device(device: torch.device | str) -> torch.device:
+    chosen = torch.device(device)
+    if chosen.type not in ("cpu", "cuda"):
+        raise ValueError(f"device: {chosen} is neither a CPU nor a CUDA device")
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"device: {chosen} is not there; this torch sees no GPU")
+    if chosen.type == "cuda" and chosen.index is None:
+        return torch.device("cuda", torch.cuda.current_device())
+    return torch.device("cpu") if chosen.type == "cpu" else chosen
+
+
+def _seeds(dataset: Dataset, nodes: Tensor | Sequence[int] | str) -> Tensor:
+    """int64 [S] on the CPU, distinct nodes of the data set."""
+    if isinstance(nodes, str):
+        if nodes not in ("train", "valid", "test", "all"):
+            raise ValueError(f"nodes: '{nodes}' is none of train, valid, test, all")
+        nodes = torch.arange(dataset.num_nodes) if nodes == "all" else getattr(dataset, nodes)
+    ids = torch.as_tensor(nodes)
+    if ids.dtype == torch.bool:
+        ids = ids.nonzero().squeeze(1)
+    if ids.dim() != 1 or ids.is_floating_point():
+        raise ValueError(f"nodes: {ids.dtype} of shape {list(ids.shape)}, not a list of ids")
+    ids = ids.to("cpu", torch.int64).contiguous()
+    if ids.numel() > 0 and (int(ids.min()) < 0 or int(ids.max()) >= dataset.num_nodes):
+        raise ValueError(f"nodes: ids are 0 to {dataset.num_nodes - 1}")
+    if len(ids.unique()) != len(ids):
+        raise ValueError("nodes: an id is there more than once")
+    return ids
+
+
+def _position(rank: int | None, world_size: int | None) -> tuple[int, int]:
+    if rank is None and world_size is None and torch.distributed.is_available() and torch.distributed.is_initialized():
+        return torch.distributed.get_rank(), torch.distributed.get_world_size()
+    place, size = 0 if rank is None else rank, 1 if world_size is None else world_size
+    if not 0 <= place < size:
+        raise ValueError(f"rank: {place} of {size}; ranks are 0 to world_size - 1, and go with a world_size")
+    return place, size
+
+
+def _remake(arguments: dict[str, Any], epoch: int) -> NeighborLoader:
+    loader = NeighborLoader(**arguments)
+    loader.epoch = epoch
+    return loader

@@ -1,0 +1,168 @@
+# python/salient_gnn/models.py - a trained run's weights in PyG's layers.
+"""load_model() makes a torch module of a run of salient-train: PyG's convolutions, with the run's parameters.
+
+A checkpoint's model.safetensors holds the parameters under PyG's names (convs.0.lin_l.weight, ...), and in its
+metadata, as "salient.config", the JSON of what shapes the model.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from salient_gnn.batch import Layer
+
+_DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64, "I32": torch.int32}
+
+
+def load_model(run: str | os.PathLike[str], checkpoint: str = "best") -> nn.Module:
+    """The model of a run directory, in evaluation mode; needs torch_geometric.
+
+    Its forward takes (x, layers) with the layers of a Batch, and returns the logits of the seeds; or (x, edge_index)
+    of a whole graph, and returns the logits of all nodes. Models that weigh edges by whole degrees (gcn's symmetric
+    norm, gin's scaled sums) take whole graphs alone.
+
+    checkpoint   "best", "latest" or "epoch-0003"
+    """
+    folder = pathlib.Path(run) / "checkpoints"
+    if checkpoint == "best" and not (folder / "best").exists():
+        checkpoint = "latest"
+    path = folder / checkpoint / "model.safetensors"
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: is missing; a run directory of salient-train has it")
+    parameters, metadata = read_safetensors(path)
+    model = TrainedModel(json.loads(metadata["salient.config"]))
+    model.load_state_dict(parameters)
+    return model.eval()
+
+
+def read_safetensors(path: pathlib.Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Tensors and metadata of a file in the format safetensors."""
+    data = bytearray(path.read_bytes())
+    begin = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:begin])
+    metadata = header.pop("__metadata__", {})
+    tensors = {}
+    for name, entry in header.items():
+        first, last = (begin + offset for offset in entry["data_offsets"])
+        dtype = _DTYPES[entry["dtype"]]
+        values = torch.tensor([], dtype=dtype) if first == last else torch.frombuffer(data[first:last], dtype=dtype)
+        tensors[name] = values.view(entry["shape"])
+    return tensors, metadata
+
+
+class TrainedModel(nn.Module):
+    """A stack of PyG's convolutions, with the options of salient-train: norm, residual, jk, aggr, heads."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        super().__init__()
+        self.config = config
+        self.kind: str = config["model"]
+        widths = [config["in_dim"]] + [config["hidden_dim"]] * (config["num_layers"] - 1) + [config["num_classes"]]
+        if self.kind == "sage-ri":
+            self._make_sage_ri(widths)
+        else:
+            self._make_stack(widths)
+
+    def _make_stack(self, widths: list[int]) -> None:
+        config, hidden, layers = self.config, self.config["hidden_dim"], self.config["num_layers"]
+        reads_out = config["jk"] != "none" or self.kind == "gin"
+        num_hidden = layers if reads_out else layers - 1
+        pairs = list(zip(widths, [*widths[1:-1], hidden if reads_out else widths[-1]]))
+        norms: dict[str, Any] = {"none": nn.Identity, "batch": nn.BatchNorm1d, "layer": nn.LayerNorm}
+        self.convs = nn.ModuleList(self._conv(*pair, i < num_hidden) for i, pair in enumerate(pairs))
+        self.norms = nn.ModuleList(norms[config["norm"]](hidden) for _ in range(num_hidden))
+        self.res_linears = nn.ModuleList(
+            nn.Identity() if a == b else nn.Linear(a, b) for a, b in pairs[:num_hidden] if config["residual"]
+        )
+        read_out = hidden * layers if config["jk"] == "cat" else hidden
+        if self.kind == "gin":
+            self.lin1, self.lin2 = nn.Linear(read_out, hidden), nn.Linear(hidden, widths[-1])
+        elif reads_out:
+            self.lin = nn.Linear(read_out, widths[-1])
+
+    def _make_sage_ri(self, widths: list[int]) -> None:
+        from torch_geometric.nn import SAGEConv
+
+        hidden, layers, classes = self.config["hidden_dim"], self.config["num_layers"], widths[-1]
+        self.convs = nn.ModuleList(SAGEConv(a, hidden, bias=False) for a in widths[:-1])
+        self.bns = nn.ModuleList(nn.BatchNorm1d(hidden) for _ in range(layers))
+        self.res_linears = nn.ModuleList([nn.Linear(widths[0], hidden), *(nn.Identity() for _ in range(layers - 1))])
+        wide = 2 * classes
+        first, last = nn.Linear(widths[0] + hidden * layers, wide), nn.Linear(wide, classes)
+        network = nn.Sequential(first, nn.BatchNorm1d(wide), nn.LeakyReLU(), last)
+        self.mlp = nn.ModuleDict({"module_list": network})
+
+    def _conv(self, width_in: int, width_out: int, is_hidden: bool) -> nn.Module:
+        from torch_geometric import nn as pyg
+
+        heads = self.config["heads"] if is_hidden else 1
+        if self.kind == "sage":
+            return pyg.SAGEConv(width_in, width_out, aggr=self.config["aggr"], bias=False)
+        if self.kind == "gat":
+            return pyg.GATConv(width_in, width_out // heads, heads=heads, bias=False)
+        if self.kind == "gatv2":
+            return pyg.GATv2Conv(width_in, width_out // heads, heads=heads)
+        if self.kind == "gcn":
+            return pyg.GCNConv(width_in, width_out, normalize=self.config.get("gcn_norm", "row") == "symmetric")
+        if self.kind == "gin":
+            first, second = nn.Linear(width_in, width_out), nn.Linear(width_out, width_out)
+            return pyg.GINConv(nn.Sequential(first, nn.BatchNorm1d(width_out), nn.ReLU(), second))
+        raise ValueError(f"model: '{self.kind}' is not known to this version")
+
+    def forward(self, x: Tensor, graph: Tensor | Sequence[Layer]) -> Tensor:
+        layers = self._layers_of(x, graph)
+        x = x.to(next(self.parameters()).dtype)
+        if self.kind == "sage-ri":
+            return self._sage_ri(x, layers)
+        num_seeds, collected = layers[-1][1], []
+        for i, (conv, (edges, num_dst)) in enumerate(zip(self.convs, layers)):
+            h = self._convolve(conv, x, edges, num_dst)
+            if i < len(self.norms):
+                if len(self.res_linears) > 0:
+                    h = h + self.res_linears[i](x[:num_dst])
+                h = self.norms[i](h).relu()
+            x = h
+            collected.append(x[:num_seeds])
+        jumped = {
+            "none": lambda: collected[-1],
+            "cat": lambda: torch.cat(collected, -1),
+            "max": lambda: torch.stack(collected, -1).max(-1).values,
+        }[self.config["jk"]]()
+        if self.kind == "gin":
+            return self.lin2(self.lin1(jumped).relu())
+        return self.lin(jumped) if hasattr(self, "lin") else jumped
+
+    def _layers_of(self, x: Tensor, graph: Tensor | Sequence[Layer]) -> list[tuple[Tensor, int]]:
+        if isinstance(graph, Tensor):
+            return [(graph, len(x))] * self.config["num_layers"]
+        if self.config.get("gcn_norm") == "symmetric" or self.config.get("gin_sum") == "scaled":
+            raise ValueError(f"this {self.kind} weighs edges by whole degrees; pass the whole graph's edge_index")
+        if len(graph) != self.config["num_layers"]:
+            raise ValueError(f"{len(graph)} layers for a model of {self.config['num_layers']}; a fanout for each")
+        return [(layer.edge_index, layer.num_dst) for layer in graph]
+
+    def _convolve(self, conv: nn.Module, x: Tensor, edges: Tensor, num_dst: int) -> Tensor:
+        if self.kind != "gcn":
+            return conv((x, x[:num_dst]), edges)
+        if self.config.get("gcn_norm", "row") == "symmetric":
+            return conv(x, edges)
+        own = torch.arange(num_dst, device=x.device)  # the mean over a node's neighbours and itself
+        edges = torch.cat([edges, torch.stack([own, own])], 1)
+        weights = 1 / torch.bincount(edges[1], minlength=num_dst).to(x.dtype)
+        return conv(x, edges, weights[edges[1]])[:num_dst]
+
+    def _sage_ri(self, x: Tensor, layers: list[tuple[Tensor, int]]) -> Tensor:
+        num_seeds = layers[-1][1]
+        collected = [x[:num_seeds]]
+        for conv, norm, residual, (edges, num_dst) in zip(self.convs, self.bns, self.res_linears, layers):
+            h = conv((x, x[:num_dst]), edges)
+            x = nn.functional.leaky_relu(norm(h)) + residual(x[:num_dst])
+            collected.append(x[:num_seeds])
+        return self.mlp["module_list"](torch.cat(collected, -1))

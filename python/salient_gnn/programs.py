@@ -1,0 +1,128 @@
+# python/salient_gnn/programs.py - starts salient-train and salient-infer, and reads what they write.
+"""train() and predict() run the programs, which use every GPU feature of the engine and need no Python themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from salient_gnn.dataset import Dataset
+
+
+class ProgramError(RuntimeError):
+    """A program ended with an error; `code` is its exit code, the message its last line."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass
+class Run:
+    """A run directory, and the results that the program printed: "test accuracy", "valid accuracy", ..."""
+
+    directory: pathlib.Path
+    results: dict[str, float]
+
+
+@dataclass
+class Predictions:
+    """Of the nodes in `ids`, in their order."""
+
+    ids: Tensor  #: int64 [N]
+    logits: Tensor  #: float32 [N, classes]
+    labels: Tensor  #: int32 [N] the most probable class, or int8 [N, labels]
+    report: dict[str, Any]  #: inference.json: accuracy, fanouts, seconds, ...
+
+
+def train(dataset: Dataset | str | os.PathLike[str], *, quiet: bool = False, **options: Any) -> Run:
+    """Trains a model with salient-train. Options are those of the program: hidden=256, fanout=[15, 10, 5], epochs=20.
+
+    The program is looked for in the folder SALIENT_BIN, then on PATH. quiet leaves its log out of standard error.
+    """
+    named = dataset if not isinstance(dataset, Dataset) else dataset.directory or dataset._origin[0]
+    output = _start("salient-train", {"dataset": named, **options}, quiet)
+    results = {
+        match[1]: float(match[2]) for match in re.finditer(r"^((?:valid|test) \w+) ([0-9.]+)", output, re.MULTILINE)
+    }
+    directory = re.search(r"^run directory (.+)$", output, re.MULTILINE)
+    if directory is None:
+        raise ProgramError("salient-train printed no run directory", 70)
+    return Run(pathlib.Path(directory[1]), results)
+
+
+def predict(
+    run: Run | str | os.PathLike[str], nodes: Any = "test", *, quiet: bool = False, **options: Any
+) -> Predictions:
+    """Predicts nodes with salient-infer: "train", "valid", "test", "all", or distinct node ids. Options are those of
+    the program: exact=True, fanout=[20, 20, 20], checkpoint="latest".
+    """
+    directory = run.directory if isinstance(run, Run) else run
+    with tempfile.TemporaryDirectory(prefix="salient-predict-") as folder:
+        if not isinstance(nodes, str):
+            wanted = torch.as_tensor(nodes).to("cpu", torch.int64).numpy()
+            nodes = os.path.join(folder, "nodes.npy")
+            np.save(nodes, wanted)
+        out = pathlib.Path(folder) / "predictions"
+        _start("salient-infer", {"run": directory, "nodes": nodes, "out": out, **options}, quiet)
+        ids, logits, labels = (
+            torch.from_numpy(np.load(out / f"{name}.npy")) for name in ("ids", "logits", "predictions")
+        )
+        return Predictions(ids, logits, labels, json.loads((out / "inference.json").read_text()))
+
+
+def _program(name: str) -> str:
+    folder = os.environ.get("SALIENT_BIN")
+    found = shutil.which(name, path=folder) if folder else shutil.which(name)
+    if found is None:
+        where = f"in SALIENT_BIN={folder}" if folder else "on PATH; set SALIENT_BIN to the folder of the programs"
+        raise FileNotFoundError(f"{name} is not {where}")
+    return found
+
+
+def _arguments(options: dict[str, Any]) -> list[str]:
+    words = []
+    for name, value in options.items():
+        option = "--" + name.replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            words.append(option)
+        elif isinstance(value, (list, tuple)):
+            words += [option, ",".join(map(str, value))]
+        else:
+            words += [option, os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
+    return words
+
+
+def _start(name: str, options: dict[str, Any], quiet: bool) -> str:
+    """Runs the program to its end and returns its standard output. Ctrl-C reaches it, too: it ends in its own way."""
+    command, last = [_program(name), *_arguments(options)], ""
+    with tempfile.TemporaryFile("w+") as printed:
+        process = subprocess.Popen(command, stdout=printed, stderr=subprocess.PIPE, text=True)
+        assert process.stderr is not None
+        try:
+            for line in process.stderr:
+                last = line.strip() or last
+                if not quiet:
+                    sys.stderr.write(line)
+        finally:
+            process.stderr.close()
+            code = process.wait()
+        printed.seek(0)
+        output = printed.read()
+    if code != 0:
+        raise ProgramError(last or f"{name} ended with code {code}", code)
+    return output

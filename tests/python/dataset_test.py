@@ -1,0 +1,102 @@
+# tests/python/dataset_test.py - stores from arrays, and the arrays of a store.
+import pickle
+
+import pytest
+import salient_gnn
+import torch
+from salient_gnn import Dataset
+
+
+def test_arrays_come_back_as_they_went_in(arrays, tmp_path):
+    data = Dataset.from_arrays(tmp_path / "ring", **arrays)
+    assert (data.name, data.num_nodes, data.num_edges, data.num_classes) == ("ring", 6, 13, 3)
+    assert torch.equal(data.x, arrays["x"]) and data.x.dtype == torch.float32
+    assert data.y.tolist() == arrays["y"].tolist()
+    assert (data.train.tolist(), data.valid.tolist(), data.test.tolist()) == ([0, 1], [2], [4, 3])
+    assert data.indices[data.indptr[3] : data.indptr[4]].tolist() == [0, 2, 4]  # messages go from [0] to [1]
+    again = pickle.loads(pickle.dumps(data))
+    assert torch.equal(again.indices, data.indices)
+
+
+def test_halves_stay_halves_and_several_labels_are_flags(arrays, tmp_path):
+    flags = torch.tensor([[1, 0], [0, 0], [1, 1], [0, -1], [0, 1], [-1, -1]])
+    arrays.update(x=arrays["x"].half(), y=flags)
+    data = Dataset.from_arrays(tmp_path / "ring", **arrays)
+    assert data.x.dtype == torch.float16 and data.is_multi_label
+    assert torch.equal(data.y.long(), flags)
+    batch = next(iter(salient_gnn.NeighborLoader(data, "train", [2], 2, workers=1)))
+    assert batch.y.tolist() == [[1, 0], [0, 0]]
+
+
+def test_symmetric_adds_the_reverse_of_every_edge(arrays, tmp_path):
+    data = Dataset.from_arrays(tmp_path / "ring", symmetric=True, **arrays)
+    assert data.num_edges == 14 and data.is_symmetric
+
+
+def test_sparse_features_become_dense_batches(arrays, tmp_path):
+    rows = torch.eye(6, 2000)
+    data = Dataset.from_arrays(tmp_path / "ring", **{**arrays, "x": rows.to_sparse()})
+    assert data.has_sparse_features and torch.equal(data.x.to_dense(), rows)
+    batch = next(iter(salient_gnn.NeighborLoader(data, [5, 0], [2], 2, workers=1)))
+    assert torch.equal(batch.x, rows[batch.nodes.long()])
+    assert torch.equal(batch.x_sparse.to_dense(), batch.x)
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ({"edge_index": torch.tensor([[0, 6], [1, 1]])}, "item 1 is node 6"),
+        ({"edge_index": torch.tensor([0, 1])}, "edge_index"),
+        ({"x": torch.full((6, 2), torch.nan)}, "x: row 0, column 0 is nan"),
+        ({"x": torch.full((6, 2), torch.inf).half()}, "not finite"),
+        ({"x": torch.ones(5, 2), "num_nodes": 6}, "x: has shape"),
+        ({"y": torch.tensor([0, 1, 2, 0, 1, -2])}, "labels are -1"),
+        ({"y": torch.tensor([0, 1, 2, 0, 1, 0.5])}, "fractions"),
+        ({"train": [0, 0]}, "train"),
+        ({"train": [9]}, "train"),
+        ({"train": torch.ones(5, dtype=torch.bool)}, "train: a mask"),
+        ({"name": "a/b"}, "name"),
+    ],
+)
+def test_wrong_arrays_are_refused(arrays, tmp_path, wrong, message):
+    with pytest.raises((ValueError, salient_gnn.Error), match=message):
+        Dataset.from_arrays(tmp_path / "ring", **{**arrays, **wrong})
+    assert not (tmp_path / "ring").exists()
+
+
+def test_a_store_that_is_there_is_replaced_on_request_alone(arrays, tmp_path):
+    Dataset.from_arrays(tmp_path / "ring", **arrays)
+    with pytest.raises(salient_gnn.Error) as refused:
+        Dataset.from_arrays(tmp_path / "ring", **arrays)
+    assert refused.value.code == 2
+    arrays["y"] = arrays["y"].clamp(max=1)
+    assert Dataset.from_arrays(tmp_path / "ring", force=True, **arrays).num_classes == 2
+
+
+def test_a_missing_store_is_an_error_with_its_code(tmp_path):
+    with pytest.raises(salient_gnn.Error, match="missing") as missing:
+        Dataset.open(tmp_path / "nothing")
+    assert missing.value.code == 66
+
+
+def test_from_pyg_and_from_ogb(arrays, tmp_path):
+    data_module = pytest.importorskip("torch_geometric.data")
+    masks = {name: torch.zeros(6, 2, dtype=torch.bool) for name in ("train_mask", "val_mask", "test_mask")}
+    for name, node in (("train_mask", 0), ("val_mask", 1), ("test_mask", 2)):
+        masks[name][node, 1] = True
+    item = data_module.Data(x=arrays["x"], y=arrays["y"], edge_index=arrays["edge_index"], **masks)
+    data = Dataset.from_pyg(item, tmp_path / "pyg", split=1)
+    assert (data.train.tolist(), data.valid.tolist(), data.test.tolist()) == ([0], [1], [2])
+
+    class Ogb:  # what NodePropPredDataset gives
+        name = "ogbn-ring"
+
+        def get_idx_split(self):
+            return {"train": [0], "valid": [1], "test": [2]}
+
+        def __getitem__(self, _):
+            graph = {"edge_index": arrays["edge_index"].numpy(), "node_feat": arrays["x"].numpy(), "num_nodes": 6}
+            return graph, arrays["y"].clamp(min=0).view(-1, 1).numpy()
+
+    data = Dataset.from_ogb(Ogb(), tmp_path / "ogb")
+    assert (data.name, data.num_edges, data.test.tolist()) == ("ogbn-ring", 14, [2])

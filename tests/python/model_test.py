@@ -1,0 +1,140 @@
+# tests/python/model_test.py - PyG models on the loader's batches, and the programs' models in PyG.
+import os
+import pathlib
+
+import pytest
+import salient_gnn
+import torch
+
+pyg = pytest.importorskip("torch_geometric")
+from torch_geometric.nn import GraphSAGE, SAGEConv  # noqa: E402
+from torch_geometric.utils import trim_to_layer  # noqa: E402
+
+DATASET = "synthetic:arxiv:0.05"
+programs = pytest.mark.skipif(
+    not (pathlib.Path(os.environ.get("SALIENT_BIN", "")) / "salient-train").exists(), reason="no programs in SALIENT_BIN"
+)
+
+
+class Bipartite(torch.nn.Module):
+    def __init__(self, dims):
+        super().__init__()
+        self.convs = torch.nn.ModuleList(SAGEConv(a, b, bias=False) for a, b in zip(dims, dims[1:]))
+
+    def forward(self, x, layers):
+        for i, (conv, layer) in enumerate(zip(self.convs, layers)):
+            x = conv((x, x[: layer.num_dst]), layer.edge_index, size=layer.size)
+            if i + 1 < len(self.convs):
+                x = torch.nn.functional.dropout(x.relu(), 0.5, self.training)
+        return x
+
+
+@pytest.fixture(scope="module")
+def data():
+    return salient_gnn.Dataset.open(DATASET)
+
+
+def accuracy(model, data, nodes, fanouts):
+    model.eval()
+    right = 0
+    with torch.no_grad():
+        for batch in salient_gnn.NeighborLoader(data, nodes, fanouts, 1024, workers=2):
+            right += int((model(batch.x, batch.layers).argmax(1) == batch.y).sum())
+    return right / len(getattr(data, nodes))
+
+
+def test_a_trimmed_model_gives_the_seeds_what_the_whole_one_gives(data):
+    torch.manual_seed(0)
+    model = GraphSAGE(data.num_features, 16, 3, data.num_classes).eval()
+    batch = next(iter(salient_gnn.NeighborLoader(data, "train", [5, 4, 3], 64, workers=1)))
+    whole = model(batch.x, batch.edge_index)[: len(batch)]
+    trimmed = model(
+        batch.x,
+        batch.edge_index,
+        num_sampled_nodes_per_hop=batch.num_sampled_nodes,
+        num_sampled_edges_per_hop=batch.num_sampled_edges,
+    )[: len(batch)]
+    assert torch.allclose(whole, trimmed, atol=1e-5)
+    x, edges, _ = trim_to_layer(1, batch.num_sampled_nodes, batch.num_sampled_edges, batch.x, batch.edge_index)
+    assert int(edges.max()) < len(x) == sum(batch.num_sampled_nodes[:-1])
+
+
+def test_with_all_neighbours_every_form_is_the_whole_graph(data):
+    torch.manual_seed(0)
+    model = Bipartite([data.num_features, 16, data.num_classes]).eval()
+    batch = next(iter(salient_gnn.NeighborLoader(data, "test", [-1, -1], 32, workers=1)))
+    rows = torch.repeat_interleave(torch.arange(data.num_nodes), data.indptr.diff())
+    x, edges = data.x.float(), torch.stack([data.indices.long(), rows])
+    h = model.convs[1](model.convs[0](x, edges).relu(), edges)[batch.nodes[: len(batch)].long()]
+    assert torch.allclose(model(batch.x, batch.layers), h, atol=1e-4)
+    one = model.convs[1](model.convs[0](batch.x, batch.edge_index).relu(), batch.edge_index)[: len(batch)]
+    assert torch.allclose(one, h, atol=1e-4)
+    item = batch.to_pyg()
+    assert torch.equal(item.edge_index, batch.edge_index) and item.batch_size == 32 and item.validate()
+
+
+@programs
+def test_a_pyg_model_reaches_the_accuracy_of_the_program(data, tmp_path):
+    run = salient_gnn.train(
+        DATASET, quiet=True, device="cpu", hidden=64, layers=2, fanout=[10, 5], batch_size=256, epochs=6, lr=0.01,
+        dropout=0.5, out=tmp_path / "run",
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = Bipartite([data.num_features, 64, data.num_classes])
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    loader = salient_gnn.NeighborLoader(data, "train", [10, 5], 256, shuffle=True, workers=2)
+    for _ in range(6):
+        model.train()
+        for batch in loader:
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(model(batch.x, batch.layers), batch.y).backward()
+            optimizer.step()
+    own, theirs = accuracy(model, data, "test", [10, 5]), run.results["test accuracy"]
+    assert theirs > 0.5 and abs(own - theirs) < 0.03
+
+
+@programs
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"model": "sage", "norm": "batch", "jk": "cat"},
+        {"model": "sage", "residual": True, "norm": "layer"},
+        {"model": "sage-ri"},
+        {"model": "gat", "heads": 4},
+        {"model": "gatv2"},
+        {"model": "gin"},
+        {"model": "gcn", "gcn_norm": "row"},
+        {"model": "gcn", "gcn_norm": "symmetric"},
+    ],
+)
+def test_a_runs_model_in_pyg_gives_the_programs_logits(tmp_path, options):
+    common = {"device": "cpu", "hidden": 16, "layers": 2, "fanout": [5, 5], "epochs": 1, "batch_size": 256}
+    run = salient_gnn.train("synthetic:arxiv:0.01", quiet=True, out=tmp_path / "run", **common, **options)
+    small = salient_gnn.Dataset.open("synthetic:arxiv:0.01")
+    nodes = small.test.long()[:50]
+    predicted = salient_gnn.predict(run, nodes, quiet=True, device="cpu", exact=True)
+    model = salient_gnn.load_model(run.directory)
+    batch = next(iter(salient_gnn.NeighborLoader(small, nodes, [-1, -1], 50, workers=1)))
+    rows = torch.repeat_interleave(torch.arange(small.num_nodes), small.indptr.diff())
+    with torch.no_grad():
+        whole = model(small.x, torch.stack([small.indices.long(), rows]))[nodes]
+        logits = whole if options.get("gcn_norm") == "symmetric" else model(batch.x, batch.layers)
+    assert torch.equal(predicted.ids, nodes)
+    assert torch.allclose(logits, predicted.logits, atol=1e-3, rtol=1e-3)
+    assert torch.allclose(whole, predicted.logits, atol=1e-3, rtol=1e-3) or options.get("gcn_norm") == "row"
+    assert torch.equal(predicted.labels.long(), predicted.logits.argmax(1))
+
+
+@programs
+def test_a_program_that_fails_says_why(tmp_path):
+    with pytest.raises(salient_gnn.ProgramError, match="no-such") as failed:
+        salient_gnn.train("no-such", quiet=True, device="cpu", out=tmp_path / "run")
+    assert failed.value.code == 66
+
+
+def test_a_missing_run_or_program_is_named(tmp_path, monkeypatch):
+    with pytest.raises(FileNotFoundError, match="model.safetensors"):
+        salient_gnn.load_model(tmp_path)
+    monkeypatch.setenv("SALIENT_BIN", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="salient-train"):
+        salient_gnn.train("wordnet")

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# tests/python/run_tests.py - builds the Python package's extension and runs its pytest suite. Run by ctest.
+"""    run_tests.py SOURCE_FOLDER BUILD_FOLDER PROGRAMS_FOLDER
+
+Python is that of SALIENT_TEST_PYTHON, or python3. Exit code 77 (skipped), with the reason, where it lacks a package or
+its headers. The extension is a build of its own, in BUILD_FOLDER: torch-free, and on the CPU alone.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+source, build, programs = map(pathlib.Path, sys.argv[1:])
+python = os.environ.get("SALIENT_TEST_PYTHON") or shutil.which("python3")
+
+
+def skip(reason):
+    print(f"skipped: {reason}; set SALIENT_TEST_PYTHON to a python3 with torch, numpy, nanobind and pytest")
+    sys.exit(77)
+
+
+for module in ("numpy", "nanobind", "pytest", "torch"):
+    tried = subprocess.run([python, "-c", f"import {module}"], capture_output=True, text=True)
+    if tried.returncode != 0:
+        skip(f"{python} has no {module} ({(tried.stderr.strip().splitlines() or ['it ended'])[-1]})")
+headers = subprocess.run([python, "-c", "import sysconfig; print(sysconfig.get_path('include'))"],
+                         capture_output=True, text=True, check=True).stdout.strip()
+if not pathlib.Path(headers, "Python.h").exists():
+    skip(f"{python} has no headers in {headers}")
+
+subprocess.run(["cmake", "-S", source, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSALIENT_PYTHON=ON",
+                "-DSALIENT_CUDA=OFF", f"-DPython_EXECUTABLE={python}"], check=True)
+subprocess.run(["cmake", "--build", build, "--parallel", str(os.cpu_count()), "--target", "salient_python"], check=True)
+package = build / "package" / "salient_gnn"
+shutil.rmtree(package, ignore_errors=True)
+shutil.copytree(source / "python" / "salient_gnn", package, ignore=shutil.ignore_patterns("__pycache__"))
+for extension in (build / "python").glob("_core.*"):
+    shutil.copy(extension, package)
+environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1",
+               "SALIENT_BIN": str(programs)}
+done = subprocess.run([python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-o", "python_files=*_test.py",
+                       source / "tests" / "python"], cwd=build, env=environment)
+sys.exit(done.returncode)
