@@ -19,8 +19,9 @@ EpochSeeds::EpochSeeds(const Dataset& dataset, std::uint32_t seed, std::size_t g
       num_labels_(num_steps_) {}
 
 std::vector<BatchRequest> EpochSeeds::start(int epoch, std::size_t first_step) {
-  std::ranges::copy(dataset_.train, order_.begin());
-  shuffle_seeds(order_, seed_, static_cast<std::uint32_t>(epoch));
+  if (prepared_epoch_ != epoch) prepare(epoch);
+  order_.swap(prepared_order_);
+  prepared_epoch_ = 0;
   for (std::size_t step = 0; step < num_steps_; ++step) num_labels_[step] = count_labels(step);
   std::vector<BatchRequest> requests;
   for (std::size_t step = first_step; step < num_steps_; ++step) {
@@ -30,6 +31,12 @@ std::vector<BatchRequest> EpochSeeds::start(int epoch, std::size_t first_step) {
          .seeds = std::span<const NodeId>(order_).subspan(share.begin, share.count)});
   }
   return requests;
+}
+
+void EpochSeeds::prepare(int epoch) {
+  prepared_order_.assign(dataset_.train.begin(), dataset_.train.end());
+  shuffle_seeds(prepared_order_, seed_, static_cast<std::uint32_t>(epoch));
+  prepared_epoch_ = epoch;
 }
 
 std::int64_t EpochSeeds::count_labels(std::size_t step) const {

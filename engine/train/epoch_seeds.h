@@ -21,9 +21,12 @@ class EpochSeeds {
 
   std::size_t num_steps() const { return num_steps_; }
 
-  /// Shuffles for `epoch`, from 1. Requests of an earlier epoch are no longer valid.
+  /// Shuffles for `epoch`, from 1, unless that was prepared. Requests of an earlier epoch are no longer valid.
   /// @return  this rank's share of every step from `first_step` on; borrows from this
   std::vector<BatchRequest> start(int epoch, std::size_t first_step);
+
+  /// Shuffles for `epoch` while the one that was started goes on, so that start() need not.
+  void prepare(int epoch);
 
   /// [training nodes] of the epoch that was started; the seeds of its requests are parts of it.
   std::span<const NodeId> order() const { return order_; }
@@ -39,6 +42,8 @@ class EpochSeeds {
   const std::size_t global_batch_, num_steps_;
   const int rank_, num_ranks_;
   std::vector<NodeId> order_;             // a permutation of dataset_.train
+  std::vector<NodeId> prepared_order_;    // likewise
+  int prepared_epoch_ = 0;                // 0 = none
   std::vector<std::int64_t> num_labels_;  // [num_steps_]
 };
 

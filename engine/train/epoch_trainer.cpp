@@ -109,6 +109,8 @@ std::size_t EpochTrainer::train_steps(TrainProgress& progress, const std::functi
       save();
     }
   }
+  // the device has steps before it that take longer than a shuffle
+  if (done == seeds_.num_steps() && epoch < options_.optimisation.epochs) seeds_.prepare(epoch + 1);
   return done;
 }
 

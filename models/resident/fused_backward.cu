@@ -172,6 +172,7 @@ struct Consumer {
       products_wait<0>();
       pin(sums[0]);
       pin(sums[1]);
+      __syncwarp();  // the other lanes have read their shares and rows
       if (lane == 0) barriers.empty(stage).arrive();
     }
 #pragma unroll

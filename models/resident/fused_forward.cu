@@ -135,15 +135,18 @@ __device__ void draw_all(const Forward& p, NodeId (*nodes)[kSlots], const Barrie
   const TreeDropout& dropout = p.dropout.of;
   const DropoutMask mask{dropout.header->seed, dropout.header->global_step, dropout.layer, dropout.threshold,
                          dropout.scale};
-  const int thread = static_cast<int>(threadIdx.x) - kFusedThreads - 32;
+  const int thread = static_cast<int>(threadIdx.x) - kFusedThreads - 32, stride = static_cast<int>(gridDim.x);
+  const auto node_of_slot = [&](int t) {  // that of this thread
+    if (t >= num_tiles || thread >= kSlots) return kNoNode;
+    const int row = Tile::of(p.tiles, t, num_nodes).row_of(thread, num_nodes);
+    return row < 0 ? kNoNode : p.dropout.nodes[row];
+  };
+  NodeId node = node_of_slot(static_cast<int>(blockIdx.x));
   int turn = 0;
-  for (int t = static_cast<int>(blockIdx.x); t < num_tiles; t += static_cast<int>(gridDim.x), ++turn) {
-    const Tile tile = Tile::of(p.tiles, t, num_nodes);
+  for (int t = static_cast<int>(blockIdx.x); t < num_tiles; t += stride, ++turn) {
     NodeId* const nodes_of_tile = nodes[turn & 1];  // of the tile before last, which all have left
-    for (int slot = thread; slot < kSlots; slot += kDrawingThreads) {
-      const int row = tile.row_of(slot, num_nodes);
-      nodes_of_tile[slot] = row < 0 ? kNoNode : p.dropout.nodes[row];
-    }
+    if (thread < kSlots) nodes_of_tile[thread] = node;
+    node = node_of_slot(t + stride);  // on its way while this tile is drawn
     if (turn > 1) barriers.pool_empty(turn & 1).wait(static_cast<std::uint32_t>(turn / 2 - 1));
     named_barrier_sync(2, kDrawingThreads);
     auto* const bits = reinterpret_cast<std::uint8_t*>(p.tiles.bits + std::int64_t{t} * kFusedThreads * 4);

@@ -23,6 +23,7 @@ struct SageForward::Impl {
       for (std::size_t choice = 0; choice < layers.first_rows().size(); ++choice)
         variants.push_back(
             {layers.first_rows()[choice], [this, place = SageLayers::Place{tree, choice}](cudaStream_t on) {
+               layers.gather(place, on);
                layers.enqueue_first(place, on);
                layers.enqueue_later(place, on);
              }});

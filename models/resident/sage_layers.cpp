@@ -126,11 +126,14 @@ HiddenLayer SageLayers::hidden_layer(std::size_t i, std::size_t tree) const {
           layers_[i].kept.get()};
 }
 
-void SageLayers::enqueue_first(Place place, cudaStream_t stream) const {
+void SageLayers::gather(Place place, cudaStream_t stream) const {
   LastHop hop = batches_.tree(place.tree).last_hop();
   hop.capacity = first_rows_[place.choice];
   const RowsBehind behind = fused_ ? RowsBehind::kAsTheyWere : RowsBehind::kZeros;
   first_operand(hop, features_, shape_.activations, behind, layers_[0].operand.get(), stream);
+}
+
+void SageLayers::enqueue_first(Place place, cudaStream_t stream) const {
   if (fused_)
     fused_->forward(hidden_layer(0, place.tree), layers_[0].weight.get(), layers_[1].operand.get(), stream);
   else

@@ -84,7 +84,8 @@ class SageLayers {
   HiddenLayer hidden_layer(std::size_t i, std::size_t tree) const;
 
   /// Gather, products and activations of the batch in a tree; the weights are packed already. The same launches for
-  /// every batch. First up to the first layer's product, then the rest.
+  /// every batch. First the operand of the first layer, then its product, then the rest.
+  void gather(Place place, cudaStream_t stream) const;
   void enqueue_first(Place place, cudaStream_t stream) const;
   void enqueue_later(Place place, cudaStream_t stream) const;
 

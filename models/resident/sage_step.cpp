@@ -109,14 +109,17 @@ struct SageStep::Impl {
                               plan(ProductKind::kInputGradient, i, layers()[i].shape.rows)});
   }
 
-  void enqueue_first(Place place, cudaStream_t on) const {
-    pack_weights(weights, type, on);
-    forward.enqueue_first(place, on);
-  }
-
-  void enqueue_rest(Place place, cudaStream_t on) const {
+  void enqueue_later(Place place, cudaStream_t on) const {
     forward.enqueue_later(place, on);
     enqueue_backward(place, on);
+  }
+
+  void enqueue_all(Place place, cudaStream_t on) const {
+    pack_weights(weights, type, on);
+    forward.gather(place, on);
+    forward.enqueue_first(place, on);
+    enqueue_later(place, on);
+    unpack_gradients(weights, on);
   }
 
   void enqueue_backward(Place place, cudaStream_t on) const {
@@ -149,7 +152,6 @@ struct SageStep::Impl {
     }
     if (!is_fused(0)) first_layer[place.choice].run(on);
     follow(on, other);
-    unpack_gradients(weights, on);
   }
 
   /// Later work on `stream` comes behind what `ahead` has so far.
@@ -169,17 +171,33 @@ struct SageStep::Impl {
       std::vector<StepGraph::Variant> variants;
       if (is_fused(0)) {
         const Place place{tree, 0};
-        variants.push_back({forward.first_rows()[0], [&](cudaStream_t on) { enqueue_rest(place, on); }});
-        graphs[tree].emplace([&](cudaStream_t on) { enqueue_first(place, on); }, size, variants, sample_next);
+        variants.push_back({forward.first_rows()[0], [&](cudaStream_t on) { enqueue_later(place, on); }});
+        graphs[tree].emplace([&](cudaStream_t on) { forward.enqueue_first(place, on); }, size, variants, sample_next);
         continue;
       }
       for (std::size_t choice = 0; choice < forward.first_rows().size(); ++choice)
-        variants.push_back({forward.first_rows()[choice], [this, place = Place{tree, choice}](cudaStream_t on) {
-                              enqueue_first(place, on);
-                              enqueue_rest(place, on);
-                            }});
+        variants.push_back({forward.first_rows()[choice],
+                            [this, place = Place{tree, choice}](cudaStream_t on) { enqueue_all(place, on); }});
       graphs[tree].emplace([](cudaStream_t) {}, size, variants, sample_next);
     }
+  }
+
+  /// A step whose first layer is fused. The next batch is gathered behind its graph, beside what is between two graphs:
+  /// the exchange of gradients, the update, and launches, all of which leave memory idle.
+  void run_fused(std::size_t tree, bool has_next, cudaStream_t on) {
+    pack_weights(weights, type, on);
+    if (is_gathered)
+      gathered.make_wait(on);
+    else
+      forward.gather({tree, 0}, on);
+    graphs[tree]->launch(on);
+    computed.record(on);
+    unpack_gradients(weights, on);
+    is_gathered = has_next;
+    if (!has_next) return;
+    computed.make_wait(ahead.get());
+    forward.gather({(tree + 1) % SampledBatches::kNumTrees, 0}, ahead.get());
+    gathered.record(ahead.get());
   }
 
   ~Impl() { (void)cudaDeviceSynchronize(); }  // replays use the memory
@@ -204,15 +222,25 @@ struct SageStep::Impl {
   std::vector<Product> first_layer;      // gradient of its weight, by choice of rows
   std::vector<LaterLayer> later_layers;  // later_layers[i] is layer i + 1
   std::array<std::optional<StepGraph>, SampledBatches::kNumTrees> graphs;
+  CudaStream ahead;  // of the gather of the next batch; of the lowest priority
+  CudaEvent computed{CudaEvent::Kind::kOrder}, gathered{CudaEvent::Kind::kOrder};
+  bool is_gathered = false;  // the operand of the next batch, or will be when `gathered` has passed
 };
 
 SageStep::SageStep(const SageStepShape& shape, const SageStepData& data) : impl_(std::make_unique<Impl>(shape, data)) {}
 SageStep::~SageStep() = default;
 
-void SageStep::start_epoch(std::span<const NodeId> order) { impl_->forward.batches().start(order); }
+void SageStep::start_epoch(std::span<const NodeId> order) {
+  impl_->forward.batches().start(order);
+  impl_->is_gathered = false;
+}
 
 void SageStep::run(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t stream) {
-  impl_->graphs[impl_->forward.batches().begin(header, next, stream)]->launch(stream);
+  const std::size_t tree = impl_->forward.batches().begin(header, next, stream);
+  if (impl_->forward.fused() != nullptr)
+    impl_->run_fused(tree, next.has_value(), stream);
+  else
+    impl_->graphs[tree]->launch(stream);
 }
 
 SageCounts SageStep::counts(cudaStream_t stream) const { return impl_->forward.batches().counts(stream); }

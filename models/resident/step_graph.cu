@@ -106,7 +106,8 @@ StepGraph::StepGraph(const Enqueue& begin, const LocalId* size, const std::vecto
     for (unsigned i = 0; i < count; ++i) capture_into(branches[i], stream.get(), variants[i].enqueue);
   }
   cudaGraphExec_t executable = nullptr;
-  cuda_check(cudaGraphInstantiate(&executable, raw, 0));
+  // without the flag all kernels have the priority of the stream that the graph is launched on
+  cuda_check(cudaGraphInstantiate(&executable, raw, cudaGraphInstantiateFlagUseNodePriority));
   executable_.reset(executable);
 }
 

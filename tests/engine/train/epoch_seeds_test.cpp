@@ -71,5 +71,27 @@ TEST(EpochSeeds, AnEpochThatGoesOnHasTheSeedsThatWereLeft) {
   EXPECT_FALSE(std::ranges::equal(whole.start(4, 0)[0].seeds, left[0].seeds)) << "another epoch, another order";
 }
 
+TEST(EpochSeeds, APreparedEpochIsTheOneThatWouldHaveBeenShuffled) {
+  const Labelled data(Task::kMultiLabel);
+  EpochSeeds ahead(data.dataset, 5, kGlobalBatch, 1, 2), plain(data.dataset, 5, kGlobalBatch, 1, 2);
+  const auto expect_same = [&](int epoch) {
+    const std::vector<BatchRequest> got = ahead.start(epoch, 0), expected = plain.start(epoch, 0);
+    for (std::size_t i = 0; i < kSteps; ++i) {
+      EXPECT_EQ(got[i].key.epoch, expected[i].key.epoch);
+      EXPECT_TRUE(std::ranges::equal(got[i].seeds, expected[i].seeds)) << "epoch " << epoch << " step " << i;
+      EXPECT_EQ(ahead.num_labels(i), plain.num_labels(i));
+    }
+    EXPECT_TRUE(std::ranges::equal(ahead.order(), plain.order()));
+  };
+  (void)expect_same(1);
+  const std::vector<NodeId> before(ahead.order().begin(), ahead.order().end());
+  ahead.prepare(2);
+  EXPECT_TRUE(std::ranges::equal(ahead.order(), before)) << "the epoch that goes on keeps its order";
+  (void)expect_same(2);
+  ahead.prepare(3);
+  (void)expect_same(7);  // another one is wanted
+  (void)expect_same(3);
+}
+
 }  // namespace
 }  // namespace salient
