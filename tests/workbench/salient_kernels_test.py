@@ -171,18 +171,19 @@ class SalientKernels(unittest.TestCase):
         self.run_it("replay", run)
 
     def test_a_bad_answer_costs_one_round_and_one_line(self):
-        for mode, line in (("prose", "no source"), ("malformed", "no source"), ("empty", "answered nothing"),
+        for mode, line in (("prose", "has no source"), ("malformed", "has no source"), ("empty", "answered nothing"),
                            ("broken json", "no JSON"),
                            ("no choices", "choices"), ("odd types", "choices"), ("huge", "larger than"),
                            ("refused", "401: no such key"), ("slow", "imeout")):
             with self.subTest(mode=mode):
                 result, run = self.ask_server(mode, "--answer-s", "1", "--tries", "1")
                 self.assertIn("candidates 0", result.stdout)
-                self.assertIn("without a usable answer 1", result.stdout)
                 lines = [text for text in result.stderr.splitlines() if "coder:" in text]
                 self.assertEqual(len(lines), 1, result.stderr)
                 self.assertIn(line, lines[0])
-                self.run_it("replay", run)
+                self.assertIn("without a usable answer 1", self.run_it("replay", run).stdout)
+                self.run_it("report", run)
+                self.assertIn("1 requests had no usable answer", (run / "report.md").read_text())
 
     def test_a_dead_endpoint_costs_its_round(self):
         result = self.run_it("optimize", "softsign", "--generator", "openai", "--endpoint", "http://127.0.0.1:1/v1",

@@ -110,7 +110,7 @@ void add_rounds(const std::vector<Json>& records, Page& page) {
   std::vector<std::vector<std::string>> rows = {{"candidate", "verdict", "x of start", "noise", "reason"}};
   std::size_t failed = 0;
   for (const Json& record : records) {
-    if (record["kind"] == "answer" && !text_of(record, "error").empty()) ++failed;
+    if (record["kind"] == "answer" && !(text_of(record, "error") + text_of(record, "refused")).empty()) ++failed;
     if (record["kind"] != "assessment") continue;
     const Assessment made = assessment_of(record);
     const bool is_timed = !made.timing.shapes.empty();

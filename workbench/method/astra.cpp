@@ -41,20 +41,11 @@ class Astra final : public Method {
     const std::string problem = take(answer);
     if (!problem.empty())
       log_ += "round " + std::to_string(round_) + ": no usable answer of the " + role_ + ": " + problem + "\n";
-    Action next = after_answer(problem.empty());
-    next.unusable = problem;
+    Action next = phase_ == Phase::kPlan                      ? ask_coder()
+                  : phase_ == Phase::kCode && problem.empty() ? judge()
+                                                              : next_round();
+    next.refused = problem;
     return next;
-  }
-
-  Action after_answer(bool is_usable) {
-    switch (phase_) {
-      case Phase::kStart:
-      case Phase::kTest: return next_round();
-      case Phase::kPlan: return ask_coder();
-      case Phase::kCode: return is_usable ? judge() : next_round();
-      case Phase::kProfile: return next_round();
-    }
-    return next_round();
   }
 
   Action judged(const Assessment& assessment) override {

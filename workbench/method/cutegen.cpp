@@ -31,9 +31,7 @@ class CuteGen final : public Method {
       current_ = phase_ == Phase::kRepair ? apply_edits(current_, edits_in(answer.text)) : source_in(answer.text);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kBadData) throw;
-      Action next = without_answer(error.what());
-      next.unusable = error.what();
-      return next;
+      return without_answer(error.what());
     }
     return {.kind = Action::Kind::kJudge, .source = current_, .against = parent_};
   }
@@ -64,8 +62,10 @@ class CuteGen final : public Method {
 
   Action without_answer(const std::string& why) {
     note("no usable answer: " + why);
-    if (phase_ == Phase::kWrite) return next_depth();
-    return repair_ < context_.options.repairs ? ask_diagnosis() : next_depth();
+    const bool may_repair = phase_ != Phase::kWrite && repair_ < context_.options.repairs;
+    Action next = may_repair ? ask_diagnosis() : next_depth();
+    next.refused = why;
+    return next;
   }
 
   /// First depth from which a prompt holds measurements.

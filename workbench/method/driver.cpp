@@ -39,13 +39,14 @@ class Run {
         {{"request", text_of(request)}});
     const bool is_silent = sources_.is_recorded();
     const Answer answer = sources_.ask(request);
-    on_record_("answer", {{"id", request.id}, {"error", answer.error}}, {{"answer", answer.text}});
     Action next = method_.answered(answer);
-    if (!next.unusable.empty()) {
+    const std::string& problem = answer.is_there ? next.refused : answer.error;
+    if (!problem.empty()) {
       ++summary_.failed_answers;
-      if (!is_silent)
-        log_warning("round " + std::to_string(request.round) + ", " + request.role + ": " + next.unusable);
+      if (!is_silent) log_warning("round " + std::to_string(request.round) + ", " + request.role + ": " + problem);
     }
+    on_record_("answer", {{"id", request.id}, {"error", answer.error}, {"refused", next.refused}},
+               {{"answer", answer.text}});
     return next;
   }
 

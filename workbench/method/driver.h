@@ -39,7 +39,7 @@ struct RunSummary {
 using OnRecord =
     std::function<void(const std::string& kind, Json facts, const std::map<std::string, std::string>& texts)>;
 
-/// From begin() to kFinish. A failed answer is one record and one line.
+/// From begin() to kFinish. An answer that failed, or is of no use, is one record and one line.
 RunSummary run_method(Method& method, const std::string& start, const Sources& sources, const OnRecord& on_record);
 
 /// Plays the ledger of `folder` again: the method with its recorded answers and times.

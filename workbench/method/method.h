@@ -36,7 +36,7 @@ struct Action {
   std::vector<Variables> more_shapes{};  ///< of kJudge: to be tested from now on
   bool is_start = false;                 ///< of kJudge: the start kernel is measured; it is no candidate
   std::string reason{};                  ///< of kFinish
-  std::string unusable{};                ///< after an answer: why it was of no use, one line; empty if it was
+  std::string refused{};                 ///< after an answer: why it was of no use; "" = it was of use
 };
 
 class Method {

@@ -28,7 +28,7 @@ class Single final : public Method {
       if (error.kind() != ErrorKind::kBadData) throw;
       log_ += "round " + std::to_string(round_) + ": no usable answer: " + error.what() + "\n";
       Action next = next_round();
-      next.unusable = error.what();
+      next.refused = error.what();
       return next;
     }
     return {.kind = Action::Kind::kJudge, .source = current_, .against = best_};
