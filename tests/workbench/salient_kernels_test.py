@@ -116,6 +116,8 @@ class SalientKernels(unittest.TestCase):
                                  (["list", "--backend", "x"], 2, "--backend"),
                                  (["optimize", "softsign"], 2, "--generator"),
                                  (["optimize", "softsign", "--generator", "openai"], 2, "--endpoint"),
+                                 (["optimize", "softsign", "--generator", "folder", "--backend", "host", "--language",
+                                   "cute"], 2, "does not compile cute"),
                                  (["verify-ledger", "absent"], 66, "absent"),
                                  (["list", "--rouns", "1"], 2, "--rounds")):
             with self.subTest(args=args):

@@ -94,6 +94,9 @@ RefereeOptions referee_options(const KernelOptions& options) {
 }
 
 MethodOptions method_options(const KernelOptions& options, BackendKind backend) {
+  const bool is_for_host = options.language == "host";
+  require_option(options.language.empty() || is_for_host == (backend == BackendKind::kHost),
+                 "--language: the back end " + std::string(word_of(backend)) + " does not compile " + options.language);
   return {.method = options.method,
           .rounds = options.rounds,
           .repairs = options.repairs,
