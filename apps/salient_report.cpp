@@ -1,37 +1,60 @@
-// apps/salient_report.cpp - salient-report: makes report.html of run directories, from the files in them.
+// apps/salient_report.cpp - salient-report: makes report.html of a run directory, or one page that compares runs, from
+// the files in them.
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/error.h"
 #include "core/host/program.h"
 #include "core/version.h"
+#include "engine/report/comparison_page.h"
 #include "engine/report/report_page.h"
 
 namespace salient {
 namespace {
 
 constexpr const char* kHelp =
-    "salient-report - makes report.html of one or more run directories, from the files in them\n\n"
-    "  salient-report runs/wordnet-sage-20261121-101500\n\n"
-    "salient-train keeps report.html up to date by itself; this is for runs of older versions, for files that\n"
-    "were edited, and for runs that were killed.\n"
+    "salient-report - makes report.html of a run directory, or one page that compares several runs\n\n"
+    "  salient-report runs/wordnet-sage-20261121-101500        makes report.html in it\n"
+    "  salient-report RUN RUN... [--out comparison.html]       makes one page of all: results with their spread over\n"
+    "                                                          seeds, options that differ, curves, time by phase\n\n"
+    "salient-train keeps report.html up to date by itself; making it again is for runs of older versions, for files\n"
+    "that were edited, and for runs that were killed. In a comparison, a run of several --trials stands for them all.\n"
+    "  --out FILE   the page that compares; also compares what one RUN holds, such as its trials\n"
     "  --version    print the version and stop\n"
     "  --help       print this and stop\n";
 
 int run(std::span<const char* const> args) {
-  if (args.empty()) fail(ErrorKind::kUsage, "name a run directory, such as salient-report runs/wordnet-sage-...");
-  for (const std::string_view arg : args) {
+  std::vector<std::filesystem::path> runs;
+  std::optional<std::filesystem::path> out;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const std::string_view arg = args[i];
     if (arg == "--help") return std::fputs(kHelp, stdout), 0;
     if (arg == "--version") return std::printf("salient-report %s\n", kVersion), 0;
-    if (arg.starts_with("--")) fail(ErrorKind::kUsage, "unknown option " + std::string(arg) + "; see --help");
+    if (arg.starts_with("--out=")) {
+      out = arg.substr(6);
+    } else if (arg == "--out") {
+      if (++i == args.size()) fail(ErrorKind::kUsage, "--out: name the page's file, such as comparison.html");
+      out = args[i];
+    } else if (arg.starts_with("--")) {
+      fail(ErrorKind::kUsage, "unknown option " + std::string(arg) + "; see --help");
+    } else {
+      runs.emplace_back(arg);
+    }
   }
-  for (const std::filesystem::path directory : args) {
-    write_report(directory);
-    std::puts((directory / "report.html").c_str());
+  if (runs.empty()) fail(ErrorKind::kUsage, "name a run directory, such as salient-report runs/wordnet-sage-...");
+  if (runs.size() == 1 && !out) {
+    write_report(runs[0]);
+    out = runs[0] / "report.html";
+  } else {
+    out = out.value_or("comparison.html");
+    write_comparison(runs, *out);
   }
+  std::puts(out->c_str());
   return 0;
 }
 

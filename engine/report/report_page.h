@@ -3,15 +3,11 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "core/timer.h"
 
 namespace salient {
-
-/// The text with & < > " ' as entities.
-std::string escape_html(std::string_view text);
 
 /// The page of a run: one HTML file with style, script and data in it, which loads nothing from a network. Made from
 /// run.json, config.toml, metrics.jsonl and confusion.json alone, and only run.json is required: it can be made at any

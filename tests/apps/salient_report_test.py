@@ -46,16 +46,33 @@ class SalientReport(unittest.TestCase):
         self.assertEqual(result.returncode, expect, result.stderr)
         return result
 
-    def test_it_writes_a_page_per_run_and_names_it(self):
-        runs = [self.make_run("a", 3, 4), self.make_run("b", 1, 4)]
-        result = self.report(*runs)
-        self.assertEqual(result.stdout.split(), [str(run / "report.html") for run in runs])
-        page = (runs[0] / "report.html").read_text()
+    def test_it_writes_the_page_of_a_run_and_names_it(self):
+        run = self.make_run("a", 3, 4)
+        self.assertEqual(self.report(run).stdout, f"{run / 'report.html'}\n")
+        page = (run / "report.html").read_text()
         self.assertIn("<b>0.8123</b><span>test accuracy</span>", page)
         self.assertNotIn(EVIL, page)
 
+    def test_it_writes_one_page_of_several_runs(self):
+        runs = [self.make_run("a", 3, 4), self.make_run("b", 1, 4)]
+        page = self.work / "both.html"
+        for out in (["--out", page], [f"--out={page}"]):
+            self.assertEqual(self.report(*runs, *out).stdout, f"{page}\n")
+            self.assertIn("2 runs compared", page.read_text())
+            self.assertNotIn(EVIL, page.read_text())
+            page.unlink()
+        default = subprocess.run([PROGRAM, *runs], text=True, capture_output=True, timeout=60, cwd=self.work)
+        self.assertEqual((default.returncode, default.stdout), (0, "comparison.html\n"), default.stderr)
+        self.assertTrue((self.work / "comparison.html").exists())
+        self.assertFalse((runs[0] / "report.html").exists())
+
     def test_bad_calls_end_with_one_line_and_their_exit_code(self):
-        for args, code, word in (([], 2, "run directory"), (["--what"], 2, "--what"), ([self.work], 66, "run.json"),
+        run = self.make_run("a", 1, 2)
+        for args, code, word in (([], 2, "run directory"), ([run, "--out"], 2, "--out"),
+                                 ([run, run, "--out", self.work], 2, "folder"),
+                                 ([run, self.work / "absent"], 66, "absent"),
+                                 ([run, run, "--out", self.work / "no" / "page.html"], 74, "no"),
+                                 (["--what"], 2, "--what"), ([self.work], 66, "run.json"),
                                  ([self.work / "absent"], 66, "absent")):
             with self.subTest(args=args):
                 lines = self.report(*args, expect=code).stderr.splitlines()

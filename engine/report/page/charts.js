@@ -28,8 +28,9 @@ function ticks(low, high, count, smallest = 0) {
 }
 
 function legend(series) {
-  const mark = (s) => html("i", { style: `background:${color(s.color)}` });
-  return html("ul", { class: "legend" }, ...series.map((s) => html("li", {}, mark(s), s.name)));
+  const stripes = (tone) => `repeating-linear-gradient(90deg, ${tone} 0 4px, transparent 4px 6px)`;
+  const mark = (s) => html("i", { style: `background:${s.isDashed ? stripes(color(s.color)) : color(s.color)}` });
+  return html("ul", { class: "legend" }, ...series.filter((s) => s.name).map((s) => html("li", {}, mark(s), s.name)));
 }
 
 /** A figure whose content draw(width) returns; `series` of length 1 needs no legend. */
@@ -86,9 +87,28 @@ function hover(drawing, nearest, on, off) {
   drawing.addEventListener("pointerleave", off);
 }
 
-/** @param series  [{name, color, values}], a value per epoch or null   @param format, tick  of values; on the axis */
+/** The area of one standard deviation above and below a curve. */
+function band(s, points, y) {
+  const edge = (sign) => points.map(([px, value, i]) => `${px.toFixed(1)},${y(value + sign * s.spread[i]).toFixed(1)}`);
+  return svg("polygon", { class: "band", fill: color(s.color), points: [...edge(1), ...edge(-1).reverse()].join(" ") });
+}
+
+/** A curve with its points, where they are few. */
+function curve(s, points, y) {
+  const path = points.map(([px, value]) => `${px.toFixed(1)},${y(value).toFixed(1)}`).join(" ");
+  const dashes = s.isDashed ? { "stroke-dasharray": "6 4" } : {};
+  const kind = s.isFaint ? "curve faint" : "curve";
+  const line = svg("polyline", { class: kind, points: path, stroke: color(s.color), ...dashes });
+  const dot = ([px, value]) => svg("circle", { cx: px, cy: y(value), r: 2.5, fill: color(s.color) });
+  return [line, ...(points.length <= 40 && !s.isFaint ? points.map(dot) : [])];
+}
+
+/** @param series  [{name, color, values, spread?, isDashed?, isFaint?}], a value per epoch or null; `spread` is the
+ *                 standard deviation of each; faint ones have no tooltip
+ *  @param format, tick  of values; on the axis */
 function lineChart({ title, unit, epochs, series, format, tick }) {
-  const all = series.flatMap((s) => s.values.filter(isNumber));
+  const reach = (s, sign) => s.values.map((v, i) => (isNumber(v) ? v + sign * (s.spread?.[i] ?? 0) : null));
+  const all = series.flatMap((s) => [...reach(s, 1), ...reach(s, -1)].filter(isNumber));
   if (all.length === 0) return null;
   const margin = (Math.max(...all) - Math.min(...all)) * 0.06 || Math.abs(all[0]) * 0.1 || 1;
   const [low, high] = [Math.min(...all) - margin, Math.max(...all) + margin];
@@ -99,11 +119,9 @@ function lineChart({ title, unit, epochs, series, format, tick }) {
       : area.left + 6 + ((epoch - first) / (last - first)) * (area.right - area.left - 12));
     xTicks(x);
     for (const s of series) {
-      const points = epochs.map((epoch, i) => [x(epoch), s.values[i]]).filter(([, value]) => isNumber(value));
-      const path = points.map(([px, value]) => `${px.toFixed(1)},${y(value).toFixed(1)}`).join(" ");
-      drawing.append(svg("polyline", { class: "curve", points: path, stroke: color(s.color) }));
-      const dot = ([px, value]) => svg("circle", { cx: px, cy: y(value), r: 2.5, fill: color(s.color) });
-      if (points.length <= 40) drawing.append(...points.map(dot));
+      const points = epochs.map((epoch, i) => [x(epoch), s.values[i], i]).filter(([, value]) => isNumber(value));
+      if (s.spread?.some((deviation) => deviation > 0)) drawing.append(band(s, points, y));
+      drawing.append(...curve(s, points, y));
     }
     const guide = svg("line", { class: "guide", y1: area.top, y2: area.bottom, visibility: "hidden" });
     drawing.append(guide);
@@ -114,7 +132,8 @@ function lineChart({ title, unit, epochs, series, format, tick }) {
       guide.setAttribute("x1", x(epochs[i]));
       guide.setAttribute("x2", x(epochs[i]));
       guide.setAttribute("visibility", "visible");
-      const values = series.filter((s) => isNumber(s.values[i])).map((s) => [s.name, format(s.values[i])]);
+      const text = (s) => format(s.values[i]) + (s.spread?.[i] > 0 ? ` ± ${format(s.spread[i])}` : "");
+      const values = series.filter((s) => !s.isFaint && isNumber(s.values[i])).map((s) => [s.name, text(s)]);
       showTip(tip, drawing, x(epochs[i]), area.top, [`epoch ${epochs[i]}`, ...values]);
     }, () => { guide.setAttribute("visibility", "hidden"); tip.hidden = true; });
     return drawing;

@@ -10,23 +10,6 @@ const option = (name) => (data.config.find(([key]) => key === name) ?? [name, ""
 const hasLabels = data.run.dataset?.task === "multi-label";
 const origin = data.run.dataset?.source === "synthetic" ? ", on synthetic data" : "";
 
-const percent = (value) => `${(100 * value).toFixed(2)} %`;
-const seconds = (value) =>
-  value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(2) : value.toPrecision(2).replace(/\.?0+$/, "");
-const short = (value) => String(Number(value.toPrecision(4)));
-const count = (value) => Math.round(value).toLocaleString("en");
-const percentTick = (value) => `${Number((100 * value).toPrecision(4))} %`;
-const words = (name) => name.replaceAll("_", " ");
-
-function section(title, ...content) {
-  const parts = content.filter((part) => part);
-  if (parts.length > 0) document.querySelector("main").append(html("h2", {}, title), ...parts);
-}
-const grid = (...parts) => html("div", { class: "grid" }, ...parts.filter((part) => part));
-const note = (text) => html("p", { class: "note" }, text);
-const card = (...content) => html("div", { class: "card" }, ...content);
-const fitted = (...content) => html("div", { class: "card fit" }, ...content);
-
 function curves() {
   const order = ["train", "valid", "test"];
   const columns = (suffix) => Object.keys(rows[0]).filter((name) => name.endsWith(suffix) && has(name));
@@ -49,18 +32,13 @@ function curves() {
 }
 
 function times() {
-  const of = (row, name) => (isNumber(row[name]) ? row[name] : 0);
-  const rest = (row) => Math.max(0, of(row, "epoch_seconds") - of(row, "train_seconds") - of(row, "blocked_seconds"));
-  const compute = (row) => Math.max(0, of(row, "train_seconds") - of(row, "allreduce_seconds"));
   const series = (list) => list.map(([name, tone, value]) => ({ name, color: tone, values: rows.map(value) }))
     .filter((s) => s.values.some((value) => value > 0));
-  const spent = series([
-    ["train", 0, compute], ["all-reduce", 3, (row) => of(row, "allreduce_seconds")],
-    ["blocked", 1, (row) => of(row, "blocked_seconds")], ["other", 4, rest],
-    ["evaluation", 2, (row) => of(row, "eval_seconds")]]);
+  const spent = series(PHASES);
   const hidden = series([
-    ["sampling", 0, (row) => of(row, "sample_seconds")], ["gathering rows", 2, (row) => of(row, "gather_seconds")],
-    ["transfer to the GPU", 1, (row) => of(row, "transfer_seconds")]]);
+    ["sampling", 0, (row) => secondsOf(row, "sample_seconds")],
+    ["gathering rows", 2, (row) => secondsOf(row, "gather_seconds")],
+    ["transfer to the GPU", 1, (row) => secondsOf(row, "transfer_seconds")]]);
   if (spent.length === 0) return;
   const bars = (title, unit, list) =>
     list.length > 0 ? stackedBars({ title, unit, epochs, series: list, format: seconds, tick: short }) : null;

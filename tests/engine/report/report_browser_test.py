@@ -10,6 +10,7 @@ import pathlib
 import random
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -145,21 +146,24 @@ class ReportInABrowser(unittest.TestCase):
         return process.returncode
 
     def inspect(self, directory, charts, headings):
+        return self.inspect_page(directory / "report.html", directory.name, charts, headings + EVERY_RUN)
+
+    def inspect_page(self, file, name, charts, headings):
         """Checks what holds for every page, in both schemes and on a phone. @return what the light page shows"""
         shown = {}
         for look, scheme, width in (("light", "light", 1100), ("dark", "dark", 1100), ("phone", "light", 390)):
-            with self.subTest(directory.name, look=look):
-                page = self.browser.open(directory / "report.html", scheme, width)
+            with self.subTest(name, look=look):
+                page = self.browser.open(file, scheme, width)
                 found = shown[look] = page.evaluate(INSPECT)
                 self.assertEqual(page.problems(), [])
                 if PICTURES:
-                    page.screenshot(PICTURES / f"{directory.name}-{look}.png")
+                    page.screenshot(PICTURES / f"{name}-{look}.png")
                 self.assertEqual([c["title"].split(",")[0] for c in found["charts"]], charts)
                 for chart in found["charts"]:
                     self.check_chart(chart)
                     self.point_at(page, found["charts"].index(chart))
                 self.assertEqual(page.problems(), [], "after the pointer was over every chart")
-                for heading in headings + EVERY_RUN:
+                for heading in headings:
                     self.assertTrue([h for h in found["headings"] if h.startswith(heading)], heading)
                 self.assertNotRegex(found["text"], r"\b(NaN|undefined|null|Infinity)\b")
                 self.assertLessEqual(found["too_wide"], 0)
@@ -290,6 +294,62 @@ class ReportInABrowser(unittest.TestCase):
         self.check_figures(directory, found)
         self.assertRegex(found["status"], rf"^finished .*{num_epochs} of {num_epochs} epochs")
         self.assertEqual([row["epoch"] for row in self.rows_of(directory)], [str(e + 1) for e in range(num_epochs)])
+
+    def compare(self, name, runs, headings=(), curves=True):
+        page = self.work / f"{name}.html"
+        self.assertEqual(run("salient-report", *runs, "--out", page).returncode, 0)
+        charts = ["Loss of the training batches", "Validation accuracy", "Training accuracy"] if curves else []
+        return self.inspect_page(page, name, charts, ["Results", "Options that differ", "Curves", *headings])
+
+    def test_runs_of_several_seeds_are_compared_by_mean_and_deviation(self):
+        runs = [self.train(f"hidden-{hidden}-{seed}", "--epochs", "3", "--hidden", hidden, "--seed", seed)
+                for hidden in ("8", "16") for seed in ("1", "2", "3")]
+        found = self.compare("seeds", runs, ["Where the time goes"])
+        results, options, times = found["tables"]
+        self.assertEqual([chart["series"] for chart in found["charts"]], [2, 2, 2])
+        self.assertEqual((options["head"], options["rows"]),
+                         (["group", "hidden"], [["hidden 8", "8"], ["hidden 16", "16"]]))
+        for i, row in enumerate(results["rows"]):
+            test = [json.loads((r / "run.json").read_text())["result"]["test_accuracy"] for r in runs[3 * i:3 * i + 3]]
+            shown = dict(zip(results["head"], row))
+            self.assertEqual((shown["n"], shown["seeds"], shown["state"]), ("3", "1, 2, 3", "3 finished"))
+            self.assertEqual(shown["test accuracy"],
+                             f"{100 * statistics.mean(test):.2f} ± {100 * statistics.stdev(test):.2f} %")
+            epochs = [[float(row["epoch_seconds"]) + float(row["eval_seconds"]) for row in self.rows_of(r)[1:]]
+                      for r in runs[3 * i:3 * i + 3]]
+            together = float(dict(zip(times["head"], times["rows"][i]))["together"])
+            self.assertAlmostEqual(together, statistics.mean(map(statistics.mean, epochs)), delta=0.1 * together)
+        loss = [statistics.mean(float(self.rows_of(r)[e]["loss"]) for r in runs[:3]) for e in range(3)]
+        heights = [float(p.split(",")[1]) for p in found["charts"][0]["marks"][0]["points"].split()]
+        self.assertAlmostEqual((loss[0] - loss[1]) / (loss[0] - loss[2]),
+                               (heights[1] - heights[0]) / (heights[2] - heights[0]), delta=0.02)
+
+    def test_fifty_runs_and_runs_that_are_not_alike(self):
+        def change(name, lr, num_epochs, **described):
+            directory = self.make_up(name, num_epochs, 2)
+            (directory / "config.toml").write_text(f'model = "sage"\nepochs = 4\nlr = {lr}\nseed = 1\n')
+            about = json.loads((directory / "run.json").read_text())
+            (directory / "run.json").write_text(json.dumps({**about, **described}))
+            return directory
+        many = [change(f"many-{i}", 0.001 * (i + 1), 4) for i in range(50)]
+        found = self.compare("fifty", many, ["Where the time goes"])
+        self.assertEqual([len(table["rows"]) for table in found["tables"]], [50, 50, 50])
+        self.assertEqual([chart["series"] for chart in found["charts"]], [11, 11, 11])  # ten, and the others
+        self.assertIn("40 others", found["text"])
+        self.assertEqual(found["evil"], 0)
+        other = change("other", 0.1, 2, dataset={"name": "other"}, status="interrupted")
+        page = self.work / "unlike.html"
+        self.assertEqual(run("salient-report", many[0], other, other, "--out", page).returncode, 0)
+        opened = self.browser.open(page, "light", 1100)
+        found = opened.evaluate(INSPECT)
+        self.assertEqual(opened.problems(), [])
+        opened.close()
+        self.assertIn("not all alike", found["text"])
+        self.assertEqual(len(found["charts"]), 6)
+        self.assertIn("1 interrupted (2 of 4 epochs)", found["text"])
+        self.assertIn("80.00 % so far", found["text"])
+        found = self.compare("none", [change("none-yet", 0.1, 0, status="interrupted")], curves=False)
+        self.assertIn("No epoch has ended yet.", found["text"])
 
     def make_up(self, name, num_epochs, num_classes):
         """A run directory whose every name tries to become markup."""

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "engine/report/confusion.h"
+#include "engine/report/html_page.h"
 #include "engine/report/metrics.h"
 #include "engine/report/run_directory.h"
 #include "tests/support/scratch.h"

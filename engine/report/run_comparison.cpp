@@ -1,0 +1,180 @@
+// engine/report/run_comparison.cpp - see run_comparison.h.
+#include "engine/report/run_comparison.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace salient {
+namespace {
+
+using Values = std::vector<std::pair<std::string, std::string>>;
+using Members = std::vector<std::size_t>;
+
+/// Options that change neither a run's results nor its times; what `dataset` names is compared by its fingerprint.
+constexpr std::array<std::string_view, 12> kNotCompared{"dataset",   "data-root", "seed",         "trials",
+                                                        "out",       "resume",    "trace",        "keep",
+                                                        "log-level", "progress",  "comm-timeout", "checkpoint-every"};
+
+constexpr const char* kAbsent = "not set";
+constexpr std::size_t kMaxLabel = 40;
+
+std::string plain_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+std::string value_of(const Values& values, const std::string& name) {
+  const auto found = std::ranges::find(values, name, &Values::value_type::first);
+  return found == values.end() ? kAbsent : found->second;
+}
+
+Values options_of(const RunFiles& files) {
+  Values options;
+  for (const auto& option : files.config)
+    if (!std::ranges::count(kNotCompared, option[0].get<std::string>())) options.emplace_back(option[0], option[1]);
+  return options;
+}
+
+Values facts_of(const RunFiles& files) {
+  Values facts{{"program", text_of(files.run, "program")}};
+  for (const char* part : {"machine", "resolved", "versions"}) {
+    if (!files.run.contains(part) || !files.run[part].is_object()) continue;
+    for (const auto& [name, value] : files.run[part].items()) facts.emplace_back(name, plain_text(value));
+  }
+  return facts;
+}
+
+std::string metric_of(const RunFiles& files) {
+  const std::string metric = files.run.contains("resolved") ? text_of(files.run["resolved"], "metric") : "";
+  return metric.empty() || metric == "auto" ? "accuracy" : metric;
+}
+
+/// Names of which the runs have more than one value, in the order in which they appear.
+std::vector<std::string> names_that_differ(const std::vector<Values>& of_runs, const Members& runs) {
+  std::vector<std::string> names;
+  for (const std::size_t run : runs)
+    for (const auto& [name, value] : of_runs[run]) {
+      const auto differs = [&](std::size_t other) { return value_of(of_runs[other], name) != value; };
+      if (!std::ranges::count(names, name) && std::ranges::any_of(runs, differs)) names.push_back(name);
+    }
+  return names;
+}
+
+/// Of each name the values that the runs have, each once: "2 / 4".
+Json values_of(const std::vector<std::string>& names, const std::vector<Values>& of_runs, const Members& runs) {
+  Json texts = Json::array();
+  for (const std::string& name : names) {
+    std::vector<std::string> values;
+    for (const std::size_t run : runs) {
+      std::string value = value_of(of_runs[run], name);
+      if (!std::ranges::count(values, value)) values.push_back(std::move(value));
+    }
+    std::string text;
+    for (const std::string& value : values) text += (text.empty() ? "" : " / ") + value;
+    texts.push_back(text);
+  }
+  return texts;
+}
+
+/// "hidden 256, lr 0.01", or the name of the first run where that is too long or nothing differs.
+std::string label_of(const std::vector<std::string>& names, const Json& values, const Members& members,
+                     std::span<const ComparedRun> runs) {
+  std::string label;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    label += (i == 0 ? "" : ", ") + names[i] + " " + values[i].get<std::string>();
+  if (!label.empty() && label.size() <= kMaxLabel) return label;
+  const std::string& first = runs[members[0]].name;
+  return members.size() == 1 ? first : first + " and " + std::to_string(members.size() - 1) + " more";
+}
+
+Json set_json(const Members& members, std::span<const ComparedRun> runs) {
+  std::vector<Values> options, facts;
+  for (const ComparedRun& run : runs) {
+    options.push_back(options_of(run.files));
+    facts.push_back(facts_of(run.files));
+  }
+  const std::vector<std::string> names = names_that_differ(options, members);
+  std::vector<std::pair<Json, Members>> groups;
+  for (const std::size_t run : members) {
+    const Json values = values_of(names, options, {run});
+    const auto found = std::ranges::find(groups, values, &std::pair<Json, Members>::first);
+    if (found == groups.end())
+      groups.emplace_back(values, Members{run});
+    else
+      found->second.push_back(run);
+  }
+  const std::vector<std::string> fact_names = names_that_differ(facts, members);
+  Json list = Json::array();
+  for (const auto& [values, of_group] : groups)
+    list.push_back({{"label", label_of(names, values, of_group, runs)},
+                    {"runs", of_group},
+                    {"options", values},
+                    {"facts", values_of(fact_names, facts, of_group)}});
+  return {{"options", names}, {"facts", fact_names}, {"groups", list}};
+}
+
+/// The columns of an epoch that the page shows.
+Json row_json(const Json& row) {
+  Json shown = Json::object();
+  for (const auto& [name, value] : row.items())
+    if (name == "epoch" || name == "loss" || name == "batches" || name.ends_with("_accuracy") ||
+        name.ends_with("_rocauc") || name.ends_with("_f1") || name.ends_with("_seconds"))
+      shown[name] = value;
+  return shown;
+}
+
+Json run_json(const ComparedRun& compared) {
+  const auto& [run, config, metrics] = compared.files;
+  const auto [state, detail] = shown_status(run);
+  Json rows = Json::array();
+  for (const Json& row : metrics) rows.push_back(row_json(row));
+  return {{"name", compared.name},
+          {"link", compared.link},
+          {"state", state},
+          {"detail", detail},
+          {"seed", option_of(config, "seed")},
+          {"epochs", option_of(config, "epochs")},
+          {"result", run.contains("result") && run["result"].is_object() ? run["result"] : Json::object()},
+          {"rows", rows}};
+}
+
+/// What runs must share to be compared.
+struct SetKey {
+  std::string name{}, metric{}, fingerprint{};
+  auto operator<=>(const SetKey&) const = default;
+};
+
+SetKey key_of(const RunFiles& files) {
+  const Json& dataset = files.run.contains("dataset") ? files.run["dataset"] : Json();
+  const std::string name = text_of(dataset, "name");
+  return {name.empty() ? "unknown data set" : name, metric_of(files), text_of(dataset, "fingerprint")};
+}
+
+}  // namespace
+
+Json compare_runs(std::span<const ComparedRun> runs) {
+  Json all = Json::array(), sets = Json::array();
+  std::vector<std::pair<SetKey, Members>> found;  // in the order in which runs are named
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    all.push_back(run_json(runs[i]));
+    const SetKey key = key_of(runs[i].files);
+    auto set = std::ranges::find(found, key, &std::pair<SetKey, Members>::first);
+    if (set == found.end()) set = found.insert(found.end(), {key, {}});
+    set->second.push_back(i);
+  }
+  for (const auto& [key, members] : found) {
+    const auto is_alike = [&key = key](const auto& other) {
+      return other.first.name == key.name && other.first.metric == key.metric;
+    };
+    const bool is_unique = std::ranges::count_if(found, is_alike) == 1;
+    Json set = set_json(members, runs);
+    set["title"] = key.name + ", by " + key.metric + (is_unique ? "" : ", fingerprint " + key.fingerprint);
+    set["metric"] = key.metric;
+    set["synthetic"] = is_synthetic(runs[members[0]].files.run);
+    sets.push_back(std::move(set));
+  }
+  return {{"runs", all}, {"sets", sets}};
+}
+
+}  // namespace salient
