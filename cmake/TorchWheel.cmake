@@ -26,7 +26,7 @@ if(NOT version MATCHES "2\\.11\\.0")
   message(FATAL_ERROR "${SALIENT_TORCH_DIR} holds another LibTorch (${version}); 2.11.0 is needed: run ${setup}")
 endif()
 
-add_library(salient_torch INTERFACE)
+add_library(salient_torch INTERFACE IMPORTED GLOBAL)
 add_library(salient::torch ALIAS salient_torch)
 target_include_directories(salient_torch SYSTEM INTERFACE
   "${SALIENT_TORCH_DIR}/include" "${SALIENT_TORCH_DIR}/include/torch/csrc/api/include")

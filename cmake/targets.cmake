@@ -2,15 +2,17 @@
 
 add_library(salient_flags INTERFACE)
 target_compile_features(salient_flags INTERFACE cxx_std_20)
-target_include_directories(salient_flags INTERFACE ${PROJECT_SOURCE_DIR})  # "sampler/mfg.h", never "../mfg.h"
+target_include_directories(salient_flags INTERFACE  # "sampler/mfg.h", never "../mfg.h"
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/salient>)
 target_compile_definitions(salient_flags INTERFACE SALIENT_HAS_CUDA=$<BOOL:${SALIENT_HAS_CUDA}>)
 target_compile_options(salient_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>  # AVX2, FMA, F16C: every x86 server and laptop since 2013
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wsign-conversion;-Wshadow>
-  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>  # false for "literal" + std::string in g++ 12 (bug 105651)
-  $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>  # messages name files from the root
-  $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=../../=>  # the same when ccache makes paths relative to build/<preset>
-  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall,-Wextra,-Wshadow;-lineinfo>)
+  # The rest is for this project, not for those that link its libraries.
+  $<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wsign-conversion;-Wshadow>>
+  $<BUILD_INTERFACE:$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>>  # false for "literal" + std::string: bug 105651
+  $<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>>  # files named from the root
+  $<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=../../=>>  # likewise where ccache makes paths relative
+  $<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall,-Wextra,-Wshadow;-lineinfo>>)
 if(SALIENT_SANITIZE)
   target_compile_definitions(salient_flags INTERFACE _GLIBCXX_ASSERTIONS)
   target_compile_options(salient_flags INTERFACE

@@ -12,7 +12,7 @@ if [ -z "$tool" ] || ! "$tool" --version | grep -q 'version 14\.'; then
 fi
 mode=(--dry-run -Werror)
 if [ "${1:-}" = --fix ]; then mode=(-i); fi
-find core sampler store loaders prepare models engine apps python workbench benchmarks tests \
+find core sampler store loaders prepare models engine apps python examples workbench benchmarks tests \
   -path workbench/examples -prune -o -path workbench/results -prune -o \
   \( -name '*.h' -o -name '*.cuh' -o -name '*.cpp' -o -name '*.cu' \) -print0 |
   xargs -0 "$tool" "${mode[@]}"

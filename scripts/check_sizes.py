@@ -16,7 +16,7 @@ SOURCE_FOLDERS = ["core", "sampler", "store", "prepare", "loaders", "models", "e
                   "workbench", "benchmarks", "tests"]
 # Kernels of the workbench have the parameters that their case gives them.
 GIVEN_PARAMETERS = ("workbench/cases/kernels/", "tests/workbench/fixtures/", "tests/workbench/cuda_fixtures/")
-TEXT_FOLDERS = [*SOURCE_FOLDERS, "cmake", "docs", "scripts", "third_party"]
+TEXT_FOLDERS = [*SOURCE_FOLDERS, "cmake", "examples", "docs", "scripts", "third_party"]
 RECORDED = ("workbench/examples/", "workbench/results/")  # recorded runs
 NOT_YET = ()  # names of files or folders that are excused
 CODE = {".h", ".cuh", ".cpp", ".cu"}

@@ -1,0 +1,103 @@
+// apps/predictor.cpp - see predictor.h.
+#include "apps/predictor.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstring>
+#include <unordered_set>
+#include <utility>
+
+#include "apps/open_named_dataset.h"
+#include "apps/run_config.h"
+#include "core/error.h"
+#include "core/host/machine.h"
+#include "engine/device/fit_to_machine.h"
+#include "engine/infer/loader_predictions.h"
+#include "engine/infer/sampled_inference.h"
+#include "engine/train/trained_run.h"
+#include "sampler/neighbor_sampler.h"
+
+namespace salient {
+namespace {
+
+MachineOptions machine_for(const PredictorOptions& options, const ComputeDevice& device) {
+  MachineOptions machine{.device = options.device, .workers = options.workers, .threads = options.threads};
+  fit_to_machine(machine, device, num_usable_cores());
+  return machine;
+}
+
+void check_nodes(std::span<const NodeId> nodes, const Dataset& dataset) {
+  std::unordered_set<NodeId> seen;
+  for (const NodeId node : nodes) {
+    if (node >= dataset.num_nodes())
+      fail(ErrorKind::kUsage, "node " + std::to_string(node) + ": " + dataset.name + " has nodes 0 to " +
+                                  std::to_string(dataset.num_nodes() - 1));
+    if (!seen.insert(node).second) fail(ErrorKind::kUsage, "node " + std::to_string(node) + " is there twice");
+  }
+}
+
+}  // namespace
+
+struct Predictor::Impl {
+  Impl(const std::filesystem::path& run, PredictorOptions options)
+      : comm(make_self_communicator()),
+        trained_with(read_run_options(*comm, run)),
+        device(ComputeDevice::choose(options.device, /*local_rank=*/0,
+                                     options.threads > 0 ? options.threads : num_usable_cores())),
+        machine(machine_for(options, device)),
+        dataset(open_named_dataset(options.dataset.empty() ? trained_with.data.dataset : options.dataset,
+                                   trained_with.data.root)),
+        trained(open_trained_model(*comm, device, run, trained_with, dataset, options.checkpoint)),
+        predictions(dataset, loading(options), device) {}
+
+  LoaderOptions loading(const PredictorOptions& options) const {
+    const std::vector<int>& fanouts = options.fanouts.empty() ? trained_with.evaluation.fanout : options.fanouts;
+    if (!are_fanouts(fanouts) || std::ssize(fanouts) != trained_with.model.num_layers)
+      fail(ErrorKind::kUsage, "fanouts: " + std::to_string(trained_with.model.num_layers) +
+                                  " numbers, one per layer of the run's model, each 1 to 65535 or -1");
+    return {.fanouts = fanouts,
+            .with_replacement = trained_with.batches.with_replacement,
+            .degrees = degrees_for(reads_degrees(trained_with.model)),
+            .num_workers = machine.workers,
+            .num_slots = machine.slots,
+            .to_device = device.is_cuda()};
+  }
+
+  std::vector<float> logits(std::span<const NodeId> nodes) {
+    check_nodes(nodes, dataset);
+    const auto width = static_cast<std::size_t>(dataset.num_classes);
+    std::vector<float> rows(nodes.size() * width);
+    float* next = rows.data();
+    const InferenceOptions options{.batch_size = static_cast<std::size_t>(trained_with.evaluation.batch_size),
+                                   .seed = static_cast<std::uint32_t>(trained_with.seed)};
+    (void)sampled_inference({*trained.model, device, *comm}, predictions, nodes, options,
+                            [&](const InferenceRound& round) {
+                              if (round.num_nodes == 0) return;
+                              const at::Tensor batch = round.logits.to(at::kCPU, at::kFloat).contiguous();
+                              const auto count = static_cast<std::size_t>(round.num_nodes) * width;
+                              std::memcpy(next, batch.const_data_ptr<float>(), count * sizeof(float));
+                              next += count;
+                            });
+    return rows;
+  }
+
+  std::unique_ptr<Communicator> comm;
+  TrainOptions trained_with;
+  ComputeDevice device;
+  MachineOptions machine;
+  Dataset dataset;
+  TrainedModel trained;
+  LoaderPredictions predictions;
+};
+
+Predictor::Predictor(const std::filesystem::path& run, PredictorOptions options)
+    : impl_(std::make_unique<Impl>(run, std::move(options))) {}
+Predictor::~Predictor() = default;
+Predictor::Predictor(Predictor&&) noexcept = default;
+Predictor& Predictor::operator=(Predictor&&) noexcept = default;
+
+const Dataset& Predictor::dataset() const { return impl_->dataset; }
+std::vector<float> Predictor::logits(std::span<const NodeId> nodes) { return impl_->logits(nodes); }
+
+}  // namespace salient

@@ -1,0 +1,53 @@
+// apps/predictor.h - a trained run as a function: node ids in, logits out. For programs of one's own.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/device_kind.h"
+#include "store/dataset.h"
+
+namespace salient {
+
+/// Empty and 0 mean: as in the run, or what suits the machine.
+struct PredictorOptions {
+  std::string dataset{};               ///< another one than the run's, with as many features and classes
+  std::string checkpoint = "best";     ///< or "latest" | "epoch-NNNN"
+  std::vector<int> fanouts{};          ///< neighbours kept per node and hop, the nodes' own hop first; -1 = all
+  std::optional<DeviceKind> device{};  ///< none = a GPU where there is one
+  int workers = 0;                     ///< threads that prepare batches
+  int threads = 0;                     ///< of the dense layers on a CPU
+};
+
+/// Holds the data set, the model and the threads' memory from one call to the next.
+///
+/// Determinism: as salient-infer with the run's seed: batches are counted anew in each call.
+/// Threads:     one call at a time.
+class Predictor {
+ public:
+  /// @param run  directory of a run of salient-train
+  /// @throws Error{kNoInput, kBadData} for a run or data set that is missing or damaged; Error{kNoDevice};
+  ///         Error{kUsage} for fanouts that the model has no layers for.
+  explicit Predictor(const std::filesystem::path& run, PredictorOptions options = {});
+  ~Predictor();
+  Predictor(Predictor&&) noexcept;
+  Predictor& operator=(Predictor&&) noexcept;
+
+  const Dataset& dataset() const;
+  int num_classes() const { return dataset().num_classes; }  ///< or labels of a node
+
+  /// [nodes.size(), num_classes()] float32, row by row in the order of `nodes`; before the softmax.
+  /// @param nodes  distinct
+  /// @throws Error{kUsage} for a node that the data set has not.
+  std::vector<float> logits(std::span<const NodeId> nodes);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace salient

@@ -1,0 +1,25 @@
+# install.cmake - cmake --install --component library: static libraries, their headers, and find_package(salient).
+include(CMakePackageConfigHelpers)
+set(package lib/cmake/salient)
+set(installed salient_flags)
+set_target_properties(salient_flags PROPERTIES EXPORT_NAME flags)
+foreach(name core cuda sampler device_sampler store batch_pipeline gather batch_loader formats importers writing
+    kernels hopper resident models comm report data_plan device infer train advice options versions commands run_setup
+    predictor)
+  if(TARGET salient_${name})
+    list(APPEND installed salient_${name})
+    set_target_properties(salient_${name} PROPERTIES EXPORT_NAME ${name})
+  endif()
+endforeach()
+foreach(target IN LISTS installed)
+  set(headers)
+  if(NOT target STREQUAL salient_flags)
+    set(headers FILE_SET HEADERS DESTINATION include/salient COMPONENT library)
+  endif()
+  install(TARGETS ${target} EXPORT salient ARCHIVE DESTINATION lib COMPONENT library ${headers})
+endforeach()
+install(EXPORT salient NAMESPACE salient:: FILE salientTargets.cmake DESTINATION ${package} COMPONENT library)
+configure_package_config_file(cmake/salientConfig.cmake.in salientConfig.cmake INSTALL_DESTINATION ${package})
+write_basic_package_version_file(salientConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/salientConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/salientConfigVersion.cmake"
+  cmake/TorchWheel.cmake cmake/dependencies.cmake DESTINATION ${package} COMPONENT library)
