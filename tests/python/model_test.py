@@ -138,3 +138,12 @@ def test_a_missing_run_or_program_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("SALIENT_BIN", str(tmp_path))
     with pytest.raises(FileNotFoundError, match="salient-train"):
         salient_gnn.train("wordnet")
+
+
+def test_blocks_of_dgl_are_the_layers(data):
+    pytest.importorskip("dgl")
+    batch = next(iter(salient_gnn.NeighborLoader(data, "train", [4, 3], 64, workers=1)))
+    for block, layer in zip(batch.to_dgl(), batch.layers):
+        assert (block.num_src_nodes(), block.num_dst_nodes()) == layer.size
+        assert torch.equal(torch.stack(block.edges()), layer.edge_index)
+        assert torch.equal(block.srcdata["_ID"], batch.nodes[: layer.num_src].long())
