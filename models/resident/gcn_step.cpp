@@ -12,16 +12,7 @@ void build_gcn(StepProgram& program) {
     const std::size_t level = program.level_of(i);
     const std::int64_t in = i == 0 ? shape.in_dim : shape.hidden_dim;
     const Matrix operand = program.matrix({level}, padded(in + 1));
-    const NeighbourSum sum{.rule = rule,
-                           .input = program.no_dropout(),
-                           .neighbours = program.no_dropout(),
-                           .self = program.no_dropout(),
-                           .has_own_part = false,
-                           .has_ones = true,
-                           .width = operand.width,
-                           .type = operand.type,
-                           .operand = operand.data,
-                           .own_rows = nullptr};
+    const NeighbourSum sum = program.sum_with_ones(rule, operand);
     std::optional<Matrix> operand_gradient;
     if (i == 0) {
       program.add_first_sum(sum);

@@ -49,16 +49,8 @@ Values add_convolution(StepProgram& program, std::size_t i, const Values& below)
   const std::string name = "convs." + std::to_string(i);
   const std::size_t level = program.level_of(i);
   const Matrix operand = program.matrix({level}, padded((i == 0 ? shape.in_dim : shape.hidden_dim) + 1));
-  const NeighbourSum sum{.rule = program.sum_rule(shape.sum, program.value(name + ".eps")),
-                         .input = program.no_dropout(),
-                         .neighbours = program.no_dropout(),
-                         .self = program.no_dropout(),
-                         .has_own_part = false,
-                         .has_ones = true,
-                         .width = operand.width,
-                         .type = operand.type,
-                         .operand = operand.data,
-                         .own_rows = nullptr};
+  const SumRule rule = program.sum_rule(shape.sum, program.value(name + ".eps"));
+  const NeighbourSum sum = program.sum_with_ones(rule, operand);
   std::optional<Matrix> operand_gradient;
   if (i == 0) {
     program.add_first_sum(sum);

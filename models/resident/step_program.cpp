@@ -180,6 +180,19 @@ SumRule StepProgram::sum_rule(SumKind kind, const float* eps) {
   return {kind, data_ != nullptr ? data_->inputs.graph : DeviceCsr{}, factors_, eps};
 }
 
+NeighbourSum StepProgram::sum_with_ones(const SumRule& rule, const Matrix& operand) const {
+  return {.rule = rule,
+          .input = no_dropout(),
+          .neighbours = no_dropout(),
+          .self = no_dropout(),
+          .has_own_part = false,
+          .has_ones = true,
+          .width = operand.width,
+          .type = operand.type,
+          .operand = operand.data,
+          .own_rows = nullptr};
+}
+
 const FirstSeen& StepProgram::first_seen() {
   if (!first_seen_) {
     first_seen_.emplace(memory_, levels_);

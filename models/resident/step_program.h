@@ -97,6 +97,7 @@ class StepProgram {
   TreeDropout dropout(std::uint32_t layer) const;
   TreeDropout no_dropout() const { return {nullptr, 0, 0, 1.0f}; }
   SumRule sum_rule(SumKind kind, const float* eps);
+  NeighbourSum sum_with_ones(const SumRule& rule, const Matrix& operand) const;  ///< the operand of a layer with a bias
   const FirstSeen& first_seen();  ///< of the batch; made at the first call
 
   TableRows table_rows(const StepRun& run) const;
