@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "models/kernels/dropout.h"
+#include "models/resident/step_memory.h"
 
 namespace salient {
 namespace {
@@ -26,21 +27,9 @@ SageLayers::Layer make_layer(const SageLayerShape& s, ActivationType type, SageU
   return layer;
 }
 
-/// Ascending shares of `capacity`, in whole tiles of products.
-std::vector<std::int64_t> row_choices(std::int64_t capacity, std::int64_t smallest, std::int64_t parts) {
-  std::vector<std::int64_t> choices;
-  for (std::int64_t i = smallest; i <= parts; ++i) {
-    const std::int64_t rows = std::min(capacity, (capacity * i / parts + 127) / 128 * 128);
-    if (choices.empty() || rows > choices.back()) choices.push_back(rows);
-  }
-  return choices;
-}
-
-/// For training half, two thirds, five sixths, all: a choice takes memory for its gradients' products and a while to
-/// plan. For inference eighths.
 std::vector<std::int64_t> first_rows_of(const SageShape& shape, SageUse use, bool is_fused, std::int64_t capacity) {
   if (!shape.has_size_choice || is_fused) return {capacity};
-  return use == SageUse::kTraining ? row_choices(capacity, 3, 6) : row_choices(capacity, 1, 8);
+  return use == SageUse::kTraining ? row_choices(capacity, kTrainingShares) : row_choices(capacity, kPredictionShares);
 }
 
 /// Of a model with hidden layers.

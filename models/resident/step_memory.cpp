@@ -2,25 +2,24 @@
 #include "models/resident/step_memory.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace salient {
-namespace {
 
-/// Half, two thirds, five sixths, all, in whole tiles of products.
-std::vector<std::int64_t> choices_of(std::int64_t capacity, bool has_size_choice) {
-  if (!has_size_choice) return {capacity};
+std::vector<std::int64_t> row_choices(std::int64_t capacity, std::span<const double> shares) {
+  constexpr std::int64_t kTile = 128;
   std::vector<std::int64_t> choices;
-  for (std::int64_t sixths = 3; sixths <= 6; ++sixths) {
-    const std::int64_t rows = std::min(capacity, (capacity * sixths / 6 + 127) / 128 * 128);
+  for (const double share : shares) {
+    const auto wanted = static_cast<std::int64_t>(std::ceil(static_cast<double>(capacity) * share));
+    const std::int64_t rows = std::min(capacity, (wanted + kTile - 1) / kTile * kTile);
     if (choices.empty() || rows > choices.back()) choices.push_back(rows);
   }
   return choices;
 }
 
-}  // namespace
-
 Levels::Levels(const std::vector<int>& fanouts, std::int64_t max_seeds, bool has_size_choice)
-    : capacities_(tree_capacities(fanouts, max_seeds)), choices_(choices_of(capacities_.back(), has_size_choice)) {}
+    : capacities_(tree_capacities(fanouts, max_seeds)),
+      choices_(has_size_choice ? row_choices(capacities_.back(), kTrainingShares) : std::vector{capacities_.back()}) {}
 
 std::byte* StepMemory::allocate(std::int64_t bytes) {
   bytes_ += bytes;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/cuda/cuda.h"
@@ -28,6 +29,14 @@ struct Matrix {
     return reinterpret_cast<T*>(data);
   }
 };
+
+/// Shares of a level's capacity, ascending, the last one 1. Of a graph with few neighbours a node, or of one that is
+/// smaller than the fanouts' product, a small part of the capacity is filled.
+inline constexpr double kTrainingShares[] = {1.0 / 16, 1.0 / 8, 1.0 / 4, 3.0 / 8, 1.0 / 2, 2.0 / 3, 5.0 / 6, 1};
+inline constexpr double kPredictionShares[] = {1.0 / 8, 2.0 / 8, 3.0 / 8, 4.0 / 8, 5.0 / 8, 6.0 / 8, 7.0 / 8, 1};
+
+/// These shares in whole tiles of products, each size once.
+std::vector<std::int64_t> row_choices(std::int64_t capacity, std::span<const double> shares);
 
 /// Rows that a step computes. The last level is nearly as large as all others together, and seldom full: its products
 /// come in several sizes, of which the GPU takes the smallest that is large enough (step_graph.h).
