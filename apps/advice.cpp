@@ -40,7 +40,7 @@ constexpr Row kTable[] = {
      "remove it yourself or choose another --out"},
     {Topic::kMissingDataset, "make it with salient-prepare", "make it with salient-prepare", ""},
     {Topic::kPrepareMemory, "", "", "raise --memory-gb"},
-    {Topic::kHalfRange, "", "", "use --feature-dtype f32"},
+    {Topic::kHalfRange, "", "use --step eager, which keeps them in f32", "use --feature-dtype f32"},
     {Topic::kEdgeColumns, "", "", "choose them with --columns I,J, by name or counted from 0"},
     {Topic::kNodeIds, "", "", "--ids text reads ids of any characters"},
     {Topic::kLabelColumn, "", "", "choose it with --label-column NAME, or its number from 0"},

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/console/progress.h"
+#include "core/error.h"
 #include "core/timer.h"
 #include "engine/infer/resident_model.h"
 #include "models/resident/exact_forward.h"
@@ -24,6 +25,19 @@ ExactShape exact_shape(const ResidentSpec& spec, const Dataset& dataset) {
           .is_deterministic = spec.numerics.gradient_order == GradientOrder::kFixed};
 }
 
+/// Infinite results may end as plausible predictions: ReLU makes zeros of products with them.
+void require_range_of_f16(bool is_beyond) {
+  if (is_beyond)
+    fail(ErrorKind::kUsage,
+         "exact inference on the GPU keeps layers' results in f16, and some are beyond its range of 65504",
+         Topic::kHalfRange);
+}
+
+void require_weights_in_f16(const Model& model) {
+  for (const at::Tensor& parameter : model.parameters())
+    require_range_of_f16(!(parameter.detach().abs().max().item<float>() <= 65504));
+}
+
 }  // namespace
 
 std::int64_t resident_exact_bytes(const ResidentSpec& spec, const Dataset& dataset) {
@@ -37,6 +51,7 @@ InferenceCounts resident_exact_inference(const ModelOnRanks& ranks, const Datase
   ranks.model.eval();
   const ComputeDevice& device = ranks.device;
   const ExactShape shape = exact_shape(spec, dataset);
+  require_weights_in_f16(ranks.model);
   ExactForward forward(shape, sage_data_of(dataset, data));
   const Timer timer;
   AccuracyCounter counter(device.torch_device());
@@ -48,6 +63,7 @@ InferenceCounts resident_exact_inference(const ModelOnRanks& ranks, const Datase
     const std::span<const NodeId> block = nodes.subspan(first, count);
     const auto rows = static_cast<std::int64_t>(count);
     const float* const logits = forward.predict(block, device.stream());
+    require_range_of_f16(forward.is_beyond_f16(device.stream()));
     std::vector<std::int32_t> labels;
     labels.reserve(count);
     for (const NodeId node : block) labels.push_back(classes[node]);

@@ -21,6 +21,7 @@ std::string obstacle_to_resident_exact(const ResidentSpec& spec, const Dataset& 
 std::int64_t resident_exact_bytes(const ResidentSpec& spec, const Dataset& dataset);
 
 /// Without an obstacle. Every layer but the last is computed for all nodes of the graph; its results are f16.
+/// @throws Error{kUsage, kHalfRange} if one is beyond the range of f16, before the results of its block are handed out
 ///
 /// @param nodes     whose predictions `on_round` gets, in their order; their labels are counted
 /// @param on_round  may be empty

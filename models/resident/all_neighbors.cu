@@ -6,6 +6,8 @@
 //             added.
 // Limit       memory: one row read per entry.
 // Sync        none; for long rows a block-wide sum in a fixed order.
+#include <cfloat>
+
 #include "models/kernels/launch.cuh"
 #include "models/resident/all_neighbors.h"
 #include "models/resident/pick.cuh"
@@ -29,6 +31,16 @@ __device__ void store_eight(const float (&values)[8], __half* to) {
   *reinterpret_cast<uint4*>(to) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
 }
 
+constexpr float kLargestHalf = 65504;
+
+/// Every row of a table that is read is noted here at the latest: as the own row of its node.
+__device__ void note_beyond(const float (&values)[8], float largest, std::int32_t* beyond) {
+  bool is_within = true;
+#pragma unroll
+  for (const float value : values) is_within = is_within && fabsf(value) <= largest;  // false for a NaN
+  if (!is_within) *beyond = 1;
+}
+
 struct Rows {
   DeviceCsr graph;
   NodeBlock block;
@@ -44,11 +56,14 @@ struct ToOperand {
   const T* table;
   std::int64_t width;
   __half* out;
+  std::int32_t* beyond;
 
   __device__ void store(std::int64_t i, NodeId node, std::int64_t chunk, std::int64_t chunks,
                         const float (&mean)[8]) const {
     float own[8] = {};
     Chunk<T, kPack>::load(table + std::int64_t{node} * width, width, chunk).add_to(own);
+    note_beyond(mean, kLargestHalf, beyond);
+    note_beyond(own, kLargestHalf, beyond);
     store_eight(mean, out + (i * 2 * chunks + chunk) * 8);
     store_eight(own, out + ((i * 2 + 1) * chunks + chunk) * 8);
   }
@@ -57,6 +72,7 @@ struct ToOperand {
 /// ... or onto sums.
 struct ToSums {
   float* sums;
+  std::int32_t* beyond;
 
   __device__ void store(std::int64_t i, NodeId, std::int64_t chunk, std::int64_t chunks, const float (&mean)[8]) const {
     float* const at = sums + (i * chunks + chunk) * 8;
@@ -64,6 +80,7 @@ struct ToSums {
     load_eight(at, values);
 #pragma unroll
     for (int c = 0; c < 8; ++c) values[c] += mean[c];
+    note_beyond(values, FLT_MAX, beyond);
     salient::store_eight(values, at);
   }
 };
@@ -99,7 +116,7 @@ __device__ void add_entries(const Rows& rows, const FeatureRows& table, Entries 
 
 template <class T, int kPack, class To>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    short_rows_kernel(Rows rows, FeatureRows table, RowGroup group, LongRows longer, To to) {
+    short_rows_kernel(Rows rows, FeatureRows table, RowGroup group, NeighborNotes notes, To to) {
   const Lane lane = Lane::of(group);
   const std::int64_t rows_per_block = kThreadsPerBlock >> group.log_lanes, chunks = padded(table.width) / 8;
   for (std::int64_t i = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes);
@@ -107,7 +124,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
     const NodeId node = rows.node_of(i);
     const EdgeOffset begin = rows.graph.indptr[node], end = rows.graph.indptr[node + std::size_t{1}];
     if (end - begin > kLongRow) {
-      if (lane.index == 0) longer.rows[atomicAdd(longer.count, 1)] = static_cast<std::int32_t>(i);
+      if (lane.index == 0) notes.long_rows[atomicAdd(notes.num_long_rows, 1)] = static_cast<std::int32_t>(i);
       continue;
     }
     const float scale = end == begin ? 0.0f : 1.0f / static_cast<float>(end - begin);
@@ -123,13 +140,13 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 
 template <class T, int kPack, class To>
 __global__ void __launch_bounds__(kLongThreads)
-    long_rows_kernel(Rows rows, FeatureRows table, RowGroup group, LongRows longer, To to) {
+    long_rows_kernel(Rows rows, FeatureRows table, RowGroup group, NeighborNotes notes, To to) {
   __shared__ float partial[kLongThreads][8];
   const Lane lane = Lane::of(group);
   const int part = static_cast<int>(threadIdx.x) >> group.log_lanes, parts = kLongThreads >> group.log_lanes;
   const std::int64_t chunks = padded(table.width) / 8;
-  for (int at = static_cast<int>(blockIdx.x); at < *longer.count; at += static_cast<int>(gridDim.x)) {
-    const std::int64_t i = longer.rows[at];
+  for (int at = static_cast<int>(blockIdx.x); at < *notes.num_long_rows; at += static_cast<int>(gridDim.x)) {
+    const std::int64_t i = notes.long_rows[at];
     const NodeId node = rows.node_of(i);
     const EdgeOffset begin = rows.graph.indptr[node], end = rows.graph.indptr[node + std::size_t{1}];
     const EdgeOffset share = (end - begin + parts - 1) / parts, first = begin + part * share;
@@ -156,45 +173,43 @@ __global__ void __launch_bounds__(kLongThreads)
 // ---- host code -------------------------------------------------------------------------------------------
 
 template <class T, int kPack, class To>
-void launch(const Rows& rows, const FeatureRows& table, const LongRows& scratch, const To& to, cudaStream_t stream) {
+void launch(const Rows& rows, const FeatureRows& table, const NeighborNotes& notes, const To& to, cudaStream_t stream) {
   if (rows.block.count == 0) return;
   const RowGroup group = RowGroup::make(padded(table.width) / 8);
-  cuda_check(cudaMemsetAsync(scratch.count, 0, sizeof *scratch.count, stream));
-  short_rows_kernel<T, kPack><<<blocks_for(rows.block.count << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
-      rows, table, group, scratch, to);
+  cuda_check(cudaMemsetAsync(notes.num_long_rows, 0, sizeof *notes.num_long_rows, stream));
+  short_rows_kernel<T, kPack>
+      <<<blocks_for(rows.block.count << group.log_lanes), kThreadsPerBlock, 0, stream>>>(rows, table, group, notes, to);
   cuda_check(cudaGetLastError());
-  long_rows_kernel<T, kPack><<<kLongBlocks, kLongThreads, 0, stream>>>(rows, table, group, scratch, to);
+  long_rows_kernel<T, kPack><<<kLongBlocks, kLongThreads, 0, stream>>>(rows, table, group, notes, to);
   cuda_check(cudaGetLastError());
 }
 
 template <class T, int kPack>
-void launch_operand(const Rows& rows, const FeatureRows& table, const LongRows& scratch, void* out,
+void launch_operand(const Rows& rows, const FeatureRows& table, const NeighborNotes& notes, void* out,
                     cudaStream_t stream) {
-  launch<T, kPack>(rows, table, scratch,
-                   ToOperand<T, kPack>{reinterpret_cast<const T*>(table.data), table.width, static_cast<__half*>(out)},
+  launch<T, kPack>(rows, table, notes,
+                   ToOperand<T, kPack>{reinterpret_cast<const T*>(table.data), table.width, static_cast<__half*>(out),
+                                       notes.beyond_f16},
                    stream);
 }
 
 }  // namespace
 
 void all_neighbors_operand(const DeviceCsr& graph, const NodeBlock& block, const FeatureRows& table,
-                           const LongRows& scratch, void* out, cudaStream_t stream) {
+                           const NeighborNotes& notes, void* out, cudaStream_t stream) {
   const Rows rows{graph, block};
   if (table.type == FeatureType::kF16) {
-    if (is_packable<Half, 8>(table.data, table.width))
-      return launch_operand<Half, 8>(rows, table, scratch, out, stream);
-    if (is_packable<Half, 4>(table.data, table.width))
-      return launch_operand<Half, 4>(rows, table, scratch, out, stream);
-    return launch_operand<Half, 1>(rows, table, scratch, out, stream);
+    if (is_packable<Half, 8>(table.data, table.width)) return launch_operand<Half, 8>(rows, table, notes, out, stream);
+    if (is_packable<Half, 4>(table.data, table.width)) return launch_operand<Half, 4>(rows, table, notes, out, stream);
+    return launch_operand<Half, 1>(rows, table, notes, out, stream);
   }
-  if (is_packable<float, 4>(table.data, table.width))
-    return launch_operand<float, 4>(rows, table, scratch, out, stream);
-  launch_operand<float, 1>(rows, table, scratch, out, stream);
+  if (is_packable<float, 4>(table.data, table.width)) return launch_operand<float, 4>(rows, table, notes, out, stream);
+  launch_operand<float, 1>(rows, table, notes, out, stream);
 }
 
 void add_mean_of_neighbors(const DeviceCsr& graph, const NodeBlock& block, const FeatureRows& table,
-                           const LongRows& scratch, float* sums, cudaStream_t stream) {
-  launch<Half, 8>(Rows{graph, block}, table, scratch, ToSums{sums}, stream);
+                           const NeighborNotes& notes, float* sums, cudaStream_t stream) {
+  launch<Half, 8>(Rows{graph, block}, table, notes, ToSums{sums, notes.beyond_f16}, stream);
 }
 
 }  // namespace salient

@@ -16,10 +16,11 @@ struct NodeBlock {
   std::int64_t count;
 };
 
-/// Rows with more entries than a warp should add up alone.
-struct LongRows {
-  std::int32_t* rows;   ///< [count of a block] scratch
-  std::int32_t* count;  ///< [1] scratch
+/// What the kernels write beside their results. Device memory.
+struct NeighborNotes {
+  std::int32_t* long_rows;      ///< [count of a block] scratch: rows with more entries than a warp should add up alone
+  std::int32_t* num_long_rows;  ///< [1] scratch
+  std::int32_t* beyond_f16;     ///< [1] becomes 1 where a value is not a number or, stored as f16, would not be finite
 };
 
 /// The operand of a layer for a block: mean over its neighbours | own row, both padded with zeros to a multiple of 8
@@ -28,13 +29,13 @@ struct LongRows {
 /// @param out  [count, 2 * padded(table.width)] f16
 /// Cost:       reads the row of every node and of every entry once, in random order.
 void all_neighbors_operand(const DeviceCsr& graph, const NodeBlock& block, const FeatureRows& table,
-                           const LongRows& scratch, void* out, cudaStream_t stream);
+                           const NeighborNotes& notes, void* out, cudaStream_t stream);
 
 /// sums[i] += mean over the neighbours of node i.
 ///
 /// @param table  f16, of a width that is a multiple of 8
 /// @param sums   [count, table.width] f32
 void add_mean_of_neighbors(const DeviceCsr& graph, const NodeBlock& block, const FeatureRows& table,
-                           const LongRows& scratch, float* sums, cudaStream_t stream);
+                           const NeighborNotes& notes, float* sums, cudaStream_t stream);
 
 }  // namespace salient

@@ -66,7 +66,8 @@ struct ExactForward::Impl {
         projected(array_of(rows_of(s, d.graph.num_nodes) * classes() * kSize, "the last layer of all nodes")),
         logits(make_device_array<float>(static_cast<std::size_t>(s.block_rows * classes()))),
         nodes(make_device_array<NodeId>(static_cast<std::size_t>(s.block_rows))),
-        long_rows(make_device_array<std::int32_t>(static_cast<std::size_t>(s.block_rows) + 1)) {
+        long_rows(make_device_array<std::int32_t>(static_cast<std::size_t>(s.block_rows))),
+        flags(make_device_array<std::int32_t>(2)) {
     require(s.num_layers >= 2 && s.hidden_dim % 8 == 0, "there are hidden layers of a multiple of 8 columns");
     for (int i = 0; i < num_kept(s); ++i)
       kept[static_cast<std::size_t>(i)] =
@@ -77,7 +78,7 @@ struct ExactForward::Impl {
 
   std::int64_t hidden() const { return widths[0].out; }
   std::int64_t classes() const { return widths.back().out; }
-  LongRows longer() const { return {long_rows.get() + 1, long_rows.get()}; }
+  NeighborNotes notes() const { return {long_rows.get(), flags.get(), flags.get() + 1}; }
 
   void plan() {
     const CudaStream stream;
@@ -120,7 +121,7 @@ struct ExactForward::Impl {
 
   /// Layer i of a block, into `result`.
   void compute(std::size_t i, const NodeBlock& block, void* result, cudaStream_t stream) const {
-    all_neighbors_operand(data.graph, block, table(i), longer(), operand.get(), stream);
+    all_neighbors_operand(data.graph, block, table(i), notes(), operand.get(), stream);
     layers[i].run_into(result, stream);
   }
 
@@ -133,6 +134,7 @@ struct ExactForward::Impl {
 
   void start(std::span<const SageWeights> of_model, cudaStream_t stream) {
     require(of_model.size() == widths.size(), "there are weights for every layer");
+    cuda_check(cudaMemsetAsync(notes().beyond_f16, 0, sizeof(std::int32_t), stream));
     std::vector<PackedWeights> packed;
     for (std::size_t i = 0; i < of_model.size(); ++i) packed.push_back({of_model[i], weights[i].get(), nullptr});
     pack_weights(packed, kType, stream);
@@ -154,7 +156,7 @@ struct ExactForward::Impl {
     const NodeBlock block{nodes.get(), 0, count};
     compute(widths.size() - 2, block, block_result.get(), stream);
     layers.back().run(stream);
-    add_mean_of_neighbors(data.graph, block, {projected.get(), FeatureType::kF16, classes()}, longer(), logits.get(),
+    add_mean_of_neighbors(data.graph, block, {projected.get(), FeatureType::kF16, classes()}, notes(), logits.get(),
                           stream);
     return logits.get();
   }
@@ -166,7 +168,7 @@ struct ExactForward::Impl {
   std::array<DeviceArray<std::byte>, 2> kept;  // of layer i in kept[i % 2]
   DeviceArray<float> logits;
   DeviceArray<NodeId> nodes;
-  DeviceArray<std::int32_t> long_rows;  // their number first
+  DeviceArray<std::int32_t> long_rows, flags;  // flags: the number of long rows; beyond f16
   std::vector<DeviceArray<std::byte>> weights;
   Products products;
   std::vector<Product> layers;  // of hidden layers; then the last one's two matrices, around and self
@@ -181,5 +183,12 @@ const float* ExactForward::predict(std::span<const NodeId> nodes, cudaStream_t s
   return impl_->predict(nodes, stream);
 }
 std::int64_t ExactForward::logits_stride() const { return impl_->classes(); }
+
+bool ExactForward::is_beyond_f16(cudaStream_t stream) const {
+  std::int32_t found = 0;
+  cuda_check(cudaMemcpyAsync(&found, impl_->notes().beyond_f16, sizeof found, cudaMemcpyDeviceToHost, stream));
+  cuda_check(cudaStreamSynchronize(stream));
+  return found != 0;
+}
 
 }  // namespace salient

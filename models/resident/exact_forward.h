@@ -42,6 +42,10 @@ class ExactForward {
   const float* predict(std::span<const NodeId> nodes, cudaStream_t stream);
   std::int64_t logits_stride() const;
 
+  /// Whether a value since start() was beyond the range of f16, so that predictions are wrong. Blocks until `stream`
+  /// has passed.
+  bool is_beyond_f16(cudaStream_t stream) const;
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

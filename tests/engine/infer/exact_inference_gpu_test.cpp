@@ -79,6 +79,44 @@ TEST(InferenceOnDevice, FindsTheSameWithLayersInF16) {
   EXPECT_NEAR(static_cast<double>(found.counts.correct), static_cast<double>(expected.counts.correct), 5);
 }
 
+/// Predictions from layers in f16.
+test::Found in_f16(const std::shared_ptr<Model>& model, const Dataset& dataset, std::span<const NodeId> targets) {
+  const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCuda, 0, 1);
+  model->to(device.torch_device());
+  const ResidentData data(dataset, {.features = Residency::kDevice, .graph = GraphResidency::kDevice});
+  ResidentSpec spec;
+  spec.model.hidden_dim = 16;
+  spec.model.num_layers = model->num_layers();
+  const auto comm = make_self_communicator();
+  return test::collect(/*layer=*/0, [&](const OnRound& on_round) {
+    return resident_exact_inference({*model, device, *comm}, dataset, data.view(), spec, targets, on_round);
+  });
+}
+
+/// One layer's weights times `factor`, of one sign if it is negative: infinite results of the layer before then become
+/// zeros behind its ReLU, and logits are finite.
+std::shared_ptr<Model> with_large_layer(const Dataset& dataset, int layer, float factor, bool hides_it) {
+  const at::NoGradGuard no_gradients;
+  const auto model = test::model_with_history("sage", dataset);
+  for (auto& item : model->named_parameters()) {
+    if (item.key().starts_with("convs." + std::to_string(layer))) item.value().mul_(factor);
+    if (hides_it && item.key().starts_with("convs." + std::to_string(layer + 1))) item.value().abs_().neg_();
+  }
+  return model;
+}
+
+TEST(InferenceOnDevice, EndsWhereALayerIsBeyondTheRangeOfF16) {
+  const Dataset dataset = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16);
+  const std::span<const NodeId> targets = dataset.train.first(500);
+  EXPECT_EQ(in_f16(with_large_layer(dataset, 0, 1e3f, false), dataset, targets).counts.nodes, 500) << "large, in range";
+  const int num_layers = test::model_with_history("sage", dataset)->num_layers();
+  for (int layer = 0; layer < num_layers; ++layer)
+    for (const float factor : {2e5f, 1e7f})  // weights are in range, or not
+      EXPECT_COMPLAINT(in_f16(with_large_layer(dataset, layer, factor, false), dataset, targets), ErrorKind::kUsage,
+                       "beyond its range of 65504");
+  EXPECT_COMPLAINT(in_f16(with_large_layer(dataset, 0, 2e5f, true), dataset, targets), ErrorKind::kUsage, "65504");
+}
+
 TEST(InferenceOnDevice, FindsTheSameBitsWhereverTheDataIs) {
   const Dataset dataset = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16);
   const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCuda, 0, 1);
