@@ -18,6 +18,7 @@
 #include "engine/infer/exact_inference.h"
 #include "engine/infer/inference_needs.h"
 #include "engine/infer/loader_predictions.h"
+#include "engine/infer/repeated_rows.h"
 #include "engine/infer/resident_exact.h"
 #include "engine/infer/resident_predictions.h"
 #include "engine/infer/sampled_inference.h"
@@ -48,25 +49,28 @@ ResidentSpec resident_spec_of(const InferRun& run, const SampledOptions& sampled
           .numerics = numerics_of(run.trained_with)};
 }
 
-/// What prevents resident predictions with this data in GPU memory; "" = nothing.
-std::string obstacle_of(const InferRun& run, const SampledOptions& sampled, const DataResidency& data) {
+/// Why predictions are not resident with this data in GPU memory; "" = they are.
+std::string reason_for_eager(const InferRun& run, const SampledOptions& sampled, const DataResidency& data) {
+  if (sampled.step == StepKind::kEager) return "asked for";
   if (run.options.results.embeddings > 0) return "the result of a layer is asked for";
-  return obstacle_to_resident(resident_spec_of(run, sampled), run.dataset, data);
+  const ResidentSpec spec = resident_spec_of(run, sampled);
+  const std::string obstacle = obstacle_to_resident(spec, run.dataset, data);
+  if (!obstacle.empty() || sampled.step) return obstacle;
+  return cost_of_repeated_rows(spec, run.dataset, Gradients::kNone);
 }
 
 std::unique_ptr<Predictions> make_predictions(const InferRun& run, const SampledOptions& sampled,
                                               const LoaderOptions& loading) {
-  const std::optional<StepKind> wanted = sampled.step;
-  const DataResidency data = residency_of(loading.data);
-  const std::string obstacle = wanted == StepKind::kEager ? "asked for" : obstacle_of(run, sampled, data);
-  if (wanted == StepKind::kResident && !obstacle.empty()) fail(ErrorKind::kUsage, "resident predictions: " + obstacle);
-  if (obstacle.empty()) {
+  const std::string reason = reason_for_eager(run, sampled, residency_of(loading.data));
+  if (sampled.step == StepKind::kResident && !reason.empty())
+    fail(ErrorKind::kUsage, "resident predictions: " + reason);
+  if (reason.empty()) {
     if (run.session.is_rank_0())
       log_info("predictions are resident: sampling, gathering and arithmetic (" + name_of(run.trained_with.precision) +
                ") in one graph on the GPU");
     return make_resident_predictions(resident_spec_of(run, sampled), run.dataset, loading.data, run.session.device);
   }
-  if (run.session.is_rank_0() && run.session.device.is_cuda()) log_info("predictions are eager: " + obstacle);
+  if (run.session.is_rank_0() && run.session.device.is_cuda()) log_info("predictions are eager: " + reason);
   return std::make_unique<LoaderPredictions>(run.dataset, loading, run.session.device);
 }
 
@@ -83,8 +87,7 @@ InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampl
   const ResidentData data = make_data_resident(run, request_of(machine), [&] {
     SampledShape shape{loading, run.nodes, inference.batch_size, inference.seed,
                        model_options_of(run.trained_with, run.dataset)};
-    if (sampled.step != StepKind::kEager &&
-        obstacle_of(run, sampled, {.features = Residency::kDevice, .graph = GraphResidency::kDevice}).empty())
+    if (reason_for_eager(run, sampled, {.features = Residency::kDevice, .graph = GraphResidency::kDevice}).empty())
       shape.resident_bytes = resident_predictions_bytes(resident_spec_of(run, sampled), run.dataset);
     return needs_of_sampled_inference(run.dataset, shape);
   });

@@ -51,7 +51,8 @@ void visit_fields(Self& self, Visit&& field) {
         "share of each label spread evenly over all classes, or over yes and no");
   field("seed", self.seed, "all randomness of the run derives from it");
   field("trials", self.trials, "runs with the seeds seed, seed + 1, ...; ends with mean and standard deviation");
-  field("deterministic", self.deterministic, "on a GPU: gradients summed in a fixed order; a CPU always does so");
+  field("deterministic", self.deterministic,
+        "the same bits on the same model of GPU: gradients summed in a fixed order; a CPU always does so");
   field("metric", self.evaluation.metric,
         "what picks the best epoch; auto: rocauc for two classes and for several labels a node");
   field("patience", self.evaluation.patience,
@@ -61,7 +62,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("eval-every", self.evaluation.every, "epochs between validations; the last epoch is always validated");
   visit_fields(self.machine, field);
   field("precision", self.precision, "how a GPU multiplies matrices; all else is fp32");
-  field("step", self.step, "resident: with data on the GPU a step is one graph there; auto: where it can be");
+  field("step", self.step,
+        "resident: with data on the GPU a step is one graph there; auto: where it can be and is faster");
   visit_fields(self.comm, field);
   field("out", self.output.directory, "run directory; empty = runs/DATASET-MODEL-TIME");
   field("checkpoint-every", self.output.checkpoint_every, "epochs between checkpoints; 0 = only the best and the last");

@@ -52,6 +52,8 @@ struct Way {
 };
 
 constexpr std::array kWays{Way{"eager fp32", StepKind::kEager, Precision::kFp32},
+                           Way{"eager tf32", StepKind::kEager, Precision::kTf32},
+                           Way{"eager bf16", StepKind::kEager, Precision::kBf16},
                            Way{"resident fp32", StepKind::kResident, Precision::kFp32},
                            Way{"resident tf32", StepKind::kResident, Precision::kTf32},
                            Way{"resident bf16", StepKind::kResident, Precision::kBf16}};
@@ -146,7 +148,7 @@ void add_rows(BenchReport& report, const std::string& model, const std::vector<R
     for (const EpochMetrics& m : row.epochs) seconds.push_back(*m.epoch_seconds);
     std::ranges::sort(seconds);
     const double median = seconds[seconds.size() / 2];
-    if (row.way.step == StepKind::kEager) eager = median;
+    if (row.way.step == StepKind::kEager && row.way.precision == Precision::kFp32) eager = median;
     report.add_row(model + ", " + row.way.name, {median, seconds.front(), seconds.back(), eager / median,
                                                  *row.epochs.back().loss, *row.epochs.back().train_accuracy});
   }

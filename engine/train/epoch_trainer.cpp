@@ -36,18 +36,19 @@ std::shared_ptr<Model> make_model_on(const ComputeDevice& device, const ModelOpt
 
 std::unique_ptr<GradientSteps> make_steps(const StepParts& parts, std::unique_ptr<BatchSource> source) {
   const TrainOptions& options = parts.options;
-  const bool is_resident =
-      !source && takes_resident_steps(options, parts.run.dataset, residency_of(parts.run.data.view()));
-  if (is_resident) {
-    if (parts.run.comm.rank() == 0)
+  if (source) return std::make_unique<EagerSteps>(parts, std::move(source));
+  const TrainingRun& run = parts.run;
+  const bool speaks = run.comm.rank() == 0 && run.device.is_cuda();
+  const DataResidency data = residency_of(run.data.view());
+  if (takes_resident_steps(options, run.dataset, data)) {
+    if (speaks)
       log_info("training steps are resident: sampling, gathering and arithmetic (" + name_of(options.precision) +
                ") in one graph on the GPU");
     return make_resident_steps(parts);
   }
-  if (!source)
-    source =
-        std::make_unique<BatchLoader>(parts.run.dataset, loader_options_of(options, options.batches.fanout, parts.run));
-  return std::make_unique<EagerSteps>(parts, std::move(source));
+  if (speaks) log_info("training steps are eager: " + reason_for_eager_steps(options, run.dataset, data));
+  return std::make_unique<EagerSteps>(
+      parts, std::make_unique<BatchLoader>(run.dataset, loader_options_of(options, options.batches.fanout, run)));
 }
 
 }  // namespace

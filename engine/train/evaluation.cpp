@@ -25,10 +25,10 @@ std::span<const NodeId> scored_nodes(const Dataset& dataset, std::span<const Nod
 
 std::unique_ptr<Predictions> make_predictions(const TrainOptions& options, const TrainingRun& run) {
   if (takes_resident_steps(options, run.dataset, residency_of(run.data.view()))) {
-    const std::string obstacle = obstacle_to_resident_evaluation(options, run.dataset);
-    if (obstacle.empty())
+    const std::string reason = reason_for_eager_evaluation(options, run.dataset);
+    if (reason.empty())
       return make_resident_predictions(evaluation_spec(options, run.dataset), run.dataset, run.data.view(), run.device);
-    if (run.comm.rank() == 0) log_info("evaluation is eager: " + obstacle);
+    if (run.comm.rank() == 0) log_info("evaluation is eager: " + reason);
   }
   return std::make_unique<LoaderPredictions>(run.dataset, loader_options_of(options, options.evaluation.fanout, run),
                                              run.device);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "engine/infer/repeated_rows.h"
 #include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
 
@@ -21,35 +22,38 @@ std::string obstacle_of(const ModelOptions& model) {
   return {};
 }
 
-/// Repeated rows cost products their time twice, and in f32 products bound the steps of these models: on dense graphs
-/// eager steps are as fast (docs/BENCHMARKS.md).
-bool gains_nothing(const TrainOptions& options) {
-  const ModelKind kind = options.model.kind;
-  return options.precision == Precision::kFp32 && (kind == ModelKind::kGin || kind == ModelKind::kGatv2);
+ResidentSpec training_spec(const TrainOptions& options, const Dataset& dataset) {
+  return {.model = options.model,
+          .fanouts = options.batches.fanout,
+          .with_replacement = options.batches.with_replacement,
+          .max_seeds = std::clamp(dataset.train.size(), std::size_t{1}, global_batch_of(options, /*num_ranks=*/1)),
+          .numerics = numerics_of(options)};
 }
 
 }  // namespace
 
 std::string obstacle_to_resident_steps(const TrainOptions& options, const Dataset& dataset, const DataResidency& data) {
-  const ResidentSpec spec{.model = options.model,
-                          .fanouts = options.batches.fanout,
-                          .max_seeds = global_batch_of(options, /*num_ranks=*/1)};
-  const std::string obstacle = obstacle_to_resident_batches(spec, dataset, data);
+  const std::string obstacle = obstacle_to_resident_batches(training_spec(options, dataset), dataset, data);
   if (!obstacle.empty()) return obstacle;
   if (options.model.kind != ModelKind::kSage && options.model.hidden_dim % 8 != 0)
     return "the width of the hidden layers is not a multiple of 8";
   return obstacle_of(options.model);
 }
 
-bool may_take_resident_steps(const TrainOptions& options) {
-  return options.step ? options.step == StepKind::kResident : !gains_nothing(options);
+std::string reason_for_eager_steps(const TrainOptions& options, const Dataset& dataset, const DataResidency& data) {
+  if (options.step == StepKind::kEager) return "asked for";
+  const std::string obstacle = obstacle_to_resident_steps(options, dataset, data);
+  if (!obstacle.empty() || options.step) return obstacle;
+  const ModelKind kind = options.model.kind;
+  if (options.precision == Precision::kFp32 && (kind == ModelKind::kGin || kind == ModelKind::kGatv2))
+    return "in fp32 the products of " + name_of(kind) + " take the time, and resident steps have more of them";
+  return cost_of_repeated_rows(training_spec(options, dataset), dataset, Gradients::kAll);
 }
 
 bool takes_resident_steps(const TrainOptions& options, const Dataset& dataset, const DataResidency& data) {
-  if (!may_take_resident_steps(options)) return false;
-  const std::string obstacle = obstacle_to_resident_steps(options, dataset, data);
-  if (options.step && !obstacle.empty()) fail(ErrorKind::kUsage, "resident steps: " + obstacle);
-  return obstacle.empty();
+  const std::string reason = reason_for_eager_steps(options, dataset, data);
+  if (options.step == StepKind::kResident && !reason.empty()) fail(ErrorKind::kUsage, "resident steps: " + reason);
+  return reason.empty();
 }
 
 ResidentSpec evaluation_spec(const TrainOptions& options, const Dataset& dataset) {
@@ -61,9 +65,12 @@ ResidentSpec evaluation_spec(const TrainOptions& options, const Dataset& dataset
           .numerics = numerics_of(options)};
 }
 
-std::string obstacle_to_resident_evaluation(const TrainOptions& options, const Dataset& dataset) {
-  return obstacle_to_resident(evaluation_spec(options, dataset), dataset,
-                              {.features = Residency::kDevice, .graph = GraphResidency::kDevice});
+std::string reason_for_eager_evaluation(const TrainOptions& options, const Dataset& dataset) {
+  const ResidentSpec spec = evaluation_spec(options, dataset);
+  const std::string obstacle =
+      obstacle_to_resident(spec, dataset, {.features = Residency::kDevice, .graph = GraphResidency::kDevice});
+  if (!obstacle.empty() || options.step) return obstacle;
+  return cost_of_repeated_rows(spec, dataset, Gradients::kNone);
 }
 
 }  // namespace salient

@@ -16,18 +16,19 @@ namespace salient {
 /// ranks.
 std::string obstacle_to_resident_steps(const TrainOptions& options, const Dataset& dataset, const DataResidency& data);
 
-/// Whether a run takes them where nothing prevents them: if they were asked for, or else are faster.
-bool may_take_resident_steps(const TrainOptions& options);
+/// Why a run does not take them: they were not asked for, something prevents them, or without being asked for they
+/// would be slower. "" = it takes them.
+std::string reason_for_eager_steps(const TrainOptions& options, const Dataset& dataset, const DataResidency& data);
 
-/// Whether a run takes them: if it may, and nothing prevents them.
+/// Whether a run takes them.
 /// @throws Error{kUsage} if they were asked for and something prevents them.
 bool takes_resident_steps(const TrainOptions& options, const Dataset& dataset, const DataResidency& data);
 
 /// The batches of validation and test, for predictions beside resident steps.
 ResidentSpec evaluation_spec(const TrainOptions& options, const Dataset& dataset);
 
-/// What prevents resident predictions in a run with resident steps.
-std::string obstacle_to_resident_evaluation(const TrainOptions& options, const Dataset& dataset);
+/// Why a run with resident steps has no resident predictions; "" = it has.
+std::string reason_for_eager_evaluation(const TrainOptions& options, const Dataset& dataset);
 
 /// GPU memory that they take beside graph and features, in bytes. Only without an obstacle.
 std::int64_t resident_steps_bytes(const TrainOptions& options, const Dataset& dataset, int num_ranks);

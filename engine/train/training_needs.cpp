@@ -71,9 +71,9 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
                    {"evaluation batches", slots_used(machine.slots, largest_set, evaluation_batches, num_ranks),
                     machine.workers, evaluation}};
   const DataResidency all_on_device{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
-  if (may_take_resident_steps(options) && obstacle_to_resident_steps(options, dataset, all_on_device).empty())
+  if (reason_for_eager_steps(options, dataset, all_on_device).empty())
     needs.loaders[0].if_resident = {"training steps on the GPU", 0, resident_steps_bytes(options, dataset, num_ranks)};
-  if (needs.loaders[0].if_resident && obstacle_to_resident_evaluation(options, dataset).empty())
+  if (needs.loaders[0].if_resident && reason_for_eager_evaluation(options, dataset).empty())
     needs.loaders[1].if_resident = {"evaluation on the GPU", 0,
                                     resident_predictions_bytes(evaluation_spec(options, dataset), dataset)};
   const auto add = [&](const char* what, std::int64_t bytes) {
