@@ -51,7 +51,8 @@ test_programs() {
 import json, os, sys
 tests = json.load(sys.stdin)["tests"]
 build, scripts = sys.argv[1:]
-ours = lambda w: w.startswith(build) and os.access(w, os.X_OK) or w.startswith(scripts) and w.endswith(".py")
+is_program = lambda w: w.startswith(build) and os.path.isfile(w) and os.access(w, os.X_OK)
+ours = lambda w: is_program(w) or w.startswith(scripts) and w.endswith(".py")
 print("\n".join(sorted({word for t in tests for word in t.get("command", []) if ours(word)})))' \
     "$(cd "$folder" && pwd -P)/" "$root/tests/"
 }
@@ -96,6 +97,7 @@ for label in "${labels[@]}"; do
     cp "$file" "$out/tests/"
     [[ $file = *.py ]] || copy_libraries "$file"
   done < <(test_programs "$label")
+  cp "$root/tests/support/npy.py" "$out/tests/"  # what the scripts import
 done
 if [ $is_workbench = yes ]; then
   mkdir -p "$out/share/workbench" "$out/scripts" "$out/tests"

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""Whole trainings with resident steps: what a run is beside its epochs works as it does with eager steps.
+
+    resident_training_gpu_test.py BIN_DIRECTORY [MPIEXEC [FLAGS...]]      a minute on one GPU; skipped without one
+
+Trainings that do not depend on each other run at the same time.
+"""
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path += [str(pathlib.Path(__file__).resolve().parents[1] / "support"), str(pathlib.Path(__file__).resolve().parent)]
+import npy
+
+BIN, LAUNCH = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
+PROGRAM = BIN / "salient-train"
+NO_DEVICE, USAGE, SKIPPED = 69, 2, 77
+TOLERANCE = 0.01  # of losses in fp32 after some hundred steps, in which rounding grows
+ON_GPU = ["--device", "cuda", "--features", "device", "--sampler", "device", "--progress", "none", "--workers", "2",
+          "--eval-batch-size", "500", "--lr", "0.01"]
+SMALL = ["--hidden", "32", "--fanout", "5,4", "--eval-fanout", "8,8", "--batch-size", "200"]
+FUSED = ["--fanout", "10,5,5", "--eval-fanout", "8,8,8", "--precision", "bf16"]  # hidden 256: one kernel is a layer
+MODELS = {"sage-fused": FUSED, **{name: SMALL for name in ("sage", "gcn", "gin", "sage-ri", "gat", "gatv2")}}
+
+
+def pid_of_rank_0(word):
+    """Of the training with this word in its command line, started by mpiexec."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            is_rank_0 = b"OMPI_COMM_WORLD_RANK=0" in (process / "environ").read_bytes().split(b"\0")
+            if is_rank_0 and word.encode() in (process / "cmdline").read_bytes():
+                return int(process.name)
+        except OSError:
+            continue
+    return None
+
+
+def start(*command):
+    return subprocess.Popen([str(c) for c in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+class ResidentTraining(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-resident-"))
+        cls.store = cls.work / "graph"
+        made = subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "12000", "--mean-degree", "8",
+                               "--features", "64", "--classes", "5", "--out", cls.store],
+                              text=True, capture_output=True)
+        assert made.returncode == 0, made.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.work)
+
+    def command(self, name, *args, step="resident", ranks=None, dataset=None):
+        launch = [] if ranks is None else [*LAUNCH, "-np", ranks]
+        return [*launch, PROGRAM, "--dataset", dataset or self.store, "--out", self.work / name, "--step", step,
+                *ON_GPU, *args]
+
+    def finish(self, process, expect=0):
+        output, errors = process.communicate(timeout=150)
+        self.assertEqual(process.returncode, expect, errors + output)
+        return errors + output
+
+    def train_all(self, runs, expect=0):
+        """Trains {name: arguments of command()} at the same time. @return what each printed"""
+        started = {name: start(*self.command(name, *args, **how)) for name, (args, how) in runs.items()}
+        return {name: self.finish(process, expect) for name, process in started.items()}
+
+    def metrics(self, name):
+        return [json.loads(line) for line in (self.work / name / "metrics.jsonl").read_text().splitlines()]
+
+    def curve(self, name):
+        return [(m["step"], m["loss"], m["train_accuracy"], m["valid_accuracy"], m["lr"]) for m in self.metrics(name)]
+
+    def state(self, name):
+        """Every file of the last checkpoint that holds numbers: weights, statistics, the optimiser's moments."""
+        files = sorted((self.work / name / "checkpoints/latest").glob("*.safetensors"))
+        self.assertTrue(files)
+        return {file.name: file.read_bytes() for file in files}
+
+    def assert_same_run(self, a, b):
+        self.assertEqual(self.curve(a), self.curve(b))
+        self.assertEqual(self.state(a), self.state(b))
+
+    def assert_close_curves(self, a, b, tolerance):
+        for x, y in zip(self.metrics(a), self.metrics(b), strict=True):
+            self.assertEqual((x["step"], x["seeds"], x["lr"]), (y["step"], y["seeds"], y["lr"]))
+            self.assertLess(abs(x["loss"] - y["loss"]), tolerance * abs(x["loss"]), (a, x, y))
+            self.assertLess(abs(x["valid_accuracy"] - y["valid_accuracy"]), 0.02, (a, x, y))
+
+    # --- checkpoints and signals ---
+
+    def test_a_resumed_run_of_every_model_has_the_bits_of_one_that_was_not_interrupted(self):
+        options = {name: ["--model", name.removesuffix("-fused"), "--deterministic", *more]
+                   for name, more in MODELS.items()}
+        runs = {f"{part}-{name}": ([*args, "--epochs", epochs], {})
+                for part, epochs in (("whole", 4), ("part", 2)) for name, args in options.items()}
+        for printed in self.train_all(runs).values():
+            self.assertIn("training steps are resident", printed)
+        resumed = [start(PROGRAM, "--resume", self.work / f"part-{name}", "--epochs", 4) for name in options]
+        for process in resumed:
+            self.assertIn("resuming after epoch 2, step 0", self.finish(process))
+        for name in options:
+            self.assert_same_run(f"whole-{name}", f"part-{name}")
+
+    def test_ctrl_c_in_an_epoch_leaves_a_checkpoint_that_continues_to_the_same_bits(self):
+        options = ["--deterministic", "--batch-size", 8, "--eval-every", 1000, "--warmup", 1.5,
+                   "--label-smoothing", 0.1]
+        names = {"sage": FUSED, "gat": SMALL}  # each kind of step; SMALL's batch size comes first
+        processes = {}
+        for name, more in names.items():
+            processes[name] = start(*self.command(f"stopped-{name}", "--model", name, *more, *options,
+                                                  "--epochs", 1000))
+        last = {}
+        for name, process in processes.items():
+            for line in process.stderr:
+                if line.startswith("epoch 1:"):
+                    break
+            process.send_signal(signal.SIGINT)
+            self.assertIn("--resume", self.finish(process, 130))
+            run = json.loads((self.work / f"stopped-{name}/run.json").read_text())
+            self.assertEqual(run["status"], "interrupted")
+            last[name] = len(self.metrics(f"stopped-{name}")) + 2
+        resumed = {name: start(PROGRAM, "--resume", self.work / f"stopped-{name}", "--epochs", last[name])
+                   for name in names}
+        in_epoch = [int(re.search(r"resuming after epoch \d+, step (\d+)", self.finish(process))[1])
+                    for process in resumed.values()]
+        self.assertGreater(max(in_epoch), 0, "one of two signals, each at any of 900 steps, came inside an epoch")
+        self.train_all({f"unstopped-{name}": (["--model", name, *more, *options, "--epochs", last[name]], {})
+                        for name, more in names.items()})
+        for name in names:
+            self.assert_same_run(f"unstopped-{name}", f"stopped-{name}")
+
+    # --- the same training as eager steps ---
+
+    def test_what_a_run_is_told_works_as_with_eager_steps(self):
+        cases = {"plain": [], "smoothing": ["--label-smoothing", 0.2], "decay": ["--weight-decay", 0.1],
+                 "cosine": ["--schedule", "cosine", "--warmup", 1],
+                 "plateau": ["--schedule", "plateau", "--plateau-patience", 0, "--plateau-factor", 0.3],
+                 "replacement": ["--with-replacement"], "large batches": ["--global-batch-size", 5000]}
+        runs = {f"{step}-{case}": ([*SMALL, *args, "--epochs", 4], {"step": step})
+                for case, args in cases.items() for step in ("eager", "resident")}
+        runs["patience"] = ([*SMALL, "--patience", 1, "--epochs", 100], {})
+        self.train_all(runs)
+        for case in cases:
+            self.assert_close_curves(f"eager-{case}", f"resident-{case}", TOLERANCE)
+        self.assertLess(len(self.metrics("patience")), 100)
+        plain = self.metrics("resident-plain")[-1]["loss"]
+        for case in ("smoothing", "decay"):  # the options reach the loss, by more than rounding does
+            self.assertGreater(abs(self.metrics(f"resident-{case}")[-1]["loss"] - plain), 2 * TOLERANCE * plain, case)
+
+    def test_trials_are_the_runs_of_their_seeds(self):
+        printed = self.train_all({"trials": ([*SMALL, "--deterministic", "--epochs", 3, "--trials", 2], {}),
+                                  "second": ([*SMALL, "--deterministic", "--epochs", 3, "--seed", 2], {})})
+        self.assertRegex(printed["trials"], r"test accuracy 0\.\d+ \+- 0\.\d+")
+        self.assert_same_run("trials/trial-2", "second")
+        self.assertNotEqual(self.curve("trials/trial-1"), self.curve("second"))
+
+    # --- what is refused, and what auto takes ---
+
+    def test_what_no_resident_step_computes_is_refused_by_name(self):
+        labels = self.work / "several"
+        labels.mkdir()
+        draw = random.Random(1)
+        (labels / "edges.csv").write_text("".join(f"{v},{draw.randrange(500)}\n" for v in range(500) for _ in range(4)))
+        npy.write(labels / "x.npy", (500, 8), [draw.gauss(0, 1) for _ in range(4000)], "<f4")
+        npy.write(labels / "y.npy", (500, 3), [draw.randrange(2) for _ in range(1500)], "|i1")
+        made = subprocess.run([BIN / "salient-prepare", "edges", "--edges", labels / "edges.csv", "--features",
+                               labels / "x.npy", "--labels", labels / "y.npy", "--split", "0.6,0.2,0.2", "--out",
+                               labels / "store"], text=True, capture_output=True)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        several = {"dataset": labels / "store"}
+        refused = {"labels": (SMALL, several, "a node has several labels"),
+                   "norm": ([*SMALL, "--norm", "layer"], {}, "norms"),
+                   "heads": (["--model", "gat", *SMALL, "--heads", 2], {}, "several attention heads"),
+                   "all": ([*SMALL, "--fanout=-1,4"], {}, "a fanout is not in 1 to 32"),
+                   "host": ([*SMALL, "--features", "host"], {}, "not both in GPU memory")}
+        printed = self.train_all({name: (args, how) for name, (args, how, _) in refused.items()}, expect=USAGE)
+        for name, (_, _, reason) in refused.items():
+            errors = [line for line in printed[name].splitlines() if line.startswith("salient-train: error: ")]
+            self.assertEqual(len(errors), 1, printed[name])
+            self.assertIn(reason, errors[0])
+        taken = self.train_all({f"auto-{name}": ([*args, "--epochs", 1], {**how, "step": "auto"})
+                                for name, (args, how, _) in refused.items()})
+        for name, (_, _, reason) in refused.items():
+            self.assertRegex(taken[f"auto-{name}"], f"training steps are eager: .*{reason}")
+
+    # --- ranks: of one GPU too, over host memory ---
+
+    def test_two_ranks_train_as_one_and_end_together(self):
+        if not LAUNCH or shutil.which(LAUNCH[0]) is None:
+            self.skipTest("no mpiexec")
+        options = [*SMALL, "--global-batch-size", 200, "--epochs", 3]
+        several = {"ranks": 2}
+        gpus = len(subprocess.run(["nvidia-smi", "-L"], text=True, capture_output=True).stdout.splitlines())
+        comm = ["--comm", "nccl" if gpus > 1 else "mpi"]
+        self.train_all({"one": (options, {}), "two": ([*options, *comm], several),
+                        "two-half": ([*options, *comm, "--epochs", 1], several)})
+        self.assert_close_curves("one", "two", TOLERANCE)
+        resume = [*LAUNCH, "-np", 2, PROGRAM, "--resume", self.work / "two-half", "--epochs", 3]
+        self.finish(start(*resume))
+        self.assert_close_curves("two", "two-half", TOLERANCE)
+        process = start(*self.command("two-stopped", *options, *comm, "--batch-size", 8, "--epochs", 1000, **several))
+        for line in process.stderr:
+            if line.startswith("epoch 1:"):
+                break
+        os.kill(pid_of_rank_0("two-stopped"), signal.SIGINT)
+        self.assertIn("--resume", self.finish(process, 130))
+        self.finish(start(*[*LAUNCH, "-np", 2, PROGRAM, "--resume", self.work / "two-stopped", "--epochs",
+                            len(self.metrics("two-stopped")) + 1]))
+
+
+if __name__ == "__main__":
+    probe = subprocess.run([PROGRAM, "--device", "cuda", "--dataset", "synthetic:arxiv:0.01", "--dry-run"], text=True,
+                           capture_output=True)
+    if probe.returncode == NO_DEVICE:
+        print("skipped: no GPU")
+        sys.exit(SKIPPED)
+    unittest.main(argv=sys.argv[:1], verbosity=2)
