@@ -95,10 +95,11 @@ def prepare(args, dataset, mask=None):
     else:
         source = args.raw / dataset
         verb = ["ogb", "--raw", source]
+    if (folder / "dataset.json").exists():
+        return folder
     if not source.exists():
         return None
-    if not (folder / "dataset.json").exists():
-        run([args.bin / "salient-prepare", *verb, "--out", folder])
+    run([args.bin / "salient-prepare", *verb, "--out", folder])
     return folder
 
 

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Trains each row of the table below twice, with eager steps in fp32 and with resident steps in bf16, and prints the
+test accuracies of both, the same seeds for both.
+
+    scripts/compare_steps.py [--bin build/release/bin] [--raw ../shared/data] [--work runs/steps] [--trials 3]
+                             [--jobs 1] [--precision bf16] [--list] [WORD ...]
+
+WORDs pick the rows that hold all of them. --raw and --work are those of reproduce_accuracy.py. --jobs trainings run
+at a time, all on one GPU. "difference" is resident less eager, in points, with its standard error over the pairs of
+seeds.
+Exits with 1 if a difference is beyond 0.2 points.
+"""
+import argparse
+import concurrent.futures
+import json
+import pathlib
+import shlex
+import statistics
+import sys
+
+from reproduce_accuracy import prepare, run
+
+SMALL = "--hidden 64 --epochs 40 --batch-size 512"
+DATASETS = {  # options for every model; generated graphs have names with a colon
+    "wordnet": "--epochs 20",
+    "amazon-computers": SMALL,
+    "amazon-photo": SMALL,
+    "synthetic:arxiv": "--epochs 10",
+    "synthetic:papers100M:0.02": "--epochs 10",
+}
+OF_MODEL = {  # the fanouts of the recipes of gin and sage-ri are for larger graphs
+    "sage": "", "gcn": "", "gat": "", "gatv2": "",
+    "gin": "--fanout 20,20 --eval-fanout 20,20",
+    "sage-ri": "--hidden 256 --fanout 15,10,5 --eval-fanout 20,20,20",
+}
+BOUND = 0.2  # points
+
+
+def train(args, store, name, options):
+    """The test accuracies, one per trial."""
+    out = args.work / name
+    state = out / "run.json"
+    if not state.exists() or json.loads(state.read_text())["status"] != "finished":
+        start = ["--resume", out] if (out / "config.toml").exists() else ["--out", out]
+        run([args.bin / "salient-train", "--dataset", store, "--trials", args.trials, "--device", "cuda", "--progress",
+             "none", "--metric", "accuracy", *start, *shlex.split(options)])
+    folders = [out] if args.trials == 1 else [out / f"trial-{i + 1}" for i in range(args.trials)]
+    return [100 * json.loads((folder / "run.json").read_text())["result"]["test_accuracy"] for folder in folders]
+
+
+def spread(values):
+    return f"{statistics.mean(values):.2f} +- {statistics.stdev(values) if len(values) > 1 else 0:.2f}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("words", nargs="*", metavar="WORD")
+    parser.add_argument("--bin", type=pathlib.Path, default="build/release/bin")
+    parser.add_argument("--raw", type=pathlib.Path, default="../shared/data")
+    parser.add_argument("--work", type=pathlib.Path, default="runs/steps")
+    parser.add_argument("--trials", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--precision", default="bf16")
+    parser.add_argument("--list", action="store_true", help="print the rows and stop")
+    args = parser.parse_args()
+    words = {word for text in args.words for word in text.split()}
+    rows = [(data, model) for data in DATASETS for model in OF_MODEL if words <= {data, model}]
+    if not rows:
+        sys.exit("no row has all of: " + " ".join(sorted(words)))
+    ways = {"eager": "--step eager --precision fp32", "resident": f"--step resident --precision {args.precision}"}
+    stores = {data: data if ":" in data else prepare(args, data) for data, _ in rows} if not args.list else {}
+
+    def start(pool, data, model, way):
+        # Trials of a GPU's worth of small trainings: two workers each are enough for what the host still does.
+        options = f"--model {model} {DATASETS[data]} {OF_MODEL[model]} {ways[way]} --workers 2"
+        return pool.submit(train, args, stores[data], f"{data.replace(':', '-')}-{model}-{way}", options)
+
+    print(f"{'data set':<26} {'model':<8} {'eager fp32':<15} {'resident ' + args.precision:<15} difference", flush=True)
+    beyond = 0
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        results = {} if args.list else {(*row, way): start(pool, *row, way) for row in rows for way in ways
+                                        if stores[row[0]]}
+        for data, model in rows:
+            text = f"--model {model} {DATASETS[data]} {OF_MODEL[model]}" if args.list else "no data"
+            if (data, model, "eager") in results:
+                eager, resident = (results[data, model, way].result() for way in ways)
+                pairs = [b - a for a, b in zip(eager, resident)]
+                error = statistics.stdev(pairs) / len(pairs) ** 0.5 if len(pairs) > 1 else 0
+                is_beyond = abs(statistics.mean(pairs)) > BOUND
+                beyond += is_beyond
+                text = (f"{spread(eager):<15} {spread(resident):<15} {statistics.mean(pairs):+.2f} +- {error:.2f}"
+                        + (" <" if is_beyond else ""))
+            print(f"{data:<26} {model:<8} {text}", flush=True)
+    if beyond:
+        print(f"{beyond} of {len(rows)} differ by more than {BOUND} points (marked <)")
+    return 1 if beyond else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
