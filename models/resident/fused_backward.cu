@@ -45,7 +45,8 @@ struct Barriers {
   __device__ Barrier empty(int stage) const { return {address + 8 * static_cast<std::uint32_t>(kStages + stage)}; }
   /// By one thread.
   __device__ void init() const {
-    for (int i = 0; i < kStages; ++i) full(i).init(2), empty(i).init(kFusedThreads / 32);
+    // a stage is full when its bytes are there and each lane of the copying warp has written its part
+    for (int i = 0; i < kStages; ++i) full(i).init(1 + 32), empty(i).init(kFusedThreads / 32);
   }
 };
 
@@ -79,8 +80,7 @@ __device__ void produce(const Backward& p, const CUtensorMap& own_rows, const CU
       reinterpret_cast<float*>(to + kSharesAt)[lane] = children == 0 ? 0.0f : p.scale / static_cast<float>(children);
     }
     publish_to_async();
-    __syncwarp();
-    if (lane == 0) full.arrive();
+    full.arrive();
   }
 }
 

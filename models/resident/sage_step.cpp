@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "models/resident/loss.h"
 #include "models/resident/step_graph.h"
+#include "models/resident/urgent_stream.h"
 
 namespace salient {
 namespace {
@@ -162,30 +163,39 @@ struct SageStep::Impl {
   }
 
   /// The launches of a step are the same for every batch: what differs is read from the header. A fused first layer
-  /// leaves no room beside it, so the next batch is sampled beside what follows.
+  /// leaves no room beside it, so the last hop of the next batch is sampled beside what follows.
   void capture() {
     stream.wait();
     for (std::size_t tree = 0; tree < graphs.size(); ++tree) {
-      const auto sample_next = [this, tree](cudaStream_t on) { forward.batches().sample_next(tree, on); };
-      const LocalId* const size = forward.batches().tree(tree).size_of(layers().size() - 1);
+      SampledBatches& batches = forward.batches();
+      const LocalId* const size = batches.tree(tree).size_of(layers().size() - 1);
       std::vector<StepGraph::Variant> variants;
       if (is_fused(0)) {
         const Place place{tree, 0};
         variants.push_back({forward.first_rows()[0], [&](cudaStream_t on) { enqueue_later(place, on); }});
-        graphs[tree].emplace([&](cudaStream_t on) { forward.enqueue_first(place, on); }, size, variants, sample_next);
+        graphs[tree].emplace([&](cudaStream_t on) { forward.enqueue_first(place, on); }, size, variants,
+                             [&](cudaStream_t on) { batches.sample_next_last_hop(tree, on); });
         continue;
       }
       for (std::size_t choice = 0; choice < forward.first_rows().size(); ++choice)
         variants.push_back({forward.first_rows()[choice],
                             [this, place = Place{tree, choice}](cudaStream_t on) { enqueue_all(place, on); }});
-      graphs[tree].emplace([](cudaStream_t) {}, size, variants, sample_next);
+      graphs[tree].emplace([](cudaStream_t) {}, size, variants,
+                           [&](cudaStream_t on) { batches.sample_next(tree, on); });
     }
   }
 
-  /// A step whose first layer is fused. The next batch is gathered behind its graph, beside what is between two graphs:
-  /// the exchange of gradients, the update, and launches, all of which leave memory idle.
-  void run_fused(std::size_t tree, bool has_next, cudaStream_t on) {
+  /// A step whose first layer is fused. Behind its graph the next batch is gathered, and the levels of the one after
+  /// that are sampled: beside what is between two graphs, the exchange of gradients, the update, and launches, which
+  /// leave the GPU idle.
+  void run_fused(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t on) {
+    SampledBatches& batches = forward.batches();
+    computed.make_wait(sampling.get());  // of the batch before, whose tree `next` gets
+    const std::size_t tree = batches.begin(header, next, sampling.get());
+    batches.sample_next_levels(tree, sampling.get());
+    sampled.record(sampling.get());
     pack_weights(weights, type, on);
+    sampled.make_wait(on);
     if (is_gathered)
       gathered.make_wait(on);
     else
@@ -193,11 +203,11 @@ struct SageStep::Impl {
     graphs[tree]->launch(on);
     computed.record(on);
     unpack_gradients(weights, on);
-    is_gathered = has_next;
-    if (!has_next) return;
-    computed.make_wait(ahead.get());
-    forward.gather({(tree + 1) % SampledBatches::kNumTrees, 0}, ahead.get());
-    gathered.record(ahead.get());
+    is_gathered = next.has_value();
+    if (!is_gathered) return;
+    computed.make_wait(gathering.get());
+    forward.gather({SampledBatches::next(tree), 0}, gathering.get());
+    gathered.record(gathering.get());
   }
 
   ~Impl() { (void)cudaDeviceSynchronize(); }  // replays use the memory
@@ -211,8 +221,8 @@ struct SageStep::Impl {
   const SageStepShape shape;
   const SageStepData data;
   const ActivationType type;
-  CudaStream stream;  // of the timing of products
-  CudaStream beside;  // of a step's launches beside the others, when they are recorded
+  CudaStream stream;    // of the timing of products
+  UrgentStream beside;  // of a step's launches beside the others, when they are recorded
   SageLayers forward;
   std::vector<LayerGradients> gradients;  // of each layer, the first one's first
   std::vector<PackedWeights> weights;
@@ -222,8 +232,9 @@ struct SageStep::Impl {
   std::vector<Product> first_layer;      // gradient of its weight, by choice of rows
   std::vector<LaterLayer> later_layers;  // later_layers[i] is layer i + 1
   std::array<std::optional<StepGraph>, SampledBatches::kNumTrees> graphs;
-  CudaStream ahead;  // of the gather of the next batch; of the lowest priority
-  CudaEvent computed{CudaEvent::Kind::kOrder}, gathered{CudaEvent::Kind::kOrder};
+  CudaStream gathering;   // of the next batch: gives way to all else
+  UrgentStream sampling;  // of the next batch's levels: small kernels that wait for each other
+  CudaEvent computed{CudaEvent::Kind::kOrder}, gathered{CudaEvent::Kind::kOrder}, sampled{CudaEvent::Kind::kOrder};
   bool is_gathered = false;  // the operand of the next batch, or will be when `gathered` has passed
 };
 
@@ -236,11 +247,8 @@ void SageStep::start_epoch(std::span<const NodeId> order) {
 }
 
 void SageStep::run(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t stream) {
-  const std::size_t tree = impl_->forward.batches().begin(header, next, stream);
-  if (impl_->forward.fused() != nullptr)
-    impl_->run_fused(tree, next.has_value(), stream);
-  else
-    impl_->graphs[tree]->launch(stream);
+  if (impl_->forward.fused() != nullptr) return impl_->run_fused(header, next, stream);
+  impl_->graphs[impl_->forward.batches().begin(header, next, stream)]->launch(stream);
 }
 
 SageCounts SageStep::counts(cudaStream_t stream) const { return impl_->forward.batches().counts(stream); }

@@ -38,7 +38,14 @@ class SampledBatches {
   std::size_t begin(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t stream);
 
   /// Beside the computation of the batch in tree i: the same launches for every batch, so they can be captured.
-  void sample_next(std::size_t i, cudaStream_t stream) { trees_[(i + 1) % kNumTrees].sample(stream); }
+  void sample_next(std::size_t i, cudaStream_t stream) { trees_[next(i)].sample(stream); }
+
+  /// The same in two parts: SampledTree says which.
+  void sample_next_levels(std::size_t i, cudaStream_t stream) { trees_[next(i)].sample_levels(stream); }
+  void sample_next_last_hop(std::size_t i, cudaStream_t stream) { trees_[next(i)].sample_last_hop(stream); }
+
+  /// The tree of the batch behind that in tree i.
+  static std::size_t next(std::size_t i) { return (i + 1) % kNumTrees; }
 
   /// Of the batches that began since start(). Blocks until `stream` has passed.
   SageCounts counts(cudaStream_t stream) const;

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "models/resident/step_graph.h"
+#include "models/resident/urgent_stream.h"
 
 namespace salient {
 namespace {
@@ -24,20 +25,6 @@ struct DestroyGraph {
   void operator()(cudaGraph_t raw) const noexcept { (void)cudaGraphDestroy(raw); }
 };
 using Graph = std::unique_ptr<CUgraph_st, DestroyGraph>;
-
-struct DestroyStream {
-  void operator()(cudaStream_t raw) const noexcept { (void)cudaStreamDestroy(raw); }
-};
-using Stream = std::unique_ptr<CUstream_st, DestroyStream>;
-
-/// A stream whose kernels are started before those of others; captured, they keep that.
-Stream urgent_stream() {
-  int least = 0, most = 0;
-  cuda_check(cudaDeviceGetStreamPriorityRange(&least, &most));
-  cudaStream_t raw = nullptr;
-  cuda_check(cudaStreamCreateWithPriority(&raw, cudaStreamNonBlocking, most));
-  return Stream(raw);
-}
 
 void capture_into(cudaGraph_t graph, cudaStream_t stream, const StepGraph::Enqueue& enqueue) {
   cuda_check(cudaStreamBeginCaptureToGraph(stream, graph, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal));
@@ -71,7 +58,7 @@ StepGraph::StepGraph(const Enqueue& begin, const LocalId* size, const std::vecto
   const auto count = static_cast<unsigned>(variants.size());
   Capacities capacities{{}, count};
   for (unsigned i = 0; i < count; ++i) capacities.of[i] = variants[i].capacity;
-  const Stream stream = urgent_stream();
+  const UrgentStream stream;
   const CudaStream other;
   const auto with_beside = [&](cudaStream_t s, const auto& enqueue) {
     if (!beside) return enqueue();

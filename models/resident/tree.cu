@@ -187,26 +187,32 @@ void SampledTree::begin(const StepHeader& header, const NodeId* order, cudaStrea
   cuda_check(cudaGetLastError());
 }
 
-void SampledTree::sample(cudaStream_t stream) {
-  for (std::size_t h = 0; h < fanouts_.size(); ++h) {
-    const auto fanout = static_cast<std::uint32_t>(fanouts_[h]);
-    const Hop hop{graph_, header_.get(), size_of(h), static_cast<std::uint32_t>(h), fanout, replacement_};
-    const RowGroup group = RowGroup::make(fanout);
-    const unsigned blocks = blocks_for(capacities_[h] << group.log_lanes);
-    if (h + 1 == fanouts_.size()) {
-      last_hop_kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(hop, group, nodes_.get(), capacities_[h], entries_.get(),
-                                                               num_children_.get(), num_edges_.get() + h);
-    } else {
-      count_kernel<<<blocks_for(capacities_[h] + 1), kThreadsPerBlock, 0, stream>>>(
-          hop, nodes_.get(), capacities_[h], num_children_.get(), num_edges_.get() + h);
-      cuda_check(cudaGetLastError());
-      LocalId* const first_child = first_child_[h].get();
-      cuda_check(scan(num_children_.get(), capacities_[h], first_child, scratch_.get(), scratch_bytes_, stream));
-      grow_kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(hop, group, first_child, capacities_[h], parent_[h].get(),
-                                                           nodes_.get(), sizes_.get() + h + 1);
-    }
+void SampledTree::sample_levels(cudaStream_t stream) {
+  for (std::size_t h = 0; h + 1 < fanouts_.size(); ++h) {
+    const Hop hop{
+        graph_,      header_.get(), size_of(h), static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(fanouts_[h]),
+        replacement_};
+    count_kernel<<<blocks_for(capacities_[h] + 1), kThreadsPerBlock, 0, stream>>>(
+        hop, nodes_.get(), capacities_[h], num_children_.get(), num_edges_.get() + h);
+    cuda_check(cudaGetLastError());
+    LocalId* const first_child = first_child_[h].get();
+    cuda_check(scan(num_children_.get(), capacities_[h], first_child, scratch_.get(), scratch_bytes_, stream));
+    const RowGroup group = RowGroup::make(fanouts_[h]);
+    grow_kernel<<<blocks_for(capacities_[h] << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
+        hop, group, first_child, capacities_[h], parent_[h].get(), nodes_.get(), sizes_.get() + h + 1);
     cuda_check(cudaGetLastError());
   }
+}
+
+void SampledTree::sample_last_hop(cudaStream_t stream) {
+  const std::size_t h = fanouts_.size() - 1;
+  const Hop hop{
+      graph_,      header_.get(), size_of(h), static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(fanouts_[h]),
+      replacement_};
+  const RowGroup group = RowGroup::make(fanouts_[h]);
+  last_hop_kernel<<<blocks_for(capacities_[h] << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
+      hop, group, nodes_.get(), capacities_[h], entries_.get(), num_children_.get(), num_edges_.get() + h);
+  cuda_check(cudaGetLastError());
 }
 
 void SampledTree::clear_counts() {

@@ -52,8 +52,11 @@ class SampledTree {
   /// @param order  the training nodes in the order of the epoch, device
   void begin(const StepHeader& header, const NodeId* order, cudaStream_t stream);
 
-  /// Samples all hops of the batch that begin() named: the same launches for every batch, so they can be captured.
-  void sample(cudaStream_t stream);
+  /// Samples all hops of the batch that begin() named: the same launches for every batch, so they can be captured. The
+  /// levels are a chain of small kernels; the last hop is one large kernel behind them.
+  void sample(cudaStream_t stream) { sample_levels(stream), sample_last_hop(stream); }
+  void sample_levels(cudaStream_t stream);
+  void sample_last_hop(cudaStream_t stream);
 
   enum class Counted : std::uint8_t { kAllBatches, kBatchesBefore };  ///< with the last one, or without it
   /// Entries that each hop kept since clear_counts(). Blocks until `stream` has passed.
