@@ -20,9 +20,6 @@ class BenchDevice {
   BenchDevice& operator=(const BenchDevice&) = delete;
   virtual CUstream_st* stream() = 0;
   virtual void wait() = 0;  ///< until the stream is idle
-
-  /// Bytes per second of one big copy from pinned host memory, best of five.
-  virtual double pinned_copy_rate() = 0;
 };
 
 /// GPU 0. @throws Error{kNoDevice}.

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "benchmarks/bench_threads.h"
 #include "core/error.h"
+#include "core/host/timed_threads.h"
 #include "core/timer.h"
 #include "engine/comm/mpi_communicator.h"
 #include "engine/comm/nccl_communicator.h"

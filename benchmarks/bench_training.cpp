@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "benchmarks/bench_threads.h"
+#include "core/host/timed_threads.h"
 
 namespace salient {
 

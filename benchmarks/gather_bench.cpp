@@ -10,12 +10,12 @@
 
 #include "benchmarks/bench_graph.h"
 #include "benchmarks/bench_report.h"
-#include "benchmarks/bench_threads.h"
 #include "benchmarks/measure.h"
 #include "benchmarks/verbs.h"
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/host/machine.h"
+#include "core/host/timed_threads.h"
 #include "core/philox.h"
 #include "loaders/gather_rows.h"
 

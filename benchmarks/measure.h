@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/bench_threads.h"
 #include "core/console/log.h"
+#include "core/host/timed_threads.h"
 
 namespace salient {
 

@@ -13,7 +13,6 @@
 #include "benchmarks/bench_device.h"
 #include "benchmarks/bench_graph.h"
 #include "benchmarks/bench_report.h"
-#include "benchmarks/bench_threads.h"
 #include "benchmarks/measure.h"
 #include "benchmarks/verbs.h"
 #include "core/console/log.h"
@@ -21,7 +20,9 @@
 #include "core/device_kind.h"
 #include "core/error.h"
 #include "core/host/machine.h"
+#include "core/host/timed_threads.h"
 #include "core/timer.h"
+#include "engine/device/gpu_probe.h"
 #include "loaders/batch_loader.h"
 #include "sampler/neighbor_sampler.h"
 
@@ -146,7 +147,7 @@ int bench_pipeline(Arguments arguments) {
   BenchReport report = new_report(options, dataset, use_gpu);
   for (const int num_workers : thread_counts(most_workers)) {
     const std::string name = counted(num_workers, "worker");
-    const double long_copy = use_gpu ? device->pinned_copy_rate() : memory_copy_rate(num_workers);
+    const double long_copy = use_gpu ? pinned_copy_rate() : memory_copy_rate(num_workers);
     BatchLoader loader(
         dataset,
         {.fanouts = options.fanout, .num_workers = num_workers, .num_slots = options.slots, .to_device = use_gpu});

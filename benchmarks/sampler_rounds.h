@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "benchmarks/bench_threads.h"
 #include "core/csr_graph.h"
+#include "core/host/timed_threads.h"
 #include "sampler/mfg.h"
 #include "sampler/neighbor_sampler.h"
 

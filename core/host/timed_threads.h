@@ -1,4 +1,4 @@
-// benchmarks/bench_threads.h - the same work on n threads at once, timed; and what the machine can do at best.
+// core/host/timed_threads.h - the same work on n threads at once, timed; and what the machine can do at best.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,211 @@
+// apps/salient_doctor.cpp - salient-doctor: what of this machine is fine, slow or missing for training, how fast it is
+// at best, and the time of an epoch that follows.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "apps/advice.h"
+#include "apps/doctor/ceilings.h"
+#include "apps/doctor/epoch_estimate.h"
+#include "apps/doctor/finding.h"
+#include "apps/doctor/host_checks.h"
+#include "apps/doctor/launch_checks.h"
+#include "apps/open_named_dataset.h"
+#include "apps/options/options.h"
+#include "core/error.h"
+#include "core/host/machine.h"
+#include "core/host/program.h"
+#include "core/number_text.h"
+#include "core/version.h"
+#include "engine/comm/agreement.h"
+#include "engine/comm/launch.h"
+#include "engine/comm/mpi_communicator.h"
+#include "engine/device/gpu_probe.h"
+#include "sampler/neighbor_sampler.h"
+
+namespace salient::doctor {
+namespace {
+
+constexpr const char* kName = "salient-doctor";
+constexpr double kSecondsToStart = 60;  // for other ranks
+constexpr const char* kHelp =
+    "salient-doctor - what of this machine is fine, slow or missing for training, and how fast it is at best\n\n"
+    "  salient-doctor                                       a line per part, then the machine's ceilings\n"
+    "  salient-doctor --dataset wordnet                     and the time of an epoch that follows from them\n"
+    "  mpirun -np 4 --bind-to none salient-doctor           and the all-reduce between the ranks\n\n"
+    "Ends with 0 when nothing is missing, else with 1. Takes less than a minute, and 0.2 GB of memory a core.\n\n";
+
+// NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
+const char* in_environment(const char* name) { return std::getenv(name); }
+
+struct Options {
+  std::string dataset{};
+  std::string data_root = "data";
+  EpochCase epoch{};
+  bool measure = true;
+  bool json = false;
+  bool version = false;
+  bool help = false;
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, Options>
+void visit_fields(Self& self, Visit&& field) {
+  field("dataset", self.dataset, "name below --data-root, a directory, or synthetic:NAME[:scale]");
+  field("data-root", self.data_root, "where prepared data sets live; SALIENT_DATA sets it too");
+  field("fanout", self.epoch.fanouts, "of the epoch: neighbours kept per node, the seeds' own hop first; -1 keeps all");
+  field("batch-size", self.epoch.batch_size, "of the epoch: seeds per rank and step");
+  field("hidden", self.epoch.hidden, "of the epoch: width of the hidden layers of GraphSAGE");
+  field("measure", self.measure, "--measure=false only looks");
+  field("json", self.json, "one JSON object for machines instead of lines");
+  field("version", self.version, "print the version and stop");
+  field("help", self.help, "print this and stop");
+}
+
+Options read_options(std::span<const char* const> args, const LookUp& look_up) {
+  Options options;
+  if (const char* root = look_up("SALIENT_DATA")) options.data_root = root;
+  options::parse(args, options);
+  require_option(are_fanouts(options.epoch.fanouts), "--fanout: numbers from 1 to 65535, or -1");
+  require_option(options.epoch.batch_size >= 1 && options.epoch.batch_size <= 1 << 20, "--batch-size: 1 to 1048576");
+  require_option(options.epoch.hidden >= 1 && options.epoch.hidden <= 1 << 16, "--hidden: 1 to 65536");
+  require_option(options.dataset.empty() || options.measure, "--dataset: needs what --measure finds");
+  return options;
+}
+
+struct Diagnosis {
+  Findings findings{};
+  Ceilings ceilings{};
+  EpochEstimate epoch{};
+  bool has_missing() const {
+    return std::ranges::any_of(findings, [](const Finding& f) { return f.state == State::kMissing; });
+  }
+};
+
+Findings look(const GpuProbe& gpus, const Launch& launch, const LookUp& look_up) {
+  Findings findings{check_processor(),     check_memory(),     check_pinned_limit(pinned_limit()),
+                    check_shared_memory(), check_huge_pages(), check_disk(std::filesystem::current_path())};
+  for (Finding& finding : check_gpus(gpus)) findings.push_back(std::move(finding));
+  for (Finding& finding : check_launch(launch, look_up)) findings.push_back(std::move(finding));
+  return findings;
+}
+
+/// On the data set's own arrays, since smaller ones are partly in the caches.
+EpochEstimate estimate(const Dataset& dataset, const EpochCase& epoch, Ceilings ceilings) {
+  if (dataset.num_edges() > 0) ceilings.random_reads = random_read_rate(dataset.graph.indices, ceilings.cores);
+  if (dataset.features.num_rows > 0 && dataset.features.row_bytes > 0)
+    ceilings.random_row_bytes = random_row_rate(dataset.features, ceilings.cores);
+  return estimate_epoch(dataset, epoch, ceilings);
+}
+
+void print_text(const Diagnosis& found, const Options& options) {
+  for (const Finding& finding : found.findings)
+    std::printf("%-8s %-14s %s%s%s\n", to_text(finding.state).c_str(), finding.part.c_str(), finding.found.c_str(),
+                finding.advice.empty() ? "" : "; ", finding.advice.c_str());
+  const Ceilings& at_best = found.ceilings;
+  const auto line = [](const char* name, double rate, const char* of_what) {
+    if (rate > 0) std::printf("%-23s %8.2f %s\n", name, rate * 1e-9, of_what);
+  };
+  line("memory copy", at_best.copied_bytes, "GB/s");
+  line("random rows", at_best.random_row_bytes, "GB/s, of 256 bytes");
+  line("random reads", at_best.random_reads, "G/s, of 4 bytes");
+  line("arithmetic", at_best.operations, "GFLOP/s of the cores in fp32");
+  line("pinned copy to the GPU", at_best.pinned_bytes, "GB/s");
+  line("all-reduce of ranks", at_best.all_reduced_bytes, "GB/s, through host memory");
+  const EpochEstimate& epoch = found.epoch;
+  if (epoch.steps == 0) return;
+  std::printf("epoch of %s: at least %.3g s in %lld steps (sampling %.2g, gathering %.2g", options.dataset.c_str(),
+              epoch.total, static_cast<long long>(epoch.steps), epoch.sampling, epoch.gathering);
+  if (at_best.pinned_bytes > 0)
+    std::printf(", copying %.2g; the model's time on the GPU comes on top", epoch.transfer);
+  else
+    std::printf(", computing %.2g", epoch.computing);
+  std::printf("%s)\n", epoch.exchange > 0 ? (", exchange " + fixed(epoch.exchange, 3)).c_str() : "");
+}
+
+void print_json(const Diagnosis& found) {
+  nlohmann::ordered_json json{{"version", kVersion}, {"findings", nlohmann::ordered_json::array()}};
+  for (const Finding& finding : found.findings)
+    json["findings"].push_back({{"part", finding.part},
+                                {"state", to_text(finding.state)},
+                                {"found", finding.found},
+                                {"advice", finding.advice}});
+  const auto add = [&](const char* group, const char* name, double value) {
+    if (value > 0) json[group][name] = value;
+  };
+  add("ceilings", "copied_bytes_per_second", found.ceilings.copied_bytes);
+  add("ceilings", "random_row_bytes_per_second", found.ceilings.random_row_bytes);
+  add("ceilings", "random_reads_per_second", found.ceilings.random_reads);
+  add("ceilings", "operations_per_second", found.ceilings.operations);
+  add("ceilings", "pinned_bytes_per_second", found.ceilings.pinned_bytes);
+  add("ceilings", "all_reduced_bytes_per_second", found.ceilings.all_reduced_bytes);
+  add("epoch", "steps", static_cast<double>(found.epoch.steps));
+  add("epoch", "seconds", found.epoch.total);
+  add("epoch", "sampling_seconds", found.epoch.sampling);
+  add("epoch", "gathering_seconds", found.epoch.gathering);
+  add("epoch", "transfer_seconds", found.epoch.transfer);
+  add("epoch", "computing_seconds", found.epoch.computing);
+  add("epoch", "exchange_seconds", found.epoch.exchange);
+  std::puts(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+}
+
+/// As many as may be given 1 GB each: they copy arrays far larger than their caches.
+int measuring_cores(const Launch& launch) {
+  constexpr std::int64_t kBytesOfCore = 1'000'000'000;
+  return static_cast<int>(std::clamp<std::int64_t>(available_host_bytes() / kBytesOfCore, 1, launch.cores));
+}
+
+/// Rank 0 looks and measures; the other ranks take part in the all-reduce.
+int diagnose(const Options& options, const Launch& launch, Communicator& comm) {
+  Diagnosis found;
+  together(comm, [&] {
+    if (launch.rank != 0) return;
+    const GpuProbe gpus = probe_gpus();
+    found.findings = look(gpus, launch, in_environment);
+    if (options.measure) found.ceilings = measure_ceilings(measuring_cores(launch), !gpus.gpus.empty());
+  });
+  if (options.measure && launch.size > 1) found.ceilings.all_reduced_bytes = all_reduce_rate(comm);
+  together(comm, [&] {
+    if (launch.rank != 0 || options.dataset.empty()) return;
+    EpochCase epoch = options.epoch;
+    epoch.num_ranks = launch.size;
+    found.epoch = estimate(open_named_dataset(options.dataset, options.data_root), epoch, found.ceilings);
+  });
+  if (launch.rank == 0) options.json ? print_json(found) : print_text(found, options);
+  std::string verdict = found.has_missing() ? "missing" : "";
+  comm.broadcast(verdict);
+  return verdict.empty() ? 0 : 1;
+}
+
+int run_rank(std::span<const char* const> args, const Launch& launch) {
+  const auto comm = launch.size > 1 ? make_mpi_communicator(launch, kSecondsToStart) : make_self_communicator();
+  Options options;
+  together(*comm, [&] { options = read_options(args, in_environment); });
+  if (options.help || options.version) {
+    if (launch.rank != 0) return 0;
+    if (!options.help) return std::printf("%s %s\n", kName, kVersion), 0;
+    std::cout << kHelp;
+    options::print_help(std::cout, Options{});
+    return std::cout << std::flush, 0;
+  }
+  return diagnose(options, launch, *comm);
+}
+
+}  // namespace
+}  // namespace salient::doctor
+
+int main(int argc, char** argv) {
+  salient::start_program();
+  const std::span<const char* const> args(argv + 1, static_cast<std::size_t>(argc - 1));
+  const int code =
+      salient::run_ranks({salient::doctor::kName, salient::train_advice, salient::doctor::kSecondsToStart},
+                         [&](const salient::Launch& launch) { return salient::doctor::run_rank(args, launch); });
+  return salient::end_program(salient::doctor::kName, code);
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""salient-doctor as a user runs it, on this machine and with what it looks at changed.
+
+    salient_doctor_test.py PROGRAM [MPIEXEC FLAG...]
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv[1]).resolve()
+MPIEXEC = sys.argv[2:]
+PARTS = ["processor", "memory", "pinned memory", "/dev/shm", "huge pages", "disk"]
+
+
+def doctor(*args, start=(), **options):
+    return subprocess.run([*start, PROGRAM, *args], text=True, capture_output=True, timeout=120, **options)
+
+
+class SalientDoctor(unittest.TestCase):
+    def read(self, *args, **options):
+        result = doctor("--json", *args, **options)
+        self.assertEqual(result.stderr, "")
+        found = json.loads(result.stdout)
+        missing = [f for f in found["findings"] if f["state"] == "missing"]
+        self.assertEqual(result.returncode, 1 if missing else 0)
+        return found
+
+    def test_it_looks_and_measures_in_under_a_minute(self):
+        begin = time.monotonic()
+        found = self.read()
+        self.assertLess(time.monotonic() - begin, 60)
+        self.assertEqual([f["part"] for f in found["findings"]][:6], PARTS)
+        for finding in found["findings"]:
+            self.assertIn(finding["state"], ("fine", "slow", "missing"))
+            self.assertEqual(finding["advice"] == "", finding["state"] == "fine", finding)
+        ceilings = found["ceilings"]
+        self.assertGreater(ceilings["copied_bytes_per_second"], 1e8)
+        self.assertLess(ceilings["copied_bytes_per_second"], 1e13)
+        for name in ("random_row_bytes_per_second", "random_reads_per_second", "operations_per_second"):
+            self.assertGreater(ceilings[name], 1e6)
+        self.assertNotIn("all_reduced_bytes_per_second", ceilings)
+        self.assertNotIn("epoch", found)
+
+    def test_lines_say_the_same_as_json(self):
+        lines = doctor("--measure=false").stdout.splitlines()
+        found = self.read("--measure=false")
+        self.assertNotIn("ceilings", found)
+        self.assertEqual([(line[:8].strip(), line[9:23].strip()) for line in lines],
+                         [(f["state"], f["part"]) for f in found["findings"]])
+
+    def test_an_epoch_is_the_sum_of_its_parts(self):
+        epoch = self.read("--dataset", "synthetic:arxiv:0.01", "--batch-size", "100", "--fanout", "3,2")["epoch"]
+        if "transfer_seconds" not in epoch:
+            parts = sum(epoch[name] for name in ("sampling_seconds", "gathering_seconds", "computing_seconds"))
+            self.assertAlmostEqual(epoch["seconds"], parts, delta=1e-9 + 1e-6 * parts)
+        self.assertGreater(epoch["steps"], 1)
+
+    def test_a_folder_without_room_for_runs_is_not_fine(self):
+        disk = next(f for f in self.read("--measure=false", cwd="/proc")["findings"] if f["part"] == "disk")
+        self.assertIn(disk["state"], ("slow", "missing"))  # no room; to others than root, no access
+
+    def test_bad_calls_end_with_one_line_and_their_exit_code(self):
+        with tempfile.TemporaryDirectory() as empty:
+            for args, code, word in ((["--what"], 2, "--what"), (["--fanout", "0"], 2, "--fanout"),
+                                     (["--batch-size", "0"], 2, "--batch-size"), (["--hidden", "0"], 2, "--hidden"),
+                                     (["--dataset", "x", "--measure=false"], 2, "--dataset"),
+                                     (["--dataset", f"{empty}/absent"], 66, "absent")):
+                with self.subTest(args=args):
+                    result = doctor(*args)
+                    self.assertEqual(result.returncode, code, result.stderr)
+                    self.assertEqual(len(result.stderr.splitlines()), 1)
+                    self.assertIn(word, result.stderr)
+
+    def test_help_version_and_output_that_is_closed(self):
+        self.assertIn("--dataset", doctor("--help").stdout)
+        self.assertRegex(doctor("--version").stdout, r"^salient-doctor \d")
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([PROGRAM, "--measure=false"], stdout=full, stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(result.returncode, 74)
+        closed = subprocess.run(["bash", "-c", f"'{PROGRAM}' --measure=false >&-"], capture_output=True, timeout=60)
+        self.assertIn(closed.returncode, (0, 1))
+
+    def test_ranks_measure_their_all_reduce(self):
+        if not MPIEXEC:
+            self.skipTest("a build without MPI")
+        found = self.read("--dataset", "synthetic:arxiv:0.01", start=[MPIEXEC[0], "-n", "2", *MPIEXEC[1:]])
+        self.assertGreater(found["ceilings"]["all_reduced_bytes_per_second"], 1e6)
+        self.assertGreater(found["epoch"]["exchange_seconds"], 0)
+        self.assertIn("2 ranks on 1 host", [f["found"] for f in found["findings"]])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
