@@ -61,7 +61,7 @@ std::vector<FieldProblem> problems_of(const InferOptions& options) {
   check_field(found, options.results.embeddings >= 0, "embeddings", "a layer, from 1, or 0 for none");
   const bool may_have_gpu = options.machine.device != DeviceKind::kCpu;
   check_field(found, may_have_gpu || options.sampled.step != StepKind::kResident, "step", "resident needs a GPU");
-  check_field(found, may_have_gpu || options.precision.value_or(Precision::kFp32) == Precision::kFp32, "precision",
+  check_field(found, may_have_gpu || options.precision != Precision::kTf32, "precision",
               to_text(options.precision) + " needs a GPU");
   check_field(found, options.sampled.step != StepKind::kResident || options.results.embeddings == 0, "embeddings",
               "not with --step resident, which keeps no layer's result");

@@ -22,6 +22,7 @@
 #include "core/files/staged_directory.h"
 #include "core/host/interrupt.h"
 #include "engine/device/fit_to_machine.h"
+#include "engine/device/tensor_memory.h"
 #include "engine/infer/node_scores.h"
 #include "engine/infer/prediction_writer.h"
 #include "engine/infer/selected_nodes.h"
@@ -83,6 +84,7 @@ InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& co
                .trained_with = trained_with,
                .options = options};
   const Session& session = run.session;
+  if (said.precision) together(*session.comm, [&] { require_precision(session, *said.precision); });
   fit_to_machine(run.options.machine, session.device, launch.cores);
   (void)log_rank_table(session, run.options.machine.workers);
   run.dataset = open_dataset_together(session, options.data);
@@ -181,6 +183,7 @@ int infer(const InferCommand& command, const Launch& launch, Communicator& contr
     staged.emplace(folder, said.results.force ? ReplaceExisting::kReplace : ReplaceExisting::kRefuse, kReport);
   });
   run.nodes = select_nodes_together(run.session, run.dataset, said.nodes);
+  if (!run.session.device.is_cuda()) reuse_tensor_memory();
   return write_predictions(run, folder, staged);
 }
 

@@ -27,6 +27,7 @@
 #include "core/version.h"
 #include "engine/device/fit_to_machine.h"
 #include "engine/device/planned_data.h"
+#include "engine/device/tensor_memory.h"
 #include "engine/train/score.h"
 #include "engine/train/trainer.h"
 #include "engine/train/training_needs.h"
@@ -68,10 +69,7 @@ RunDescription describe_run(const TrainRun& run) {
 TrainRun set_up(const TrainOptions& said, const Launch& launch, Communicator& control) {
   TrainRun run{.session = open_session(said.machine, said.comm, launch, control), .said = said, .options = said};
   const Session& session = run.session;
-  together(*session.comm, [&] {
-    if (!session.device.is_cuda() && said.precision != Precision::kFp32)
-      fail(ErrorKind::kNoDevice, "--precision " + name_of(said.precision) + " needs a GPU, and there is none");
-  });
+  together(*session.comm, [&] { require_precision(session, said.precision); });
   fit_to_machine(run.options.machine, session.device, launch.cores);
   RankTable ranks = log_rank_table(session, run.options.machine.workers);
   run.dataset = open_dataset_together(session, said.data);
@@ -163,6 +161,7 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   const std::string older_kind = older_kind_line(run.options.model);
   if (session.is_rank_0() && !run.options.output.resume.empty() && !older_kind.empty()) log_info(older_kind);
   if (run.options.output.trace) together(*session.comm, [&] { open_trace(run.directory, session.comm->rank()); });
+  if (!run.session.device.is_cuda()) reuse_tensor_memory();
   return carry_out(run);
 }
 

@@ -10,6 +10,7 @@
 #include "apps/versions.h"
 #include "core/console/log.h"
 #include "core/console/progress.h"
+#include "core/host/processor.h"
 #include "core/number_text.h"
 #include "core/timer.h"
 #include "core/version.h"
@@ -44,6 +45,13 @@ Session open_session(const MachineOptions& machine, const CommOptions& comm_opti
                                  .is_data_on_gpu = device->is_cuda()},
                                 launch);
   return {launch, *device, std::move(comm), std::move(numa_nodes)};
+}
+
+void require_precision(const Session& session, Precision precision) {
+  if (session.device.is_cuda() || precision == Precision::kFp32) return;
+  if (precision == Precision::kTf32) fail(ErrorKind::kNoDevice, "--precision tf32 needs a GPU, and there is none");
+  if (!has_bf16_products())
+    fail(ErrorKind::kNoDevice, "--precision bf16 needs a GPU or a processor with AVX-512 BF16, and there is neither");
 }
 
 Dataset open_dataset_together(const Session& session, const DataOptions& data) {

@@ -62,6 +62,9 @@ struct Session {
 Session open_session(const MachineOptions& machine, const CommOptions& comm, const Launch& launch,
                      Communicator& control);
 
+/// @throws Error{kNoDevice} when this rank's device does not multiply matrices so.
+void require_precision(const Session& session, Precision precision);
+
 /// The data set on every rank, and one line about it. Collective.
 /// @throws as open_named_dataset(); RankError{kBadData} when ranks have different data.
 Dataset open_dataset_together(const Session& session, const DataOptions& data);

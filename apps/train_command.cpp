@@ -88,7 +88,7 @@ std::vector<FieldProblem> problems_of(const TrainOptions& options) {
   check_field(found, options.trials >= 1 && options.trials <= 10'000, "trials", "1 to 10000");
   check_field(found, options.machine.device != DeviceKind::kCpu || options.step != StepKind::kResident, "step",
               "resident needs a GPU");
-  check_field(found, options.machine.device != DeviceKind::kCpu || options.precision == Precision::kFp32, "precision",
+  check_field(found, options.machine.device != DeviceKind::kCpu || options.precision != Precision::kTf32, "precision",
               name_of(options.precision) + " needs a GPU");
   check_field(found, output.resume.empty() || output.directory == output.resume, "out",
               "a resumed run goes on in its own directory, " + output.resume);

@@ -32,11 +32,11 @@ enum class InitScheme : std::uint8_t {
   kXavier,  ///< as SALIENT's artifact
 };
 
-/// How a GPU multiplies matrices; everything else is f32.
+/// How matrices are multiplied; everything else is f32.
 enum class Precision : std::uint8_t {
   kFp32,
-  kTf32,  ///< tensor cores, inputs rounded to 10 bits of mantissa
-  kBf16,  ///< tensor cores, inputs rounded to bfloat16, sums and results in f32
+  kTf32,  ///< on a GPU: tensor cores, inputs rounded to 10 bits of mantissa
+  kBf16,  ///< inputs rounded to bfloat16, sums in f32: tensor cores, or AVX-512 BF16 and AMX
 };
 
 constexpr auto names_of(ModelKind) {

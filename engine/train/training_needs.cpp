@@ -79,7 +79,9 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
   const auto add = [&](const char* what, std::int64_t bytes) {
     needs.others.push_back({what, on_gpu ? 0 : bytes, on_gpu ? bytes : 0});
   };
-  add("activations and gradients of a batch", std::max(training.compute_bytes, evaluation.compute_bytes));
+  const std::int64_t of_a_batch = std::max(training.compute_bytes, evaluation.compute_bytes);
+  add("activations and gradients of a batch", of_a_batch);
+  if (!on_gpu && options.precision == Precision::kBf16) add("the same rounded to bfloat16, and products", of_a_batch);
   if (has_roc_auc(dataset) && options.evaluation.metric.value_or(Metric::kRocAuc) == Metric::kRocAuc)
     needs.others.push_back(roc_auc_line(dataset, on_gpu));
   add("parameters, gradients, Adam moments", num_parameters(model) * std::int64_t{4 * sizeof(float)});

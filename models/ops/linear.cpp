@@ -7,6 +7,8 @@
 #include <ATen/ops/mm.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "core/host/processor.h"
+
 namespace salient {
 namespace {
 
@@ -22,9 +24,19 @@ class Tf32Scope {
   bool before_;
 };
 
+/// Products of x are made in f32 whatever the precision.
+bool is_f32(const at::Tensor& x, Precision precision) {
+  return precision == Precision::kFp32 || (!x.is_cuda() && (precision == Precision::kTf32 || !has_bf16_products()));
+}
+
 /// What x is multiplied as.
 at::Tensor as_factor(const at::Tensor& x, Precision precision) {
-  return x.to(precision == Precision::kBf16 && x.is_cuda() ? at::kBFloat16 : at::kFloat);
+  return x.to(precision == Precision::kBf16 && !is_f32(x, precision) ? at::kBFloat16 : at::kFloat);
+}
+
+/// a b of bfloat16 factors with f32 sums; on the host, which has no such product, rounded to bfloat16 at the end.
+at::Tensor bf16_product(const at::Tensor& a, const at::Tensor& b) {
+  return a.is_cuda() ? at::mm(a, b, at::kFloat) : at::mm(a, b);
 }
 
 /// The factors are kept for the backward pass as they were multiplied: in bfloat16 they are half the memory of f32.
@@ -52,7 +64,7 @@ struct RoundedLinear : torch::autograd::Function<RoundedLinear> {
 
 at::Tensor product(const at::Tensor& a, const at::Tensor& b, Precision precision) {
   const at::Tensor left = as_factor(a, precision), right = as_factor(b, precision);
-  if (left.scalar_type() == at::kBFloat16) return at::mm(left, right, at::kFloat);
+  if (left.scalar_type() == at::kBFloat16) return bf16_product(left, right).to(at::kFloat);
   if (precision != Precision::kTf32) return at::mm(left, right);
   const Tf32Scope scope;
   return at::mm(left, right);
@@ -61,7 +73,7 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b, Precision precision
 void add_product(const at::Tensor& y, const at::Tensor& a, const at::Tensor& b, Precision precision) {
   const at::Tensor left = as_factor(a, precision), right = as_factor(b, precision);
   if (left.scalar_type() == at::kBFloat16) {
-    y.add_(at::mm(left, right, at::kFloat));
+    y.add_(bf16_product(left, right));
   } else if (precision != Precision::kTf32) {
     y.addmm_(left, right);
   } else {
@@ -71,7 +83,7 @@ void add_product(const at::Tensor& y, const at::Tensor& a, const at::Tensor& b, 
 }
 
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, Precision precision) {
-  if (precision == Precision::kFp32 || !x.is_cuda()) return at::linear(x.to(at::kFloat), weight, bias);
+  if (is_f32(x, precision)) return at::linear(x.to(at::kFloat), weight, bias);
   const at::Tensor y = RoundedLinear::apply(x, weight, precision);
   return bias.defined() ? at::add(y, bias) : y;
 }
