@@ -18,6 +18,7 @@
 #include "benchmarks/gpu_activity.h"
 #include "core/console/log.h"
 #include "core/host/machine.h"
+#include "core/host/processor.h"
 #include "engine/comm/make_communicator.h"
 #include "engine/device/fit_to_machine.h"
 #include "engine/train/resident_steps.h"
@@ -119,11 +120,17 @@ struct Row {
   std::vector<EpochMetrics> epochs{};  ///< of all rounds, each round's first being a warm-up
 };
 
+/// The device multiplies in this precision; elsewhere its row would be that of fp32.
+bool has_products_of(Precision precision, const ComputeDevice& device) {
+  return precision == Precision::kFp32 || device.is_cuda() || (precision == Precision::kBf16 && has_bf16_products());
+}
+
 /// Trains each way once a round.
 std::vector<Row> measure(const TrainOptions& options, const Setting& setting, const StepsOptions& own) {
   const DataResidency residency = residency_of(setting.data.view());
   std::vector<Row> rows;
   for (const Way& way : kWays) {
+    if (!has_products_of(way.precision, setting.device)) continue;
     TrainOptions row = options;
     row.step = way.step;
     if (way.step == StepKind::kEager || obstacle_to_resident_steps(row, setting.dataset, residency).empty())
