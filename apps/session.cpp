@@ -49,9 +49,10 @@ Session open_session(const MachineOptions& machine, const CommOptions& comm_opti
 
 void require_precision(const Session& session, Precision precision) {
   if (session.device.is_cuda() || precision == Precision::kFp32) return;
-  if (precision == Precision::kTf32) fail(ErrorKind::kNoDevice, "--precision tf32 needs a GPU, and there is none");
+  if (precision == Precision::kTf32)
+    fail(ErrorKind::kNoDevice, "--precision tf32 needs a GPU, and this run is on the CPU");
   if (!has_bf16_products())
-    fail(ErrorKind::kNoDevice, "--precision bf16 needs a GPU or a processor with AVX-512 BF16, and there is neither");
+    fail(ErrorKind::kNoDevice, "--precision bf16 needs a GPU or AVX-512 BF16; this run is on a CPU without");
 }
 
 Dataset open_dataset_together(const Session& session, const DataOptions& data) {

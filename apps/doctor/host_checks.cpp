@@ -50,7 +50,7 @@ Finding check_processor(const fs::path& root) {
   const CgroupLimits limits = cgroup_limits(root);
   const auto visible = static_cast<double>(cores_of_process().size());
   if (limits.cores < visible)
-    return {"processor", State::kSlow, found + " by the control group's quota of " + fixed(visible, 0),
+    return {"processor", State::kSlow, found + " of " + fixed(visible, 0) + " by the control group's quota",
             "raise the quota (docker run --cpus, Slurm's --cpus-per-task)"};
   if (cores == 1)
     return {"processor", State::kSlow, found, "give it more cores: one prepares batches while others compute"};

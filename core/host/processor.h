@@ -3,7 +3,7 @@
 
 namespace salient {
 
-/// It multiplies bfloat16 matrices by instructions of its own, AVX-512 BF16 or AMX, at least twice as fast as f32.
+/// It multiplies bfloat16 matrices by AVX-512 BF16, as all processors with AMX do, at least twice as fast as f32.
 bool has_bf16_products();
 
 }  // namespace salient

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 
 namespace salient {
 namespace {
@@ -36,11 +37,15 @@ BlockCache::Block BlockCache::take(std::size_t bytes) {
   return block;
 }
 
-void BlockCache::give_back(const Block& block) {
+void BlockCache::give_back(const Block& block) noexcept {
   const std::lock_guard lock(mutex_);
-  kept_.push_back(block);
-  bytes_kept_ += block.capacity;
   in_use_ -= block.capacity;
+  try {
+    kept_.push_back(block);
+    bytes_kept_ += block.capacity;
+  } catch (const std::bad_alloc&) {
+    source_.free(block.data);
+  }
   drop_beyond_limit();
 }
 

@@ -28,7 +28,7 @@ class BlockCache {
 
   /// @throws what `make` throws when nothing is kept any more.
   Block take(std::size_t bytes);
-  void give_back(const Block& block);
+  void give_back(const Block& block) noexcept;
   void drop_all();
 
  private:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -129,12 +130,17 @@ struct BatchStream::Impl {
     requests = requests_of(order, epoch, first);
     num_taken = 0;
     is_stopped = false;
-    queue = std::make_shared<Queue>(static_cast<std::size_t>(options.num_ahead));
+    for (Slot& slot : slots) slot = {};
+    const auto empty = std::make_shared<Queue>(static_cast<std::size_t>(options.num_ahead));
+    {
+      const std::lock_guard lock(mutex);
+      queue = empty;
+    }
     if (options.num_workers > 0) producer = std::jthread([this] { run_epoch(); });
   }
 
   std::optional<StreamedBatch> next() {
-    const std::shared_ptr<Queue> ready = queue;  // stop() on another thread closes it
+    const std::shared_ptr<Queue> ready = current_queue();  // stop() on another thread closes it
     if (!ready) return std::nullopt;
     if (options.num_workers > 0) return ready->pop();
     if (is_stopped || num_taken == requests.size()) return std::nullopt;
@@ -143,11 +149,20 @@ struct BatchStream::Impl {
   }
 
   void stop() {
+    const std::lock_guard only_one(stopping);
     is_stopped = true;
-    if (queue) queue->close();
-    if (producer.joinable()) producer.join();
+    if (const std::shared_ptr<Queue> open = current_queue()) open->close();
+    if (producer.joinable()) {
+      producer.join();
+      for (Slot& slot : slots) slot = {};
+    }
+    const std::lock_guard lock(mutex);
     queue.reset();
-    for (Slot& slot : slots) slot = {};
+  }
+
+  std::shared_ptr<Queue> current_queue() {
+    const std::lock_guard lock(mutex);
+    return queue;
   }
 
   const StreamOptions options;
@@ -161,7 +176,9 @@ struct BatchStream::Impl {
   // Of the epoch.
   EpochOrder order;
   std::vector<BatchRequest> requests;
+  std::mutex mutex;  // of the next line
   std::shared_ptr<Queue> queue;
+  std::mutex stopping;
   std::size_t num_taken = 0;  // without workers
   std::atomic<bool> is_stopped{false};
   std::jthread producer;

@@ -80,7 +80,8 @@ class NeighborLoader:
         self.fanouts = list(fanouts)
         self.workers = len(os.sched_getaffinity(0)) if workers is None else workers
         self.features = self._place("features", features, dataset._core.feature_bytes)
-        self.sampler = self._place("sampler", sampler, dataset._core.graph_bytes)
+        will_take = dataset._core.feature_bytes if self.features == "device" and not self._has("features") else 0
+        self.sampler = self._place("sampler", sampler, dataset._core.graph_bytes, will_take)
         self._order = _core.EpochOrder()
         self._order.set_nodes(_seeds(dataset, nodes).numpy())
         self._order.batch_size = batch_size
@@ -104,8 +105,13 @@ class NeighborLoader:
             "features": dataset.features_on(self.device) if self.features == "device" else None,
         }
 
-    def _place(self, what: str, wanted: str, num_bytes: int) -> str:
-        """Where features or graph are; raises ValueError for what cannot be."""
+    def _has(self, what: str) -> bool:
+        """Features or graph are in the memory of this loader's GPU."""
+        return (what, self.device) in self.dataset._on_device
+
+    def _place(self, what: str, wanted: str, num_bytes: int, will_take: int = 0) -> str:
+        """Where features or graph are, if `will_take` bytes of what is free are promised; raises ValueError for what
+        cannot be."""
         if wanted not in _PLACES:
             raise ValueError(f"{what}: '{wanted}' is none of {', '.join(_PLACES)}")
         obstacle = ""
@@ -119,10 +125,11 @@ class NeighborLoader:
             raise ValueError(f"{what}: 'device' is not possible, {obstacle}")
         if wanted != "auto":
             return wanted
-        is_there = (("graph" if what == "sampler" else what), self.device) in self.dataset._on_device
-        if obstacle or not (is_there or num_bytes <= torch.cuda.mem_get_info(self.device)[0] // 2):
+        if obstacle:
             return "host"
-        return "device"
+        if self._has("graph" if what == "sampler" else what):
+            return "device"
+        return "device" if num_bytes <= (torch.cuda.mem_get_info(self.device)[0] - will_take) // 2 else "host"
 
     def _make_stream(self, replace: bool) -> _core.BatchStream:
         options = _core.StreamOptions()

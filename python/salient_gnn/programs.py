@@ -96,10 +96,10 @@ def _arguments(options: dict[str, Any]) -> list[str]:
     words = []
     for name, value in options.items():
         option = "--" + name.replace("_", "-")
-        if value is None or value is False:
+        if value is None:
             continue
-        if value is True:
-            words.append(option)
+        if isinstance(value, bool):
+            words.append(option if value else option + "=false")
         elif isinstance(value, (list, tuple)):
             words += [option, ",".join(map(str, value))]
         else:
@@ -119,6 +119,8 @@ def _start(name: str, options: dict[str, Any], quiet: bool) -> str:
                 if not quiet:
                     sys.stderr.write(line)
         finally:
+            for line in process.stderr:  # a closed pipe would end the program at its next line, before its checkpoint
+                last = line.strip() or last
             process.stderr.close()
             code = process.wait()
         printed.seek(0)

@@ -25,7 +25,7 @@ def run(*command):
 
 def build_example(folder, name, prefix):
     there = folder / name
-    run("cmake", "-S", source / "examples" / name, "-B", there, "-DCMAKE_BUILD_TYPE=Release",
+    run("cmake", "-G", "Ninja", "-S", source / "examples" / name, "-B", there, "-DCMAKE_BUILD_TYPE=Release",
         f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", there)
     return there

@@ -17,18 +17,27 @@
 namespace salient {
 namespace {
 
-/// What `job` writes to standard error when that is a terminal.
+/// What `job` writes to standard error when that is a terminal. A terminal passes it on in its own time and in pieces:
+/// a last character says that all of it has come.
 template <class Job>
 std::string shown_on_terminal(Job job) {
-  const Descriptor screen(posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK));
+  constexpr char kEnd = '\x01';
+  const Descriptor screen(posix_openpt(O_RDWR | O_NOCTTY));
   if (!screen || grantpt(screen.get()) != 0 || unlockpt(screen.get()) != 0) return "no terminal";
   const Descriptor before(dup(STDERR_FILENO)), terminal(open(ptsname(screen.get()), O_RDWR | O_NOCTTY));
   (void)dup2(terminal.get(), STDERR_FILENO);
   job();
   (void)dup2(before.get(), STDERR_FILENO);
-  std::array<char, 4096> text{};
-  const ssize_t size = read(screen.get(), text.data(), text.size());
-  return {text.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
+  if (write(terminal.get(), &kEnd, 1) != 1) return "cannot write";
+  std::string shown;
+  while (!shown.ends_with(kEnd)) {
+    std::array<char, 4096> text{};
+    const ssize_t size = read(screen.get(), text.data(), text.size());
+    if (size <= 0) return "cannot read";
+    shown.append(text.data(), static_cast<std::size_t>(size));
+  }
+  shown.pop_back();
+  return shown;
 }
 
 TEST(Progress, AQuickJobPrintsNothing) {
