@@ -32,7 +32,8 @@ class SampledBatches {
   /// The seeds of batches until the next call. Copied. Blocks until the device is idle.
   void start(std::span<const NodeId> order);
 
-  /// Later work on `stream` finds the batch in the tree whose number is returned; that work has sample_next() in it.
+  /// Later work on `stream` finds the batch in the tree whose number is returned; that work, or work beside it, has
+  /// sample_next() or both of its parts in it.
   /// @param header  of order[header.first_seed ...]; the last call's `next` if that had one
   /// @param next    the batch that sample_next() samples; none: nothing
   std::size_t begin(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t stream);
