@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # scripts/setup.sh - makes this machine ready to build: the distribution's packages, and LibTorch in the user's cache.
 #
-#   scripts/setup.sh [--cpu] [--no-packages] [--browser] [--workbench]
+#   scripts/setup.sh [--cpu] [--no-packages] [--browser] [--python] [--workbench]
 #     --cpu           a CPU build even where a CUDA toolkit is found
 #     --no-packages   leave the distribution's packages alone; for systems other than Debian and Ubuntu
 #     --browser       also install chromium, in which a test opens report.html
+#     --python        also make the virtual environment in which the Python package is tested
 #     --workbench     also fetch CuTe's headers, which salient-kernels compiles candidates with
 #
 # Safe to run twice, at the same time, and after an interruption; needs no network once everything is there.
@@ -13,13 +14,18 @@ program=setup
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 . "$root/scripts/lib/packages.sh"
 . "$root/scripts/lib/wheels.sh"
+. "$root/scripts/lib/python.sh"
 
-kind=auto with_packages=yes with_cute=no
+kind=auto with_packages=yes with_cute=no with_python=no
 take_option() {
   case $1 in
     --cpu) kind=cpu ;;
     --no-packages) with_packages=no ;;
     --browser) optional_packages+=("$browser_package") ;;
+    --python)
+      with_python=yes
+      optional_packages+=("${python_packages[@]}")
+      ;;
     --workbench) with_cute=yes ;;
     *) return 1 ;;
   esac
@@ -43,4 +49,5 @@ fi
 install_cmake || die 66 "CMake 3.25 or later is missing"
 install_torch
 if [ "$with_cute" = yes ]; then install_cute; fi
+if [ "$with_python" = yes ]; then install_python; fi
 if [ "$variant" = cpu ]; then say "ready: CPU build ($why)"; else say "ready: CUDA build ($why)"; fi

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # scripts/test.sh - set-up, build, and every test that this machine can run; at the end, how many passed or not.
 #
-#   scripts/test.sh [--cpu] [--no-packages] [--browser] [--asan] [--tsan] [--fuzz SECONDS]
+#   scripts/test.sh [--cpu] [--no-packages] [--browser] [--python] [--asan] [--tsan] [--fuzz SECONDS]
 #     --browser          install chromium, too, so that report.html is tested in it; always where CI=true
+#     --python           make the Python package's test environment, too, so that its tests run; likewise
 #     --asan, --tsan     the tests that need no LibTorch once more, under AddressSanitizer and UBSan, or ThreadSanitizer
 #     --fuzz SECONDS     every libFuzzer target for that long; needs clang
 set -euo pipefail
@@ -13,7 +14,7 @@ kind=auto presets=(release) fuzz_seconds=0 setup_options=()
 take_option() {
   case $1 in
     --cpu) kind=cpu setup_options+=("$1") ;;
-    --no-packages | --browser) setup_options+=("$1") ;;
+    --no-packages | --browser | --python) setup_options+=("$1") ;;
     --asan | --tsan) presets+=("${1#--}") ;;
     --fuzz)
       fuzz_seconds=${2:-} words=2
@@ -25,7 +26,7 @@ take_option() {
 read_options "$@"
 
 if [ "$fuzz_seconds" -gt 0 ]; then check_fuzz_compiler; fi
-if [ "${CI:-}" = true ]; then setup_options+=(--browser); fi
+if [ "${CI:-}" = true ]; then setup_options+=(--browser --python); fi
 "$root/scripts/setup.sh" "${setup_options[@]}"
 choose_variant "$kind"
 use_cmake

@@ -2,8 +2,9 @@
 # tests/python/run_tests.py - builds the Python package's extension and runs its pytest suite. Run by ctest.
 """    run_tests.py SOURCE_FOLDER BUILD_FOLDER PROGRAMS_FOLDER
 
-Python is that of SALIENT_TEST_PYTHON, or python3. Exit code 77 (skipped), with the reason, where it lacks a package or
-its headers. The extension is a build of its own, in BUILD_FOLDER: torch-free, and on the CPU alone.
+Python is that of SALIENT_TEST_PYTHON, of `scripts/setup.sh --python`, or python3. Exit code 77 (skipped), with the
+reason, where it lacks a package or its headers. The extension is a build of its own, in BUILD_FOLDER: torch-free, and
+on the CPU alone.
 """
 import os
 import pathlib
@@ -12,11 +13,13 @@ import subprocess
 import sys
 
 source, build, programs = map(pathlib.Path, sys.argv[1:])
-python = os.environ.get("SALIENT_TEST_PYTHON") or shutil.which("python3")
+cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache", "salient")
+ours = cache / "python" / "bin" / "python3"
+python = os.environ.get("SALIENT_TEST_PYTHON") or (ours if ours.exists() else shutil.which("python3"))
 
 
 def skip(reason):
-    print(f"skipped: {reason}; set SALIENT_TEST_PYTHON to a python3 with torch, numpy, nanobind and pytest")
+    print(f"skipped: {reason}; scripts/setup.sh --python makes an environment")
     sys.exit(77)
 
 

@@ -1,0 +1,53 @@
+# scripts/lib/python.sh - a virtual environment for the tests of the Python package, with torch and PyG.
+# shellcheck shell=bash
+
+readonly python_packages=(python3-dev python3-venv)
+# torch's own requirements, but for CUDA's libraries and Triton: LibTorch's folder brings what import needs of them.
+readonly python_wheels=(numpy==2.4.6 pytest==9.2.0 torch_geometric==2.8.1 nanobind==3.1.0 scikit-build-core==1.1.2
+  filelock==4.2.11 typing-extensions==4.16.0 sympy==1.14.0 networkx==3.6.1 jinja2==3.1.6 fsspec==2026.9.0
+  'setuptools<82')
+
+# python_with_headers: the first Python 3.10 or later with headers and venv, one that the wheel's torch suits if there
+# is one.
+python_with_headers() {
+  local python suffix found=
+  for python in python3 /usr/bin/python3; do
+    suffix=$("$python" -c 'import ensurepip, pathlib, sys, sysconfig, venv
+assert sys.version_info >= (3, 10) and pathlib.Path(sysconfig.get_path("include"), "Python.h").exists()
+print(sysconfig.get_config_var("EXT_SUFFIX"))' 2>/dev/null) || continue
+    found=${found:-$python}
+    if [ -e "$(torch_folder)/torch/_C$suffix" ]; then found=$python && break; fi
+  done
+  [ -n "$found" ] || die 66 "no Python 3.10 or later with headers and venv; install ${python_packages[*]}"
+  echo "$found"
+}
+
+# pip_install WORD...: into cache/python.
+pip_install() {
+  "$cache/python/bin/python3" -m pip --disable-pip-version-check install -q "$@" >"$cache/pip.log" 2>&1 ||
+    die 75 "pip could not install $*: $(grep -m 1 '^ERROR' "$cache/pip.log" || tail -n 1 "$cache/pip.log")"
+}
+
+# install_python: cache/python, made anew when one of its parts changed. Its torch is LibTorch's folder, which is the
+# whole wheel in a CUDA build; where that cannot be imported, pip's.
+install_python() {
+  local folder=$cache/python python wanted
+  python=$(python_with_headers)
+  wanted=$(printf '%s\n' "$("$python" -c 'import sys; print(sys.base_prefix, sys.version)')" "$(torch_folder)" \
+    "${python_wheels[@]}")
+  if [ -f "$folder/.complete" ] && [ "$(cat "$folder/.complete")" = "$wanted" ]; then return 0; fi
+  say "making the tests' Python environment in $folder, once"
+  rm -rf "$folder"
+  "$python" -m venv "$folder" || die 74 "could not make $folder"
+  pip_install "${python_wheels[@]}"
+  local link
+  link=$("$folder/bin/python3" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/libtorch.pth
+  torch_folder >"$link"
+  if ! "$folder/bin/python3" -c 'import torch' 2>/dev/null; then
+    rm "$link"
+    need_space "$cache" 8000 "torch of the Python tests"
+    say "downloading torch $torch_version with its CUDA libraries (3 GB): PyPI has no other"
+    pip_install "torch==$torch_version"
+  fi
+  echo "$wanted" >"$folder/.complete"
+}
