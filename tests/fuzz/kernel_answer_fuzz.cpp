@@ -8,7 +8,7 @@ std::vector<std::string> seeds() {
   return {"Sure: {\"source\": \"// launch k\\n\"} done", "text\n```cpp\n// launch k grid=1\n```\nmore",
           "{\"edits\": [{\"from\": 1, \"to\": 2, \"lines\": [\"a\", \"b\"]}, {\"from\": 4, \"to\": 3, \"lines\": "
           "[\"c\"]}]}",
-          "{\"shapes\": [{\"n\": 17, \"d\": 0}]}"};
+          "{\"shapes\": [{\"n\": 17, \"d\": 0}], \"seeds\": [3]}"};
 }
 
 }  // namespace salient::fuzz
@@ -19,7 +19,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data), size);
   fuzz::succeeds([&] { fuzz::claim(source_in(text).size() <= text.size() * 4, "a source comes from its answer"); });
   fuzz::succeeds([&] {
-    for (const Variables& dims : shapes_in(text))
+    const MoreTests more = tests_in(text);
+    fuzz::claim(more.shapes.size() <= 8 && more.seeds.size() <= 4, "tests are few");
+    for (const Variables& dims : more.shapes)
       for (const auto& [name, value] : dims) fuzz::claim(value >= 0, "sizes are not negative");
   });
   fuzz::succeeds([&] {

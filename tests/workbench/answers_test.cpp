@@ -42,12 +42,23 @@ TEST(Answers, EditsThatOverlapOrLieBeyondTheEndAreRefused) {
     EXPECT_COMPLAINT(edits_in(answer), ErrorKind::kBadData, "the answer");
 }
 
-TEST(Answers, ShapesAreWholeNumbers) {
-  const auto shapes = shapes_in(R"({"shapes": [{"n": 17, "d": 0}]})");
-  ASSERT_EQ(shapes.size(), 1U);
-  EXPECT_EQ(shapes[0].at("n"), 17);
-  EXPECT_COMPLAINT(shapes_in(R"({"shapes": [{"n": -1}]})"), ErrorKind::kBadData, "2^32");
-  EXPECT_COMPLAINT(shapes_in(R"({"shapes": [{"n": 1.5}]})"), ErrorKind::kBadData, "2^32");
+TEST(Answers, ShapesAndSeedsAreWholeNumbers) {
+  const MoreTests both = tests_in(R"({"shapes": [{"n": 17, "d": 0}], "seeds": [0, 9007199254740992]})");
+  ASSERT_EQ(both.shapes.size(), 1U);
+  EXPECT_EQ(both.shapes[0].at("n"), 17);
+  EXPECT_EQ(both.seeds, (std::vector<std::uint64_t>{0, std::uint64_t{1} << 53}));
+  EXPECT_TRUE(tests_in(R"({"shapes": [{"n": 17}]})").seeds.empty());
+  EXPECT_EQ(tests_in(R"(These: {"seeds": [5]})").seeds.size(), 1U);
+  for (const auto& [answer, word] : {std::pair{R"({"shapes": [{"n": -1}]})", "2^32"},
+                                     {R"({"shapes": [{"n": 1.5}]})", "2^32"},
+                                     {R"({"shapes": [{"n": 4294967297}]})", "2^32"},
+                                     {R"({"shapes": 3})", "no list"},
+                                     {R"({"seeds": [-1]})", "2^53"},
+                                     {R"({"seeds": ["7"]})", "2^53"},
+                                     {R"({"seeds": [18446744073709551615]})", "2^53"},
+                                     {R"({"seeds": [1, 2, 3, 4, 5]})", "4 seeds"},
+                                     {R"({"tests": []})", "neither"}})
+    EXPECT_COMPLAINT(tests_in(answer), ErrorKind::kBadData, word);
 }
 
 }  // namespace

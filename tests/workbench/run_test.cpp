@@ -78,13 +78,13 @@ struct Script {
               return next[request.role] < list.size() ? list[next[request.role]++] : Answer{false, {}, "no answer"};
             },
         .judge =
-            [&](const std::string& text, const std::string& against, const std::vector<Variables>& more) {
+            [&](const std::string& text, const std::string& against, const MoreTests& more) {
               if (text == source(0)) {
                 trace += "start ";
                 return timed(4, 4, 2);  // by luck: it is no candidate all the same
               }
-              trace += "judge" + std::string(more.empty() ? "" : "+shapes") + "(" +
-                       against.substr(against.find("version "), 9) + ") ";
+              trace += "judge" + std::string(more.shapes.empty() ? "" : "+shapes") +
+                       (more.seeds.empty() ? "" : "+seeds") + "(" + against.substr(against.find("version "), 9) + ") ";
               judged.push_back(text);
               return assessments.at(next_assessment++);
             }};
@@ -140,16 +140,16 @@ TEST(CuteGen, MeasurementsAreHeldBackByClassAndPolicy) {
   }
 }
 
-TEST(Astra, RolesTakeTurnsAndTheTesterAddsShapes) {
+TEST(Astra, RolesTakeTurnsAndTheTesterAddsShapesAndSeeds) {
   Script script;
-  script.answers["tester"] = {says(R"({"shapes": [{"n": 4095}]})")};
+  script.answers["tester"] = {says(R"({"shapes": [{"n": 4095}], "seeds": [7]})")};
   script.answers["planner"] = {says("use vectors"), says("unroll")};
   script.answers["coder"] = {says(source(1)), says(source(2))};
   script.answers["profiler"] = {says("bound by memory")};
   script.assessments = {timed(2, 2, 1), failed(Verdict::kPrecision)};
   const RunSummary summary = script.play({.method = "astra", .rounds = 2, .language = "host"});
   EXPECT_EQ(script.trace,
-            "start tester planner coder judge+shapes(version 0) profiler planner coder judge(version 1) ");
+            "start tester planner coder judge+shapes+seeds(version 0) profiler planner coder judge(version 1) ");
   EXPECT_EQ(summary.best, source(1));
   EXPECT_EQ(summary.judged, 2);
   EXPECT_EQ(summary.accepted, 1);

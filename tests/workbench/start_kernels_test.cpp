@@ -2,6 +2,8 @@
 // one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/workbench/bench_support.h"
 #include "workbench/promotion/launch_header.h"
 #include "workbench/promotion/sanitize.h"
@@ -16,6 +18,32 @@ TEST(StartKernels, EveryHostKernelIsCorrect) {
     const Finding found = verdict_of_source(*bench.backend, given, read_text_file(given.host_start));
     EXPECT_EQ(found.verdict, Verdict::kAccepted) << given.name << ": " << found.reason << "\n" << found.log;
   }
+}
+
+TEST(Tests, ShapesAndSeedsAreAddedAndNothingIsTakenAway) {
+  HostBench bench;
+  const Case given = load_case(cases_folder(), "softsign");
+  Referee referee(*bench.backend, given, {.seed = 1});
+  const auto words_of = [&] {
+    std::vector<std::string> words;
+    for (const ProblemSpec& spec : referee.problems(1)) words.push_back(text_of(spec));
+    return words;
+  };
+  const std::vector<std::string> before = words_of();
+  referee.add_seed(1234);
+  const std::vector<std::string> seeded = words_of();
+  ASSERT_GT(seeded.size(), before.size());
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), seeded.begin())) << "the fresh seed's problems stay";
+  for (std::size_t i = before.size(); i < seeded.size(); ++i) {
+    EXPECT_EQ(seeded[i].find("public"), std::string::npos) << "large shapes are run once";
+    EXPECT_EQ(std::count(before.begin(), before.end(), seeded[i]), 0) << "other inputs: " << seeded[i];
+  }
+  referee.add_shape({{"n", 4095}});
+  EXPECT_EQ(referee.problems(1).size(), seeded.size() + 4) << "two patterns for each of two seeds";
+  EXPECT_EQ(referee.check(start_of(given)).problems, seeded.size() + 4);
+  EXPECT_COMPLAINT(referee.add_shape({{"n", -1}}), ErrorKind::kBadData, "shape");
+  for (std::uint64_t seed = 0; seed < 7; ++seed) referee.add_seed(seed);
+  EXPECT_COMPLAINT(referee.add_seed(9), ErrorKind::kBadData, "8 seeds");
 }
 
 TEST(Promotion, AReadBeyondABufferIsFoundBySanitizersAndASoundKernelIsNot) {

@@ -12,7 +12,7 @@ namespace salient::workbench {
 namespace {
 
 using Json = nlohmann::json;
-constexpr std::size_t kMaxAnswer = std::size_t{2} << 20, kMaxEdits = 64, kMaxShapes = 8, kMaxTries = 64;
+constexpr std::size_t kMaxAnswer = std::size_t{2} << 20, kMaxEdits = 64, kMaxShapes = 8, kMaxSeeds = 4, kMaxTries = 64;
 constexpr int kMaxNesting = 64;
 
 [[noreturn]] void refuse(const std::string& why) { fail(ErrorKind::kBadData, "the answer " + why); }
@@ -71,6 +71,11 @@ std::optional<std::string> fenced_block(const std::string& answer) {
   return longest;
 }
 
+bool is_whole(const Json& value, std::int64_t most) {
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most);
+  return false;  // negative, a fraction, or no number
+}
+
 std::size_t line_number(const Json& edit, const char* key) {
   if (!edit.contains(key) || !edit[key].is_number_integer() || edit[key].get<std::int64_t>() < 0 ||
       edit[key].get<std::int64_t>() > 1000000)
@@ -118,23 +123,35 @@ std::vector<LineEdit> edits_in(const std::string& answer) {
   return edits;
 }
 
-std::vector<Variables> shapes_in(const std::string& answer) {
-  const auto json = object_with(answer, "shapes");
-  if (!json || !(*json)["shapes"].is_array()) refuse("has no {\"shapes\": [...]}");
-  if ((*json)["shapes"].size() > kMaxShapes) refuse("has more than 8 shapes");
-  std::vector<Variables> shapes;
-  for (const Json& one : (*json)["shapes"]) {
-    if (!one.is_object()) refuse("has a shape that is no object");
-    Variables dims;
-    for (const auto& [name, value] : one.items()) {
-      if (!value.is_number_integer() || value.get<std::int64_t>() < 0 ||
-          value.get<std::int64_t>() > (std::int64_t{1} << 32))
-        refuse("has a shape with a number outside of 0 to 2^32");
-      dims[name] = value.get<std::int64_t>();
-    }
-    shapes.push_back(std::move(dims));
+namespace {
+
+Variables shape_of(const Json& one) {
+  if (!one.is_object()) refuse("has a shape that is no object");
+  Variables dims;
+  for (const auto& [name, value] : one.items()) {
+    if (!is_whole(value, std::int64_t{1} << 32)) refuse("has a shape with a number outside of 0 to 2^32");
+    dims[name] = value.get<std::int64_t>();
   }
-  return shapes;
+  return dims;
+}
+
+}  // namespace
+
+MoreTests tests_in(const std::string& answer) {
+  auto json = object_with(answer, "shapes");
+  if (!json) json = object_with(answer, "seeds");
+  if (!json) refuse("has neither {\"shapes\": [...]} nor {\"seeds\": [...]}");
+  const Json shapes = json->value("shapes", Json::array()), seeds = json->value("seeds", Json::array());
+  if (!shapes.is_array() || !seeds.is_array()) refuse("has shapes or seeds that are no list");
+  if (shapes.size() > kMaxShapes) refuse("has more than 8 shapes");
+  if (seeds.size() > kMaxSeeds) refuse("has more than 4 seeds");
+  MoreTests more;
+  for (const Json& one : shapes) more.shapes.push_back(shape_of(one));
+  for (const Json& seed : seeds) {
+    if (!is_whole(seed, std::int64_t{1} << 53)) refuse("has a seed outside of 0 to 2^53");
+    more.seeds.push_back(seed.get<std::uint64_t>());
+  }
+  return more;
 }
 
 std::string apply_edits(const std::string& source, std::vector<LineEdit> edits) {

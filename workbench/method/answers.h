@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "workbench/case/expression.h"
+#include "workbench/referee/referee.h"
 
 namespace salient::workbench {
 
@@ -23,8 +23,9 @@ std::string source_in(const std::string& answer);
 /// {"edits": [{"from": 3, "to": 5, "lines": ["..."]}]}, at most 64, none overlapping another.
 std::vector<LineEdit> edits_in(const std::string& answer);
 
-/// {"shapes": [{"n": 17}, ...]}, at most 8, whole numbers from 0.
-std::vector<Variables> shapes_in(const std::string& answer);
+/// {"shapes": [{"n": 17}, ...], "seeds": [3, ...]}: at most 8 shapes and 4 seeds, whole numbers from 0; one of the two
+/// may be left out.
+MoreTests tests_in(const std::string& answer);
 
 /// `source` with the edits made; line numbers are those of `source`.
 /// @throws Error{kBadData} if an edit lies beyond the end, or two overlap

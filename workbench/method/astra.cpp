@@ -2,7 +2,8 @@
 // planner, a
 // coder, a tester and a profiler, who share a log of (round, correctness, performance).
 //
-// Where we differ: correctness is the referee's; the tester can add shapes to its tests and nothing else.
+// Where we differ: correctness is the referee's; the tester can add shapes and seeds to its tests and
+// nothing else.
 #include <algorithm>
 
 #include "core/error.h"
@@ -79,7 +80,7 @@ class Astra final : public Method {
   std::string take(const Answer& answer) {
     try {
       if (!answer.is_there) return answer.error;
-      if (phase_ == Phase::kTest) more_shapes_ = shapes_in(answer.text);
+      if (phase_ == Phase::kTest) more_ = tests_in(answer.text);
       if (phase_ == Phase::kPlan) plan_ = answer.text.substr(0, kMaxText);
       if (phase_ == Phase::kCode) current_ = source_in(answer.text);
       if (phase_ == Phase::kProfile) profile_ = measured_ + "\n" + answer.text.substr(0, kMaxText);
@@ -115,8 +116,8 @@ class Astra final : public Method {
   }
 
   Action judge() {
-    Action action{.kind = Action::Kind::kJudge, .source = current_, .against = best_, .more_shapes = more_shapes_};
-    more_shapes_.clear();
+    Action action{.kind = Action::Kind::kJudge, .source = current_, .against = best_, .more = more_};
+    more_ = {};
     return action;
   }
 
@@ -140,7 +141,7 @@ class Astra final : public Method {
   Phase phase_ = Phase::kPlan;
   std::string best_, current_{}, plan_{}, role_{};
   std::string log_{}, failure_{}, measured_{}, profile_ = "not measured yet\n";
-  std::vector<Variables> more_shapes_{};
+  MoreTests more_{};
 };
 
 }  // namespace

@@ -53,7 +53,7 @@ class Run {
   Action judge(const Action& action) {
     const std::string& against = action.against.empty() ? start_ : action.against;
     const bool is_silent = sources_.is_recorded();
-    const Assessment made = sources_.judge(action.source, against, action.more_shapes);
+    const Assessment made = sources_.judge(action.source, against, action.more);
     if (!action.is_start) {
       ++summary_.judged;
       ++summary_.verdicts[word_of(made.finding.verdict)];
@@ -62,9 +62,8 @@ class Run {
     if (!is_silent) log_info(name + ": " + word_of(made.finding.verdict) + ", " + made.finding.reason);
     Json facts = json_of(made);
     facts["candidate"] = summary_.judged;
-    Json shapes = Json::array();
-    for (const Variables& dims : action.more_shapes) shapes.push_back(dims);
-    facts["more_shapes"] = shapes;
+    facts["more_shapes"] = action.more.shapes;
+    if (!action.more.seeds.empty()) facts["more_seeds"] = action.more.seeds;
     on_record_("assessment", facts, {{"source", action.source}, {"against", against}, {"log", made.finding.log}});
     if (made.finding.verdict == Verdict::kAccepted && !action.is_start) {
       ++summary_.accepted;

@@ -13,10 +13,8 @@ namespace salient::workbench {
 /// Where answers and assessments come from: the world, or a record.
 struct Sources {
   std::function<Answer(const Request&)> ask{};
-  /// @param against  source of the kernel to beat   @param more_shapes  to be tested from now on
-  std::function<Assessment(const std::string& source, const std::string& against,
-                           const std::vector<Variables>& more_shapes)>
-      judge{};
+  /// @param against  source of the kernel to beat   @param more  to be tested from now on
+  std::function<Assessment(const std::string& source, const std::string& against, const MoreTests& more)> judge{};
   /// Whether the time for the run is over; asked before every action.
   std::function<bool()> is_over{};
   /// Whether answers and assessments come from a record now: then nothing is said.

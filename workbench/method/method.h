@@ -30,13 +30,13 @@ struct MethodOptions {
 
 struct Action {
   enum class Kind { kAsk, kJudge, kFinish } kind = Kind::kFinish;
-  Request request{};                     ///< of kAsk; the id is the driver's
-  std::string source{};                  ///< of kJudge
-  std::string against{};                 ///< of kJudge: the kernel that it must beat; "" = the start kernel
-  std::vector<Variables> more_shapes{};  ///< of kJudge: to be tested from now on
-  bool is_start = false;                 ///< of kJudge: the start kernel is measured; it is no candidate
-  std::string reason{};                  ///< of kFinish
-  std::string refused{};                 ///< after an answer: why it was of no use; "" = it was of use
+  Request request{};      ///< of kAsk; the id is the driver's
+  std::string source{};   ///< of kJudge
+  std::string against{};  ///< of kJudge: the kernel that it must beat; "" = the start kernel
+  MoreTests more{};       ///< of kJudge: to be run from now on
+  bool is_start = false;  ///< of kJudge: the start kernel is measured; it is no candidate
+  std::string reason{};   ///< of kFinish
+  std::string refused{};  ///< after an answer: why it was of no use; "" = it was of use
 };
 
 class Method {

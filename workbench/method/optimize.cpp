@@ -26,20 +26,22 @@ Candidate parse_or_start(const std::string& source, const Candidate& start) {
   return std::holds_alternative<Candidate>(read) ? std::get<Candidate>(std::move(read)) : start;
 }
 
-void add_shapes(Referee& referee, const std::vector<Variables>& shapes, bool is_said) {
-  for (const Variables& dims : shapes) {
+void add_tests(Referee& referee, const MoreTests& more, bool is_said) {
+  const auto unless_refused = [&](const char* what, const auto& add) {
     try {
-      referee.add_shape(dims);
+      add();
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kBadData) throw;
-      if (is_said) log_warning(std::string("a proposed shape is left out: ") + error.what());
+      if (is_said) log_warning(std::string("a proposed ") + what + " is left out: " + error.what());
     }
-  }
+  };
+  for (const Variables& dims : more.shapes) unless_refused("shape", [&] { referee.add_shape(dims); });
+  for (const std::uint64_t seed : more.seeds) unless_refused("seed", [&] { referee.add_seed(seed); });
 }
 
 Assessment judge_source(Referee& referee, const std::string& source, const std::string& against, const Candidate& start,
-                        const std::vector<Variables>& more_shapes) {
-  add_shapes(referee, more_shapes, true);
+                        const MoreTests& more) {
+  add_tests(referee, more, true);
   std::variant<Candidate, Finding> read = read_candidate(source);
   if (auto* rejected = std::get_if<Finding>(&read)) {
     Assessment made;
@@ -121,7 +123,7 @@ RunSummary optimize(const Case& given, Backend& backend, Generator& generator, c
   const Sources sources{
       .ask = [&](const Request& request) { return generator.ask(request); },
       .judge = [&](const std::string& source, const std::string& against,
-                   const std::vector<Variables>& more) { return judge_source(referee, source, against, start, more); },
+                   const MoreTests& more) { return judge_source(referee, source, against, start, more); },
       .is_over = limit_of(generator, options.budget_seconds)};
   return run_method(*method, start.source, sources, writer(ledger, extension_of(backend.kind())));
 }
@@ -147,9 +149,9 @@ RunSummary continue_run(Backend& backend, Generator& generator, const OptimizeOp
   const Sources sources{
       .ask = [&](const Request& request) { return record.is_at_end() ? generator.ask(request) : record.answer(); },
       .judge =
-          [&](const std::string& source, const std::string& against, const std::vector<Variables>& more) {
+          [&](const std::string& source, const std::string& against, const MoreTests& more) {
             if (record.is_at_end()) return judge_source(referee, source, against, start, more);
-            add_shapes(referee, more, false);
+            add_tests(referee, more, false);
             return record.assessment();
           },
       .is_over = [&] { return record.is_at_end() && is_over(); },

@@ -66,10 +66,10 @@ RunSummary replay_run(const std::filesystem::path& folder, const std::filesystem
   const std::string end = record.end_reason();
   const bool has_no_finish = end.empty() || end == kEndedEarly;
   std::size_t actions = 0;
-  const Sources sources{.ask = [&](const Request&) { return ++actions, record.answer(); },
-                        .judge = [&](const std::string&, const std::string&,
-                                     const std::vector<Variables>&) { return ++actions, record.assessment(); },
-                        .is_over = [&] { return has_no_finish && actions == record.num_actions(); }};
+  const Sources sources{
+      .ask = [&](const Request&) { return ++actions, record.answer(); },
+      .judge = [&](const std::string&, const std::string&, const MoreTests&) { return ++actions, record.assessment(); },
+      .is_over = [&] { return has_no_finish && actions == record.num_actions(); }};
   RunSummary summary =
       run_method(*method, recipe.start, sources,
                  [&](const std::string& kind, const Json& facts, const std::map<std::string, std::string>& texts) {

@@ -17,6 +17,8 @@ constexpr Pattern kAllPatterns[] = {{ValuePattern::kZeroMean, IndexPattern::kUni
                                     {ValuePattern::kEqual, IndexPattern::kEqual},
                                     {ValuePattern::kZeroMean, IndexPattern::kEmptyRows}};
 
+constexpr std::size_t kMaxSeeds = 8;
+
 /// What a worker's reply says of the candidate; for a fault of ours it throws.
 Finding finding_of(const Reply& reply, const std::string& where) {
   switch (reply.kind) {
@@ -57,13 +59,21 @@ void Referee::add_shape(const Variables& dims) {
   }
   for (const auto& [name, value] : dims)
     if (value < 0) fail(ErrorKind::kBadData, "a shape with a negative " + name);
-  if (bytes > (std::size_t{256} << 20) || options_.more_shapes.size() >= 32)
+  if (bytes > (std::size_t{256} << 20) || options_.more.shapes.size() >= 32)
     fail(ErrorKind::kBadData, "at most 32 shapes of 256 MiB may be added");
-  options_.more_shapes.push_back(dims);
+  options_.more.shapes.push_back(dims);
 }
 
-std::vector<ProblemSpec> problems_of(const Case& given, BackendKind backend, const std::vector<Variables>& more_shapes,
-                                     std::uint64_t seed) {
+void Referee::add_seed(std::uint64_t seed) {
+  if (options_.more.seeds.size() >= kMaxSeeds) fail(ErrorKind::kBadData, "at most 8 seeds may be added");
+  options_.more.seeds.push_back(seed);
+}
+
+namespace {
+
+/// The problems of one seed.
+std::vector<ProblemSpec> problems_of_seed(const Case& given, BackendKind backend,
+                                          const std::vector<Variables>& more_shapes, std::uint64_t seed) {
   std::vector<ProblemSpec> edge, hidden, open;
   std::uint64_t counter = seed;
   const auto add = [&](std::vector<ProblemSpec>& list, ShapeSet set, const Variables& dims, Pattern pattern) {
@@ -103,6 +113,17 @@ std::vector<ProblemSpec> problems_of(const Case& given, BackendKind backend, con
   edge.insert(edge.end(), hidden.begin(), hidden.end());
   edge.insert(edge.end(), open.begin(), open.end());
   return edge;
+}
+
+}  // namespace
+
+std::vector<ProblemSpec> problems_of(const Case& given, BackendKind backend, const MoreTests& more,
+                                     std::uint64_t seed) {
+  std::vector<ProblemSpec> all = problems_of_seed(given, backend, more.shapes, seed);
+  for (const std::uint64_t another : more.seeds)
+    for (ProblemSpec& spec : problems_of_seed(given, backend, more.shapes, another))
+      if (spec.set != ShapeSet::kPublic) all.push_back(std::move(spec));
+  return all;
 }
 
 std::optional<Finding> Referee::run_problems(const Candidate& candidate, const Artifact& artifact, Assessment& made) {

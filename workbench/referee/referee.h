@@ -13,13 +13,21 @@
 
 namespace salient::workbench {
 
+/// Tests beside the case's own. They can only add.
+struct MoreTests {
+  std::vector<Variables> shapes{};
+  std::vector<std::uint64_t> seeds{};  ///< of inputs, beside the fresh one of every check
+
+  bool empty() const { return shapes.empty() && seeds.empty(); }
+};
+
 struct RefereeOptions {
-  double run_seconds = 20;               ///< limit of one run of a candidate
-  double timing_seconds = 300;           ///< limit of the timing of one shape
-  int samples = 20;                      ///< per kernel and shape, an even number
-  std::uint64_t seed = 0;                ///< of inputs and layouts; 0 = fresh from the operating system for every check
-  std::vector<Variables> more_shapes{};  ///< tested beside the case's own; they can only add
-  bool profiles = false;                 ///< a correct candidate's notes begin with what the back end's profiler says
+  double run_seconds = 20;      ///< limit of one run of a candidate
+  double timing_seconds = 300;  ///< limit of the timing of one shape
+  int samples = 20;             ///< per kernel and shape, an even number
+  std::uint64_t seed = 0;       ///< of inputs and layouts; 0 = fresh from the operating system for every check
+  MoreTests more{};
+  bool profiles = false;  ///< a correct candidate's notes begin with what the back end's profiler says
 };
 
 /// What is known of a candidate after it was judged.
@@ -32,9 +40,9 @@ struct Assessment {
   Decision decision{};
 };
 
-/// The problems that a check runs: edge shapes, hidden ones, `more_shapes`, public ones, in patterns that suit.
-std::vector<ProblemSpec> problems_of(const Case& given, BackendKind backend, const std::vector<Variables>& more_shapes,
-                                     std::uint64_t seed);
+/// The problems that a check runs: edge shapes, hidden ones, those of `more`, public ones, in patterns that suit; then
+/// all but the public ones once for every seed of `more`.
+std::vector<ProblemSpec> problems_of(const Case& given, BackendKind backend, const MoreTests& more, std::uint64_t seed);
 
 class Referee {
  public:
@@ -55,11 +63,13 @@ class Referee {
 
   /// The problems that check() would run.
   std::vector<ProblemSpec> problems(std::uint64_t seed) const {
-    return problems_of(case_, backend_.kind(), options_.more_shapes, seed);
+    return problems_of(case_, backend_.kind(), options_.more, seed);
   }
 
   /// Adds shapes to every check from now on. @throws Error{kBadData} for one that the case cannot have
   void add_shape(const Variables& dims);
+  /// Likewise for inputs of this seed. @throws Error{kBadData} if there are too many
+  void add_seed(std::uint64_t seed);
 
  private:
   std::optional<Finding> run_problems(const Candidate& candidate, const Artifact& artifact, Assessment& made);
