@@ -66,8 +66,8 @@ std::unique_ptr<Predictions> make_predictions(const InferRun& run, const Sampled
     fail(ErrorKind::kUsage, "resident predictions: " + reason);
   if (reason.empty()) {
     if (run.session.is_rank_0())
-      log_info("predictions are resident: sampling, gathering and arithmetic (" + name_of(run.trained_with.precision) +
-               ") in one graph on the GPU");
+      log_info("predictions are resident: sampling, gathering and arithmetic (" +
+               name_of(numerics_of(run.trained_with).precision) + ") in one graph on the GPU");
     return make_resident_predictions(resident_spec_of(run, sampled), run.dataset, loading.data, run.session.device);
   }
   if (run.session.is_rank_0() && run.session.device.is_cuda()) log_info("predictions are eager: " + reason);
@@ -225,7 +225,7 @@ std::string report_of(const InferRun& run, const InferResult& result, const char
                           {"with_replacement", options.sampled.with_replacement.value_or(false)},
                           {"seed", options.sampled.seed},
                           {"batch_size", options.sampled.batch_size}};
-  json["precision"] = name_of(run.trained_with.precision);
+  json["precision"] = name_of(numerics_of(run.trained_with).precision);
   json["ranks"] = run.session.comm->size();
   json[has_several_labels(dataset) ? "known_labels" : "labelled"] = counts.labelled;
   if (counts.labelled > 0) json["accuracy"] = counts.accuracy();

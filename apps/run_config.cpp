@@ -1,15 +1,18 @@
 // apps/run_config.cpp - see run_config.h.
 #include "apps/run_config.h"
 
+#include <algorithm>
 #include <span>
 #include <sstream>
 #include <system_error>
+#include <vector>
 
 #include "apps/older_runs.h"
 #include "apps/train_command.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
 #include "core/files/is_there.h"
+#include "core/files/json_reader.h"
 #include "core/files/replace_text_file.h"
 #include "engine/comm/agreement.h"
 #include "engine/report/run_directory.h"
@@ -27,6 +30,19 @@ std::string read_config(const fs::path& run) {
   if (!is_there(run / "config.toml"))
     fail(ErrorKind::kNoInput, run.string() + ": holds no config.toml, so no run was made there", Topic::kRunDirectory);
   return read_text_file(run / "config.toml");
+}
+
+/// Empty in files of runs from before it was there.
+std::string read_precision(const fs::path& file) {
+  const JsonObject json = JsonObject::parse(read_text_file(file), file.string());
+  const std::vector<std::string> facts = json.keys();
+  if (std::ranges::find(facts, "resolved") == facts.end()) return {};
+  const JsonObject resolved = json.object("resolved");
+  const std::vector<std::string> keys = resolved.keys();
+  if (std::ranges::find(keys, "precision") == keys.end()) return {};
+  std::string name = resolved.string("precision");
+  if (!value_named<Precision>(name)) resolved.refuse("precision", "is none");
+  return name;
 }
 
 TrainOptions parse_config(const std::string& text, const std::string& file) {
@@ -52,6 +68,15 @@ void write_config(const fs::path& directory, TrainOptions said) {
   replace_text_file(directory / "config.toml", config.str());
 }
 
+std::optional<Precision> precision_of_run(Communicator& comm, const fs::path& run) {
+  std::string name;
+  together(comm, [&] {
+    if (comm.rank() == 0 && is_there(run / "run.json")) name = read_precision(run / "run.json");
+  });
+  comm.broadcast(name);
+  return value_named<Precision>(name);
+}
+
 TrainOptions read_run_options(Communicator& comm, const fs::path& run) {
   std::string text;
   together(comm, [&] {
@@ -60,6 +85,7 @@ TrainOptions read_run_options(Communicator& comm, const fs::path& run) {
   comm.broadcast(text);
   TrainOptions options;
   together(comm, [&] { options = parse_config(text, (run / "config.toml").string()); });
+  if (!options.precision) options.precision = precision_of_run(comm, run).value_or(Precision::kFp32);
   return options;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "engine/comm/communicator.h"
@@ -15,7 +16,12 @@ namespace salient {
 /// @throws Error{kIo}.
 void write_config(const std::filesystem::path& directory, TrainOptions said);
 
-/// The options that the run was trained with, from its config.toml, which only rank 0 needs to see. Collective.
+/// The precision that a run came to where it was left open, from its run.json, which only rank 0 needs to see; none if
+/// the run did not come so far. Collective. @throws Error{kBadData} for a file that says nothing sensible about it.
+std::optional<Precision> precision_of_run(Communicator& comm, const std::filesystem::path& run);
+
+/// The options that the run was trained with, from its config.toml, which only rank 0 needs to see; a precision that
+/// they leave open is that which it came to. Collective.
 /// @throws Error{kNoInput} when there is no such run; Error{kBadData} when config.toml is not the configuration of one.
 TrainOptions read_run_options(Communicator& comm, const std::filesystem::path& run);
 

@@ -84,7 +84,7 @@ InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& co
                .trained_with = trained_with,
                .options = options};
   const Session& session = run.session;
-  if (said.precision) together(*session.comm, [&] { require_precision(session, *said.precision); });
+  together(*session.comm, [&] { require_precision(session, said.precision); });
   fit_to_machine(run.options.machine, session.device, launch.cores);
   (void)log_rank_table(session, run.options.machine.workers);
   run.dataset = open_dataset_together(session, options.data);

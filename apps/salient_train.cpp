@@ -13,6 +13,7 @@
 #include "apps/open_named_dataset.h"
 #include "apps/program.h"
 #include "apps/rank_table.h"
+#include "apps/run_config.h"
 #include "apps/session.h"
 #include "apps/train_command.h"
 #include "apps/train_directory.h"
@@ -28,6 +29,7 @@
 #include "engine/device/fit_to_machine.h"
 #include "engine/device/planned_data.h"
 #include "engine/device/tensor_memory.h"
+#include "engine/train/resident_steps.h"
 #include "engine/train/score.h"
 #include "engine/train/trainer.h"
 #include "engine/train/training_needs.h"
@@ -65,11 +67,25 @@ RunDescription describe_run(const TrainRun& run) {
   return about;
 }
 
+/// A resumed run goes on in the precision that it came to, where this machine multiplies so. Collective.
+void take_precision_of_resumed(TrainRun& run) {
+  if (run.said.output.resume.empty() || run.said.precision) return;
+  Communicator& comm = *run.session.comm;
+  const std::optional<Precision> before = precision_of_run(comm, run.said.output.resume);
+  double unable = before && !has_precision(run.session.device, *before) ? 1 : 0;
+  comm.all_reduce_sum({&unable, 1});
+  run.options.precision = unable > 0 ? Precision::kFp32 : before;
+  if (unable > 0 && run.session.is_rank_0())
+    log_warning("the run was in " + name_of(*before) +
+                " so far, which is not multiplied here: it goes on in fp32, with other losses than it would have had");
+}
+
 /// Device, ranks and data set of the run. Collective.
 TrainRun set_up(const TrainOptions& said, const Launch& launch, Communicator& control) {
   TrainRun run{.session = open_session(said.machine, said.comm, launch, control), .said = said, .options = said};
   const Session& session = run.session;
   together(*session.comm, [&] { require_precision(session, said.precision); });
+  take_precision_of_resumed(run);
   fit_to_machine(run.options.machine, session.device, launch.cores);
   RankTable ranks = log_rank_table(session, run.options.machine.workers);
   run.dataset = open_dataset_together(session, said.data);
@@ -109,6 +125,7 @@ Facts resolved_facts(const TrainRun& run, const DataResidency& residency) {
               {"workers", machine.workers},
               {"threads", machine.threads},
               {"slots", machine.slots},
+              {"precision", name_of(run.options.precision.value_or(Precision::kFp32))},
               {"comm", std::string(run.session.comm->name())},
               {"metric", name_of(metric_for(run.options.evaluation.metric, run.dataset))}};
   if (residency.features == Residency::kCached) facts["cached_rows"] = static_cast<std::int64_t>(residency.cached_rows);
@@ -155,6 +172,7 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   together(*session.comm, [&] { run.data = ResidentData(run.dataset, plan.residency); });
   install_interrupt_handlers();  // only now: until here a signal ends the process at once, and nothing is left behind
   const std::optional<RunLock> lock = take_directory(run);
+  run.options.precision = precision_on_all_ranks(run.options, run.dataset, plan.residency, *session.comm);
   run.about.resolved = resolved_facts(run, plan.residency);
   if (session.is_rank_0()) log_info(resolved_line(run.about.resolved));
   if (session.is_rank_0()) warn_of_dense_rows(run);

@@ -47,12 +47,15 @@ Session open_session(const MachineOptions& machine, const CommOptions& comm_opti
   return {launch, *device, std::move(comm), std::move(numa_nodes)};
 }
 
-void require_precision(const Session& session, Precision precision) {
-  if (session.device.is_cuda() || precision == Precision::kFp32) return;
-  if (precision == Precision::kTf32)
-    fail(ErrorKind::kNoDevice, "--precision tf32 needs a GPU, and this run is on the CPU");
-  if (!has_bf16_products())
-    fail(ErrorKind::kNoDevice, "--precision bf16 needs a GPU or AVX-512 BF16; this run is on a CPU without");
+bool has_precision(const ComputeDevice& device, Precision precision) {
+  return device.is_cuda() || precision == Precision::kFp32 || (precision == Precision::kBf16 && has_bf16_products());
+}
+
+void require_precision(const Session& session, std::optional<Precision> precision) {
+  if (!precision || has_precision(session.device, *precision)) return;
+  fail(ErrorKind::kNoDevice, precision == Precision::kTf32
+                                 ? "--precision tf32 needs a GPU, and this run is on the CPU"
+                                 : "--precision bf16 needs a GPU or AVX-512 BF16; this run is on a CPU without");
 }
 
 Dataset open_dataset_together(const Session& session, const DataOptions& data) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,8 +63,11 @@ struct Session {
 Session open_session(const MachineOptions& machine, const CommOptions& comm, const Launch& launch,
                      Communicator& control);
 
-/// @throws Error{kNoDevice} when this rank's device does not multiply matrices so.
-void require_precision(const Session& session, Precision precision);
+/// Whether a device multiplies matrices so.
+bool has_precision(const ComputeDevice& device, Precision precision);
+
+/// @throws Error{kNoDevice} when a precision is asked for and this rank's device does not multiply matrices so.
+void require_precision(const Session& session, std::optional<Precision> precision);
 
 /// The data set on every rank, and one line about it. Collective.
 /// @throws as open_named_dataset(); RankError{kBadData} when ranks have different data.

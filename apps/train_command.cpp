@@ -89,7 +89,7 @@ std::vector<FieldProblem> problems_of(const TrainOptions& options) {
   check_field(found, options.machine.device != DeviceKind::kCpu || options.step != StepKind::kResident, "step",
               "resident needs a GPU");
   check_field(found, options.machine.device != DeviceKind::kCpu || options.precision != Precision::kTf32, "precision",
-              name_of(options.precision) + " needs a GPU");
+              to_text(options.precision) + " needs a GPU");
   check_field(found, output.resume.empty() || output.directory == output.resume, "out",
               "a resumed run goes on in its own directory, " + output.resume);
   check_field(found, output.checkpoint_every >= 0, "checkpoint-every", "at least 0");

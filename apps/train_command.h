@@ -61,7 +61,9 @@ void visit_fields(Self& self, Visit&& field) {
   field("eval-batch-size", self.evaluation.batch_size, "seeds per evaluation batch");
   field("eval-every", self.evaluation.every, "epochs between validations; the last epoch is always validated");
   visit_fields(self.machine, field);
-  field("precision", self.precision, "how matrices are multiplied; tf32 needs a GPU, bf16 a GPU or AVX-512 BF16");
+  field("precision", self.precision,
+        "how matrices are multiplied; auto: bf16 in resident steps, fp32 elsewhere; tf32 needs a GPU, bf16 a GPU or "
+        "AVX-512 BF16");
   field("step", self.step,
         "resident: with data on the GPU a step is one graph there; auto: where it can be and is faster");
   visit_fields(self.comm, field);

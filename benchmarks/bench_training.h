@@ -57,11 +57,13 @@ void visit_fields(Self& self, Visit&& field) {
 }
 
 /// Reads both kinds of options. The training's are read as salient-train reads them, recipes and environment included.
-/// @param defaults  what this benchmark sets before the user does, such as "--epochs=6"
+/// @param defaults  what this benchmark sets before the user does, such as "--epochs=6"; the precision is fp32 where
+///                  nobody chooses, so that a row says what it runs
 /// @throws Error{kUsage}.
 template <class Own>
 TrainingBench<Own> read_training_bench(Arguments arguments, std::vector<std::string> defaults) {
   TrainingBench<Own> command;
+  defaults.insert(defaults.begin(), "--precision=fp32");
   for (const options::Assignment& a : options::from_command_line<TrainingBench<Own>>(arguments)) {
     bool is_own = false;
     visit_fields(command.own, [&](std::string_view name, auto&, std::string_view) { is_own |= name == a.name; });

@@ -164,7 +164,7 @@ ResidentData resident_data_for(const Setup& setup) {
       {loading, setup.nodes, inference.batch_size, inference.seed, model_options_of(setup.run, setup.dataset)});
   std::int64_t resident_bytes = 0;  // beside the batches: one after the other they are measured in the same memory
   for (const int f : setup.options.fanouts) {
-    const ResidentSpec spec = resident_spec_of(setup, f, setup.run.precision);
+    const ResidentSpec spec = resident_spec_of(setup, f, numerics_of(setup.run).precision);
     if (obstacle_to_resident(spec, setup.dataset, kAllOnDevice).empty())
       resident_bytes = std::max(resident_bytes, resident_predictions_bytes(spec, setup.dataset));
   }
@@ -188,8 +188,8 @@ void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
     LoaderPredictions eager(setup.dataset, loader_options_of(setup, fanout), setup.device);
     add_sampled_row(report, setup, name, eager);
   }
-  std::vector<Precision> precisions{setup.run.precision};
-  if (setup.run.precision != Precision::kBf16) precisions.push_back(Precision::kBf16);
+  std::vector<Precision> precisions{numerics_of(setup.run).precision};
+  if (precisions.front() != Precision::kBf16) precisions.push_back(Precision::kBf16);
   for (const Precision precision : precisions) {
     const ResidentSpec spec = resident_spec_of(setup, fanout, precision);
     if (!obstacle_to_resident(spec, setup.dataset, residency_of(setup.data)).empty()) return;

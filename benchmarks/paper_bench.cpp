@@ -211,7 +211,7 @@ BenchReport new_report(const std::string& verb, const std::string& title, const 
   BenchReport report(verb,
                      title + ", " + name_of(options.model.kind) + ", hidden " +
                          std::to_string(options.model.hidden_dim) + ", fanout " + to_text(options.batches.fanout) +
-                         ", batch " + std::to_string(options.batches.size) + ", " + name_of(options.precision) +
+                         ", batch " + std::to_string(options.batches.size) + ", " + to_text(options.precision) +
                          ", on " + device.name() + "; synthetic graphs",
                      {{"epoch_seconds_median", "epoch s median", 1, 3},
                       {"epoch_seconds_best", "best", 1, 3},
@@ -258,9 +258,9 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
       if (std::string(system.name).find(command.own.rows) == std::string::npos) continue;
       TrainOptions row = options;
       row.step = system.path == Path::kResident ? StepKind::kResident : StepKind::kEager;
-      row.precision = system.precision.value_or(options.precision);
+      if (system.precision) row.precision = system.precision;
       if (row.step == StepKind::kResident &&
-          !obstacle_to_resident_steps(row, dataset, residency_of(system.path, dataset)).empty())
+          !obstacle_to_resident_steps(row, dataset, residency_of(system.path, dataset), /*num_ranks=*/1).empty())
         continue;  // another model
       log_info(graph + ": " + system.name);
       if (is_slow(system.path)) row.optimisation.epochs = command.own.plain_epochs;

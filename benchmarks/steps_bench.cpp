@@ -133,7 +133,7 @@ std::vector<Row> measure(const TrainOptions& options, const Setting& setting, co
     if (!has_products_of(way.precision, setting.device)) continue;
     TrainOptions row = options;
     row.step = way.step;
-    if (way.step == StepKind::kEager || obstacle_to_resident_steps(row, setting.dataset, residency).empty())
+    if (way.step == StepKind::kEager || obstacle_to_resident_steps(row, setting.dataset, residency, 1).empty())
       rows.push_back({way});
   }
   for (int round = 0; round < own.rounds; ++round)

@@ -40,13 +40,14 @@ std::unique_ptr<GradientSteps> make_steps(const StepParts& parts, std::unique_pt
   const TrainingRun& run = parts.run;
   const bool speaks = run.comm.rank() == 0 && run.device.is_cuda();
   const DataResidency data = residency_of(run.data.view());
-  if (takes_resident_steps(options, run.dataset, data)) {
+  if (takes_resident_steps(options, run.dataset, data, run.comm.size())) {
     if (speaks)
-      log_info("training steps are resident: sampling, gathering and arithmetic (" + name_of(options.precision) +
-               ") in one graph on the GPU");
+      log_info("training steps are resident: sampling, gathering and arithmetic (" +
+               name_of(numerics_of(options).precision) + ") in one graph on the GPU");
     return make_resident_steps(parts);
   }
-  if (speaks) log_info("training steps are eager: " + reason_for_eager_steps(options, run.dataset, data));
+  if (speaks)
+    log_info("training steps are eager: " + reason_for_eager_steps(options, run.dataset, data, run.comm.size()));
   return std::make_unique<EagerSteps>(
       parts, std::make_unique<BatchLoader>(run.dataset, loader_options_of(options, options.batches.fanout, run)));
 }

@@ -24,7 +24,7 @@ std::span<const NodeId> scored_nodes(const Dataset& dataset, std::span<const Nod
 }
 
 std::unique_ptr<Predictions> make_predictions(const TrainOptions& options, const TrainingRun& run) {
-  if (takes_resident_steps(options, run.dataset, residency_of(run.data.view()))) {
+  if (takes_resident_steps(options, run.dataset, residency_of(run.data.view()), run.comm.size())) {
     const std::string reason = reason_for_eager_evaluation(options, run.dataset);
     if (reason.empty())
       return make_resident_predictions(evaluation_spec(options, run.dataset), run.dataset, run.data.view(), run.device);

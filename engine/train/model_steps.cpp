@@ -34,6 +34,7 @@ SumKind sum_kind_of(const ModelOptions& model) {
 }
 
 ModelStepShape step_shape(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
+  const Precision precision = numerics_of(options).precision;
   const SeedRange share = rank_share(dataset.train.size(), global_batch_of(options, num_ranks), 0, 0, num_ranks);
   return {.model = step_model_of(options.model.kind),
           .sum = sum_kind_of(options.model),
@@ -45,8 +46,8 @@ ModelStepShape step_shape(const TrainOptions& options, const Dataset& dataset, i
           .num_classes = dataset.num_classes,
           .dropout = options.model.dropout,
           .label_smoothing = options.optimisation.label_smoothing,
-          .activations = options.precision == Precision::kBf16 ? ActivationType::kBf16 : ActivationType::kF32,
-          .may_use_tf32 = options.precision == Precision::kTf32,
+          .activations = precision == Precision::kBf16 ? ActivationType::kBf16 : ActivationType::kF32,
+          .may_use_tf32 = precision == Precision::kTf32,
           .is_deterministic = options.deterministic,
           .num_nodes = dataset.num_nodes()};
 }

@@ -15,7 +15,7 @@ ModelOptions model_options_of(const TrainOptions& options, const Dataset& datase
 }
 
 Numerics numerics_of(const TrainOptions& options) {
-  return {.precision = options.precision,
+  return {.precision = options.precision.value_or(Precision::kFp32),
           .gradient_order = options.deterministic ? GradientOrder::kFixed : GradientOrder::kAny};
 }
 

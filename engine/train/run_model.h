@@ -11,7 +11,7 @@ namespace salient {
 /// options.model with the dimensions that the data set gives, and the run's seed.
 ModelOptions model_options_of(const TrainOptions& options, const Dataset& dataset);
 
-/// The precision and the order of sums that the options ask for; they matter on a GPU only.
+/// The precision, fp32 where none is chosen yet, and the order of sums that the options ask for.
 Numerics numerics_of(const TrainOptions& options);
 
 /// @throws as metric_for().

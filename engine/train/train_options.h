@@ -78,8 +78,8 @@ struct TrainOptions {
   OptimisationOptions optimisation{};
   EvaluationOptions evaluation{};
   MachineOptions machine{};
-  Precision precision = Precision::kFp32;
-  std::optional<StepKind> step{};  ///< none: resident where the run allows it
+  std::optional<Precision> precision{};  ///< none: what precision_for() finds
+  std::optional<StepKind> step{};        ///< none: resident where the run allows it
   CommOptions comm{};
   OutputOptions output{};
   ConsoleOptions console{};

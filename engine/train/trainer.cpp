@@ -13,14 +13,24 @@
 #include "engine/train/epoch_trainer.h"
 #include "engine/train/evaluation.h"
 #include "engine/train/rank_state.h"
+#include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
 #include "engine/train/signal_agreement.h"
 
 namespace salient {
 
+namespace {
+
+TrainOptions with_precision(TrainOptions options, const TrainingRun& run) {
+  options.precision = precision_on_all_ranks(options, run.dataset, residency_of(run.data.view()), run.comm);
+  return options;
+}
+
+}  // namespace
+
 struct Trainer::Impl {
   Impl(const TrainOptions& train_options, TrainingRun training_run, std::unique_ptr<BatchSource> source)
-      : options(train_options),
+      : options(with_precision(train_options, training_run)),
         run(std::move(training_run)),
         comm(run.comm),
         signals(comm, /*steps_between=*/run.device.is_cuda() && comm.size() > 1 ? 8 : 1),

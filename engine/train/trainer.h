@@ -28,7 +28,8 @@ struct TrainResult {
 /// Refuses a data set that the run cannot learn from. @throws Error{kUsage}; as metric_for().
 void require_trainable(const TrainOptions& options, const Dataset& dataset);
 
-/// Trains on the training nodes of one data set. Every rank makes one and calls run(); the same options everywhere.
+/// Trains on the training nodes of one data set. Every rank makes one, with the same options, and calls run(): both are
+/// collective.
 class Trainer {
  public:
   /// @param options  resolved by fit_to_machine(); options.output.resume names the checkpoint's run to continue.

@@ -71,11 +71,13 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
                    {"evaluation batches", slots_used(machine.slots, largest_set, evaluation_batches, num_ranks),
                     machine.workers, evaluation}};
   const DataResidency all_on_device{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
-  if (reason_for_eager_steps(options, dataset, all_on_device).empty())
-    needs.loaders[0].if_resident = {"training steps on the GPU", 0, resident_steps_bytes(options, dataset, num_ranks)};
-  if (needs.loaders[0].if_resident && reason_for_eager_evaluation(options, dataset).empty())
+  TrainOptions resident = options;
+  resident.precision = precision_for(options, dataset, all_on_device, num_ranks);
+  if (reason_for_eager_steps(resident, dataset, all_on_device, num_ranks).empty())
+    needs.loaders[0].if_resident = {"training steps on the GPU", 0, resident_steps_bytes(resident, dataset, num_ranks)};
+  if (needs.loaders[0].if_resident && reason_for_eager_evaluation(resident, dataset).empty())
     needs.loaders[1].if_resident = {"evaluation on the GPU", 0,
-                                    resident_predictions_bytes(evaluation_spec(options, dataset), dataset)};
+                                    resident_predictions_bytes(evaluation_spec(resident, dataset), dataset)};
   const auto add = [&](const char* what, std::int64_t bytes) {
     needs.others.push_back({what, on_gpu ? 0 : bytes, on_gpu ? bytes : 0});
   };

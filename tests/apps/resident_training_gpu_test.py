@@ -26,7 +26,7 @@ NO_DEVICE, USAGE, SKIPPED = 69, 2, 77
 TOLERANCE = 0.01  # of losses in fp32 after some hundred steps, in which rounding grows
 ON_GPU = ["--device", "cuda", "--features", "device", "--sampler", "device", "--progress", "none", "--workers", "2",
           "--eval-batch-size", "500", "--lr", "0.01"]
-SMALL = ["--hidden", "32", "--fanout", "5,4", "--eval-fanout", "8,8", "--batch-size", "200"]
+SMALL = ["--hidden", "32", "--fanout", "5,4", "--eval-fanout", "8,8", "--batch-size", "200", "--precision", "fp32"]
 FUSED = ["--fanout", "10,5,5", "--eval-fanout", "8,8,8", "--precision", "bf16"]  # hidden 256: one kernel is a layer
 MODELS = {"sage-fused": FUSED, **{name: SMALL for name in ("sage", "gcn", "gin", "sage-ri", "gat", "gatv2")}}
 

@@ -167,12 +167,38 @@ class SalientTrain(unittest.TestCase):
         self.train("other-seed", "--epochs", 2, "--seed", 8, "--dropout", "0.3")
         self.assertNotEqual(self.losses("first"), self.losses("other-seed"))
 
+    def test_a_resumed_run_goes_on_in_the_precision_that_it_came_to(self):
+        self.train("was-fp32", "--epochs", 2)
+        state = json.loads((self.work / "was-fp32/run.json").read_text())
+        self.assertEqual(state["resolved"]["precision"], "fp32", "left open on a CPU")
+        has_bf16 = " avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text()
+        losses = {}
+        for before, after in (("fp32", "fp32"), ("bf16", "bf16" if has_bf16 else "fp32"), ("tf32", "fp32")):
+            name = f"now-{before}"
+            shutil.copytree(self.work / "was-fp32", self.work / name, symlinks=True)
+            state["resolved"]["precision"] = before  # as on a machine with a GPU
+            (self.work / name / "run.json").write_text(json.dumps(state))
+            resumed = run("salient-train", "--resume", self.work / name, "--epochs", 4)
+            self.assertEqual(resumed.returncode, 0, resumed.stderr)
+            self.assertEqual(json.loads((self.work / name / "run.json").read_text())["resolved"]["precision"], after)
+            self.assertEqual(f"the run was in {before} so far" in resumed.stderr, before != after, resumed.stderr)
+            losses[name] = self.losses(name)
+            self.assertEqual(run("salient-infer", "--run", self.work / name, "--device", "cpu").returncode, 0)
+            report = json.loads(next((self.work / name / "predictions").glob("*/inference.json")).read_text())
+            self.assertEqual(report["precision"], after)
+        self.assertEqual(losses["now-tf32"], losses["now-fp32"])
+        self.assertEqual(losses["now-bf16"] == losses["now-fp32"], not has_bf16)
+        asked = run("salient-train", "--resume", self.work / "now-bf16", "--epochs", 5, "--precision", "fp32")
+        self.assertEqual(asked.returncode, 0, asked.stderr)
+        self.assertIn('precision = "fp32"', (self.work / "now-bf16/config.toml").read_text())
+
     def test_a_configuration_keeps_what_the_user_left_open(self):
         self.train("open", "--epochs", 2, "--workers", 0, "--seed", 3, "--device", "auto")
         config = (self.work / "open/config.toml").read_text()
         said = dict(re.findall(r"^(\S+) = (\S+) ", config, re.M))
         for name, value in (("device", '"auto"'), ("features", '"auto"'), ("sampler", '"auto"'), ("comm", '"auto"'),
-                            ("metric", '"auto"'), ("workers", "0"), ("threads", "0"), ("slots", "0")):
+                            ("precision", '"auto"'), ("metric", '"auto"'), ("workers", "0"), ("threads", "0"),
+                            ("slots", "0")):
             self.assertEqual(said[name], value, name)
         resolved = json.loads((self.work / "open/run.json").read_text())["resolved"]
         self.assertEqual((resolved["comm"], resolved["metric"]), ("self", "accuracy"))

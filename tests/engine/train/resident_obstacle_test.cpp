@@ -19,7 +19,7 @@ TEST(ObstacleToResidentSteps, IsNamed) {
     TrainOptions options;
     options.model.kind = kind;
     change(options);
-    return obstacle_to_resident_steps(options, dataset, kOnDevice);
+    return obstacle_to_resident_steps(options, dataset, kOnDevice, /*num_ranks=*/1);
   };
   const auto nothing = [](TrainOptions&) {};
   const std::string parts = "the model has norms, residual connections or jumping knowledge between its layers";
@@ -38,7 +38,37 @@ TEST(ObstacleToResidentSteps, IsNamed) {
             "the model takes the maximum over neighbours");
   for (const ModelKind kind : {ModelKind::kGat, ModelKind::kGatv2})
     EXPECT_EQ(obstacle(kind, [](TrainOptions& o) { o.model.heads = 4; }), "the model has several attention heads");
-  EXPECT_EQ(obstacle_to_resident_steps({}, dataset, {}), "features and graph are not both in GPU memory");
+  EXPECT_EQ(obstacle_to_resident_steps({}, dataset, {}, 1), "features and graph are not both in GPU memory");
+}
+
+TEST(ObstacleToResidentSteps, IsThatOfARanksShareOfTheGlobalBatch) {
+  if (!has_resident_predictions()) return;
+  const Dataset dataset = test::generated_dataset(3000, 5, 7);
+  TrainOptions options;
+  options.model.num_layers = 4;
+  options.batches = {.fanout = {32, 32, 32, 32}, .global_size = 400};  // 33 x 33 x 33 nodes a seed
+  EXPECT_EQ(obstacle_to_resident_steps(options, dataset, kOnDevice, 1), "a batch may have more than 2^23 nodes");
+  EXPECT_EQ(obstacle_to_resident_steps(options, dataset, kOnDevice, 4), "");
+}
+
+TEST(PrecisionFor, IsBf16WhereStepsAreResidentAndNothingElseWasAskedFor) {
+  if (!has_resident_predictions()) return;
+  const Dataset dataset = test::generated_dataset(100, 5, 7);
+  for (const auto& [kind, name] : names_of(ModelKind{})) {
+    TrainOptions options;
+    options.model.kind = kind;
+    const auto found = [&](const DataResidency& data) { return precision_for(options, dataset, data, 1); };
+    EXPECT_EQ(found(kOnDevice), Precision::kBf16) << name;
+    EXPECT_EQ(found({}), Precision::kFp32) << name << ": data on the host";
+    for (const auto& [precision, chosen] : names_of(Precision{})) {
+      options.precision = precision;
+      EXPECT_EQ(found(kOnDevice), precision) << name << " " << chosen;
+    }
+    options = {.model = {.kind = kind}, .step = StepKind::kEager};
+    EXPECT_EQ(found(kOnDevice), Precision::kFp32) << name << ": eager steps";
+    options = {.model = {.kind = kind}, .batches = {.fanout = {5, -1, 5}}};
+    EXPECT_EQ(found(kOnDevice), Precision::kFp32) << name << ": steps that cannot be resident";
+  }
 }
 
 TEST(TakesResidentSteps, RefusesWhatWasAskedForAndCannotBe) {
@@ -46,13 +76,13 @@ TEST(TakesResidentSteps, RefusesWhatWasAskedForAndCannotBe) {
   const Dataset dataset = test::generated_dataset(100, 5, 7);
   TrainOptions options;
   options.model = {.kind = ModelKind::kGat, .heads = 4};
-  EXPECT_FALSE(takes_resident_steps(options, dataset, kOnDevice));
+  EXPECT_FALSE(takes_resident_steps(options, dataset, kOnDevice, 1));
   options.step = StepKind::kResident;
-  EXPECT_THROW((void)takes_resident_steps(options, dataset, kOnDevice), Error);
+  EXPECT_THROW((void)takes_resident_steps(options, dataset, kOnDevice, 1), Error);
   options.model.heads = 1;
-  EXPECT_TRUE(takes_resident_steps(options, dataset, kOnDevice));
+  EXPECT_TRUE(takes_resident_steps(options, dataset, kOnDevice, 1));
   options.step = StepKind::kEager;
-  EXPECT_FALSE(takes_resident_steps(options, dataset, kOnDevice));
+  EXPECT_FALSE(takes_resident_steps(options, dataset, kOnDevice, 1));
 }
 
 TEST(TakesResidentSteps, TakesThemUnaskedWhereTheyAreFaster) {
@@ -62,12 +92,12 @@ TEST(TakesResidentSteps, TakesThemUnaskedWhereTheyAreFaster) {
     TrainOptions options;
     options.model.kind = kind;
     const bool is_bound_by_products = kind == ModelKind::kGin || kind == ModelKind::kGatv2;
-    EXPECT_EQ(takes_resident_steps(options, dataset, kOnDevice), !is_bound_by_products) << name;
+    EXPECT_EQ(takes_resident_steps(options, dataset, kOnDevice, 1), !is_bound_by_products) << name;
     options.precision = Precision::kBf16;
-    EXPECT_TRUE(takes_resident_steps(options, dataset, kOnDevice)) << name;
+    EXPECT_TRUE(takes_resident_steps(options, dataset, kOnDevice, 1)) << name;
     options.precision = Precision::kFp32;
     options.step = StepKind::kResident;
-    EXPECT_TRUE(takes_resident_steps(options, dataset, kOnDevice)) << name;
+    EXPECT_TRUE(takes_resident_steps(options, dataset, kOnDevice, 1)) << name;
   }
 }
 
