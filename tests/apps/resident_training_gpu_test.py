@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whole trainings with resident steps: what a run is beside its epochs works as it does with eager steps.
 
-    resident_training_gpu_test.py BIN_DIRECTORY [MPIEXEC [FLAGS...]]      a minute on one GPU; skipped without one
+    resident_training_gpu_test.py BIN_DIRECTORY [MPIEXEC [FLAGS...]]      two minutes on a GPU; skipped without one
 
 Trainings that do not depend on each other run at the same time.
 """
@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path += [str(pathlib.Path(__file__).resolve().parents[1] / "support"), str(pathlib.Path(__file__).resolve().parent)]
@@ -24,6 +25,7 @@ BIN, LAUNCH = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
 PROGRAM = BIN / "salient-train"
 NO_DEVICE, USAGE, SKIPPED = 69, 2, 77
 TOLERANCE = 0.01  # of losses in fp32 after some hundred steps, in which rounding grows
+BF16_TOLERANCE = 0.05
 ON_GPU = ["--device", "cuda", "--features", "device", "--sampler", "device", "--progress", "none", "--workers", "2",
           "--eval-batch-size", "500", "--lr", "0.01"]
 SMALL = ["--hidden", "32", "--fanout", "5,4", "--eval-fanout", "8,8", "--batch-size", "200", "--precision", "fp32"]
@@ -31,12 +33,12 @@ FUSED = ["--fanout", "10,5,5", "--eval-fanout", "8,8,8", "--precision", "bf16"] 
 MODELS = {"sage-fused": FUSED, **{name: SMALL for name in ("sage", "gcn", "gin", "sage-ri", "gat", "gatv2")}}
 
 
-def pid_of_rank_0(word):
+def pid_of_rank(rank, word):
     """Of the training with this word in its command line, started by mpiexec."""
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            is_rank_0 = b"OMPI_COMM_WORLD_RANK=0" in (process / "environ").read_bytes().split(b"\0")
-            if is_rank_0 and word.encode() in (process / "cmdline").read_bytes():
+            variables = (process / "environ").read_bytes().split(b"\0")
+            if f"OMPI_COMM_WORLD_RANK={rank}".encode() in variables and word.encode() in (process / "cmdline").read_bytes():
                 return int(process.name)
         except OSError:
             continue
@@ -147,7 +149,8 @@ class ResidentTraining(unittest.TestCase):
         cases = {"plain": [], "smoothing": ["--label-smoothing", 0.2], "decay": ["--weight-decay", 0.1],
                  "cosine": ["--schedule", "cosine", "--warmup", 1],
                  "plateau": ["--schedule", "plateau", "--plateau-patience", 0, "--plateau-factor", 0.3],
-                 "replacement": ["--with-replacement"], "large batches": ["--global-batch-size", 5000]}
+                 "replacement": ["--with-replacement"], "large batches": ["--global-batch-size", 5000],
+                 "sparse": ["--fanout", "32,8"]}  # with few neighbours a tree fills a small part of its room
         runs = {f"{step}-{case}": ([*SMALL, *args, "--epochs", 4], {"step": step})
                 for case, args in cases.items() for step in ("eager", "resident")}
         runs["patience"] = ([*SMALL, "--patience", 1, "--epochs", 100], {})
@@ -158,6 +161,25 @@ class ResidentTraining(unittest.TestCase):
         plain = self.metrics("resident-plain")[-1]["loss"]
         for case in ("smoothing", "decay"):  # the options reach the loss, by more than rounding does
             self.assertGreater(abs(self.metrics(f"resident-{case}")[-1]["loss"] - plain), 2 * TOLERANCE * plain, case)
+
+    def test_the_fused_first_layer_trains_as_eager_steps(self):
+        printed = self.train_all({"eager-layers": ([*FUSED, "--precision", "fp32", "--epochs", 4], {"step": "eager"}),
+                                  "fused-layers": ([*FUSED, "--epochs", 4], {})})
+        self.assertIn("arithmetic (bf16)", printed["fused-layers"])
+        self.assert_close_curves("eager-layers", "fused-layers", BF16_TOLERANCE)
+
+    def test_the_precision_is_bf16_where_nothing_is_said_and_is_kept(self):
+        options = [*FUSED[:4], "--batch-size", 200]
+        printed = self.train_all({"open": ([*options, "--epochs", 2], {"step": "auto"}),
+                                  "said": ([*options, "--precision", "fp32", "--epochs", 2], {"step": "auto"}),
+                                  "bf16": ([*options, "--precision", "bf16", "--epochs", 3], {"step": "auto"})})
+        for name, precision in (("open", "bf16"), ("said", "fp32")):
+            self.assertRegex(printed[name], rf"training steps are resident: .* arithmetic \({precision}\)")
+        self.assertIn('precision = "auto"', (self.work / "open/config.toml").read_text())
+        eager = ["--step", "eager", "--epochs", 3]  # that were fp32 if the run had not been bf16
+        self.assertNotIn("so far", self.finish(start(PROGRAM, "--resume", self.work / "open", *eager)))
+        self.assertEqual(json.loads((self.work / "open/run.json").read_text())["resolved"]["precision"], "bf16")
+        self.assert_close_curves("open", "bf16", BF16_TOLERANCE)
 
     def test_trials_are_the_runs_of_their_seeds(self):
         printed = self.train_all({"trials": ([*SMALL, "--deterministic", "--epochs", 3, "--trials", 2], {}),
@@ -197,13 +219,37 @@ class ResidentTraining(unittest.TestCase):
 
     # --- ranks: of one GPU too, over host memory ---
 
-    def test_two_ranks_train_as_one_and_end_together(self):
+    def comm_of_two_ranks(self):
         if not LAUNCH or shutil.which(LAUNCH[0]) is None:
             self.skipTest("no mpiexec")
+        gpus = len(subprocess.run(["nvidia-smi", "-L"], text=True, capture_output=True).stdout.splitlines())
+        return ["--comm", "nccl" if gpus > 1 else "mpi"]
+
+    def test_two_ranks_with_a_fused_first_layer_train_as_one(self):
+        comm = self.comm_of_two_ranks()
+        options = [*FUSED, "--global-batch-size", 200, "--epochs", 4]
+        self.train_all({"one-fused": (options, {}), "two-fused": ([*options, *comm], {"ranks": 2})})
+        self.assert_close_curves("one-fused", "two-fused", BF16_TOLERANCE)
+
+    def test_a_rank_that_ends_or_hangs_ends_all(self):
+        options = [*FUSED, *self.comm_of_two_ranks(), "--batch-size", 8, "--epochs", 1000, "--comm-timeout", 10]
+        for what, code in ((signal.SIGKILL, 128 + signal.SIGKILL), (signal.SIGSTOP, 75)):
+            name = f"ended-by-{what.name}"
+            process = start(*self.command(name, *options, ranks=2))
+            for line in process.stderr:
+                if line.startswith("epoch 1:"):
+                    break
+            begin = time.monotonic()
+            os.kill(pid_of_rank(1, name), what)
+            said = self.finish(process, code)
+            self.assertLess(time.monotonic() - begin, 40, said)
+            if what == signal.SIGSTOP:
+                self.assertRegex(said, "error: .*no answer from rank 1 on ")
+
+    def test_two_ranks_train_as_one_and_end_together(self):
+        comm = self.comm_of_two_ranks()
         options = [*SMALL, "--global-batch-size", 200, "--epochs", 3]
         several = {"ranks": 2}
-        gpus = len(subprocess.run(["nvidia-smi", "-L"], text=True, capture_output=True).stdout.splitlines())
-        comm = ["--comm", "nccl" if gpus > 1 else "mpi"]
         self.train_all({"one": (options, {}), "two": ([*options, *comm], several),
                         "two-half": ([*options, *comm, "--epochs", 1], several)})
         self.assert_close_curves("one", "two", TOLERANCE)
@@ -214,7 +260,7 @@ class ResidentTraining(unittest.TestCase):
         for line in process.stderr:
             if line.startswith("epoch 1:"):
                 break
-        os.kill(pid_of_rank_0("two-stopped"), signal.SIGINT)
+        os.kill(pid_of_rank(0, "two-stopped"), signal.SIGINT)
         self.assertIn("--resume", self.finish(process, 130))
         self.finish(start(*[*LAUNCH, "-np", 2, PROGRAM, "--resume", self.work / "two-stopped", "--epochs",
                             len(self.metrics("two-stopped")) + 1]))

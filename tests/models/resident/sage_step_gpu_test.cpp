@@ -5,6 +5,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <optional>
+
 #include "tests/models/resident/sage_problem.h"
 
 namespace salient {
@@ -142,6 +145,42 @@ TEST_P(ResidentSageStep, HasTheSameBitsIfItsBatchWasSampledAhead) {
       EXPECT_EQ(edges.back(), edges[i]) << "those of the batches that began, after batch " << i;
     }
   }
+}
+
+TEST_P(ResidentSageStep, HasTheSameBitsIfTheHostRunsAhead) {
+  Problem problem(GetParam());
+  SageStep step(problem.step_shape(), problem.step_data());
+  const CudaStream stream;
+  constexpr std::uint32_t kSizes[] = {kMaxSeeds, 17, 1, kMaxSeeds, 0, 50, kMaxSeeds};
+  std::vector<StepHeader> headers;
+  for (std::uint32_t i = 0; i < 20; ++i)
+    headers.push_back({7, 2, i, 11 + i, 64 * i, kSizes[i % std::size(kSizes)], 1.0F / kMaxSeeds});
+  const std::size_t num_weights = 2 * GetParam().fanouts.size();
+  std::vector<at::Tensor> expected, found;
+  for (std::size_t i = 0; i < headers.size() * num_weights; ++i)
+    found.push_back(at::empty_like(problem.gradient(i % num_weights)));
+  cuda_check(cudaDeviceSynchronize());  // tensors are made on another stream
+  step.start_epoch(problem.seeds());
+  for (const StepHeader& header : headers) {
+    step.run(header, {}, stream.get());
+    stream.wait();
+    for (std::size_t w = 0; w < num_weights; ++w) expected.push_back(problem.gradient(w).cpu());
+  }
+  const at::Tensor expected_sums = problem.sums();
+  step.start_epoch(problem.seeds());
+  for (std::size_t i = 0; i < headers.size(); ++i) {
+    const auto next = i + 1 < headers.size() ? std::optional(headers[i + 1]) : std::nullopt;
+    step.run(headers[i], next, stream.get());
+    for (std::size_t w = 0; w < num_weights; ++w) {
+      const at::Tensor& gradient = problem.gradient(w);
+      cuda_check(cudaMemcpyAsync(found[i * num_weights + w].data_ptr(), gradient.const_data_ptr(), gradient.nbytes(),
+                                 cudaMemcpyDeviceToDevice, stream.get()));
+    }
+  }
+  stream.wait();
+  EXPECT_TRUE(at::equal(problem.sums(), expected_sums));
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_TRUE(at::equal(found[i].cpu(), expected[i])) << "batch " << i / num_weights << " weight " << i % num_weights;
 }
 
 constexpr auto kF32 = ActivationType::kF32, kBf16 = ActivationType::kBf16;
