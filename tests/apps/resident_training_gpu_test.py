@@ -37,8 +37,8 @@ def pid_of_rank(rank, word):
     """Of the training with this word in its command line, started by mpiexec."""
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            variables = (process / "environ").read_bytes().split(b"\0")
-            if f"OMPI_COMM_WORLD_RANK={rank}".encode() in variables and word.encode() in (process / "cmdline").read_bytes():
+            is_rank = f"OMPI_COMM_WORLD_RANK={rank}".encode() in (process / "environ").read_bytes().split(b"\0")
+            if is_rank and word.encode() in (process / "cmdline").read_bytes():
                 return int(process.name)
         except OSError:
             continue
