@@ -37,9 +37,11 @@ Dataset make_or_open(const std::string& name, const std::string& data_root) {
   return make_synthetic_dataset(options);
 }
 
-std::shared_ptr<OpenDataset> open_by_name(const std::string& name, const std::string& data_root) {
+/// Paths are bytes: they need not be UTF-8.
+std::shared_ptr<OpenDataset> open_by_name(const nb::bytes& name, const nb::bytes& data_root) {
+  const std::string path = text_of(name), root = text_of(data_root);
   const nb::gil_scoped_release release;
-  return std::make_shared<OpenDataset>(OpenDataset{std::make_shared<const Dataset>(make_or_open(name, data_root))});
+  return std::make_shared<OpenDataset>(OpenDataset{std::make_shared<const Dataset>(make_or_open(path, root))});
 }
 
 std::shared_ptr<GraphOnDevice> copy_to_device(std::shared_ptr<OpenDataset> dataset) {
@@ -106,7 +108,7 @@ void bind_dataset(nb::module_& module) {
     type.def_prop_ro(name, [read](const OpenDataset& self) { return read(*self.data); });
   };
   fact("name", [](const Dataset& data) { return data.name; });
-  fact("directory", [](const Dataset& data) { return data.directory.string(); });
+  fact("directory", [](const Dataset& data) { return nb::bytes(data.directory.c_str()); });
   fact("fingerprint", [](const Dataset& data) { return data.fingerprint; });
   fact("num_nodes", [](const Dataset& data) { return data.num_nodes(); });
   fact("num_edges", [](const Dataset& data) { return data.num_edges(); });

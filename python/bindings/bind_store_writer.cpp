@@ -80,9 +80,9 @@ class StoreFromArrays {
   }
 
   /// @param sparse  keeps the features that are not zero, and no others
-  void write(const std::string& out, bool force, bool sparse) {
+  void write(const nb::bytes& out, bool force, bool sparse) {
+    WriteStoreOptions options{.out = text_of(out), .force = force};
     const nb::gil_scoped_release release;
-    WriteStoreOptions options{.out = out, .force = force};
     if (sparse) options.feature_layout = FeatureLayout::kCsr;
     write_store(std::move(graph_), options);
   }

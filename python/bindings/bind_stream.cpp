@@ -109,13 +109,22 @@ nb::tuple reference(const OpenDataset& dataset, const std::vector<int>& fanouts,
   return nb::make_tuple(mfg.nodes, hops);
 }
 
-std::unique_ptr<BatchStream> make_stream(const OpenDataset& dataset, const GraphOnDevice* graph,
-                                         const StreamOptions& options, nb::object pin, nb::object unpin) {
+/// Python lets go of a stream with its lock held, which a worker that pins memory waits for.
+struct PythonStream : BatchStream {
+  using BatchStream::BatchStream;
+  ~PythonStream() {
+    const nb::gil_scoped_release release;
+    stop();
+  }
+};
+
+std::unique_ptr<PythonStream> make_stream(const OpenDataset& dataset, const GraphOnDevice* graph,
+                                          const StreamOptions& options, nb::object pin, nb::object unpin) {
   std::unique_ptr<PagePinner> pinner;
   if (!pin.is_none()) pinner = std::make_unique<TorchPinner>(std::move(pin), std::move(unpin));
   const nb::gil_scoped_release release;
-  return std::make_unique<BatchStream>(dataset.data, graph == nullptr ? nullptr : graph->graph, options,
-                                       std::move(pinner));
+  return std::make_unique<PythonStream>(dataset.data, graph == nullptr ? nullptr : graph->graph, options,
+                                        std::move(pinner));
 }
 
 }  // namespace
@@ -142,10 +151,10 @@ void bind_stream(nb::module_& module) {
       .def_rw("num_ranks", &EpochOrder::num_ranks)
       .def_prop_ro("num_batches", &EpochOrder::num_batches);
   using Release = nb::call_guard<nb::gil_scoped_release>;
-  nb::class_<BatchStream>(module, "BatchStream")
-      .def("start", &BatchStream::start, Release(), nb::arg("order"), nb::arg("epoch"), nb::arg("first"))
-      .def("next", &BatchStream::next, Release())
-      .def("stop", &BatchStream::stop, Release());
+  nb::class_<PythonStream>(module, "BatchStream")
+      .def("start", &PythonStream::start, Release(), nb::arg("order"), nb::arg("epoch"), nb::arg("first"))
+      .def("next", &PythonStream::next, Release())
+      .def("stop", &PythonStream::stop, Release());
   module.def("make_stream", &make_stream, nb::arg("dataset"), nb::arg("graph").none(), nb::arg("options"),
              nb::arg("pin").none(), nb::arg("unpin").none());
   module.def("are_fanouts", [](const std::vector<int>& fanouts) { return are_fanouts(fanouts); });

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <string>
 
 #include "loaders/device_graph.h"
 #include "store/dataset.h"
@@ -33,6 +34,8 @@ inline nb::ndarray<> array_of(const void* data, std::initializer_list<std::size_
                               nb::dlpack::dtype type) {
   return {const_cast<void*>(data), shape.size(), shape.begin(), owner, nullptr, type, nb::device::cpu::value, 0};
 }
+
+inline std::string text_of(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
 
 void bind_dataset(nb::module_& module);
 void bind_stream(nb::module_& module);

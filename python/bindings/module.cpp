@@ -1,6 +1,8 @@
 // python/bindings/module.cpp - the extension module salient_gnn._core. It sees no torch: arrays pass by DLPack.
 #include <nanobind/nanobind.h>
 
+#include <string_view>
+
 #include "core/console/log.h"
 #include "core/console/progress.h"
 #include "core/error.h"
@@ -19,7 +21,10 @@ NB_MODULE(_core, module) {
     try {
       std::rethrow_exception(thrown);
     } catch (const Error& error) {
-      nb::object raised = nb::steal(PyObject_CallFunction(error_type, "s", error.what()));
+      const std::string_view text = error.what();  // may quote a file that is not UTF-8
+      PyObject* const decoded =
+          PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
+      nb::object raised = nb::steal(PyObject_CallFunction(error_type, "N", decoded));
       raised.attr("code") = static_cast<int>(error.kind());
       PyErr_SetObject(error_type, raised.ptr());
     }

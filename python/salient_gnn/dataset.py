@@ -39,7 +39,7 @@ class Dataset:
         """
         _forks.use_threads()
         origin = (os.fspath(name), os.fspath(data_root))
-        return cls(_core.open_dataset(*origin), origin)
+        return cls(_core.open_dataset(*map(os.fsencode, origin)), origin)
 
     @classmethod
     def from_arrays(
@@ -78,14 +78,14 @@ class Dataset:
         if num_nodes is None:
             num_nodes = _num_nodes(edges, features, labels)
         store = _core.StoreFromArrays(name or pathlib.Path(out).name, num_nodes)
-        store.set_edges(_ids(edges[0]), _ids(edges[1]), symmetric)
+        store.set_edges(_ids(edges[0], "edge_index"), _ids(edges[1], "edge_index"), symmetric)
         if features is not None:
             _set_features(store, features, num_nodes)
         if labels is not None:
             _set_labels(store, labels, num_nodes, num_classes)
         parts = {"train": train, "valid": valid, "test": test}
-        store.set_split(*(_ids(_split(nodes, part, num_nodes)) for part, nodes in parts.items()))
-        store.write(os.fspath(out), force, features is not None and features.layout != torch.strided)
+        store.set_split(*(_ids(_split(nodes, part, num_nodes), part) for part, nodes in parts.items()))
+        store.write(os.fsencode(out), force, features is not None and features.layout != torch.strided)
         return cls.open(os.path.abspath(out))
 
     @classmethod
@@ -129,7 +129,7 @@ class Dataset:
     @property
     def directory(self) -> pathlib.Path | None:
         """The store's folder; None of a generated data set."""
-        return pathlib.Path(self._core.directory) if self._core.directory else None
+        return pathlib.Path(os.fsdecode(self._core.directory)) if self._core.directory else None
 
     @property
     def num_nodes(self) -> int:
@@ -187,6 +187,12 @@ class Dataset:
         )
 
     @property
+    def feature_dtype(self) -> torch.dtype:
+        """Of x and of its values where x is sparse."""
+        core = self._core
+        return torch.from_dlpack(core.feature_values() if self.has_sparse_features else core.features()).dtype
+
+    @property
     def y(self) -> Tensor:
         """int32 [V] classes, or int8 [V, L] zeros and ones; -1 = not known."""
         if self.is_multi_label:
@@ -242,7 +248,9 @@ def _num_nodes(edges: Tensor, features: Tensor | None, labels: Tensor | None) ->
     return int(edges.max()) + 1 if edges.numel() > 0 else 0
 
 
-def _ids(nodes: Tensor) -> Any:
+def _ids(nodes: Tensor, what: str) -> Any:
+    if nodes.numel() > 0 and (nodes.is_floating_point() or nodes.is_complex()):
+        raise ValueError(f"{what}: {nodes.dtype}, not integers")
     return nodes.to("cpu", torch.int64).contiguous().numpy()
 
 

@@ -100,7 +100,7 @@ class NeighborLoader:
             "num_classes": dataset.num_classes,
             "is_multi_label": dataset.is_multi_label,
             "has_sparse_features": dataset.has_sparse_features,
-            "stored_dtype": dataset.x.dtype if dataset.num_features > 0 else torch.float16,
+            "stored_dtype": dataset.feature_dtype,
             "dtype": dtype,
             "features": dataset.features_on(self.device) if self.features == "device" else None,
         }
@@ -157,9 +157,9 @@ class NeighborLoader:
         _forks.use_threads()
         self.close()
         self.epoch += 1
-        self._stream.start(self._order, self.epoch, 0)
-        epoch = _Epoch(self._stream, self.device, self._facts)
+        epoch = _Epoch(self._stream, self.device, self._facts)  # before its threads: it is what stops them
         self._current = weakref.ref(epoch)
+        self._stream.start(self._order, self.epoch, 0)
         return epoch
 
     def close(self) -> None:
@@ -260,8 +260,10 @@ def _seeds(dataset: Dataset, nodes: Tensor | Sequence[int] | str) -> Tensor:
         nodes = torch.arange(dataset.num_nodes) if nodes == "all" else getattr(dataset, nodes)
     ids = torch.as_tensor(nodes)
     if ids.dtype == torch.bool:
+        if ids.shape != (dataset.num_nodes,):
+            raise ValueError(f"nodes: a mask of shape {list(ids.shape)}, not [{dataset.num_nodes}]")
         ids = ids.nonzero().squeeze(1)
-    if ids.dim() != 1 or ids.is_floating_point():
+    if ids.dim() != 1 or (ids.is_floating_point() and ids.numel() > 0):
         raise ValueError(f"nodes: {ids.dtype} of shape {list(ids.shape)}, not a list of ids")
     ids = ids.to("cpu", torch.int64).contiguous()
     if ids.numel() > 0 and (int(ids.min()) < 0 or int(ids.max()) >= dataset.num_nodes):

@@ -52,6 +52,9 @@ def train(dataset: Dataset | str | os.PathLike[str], *, quiet: bool = False, **o
 
     The program is looked for in the folder SALIENT_BIN, then on PATH. quiet leaves its log out of standard error.
     """
+    for name in ("dry_run", "print_config", "help", "version"):
+        if options.get(name):
+            raise ValueError(f"{name}: trains nothing; start salient-train itself")
     named = dataset if not isinstance(dataset, Dataset) else dataset.directory or dataset._origin[0]
     output = _start("salient-train", {"dataset": named, **options}, quiet)
     results = {
@@ -67,15 +70,17 @@ def predict(
     run: Run | str | os.PathLike[str], nodes: Any = "test", *, quiet: bool = False, **options: Any
 ) -> Predictions:
     """Predicts nodes with salient-infer: "train", "valid", "test", "all", or distinct node ids. Options are those of
-    the program: exact=True, fanout=[20, 20, 20], checkpoint="latest".
+    the program: exact=True, fanout=[20, 20, 20], checkpoint="latest"; out=FOLDER keeps the files.
     """
+    if options.get("format", "npy") != "npy":
+        raise ValueError(f"format: {options['format']!r} has no arrays to return; start salient-infer itself")
     directory = run.directory if isinstance(run, Run) else run
     with tempfile.TemporaryDirectory(prefix="salient-predict-") as folder:
         if not isinstance(nodes, str):
             wanted = torch.as_tensor(nodes).to("cpu", torch.int64).numpy()
             nodes = os.path.join(folder, "nodes.npy")
             np.save(nodes, wanted)
-        out = pathlib.Path(folder) / "predictions"
+        out = pathlib.Path(options.pop("out", None) or os.path.join(folder, "predictions"))
         _start("salient-infer", {"run": directory, "nodes": nodes, "out": out, **options}, quiet)
         ids, logits, labels = (
             torch.from_numpy(np.load(out / f"{name}.npy")) for name in ("ids", "logits", "predictions")

@@ -1,4 +1,6 @@
 # tests/python/dataset_test.py - stores from arrays, and the arrays of a store.
+import os
+import pathlib
 import pickle
 
 import pytest
@@ -37,6 +39,7 @@ def test_sparse_features_become_dense_batches(arrays, tmp_path):
     rows = torch.eye(6, 2000)
     data = Dataset.from_arrays(tmp_path / "ring", **{**arrays, "x": rows.to_sparse()})
     assert data.has_sparse_features and torch.equal(data.x.to_dense(), rows)
+    assert data.feature_dtype == data.x.dtype
     batch = next(iter(salient_gnn.NeighborLoader(data, [5, 0], [2], 2, workers=1)))
     assert torch.equal(batch.x, rows[batch.nodes.long()])
     assert torch.equal(batch.x_sparse.to_dense(), batch.x)
@@ -47,6 +50,8 @@ def test_sparse_features_become_dense_batches(arrays, tmp_path):
     [
         ({"edge_index": torch.tensor([[0, 6], [1, 1]])}, "item 1 is node 6"),
         ({"edge_index": torch.tensor([0, 1])}, "edge_index"),
+        ({"edge_index": torch.tensor([[0.0, 1.9], [1.0, 1.0]])}, "edge_index: torch.float32"),
+        ({"train": [0.5]}, "train: torch.float32"),
         ({"x": torch.full((6, 2), torch.nan)}, "x: row 0, column 0 is nan"),
         ({"x": torch.full((6, 2), torch.inf).half()}, "not finite"),
         ({"x": torch.ones(5, 2), "num_nodes": 6}, "x: has shape"),
@@ -76,6 +81,15 @@ def test_a_store_that_is_there_is_replaced_on_request_alone(arrays, tmp_path):
 def test_a_missing_store_is_an_error_with_its_code(tmp_path):
     with pytest.raises(salient_gnn.Error, match="missing") as missing:
         Dataset.open(tmp_path / "nothing")
+    assert missing.value.code == 66
+
+
+def test_paths_need_not_be_utf8(arrays, tmp_path):
+    folder = os.path.join(tmp_path, os.fsdecode(b"ring-\xff"))
+    data = Dataset.from_arrays(folder, name="ring", **arrays)
+    assert data.directory == pathlib.Path(folder) and Dataset.open(folder).num_nodes == 6
+    with pytest.raises(salient_gnn.Error, match=r"absent-\\xff.* missing") as missing:
+        Dataset.open(os.path.join(tmp_path, os.fsdecode(b"absent-\xff")))
     assert missing.value.code == 66
 
 

@@ -165,6 +165,8 @@ def test_memory_is_flat_over_many_batches(dataset):
         {"nodes": "trian"},
         {"nodes": [3, 3]},
         {"nodes": [-1]},
+        {"nodes": [0.5]},
+        {"nodes": torch.ones(5, dtype=torch.bool)},
         {"nodes": [1 << 40]},
         {"nodes": torch.ones(3)},
         {"features": "gpu"},
@@ -178,6 +180,10 @@ def test_wrong_arguments_are_named(dataset, wrong):
     arguments = {"nodes": "train", "fanouts": FANOUTS, **wrong}
     with pytest.raises(ValueError, match=next(iter(wrong))):
         salient_gnn.NeighborLoader(dataset, **arguments)
+
+
+def test_no_seeds_are_no_batches(dataset):
+    assert list(salient_gnn.NeighborLoader(dataset, [], FANOUTS, workers=1)) == []
 
 
 def run_program(text, **options):
@@ -234,6 +240,64 @@ def test_control_c_ends_a_loop_at_once():
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == -signal.SIGINT and errors.rstrip().endswith("KeyboardInterrupt")
+
+
+def test_after_control_c_the_next_loop_is_whole():
+    done = run_program(PROGRAM + """
+import signal
+try:
+    for batch in loader:
+        os.kill(os.getpid(), signal.SIGINT)
+except KeyboardInterrupt:
+    print(sum(map(len, loader)) == len(dataset.train))
+""")
+    assert done.stdout == "True\n", done.stderr
+
+
+PINNED = """
+import time
+from salient_gnn import _core
+options = _core.StreamOptions()
+options.fanouts, options.num_workers = [4, 3], 2
+"""
+
+
+def test_a_stream_may_go_while_its_workers_pin_memory():
+    done = run_program(PROGRAM + PINNED + """
+stream = _core.make_stream(dataset._core, None, options, lambda *_: time.sleep(0.2), lambda _: None)
+stream.start(loader._order, 1, 0)
+time.sleep(0.1)
+del stream  # a worker waits for Python's lock, which this line holds
+print("gone")
+""")
+    assert done.stdout == "gone\n", done.stderr
+
+
+def test_what_fails_in_a_worker_is_raised_in_the_loop():
+    done = run_program(PROGRAM + PINNED + """
+def pin(address, size):
+    raise RuntimeError("no more of it")
+stream = _core.make_stream(dataset._core, None, options, pin, lambda _: None)
+stream.start(loader._order, 1, 0)
+try:
+    stream.next()
+except salient_gnn.Error as error:
+    print(error.code, "no more of it" in str(error))
+""")
+    assert done.stdout == "71 True\n", done.stderr
+
+
+def test_processes_may_fork_before_the_first_data_set():
+    done = run_program("""
+import os, sys, salient_gnn
+child = os.fork()
+dataset = salient_gnn.Dataset.open("synthetic:arxiv:0.01")
+count = sum(map(len, salient_gnn.NeighborLoader(dataset, "train", [4, 3], 64, workers=2)))
+if child == 0:
+    os._exit(count == len(dataset.train))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), count == len(dataset.train))
+""")
+    assert done.stdout == "1 True\n", done.stderr
 
 
 def test_a_program_may_end_in_the_middle_of_an_epoch():

@@ -2,6 +2,7 @@
 import os
 import pathlib
 
+import numpy
 import pytest
 import salient_gnn
 import torch
@@ -123,6 +124,22 @@ def test_a_runs_model_in_pyg_gives_the_programs_logits(tmp_path, options):
     assert torch.allclose(logits, predicted.logits, atol=1e-3, rtol=1e-3)
     assert torch.allclose(whole, predicted.logits, atol=1e-3, rtol=1e-3) or options.get("gcn_norm") == "row"
     assert torch.equal(predicted.labels.long(), predicted.logits.argmax(1))
+
+
+@programs
+def test_predictions_stay_where_they_are_asked_for(tmp_path):
+    common = {"quiet": True, "device": "cpu", "fanout": [5, 5]}
+    run = salient_gnn.train("synthetic:arxiv:0.01", out=tmp_path / "run", layers=2, hidden=8, epochs=1, **common)
+    predicted = salient_gnn.predict(run, "valid", out=tmp_path / "there", **common)
+    kept = torch.from_numpy(numpy.load(tmp_path / "there" / "logits.npy"))
+    assert torch.equal(predicted.logits, kept)
+
+
+def test_options_that_return_nothing_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="dry_run"):
+        salient_gnn.train("wordnet", dry_run=True)
+    with pytest.raises(ValueError, match="format"):
+        salient_gnn.predict(tmp_path, format="csv")
 
 
 @programs
