@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -165,18 +166,20 @@ int measuring_cores(const Launch& launch) {
 /// Rank 0 looks and measures; the other ranks take part in the all-reduce.
 int diagnose(const Options& options, const Launch& launch, Communicator& comm) {
   Diagnosis found;
+  std::optional<Dataset> dataset;
   together(comm, [&] {
     if (launch.rank != 0) return;
     const GpuProbe gpus = probe_gpus();
     found.findings = look(gpus, launch, in_environment);
+    if (!options.dataset.empty()) dataset = open_named_dataset(options.dataset, options.data_root);
     if (options.measure) found.ceilings = measure_ceilings(measuring_cores(launch), !gpus.gpus.empty());
   });
   if (options.measure && launch.size > 1) found.ceilings.all_reduced_bytes = all_reduce_rate(comm);
   together(comm, [&] {
-    if (launch.rank != 0 || options.dataset.empty()) return;
+    if (!dataset) return;
     EpochCase epoch = options.epoch;
     epoch.num_ranks = launch.size;
-    found.epoch = estimate(open_named_dataset(options.dataset, options.data_root), epoch, found.ceilings);
+    found.epoch = estimate(*dataset, epoch, found.ceilings);
   });
   if (launch.rank == 0) options.json ? print_json(found) : print_text(found, options);
   std::string verdict = found.has_missing() ? "missing" : "";

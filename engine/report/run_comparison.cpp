@@ -77,11 +77,12 @@ Json values_of(const std::vector<std::string>& names, const std::vector<Values>&
   return texts;
 }
 
-/// "hidden 256, lr 0.01", or the name of the first run where that is too long or nothing differs.
+/// "hidden 256, lr 0.01", or the name of the first run where that is too long, nothing differs, or is not known.
 std::string label_of(const std::vector<std::string>& names, const Json& values, const Members& members,
                      std::span<const ComparedRun> runs) {
   std::string label;
-  for (std::size_t i = 0; i < names.size(); ++i)
+  const bool is_known = !runs[members[0]].files.config.empty();
+  for (std::size_t i = 0; is_known && i < names.size(); ++i)
     label += (i == 0 ? "" : ", ") + names[i] + " " + values[i].get<std::string>();
   if (!label.empty() && label.size() <= kMaxLabel) return label;
   const std::string& first = runs[members[0]].name;
@@ -99,7 +100,7 @@ Json set_json(const Members& members, std::span<const ComparedRun> runs) {
   for (const std::size_t run : members) {
     const Json values = values_of(names, options, {run});
     const auto found = std::ranges::find(groups, values, &std::pair<Json, Members>::first);
-    if (found == groups.end())
+    if (found == groups.end() || runs[run].files.config.empty())  // options that nobody knows are not the same
       groups.emplace_back(values, Members{run});
     else
       found->second.push_back(run);

@@ -22,7 +22,8 @@ struct ComparedRun {
 ///
 /// A set is the runs on the same data (name and fingerprint) that are judged by the same metric; only they are compared
 /// with each other. A group is the runs of a set whose options differ in the seed alone, or in what changes neither
-/// results nor times. `options` and `facts` (machine, placement, versions) are those that differ within the set.
+/// results nor times; a run without options (no config.toml) is a group of its own. `options` and `facts` (machine,
+/// placement, versions) are those that differ within the set.
 Json compare_runs(std::span<const ComparedRun> runs);
 
 }  // namespace salient

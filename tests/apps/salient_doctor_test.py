@@ -75,6 +75,14 @@ class SalientDoctor(unittest.TestCase):
                     self.assertEqual(len(result.stderr.splitlines()), 1)
                     self.assertIn(word, result.stderr)
 
+    def test_a_data_set_that_is_missing_is_said_before_anything_is_measured(self):
+        def seconds(*args):
+            begin = time.monotonic()
+            return doctor(*args).returncode, time.monotonic() - begin
+        code, refused = seconds("--dataset", "/absent")
+        self.assertEqual(code, 66)
+        self.assertLess(refused, seconds()[1] / 2)
+
     def test_help_version_and_output_that_is_closed(self):
         self.assertIn("--dataset", doctor("--help").stdout)
         self.assertRegex(doctor("--version").stdout, r"^salient-doctor \d")

@@ -64,9 +64,11 @@ TEST(ComparisonPage, GroupsRunsThatDifferBySeedAlone) {
 
 TEST(ComparisonPage, ComparesOnlyTheSameDataByTheSameMetric) {
   const Scratch scratch;
-  const Paths runs{write_run(scratch, {.name = "a"}), write_run(scratch, {.name = "b", .dataset = "wordnet"}),
-                   write_run(scratch, {.name = "c", .metric = "rocauc"}), write_run(scratch, {.name = "d"}),
-                   write_run(scratch, {.name = "e", .dataset = "wordnet", .fingerprint = "2"})};
+  const std::string config = "lr = 0.1\n";
+  const Paths runs{
+      write_run(scratch, {.name = "a", .config = config}), write_run(scratch, {.name = "b", .dataset = "wordnet"}),
+      write_run(scratch, {.name = "c", .metric = "rocauc"}), write_run(scratch, {.name = "d", .config = config}),
+      write_run(scratch, {.name = "e", .dataset = "wordnet", .fingerprint = "2"})};
   const nlohmann::json sets = data_of(runs, scratch.path())["sets"];
   std::vector<std::string> titles;
   for (const auto& set : sets) titles.push_back(set["title"]);
@@ -83,6 +85,17 @@ TEST(ComparisonPage, AnOptionThatOneRunLacksDiffers) {
   const nlohmann::json set = data_of(runs, scratch.path())["sets"][0];
   EXPECT_EQ(set["options"], json(R"(["jk"])"));
   EXPECT_EQ(set["groups"][0]["options"], json(R"(["not set"])"));
+}
+
+TEST(ComparisonPage, RunsWhoseOptionsAreNotKnownAreNotAlike) {
+  const Scratch scratch;
+  const Paths runs{write_run(scratch, {.name = "a"}), write_run(scratch, {.name = "b", .config = "lr = 0.1\n"}),
+                   write_run(scratch, {.name = "c"})};
+  const nlohmann::json groups = data_of(runs, scratch.path())["sets"][0]["groups"];
+  ASSERT_EQ(groups.size(), 3U);
+  EXPECT_EQ(groups[0]["label"], "a");
+  EXPECT_EQ(groups[1]["label"], "lr 0.1");
+  EXPECT_EQ(groups[2]["label"], "c");
 }
 
 TEST(ComparisonPage, ARunOfTrialsStandsForThemAndARunNamedTwiceIsThereOnce) {
