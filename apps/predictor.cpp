@@ -2,14 +2,17 @@
 #include "apps/predictor.h"
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
 
 #include <cstddef>
 #include <cstring>
 #include <unordered_set>
 #include <utility>
 
+#include "apps/new_node_batch.h"
 #include "apps/open_named_dataset.h"
 #include "apps/run_config.h"
+#include "apps/trained_on.h"
 #include "core/error.h"
 #include "core/host/machine.h"
 #include "engine/device/fit_to_machine.h"
@@ -47,11 +50,15 @@ struct Predictor::Impl {
                                      options.threads > 0 ? options.threads : num_usable_cores())),
         machine(machine_for(options, device)),
         dataset(open_named_dataset(options.dataset.empty() ? trained_with.data.dataset : options.dataset,
-                                   trained_with.data.root)),
+                                   options.data_root.empty() ? trained_with.data.root : options.data_root)),
         trained(open_trained_model(*comm, device, run, trained_with, dataset, options.checkpoint)),
-        predictions(dataset, loading(options), device) {}
+        loading(loading_for(options)),
+        predictions(dataset, loading, device) {
+    check_origin(trained.origin, dataset, /*is_other_data_meant=*/!options.dataset.empty());
+    trained.model->eval();
+  }
 
-  LoaderOptions loading(const PredictorOptions& options) const {
+  LoaderOptions loading_for(const PredictorOptions& options) const {
     const std::vector<int>& fanouts = options.fanouts.empty() ? trained_with.evaluation.fanout : options.fanouts;
     if (!are_fanouts(fanouts) || std::ssize(fanouts) != trained_with.model.num_layers)
       fail(ErrorKind::kUsage, "fanouts: " + std::to_string(trained_with.model.num_layers) +
@@ -69,17 +76,32 @@ struct Predictor::Impl {
     const auto width = static_cast<std::size_t>(dataset.num_classes);
     std::vector<float> rows(nodes.size() * width);
     float* next = rows.data();
-    const InferenceOptions options{.batch_size = static_cast<std::size_t>(trained_with.evaluation.batch_size),
-                                   .seed = static_cast<std::uint32_t>(trained_with.seed)};
+    const InferenceOptions options{.batch_size = batch_size(), .seed = seed()};
     (void)sampled_inference({*trained.model, device, *comm}, predictions, nodes, options,
                             [&](const InferenceRound& round) {
-                              if (round.num_nodes == 0) return;
-                              const at::Tensor batch = round.logits.to(at::kCPU, at::kFloat).contiguous();
-                              const auto count = static_cast<std::size_t>(round.num_nodes) * width;
-                              std::memcpy(next, batch.const_data_ptr<float>(), count * sizeof(float));
-                              next += count;
+                              if (round.num_nodes > 0) next = copy_rows(round.logits, next);
                             });
     return rows;
+  }
+
+  std::vector<float> logits(const NewNodes& nodes) {
+    const at::NoGradGuard no_gradients;
+    const auto replacement = loading.with_replacement ? Replacement::kWith : Replacement::kWithout;
+    const NewNodeBatch batch(dataset, nodes, loading.fanouts, replacement, inference_key(seed(), 0));
+    std::vector<float> rows(nodes.num_nodes() * static_cast<std::size_t>(dataset.num_classes));
+    if (!rows.empty()) copy_rows(trained.model->forward(batch.view(device.torch_device()), {}), rows.data());
+    return rows;
+  }
+
+  std::size_t batch_size() const { return static_cast<std::size_t>(trained_with.evaluation.batch_size); }
+  std::uint32_t seed() const { return static_cast<std::uint32_t>(trained_with.seed); }
+
+  /// @return  behind what was written
+  static float* copy_rows(const at::Tensor& logits, float* out) {
+    const at::Tensor rows = logits.to(at::kCPU, at::kFloat).contiguous();
+    const auto count = static_cast<std::size_t>(rows.numel());
+    std::memcpy(out, rows.const_data_ptr<float>(), count * sizeof(float));
+    return out + count;
   }
 
   std::unique_ptr<Communicator> comm;
@@ -88,6 +110,7 @@ struct Predictor::Impl {
   MachineOptions machine;
   Dataset dataset;
   TrainedModel trained;
+  LoaderOptions loading;
   LoaderPredictions predictions;
 };
 
@@ -99,5 +122,7 @@ Predictor& Predictor::operator=(Predictor&&) noexcept = default;
 
 const Dataset& Predictor::dataset() const { return impl_->dataset; }
 std::vector<float> Predictor::logits(std::span<const NodeId> nodes) { return impl_->logits(nodes); }
+std::vector<float> Predictor::logits(const NewNodes& nodes) { return impl_->logits(nodes); }
+std::size_t Predictor::batch_size() const { return impl_->batch_size(); }
 
 }  // namespace salient

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/new_nodes.h"
 #include "core/device_kind.h"
 #include "store/dataset.h"
 
@@ -16,6 +17,7 @@ namespace salient {
 /// Empty and 0 mean: as in the run, or what suits the machine.
 struct PredictorOptions {
   std::string dataset{};               ///< another one than the run's, with as many features and classes
+  std::string data_root{};             ///< where data sets that have only a name are
   std::string checkpoint = "best";     ///< or "latest" | "epoch-NNNN"
   std::vector<int> fanouts{};          ///< neighbours kept per node and hop, the nodes' own hop first; -1 = all
   std::optional<DeviceKind> device{};  ///< none = a GPU where there is one
@@ -30,7 +32,8 @@ struct PredictorOptions {
 class Predictor {
  public:
   /// @param run  directory of a run of salient-train
-  /// @throws Error{kNoInput, kBadData} for a run or data set that is missing or damaged; Error{kNoDevice};
+  /// @throws Error{kNoInput, kBadData} for a run or data set that is missing or damaged, or that is not what the
+  ///         run was trained on, unless options name it; Error{kNoDevice};
   ///         Error{kUsage} for fanouts that the model has no layers for.
   explicit Predictor(const std::filesystem::path& run, PredictorOptions options = {});
   ~Predictor();
@@ -44,6 +47,14 @@ class Predictor {
   /// @param nodes  distinct
   /// @throws Error{kUsage} for a node that the data set has not.
   std::vector<float> logits(std::span<const NodeId> nodes);
+
+  /// The same of nodes that the data set lacks, [nodes.num_nodes(), num_classes()].
+  /// Features are used as f32, also where the data set has f16.
+  /// @throws Error{kUsage} for nodes that break the rules of NewNodes.
+  std::vector<float> logits(const NewNodes& nodes);
+
+  /// Nodes of a batch. With lists up to this length, a node's neighbourhood does not depend on the others in its list.
+  std::size_t batch_size() const;
 
  private:
   struct Impl;

@@ -15,6 +15,7 @@
 #include "apps/rank_table.h"
 #include "apps/run_config.h"
 #include "apps/session.h"
+#include "apps/trained_on.h"
 #include "core/console/leftovers.h"
 #include "core/console/log.h"
 #include "core/error.h"
@@ -49,17 +50,6 @@ constexpr std::string_view kOwnToAHost[] = {"data-root", "workers", "threads", "
 
 /// A signal asked to end, and all ranks know.
 struct StoppedBySignal {};
-
-/// The weights may be used on other data, but not on data that has changed unnoticed.
-void check_origin(const CheckpointOrigin& origin, const Dataset& dataset, bool is_other_data_meant) {
-  if (origin.dataset_fingerprint == dataset.fingerprint) return;
-  if (!is_other_data_meant)
-    fail(ErrorKind::kBadData, "the data set " + dataset.name +
-                                  " is not the one that the run was trained on (its checksum is " +
-                                  dataset.fingerprint + ", the run's " + origin.dataset_fingerprint +
-                                  "); name it with --dataset if that is meant");
-  log_warning("the model was trained on " + origin.dataset_name + ", not on this data set");
-}
 
 /// --nodes as rank 0 reads it. Collective.
 std::vector<NodeId> select_nodes_together(const Session& session, const Dataset& dataset, const std::string& what) {

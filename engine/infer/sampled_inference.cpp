@@ -25,14 +25,17 @@ std::vector<BatchRequest> requests_of_rank(std::span<const NodeId> nodes, const 
   for (std::size_t round = 0; round < num_rounds; ++round) {
     const std::size_t batch = round * num_ranks + rank;
     const std::size_t first = std::min(batch * options.batch_size, nodes.size());
-    requests.push_back(
-        {.key = {.seed = options.seed, .epoch = kInferenceDomain, .batch = static_cast<std::uint32_t>(batch)},
-         .seeds = nodes.subspan(first, std::min(options.batch_size, nodes.size() - first))});
+    requests.push_back({.key = inference_key(options.seed, batch),
+                        .seeds = nodes.subspan(first, std::min(options.batch_size, nodes.size() - first))});
   }
   return requests;
 }
 
 }  // namespace
+
+BatchKey inference_key(std::uint32_t seed, std::size_t batch) {
+  return {.seed = seed, .epoch = kInferenceDomain, .batch = static_cast<std::uint32_t>(batch)};
+}
 
 InferenceCounts sampled_inference(const ModelOnRanks& ranks, Predictions& predictions, std::span<const NodeId> nodes,
                                   const InferenceOptions& options, const OnRound& on_round) {

@@ -10,6 +10,7 @@
 #include "engine/infer/inference_round.h"
 #include "engine/infer/model_on_ranks.h"
 #include "engine/infer/predictions.h"
+#include "sampler/draws.h"
 
 namespace salient {
 
@@ -21,6 +22,9 @@ struct InferenceOptions {
   std::function<bool()> must_stop{};      ///< asked after every round; must answer alike on all ranks. true: inference
                                           ///< ends with the counts so far. May be empty
 };
+
+/// What the neighbourhoods of batch number `batch` are drawn with.
+BatchKey inference_key(std::uint32_t seed, std::size_t batch);
 
 /// Predicts `nodes` batch by batch. Rank r takes batches r, r + size, ...; the counts are summed over ranks and equal
 /// those of a single rank, because a batch's neighbourhood depends on its number, not on the rank that computes it.

@@ -1,0 +1,132 @@
+// apps/salient_serve.cpp - salient-serve: a trained run behind HTTP.
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "apps/advice.h"
+#include "apps/options/options.h"
+#include "apps/passive_openmp.h"
+#include "apps/predictor.h"
+#include "apps/program.h"
+#include "apps/run_fields.h"
+#include "apps/serve/http_server.h"
+#include "apps/serve/listen.h"
+#include "apps/serve/serve_options.h"
+#include "apps/serve/service.h"
+#include "apps/serve/stop_signal.h"
+#include "core/console/log.h"
+#include "core/console/progress.h"
+#include "core/error.h"
+#include "core/host/program.h"
+#include "engine/report/confusion.h"
+
+namespace salient::serve {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kProgram = "salient-serve";
+constexpr auto kTimeToStop = 1500ms;  // for requests that wait
+constexpr auto kTimeToSend = 300ms;   // for answers that are not sent
+constexpr const char* kHelp =
+    "salient-serve - predictions of a trained model over HTTP\n\n"
+    "  salient-serve --run runs/wordnet-sage-20261121-101500\n"
+    "  curl -d '{\"nodes\": [17, 4]}' http://127.0.0.1:8080/predict\n\n"
+    "POST /predict, GET /healthz, GET /metrics; SIGTERM and Ctrl-C end it after the requests that wait.\n\n"
+    "options (with their defaults; empty = the run's):\n";
+
+Predictor open_predictor(const ServeOptions& options) {
+  PredictorOptions wanted{.checkpoint = options.checkpoint,
+                          .fanouts = options.fanout,
+                          .device = options.device,
+                          .workers = options.workers,
+                          .threads = options.threads};
+  wanted.dataset = options.dataset;
+  wanted.data_root = options.data_root;
+  return Predictor(options.run, std::move(wanted));
+}
+
+/// What is known of nodes and classes; generated data has neither ids nor names.
+ServiceOptions service_options(const ServeOptions& options, const Predictor& predictor, const IdIndex& index) {
+  const Dataset& dataset = predictor.dataset();
+  ServiceOptions service{.rules = {.num_nodes = dataset.num_nodes(),
+                                   .feature_dim = static_cast<std::size_t>(dataset.feature_dim),
+                                   .max_nodes = static_cast<std::size_t>(options.max_nodes)},
+                         .names = {.task = dataset.task, .ids = index.ids()},
+                         .limits = {.max_nodes = predictor.batch_size(),
+                                    .max_queued = static_cast<std::size_t>(options.max_queued),
+                                    .window = std::chrono::microseconds(options.window_us)}};
+  if (!index.ids().empty()) service.rules.find_id = [&index](std::string_view id) { return index.find(id); };
+  if (!dataset.directory.empty() && dataset.task == Task::kMultiClass)
+    service.names.classes = read_class_names(dataset.directory / "class_names.txt", dataset.num_classes);
+  return service;
+}
+
+/// Until a signal comes.
+void answer_requests(const ServeOptions& options, Descriptor socket, Service& service) {
+  const StopSignal stop;
+  const std::string address = address_of(socket);
+  HttpServer server(
+      std::move(socket),
+      {.max_body = static_cast<std::size_t>(options.max_body_kb) << 10,
+       .max_connections = static_cast<unsigned>(options.max_connections),
+       .timeout = std::chrono::seconds(options.timeout)},
+      {.on_request = [&](HttpRequest request, Reply reply) { service.handle(std::move(request), std::move(reply)); },
+       .on_answer = [&](int status, double seconds) { service.count_answer(status, seconds); }});
+  service.set_connections([&] { return server.num_connections(); });
+  log_result("listening on http://" + address);
+  while (!stop.wait(1000)) server.drop_slow();
+  log_info("stopping");
+  server.stop_accepting();
+  if (!service.finish(kTimeToStop)) {
+    log_warning("a prediction takes too long; its request stays without an answer");
+    std::_Exit(0);  // nothing can interrupt it, and nothing of this process outlives it
+  }
+  (void)server.wait_for_answers(kTimeToSend);
+}
+
+void serve(const ServeOptions& options) {
+  set_progress_mode(ProgressMode::kNone);
+  Descriptor socket = listen_on(options.host, options.port);  // first: a port that is taken is said at once
+  Predictor predictor = open_predictor(options);
+  const Dataset& dataset = predictor.dataset();
+  const IdIndex index(dataset.directory.empty() ? NodeIds() : NodeIds::open(dataset.directory), dataset.num_nodes());
+  const NodeId first = 0;
+  if (dataset.num_nodes() > 0) (void)predictor.logits(std::span(&first, 1));  // the first batch is the slowest
+  Service service({.known = [&](std::span<const NodeId> nodes) { return predictor.logits(nodes); },
+                   .added = [&](const NewNodes& nodes) { return predictor.logits(nodes); }},
+                  service_options(options, predictor, index));
+  answer_requests(options, std::move(socket), service);
+}
+
+int run(std::span<const char* const> args) {
+  const ServeOptions options = read_serve_options(args, in_environment);
+  if (options.help) {
+    std::cout << kHelp;
+    options::print_help(std::cout, ServeOptions{});
+  } else if (options.version) {
+    print_versions(kProgram);
+  } else {
+    refuse(problems_of(options));
+    serve(options);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace salient::serve
+
+int main(int argc, char** argv) {
+  salient::start_program();
+  salient::restart_with_passive_openmp(argv);
+  try {
+    const int code = salient::serve::run({argv + 1, static_cast<std::size_t>(argc - 1)});
+    return salient::end_program(salient::serve::kProgram, code);
+  } catch (...) {
+    return salient::report_current_exception(salient::serve::kProgram, salient::infer_advice);
+  }
+}

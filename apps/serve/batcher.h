@@ -1,0 +1,81 @@
+// apps/serve/batcher.h - one worker thread that predicts requests, those that arrive together as one batch.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "apps/new_nodes.h"
+#include "apps/serve/metrics.h"
+#include "core/types.h"
+
+namespace salient::serve {
+
+/// What predicts. Rows of float32 in the order of the nodes, one row of the same width for each.
+struct PredictFunctions {
+  std::function<std::vector<float>(std::span<const NodeId> distinct)> known{};
+  std::function<std::vector<float>(const NewNodes& nodes)> added{};
+};
+
+struct BatchLimits {
+  std::size_t max_nodes = 1024;         ///< distinct ones of requests that are predicted together
+  std::size_t max_queued = 256;         ///< requests that wait
+  std::chrono::microseconds window{0};  ///< how long a request waits for others to join it
+};
+
+struct Prediction {
+  std::vector<float> logits{};  ///< a row for each node of the request
+  std::exception_ptr error{};   ///< instead of them
+};
+
+/// One request. Either has nodes.
+struct Job {
+  std::vector<NodeId> nodes{};
+  NewNodes new_nodes{};
+  std::function<void(Prediction)> done{};  ///< called once, on the worker's thread; must not throw
+};
+
+/// Answers do not depend on what they are batched with, but for rounding, if `known` gives each node the same row in
+/// every batch of up to max_nodes. Requests of new nodes are predicted alone.
+///
+/// Threads: any may submit. The functions are called on one thread, one at a time.
+class Batcher {
+ public:
+  Batcher(PredictFunctions predict, BatchLimits limits, Metrics& metrics);
+  ~Batcher();  ///< finish() without a limit
+  Batcher(const Batcher&) = delete;
+  Batcher& operator=(const Batcher&) = delete;
+
+  /// @return false, and `job` stays as it was: too many are waiting, or finish() was called.
+  bool submit(Job& job);
+
+  std::size_t num_queued() const;
+
+  /// No more jobs; those that wait are predicted at once. @return whether all were done in time
+  bool finish(std::chrono::milliseconds limit);
+
+ private:
+  void work();
+  void wait_for_more(std::unique_lock<std::mutex>& lock);
+  std::vector<Job> take_batch();
+  void predict_batch(std::vector<Job>& batch);
+
+  const PredictFunctions predict_;
+  const BatchLimits limits_;
+  Metrics& metrics_;
+  mutable std::mutex mutex_;
+  std::condition_variable arrived_, emptied_;
+  std::deque<Job> queue_;
+  std::size_t queued_nodes_ = 0;  // of the queue, an upper bound of the distinct ones
+  bool is_closed_ = false, is_done_ = false;
+  std::jthread worker_;  // last: it uses all of the above
+};
+
+}  // namespace salient::serve

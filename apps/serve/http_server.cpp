@@ -1,0 +1,183 @@
+// apps/serve/http_server.cpp - see http_server.h.
+#include "apps/serve/http_server.h"
+
+#include <microhttpd.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <charconv>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "apps/serve/prediction_json.h"
+#include "core/error.h"
+#include "core/timer.h"
+
+namespace salient::serve {
+namespace {
+
+constexpr std::size_t kConnectionMemory = 32 << 10;  // of libmicrohttpd: headers longer than this are refused
+
+using Clock = std::chrono::steady_clock;
+
+/// A request from its headers to the end of its answer.
+struct Exchange {
+  HttpRequest request{};
+  Timer timer{};
+  bool is_asked = false;
+  std::optional<HttpAnswer> answer{};
+};
+
+struct ResponseEnd {
+  void operator()(MHD_Response* response) const { MHD_destroy_response(response); }
+};
+
+std::optional<std::uint64_t> content_length(MHD_Connection* connection) {
+  const char* const text = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
+  std::uint64_t length = 0;
+  if (text == nullptr || std::from_chars(text, text + std::strlen(text), length).ec != std::errc{}) return std::nullopt;
+  return length;
+}
+
+}  // namespace
+
+struct HttpServer::Impl {
+  Impl(Descriptor socket, HttpLimits its_limits, Handlers its_handlers)
+      : limits(its_limits), handlers(std::move(its_handlers)), listening(std::move(socket)) {
+    daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, &on_access,
+                              this, MHD_OPTION_LISTEN_SOCKET, listening.get(), MHD_OPTION_CONNECTION_LIMIT,
+                              limits.max_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory,
+                              MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(limits.timeout.count()),
+                              MHD_OPTION_NOTIFY_CONNECTION, &on_connection, this, MHD_OPTION_NOTIFY_COMPLETED,
+                              &on_completed, this, MHD_OPTION_END);
+    if (daemon == nullptr) fail(ErrorKind::kIo, "the HTTP server cannot start: no thread or descriptor is left");
+  }
+
+  ~Impl() { MHD_stop_daemon(daemon); }
+
+  // libmicrohttpd gives the parameters.
+  static MHD_Result on_access(void* self, MHD_Connection* connection, const char* url, const char* method,
+                              const char* /*version*/, const char* data, std::size_t* data_size, void** state) {
+    return static_cast<Impl*>(self)->advance(connection, {method, url, {}}, {data, *data_size}, data_size, state);
+  }
+
+  /// The library calls this when headers are there, with each part of a body, at its end, and after a resume.
+  MHD_Result advance(MHD_Connection* connection, HttpRequest head, std::string_view part, std::size_t* part_left,
+                     void** state) {
+    auto* exchange = static_cast<Exchange*>(*state);
+    if (exchange == nullptr) {
+      exchange = new Exchange{.request = std::move(head)};
+      *state = exchange;  // on_completed() deletes it
+      exchange->answer = refusal_of(connection);
+      return exchange->answer ? send(connection, *exchange) : MHD_YES;
+    }
+    if (!part.empty()) {
+      exchange->request.body.append(part);
+      *part_left = 0;
+      return exchange->request.body.size() <= limits.max_body ? MHD_YES : MHD_NO;
+    }
+    if (exchange->answer) return send(connection, *exchange);
+    if (exchange->is_asked) return MHD_YES;
+    exchange->is_asked = true;
+    set_deadline(connection, std::nullopt);
+    MHD_suspend_connection(connection);
+    handlers.on_request(std::move(exchange->request), [this, connection, exchange](HttpAnswer answer) {
+      exchange->answer = std::move(answer);
+      num_unsent.fetch_add(1);
+      MHD_resume_connection(connection);
+    });
+    return MHD_YES;
+  }
+
+  /// Before the body is read.
+  std::optional<HttpAnswer> refusal_of(MHD_Connection* connection) const {
+    const bool is_chunked = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding") != nullptr;
+    if (is_chunked) return HttpAnswer{.status = 411, .body = error_json("send a Content-Length instead of chunks")};
+    if (content_length(connection).value_or(0) <= limits.max_body) return std::nullopt;
+    return HttpAnswer{.status = 413,
+                      .body = error_json("the body has more than " + std::to_string(limits.max_body) + " bytes")};
+  }
+
+  MHD_Result send(MHD_Connection* connection, Exchange& exchange) {
+    const HttpAnswer& answer = *exchange.answer;
+    const std::unique_ptr<MHD_Response, ResponseEnd> response(MHD_create_response_from_buffer(
+        answer.body.size(), const_cast<char*>(answer.body.data()), MHD_RESPMEM_MUST_COPY));
+    if (response == nullptr) return MHD_NO;
+    MHD_add_response_header(response.get(), "Content-Type", answer.type);
+    if (answer.allow != nullptr) MHD_add_response_header(response.get(), "Allow", answer.allow);
+    if (answer.status == 503) MHD_add_response_header(response.get(), "Retry-After", "1");
+    set_deadline(connection, Clock::now() + limits.timeout);
+    handlers.on_answer(answer.status, exchange.timer.seconds());
+    return MHD_queue_response(connection, static_cast<unsigned>(answer.status), response.get());
+  }
+
+  static void on_completed(void* self, MHD_Connection* connection, void** state, MHD_RequestTerminationCode) {
+    auto* const impl = static_cast<Impl*>(self);
+    const std::unique_ptr<Exchange> exchange(static_cast<Exchange*>(*state));
+    *state = nullptr;
+    impl->set_deadline(connection, Clock::now() + impl->limits.timeout);
+    if (!exchange || !exchange->is_asked) return;
+    const std::lock_guard lock(impl->mutex);
+    impl->num_unsent.fetch_sub(1);
+    impl->all_sent.notify_all();
+  }
+
+  static void on_connection(void* self, MHD_Connection* connection, void**, MHD_ConnectionNotificationCode code) {
+    auto* const impl = static_cast<Impl*>(self);
+    const std::lock_guard lock(impl->mutex);
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+      impl->deadlines[connection] = Clock::now() + impl->limits.timeout;
+    else
+      impl->deadlines.erase(connection);
+  }
+
+  /// By when the client must have done what the server waits for; none while a prediction is waited for. The library's
+  /// own time-out begins anew with every byte.
+  void set_deadline(MHD_Connection* connection, std::optional<Clock::time_point> deadline) {
+    const std::lock_guard lock(mutex);
+    if (const auto found = deadlines.find(connection); found != deadlines.end())
+      found->second = deadline.value_or(Clock::time_point::max());
+  }
+
+  const HttpLimits limits;
+  const Handlers handlers;
+  Descriptor listening;
+  MHD_Daemon* daemon = nullptr;
+  std::atomic<int> num_unsent{0};  // answers that were given and are not sent yet
+  mutable std::mutex mutex;
+  std::condition_variable all_sent;
+  std::unordered_map<MHD_Connection*, Clock::time_point> deadlines;  // of the open connections
+};
+
+HttpServer::HttpServer(Descriptor socket, HttpLimits limits, Handlers handlers)
+    : impl_(std::make_unique<Impl>(std::move(socket), limits, std::move(handlers))) {}
+HttpServer::~HttpServer() = default;
+
+std::size_t HttpServer::num_connections() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->deadlines.size();
+}
+
+void HttpServer::drop_slow() {
+  const auto now = Clock::now();
+  const std::lock_guard lock(impl_->mutex);  // a connection is closed after it has left the map
+  for (const auto& [connection, deadline] : impl_->deadlines) {
+    if (deadline > now) continue;
+    const MHD_ConnectionInfo* const info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info != nullptr) (void)::shutdown(info->connect_fd, SHUT_RDWR);
+  }
+}
+
+void HttpServer::stop_accepting() { (void)MHD_quiesce_daemon(impl_->daemon); }
+
+bool HttpServer::wait_for_answers(std::chrono::milliseconds limit) {
+  std::unique_lock lock(impl_->mutex);
+  return impl_->all_sent.wait_for(lock, limit, [this] { return impl_->num_unsent == 0; });
+}
+
+}  // namespace salient::serve

@@ -1,0 +1,68 @@
+// apps/serve/http_server.h - HTTP: connections and their limits, requests in, answers out, now or later.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/host/descriptor.h"
+
+namespace salient::serve {
+
+struct HttpLimits {
+  std::size_t max_body = 1 << 20;    ///< bytes of a request
+  unsigned max_connections = 256;    ///< at a time; others wait to be accepted
+  std::chrono::seconds timeout{10};  ///< for a client to send a request, or to take an answer
+};
+
+struct HttpRequest {
+  std::string method{};
+  std::string path{};
+  std::string body{};
+};
+
+struct HttpAnswer {
+  int status = 200;
+  std::string body{};
+  const char* type = "application/json";
+  const char* allow = nullptr;  ///< of 405: the method that the path has
+};
+
+/// Gives the answer of one request; call it once, on any thread. Copies are of the same request.
+using Reply = std::function<void(HttpAnswer)>;
+
+/// One thread does all input and output; it waits in epoll. By libmicrohttpd: see docs/decisions/0014.
+class HttpServer {
+ public:
+  struct Handlers {
+    /// On the server's thread, which it must not hold up.
+    std::function<void(HttpRequest request, Reply reply)> on_request{};
+    /// Of every answer, refusals included. @param seconds  since the request's headers
+    std::function<void(int status, double seconds)> on_answer{};
+  };
+
+  /// Accepts from now on. @param socket  listens   @throws Error{kIo}
+  HttpServer(Descriptor socket, HttpLimits limits, Handlers handlers);
+  ~HttpServer();  ///< closes all connections; every request must have its reply
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  std::size_t num_connections() const;
+
+  /// Ends connections of clients that were too slow; call it every second or so.
+  void drop_slow();
+
+  /// No more connections. Those that are open may go on.
+  void stop_accepting();
+
+  /// Waits until the answers that were given are sent. @return whether they were in time
+  bool wait_for_answers(std::chrono::milliseconds limit);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace salient::serve

@@ -1,0 +1,134 @@
+// apps/serve/predict_request.cpp - see predict_request.h.
+#include "apps/serve/predict_request.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/error.h"
+
+namespace salient::serve {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kLongestEcho = 60;  // bytes of a client's text in a message
+constexpr int kDeepest = 8;               // levels of JSON; a request has four
+
+[[noreturn]] void refuse(const std::string& what) { fail(ErrorKind::kBadData, what); }
+
+/// What a client wrote, for a message: one short line.
+std::string echo(const json& value) {
+  std::string text = value.dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace);
+  if (text.size() > kLongestEcho) text = text.substr(0, kLongestEcho) + "...";
+  return text;
+}
+
+void check_fields(const json& object, const std::string& where, std::initializer_list<std::string_view> known) {
+  for (const auto& field : object.items())
+    if (std::ranges::find(known, std::string_view(field.key())) == known.end())
+      refuse(where + "unknown field " + echo(json(field.key())));
+}
+
+/// The array `name` of `object`; empty if there is none.
+const json& list_of(const json& object, const char* name, const std::string& where) {
+  static const json kNone = json::array();
+  const auto found = object.find(name);
+  if (found == object.end()) return kNone;
+  if (!found->is_array()) refuse(where + "\"" + name + "\" must be a list");
+  return *found;
+}
+
+std::uint64_t number_below(const json& value, std::uint64_t end, const std::string& where) {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= end)
+    refuse(where + echo(value) + (end == 0 ? ": there is none" : ": 0 to " + std::to_string(end - 1)));
+  return value.get<std::uint64_t>();
+}
+
+NodeId known_node(const json& value, const RequestRules& rules, const std::string& where) {
+  if (!value.is_string()) return static_cast<NodeId>(number_below(value, rules.num_nodes, where + "node "));
+  if (!rules.find_id) refuse(where + "node " + echo(value) + ": this data set has no ids of its own; send numbers");
+  const std::optional<NodeId> node = rules.find_id(value.get_ref<const std::string&>());
+  if (!node) refuse(where + "node " + echo(value) + " is not in the data set");
+  return *node;
+}
+
+void append_features(const json& values, const RequestRules& rules, const std::string& where, NewNodes& nodes) {
+  if (values.size() != rules.feature_dim)
+    refuse(where + std::to_string(values.size()) + " features; the data set has " + std::to_string(rules.feature_dim));
+  for (const json& value : values) {
+    const double number = value.is_number() ? value.get<double>() : NAN;
+    if (!std::isfinite(static_cast<float>(number))) refuse(where + "feature " + echo(value) + " is no finite number");
+    nodes.features.push_back(static_cast<float>(number));
+  }
+}
+
+void append_row(const json& object, std::size_t num_new, const RequestRules& rules, const std::string& where,
+                NewNodes& nodes) {
+  const auto begin = static_cast<std::ptrdiff_t>(nodes.indices.size());
+  for (const json& value : list_of(object, "neighbors", where))
+    nodes.indices.push_back(known_node(value, rules, where + "neighbors: "));
+  for (const json& value : list_of(object, "new_neighbors", where))
+    nodes.indices.push_back(
+        static_cast<NodeId>(rules.num_nodes + number_below(value, num_new, where + "new_neighbors: ")));
+  std::sort(nodes.indices.begin() + begin, nodes.indices.end());  // as rows of a data set are
+  if (std::adjacent_find(nodes.indices.begin() + begin, nodes.indices.end()) != nodes.indices.end())
+    refuse(where + "a neighbour is there twice");
+  nodes.indptr.push_back(static_cast<std::int64_t>(nodes.indices.size()));
+}
+
+NewNodes new_nodes_of(const json& list, const RequestRules& rules) {
+  if (rules.num_nodes + list.size() > std::uint64_t{1} << 32) refuse("new_nodes: more than 2^32 nodes in all");
+  NewNodes nodes;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string where = "new_nodes[" + std::to_string(i) + "]: ";
+    if (!list[i].is_object()) refuse(where + "must be an object with features and neighbors");
+    check_fields(list[i], where, {"features", "neighbors", "new_neighbors"});
+    append_features(list_of(list[i], "features", where), rules, where, nodes);
+    append_row(list[i], list.size(), rules, where, nodes);
+  }
+  return nodes;
+}
+
+json parse_json(std::string_view body) {
+  const auto too_deep = [](int depth, json::parse_event_t, const json&) {
+    if (depth > kDeepest) refuse("the body is JSON of more than " + std::to_string(kDeepest) + " levels");
+    return true;
+  };
+  try {
+    return json::parse(body, too_deep);
+  } catch (const json::exception& error) {
+    const std::string text =
+        error.what();  // "[json.exception...] parse error at line 1, column 3: ...; last read: ..."
+    const std::size_t begin = text.find("at line"), end = text.find(": ", begin);
+    refuse("the body is no JSON" + (begin == std::string::npos ? "" : " " + text.substr(begin, end - begin)));
+  }
+}
+
+}  // namespace
+
+PredictRequest parse_request(std::string_view body, const RequestRules& rules) {
+  const json root = parse_json(body);
+  if (!root.is_object()) refuse("the body must be an object with \"nodes\" or \"new_nodes\"");
+  check_fields(root, "", {"nodes", "new_nodes", "probabilities"});
+  const json& known = list_of(root, "nodes", "");
+  const json& added = list_of(root, "new_nodes", "");
+  if (known.empty() == added.empty()) refuse("either \"nodes\" or \"new_nodes\" must have nodes");
+  if (known.size() + added.size() > rules.max_nodes)
+    refuse(std::to_string(known.size() + added.size()) + " nodes; at most " + std::to_string(rules.max_nodes) +
+           " a request");
+  PredictRequest request;
+  if (const auto wanted = root.find("probabilities"); wanted != root.end()) {
+    if (!wanted->is_boolean()) refuse("\"probabilities\" must be true or false");
+    request.probabilities = wanted->get<bool>();
+  }
+  for (std::size_t i = 0; i < known.size(); ++i)
+    request.nodes.push_back(known_node(known[i], rules, "nodes[" + std::to_string(i) + "]: "));
+  if (!added.empty()) request.new_nodes = new_nodes_of(added, rules);
+  return request;
+}
+
+}  // namespace salient::serve

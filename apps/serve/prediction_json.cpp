@@ -1,0 +1,71 @@
+// apps/serve/prediction_json.cpp - see prediction_json.h.
+#include "apps/serve/prediction_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+
+namespace salient::serve {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+/// Six decimals: more is noise of the arithmetic, and three times the bytes.
+double rounded(double probability) { return std::round(probability * 1e6) / 1e6; }
+
+Json softmax(std::span<const float> row) {
+  const double highest = *std::ranges::max_element(row);
+  double sum = 0;
+  for (const float logit : row) sum += std::exp(logit - highest);
+  Json list = Json::array();
+  for (const float logit : row) list.push_back(rounded(std::exp(logit - highest) / sum));
+  return list;
+}
+
+Json sigmoid(std::span<const float> row) {
+  Json list = Json::array();
+  for (const float logit : row) list.push_back(rounded(1 / (1 + std::exp(-static_cast<double>(logit)))));
+  return list;
+}
+
+void add_class(Json& prediction, std::span<const float> row, const Names& names) {
+  const auto best = static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
+  prediction["class"] = best;
+  if (best < names.classes.size()) prediction["name"] = names.classes[best];
+}
+
+void add_labels(Json& prediction, std::span<const float> row) {
+  Json& labels = prediction["labels"] = Json::array();
+  for (std::size_t i = 0; i < row.size(); ++i)
+    if (row[i] > 0) labels.push_back(i);
+}
+
+}  // namespace
+
+std::string predictions_json(const PredictRequest& request, std::span<const float> logits, const Names& names) {
+  const std::size_t width = logits.size() / request.num_nodes();
+  Json answer;
+  Json& predictions = answer["predictions"] = Json::array();
+  for (std::size_t i = 0; i < request.num_nodes(); ++i) {
+    const std::span<const float> row = logits.subspan(i * width, width);
+    Json prediction;
+    if (request.nodes.empty()) {
+      prediction["new_node"] = i;
+    } else {
+      prediction["node"] = request.nodes[i];
+      if (!names.ids.empty()) prediction["id"] = names.ids[request.nodes[i]];
+    }
+    const bool has_labels = names.task == Task::kMultiLabel;
+    has_labels ? add_labels(prediction, row) : add_class(prediction, row, names);
+    if (request.probabilities) prediction["probabilities"] = has_labels ? sigmoid(row) : softmax(row);
+    predictions.push_back(std::move(prediction));
+  }
+  return text_of(answer);
+}
+
+std::string error_json(const std::string& what) { return text_of(Json{{"error", what}}); }
+
+}  // namespace salient::serve

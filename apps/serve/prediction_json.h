@@ -1,0 +1,31 @@
+// apps/serve/prediction_json.h - logits as the JSON that answers a request.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/serve/predict_request.h"
+#include "store/label_table.h"
+#include "store/node_ids.h"
+
+namespace salient::serve {
+
+/// What is known of nodes and classes.
+struct Names {
+  Task task = Task::kMultiClass;
+  NodeIds ids{};                       ///< none: nodes have numbers alone
+  std::vector<std::string> classes{};  ///< likewise; of one class a node
+};
+
+/// {"predictions": [{"node": 17, "id": "..", "class": 3, "name": ".."}, ...]}, of several labels a node "labels":
+/// [0, 5] instead of "class"; where asked for, "probabilities": of each class by the softmax, of labels by the sigmoid.
+///
+/// @param request  of which `nodes` or the number of new nodes is read
+/// @param logits   a row for each
+std::string predictions_json(const PredictRequest& request, std::span<const float> logits, const Names& names);
+
+/// {"error": what}
+std::string error_json(const std::string& what);
+
+}  // namespace salient::serve

@@ -1,0 +1,82 @@
+// apps/serve/service.cpp - see service.h.
+#include "apps/serve/service.h"
+
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "core/console/log.h"
+#include "core/error.h"
+
+namespace salient::serve {
+namespace {
+
+constexpr const char* kBusy = "too many requests wait; try again";
+constexpr const char* kStopping = "the server is stopping";
+
+HttpAnswer refusal(int status, const std::string& what) { return {.status = status, .body = error_json(what)}; }
+
+/// Of a prediction that the server could not make: its own fault, so the log has the reason, too.
+HttpAnswer failure(const std::exception_ptr& error) {
+  const std::string what = as_error(error).what();
+  log_warning("a prediction failed: " + what);
+  return refusal(500, "the prediction failed: " + what);
+}
+
+HttpAnswer answer_of(const PredictRequest& request, const Prediction& prediction, const Names& names) {
+  if (prediction.error) return failure(prediction.error);
+  try {
+    return {.body = predictions_json(request, prediction.logits, names)};
+  } catch (const std::exception&) {
+    return failure(std::current_exception());
+  }
+}
+
+}  // namespace
+
+Service::Service(PredictFunctions predict, ServiceOptions options)
+    : options_(std::move(options)), batcher_(std::move(predict), options_.limits, metrics_) {}
+
+void Service::handle(HttpRequest request, Reply reply) {
+  const bool is_prediction = request.path == "/predict";
+  if (!is_prediction && request.path != "/healthz" && request.path != "/metrics")
+    return reply(refusal(404, "there is /predict, /healthz and /metrics"));
+  const bool is_read = request.method == "GET" || request.method == "HEAD";
+  if (is_prediction ? request.method != "POST" : !is_read) {
+    HttpAnswer answer = refusal(405, request.path + " takes " + (is_prediction ? "POST" : "GET"));
+    answer.allow = is_prediction ? "POST" : "GET, HEAD";
+    return reply(std::move(answer));
+  }
+  is_prediction ? predict(request.body, reply) : reply(look(request.path));
+}
+
+void Service::predict(const std::string& body, const Reply& reply) {
+  if (is_stopping_) return reply(refusal(503, kStopping));
+  const auto request = std::make_shared<PredictRequest>();
+  try {
+    *request = parse_request(body, options_.rules);
+  } catch (const Error& error) {
+    return reply(refusal(400, error.what()));
+  } catch (const std::exception&) {
+    return reply(failure(std::current_exception()));
+  }
+  Job job{
+      .nodes = request->nodes, .new_nodes = request->new_nodes, .done = [this, request, reply](Prediction prediction) {
+        reply(answer_of(*request, prediction, options_.names));
+      }};
+  if (!batcher_.submit(job)) reply(refusal(503, is_stopping_ ? kStopping : kBusy));
+}
+
+HttpAnswer Service::look(const std::string& path) const {
+  if (path == "/healthz")
+    return {.status = is_stopping_ ? 503 : 200, .body = is_stopping_ ? "stopping\n" : "ok\n", .type = "text/plain"};
+  const Gauges now{.queued_requests = batcher_.num_queued(), .connections = num_connections_ ? num_connections_() : 0};
+  return {.body = metrics_.text(now), .type = "text/plain; version=0.0.4"};
+}
+
+bool Service::finish(std::chrono::milliseconds limit) {
+  is_stopping_ = true;
+  return batcher_.finish(limit);
+}
+
+}  // namespace salient::serve

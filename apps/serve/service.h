@@ -1,0 +1,49 @@
+// apps/serve/service.h - what each path of salient-serve answers.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "apps/serve/batcher.h"
+#include "apps/serve/http_server.h"
+#include "apps/serve/id_index.h"
+#include "apps/serve/metrics.h"
+#include "apps/serve/predict_request.h"
+#include "apps/serve/prediction_json.h"
+
+namespace salient::serve {
+
+struct ServiceOptions {
+  RequestRules rules{};
+  Names names{};
+  BatchLimits limits{};
+};
+
+/// POST /predict, GET /healthz, GET /metrics. Threads: handle() on one thread at a time.
+class Service {
+ public:
+  Service(PredictFunctions predict, ServiceOptions options);
+
+  void handle(HttpRequest request, Reply reply);
+
+  void count_answer(int status, double seconds) { metrics_.count_answer(status, seconds); }
+  void set_connections(std::function<std::size_t()> count) { num_connections_ = std::move(count); }
+
+  /// From now on requests are refused. @return whether those that wait were answered in time
+  bool finish(std::chrono::milliseconds limit);
+
+ private:
+  void predict(const std::string& body, const Reply& reply);
+  HttpAnswer look(const std::string& path) const;
+
+  const ServiceOptions options_;
+  Metrics metrics_;
+  std::function<std::size_t()> num_connections_{};
+  std::atomic<bool> is_stopping_{false};
+  Batcher batcher_;  // last: its thread uses the above
+};
+
+}  // namespace salient::serve

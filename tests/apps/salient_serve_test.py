@@ -1,0 +1,367 @@
+#!/usr/bin/env python3
+"""salient-serve as its users and its enemies meet it: answers, refusals, slow and broken clients, its end.
+
+    salient_serve_test.py BIN_DIRECTORY SERVING.md       on small graphs, CPU; a minute
+"""
+import concurrent.futures
+import csv
+import http.client
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import npy
+
+BIN, DOCUMENT = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+QUIET = ["--device", "cpu", "--progress", "none"]
+NODES, FEATURES, CLASSES = 4000, 4, 5
+
+
+def start(*command, expect=0):
+    done = subprocess.run([str(c) for c in command], text=True, capture_output=True, timeout=300)
+    assert done.returncode == expect, (done.returncode, done.stdout + done.stderr)
+    return done
+
+
+class Server:
+    """One salient-serve on a free port."""
+
+    def __init__(self, run, *options):
+        self.process = subprocess.Popen([str(word) for word in (BIN / "salient-serve", "--run", run, "--device", "cpu",
+                                         "--port", 0, *options)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        text=True)
+        line = self.process.stdout.readline()
+        assert line.startswith("listening on http://127.0.0.1:"), line + self.process.stderr.read()
+        self.port = int(line.rsplit(":", 1)[1])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def connection(self):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+
+    def ask(self, method, path, body=None, connection=None):
+        """Status, headers and text."""
+        own = connection or self.connection()
+        own.request(method, path, body)
+        response = own.getresponse()
+        text = response.read().decode()
+        if connection is None:
+            own.close()
+        return response.status, response.headers, text
+
+    def predict(self, body, connection=None):
+        status, _, text = self.ask("POST", "/predict", json.dumps(body), connection)
+        assert status == 200, (status, text)
+        return json.loads(text)["predictions"]
+
+    def socket(self):
+        raw = socket.create_connection(("127.0.0.1", self.port))
+        raw.settimeout(30)
+        return raw
+
+    def metrics(self):
+        return dict(re.findall(r"^([a-z_]+(?:\{[^}]*\})?) (\S+)$", self.ask("GET", "/metrics")[2], re.M))
+
+    def stop(self):
+        """@return seconds"""
+        begin = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(timeout=20)
+        assert code == 0, code
+        return time.monotonic() - begin
+
+
+def probabilities(predictions):
+    return [p["probabilities"] for p in predictions]
+
+
+def close_to(one, other, bound=2e-5):
+    return len(one) == len(other) and all(abs(a - b) <= bound for x, y in zip(one, other) for a, b in zip(x, y))
+
+
+class SalientServe(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-serve-test-"))
+        cls.store, cls.run_dir = cls.work / "graph", cls.work / "run"
+        start(BIN / "salient-prepare", "synthetic", "--nodes", NODES, "--mean-degree", 10, "--features", FEATURES,
+              "--classes", CLASSES, "--out", cls.store)
+        start(BIN / "salient-train", "--dataset", cls.store, "--out", cls.run_dir, *QUIET, "--hidden", 16, "--fanout",
+              "5,4", "--eval-fanout", "8,8", "--batch-size", 200, "--eval-batch-size", 300, "--workers", 2,
+              "--epochs", 1)
+        cls.server = Server(cls.run_dir)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+        shutil.rmtree(cls.work)
+
+    def inferred(self, nodes, name):
+        """Of salient-infer: the probabilities of each node's classes."""
+        npy.write_ids(self.work / f"{name}.npy", nodes)
+        out = self.work / f"{name}-out"
+        start(BIN / "salient-infer", "--run", self.run_dir, *QUIET, "--nodes", self.work / f"{name}.npy", "--out", out,
+              "--format", "csv", "--top-k", CLASSES)
+        with (out / "predictions.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        assert [int(row["node"]) for row in rows] == nodes
+        return [[float(p) for _, p in sorted((int(row[f"class_{k}"]), row[f"probability_{k}"])
+                                             for k in range(1, CLASSES + 1))] for row in rows]
+
+    def test_answers_are_those_of_salient_infer_however_they_are_batched(self):
+        nodes = random.Random(1).sample(range(NODES), 200)
+        expected = self.inferred(nodes, "list")
+        body = {"nodes": nodes, "probabilities": True}
+        together = self.server.predict(body)
+        self.assertEqual([p["node"] for p in together], nodes)
+        self.assertTrue(close_to(probabilities(together), expected, 1e-4))
+        connection = self.server.connection()
+        alone = [self.server.predict({**body, "nodes": [node]}, connection)[0] for node in nodes]
+        connection.close()
+        self.assertTrue(close_to(probabilities(alone), probabilities(together)))
+        for one, row in zip(alone, probabilities(together)):
+            best = sorted(row)[-2:]
+            self.assertTrue(best[1] - best[0] < 1e-4 or one["class"] == row.index(best[1]))
+        with Server(self.run_dir, "--window-us", 20000) as server:
+            with concurrent.futures.ThreadPoolExecutor(20) as pool:
+                batched = list(pool.map(lambda node: server.predict({**body, "nodes": [node, node, nodes[0]]}), nodes))
+            self.assertTrue(close_to([p[1]["probabilities"] for p in batched], probabilities(together)))
+            self.assertTrue(close_to([p[2]["probabilities"] for p in batched], [probabilities(together)[0]] * 200))
+            metrics = server.metrics()
+            self.assertEqual(metrics['salient_requests_total{code="200"}'], "200")
+            self.assertLess(int(metrics["salient_batch_requests_count"]), 100)
+            self.assertEqual(metrics["salient_batch_requests_sum"], "200")
+            self.assertEqual(metrics["salient_queued_requests"], "0")
+
+    def test_a_request_larger_than_a_batch_is_cut_as_salient_infer_does(self):
+        nodes = random.Random(2).sample(range(NODES), 700)  # --eval-batch-size 300
+        found = self.server.predict({"nodes": nodes, "probabilities": True})
+        self.assertTrue(close_to(probabilities(found), self.inferred(nodes, "long"), 1e-4))
+
+    def test_a_new_node_with_a_known_nodes_features_and_neighbours_is_predicted_like_it(self):
+        indptr, indices = npy.read(self.store / "indptr.npy").values, npy.read(self.store / "indices.npy").values
+        halves = (self.store / "features.npy").read_bytes()[-2 * NODES * FEATURES:]
+        features = struct.unpack(f"<{NODES * FEATURES}e", halves)
+        nodes = random.Random(3).sample(range(NODES), 20)
+        copies = [{"features": features[v * FEATURES:(v + 1) * FEATURES],
+                   "neighbors": list(indices[indptr[v]:indptr[v + 1]])} for v in nodes]
+        with Server(self.run_dir, "--fanout", "-1,-1") as server:
+            known = server.predict({"nodes": nodes, "probabilities": True})
+            new = server.predict({"new_nodes": copies, "probabilities": True})
+            self.assertEqual([p["new_node"] for p in new], list(range(20)))
+            self.assertTrue(close_to(probabilities(new), probabilities(known)))
+            copies[0]["neighbors"], copies[0]["new_neighbors"] = [], [1]
+            other = server.predict({"new_nodes": copies, "probabilities": True})
+            self.assertFalse(close_to(probabilities(other)[:1], probabilities(known)[:1]))
+            self.assertTrue(close_to(probabilities(other)[1:], probabilities(known)[1:]))
+            alone = server.predict({"new_nodes": copies[5:6], "probabilities": True})
+            self.assertTrue(close_to(probabilities(alone), probabilities(known)[5:6]))
+
+    def test_what_is_wrong_is_refused_in_one_line(self):
+        features = [0] * FEATURES
+        for body, words in (
+                ("", "no JSON"), ("{", "no JSON"), ("[1]", "an object"), ("{}", "must have nodes"),
+                ('{"nodes": []}', "must have nodes"), ('{"nodes": 3}', "a list"), ('{"nodes": [-1]}', "0 to 3999"),
+                (f'{{"nodes": [{NODES}]}}', "nodes[0]: node 4000: 0 to 3999"), ('{"nodes": [1.5]}', "0 to 3999"),
+                ('{"nodes": [1, "x"]}', "no ids of its own"), ('{"node": [1]}', 'unknown field \\"node\\"'),
+                ('{"nodes": [1], "probabilities": 1}', "true or false"), ('{"nodes": [1e400]}', "no JSON"),
+                (json.dumps({"nodes": [0] * 1025}), "at most 1024"), ("[" * 100000, "levels"),
+                ('{"nodes": ["\xff"]}', "no JSON"), (json.dumps({"new_nodes": [1]}), "new_nodes[0]"),
+                (json.dumps({"nodes": [1], "new_nodes": [{"features": features}]}), "either"),
+                (json.dumps({"new_nodes": [{"features": [1]}]}), "1 features; the data set has 4"),
+                (json.dumps({"new_nodes": [{"features": [0, 0, 0, "x"]}]}), "no finite number"),
+                (json.dumps({"new_nodes": [{"features": [0, 0, 0, 1e39]}]}), "no finite number"),
+                (json.dumps({"new_nodes": [{"features": features, "neighbors": [1, 1]}]}), "twice"),
+                (json.dumps({"new_nodes": [{"features": features, "neighbors": [NODES]}]}), "0 to 3999"),
+                (json.dumps({"new_nodes": [{"features": features, "new_neighbors": [1]}]}), "0 to 0")):
+            status, headers, text = self.server.ask("POST", "/predict", body.encode("latin-1"))
+            with self.subTest(body=body[:60]):
+                self.assertEqual((status, headers["Content-Type"]), (400, "application/json"))
+                self.assertIn(words, text)
+                self.assertEqual(list(json.loads(text)), ["error"])
+        for method, path, code in (("GET", "/predict", 405), ("POST", "/metrics", 405), ("GET", "/", 404),
+                                   ("PUT", "/predict", 405), ("GET", "/../etc/passwd", 404), ("GET", "/healthz", 200),
+                                   ("HEAD", "/healthz", 200)):
+            self.assertEqual(self.server.ask(method, path)[0], code, (method, path))
+
+    def test_what_is_too_large_is_refused_before_it_is_read(self):
+        for head, code in ((b"POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n", 413),
+                           (b"POST /predict HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
+                           (b"GET /healthz HTTP/1.1\r\nHost: a\r\nX: " + b"y" * 60000 + b"\r\n\r\n", 431)):
+            with self.server.socket() as raw:
+                raw.sendall(head)
+                self.assertIn(f" {code} ".encode(), raw.recv(100).split(b"\r\n")[0])
+        self.assertEqual(self.server.ask("POST", "/predict", b" " * (1 << 20))[0], 400)
+        self.assertEqual(self.server.ask("GET", "/healthz")[0], 200)
+
+    def test_a_million_bytes_that_are_no_http_and_clients_that_leave(self):
+        draw = random.Random(4)
+        whole = b'POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 14\r\n\r\n{"nodes": [1]}'
+        for i in range(300):
+            with self.server.socket() as raw:
+                try:
+                    if i % 3 == 0:
+                        raw.sendall(draw.randbytes(10000))
+                    elif i % 3 == 1:  # sound but for a few bytes
+                        broken = bytearray(whole)
+                        for _ in range(draw.randrange(1, 5)):
+                            broken[draw.randrange(len(broken))] = draw.randrange(256)
+                        raw.sendall(bytes(broken))
+                    else:
+                        raw.sendall(whole[:draw.randrange(len(whole) + 1)])
+                except OSError:
+                    pass  # the server closed first
+        for _ in range(50):  # a whole request, and away
+            with self.server.socket() as raw:
+                raw.sendall(whole)
+        self.assertEqual(len(self.server.predict({"nodes": [1]})), 1)
+        self.assertIsNone(self.server.process.poll())
+
+    def test_slow_clients_are_dropped_and_keep_nobody_waiting(self):
+        with Server(self.run_dir, "--timeout", 1, "--max-connections", 64) as server:
+            slow = [server.socket() for _ in range(40)]
+            for i, raw in enumerate(slow):
+                raw.sendall(b"POST /predict HTTP/1.1\r\n" + (b"Content-Length: 99\r\n\r\n" if i % 2 else b""))
+            begin, dropped = time.monotonic(), 0
+            while time.monotonic() - begin < 4.5:  # a byte now and then
+                for raw in slow:
+                    try:
+                        raw.sendall(b"x")
+                    except OSError:
+                        pass
+                asked = time.monotonic()
+                server.predict({"nodes": [2]})
+                self.assertLess(time.monotonic() - asked, 1)
+                time.sleep(0.3)
+            for raw in slow:
+                raw.settimeout(5)
+                try:
+                    dropped += raw.recv(1000) == b""
+                except TimeoutError:
+                    pass
+                except OSError:
+                    dropped += 1
+                raw.close()
+            self.assertEqual(dropped, 40)
+
+    def test_a_full_queue_refuses_at_once(self):
+        with Server(self.run_dir, "--max-queued", 2, "--window-us", 300000) as server:
+            with concurrent.futures.ThreadPoolExecutor(16) as pool:
+                codes = list(pool.map(lambda node: server.ask("POST", "/predict", json.dumps({"nodes": [node]})),
+                                      range(32)))
+            found = {code for code, _, _ in codes}
+            self.assertEqual(found, {200, 503})
+            self.assertTrue(all(headers["Retry-After"] for code, headers, _ in codes if code == 503))
+            self.assertGreaterEqual(sum(code == 200 for code, _, _ in codes), 2)
+
+    def test_it_ends_in_time_after_the_requests_that_wait(self):
+        with Server(self.run_dir, "--window-us", 1000000) as server:
+            idle, slow, answers = server.connection(), server.socket(), []
+            server.ask("GET", "/healthz", connection=idle)
+            slow.sendall(b"POST /predict HTTP/1.1\r\n")
+            thread = threading.Thread(target=lambda: answers.append(server.predict({"nodes": [3]})))
+            thread.start()
+            while server.metrics()["salient_queued_requests"] != "1":
+                time.sleep(0.01)
+            seconds = server.stop()
+            thread.join()
+            print(f"stopped in {seconds:.2f} s")
+            self.assertLess(seconds, 2)
+            self.assertEqual(answers[0][0]["node"], 3)
+            self.assertIn("stopping", server.process.stderr.read())
+            slow.close()
+            idle.close()
+
+    def test_a_kill_leaves_nothing_behind(self):
+        def left():
+            return sorted(os.listdir("/dev/shm")) + sorted(os.listdir(self.run_dir)) + sorted(os.listdir(scratch))
+        scratch = self.work / "scratch"
+        scratch.mkdir()
+        before = left()
+        with Server(self.run_dir) as server:
+            server.predict({"nodes": [1]})
+            self.assertFalse([name for name in left() if name not in before and "salient" in name])
+            server.process.kill()
+            server.process.wait()
+            self.assertEqual([name for name in left() if name not in before and "salient" in name], [])
+            again = Server(self.run_dir, "--port", server.port)  # the last --port counts
+            again.__exit__()
+
+    def test_what_it_cannot_start_with(self):
+        def refused(code, words, *options):
+            done = start(BIN / "salient-serve", *options, expect=code)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assertEqual(done.stdout, "")
+        refused(74, "Address already in use", "--run", self.run_dir, "--port", self.server.port)
+        refused(66, "nothing", "--run", self.work / "nothing", "--port", 0)
+        refused(2, "--run", "--port", 0)
+        refused(2, "--port", "--run", self.run_dir, "--port", 70000)
+        refused(2, "--timeout", "--run", self.run_dir, "--timeout", 0)
+        refused(2, "no address", "--run", self.run_dir, "--host", "no.such.host.invalid")
+        refused(2, "fanouts", "--run", self.run_dir, "--port", 0, "--fanout", "3")
+        refused(2, "--max-bodykb", "--max-bodykb", 3)
+        self.assertIn("--max-queued", start(BIN / "salient-serve", "--help").stdout)
+        self.assertIn("salient-serve 0", start(BIN / "salient-serve", "--version").stdout)
+
+    def test_ids_and_names_of_the_source(self):
+        folder = self.work / "trees"
+        folder.mkdir()
+        trees = [f"tree-{i}" for i in range(30)]
+        (folder / "edges.csv").write_text("from,to\n" + "".join(
+            f"{a},{b}\n" for a, b in zip(trees, trees[1:] + trees[:1])))
+        (folder / "kinds.csv").write_text("".join(
+            f"{tree},{('ash', 'elm')[i % 2]}\n" for i, tree in enumerate(trees)))
+        start(BIN / "salient-prepare", "edges", "--edges", folder / "edges.csv", "--columns", "from,to", "--labels",
+              folder / "kinds.csv", "--ids", "text", "--make-features", "degree", "--split", "0.6,0.2,0.2", "--out",
+              folder / "store")
+        start(BIN / "salient-train", "--dataset", folder / "store", *QUIET, "--hidden", 8, "--layers", 2, "--fanout",
+              "3,3", "--eval-fanout", "3,3", "--epochs", 1, "--out", folder / "run")
+        with Server(folder / "run") as server:
+            by_id = server.predict({"nodes": ["tree-7", "tree-29"]})
+            self.assertEqual([p["id"] for p in by_id], ["tree-7", "tree-29"])
+            self.assertTrue(all(p["name"] == ("ash", "elm")[p["class"]] for p in by_id))
+            self.assertEqual(server.predict({"nodes": [p["node"] for p in by_id]}), by_id)
+            text = server.ask("POST", "/predict", '{"new_nodes": [{"features": []}]}')[2]
+            features = [1] * int(re.search(r"the data set has (\d+)", text)[1])
+            new = server.predict({"new_nodes": [{"features": features, "neighbors": ["tree-7"]}]})
+            self.assertEqual(len(new), 1)
+            status, _, text = server.ask("POST", "/predict", '{"nodes": ["oak"]}')
+            self.assertEqual(status, 400)
+            self.assertIn("not in the data set", text)
+
+    def test_every_command_of_the_document(self):
+        blocks = re.findall(r"```sh\n(.*?)```", DOCUMENT.read_text(), re.S)
+        commands = [b for b in blocks if b.startswith("curl")]
+        self.assertGreaterEqual(len(commands), 4)
+        if shutil.which("curl") is None:
+            self.skipTest("no curl")
+        for command in commands:
+            done = subprocess.run(["bash", "-ec", command.replace("curl ", "curl -sSf ").replace(
+                ":8080", f":{self.server.port}")], text=True, capture_output=True)
+            self.assertEqual(done.returncode, 0, command + done.stderr)
+            if "predict" in command:
+                self.assertIn("class", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

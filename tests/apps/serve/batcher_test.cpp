@@ -1,0 +1,145 @@
+// tests/apps/serve/batcher_test.cpp - which requests are predicted together, and that each gets its own rows.
+#include "apps/serve/batcher.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <future>
+#include <latch>
+#include <memory>
+#include <set>
+#include <stdexcept>
+
+namespace salient::serve {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Two columns: the node, and its square. Holds the first call until open() is called.
+class Predictor {
+ public:
+  PredictFunctions functions() {
+    return {.known =
+                [this](std::span<const NodeId> nodes) {
+                  gate_.wait();
+                  calls.push_back(nodes.size());
+                  if (std::ranges::find(nodes, NodeId{666}) != nodes.end()) throw std::runtime_error("broken");
+                  EXPECT_EQ(std::set<NodeId>(nodes.begin(), nodes.end()).size(), nodes.size());
+                  std::vector<float> rows;
+                  for (const NodeId node : nodes)
+                    rows.insert(rows.end(), {static_cast<float>(node), static_cast<float>(node * node)});
+                  return rows;
+                },
+            .added =
+                [this](const NewNodes& nodes) {
+                  gate_.wait();
+                  calls.push_back(1000 + nodes.num_nodes());
+                  return std::vector<float>(2 * nodes.num_nodes(), -1);
+                }};
+  }
+  void open() { gate_.count_down(); }
+  std::vector<std::size_t> calls;
+
+ private:
+  std::latch gate_{1};
+};
+
+struct Asked {
+  std::future<Prediction> answer;
+  bool is_taken;
+};
+
+Asked ask(Batcher& batcher, std::vector<NodeId> nodes, NewNodes added = {}) {
+  const auto promise = std::make_shared<std::promise<Prediction>>();
+  Job job{.nodes = std::move(nodes), .new_nodes = std::move(added), .done = [promise](Prediction prediction) {
+            promise->set_value(std::move(prediction));
+          }};
+  auto answer = promise->get_future();
+  return {std::move(answer), batcher.submit(job)};
+}
+
+void wait_until_taken(const Batcher& batcher) {
+  while (batcher.num_queued() > 0) std::this_thread::yield();
+}
+
+TEST(Batcher, WhatComesMeanwhileIsOneBatchOfDistinctNodes) {
+  Predictor predictor;
+  Metrics metrics;
+  Batcher batcher(predictor.functions(), {.max_nodes = 10}, metrics);
+  Asked first = ask(batcher, {5});
+  wait_until_taken(batcher);
+  Asked second = ask(batcher, {1, 2, 1}), third = ask(batcher, {2, 3});
+  predictor.open();
+  EXPECT_EQ(first.answer.get().logits, (std::vector<float>{5, 25}));
+  EXPECT_EQ(second.answer.get().logits, (std::vector<float>{1, 1, 2, 4, 1, 1}));
+  EXPECT_EQ(third.answer.get().logits, (std::vector<float>{2, 4, 3, 9}));
+  EXPECT_EQ(predictor.calls, (std::vector<std::size_t>{1, 3}));
+}
+
+TEST(Batcher, ABatchEndsAtItsLimitAndAtNewNodes) {
+  Predictor predictor;
+  Metrics metrics;
+  Batcher batcher(predictor.functions(), {.max_nodes = 3}, metrics);
+  Asked first = ask(batcher, {0});
+  wait_until_taken(batcher);
+  const NewNodes two{.features = {}, .indptr = {0, 0, 0}, .indices = {}};
+  std::vector<Asked> asked;
+  asked.push_back(ask(batcher, {1, 2}));
+  asked.push_back(ask(batcher, {3, 4}));
+  asked.push_back(ask(batcher, {}, two));
+  asked.push_back(ask(batcher, {5, 6, 7, 8}));  // alone, as it is longer than a batch
+  predictor.open();
+  for (Asked& one : asked) EXPECT_FALSE(one.answer.get().error);
+  EXPECT_EQ(predictor.calls, (std::vector<std::size_t>{1, 2, 2, 1002, 4}));
+}
+
+TEST(Batcher, AnErrorReachesAllOfItsBatchAndNoOther) {
+  Predictor predictor;
+  Metrics metrics;
+  Batcher batcher(predictor.functions(), {.max_nodes = 2}, metrics);
+  predictor.open();
+  EXPECT_TRUE(ask(batcher, {666}).answer.get().error);
+  EXPECT_FALSE(ask(batcher, {1}).answer.get().error);
+}
+
+TEST(Batcher, RefusesWhatIsTooMuchAndWhatComesAfterTheEnd) {
+  Predictor predictor;
+  Metrics metrics;
+  Batcher batcher(predictor.functions(), {.max_nodes = 1, .max_queued = 2}, metrics);
+  Asked first = ask(batcher, {0});
+  wait_until_taken(batcher);
+  Asked second = ask(batcher, {1}), third = ask(batcher, {2});
+  EXPECT_FALSE(ask(batcher, {3}).is_taken);
+  EXPECT_FALSE(batcher.finish(10ms));  // the first holds it up
+  predictor.open();
+  EXPECT_TRUE(batcher.finish(10s));
+  EXPECT_EQ(third.answer.get().logits, (std::vector<float>{2, 4}));
+  EXPECT_FALSE(ask(batcher, {4}).is_taken);
+}
+
+TEST(Batcher, AWindowEndsEarlyWhenTheBatchIsFull) {
+  Predictor predictor;
+  Metrics metrics;
+  predictor.open();
+  Batcher batcher(predictor.functions(), {.max_nodes = 2, .window = std::chrono::hours(1)}, metrics);
+  Asked first = ask(batcher, {1}), second = ask(batcher, {2});
+  EXPECT_EQ(first.answer.get().logits, (std::vector<float>{1, 1}));
+  EXPECT_EQ(predictor.calls, (std::vector<std::size_t>{2}));
+}
+
+TEST(Metrics, BucketsAreCumulative) {
+  Metrics metrics;
+  metrics.count_answer(200, 0.0005);
+  metrics.count_answer(200, 0.004);
+  metrics.count_answer(503, 9);
+  const std::string text = metrics.text({.queued_requests = 3, .connections = 4});
+  for (const char* line :
+       {"salient_requests_total{code=\"200\"} 2\n", "salient_requests_total{code=\"503\"} 1\n",
+        "salient_request_seconds_bucket{le=\"0.001\"} 1\n", "salient_request_seconds_bucket{le=\"0.005\"} 2\n",
+        "salient_request_seconds_bucket{le=\"5\"} 2\n", "salient_request_seconds_bucket{le=\"+Inf\"} 3\n",
+        "salient_request_seconds_count 3\n", "salient_queued_requests 3\n", "salient_connections 4\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+}
+
+}  // namespace
+}  // namespace salient::serve

@@ -1,0 +1,37 @@
+// tests/fuzz/predict_request_fuzz.cpp - any bytes as the body of POST /predict: refused, or nodes that keep the rules.
+#include "apps/serve/predict_request.h"
+
+#include "tests/fuzz/fuzz_target.h"
+
+namespace salient::fuzz {
+
+std::vector<std::string> seeds() {
+  return {R"({"nodes": [0, 99, "ann"], "probabilities": true})",
+          R"({"new_nodes": [{"features": [0.5, -1e3], "neighbors": [7, "ann"], "new_neighbors": [0, 1]},
+                            {"features": [1, 2]}]})",
+          R"({"nodes": [1.5], "x": {"a": [[[]]]}})", "{\"nodes\": " + std::string(50, '[')};
+}
+
+}  // namespace salient::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace salient;
+  constexpr std::size_t kNumNodes = 100, kWidth = 2, kMaxNodes = 5;
+  const serve::RequestRules rules{
+      .num_nodes = kNumNodes, .feature_dim = kWidth, .max_nodes = kMaxNodes, .find_id = [](std::string_view id) {
+        return id == "ann" ? std::optional<NodeId>(3) : std::nullopt;
+      }};
+  (void)fuzz::succeeds([&] {
+    const serve::PredictRequest request = serve::parse_request({reinterpret_cast<const char*>(data), size}, rules);
+    const NewNodes& added = request.new_nodes;
+    const std::size_t num_new = added.num_nodes();
+    fuzz::claim(request.nodes.empty() != (num_new == 0), "either known nodes or new ones");
+    fuzz::claim(request.num_nodes() <= kMaxNodes, "no more nodes than allowed");
+    for (const NodeId node : request.nodes) fuzz::claim(node < kNumNodes, "nodes are in the data set");
+    fuzz::claim(added.features.size() == num_new * kWidth, "every new node has its features");
+    for (std::size_t i = 0; i < num_new; ++i)
+      for (const NodeId node : added.row(i))
+        fuzz::claim(node < kNumNodes + num_new, "rows are of nodes that are there");
+  });
+  return 0;
+}
