@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The back end `cuda` on a GPU: start kernels are correct, attacks of cuda_fixtures/ are rejected with their verdicts.
+"""The back end `cuda` on a GPU: start kernels and the example of the prompts are correct, attacks of cuda_fixtures/ are
+rejected with their verdicts.
 
     cuda_backend_gpu_test.py PROGRAM CASES FIXTURES       exit 77: no GPU, no driver, or no nvcc
 """
@@ -27,6 +28,13 @@ def check_start_kernel(case):
     return code == 0
 
 
+def check_example(file):
+    code, text = check("relu", file)
+    is_without_cute = "cute/" in text and "No such file" in text
+    print(("ok   " if code == 0 or is_without_cute else "WRONG"), "example in CuTe:", text.splitlines()[0], flush=True)
+    return code == 0 or is_without_cute
+
+
 def check_attack(fixture):
     expected, case = re.search(r"^// expect (\S+) case (\S+)$", fixture.read_text(), re.M).groups()
     code, text = check(case, fixture, "--run-s", "5")
@@ -43,6 +51,7 @@ if first[0] in (66, 69):
 attacks = sorted(FIXTURES.glob("*.cu"))
 with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
     results = list(pool.map(check_start_kernel, sorted(CASES.glob("*.case"))))
+    results += pool.map(check_example, [CASES.parent / "prompts/example_cute.txt"])
     results += pool.map(check_attack, [one for one in attacks if one.stem not in HANGS])
 results += [check_attack(one) for one in attacks if one.stem in HANGS]
 print(f"{len(results)} checked, {results.count(False)} wrong")

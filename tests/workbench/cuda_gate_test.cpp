@@ -1,6 +1,7 @@
 // tests/workbench/cuda_gate_test.cpp - the gates on CUDA without a GPU: nvcc makes PTX of start kernels and attacks.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <sstream>
 
 #include "tests/workbench/bench_support.h"
@@ -21,13 +22,15 @@ bool has_nvcc() {
 }
 
 /// What the CUDA back end finds before anything is run; ACCEPTED means nothing.
-Finding static_finding(const std::filesystem::path& file, const Case& given, const std::filesystem::path& ptx) {
+Finding static_finding(const std::filesystem::path& file, const Case& given, const std::filesystem::path& ptx,
+                       const std::string& include = ".") {
   std::variant<Candidate, Finding> read = read_candidate(read_text_file(file));
   if (const auto* rejected = std::get_if<Finding>(&read)) return *rejected;
   const auto& candidate = std::get<Candidate>(read);
   if (auto reason = reject_text(candidate.source, BackendKind::kCuda)) return {Verdict::kStaticReject, *reason, {}};
-  const ProcessResult made =
-      run_process({kNvcc, "-ptx", "-std=c++20", "-w", "-arch=sm_90a", file.string(), "-o", ptx.string()}, "", {});
+  const ProcessResult made = run_process({kNvcc, "-ptx", "-std=c++20", "-w", "-arch=sm_90a", "-I" + include, "-x", "cu",
+                                          file.string(), "-o", ptx.string()},
+                                         "", {});
   if (made.exit_code != 0) return {Verdict::kCompileError, made.errors, {}};
   const std::size_t parameters = given.buffers.size() + given.dims.size() + candidate.scratch.size();
   if (auto reason = reject_ptx(read_text_file(ptx), candidate, parameters))
@@ -43,6 +46,16 @@ TEST(CudaGate, EveryStartKernelPasses) {
     const Finding found = static_finding(given.cuda_start, given, scratch / "kernel.ptx");
     EXPECT_EQ(found.verdict, Verdict::kAccepted) << given.name << ": " << found.reason;
   }
+}
+
+TEST(CudaGate, TheExampleOfThePromptsInCutePasses) {
+  const char* const home = std::getenv("HOME");
+  const std::filesystem::path cute = std::filesystem::path(home == nullptr ? "" : home) / ".cache/salient/cute";
+  if (!has_nvcc() || !std::filesystem::exists(cute)) GTEST_SKIP() << "no nvcc, or no headers of CuTe";
+  const salient::test::Scratch scratch;
+  const std::filesystem::path example = std::filesystem::path(SALIENT_WORKBENCH_DIR) / "prompts/example_cute.txt";
+  const Finding found = static_finding(example, load_case(cases_folder(), "relu"), scratch / "kernel.ptx", cute);
+  EXPECT_EQ(found.verdict, Verdict::kAccepted) << found.reason;
 }
 
 TEST(CudaGate, AttacksThatNeedNoGpuToBeSeenAreRejected) {

@@ -140,6 +140,16 @@ TEST(CuteGen, MeasurementsAreHeldBackByClassAndPolicy) {
   }
 }
 
+TEST(CuteGen, InCuteThePromptHasAWholeCandidateOfAnotherCase) {
+  Script script;
+  (void)script.play({.method = "cutegen", .rounds = 1, .language = "cute"});
+  ASSERT_EQ(script.prompts.size(), 1U);
+  EXPECT_NE(script.prompts[0].find("another case:\n```\n// relu by tensor copies"), std::string::npos);
+  Script plain;
+  (void)plain.play({.method = "cutegen", .rounds = 1, .language = "cuda"});
+  EXPECT_EQ(plain.prompts[0].find("another case"), std::string::npos);
+}
+
 TEST(Astra, RolesTakeTurnsAndTheTesterAddsShapesAndSeeds) {
   Script script;
   script.answers["tester"] = {says(R"({"shapes": [{"n": 4095}], "seeds": [7]})")};

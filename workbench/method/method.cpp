@@ -25,12 +25,24 @@ std::unique_ptr<Method> make_method(const MethodContext& context) {
   fail(ErrorKind::kUsage, "there is no method '" + options.method + "'; cutegen, astra, single");
 }
 
+namespace {
+
+/// The language, and a whole candidate of another case where there is one.
+std::string rules_text(const MethodContext& context) {
+  const std::string& language = context.options.language;
+  const std::string rules = context.prompts->fill("rules_" + language), example = "example_" + language;
+  if (!context.prompts->has(example)) return rules;
+  return rules + "A whole candidate of another case:\n```\n" + context.prompts->fill(example) + "```\n";
+}
+
+}  // namespace
+
 std::string task_text(const MethodContext& context) {
   std::string machine;
   for (const auto& [what, value] : context.machine) machine.append(what).append(": ").append(value).append("\n");
   return context.prompts->fill("task", {{"case", describe(*context.given, context.backend)},
                                         {"machine", machine},
-                                        {"rules", context.prompts->fill("rules_" + context.options.language)},
+                                        {"rules", rules_text(context)},
                                         {"parameters", parameter_list(*context.given, context.backend, {})},
                                         {"example", context.start}});
 }
