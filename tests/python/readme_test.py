@@ -1,18 +1,51 @@
-# tests/python/readme_test.py - the examples of python/README.md run as they are printed.
+# tests/python/readme_test.py - the Python examples of the documents run as they are printed.
+import os
 import pathlib
 import re
 
 import pytest
+import salient_gnn
+import torch
 
-README = pathlib.Path(__file__).resolve().parents[2] / "python" / "README.md"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+programs = pytest.mark.skipif(
+    not (pathlib.Path(os.environ.get("SALIENT_BIN", "")) / "salient-train").exists(), reason="no programs in SALIENT_BIN"
+)
+
+
+def run_examples(document, count, names):
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
+    assert len(examples) == count
+    for example in examples:
+        exec(compile(example, document, "exec"), names)
+    return names
 
 
 def test_the_examples_run_one_after_another(tmp_path):
     pytest.importorskip("torch_geometric")
-    examples = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    assert len(examples) == 3
-    names = {"DATASET": "synthetic:arxiv:0.02", "FOLDER": tmp_path}
-    for example in examples:
-        exec(compile(example, str(README), "exec"), names)
+    names = run_examples("python/README.md", 3, {"DATASET": "synthetic:arxiv:0.02", "FOLDER": tmp_path})
     assert names["x"].shape == (names["batch"].batch_size, names["dataset"].num_classes)
     assert names["mine"].num_nodes == 1000
+
+
+@programs
+def test_predictions_are_read_and_weights_loaded_as_documented(tmp_path, monkeypatch):
+    torch_geometric = pytest.importorskip("torch_geometric")
+    pytest.importorskip("safetensors")
+    monkeypatch.chdir(tmp_path)
+    common = {"quiet": True, "device": "cpu", "fanout": [5, 5, 5]}
+    run = salient_gnn.train(
+        "synthetic:arxiv:0.01", out="runs/mine", layers=3, hidden=64, epochs=1, norm="layer", jk="cat", **common
+    )
+    predicted = salient_gnn.predict(run, "test", out="predictions", **common)
+    names = run_examples("docs/INFERENCE.md", 1, {})
+    assert names["by_node"][predicted.ids].tolist() == predicted.labels.tolist()
+    data = salient_gnn.Dataset.open("synthetic:arxiv:0.01")
+    known = {"torch": torch, "torch_geometric": torch_geometric,
+             "in_dim": data.num_features, "num_classes": data.num_classes}  # fmt: skip
+    model = run_examples("docs/TRAINING.md", 1, known)["model"].eval()
+    batch = next(iter(salient_gnn.NeighborLoader(data, "test", [-1, -1, -1], 32, workers=1)))
+    exact = salient_gnn.predict(run, batch.nodes[:32].long(), exact=True, **{**common, "fanout": None})
+    with torch.no_grad():
+        logits = model(batch.x, batch.edge_index)[:32]
+    assert torch.allclose(logits, exact.logits, atol=1e-3, rtol=1e-3)

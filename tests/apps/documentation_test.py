@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Every block of the documents is run by a test, or is no command; and every option that they name is there.
+
+    documentation_test.py SOURCE_DIRECTORY BIN_DIRECTORY       CPU; a minute on 2 cores
+"""
+import pathlib
+import random
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.request
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import npy
+
+SOURCE, BIN = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+DOCUMENTS = [SOURCE / name for name in ("README.md", "CONTRIBUTING.md", "python/README.md")]
+DOCUMENTS += sorted((SOURCE / "docs").glob("*.md"))
+
+OUTPUT, PICTURE, SLOW = "printed, not typed", "a picture", "set-up, build or a whole benchmark: by hand"
+# The fenced blocks of each document, in order: "here", the test that runs it, or why none does.
+BLOCKS = {
+    "README.md": [PICTURE, SLOW, OUTPUT, "here", "tests/apps/distributed_test.py"],
+    "CONTRIBUTING.md": [SLOW],
+    "python/README.md": [SLOW] + 3 * ["tests/python/readme_test.py"],
+    "docs/BENCHMARKS.md": ["here", SLOW],
+    "docs/DISTRIBUTED.md": ["tests/apps/distributed_test.py"],
+    "docs/INFERENCE.md": ["here", OUTPUT, "tests/python/readme_test.py", OUTPUT],
+    "docs/KERNELS.md": 5 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_model_test.py"]
+                       + [OUTPUT, "tests/workbench/salient_kernels_test.py", "the head of a candidate"]
+                       + 2 * ["tests/workbench/salient_kernels_test.py"] + [SLOW],
+    "docs/LIBRARY.md": 2 * ["tests/scripts/installed_library_test.py"],
+    "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here"],
+    "docs/REPORT.md": ["here", "here", "TensorBoard's"],
+    "docs/TRAINING.md": ["tests/python/readme_test.py"],
+}
+# What the commands are given so that they run on a small machine; and commands that other tests run.
+SMALLER = {"salient-train": ["--device", "cpu", "--hidden", "8", "--epochs", "2", "--progress", "none"],
+           "salient-infer": ["--device", "cpu"], "salient-bench": ["--device", "cpu", "--rounds", "1"]}
+ELSEWHERE = {"scripts/fetch_ogb.sh": "tests/scripts/fetch_ogb_test.py"}
+NODES = 600
+
+
+def blocks_of(document):
+    return re.findall(r"^```[a-z]*\n(.*?)^```", document.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def commands_of(text):
+    """The lines that begin with a program or script, as words; comments and continued lines resolved."""
+    begun = ""
+    for line in text.replace("\\\n", " ").splitlines():
+        begun += line + "\n"
+        try:
+            words = shlex.split(begun, comments=True)
+        except ValueError:  # a quotation that the next line goes on with
+            continue
+        begun = ""
+        if words and re.match(r"(salient-|scripts/|curl$)", words[0]):
+            yield words
+
+
+def write_files(folder):
+    draw = random.Random(1)
+    (folder / "mine.csv").write_text("".join(f"{v},{draw.randrange(NODES)}\n" for v in range(NODES) for _ in range(4)))
+    npy.write(folder / "x.npy", (NODES, 4), [draw.random() for _ in range(4 * NODES)], "<f4")
+    npy.write(folder / "y.npy", (NODES,), [v % 3 for v in range(NODES)], "<i8")
+    npy.write(folder / "ids.npy", (3,), [5, 2, 9], "<i8")
+
+
+class Documentation(unittest.TestCase):
+    server = None  # salient-serve and its address
+
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory(prefix="salient-documentation-")
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        write_files(cls.folder)
+        edges = ["edges", "--edges", "mine.csv", "--features", "x.npy", "--labels", "y.npy", "--split", "0.6,0.2,0.2"]
+        cls.start("salient-prepare", *edges, "--out", "data/wordnet")
+        cls.start("salient-prepare", "synthetic", "--like", "arxiv", "--scale", "0.005", "--raw-ogb", "--out",
+                  "RAW/amazon-photo")
+        for run in ("runs/wordnet-sage-20261121-101500", "runs/mine-sage-20261121-101500"):
+            cls.start("salient-train", "--dataset", "wordnet", "--out", run, *SMALLER["salient-train"])
+
+    @classmethod
+    def start(cls, *words):
+        result = subprocess.run([BIN / words[0], *words[1:]], cwd=cls.folder, text=True, capture_output=True)
+        if result.returncode != 0:
+            raise AssertionError(f"{shlex.join(map(str, words))}: {result.stdout[-500:]}{result.stderr[-500:]}")
+        return result.stdout
+
+    def serve(self, words):
+        process = subprocess.Popen([BIN / words[0], *words[1:], "--device", "cpu", "--port", "0"], cwd=self.folder,
+                                   text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.terminate)
+        line = process.stdout.readline()
+        self.assertRegex(line, "^listening on ")
+        self.server = line.split()[-1]
+
+    def ask(self, words):
+        """What curl does, which need not be installed."""
+        body = words[words.index("-d") + 1].encode() if "-d" in words else None
+        with urllib.request.urlopen(re.sub("http://[^/]+", self.server, words[-1]), body, 30) as answer:
+            self.assertEqual(answer.status, 200)
+
+    def run_command(self, words):
+        if words[0] in ELSEWHERE:
+            return self.assertTrue((SOURCE / ELSEWHERE[words[0]]).exists())
+        if words[0] == "curl":
+            return self.ask(words) if self.server else None
+        if words[0] == "salient-serve":
+            return self.serve(words) if (BIN / words[0]).exists() else None  # not built without libmicrohttpd
+        pattern = next((word for word in words if "*" in word), None)
+        if pattern:
+            at = words.index(pattern)
+            words[at:at + 1] = sorted(str(path.relative_to(self.folder)) for path in self.folder.glob(pattern))
+        extra = SMALLER.get(words[0], [])
+        if "--resume" in words:  # its options are the run's
+            extra = extra[-2:]
+        if words[0] == "salient-doctor":
+            result = subprocess.run([BIN / words[0], *words[1:]], cwd=self.folder, text=True, capture_output=True)
+            return self.assertIn("epoch of", result.stdout)  # the machine itself may lack something
+        return self.start(*words, *extra)
+
+    def test_every_block_is_named_and_its_test_is_there(self):
+        self.assertEqual({str(path.relative_to(SOURCE)) for path in DOCUMENTS if blocks_of(path)}, set(BLOCKS))
+        for document, runs in BLOCKS.items():
+            with self.subTest(document=document):
+                self.assertEqual(len(blocks_of(SOURCE / document)), len(runs), "add the new block to BLOCKS")
+                for test in runs:
+                    self.assertTrue(not test.startswith("tests/") or (SOURCE / test).exists(), test)
+
+    def test_commands_work_as_they_stand(self):
+        for document, runs in BLOCKS.items():
+            for block, by in zip(blocks_of(SOURCE / document), runs):
+                for words in commands_of(block) if by == "here" else ():
+                    if "&&" in words:
+                        words = words[:words.index("&&")]
+                    with self.subTest(document=document, command=shlex.join(words)):
+                        self.run_command(words)
+
+    def test_every_option_of_every_command_is_there(self):
+        helps = {}
+        count = 0
+        for document in DOCUMENTS:
+            for program, words in re.findall(r"\b(salient-[a-z]+)((?: +[^\s`|&#;)]+)+)", document.read_text()):
+                options = re.findall(r"(?<=\s)--([a-z][a-z-]*)", words)
+                if not options or not (BIN / program).exists():
+                    continue
+                verb = re.match(r" +([a-z][a-z0-9]*)\b", words)
+                key = (program, verb[1] if verb and program in ("salient-prepare", "salient-bench") else None)
+                if key not in helps:
+                    helps[key] = self.start(program, *filter(None, key[1:]), "--help") + "\n  --help \n  --version "
+                for option in options:
+                    count += 1
+                    with self.subTest(document=document.name, command=program + words):
+                        self.assertRegex(helps[key], rf"--{option}\b")
+        self.assertGreater(count, 80)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
