@@ -147,7 +147,9 @@ ShapeTimes Referee::time_shape(const Variables& dims, const std::vector<const Ca
   times.floor = floor_of(times);
   take_samples(plan, measured, problems.size(), times);
   if (clocks_disagree(plan, measured, problems.size(), wall)) {
-    finding = {Verdict::kImpossible, times.shape + ": the clocks of device and host disagree; a person must look"};
+    finding = {Verdict::kImpossible, times.shape +
+                                         ": the clocks of device and host disagree: another program used the device, "
+                                         "or work is hidden from its clock; a person must look"};
   } else if (auto found = judge_left_outputs(problems, sets, arena)) {
     found->reason += ", while it was timed";
     finding = std::move(*found);
