@@ -2,10 +2,10 @@
 // result is never in memory.
 //
 // Work split  a block per multiprocessor, which strides over tiles. A warp copies operand rows and writes pooling
-//             matrices, seven draw dropout, two warpgroups compute 128 features each. They do not wait for each other,
-//             so that one multiplies while the other does the rest.
+//             matrices, two warpgroups compute 128 features each. They do not wait for each other, so that one
+//             multiplies while the other does the rest.
 // Access      operand rows by the copy engine into a ring of 16 KB chunks; the weight is in shared memory.
-// Limit       drawing dropout, without it the tensor cores.
+// Limit       tensor cores.
 // Sync        barriers in shared memory between the warps of a block.
 //
 // The result is computed transposed, [features, slots]: then the accumulators, rounded, are already the first factor of
@@ -13,7 +13,6 @@
 #include <algorithm>
 
 #include "core/cuda/cuda.h"
-#include "models/kernels/dropout.h"
 #include "models/resident/fused_kernels.h"
 #include "models/resident/wgmma.cuh"
 
@@ -22,39 +21,36 @@ namespace {
 
 // ---- device code -----------------------------------------------------------------------------------------
 
-constexpr int kThreads = kFusedThreads + 256, kDrawingThreads = 224, kChunks = kMaxFusedInput / 64, kRing = 5;
-constexpr NodeId kNoNode = 0xFFFFFFFF;
+constexpr int kThreads = kFusedThreads + 128, kChunks = kMaxFusedInput / 64, kRing = 5;
 constexpr int kChunkBytes = kSlots * 128, kWeightChunkBytes = kFusedWidth * 128;
 constexpr int kRingAt = kChunks * kWeightChunkBytes, kPoolsAt = kRingAt + kRing * kChunkBytes;
 constexpr int kSharedBytes = kPoolsAt + 2 * kPoolBytes + 1024;  // to be aligned
 
 struct Forward {
   FusedTiles tiles;
-  FusedDropout dropout;
   const Bf16* weight;
   Bf16* out;
   int in;
   float scale;
 };
 
-/// Chunks of the ring that are full or empty, pooling matrices likewise, and dropout that is drawn. Two tiles are under
-/// way at most. Not arrays: those would be in local memory.
+/// Chunks of the ring that are full or empty, and pooling matrices likewise. Two tiles are under way at most. Not
+/// arrays: those would be in local memory.
 struct Barriers {
-  static constexpr int kCount = 2 * kRing + 6;
+  static constexpr int kCount = 2 * kRing + 4;
   std::uint32_t address;
 
   __device__ Barrier full(int slot) const { return at(slot); }
   __device__ Barrier empty(int slot) const { return at(kRing + slot); }
   __device__ Barrier pool_full(int pool) const { return at(2 * kRing + pool); }
   __device__ Barrier pool_empty(int pool) const { return at(2 * kRing + 2 + pool); }
-  __device__ Barrier drawn(int pool) const { return at(2 * kRing + 4 + pool); }
   __device__ Barrier at(int i) const { return {address + 8 * static_cast<std::uint32_t>(i)}; }
 
   /// By one thread.
   __device__ void init() const {
     constexpr std::uint32_t kWarps = kFusedThreads / 32;
     for (int i = 0; i < kRing; ++i) full(i).init(1), empty(i).init(kWarps);
-    for (int i = 0; i < 2; ++i) pool_full(i).init(1), pool_empty(i).init(kWarps), drawn(i).init(kDrawingThreads / 32);
+    for (int i = 0; i < 2; ++i) pool_full(i).init(1), pool_empty(i).init(kWarps);
   }
 };
 
@@ -100,60 +96,6 @@ __device__ void produce(const Forward& p, const CUtensorMap& own_rows, const CUt
     publish_to_async();
     __syncwarp();
     if (is_first_lane) barriers.pool_full(pool).arrive();
-  }
-}
-
-/// Bits of eight features and four of 16 slots: those that dropout keeps; zeros for slots without a node.
-/// @param part  of the tile's eight times 16 slots
-__device__ __forceinline__ void draw(const DropoutMask& mask, const NodeId* nodes, int eight, int q, int part,
-                                     std::uint8_t* to) {
-  NodeId node[4];
-  PhiloxBlock draws[4] = {};
-#pragma unroll
-  for (int i = 0; i < 4; ++i) node[i] = nodes[part * 16 + i / 2 * 8 + q * 2 + i % 2];
-  if (mask.threshold > 0) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) draws[i] = dropout_draws(mask, node[i], static_cast<std::uint32_t>(eight));
-  }
-  std::uint32_t bits[4] = {};  // of two features each
-#pragma unroll
-  for (int i = 0; i < 4; ++i)
-#pragma unroll
-    for (std::uint32_t c = 0; c < 8; ++c)
-      if (node[i] != kNoNode && is_kept(mask, draws[i], c))
-        bits[c / 2] |= 1U << (i / 2 * 4 + static_cast<int>(c) % 2 * 2 + i % 2);
-#pragma unroll
-  for (int pair = 0; pair < 4; ++pair) {
-    const FeatureOwner owner = FeatureOwner::of(eight * 8 + pair * 2, q);
-    to[(owner.thread * 4 + owner.block * 2) * 4 + part] = static_cast<std::uint8_t>(bits[pair]);
-  }
-}
-
-/// The drawing warps.
-__device__ void draw_all(const Forward& p, NodeId (*nodes)[kSlots], const Barriers& barriers) {
-  const int num_nodes = *p.tiles.num_nodes, num_tiles = Tile::count(p.tiles, num_nodes);
-  const TreeDropout& dropout = p.dropout.of;
-  const DropoutMask mask{dropout.header->seed, dropout.header->global_step, dropout.layer, dropout.threshold,
-                         dropout.scale};
-  const int thread = static_cast<int>(threadIdx.x) - kFusedThreads - 32, stride = static_cast<int>(gridDim.x);
-  const auto node_of_slot = [&](int t) {  // that of this thread
-    if (t >= num_tiles || thread >= kSlots) return kNoNode;
-    const int row = Tile::of(p.tiles, t, num_nodes).row_of(thread, num_nodes);
-    return row < 0 ? kNoNode : p.dropout.nodes[row];
-  };
-  NodeId node = node_of_slot(static_cast<int>(blockIdx.x));
-  int turn = 0;
-  for (int t = static_cast<int>(blockIdx.x); t < num_tiles; t += stride, ++turn) {
-    NodeId* const nodes_of_tile = nodes[turn & 1];  // of the tile before last, which all have left
-    if (thread < kSlots) nodes_of_tile[thread] = node;
-    node = node_of_slot(t + stride);  // on its way while this tile is drawn
-    if (turn > 1) barriers.pool_empty(turn & 1).wait(static_cast<std::uint32_t>(turn / 2 - 1));
-    named_barrier_sync(2, kDrawingThreads);
-    auto* const bits = reinterpret_cast<std::uint8_t*>(p.tiles.bits + std::int64_t{t} * kFusedThreads * 4);
-    for (int i = thread; i < 4 * kFusedThreads; i += kDrawingThreads)
-      draw(mask, nodes_of_tile, i / 32, i % 4, i / 4 % 8, bits);
-    __syncwarp();
-    if (thread % 32 == 0) barriers.drawn(turn & 1).arrive();
   }
 }
 
@@ -248,9 +190,8 @@ struct Consumer {
       float shares[4];
       load_shares(tile, shares);
       const int pool = turn & 1;
-      barriers.drawn(pool).wait(static_cast<std::uint32_t>(turn / 2));
       uint4* const bits_at = reinterpret_cast<uint4*>(p.tiles.bits) + std::int64_t{t} * kFusedThreads + threadIdx.x;
-      const uint4 drawn = *bits_at;
+      const uint4 drawn = *bits_at;  // on its way while the tile is multiplied
       float acc[2][64];
       multiply(acc, chunk);
       std::uint32_t bits[2][2] = {{drawn.x, drawn.y}, {drawn.z, drawn.w}};
@@ -285,7 +226,6 @@ __global__ void __launch_bounds__(kThreads, 1)
                          const __grid_constant__ CUtensorMap child_rows) {
   extern __shared__ char raw[];
   __shared__ std::uint64_t barrier_words[Barriers::kCount];
-  __shared__ NodeId nodes[2][kSlots];
   char* const shared = raw + (-shared_address(raw) & 1023);
   const Barriers barriers{shared_address(barrier_words)};
   if (threadIdx.x == 0) barriers.init();
@@ -294,16 +234,13 @@ __global__ void __launch_bounds__(kThreads, 1)
   __syncthreads();
   const int warpgroup = uniform(static_cast<int>(threadIdx.x) / 128), lane = static_cast<int>(threadIdx.x) & 31;
   const int warp = uniform(static_cast<int>(threadIdx.x) / 32 % 4);
-  if (warpgroup < 2) {  // 256 * 168 + 256 * 80 registers are fewer than 512 * 128
-    take_registers<168>();
+  if (warpgroup < 2) {  // 256 * 232 + 128 * 40 = 384 * 168 registers
+    take_registers<232>();
     load_weight(p, shared_address(shared));
     Consumer{p, barriers, shared_address(shared), warpgroup, lane, warpgroup * 128 + warp * 16 + lane / 4 * 2}.run();
   } else {
-    keep_registers<80>();
-    if (warpgroup == 2 && warp == 0)
-      produce(p, own_rows, child_rows, shared, barriers);
-    else
-      draw_all(p, nodes, barriers);
+    keep_registers<40>();
+    if (warp == 0) produce(p, own_rows, child_rows, shared, barriers);
   }
 }
 
@@ -311,10 +248,9 @@ __global__ void __launch_bounds__(kThreads, 1)
 
 // ---- host code -------------------------------------------------------------------------------------------
 
-void fused_forward(const FusedArguments& arguments, const void* weight, const FusedDropout& dropout, void* out,
-                   cudaStream_t stream) {
-  const Forward p{arguments.tiles,         dropout,      static_cast<const Bf16*>(weight),
-                  static_cast<Bf16*>(out), arguments.in, arguments.scale};
+void fused_forward(const FusedArguments& arguments, const void* weight, void* out, cudaStream_t stream) {
+  const Forward p{arguments.tiles, static_cast<const Bf16*>(weight), static_cast<Bf16*>(out), arguments.in,
+                  arguments.scale};
   cuda_check(cudaFuncSetAttribute(fused_forward_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
   const unsigned blocks = static_cast<unsigned>(std::min<std::int64_t>(arguments.multiprocessors, arguments.max_tiles));
   fused_forward_kernel<<<blocks, kThreads, kSharedBytes, stream>>>(p, arguments.own_rows, arguments.child_rows);

@@ -30,11 +30,14 @@ struct FusedDropout {
   TreeDropout of;
 };
 
+/// Writes the bits of what dropout keeps; without dropout those of all nodes.
+void fused_dropout(const FusedArguments& arguments, const FusedDropout& dropout, cudaStream_t stream);
+
+/// Behind fused_dropout(), whose bits it leaves where elements are positive.
 /// @param weight  [kFusedWidth, in] bf16
 /// @param out     [nodes of level h, 2 * kFusedWidth] bf16: means and own rows of dropout(relu(operand * weight^T));
-///                rows behind the level's end are left as they are. Writes the bits of what neither cuts.
-void fused_forward(const FusedArguments& arguments, const void* weight, const FusedDropout& dropout, void* out,
-                   cudaStream_t stream);
+///                rows behind the level's end are left as they are
+void fused_forward(const FusedArguments& arguments, const void* weight, void* out, cudaStream_t stream);
 
 /// @param gradient  [nodes of level h, 2 * kFusedWidth] bf16, of `out`
 /// @param partials  [num_partials, kFusedWidth, in] f32: their sum is the weight's gradient

@@ -22,6 +22,12 @@ int attribute(cudaDeviceAttr name) {
   return value;
 }
 
+/// Memory is planned on machines without a GPU, too.
+bool has_device() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+}
+
 /// The driver's function, without a link to the driver's library.
 PFN_cuTensorMapEncodeTiled_v12000 encode_function() {
   void* function = nullptr;
@@ -49,13 +55,14 @@ CUtensorMap boxes_of(const FusedShape& shape, const void* operand, int rows) {
 
 bool FusedLayer::fits(const FusedShape& shape, ActivationType type, int hidden_dim) {
   return type == ActivationType::kBf16 && hidden_dim == kFusedWidth && shape.in >= 64 && shape.in <= kMaxFusedInput &&
-         shape.rows >= kSlots && attribute(cudaDevAttrComputeCapabilityMajor) == 9 &&
+         shape.rows >= kSlots && has_device() && attribute(cudaDevAttrComputeCapabilityMajor) == 9 &&
          attribute(cudaDevAttrComputeCapabilityMinor) == 0;
 }
 
 std::int64_t FusedLayer::bytes(const FusedShape& shape) {
   constexpr std::int64_t kBitsOfTile = kFusedThreads * 16, kBlocks = 96;  // half of a GPU's multiprocessors at most
-  return max_tiles_of(shape) * kBitsOfTile + kBlocks * kFusedWidth * shape.in * 4;
+  return static_cast<std::int64_t>(kNumBatches) * max_tiles_of(shape) * kBitsOfTile +
+         kBlocks * kFusedWidth * shape.in * 4;
 }
 
 FusedLayer::FusedLayer(const FusedShape& shape, const void* operand)
@@ -66,26 +73,34 @@ FusedLayer::FusedLayer(const FusedShape& shape, const void* operand)
             .child_rows = boxes_of(shape, operand, kSlots - kOwnSlots),
             .in = static_cast<int>(shape.in),
             .multiprocessors = attribute(cudaDevAttrMultiProcessorCount)},
-      bits_(make_device_array<std::uint32_t>(static_cast<std::size_t>(same_.max_tiles) * kFusedThreads * 4)) {
+      bits_(make_device_array<std::uint32_t>(kNumBatches * static_cast<std::size_t>(same_.max_tiles) * kFusedThreads *
+                                             4)) {
   num_partials_ = static_cast<int>(std::clamp<std::int64_t>(same_.max_tiles, 1, same_.multiprocessors / 2));
   partials_ = make_device_array<float>(static_cast<std::size_t>(num_partials_ * kFusedWidth * shape.in));
 }
 
-FusedArguments FusedLayer::arguments(const HiddenLayer& layer) const {
+FusedArguments FusedLayer::arguments(const HiddenLayer& layer, std::size_t batch) const {
+  require(batch < kNumBatches, "two batches are under way");
   FusedArguments result = same_;
   result.tiles.num_nodes = layer.growth.num_nodes;
   result.tiles.first_child = layer.growth.first_child;
-  result.tiles.bits = bits_.get();
+  result.tiles.bits = bits_.get() + static_cast<std::int64_t>(batch) * same_.max_tiles * kFusedThreads * 4;
   result.scale = layer.dropout.scale;
   return result;
 }
 
-void FusedLayer::forward(const HiddenLayer& layer, const void* weight, void* out, cudaStream_t stream) const {
-  fused_forward(arguments(layer), weight, {layer.nodes, layer.dropout}, out, stream);
+void FusedLayer::draw(const HiddenLayer& layer, std::size_t batch, cudaStream_t stream) const {
+  fused_dropout(arguments(layer, batch), {layer.nodes, layer.dropout}, stream);
 }
 
-void FusedLayer::backward(const HiddenLayer& layer, const void* gradient, cudaStream_t stream) const {
-  fused_backward(arguments(layer), gradient, num_partials_, partials_.get(), stream);
+void FusedLayer::forward(const HiddenLayer& layer, std::size_t batch, const void* weight, void* out,
+                         cudaStream_t stream) const {
+  fused_forward(arguments(layer, batch), weight, out, stream);
+}
+
+void FusedLayer::backward(const HiddenLayer& layer, std::size_t batch, const void* gradient,
+                          cudaStream_t stream) const {
+  fused_backward(arguments(layer, batch), gradient, num_partials_, partials_.get(), stream);
 }
 
 }  // namespace salient

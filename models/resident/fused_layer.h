@@ -28,20 +28,26 @@ class FusedLayer {
   /// @throws Error{kDeviceMemory}
   FusedLayer(const FusedShape& shape, const void* operand);
 
+  static constexpr std::size_t kNumBatches = 2;
+
+  /// Draws dropout, which forward() applies. May run beside all three functions for another batch.
+  /// @param batch  < kNumBatches: whose bits are drawn, or kept from draw() over forward() to backward()
+  void draw(const HiddenLayer& layer, std::size_t batch, cudaStream_t stream) const;
+
   /// @param weight  [kFusedWidth, in] bf16
   /// @param out     the next layer's operand, but for rows behind the end of the level, which are left as they are
-  void forward(const HiddenLayer& layer, const void* weight, void* out, cudaStream_t stream) const;
+  void forward(const HiddenLayer& layer, std::size_t batch, const void* weight, void* out, cudaStream_t stream) const;
 
   /// Behind forward(). partials() become the gradient of the weight.
   /// @param gradient  of the next layer's operand
-  void backward(const HiddenLayer& layer, const void* gradient, cudaStream_t stream) const;
+  void backward(const HiddenLayer& layer, std::size_t batch, const void* gradient, cudaStream_t stream) const;
 
   /// [num_partials(), kFusedWidth, in] f32 device, to be added up
   const float* partials() const { return partials_.get(); }
   int num_partials() const { return num_partials_; }
 
  private:
-  FusedArguments arguments(const HiddenLayer& layer) const;
+  FusedArguments arguments(const HiddenLayer& layer, std::size_t batch) const;
 
   const FusedShape shape_;
   FusedArguments same_;  // what does not depend on the batch

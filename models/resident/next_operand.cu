@@ -1,10 +1,11 @@
 // models/resident/next_operand.cu - see operands.h: ReLU, dropout and mean of a hidden layer, and their gradient.
 //
-// Work split  a group of lanes per row, a lane per chunk of eight columns; up, it walks over the row's children.
+// Work split  a group of lanes per row, a lane per chunk of eight columns; up, it walks over the row's children. Rows
+//             that do not fill a GPU so have a block each, whose warps share the children.
 // Access      children lie behind each other, so both ways stream through memory in words of 16 bytes.
 // Limit       memory: up, z read once, one bit an element written; down, dz written once, its source comes from the
 //             cache.
-// Sync        none.
+// Sync        none; where a block has a row, its barrier before its warps' sums are added up.
 #include "core/error.h"
 #include "models/kernels/dropout.h"
 #include "models/kernels/launch.cuh"
@@ -74,6 +75,55 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   }
 }
 
+constexpr int kWarps = kThreadsPerBlock / 32;
+
+/// The same, a block per row, of whole warps of chunks. The last warp has the row itself, too.
+template <class T>
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    few_next_operands_kernel(HiddenLayer layer, const T* __restrict__ z, T* __restrict__ out) {
+  __shared__ float sums[kWarps][32][9];  // a column more, so that lanes meet in no bank
+  const TreeGrowth& growth = layer.growth;
+  const TreeDropout& dropout = layer.dropout;
+  const std::int64_t chunks = layer.width / 8;
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) & 31;
+  const LocalId count = *growth.num_nodes;
+  const DropoutMask mask{dropout.header->seed, dropout.header->global_step, dropout.layer, dropout.threshold,
+                         dropout.scale};
+  const auto activated = [&](std::int64_t row, std::int64_t chunk, float(&values)[8]) {
+    load_eight(z + (row * chunks + chunk) * 8, values);
+    const std::uint8_t bits = activate(dropout, mask, layer.nodes[row], chunk, values);
+    if (layer.kept != nullptr) layer.kept[row * chunks + chunk] = bits;
+  };
+  for (std::int64_t i = blockIdx.x; i < growth.capacity; i += gridDim.x) {
+    const bool is_node = i < count;
+    const LocalId first = is_node ? growth.first_child[i] : 0, end = is_node ? growth.first_child[i + 1] : 0;
+    const float scale = end == first ? 0.0f : 1.0f / static_cast<float>(end - first);
+    for (std::int64_t base = 0; base < chunks; base += 32) {
+      float sum[8] = {}, own[8] = {};
+#pragma unroll 2
+      for (LocalId child = first + warp; child < end; child += kWarps) {
+        float values[8];
+        activated(std::int64_t{count} + child, base + lane, values);
+#pragma unroll
+        for (int c = 0; c < 8; ++c) sum[c] += values[c];
+      }
+      if (warp == kWarps - 1) {
+        if (is_node) activated(i, base + lane, own);
+        store_eight(own, out + ((i * 2 + 1) * chunks + base + lane) * 8);
+      }
+#pragma unroll
+      for (int c = 0; c < 8; ++c) sums[warp][lane][c] = sum[c];
+      __syncthreads();
+      float mean = 0;
+      const int column = static_cast<int>(threadIdx.x);
+#pragma unroll
+      for (int w = 0; w < kWarps; ++w) mean += sums[w][column / 8][column % 8];
+      out[i * 2 * layer.width + base * 8 + column] = static_cast<T>(mean * scale);
+      __syncthreads();  // before the sums are written again
+    }
+  }
+}
+
 template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock)
     spread_gradient_kernel(HiddenLayer layer, const T* __restrict__ gradient, RowGroup group, T* __restrict__ dz) {
@@ -111,7 +161,13 @@ unsigned blocks_of(std::int64_t rows, RowGroup group) { return blocks_for(rows <
 
 template <class T>
 void launch_next(const HiddenLayer& layer, const void* z, void* out, cudaStream_t stream) {
+  constexpr std::int64_t kFewRows = 4096;  // warps of them do not fill a GPU
   const RowGroup group = RowGroup::make(layer.width / 8);
+  if (layer.growth.capacity <= kFewRows && layer.width % kThreadsPerBlock == 0) {
+    few_next_operands_kernel<<<static_cast<unsigned>(layer.growth.capacity), kThreadsPerBlock, 0, stream>>>(
+        layer, static_cast<const T*>(z), static_cast<T*>(out));
+    return cuda_check(cudaGetLastError());
+  }
   next_operand_kernel<<<blocks_of(layer.growth.capacity, group), kThreadsPerBlock, 0, stream>>>(
       layer, static_cast<const T*>(z), group, static_cast<T*>(out));
   cuda_check(cudaGetLastError());

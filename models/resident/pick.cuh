@@ -51,4 +51,19 @@ __device__ inline std::uint32_t pick(Draws draws, std::uint32_t degree, std::uin
   return position;
 }
 
+/// The same by one thread: positions[k] is that of entry k < kept; the others are of no meaning.
+template <int kMaxKept>
+__device__ __forceinline__ void pick_all(Draws draws, std::uint32_t degree, std::uint32_t kept, Replacement replacement,
+                                         std::uint32_t (&positions)[kMaxKept]) {
+#pragma unroll
+  for (std::uint32_t k = 0; k < kMaxKept; ++k) {
+    const std::uint32_t last = degree - kept + k;
+    const std::uint32_t choice = draws.below(k, replacement == Replacement::kWith ? degree : last + 1);
+    positions[k] = replacement == Replacement::kWithout && kept == degree ? k : choice;
+#pragma unroll
+    for (std::uint32_t turn = 0; turn < k; ++turn)
+      if (replacement == Replacement::kWithout && kept < degree && positions[turn] == choice) positions[k] = last;
+  }
+}
+
 }  // namespace salient

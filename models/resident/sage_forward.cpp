@@ -24,6 +24,7 @@ struct SageForward::Impl {
         variants.push_back(
             {layers.first_rows()[choice], [this, place = SageLayers::Place{tree, choice}](cudaStream_t on) {
                layers.gather(place, on);
+               layers.draw(place, on);
                layers.enqueue_first(place, on);
                layers.enqueue_later(place, on);
              }});

@@ -38,11 +38,6 @@ FusedShape fused_shape(const SageShape& shape) {
   return {layers[0].rows, layers[0].in, layers[1].rows, shape.fanouts[shape.fanouts.size() - 2]};
 }
 
-bool is_fused(const SageShape& shape) {
-  return shape.may_fuse && shape.fanouts.size() > 1 &&
-         FusedLayer::fits(fused_shape(shape), shape.activations, shape.hidden_dim);
-}
-
 }  // namespace
 
 std::vector<SageLayerShape> sage_layer_shapes(const SageShape& shape) {
@@ -55,13 +50,22 @@ std::vector<SageLayerShape> sage_layer_shapes(const SageShape& shape) {
   return layers;
 }
 
+bool has_fused_layer(const SageShape& shape) {
+  return shape.may_fuse && shape.fanouts.size() > 1 &&
+         FusedLayer::fits(fused_shape(shape), shape.activations, shape.hidden_dim);
+}
+
 std::int64_t sage_layers_bytes(const SageShape& shape, SageUse use) {
   std::int64_t bytes = std::int64_t{100} << 20;  // the products' workspace, the tree's scratch
   const std::vector<SageLayerShape> layers = sage_layer_shapes(shape);
   const auto size = static_cast<std::int64_t>(size_of(shape.activations));
-  for (const SageLayerShape& s : layers)
-    bytes += (s.rows * (s.in + s.out) + s.in * s.out) * size + (use == SageUse::kTraining ? s.rows * s.out / 8 : 0);
-  if (layers.size() > 1) bytes += FusedLayer::bytes(fused_shape(shape));
+  const bool has_fused = has_fused_layer(shape);
+  for (const SageLayerShape& s : layers) {
+    bytes += (s.rows + s.out) * s.in * size;
+    if (has_fused && &s == layers.data()) continue;
+    bytes += s.rows * s.out * size + (use == SageUse::kTraining ? s.rows * s.out / 8 : 0);
+  }
+  if (has_fused) bytes += FusedLayer::bytes(fused_shape(shape));
   constexpr auto kTrees = static_cast<std::int64_t>(SampledBatches::kNumTrees);
   return bytes + kTrees * layers.front().rows * (16 + 4 * shape.fanouts.back());
 }
@@ -69,7 +73,7 @@ std::int64_t sage_layers_bytes(const SageShape& shape, SageUse use) {
 SageLayers::SageLayers(const SageShape& shape, const SageData& data, SageUse use)
     : shape_(shape), features_(data.features), batches_(data.graph, shape.fanouts, shape.replacement, shape.max_seeds) {
   require(shape.hidden_dim % 8 == 0 || shape.fanouts.size() == 1, "hidden layers have a multiple of 8 columns");
-  const bool has_fused = is_fused(shape);
+  const bool has_fused = has_fused_layer(shape);
   for (const SageLayerShape& s : sage_layer_shapes(shape))
     layers_.push_back(make_layer(s, shape.activations, use,
                                  layers_.size() + 1 == shape.fanouts.size() ? LayerKind::kLast
@@ -122,9 +126,13 @@ void SageLayers::gather(Place place, cudaStream_t stream) const {
   first_operand(hop, features_, shape_.activations, behind, layers_[0].operand.get(), stream);
 }
 
+void SageLayers::draw(Place place, cudaStream_t stream) const {
+  if (fused_) fused_->draw(hidden_layer(0, place.tree), place.tree, stream);
+}
+
 void SageLayers::enqueue_first(Place place, cudaStream_t stream) const {
   if (fused_)
-    fused_->forward(hidden_layer(0, place.tree), layers_[0].weight.get(), layers_[1].operand.get(), stream);
+    fused_->forward(hidden_layer(0, place.tree), place.tree, layers_[0].weight.get(), layers_[1].operand.get(), stream);
   else
     first_forward_[place.choice].run(stream);
 }

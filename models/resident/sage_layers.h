@@ -47,6 +47,9 @@ struct SageLayerShape {
 
 std::vector<SageLayerShape> sage_layer_shapes(const SageShape& shape);
 
+/// Whether this GPU computes the first layer by a FusedLayer.
+bool has_fused_layer(const SageShape& shape);
+
 /// GPU memory of SageLayers, in bytes.
 std::int64_t sage_layers_bytes(const SageShape& shape, SageUse use);
 
@@ -84,8 +87,10 @@ class SageLayers {
   HiddenLayer hidden_layer(std::size_t i, std::size_t tree) const;
 
   /// Gather, products and activations of the batch in a tree; the weights are packed already. The same launches for
-  /// every batch. First the operand of the first layer, then its product, then the rest.
+  /// every batch. First the operand of the first layer and, possibly beside it, the dropout of a fused layer, of
+  /// which there is one per tree; then its product, then the rest.
   void gather(Place place, cudaStream_t stream) const;
+  void draw(Place place, cudaStream_t stream) const;
   void enqueue_first(Place place, cudaStream_t stream) const;
   void enqueue_later(Place place, cudaStream_t stream) const;
 

@@ -47,7 +47,8 @@ std::int64_t sage_step_bytes(const SageStepShape& shape) {
   const std::vector<SageLayerShape> layers = sage_layer_shapes(shape.sage);
   std::int64_t bytes = sage_layers_bytes(shape.sage, SageUse::kTraining) + largest_operand(layers) * size;
   bytes += std::int64_t{64} << 20;  // the workspace of products beside others
-  for (const SageLayerShape& s : layers) bytes += s.rows * s.out * size + s.in * s.out * 4;
+  for (const SageLayerShape& s : std::span(layers).subspan(has_fused_layer(shape.sage) ? 1 : 0))
+    bytes += s.rows * s.out * size + s.in * s.out * 4;
   return bytes;
 }
 
@@ -144,7 +145,7 @@ struct SageStep::Impl {
       later_layers[i - 1].input.run(on);
       HiddenLayer below = forward.hidden_layer(i - 1, place.tree);
       if (is_fused(i - 1)) {
-        forward.fused()->backward(below, operand_gradient.get(), on);
+        forward.fused()->backward(below, place.tree, operand_gradient.get(), on);
         break;
       }
       if (i == 1) below.growth.grown_capacity = forward.first_rows()[place.choice];
@@ -162,8 +163,16 @@ struct SageStep::Impl {
     passed.make_wait(stream);
   }
 
+  /// The last hop of the next batch, which waits for memory, and its dropout, which is arithmetic.
+  void prepare_next(std::size_t tree, cudaStream_t on) {
+    follow(drawing.get(), on);
+    forward.batches().sample_next_last_hop(tree, on);
+    forward.draw({SampledBatches::next(tree), 0}, drawing.get());
+    follow(on, drawing.get());
+  }
+
   /// The launches of a step are the same for every batch: what differs is read from the header. A fused first layer
-  /// leaves no room beside it, so the last hop of the next batch is sampled beside what follows.
+  /// leaves no room beside it, so the next batch is prepared beside what follows.
   void capture() {
     stream.wait();
     for (std::size_t tree = 0; tree < graphs.size(); ++tree) {
@@ -174,7 +183,7 @@ struct SageStep::Impl {
         const Place place{tree, 0};
         variants.push_back({forward.first_rows()[0], [&](cudaStream_t on) { enqueue_later(place, on); }});
         graphs[tree].emplace([&](cudaStream_t on) { forward.enqueue_first(place, on); }, size, variants,
-                             [&](cudaStream_t on) { batches.sample_next_last_hop(tree, on); });
+                             [this, tree](cudaStream_t on) { prepare_next(tree, on); });
         continue;
       }
       for (std::size_t choice = 0; choice < forward.first_rows().size(); ++choice)
@@ -196,10 +205,12 @@ struct SageStep::Impl {
     sampled.record(sampling.get());
     pack_weights(weights, type, on);
     sampled.make_wait(on);
-    if (is_gathered)
+    if (is_gathered) {
       gathered.make_wait(on);
-    else
+    } else {
       forward.gather({tree, 0}, on);
+      forward.draw({tree, 0}, on);
+    }
     graphs[tree]->launch(on);
     computed.record(on);
     unpack_gradients(weights, on);
@@ -233,6 +244,7 @@ struct SageStep::Impl {
   std::vector<LaterLayer> later_layers;  // later_layers[i] is layer i + 1
   std::array<std::optional<StepGraph>, SampledBatches::kNumTrees> graphs;
   CudaStream gathering;   // of the next batch: gives way to all else
+  CudaStream drawing;     // of its dropout
   UrgentStream sampling;  // of the next batch's levels: small kernels that wait for each other
   CudaEvent computed{CudaEvent::Kind::kOrder}, gathered{CudaEvent::Kind::kOrder}, sampled{CudaEvent::Kind::kOrder};
   bool is_gathered = false;  // the operand of the next batch, or will be when `gathered` has passed

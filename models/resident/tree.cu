@@ -1,6 +1,7 @@
 // models/resident/tree.cu - see tree.h.
 //
-// Work split  a group of lanes per node of a level, a lane per child; grid stride.
+// Work split  a group of lanes per node of a level, a lane per child; grid stride. In a last hop of few entries, a
+//             thread per node: then all nodes are under way at once.
 // Access      row bounds and entries are random reads of 8 and 4 bytes: what limits it.
 // Sync        the lanes of a group exchange their draws; one atomic per block for the number of entries; the scan of
 //             the children's counts is cub's. Sizes are read from device memory.
@@ -129,6 +130,40 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   if (threadIdx.x == 0 && sum > 0) atomicAdd(num_edges, static_cast<unsigned long long>(sum));
 }
 
+/// The same for few entries.
+template <int kMaxFanout>
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    short_last_hop_kernel(Hop hop, const NodeId* __restrict__ nodes, std::int64_t capacity,
+                          NodeId* __restrict__ entries, LocalId* __restrict__ num_entries,
+                          unsigned long long* __restrict__ num_edges) {
+  using BlockReduce = cub::BlockReduce<int, kThreadsPerBlock>;
+  __shared__ typename BlockReduce::TempStorage storage;
+  const LocalId count = *hop.num_nodes;
+  int sum = 0;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; i < capacity;
+       i += std::int64_t{gridDim.x} * kThreadsPerBlock) {
+    if (i >= count) {
+      num_entries[i] = 0;
+      continue;
+    }
+    const NodeId node = nodes[i];
+    const Hop::Row row = hop.row_of(node);
+    std::uint32_t positions[kMaxFanout];
+    pick_all(hop.draws_of(node), row.degree, row.kept, hop.replacement, positions);
+    NodeId neighbours[kMaxFanout];
+#pragma unroll
+    for (std::uint32_t k = 0; k < kMaxFanout; ++k)
+      if (k < row.kept) neighbours[k] = hop.graph.indices[row.begin + positions[k]];
+#pragma unroll
+    for (std::uint32_t k = 0; k < kMaxFanout; ++k)
+      if (k < row.kept) entries[i * hop.fanout + k] = neighbours[k];
+    num_entries[i] = static_cast<LocalId>(row.kept);
+    sum += static_cast<int>(row.kept);
+  }
+  sum = BlockReduce(storage).Sum(sum);
+  if (threadIdx.x == 0 && sum > 0) atomicAdd(num_edges, static_cast<unsigned long long>(sum));
+}
+
 // ---- host code -------------------------------------------------------------------------------------------
 
 /// first[i] = counts[0] + ... + counts[i - 1], for i in [0, capacity].
@@ -210,8 +245,16 @@ void SampledTree::sample_last_hop(cudaStream_t stream) {
       graph_,      header_.get(), size_of(h), static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(fanouts_[h]),
       replacement_};
   const RowGroup group = RowGroup::make(fanouts_[h]);
-  last_hop_kernel<<<blocks_for(capacities_[h] << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
-      hop, group, nodes_.get(), capacities_[h], entries_.get(), num_children_.get(), num_edges_.get() + h);
+  const std::int64_t capacity = capacities_[h];
+  unsigned long long* const num_edges = num_edges_.get() + h;
+  if (fanouts_[h] <= 8) {
+    const auto kernel = fanouts_[h] <= 5 ? short_last_hop_kernel<5> : short_last_hop_kernel<8>;
+    kernel<<<blocks_for(capacity), kThreadsPerBlock, 0, stream>>>(hop, nodes_.get(), capacity, entries_.get(),
+                                                                  num_children_.get(), num_edges);
+  } else {
+    last_hop_kernel<<<blocks_for(capacity << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
+        hop, group, nodes_.get(), capacity, entries_.get(), num_children_.get(), num_edges);
+  }
   cuda_check(cudaGetLastError());
 }
 

@@ -196,6 +196,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"with_replacement", {5, 20}, 64, 32, 6, FeatureType::kF16, kF32, false, 0.5, 0, Replacement::kWith},
         Case{"tf32", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kF32, true, 0.5},
         Case{"bf16", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kBf16, false, 0.5},
+        Case{"wide_hidden_layer", {5, 3}, 64, 512, 6, FeatureType::kF16, kF32, false, 0.5},
         Case{"bf16_smoothed", {6, 6}, 100, 64, 47, FeatureType::kF16, kBf16, false, 0.5, 0.1},
         Case{"bf16_by_products",
              {15, 10, 5},
