@@ -1,5 +1,5 @@
 #!/bin/sh
-# scripts/lib/salient-env.sh - in a bundle: finds LibTorch on this node, then starts a program of the bundle.
+# scripts/lib/salient-env.sh - in a bundle or package: finds LibTorch on this node, then starts a program of it.
 #
 #   bin/salient-train ...              under this name it starts libexec/salient-train; so for every program
 #   bin/salient-env COMMAND ...        COMMAND with the same environment, tests/NAME for instance
@@ -8,25 +8,32 @@
 # LibTorch is looked for in SALIENT_TORCH_DIR, torch/ in the bundle, the package of python3, the cache of
 # scripts/setup.sh.
 set -u
-bundle=$(cd "$(dirname "$0")/.." && pwd -P) || exit 66
+bundle=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd -P) || exit 66
 name=${0##*/}
 
 # usable FOLDER: it is the package's folder torch/, of the version that the programs were built with.
-usable() { grep -q "^__version__ = '2\.11\.0" "$1/version.py" 2>/dev/null && [ -e "$1/lib/libtorch_cpu.so" ]; }
+usable() { grep -q "^__version__ = '2\.11\.0" "$1/version.py" 2>/dev/null && [ -e "$1/lib/$half" ]; }
+half=libtorch_cpu.so
+if grep -q libtorch_cuda.so "$bundle/libexec/salient-train" 2>/dev/null; then half=libtorch_cuda.so; fi
 
 of_python() {
   python3 -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])' 2>/dev/null
 }
 
-case $name in salient-prepare | salient-kernels | mpirun) needs_torch=no ;; *) needs_torch=yes ;; esac
+case $name in
+  salient-prepare | salient-report | salient-doctor | salient-kernels | mpirun) needs_torch=no ;;
+  *) needs_torch=yes ;;
+esac
 if [ $needs_torch = yes ]; then
   torch=
-  cached=${XDG_CACHE_HOME:-$HOME/.cache}/salient/libtorch-2.11.0-cu130/torch
-  for folder in "${SALIENT_TORCH_DIR:-}" "$bundle/torch" "$(of_python)" "$cached"; do
+  cached=${XDG_CACHE_HOME:-$HOME/.cache}/salient/libtorch-2.11.0
+  for folder in "${SALIENT_TORCH_DIR:-}" "$bundle/torch" "$(of_python)" "$cached-cu130/torch" "$cached-cpu/torch"; do
     if [ -n "$folder" ] && usable "$folder"; then torch=$folder && break; fi
   done
   if [ -z "$torch" ]; then
-    echo "$name: error: LibTorch 2.11.0 is not on $(hostname): 'pip install torch==2.11.0'," \
+    get="'pip install torch==2.11.0'"
+    if [ -e "$bundle/scripts/fetch_torch.sh" ]; then get=salient-fetch-torch; fi
+    echo "$name: error: LibTorch 2.11.0 is not on $(uname -n): $get," \
       "or set SALIENT_TORCH_DIR to its folder torch/" >&2
     exit 66
   fi

@@ -33,7 +33,8 @@ BLOCKS = {
                        + [OUTPUT, "tests/workbench/salient_kernels_test.py", "the head of a candidate"]
                        + 2 * ["tests/workbench/salient_kernels_test.py"] + [SLOW],
     "docs/LIBRARY.md": 2 * ["tests/scripts/installed_library_test.py"],
-    "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here"],
+    "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here", SLOW],
+    "docs/PACKAGES.md": ["tests/scripts/package_test.py", SLOW, SLOW],
     "docs/REPORT.md": ["here", "here", "TensorBoard's"],
     "docs/TRAINING.md": ["tests/python/readme_test.py"],
 }

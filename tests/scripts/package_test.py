@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# tests/scripts/package_test.py - the Debian package: its files, pages and completion, and its programs without root.
+"""    package_test.py SOURCE_FOLDER BUILD_FOLDER TORCH_FOLDER        unpacks the package instead of installing it"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE, BUILD, TORCH = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+for tool in ("dpkg-shlibdeps", "dpkg-deb", "file", "cpack"):
+    if shutil.which(tool) is None:
+        print(f"skipped: no {tool}")
+        sys.exit(77)
+
+
+def run(*command, expect=0, **options):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    assert done.returncode == expect, (command, done.returncode, done.stdout + done.stderr)
+    return done
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-package-test-"))
+        run(SOURCE / "scripts/package.sh", "--build", BUILD, "--out", cls.work)
+        [cls.deb] = cls.work.glob("salient_*_amd64.deb")
+        run("dpkg-deb", "-x", cls.deb, cls.work / "root")
+        cls.usr = cls.work / "root/usr"
+        cls.programs = sorted(path.name for path in (cls.usr / "lib/salient/libexec").iterdir())
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.work)
+
+    def start(self, name, *words, expect=0, **variables):
+        nowhere = {"HOME": str(self.work / "home"), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"}
+        return run(self.usr / "bin" / name, *words, expect=expect, env={**nowhere, **variables})
+
+    def test_it_has_the_programs_and_names_what_they_need(self):
+        self.assertLessEqual({"salient-train", "salient-infer", "salient-prepare", "salient-report", "salient-doctor"},
+                             set(self.programs))
+        control = run("dpkg-deb", "-f", self.deb).stdout
+        for word in ("Package: salient", "libtbb12", "libhwloc15", "Architecture: amd64"):
+            self.assertIn(word, control)
+        listed = run("dpkg-deb", "-c", self.deb).stdout.splitlines()
+        self.assertTrue(all(line.split()[1] == "root/root" for line in listed))
+        for name in self.programs:
+            dynamic = run("readelf", "-d", self.usr / "lib/salient/libexec" / name).stdout
+            self.assertNotRegex(dynamic, "R(UN)?PATH")
+
+    def test_programs_find_libtorch_or_say_how_to_get_it(self):
+        done = self.start("salient-train", "--version", expect=66)
+        self.assertIn("salient-fetch-torch", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        for name in self.programs:
+            done = self.start(name, "--version", SALIENT_TORCH_DIR=str(TORCH),
+                              LD_LIBRARY_PATH=os.environ.get("LD_LIBRARY_PATH", ""))
+            self.assertTrue(done.stdout.startswith(f"{name} "), done.stdout)
+        self.start("salient-prepare", "--help")
+        self.assertIn("SALIENT_TORCH_DIR", self.start("salient-fetch-torch", "--help").stdout)
+        self.start("salient-fetch-torch", "--none", expect=2)
+
+    def test_every_option_is_in_the_manual_page(self):
+        for name in self.programs:
+            page = self.usr / f"share/man/man1/{name}.1"
+            text = page.read_text().replace("\\-", "-")
+            told = run(BUILD / "bin" / name, "--help").stdout
+            options = set(re.findall(r"^  (--[a-z-]+)", told, re.M))
+            self.assertEqual([option for option in options if f"\\fB{option}\\fR" not in text], [], name)
+            if shutil.which("man"):
+                read = run("man", "--warnings", "-l", page, env={**os.environ, "MANPAGER": "cat", "LC_ALL": "C.UTF-8"})
+                self.assertEqual(read.stderr, "")
+                self.assertIn("SYNOPSIS", read.stdout)
+        self.assertIn("--edges", (self.usr / "share/man/man1/salient-prepare.1").read_text().replace("\\-", "-"))
+
+    def completed(self, *words):
+        """What bash offers for the last word."""
+        name = words[0]
+        script = (f"source {self.usr}/share/bash-completion/completions/{name}; COMP_WORDS=({' '.join(map(repr, words))});"
+                  f" COMP_CWORD={len(words) - 1}; _{name.replace('-', '_')}; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+        return run("bash", "-c", script, cwd=self.work).stdout.split()
+
+    def test_completion_offers_options_words_commands_and_files(self):
+        self.assertEqual(self.completed("salient-train", "--eval-f"), ["--eval-fanout"])
+        self.assertEqual(self.completed("salient-train", "--device", ""), ["auto", "cpu", "cuda"])
+        self.assertEqual(self.completed("salient-prepare", "e"), ["edges"])
+        self.assertIn("--columns", self.completed("salient-prepare", "edges", "--c"))
+        self.assertNotIn("--columns", self.completed("salient-prepare", "ogb", "--c"))
+        self.assertEqual(self.completed("salient-infer", "--run", "roo"), ["root"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
