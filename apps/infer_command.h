@@ -37,8 +37,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("precision", self.precision, "how a GPU multiplies matrices; auto: as in the run");
   field(
       "step", self.sampled.step,
-      "resident: GraphSAGE with data on the GPU, a batch is one graph there; with --exact layers are f16; auto: where "
-      "it can be");
+      "resident: with data on the GPU a batch is one graph there; --exact of GraphSAGE in f16; auto: where it can be");
   field("activations", self.layerwise.activations, "where --exact keeps layers' results");
   field("memory-gb", self.layerwise.memory_gb,
         "host memory for --exact before auto takes a file; 0 = four fifths of what is free");

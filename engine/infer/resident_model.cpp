@@ -3,9 +3,61 @@
 
 #include <string>
 
+#include "core/error.h"
 #include "loaders/device_graph.h"
 
 namespace salient {
+namespace {
+
+StepModel step_model_of(ModelKind kind) {
+  switch (kind) {
+    case ModelKind::kGcn: return StepModel::kGcn;
+    case ModelKind::kGin: return StepModel::kGin;
+    case ModelKind::kSageRi: return StepModel::kSageRi;
+    case ModelKind::kGat: return StepModel::kGat;
+    case ModelKind::kGatv2: return StepModel::kGatv2;
+    case ModelKind::kSage: break;
+  }
+  fail(ErrorKind::kInternal, "GraphSAGE has steps of its own");
+}
+
+SumKind sum_kind_of(const ModelOptions& model) {
+  if (model.kind == ModelKind::kGcn) return model.gcn_norm == GcnNorm::kRow ? SumKind::kRowMean : SumKind::kSymmetric;
+  if (model.kind == ModelKind::kGin) return model.gin_sum == GinSum::kScaled ? SumKind::kScaled : SumKind::kPlain;
+  return SumKind::kMean;
+}
+
+float* gradient_of(const at::Tensor& parameter) {
+  return parameter.grad().defined() ? parameter.grad().mutable_data_ptr<float>() : nullptr;
+}
+
+}  // namespace
+
+ModelStepShape model_step_shape_of(const ResidentSpec& spec, const Dataset& dataset, StepUse use) {
+  const Precision precision = spec.numerics.precision;
+  return {.model = step_model_of(spec.model.kind),
+          .sum = sum_kind_of(spec.model),
+          .fanouts = spec.fanouts,
+          .replacement = spec.with_replacement ? Replacement::kWith : Replacement::kWithout,
+          .max_seeds = static_cast<std::int64_t>(spec.max_seeds),
+          .in_dim = dataset.feature_dim,
+          .hidden_dim = spec.model.hidden_dim,
+          .num_classes = dataset.num_classes,
+          .dropout = spec.model.dropout,
+          .activations = precision == Precision::kBf16 ? ActivationType::kBf16 : ActivationType::kF32,
+          .may_use_tf32 = precision == Precision::kTf32,
+          .is_deterministic = spec.numerics.gradient_order == GradientOrder::kFixed,
+          .num_nodes = dataset.num_nodes(),
+          .use = use};
+}
+
+std::map<std::string, StepTensor> step_tensors_of(const Model& model) {
+  std::map<std::string, StepTensor> tensors;
+  for (const auto& item : model.named_parameters())
+    tensors[item.key()] = {item.value().data_ptr(), gradient_of(item.value())};
+  for (const auto& item : model.named_buffers()) tensors[item.key()] = {item.value().data_ptr(), nullptr};
+  return tensors;
+}
 
 SageShape sage_shape_of(const ResidentSpec& spec, const Dataset& dataset) {
   const Precision precision = spec.numerics.precision;
@@ -37,9 +89,6 @@ SageData sage_data_of(const Dataset& dataset, const ResidentView& data) {
 }
 
 std::vector<SageWeights> sage_weights_of(const Model& model) {
-  const auto gradient_of = [](const at::Tensor& parameter) {
-    return parameter.grad().defined() ? parameter.grad().mutable_data_ptr<float>() : nullptr;
-  };
   const auto parameters = model.named_parameters();
   std::vector<SageWeights> layers;
   for (int i = 0; i < model.num_layers(); ++i) {

@@ -4,9 +4,12 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/tensor.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "core/cuda/cuda.h"
@@ -23,11 +26,80 @@ SageShape inference_shape(const ResidentSpec& spec, const Dataset& dataset) {
   return shape;
 }
 
+/// The batches of a model: of one of the two kinds that models/resident has.
+class ForwardPass {
+ public:
+  ForwardPass() = default;
+  virtual ~ForwardPass() = default;
+  ForwardPass(const ForwardPass&) = delete;
+  ForwardPass& operator=(const ForwardPass&) = delete;
+  virtual void start(const Model& model, std::span<const NodeId> seeds) = 0;
+  /// @param next  the header of the next call; none: nothing is known of it
+  virtual void run(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t stream) = 0;
+  virtual const float* logits() const = 0;
+  virtual std::int64_t logits_stride() const = 0;
+  virtual SageCounts counts(cudaStream_t stream) const = 0;
+};
+
+class SagePass final : public ForwardPass {
+ public:
+  SagePass(const SageShape& shape, const SageData& data) : forward_(shape, data) {}
+  void start(const Model& model, std::span<const NodeId> seeds) override {
+    forward_.start(sage_weights_of(model), seeds);
+  }
+  void run(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t stream) override {
+    forward_.run(header, next, stream);
+  }
+  const float* logits() const override { return forward_.logits(); }
+  std::int64_t logits_stride() const override { return forward_.logits_stride(); }
+  SageCounts counts(cudaStream_t stream) const override { return forward_.counts(stream); }
+
+ private:
+  SageForward forward_;
+};
+
+/// Its graph reads the model's own tensors, so it is made with the first model, and again for one with others.
+class ModelPass final : public ForwardPass {
+ public:
+  ModelPass(const ModelStepShape& shape, const SageData& data) : shape_(shape), data_(data) {}
+  void start(const Model& model, std::span<const NodeId> seeds) override {
+    std::map<std::string, StepTensor> tensors = step_tensors_of(model);
+    const auto is_same = [](const auto& a, const auto& b) {
+      return a.first == b.first && a.second.value == b.second.value;
+    };
+    if (!step_ || !std::ranges::equal(tensors, tensors_, is_same)) {
+      step_.reset();  // its memory is free before it is asked for again
+      step_.emplace(shape_, ModelStepData{.inputs = data_, .labels = nullptr, .tensors = tensors, .sums = nullptr});
+      tensors_ = std::move(tensors);
+    }
+    step_->start_epoch(seeds);
+  }
+  void run(const StepHeader& header, const std::optional<StepHeader>& /*next*/, cudaStream_t stream) override {
+    step_->run(header, stream);
+  }
+  const float* logits() const override { return step_->logits(); }
+  std::int64_t logits_stride() const override { return step_->logits_stride(); }
+  SageCounts counts(cudaStream_t stream) const override { return step_->counts(stream); }
+
+ private:
+  const ModelStepShape shape_;
+  const SageData data_;
+  std::map<std::string, StepTensor> tensors_;
+  std::optional<ModelStep> step_;
+};
+
+std::unique_ptr<ForwardPass> make_pass(const ResidentSpec& spec, const Dataset& dataset, const ResidentView& data) {
+  if (spec.model.kind == ModelKind::kSage)
+    return std::make_unique<SagePass>(inference_shape(spec, dataset), sage_data_of(dataset, data));
+  return std::make_unique<ModelPass>(model_step_shape_of(spec, dataset, StepUse::kPrediction),
+                                     sage_data_of(dataset, data));
+}
+
 class ResidentPredictions final : public Predictions {
  public:
   ResidentPredictions(const ResidentSpec& spec, const Dataset& dataset, const ResidentView& data,
                       const ComputeDevice& device)
-      : dataset_(dataset), device_(device), forward_(inference_shape(spec, dataset), sage_data_of(dataset, data)) {}
+      : dataset_(dataset), device_(device), forward_(make_pass(spec, dataset, data)) {}
 
   void start(Model& model, std::vector<BatchRequest> requests) override {
     requests_ = std::move(requests);
@@ -41,7 +113,7 @@ class ResidentPredictions final : public Predictions {
     }
     labels_ = at::tensor(labels, at::kInt).to(device_.torch_device());
     device_.wait();  // the weights are written on its stream
-    forward_.start(sage_weights_of(model), seeds);
+    forward_->start(model, seeds);
   }
 
   std::optional<PredictedBatch> next() override {
@@ -56,18 +128,18 @@ class ResidentPredictions final : public Predictions {
     num_seeds_ += header.num_seeds;
     std::optional<StepHeader> after;
     if (next_ < requests_.size() && !requests_[next_].seeds.empty()) after = header_of(next_, num_seeds_);
-    forward_.run(header, after, device_.stream());
+    forward_->run(header, after, device_.stream());
     done.record(device_.stream());
     predicted.round.logits =
-        at::from_blob(const_cast<float*>(forward_.logits()), {count, dataset_.num_classes},
-                      {forward_.logits_stride(), 1}, at::TensorOptions(device_.torch_device()).dtype(at::kFloat));
+        at::from_blob(const_cast<float*>(forward_->logits()), {count, dataset_.num_classes},
+                      {forward_->logits_stride(), 1}, at::TensorOptions(device_.torch_device()).dtype(at::kFloat));
     predicted.labels = labels_.narrow(0, static_cast<std::int64_t>(first), count);
     return predicted;
   }
 
   void stop() override { requests_.resize(next_); }
 
-  LoaderStats stats() const override { return loader_stats_of(requests_, forward_.counts(device_.stream())); }
+  LoaderStats stats() const override { return loader_stats_of(requests_, forward_->counts(device_.stream())); }
 
  private:
   StepHeader header_of(std::size_t i, std::size_t first_seed) const {
@@ -81,7 +153,7 @@ class ResidentPredictions final : public Predictions {
 
   const Dataset& dataset_;
   const ComputeDevice& device_;
-  SageForward forward_;
+  const std::unique_ptr<ForwardPass> forward_;
   std::vector<BatchRequest> requests_;
   at::Tensor labels_;  // i32 [seeds of all requests]
   std::size_t next_ = 0, num_seeds_ = 0;
@@ -94,7 +166,8 @@ class ResidentPredictions final : public Predictions {
 bool has_resident_predictions() { return true; }
 
 std::int64_t resident_predictions_bytes(const ResidentSpec& spec, const Dataset& dataset) {
-  return sage_forward_bytes(sage_shape_of(spec, dataset));
+  if (spec.model.kind == ModelKind::kSage) return sage_forward_bytes(sage_shape_of(spec, dataset));
+  return model_step_bytes(model_step_shape_of(spec, dataset, StepUse::kPrediction));
 }
 
 std::unique_ptr<Predictions> make_resident_predictions(const ResidentSpec& spec, const Dataset& dataset,

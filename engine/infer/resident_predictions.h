@@ -26,11 +26,9 @@ struct ResidentSpec {
   Numerics numerics{};
 };
 
-/// What prevents a prediction that stays on the GPU, as a fact; "" = nothing. Depends on the arguments alone.
+/// What prevents batches that stay on the GPU, of training or prediction, as a fact; "" = nothing. Depends on the
+/// arguments alone.
 std::string obstacle_to_resident(const ResidentSpec& spec, const Dataset& dataset, const DataResidency& data);
-
-/// The same of a model that can be resident, whichever it is: fanouts, sizes, labels, data.
-std::string obstacle_to_resident_batches(const ResidentSpec& spec, const Dataset& dataset, const DataResidency& data);
 
 /// Which data is in GPU memory, as obstacle_to_resident() asks.
 DataResidency residency_of(const ResidentView& data);

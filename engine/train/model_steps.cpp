@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/cuda/cuda.h"
-#include "core/error.h"
 #include "engine/infer/resident_model.h"
 #include "engine/train/run_model.h"
 #include "loaders/device_upload.h"
@@ -15,49 +14,16 @@
 namespace salient {
 namespace {
 
-StepModel step_model_of(ModelKind kind) {
-  switch (kind) {
-    case ModelKind::kGcn: return StepModel::kGcn;
-    case ModelKind::kGin: return StepModel::kGin;
-    case ModelKind::kSageRi: return StepModel::kSageRi;
-    case ModelKind::kGat: return StepModel::kGat;
-    case ModelKind::kGatv2: return StepModel::kGatv2;
-    case ModelKind::kSage: break;
-  }
-  fail(ErrorKind::kInternal, "GraphSAGE has steps of its own");
-}
-
-SumKind sum_kind_of(const ModelOptions& model) {
-  if (model.kind == ModelKind::kGcn) return model.gcn_norm == GcnNorm::kRow ? SumKind::kRowMean : SumKind::kSymmetric;
-  if (model.kind == ModelKind::kGin) return model.gin_sum == GinSum::kScaled ? SumKind::kScaled : SumKind::kPlain;
-  return SumKind::kMean;
-}
-
 ModelStepShape step_shape(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  const Precision precision = numerics_of(options).precision;
   const SeedRange share = rank_share(dataset.train.size(), global_batch_of(options, num_ranks), 0, 0, num_ranks);
-  return {.model = step_model_of(options.model.kind),
-          .sum = sum_kind_of(options.model),
-          .fanouts = options.batches.fanout,
-          .replacement = options.batches.with_replacement ? Replacement::kWith : Replacement::kWithout,
-          .max_seeds = static_cast<std::int64_t>(std::max<std::size_t>(1, share.count)),  // no share is larger
-          .in_dim = dataset.feature_dim,
-          .hidden_dim = options.model.hidden_dim,
-          .num_classes = dataset.num_classes,
-          .dropout = options.model.dropout,
-          .label_smoothing = options.optimisation.label_smoothing,
-          .activations = precision == Precision::kBf16 ? ActivationType::kBf16 : ActivationType::kF32,
-          .may_use_tf32 = precision == Precision::kTf32,
-          .is_deterministic = options.deterministic,
-          .num_nodes = dataset.num_nodes()};
-}
-
-std::map<std::string, StepTensor> tensors_of(const Model& model) {
-  std::map<std::string, StepTensor> tensors;
-  for (const auto& item : model.named_parameters())
-    tensors[item.key()] = {item.value().data_ptr(), item.value().grad().mutable_data_ptr<float>()};
-  for (const auto& item : model.named_buffers()) tensors[item.key()] = {item.value().data_ptr(), nullptr};
-  return tensors;
+  const ResidentSpec spec{.model = options.model,
+                          .fanouts = options.batches.fanout,
+                          .with_replacement = options.batches.with_replacement,
+                          .max_seeds = std::max<std::size_t>(1, share.count),  // no share is larger
+                          .numerics = numerics_of(options)};
+  ModelStepShape shape = model_step_shape_of(spec, dataset, StepUse::kTraining);
+  shape.label_smoothing = options.optimisation.label_smoothing;
+  return shape;
 }
 
 class ModelSteps final : public GradientSteps {
@@ -66,7 +32,7 @@ class ModelSteps final : public GradientSteps {
       : parts_(parts),
         labels_(upload_classes(parts.run.dataset)),
         step_(step_shape(parts.options, parts.run.dataset, parts.run.comm.size()),
-              {sage_data_of(parts.run.dataset, parts.run.data.view()), labels_.get(), tensors_of(parts.model),
+              {sage_data_of(parts.run.dataset, parts.run.data.view()), labels_.get(), step_tensors_of(parts.model),
                parts.objective.sums()}) {}
 
   void start(std::vector<BatchRequest> requests) override {

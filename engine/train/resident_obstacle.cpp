@@ -11,18 +11,6 @@ namespace salient {
 
 namespace {
 
-/// What of the model's options no resident step computes.
-std::string obstacle_of(const ModelOptions& model) {
-  const bool is_attention = model.kind == ModelKind::kGat || model.kind == ModelKind::kGatv2;
-  if (model.kind == ModelKind::kSageRi) return {};  // it fixes these
-  if (model.kind == ModelKind::kSage && model.aggr != Aggregation::kMean)
-    return "the model takes the maximum over neighbours";
-  if (model.norm != NormKind::kNone || model.residual || model.jk != JumpingKnowledge::kNone)
-    return "the model has norms, residual connections or jumping knowledge between its layers";
-  if (is_attention && model.heads != 1) return "the model has several attention heads";
-  return {};
-}
-
 /// The batches of rank 0, whose share is the largest of all.
 ResidentSpec training_spec(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
   const SeedRange share = rank_share(dataset.train.size(), global_batch_of(options, num_ranks), 0, 0, num_ranks);
@@ -37,11 +25,7 @@ ResidentSpec training_spec(const TrainOptions& options, const Dataset& dataset, 
 
 std::string obstacle_to_resident_steps(const TrainOptions& options, const Dataset& dataset, const DataResidency& data,
                                        int num_ranks) {
-  const std::string obstacle = obstacle_to_resident_batches(training_spec(options, dataset, num_ranks), dataset, data);
-  if (!obstacle.empty()) return obstacle;
-  if (options.model.kind != ModelKind::kSage && options.model.hidden_dim % 8 != 0)
-    return "the width of the hidden layers is not a multiple of 8";
-  return obstacle_of(options.model);
+  return obstacle_to_resident(training_spec(options, dataset, num_ranks), dataset, data);
 }
 
 std::string reason_for_eager_steps(const TrainOptions& options, const Dataset& dataset, const DataResidency& data,
@@ -49,9 +33,6 @@ std::string reason_for_eager_steps(const TrainOptions& options, const Dataset& d
   if (options.step == StepKind::kEager) return "asked for";
   const std::string obstacle = obstacle_to_resident_steps(options, dataset, data, num_ranks);
   if (!obstacle.empty() || options.step) return obstacle;
-  const ModelKind kind = options.model.kind;
-  if (numerics_of(options).precision == Precision::kFp32 && (kind == ModelKind::kGin || kind == ModelKind::kGatv2))
-    return "in fp32 the products of " + name_of(kind) + " take the time, and resident steps have more of them";
   return cost_of_repeated_rows(training_spec(options, dataset, num_ranks), dataset, Gradients::kAll);
 }
 

@@ -195,8 +195,10 @@ dim3 row_grid(std::int64_t rows, std::int64_t width) { return {blocks_for(rows *
 
 template <class T>
 void launch_forward(const NormLayer& layer, std::int64_t rows, cudaStream_t stream) {
-  moments_kernel<T><<<dim3(kShares, tiles_of(layer.z.width)), kThreadsPerBlock, 0, stream>>>(layer);
-  cuda_check(cudaGetLastError());
+  if (layer.first != nullptr) {
+    moments_kernel<T><<<dim3(kShares, tiles_of(layer.z.width)), kThreadsPerBlock, 0, stream>>>(layer);
+    cuda_check(cudaGetLastError());
+  }
   statistics_kernel<T><<<warps_of(layer.columns), kThreadsPerBlock, 0, stream>>>(layer);
   cuda_check(cudaGetLastError());
   apply_kernel<T><<<row_grid(rows, layer.out.width), kThreadsPerBlock, 0, stream>>>(layer, rows);

@@ -27,7 +27,7 @@ struct NormLayer {
   BatchNormTensors tensors;
   const NodeId* nodes;
   const LocalId* num_nodes;     ///< [1] of the level
-  const std::uint8_t* first;    ///< FirstSeen::flags()
+  const std::uint8_t* first;    ///< FirstSeen::flags(); null: only the running statistics are wanted
   const LocalId* num_distinct;  ///< [1]. Below two the running statistics are taken, and stay as they are
   std::int64_t columns;
   float slope;  ///< of leaky_relu below 0; 0 = relu

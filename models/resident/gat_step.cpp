@@ -65,14 +65,14 @@ void build_gat(StepProgram& program) {
     const std::size_t level = program.level_of(i);
     const std::int64_t in = i == 0 ? shape.in_dim : shape.hidden_dim;
     const std::int64_t out = is_last ? shape.num_classes : shape.hidden_dim;
-    const Matrix operand = program.matrix({level}, padded(in)), gradient = program.matrix({level}, padded(in));
+    const Matrix operand = program.matrix({level}, padded(in)), gradient = program.gradient({level}, padded(in));
     const Attention attention = make_attention(program, i, out, operand);
     if (i == 0)
       add_first(program, attention, gradient);
     else
       add_later(program, attention, {level, below, below_gradient, gradient.data, static_cast<std::uint32_t>(i - 1)});
     below = is_last ? program.logits() : program.matrix({level}, padded(out));
-    below_gradient = is_last ? program.logits_gradient() : program.matrix({level}, padded(out));
+    below_gradient = is_last ? program.logits_gradient() : program.gradient({level}, padded(out));
     program.add({.input = operand,
                  .output = below,
                  .output_gradient = below_gradient,

@@ -62,8 +62,8 @@ AttentionV2 make_attention(StepProgram& program, const Layer& layer) {
           .fanout = fanout,
           .l = program.matrix(of_l, width),
           .r = program.matrix({layer.level}, width),
-          .l_gradient = program.matrix(of_l, width),
-          .r_gradient = program.matrix({layer.level}, width),
+          .l_gradient = program.gradient(of_l, width),
+          .r_gradient = program.gradient({layer.level}, width),
           .weights = program.memory().array<float>(slots),
           .edge_gradients = program.memory().array<float>(slots),
           .sums = program.memory().array<float>(attention_v2_sums_size(layer.out)),
@@ -102,8 +102,8 @@ Input add_layer(StepProgram& program, const Layer& layer, const Input& input) {
   AttentionV2Gradient gradient{program.logits_gradient()};
   if (!layer.is_last) {
     const std::size_t above = layer.level - 1;  // the level that the next layer computes
-    result.by_l = program.matrix({layer.level}, a.out.width);
-    result.by_r = program.matrix({above}, a.out.width);
+    result.by_l = program.gradient({layer.level}, a.out.width);
+    result.by_r = program.gradient({above}, a.out.width);
     gradient = {*result.by_l, {result.by_r->data, a.out.width}, program.levels().capacity({above})};
   }
   const std::size_t level = layer.level;

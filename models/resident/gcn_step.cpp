@@ -17,13 +17,13 @@ void build_gcn(StepProgram& program) {
     if (i == 0) {
       program.add_first_sum(sum);
     } else {
-      operand_gradient = program.matrix({level}, operand.width);
+      operand_gradient = program.gradient({level}, operand.width);
       program.add_hidden_sum(sum,
                              {level, below, below_gradient, operand_gradient->data, static_cast<std::uint32_t>(i - 1)});
     }
     const std::string name = "convs." + std::to_string(i);
     below = is_last ? program.logits() : program.matrix({level}, padded(shape.hidden_dim));
-    below_gradient = is_last ? program.logits_gradient() : program.matrix({level}, below.width);
+    below_gradient = is_last ? program.logits_gradient() : program.gradient({level}, below.width);
     program.add({.input = operand,
                  .output = below,
                  .output_gradient = below_gradient,

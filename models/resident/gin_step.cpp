@@ -15,7 +15,7 @@ struct Values {
 };
 
 Values values_of(StepProgram& program, std::size_t level, std::int64_t width) {
-  return {program.matrix({level}, width), program.matrix({level}, width)};
+  return {program.matrix({level}, width), program.gradient({level}, width)};
 }
 
 void add_linear(StepProgram& program, const std::string& name, const Matrix& input, std::optional<Matrix> gradient,
@@ -55,7 +55,7 @@ Values add_convolution(StepProgram& program, std::size_t i, const Values& below)
   if (i == 0) {
     program.add_first_sum(sum);
   } else {
-    operand_gradient = program.matrix({level}, operand.width);
+    operand_gradient = program.gradient({level}, operand.width);
     program.add_hidden_sum(sum, {level, below.value, below.gradient, operand_gradient->data, std::nullopt});
   }
   const Values z = values_of(program, level, shape.hidden_dim),

@@ -75,6 +75,9 @@ void ModelStep::run(const StepHeader& header, cudaStream_t stream) {
   impl_->graph->launch(stream);
 }
 
+const float* ModelStep::logits() const { return impl_->program.logits_rows(); }
+std::int64_t ModelStep::logits_stride() const { return padded(impl_->program.shape().num_classes); }
+
 SageCounts ModelStep::counts(cudaStream_t stream) const {
   SageCounts result{{}, impl_->program.tree().num_edges(SampledTree::Counted::kAllBatches, stream)};
   std::int64_t nodes = impl_->num_seeds;

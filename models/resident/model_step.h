@@ -1,5 +1,6 @@
 // models/resident/model_step.h - a training step of gcn, gin, sage-ri, gat or gatv2 with graph and features on the GPU:
-// sampling, gather, forward and backward, as one CUDA graph that the host replays. sage_step.h is GraphSAGE's.
+// sampling, gather, forward and backward, as one CUDA graph that the host replays; or its forward half, a prediction.
+// sage_step.h and sage_forward.h are GraphSAGE's.
 //
 // It computes what the model of models/ computes over the sampled message-flow graph: the same neighbours, the same
 // dropout masks, the same statistics of batch norms, the same gradients up to rounding. Nothing comes back to the host.
@@ -20,6 +21,11 @@ namespace salient {
 
 enum class StepModel : std::uint8_t { kGcn, kGin, kSageRi, kGat, kGatv2 };
 
+enum class StepUse : std::uint8_t {
+  kTraining,
+  kPrediction,  ///< forward in evaluation mode: no dropout, the norms' running statistics, no loss
+};
+
 /// Without norms, residual connections and jumping knowledge beside those that a model fixes, and with one head.
 struct ModelStepShape {
   StepModel model = StepModel::kGcn;
@@ -34,6 +40,7 @@ struct ModelStepShape {
   bool is_deterministic = false;  ///< as in SageShape
   bool has_size_choice = true;    ///< as in SageShape
   std::size_t num_nodes = 0;      ///< of the graph
+  StepUse use = StepUse::kTraining;
 };
 
 /// A parameter, or a buffer without a gradient. Device memory: f32, but for a batch norm's int64 count of batches.
@@ -42,7 +49,8 @@ struct StepTensor {
   float* gradient;
 };
 
-/// Device memory of the step's inputs and results; all of it outlives the step.
+/// Device memory of the step's inputs and results; all of it outlives the step. A prediction has no labels, gradients
+/// and sums.
 struct ModelStepData {
   SageData inputs;
   const std::int32_t* labels;                 ///< [num_nodes], -1 = unlabelled
@@ -66,8 +74,14 @@ class ModelStep {
   void start_epoch(std::span<const NodeId> order);
 
   /// Enqueues a step on `stream` and returns: gradients of the batch's mean loss in the parameters' gradients, its sums
-  /// in ModelStepData::sums, running statistics in their buffers. A rank without seeds takes part, with zeros.
+  /// in ModelStepData::sums, running statistics in their buffers. A rank without seeds takes part, with zeros. Of a
+  /// prediction the logits alone.
   void run(const StepHeader& header, cudaStream_t stream);
+
+  /// Logits of the last batch that was enqueued: [max_seeds, logits_stride()] f32 device, the batch's seeds first, the
+  /// classes first in a row. The next batch overwrites them, in stream order.
+  const float* logits() const;
+  std::int64_t logits_stride() const;
 
   /// What the epoch computed so far. Blocks until `stream` has passed.
   SageCounts counts(cudaStream_t stream) const;

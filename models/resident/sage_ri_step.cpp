@@ -24,7 +24,7 @@ class Builder {
       : program_(program),
         shape_(program.shape()),
         head_width_(padded(shape_.in_dim + 1) + shape_.hidden_dim * static_cast<std::int64_t>(program.num_layers())),
-        head_{program.matrix({0}, head_width_), program.matrix({0}, head_width_)},
+        head_{program.matrix({0}, head_width_), program.gradient({0}, head_width_)},
         x0_(program.matrix({program.level_of(0)}, padded(shape_.in_dim + 1))) {}
 
   void build() {
@@ -59,7 +59,7 @@ class Builder {
       program_.add_first_sum(sum);
       return std::nullopt;
     }
-    const Matrix gradient = program_.matrix({level}, operand.width);
+    const Matrix gradient = program_.gradient({level}, operand.width);
     const Rows below = rows_[i - 1];  // x_i
     // x_i is also the residual of x_{i+1}, and a part of the head's operand
     const RowAddend residual{rows_[i].gradient.data, shape_.hidden_dim};
@@ -83,11 +83,11 @@ class Builder {
     const std::size_t level = program_.level_of(i);
     const std::int64_t hidden = shape_.hidden_dim, in = i == 0 ? shape_.in_dim : hidden;
     const std::string name = "convs." + std::to_string(i);
-    rows_.push_back({program_.matrix({level}, hidden), program_.matrix({level}, hidden)});
+    rows_.push_back({program_.matrix({level}, hidden), program_.gradient({level}, hidden)});
     const Rows x = rows_.back();
     const Matrix operand = program_.matrix({level}, 2 * padded(in));
     const std::optional<Matrix> operand_gradient = add_sum(i, operand);
-    const Rows z{program_.matrix({level}, hidden), program_.matrix({level}, hidden)};
+    const Rows z{program_.matrix({level}, hidden), program_.gradient({level}, hidden)};
     program_.add({.input = operand,
                   .output = z.value,
                   .output_gradient = z.gradient,
@@ -126,8 +126,8 @@ class Builder {
           take_columns(head_gradient, last_column, last, seeds, run.stream);
         });
     const std::string mlp = "mlp.module_list.";
-    const Rows first{program_.matrix({0}, padded(2 * classes)), program_.matrix({0}, padded(2 * classes))};
-    const Rows second{program_.matrix({0}, padded(2 * classes + 1)), program_.matrix({0}, padded(2 * classes + 1))};
+    const Rows first{program_.matrix({0}, padded(2 * classes)), program_.gradient({0}, padded(2 * classes))};
+    const Rows second{program_.matrix({0}, padded(2 * classes + 1)), program_.gradient({0}, padded(2 * classes + 1))};
     const std::int64_t stride = shape_.in_dim + hidden * static_cast<std::int64_t>(rows_.size());
     std::vector<WeightPart> weights{{mlp + "0.weight", shape_.in_dim, 0, stride}, {mlp + "0.bias", 1, shape_.in_dim}};
     for (std::size_t i = 0; i < rows_.size(); ++i)

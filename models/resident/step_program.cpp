@@ -27,19 +27,25 @@ Matrix StepProgram::matrix(Height height, std::int64_t width) {
   return {memory_.allocate(levels_.capacity(height) * width * size), width, height, shape_.activations};
 }
 
+Matrix StepProgram::gradient(Height height, std::int64_t width) {
+  return is_training() ? matrix(height, width) : Matrix{nullptr, width, height, shape_.activations};
+}
+
 Matrix StepProgram::logits() {
   const std::int64_t width = padded(shape_.num_classes);
   logits_ = {memory_.allocate(shape_.max_seeds * width * 4), width, {0}, ActivationType::kF32};
-  logits_gradient_ = matrix({0}, width);
+  logits_gradient_ = gradient({0}, width);
   return logits_;
 }
 
 void StepProgram::add(Launches forward, Launches backward) {
   forward_.push_back(std::move(forward));
-  backward_.push_back(std::move(backward));
+  if (is_training()) backward_.push_back(std::move(backward));
 }
 
-void StepProgram::add_last(Launches launches) { last_.push_back(std::move(launches)); }
+void StepProgram::add_last(Launches launches) {
+  if (is_training()) last_.push_back(std::move(launches));
+}
 
 Product StepProgram::plan(const LinearLayer& layer, ProductKind kind, std::int64_t rows, const Matrix& weight,
                           const float* weight_gradient) {
@@ -63,21 +69,26 @@ Product StepProgram::plan(const LinearLayer& layer, ProductKind kind, std::int64
   return product;
 }
 
+void StepProgram::add_weights(const LinearLayer& layer, const Matrix& weight, const float* gradient) {
+  for (const WeightPart& part : layer.parts) {
+    const StepTensor parameter = tensor(part.name);
+    weights_.add({static_cast<const float*>(parameter.value) + part.first_column,
+                  is_training() ? parameter.gradient + part.first_column : nullptr,
+                  part.stride == 0 ? part.columns : part.stride, layer.out_dim, part.columns, weight.data, gradient,
+                  layer.input.width, part.packed_column});
+  }
+}
+
 void StepProgram::add(const LinearLayer& layer) {
   const std::int64_t in = layer.input.width, out = layer.output.width;
   const auto size = static_cast<std::int64_t>(size_of(shape_.activations));
   const Matrix weight{memory_.allocate(out * in * size), in, {}, shape_.activations};
-  float* const gradient = memory_.array<float>(out * in);
+  float* const gradient = is_training() ? memory_.array<float>(out * in) : nullptr;
   if (memory_.is_counting()) return;
-  for (const WeightPart& part : layer.parts) {
-    const StepTensor parameter = tensor(part.name);
-    weights_.add({static_cast<const float*>(parameter.value) + part.first_column,
-                  parameter.gradient + part.first_column, part.stride == 0 ? part.columns : part.stride, layer.out_dim,
-                  part.columns, weight.data, gradient, in, part.packed_column});
-  }
+  add_weights(layer, weight, gradient);
   struct OfChoice {
-    Product forward, weight;
-    std::optional<Product> input;
+    Product forward;
+    std::optional<Product> weight, input;
   };
   const auto products = std::make_shared<std::vector<OfChoice>>();
   const bool has_choice = layer.output.height.level == levels_.last();
@@ -85,15 +96,16 @@ void StepProgram::add(const LinearLayer& layer) {
   for (std::size_t choice = 0; choice < (has_choice ? levels_.choices().size() : 1); ++choice) {
     const std::int64_t rows = levels_.rows(layer.output.height, choice);
     const auto of = [&](ProductKind kind) { return plan(layer, kind, rows, weight, gradient); };
-    products->push_back({of(ProductKind::kForward), of(ProductKind::kWeightGradient),
-                         layer.input_gradient ? std::optional(of(ProductKind::kInputGradient)) : std::nullopt});
+    products->push_back({of(ProductKind::kForward), {}, {}});
+    if (is_training()) products->back().weight.emplace(of(ProductKind::kWeightGradient));
+    if (is_training() && layer.input_gradient) products->back().input.emplace(of(ProductKind::kInputGradient));
   }
   const auto at = [products, has_choice](const StepRun& run) -> const OfChoice& {
     return (*products)[has_choice ? run.choice : 0];
   };
   add([at](const StepRun& run) { at(run).forward.run(run.stream); },
       [at](const StepRun& run) {
-        at(run).weight.run(run.stream);
+        at(run).weight->run(run.stream);
         if (at(run).input) at(run).input->run(run.stream);
       });
 }
@@ -132,17 +144,18 @@ BatchNormTensors StepProgram::norm_tensors(const std::string& name) const {
 }
 
 void StepProgram::add_norm(const std::string& name, const NormPart& part) {
-  const FirstSeen& seen = first_seen();
+  const FirstSeen* const seen = is_training() ? &first_seen() : nullptr;
+  const auto* const none = is_training() ? nullptr : memory_.array<LocalId>(1);  // of no distinct nodes: zero
   auto* const sums = memory_.array<float>(norm_sums_size(part.columns));
   auto* const statistics = memory_.array<float>(4 * padded(part.columns));
   const BatchNormTensors tensors = norm_tensors(name);
   const TreeDropout mask = part.dropout ? dropout(*part.dropout) : no_dropout();
-  const auto layer = [=, this, &seen] {
+  const auto layer = [=, this] {
     return NormLayer{.tensors = tensors,
                      .nodes = tree_->nodes(),
                      .num_nodes = tree_->size_of(part.level),
-                     .first = seen.flags(),
-                     .num_distinct = seen.num_distinct(part.level),
+                     .first = seen != nullptr ? seen->flags() : nullptr,
+                     .num_distinct = seen != nullptr ? seen->num_distinct(part.level) : none,
                      .columns = part.columns,
                      .slope = part.slope,
                      .dropout = mask,
@@ -166,7 +179,7 @@ StepTensor StepProgram::tensor(const std::string& name) const {
 }
 
 TreeDropout StepProgram::dropout(std::uint32_t layer) const {
-  if (shape_.dropout == 0 || !tree_) return no_dropout();
+  if (shape_.dropout == 0 || !is_training() || !tree_) return no_dropout();
   const DropoutMask mask = DropoutMask::make(shape_.dropout, 0, 0, layer);  // seed and step are the header's
   return {tree_->header(), layer, mask.threshold, mask.threshold == 0 ? 1.0f : mask.scale};
 }
@@ -245,6 +258,7 @@ void StepProgram::enqueue(std::size_t choice, cudaStream_t stream) const {
   const StepRun run{choice, stream};
   weights_.pack(shape_.activations, stream);
   for (const Launches& launches : forward_) launches(run);
+  if (!is_training()) return;
   enqueue_loss(stream);
   for (auto launches = backward_.rbegin(); launches != backward_.rend(); ++launches) (*launches)(run);
   weights_.unpack_gradients(stream);

@@ -77,12 +77,14 @@ class StepProgram {
   const SampledTree& tree() const { return *tree_; }
   StepMemory& memory() { return memory_; }
 
+  bool is_training() const { return shape_.use == StepUse::kTraining; }
   Matrix matrix(Height height, std::int64_t width);
+  Matrix gradient(Height height, std::int64_t width);  ///< the same without memory in a prediction
   Matrix logits();  ///< [max_seeds, padded(num_classes)] f32; the loss reads the last one made
   Matrix logits_gradient() const { return logits_gradient_; }
 
-  void add(Launches forward, Launches backward);
-  void add_last(Launches launches);  ///< behind the gradients of all products
+  void add(Launches forward, Launches backward);  ///< a prediction has the first
+  void add_last(Launches launches);               ///< behind the gradients of all products
   void add(const LinearLayer& layer);
   void add_first_sum(const NeighbourSum& sum);  ///< of features, which have no gradient
   void add_hidden_sum(const NeighbourSum& sum, const HiddenSum& hidden);
@@ -108,10 +110,12 @@ class StepProgram {
   // ---- for the step ----
   std::int64_t bytes() const;
   SampledTree& sampled_tree() { return *tree_; }
+  const float* logits_rows() const { return logits_.as<const float>(); }
   void finish();                                                ///< behind the model; blocks
   void enqueue(std::size_t choice, cudaStream_t stream) const;  ///< all of a step behind sampling
 
  private:
+  void add_weights(const LinearLayer& layer, const Matrix& weight, const float* gradient);
   Product plan(const LinearLayer& layer, ProductKind kind, std::int64_t rows, const Matrix& weight,
                const float* weight_gradient);
   BatchNormTensors norm_tensors(const std::string& name) const;

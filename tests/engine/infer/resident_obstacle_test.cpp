@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "engine/infer/resident_exact.h"
 #include "engine/infer/resident_predictions.h"
 #include "tests/support/datasets.h"
 
@@ -26,16 +27,41 @@ TEST(ObstacleToResident, IsNamed) {
   EXPECT_EQ(obstacle([](ResidentSpec&) {}), "");
   EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.fanouts = {20, -1, 20}; }), "a fanout is not in 1 to 32");
   EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.fanouts = {33, 1, 1}; }), "a fanout is not in 1 to 32");
-  EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.max_seeds = 1 << 15; }), "a batch may have more than 2^23 nodes");
+  EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.max_seeds = 1 << 15; }), "a batch may have more than 2^23 rows");
   EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.model.hidden_dim = 100; }),
             "the width of the hidden layers is not a multiple of 8");
-  EXPECT_TRUE(obstacle([](ResidentSpec& spec) { spec.model.kind = ModelKind::kGat; }).starts_with("the model is not"));
-  EXPECT_TRUE(obstacle([](ResidentSpec& spec) { spec.model.residual = true; }).starts_with("the model is not"));
+  for (const auto& [kind, name] : names_of(ModelKind{}))
+    EXPECT_EQ(obstacle([kind = kind](ResidentSpec& spec) {
+                spec.model.kind = kind;
+                spec.max_seeds = 512;
+              }),
+              "")
+        << name;
+  EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.model.kind = ModelKind::kGatv2; }),
+            "a batch may have more than 2^23 rows")
+      << "of entries";
+  EXPECT_TRUE(obstacle([](ResidentSpec& spec) { spec.model.residual = true; }).starts_with("the model has norms"));
+  EXPECT_EQ(obstacle_to_resident_exact({.model = {.kind = ModelKind::kGcn}}, dataset, kOnDevice, 1),
+            "the model is not GraphSAGE");
   EXPECT_EQ(obstacle_to_resident(good, dataset, {.features = Residency::kDevice}),
             "features and graph are not both in GPU memory");
   EXPECT_EQ(
       obstacle_to_resident(good, test::generated_dataset(100, 5, 7, FeatureType::kF16, /*num_labels=*/4), kOnDevice),
       "a node has several labels");
+}
+
+TEST(ResidentPredictionsBytes, AreCountedWithoutAGpuForEveryModel) {
+  if (!has_resident_predictions()) return;
+  const Dataset dataset = test::generated_dataset(3000, 5, 100);
+  for (const auto& [kind, name] : names_of(ModelKind{})) {
+    const auto bytes = [&, kind = kind](Precision precision) {
+      return resident_predictions_bytes(
+          {.model = {.kind = kind}, .fanouts = {15, 10, 5}, .max_seeds = 1024, .numerics = {.precision = precision}},
+          dataset);
+    };
+    EXPECT_GT(bytes(Precision::kFp32), std::int64_t{1024} * 16 * 11 * 256 * 4) << name << ": the first layer's result";
+    EXPECT_LT(bytes(Precision::kBf16), bytes(Precision::kFp32) * 7 / 10) << name;
+  }
 }
 
 TEST(ResidentPredictionsBytes, GrowWithTheBatchAndItsType) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kBatch = 64;
 
-/// A data set on the GPU, a GraphSAGE model, and its predictions both ways.
+/// A data set on the GPU, a model, and its predictions both ways.
 class ResidentPredictionsTest : public testing::Test {
  protected:
   ResidentSpec spec_of(std::vector<int> fanouts, Precision precision = Precision::kFp32) const {
@@ -43,10 +43,13 @@ class ResidentPredictionsTest : public testing::Test {
   }
 
   Predicted predict_eagerly(const ResidentSpec& spec, std::span<const NodeId> nodes) const {
-    LoaderPredictions eager(
-        dataset_,
-        {.fanouts = spec.fanouts, .with_replacement = spec.with_replacement, .to_device = true, .data = data_.view()},
-        device_);
+    LoaderPredictions eager(dataset_,
+                            {.fanouts = spec.fanouts,
+                             .with_replacement = spec.with_replacement,
+                             .degrees = degrees_for(model_->reads_degrees()),
+                             .to_device = true,
+                             .data = data_.view()},
+                            device_);
     return predict(eager, nodes);
   }
 
@@ -57,11 +60,12 @@ class ResidentPredictionsTest : public testing::Test {
   const Dataset dataset_ = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16);
   const ComputeDevice device_ = ComputeDevice::choose(DeviceKind::kCuda, 0, 1);
   const ResidentData data_{dataset_, {.features = Residency::kDevice, .graph = GraphResidency::kDevice}};
-  const std::shared_ptr<Model> model_ = [this] {
-    auto model = test::model_with_history("sage", dataset_);
+  std::shared_ptr<Model> make_model_like(const std::string& variant) const {
+    auto model = test::model_with_history(variant, dataset_);
     model->to(device_.torch_device());
     return model;
-  }();
+  }
+  std::shared_ptr<Model> model_ = make_model_like("sage");
   const std::unique_ptr<Communicator> comm_ = make_self_communicator();
 };
 
@@ -85,6 +89,44 @@ TEST_F(ResidentPredictionsTest, FindWhatEagerOnesFind) {
         EXPECT_EQ(predicted.stats.batches, expected.stats.batches) << where;
         EXPECT_GE(predicted.stats.edges, expected.stats.edges) << "repeats count; " << where;
       }
+}
+
+TEST_F(ResidentPredictionsTest, OfEveryModelFindWhatEagerOnesFind) {
+  const std::span<const NodeId> nodes = dataset_.train.first(3 * kBatch + 7);  // the last batch short
+  for (const std::string variant : {"gcn", "gcn-row", "gin", "gin-scaled", "sage-ri", "gat", "gatv2"}) {
+    model_ = make_model_like(variant);
+    ResidentSpec spec = spec_of({5, 4, 3});
+    spec.model.kind = value_named<ModelKind>(variant).value_or(variant[1] == 'c' ? ModelKind::kGcn : ModelKind::kGin);
+    if (variant == "gcn-row") spec.model.gcn_norm = GcnNorm::kRow;
+    if (variant == "gin-scaled") spec.model.gin_sum = GinSum::kScaled;
+    spec.model.dropout = 0.5;  // of the training
+    ResidentSpec in_bf16 = spec;
+    in_bf16.numerics.precision = Precision::kBf16;
+    const auto resident = make_resident_ones(spec), rounded = make_resident_ones(in_bf16);
+    for (const char* weights : {"as they were", "changed in place", "of another model"}) {
+      if (weights[0] == 'c') {
+        const at::NoGradGuard no_gradients;
+        for (at::Tensor& parameter : model_->parameters()) parameter.mul_(1.25);
+      }
+      if (weights[0] == 'o') model_ = make_model_like(variant);
+      model_->eval();
+      std::vector<at::Tensor> state;
+      for (const at::Tensor& buffer : model_->buffers()) state.push_back(buffer.clone());
+      const Predicted expected = predict_eagerly(spec, nodes);
+      const Predicted predicted = predict(*resident, nodes);
+      const double norm = expected.found.logits.norm().item<double>();
+      const auto distance = [&](const Predicted& from) {
+        return (from.found.logits - expected.found.logits).norm().item<double>() / norm;
+      };
+      EXPECT_LT(distance(predicted), 1e-5) << variant << ", weights " << weights;
+      EXPECT_LT(distance(predict(*rounded, nodes)), 0.03) << variant << ", weights " << weights;
+      EXPECT_EQ(predicted.found.counts.correct, expected.found.counts.correct) << variant;
+      EXPECT_EQ(predicted.confusion, expected.confusion) << variant;
+      EXPECT_EQ(predicted.stats.seeds, expected.stats.seeds) << variant;
+      for (std::size_t i = 0; i < state.size(); ++i)
+        EXPECT_TRUE(at::equal(state[i], model_->buffers()[i])) << variant << ": statistics stay as they are";
+    }
+  }
 }
 
 TEST_F(ResidentPredictionsTest, RoundAsTheirPrecision) {

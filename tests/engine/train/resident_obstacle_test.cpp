@@ -47,7 +47,7 @@ TEST(ObstacleToResidentSteps, IsThatOfARanksShareOfTheGlobalBatch) {
   TrainOptions options;
   options.model.num_layers = 4;
   options.batches = {.fanout = {32, 32, 32, 32}, .global_size = 400};  // 33 x 33 x 33 nodes a seed
-  EXPECT_EQ(obstacle_to_resident_steps(options, dataset, kOnDevice, 1), "a batch may have more than 2^23 nodes");
+  EXPECT_EQ(obstacle_to_resident_steps(options, dataset, kOnDevice, 1), "a batch may have more than 2^23 rows");
   EXPECT_EQ(obstacle_to_resident_steps(options, dataset, kOnDevice, 4), "");
 }
 
