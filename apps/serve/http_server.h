@@ -33,7 +33,7 @@ struct HttpAnswer {
 /// Gives the answer of one request; call it once, on any thread. Copies are of the same request.
 using Reply = std::function<void(HttpAnswer)>;
 
-/// One thread does all input and output; it waits in epoll. By libmicrohttpd: see docs/decisions/0014.
+/// One thread does all input and output; it waits in epoll. By libmicrohttpd: see docs/decisions/0016.
 class HttpServer {
  public:
   struct Handlers {
