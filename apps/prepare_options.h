@@ -180,6 +180,7 @@ struct SyntheticArguments {
   double mean_degree = 15;
   int features = 64;
   int classes = 16;
+  double train_communities = 1;
   bool raw_ogb = false;
   WriteOptions write{};
 };
@@ -192,6 +193,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("mean-degree", self.mean_degree, "with --nodes");
   field("features", self.features, "with --nodes: width of a feature row");
   field("classes", self.classes, "with --nodes");
+  field("train-communities", self.train_communities,
+        "the split comes from the smallest communities with this share of the nodes; 1 = from all");
   field("raw-ogb", self.raw_ogb, "write raw files as OGB's papers100M has them, for salient-prepare ogb");
   visit_fields(self.write, field);
 }

@@ -18,6 +18,9 @@ void visit_fields(Self& self, Visit&& field) {
   field("features", self.features,
         "in host memory, the most used rows on the GPU too, or all on the GPU; auto: what fits");
   field("cache-gb", self.cache_gb, "GPU memory for the rows of --features cached; 0 = what is left");
+  field("cache-policy", self.cache_policy,
+        "which rows --features cached takes: of the nodes that batches are expected to meet most, by a formula "
+        "(vip) or by sampling two epochs (counted), or of those with the most neighbours");
   field("sampler", self.sampler, "who samples; auto: the GPU if the graph fits too; batches are the same");
   field("workers", self.workers, "threads that prepare batches; 0 = cores - 2, at least 1");
   field("threads", self.threads, "threads of the dense layers on a CPU; 0 = all cores");

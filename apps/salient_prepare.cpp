@@ -152,6 +152,7 @@ SyntheticOptions synthetic_options(const SyntheticArguments& given) {
   SyntheticOptions wanted = given.nodes > 0
                                 ? synthetic_of_size(given.nodes, given.mean_degree, given.features, given.classes)
                                 : synthetic_like(given.like, given.scale);
+  cluster_split(wanted, given.train_communities);
   require_none(problems(wanted));
   wanted.seed = given.write.rng_seed;
   wanted.feature_type = given.write.feature_dtype;

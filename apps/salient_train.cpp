@@ -128,7 +128,10 @@ Facts resolved_facts(const TrainRun& run, const DataResidency& residency) {
               {"precision", name_of(run.options.precision.value_or(Precision::kFp32))},
               {"comm", std::string(run.session.comm->name())},
               {"metric", name_of(metric_for(run.options.evaluation.metric, run.dataset))}};
-  if (residency.features == Residency::kCached) facts["cached_rows"] = static_cast<std::int64_t>(residency.cached_rows);
+  if (residency.features == Residency::kCached) {
+    facts["cached_rows"] = static_cast<std::int64_t>(residency.cached_rows);
+    facts["cache_policy"] = name_of(residency.cache_policy);
+  }
   return facts;
 }
 
@@ -169,7 +172,7 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   const std::int64_t spare = (plan.available.host_bytes - plan.host_bytes) * launch.ranks_on_host;
   const bool samples_on_host = plan.residency.graph == GraphResidency::kHost;
   use_huge_pages(run.dataset, samples_on_host ? spare / 2 : 0, *session.comm, launch);
-  together(*session.comm, [&] { run.data = ResidentData(run.dataset, plan.residency); });
+  together(*session.comm, [&] { run.data = ResidentData(run.dataset, plan.residency, plan.sampling); });
   install_interrupt_handlers();  // only now: until here a signal ends the process at once, and nothing is left behind
   const std::optional<RunLock> lock = take_directory(run);
   run.options.precision = precision_on_all_ranks(run.options, run.dataset, plan.residency, *session.comm);

@@ -24,6 +24,7 @@ struct Verb {
 constexpr std::array kVerbs{
     Verb{"sampler", "sampled edges per second, beside a textbook sampler and random reads", bench_sampler},
     Verb{"gather", "feature rows gathered per second, beside memcpy and random reads", bench_gather},
+    Verb{"cache", "rows found in a cache, by what chose them, and what choosing takes", bench_cache},
     Verb{"pipeline", "batches per second of the loader, beside one long copy", bench_pipeline},
     Verb{"table1", "where an epoch's time goes: a plain loop, features on the host, features on the GPU", bench_table1},
     Verb{"ablation", "what each improvement over a plain loop is worth", bench_ablation},

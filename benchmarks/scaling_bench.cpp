@@ -117,7 +117,7 @@ Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dat
                                          free_memory(session.device, launch.ranks_on_host));
     check(plan);
     if (session.device.is_cuda()) log_info(summary_of(plan, dataset));
-    data = ResidentData(dataset, plan.residency);
+    data = ResidentData(dataset, plan.residency, plan.sampling);
     if (launch.rank == 0) folder.emplace();
   });
   Trainer trainer(options,

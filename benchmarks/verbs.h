@@ -16,6 +16,7 @@ using Arguments = std::span<const char* const>;  ///< what follows the verb on t
 /// Each prints a table, writes JSON on request, and returns the exit code.
 int bench_sampler(Arguments arguments);
 int bench_gather(Arguments arguments);
+int bench_cache(Arguments arguments);
 int bench_pipeline(Arguments arguments);
 int bench_scaling(Arguments arguments);
 int bench_table1(Arguments arguments);

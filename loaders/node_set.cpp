@@ -20,24 +20,4 @@ NodeSet::NodeSet(std::size_t num_nodes, std::span<const NodeId> members)
   }
 }
 
-std::vector<NodeId> most_connected_nodes(const CsrGraph& graph, std::size_t count) {
-  constexpr std::size_t kLengths = std::size_t{1} << 16;  // longer rows count as equally long
-  const std::size_t num_nodes = graph.num_nodes();
-  const auto length_of = [&](std::size_t node) { return std::min(std::size_t{graph.degree(node)}, kLengths - 1); };
-  std::vector<std::size_t> nodes_of_length(kLengths);
-  for (std::size_t node = 0; node < num_nodes; ++node) ++nodes_of_length[length_of(node)];
-  std::size_t left = std::min(count, num_nodes);  // members among the rows of length `limit` and shorter
-  std::size_t limit = kLengths - 1;
-  for (; limit > 0 && nodes_of_length[limit] <= left; --limit) left -= nodes_of_length[limit];
-  std::vector<NodeId> members;
-  members.reserve(std::min(count, num_nodes));
-  for (std::size_t node = 0; node < num_nodes; ++node) {
-    const std::size_t length = length_of(node);
-    if (length < limit || (length == limit && left == 0)) continue;
-    if (length == limit) --left;
-    members.push_back(static_cast<NodeId>(node));
-  }
-  return members;
-}
-
 }  // namespace salient

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "core/csr_graph.h"
 #include "core/types.h"
 
 namespace salient {
@@ -46,10 +45,5 @@ class NodeSet {
 
 /// What a NodeSet of a graph takes.
 constexpr std::int64_t node_set_bytes(std::size_t num_nodes) { return static_cast<std::int64_t>(num_nodes / 4); }
-
-/// The `count` nodes with the longest rows, of equally long ones those with the lowest ids; ascending. All nodes, if
-/// there are no more. In a graph with both directions of its edges they are those that sampling meets most.
-/// Cost: two passes over indptr.
-std::vector<NodeId> most_connected_nodes(const CsrGraph& graph, std::size_t count);
 
 }  // namespace salient

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/enum_names.h"
+#include "loaders/cached_nodes.h"
 #include "store/row_table.h"
 
 namespace salient {
@@ -36,7 +37,8 @@ constexpr auto names_of(GraphResidency) {
 /// Of both parts of a data set. The default is a CPU's.
 struct DataResidency {
   Residency features = Residency::kHost;
-  std::size_t cached_rows = 0;  ///< kCached: rows in GPU memory
+  std::size_t cached_rows = 0;                   ///< kCached: rows in GPU memory
+  CachePolicy cache_policy = CachePolicy::kVip;  ///< kCached: which
   GraphResidency graph = GraphResidency::kHost;
 
   bool operator==(const DataResidency&) const = default;

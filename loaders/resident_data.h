@@ -21,8 +21,9 @@ class ResidentData {
   /// Copies to the current device. Blocks until done; shows progress.
   ///
   /// @param dataset  outlives this.
+  /// @param plan     of the batches that will be made, for a cache.
   /// @throws as DeviceFeatures and DeviceGraph.
-  ResidentData(const Dataset& dataset, const DataResidency& residency);
+  ResidentData(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan = {});
 
   /// For LoaderOptions::data; this outlives the loaders.
   ResidentView view() const;

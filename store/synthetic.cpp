@@ -131,6 +131,8 @@ std::vector<FieldProblem> problems(const SyntheticOptions& options) {
   const bool has_classes = options.num_classes >= 1 && options.num_classes <= 1 << 16 &&
                            static_cast<std::uint64_t>(options.num_classes) <= options.num_nodes;
   check_field(found, has_classes, "classes", "at least 1, at most one per node and 65536");
+  check_field(found, options.train_communities > 0 && options.train_communities <= 1, "train-communities",
+              "above 0 and at most 1");
   return found;
 }
 
@@ -171,20 +173,36 @@ SyntheticOptions synthetic_of_size(std::uint64_t num_nodes, double mean_degree, 
   return options;
 }
 
+void cluster_split(SyntheticOptions& options, double share) {
+  options.train_communities = share;
+  if (share < 1) options.name += "-clustered-" + to_text(share);
+}
+
 bool is_synthetic_name(std::string_view dataset) { return dataset.starts_with(kPrefix); }
 
 SyntheticOptions parse_synthetic_name(std::string_view dataset) {
   require(is_synthetic_name(dataset), "the name of a synthetic data set starts with synthetic:");
-  const std::string_view rest = dataset.substr(kPrefix.size());
-  const std::size_t colon = std::min(rest.find(':'), rest.size());
-  double scale = 1;
-  const bool has_scale = colon < rest.size();
-  const bool is_number = !has_scale || from_text(rest.substr(colon + 1), scale);
-  if (!is_number || !problems_like(rest.substr(0, colon), scale).empty())
+  std::string_view rest = dataset.substr(kPrefix.size());
+  const auto next_part = [&rest] {
+    const std::string_view part = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(part.size());
+    return part;
+  };
+  const auto next_number = [&](double& number) {
+    if (rest.empty()) return true;
+    rest.remove_prefix(1);
+    return from_text(next_part(), number);
+  };
+  const std::string_view name = next_part();
+  double scale = 1, share = 1;
+  if (!next_number(scale) || !next_number(share) || !rest.empty() || !problems_like(name, scale).empty() ||
+      !(share > 0 && share <= 1))
     fail(ErrorKind::kUsage, std::string(dataset) +
-                                ": synthetic:NAME[:SCALE] takes arxiv, products or papers100M, and a scale above 0 and "
-                                "at most 1");
-  return synthetic_like(rest.substr(0, colon), scale);
+                                ": synthetic:NAME[:SCALE[:SHARE]] takes arxiv, products or papers100M, a scale above 0 "
+                                "and at most 1, and such a share of the nodes that the split comes from");
+  SyntheticOptions options = synthetic_like(name, scale);
+  cluster_split(options, share);
+  return options;
 }
 
 std::uint64_t synthetic_bytes(const SyntheticOptions& options) {
@@ -218,6 +236,7 @@ Dataset make_synthetic_dataset(const SyntheticOptions& options, int num_threads,
         std::uint64_t{options.seed}, static_cast<std::uint64_t>(options.feature_type)})
     identity.append(" ").append(std::to_string(number));
   identity.append(" ").append(to_text(options.mean_degree));
+  if (options.train_communities < 1) identity.append(" ").append(to_text(options.train_communities));
   dataset.fingerprint = to_hex(digest_of(std::as_bytes(std::span(identity))).xxh3);
   dataset.graph = store->graph.view();
   if (options.feature_dim > 0)

@@ -27,9 +27,10 @@ struct SyntheticOptions {
   FeatureType feature_type = FeatureType::kF16;
   int num_classes = 16;                                     ///< of uneven size: class c is proportional to 1 / (c + 3)
   std::array<std::uint64_t, 3> split = {6000, 2000, 2000};  ///< train, valid, test; nodes outside have no label
-  double homophily = 0.6;                                   ///< share of a node's edges that stay inside its community
-  double label_fidelity = 0.9;  ///< share of nodes whose label is their community; bounds every model's accuracy
-  int feature_signal = 40;      ///< distance of a community's feature means from 0; the noise has deviation 147.8
+  double train_communities = 1;  ///< share of the nodes, in whole communities, that the split comes from; 1 = all
+  double homophily = 0.6;        ///< share of a node's edges that stay inside its community
+  double label_fidelity = 0.9;   ///< share of nodes whose label is their community; bounds every model's accuracy
+  int feature_signal = 40;       ///< distance of a community's feature means from 0; the noise has deviation 147.8
   std::uint32_t seed = 0;
 };
 
@@ -46,7 +47,13 @@ SyntheticOptions synthetic_like(std::string_view name, double scale = 1);
 /// The same for a graph of one's own size; the split is 60 : 20 : 20.
 SyntheticOptions synthetic_of_size(std::uint64_t num_nodes, double mean_degree, int feature_dim, int num_classes);
 
-/// "synthetic:NAME" or "synthetic:NAME:SCALE": how people name a generated data set.
+/// Labelled nodes as papers100M has them, whose are arXiv's: few communities, hence neighbours of each other. The split
+/// comes from the smallest communities that have `share` of the nodes together, or as many as it needs. The graph is
+/// the same.
+void cluster_split(SyntheticOptions& options, double share);
+
+/// "synthetic:NAME", "synthetic:NAME:SCALE" or "synthetic:NAME:SCALE:SHARE", the last for cluster_split(): how people
+/// name a generated data set.
 bool is_synthetic_name(std::string_view dataset);
 /// @throws Error{kUsage} saying what is allowed.
 SyntheticOptions parse_synthetic_name(std::string_view dataset);

@@ -1,6 +1,8 @@
 // store/synthetic_nodes.cpp - see synthetic_nodes.h.
 #include "store/synthetic_nodes.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "store/index_permutation.h"
 
@@ -25,14 +27,27 @@ PhiloxBlock SyntheticNodes::draw(SyntheticDraw what, std::uint32_t a, std::uint3
   return philox4x32({{options_.seed, kDataKey}}, {{a, b, 0, static_cast<std::uint32_t>(what)}});
 }
 
+std::uint64_t SyntheticNodes::first_rank_of_split() const {
+  const std::uint64_t needed = options_.split[0] + options_.split[1] + options_.split[2];
+  const auto share = static_cast<std::uint64_t>(options_.train_communities * static_cast<double>(options_.num_nodes));
+  int first = options_.num_classes - 1;  // communities shrink with their number
+  while (first > 0 && options_.num_nodes - communities_.first_rank(first) < std::max(share, needed)) --first;
+  return communities_.first_rank(first);
+}
+
 std::array<std::vector<NodeId>, 3> SyntheticNodes::split() const {
-  const IndexPermutation order(options_.num_nodes, {{options_.seed, kDataKey}},
+  const bool is_clustered = options_.train_communities < 1;
+  const std::uint64_t first = is_clustered ? first_rank_of_split() : 0;
+  const IndexPermutation order(options_.num_nodes - first, {{options_.seed, kDataKey}},
                                static_cast<std::uint32_t>(SyntheticDraw::kSplit));
   std::array<std::vector<NodeId>, 3> split;
   std::uint64_t next = 0;
   for (std::size_t part = 0; part < split.size(); ++part) {
     split[part].resize(options_.split[part]);
-    for (NodeId& node : split[part]) node = static_cast<NodeId>(order(next++));
+    for (NodeId& node : split[part]) {
+      const std::uint64_t drawn = order(next++);
+      node = is_clustered ? communities_.node_of(first + drawn) : static_cast<NodeId>(drawn);
+    }
   }
   return split;
 }

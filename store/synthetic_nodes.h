@@ -33,6 +33,7 @@ class SyntheticNodes {
   std::size_t row_items() const { return (static_cast<std::size_t>(options_.feature_dim) + 3) / 4 * 4; }
 
  private:
+  std::uint64_t first_rank_of_split() const;
   PhiloxBlock draw(SyntheticDraw what, std::uint32_t a, std::uint32_t b = 0) const;
 
   const SyntheticOptions& options_;

@@ -13,6 +13,7 @@
 #include "loaders/residency.h"
 #include "models/compute_bytes.h"
 #include "sampler/draws.h"
+#include "sampler/expected_visits.h"
 #include "sampler/mfg.h"
 #include "store/dataset.h"
 
@@ -47,6 +48,11 @@ struct BatchProbe {
   Degrees degrees = Degrees::kOfNoNode;
   std::uint32_t seed = 0;  ///< of the draws
 };
+
+/// What the whole loader will sample.
+inline SamplingPlan sampling_plan(const BatchProbe& probe) {
+  return {probe.fanouts, probe.replacement, probe.seeds, probe.batch_size, probe.seed};
+}
 
 /// Samples three batches on the host, since their size depends on the graph; allocates nothing lasting.
 BatchNeed probe_batches(const Dataset& dataset, const BatchProbe& probe, const ComputeBytes& compute_bytes);

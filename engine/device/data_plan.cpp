@@ -66,19 +66,21 @@ void add_sampling(DataPlan& plan, const Dataset& dataset, const RunNeeds& needs)
 }
 
 /// As many rows as the request has bytes for, or as fit beside all other lines.
-void add_cache(DataPlan& plan, const Dataset& dataset, std::int64_t cache_bytes) {
+void add_cache(DataPlan& plan, const Dataset& dataset, const ResidencyRequest& request) {
+  const std::int64_t cache_bytes = request.cache_bytes;
   const std::int64_t rest = std::max<std::int64_t>(0, plan.available.device_bytes.value_or(0) - plan.device_bytes);
   const double bytes = cache_bytes > 0 ? static_cast<double>(cache_bytes) : static_cast<double>(rest) * kCacheOfTheRest;
   const double rows = bytes / static_cast<double>(std::max<std::size_t>(1, dataset.features.row_bytes));
+  plan.residency.cache_policy = request.cache_policy;
   plan.residency.cached_rows = static_cast<std::size_t>(std::min(rows, static_cast<double>(dataset.num_nodes())));
-  add_line(plan,
-           {"cache of " + cached_share(plan, dataset) + " of the feature rows", node_set_bytes(dataset.num_nodes()),
-            static_cast<std::int64_t>(plan.residency.cached_rows * dataset.features.row_bytes)});
+  add_line(plan, {"cache of " + cached_share(plan, dataset) + " of the feature rows",
+                  node_set_bytes(dataset.num_nodes()) + bytes_to_choose(request.cache_policy, dataset.num_nodes()),
+                  static_cast<std::int64_t>(plan.residency.cached_rows * dataset.features.row_bytes)});
 }
 
 DataPlan plan_with(const DataResidency& residency, const ResidencyRequest& request, const Dataset& dataset,
                    const RunNeeds& needs, const FreeMemory& free) {
-  DataPlan plan{.residency = residency, .available = free};
+  DataPlan plan{.residency = residency, .sampling = needs.sampling, .available = free};
   if (residency.features == Residency::kDevice) add_line(plan, {"features", 0, feature_bytes(dataset)});
   add_sampling(plan, dataset, needs);
   for (const LoaderNeed& loader : needs.loaders) {
@@ -92,7 +94,7 @@ DataPlan plan_with(const DataResidency& residency, const ResidencyRequest& reque
               free.device_bytes ? num_device_slabs(loader.num_slots) * slab.device_bytes : 0});
   }
   for (const MemoryLine& line : needs.others) add_line(plan, line);
-  if (residency.features == Residency::kCached) add_cache(plan, dataset, request.cache_bytes);
+  if (residency.features == Residency::kCached) add_cache(plan, dataset, request);
   return plan;
 }
 

@@ -18,6 +18,7 @@ struct ResidencyRequest {
   std::optional<Residency> features{};
   std::optional<GraphResidency> graph{};
   std::int64_t cache_bytes = 0;  ///< GPU memory for cached rows; 0: what the rest of the run leaves
+  CachePolicy cache_policy = CachePolicy::kVip;
 };
 
 struct MemoryLine {
@@ -37,6 +38,7 @@ struct LoaderNeed {
 struct RunNeeds {
   std::vector<LoaderNeed> loaders{};
   std::vector<MemoryLine> others{};  ///< that do not depend on the residency
+  SamplingPlan sampling{};           ///< of the batches that a cache is for; empty: any node may be met
 };
 
 /// What CUDA, LibTorch and the rest of the program take.
@@ -47,9 +49,10 @@ struct FreeMemory {
   std::optional<std::int64_t> device_bytes{};  ///< nullopt: there is no GPU
 };
 
-/// A value; nothing is allocated yet. ResidentData is made from its residency.
+/// A value; nothing is allocated yet. ResidentData is made from its residency and sampling.
 struct DataPlan {
   DataResidency residency{};
+  SamplingPlan sampling{};                        ///< that of the needs
   std::vector<MemoryLine> lines{};                ///< what the run takes with this residency
   std::int64_t host_bytes = 0, device_bytes = 0;  ///< their sums; the data set's files are mapped and not counted
   FreeMemory available{};

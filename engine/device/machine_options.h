@@ -12,7 +12,8 @@ namespace salient {
 struct MachineOptions {
   std::optional<DeviceKind> device{};
   std::optional<Residency> features{};
-  double cache_gb = 0;  ///< GPU memory for the rows of Residency::kCached; 0 = what is left
+  double cache_gb = 0;                           ///< GPU memory for the rows of Residency::kCached; 0 = what is left
+  CachePolicy cache_policy = CachePolicy::kVip;  ///< which rows those are
   std::optional<GraphResidency> sampler{};
   int workers = 0;  ///< threads that prepare batches
   int threads = 0;  ///< of the dense layers on a CPU

@@ -11,7 +11,8 @@ namespace salient {
 ResidencyRequest request_of(const MachineOptions& options) {
   return {.features = options.features,
           .graph = options.sampler,
-          .cache_bytes = static_cast<std::int64_t>(options.cache_gb * 1e9)};
+          .cache_bytes = static_cast<std::int64_t>(options.cache_gb * 1e9),
+          .cache_policy = options.cache_policy};
 }
 
 FreeMemory free_memory(const ComputeDevice& device, int ranks_on_host) {
@@ -23,7 +24,7 @@ ResidentData make_resident(const ResidencyRequest& request, const Dataset& datas
                            const ComputeDevice& device, int ranks_on_host) {
   const DataPlan plan = plan_residency(request, dataset, needs, free_memory(device, ranks_on_host));
   if (device.is_cuda()) log_info(summary_of(plan, dataset));
-  return ResidentData(dataset, plan.residency);
+  return ResidentData(dataset, plan.residency, plan.sampling);
 }
 
 }  // namespace salient

@@ -65,6 +65,8 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
 
   const MachineOptions& machine = options.machine;
   RunNeeds needs;
+  needs.sampling = sampling_plan(training_batches);
+  needs.sampling.seeds = dataset.train;  // which outlive this
   const std::size_t largest_set = std::max(dataset.valid.size(), dataset.test.size());
   needs.loaders = {{"training batches", slots_used(machine.slots, order.size(), training_batches, num_ranks),
                     machine.workers, training},

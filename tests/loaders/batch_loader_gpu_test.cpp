@@ -108,9 +108,14 @@ std::vector<DataResidency> all_residencies() {
 INSTANTIATE_TEST_SUITE_P(All, BatchLoaderResidency, ::testing::ValuesIn(all_residencies()),
                          [](const auto& test) { return test_name_of(test.param); });
 
-TEST_F(BatchLoaderOnDevice, ACacheOfNoneOrOfAllRowsGivesTheSameBatches) {
-  for (const std::size_t num_cached : {std::size_t{0}, dataset_.num_nodes()}) {
-    const ResidentData data(dataset_, {.features = Residency::kCached, .cached_rows = num_cached});
+TEST_F(BatchLoaderOnDevice, ACacheOfAnyRowsGivesTheSameBatches) {
+  const SamplingPlan plan{.fanouts = kFanouts, .seeds = dataset_.train, .batch_size = 16, .seed = 1};
+  std::vector<DataResidency> caches;
+  for (const auto& [policy, name] : names_of(CachePolicy{}))
+    for (const std::size_t num_cached : {std::size_t{0}, std::size_t{300}, dataset_.num_nodes()})
+      caches.push_back({.features = Residency::kCached, .cached_rows = num_cached, .cache_policy = policy});
+  for (const DataResidency& residency : caches) {
+    const ResidentData data(dataset_, residency, plan);
     LoaderOptions chosen = options(2, 4);
     chosen.data = data.view();
     BatchLoader loader(dataset_, chosen);

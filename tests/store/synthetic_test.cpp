@@ -132,13 +132,40 @@ TEST(Synthetic, FeaturesTellSomethingAndNeighboursMuchMore) {
   EXPECT_NEAR(two_hops, 0.64, 0.05);
 }
 
+TEST(Synthetic, AClusteredSplitIsInFewCommunitiesOfTheSameGraph) {
+  SyntheticOptions options = synthetic_like("papers100M", 0.001);
+  const Dataset scattered = make_synthetic_dataset(options);
+  cluster_split(options, 0.05);
+  const Dataset clustered = make_synthetic_dataset(options);
+  EXPECT_TRUE(std::ranges::equal(clustered.graph.indices, scattered.graph.indices));
+  EXPECT_NE(clustered.fingerprint, scattered.fingerprint);
+  const auto entries_in_split = [](const Dataset& dataset) {  // of its rows: the share that stays in it
+    std::set<NodeId> split(dataset.train.begin(), dataset.train.end());
+    split.insert(dataset.valid.begin(), dataset.valid.end());
+    split.insert(dataset.test.begin(), dataset.test.end());
+    EXPECT_EQ(split.size(), dataset.train.size() + dataset.valid.size() + dataset.test.size());
+    double inside = 0, all = 0;
+    for (const NodeId v : split)
+      for (const NodeId u : dataset.graph.row(v)) all += 1, inside += split.contains(u);
+    return inside / all;
+  };
+  EXPECT_NEAR(entries_in_split(scattered), 0.014, 0.01) << "as many as there are labelled nodes";
+  EXPECT_NEAR(entries_in_split(clustered), 0.55 * 0.014 / 0.05, 0.03)
+      << "homophily x labelled share of the communities";
+  options.train_communities = 1e-9;  // too few for the split, which takes what it needs
+  EXPECT_GT(entries_in_split(make_synthetic_dataset(options)), 0.3);
+}
+
 TEST(Synthetic, NamesAreParsedStrictly) {
+  EXPECT_EQ(parse_synthetic_name("synthetic:papers100M:0.01:0.05").train_communities, 0.05);
+  EXPECT_EQ(parse_synthetic_name("synthetic:papers100M:0.01").train_communities, 1);
   EXPECT_TRUE(is_synthetic_name("synthetic:arxiv"));
   EXPECT_FALSE(is_synthetic_name("ogbn-arxiv"));
   EXPECT_EQ(parse_synthetic_name("synthetic:products").num_nodes, 2'449'029u);
   EXPECT_EQ(parse_synthetic_name("synthetic:products:0.5").num_nodes, 1'224'514u);
-  for (const char* bad : {"synthetic:", "synthetic:mag", "synthetic:arxiv:", "synthetic:arxiv:0", "synthetic:arxiv:2",
-                          "synthetic:arxiv:half", "synthetic:arxiv:0.5:1"}) {
+  for (const char* bad :
+       {"synthetic:", "synthetic:mag", "synthetic:arxiv:", "synthetic:arxiv:0", "synthetic:arxiv:2",
+        "synthetic:arxiv:half", "synthetic:arxiv:0.5:0", "synthetic:arxiv:0.5:1.1", "synthetic:arxiv:0.5:1:1"}) {
     try {
       parse_synthetic_name(bad);
       ADD_FAILURE() << bad;

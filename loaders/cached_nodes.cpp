@@ -1,0 +1,87 @@
+// loaders/cached_nodes.cpp - see cached_nodes.h.
+#include "loaders/cached_nodes.h"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+
+#include "core/error.h"
+#include "sampler/neighbor_sampler.h"
+#include "sampler/seed_order.h"
+
+namespace salient {
+namespace {
+
+constexpr std::uint32_t kCountedEpochs = 2;
+constexpr std::uint32_t kHalf = 16;  // bits
+constexpr std::size_t kHalves = std::size_t{1} << kHalf;
+
+/// The `count` nodes with the highest keys, of equal ones the lowest ids; ascending. The lowest key that is taken is
+/// found half by half, by counting.
+/// @param key_of  node -> uint32
+template <class KeyOf>
+std::vector<NodeId> highest_nodes(std::size_t num_nodes, std::size_t count, const KeyOf& key_of) {
+  std::size_t left = std::min(count, num_nodes);  // to be taken of the nodes whose keys begin like `limit`
+  std::uint32_t limit = 0;
+  for (const std::uint32_t shift : {kHalf, 0U}) {
+    std::vector<std::size_t> num_with(kHalves);
+    for (std::size_t v = 0; v < num_nodes; ++v) {
+      const std::uint32_t key = key_of(v);
+      if (shift != 0 || key >> kHalf == limit >> kHalf) ++num_with[key >> shift & (kHalves - 1)];
+    }
+    std::uint32_t half = kHalves - 1;
+    for (; half > 0 && num_with[half] <= left; --half) left -= num_with[half];
+    limit |= half << shift;
+  }
+  std::vector<NodeId> taken;
+  taken.reserve(std::min(count, num_nodes));
+  for (std::size_t v = 0; v < num_nodes; ++v) {
+    const std::uint32_t key = key_of(v);
+    if (key < limit || (key == limit && left == 0)) continue;
+    if (key == limit) --left;
+    taken.push_back(static_cast<NodeId>(v));
+  }
+  return taken;
+}
+
+}  // namespace
+
+std::vector<NodeId> most_connected_nodes(const CsrGraph& graph, std::size_t count) {
+  return highest_nodes(graph.num_nodes(), count, [&](std::size_t v) { return graph.degree(v); });
+}
+
+std::vector<NodeId> most_visited_nodes(const std::vector<float>& visits, std::size_t count) {
+  // Of floats that are not negative, the bits have their order.
+  return highest_nodes(visits.size(), count, [&](std::size_t v) { return std::bit_cast<std::uint32_t>(visits[v]); });
+}
+
+std::vector<NodeId> nodes_to_cache(const CsrGraph& graph, CachePolicy policy, const SamplingPlan& plan,
+                                   std::size_t count) {
+  if (plan.is_empty() || policy == CachePolicy::kDegree) return most_connected_nodes(graph, count);
+  if (policy == CachePolicy::kVip) return most_visited_nodes(expected_visits(graph, plan), count);
+  const std::vector<std::uint32_t> visits = counted_visits(graph, plan, kCountedEpochs);
+  return highest_nodes(graph.num_nodes(), count, [&](std::size_t v) {
+    constexpr std::uint32_t kMost = kHalves - 1;
+    return std::min(visits[v], kMost) << kHalf | std::min(graph.degree(v), kMost);
+  });
+}
+
+double share_in(const NodeSet& cache, const CsrGraph& graph, const SamplingPlan& plan) {
+  require(!plan.is_empty(), "a plan visits nodes");
+  constexpr std::uint32_t kBatches = 8, kEpoch = 0;  // a run's first is 1
+  std::vector<NodeId> order(plan.seeds.begin(), plan.seeds.end());
+  shuffle_seeds(order, plan.seed, kEpoch);
+  NeighborSampler sampler(graph, plan.fanouts, plan.replacement);
+  Mfg mfg;
+  std::size_t num_nodes = 0, num_found = 0;
+  for (std::uint32_t b = 0; b < kBatches && b * plan.batch_size < order.size(); ++b) {
+    const std::size_t begin = b * plan.batch_size, size = std::min(plan.batch_size, order.size() - begin);
+    sampler.sample(std::span(order).subspan(begin, size), {plan.seed, kEpoch, b}, mfg);
+    num_nodes += mfg.nodes.size();
+    num_found += static_cast<std::size_t>(
+        std::ranges::count_if(mfg.nodes, [&](NodeId node) { return cache.index_of(node) != NodeSet::kAbsent; }));
+  }
+  return static_cast<double>(num_found) / static_cast<double>(num_nodes);
+}
+
+}  // namespace salient

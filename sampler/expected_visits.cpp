@@ -1,0 +1,126 @@
+// sampler/expected_visits.cpp - see expected_visits.h.
+//
+// A node's row says whom it may draw, so a hop adds to the nodes of each row. Those places are all over memory: entries
+// are prefetched a chunk before they are added to.
+#include "sampler/expected_visits.h"
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/enumerable_thread_specific.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "core/error.h"
+#include "sampler/neighbor_sampler.h"
+#include "sampler/seed_order.h"
+
+namespace salient {
+namespace {
+
+using Range = oneapi::tbb::blocked_range<std::size_t>;
+constexpr std::size_t kGrain = 4096;
+
+/// -log(1 - p) in whole units, whose sum has no order. A certain event counts as 20: 13 million of them fit.
+constexpr double kUnits = 0x1p36, kCertain = 20;
+
+std::int64_t units_of(double p) { return std::llround(std::min(-std::log1p(-std::min(p, 1.0)), kCertain) * kUnits); }
+
+double chance_of(std::int64_t units) { return -std::expm1(-static_cast<double>(units) / kUnits); }
+
+/// The chance of one entry of a row to be kept.
+double keep_chance(std::uint32_t degree, int fanout, Replacement replacement) {
+  if (fanout == kAllNeighbors) return 1;
+  if (replacement == Replacement::kWith) return -std::expm1(fanout * std::log1p(-1.0 / degree));
+  return std::min(1.0, static_cast<double>(fanout) / degree);
+}
+
+/// Adds to the nodes of rows, a chunk late.
+class RowAdder {
+ public:
+  explicit RowAdder(std::vector<std::int64_t>& sums) : sums_(sums) {}
+  ~RowAdder() { add_waiting(); }
+  RowAdder(const RowAdder&) = delete;
+  RowAdder& operator=(const RowAdder&) = delete;
+
+  void add(std::span<const NodeId> row, std::int64_t units) {
+    constexpr std::size_t kChunk = 64;
+    for (; !row.empty(); row = row.subspan(std::min(kChunk, row.size()))) {
+      const std::span<const NodeId> chunk = row.first(std::min(kChunk, row.size()));
+      for (const NodeId node : chunk) __builtin_prefetch(&sums_[node], /*rw=*/1);
+      add_waiting();
+      waiting_ = chunk;
+      waiting_units_ = units;
+    }
+  }
+
+ private:
+  void add_waiting() {
+    for (const NodeId node : waiting_)
+      std::atomic_ref(sums_[node]).fetch_add(waiting_units_, std::memory_order_relaxed);
+  }
+
+  std::vector<std::int64_t>& sums_;
+  std::span<const NodeId> waiting_{};
+  std::int64_t waiting_units_ = 0;
+};
+
+}  // namespace
+
+std::vector<float> expected_visits(const CsrGraph& graph, const SamplingPlan& plan) {
+  require(!plan.is_empty(), "a plan visits nodes");
+  const std::size_t num_nodes = graph.num_nodes();
+  std::vector<std::int64_t> units(num_nodes);  // of the chance to have been met
+  std::vector<float> met(num_nodes);           // that chance, before the hop
+  const double first = static_cast<double>(plan.batch_size) / static_cast<double>(plan.seeds.size());
+  for (const NodeId seed : plan.seeds) units[seed] = units_of(first);
+  const auto read_units = [&] {
+    oneapi::tbb::parallel_for(Range(0, num_nodes, kGrain), [&](const Range& range) {
+      for (std::size_t v = range.begin(); v < range.end(); ++v)
+        met[v] = units[v] == 0 ? 0.F : static_cast<float>(chance_of(units[v]));
+    });
+  };
+  read_units();
+  for (const int fanout : plan.fanouts) {
+    oneapi::tbb::parallel_for(Range(0, num_nodes, kGrain), [&](const Range& range) {
+      RowAdder adder(units);
+      for (std::size_t v = range.begin(); v < range.end(); ++v) {
+        if (met[v] == 0) continue;
+        const std::uint32_t degree = graph.degree(static_cast<NodeId>(v));
+        if (degree == 0) continue;
+        const std::int64_t added = units_of(keep_chance(degree, fanout, plan.replacement) * double{met[v]});
+        if (added > 0) adder.add(graph.row(static_cast<NodeId>(v)), added);
+      }
+    });
+    read_units();
+  }
+  return met;
+}
+
+std::vector<std::uint32_t> counted_visits(const CsrGraph& graph, const SamplingPlan& plan, std::uint32_t num_epochs) {
+  require(!plan.is_empty(), "a plan visits nodes");
+  struct Worker {
+    NeighborSampler sampler;
+    Mfg mfg{};
+  };
+  oneapi::tbb::enumerable_thread_specific<Worker> workers(
+      [&] { return Worker{NeighborSampler(graph, plan.fanouts, plan.replacement)}; });
+  std::vector<std::uint32_t> visits(graph.num_nodes());
+  std::vector<NodeId> order(plan.seeds.begin(), plan.seeds.end());
+  const std::size_t num_batches = num_global_batches(order.size(), plan.batch_size);
+  for (std::uint32_t epoch = 1; epoch <= num_epochs; ++epoch) {
+    std::ranges::copy(plan.seeds, order.begin());
+    shuffle_seeds(order, plan.seed, epoch);
+    oneapi::tbb::parallel_for(std::size_t{0}, num_batches, [&](std::size_t b) {
+      Worker& worker = workers.local();
+      const std::size_t begin = b * plan.batch_size, end = std::min(begin + plan.batch_size, order.size());
+      const BatchKey key{plan.seed, epoch, static_cast<std::uint32_t>(b)};
+      worker.sampler.sample(std::span(order).subspan(begin, end - begin), key, worker.mfg);
+      for (const NodeId node : worker.mfg.nodes) std::atomic_ref(visits[node]).fetch_add(1, std::memory_order_relaxed);
+    });
+  }
+  return visits;
+}
+
+}  // namespace salient
