@@ -3,9 +3,11 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
+#include <c10/core/StreamGuard.h>
 
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -30,6 +32,12 @@ MachineOptions machine_for(const PredictorOptions& options, const ComputeDevice&
   return machine;
 }
 
+/// Where LibTorch's operators run on this thread. Another thread has another stream, which waits for no batch.
+std::optional<c10::Stream> stream_of_thread(c10::Device device) {
+  if (!device.is_cuda()) return std::nullopt;
+  return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
+}
+
 void check_nodes(std::span<const NodeId> nodes, const Dataset& dataset) {
   std::unordered_set<NodeId> seen;
   for (const NodeId node : nodes) {
@@ -48,6 +56,7 @@ struct Predictor::Impl {
         trained_with(read_run_options(*comm, run)),
         device(ComputeDevice::choose(options.device, /*local_rank=*/0,
                                      options.threads > 0 ? options.threads : num_usable_cores())),
+        stream(stream_of_thread(device.torch_device())),
         machine(machine_for(options, device)),
         dataset(open_named_dataset(options.dataset.empty() ? trained_with.data.dataset : options.dataset,
                                    options.data_root.empty() ? trained_with.data.root : options.data_root)),
@@ -73,6 +82,7 @@ struct Predictor::Impl {
 
   std::vector<float> logits(std::span<const NodeId> nodes) {
     check_nodes(nodes, dataset);
+    const c10::OptionalStreamGuard on_stream(stream);
     const auto width = static_cast<std::size_t>(dataset.num_classes);
     std::vector<float> rows(nodes.size() * width);
     float* next = rows.data();
@@ -86,6 +96,7 @@ struct Predictor::Impl {
 
   std::vector<float> logits(const NewNodes& nodes) {
     const at::NoGradGuard no_gradients;
+    const c10::OptionalStreamGuard on_stream(stream);
     const auto replacement = loading.with_replacement ? Replacement::kWith : Replacement::kWithout;
     const NewNodeBatch batch(dataset, nodes, loading.fanouts, replacement, inference_key(seed(), 0));
     std::vector<float> rows(nodes.num_nodes() * static_cast<std::size_t>(dataset.num_classes));
@@ -107,6 +118,7 @@ struct Predictor::Impl {
   std::unique_ptr<Communicator> comm;
   TrainOptions trained_with;
   ComputeDevice device;
+  std::optional<c10::Stream> stream;  // none on a CPU
   MachineOptions machine;
   Dataset dataset;
   TrainedModel trained;

@@ -28,7 +28,7 @@ struct PredictorOptions {
 /// Holds the data set, the model and the threads' memory from one call to the next.
 ///
 /// Determinism: as salient-infer with the run's seed: batches are counted anew in each call.
-/// Threads:     one call at a time.
+/// Threads:     one call at a time, on any thread.
 class Predictor {
  public:
   /// @param run  directory of a run of salient-train

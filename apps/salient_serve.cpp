@@ -76,8 +76,8 @@ void answer_requests(const ServeOptions& options, Descriptor socket, Service& se
        .max_connections = static_cast<unsigned>(options.max_connections),
        .timeout = std::chrono::seconds(options.timeout)},
       {.on_request = [&](HttpRequest request, Reply reply) { service.handle(std::move(request), std::move(reply)); },
-       .on_answer = [&](int status, double seconds) { service.count_answer(status, seconds); }});
-  service.set_connections([&] { return server.num_connections(); });
+       .on_answer = [&](int status, double seconds) { service.count_answer(status, seconds); },
+       .on_connections = [&](std::size_t num_open) { service.set_connections(num_open); }});
   log_result("listening on http://" + address);
   while (!stop.wait(1000)) server.drop_slow();
   log_info("stopping");

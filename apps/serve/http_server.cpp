@@ -134,6 +134,7 @@ struct HttpServer::Impl {
       impl->deadlines[connection] = Clock::now() + impl->limits.timeout;
     else
       impl->deadlines.erase(connection);
+    impl->handlers.on_connections(impl->deadlines.size());
   }
 
   /// By when the client must have done what the server waits for; none while a prediction is waited for. The library's
@@ -157,11 +158,6 @@ struct HttpServer::Impl {
 HttpServer::HttpServer(Descriptor socket, HttpLimits limits, Handlers handlers)
     : impl_(std::make_unique<Impl>(std::move(socket), limits, std::move(handlers))) {}
 HttpServer::~HttpServer() = default;
-
-std::size_t HttpServer::num_connections() const {
-  const std::lock_guard lock(impl_->mutex);
-  return impl_->deadlines.size();
-}
 
 void HttpServer::drop_slow() {
   const auto now = Clock::now();

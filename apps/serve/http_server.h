@@ -41,6 +41,8 @@ class HttpServer {
     std::function<void(HttpRequest request, Reply reply)> on_request{};
     /// Of every answer, refusals included. @param seconds  since the request's headers
     std::function<void(int status, double seconds)> on_answer{};
+    /// Of every connection that opens or closes. @param num_open  from now on
+    std::function<void(std::size_t num_open)> on_connections{};
   };
 
   /// Accepts from now on. @param socket  listens   @throws Error{kIo}
@@ -48,8 +50,6 @@ class HttpServer {
   ~HttpServer();  ///< closes all connections; every request must have its reply
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
-
-  std::size_t num_connections() const;
 
   /// Ends connections of clients that were too slow; call it every second or so.
   void drop_slow();

@@ -70,7 +70,7 @@ void Service::predict(const std::string& body, const Reply& reply) {
 HttpAnswer Service::look(const std::string& path) const {
   if (path == "/healthz")
     return {.status = is_stopping_ ? 503 : 200, .body = is_stopping_ ? "stopping\n" : "ok\n", .type = "text/plain"};
-  const Gauges now{.queued_requests = batcher_.num_queued(), .connections = num_connections_ ? num_connections_() : 0};
+  const Gauges now{.queued_requests = batcher_.num_queued(), .connections = num_connections_};
   return {.body = metrics_.text(now), .type = "text/plain; version=0.0.4"};
 }
 

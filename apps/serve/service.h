@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -30,7 +29,7 @@ class Service {
   void handle(HttpRequest request, Reply reply);
 
   void count_answer(int status, double seconds) { metrics_.count_answer(status, seconds); }
-  void set_connections(std::function<std::size_t()> count) { num_connections_ = std::move(count); }
+  void set_connections(std::size_t count) { num_connections_ = count; }  ///< Threads: any
 
   /// From now on requests are refused. @return whether those that wait were answered in time
   bool finish(std::chrono::milliseconds limit);
@@ -41,7 +40,7 @@ class Service {
 
   const ServiceOptions options_;
   Metrics metrics_;
-  std::function<std::size_t()> num_connections_{};
+  std::atomic<std::size_t> num_connections_{0};
   std::atomic<bool> is_stopping_{false};
   Batcher batcher_;  // last: its thread uses the above
 };

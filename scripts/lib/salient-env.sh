@@ -21,16 +21,17 @@ of_python() {
 }
 
 case $name in
-  salient-prepare | salient-report | salient-doctor | salient-kernels | mpirun) needs_torch=no ;;
+  salient-prepare | salient-report | salient-kernels | mpirun) needs_torch=no ;;
+  salient-doctor) needs_torch=perhaps ;; # with CUDA it needs libcudart, which may be nowhere but beside torch/
   *) needs_torch=yes ;;
 esac
-if [ $needs_torch = yes ]; then
+if [ $needs_torch != no ]; then
   torch=
   cached=${XDG_CACHE_HOME:-$HOME/.cache}/salient/libtorch-2.11.0
   for folder in "${SALIENT_TORCH_DIR:-}" "$bundle/torch" "$(of_python)" "$cached-cu130/torch" "$cached-cpu/torch"; do
     if [ -n "$folder" ] && usable "$folder"; then torch=$folder && break; fi
   done
-  if [ -z "$torch" ]; then
+  if [ -z "$torch" ] && [ $needs_torch = yes ]; then
     get="'pip install torch==2.11.0'"
     if [ -e "$bundle/scripts/fetch_torch.sh" ]; then get=salient-fetch-torch; fi
     echo "$name: error: LibTorch 2.11.0 is not on $(uname -n): $get," \
@@ -39,7 +40,7 @@ if [ $needs_torch = yes ]; then
   fi
   # The folder nvidia/ beside torch/ holds CUDA's libraries where they were installed by pip.
   for folder in "$torch/lib" "$torch/../nvidia/cu13/lib" "$torch/../nvidia/nccl/lib" "$torch/../nvidia/cudnn/lib"; do
-    if [ -d "$folder" ]; then LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$folder; fi
+    if [ -n "$torch" ] && [ -d "$folder" ]; then LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$folder; fi
   done
 fi
 LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}

@@ -282,6 +282,7 @@ class SalientServe(unittest.TestCase):
             thread.start()
             while server.metrics()["salient_queued_requests"] != "1":
                 time.sleep(0.01)
+            self.assertGreaterEqual(int(server.metrics()["salient_connections"]), 3)  # idle, slow, and its own
             seconds = server.stop()
             thread.join()
             print(f"stopped in {seconds:.2f} s")

@@ -65,6 +65,19 @@ class Package(unittest.TestCase):
         self.assertIn("SALIENT_TORCH_DIR", self.start("salient-fetch-torch", "--help").stdout)
         self.start("salient-fetch-torch", "--none", expect=2)
 
+    def test_the_doctor_needs_no_libtorch_but_finds_cudas_libraries_beside_it(self):
+        bundle, site = self.work / "bundle", self.work / "site"
+        for folder in (bundle / "bin", bundle / "libexec", site / "torch/lib", site / "nvidia/cu13/lib"):
+            folder.mkdir(parents=True)
+        starter = shutil.copy(SOURCE / "scripts/lib/salient-env.sh", bundle / "bin/salient-doctor")
+        program = bundle / "libexec/salient-doctor"
+        program.write_text('#!/bin/sh\necho "$LD_LIBRARY_PATH"\n')
+        program.chmod(0o755)
+        (site / "torch/version.py").write_text("__version__ = '2.11.0'\n")
+        (site / "torch/lib/libtorch_cpu.so").touch()
+        self.assertTrue(self.start(starter).stdout.startswith(f"{bundle.resolve()}/lib"))
+        self.assertIn("nvidia/cu13/lib", self.start(starter, SALIENT_TORCH_DIR=str(site / "torch")).stdout)
+
     def test_every_option_is_in_the_manual_page(self):
         for name in self.programs:
             page = self.usr / f"share/man/man1/{name}.1"
