@@ -45,6 +45,7 @@ bool Batcher::submit(Job& job) {
     const std::lock_guard lock(mutex_);
     if (is_closed_ || queue_.size() >= limits_.max_queued) return false;
     queued_nodes_ += size_of(job);
+    job.arrival = std::chrono::steady_clock::now();
     queue_.push_back(std::move(job));
   }
   arrived_.notify_one();
@@ -66,7 +67,8 @@ bool Batcher::finish(std::chrono::milliseconds limit) {
 /// Once a job is there.
 void Batcher::wait_for_more(std::unique_lock<std::mutex>& lock) {
   if (limits_.window.count() == 0 || queue_.front().new_nodes.num_nodes() > 0) return;
-  (void)arrived_.wait_for(lock, limits_.window, [this] { return is_closed_ || queued_nodes_ >= limits_.max_nodes; });
+  (void)arrived_.wait_until(lock, queue_.front().arrival + limits_.window,
+                            [this] { return is_closed_ || queued_nodes_ >= limits_.max_nodes; });
 }
 
 std::vector<Job> Batcher::take_batch() {

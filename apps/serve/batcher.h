@@ -40,6 +40,7 @@ struct Job {
   std::vector<NodeId> nodes{};
   NewNodes new_nodes{};
   std::function<void(Prediction)> done{};  ///< called once, on the worker's thread; must not throw
+  std::chrono::steady_clock::time_point arrival{};  ///< set by submit()
 };
 
 /// Answers do not depend on what they are batched with, but for rounding, if `known` gives each node the same row in

@@ -27,7 +27,7 @@ struct ServeOptions {
   int max_nodes = 1024;
   int max_body_kb = 1024;
   int max_connections = 256;
-  int max_queued = 256;
+  int max_queued = 128;
   int window_us = 0;
   int timeout = 10;
   bool version = false;
