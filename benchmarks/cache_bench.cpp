@@ -122,7 +122,7 @@ int bench_cache(Arguments arguments) {
   const std::vector<float> known(visits.begin(), visits.end());
   add_row(report, "best possible", std::numeric_limits<double>::quiet_NaN(),
           found_by(visits, caches_of([&](std::size_t count) { return most_visited_nodes(known, count); })));
-  report.add_note("seconds: to choose the largest of these caches, on all cores");
+  report.add_note("seconds: to choose the last of these caches, on all cores");
   report.publish(options.json);
   return 0;
 }

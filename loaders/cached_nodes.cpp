@@ -69,7 +69,9 @@ std::vector<NodeId> nodes_to_cache(const CsrGraph& graph, CachePolicy policy, co
 double share_in(const NodeSet& cache, const CsrGraph& graph, const SamplingPlan& plan) {
   require(!plan.is_empty(), "a plan visits nodes");
   constexpr std::uint32_t kBatches = 8, kEpoch = 0;  // a run's first is 1
-  std::vector<NodeId> order(plan.seeds.begin(), plan.seeds.end());
+  // No more seeds than that, from all over the plan's.
+  std::vector<NodeId> order(std::min(plan.seeds.size(), kBatches * plan.batch_size));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = plan.seeds[i * plan.seeds.size() / order.size()];
   shuffle_seeds(order, plan.seed, kEpoch);
   NeighborSampler sampler(graph, plan.fanouts, plan.replacement);
   Mfg mfg;

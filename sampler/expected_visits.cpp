@@ -22,8 +22,9 @@ namespace {
 using Range = oneapi::tbb::blocked_range<std::size_t>;
 constexpr std::size_t kGrain = 4096;
 
-/// -log(1 - p) in whole units, whose sum has no order. A certain event counts as 20: 13 million of them fit.
+/// -log(1 - p) in whole units, whose sum has no order. A certain event counts as 20: the float of its chance is 1.
 constexpr double kUnits = 0x1p36, kCertain = 20;
+constexpr auto kEnough = static_cast<std::int64_t>(kCertain * kUnits);
 
 std::int64_t units_of(double p) { return std::llround(std::min(-std::log1p(-std::min(p, 1.0)), kCertain) * kUnits); }
 
@@ -36,7 +37,7 @@ double keep_chance(std::uint32_t degree, int fanout, Replacement replacement) {
   return std::min(1.0, static_cast<double>(fanout) / degree);
 }
 
-/// Adds to the nodes of rows, a chunk late.
+/// Adds to the nodes of rows, a chunk late; to those that are certain no more, whose sums could overflow.
 class RowAdder {
  public:
   explicit RowAdder(std::vector<std::int64_t>& sums) : sums_(sums) {}
@@ -57,8 +58,10 @@ class RowAdder {
 
  private:
   void add_waiting() {
-    for (const NodeId node : waiting_)
-      std::atomic_ref(sums_[node]).fetch_add(waiting_units_, std::memory_order_relaxed);
+    for (const NodeId node : waiting_) {
+      const std::atomic_ref sum(sums_[node]);
+      if (sum.load(std::memory_order_relaxed) < kEnough) sum.fetch_add(waiting_units_, std::memory_order_relaxed);
+    }
   }
 
   std::vector<std::int64_t>& sums_;

@@ -71,6 +71,19 @@ TEST(ExpectedVisits, AreTheSameOnAnyNumberOfThreads) {
   EXPECT_EQ(on_threads(4), expected);
 }
 
+TEST(ExpectedVisits, OfANodeThatMillionsCertainlyMeetAreNoMoreThanCertain) {
+  test::OwnedGraph star;  // whose sum of logarithms would be beyond 63 bits
+  constexpr NodeId kHub = 3'500'000;
+  for (NodeId v = 0; v < kHub; ++v) star.indptr.push_back(v + EdgeOffset{1});
+  star.indptr.push_back(kHub);
+  star.indices.assign(kHub, kHub);
+  const std::vector<NodeId> seeds = every(1, kHub);
+  const std::vector<float> met = expected_visits(
+      star.view(), {.fanouts = {kAllNeighbors, kAllNeighbors}, .seeds = seeds, .batch_size = seeds.size()});
+  EXPECT_EQ(met[kHub], 1);
+  EXPECT_EQ(met[0], 1);
+}
+
 /// Each node has eight neighbours that are drawn from all nodes, so that two ways to a node are rare.
 test::OwnedGraph graph_without_communities(NodeId num_nodes) {
   test::OwnedGraph graph;
