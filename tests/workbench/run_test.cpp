@@ -150,6 +150,18 @@ TEST(CuteGen, InCuteThePromptHasAWholeCandidateOfAnotherCase) {
   EXPECT_EQ(plain.prompts[0].find("another case"), std::string::npos);
 }
 
+TEST(CuteGen, ACaseIsNotToldTheExampleThatSolvesIt) {
+  const Case relu = load_case(cases_folder(), "relu");
+  const MethodContext context{.given = &relu,
+                              .prompts = &test::prompts(),
+                              .backend = BackendKind::kHost,
+                              .start = source(0),
+                              .options = {.method = "cutegen", .rounds = 1, .language = "cute"}};
+  const std::string task = task_text(context);
+  EXPECT_NE(task.find("warpgroup_arrive"), std::string::npos) << "the rules stay";
+  EXPECT_EQ(task.find("relu_tiles"), std::string::npos);
+}
+
 TEST(Astra, RolesTakeTurnsAndTheTesterAddsShapesAndSeeds) {
   Script script;
   script.answers["tester"] = {says(R"({"shapes": [{"n": 4095}], "seeds": [7]})")};

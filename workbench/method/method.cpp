@@ -27,12 +27,14 @@ std::unique_ptr<Method> make_method(const MethodContext& context) {
 
 namespace {
 
-/// The language, and a whole candidate of another case where there is one.
+/// The language, and a whole candidate where there is one: its first line names its case, which is not told its own.
 std::string rules_text(const MethodContext& context) {
   const std::string& language = context.options.language;
   const std::string rules = context.prompts->fill("rules_" + language), example = "example_" + language;
   if (!context.prompts->has(example)) return rules;
-  return rules + "A whole candidate of another case:\n```\n" + context.prompts->fill(example) + "```\n";
+  const std::string source = context.prompts->fill(example);
+  if (source.starts_with("// " + context.given->name + " ")) return rules;
+  return rules + "A whole candidate of another case:\n```\n" + source + "```\n";
 }
 
 }  // namespace
