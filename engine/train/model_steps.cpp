@@ -1,27 +1,19 @@
 // engine/train/model_steps.cpp - see model_steps.h.
 #include "engine/train/model_steps.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/cuda/cuda.h"
 #include "engine/infer/resident_model.h"
-#include "engine/train/run_model.h"
+#include "engine/train/resident_steps.h"
 #include "loaders/device_upload.h"
 #include "models/resident/model_step.h"
-#include "sampler/seed_order.h"
 
 namespace salient {
 namespace {
 
 ModelStepShape step_shape(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  const SeedRange share = rank_share(dataset.train.size(), global_batch_of(options, num_ranks), 0, 0, num_ranks);
-  const ResidentSpec spec{.model = options.model,
-                          .fanouts = options.batches.fanout,
-                          .with_replacement = options.batches.with_replacement,
-                          .max_seeds = std::max<std::size_t>(1, share.count),  // no share is larger
-                          .numerics = numerics_of(options)};
-  ModelStepShape shape = model_step_shape_of(spec, dataset, StepUse::kTraining);
+  ModelStepShape shape = model_step_shape_of(training_spec(options, dataset, num_ranks), dataset, StepUse::kTraining);
   shape.label_smoothing = options.optimisation.label_smoothing;
   return shape;
 }

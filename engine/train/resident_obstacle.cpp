@@ -9,19 +9,15 @@
 
 namespace salient {
 
-namespace {
-
-/// The batches of rank 0, whose share is the largest of all.
 ResidentSpec training_spec(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  const SeedRange share = rank_share(dataset.train.size(), global_batch_of(options, num_ranks), 0, 0, num_ranks);
+  const SeedRange share =
+      rank_share(dataset.train.size(), global_batch_of(options, num_ranks), 0, num_ranks - 1, num_ranks);
   return {.model = options.model,
           .fanouts = options.batches.fanout,
           .with_replacement = options.batches.with_replacement,
           .max_seeds = std::max<std::size_t>(1, share.count),
           .numerics = numerics_of(options)};
 }
-
-}  // namespace
 
 std::string obstacle_to_resident_steps(const TrainOptions& options, const Dataset& dataset, const DataResidency& data,
                                        int num_ranks) {

@@ -1,7 +1,6 @@
 // engine/train/resident_steps.cpp - see resident_steps.h.
 #include "engine/train/resident_steps.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -9,22 +8,14 @@
 #include "core/error.h"
 #include "engine/infer/resident_model.h"
 #include "engine/train/model_steps.h"
-#include "engine/train/run_model.h"
 #include "loaders/device_upload.h"
 #include "models/resident/sage_step.h"
-#include "sampler/seed_order.h"
 
 namespace salient {
 namespace {
 
 SageStepShape sage_step_shape(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  const SeedRange share = rank_share(dataset.train.size(), global_batch_of(options, num_ranks), 0, 0, num_ranks);
-  const ResidentSpec spec{.model = options.model,
-                          .fanouts = options.batches.fanout,
-                          .with_replacement = options.batches.with_replacement,
-                          .max_seeds = std::max<std::size_t>(1, share.count),  // no share is larger
-                          .numerics = numerics_of(options)};
-  return {sage_shape_of(spec, dataset), options.optimisation.label_smoothing};
+  return {sage_shape_of(training_spec(options, dataset, num_ranks), dataset), options.optimisation.label_smoothing};
 }
 
 class ResidentSteps final : public GradientSteps {

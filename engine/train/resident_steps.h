@@ -37,6 +37,9 @@ Precision precision_on_all_ranks(const TrainOptions& options, const Dataset& dat
 bool takes_resident_steps(const TrainOptions& options, const Dataset& dataset, const DataResidency& data,
                           int num_ranks);
 
+/// The batches of training on every rank: with room for the last rank's share, than which none is larger.
+ResidentSpec training_spec(const TrainOptions& options, const Dataset& dataset, int num_ranks);
+
 /// The batches of validation and test, for predictions beside resident steps.
 ResidentSpec evaluation_spec(const TrainOptions& options, const Dataset& dataset);
 

@@ -15,13 +15,13 @@
 namespace salient {
 namespace {
 
-/// Of the batches of training on rank 0, whose share of the first step is the largest of all.
+/// Of the batches of training on the last rank, whose share of the first step is as large as any.
 BatchProbe training_probe(const TrainOptions& options, std::span<const NodeId> order, int num_ranks) {
   const std::size_t global_batch = global_batch_of(options, num_ranks);
   return {.fanouts = options.batches.fanout,
           .replacement = options.batches.with_replacement ? Replacement::kWith : Replacement::kWithout,
           .seeds = order,
-          .batch_size = rank_share(order.size(), global_batch, /*batch=*/0, /*rank=*/0, num_ranks).count,
+          .batch_size = rank_share(order.size(), global_batch, /*batch=*/0, num_ranks - 1, num_ranks).count,
           .degrees = degrees_for(reads_degrees(options.model)),
           .seed = options.seed};
 }

@@ -1,10 +1,12 @@
 // tests/engine/train/resident_obstacle_test.cpp - which trainings do not stay on the GPU, and why.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "core/error.h"
 #include "engine/train/resident_steps.h"
+#include "sampler/seed_order.h"
 #include "tests/support/datasets.h"
 
 namespace salient {
@@ -49,6 +51,25 @@ TEST(ObstacleToResidentSteps, IsThatOfARanksShareOfTheGlobalBatch) {
   options.batches = {.fanout = {32, 32, 32, 32}, .global_size = 400};  // 33 x 33 x 33 nodes a seed
   EXPECT_EQ(obstacle_to_resident_steps(options, dataset, kOnDevice, 1), "a batch may have more than 2^23 rows");
   EXPECT_EQ(obstacle_to_resident_steps(options, dataset, kOnDevice, 4), "");
+}
+
+TEST(TrainingSpec, HasRoomForEveryRanksShareOfEveryBatch) {
+  for (const NodeId num_nodes : {30U, 500U, 1001U}) {
+    const Dataset dataset = test::generated_dataset(num_nodes, 5, 7);
+    for (const int num_ranks : {1, 2, 3, 8}) {
+      for (const int global_size : {0, 40, 101}) {
+        TrainOptions options;
+        options.batches = {.size = 64, .global_size = global_size};
+        const std::size_t global_batch = global_batch_of(options, num_ranks), num_seeds = dataset.train.size();
+        std::size_t most = 1;
+        for (std::size_t batch = 0; batch < num_global_batches(num_seeds, global_batch); ++batch)
+          for (int rank = 0; rank < num_ranks; ++rank)
+            most = std::max(most, rank_share(num_seeds, global_batch, batch, rank, num_ranks).count);
+        EXPECT_EQ(training_spec(options, dataset, num_ranks).max_seeds, most)
+            << num_seeds << " seeds, " << num_ranks << " ranks, batches of " << global_batch;
+      }
+    }
+  }
 }
 
 TEST(PrecisionFor, IsBf16WhereStepsAreResidentAndNothingElseWasAskedFor) {
