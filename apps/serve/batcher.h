@@ -39,7 +39,7 @@ struct Prediction {
 struct Job {
   std::vector<NodeId> nodes{};
   NewNodes new_nodes{};
-  std::function<void(Prediction)> done{};  ///< called once, on the worker's thread; must not throw
+  std::function<void(Prediction)> done{};           ///< called once, on the worker's thread; must not throw
   std::chrono::steady_clock::time_point arrival{};  ///< set by submit()
 };
 
