@@ -93,11 +93,13 @@ Timing Referee::time_shapes(const std::vector<const Candidate*>& kernels, const 
   for (const Variables& dims : public_shapes(case_, backend_.kind())) {
     ShapeTimes times;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {  // what looks impossible is measured again
+      finding = {};
       times = time_shape(dims, kernels, artifacts,
                          mix(seed ^ timing.shapes.size()) + static_cast<std::uint64_t>(attempt), finding);
-      if (finding.verdict != Verdict::kAccepted) return {};
-      if (decide({{times}}).verdict != Verdict::kImpossible) break;
+      const Verdict verdict = finding.verdict == Verdict::kAccepted ? decide({{times}}).verdict : finding.verdict;
+      if (verdict != Verdict::kImpossible) break;
     }
+    if (finding.verdict != Verdict::kAccepted) return {};
     timing.shapes.push_back(std::move(times));
   }
   return timing;
