@@ -11,6 +11,7 @@
 #include "prepare/importers/edge_file.h"
 #include "prepare/importers/raw_graph.h"
 #include "prepare/importers/wordnet_importer.h"
+#include "prepare/partitioning/partition.h"
 #include "store/row_table.h"
 #include "store/sparse_rows.h"
 
@@ -197,6 +198,24 @@ void visit_fields(Self& self, Visit&& field) {
         "the split comes from the smallest communities with this share of the nodes; 1 = from all");
   field("raw-ogb", self.raw_ogb, "write raw files as OGB's papers100M has them, for salient-prepare ogb");
   visit_fields(self.write, field);
+}
+
+struct PartitionArguments {
+  int parts = 0;
+  PartitionMethod method = PartitionMethod::kCluster;
+  std::string by{};
+  bool force = false;
+  CommonOptions common{};
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, PartitionArguments>
+void visit_fields(Self& self, Visit&& field) {
+  field("parts", self.parts, "how many, one for each rank of a run; needed, but with --by");
+  field("method", self.method, "cluster: few entries between parts of equal size; ranges: consecutive ids");
+  field("by", self.by,
+        "instead of --method: .npy, whole numbers, the part of each node, as METIS or KaMinPar make them");
+  field("force", self.force, "replace existing parts");
+  visit_fields(self.common, field);
 }
 
 }  // namespace salient::prepare

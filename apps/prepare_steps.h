@@ -28,6 +28,7 @@ void require_none(const std::vector<FieldProblem>& problems);
 void apply_common(const CommonOptions& common);
 
 inline const CommonOptions& common_of(const CommonOptions& options) { return options; }
+inline const CommonOptions& common_of(const PartitionArguments& options) { return options.common; }
 const CommonOptions& common_of(const auto& options) { return options.write.common; }
 
 /// Options of one subcommand, or nothing after --help has been printed.

@@ -1,6 +1,7 @@
 // apps/salient_prepare.cpp - salient-prepare: other people's graphs, or generated ones, become data sets.
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
@@ -29,11 +30,14 @@
 #include "prepare/importers/masked_npz_importer.h"
 #include "prepare/importers/ogb_importer.h"
 #include "prepare/importers/wordnet_importer.h"
+#include "prepare/partitioning/partition.h"
 #include "prepare/writing/ogb_stream.h"
 #include "prepare/writing/raw_ogb_writer.h"
 #include "prepare/writing/write_store.h"
 #include "store/dataset.h"
 #include "store/dataset_summary.h"
+#include "store/parts.h"
+#include "store/store_arrays.h"
 #include "store/store_manifest.h"
 #include "store/synthetic.h"
 
@@ -195,7 +199,7 @@ int run_synthetic(Arguments arguments) {
   return 0;
 }
 
-/// verify and describe take the folder as their only word.
+/// verify, describe and partition take the folder as their only word.
 std::string take_directory(Arguments& arguments, const char* name) {
   if (arguments.empty() || std::string_view(arguments[0]).starts_with("--"))
     fail(ErrorKind::kUsage, std::string("expected a folder: salient-prepare ") + name + " DIR");
@@ -214,6 +218,7 @@ int run_verify(Arguments arguments) {
   if (!read(arguments, "verify DIR", common)) return 0;
   const Timer timer;
   open_or_advise(directory, [&] { verify_dataset(directory, common.threads); });
+  if (has_parts(directory)) verify_parts(open_dataset(directory, common.threads));
   std::printf("%s: every check passed in %.1f s\n", directory.c_str(), timer.seconds());
   return 0;
 }
@@ -224,7 +229,33 @@ int run_describe(Arguments arguments) {
   if (!read(arguments, "describe DIR", common)) return 0;
   const Dataset dataset = open_or_advise(directory, [&] { return open_dataset(directory, common.threads); });
   std::cout << summary_text(dataset, summarise(dataset, common.threads));
+  if (has_parts(directory)) std::cout << parts_text(dataset, open_parts(dataset));
   std::cout << "fingerprint     " << dataset.fingerprint << "\n";
+  return 0;
+}
+
+Owners make_parts(const Dataset& dataset, const PartitionArguments& given) {
+  if (!given.by.empty()) return read_parts(given.by, dataset.num_nodes(), given.parts);
+  if (given.method == PartitionMethod::kRanges) return range_parts(dataset.num_nodes(), given.parts);
+  return cluster_parts(dataset, given.parts);
+}
+
+int run_partition(Arguments arguments) {
+  PartitionArguments given;
+  const std::string directory = asks_for_help(arguments) ? "" : take_directory(arguments, "partition");
+  if (!read(arguments, "partition DIR", given)) return 0;
+  const Timer timer;
+  const int least = given.by.empty() ? 1 : 0;
+  require_option(given.parts >= least && given.parts <= kMaxParts,
+                 "--parts: " + std::to_string(least) + " to " + std::to_string(kMaxParts));
+  const Dataset dataset = open_or_advise(directory, [&] { return open_dataset(directory, given.common.threads); });
+  require_option(given.force || !has_parts(directory), directory + " has parts; --force replaces them");
+  install_interrupt_handlers();
+  const Owners owner = make_parts(dataset, given);
+  const int num_parts = given.parts > 0 ? given.parts : *std::ranges::max_element(owner) + 1;
+  write_parts(dataset, owner, num_parts, given.by.empty() ? name_of(given.method) : "the file " + given.by);
+  std::cout << parts_text(dataset, open_parts(dataset)) << "wrote           " << kOwnerArray.file << " and "
+            << kPartsName << " in " << fixed(timer.seconds(), 1) << " s to " << directory << "\n";
   return 0;
 }
 
@@ -236,6 +267,8 @@ constexpr Command kCommands[] = {
     {"npz", "--file FILE.npz --out DIR [--mask 0]", "one file with several splits, as tolokers.npz", run_npz},
     {"synthetic", "--like arxiv|products|papers100M [--scale S] [--raw-ogb] --out DIR", "a generated graph",
      run_synthetic},
+    {"partition", "DIR --parts K [--method cluster|ranges] [--by FILE.npy]", "which rank holds the rows of which nodes",
+     run_partition},
     {"verify", "DIR", "every check of a store, checksums included", run_verify},
     {"describe", "DIR", "what is in a store", run_describe},
 };

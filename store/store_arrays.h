@@ -20,6 +20,9 @@ inline constexpr StoreArray kOriginalIdsArray{"original_ids.npy", "<u8"};
 inline constexpr StoreArray kNodeNamesArray{"node_names.npy", "|u1"};
 inline constexpr StoreArray kNodeNamesBeginArray{"node_names_begin.npy", "<i8"};
 
+/// Of a partitioned data set; not among the manifest's files (store/parts.h).
+inline constexpr StoreArray kOwnerArray{"owner.npy", "<u2"};
+
 inline constexpr StoreArray kFeatureBeginArray{"feature_begin.npy", "<i8"};
 inline constexpr StoreArray kFeatureColumnsArray{"feature_columns.npy", "<u4"};
 

@@ -107,6 +107,35 @@ TEST_F(PrepareProgram, GeneratesVerifiesDescribes) {
   expect_refused("verify E", 65, "E/indices.npy: XXH3 checksum");
 }
 
+TEST_F(PrepareProgram, PartitionsAStore) {
+  ASSERT_EQ(run("synthetic --nodes 2000 --mean-degree 6 --out D").exit_code, 0);
+  const std::string fingerprint = run("describe D").out;
+  expect_refused("partition", 2, "expected a folder: salient-prepare partition DIR");
+  expect_refused("partition none --parts 2", 66, "none is missing");
+  expect_refused("partition D", 2, "--parts: 1 to 65536");
+  expect_refused("partition D --parts 70000", 2, "--parts: 1 to 65536");
+  expect_refused("partition D --parts 2 --method metis", 2, "--method: cluster or ranges, not 'metis'");
+  expect_refused("partition D --parts 2 --by none.npy", 66, "none.npy");
+  expect_refused("partition D --parts 2 --by D/labels.npy", 65, "D/labels.npy: item ");
+  EXPECT_FALSE(fs::exists(scratch_ / "D/owner.npy"));
+  const Outcome made = run("partition D --parts 4");
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_TRUE(made.out.starts_with("parts           4 by cluster: ")) << made.out;
+  EXPECT_NE(run("describe D").out.find("parts           4 by cluster: "), std::string::npos);
+  EXPECT_NE(run("describe D").out.find(fingerprint.substr(fingerprint.find("fingerprint"))), std::string::npos);
+  EXPECT_EQ(run("verify D").exit_code, 0);
+  expect_refused("partition D --parts 3", 2, "D has parts; --force replaces them");
+  fs::copy(scratch_ / "D/owner.npy", scratch_ / "mine.npy");
+  ASSERT_EQ(run("partition D --parts 3 --method ranges --force").exit_code, 0);
+  EXPECT_NE(run("describe D").out.find("3 by ranges: 666 to 667 nodes"), std::string::npos) << run("describe D").out;
+  ASSERT_EQ(run("partition D --by mine.npy --force").exit_code, 0);
+  EXPECT_NE(run("describe D").out.find("parts           4 by the file mine.npy: "), std::string::npos);
+  std::string bytes = read_bytes(scratch_ / "D/owner.npy");
+  bytes[4096] = static_cast<char>(bytes[4096] ^ 1);
+  write_bytes(scratch_ / "D/owner.npy", bytes);
+  expect_refused("verify D", 65, "D/owner.npy: XXH3 checksum");
+}
+
 TEST_F(PrepareProgram, TurnsAnEdgeListIntoAStore) {
   std::string text = "# from\tto\n";
   for (int m = 0; m < 3000; ++m) text += std::to_string(m * m % 1009 * 10) + "\t" + std::to_string(m % 503 * 10) + "\n";

@@ -1,0 +1,130 @@
+// store/parts.cpp - see parts.h.
+//
+// parts.json is removed first and written last, so that an owner.npy without it is none.
+#include "store/parts.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "core/error.h"
+#include "core/files/file_io.h"
+#include "core/files/is_there.h"
+#include "core/files/json_reader.h"
+#include "core/files/npy.h"
+#include "core/files/replace_text_file.h"
+#include "core/files/sealed_json.h"
+#include "core/number_text.h"
+#include "store/store_arrays.h"
+
+namespace salient {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kFormat[] = "salient parts";
+
+struct Opened {
+  Parts parts;
+  std::string checksum;  ///< that owner.npy should have
+};
+
+/// @throws Error{kBadData} naming the first node whose owner is no part
+void check_owners(std::span<const std::uint16_t> owner, int num_parts, const std::string& file) {
+  const auto bad = std::ranges::find_if(owner, [&](std::uint16_t part) { return part >= num_parts; });
+  if (bad != owner.end())
+    fail(ErrorKind::kBadData, file + ": node " + std::to_string(bad - owner.begin()) + " belongs to part " +
+                                  std::to_string(*bad) + ", there are " + std::to_string(num_parts));
+}
+
+Opened open(const Dataset& dataset) {
+  if (dataset.directory.empty())
+    fail(ErrorKind::kNoInput, dataset.name +
+                                  ": is generated in memory and has no parts; write it to a folder with "
+                                  "salient-prepare synthetic, then salient-prepare partition");
+  const fs::path path = dataset.directory / kPartsName;
+  if (!is_there(path))
+    fail(ErrorKind::kNoInput, dataset.directory.string() + ": has no parts; salient-prepare partition " +
+                                  dataset.directory.string() + " makes them");
+  const std::string text = read_text_file(path), file = path.string();
+  const JsonObject root = JsonObject::parse(text, file);
+  if (root.string("format") != kFormat) root.refuse("format", std::string("is not '") + kFormat + "'");
+  (void)root.integer("format_version", 1, 1);
+  Opened opened;
+  opened.parts.num_parts = static_cast<int>(root.integer("num_parts", 1, kMaxParts));
+  opened.parts.method = root.string("method");
+  opened.checksum = root.string("xxh3");
+  if (root.string("dataset") != dataset.fingerprint)
+    root.refuse("dataset", "is not " + dataset.fingerprint + ": the parts are those of another data set");
+  (void)check_seal(text, file);
+  const auto owner = std::make_shared<const NpyFile>(dataset.directory / kOwnerArray.file);
+  expect_npy(owner->header(), kOwnerArray.dtype, std::array{std::uint64_t{dataset.num_nodes()}}, owner->name());
+  opened.parts.owner = owner->items<std::uint16_t>();
+  opened.parts.storage = owner;
+  check_owners(opened.parts.owner, opened.parts.num_parts, owner->name());
+  return opened;
+}
+
+/// How many of `nodes` each part has.
+std::vector<std::uint64_t> counts_of(const Parts& parts, std::span<const NodeId> nodes) {
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(parts.num_parts));
+  for (const NodeId node : nodes) ++counts[parts.owner[node]];
+  return counts;
+}
+
+std::string range_of(const std::vector<std::uint64_t>& counts) {
+  const auto [least, most] = std::ranges::minmax(counts);
+  return std::to_string(least) + " to " + std::to_string(most);
+}
+
+}  // namespace
+
+bool has_parts(const fs::path& directory) { return !directory.empty() && is_there(directory / kPartsName); }
+
+Parts open_parts(const Dataset& dataset) { return open(dataset).parts; }
+
+void verify_parts(const Dataset& dataset) {
+  const Opened opened = open(dataset);
+  const fs::path path = dataset.directory / kOwnerArray.file;
+  const std::string found = to_hex(digest_file(path).xxh3);
+  if (found != opened.checksum)
+    fail(ErrorKind::kBadData,
+         path.string() + ": XXH3 checksum " + found + ", " + kPartsName + " says " + opened.checksum);
+}
+
+void write_parts(const Dataset& dataset, std::span<const std::uint16_t> owner, int num_parts,
+                 const std::string& method) {
+  require(owner.size() == dataset.num_nodes(), "an owner per node");
+  require(num_parts >= 1 && num_parts <= kMaxParts, "parts that an owner can name");
+  const fs::path& directory = dataset.directory;
+  const fs::path staged = directory / (std::string(kOwnerArray.file) + ".tmp");
+  fs::remove(staged);
+  NpyWriter writer(staged, kOwnerArray.dtype, {owner.size()});
+  writer.write(owner);
+  const FileDigest digest = writer.close();
+  fs::remove(directory / kPartsName);
+  fs::rename(staged, directory / kOwnerArray.file);
+  fsync_directory(directory);
+  const nlohmann::ordered_json root = {{"format", kFormat},           {"format_version", 1},
+                                       {"num_parts", num_parts},      {"method", method},
+                                       {"xxh3", to_hex(digest.xxh3)}, {"dataset", dataset.fingerprint}};
+  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;  // paths are bytes, not always UTF-8
+  replace_text_file(directory / kPartsName, sealed_json(root.dump(2, ' ', false, kReplace)));
+}
+
+std::string parts_text(const Dataset& dataset, const Parts& parts) {
+  std::vector<std::uint64_t> nodes(static_cast<std::size_t>(parts.num_parts));
+  for (const std::uint16_t part : parts.owner) ++nodes[part];
+  std::uint64_t cut = 0;
+  for (std::size_t v = 0; v < dataset.num_nodes(); ++v)
+    cut += static_cast<std::uint64_t>(
+        std::ranges::count_if(dataset.graph.row(v), [&](NodeId u) { return parts.owner[u] != parts.owner[v]; }));
+  const double share = static_cast<double>(cut) / static_cast<double>(std::max<EdgeOffset>(1, dataset.num_edges()));
+  return "parts           " + std::to_string(parts.num_parts) + " by " + parts.method + ": " + range_of(nodes) +
+         " nodes, of which " + range_of(counts_of(parts, dataset.train)) + " to train\n" + "cut             " +
+         fixed(100 * share, 1) + " % of the entries join two parts\n";
+}
+
+}  // namespace salient

@@ -1,0 +1,46 @@
+// store/parts.h - which part of a data set each node belongs to, for runs in which a rank holds the rows of one part.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "store/dataset.h"
+
+namespace salient {
+
+inline constexpr char kPartsName[] = "parts.json";
+inline constexpr int kMaxParts = 1 << 16;  ///< as many as an owner can name
+
+/// Nodes keep their ids; owner.npy says whose they are. Moves, never copies.
+struct Parts {
+  int num_parts = 0;                       ///< some may own no node
+  std::span<const std::uint16_t> owner{};  ///< [V] the part of each node, below num_parts
+  std::string method{};                    ///< how the parts were made, for people
+  std::shared_ptr<const void> storage{};   ///< of `owner`
+};
+
+/// Whether the data set in this folder has been partitioned.
+bool has_parts(const std::filesystem::path& directory);
+
+/// Maps owner.npy and checks every owner.
+/// @throws Error{kNoInput} if the data set has no parts; Error{kBadData} naming file and rule; Error{kIo}.
+Parts open_parts(const Dataset& dataset);
+
+/// The same, and the checksum of owner.npy.
+void verify_parts(const Dataset& dataset);
+
+/// Adds owner.npy and parts.json to the data set's folder, in place of earlier ones. Whatever interrupts it leaves the
+/// old parts, the new ones, or none.
+/// @param owner  [V] each below num_parts
+/// @throws Error{kIo}
+void write_parts(const Dataset& dataset, std::span<const std::uint16_t> owner, int num_parts,
+                 const std::string& method);
+
+/// Lines of "what   value" as in summary_text(): sizes of the parts, and the entries that lead from one to another.
+std::string parts_text(const Dataset& dataset, const Parts& parts);
+
+}  // namespace salient
