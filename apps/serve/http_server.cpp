@@ -4,10 +4,12 @@
 #include <microhttpd.h>
 #include <sys/socket.h>
 
-#include <atomic>
 #include <charconv>
 #include <condition_variable>
+#include <cstdint>
 #include <cstring>
+#include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -31,6 +33,58 @@ struct Exchange {
   Timer timer{};
   bool is_asked = false;
   std::optional<HttpAnswer> answer{};
+};
+
+/// Exchanges that were asked for and have no answer yet; their connections are suspended. Shared with the replies, of
+/// which one may come twice, or after the server's end: it finds nothing.
+class WaitingExchanges {
+ public:
+  void add(std::uint64_t number, MHD_Connection* connection, Exchange* exchange) {
+    const std::lock_guard lock(mutex_);
+    waiting_.emplace(number, Suspended{connection, exchange});
+  }
+
+  void answer(std::uint64_t number, HttpAnswer answer) {
+    const std::lock_guard lock(mutex_);
+    const auto found = waiting_.find(number);
+    if (found == waiting_.end()) return;
+    resume(found->second, std::move(answer));
+    waiting_.erase(found);
+  }
+
+  void answer_all(int status) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [number, suspended] : waiting_) resume(suspended, {.status = status});
+    waiting_.clear();
+  }
+
+  void count_sent() {
+    const std::lock_guard lock(mutex_);
+    --num_unsent_;
+    all_sent_.notify_all();
+  }
+
+  bool wait_until_sent(std::chrono::milliseconds limit) {
+    std::unique_lock lock(mutex_);
+    return all_sent_.wait_for(lock, limit, [this] { return num_unsent_ == 0; });
+  }
+
+ private:
+  struct Suspended {
+    MHD_Connection* connection;
+    Exchange* exchange;
+  };
+
+  void resume(const Suspended& suspended, HttpAnswer answer) {
+    suspended.exchange->answer = std::move(answer);
+    ++num_unsent_;
+    MHD_resume_connection(suspended.connection);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable all_sent_;
+  std::unordered_map<std::uint64_t, Suspended> waiting_;
+  int num_unsent_ = 0;  // answers that were given and are not sent yet
 };
 
 struct ResponseEnd {
@@ -58,12 +112,19 @@ struct HttpServer::Impl {
     if (daemon == nullptr) fail(ErrorKind::kIo, "the HTTP server cannot start: no thread or descriptor is left");
   }
 
-  ~Impl() { MHD_stop_daemon(daemon); }
+  ~Impl() {
+    waiting->answer_all(503);  // the library ends the process where a connection is still suspended
+    MHD_stop_daemon(daemon);
+  }
 
   // libmicrohttpd gives the parameters.
   static MHD_Result on_access(void* self, MHD_Connection* connection, const char* url, const char* method,
                               const char* /*version*/, const char* data, std::size_t* data_size, void** state) {
-    return static_cast<Impl*>(self)->advance(connection, {method, url, {}}, {data, *data_size}, data_size, state);
+    try {
+      return static_cast<Impl*>(self)->advance(connection, {method, url, {}}, {data, *data_size}, data_size, state);
+    } catch (const std::exception&) {  // no memory: nothing may pass through the library's C
+      return MHD_NO;
+    }
   }
 
   /// The library calls this when headers are there, with each part of a body, at its end, and after a resume.
@@ -83,15 +144,22 @@ struct HttpServer::Impl {
     }
     if (exchange->answer) return send(connection, *exchange);
     if (exchange->is_asked) return MHD_YES;
-    exchange->is_asked = true;
+    ask(connection, *exchange);
+    return MHD_YES;
+  }
+
+  void ask(MHD_Connection* connection, Exchange& exchange) {
+    const std::uint64_t number = num_asked++;
+    const Reply reply = [all = waiting, number](HttpAnswer answer) { all->answer(number, std::move(answer)); };
+    waiting->add(number, connection, &exchange);
+    exchange.is_asked = true;
     set_deadline(connection, std::nullopt);
     MHD_suspend_connection(connection);
-    handlers.on_request(std::move(exchange->request), [this, connection, exchange](HttpAnswer answer) {
-      exchange->answer = std::move(answer);
-      num_unsent.fetch_add(1);
-      MHD_resume_connection(connection);
-    });
-    return MHD_YES;
+    try {
+      handlers.on_request(std::move(exchange.request), reply);
+    } catch (const std::exception&) {
+      reply({.status = 500});
+    }
   }
 
   /// Before the body is read.
@@ -121,10 +189,7 @@ struct HttpServer::Impl {
     const std::unique_ptr<Exchange> exchange(static_cast<Exchange*>(*state));
     *state = nullptr;
     impl->set_deadline(connection, Clock::now() + impl->limits.timeout);
-    if (!exchange || !exchange->is_asked) return;
-    const std::lock_guard lock(impl->mutex);
-    impl->num_unsent.fetch_sub(1);
-    impl->all_sent.notify_all();
+    if (exchange && exchange->is_asked) impl->waiting->count_sent();
   }
 
   static void on_connection(void* self, MHD_Connection* connection, void**, MHD_ConnectionNotificationCode code) {
@@ -149,9 +214,9 @@ struct HttpServer::Impl {
   const Handlers handlers;
   Descriptor listening;
   MHD_Daemon* daemon = nullptr;
-  std::atomic<int> num_unsent{0};  // answers that were given and are not sent yet
-  mutable std::mutex mutex;
-  std::condition_variable all_sent;
+  std::uint64_t num_asked = 0;
+  const std::shared_ptr<WaitingExchanges> waiting = std::make_shared<WaitingExchanges>();
+  std::mutex mutex;
   std::unordered_map<MHD_Connection*, Clock::time_point> deadlines;  // of the open connections
 };
 
@@ -171,9 +236,6 @@ void HttpServer::drop_slow() {
 
 void HttpServer::stop_accepting() { (void)MHD_quiesce_daemon(impl_->daemon); }
 
-bool HttpServer::wait_for_answers(std::chrono::milliseconds limit) {
-  std::unique_lock lock(impl_->mutex);
-  return impl_->all_sent.wait_for(lock, limit, [this] { return impl_->num_unsent == 0; });
-}
+bool HttpServer::wait_for_answers(std::chrono::milliseconds limit) { return impl_->waiting->wait_until_sent(limit); }
 
 }  // namespace salient::serve

@@ -30,14 +30,15 @@ struct HttpAnswer {
   const char* allow = nullptr;  ///< of 405: the method that the path has
 };
 
-/// Gives the answer of one request; call it once, on any thread. Copies are of the same request.
+/// Gives the answer of one request, on any thread; the first counts. Copies are of the same request, and may outlive
+/// the server.
 using Reply = std::function<void(HttpAnswer)>;
 
 /// One thread does all input and output; it waits in epoll. By libmicrohttpd: see docs/decisions/0016.
 class HttpServer {
  public:
   struct Handlers {
-    /// On the server's thread, which it must not hold up.
+    /// On the server's thread, which it must not hold up. What it throws is an answer with code 500.
     std::function<void(HttpRequest request, Reply reply)> on_request{};
     /// Of every answer, refusals included. @param seconds  since the request's headers
     std::function<void(int status, double seconds)> on_answer{};
@@ -47,7 +48,7 @@ class HttpServer {
 
   /// Accepts from now on. @param socket  listens   @throws Error{kIo}
   HttpServer(Descriptor socket, HttpLimits limits, Handlers handlers);
-  ~HttpServer();  ///< closes all connections; every request must have its reply
+  ~HttpServer();  ///< closes all connections; requests without a reply get 503
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 

@@ -1,17 +1,37 @@
 // apps/serve/listen.cpp - see listen.h.
 #include "apps/serve/listen.h"
 
-#include <netdb.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 #include "core/error.h"
 
 namespace salient::serve {
+namespace {
+
+Descriptor try_to_listen(const addrinfo& address) {
+  Descriptor socket(::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  const int yes = 1;
+  const bool listens = socket && ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+                       ::bind(socket.get(), address.ai_addr, address.ai_addrlen) == 0 &&
+                       ::listen(socket.get(), SOMAXCONN) == 0;
+  return listens ? std::move(socket) : Descriptor();
+}
+
+}  // namespace
+
+Descriptor listen_on_first(const addrinfo* addresses) {
+  for (const addrinfo* address = addresses; address != nullptr; address = address->ai_next) {
+    Descriptor socket = try_to_listen(*address);
+    if (socket || errno == EADDRINUSE) return socket;  // taken: an error, not a reason to answer elsewhere
+  }
+  return Descriptor();
+}
 
 Descriptor listen_on(const std::string& host, int port) {
   addrinfo hints{};
@@ -22,10 +42,8 @@ Descriptor listen_on(const std::string& host, int port) {
   if (const int code = ::getaddrinfo(host.c_str(), port_text.c_str(), &hints, &found); code != 0)
     fail(ErrorKind::kUsage, "'" + host + "' is no address of this machine: " + ::gai_strerror(code));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
-  Descriptor socket(::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  const int yes = 1;
-  if (!socket || ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
-      ::bind(socket.get(), found->ai_addr, found->ai_addrlen) != 0 || ::listen(socket.get(), SOMAXCONN) != 0)
+  Descriptor socket = listen_on_first(found);
+  if (!socket)
     fail(ErrorKind::kIo,
          "cannot listen on " + host + ", port " + port_text + ": " + std::generic_category().message(errno));
   return socket;
