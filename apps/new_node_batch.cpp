@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/half.h"
+#include "sampler/neighbor_sampler.h"
 #include "sampler/node_degree.h"
 #include "sampler/reference_sampler.h"
 
@@ -49,18 +50,59 @@ NodeDegree degree_of(std::span<const NodeId> row, NodeId node) {
   return {static_cast<LocalId>(row.size()), static_cast<LocalId>(std::ranges::count(row, node))};
 }
 
+/// The lists one behind the other, as one.
+NewNodes joined(std::span<const NewNodes> lists, std::size_t num_known) {
+  NewNodes all;
+  for (const NewNodes& list : lists) {
+    const std::size_t before = all.num_nodes(), edges_before = all.indices.size();
+    all.features.insert(all.features.end(), list.features.begin(), list.features.end());
+    for (const NodeId node : list.indices)
+      all.indices.push_back(node < num_known ? node : static_cast<NodeId>(node + before));
+    for (std::size_t i = 1; i < list.indptr.size(); ++i)
+      all.indptr.push_back(list.indptr[i] + static_cast<std::int64_t>(edges_before));
+  }
+  return all;
+}
+
+/// Of each new node of joined lists its id in its own list.
+std::vector<NodeId> own_ids(std::span<const NewNodes> lists, std::size_t num_known) {
+  std::vector<NodeId> ids;
+  for (const NewNodes& list : lists)
+    for (std::size_t i = 0; i < list.num_nodes(); ++i) ids.push_back(static_cast<NodeId>(num_known + i));
+  return ids;
+}
+
+/// An upper bound of the edges that a row gives.
+std::int64_t most_edges(std::size_t degree, std::span<const int> fanouts) {
+  const auto [least, most] = std::ranges::minmax(fanouts);
+  const auto count = static_cast<std::int64_t>(degree);
+  return least == kAllNeighbors ? count : std::min<std::int64_t>(count, most);
+}
+
 }  // namespace
 
-NewNodeBatch::NewNodeBatch(const Dataset& dataset, const NewNodes& nodes, std::span<const int> fanouts,
-                           Replacement replacement, BatchKey key) {
-  check(dataset, nodes);
+NewNodeBatch::NewNodeBatch(const Dataset& dataset, std::span<const NewNodes> lists, const Sampling& sampling) {
   const std::size_t num_known = dataset.num_nodes(), width = static_cast<std::size_t>(dataset.feature_dim);
+  for (const NewNodes& list : lists) check(dataset, list);
+  const NewNodes nodes = joined(lists, num_known);
+  const std::vector<NodeId> ids = own_ids(lists, num_known);
+  check(dataset, nodes);
   const auto row_of = [&](NodeId node) {
     return node < num_known ? dataset.graph.row(node) : nodes.row(node - num_known);
   };
+  std::int64_t num_edges = 0;
+  const auto counted_row_of = [&](NodeId node) {
+    const std::span<const NodeId> row = row_of(node);
+    num_edges += most_edges(row.size(), sampling.fanouts);
+    if (sampling.max_edges > 0 && num_edges > sampling.max_edges)
+      fail(ErrorKind::kUsage, "new nodes: their neighbourhoods have more than " + std::to_string(sampling.max_edges) +
+                                  " edges; ask for fewer nodes at a time, or with fewer neighbours");
+    return row;
+  };
   std::vector<NodeId> seeds(nodes.num_nodes());
   std::iota(seeds.begin(), seeds.end(), static_cast<NodeId>(num_known));
-  mfg_ = reference_sample(row_of, fanouts, seeds, key, replacement);
+  mfg_ = reference_sample(counted_row_of, sampling.fanouts, seeds, sampling.key, sampling.replacement,
+                          [&](NodeId node) { return node < num_known ? node : ids[node - num_known]; });
 
   const auto num_rows = static_cast<std::int64_t>(mfg_.nodes.size());
   x_ = at::zeros({num_rows, dataset.feature_dim}, at::kFloat);

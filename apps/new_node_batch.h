@@ -3,6 +3,7 @@
 
 #include <c10/core/Device.h>
 
+#include <cstdint>
 #include <span>
 
 #include "apps/new_nodes.h"
@@ -16,13 +17,20 @@ namespace salient {
 /// Owns what its view borrows.
 class NewNodeBatch {
  public:
-  /// Samples the neighbourhoods of all new nodes, and gathers their features: of sparse rows every value.
+  struct Sampling {
+    std::span<const int> fanouts{};
+    Replacement replacement = Replacement::kWithout;
+    BatchKey key{};
+    std::int64_t max_edges = 0;  ///< 0 = any number
+  };
+
+  /// Samples the neighbourhoods of all new nodes, and gathers their features: of sparse rows every value. The lists do
+  /// not know of each other, and each has the neighbourhoods that it has alone.
   ///
-  /// @param nodes  as NewNodes says, with rows of ids below V + num_nodes(); V and they together below 2^32
-  /// @param key    of the draws   @throws Error{kUsage} for nodes that break these rules
+  /// @param lists  as NewNodes says, with rows of ids below V + num_nodes(); V and all of them together below 2^32
+  /// @throws Error{kUsage} for nodes that break these rules, or for more edges; for the latter after their number only
   /// Cost: that of the reference sampler, about 1 us an edge: for requests of a few nodes.
-  NewNodeBatch(const Dataset& dataset, const NewNodes& nodes, std::span<const int> fanouts, Replacement replacement,
-               BatchKey key);
+  NewNodeBatch(const Dataset& dataset, std::span<const NewNodes> lists, const Sampling& sampling);
 
   /// With degrees. @param device  to which the parts are copied
   BatchView view(c10::Device device) const;

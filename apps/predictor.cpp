@@ -62,6 +62,7 @@ struct Predictor::Impl {
                                    options.data_root.empty() ? trained_with.data.root : options.data_root)),
         trained(open_trained_model(*comm, device, run, trained_with, dataset, options.checkpoint)),
         loading(loading_for(options)),
+        max_new_edges(options.max_new_edges),
         predictions(dataset, loading, device) {
     check_origin(trained.origin, dataset, /*is_other_data_meant=*/!options.dataset.empty());
     trained.model->eval();
@@ -94,12 +95,17 @@ struct Predictor::Impl {
     return rows;
   }
 
-  std::vector<float> logits(const NewNodes& nodes) {
+  std::vector<float> logits(std::span<const NewNodes> lists) {
     const at::NoGradGuard no_gradients;
     const c10::OptionalStreamGuard on_stream(stream);
-    const auto replacement = loading.with_replacement ? Replacement::kWith : Replacement::kWithout;
-    const NewNodeBatch batch(dataset, nodes, loading.fanouts, replacement, inference_key(seed(), 0));
-    std::vector<float> rows(nodes.num_nodes() * static_cast<std::size_t>(dataset.num_classes));
+    const NewNodeBatch batch(dataset, lists,
+                             {.fanouts = loading.fanouts,
+                              .replacement = loading.with_replacement ? Replacement::kWith : Replacement::kWithout,
+                              .key = inference_key(seed(), 0),
+                              .max_edges = max_new_edges});
+    std::size_t num_nodes = 0;
+    for (const NewNodes& list : lists) num_nodes += list.num_nodes();
+    std::vector<float> rows(num_nodes * static_cast<std::size_t>(dataset.num_classes));
     if (!rows.empty()) copy_rows(trained.model->forward(batch.view(device.torch_device()), {}), rows.data());
     return rows;
   }
@@ -123,6 +129,7 @@ struct Predictor::Impl {
   Dataset dataset;
   TrainedModel trained;
   LoaderOptions loading;
+  std::int64_t max_new_edges;
   LoaderPredictions predictions;
 };
 
@@ -134,7 +141,7 @@ Predictor& Predictor::operator=(Predictor&&) noexcept = default;
 
 const Dataset& Predictor::dataset() const { return impl_->dataset; }
 std::vector<float> Predictor::logits(std::span<const NodeId> nodes) { return impl_->logits(nodes); }
-std::vector<float> Predictor::logits(const NewNodes& nodes) { return impl_->logits(nodes); }
+std::vector<float> Predictor::logits(std::span<const NewNodes> lists) { return impl_->logits(lists); }
 std::size_t Predictor::batch_size() const { return impl_->batch_size(); }
 
 }  // namespace salient

@@ -1,6 +1,7 @@
 // apps/predictor.h - a trained run as a function: node ids in, logits out. For programs of one's own.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@ struct PredictorOptions {
   std::optional<DeviceKind> device{};  ///< none = a GPU where there is one
   int workers = 0;                     ///< threads that prepare batches
   int threads = 0;                     ///< of the dense layers on a CPU
+  std::int64_t max_new_edges = 0;      ///< sampled for new nodes in one call
 };
 
 /// Holds the data set, the model and the threads' memory from one call to the next.
@@ -50,8 +52,11 @@ class Predictor {
 
   /// The same of nodes that the data set lacks, [nodes.num_nodes(), num_classes()].
   /// Features are used as f32, also where the data set has f16.
-  /// @throws Error{kUsage} for nodes that break the rules of NewNodes.
-  std::vector<float> logits(const NewNodes& nodes);
+  /// @throws Error{kUsage} for nodes that break the rules of NewNodes, or have more edges than max_new_edges.
+  std::vector<float> logits(const NewNodes& nodes) { return logits(std::span(&nodes, 1)); }
+
+  /// The same of lists that do not know of each other, as one batch: their rows one behind the other.
+  std::vector<float> logits(std::span<const NewNodes> lists);
 
   /// Nodes of a batch. With lists up to this length, a node's neighbourhood does not depend on the others in its list.
   std::size_t batch_size() const;

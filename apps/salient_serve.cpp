@@ -44,7 +44,8 @@ Predictor open_predictor(const ServeOptions& options) {
                           .fanouts = options.fanout,
                           .device = options.device,
                           .workers = options.workers,
-                          .threads = options.threads};
+                          .threads = options.threads,
+                          .max_new_edges = options.max_edges};
   wanted.dataset = options.dataset;
   wanted.data_root = options.data_root;
   return Predictor(options.run, std::move(wanted));
@@ -96,9 +97,10 @@ void serve(const ServeOptions& options) {
   const Dataset& dataset = predictor.dataset();
   const IdIndex index(dataset.directory.empty() ? NodeIds() : NodeIds::open(dataset.directory), dataset.num_nodes());
   const NodeId first = 0;
-  if (dataset.num_nodes() > 0) (void)predictor.logits(std::span(&first, 1));  // the first batch is the slowest
-  Service service({.known = [&](std::span<const NodeId> nodes) { return predictor.logits(nodes); },
-                   .added = [&](const NewNodes& nodes) { return predictor.logits(nodes); }},
+  const std::span<const NodeId> some(&first, dataset.num_nodes() > 0 ? 1 : 0);
+  Service service({.warm_up = [&] { (void)predictor.logits(some); },  // the first batch of a thread is the slowest
+                   .known = [&](std::span<const NodeId> nodes) { return predictor.logits(nodes); },
+                   .added = [&](std::span<const NewNodes> lists) { return predictor.logits(lists); }},
                   service_options(options, predictor, index));
   answer_requests(options, std::move(socket), service);
 }

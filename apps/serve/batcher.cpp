@@ -31,12 +31,18 @@ std::vector<float> rows_of(const Job& job, const NodeUnion& all, const std::vect
   return rows;
 }
 
+bool is_new(const Job& job) { return job.nodes.empty(); }
 std::size_t size_of(const Job& job) { return job.nodes.size() + job.new_nodes.num_nodes(); }
 
 }  // namespace
 
 Batcher::Batcher(PredictFunctions predict, BatchLimits limits, Metrics& metrics)
-    : predict_(std::move(predict)), limits_(limits), metrics_(metrics), worker_([this] { work(); }) {}
+    : predict_(std::move(predict)), limits_(limits), metrics_(metrics) {
+  std::promise<void> is_warm;
+  std::future<void> warmed = is_warm.get_future();
+  worker_ = std::jthread([this, is_warm = std::move(is_warm)]() mutable { work(std::move(is_warm)); });
+  warmed.get();
+}
 
 Batcher::~Batcher() { (void)finish(std::chrono::hours(24)); }
 
@@ -66,7 +72,7 @@ bool Batcher::finish(std::chrono::milliseconds limit) {
 
 /// Once a job is there.
 void Batcher::wait_for_more(std::unique_lock<std::mutex>& lock) {
-  if (limits_.window.count() == 0 || queue_.front().new_nodes.num_nodes() > 0) return;
+  if (limits_.window.count() == 0) return;
   (void)arrived_.wait_until(lock, queue_.front().arrival + limits_.window,
                             [this] { return is_closed_ || queued_nodes_ >= limits_.max_nodes; });
 }
@@ -76,38 +82,67 @@ std::vector<Job> Batcher::take_batch() {
   std::size_t num_nodes = 0;
   while (!queue_.empty()) {
     const Job& next = queue_.front();
-    const bool is_alone = next.new_nodes.num_nodes() > 0;
-    if (!batch.empty() && (is_alone || num_nodes + next.nodes.size() > limits_.max_nodes)) break;
-    num_nodes += next.nodes.size();
+    if (!batch.empty() && is_new(next) != is_new(batch.front())) break;
+    if (!batch.empty() && num_nodes + size_of(next) > limits_.max_nodes) break;
+    num_nodes += size_of(next);
     queued_nodes_ -= size_of(next);
     batch.push_back(std::move(queue_.front()));
     queue_.pop_front();
-    if (is_alone) break;
   }
   return batch;
 }
 
-void Batcher::predict_batch(std::vector<Job>& batch) {
+/// Rows of each job.
+std::vector<std::vector<float>> Batcher::logits_of(std::span<const Job> batch) const {
+  std::vector<std::vector<float>> rows;
+  if (!is_new(batch.front())) {
+    NodeUnion all;
+    for (const Job& job : batch) all.add(job.nodes);
+    const std::vector<float> logits = predict_.known(all.nodes);
+    for (const Job& job : batch) rows.push_back(rows_of(job, all, logits));
+    return rows;
+  }
+  std::vector<NewNodes> lists;
+  std::size_t num_nodes = 0;
+  for (const Job& job : batch) num_nodes += lists.emplace_back(job.new_nodes).num_nodes();
+  const std::vector<float> logits = predict_.added(lists);
+  auto next = logits.begin();
+  for (const NewNodes& list : lists) {
+    const auto end = next + static_cast<std::ptrdiff_t>(list.num_nodes() * (logits.size() / num_nodes));
+    rows.emplace_back(next, end);
+    next = end;
+  }
+  return rows;
+}
+
+void Batcher::predict_batch(std::span<Job> batch) {
   const Timer timer;
-  NodeUnion all;
-  for (const Job& job : batch) all.add(job.nodes);
-  const bool is_new = all.nodes.empty();
-  std::vector<float> logits;
+  std::vector<std::vector<float>> rows;
   std::exception_ptr error;
   try {
-    logits = is_new ? predict_.added(batch.front().new_nodes) : predict_.known(all.nodes);
+    rows = logits_of(batch);
   } catch (...) {
     error = std::current_exception();
   }
-  metrics_.count_batch(batch.size(), is_new ? batch.front().new_nodes.num_nodes() : all.nodes.size(), timer.seconds());
-  for (Job& job : batch) {
-    Prediction prediction{.error = error};
-    if (!error) prediction.logits = is_new ? std::move(logits) : rows_of(job, all, logits);
-    job.done(std::move(prediction));
+  if (error && batch.size() > 1) {  // one of them may be at fault
+    for (std::size_t i = 0; i < batch.size(); ++i) predict_batch(batch.subspan(i, 1));
+    return;
   }
+  std::size_t num_nodes = 0;
+  for (const Job& job : batch) num_nodes += size_of(job);
+  metrics_.count_batch(batch.size(), num_nodes, timer.seconds());
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    batch[i].done({.logits = error ? std::vector<float>() : std::move(rows[i]), .error = error});
 }
 
-void Batcher::work() {
+void Batcher::work(std::promise<void> is_warm) {
+  try {
+    predict_.warm_up();
+    is_warm.set_value();
+  } catch (...) {
+    is_warm.set_exception(std::current_exception());
+    return;
+  }
   std::unique_lock lock(mutex_);
   while (true) {
     arrived_.wait(lock, [this] { return is_closed_ || !queue_.empty(); });

@@ -7,6 +7,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <future>
 #include <mutex>
 #include <span>
 #include <thread>
@@ -20,12 +21,13 @@ namespace salient::serve {
 
 /// What predicts. Rows of float32 in the order of the nodes, one row of the same width for each.
 struct PredictFunctions {
+  std::function<void()> warm_up = [] {};  ///< called first
   std::function<std::vector<float>(std::span<const NodeId> distinct)> known{};
-  std::function<std::vector<float>(const NewNodes& nodes)> added{};
+  std::function<std::vector<float>(std::span<const NewNodes> lists)> added{};  ///< that do not know of each other
 };
 
 struct BatchLimits {
-  std::size_t max_nodes = 1024;         ///< distinct ones of requests that are predicted together
+  std::size_t max_nodes = 1024;         ///< of requests that are predicted together
   std::size_t max_queued = 256;         ///< requests that wait
   std::chrono::microseconds window{0};  ///< how long a request waits for others to join it
 };
@@ -43,12 +45,14 @@ struct Job {
   std::chrono::steady_clock::time_point arrival{};  ///< set by submit()
 };
 
-/// Answers do not depend on what they are batched with, but for rounding, if `known` gives each node the same row in
-/// every batch of up to max_nodes. Requests of new nodes are predicted alone.
+/// Answers do not depend on what they are batched with, but for rounding, if the functions give each node the same row
+/// in every batch of up to max_nodes. Requests of known nodes and of new ones are never in one batch. Where a batch
+/// fails, each of its requests is predicted alone.
 ///
 /// Threads: any may submit. The functions are called on one thread, one at a time.
 class Batcher {
  public:
+  /// Blocks until warm_up() is over. @throws what that throws
   Batcher(PredictFunctions predict, BatchLimits limits, Metrics& metrics);
   ~Batcher();  ///< finish() without a limit
   Batcher(const Batcher&) = delete;
@@ -63,10 +67,11 @@ class Batcher {
   bool finish(std::chrono::milliseconds limit);
 
  private:
-  void work();
+  void work(std::promise<void> is_warm);
   void wait_for_more(std::unique_lock<std::mutex>& lock);
   std::vector<Job> take_batch();
-  void predict_batch(std::vector<Job>& batch);
+  std::vector<std::vector<float>> logits_of(std::span<const Job> batch) const;
+  void predict_batch(std::span<Job> batch);
 
   const PredictFunctions predict_;
   const BatchLimits limits_;
@@ -74,7 +79,7 @@ class Batcher {
   mutable std::mutex mutex_;
   std::condition_variable arrived_, emptied_;
   std::deque<Job> queue_;
-  std::size_t queued_nodes_ = 0;  // of the queue, an upper bound of the distinct ones
+  std::size_t queued_nodes_ = 0;
   bool is_closed_ = false, is_done_ = false;
   std::jthread worker_;  // last: it uses all of the above
 };

@@ -23,6 +23,7 @@ std::vector<FieldProblem> problems_of(const ServeOptions& options) {
   check_field(found, options.workers >= 1 && options.workers <= 1024, "workers", "1 to 1024");
   check_field(found, options.threads >= 0 && options.threads <= 1024, "threads", "0 to 1024");
   check_field(found, options.max_nodes >= 1 && options.max_nodes <= 1 << 20, "max-nodes", "1 to 1048576");
+  check_field(found, options.max_edges >= 1, "max-edges", "above 0");
   check_field(found, options.max_body_kb >= 1 && options.max_body_kb <= 1 << 20, "max-body-kb", "1 to 1048576");
   check_field(found, options.max_connections >= 1 && options.max_connections <= 1 << 16, "max-connections",
               "1 to 65536");

@@ -25,6 +25,7 @@ struct ServeOptions {
   int workers = 1;
   int threads = 0;
   int max_nodes = 1024;
+  int max_edges = 1'000'000;
   int max_body_kb = 1024;
   int max_connections = 256;
   int max_queued = 128;
@@ -48,6 +49,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("workers", self.workers, "threads that prepare batches");
   field("threads", self.threads, "threads of the dense layers on a CPU; 0 = all cores");
   field("max-nodes", self.max_nodes, "nodes of a request");
+  field("max-edges", self.max_edges, "sampled for a request of new nodes; more get 413");
   field("max-body-kb", self.max_body_kb, "KiB of a request; larger ones get 413");
   field("max-connections", self.max_connections, "open at a time; others wait");
   field("max-queued", self.max_queued, "requests that wait for a batch; others get 503");

@@ -16,9 +16,12 @@ constexpr const char* kStopping = "the server is stopping";
 
 HttpAnswer refusal(int status, const std::string& what) { return {.status = status, .body = error_json(what)}; }
 
-/// Of a prediction that the server could not make: its own fault, so the log has the reason, too.
+/// Of a prediction that could not be made: the client's fault if it asked for too much (kUsage), else the server's, and
+/// then the log has the reason, too.
 HttpAnswer failure(const std::exception_ptr& error) {
-  const std::string what = as_error(error).what();
+  const Error found = as_error(error);
+  const std::string what = found.what();
+  if (found.kind() == ErrorKind::kUsage) return refusal(413, what);
   log_warning("a prediction failed: " + what);
   return refusal(500, "the prediction failed: " + what);
 }
@@ -62,7 +65,11 @@ void Service::predict(const std::string& body, const Reply& reply) {
   }
   Job job{
       .nodes = request->nodes, .new_nodes = request->new_nodes, .done = [this, request, reply](Prediction prediction) {
-        reply(answer_of(*request, prediction, options_.names));
+        try {
+          reply(answer_of(*request, prediction, options_.names));
+        } catch (const std::exception&) {  // no memory, not even for words
+          reply({.status = 500});
+        }
       }};
   if (!batcher_.submit(job)) reply(refusal(503, is_stopping_ ? kStopping : kBusy));
 }

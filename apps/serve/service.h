@@ -24,7 +24,7 @@ struct ServiceOptions {
 /// POST /predict, GET /healthz, GET /metrics. Threads: handle() on one thread at a time.
 class Service {
  public:
-  Service(PredictFunctions predict, ServiceOptions options);
+  Service(PredictFunctions predict, ServiceOptions options);  ///< as Batcher: waits until all is warm
 
   void handle(HttpRequest request, Reply reply);
 

@@ -176,6 +176,27 @@ class SalientServe(unittest.TestCase):
             alone = server.predict({"new_nodes": copies[5:6], "probabilities": True})
             self.assertTrue(close_to(probabilities(alone), probabilities(known)[5:6]))
 
+    def test_new_nodes_are_batched_and_bounded(self):
+        draw = random.Random(5)
+        lists = [[{"features": [draw.random() for _ in range(FEATURES)], "neighbors": draw.sample(range(NODES), 30)}
+                  for _ in range(1 + i % 3)] for i in range(60)]  # 30 neighbours, of which 8 are drawn
+        for i, nodes in enumerate(lists):
+            nodes[0]["new_neighbors"] = [len(nodes) - 1] if i % 2 else []
+        bodies = [{"new_nodes": nodes, "probabilities": True} for nodes in lists]
+        alone = [probabilities(self.server.predict(body)) for body in bodies]
+        with Server(self.run_dir, "--window-us", 20000, "--max-edges", 6000) as server:
+            huge = {"new_nodes": [{"features": [0] * FEATURES, "neighbors": draw.sample(range(NODES), 100)}
+                                  for _ in range(200)]}
+            with concurrent.futures.ThreadPoolExecutor(20) as pool:
+                refused = pool.submit(server.ask, "POST", "/predict", json.dumps(huge))
+                together = list(pool.map(lambda body: probabilities(server.predict(body)), bodies))
+            for one, other in zip(together, alone):
+                self.assertTrue(close_to(one, other))
+            status, _, text = refused.result()
+            self.assertEqual(status, 413)
+            self.assertIn("more than 6000 edges", text)
+            self.assertLess(int(server.metrics()["salient_batch_requests_count"]), 61)
+
     def test_what_is_wrong_is_refused_in_one_line(self):
         features = [0] * FEATURES
         for body, words in (
@@ -234,6 +255,30 @@ class SalientServe(unittest.TestCase):
             with self.server.socket() as raw:
                 raw.sendall(whole)
         self.assertEqual(len(self.server.predict({"nodes": [1]})), 1)
+        self.assertIsNone(self.server.process.poll())
+
+    def test_a_million_bytes_of_bodies_give_answers_or_refusals(self):
+        draw, seeds, num_bytes, found = random.Random(6), [json.dumps(body).encode() for body in (
+            {"nodes": [0, 3999, 17], "probabilities": True}, {"nodes": [5] * 40},
+            {"new_nodes": [{"features": [0.5, -1e3, 2, 0], "neighbors": [7, 9], "new_neighbors": [1]},
+                           {"features": [0, 1, 2, 3]}]})], 0, set()
+        connection = self.server.connection()
+        while num_bytes < 1_000_000:
+            body = bytearray(draw.choice(seeds))
+            for _ in range(draw.randrange(1, 4)):
+                at, how = draw.randrange(len(body)), draw.randrange(4)
+                if how == 0:
+                    body[at] = draw.randrange(256)
+                elif how == 1:
+                    body[at:at] = draw.choice((b"9", b"-", b"[", b"]", b"{", b'"', b",", b"1e99", b"null", b"\\u00"))
+                elif how == 2:
+                    del body[at:at + draw.randrange(1, 9)]
+                else:
+                    body[at:at] = draw.randbytes(draw.randrange(1, 2000))
+            num_bytes += len(body)
+            found.add(self.server.ask("POST", "/predict", bytes(body), connection)[0])
+        connection.close()
+        self.assertEqual(found, {200, 400})
         self.assertIsNone(self.server.process.poll())
 
     def test_slow_clients_are_dropped_and_keep_nobody_waiting(self):

@@ -15,6 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+const std::vector<float> kFaulty = {666};
+
 /// Two columns: the node, and its square. Holds the first call until open() is called.
 class Predictor {
  public:
@@ -31,10 +33,15 @@ class Predictor {
                   return rows;
                 },
             .added =
-                [this](const NewNodes& nodes) {
+                [this](std::span<const NewNodes> lists) {
                   gate_.wait();
-                  calls.push_back(1000 + nodes.num_nodes());
-                  return std::vector<float>(2 * nodes.num_nodes(), -1);
+                  std::vector<float> rows;
+                  for (const NewNodes& list : lists) {
+                    if (list.features == kFaulty) throw std::runtime_error("broken");
+                    for (std::size_t i = 0; i < list.num_nodes(); ++i) rows.insert(rows.end(), {-list.features[0], -1});
+                  }
+                  calls.push_back(1000 * lists.size() + rows.size() / 2);
+                  return rows;
                 }};
   }
   void open() { gate_.count_down(); }
@@ -82,7 +89,7 @@ TEST(Batcher, ABatchEndsAtItsLimitAndAtNewNodes) {
   Batcher batcher(predictor.functions(), {.max_nodes = 3}, metrics);
   Asked first = ask(batcher, {0});
   wait_until_taken(batcher);
-  const NewNodes two{.features = {}, .indptr = {0, 0, 0}, .indices = {}};
+  const NewNodes two{.features = {8, 9}, .indptr = {0, 0, 0}, .indices = {}};
   std::vector<Asked> asked;
   asked.push_back(ask(batcher, {1, 2}));
   asked.push_back(ask(batcher, {3, 4}));
@@ -93,13 +100,57 @@ TEST(Batcher, ABatchEndsAtItsLimitAndAtNewNodes) {
   EXPECT_EQ(predictor.calls, (std::vector<std::size_t>{1, 2, 2, 1002, 4}));
 }
 
-TEST(Batcher, AnErrorReachesAllOfItsBatchAndNoOther) {
+TEST(Batcher, NewNodesOfSeveralRequestsAreOneBatchAndAFaultIsOnesOwn) {
+  Predictor predictor;
+  Metrics metrics;
+  Batcher batcher(predictor.functions(), {.max_nodes = 4}, metrics);
+  Asked first = ask(batcher, {0});
+  wait_until_taken(batcher);
+  const NewNodes one{.features = {7}, .indptr = {0, 0}, .indices = {}},
+      two{.features = {8, 9}, .indptr = {0, 0, 0}, .indices = {}},
+      faulty{.features = kFaulty, .indptr = {0, 0}, .indices = {}};
+  std::vector<Asked> asked;
+  for (const NewNodes* list : {&one, &two, &one, &faulty, &two}) asked.push_back(ask(batcher, {}, *list));
+  predictor.open();
+  EXPECT_EQ(asked[0].answer.get().logits, (std::vector<float>{-7, -1}));
+  EXPECT_EQ(asked[1].answer.get().logits, (std::vector<float>{-8, -1, -8, -1}));
+  EXPECT_EQ(asked[2].answer.get().logits, (std::vector<float>{-7, -1}));
+  EXPECT_TRUE(asked[3].answer.get().error);
+  EXPECT_EQ(asked[4].answer.get().logits, (std::vector<float>{-8, -1, -8, -1}));
+  EXPECT_EQ(predictor.calls, (std::vector<std::size_t>{1, 3004, 1002}));  // the faulty one has no call
+}
+
+TEST(Batcher, WarmsUpOnItsThreadBeforeItTakesAnything) {
+  Metrics metrics;
+  std::thread::id warmed, predicted;
+  {
+    Batcher batcher({.warm_up = [&] { warmed = std::this_thread::get_id(); },
+                     .known =
+                         [&](std::span<const NodeId> nodes) {
+                           predicted = std::this_thread::get_id();
+                           return std::vector<float>(nodes.size());
+                         },
+                     .added = {}},
+                    {}, metrics);
+    EXPECT_NE(warmed, std::thread::id());
+    (void)ask(batcher, {1}).answer.get();
+  }
+  EXPECT_EQ(warmed, predicted);
+  EXPECT_THROW(Batcher({.warm_up = [] { throw std::runtime_error("cold"); }, .known = {}, .added = {}}, {}, metrics),
+               std::runtime_error);
+}
+
+TEST(Batcher, AnErrorReachesNoOtherRequestOfItsBatch) {
   Predictor predictor;
   Metrics metrics;
   Batcher batcher(predictor.functions(), {.max_nodes = 2}, metrics);
+  Asked first = ask(batcher, {0});
+  wait_until_taken(batcher);
+  Asked faulty = ask(batcher, {666}), sound = ask(batcher, {1});
   predictor.open();
-  EXPECT_TRUE(ask(batcher, {666}).answer.get().error);
-  EXPECT_FALSE(ask(batcher, {1}).answer.get().error);
+  EXPECT_TRUE(faulty.answer.get().error);
+  EXPECT_EQ(sound.answer.get().logits, (std::vector<float>{1, 1}));
+  EXPECT_EQ(predictor.calls, (std::vector<std::size_t>{1, 2, 1, 1}));  // together, then each alone
 }
 
 TEST(Batcher, RefusesWhatIsTooMuchAndWhatComesAfterTheEnd) {
