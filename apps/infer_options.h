@@ -19,9 +19,14 @@ namespace salient {
 struct SampledOptions {
   std::vector<int> fanout{};
   std::optional<bool> with_replacement{};
+  std::optional<DrawKind> draw{};
   int batch_size = 0;              ///< nodes per rank and batch
   std::int64_t seed = -1;          ///< of the sampled neighbourhoods
   std::optional<StepKind> step{};  ///< of a batch; none: resident where model, fanouts and data allow it
+
+  Replacement replacement() const {
+    return replacement_of(with_replacement.value_or(false), draw.value_or(DrawKind::kUniform));
+  }
 
   bool operator==(const SampledOptions&) const = default;
 };

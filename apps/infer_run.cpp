@@ -44,7 +44,7 @@ ResidentSpec resident_spec_of(const InferRun& run, const SampledOptions& sampled
   const std::size_t num_nodes = std::max<std::size_t>(1, run.nodes.size());
   return {.model = run.trained_with.model,
           .fanouts = sampled.fanout,
-          .with_replacement = sampled.with_replacement.value_or(false),
+          .replacement = sampled.replacement(),
           .max_seeds = std::min(static_cast<std::size_t>(sampled.batch_size), num_nodes),
           .numerics = numerics_of(run.trained_with)};
 }
@@ -79,7 +79,7 @@ std::unique_ptr<Predictions> make_predictions(const InferRun& run, const Sampled
 InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampled, const OnRound& on_round) {
   const MachineOptions& machine = run.options.machine;
   LoaderOptions loading{.fanouts = sampled.fanout,
-                        .with_replacement = sampled.with_replacement.value_or(false),
+                        .replacement = sampled.replacement(),
                         .degrees = degrees_for(reads_degrees(run.trained_with.model)),
                         .num_workers = machine.workers,
                         .num_slots = machine.slots,
@@ -225,6 +225,7 @@ std::string report_of(const InferRun& run, const InferResult& result, const char
   else
     json["neighbours"] = {{"fanout", options.sampled.fanout},
                           {"with_replacement", options.sampled.with_replacement.value_or(false)},
+                          {"draw", name_of(options.sampled.draw.value_or(DrawKind::kUniform))},
                           {"seed", options.sampled.seed},
                           {"batch_size", options.sampled.batch_size}};
   json["precision"] = name_of(numerics_of(run.trained_with).precision);

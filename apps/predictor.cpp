@@ -74,7 +74,7 @@ struct Predictor::Impl {
       fail(ErrorKind::kUsage, "fanouts: " + std::to_string(trained_with.model.num_layers) +
                                   " numbers, one per layer of the run's model, each 1 to 65535 or -1");
     return {.fanouts = fanouts,
-            .with_replacement = trained_with.batches.with_replacement,
+            .replacement = trained_with.batches.replacement(),
             .degrees = degrees_for(reads_degrees(trained_with.model)),
             .num_workers = machine.workers,
             .num_slots = machine.slots,
@@ -100,7 +100,7 @@ struct Predictor::Impl {
     const c10::OptionalStreamGuard on_stream(stream);
     const NewNodeBatch batch(dataset, lists,
                              {.fanouts = loading.fanouts,
-                              .replacement = loading.with_replacement ? Replacement::kWith : Replacement::kWithout,
+                              .replacement = loading.replacement,
                               .key = inference_key(seed(), 0),
                               .max_edges = max_new_edges});
     std::size_t num_nodes = 0;

@@ -48,6 +48,9 @@ void add_problems(std::vector<FieldProblem>& found, const BatchOptions& options,
   const bool draws = std::ranges::any_of(options.fanout, [](int fanout) { return fanout != -1; });
   check_field(found, !options.with_replacement || draws, "with-replacement",
               "needs a --fanout that draws; -1 keeps all neighbours");
+  const bool is_labor = options.draw == DrawKind::kLabor;
+  check_field(found, !is_labor || draws, "draw", "labor needs a --fanout that draws; -1 keeps all neighbours");
+  check_field(found, !is_labor || !options.with_replacement, "draw", "labor is without replacement");
 }
 
 void add_problems(std::vector<FieldProblem>& found, const OptimisationOptions& options) {

@@ -13,6 +13,18 @@
 
 namespace salient {
 
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, BatchOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("fanout", self.fanout, "neighbours kept per node, the seeds' own hop first; -1 keeps all");
+  field("with-replacement", self.with_replacement, "a node's neighbours are drawn with replacement, in evaluation too");
+  field("draw", self.draw,
+        "each node draws its neighbours by itself, or by numbers that a batch's nodes share: fewer rows, the same law; "
+        "in evaluation too");
+  field("batch-size", self.size, "seeds per rank and step");
+  field("global-batch-size", self.global_size, "seeds per step over all ranks; 0 = ranks x batch-size");
+}
+
 /// `self` is TrainOptions& when a value is set and const TrainOptions& when it is printed.
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, TrainOptions>
@@ -23,11 +35,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("model", self.model.kind, "");
   field("layers", self.model.num_layers, "number of layers, one per fanout");
   field("hidden", self.model.hidden_dim, "width of the hidden layers");
-  field("fanout", self.batches.fanout, "neighbours kept per node, the seeds' own hop first; -1 keeps all");
-  field("with-replacement", self.batches.with_replacement,
-        "a node's neighbours are drawn with replacement, in evaluation too");
-  field("batch-size", self.batches.size, "seeds per rank and step");
-  field("global-batch-size", self.batches.global_size, "seeds per step over all ranks; 0 = ranks x batch-size");
+  visit_fields(self.batches, field);
   field("dropout", self.model.dropout, "share of activations dropped between layers");
   field("norm", self.model.norm, "normalisation of hidden layers");
   field("residual", self.model.residual, "hidden layers add their input");

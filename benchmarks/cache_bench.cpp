@@ -12,7 +12,9 @@
 #include "core/number_text.h"
 #include "core/timer.h"
 #include "loaders/cached_nodes.h"
+#include "sampler/draw_kind.h"
 #include "sampler/neighbor_sampler.h"
+#include "sampler/seed_order.h"
 #include "store/synthetic.h"
 
 namespace salient {
@@ -23,6 +25,7 @@ struct CacheBenchOptions {
   double scale = 0.02;
   double train_communities = 1;
   std::vector<int> fanout{15, 10, 5};
+  DrawKind draw = DrawKind::kUniform;
   int batch_size = 20;
   std::vector<double> shares{0.01, 0.05, 0.1, 0.2};
   std::string json{};
@@ -34,6 +37,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("scale", self.scale, "share of its nodes, up to 1");
   field("train-communities", self.train_communities, "as of salient-prepare synthetic");
   field("fanout", self.fanout, "neighbours kept per node and hop; -1 keeps all");
+  field("draw", self.draw, "as of salient-train");
   field("batch-size", self.batch_size,
         "seeds per batch; as small a part of 1024 as the scale is of 1 keeps the shares");
   field("shares", self.shares, "of the rows that are cached");
@@ -95,6 +99,7 @@ int bench_cache(Arguments arguments) {
   const Dataset dataset = make_graph(options);
   const CsrGraph& graph = dataset.graph;
   SamplingPlan plan{.fanouts = options.fanout,
+                    .replacement = replacement_of(/*is_with_replacement=*/false, options.draw),
                     .seeds = dataset.train,
                     .batch_size = static_cast<std::size_t>(options.batch_size),
                     .seed = 2};
@@ -122,6 +127,10 @@ int bench_cache(Arguments arguments) {
   const std::vector<float> known(visits.begin(), visits.end());
   add_row(report, "best possible", std::numeric_limits<double>::quiet_NaN(),
           found_by(visits, caches_of([&](std::size_t count) { return most_visited_nodes(known, count); })));
+  double num_rows = 0;
+  for (const std::uint32_t count : visits) num_rows += count;
+  const auto num_batches = static_cast<double>(num_global_batches(plan.seeds.size(), plan.batch_size));
+  report.add_note(fixed(num_rows / num_batches, 0) + " rows a batch, draw " + name_of(options.draw));
   report.add_note("seconds: to choose the last of these caches, on all cores");
   report.publish(options.json);
   return 0;

@@ -131,7 +131,7 @@ void add_row(BenchReport& report, const std::string& name, const Measured<Predic
 LoaderOptions loader_options_of(const Setup& setup, int fanout) {
   const MachineOptions& machine = setup.options.machine;
   return {.fanouts = std::vector<int>(static_cast<std::size_t>(setup.run.model.num_layers), fanout),
-          .with_replacement = setup.run.batches.with_replacement,
+          .replacement = setup.run.batches.replacement(),
           .degrees = degrees_for(reads_degrees(setup.run.model)),
           .num_workers = machine.workers,
           .num_slots = machine.slots,
@@ -148,7 +148,7 @@ constexpr DataResidency kAllOnDevice{.features = Residency::kDevice, .graph = Gr
 ResidentSpec resident_spec_of(const Setup& setup, int fanout, Precision precision) {
   return {.model = setup.run.model,
           .fanouts = loader_options_of(setup, fanout).fanouts,
-          .with_replacement = setup.run.batches.with_replacement,
+          .replacement = setup.run.batches.replacement(),
           .max_seeds = static_cast<std::size_t>(setup.options.batch_size),
           .numerics = {.precision = precision, .gradient_order = numerics_of(setup.run).gradient_order}};
 }

@@ -241,6 +241,7 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
                  "--dataset: " + verb + " generates its own, see --graphs");
   const TrainOptions& wanted = command.train.options;
   require_option(!wanted.batches.with_replacement, "--with-replacement: the plain loop draws without");
+  require_option(wanted.batches.draw == DrawKind::kUniform, "--draw: the plain loop's is uniform");
   const int cores = num_usable_cores();
   const auto device =
       ComputeDevice::choose(wanted.machine.device, 0, wanted.machine.threads > 0 ? wanted.machine.threads : cores);

@@ -24,6 +24,7 @@
 #include "core/console/log.h"
 #include "core/host/machine.h"
 #include "core/host/timed_threads.h"
+#include "sampler/draw_kind.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/reference_sampler.h"
 
@@ -36,6 +37,7 @@ struct SamplerBenchOptions {
   std::vector<int> fanout{15, 10, 5};
   int batch_size = 1024;
   bool with_replacement = false;
+  DrawKind draw = DrawKind::kUniform;
   int threads = 0;
   int batches = 20;
   int rounds = 7;
@@ -49,6 +51,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("fanout", self.fanout, "neighbours kept per node and hop; -1 keeps all");
   field("batch-size", self.batch_size, "seeds per batch");
   field("with-replacement", self.with_replacement, "draw with replacement");
+  field("draw", self.draw, "as of salient-train");
   field("threads", self.threads, "up to this many threads; 0 = all cores");
   field("batches", self.batches, "batches per thread and round");
   field("rounds", self.rounds, "measurements of each kind");
@@ -198,12 +201,14 @@ int bench_sampler(Arguments arguments) {
   if (!read_options("sampler", arguments, options)) return 0;
   check_rounds(options.rounds, options.threads);
   check_generated_graph(options.nodes, options.mean_degree, options.batch_size, options.batches);
+  require_option(!options.with_replacement || options.draw == DrawKind::kUniform,
+                 "--draw: labor is without replacement");
   require_option(are_fanouts(options.fanout), "--fanout: each 1 to 65535, or -1 for all");
   log_info("generating the graph");
   const CsrArrays owned = make_bench_graph(options.nodes, options.mean_degree);
   const SamplingCase sampling{.graph = owned.view(),
                               .fanout = options.fanout,
-                              .replacement = options.with_replacement ? Replacement::kWith : Replacement::kWithout,
+                              .replacement = replacement_of(options.with_replacement, options.draw),
                               .batch_size = options.batch_size,
                               .batches = options.batches,
                               .rounds = options.rounds};

@@ -43,11 +43,11 @@ struct Slot {
   std::exception_ptr error{};  // of preparing; delivered in order like a batch, so that the same batch always fails
 };
 
-std::unique_ptr<SamplerPool> make_device_samplers(const LoaderOptions& options, Replacement replacement) {
+std::unique_ptr<SamplerPool> make_device_samplers(const LoaderOptions& options) {
   if (options.data.graph == nullptr) return nullptr;
   std::vector<std::unique_ptr<BatchSampler>> samplers;
   for (int i = 0; i < std::clamp(options.num_workers, 1, kDeviceSamplers); ++i)
-    samplers.push_back(options.data.graph->make_sampler(options.fanouts, replacement));
+    samplers.push_back(options.data.graph->make_sampler(options.fanouts, options.replacement));
   return std::make_unique<SamplerPool>(std::move(samplers));
 }
 
@@ -79,13 +79,13 @@ struct BatchLoader::Impl {
         max_delivered(static_cast<std::size_t>(num_device_slabs(options.num_slots)) - 1),
         max_in_flight(num_slots - max_delivered) {
     if (options.to_device) ring = make_device_ring(num_slots, max_delivered + 1, options.data.device_rows);
-    const auto replacement = options.with_replacement ? Replacement::kWith : Replacement::kWithout;
-    device_samplers = make_device_samplers(options, replacement);
+    device_samplers = make_device_samplers(options);
     for (int w = 0; w < std::max(options.num_workers, 1); ++w) {
       if (device_samplers)
         makers.emplace_back(dataset, device_samplers->make_handle(), options.data, options.row_of, options.degrees);
       else
-        makers.emplace_back(dataset, options.fanouts, replacement, options.data, options.row_of, options.degrees);
+        makers.emplace_back(dataset, options.fanouts, options.replacement, options.data, options.row_of,
+                            options.degrees);
     }
     for (std::size_t s = 0; s < num_slots; ++s) slots.emplace_back(ring ? ring.get() : options.pinner);
   }

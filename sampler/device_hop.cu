@@ -12,6 +12,7 @@
 
 #include "core/cuda/cuda.h"
 #include "sampler/device_hop.h"
+#include "sampler/labor_entries.h"
 #include "sampler/neighbor_sampler.h"
 
 namespace salient {
@@ -196,6 +197,8 @@ void pick_entries(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& 
   launch(num_offsets, stream, narrow_kernel, hop.offsets, num_offsets, indptr);
   if (rule.fanout == kAllNeighbors)
     launch(hop.num_edges, stream, whole_rows_kernel, graph, hop.dst, hop.num_dst, hop.offsets, hop.num_edges, hop.kept);
+  else if (rule.replacement == Replacement::kLabor)
+    pick_labor_entries(graph, rule, hop, stream);
   else
     launch(hop.num_dst, stream, pick_kernel, graph, rule, hop.dst, hop.num_dst, hop.offsets, hop.kept);
 }

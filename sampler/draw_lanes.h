@@ -30,6 +30,14 @@ class DrawLanes {
       philox({{key.seed, key.epoch}}, lanes, hops, batches, all(draw / 4), words_ + draw * kLanes);
   }
 
+  /// shared_number() of eight neighbours. @param neighbors  [kLanes]   @param numbers  [kLanes]
+  static void shared_numbers(BatchKey key, std::uint32_t hop, const NodeId* neighbors, std::uint32_t* numbers) {
+    alignas(32) std::uint32_t words[4 * kLanes];
+    const __m256i lanes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(neighbors));
+    philox({{key.seed, key.epoch}}, lanes, all(hop), all(key.batch), all(0xFFFFFFFF), words);
+    std::copy_n(words, kLanes, numbers);
+  }
+
   /// As Draws::below(draw, bound) of the lane's destination.
   /// @param draws  the same draws one by one, for those that are not here and for the rare one that is rejected
   std::uint32_t below(std::size_t lane, std::uint32_t draw, std::uint32_t bound, Draws& draws) const {

@@ -38,7 +38,7 @@ ModelStepShape model_step_shape_of(const ResidentSpec& spec, const Dataset& data
   return {.model = step_model_of(spec.model.kind),
           .sum = sum_kind_of(spec.model),
           .fanouts = spec.fanouts,
-          .replacement = spec.with_replacement ? Replacement::kWith : Replacement::kWithout,
+          .replacement = spec.replacement,
           .max_seeds = static_cast<std::int64_t>(spec.max_seeds),
           .in_dim = dataset.feature_dim,
           .hidden_dim = spec.model.hidden_dim,
@@ -62,7 +62,7 @@ std::map<std::string, StepTensor> step_tensors_of(const Model& model) {
 SageShape sage_shape_of(const ResidentSpec& spec, const Dataset& dataset) {
   const Precision precision = spec.numerics.precision;
   return {.fanouts = spec.fanouts,
-          .replacement = spec.with_replacement ? Replacement::kWith : Replacement::kWithout,
+          .replacement = spec.replacement,
           .max_seeds = static_cast<std::int64_t>(spec.max_seeds),
           .in_dim = dataset.feature_dim,
           .hidden_dim = spec.model.hidden_dim,

@@ -44,6 +44,7 @@ std::string obstacle_to_resident(const ResidentSpec& spec, const Dataset& datase
   if (dataset.has_sparse_features()) return "the features are sparse";
   if (data.features != Residency::kDevice || data.graph != GraphResidency::kDevice)
     return "features and graph are not both in GPU memory";
+  if (spec.replacement == Replacement::kLabor) return "neighbours are drawn by labor";
   if (dataset.task != Task::kMultiClass) return "a node has several labels";
   if (!std::ranges::all_of(spec.fanouts, [](int fanout) { return fanout >= 1 && fanout <= kMaxFanout; }))
     return "a fanout is not in 1 to 32";

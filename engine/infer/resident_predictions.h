@@ -12,6 +12,7 @@
 #include "loaders/residency.h"
 #include "models/model_options.h"
 #include "models/numerics.h"
+#include "sampler/draws.h"
 #include "sampler/mfg.h"
 #include "store/dataset.h"
 
@@ -21,7 +22,7 @@ namespace salient {
 struct ResidentSpec {
   ModelOptions model{};  ///< but for in_dim and num_classes, which are the data set's
   std::vector<int> fanouts{};
-  bool with_replacement = false;
+  Replacement replacement = Replacement::kWithout;
   std::size_t max_seeds = 1;  ///< of a batch on this rank
   Numerics numerics{};
 };

@@ -14,7 +14,7 @@ ResidentSpec training_spec(const TrainOptions& options, const Dataset& dataset, 
       rank_share(dataset.train.size(), global_batch_of(options, num_ranks), 0, num_ranks - 1, num_ranks);
   return {.model = options.model,
           .fanouts = options.batches.fanout,
-          .with_replacement = options.batches.with_replacement,
+          .replacement = options.batches.replacement(),
           .max_seeds = std::max<std::size_t>(1, share.count),
           .numerics = numerics_of(options)};
 }
@@ -58,7 +58,7 @@ ResidentSpec evaluation_spec(const TrainOptions& options, const Dataset& dataset
   const std::size_t most = std::max({dataset.valid.size(), dataset.test.size(), std::size_t{1}});
   return {.model = options.model,
           .fanouts = options.evaluation.fanout,
-          .with_replacement = options.batches.with_replacement,
+          .replacement = options.batches.replacement(),
           .max_seeds = std::min(static_cast<std::size_t>(options.evaluation.batch_size), most),
           .numerics = numerics_of(options)};
 }

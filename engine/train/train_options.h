@@ -14,6 +14,7 @@
 #include "engine/train/schedule.h"
 #include "engine/train/step_kind.h"
 #include "models/model_options.h"
+#include "sampler/draw_kind.h"
 
 namespace salient {
 
@@ -29,8 +30,11 @@ struct DataOptions {
 struct BatchOptions {
   std::vector<int> fanout = {15, 10, 5};  ///< neighbours kept per node, the seeds' own hop first; -1 keeps all
   bool with_replacement = false;          ///< neighbours are drawn with replacement, in evaluation too
+  DrawKind draw = DrawKind::kUniform;     ///< in evaluation too
   int size = 1024;                        ///< seeds per rank and step
   int global_size = 0;                    ///< seeds per step over all ranks; 0 = ranks x size
+
+  Replacement replacement() const { return replacement_of(with_replacement, draw); }
 
   bool operator==(const BatchOptions&) const = default;
 };

@@ -19,7 +19,7 @@ namespace {
 BatchProbe training_probe(const TrainOptions& options, std::span<const NodeId> order, int num_ranks) {
   const std::size_t global_batch = global_batch_of(options, num_ranks);
   return {.fanouts = options.batches.fanout,
-          .replacement = options.batches.with_replacement ? Replacement::kWith : Replacement::kWithout,
+          .replacement = options.batches.replacement(),
           .seeds = order,
           .batch_size = rank_share(order.size(), global_batch, /*batch=*/0, num_ranks - 1, num_ranks).count,
           .degrees = degrees_for(reads_degrees(options.model)),
@@ -28,7 +28,7 @@ BatchProbe training_probe(const TrainOptions& options, std::span<const NodeId> o
 
 BatchProbe evaluation_probe(const TrainOptions& options, const Dataset& dataset) {
   return {.fanouts = options.evaluation.fanout,
-          .replacement = options.batches.with_replacement ? Replacement::kWith : Replacement::kWithout,
+          .replacement = options.batches.replacement(),
           .seeds = dataset.valid.empty() ? dataset.test : dataset.valid,
           .batch_size = static_cast<std::size_t>(options.evaluation.batch_size),
           .degrees = degrees_for(reads_degrees(options.model)),

@@ -5,7 +5,7 @@ namespace salient {
 
 LoaderOptions loader_options_of(const TrainOptions& options, const std::vector<int>& fanouts, const TrainingRun& run) {
   return {.fanouts = fanouts,
-          .with_replacement = options.batches.with_replacement,
+          .replacement = options.batches.replacement(),
           .degrees = degrees_for(reads_degrees(options.model)),
           .num_workers = options.machine.workers,
           .num_slots = options.machine.slots,

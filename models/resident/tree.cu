@@ -193,6 +193,7 @@ SampledTree::SampledTree(DeviceCsr graph, std::vector<int> fanouts, Replacement 
       num_edges_(make_device_array<unsigned long long>(2 * fanouts_.size())) {
   require(std::ranges::all_of(fanouts_, [](int fanout) { return fanout >= 1 && fanout <= kMaxTreeFanout; }),
           "a tree's fanouts are in [1, 32]");
+  require(replacement != Replacement::kLabor, "a tree's nodes draw by themselves");
   require(capacities_.back() < std::int64_t{1} << 31, "a tree has fewer than 2^31 nodes");
   for (std::size_t h = 0; h + 1 < fanouts_.size(); ++h) {
     first_child_.push_back(make_device_array<LocalId>(static_cast<std::size_t>(capacities_[h]) + 1));

@@ -48,6 +48,10 @@ TEST(InferCommand, NamesEveryBrokenRuleAtOnce) {
 TEST(InferCommand, ExactAndSampledOptionsExcludeEachOther) {
   EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--exact", "--with-replacement"}))), ErrorKind::kUsage,
                    "--with-replacement: not with --exact");
+  EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--exact", "--draw=labor"}))), ErrorKind::kUsage,
+                   "--draw: not with --exact");
+  EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--with-replacement", "--draw=labor"}))), ErrorKind::kUsage,
+                   "--draw: labor is without replacement");
   EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--scratch=/tmp"}))), ErrorKind::kUsage,
                    "--scratch: only with --exact");
 }
@@ -71,8 +75,13 @@ TEST(InferCommand, WhatIsNotSaidIsTheRuns) {
   run.batches.with_replacement = true;
   const InferOptions options = with_defaults_of(usable_options(), run);
   EXPECT_EQ(options.data, run.data);
-  EXPECT_EQ(options.sampled, (SampledOptions{{20, 20, 20}, true, 1024, 1}));
+  EXPECT_EQ(options.sampled, (SampledOptions{{20, 20, 20}, true, DrawKind::kUniform, 1024, 1}));
   EXPECT_FALSE(*with_defaults_of(read({"--with-replacement=false"}), run).sampled.with_replacement);
+  run.batches.with_replacement = false;
+  run.batches.draw = DrawKind::kLabor;
+  EXPECT_EQ(with_defaults_of(usable_options(), run).sampled.replacement(), Replacement::kLabor);
+  EXPECT_EQ(with_defaults_of(read({"--with-replacement"}), run).sampled.replacement(), Replacement::kWith);
+  EXPECT_EQ(with_defaults_of(read({"--draw=uniform"}), run).sampled.replacement(), Replacement::kWithout);
   InferOptions deeper = usable_options();
   deeper.results.embeddings = 4;
   EXPECT_COMPLAINT((void)with_defaults_of(deeper, run), ErrorKind::kUsage,

@@ -240,6 +240,23 @@ class SalientTrain(unittest.TestCase):
         self.assertEqual(predictions["as-run"], predictions["given"])
         self.assertNotEqual(predictions["as-run"], predictions["not"])
 
+    def test_labor_is_a_choice_of_the_run(self):
+        self.train("uniform", "--epochs", 2)
+        self.train("labor", "--epochs", 2, "--draw", "labor")
+        self.train("part", "--epochs", 1, "--draw", "labor")
+        resumed = run("salient-train", "--resume", self.work / "part", "--epochs", 2)
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        if json.loads((self.work / "labor/run.json").read_text())["resolved"]["device"] == "cpu":
+            self.assertEqual(self.losses("part"), self.losses("labor"))
+        self.assertNotEqual(self.losses("uniform"), self.losses("labor"))
+        for name, options in (("labor", []), ("uniform", ["--draw", "uniform"])):
+            out = self.work / f"predicted-by-{name}"
+            inferred = run("salient-infer", "--run", self.work / "labor", "--out", out, "--device", "cpu", *options)
+            self.assertEqual(inferred.returncode, 0, inferred.stderr)
+            self.assertEqual(json.loads((out / "inference.json").read_text())["neighbours"]["draw"], name)
+        self.assertNotEqual((self.work / "predicted-by-labor/logits.npy").read_bytes(),
+                            (self.work / "predicted-by-uniform/logits.npy").read_bytes())
+
     def test_a_misspelt_variable_is_warned_of(self):
         result = self.train("misspelt", "--epochs", 1, env={"SALIENT_EPOCH": "3"})
         self.assertIn("SALIENT_EPOCH is not read; did you mean SALIENT_EPOCHS?", result.stderr)

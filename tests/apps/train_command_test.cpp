@@ -118,6 +118,15 @@ TEST(TrainCommand, WithReplacementNeedsNeighboursThatAreDrawn) {
             "--with-replacement: needs a --fanout that draws; -1 keeps all neighbours");
 }
 
+TEST(TrainCommand, LaborIsADrawWithoutReplacement) {
+  EXPECT_EQ(read({}).batches.replacement(), Replacement::kWithout);
+  EXPECT_EQ(read({"--draw=labor"}).batches.replacement(), Replacement::kLabor);
+  EXPECT_EQ(complaint_about({"--draw=labor", "--fanout=-1,5"}), "none");
+  EXPECT_EQ(complaint_about({"--draw=labor", "--fanout=-1,-1"}),
+            "--draw: labor needs a --fanout that draws; -1 keeps all neighbours");
+  EXPECT_EQ(complaint_about({"--draw=labor", "--with-replacement"}), "--draw: labor is without replacement");
+}
+
 TEST(TrainCommand, DataRootHasTwoNames) {
   EXPECT_EQ(read({}, {{"SALIENT_DATA", "/a"}}).data.root, "/a");
   EXPECT_EQ(read({}, {{"SALIENT_DATA", "/a"}, {"SALIENT_DATA_ROOT", "/b"}}).data.root, "/b");

@@ -104,7 +104,7 @@ TEST_F(BatchLoaderProperty, SleepsWhileTheConsumerIsBusy) {
 }
 
 TEST_F(BatchLoaderProperty, DrawsWithReplacementAndLeavesFeaturesOutOnRequest) {
-  BatchLoader loader(dataset_, {.fanouts = kFanouts, .with_replacement = true, .num_workers = 2});
+  BatchLoader loader(dataset_, {.fanouts = kFanouts, .replacement = Replacement::kWith, .num_workers = 2});
   loader.start(requests_);
   for (std::size_t i = 0; const Batch* batch = loader.next(); ++i)
     test::expect_reference_batch(*batch, dataset_, kFanouts, requests_.at(i), Replacement::kWith);

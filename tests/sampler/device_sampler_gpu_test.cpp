@@ -36,7 +36,7 @@ TEST_P(DeviceSamplerTest, EqualsTheReferenceBatchAfterBatch) {
   std::vector<NodeId> all_seeds;  // highest first: the order of seeds must survive
   for (NodeId v = c.num_nodes; v-- > 0 && all_seeds.size() < 2000;)
     if (v % 3 == 0) all_seeds.push_back(v);
-  for (const Replacement replacement : {Replacement::kWithout, Replacement::kWith}) {
+  for (const Replacement replacement : {Replacement::kWithout, Replacement::kWith, Replacement::kLabor}) {
     const auto sampler = on_device.make_sampler(c.fanouts, replacement);
     std::span<const NodeId> seeds = all_seeds;
     for (const BatchKey key : {BatchKey{1, 0, 0}, {1, 0, 1}, {1, 1, 0}, {2, 0, 0}}) {

@@ -22,5 +22,13 @@ TEST(DrawLanes, AreTheDrawsOfEightDestinations) {
   }
 }
 
+TEST(DrawLanes, HaveTheSharedNumbersOfEightNeighbours) {
+  const NodeId neighbors[DrawLanes::kLanes] = {0, 1, 99, 0xFFFFFFFE, 7, 7, 1u << 31, 12345};
+  std::uint32_t numbers[DrawLanes::kLanes];
+  DrawLanes::shared_numbers(kKey, 3, neighbors, numbers);
+  for (std::size_t lane = 0; lane < DrawLanes::kLanes; ++lane)
+    EXPECT_EQ(numbers[lane], shared_number(kKey, 3, neighbors[lane])) << lane;
+}
+
 }  // namespace
 }  // namespace salient

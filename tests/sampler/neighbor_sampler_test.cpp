@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -34,6 +35,31 @@ class NeighborSamplerProperty : public ::testing::TestWithParam<SamplerCase> {
     for (NodeId v = GetParam().num_nodes; v-- > 0;)
       if (v % 3 == 0) seeds_.push_back(v);
   }
+  void expect_subgraph(Replacement replacement) {
+    Mfg mfg;
+    NeighborSampler(graph_.view(), fanouts_, replacement).sample(seeds_, {}, mfg);
+    ASSERT_EQ(mfg.hops.size(), fanouts_.size());
+    EXPECT_TRUE(std::equal(seeds_.begin(), seeds_.end(), mfg.nodes.begin())) << "seeds lead, in order";
+    EXPECT_EQ(std::set(mfg.nodes.begin(), mfg.nodes.end()).size(), mfg.nodes.size()) << "nodes are distinct";
+    LocalId num_dst = static_cast<LocalId>(seeds_.size());
+    for (std::size_t h = 0; h < fanouts_.size(); ++h) {
+      const MfgHop& hop = mfg.hops[fanouts_.size() - 1 - h];
+      ASSERT_EQ(hop.num_dst, num_dst) << "every node so far is a destination again";
+      for (std::size_t i = 0; i < static_cast<std::size_t>(num_dst); ++i) {
+        std::vector<NodeId> kept;
+        for (auto e = static_cast<std::size_t>(hop.indptr[i]); e < static_cast<std::size_t>(hop.indptr[i + 1]); ++e)
+          kept.push_back(mfg.nodes.at(static_cast<std::size_t>(hop.indices.at(e))));
+        std::sort(kept.begin(), kept.end());
+        const std::vector<NodeId> row = graph_.sorted_row(mfg.nodes[i]);
+        const auto limit = static_cast<std::size_t>(fanouts_[h]);  // kAllNeighbors wraps to "no limit"
+        ASSERT_EQ(kept.size(), std::min(row.size(), limit)) << "min(fanout, degree) edges";
+        ASSERT_TRUE(std::includes(row.begin(), row.end(), kept.begin(), kept.end())) << "no entry twice";
+      }
+      num_dst = hop.num_src;
+    }
+    EXPECT_EQ(num_dst, static_cast<LocalId>(mfg.nodes.size()));
+  }
+
   const test::OwnedGraph graph_ = test::power_law_graph(GetParam().num_nodes, GetParam().mean_degree, 1);
   const std::vector<int>& fanouts_ = GetParam().fanouts;
   std::vector<NodeId> seeds_;
@@ -49,13 +75,17 @@ TEST_P(NeighborSamplerProperty, EqualsTheReferenceBatchAfterBatch) {
   }
 }
 
-TEST_P(NeighborSamplerProperty, EqualsTheReferenceWithReplacement) {
-  NeighborSampler sampler(graph_.view(), fanouts_, Replacement::kWith);
-  Mfg mfg;
-  for (const BatchKey key : {BatchKey{1, 0, 0}, {1, 0, 1}, {1, 1, 0}, {2, 0, 0}}) {
-    sampler.sample(seeds_, key, mfg);
-    ASSERT_EQ(mfg, reference_sample(graph_.view(), fanouts_, seeds_, key, Replacement::kWith));
-    seeds_.resize(seeds_.size() / 2);
+TEST_P(NeighborSamplerProperty, EqualsTheReferenceWithReplacementAndByLabor) {
+  const std::vector<NodeId> all_seeds = seeds_;
+  for (const Replacement replacement : {Replacement::kWith, Replacement::kLabor}) {
+    NeighborSampler sampler(graph_.view(), fanouts_, replacement);
+    Mfg mfg;
+    seeds_ = all_seeds;
+    for (const BatchKey key : {BatchKey{1, 0, 0}, {1, 0, 1}, {1, 1, 0}, {2, 0, 0}}) {
+      sampler.sample(seeds_, key, mfg);
+      ASSERT_EQ(mfg, reference_sample(graph_.view(), fanouts_, seeds_, key, replacement));
+      seeds_.resize(seeds_.size() / 2);
+    }
   }
 }
 
@@ -76,28 +106,41 @@ TEST_P(NeighborSamplerProperty, WithReplacementKeepsFanoutEntriesOfEveryRowThatH
 }
 
 TEST_P(NeighborSamplerProperty, IsASubgraphOfTheRightShape) {
-  Mfg mfg;
-  NeighborSampler(graph_.view(), fanouts_).sample(seeds_, {}, mfg);
-  ASSERT_EQ(mfg.hops.size(), fanouts_.size());
-  EXPECT_TRUE(std::equal(seeds_.begin(), seeds_.end(), mfg.nodes.begin())) << "seeds lead, in order";
-  EXPECT_EQ(std::set(mfg.nodes.begin(), mfg.nodes.end()).size(), mfg.nodes.size()) << "nodes are distinct";
-  LocalId num_dst = static_cast<LocalId>(seeds_.size());
-  for (std::size_t h = 0; h < fanouts_.size(); ++h) {
-    const MfgHop& hop = mfg.hops[fanouts_.size() - 1 - h];
-    ASSERT_EQ(hop.num_dst, num_dst) << "every node so far is a destination again";
-    for (std::size_t i = 0; i < static_cast<std::size_t>(num_dst); ++i) {
-      std::vector<NodeId> kept;
-      for (auto e = static_cast<std::size_t>(hop.indptr[i]); e < static_cast<std::size_t>(hop.indptr[i + 1]); ++e)
-        kept.push_back(mfg.nodes.at(static_cast<std::size_t>(hop.indices.at(e))));
-      std::sort(kept.begin(), kept.end());
-      const std::vector<NodeId> row = graph_.sorted_row(mfg.nodes[i]);
-      const auto limit = static_cast<std::size_t>(fanouts_[h]);  // kAllNeighbors wraps to "no limit"
-      ASSERT_EQ(kept.size(), std::min(row.size(), limit)) << "min(fanout, degree) edges";
-      ASSERT_TRUE(std::includes(row.begin(), row.end(), kept.begin(), kept.end())) << "no entry twice";
-    }
-    num_dst = hop.num_src;
+  for (const Replacement replacement : {Replacement::kWithout, Replacement::kLabor}) expect_subgraph(replacement);
+}
+
+// What LABOR is for: rows that share neighbours keep the same ones.
+TEST(NeighborSampler, ByLaborRowsThatShareNeighboursKeepTheSame) {
+  constexpr NodeId kRows = 50, kShared = 40;
+  test::OwnedGraph graph;
+  for (NodeId v = 0; v < kRows; ++v) {
+    for (NodeId leaf = 0; leaf < kShared; ++leaf) graph.indices.push_back(kRows + (leaf + v) % kShared);
+    graph.indptr.push_back(static_cast<EdgeOffset>(graph.indices.size()));
   }
-  EXPECT_EQ(num_dst, static_cast<LocalId>(mfg.nodes.size()));
+  graph.indptr.resize(kRows + kShared + std::size_t{1}, graph.indptr.back());
+  std::vector<NodeId> seeds(kRows);
+  std::iota(seeds.begin(), seeds.end(), NodeId{0});
+  Mfg mfg;
+  NeighborSampler(graph.view(), {7}, Replacement::kLabor).sample(seeds, {1, 2, 3}, mfg);
+  EXPECT_EQ(mfg.nodes.size(), kRows + 7U);
+  EXPECT_EQ(mfg.num_edges(), kRows * 7U);
+  NeighborSampler(graph.view(), {7}, Replacement::kWithout).sample(seeds, {1, 2, 3}, mfg);
+  EXPECT_EQ(mfg.nodes.size(), kRows + kShared + 0U);
+}
+
+// Equal numbers go by id, equal ids by place: a row of one repeated neighbour and one that is seldom smaller.
+TEST(NeighborSampler, ByLaborRepeatedNeighboursAreKeptTogether) {
+  test::OwnedGraph graph;
+  for (int i = 0; i < 20; ++i) graph.indices.push_back(1 + static_cast<NodeId>(i % 3));
+  graph.indptr = {0, 20, 20, 20, 20};
+  int num_batches_of_one = 0;
+  for (std::uint32_t batch = 0; batch < 300; ++batch) {
+    Mfg mfg;
+    NeighborSampler(graph.view(), {6}, Replacement::kLabor).sample(std::vector<NodeId>{0}, {1, 1, batch}, mfg);
+    ASSERT_EQ(mfg.nodes.size(), 2U) << "each neighbour fills the fanout alone";
+    num_batches_of_one += mfg.nodes[1] == 1;
+  }
+  EXPECT_NEAR(num_batches_of_one, 100, 30);
 }
 
 INSTANTIATE_TEST_SUITE_P(Generated, NeighborSamplerProperty, ::testing::ValuesIn(all_cases()));
@@ -121,19 +164,28 @@ TEST(NeighborSampler, ThreadsShareAGraphAndAgree) {
     ASSERT_EQ(batches[batch], reference_sample(graph.view(), std::vector{5, 5}, seeds, {.batch = batch}));
 }
 
-// Each of the C(n, k) subsets has the same probability, so the statistic is chi-square with C(n, k) - 1 degrees of
-// freedom; the limits are 99.9th percentiles. Keys are fixed, so the test cannot flake.
+// Each of the C(n, k) subsets has the same probability by either draw, so the statistic is chi-square with
+// C(n, k) - 1 degrees of freedom; the limits are 99.9th percentiles. Keys are fixed, so the test cannot flake.
 TEST(NeighborSampler, EverySubsetIsEquallyLikely) {
   constexpr std::uint32_t kBatches = 20'000;
   struct Statistic {
+    Replacement replacement;
     NodeId leaves;
     int fanout;
     std::size_t num_subsets;
     double limit;
   };
-  for (const auto& s : {Statistic{5, 1, 5, 18.47}, {5, 2, 10, 27.88}, {6, 3, 20, 43.82}, {6, 5, 6, 20.52}}) {
+  using enum Replacement;
+  for (const auto& s : {Statistic{kWithout, 5, 1, 5, 18.47},
+                        {kWithout, 5, 2, 10, 27.88},
+                        {kWithout, 6, 3, 20, 43.82},
+                        {kWithout, 6, 5, 6, 20.52},
+                        {kLabor, 5, 1, 5, 18.47},
+                        {kLabor, 5, 2, 10, 27.88},
+                        {kLabor, 6, 3, 20, 43.82},
+                        {kLabor, 6, 5, 6, 20.52}}) {
     const test::OwnedGraph star = test::star_graph(s.leaves);
-    NeighborSampler sampler(star.view(), {s.fanout});
+    NeighborSampler sampler(star.view(), {s.fanout}, s.replacement);
     std::map<std::set<NodeId>, double> times_seen;
     const std::vector<NodeId> hub{0};
     Mfg mfg;

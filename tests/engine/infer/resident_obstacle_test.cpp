@@ -28,6 +28,8 @@ TEST(ObstacleToResident, IsNamed) {
   EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.fanouts = {20, -1, 20}; }), "a fanout is not in 1 to 32");
   EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.fanouts = {33, 1, 1}; }), "a fanout is not in 1 to 32");
   EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.max_seeds = 1 << 15; }), "a batch may have more than 2^23 rows");
+  EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.replacement = Replacement::kLabor; }),
+            "neighbours are drawn by labor");
   EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.model.hidden_dim = 100; }),
             "the width of the hidden layers is not a multiple of 8");
   for (const auto& [kind, name] : names_of(ModelKind{}))

@@ -45,7 +45,7 @@ class ResidentPredictionsTest : public testing::Test {
   Predicted predict_eagerly(const ResidentSpec& spec, std::span<const NodeId> nodes) const {
     LoaderPredictions eager(dataset_,
                             {.fanouts = spec.fanouts,
-                             .with_replacement = spec.with_replacement,
+                             .replacement = spec.replacement,
                              .degrees = degrees_for(model_->reads_degrees()),
                              .to_device = true,
                              .data = data_.view()},
@@ -71,10 +71,10 @@ class ResidentPredictionsTest : public testing::Test {
 
 TEST_F(ResidentPredictionsTest, FindWhatEagerOnesFind) {
   for (const std::vector<int>& fanouts : {std::vector{4, 3, 2}, std::vector{20, 20, 20}, std::vector{1, 32, 5}})
-    for (const bool with_replacement : {false, true})
+    for (const Replacement replacement : {Replacement::kWithout, Replacement::kWith})
       for (const std::size_t count : {std::size_t{1}, kBatch, 5 * kBatch + 7}) {  // the last batch short
         ResidentSpec spec = spec_of(fanouts);
-        spec.with_replacement = with_replacement;
+        spec.replacement = replacement;
         const std::span<const NodeId> nodes = dataset_.train.first(count);
         const Predicted expected = predict_eagerly(spec, nodes);
         const auto resident = make_resident_ones(spec);

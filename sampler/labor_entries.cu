@@ -1,0 +1,131 @@
+// sampler/labor_entries.cu - see labor_entries.h.
+//
+// A row's entries are ranked by the 64 bits (shared number, id). Eight bits at a time, from the highest, a histogram
+// says which value the last kept entry has there, until all entries that begin like it are kept; mostly after one or
+// two. Ranks are computed anew in each pass: that is cheaper than to keep them.
+//
+// Work split  a warp per destination, a lane per entry; grid stride.
+// Access      a row is read in order, 128 bytes at a time.
+// Limit       arithmetic: 20 multiplications an entry and pass.
+// Sync        none beyond the warp.
+#include <algorithm>
+
+#include "core/cuda/cuda.h"
+#include "sampler/labor_entries.h"
+
+namespace salient {
+namespace {
+
+constexpr int kWarp = 32, kWarps = 8;
+constexpr int kDigitBits = 8, kDigits = 1 << kDigitBits;
+constexpr unsigned kAllLanes = 0xFFFFFFFF;
+constexpr std::int64_t kMaxBlocks = 1 << 16;
+
+// ---- device code -----------------------------------------------------------------------------------------
+
+struct Row {
+  const NodeId* entries;
+  std::uint32_t degree, count;
+};
+
+/// Entries whose rank without its last `shift` bits is below `start` are kept, and the first `num_equal` of those
+/// that have it.
+struct Cut {
+  std::uint64_t start = 0;
+  std::uint32_t num_equal = 0;
+  int shift = 0;
+};
+
+__device__ std::uint64_t rank_of(const HopRule& rule, NodeId neighbor) {
+  return std::uint64_t{shared_number(rule.key, rule.hop, neighbor)} << 32 | neighbor;
+}
+
+/// The value at which the sum of `counts` reaches `wanted`, and the sum before it.
+__device__ void find_digit(const std::uint32_t* counts, std::uint32_t wanted, int lane, std::uint32_t& digit,
+                           std::uint32_t& before) {
+  constexpr int kPerLane = kDigits / kWarp;
+  std::uint32_t own = 0;
+  for (int i = 0; i < kPerLane; ++i) own += counts[lane * kPerLane + i];
+  std::uint32_t up_to = own;
+  for (int step = 1; step < kWarp; step *= 2) {
+    const std::uint32_t below = __shfl_up_sync(kAllLanes, up_to, step);
+    if (lane >= step) up_to += below;
+  }
+  const int finder = __ffs(static_cast<int>(__ballot_sync(kAllLanes, up_to >= wanted))) - 1;
+  digit = lane * kPerLane;
+  before = up_to - own;
+  if (lane == finder)
+    while (before + counts[digit] < wanted) before += counts[digit++];
+  digit = __shfl_sync(kAllLanes, digit, finder);
+  before = __shfl_sync(kAllLanes, before, finder);
+}
+
+/// @param counts  [kDigits] shared memory of this warp
+__device__ Cut find_cut(const Row& row, const HopRule& rule, std::uint32_t* counts, int lane) {
+  Cut cut{.num_equal = row.count, .shift = 64};
+  for (bool is_found = false; !is_found && cut.shift > 0;) {
+    for (int i = lane; i < kDigits; i += kWarp) counts[i] = 0;
+    __syncwarp();
+    const bool is_first = cut.shift == 64;
+    const int shift = cut.shift - kDigitBits;
+    for (std::uint32_t e = static_cast<std::uint32_t>(lane); e < row.degree; e += kWarp) {
+      const std::uint64_t start = rank_of(rule, row.entries[e]) >> shift;
+      if (is_first || start >> kDigitBits == cut.start) atomicAdd(&counts[start & (kDigits - 1)], 1u);
+    }
+    __syncwarp();
+    std::uint32_t digit, before;
+    find_digit(counts, cut.num_equal, lane, digit, before);
+    cut = {cut.start << kDigitBits | digit, cut.num_equal - before, shift};
+    is_found = counts[digit] == cut.num_equal;
+    __syncwarp();
+  }
+  return cut;
+}
+
+__device__ void write_kept(const Row& row, const Cut& cut, const HopRule& rule, int lane, NodeId* out) {
+  const unsigned lanes_before = (1u << lane) - 1;
+  std::uint32_t num_kept = 0, num_equal = 0;
+  for (std::uint32_t first = 0; first < row.degree; first += kWarp) {
+    const std::uint32_t e = first + static_cast<std::uint32_t>(lane);
+    const NodeId neighbor = e < row.degree ? row.entries[e] : 0;
+    const std::uint64_t start = rank_of(rule, neighbor) >> cut.shift;
+    const bool is_equal = e < row.degree && start == cut.start;
+    const unsigned equals = __ballot_sync(kAllLanes, is_equal);
+    const bool is_among_first = num_equal + __popc(equals & lanes_before) < cut.num_equal;
+    const bool is_kept = e < row.degree && (start < cut.start || (is_equal && is_among_first));
+    const unsigned keeps = __ballot_sync(kAllLanes, is_kept);
+    if (is_kept) out[num_kept + __popc(keeps & lanes_before)] = neighbor;
+    num_kept += __popc(keeps);
+    num_equal += __popc(equals);
+  }
+}
+
+__global__ void __launch_bounds__(kWarp* kWarps)
+    labor_kernel(DeviceCsr graph, HopRule rule, const NodeId* __restrict__ dst, LocalId num_dst,
+                 const std::int64_t* __restrict__ offsets, NodeId* __restrict__ kept) {
+  __shared__ std::uint32_t counts[kWarps][kDigits];
+  const int warp = static_cast<int>(threadIdx.x) / kWarp, lane = static_cast<int>(threadIdx.x) % kWarp;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * kWarps + warp; i < num_dst; i += std::int64_t{gridDim.x} * kWarps) {
+    const NodeId node = dst[i];
+    const Row row{graph.indices + graph.indptr[node], graph.degree(node),
+                  static_cast<std::uint32_t>(offsets[i + 1] - offsets[i])};
+    NodeId* const out = kept + offsets[i];
+    if (row.count < row.degree)
+      write_kept(row, find_cut(row, rule, counts[warp], lane), rule, lane, out);
+    else
+      for (std::uint32_t e = static_cast<std::uint32_t>(lane); e < row.degree; e += kWarp) out[e] = row.entries[e];
+  }
+}
+
+}  // namespace
+
+// ---- host code -------------------------------------------------------------------------------------------
+
+void pick_labor_entries(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& hop, cudaStream_t stream) {
+  if (hop.num_dst == 0) return;  // CUDA refuses a grid of zero blocks
+  const auto blocks = static_cast<unsigned>(std::min(kMaxBlocks, (std::int64_t{hop.num_dst} + kWarps - 1) / kWarps));
+  labor_kernel<<<blocks, kWarp * kWarps, 0, stream>>>(graph, rule, hop.dst, hop.num_dst, hop.offsets, hop.kept);
+  cuda_check(cudaGetLastError());
+}
+
+}  // namespace salient
