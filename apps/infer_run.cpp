@@ -31,13 +31,11 @@ namespace {
 /// Puts the data where it fits beside what `find_needs()` returns. Collective.
 template <class FindNeeds>
 ResidentData make_data_resident(const InferRun& run, const ResidencyRequest& request, FindNeeds&& find_needs) {
-  const Session& session = run.session;
-  ResidentData data;
-  together(*session.comm, [&] {
-    const RunNeeds needs = session.device.is_cuda() ? find_needs() : RunNeeds{};  // without a GPU there is no choice
-    data = make_resident(request, run.dataset, needs, session.device, session.launch.ranks_on_host);
+  const RankPlace place = place_of(run.session);
+  const DataPlan plan = plan_data(place, request, run.dataset, [&] {
+    return place.device.is_cuda() ? find_needs() : RunNeeds{};  // without a GPU there is no choice
   });
-  return data;
+  return make_resident(place, run.dataset, plan);
 }
 
 ResidentSpec resident_spec_of(const InferRun& run, const SampledOptions& sampled) {

@@ -26,12 +26,11 @@ namespace {
 constexpr std::uint64_t kAlwaysChecked = 256 << 20;
 
 /// A generated graph that does not fit is refused, before the system ends the program for it.
-SyntheticOptions options_that_fit(const std::string& dataset) {
-  SyntheticOptions options = parse_synthetic_name(dataset);
+const SyntheticOptions& that_fit(const SyntheticOptions& options) {
   const auto needed = static_cast<std::int64_t>(synthetic_peak_bytes(options, /*num_threads=*/0));
   const std::int64_t available = available_host_bytes();
   if (available > 0 && needed > available)
-    fail(ErrorKind::kHostMemory, "--dataset " + dataset + ": needs " + gigabytes_needed(needed) + " of memory, and " +
+    fail(ErrorKind::kHostMemory, options.name + ": needs " + gigabytes_needed(needed) + " of memory, and " +
                                      gigabytes(available) + " are free; take a smaller scale");
   return options;
 }
@@ -46,7 +45,7 @@ struct MovedGraph {
 }  // namespace
 
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root) {
-  if (is_synthetic_name(dataset)) return make_synthetic_dataset(options_that_fit(dataset));
+  if (is_synthetic_name(dataset)) return make_synthetic_dataset(that_fit(parse_synthetic_name(dataset)));
   const std::filesystem::path folder = dataset_folder(dataset, data_root);
   return open_or_advise(folder, [&] {
     Dataset opened = open_dataset(folder);
@@ -58,13 +57,20 @@ Dataset open_named_dataset(const std::string& dataset, const std::string& data_r
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root, Communicator& comm,
                            const Launch& launch) {
   Dataset opened;
-  if (!is_synthetic_name(dataset) || launch.size == launch.num_hosts) {
-    together(comm, [&] { opened = open_named_dataset(dataset, data_root); });
-    return opened;
+  if (is_synthetic_name(dataset) && launch.size > launch.num_hosts) {
+    SyntheticOptions options;
+    together(comm, [&] { options = parse_synthetic_name(dataset); });
+    return open_generated_dataset(options, comm, launch);
   }
+  together(comm, [&] { opened = open_named_dataset(dataset, data_root); });
+  return opened;
+}
+
+Dataset open_generated_dataset(const SyntheticOptions& options, Communicator& comm, const Launch& launch) {
+  Dataset opened;
   const std::string description = made_once_per_host(comm, launch, [&] {
     const auto memory = std::make_shared<SharedMemory>();
-    opened = make_synthetic_dataset(options_that_fit(dataset), /*num_threads=*/0, memory);
+    opened = make_synthetic_dataset(that_fit(options), /*num_threads=*/0, memory);
     return describe_shared(opened, *memory);
   });
   together(comm, [&] {

@@ -7,6 +7,7 @@
 #include "engine/comm/communicator.h"
 #include "engine/comm/launch.h"
 #include "store/dataset.h"
+#include "store/synthetic.h"
 
 namespace salient {
 
@@ -20,6 +21,9 @@ Dataset open_named_dataset(const std::string& dataset, const std::string& data_r
 /// Collective. @throws RankError on all ranks when it fails on one.
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root, Communicator& comm,
                            const Launch& launch);
+
+/// Likewise of a data set that no name has.
+Dataset open_generated_dataset(const SyntheticOptions& options, Communicator& comm, const Launch& launch);
 
 /// Moves the graph of a store into 2 MiB pages, once per host, if it is large (256 MB) and fits into `spare_bytes`:
 /// sampling on the host is then faster by a third and more. Collective; the first rank of each host decides.

@@ -16,7 +16,9 @@ requires std::is_same_v<std::remove_const_t<Self>, MachineOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("device", self.device, "");
   field("features", self.features,
-        "in host memory, the most used rows on the GPU too, or all on the GPU; auto: what fits");
+        "in host memory, the most used rows on the GPU too (cached), all on the GPU (device), or a part of them on "
+        "each GPU "
+        "of the host (sharded); auto: what fits");
   field("cache-gb", self.cache_gb, "GPU memory for the rows of --features cached; 0 = what is left");
   field("cache-policy", self.cache_policy,
         "which rows --features cached takes: of the nodes that batches are expected to meet most, by a formula "

@@ -265,7 +265,7 @@ constexpr Command kCommands[] = {
     {"edges", "--edges FILE --out DIR [--features F.npy] [--labels L.npy] [--split 0.6,0.2,0.2]",
      "an edge list, text or NumPy", run_edges},
     {"npz", "--file FILE.npz --out DIR [--mask 0]", "one file with several splits, as tolokers.npz", run_npz},
-    {"synthetic", "--like arxiv|products|papers100M [--scale S] [--raw-ogb] --out DIR", "a generated graph",
+    {"synthetic", "--like arxiv|products|papers100M|mag240M [--scale S] [--raw-ogb] --out DIR", "a generated graph",
      run_synthetic},
     {"partition", "DIR --parts K [--method cluster|ranges] [--by FILE.npy]", "which rank holds the rows of which nodes",
      run_partition},

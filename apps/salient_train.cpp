@@ -96,16 +96,11 @@ TrainRun set_up(const TrainOptions& said, const Launch& launch, Communicator& co
 }
 
 /// Where the data goes. Collective.
-DataPlan plan_data(const TrainRun& run) {
+DataPlan plan_of(const TrainRun& run) {
   const Session& session = run.session;
-  DataPlan plan;
-  together(*session.comm, [&] {
-    plan = plan_residency(request_of(run.options.machine), run.dataset,
-                          needs_of_training(run.options, run.dataset, session.device.is_cuda(), session.comm->size()),
-                          free_memory(session.device, session.launch.ranks_on_host));
+  return plan_data(place_of(session), request_of(run.options.machine), run.dataset, [&] {
+    return needs_of_training(run.options, run.dataset, session.device.is_cuda(), session.comm->size());
   });
-  if (session.device.is_cuda()) log_info(summary_of(plan, run.dataset));
-  return plan;
 }
 
 /// Sparse rows that this model's first layer makes dense take the memory and time of dense ones.
@@ -161,7 +156,7 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   require_equal_programs(control, kProgram, common_configuration(command.options, kOwnToAHost));
   TrainRun run = set_up(command.options, launch, control);
   const Session& session = run.session;
-  const DataPlan plan = plan_data(run);
+  const DataPlan plan = plan_of(run);
   if (command.actions.dry_run && session.is_rank_0()) log_result(to_text(plan));
   together(*session.comm, [&] { check(plan); });
   if (command.actions.dry_run) {
@@ -172,10 +167,11 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   const std::int64_t spare = (plan.available.host_bytes - plan.host_bytes) * launch.ranks_on_host;
   const bool samples_on_host = plan.residency.graph == GraphResidency::kHost;
   use_huge_pages(run.dataset, samples_on_host ? spare / 2 : 0, *session.comm, launch);
-  together(*session.comm, [&] { run.data = ResidentData(run.dataset, plan.residency, plan.sampling); });
+  run.data = make_resident(place_of(session), run.dataset, plan);
   install_interrupt_handlers();  // only now: until here a signal ends the process at once, and nothing is left behind
   const std::optional<RunLock> lock = take_directory(run);
-  run.options.precision = precision_on_all_ranks(run.options, run.dataset, plan.residency, *session.comm);
+  run.options.precision =
+      precision_on_all_ranks(run.options, run.dataset, residency_of(run.data.view()), *session.comm);
   run.about.resolved = resolved_facts(run, plan.residency);
   if (session.is_rank_0()) log_info(resolved_line(run.about.resolved));
   if (session.is_rank_0()) warn_of_dense_rows(run);

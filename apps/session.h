@@ -17,6 +17,7 @@
 #include "engine/comm/launch.h"
 #include "engine/device/compute_device.h"
 #include "engine/device/machine_options.h"
+#include "engine/device/planned_data.h"
 #include "engine/train/train_options.h"
 #include "store/dataset.h"
 
@@ -56,6 +57,9 @@ struct Session {
     });
   }
 };
+
+/// Borrows from the session.
+inline RankPlace place_of(const Session& session) { return {*session.comm, session.launch, session.device}; }
 
 /// Collective. @param control  host communication, for what must be agreed on before the device is known.
 /// @throws Error{kNoDevice}; RankError{kNoDevice} when ranks compute on different kinds of devices; as

@@ -169,7 +169,10 @@ ResidentData resident_data_for(const Setup& setup) {
       resident_bytes = std::max(resident_bytes, resident_predictions_bytes(spec, setup.dataset));
   }
   needs.others.push_back({"resident predictions", 0, resident_bytes});
-  return make_resident(request_of(setup.options.machine), setup.dataset, needs, setup.device, /*ranks_on_host=*/1);
+  const Launch launch;
+  const RankPlace place{setup.comm, launch, setup.device};
+  return make_resident(place, setup.dataset,
+                       plan_data(place, request_of(setup.options.machine), setup.dataset, [&] { return needs; }));
 }
 
 void add_sampled_row(BenchReport& report, const Setup& setup, const std::string& name, Predictions& predictions) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -38,6 +39,8 @@
 #include "engine/train/train_options.h"
 #include "engine/train/trainer.h"
 #include "engine/train/training_needs.h"
+#include "store/synthetic.h"
+#include "store/synthetic_nodes.h"
 
 namespace salient {
 namespace {
@@ -47,6 +50,8 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 struct ScalingOptions {
   std::vector<int> ranks{};
+  std::vector<Residency> placements{};
+  bool drawn_features = false;
   std::string json{};
 };
 
@@ -55,6 +60,11 @@ requires std::is_same_v<std::remove_const_t<Self>, ScalingOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("ranks", self.ranks,
         "numbers of ranks to measure, the first being what others compare with; empty = 1,2,4,...");
+  field("placements", self.placements,
+        "of feature rows, each measured for every number of ranks: host, cached, device, sharded; empty = --features");
+  field("drawn-features", self.drawn_features,
+        "with --features sharded and a generated data set: rows are drawn into the GPUs, not into host memory, which "
+        "may then be smaller than all of them");
   field("json", self.json, "also write the result to this file");
 }
 
@@ -69,13 +79,53 @@ std::vector<int> rows_of(const std::vector<int>& wanted, int num_ranks) {
   return wanted;
 }
 
+/// One row to measure.
+struct Setting {
+  std::string name{};
+  int num_ranks = 0;
+  std::optional<Residency> features{};
+};
+
+/// Placements in turns, so that none is measured when the machine is warmer.
+std::vector<Setting> settings_of(const Command& command, const std::vector<int>& rows) {
+  std::vector<Setting> settings;
+  for (const int num_ranks : rows) {
+    const std::string name = std::to_string(num_ranks) + (num_ranks == 1 ? " rank" : " ranks");
+    if (command.own.placements.empty()) settings.push_back({name, num_ranks, command.train.options.machine.features});
+    for (const Residency features : command.own.placements)
+      settings.push_back({name + ", " + name_of(features), num_ranks, features});
+  }
+  return settings;
+}
+
 struct Row {
+  int num_ranks = 0;
   EpochTimes epoch{};
   EpochMetrics last{};
   double steps = 0;  ///< per epoch
   std::size_t num_gradients = 0;
   ExchangeTimes exchange{kNone, kNone};
 };
+
+/// A generated data set without memory for its feature rows; `rows` draws them. Collective.
+Dataset open_without_rows(const Command& command, Communicator& control, const Launch& launch, RowWriter& rows) {
+  const TrainOptions& options = command.train.options;
+  SyntheticOptions of_rows, of_rest;
+  together(control, [&] {
+    require_option(options.machine.features == Residency::kSharded, "--drawn-features: with --features sharded");
+    require_option(command.own.placements.empty(), "--drawn-features: not with --placements");
+    of_rows = of_rest = parse_synthetic_name(options.data.dataset);
+  });
+  of_rest.feature_dim = 0;
+  Dataset dataset = open_generated_dataset(of_rest, control, launch);
+  dataset.feature_dim = of_rows.feature_dim;
+  dataset.features = {nullptr, dataset.num_nodes(), dataset.feature_row_bytes()};
+  const auto kept = std::make_shared<SyntheticOptions>(of_rows);  // which the nodes refer to
+  rows = [kept, nodes = std::make_shared<SyntheticNodes>(*kept)](std::size_t first, std::size_t count, std::byte* out) {
+    nodes->write_features(first, count, out);
+  };
+  return dataset;
+}
 
 /// The place of this rank if only the first `num_ranks` had been started.
 Launch part_of(Launch launch, int num_ranks) {
@@ -103,41 +153,39 @@ Session open_row(const TrainOptions& wanted, const Launch& launch) {
 }
 
 /// Collective over the ranks of `launch`.
-Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dataset) {
+Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dataset, const RowWriter& rows) {
   const Session session = open_row(wanted, launch);
   TrainOptions options = wanted;
   fit_to_machine(options.machine, session.device, launch.cores);
   options.output.checkpoint_every = 0;
   (void)log_rank_table(session, options.machine.workers);
   std::optional<ScratchFolder> folder;
-  ResidentData data;
+  const DataPlan plan = plan_data(place_of(session), request_of(options.machine), dataset, [&] {
+    return needs_of_training(options, dataset, session.device.is_cuda(), launch.size);
+  });
   together(*session.comm, [&] {
-    const DataPlan plan = plan_residency(request_of(options.machine), dataset,
-                                         needs_of_training(options, dataset, session.device.is_cuda(), launch.size),
-                                         free_memory(session.device, launch.ranks_on_host));
     check(plan);
-    if (session.device.is_cuda()) log_info(summary_of(plan, dataset));
-    data = ResidentData(dataset, plan.residency, plan.sampling);
     if (launch.rank == 0) folder.emplace();
   });
+  const ResidentData data = make_resident(place_of(session), dataset, plan, rows);
   Trainer trainer(options,
                   {dataset, data, session.device, *session.comm, folder ? folder->path() : std::filesystem::path()});
   const TrainResult result = trainer.run();
   if (result.interrupted_by != 0) fail(ErrorKind::kUsage, "interrupted");
-  Row row{.last = result.epochs.back(), .num_gradients = trainer.num_gradients()};
+  Row row{.num_ranks = launch.size, .last = result.epochs.back(), .num_gradients = trainer.num_gradients()};
   row.epoch = epoch_times(result.epochs);
   row.steps = static_cast<double>(row.last.step) / static_cast<double>(result.epochs.size());
   if (launch.size > 1) row.exchange = time_exchange(*session.comm, launch, session.device, row.num_gradients);
   return row;
 }
 
-void add_row(BenchReport& report, const Row& row, int num_ranks, double first_rank_seconds) {
+void add_row(BenchReport& report, const std::string& name, const Row& row, double first_rank_seconds) {
   const double exchange = row.last.allreduce_seconds.value_or(kNone);
-  report.add_row(std::to_string(num_ranks) + (num_ranks == 1 ? " rank" : " ranks"),
-                 {row.epoch.median, row.epoch.best, first_rank_seconds / (num_ranks * row.epoch.median), row.steps,
-                  *row.last.blocked_seconds, exchange, exchange / *row.last.epoch_seconds, exchange / row.steps,
-                  row.exchange.seconds, row.exchange.bare_seconds, row.exchange.seconds / row.exchange.bare_seconds,
-                  *row.last.loss});
+  const int num_ranks = row.num_ranks;
+  report.add_row(name, {row.epoch.median, row.epoch.best, first_rank_seconds / (num_ranks * row.epoch.median),
+                        row.steps, *row.last.blocked_seconds, exchange, exchange / *row.last.epoch_seconds,
+                        exchange / row.steps, row.exchange.seconds, row.exchange.bare_seconds,
+                        row.exchange.seconds / row.exchange.bare_seconds, *row.last.loss});
 }
 
 BenchReport new_report(const TrainOptions& options, const Dataset& dataset) {
@@ -175,24 +223,28 @@ int run(const Launch& launch, Arguments arguments) {
     set_progress_mode(ProgressMode::kNone);
     set_log_level(LogLevel::kWarning);
   }
-  const Dataset dataset =
-      without_evaluation(open_named_dataset(options.data.dataset, options.data.root, *control, launch));
+  RowWriter drawn;
+  const Dataset dataset = without_evaluation(
+      command.own.drawn_features ? open_without_rows(command, *control, launch, drawn)
+                                 : open_named_dataset(options.data.dataset, options.data.root, *control, launch));
   BenchReport report = new_report(options, dataset);
   const std::vector<NumaNode> nodes = numa_nodes();
   std::vector<int> all_nodes;
   for (const NumaNode& node : nodes) all_nodes.push_back(node.number);
   double first_rank_seconds = 0;
   std::size_t num_gradients = 0;
-  for (const int num_ranks : rows) {
+  for (const Setting& setting : settings_of(command, rows)) {
     (void)stay_on(nodes, all_nodes);  // each row places its ranks anew
     std::optional<Row> row;
+    TrainOptions chosen = options;
+    chosen.machine.features = setting.features;
     together(*control, [&] {  // `measure` communicates, but not over `control`
-      if (launch.rank < num_ranks) row = measure(options, part_of(launch, num_ranks), dataset);
+      if (launch.rank < setting.num_ranks) row = measure(chosen, part_of(launch, setting.num_ranks), dataset, drawn);
     });
     if (!row) continue;
-    if (first_rank_seconds == 0) first_rank_seconds = num_ranks * row->epoch.median;
+    if (first_rank_seconds == 0) first_rank_seconds = setting.num_ranks * row->epoch.median;
     num_gradients = row->num_gradients;
-    add_row(report, *row, num_ranks, first_rank_seconds);
+    add_row(report, setting.name, *row, first_rank_seconds);
   }
   together(*control, [&] {
     if (launch.rank != 0) return;

@@ -16,14 +16,22 @@ class NodeSet;
 
 /// In which memory the feature rows are, and hence what gathers those of a batch.
 enum class Residency : std::uint8_t {
-  kHost,    ///< host memory: a worker writes x into the slab
-  kDevice,  ///< GPU memory: the GPU gathers x from `nodes` after the copy; x crosses no bus
-  kCached,  ///< host memory, some rows in GPU memory too: a worker writes the others, the GPU assembles x
+  kHost,     ///< host memory: a worker writes x into the slab
+  kDevice,   ///< GPU memory: the GPU gathers x from `nodes` after the copy; x crosses no bus
+  kCached,   ///< host memory, some rows in GPU memory too: a worker writes the others, the GPU assembles x
+  kSharded,  ///< GPU memory, a part of the rows on each GPU of the host; to batches the same as kDevice
 };
 
 constexpr auto names_of(Residency) {
-  return std::to_array<EnumName<Residency>>(
-      {{Residency::kHost, "host"}, {Residency::kCached, "cached"}, {Residency::kDevice, "device"}});
+  return std::to_array<EnumName<Residency>>({{Residency::kHost, "host"},
+                                             {Residency::kCached, "cached"},
+                                             {Residency::kDevice, "device"},
+                                             {Residency::kSharded, "sharded"}});
+}
+
+/// Whether the GPU gathers all rows by itself.
+constexpr bool is_on_gpus(Residency features) {
+  return features == Residency::kDevice || features == Residency::kSharded;
 }
 
 /// In which memory the graph is, and hence what samples it. Batches are the same.
@@ -46,10 +54,10 @@ struct DataResidency {
 
 /// What a loader reads in GPU memory instead of the data set's arrays in host memory. Borrows; the default is nothing.
 struct ResidentView {
-  Residency features = Residency::kHost;
-  RowTable device_rows{};              ///< kDevice: all rows; kCached: those of `cached`, by NodeSet::index_of()
-  const NodeSet* cached = nullptr;     ///< kCached: nodes whose rows are in GPU memory
-  const DeviceGraph* graph = nullptr;  ///< null: the host samples
+  Residency features = Residency::kHost;  ///< of sharded rows kDevice: batches see no difference
+  RowTable device_rows{};                 ///< kDevice: all rows; kCached: those of `cached`, by NodeSet::index_of()
+  const NodeSet* cached = nullptr;        ///< kCached: nodes whose rows are in GPU memory
+  const DeviceGraph* graph = nullptr;     ///< null: the host samples
 };
 
 }  // namespace salient

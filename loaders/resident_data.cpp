@@ -2,9 +2,11 @@
 #include "loaders/resident_data.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/console/log.h"
+#include "core/error.h"
 #include "core/number_text.h"
 #include "core/timer.h"
 
@@ -27,7 +29,10 @@ std::unique_ptr<FeatureCache> make_cache(const Dataset& dataset, const DataResid
 
 }  // namespace
 
-ResidentData::ResidentData(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan) {
+ResidentData::ResidentData(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan,
+                           std::unique_ptr<Shards> shards)
+    : shards_(std::move(shards)) {
+  require((residency.features == Residency::kSharded) == (shards_ != nullptr), "shards where features are sharded");
   if (residency.features == Residency::kDevice) features_.emplace(dataset.features);
   if (residency.features == Residency::kCached) cache_ = make_cache(dataset, residency, plan);
   if (residency.graph == GraphResidency::kDevice) graph_ = std::make_unique<DeviceGraph>(dataset.graph);
@@ -35,9 +40,9 @@ ResidentData::ResidentData(const Dataset& dataset, const DataResidency& residenc
 
 ResidentView ResidentData::view() const {
   ResidentView view{.graph = graph_.get()};
-  if (features_) {
+  if (features_ || shards_) {
     view.features = Residency::kDevice;
-    view.device_rows = features_->table();
+    view.device_rows = shards_ ? shards_->table() : features_->table();
   }
   if (cache_) {
     view.features = Residency::kCached;

@@ -8,6 +8,7 @@
 #include "loaders/device_graph.h"
 #include "loaders/feature_cache.h"
 #include "loaders/residency.h"
+#include "loaders/shards.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -22,8 +23,10 @@ class ResidentData {
   ///
   /// @param dataset  outlives this.
   /// @param plan     of the batches that will be made, for a cache.
+  /// @param shards   joined and written, of kSharded features alone.
   /// @throws as DeviceFeatures and DeviceGraph.
-  ResidentData(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan = {});
+  ResidentData(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan = {},
+               std::unique_ptr<Shards> shards = nullptr);
 
   /// For LoaderOptions::data; this outlives the loaders.
   ResidentView view() const;
@@ -31,6 +34,7 @@ class ResidentData {
  private:
   std::optional<DeviceFeatures> features_;
   std::unique_ptr<FeatureCache> cache_;
+  std::unique_ptr<Shards> shards_;
   std::unique_ptr<DeviceGraph> graph_;
 };
 

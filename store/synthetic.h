@@ -40,7 +40,7 @@ std::vector<FieldProblem> problems(const SyntheticOptions& options);
 /// The same for the arguments of synthetic_like().
 std::vector<FieldProblem> problems_like(std::string_view name, double scale);
 
-/// The size and difficulty of arxiv, products or papers100M, times `scale`.
+/// The size and difficulty of arxiv, products, papers100M or mag240M, times `scale`.
 /// problems_like() has the rules; there are none here.
 SyntheticOptions synthetic_like(std::string_view name, double scale = 1);
 

@@ -2,8 +2,10 @@
 #include "store/synthetic_nodes.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/error.h"
+#include "core/half.h"
 #include "store/index_permutation.h"
 
 namespace salient {
@@ -71,6 +73,19 @@ void SyntheticNodes::draw_features(NodeId node, std::span<float> row) const {
       const std::size_t j = std::size_t{4} * block + i;
       row[j] = (static_cast<float>(sum - 510) + mean[j]) * kNoiseScale;
     }
+  }
+}
+
+void SyntheticNodes::write_features(std::size_t first, std::size_t count, std::byte* out) const {
+  const auto dim = static_cast<std::size_t>(options_.feature_dim), row_bytes = dim * size_of(options_.feature_type);
+  std::vector<float> row(row_items());
+  for (std::size_t i = 0; i < count; ++i) {
+    draw_features(static_cast<NodeId>(first + i), row);
+    std::byte* const to = out + i * row_bytes;
+    if (options_.feature_type == FeatureType::kF16)
+      floats_to_halves(row.data(), dim, reinterpret_cast<std::uint16_t*>(to));
+    else
+      std::memcpy(to, row.data(), row_bytes);
   }
 }
 

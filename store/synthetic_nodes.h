@@ -30,6 +30,9 @@ class SyntheticNodes {
   /// bytes less its mean: whole numbers up to one multiplication, so that every machine gets the same bits.
   /// @param row  [row_items()]; the first feature_dim are the features, the rest is padding
   void draw_features(NodeId node, std::span<float> row) const;
+  /// Rows of nodes first to first + count - 1 as a store has them.
+  /// @param out  [count * feature_dim] feature_type
+  void write_features(std::size_t first, std::size_t count, std::byte* out) const;
   std::size_t row_items() const { return (static_cast<std::size_t>(options_.feature_dim) + 3) / 4 * 4; }
 
  private:

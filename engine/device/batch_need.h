@@ -24,11 +24,13 @@ struct BatchNeed {
   struct Slab {
     std::int64_t host_bytes = 0, device_bytes = 0;
   };
-  std::array<Slab, 3> slab_of{};                                  ///< by Residency of the feature rows
+  std::array<Slab, 3> slab_of{};  ///< by Residency of the feature rows; none of kSharded
   std::int64_t host_sampler_bytes = 0, device_sampler_bytes = 0;  ///< of one sampler
   std::int64_t compute_bytes = 0;  ///< layers' results, their gradients and the operators' scratch, logits and loss
 
-  const Slab& slab(Residency features) const { return slab_of[static_cast<std::size_t>(features)]; }
+  const Slab& slab(Residency features) const {
+    return slab_of[static_cast<std::size_t>(is_on_gpus(features) ? Residency::kDevice : features)];
+  }
 };
 
 /// How compute_bytes() counts the first layer.

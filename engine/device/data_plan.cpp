@@ -8,6 +8,7 @@
 #include "core/number_text.h"
 #include "loaders/batch_loader.h"
 #include "loaders/node_set.h"
+#include "loaders/shards.h"
 
 namespace salient {
 namespace {
@@ -17,7 +18,9 @@ constexpr double kCacheOfTheRest = 0.9;     // of the memory that is left, since
 
 constexpr DataResidency kFromBest[] = {
     {.features = Residency::kDevice, .graph = GraphResidency::kDevice},
+    {.features = Residency::kSharded, .graph = GraphResidency::kDevice},
     {.features = Residency::kDevice, .graph = GraphResidency::kHost},
+    {.features = Residency::kSharded, .graph = GraphResidency::kHost},
     {.features = Residency::kCached, .graph = GraphResidency::kDevice},
     {.features = Residency::kCached, .graph = GraphResidency::kHost},
     {.features = Residency::kHost, .graph = GraphResidency::kDevice},
@@ -26,6 +29,7 @@ constexpr DataResidency kFromBest[] = {
 
 bool is_wanted(const ResidencyRequest& request, const DataResidency& residency, const Dataset& dataset) {
   if (dataset.has_sparse_features() && residency.features != Residency::kHost) return false;
+  if (residency.features == Residency::kSharded && request.num_shards == 1 && !request.features) return false;
   return request.features.value_or(residency.features) == residency.features &&
          request.graph.value_or(residency.graph) == residency.graph;
 }
@@ -45,7 +49,16 @@ void add_line(DataPlan& plan, MemoryLine line) {
 }
 
 bool is_all_on_device(const DataResidency& residency) {
-  return residency.features == Residency::kDevice && residency.graph == GraphResidency::kDevice;
+  return is_on_gpus(residency.features) && residency.graph == GraphResidency::kDevice;
+}
+
+/// All of them on this GPU, or a part.
+void add_features(DataPlan& plan, const Dataset& dataset, int num_shards) {
+  const auto bytes = static_cast<std::size_t>(feature_bytes(dataset));
+  if (plan.residency.features == Residency::kDevice) add_line(plan, {"features", 0, feature_bytes(dataset)});
+  if (plan.residency.features == Residency::kSharded)
+    add_line(plan, {"features, one of " + std::to_string(num_shards) + " parts", 0,
+                    static_cast<std::int64_t>(shard_bytes(bytes, num_shards))});
 }
 
 void add_sampling(DataPlan& plan, const Dataset& dataset, const RunNeeds& needs) {
@@ -81,7 +94,7 @@ void add_cache(DataPlan& plan, const Dataset& dataset, const ResidencyRequest& r
 DataPlan plan_with(const DataResidency& residency, const ResidencyRequest& request, const Dataset& dataset,
                    const RunNeeds& needs, const FreeMemory& free) {
   DataPlan plan{.residency = residency, .sampling = needs.sampling, .available = free};
-  if (residency.features == Residency::kDevice) add_line(plan, {"features", 0, feature_bytes(dataset)});
+  add_features(plan, dataset, request.num_shards);
   add_sampling(plan, dataset, needs);
   for (const LoaderNeed& loader : needs.loaders) {
     if (is_all_on_device(residency) && loader.if_resident) {
@@ -161,9 +174,12 @@ std::string to_text(const DataPlan& plan) {
 
 std::string summary_of(const DataPlan& plan, const Dataset& dataset) {
   const bool is_cached = plan.residency.features == Residency::kCached;
+  const bool is_sharded = plan.residency.features == Residency::kSharded;
   return std::string(dataset.has_sparse_features() ? "sparse " : "") + "features (" +
          gigabytes(feature_bytes(dataset)) + ") in " +
-         (plan.residency.features == Residency::kDevice ? "GPU" : "host") + " memory, " +
+         (is_sharded                                      ? "the memory of all GPUs of the host, "
+          : plan.residency.features == Residency::kDevice ? "GPU memory, "
+                                                          : "host memory, ") +
          (is_cached ? cached_share(plan, dataset) + " of them on the GPU too, " : "") + "sampling on the " +
          (plan.residency.graph == GraphResidency::kDevice ? "GPU" : "host") + " (graph " +
          gigabytes(dataset.graph.num_bytes()) + "): the run needs " + gigabytes_needed(plan.device_bytes) + " of the " +
@@ -180,7 +196,7 @@ void check(const DataPlan& plan) {
   fail(ErrorKind::kDeviceMemory,
        "the run needs " + gigabytes_needed(plan.device_bytes) + " of GPU memory, available are " +
            gigabytes(*plan.available.device_bytes),
-       plan.residency.features == Residency::kDevice     ? Topic::kDeviceFeatures
+       is_on_gpus(plan.residency.features)               ? Topic::kDeviceFeatures
        : plan.residency.graph == GraphResidency::kDevice ? Topic::kDeviceGraph
                                                          : Topic::kTrainingMemory);
 }

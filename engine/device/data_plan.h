@@ -19,6 +19,7 @@ struct ResidencyRequest {
   std::optional<GraphResidency> graph{};
   std::int64_t cache_bytes = 0;  ///< GPU memory for cached rows; 0: what the rest of the run leaves
   CachePolicy cache_policy = CachePolicy::kVip;
+  int num_shards = 1;  ///< GPUs that can hold a part of the rows each and read all; of one nothing is gained
 };
 
 struct MemoryLine {
@@ -63,7 +64,9 @@ struct DataPlan {
 ///
 ///   features  graph
 ///   device    device
+///   sharded   device   if there are several shards, or `sharded` was asked for
 ///   device    host
+///   sharded   host     likewise
 ///   cached    device   if room is left for at least 2 % of the rows, or `cached` was asked for
 ///   cached    host     likewise
 ///   host      device

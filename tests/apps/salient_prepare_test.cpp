@@ -66,7 +66,7 @@ TEST_F(PrepareProgram, HelpsAndSuggests) {
   expect_refused("edges --edgess x", 2, "did you mean --edges?");
   expect_refused("synthetic --like arxiv", 2, "--out: is needed");
   expect_refused("synthetic --out D", 2, "--like or --nodes");
-  expect_refused("synthetic --like mag --out D", 2, "--like: arxiv, products or papers100M");
+  expect_refused("synthetic --like mag --out D", 2, "--like: arxiv, products, papers100M or mag240M");
   expect_refused("synthetic --like arxiv --scale 0.01 --out D --feature-dtype f64", 2, "--feature-dtype: f16 or f32");
   expect_refused("synthetic --like arxiv --out D --memory-gb 0.01", 71, "--memory-gb allows 0.01");
   expect_refused("wordnet --out D --memory-gb 1 --source none", 66, "none");

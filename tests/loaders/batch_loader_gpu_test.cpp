@@ -1,11 +1,14 @@
 // tests/loaders/batch_loader_gpu_test.cpp - batches on the device are the references', with slow kernels too.
 #include "loaders/batch_loader.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/cuda/cuda.h"
@@ -107,6 +110,45 @@ std::vector<DataResidency> all_residencies() {
 
 INSTANTIATE_TEST_SUITE_P(All, BatchLoaderResidency, ::testing::ValuesIn(all_residencies()),
                          [](const auto& test) { return test_name_of(test.param); });
+
+TEST_F(BatchLoaderOnDevice, RowsInPartsGiveTheSameBatches) {
+  const Dataset dataset = test::generated_dataset(50'000, 12, 100);  // five pages of rows
+  const std::vector<BatchRequest> requests = test::requests_of({dataset.train.data(), 2000}, 500);
+  for (const int num_shards : {1, 2, 3, 8}) {  // of one GPU, as if each were another's
+    std::vector<std::unique_ptr<Shards>> all;
+    for (int shard = 0; shard < num_shards; ++shard)
+      all.push_back(std::make_unique<Shards>(make_device_shard_memory(), dataset.features, shard, num_shards));
+    for (const auto& shards : all) {
+      std::vector<Descriptor> parts;
+      for (const auto& other : all) parts.emplace_back(::fcntl(other->descriptor().get(), F_DUPFD_CLOEXEC, 0));
+      shards->join(parts);
+    }
+    for (const auto& shards : all) {
+      const auto [first, count] = shards->own_rows();
+      if (count == 0) continue;
+      const std::size_t at = first * dataset.features.row_bytes;
+      cuda_check(cudaMemcpy(const_cast<std::byte*>(shards->table().data) + at, dataset.features.data + at,
+                            count * dataset.features.row_bytes, cudaMemcpyHostToDevice));
+    }
+    all.front().swap(all.back());
+    const ResidentData data(dataset, {.features = Residency::kSharded}, {}, std::move(all.front()));
+    all.clear();  // the parts live on in the mappings
+    LoaderOptions chosen = options(2, 4);
+    chosen.data = data.view();
+    BatchLoader loader(dataset, chosen);
+    loader.start(requests);
+    Capture capture;
+    while (const Batch* batch = loader.next(stream_.get())) capture.take(*batch, stream_);
+    stream_.wait();
+    ASSERT_EQ(capture.batches.size(), requests.size());
+    for (std::size_t b = 0; b < requests.size(); ++b) {
+      Batch batch = capture.batches[b];
+      batch.data = capture.slabs[b].data();
+      test::expect_reference_batch(batch, dataset, kFanouts, requests[b]);
+    }
+    if (HasFailure()) return;
+  }
+}
 
 TEST_F(BatchLoaderOnDevice, ACacheOfAnyRowsGivesTheSameBatches) {
   const SamplingPlan plan{.fanouts = kFanouts, .seeds = dataset_.train, .batch_size = 16, .seed = 1};

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "loaders/node_set.h"
+#include "loaders/shards.h"
 #include "tests/support/datasets.h"
 #include "tests/support/scratch.h"
 #include "tests/support/sparse_datasets.h"
@@ -37,7 +38,7 @@ class PlanResidency : public testing::Test {
   /// "FEATURES GRAPH" with so much GPU memory.
   std::string residency(std::int64_t free_device_bytes, const ResidencyRequest& request = {}) const {
     const DataResidency found = plan(free_device_bytes, request).residency;
-    const std::array features{"host", "device", "cached"};  // as Residency has them
+    const std::array features{"host", "device", "cached", "sharded"};  // as Residency has them
     return std::string(features[static_cast<std::size_t>(found.features)]) +
            (found.graph == GraphResidency::kDevice ? " device" : " host");
   }
@@ -72,6 +73,25 @@ TEST_F(PlanResidency, TakesTheBestThatFits) {
   EXPECT_EQ(residency(1), "host host") << "which check() then refuses";
 }
 
+TEST_F(PlanResidency, ShardsRowsThatFitTheGpusTogetherButNotOne) {
+  using enum Residency;
+  const std::int64_t all = need_of(kDevice, GraphResidency::kDevice);
+  const ResidencyRequest of_four{.num_shards = 4};
+  EXPECT_EQ(residency(all, of_four), "device device");
+  EXPECT_EQ(residency(all - 1, of_four), "sharded device");
+  const DataPlan sharded = plan(all - 1, of_four);
+  const std::int64_t part = static_cast<std::int64_t>(shard_bytes(static_cast<std::size_t>(feature_bytes_), 4));
+  EXPECT_EQ(sharded.device_bytes, all - feature_bytes_ + part);
+  EXPECT_NE(to_text(sharded).find("features, one of 4 parts"), std::string::npos) << to_text(sharded);
+  EXPECT_NE(summary_of(sharded, dataset_).find("in the memory of all GPUs of the host"), std::string::npos);
+  EXPECT_EQ(residency(sharded.device_bytes, of_four), "sharded device");
+  EXPECT_EQ(residency(sharded.device_bytes - 1, of_four), "sharded host");
+  EXPECT_EQ(residency(need_of(kDevice, GraphResidency::kHost) - feature_bytes_ + part - 1, of_four), "cached device");
+  EXPECT_EQ(residency(1, {.features = kSharded, .num_shards = 4}), "sharded host") << "which check() then refuses";
+  EXPECT_EQ(residency(kPlenty, {.features = kSharded, .num_shards = 1}), "sharded device") << "of one, as asked for";
+  EXPECT_COMPLAINT((void)plan(std::nullopt, {.features = kSharded}), ErrorKind::kNoDevice, "there is no GPU");
+}
+
 TEST_F(PlanResidency, KeepsToTheRequest) {
   ResidencyRequest request{.features = Residency::kCached, .cache_bytes = 1'600'000};
   EXPECT_EQ(residency(kPlenty, request), "cached device");
@@ -101,7 +121,7 @@ TEST(PlanOfSparseFeatures, KeepsThemOnTheHost) {
   EXPECT_EQ(plan.residency, (DataResidency{.features = Residency::kHost, .graph = GraphResidency::kDevice}));
   EXPECT_TRUE(summary_of(plan, dataset).starts_with("sparse features (")) << summary_of(plan, dataset);
   EXPECT_EQ(plan_residency({.features = Residency::kHost}, dataset, needs, plenty).residency, plan.residency);
-  for (const Residency elsewhere : {Residency::kDevice, Residency::kCached})
+  for (const Residency elsewhere : {Residency::kDevice, Residency::kCached, Residency::kSharded})
     for (const auto& gpu : {std::optional(kPlenty), std::optional<std::int64_t>()})
       EXPECT_COMPLAINT(
           (void)plan_residency({.features = elsewhere}, dataset, needs, {.host_bytes = kPlenty, .device_bytes = gpu}),
