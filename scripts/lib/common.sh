@@ -28,8 +28,8 @@ read_options() {
       exit 0
     fi
     words=1
-    take_option "$@" || die 2 "unknown option $1; see scripts/$program.sh --help"
-    [ $# -ge "$words" ] || die 2 "$1 needs a value; see scripts/$program.sh --help"
+    take_option "$@" || die 2 "unknown option $1; see $0 --help"
+    [ $# -ge "$words" ] || die 2 "$1 needs a value; see $0 --help"
     shift "$words"
   done
 }

@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # scripts/lib/python.sh - a virtual environment for the tests of the Python package, with torch and PyG.
 # shellcheck shell=bash
 
@@ -22,25 +23,29 @@ print(sysconfig.get_config_var("EXT_SUFFIX"))' 2>/dev/null) || continue
   echo "$found"
 }
 
-# pip_install WORD...: into cache/python.
+# python_folder: where the environment is. Clones that want other packages have another folder, so that none disturbs
+# the other.
+python_folder() {
+  printf '%s/python-%s-%s' "$cache" "$torch_version" "$(printf '%s\n' "${python_wheels[@]}" | sha256sum | head -c 8)"
+}
+
+# pip_install WORD...: into the environment.
 pip_install() {
-  "$cache/python/bin/python3" -m pip --disable-pip-version-check install -q "$@" >"$cache/pip.log" 2>&1 ||
+  "$(python_folder)/bin/python3" -m pip --disable-pip-version-check install -q "$@" >"$cache/pip.log" 2>&1 ||
     die 75 "pip could not install $*: $(grep -m 1 '^ERROR' "$cache/pip.log" || tail -n 1 "$cache/pip.log")"
 }
 
-# install_python: cache/python, made anew when one of its parts changed. Its torch is LibTorch's folder, which is the
-# whole wheel in a CUDA build; where that cannot be imported, pip's.
+# install_python: makes it, where it is not complete or its Python or torch is gone. Its torch is LibTorch's folder,
+# which is the whole wheel in a CUDA build; where that cannot be imported, pip's.
 install_python() {
-  local folder=$cache/python python wanted
+  local folder python link
+  folder=$(python_folder)
+  if [ -f "$folder/.complete" ] && "$folder/bin/python3" -c 'import torch' 2>/dev/null; then return 0; fi
   python=$(python_with_headers)
-  wanted=$(printf '%s\n' "$("$python" -c 'import sys; print(sys.base_prefix, sys.version)')" "$(torch_folder)" \
-    "${python_wheels[@]}")
-  if [ -f "$folder/.complete" ] && [ "$(cat "$folder/.complete")" = "$wanted" ]; then return 0; fi
   say "making the tests' Python environment in $folder, once"
   rm -rf "$folder"
   "$python" -m venv "$folder" || die 74 "could not make $folder"
   pip_install "${python_wheels[@]}"
-  local link
   link=$("$folder/bin/python3" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/libtorch.pth
   torch_folder >"$link"
   if ! "$folder/bin/python3" -c 'import torch' 2>/dev/null; then
@@ -49,5 +54,12 @@ install_python() {
     say "downloading torch $torch_version with its CUDA libraries (3 GB): PyPI has no other"
     pip_install "torch==$torch_version"
   fi
-  echo "$wanted" >"$folder/.complete"
+  touch "$folder/.complete"
 }
+
+# Run as a program it prints the folder.
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+  program=python
+  . "$(dirname "$0")/common.sh"
+  python_folder
+fi

@@ -27,7 +27,8 @@ case $name in
 esac
 if [ $needs_torch != no ]; then
   torch=
-  cached=${XDG_CACHE_HOME:-$HOME/.cache}/salient/libtorch-2.11.0
+  home=${HOME:-$(getent passwd "$(id -u)" | cut -d : -f 6)} # not set under systemd, for one
+  cached=${XDG_CACHE_HOME:-$home/.cache}/salient/libtorch-2.11.0
   for folder in "${SALIENT_TORCH_DIR:-}" "$bundle/torch" "$(of_python)" "$cached-cu130/torch" "$cached-cpu/torch"; do
     if [ -n "$folder" ] && usable "$folder"; then torch=$folder && break; fi
   done

@@ -3,8 +3,8 @@
 """    run_tests.py SOURCE_FOLDER BUILD_FOLDER PROGRAMS_FOLDER
 
 Python is that of SALIENT_TEST_PYTHON, of `scripts/setup.sh --python`, or python3. Exit code 77 (skipped), with the
-reason, where it lacks a package or its headers. The extension is a build of its own, in BUILD_FOLDER: torch-free, and
-on the CPU alone.
+reason, where python3 lacks a package or its headers; the other two must have them. The extension is a build of its own,
+in BUILD_FOLDER: torch-free, and on the CPU alone.
 """
 import os
 import pathlib
@@ -13,27 +13,34 @@ import subprocess
 import sys
 
 source, build, programs = map(pathlib.Path, sys.argv[1:])
-cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache", "salient")
-ours = cache / "python" / "bin" / "python3"
-python = os.environ.get("SALIENT_TEST_PYTHON") or (ours if ours.exists() else shutil.which("python3"))
+ours = pathlib.Path(subprocess.run([source / "scripts" / "lib" / "python.sh"], capture_output=True, text=True,
+                                   check=True).stdout)
+named = os.environ.get("SALIENT_TEST_PYTHON")
+python = named or (ours / "bin" / "python3" if ours.exists() else shutil.which("python3"))
 
 
-def skip(reason):
-    print(f"skipped: {reason}; scripts/setup.sh --python makes an environment")
-    sys.exit(77)
+def stop(reason):
+    """Skips, unless this Python was meant: then something broke it."""
+    must_work = named or ours.exists()
+    print(f"{'error' if must_work else 'skipped'}: {python} {reason}; scripts/setup.sh --python makes an environment")
+    sys.exit(1 if must_work else 77)
 
 
+if not named and ours.exists() and not (ours / ".complete").exists():
+    stop("is half made")
 for module in ("numpy", "nanobind", "pytest", "torch"):
     tried = subprocess.run([python, "-c", f"import {module}"], capture_output=True, text=True)
     if tried.returncode != 0:
-        skip(f"{python} has no {module} ({(tried.stderr.strip().splitlines() or ['it ended'])[-1]})")
+        stop(f"has no {module} ({(tried.stderr.strip().splitlines() or ['it ended'])[-1]})")
 headers = subprocess.run([python, "-c", "import sysconfig; print(sysconfig.get_path('include'))"],
                          capture_output=True, text=True, check=True).stdout.strip()
 if not pathlib.Path(headers, "Python.h").exists():
-    skip(f"{python} has no headers in {headers}")
+    stop(f"has no headers in {headers}")
 
 subprocess.run(["cmake", "-S", source, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSALIENT_PYTHON=ON",
                 "-DSALIENT_CUDA=OFF", f"-DPython_EXECUTABLE={python}"], check=True)
+for extension in (build / "python").glob("_core.*"):
+    extension.unlink()  # of another Python, which this one might prefer
 subprocess.run(["cmake", "--build", build, "--parallel", str(os.cpu_count()), "--target", "salient_python"], check=True)
 package = build / "package" / "salient_gnn"
 shutil.rmtree(package, ignore_errors=True)
