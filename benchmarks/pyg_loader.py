@@ -6,6 +6,7 @@
     trimmed   training with the model's own forward(), trimmed by trim_to_layer(): it computes the sources of each layer
     layers    training with the same convolutions layer by layer, conv((x, x_target), edge_index): destinations alone
     csr       the same with each layer as torch.sparse_csr
+    reduce    the same convolutions after salient_gnn.take_layers(): conv((x, x_target), layer)
 
 All loaders read the same graph, features (f16, converted to float32 on the device) and seeds. PyG's loader samples with
 pyg-lib where that is installed, else with torch-sparse, and the output names which: torch-sparse allocates a tensor per
@@ -14,6 +15,7 @@ draw, so a ratio to it says little. A loader that is not installed is left out; 
 """
 import argparse
 import collections
+import copy
 import importlib.util
 import json
 import os
@@ -40,7 +42,7 @@ def arguments():
     parser.add_argument("--workers", type=int, default=14)
     parser.add_argument("--rounds", type=int, default=3, help="turns of every loader")
     parser.add_argument("--seconds", type=float, default=5, help="of one turn, at least 5 batches")
-    parser.add_argument("--uses", default="alone,trimmed,layers,csr")
+    parser.add_argument("--uses", default="alone,trimmed,layers,csr,reduce")
     parser.add_argument("--out")
     return parser.parse_args()
 
@@ -113,24 +115,31 @@ class Trainer:
         self.device = torch.device(options.device)
         layers = len(options.fanout.split(","))
         self.model = GraphSAGE(dataset.num_features, options.hidden, layers, dataset.num_classes).to(self.device)
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.003)
+        self.on_layers = salient_gnn.take_layers(copy.deepcopy(self.model))
+        self.optimizer = {model: torch.optim.Adam(model.parameters(), lr=0.003, fused=self.device.type == "cuda")
+                          for model in (self.model, self.on_layers)}
 
     def forward(self, batch, use):
         x = batch.x.float()
         if use == "trimmed":
             return self.model(x, batch.edge_index, num_sampled_nodes_per_hop=list(batch.num_sampled_nodes),
                               num_sampled_edges_per_hop=list(batch.num_sampled_edges))[:batch.batch_size]
-        for conv, layer in zip(self.model.convs, layers_of(batch)):
-            graph = layer.adj if use == "csr" else layer.edge_index
-            x = conv((x, x[:layer.num_dst]), graph, size=layer.size)
-            if conv is not self.model.convs[-1]:
+        convs = self.model_of(use).convs
+        for conv, layer in zip(convs, layers_of(batch)):
+            graph = {"csr": "adj", "layers": "edge_index"}.get(use)
+            x = conv((x, x[:layer.num_dst]), getattr(layer, graph) if graph else layer, size=layer.size)
+            if conv is not convs[-1]:
                 x = x.relu()
         return x
 
+    def model_of(self, use):
+        return self.on_layers if use == "reduce" else self.model
+
     def step(self, batch, use):
-        self.optimizer.zero_grad()
+        optimizer = self.optimizer[self.model_of(use)]
+        optimizer.zero_grad()
         torch.nn.functional.cross_entropy(self.forward(batch, use), batch.y[:batch.batch_size]).backward()
-        self.optimizer.step()
+        optimizer.step()
 
     def synchronize(self):
         if self.device.type == "cuda":

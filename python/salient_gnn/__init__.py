@@ -11,7 +11,7 @@ from salient_gnn._core import Error, __version__
 from salient_gnn.batch import Batch, Layer
 from salient_gnn.dataset import Dataset
 from salient_gnn.loader import NeighborLoader
-from salient_gnn.models import load_model
+from salient_gnn.models import load_model, take_layers
 from salient_gnn.programs import Predictions, ProgramError, Run, predict, train
 
 __all__ = [
@@ -26,5 +26,6 @@ __all__ = [
     "__version__",
     "load_model",
     "predict",
+    "take_layers",
     "train",
 ]

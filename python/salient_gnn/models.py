@@ -18,7 +18,44 @@ from torch import Tensor, nn
 
 from salient_gnn.batch import Layer
 
+_REDUCTIONS = {"mean": "mean", "sum": "sum", "add": "sum"}
 _DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64, "I32": torch.int32}
+
+
+def take_layers(model: nn.Module) -> nn.Module:
+    """`model` itself, whose SAGEConv and GINConv of PyG take a Layer where they take an edge_index:
+
+        x = conv((x, x[: layer.num_dst]), layer)
+
+    They compute what they do with layer.edge_index, by Layer.reduce(). Parameters stay as they are. Raises ValueError
+    where the model has none that sums or averages.
+    """
+    from torch_geometric.nn import GINConv, SAGEConv
+
+    found = [
+        module
+        for module in model.modules()
+        if isinstance(module, (SAGEConv, GINConv)) and isinstance(module.aggr, str) and module.aggr in _REDUCTIONS
+    ]
+    if not found:
+        raise ValueError("take_layers: the model has no SAGEConv or GINConv that sums or averages")
+    for conv in found:
+        if not isinstance(conv.propagate, _Propagation):
+            conv.propagate = _Propagation(conv.propagate, _REDUCTIONS[conv.aggr])
+    return model
+
+
+class _Propagation:
+    """A convolution's propagate(), which knows layers."""
+
+    def __init__(self, of_edges: Any, how: str) -> None:
+        self.of_edges = of_edges
+        self.how = how
+
+    def __call__(self, edge_index: Any, x: Any, size: Any = None) -> Tensor:
+        if isinstance(edge_index, Layer):
+            return edge_index.reduce(x[0], self.how)
+        return self.of_edges(edge_index, x=x, size=size)
 
 
 def load_model(run: str | os.PathLike[str], checkpoint: str = "best") -> nn.Module:

@@ -26,14 +26,14 @@ BLOCKS = {
     "README.md": [PICTURE, SLOW, OUTPUT, "here", "tests/apps/distributed_test.py"],
     "CONTRIBUTING.md": [SLOW],
     "python/README.md": [SLOW] + 3 * ["tests/python/readme_test.py"],
-    "docs/BENCHMARKS.md": ["here", SLOW],
+    "docs/BENCHMARKS.md": ["here", "tests/python/readme_test.py"],
     "docs/DISTRIBUTED.md": ["tests/apps/distributed_test.py"],
     "docs/INFERENCE.md": ["here", OUTPUT, "tests/python/readme_test.py", OUTPUT],
     "docs/KERNELS.md": 5 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_model_test.py"]
                        + [OUTPUT, "tests/workbench/salient_kernels_test.py", "the head of a candidate"]
                        + 2 * ["tests/workbench/salient_kernels_test.py"] + [SLOW],
     "docs/LIBRARY.md": 2 * ["tests/scripts/installed_library_test.py"],
-    "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here", SLOW],
+    "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here", "here"],
     "docs/PACKAGES.md": ["tests/scripts/package_test.py", SLOW, SLOW],
     "docs/REPORT.md": ["here", "here", "TensorBoard's"],
     "docs/TRAINING.md": ["tests/python/readme_test.py"],
@@ -109,11 +109,20 @@ class Documentation(unittest.TestCase):
         with urllib.request.urlopen(re.sub("http://[^/]+", self.server, words[-1]), body, 30) as answer:
             self.assertEqual(answer.status, 200)
 
+    def load(self, words):
+        for option, value in (("--nodes-of-dataset", str(NODES)), ("--seconds", "0.5")):
+            words = [*words, option, value]
+        told = subprocess.run([sys.executable, SOURCE / words[0], self.server.rstrip("/"), *words[2:]], text=True,
+                              capture_output=True)
+        self.assertRegex(told.stdout, r"^[1-9]\d* answers in .* 0 failed", told.stderr)
+
     def run_command(self, words):
         if words[0] in ELSEWHERE:
             return self.assertTrue((SOURCE / ELSEWHERE[words[0]]).exists())
         if words[0] == "curl":
             return self.ask(words) if self.server else None
+        if words[0] == "scripts/load_serve.py":
+            return self.load(words) if self.server else None
         if words[0] == "salient-serve":
             return self.serve(words) if (BIN / words[0]).exists() else None  # not built without libmicrohttpd
         pattern = next((word for word in words if "*" in word), None)

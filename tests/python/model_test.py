@@ -1,4 +1,5 @@
 # tests/python/model_test.py - PyG models on the loader's batches, and the programs' models in PyG.
+import copy
 import os
 import pathlib
 
@@ -8,7 +9,7 @@ import salient_gnn
 import torch
 
 pyg = pytest.importorskip("torch_geometric")
-from torch_geometric.nn import GraphSAGE, SAGEConv  # noqa: E402
+from torch_geometric.nn import GINConv, GraphSAGE, SAGEConv  # noqa: E402
 from torch_geometric.utils import trim_to_layer  # noqa: E402
 
 DATASET = "synthetic:arxiv:0.05"
@@ -42,6 +43,33 @@ def accuracy(model, data, nodes, fanouts):
         for batch in salient_gnn.NeighborLoader(data, nodes, fanouts, 1024, workers=2):
             right += int((model(batch.x, batch.layers).argmax(1) == batch.y).sum())
     return right / len(getattr(data, nodes))
+
+
+@pytest.mark.parametrize("aggr", ["mean", "sum"])
+def test_convolutions_take_layers_with_the_results_of_their_edges(data, aggr):
+    torch.manual_seed(0)
+    batch = next(iter(salient_gnn.NeighborLoader(data, "train", [5, 4], 64, workers=1)))
+    model = torch.nn.ModuleList([SAGEConv(data.num_features, 8, aggr=aggr), GINConv(torch.nn.Linear(8, 4))])
+    results = []
+    for form in ("edges", "layers", "layers of a copy", "edges again"):
+        if form == "layers":
+            assert salient_gnn.take_layers(model) is model
+        x = batch.x.clone().requires_grad_()
+        convs = copy.deepcopy(model) if form == "layers of a copy" else model
+        convs.zero_grad()
+        rows = x
+        for conv, layer in zip(convs, batch.layers):
+            rows = conv((rows, rows[: layer.num_dst]), layer.edge_index if "edges" in form else layer)
+        rows.square().sum().backward()
+        results.append([rows, x.grad, *(parameter.grad for parameter in convs.parameters())])
+    for result in results[1:]:
+        for one, other in zip(result, results[0]):
+            assert torch.allclose(one, other, rtol=1e-4, atol=1e-4)
+
+
+def test_a_model_without_sums_takes_no_layers():
+    with pytest.raises(ValueError, match="SAGEConv"):
+        salient_gnn.take_layers(SAGEConv(4, 4, aggr="max"))
 
 
 def test_a_trimmed_model_gives_the_seeds_what_the_whole_one_gives(data):

@@ -2,6 +2,8 @@
 import os
 import pathlib
 import re
+import subprocess
+import sys
 
 import pytest
 import salient_gnn
@@ -26,6 +28,30 @@ def test_the_examples_run_one_after_another(tmp_path):
     names = run_examples("python/README.md", 3, {"DATASET": "synthetic:arxiv:0.02", "FOLDER": tmp_path})
     assert names["x"].shape == (names["batch"].batch_size, names["dataset"].num_classes)
     assert names["mine"].num_nodes == 1000
+
+
+@pytest.mark.parametrize("example", ["python/examples/ddp.py"])
+def test_the_example_for_torchrun_learns(example):
+    pytest.importorskip("torch_geometric")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", ROOT / example,
+               "synthetic:arxiv:0.02", "--device", "cpu", "--batch-size", "64", "--epochs", "3"]  # fmt: skip
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
+    assert done.returncode == 0, done.stderr
+    accuracy = float(re.search(r"test accuracy (\S+) on 2 processes", done.stdout)[1])
+    assert accuracy > 5 / 40, done.stdout  # of 40 classes
+
+
+def test_the_benchmark_of_loaders_runs_here(tmp_path):
+    pytest.importorskip("torch_geometric")
+    command = re.findall(r"^python3 (benchmarks/pyg_loader.py .*)$", (ROOT / "docs/BENCHMARKS.md").read_text(), re.M)
+    assert len(command) == 2
+    smaller = "--device cpu --dataset synthetic:arxiv:0.01 --batch-size 16 --hidden 8 --rounds 1 --seconds 0.1 --out"
+    for words in command:
+        done = subprocess.run([sys.executable, *words.split(), *smaller.split(), tmp_path / "rates.json"], cwd=ROOT,
+                              capture_output=True, text=True, timeout=300)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert re.search(r"salient, host +layers +[0-9.]+ batches/s", done.stdout)
 
 
 @programs
