@@ -48,6 +48,10 @@ void gat_logits(const HopEdges&, const GatScores&, float*, CUstream_st*) { refus
 void gat_logits_backward(const HopEdges&, const GatScores&, const float*, const GatGradients&, const BackwardStream&) {
   refuse();
 }
+void gat_scores_backward(const HopEdges&, const GatScores&, const float*, float*, const GatGradients&,
+                         const BackwardStream&) {
+  refuse();
+}
 void gatv2_logits(const HopEdges&, const Gatv2Inputs&, float*, CUstream_st*) { refuse(); }
 void gatv2_logits_backward(const HopEdges&, const Gatv2Inputs&, const float*, const Gatv2Gradients&,
                            const BackwardStream&) {

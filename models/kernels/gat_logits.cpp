@@ -1,6 +1,7 @@
 // models/kernels/gat_logits.cpp - see gat_logits.h.
 #include "models/kernels/gat_logits.h"
 
+#include "models/kernels/edge_softmax.h"
 #include "models/kernels/parallel.h"
 
 namespace salient {
@@ -43,6 +44,12 @@ void gat_logits_backward(const HopEdges& hop, const GatScores& scores, const flo
       grads.src[j * heads + k] = sum;
     }
   });
+}
+
+void gat_scores_backward(const HopEdges& hop, const GatScores& scores, const float* weights, float* grad_weights,
+                         const GatGradients& grads) {
+  edge_softmax_backward(hop, scores.heads, weights, grad_weights);
+  gat_logits_backward(hop, scores, grad_weights, grads);
 }
 
 }  // namespace salient

@@ -1,10 +1,12 @@
 // models/kernels/gat_logits.cu - GAT's logits on the device.
 //
-// Work split  a warp per (row, head), lanes over the row's edges.
+// Work split  a warp per (row, head), lanes over the row's edges; half a warp from the weights' gradients to the
+//             scores'.
 // Access      scores and logits are scalars, read through the L1 cache.
 // Sync        warp shuffles; atomics for the gradient of the sources' scores, or, where the edges by source are given,
 //             a second kernel with a thread per (source, head).
 #include "models/kernels/attention_edges.cuh"
+#include "models/kernels/edge_softmax.h"
 #include "models/kernels/gat_logits.h"
 
 namespace salient {
@@ -63,6 +65,54 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   }
 }
 
+/// An edge on the way from its weight's gradient to the scores'; what it adds is 0 for masked edges.
+struct ScoreTerm {
+  std::int64_t source;  ///< -1 for a masked edge
+  float weight, grad, slope;
+};
+
+constexpr int kLogLanesPerRow = 4;  // sampled rows have few edges
+
+/// More than six parameters: as above.
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    gat_scores_backward_kernel(HopEdges hop, std::int64_t heads, float slope, const float* __restrict__ score_src,
+                               const float* __restrict__ score_dst, const float* __restrict__ weights,
+                               const float* __restrict__ grad_weights, float* __restrict__ grad_src,
+                               float* __restrict__ grad_dst) {
+  constexpr RowGroup kGroup{kLogLanesPerRow};
+  const unsigned group_mask = mask_of(kGroup);
+  for_each_edge_group(hop, heads, kLogLanesPerRow, [&](const EdgeGroup& at) {
+    const float own = __ldg(score_dst + at.row * heads + at.head);
+    const auto term_of = [&](std::int64_t edge) -> ScoreTerm {
+      const std::int64_t j = edge <= at.last ? source_of(hop, at, edge) : -1;
+      if (j < 0) return {-1, 0, 0, 0};
+      const std::int64_t e = edge * heads + at.head;
+      return {j, __ldg(weights + e), __ldg(grad_weights + e),
+              __ldg(score_src + j * heads + at.head) + own > 0 ? 1 : slope};
+    };
+    const auto sum_of_group = [&](float value) {
+      for (int step = kGroup.lanes() / 2; step > 0; step /= 2) value += __shfl_xor_sync(group_mask, value, step);
+      return value;
+    };
+    const ScoreTerm first = term_of(at.first + at.lane);
+    float mean = first.weight * first.grad, sum = 0;
+    for (std::int64_t e = at.first + at.lane + kGroup.lanes(); e <= at.last; e += kGroup.lanes()) {
+      const ScoreTerm term = term_of(e);
+      mean += term.weight * term.grad;
+    }
+    mean = sum_of_group(mean);
+    const auto add = [&](const ScoreTerm& term) {
+      const float grad = term.weight * (term.grad - mean) * term.slope;
+      if (term.source >= 0) atomicAdd(grad_src + term.source * heads + at.head, grad);
+      sum += grad;
+    };
+    add(first);
+    for (std::int64_t e = at.first + at.lane + kGroup.lanes(); e <= at.last; e += kGroup.lanes()) add(term_of(e));
+    sum = sum_of_group(sum);
+    if (at.lane == 0) grad_dst[at.row * heads + at.head] = sum;
+  });
+}
+
 }  // namespace
 
 // ---- host code: size the grid, launch, check -------------------------------------------------------------
@@ -86,6 +136,18 @@ void gat_logits_backward(const HopEdges& hop, const GatScores& scores, const flo
   if (!on.is_ordered()) return;
   gat_grad_src_kernel<<<blocks_for(hop.num_src * heads), kThreadsPerBlock, 0, on.stream>>>(
       hop, on.by_source, heads, scores.slope, scores.src, scores.dst, grad_logits, grads.src);
+  cuda_check(cudaGetLastError());
+}
+
+void gat_scores_backward(const HopEdges& hop, const GatScores& scores, const float* weights, float* grad_weights,
+                         const GatGradients& grads, const BackwardStream& on) {
+  if (on.is_ordered() || hop.num_dst == 0) {
+    edge_softmax_backward(hop, scores.heads, weights, grad_weights, on);
+    return gat_logits_backward(hop, scores, grad_weights, grads, on);
+  }
+  clear(grads.src, hop.num_src * scores.heads, on);
+  gat_scores_backward_kernel<<<blocks_for(hop.num_dst * scores.heads << kLogLanesPerRow), kThreadsPerBlock, 0, on>>>(
+      hop, scores.heads, scores.slope, scores.src, scores.dst, weights, grad_weights, grads.src, grads.dst);
   cuda_check(cudaGetLastError());
 }
 

@@ -23,8 +23,14 @@ void gat_logits(const HopEdges& hop, const GatScores& scores, float* logits);
 void gat_logits_backward(const HopEdges& hop, const GatScores& scores, const float* grad_logits,
                          const GatGradients& grads);
 
+/// edge_softmax_backward(), then gat_logits_backward(). What `grad_weights` holds afterwards is not defined.
+void gat_scores_backward(const HopEdges& hop, const GatScores& scores, const float* weights, float* grad_weights,
+                         const GatGradients& grads);
+
 void gat_logits(const HopEdges& hop, const GatScores& scores, float* logits, CUstream_st* stream);
 void gat_logits_backward(const HopEdges& hop, const GatScores& scores, const float* grad_logits,
+                         const GatGradients& grads, const BackwardStream& stream);
+void gat_scores_backward(const HopEdges& hop, const GatScores& scores, const float* weights, float* grad_weights,
                          const GatGradients& grads, const BackwardStream& stream);
 
 }  // namespace salient

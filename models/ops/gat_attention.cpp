@@ -56,8 +56,8 @@ struct GatAttention : Function<GatAttention> {
       attention_sum_backward(edges, {shape, pointer<float>(weights), pointer<float>(z)}, pointer<float>(grad_out),
                              {per_edge, grad_z.mutable_data_ptr<float>()},
                              with_attention_bins(stream, hop, shape, bins)...);
-      edge_softmax_backward(edges, shape.heads, pointer<float>(weights), per_edge, stream...);
-      gat_logits_backward(edges, {shape.heads, kAttentionSlope, pointer<float>(src), pointer<float>(dst)}, per_edge,
+      gat_scores_backward(edges, {shape.heads, kAttentionSlope, pointer<float>(src), pointer<float>(dst)},
+                          pointer<float>(weights), per_edge,
                           {grad_src.mutable_data_ptr<float>(), grad_dst.mutable_data_ptr<float>()}, stream...);
     });
     return {grad_z, grad_src, grad_dst, {}, {}};

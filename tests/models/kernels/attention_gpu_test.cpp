@@ -19,7 +19,10 @@ using test::OnDevice;
 
 enum class Order { kAny, kFixed, kAnyByBins };
 
-test::AttentionResult run_on_device(const test::AttentionCase& c, const CudaStream& stream, Order order) {
+enum class Scores { kInOneStep, kSoftmaxThenLogits };  ///< their gradients
+
+test::AttentionResult run_on_device(const test::AttentionCase& c, const CudaStream& stream, Order order,
+                                    Scores scores_by = Scores::kSoftmaxThenLogits) {
   const test::AttentionResult empty(c);
   const DeviceHop device_hop(c.hop, stream);
   const DeviceSourceEdges by_source(c.hop, device_hop, stream);
@@ -39,8 +42,12 @@ test::AttentionResult run_on_device(const test::AttentionCase& c, const CudaStre
   edge_softmax(hop, c.shape.heads, weights.get(), stream.get());
   attention_sum(hop, terms, out.get(), stream.get());
   attention_sum_backward(hop, terms, grad.get(), {grad_edges.get(), grad_h.get()}, on);
-  edge_softmax_backward(hop, c.shape.heads, weights.get(), grad_edges.get(), stream.get());
-  gat_logits_backward(hop, scores, grad_edges.get(), {grad_src.get(), grad_dst.get()}, on);
+  if (scores_by == Scores::kInOneStep) {
+    gat_scores_backward(hop, scores, weights.get(), grad_edges.get(), {grad_src.get(), grad_dst.get()}, on);
+  } else {
+    edge_softmax_backward(hop, c.shape.heads, weights.get(), grad_edges.get(), stream.get());
+    gat_logits_backward(hop, scores, grad_edges.get(), {grad_src.get(), grad_dst.get()}, on);
+  }
   test::AttentionResult r(c);
   r.weights = weights.read(stream), r.out = out.read(stream), r.grad_h = grad_h.read(stream);
   r.grad_src = grad_src.read(stream), r.grad_dst = grad_dst.read(stream);
@@ -52,6 +59,13 @@ TEST(AttentionOnDevice, EqualsTheReference) {
   for (const test::AttentionCase& c : test::attention_cases())
     for (const Order order : {Order::kAny, Order::kFixed, Order::kAnyByBins})
       test::expect_close_to_reference(run_on_device(c, stream, order), c);
+}
+
+TEST(AttentionOnDevice, TheGradientsOfTheScoresInOneStepAreTheReferences) {
+  const CudaStream stream;
+  for (const test::AttentionCase& c : test::attention_cases())
+    for (const Order order : {Order::kAny, Order::kFixed, Order::kAnyByBins})
+      test::expect_close_to_reference(run_on_device(c, stream, order, Scores::kInOneStep), c);
 }
 
 test::Gatv2Result run_on_device(const test::Gatv2Case& c, const CudaStream& stream, Order order) {
