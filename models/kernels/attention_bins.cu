@@ -2,13 +2,13 @@
 //
 // After a run of the kernel workbench on an H200 (Astra's method): workbench/results/attention_backward-astra.
 //
-// Work split  gather_kernel: a warp per (source, head). Lane t has edge t of the source: the entries of its bin, then
-//             its self loop if it is a destination. spilled_kernel: a warp per (entry, head) for those that found their
-//             bin full.
+// Work split  a warp per (source, head). Lane t has edge t of the source: the entries of its bin, then its self loop if
+//             it is a destination. Likewise a warp per (entry, head) for those that found their bin full.
 // Access      a source's row of h is read once, kWordsPerLane words a lane, and grad_out's rows of two edges together;
 //             the next source's bin is on its way meanwhile.
 // Limit       edges + num_src rows read, num_src rows written.
-// Sync        shuffles within a warp; atomics for entries beyond kEntriesPerBin of a source.
+// Sync        shuffles within a warp; atomics for sources with more than kEntriesPerBin entries, whose rows are 0
+//             before.
 #include "models/kernels/attention_bins.cuh"
 #include "models/kernels/attention_bins.h"
 #include "models/kernels/words.cuh"
@@ -67,7 +67,8 @@ __device__ float gather_words(const HeadOfSource<Word>& at, const EdgesOfSource&
   }
 #pragma unroll
   for (int u = 0; u < kWordsPerLane; ++u)
-    if (first + lane + u * kWarp < at.words) __stcs(at.grad_h + word[u], sum[u]);
+    if (first + lane + u * kWarp < at.words)
+      edges.are_all ? __stcs(at.grad_h + word[u], sum[u]) : add_atomically(at.grad_h + word[u], sum[u]);
   return dot_of_lane;
 }
 
@@ -77,51 +78,22 @@ __global__ void __launch_bounds__(kThreadsPerBlock, kBlocksPerMultiprocessor)
     gather_kernel(HopEdges hop, HeadWords shape, Bins bins, const float* __restrict__ weights,
                   const Word* __restrict__ h, const Word* __restrict__ grad_out, float* __restrict__ grad_weights,
                   Word* __restrict__ grad_h) {
-  const auto num_src = static_cast<std::uint32_t>(hop.num_src), heads = static_cast<std::uint32_t>(shape.heads),
+  const auto heads = static_cast<std::uint32_t>(shape.heads),
              words = static_cast<std::uint32_t>(shape.words);  // 32 bits, as registers are short
-  const std::uint32_t stride = gridDim.x * (kThreadsPerBlock / kWarp);
+  constexpr std::uint32_t kWarpsPerBlock = kThreadsPerBlock / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  std::uint32_t p = blockIdx.x * (kThreadsPerBlock / kWarp) + threadIdx.x / kWarp;
-  LocalId value = values_of_bin(bins, p / heads, num_src, lane);
-  for (; p < num_src * heads; p += stride) {
-    const LocalId next_value = values_of_bin(bins, (p + stride) / heads, num_src, lane);
-    const EdgesOfSource edges = edges_of(hop, value, p / heads, lane);
-    const std::size_t edge = std::size_t{edges.edge} * heads + p % heads;
-    const float weight = lane < edges.count ? __ldg(weights + edge) : 0.0f;
-    const HeadOfSource<Word> at{h + std::size_t{p} * words, grad_h + std::size_t{p} * words,
-                                grad_out + p % heads * words, heads * words, words};
-    float dot = 0;
-    for (std::uint32_t first = 0; first < words; first += kWordsPerLane * kWarp)
-      dot += gather_words(at, edges, weight, first, lane);
-    if (lane < edges.count) grad_weights[edge] = dot;
-    value = next_value;
-  }
-}
-
-/// More than six parameters: as above.
-template <class Word>
-__global__ void __launch_bounds__(kThreadsPerBlock)
-    spilled_kernel(HopEdges hop, HeadWords shape, Bins bins, const float* __restrict__ weights,
-                   const Word* __restrict__ h, const Word* __restrict__ grad_out, float* __restrict__ grad_weights,
-                   Word* __restrict__ grad_h) {
-  const std::int64_t stride = std::int64_t{gridDim.x} * kThreadsPerBlock / kWarp, heads = shape.heads;
-  const std::int64_t count = *bins.num_spilled * heads;
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  std::int64_t p = (std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x) / kWarp;
-  for (; p < count; p += stride) {
-    const auto [source, row, position] = bins.spilled[p / heads];
-    const std::int64_t head = p % heads, edge = (std::int64_t{position} + row) * heads + head;
-    const std::int64_t from = (row * heads + head) * shape.words, to = (source * heads + head) * shape.words;
-    const float weight = __ldg(weights + edge);
-    float dot = 0;
-    for (std::int64_t w = lane; w < shape.words; w += kWarp) {
-      const Word grad = __ldg(grad_out + from + w);
-      dot += product_sum(grad, __ldg(h + to + w));
-      add_atomically(grad_h + to + w, multiply_add(weight, grad, Word{}));
-    }
-    dot = warp_sum(dot);
-    if (lane == 0) grad_weights[edge] = dot;
-  }
+  for_each_source(hop, bins, heads, blockIdx.x * kWarpsPerBlock + threadIdx.x / kWarp, gridDim.x * kWarpsPerBlock,
+                  [&](std::uint32_t source, const EdgesOfSource& edges, std::uint32_t head) {
+                    const std::size_t edge = std::size_t{edges.edge} * heads + head,
+                                      row = std::size_t{source} * heads + head;
+                    const float weight = lane < edges.count ? __ldg(weights + edge) : 0.0f;
+                    const HeadOfSource<Word> at{h + row * words, grad_h + row * words, grad_out + head * words,
+                                                heads * words, words};
+                    float dot = 0;
+                    for (std::uint32_t first = 0; first < words; first += kWordsPerLane * kWarp)
+                      dot += gather_words(at, edges, weight, first, lane);
+                    if (lane < edges.count) grad_weights[edge] = dot;
+                  });
 }
 
 // ---- host code: pick a word, size the grids, launch, check -----------------------------------------------
@@ -130,12 +102,10 @@ template <class Word>
 void launch(const HopEdges& hop, const AttentionTerms& terms, const float* grad_out, const AttentionSumGradients& grads,
             const Bins& bins, cudaStream_t stream) {
   const HeadWords shape = HeadWords::make<Word>(terms.shape);
-  const unsigned blocks = blocks_on_device(kBlocksPerMultiprocessor);
-  for (auto* const kernel : {&gather_kernel<Word>, &spilled_kernel<Word>}) {
-    kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(hop, shape, bins, terms.weights, as_words<Word>(terms.h),
-                                                    as_words<Word>(grad_out), grads.weights, as_words<Word>(grads.h));
-    cuda_check(cudaGetLastError());
-  }
+  gather_kernel<Word><<<blocks_on_device(kBlocksPerMultiprocessor), kThreadsPerBlock, 0, stream>>>(
+      hop, shape, bins, terms.weights, as_words<Word>(terms.h), as_words<Word>(grad_out), grads.weights,
+      as_words<Word>(grads.h));
+  cuda_check(cudaGetLastError());
 }
 
 }  // namespace
@@ -145,7 +115,7 @@ void attention_sum_backward_binned(const HopEdges& hop, const AttentionTerms& te
   const Bins bins = Bins::make(on.bins, Kept::kRowsAndPositions, hop.num_src);
   const std::int64_t num_weights = num_attention_edges(on.bins.num_edges, hop.num_dst) * terms.shape.heads;
   clear(grads.weights, num_weights, on.stream);  // those of masked edges stay 0
-  bin_by_source(hop, OwnEntries::kMasked, bins, on.stream);
+  bin_by_source(hop, OwnEntries::kMasked, bins, {grads.h, terms.shape.width()}, on.stream);
   are_wide(terms.shape.channels, {terms.h, grad_out, grads.h})
       ? launch<float4>(hop, terms, grad_out, grads, bins, on.stream)
       : launch<float>(hop, terms, grad_out, grads, bins, on.stream);

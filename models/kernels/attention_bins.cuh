@@ -20,6 +20,7 @@ struct EdgesOfSource {
   int count;
   LocalId row;         ///< 0 in lanes from `count` on
   std::uint32_t edge;  ///< likewise
+  bool are_all;        ///< false: the source has others, too; gradients of its row are added up by atomics
 
   /// Number t for all lanes; the last one where there are fewer.
   __device__ LocalId row_at(int t) const { return __shfl_sync(kAllLanes, row, min(t, count - 1)); }
@@ -28,7 +29,8 @@ struct EdgesOfSource {
 
 /// The entries of a bin, then the source's self loop if it is a destination.
 __device__ inline EdgesOfSource edges_of(const HopEdges& hop, LocalId value, std::uint32_t source, int lane) {
-  const int entries = min(__shfl_sync(kAllLanes, value, 0), kEntriesPerBin);
+  const LocalId all_entries = __shfl_sync(kAllLanes, value, 0);
+  const int entries = min(all_entries, kEntriesPerBin);
   const bool has_loop = source < hop.num_dst;
   LocalId row = __shfl_sync(kAllLanes, value, lane + 1), position = __shfl_sync(kAllLanes, value, lane + 8);
   if (lane >= entries) row = position = 0;
@@ -36,7 +38,37 @@ __device__ inline EdgesOfSource edges_of(const HopEdges& hop, LocalId value, std
     row = static_cast<LocalId>(source);
     position = __ldg(hop.indptr + source + 1);
   }
-  return {entries + has_loop, row, static_cast<std::uint32_t>(position) + static_cast<std::uint32_t>(row)};
+  return {entries + has_loop, row, static_cast<std::uint32_t>(position) + static_cast<std::uint32_t>(row),
+          all_entries <= kEntriesPerBin};
+}
+
+/// f(source, edges, part) for every stride-th item from `first` on, the same for all lanes of a warp: `parts` items for
+/// each entry that found its bin full, then `parts` for each source. The next bin is on its way while f works.
+template <class F>
+__device__ void for_each_source(const HopEdges& hop, const Bins& bins, std::uint32_t parts, std::uint32_t first,
+                                std::uint32_t stride, const F& f) {
+  const auto num_src = static_cast<std::uint32_t>(hop.num_src),
+             num_spilled = static_cast<std::uint32_t>(*bins.num_spilled);
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const auto bin_at = [&](std::uint32_t p) {  // below the first source, numbers wrap round to some behind the last
+    return values_of_bin(bins, p / parts - num_spilled, num_src, lane);
+  };
+  LocalId value = bin_at(first);
+#pragma unroll 1
+  for (std::uint32_t p = first; p < (num_spilled + num_src) * parts; p += stride) {
+    const LocalId next_value = bin_at(p + stride);
+    std::uint32_t source = p / parts - num_spilled;
+    EdgesOfSource edges;
+    if (p / parts < num_spilled) {
+      const SpilledEntry entry = bins.spilled[p / parts];
+      source = static_cast<std::uint32_t>(entry.source);
+      edges = {1, entry.row, static_cast<std::uint32_t>(entry.position) + static_cast<std::uint32_t>(entry.row), false};
+    } else {
+      edges = edges_of(hop, value, source, lane);
+    }
+    f(source, edges, p % parts);
+    value = next_value;
+  }
 }
 
 }  // namespace salient

@@ -4,16 +4,18 @@
 // the second product belongs to the row. So a source's row is read once and its gradient written once; the few rows of
 // destinations are read for every edge, most of them from the L2 cache.
 //
-// Work split  row_dots_kernel: a group of lanes per (row, head). gather_kernel: a warp per source and up to 64 words of
-//             its heads, lane t has edge t. spilled_kernel: the same for an entry that found its bin full. rows_kernel:
-//             a thread per word of a row.
+// Work split  prepare_kernel: blocks that fill the bins, others with a group of lanes per (row, head) for the second
+//             product. gather_kernel: a warp per source and up to 64 words of its heads, lane t has edge t; the same
+//             for an entry that found its bin full. rows_kernel: a thread per four words of a row, or one.
 // Access      gather_kernel keeps one bit per edge and value, whether the leaky unit's input is above 0; rows_kernel
 //             sums a destination's edges from these bits and the gradients of the logits.
 // Limit       two rows of destinations an edge from the L2 cache, beside num_src rows read and written: 0.55 GB at
-//             15,000 rows with 150,000 edges, 104 us of an H200's cache.
-// Sync        shuffles within a warp; atomics for att's gradient, one per warp, and for spilled entries.
+//             15,000 rows with 150,000 edges. What crosses between the cache's halves bounds: docs/BENCHMARKS.md.
+// Sync        shuffles within a warp; atomics for att's gradient, one per warp, and for sources with more than
+//             kEntriesPerBin entries, whose rows are 0 before.
 #include "models/kernels/attention_bins.cuh"
 #include "models/kernels/gatv2_bins.h"
+#include "models/kernels/source_bins.cuh"
 #include "models/kernels/words.cuh"
 
 namespace salient {
@@ -170,97 +172,117 @@ template <int kWords, bool kIsOneHead>
 __global__ void __launch_bounds__(kThreadsPerBlock, blocks_per_multiprocessor(kWords))
     gather_kernel(HopEdges hop, Bins bins, Shape shape, Arrays arrays, const float4* __restrict__ z_src,
                   float4* __restrict__ grad_src, float4* __restrict__ grad_att) {
-  const auto num_src = static_cast<std::uint32_t>(hop.num_src);
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const WarpOfGroup at(shape);
   if (at.item >= at.stride) return;  // one of the last warps, which are fewer than the groups
-  const LaneWords<kWords> mine(shape, at.group, lane);
-  LaneSums<kWords> sums;
-  LocalId value = values_of_bin(bins, at.item, num_src, lane);
-  for (std::uint32_t source = at.item; source < num_src; source += at.stride) {
-    const LocalId next_value = values_of_bin(bins, source + at.stride, num_src, lane);
-    const EdgesOfSource edges = edges_of(hop, value, source, lane);
-    const std::size_t row = std::size_t{source} * shape.row_words();
-#pragma unroll
-    for (int u = 0; u < kWords; ++u) sums.z[u] = __ldcs(z_src + row + mine.word[u]);
-    sum_edges<kWords, kIsOneHead>(shape, arrays, mine, edges, sums);
-#pragma unroll
-    for (int u = 0; u < kWords; ++u)
-      if (mine.is_active[u]) __stcs(grad_src + row + mine.word[u], sums.grad[u]);
-    value = next_value;
-  }
-  add_part(shape, mine, at.warp, sums, grad_att);
-}
-
-/// More than six parameters: as above.
-template <int kWords, bool kIsOneHead>
-__global__ void __launch_bounds__(kThreadsPerBlock, blocks_per_multiprocessor(kWords))
-    spilled_kernel(HopEdges hop, Bins bins, Shape shape, Arrays arrays, const float4* __restrict__ z_src,
-                   float4* __restrict__ grad_src, float4* __restrict__ grad_att) {
-  const auto count = static_cast<std::uint32_t>(*bins.num_spilled);
-  const WarpOfGroup at(shape);
-  if (at.item >= min(at.stride, count)) return;
   const LaneWords<kWords> mine(shape, at.group, threadIdx.x % kWarp);
   LaneSums<kWords> sums;
-  for (std::uint32_t s = at.item; s < count; s += at.stride) {
-    const auto [source, dst, position] = bins.spilled[s];
-    const std::size_t row = static_cast<std::size_t>(source) * shape.row_words();
-    const EdgesOfSource edges{1, dst, static_cast<std::uint32_t>(position) + static_cast<std::uint32_t>(dst)};
+  for_each_source(hop, bins, 1, at.item, at.stride,
+                  [&](std::uint32_t source, const EdgesOfSource& edges, std::uint32_t) {
+                    const std::size_t row = std::size_t{source} * shape.row_words();
 #pragma unroll
-    for (int u = 0; u < kWords; ++u) sums.z[u] = __ldg(z_src + row + mine.word[u]);
-    sum_edges<kWords, kIsOneHead>(shape, arrays, mine, edges, sums);
+                    for (int u = 0; u < kWords; ++u) sums.z[u] = __ldcs(z_src + row + mine.word[u]);
+                    sum_edges<kWords, kIsOneHead>(shape, arrays, mine, edges, sums);
 #pragma unroll
-    for (int u = 0; u < kWords; ++u)
-      if (mine.is_active[u]) add_atomically(grad_src + row + mine.word[u], sums.grad[u]);
-  }
+                    for (int u = 0; u < kWords; ++u) {
+                      if (!mine.is_active[u]) continue;
+                      float4* const to = grad_src + row + mine.word[u];
+                      edges.are_all ? __stcs(to, sums.grad[u]) : add_atomically(to, sums.grad[u]);
+                    }
+                  });
   add_part(shape, mine, at.warp, sums, grad_att);
 }
 
-/// dots[row, head] = <a[row, head, :], b[row, head, :]>.
-__global__ void __launch_bounds__(kThreadsPerBlock)
-    row_dots_kernel(std::int64_t count, std::int64_t words, RowGroup group, const float4* __restrict__ a,
-                    const float4* __restrict__ b, float* __restrict__ dots) {
-  const std::int64_t thread = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x;
-  const std::int64_t stride = std::int64_t{gridDim.x} * kThreadsPerBlock >> group.log_lanes;
-  const int lane = static_cast<int>(thread) & (group.lanes() - 1);
-  const unsigned group_mask = mask_of(group);
-  for (std::int64_t p = thread >> group.log_lanes; p < count; p += stride) {
-    float dot = 0;
-    for (std::int64_t w = lane; w < words; w += group.lanes())
-      dot += product_sum(__ldg(a + p * words + w), __ldg(b + p * words + w));
-    for (int step = group.lanes() / 2; step > 0; step /= 2) dot += __shfl_xor_sync(group_mask, dot, step);
-    if (lane == 0) dots[p] = dot;
+/// dots[row, head] = <a[row, head, :], b[row, head, :]>, the part of thread number `thread` of `threads`.
+struct RowDots {
+  std::int64_t count, words;  ///< of all rows' heads, and of a head
+  RowGroup group;
+  const float4 *a, *b;
+  float* dots;
+
+  __device__ void compute(std::int64_t thread, std::int64_t threads) const {
+    const int lane = static_cast<int>(thread) & (group.lanes() - 1);
+    const unsigned group_mask = mask_of(group);
+    for (std::int64_t p = thread >> group.log_lanes; p < count; p += threads >> group.log_lanes) {
+      float dot = 0;
+      for (std::int64_t w = lane; w < words; w += group.lanes())
+        dot += product_sum(__ldg(a + p * words + w), __ldg(b + p * words + w));
+      for (int step = group.lanes() / 2; step > 0; step /= 2) dot += __shfl_xor_sync(group_mask, dot, step);
+      if (lane == 0) dots[p] = dot;
+    }
   }
+};
+
+/// The first `place_blocks` blocks wait for atomics, the others for memory.
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    prepare_kernel(HopEdges hop, Bins bins, RowsOfSources rows, RowDots row_dots, unsigned place_blocks) {
+  const std::int64_t thread = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x,
+                     placing = std::int64_t{place_blocks} * kThreadsPerBlock,
+                     all = std::int64_t{gridDim.x} * kThreadsPerBlock;
+  if (blockIdx.x < place_blocks)
+    place_entries(hop, OwnEntries::kMasked, bins, rows, thread, placing);
+  else
+    row_dots.compute(thread - placing, all - placing);
 }
 
-/// grad_dst[row] = att * the sum over the row's edges of the logit's gradient times the slope.
+constexpr int kRowEdgesTogether = 6;  // 5, 10 or 15 neighbours and the row itself
+
+/// The signs of kWords words as one load.
+template <int kWords>
+struct SignsOf;
+template <>
+struct SignsOf<1> {
+  using Type = std::uint8_t;
+};
+template <>
+struct SignsOf<4> {
+  using Type = std::uint32_t;
+};
+
+/// grad_dst[row] = att * the sum over the row's edges of the logit's gradient times the slope. A thread has kWords
+/// words of one head.
+template <int kWords>
 __global__ void __launch_bounds__(kThreadsPerBlock)
     rows_kernel(HopEdges hop, Shape shape, const float* __restrict__ grad_logits,
-                const std::uint8_t* __restrict__ signs, const float4* __restrict__ att, float4* __restrict__ grad_dst) {
-  const std::uint32_t row_words = shape.row_words();
+                const typename SignsOf<kWords>::Type* __restrict__ signs, const float4* __restrict__ att,
+                float4* __restrict__ grad_dst) {
+  const std::uint32_t threads_per_row = shape.row_words() / kWords;
   const std::int64_t stride = std::int64_t{gridDim.x} * kThreadsPerBlock;
-  for (std::int64_t t = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; t < hop.num_dst * row_words;
+  for (std::int64_t t = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; t < hop.num_dst * threads_per_row;
        t += stride) {
-    const std::int64_t row = t / row_words;
-    const auto word = static_cast<std::uint32_t>(t % row_words);
+    const std::int64_t row = t / threads_per_row;
+    const auto at = static_cast<std::uint32_t>(t % threads_per_row);
     const auto first = static_cast<std::uint32_t>(__ldg(hop.indptr + row) + row),
                last = static_cast<std::uint32_t>(__ldg(hop.indptr + row + 1) + row);
-    const std::uint8_t* sign = signs + std::size_t{first} * row_words + word;
-    const float* logit = grad_logits + std::size_t{first} * shape.heads + word / shape.words;
-    float4 above{};  // the sum of what gradients are larger where raw is above 0
+    const auto* sign = signs + std::size_t{first} * threads_per_row + at;
+    const float* logit = grad_logits + std::size_t{first} * shape.heads + at * kWords / shape.words;
+    float4 above[kWords]{};  // the sum of what gradients are larger where raw is above 0
     float below = 0;
-#pragma unroll 4
-    for (std::uint32_t e = first; e <= last; ++e, sign += row_words, logit += shape.heads) {
-      const std::uint32_t bits = __ldg(sign);
-      const float grad = __ldg(logit), low = shape.slope * grad, rest = grad - low;  // 0 for masked edges
-      below += low;
-      if (bits & 1) above.x += rest;
-      if (bits & 2) above.y += rest;
-      if (bits & 4) above.z += rest;
-      if (bits & 8) above.w += rest;
+    for (std::uint32_t e = first; e <= last; e += kRowEdgesTogether) {
+      std::uint32_t bits[kRowEdgesTogether];
+      float grad[kRowEdgesTogether];
+#pragma unroll
+      for (int k = 0; k < kRowEdgesTogether; ++k) {  // behind the last one, its signs again and 0
+        bits[k] = __ldg(sign + std::size_t{min(e + k, last) - first} * threads_per_row);
+        grad[k] = e + k <= last ? __ldg(logit + std::size_t{e + k - first} * shape.heads) : 0.0f;
+      }
+#pragma unroll
+      for (int k = 0; k < kRowEdgesTogether; ++k) {
+        const float low = shape.slope * grad[k], rest = grad[k] - low;  // 0 for masked edges
+        below += low;
+#pragma unroll
+        for (int u = 0; u < kWords; ++u) {
+          if (bits[k] & 1U << 8 * u) above[u].x += rest;
+          if (bits[k] & 2U << 8 * u) above[u].y += rest;
+          if (bits[k] & 4U << 8 * u) above[u].z += rest;
+          if (bits[k] & 8U << 8 * u) above[u].w += rest;
+        }
+      }
     }
-    const float4 sum = make_float4(above.x + below, above.y + below, above.z + below, above.w + below);
-    __stcs(grad_dst + t, product(__ldg(att + word), sum));
+#pragma unroll
+    for (int u = 0; u < kWords; ++u) {
+      const float4 sum = make_float4(above[u].x + below, above[u].y + below, above[u].z + below, above[u].w + below);
+      __stcs(grad_dst + t * kWords + u, product(__ldg(att + at * kWords + u), sum));
+    }
   }
 }
 
@@ -279,11 +301,19 @@ template <int kWords, bool kIsOneHead>
 void gather(const HopEdges& hop, const Bins& bins, const Shape& shape, const Arrays& arrays, const float* z_src,
             const Gatv2Gradients& grads, cudaStream_t stream) {
   const unsigned blocks = std::max(blocks_on_device(blocks_per_multiprocessor(kWords)), shape.groups());
-  for (auto* const kernel : {&gather_kernel<kWords, kIsOneHead>, &spilled_kernel<kWords, kIsOneHead>}) {
-    kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(hop, bins, shape, arrays, as_words<float4>(z_src),
-                                                    as_words<float4>(grads.z_src), as_words<float4>(grads.att));
-    cuda_check(cudaGetLastError());
-  }
+  gather_kernel<kWords, kIsOneHead><<<blocks, kThreadsPerBlock, 0, stream>>>(
+      hop, bins, shape, arrays, as_words<float4>(z_src), as_words<float4>(grads.z_src), as_words<float4>(grads.att));
+  cuda_check(cudaGetLastError());
+}
+
+/// Of `arrays` it reads what gather() wrote.
+template <int kWords>
+void sum_rows(const HopEdges& hop, const Shape& shape, const Arrays& arrays, float* grad_dst, cudaStream_t stream) {
+  using Signs = typename SignsOf<kWords>::Type;
+  rows_kernel<kWords><<<blocks_for(hop.num_dst * shape.row_words() / kWords), kThreadsPerBlock, 0, stream>>>(
+      hop, shape, arrays.grad_logits, reinterpret_cast<const Signs*>(arrays.signs), arrays.att,
+      as_words<float4>(grad_dst));
+  cuda_check(cudaGetLastError());
 }
 
 }  // namespace
@@ -295,11 +325,12 @@ void gatv2_attention_backward_binned(const HopEdges& hop, const Gatv2Inputs& in,
   const std::int64_t num_dots = hop.num_dst * shape.heads;
   const RowGroup group = RowGroup::make(shape.words);
   const auto* grad_out = as_words<float4>(attention.grad_out);
-  bin_by_source(hop, OwnEntries::kMasked, bins, stream);
+  clear_bins(bins, hop.num_src, stream);
   clear(grads.att, kGatv2AttParts * in.shape.width(), stream);
   clear(work.grad_logits, num_attention_edges(work.bins.num_edges, hop.num_dst) * shape.heads, stream);
-  row_dots_kernel<<<blocks_for(num_dots << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
-      num_dots, shape.words, group, grad_out, as_words<float4>(attention.out), work.row_dots);
+  prepare_kernel<<<blocks_to_place(hop) + blocks_for(num_dots << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
+      hop, bins, {grads.z_src, in.shape.width()},
+      {num_dots, shape.words, group, grad_out, as_words<float4>(attention.out), work.row_dots}, blocks_to_place(hop));
   cuda_check(cudaGetLastError());
   const Arrays arrays{as_words<float4>(in.z_dst), grad_out,  as_words<float4>(in.att), attention.weights, work.row_dots,
                       work.grad_logits,           work.signs};
@@ -307,9 +338,8 @@ void gatv2_attention_backward_binned(const HopEdges& hop, const Gatv2Inputs& in,
   auto* const run = is_one_head ? (has_two_words ? &gather<2, true> : &gather<1, true>)
                                 : (has_two_words ? &gather<2, false> : &gather<1, false>);
   run(hop, bins, shape, arrays, in.z_src, grads, stream);
-  rows_kernel<<<blocks_for(hop.num_dst * shape.row_words()), kThreadsPerBlock, 0, stream>>>(
-      hop, shape, work.grad_logits, work.signs, arrays.att, as_words<float4>(grads.z_dst));
-  cuda_check(cudaGetLastError());
+  shape.words % 4 == 0 ? sum_rows<4>(hop, shape, arrays, grads.z_dst, stream)
+                       : sum_rows<1>(hop, shape, arrays, grads.z_dst, stream);
 }
 
 }  // namespace salient

@@ -173,7 +173,7 @@ void gather(const HopEdges& hop, Reduce reduce, const float* grad_out, std::int6
 
 void segment_reduce_backward_binned(const HopEdges& hop, Reduce reduce, const float* grad_out, std::int64_t width,
                                     float* grad_x, const BackwardStream& on) {
-  bin_by_source(hop, OwnEntries::kKept, Bins::make(on.bins, Kept::kRows, hop.num_src), on.stream);
+  bin_by_source(hop, OwnEntries::kKept, Bins::make(on.bins, Kept::kRows, hop.num_src), {}, on.stream);
   is_packable<float, 4>(grad_out, width) && is_packable<float, 4>(grad_x, width)
       ? gather<float4>(hop, reduce, grad_out, width, grad_x, on)
       : gather<float>(hop, reduce, grad_out, width, grad_x, on);

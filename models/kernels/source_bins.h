@@ -57,9 +57,20 @@ constexpr bool are_bins_faster(std::int64_t num_src, std::int64_t num_edges, std
   return num_edges <= 4 * num_src && num_src * width >= std::int64_t{1} << 22;
 }
 
-/// Fills the bins. Enqueues on `stream` and returns.
+/// A gradient's rows, or none.
+struct RowsOfSources {
+  float* values = nullptr;  ///< [num_src, width]
+  std::int64_t width = 0;
+};
+
+/// Fills the bins. Clears the given rows of those sources whose bin is too small: their parts are added up, where the
+/// others are written once. Enqueues on `stream` and returns.
 /// Determinism: entries of a source are in any order.   Cost: 32 bytes a source, an integer atomic an entry.
-void bin_by_source(const HopEdges& hop, OwnEntries own, const Bins& bins, CUstream_st* stream);
+void bin_by_source(const HopEdges& hop, OwnEntries own, const Bins& bins, const RowsOfSources& rows,
+                   CUstream_st* stream);
+
+/// Its first step: no bin has an entry.
+void clear_bins(const Bins& bins, std::int64_t num_src, CUstream_st* stream);
 
 /// Blocks of kThreadsPerBlock threads, `per_multiprocessor` on each of the device's.
 unsigned blocks_on_device(int per_multiprocessor);
