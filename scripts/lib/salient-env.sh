@@ -54,4 +54,12 @@ if ! command -v ssh >/dev/null && ! command -v rsh >/dev/null; then
   export OMPI_MCA_plm_rsh_agent=true  # mpirun insists on an agent, even for ranks of this host alone
 fi
 if [ "$name" = mpirun ]; then exec "$bundle/usr/bin/orterun" "$@"; fi
+lacking=$(LD_TRACE_LOADED_OBJECTS=1 "$bundle/libexec/$name" 2>/dev/null |
+  sed -n 's/^[[:space:]]*\(lib[^ ]*\) => not found$/\1/p' | sort -u)
+if [ -n "$lacking" ]; then
+  # shellcheck disable=SC2086
+  echo "$name: error: not on $(uname -n):" $lacking"; install what they belong to (libcu*, libnv*: CUDA 13)," \
+    "or name their folder in LD_LIBRARY_PATH" >&2
+  exit 66
+fi
 exec "$bundle/libexec/$name" "$@"
