@@ -63,6 +63,9 @@ fetch_wheel() {
       die 75 "no network: $name==$version could not be fetched from the package index;" \
         "connect (or set PIP_INDEX_URL) and start again"
     fi
+    if grep -q 'CERTIFICATE_VERIFY_FAILED' "$log"; then
+      die 75 "the certificate of the package index is not trusted here; a proxy's own goes into PIP_CERT"
+    fi
     die 75 "pip could not fetch $name==$version: $(grep -m 1 '^ERROR' "$log" || tail -n 1 "$log")"
   fi
   wheel=$(find "$folder" -name '*.whl' | head -n 1)
