@@ -3,11 +3,12 @@
 // Work split  a group of lanes per node of a level, a lane per child; grid stride. In a last hop of few entries, a
 //             thread per node: then all nodes are under way at once.
 // Access      row bounds and entries are random reads of 8 and 4 bytes: what limits it.
-// Sync        the lanes of a group exchange their draws; one atomic per block for the number of entries; the scan of
-//             the children's counts is cub's. Sizes are read from device memory.
+// Sync        the lanes of a group exchange their draws; one atomic per block for the number of entries. Children are
+//             counted in chunks of nodes, so that a node's first child is a sum over chunks and one inside its own: two
+//             launches a level. Sizes are read from device memory.
 #include <algorithm>
 #include <cub/block/block_reduce.cuh>
-#include <cub/device/device_scan.cuh>
+#include <cub/block/block_scan.cuh>
 #include <utility>
 
 #include "core/error.h"
@@ -61,40 +62,72 @@ struct Hop {
   }
 };
 
-/// counts[i] = children of node i, 0 behind the level's end up to counts[capacity].
+constexpr int kChunk = kThreadsPerBlock;  // nodes of a level whose children a block counts
+
+/// offsets[i] = children of the nodes before i in its chunk, for i in [0, capacity], and sums[c] = children of chunk c.
+/// Behind the level's end there are none.
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    count_kernel(Hop hop, const NodeId* __restrict__ nodes, std::int64_t capacity, LocalId* __restrict__ counts,
-                 unsigned long long* __restrict__ num_edges) {
-  using BlockReduce = cub::BlockReduce<int, kThreadsPerBlock>;
-  __shared__ typename BlockReduce::TempStorage storage;
+    count_kernel(Hop hop, const NodeId* __restrict__ nodes, std::int64_t capacity, LocalId* __restrict__ offsets,
+                 LocalId* __restrict__ sums, unsigned long long* __restrict__ num_edges) {
+  using BlockScan = cub::BlockScan<LocalId, kThreadsPerBlock>;
+  __shared__ typename BlockScan::TempStorage storage;
   const LocalId num_nodes = *hop.num_nodes;
-  int sum = 0;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; i <= capacity;
-       i += std::int64_t{gridDim.x} * kThreadsPerBlock) {
+  for (std::int64_t first = std::int64_t{blockIdx.x} * kChunk; first <= capacity;
+       first += std::int64_t{gridDim.x} * kChunk) {
+    const std::int64_t i = first + threadIdx.x;
     const auto kept = i < num_nodes ? static_cast<LocalId>(hop.row_of(nodes[i]).kept) : 0;
-    counts[i] = kept;
-    sum += kept;
+    LocalId before = 0, sum = 0;
+    BlockScan(storage).ExclusiveSum(kept, before, sum);
+    if (i <= capacity) offsets[i] = before;
+    if (threadIdx.x == 0) {
+      sums[first / kChunk] = sum;
+      if (sum > 0) atomicAdd(num_edges, static_cast<unsigned long long>(sum));
+    }
+    __syncthreads();  // before the scan's memory is written again
   }
-  sum = BlockReduce(storage).Sum(sum);
-  if (threadIdx.x == 0 && sum > 0) atomicAdd(num_edges, static_cast<unsigned long long>(sum));
 }
+
+/// What count_kernel found, and where a level grows to.
+struct Growth {
+  const LocalId* offsets;
+  const LocalId* sums;
+  std::int64_t capacity;
+  LocalId* first_child;
+  LocalId* num_grown;
+
+  /// Children of the chunks before that of node i. By all lanes of a warp.
+  __device__ LocalId before_chunk_of(std::int64_t i) const {
+    LocalId before = 0;
+    for (std::int64_t c = threadIdx.x & 31; c < i / kChunk; c += 32) before += sums[c];
+#pragma unroll
+    for (int offset = 16; offset > 0; offset /= 2) before += __shfl_xor_sync(0xFFFFFFFF, before, offset);
+    return before;
+  }
+};
 
 /// Appends the children to `nodes`. Arrays are parameters of their own, since __restrict__ holds for those alone.
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    grow_kernel(Hop hop, RowGroup group, const LocalId* __restrict__ first_child, std::int64_t capacity,
-                LocalId* __restrict__ parent, NodeId* __restrict__ nodes, LocalId* __restrict__ num_grown) {
+    grow_kernel(Hop hop, RowGroup group, Growth growth, LocalId* __restrict__ parent, NodeId* __restrict__ nodes) {
   const Lane lane = Lane::of(group);
+  const int thread = static_cast<int>(threadIdx.x), rows_per_warp = 32 >> group.log_lanes;
   const std::int64_t rows_per_block = kThreadsPerBlock >> group.log_lanes;
   const LocalId count = *hop.num_nodes;
-  if (blockIdx.x == 0 && threadIdx.x == 0) *num_grown = count + first_child[capacity];
-  for (std::int64_t i = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes); i < count;
-       i += std::int64_t{gridDim.x} * rows_per_block) {
+  // the rows of a warp are in one chunk
+  for (std::int64_t row = std::int64_t{blockIdx.x} * rows_per_block + thread / 32 * rows_per_warp;
+       row <= growth.capacity; row += std::int64_t{gridDim.x} * rows_per_block) {
+    const LocalId before = growth.before_chunk_of(row);
+    const std::int64_t i = row + (thread % 32 >> group.log_lanes);
+    if (i > growth.capacity) continue;
+    const LocalId first = before + growth.offsets[i];
+    if (lane.index == 0) growth.first_child[i] = first;
+    if (lane.index == 0 && i == growth.capacity) *growth.num_grown = count + first;
+    if (i >= count) continue;
     const NodeId node = nodes[i];
-    const Hop::Row row = hop.row_of(node);
-    const std::uint32_t position = pick(hop.draws_of(node), row.degree, row.kept, hop.replacement, lane);
-    if (static_cast<std::uint32_t>(lane.index) >= row.kept) continue;
-    const LocalId child = first_child[i] + lane.index;
-    nodes[count + child] = hop.graph.indices[row.begin + position];
+    const Hop::Row entries = hop.row_of(node);
+    const std::uint32_t position = pick(hop.draws_of(node), entries.degree, entries.kept, hop.replacement, lane);
+    if (static_cast<std::uint32_t>(lane.index) >= entries.kept) continue;
+    const LocalId child = first + lane.index;
+    nodes[count + child] = hop.graph.indices[entries.begin + position];
     parent[child] = static_cast<LocalId>(i);
   }
 }
@@ -164,15 +197,9 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   if (threadIdx.x == 0 && sum > 0) atomicAdd(num_edges, static_cast<unsigned long long>(sum));
 }
 
-// ---- host code -------------------------------------------------------------------------------------------
-
-/// first[i] = counts[0] + ... + counts[i - 1], for i in [0, capacity].
-cudaError_t scan(const LocalId* counts, std::int64_t capacity, LocalId* first, std::byte* scratch,
-                 std::size_t& scratch_bytes, cudaStream_t stream) {
-  return cub::DeviceScan::ExclusiveSum(scratch, scratch_bytes, counts, first, static_cast<int>(capacity) + 1, stream);
-}
-
 }  // namespace
+
+// ---- host code -------------------------------------------------------------------------------------------
 
 std::vector<std::int64_t> tree_capacities(const std::vector<int>& fanouts, std::int64_t max_seeds) {
   std::vector<std::int64_t> capacities{max_seeds};
@@ -190,6 +217,7 @@ SampledTree::SampledTree(DeviceCsr graph, std::vector<int> fanouts, Replacement 
       sizes_(make_device_array<LocalId>(capacities_.size())),
       num_children_(make_device_array<LocalId>(static_cast<std::size_t>(capacities_.back()) + 1)),
       entries_(make_device_array<NodeId>(static_cast<std::size_t>(capacities_.back() * fanouts_.back()))),
+      chunk_sums_(make_device_array<LocalId>(static_cast<std::size_t>(capacities_.back() / kChunk) + 1)),
       num_edges_(make_device_array<unsigned long long>(2 * fanouts_.size())) {
   require(std::ranges::all_of(fanouts_, [](int fanout) { return fanout >= 1 && fanout <= kMaxTreeFanout; }),
           "a tree's fanouts are in [1, 32]");
@@ -198,11 +226,7 @@ SampledTree::SampledTree(DeviceCsr graph, std::vector<int> fanouts, Replacement 
   for (std::size_t h = 0; h + 1 < fanouts_.size(); ++h) {
     first_child_.push_back(make_device_array<LocalId>(static_cast<std::size_t>(capacities_[h]) + 1));
     parent_.push_back(make_device_array<LocalId>(static_cast<std::size_t>(capacities_[h + 1] - capacities_[h])));
-    std::size_t bytes = 0;
-    cuda_check(scan(num_children_.get(), capacities_[h], first_child_[h].get(), nullptr, bytes, nullptr));
-    scratch_bytes_ = std::max(scratch_bytes_, bytes);
   }
-  scratch_ = make_device_array<std::byte>(std::max<std::size_t>(scratch_bytes_, 1));
   clear_counts();
 }
 
@@ -228,14 +252,14 @@ void SampledTree::sample_levels(cudaStream_t stream) {
     const Hop hop{
         graph_,      header_.get(), size_of(h), static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(fanouts_[h]),
         replacement_};
-    count_kernel<<<blocks_for(capacities_[h] + 1), kThreadsPerBlock, 0, stream>>>(
-        hop, nodes_.get(), capacities_[h], num_children_.get(), num_edges_.get() + h);
+    const std::int64_t capacity = capacities_[h];
+    count_kernel<<<blocks_for(capacity + 1), kThreadsPerBlock, 0, stream>>>(
+        hop, nodes_.get(), capacity, num_children_.get(), chunk_sums_.get(), num_edges_.get() + h);
     cuda_check(cudaGetLastError());
-    LocalId* const first_child = first_child_[h].get();
-    cuda_check(scan(num_children_.get(), capacities_[h], first_child, scratch_.get(), scratch_bytes_, stream));
     const RowGroup group = RowGroup::make(fanouts_[h]);
-    grow_kernel<<<blocks_for(capacities_[h] << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
-        hop, group, first_child, capacities_[h], parent_[h].get(), nodes_.get(), sizes_.get() + h + 1);
+    const Growth growth{num_children_.get(), chunk_sums_.get(), capacity, first_child_[h].get(), sizes_.get() + h + 1};
+    grow_kernel<<<blocks_for((capacity + 1) << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
+        hop, group, growth, parent_[h].get(), nodes_.get());
     cuda_check(cudaGetLastError());
   }
 }

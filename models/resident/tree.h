@@ -79,11 +79,10 @@ class SampledTree {
   DeviceArray<NodeId> nodes_;
   DeviceArray<LocalId> sizes_;
   std::vector<DeviceArray<LocalId>> first_child_, parent_;  // of all hops but the last
-  DeviceArray<LocalId> num_children_;                       // [capacity + 1] of the hop at hand
+  DeviceArray<LocalId> num_children_;                       // [capacity + 1] of the hop at hand, or before a node's
+  DeviceArray<LocalId> chunk_sums_;                         // of the hop at hand
   DeviceArray<NodeId> entries_;                             // of the last hop
   DeviceArray<unsigned long long> num_edges_;               // [2, hops]: of the last batch, of those before it
-  DeviceArray<std::byte> scratch_;
-  std::size_t scratch_bytes_ = 0;
 };
 
 /// Nodes of every level at most, the seeds first: as many levels as hops.
