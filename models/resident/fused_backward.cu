@@ -114,34 +114,45 @@ struct Consumer {
       }
   }
 
-  /// sums += the gradient of the layer's result, of one block of features, times the operand.
-  __device__ __forceinline__ void add_block(const char* stage, int block, const std::uint32_t (&bits)[2],
-                                            float (&sums)[64]) const {
-    Fragment rows[2];
-    load_rows(stage, block, rows);
+  /// spread = the gradients of one half of the slots.
+  __device__ __forceinline__ void start_spread(const char* stage, int half, const Fragment (&rows)[2],
+                                               float (&spread)[32]) const {
     const Factor pool = Factor::at(shared_address(stage) + kPoolAt, kPoolHalfBytes);
+    products_begin();
+    product<Rows::kAcrossK>(spread, rows[0], pool.plus(half * kPoolHalfBytes), false);
+    product<Rows::kAcrossK>(spread, rows[1], pool.plus(half * kPoolHalfBytes + kOwnSlots * 128), true);
+    products_commit();
+  }
+
+  /// sums += the gradient of the layer's result, times the operand. In four pieces, a block of features and half of the
+  /// slots each: while one is multiplied, the next is spread and rounded.
+  __device__ __forceinline__ void add_tile(const char* stage, const std::uint32_t (&bits)[2][2],
+                                           float (&sums)[2][64]) const {
     const Factor operand = Factor::at(shared_address(stage), kChunkBytes);
+    Fragment rows[2], gradient[2][4];
+    float spread[32];
+    load_rows(stage, 0, rows);
+    pin(spread);
+    start_spread(stage, 0, rows, spread);
+    products_wait<0>();
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      float spread[32];
+    for (int piece = 0; piece < 4; ++piece) {
+      const int block = piece / 2, half = piece % 2;
       pin(spread);
-      products_begin();
-      product<Rows::kAcrossK>(spread, rows[0], pool.plus(half * kPoolHalfBytes), false);
-      product<Rows::kAcrossK>(spread, rows[1], pool.plus(half * kPoolHalfBytes + kOwnSlots * 128), true);
-      products_commit();
-      products_wait<0>();
-      pin(spread);
-      Fragment gradient[4];
 #pragma unroll
       for (int t = 0; t < 4; ++t)
 #pragma unroll
         for (int r = 0; r < 4; ++r)
-          gradient[t][r] = pair_of(spread[8 * t + 2 * r], spread[8 * t + 2 * r + 1]) & mask_of(bits[half], t, r);
-      pin(sums);
+          gradient[half][t][r] =
+              pair_of(spread[8 * t + 2 * r], spread[8 * t + 2 * r + 1]) & mask_of(bits[block][half], t, r);
+      if (piece == 1) load_rows(stage, 1, rows);
+      if (piece < 3) start_spread(stage, 1 - half, rows, spread);
       products_begin();
 #pragma unroll
-      for (int t = 0; t < 4; ++t) product<Rows::kAcrossK>(sums, gradient[t], operand.plus(half * 8192 + t * 2048));
+      for (int t = 0; t < 4; ++t)
+        product<Rows::kAcrossK>(sums[block], gradient[half][t], operand.plus(half * 8192 + t * 2048));
       products_commit();
+      if (piece < 3) products_wait<1>();  // all but the product
     }
   }
 
@@ -167,8 +178,7 @@ struct Consumer {
       if (t + p.pairs < num_tiles) next = bits_at[std::int64_t{t + p.pairs} * kFusedThreads];
       const int stage = turn % kStages;
       barriers.full(stage).wait(static_cast<std::uint32_t>(turn / kStages));
-#pragma unroll
-      for (int block = 0; block < 2; ++block) add_block(shared + stage * kStageBytes, block, bits[block], sums[block]);
+      add_tile(shared + stage * kStageBytes, bits, sums);
       products_wait<0>();
       pin(sums[0]);
       pin(sums[1]);

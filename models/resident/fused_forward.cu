@@ -2,8 +2,8 @@
 // result is never in memory.
 //
 // Work split  a block per multiprocessor, which strides over tiles. A warp copies operand rows and writes pooling
-//             matrices, two warpgroups compute 128 features each. They do not wait for each other, so that one
-//             multiplies while the other does the rest.
+//             matrices, two warpgroups compute 128 features each. They multiply in turns, so that the tensor cores have
+//             work while the other one does the rest: left alone, they would do both at the same time.
 // Access      operand rows by the copy engine into a ring of 16 KB chunks; the weight is in shared memory.
 // Limit       tensor cores.
 // Sync        barriers in shared memory between the warps of a block.
@@ -106,8 +106,12 @@ struct Consumer {
   std::uint32_t shared;
   int warpgroup, lane, feature;  ///< its first of two; those of the second block are 64 behind
 
+  /// Barriers, one for each warpgroup's turn.
+  __device__ void wait_for_turn() const { named_barrier_sync(2 + warpgroup, kFusedThreads); }
+  __device__ void give_turn() const { named_barrier_arrive(3 - warpgroup, kFusedThreads); }
+
   /// acc = weight * operand^T of a tile.
-  __device__ __forceinline__ void multiply(float (&acc)[2][64], int& chunk) const {
+  __device__ __forceinline__ void multiply(float (&acc)[2][64], int& chunk, bool is_last_turn) const {
     const Factor weight = Factor::at(shared + static_cast<std::uint32_t>(warpgroup) * (kWeightChunkBytes / 2), 16);
     const Factor ring = Factor::at(shared + kRingAt, 16);
 #pragma unroll
@@ -129,6 +133,7 @@ struct Consumer {
         release((chunk - 1) % kRing);
       }
     }
+    if (!is_last_turn) give_turn();
     products_wait<0>();
     pin(acc[0]);
     pin(acc[1]);
@@ -185,6 +190,7 @@ struct Consumer {
     const int num_nodes = *p.tiles.num_nodes, num_tiles = Tile::count(p.tiles, num_nodes);
     const int stride = static_cast<int>(gridDim.x);
     int chunk = 0, turn = 0;
+    if (warpgroup == 1 && static_cast<int>(blockIdx.x) < num_tiles) give_turn();
     for (int t = static_cast<int>(blockIdx.x); t < num_tiles; t += stride, ++turn) {
       const Tile tile = Tile::of(p.tiles, t, num_nodes);
       float shares[4];
@@ -193,7 +199,8 @@ struct Consumer {
       uint4* const bits_at = reinterpret_cast<uint4*>(p.tiles.bits) + std::int64_t{t} * kFusedThreads + threadIdx.x;
       const uint4 drawn = *bits_at;  // on its way while the tile is multiplied
       float acc[2][64];
-      multiply(acc, chunk);
+      wait_for_turn();
+      multiply(acc, chunk, warpgroup == 1 && t + stride >= num_tiles);
       std::uint32_t bits[2][2] = {{drawn.x, drawn.y}, {drawn.z, drawn.w}};
       Fragment h[2][8];
 #pragma unroll

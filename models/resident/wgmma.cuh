@@ -72,6 +72,11 @@ __device__ inline void named_barrier_sync(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
+/// Counts for those who wait there.
+__device__ inline void named_barrier_arrive(int id, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
 /// A warpgroup of a block gives registers back, or takes those that others gave. Warpgroups have their roles in one
 /// if-else, or the compiler ignores this.
 template <int kRegisters>
