@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "models/kernels/dropout.h"
 #include "models/kernels/launch.cuh"
+#include "models/resident/activation.cuh"
 #include "models/resident/operands.h"
 #include "models/resident/words.cuh"
 
@@ -16,23 +17,6 @@ namespace salient {
 namespace {
 
 // ---- device code -----------------------------------------------------------------------------------------
-
-/// h = dropout(relu(z)) of eight columns, and which of them were kept and positive.
-__device__ std::uint8_t activate(const TreeDropout& dropout, const DropoutMask& mask, NodeId node, std::int64_t chunk,
-                                 float (&values)[8]) {
-  PhiloxBlock draws{};
-  if (dropout.threshold > 0) draws = dropout_draws(mask, node, static_cast<std::uint32_t>(chunk));
-  std::uint8_t bits = 0;
-#pragma unroll
-  for (std::uint32_t c = 0; c < 8; ++c) {
-    // written so that a value that is not a number stays one, as relu leaves it
-    const bool is_dropped = dropout.threshold > 0 && !is_kept(mask, draws, c);
-    const bool is_cut = is_dropped || values[c] <= 0;
-    if (!is_cut) bits |= static_cast<std::uint8_t>(1U << c);
-    values[c] = is_cut ? 0.0f : values[c] * dropout.scale;
-  }
-  return bits;
-}
 
 template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock)

@@ -26,7 +26,7 @@ struct SageForward::Impl {
                layers.gather(place, on);
                layers.draw(place, on);
                layers.enqueue_first(place, on);
-               layers.enqueue_later(place, on);
+               for (std::size_t i = 1; i < layers.layers().size(); ++i) layers.enqueue_layer(i, place, on);
              }});
       graphs[tree].emplace([](cudaStream_t) {}, layers.batches().tree(tree).size_of(layers.layers().size() - 1),
                            variants, [this, tree](cudaStream_t on) { layers.batches().sample_next(tree, on); });

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "models/kernels/dropout.h"
+#include "models/resident/last_layer.h"
 #include "models/resident/step_memory.h"
 
 namespace salient {
@@ -53,6 +54,12 @@ std::vector<SageLayerShape> sage_layer_shapes(const SageShape& shape) {
 bool has_fused_layer(const SageShape& shape) {
   return shape.may_fuse && shape.fanouts.size() > 1 &&
          FusedLayer::fits(fused_shape(shape), shape.activations, shape.hidden_dim);
+}
+
+bool has_fused_last_layer(const SageShape& shape) {
+  const std::size_t kept_layers = has_fused_layer(shape) ? 2 : 1;  // a fused one has no result to read
+  return shape.may_fuse && shape.fanouts.size() > kept_layers && shape.activations == ActivationType::kBf16 &&
+         shape.hidden_dim == kLastLayerWidth && padded(shape.num_classes) <= kMaxLastClasses;
 }
 
 std::int64_t sage_layers_bytes(const SageShape& shape, SageUse use) {
@@ -137,12 +144,10 @@ void SageLayers::enqueue_first(Place place, cudaStream_t stream) const {
     first_forward_[place.choice].run(stream);
 }
 
-void SageLayers::enqueue_later(Place place, cudaStream_t stream) const {
-  for (std::size_t i = 1; i < layers_.size(); ++i) {
-    if (i > 1 || !fused_)
-      next_operand(hidden_layer(i - 1, place.tree), layers_[i - 1].result.get(), layers_[i].operand.get(), stream);
-    later_forward_[i - 1].run(stream);
-  }
+void SageLayers::enqueue_layer(std::size_t i, Place place, cudaStream_t stream) const {
+  if (i > 1 || !fused_)
+    next_operand(hidden_layer(i - 1, place.tree), layers_[i - 1].result.get(), layers_[i].operand.get(), stream);
+  later_forward_[i - 1].run(stream);
 }
 
 }  // namespace salient

@@ -26,7 +26,7 @@ struct SageShape {
   bool has_size_choice =
       true;              ///< the GPU takes products of fewer rows for a batch that needs fewer; false: always the
                          ///< largest, without a switch in the graph, which compute-sanitizer cannot follow
-  bool may_fuse = true;  ///< the first layer into one kernel each way, see fused_layer.h
+  bool may_fuse = true;  ///< the first layer into one kernel each way (fused_layer.h), the last into one (last_layer.h)
 };
 
 /// Device memory of the inputs; all of it outlives what reads it.
@@ -49,6 +49,9 @@ std::vector<SageLayerShape> sage_layer_shapes(const SageShape& shape);
 
 /// Whether this GPU computes the first layer by a FusedLayer.
 bool has_fused_layer(const SageShape& shape);
+
+/// Whether a training step computes the last layer by last_layer().
+bool has_fused_last_layer(const SageShape& shape);
 
 /// GPU memory of SageLayers, in bytes.
 std::int64_t sage_layers_bytes(const SageShape& shape, SageUse use);
@@ -88,11 +91,11 @@ class SageLayers {
 
   /// Gather, products and activations of the batch in a tree; the weights are packed already. The same launches for
   /// every batch. First the operand of the first layer and, possibly beside it, the dropout of a fused layer, of
-  /// which there is one per tree; then its product, then the rest.
+  /// which there is one per tree; then its product, then one layer after the other.
   void gather(Place place, cudaStream_t stream) const;
   void draw(Place place, cudaStream_t stream) const;
   void enqueue_first(Place place, cudaStream_t stream) const;
-  void enqueue_later(Place place, cudaStream_t stream) const;
+  void enqueue_layer(std::size_t i, Place place, cudaStream_t stream) const;  ///< i > 0
 
   /// [max_seeds, padded(num_classes)] f32 device: the seeds' rows first
   const float* logits() const { return reinterpret_cast<const float*>(layers_.back().result.get()); }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "models/resident/last_layer.h"
 #include "models/resident/loss.h"
 #include "models/resident/step_graph.h"
 #include "models/resident/urgent_stream.h"
@@ -59,6 +60,7 @@ struct SageStep::Impl {
       : shape(s),
         data(d),
         type(s.sage.activations),
+        is_last_fused(has_fused_last_layer(s.sage)),
         forward(s.sage, d.inputs, SageUse::kTraining),
         operand_gradient(array_of(largest_operand(sage_layer_shapes(s.sage)), type)),
         seed_losses(make_device_array<float>(static_cast<std::size_t>(2 * s.sage.max_seeds))) {
@@ -111,8 +113,9 @@ struct SageStep::Impl {
                               plan(ProductKind::kInputGradient, i, layers()[i].shape.rows)});
   }
 
-  void enqueue_later(Place place, cudaStream_t on) const {
-    forward.enqueue_later(place, on);
+  /// The layers from i on, and the way back.
+  void enqueue_later(std::size_t i, Place place, cudaStream_t on) const {
+    for (; i + (is_last_fused ? 1 : 0) < layers().size(); ++i) forward.enqueue_layer(i, place, on);
     enqueue_backward(place, on);
   }
 
@@ -120,8 +123,15 @@ struct SageStep::Impl {
     pack_weights(weights, type, on);
     forward.gather(place, on);
     forward.enqueue_first(place, on);
-    enqueue_later(place, on);
+    enqueue_later(1, place, on);
     unpack_gradients(weights, on);
+  }
+
+  /// The layer that layer i reads, of as many rows as are computed.
+  HiddenLayer below_of(std::size_t i, Place place) const {
+    HiddenLayer below = forward.hidden_layer(i - 1, place.tree);
+    if (i == 1) below.growth.grown_capacity = forward.first_rows()[place.choice];
+    return below;
   }
 
   void enqueue_backward(Place place, cudaStream_t on) const {
@@ -135,25 +145,35 @@ struct SageStep::Impl {
                         .type = type,
                         .rows = seed_losses.get(),
                         .sums = data.sums};
-    seed_loss(loss, forward.logits(), gradients.back().result.get(), on);
+    const std::size_t last = layers().size() - 1;
+    if (is_last_fused) {
+      const HiddenLayer below = below_of(last, place);
+      last_layer({below, loss, layers()[last].weight.get(), layers()[last - 1].result.get(),
+                  layers()[last].operand.get(), gradients[last].result.get(), gradients[last - 1].result.get()},
+                 on);
+    } else {
+      seed_loss(loss, forward.logits(), gradients[last].result.get(), on);
+    }
     // What nothing waits for but the step's end goes beside the rest.
     const cudaStream_t other = beside.get();
     follow(other, on);
-    sum_losses(loss, other);
-    for (std::size_t i = layers().size() - 1; i > 0; --i) {
+    follow(summing.get(), on);
+    sum_losses(loss, summing.get());
+    for (std::size_t i = last; i > 0; --i) {
       later_layers[i - 1].weight.run(other);
+      if (i == last && is_last_fused) continue;
       later_layers[i - 1].input.run(on);
-      HiddenLayer below = forward.hidden_layer(i - 1, place.tree);
+      const HiddenLayer below = below_of(i, place);
       if (is_fused(i - 1)) {
         forward.fused()->backward(below, place.tree, operand_gradient.get(), on);
         break;
       }
-      if (i == 1) below.growth.grown_capacity = forward.first_rows()[place.choice];
       spread_gradient(below, operand_gradient.get(), gradients[i - 1].result.get(), on);
       follow(other, on);
     }
     if (!is_fused(0)) first_layer[place.choice].run(on);
     follow(on, other);
+    follow(on, summing.get());
   }
 
   /// Later work on `stream` comes behind what `ahead` has so far.
@@ -171,21 +191,34 @@ struct SageStep::Impl {
     follow(on, drawing.get());
   }
 
-  /// The launches of a step are the same for every batch: what differs is read from the header. A fused first layer
-  /// leaves no room beside it, so the next batch is prepared beside what follows.
+  /// A step whose first layer is fused, from that layer to the gather of the next batch. The fused layer leaves no room
+  /// beside it, and the product behind it wants whole multiprocessors, so the next batch is prepared beside the rest.
+  void enqueue_fused(std::size_t tree, cudaStream_t on) {
+    const Place place{tree, 0}, next{SampledBatches::next(tree), 0};
+    forward.enqueue_first(place, on);
+    forward.enqueue_layer(1, place, on);
+    follow(preparing.get(), on);
+    enqueue_later(2, place, on);
+    prepare_next(tree, preparing.get());
+    follow(on, preparing.get());
+    cuda_check(cudaEventRecordWithFlags(computed.get(), on, cudaEventRecordExternal));
+    follow(gathering.get(), on);
+    forward.gather(next, gathering.get());
+    follow(on, gathering.get());
+  }
+
+  /// The launches of a step are the same for every batch: what differs is read from the header.
   void capture() {
     stream.wait();
     for (std::size_t tree = 0; tree < graphs.size(); ++tree) {
       SampledBatches& batches = forward.batches();
-      const LocalId* const size = batches.tree(tree).size_of(layers().size() - 1);
-      std::vector<StepGraph::Variant> variants;
       if (is_fused(0)) {
-        const Place place{tree, 0};
-        variants.push_back({forward.first_rows()[0], [&](cudaStream_t on) { enqueue_later(place, on); }});
-        graphs[tree].emplace([&](cudaStream_t on) { forward.enqueue_first(place, on); }, size, variants,
-                             [this, tree](cudaStream_t on) { prepare_next(tree, on); });
+        graphs[tree].emplace([&](cudaStream_t on) { enqueue_fused(tree, on); }, nullptr,
+                             std::vector<StepGraph::Variant>{{forward.first_rows()[0], [](cudaStream_t) {}}});
         continue;
       }
+      const LocalId* const size = batches.tree(tree).size_of(layers().size() - 1);
+      std::vector<StepGraph::Variant> variants;
       for (std::size_t choice = 0; choice < forward.first_rows().size(); ++choice)
         variants.push_back({forward.first_rows()[choice],
                             [this, place = Place{tree, choice}](cudaStream_t on) { enqueue_all(place, on); }});
@@ -194,9 +227,8 @@ struct SageStep::Impl {
     }
   }
 
-  /// A step whose first layer is fused. Behind its graph the next batch is gathered, and the levels of the one after
-  /// that are sampled: beside what is between two graphs, the exchange of gradients, the update, and launches, which
-  /// leave the GPU idle.
+  /// A step whose first layer is fused. Its graph ends with the gather of the next batch. Beside that runs what does
+  /// not fill a GPU: the exchange of gradients, the update, and the sampling of the levels of the batch after the next.
   void run_fused(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t on) {
     SampledBatches& batches = forward.batches();
     computed.make_wait(sampling.get());  // of the batch before, whose tree `next` gets
@@ -204,21 +236,17 @@ struct SageStep::Impl {
     batches.sample_next_levels(tree, sampling.get());
     sampled.record(sampling.get());
     pack_weights(weights, type, on);
-    sampled.make_wait(on);
-    if (is_gathered) {
-      gathered.make_wait(on);
-    } else {
-      forward.gather({tree, 0}, on);
-      forward.draw({tree, 0}, on);
+    packed.record(on);
+    sampled.make_wait(stepping.get());
+    packed.make_wait(stepping.get());
+    if (!is_gathered) {
+      forward.gather({tree, 0}, stepping.get());
+      forward.draw({tree, 0}, stepping.get());
     }
-    graphs[tree]->launch(on);
-    computed.record(on);
+    graphs[tree]->launch(stepping.get());
+    computed.make_wait(on);
     unpack_gradients(weights, on);
     is_gathered = next.has_value();
-    if (!is_gathered) return;
-    computed.make_wait(gathering.get());
-    forward.gather({SampledBatches::next(tree), 0}, gathering.get());
-    gathered.record(gathering.get());
   }
 
   ~Impl() { (void)cudaDeviceSynchronize(); }  // replays use the memory
@@ -232,22 +260,24 @@ struct SageStep::Impl {
   const SageStepShape shape;
   const SageStepData data;
   const ActivationType type;
-  CudaStream stream;    // of the timing of products
-  UrgentStream beside;  // of a step's launches beside the others, when they are recorded
+  const bool is_last_fused;
+  CudaStream stream;             // of the timing of products
+  UrgentStream beside, summing;  // of a step's launches beside the others, when they are recorded
   SageLayers forward;
   std::vector<LayerGradients> gradients;  // of each layer, the first one's first
   std::vector<PackedWeights> weights;
   Products products_beside;  // of the weights' gradients, at the same time as others
   DeviceArray<std::byte> operand_gradient;
-  DeviceArray<float> seed_losses;        // and predictions, see loss.h
-  std::vector<Product> first_layer;      // gradient of its weight, by choice of rows
-  std::vector<LaterLayer> later_layers;  // later_layers[i] is layer i + 1
+  DeviceArray<float> seed_losses;               // and predictions, see loss.h
+  std::vector<Product> first_layer;             // gradient of its weight, by choice of rows
+  std::vector<LaterLayer> later_layers;         // later_layers[i] is layer i + 1
+  CudaEvent computed{CudaEvent::Kind::kOrder};  // recorded inside the graphs of fused steps, before their last gather
   std::array<std::optional<StepGraph>, SampledBatches::kNumTrees> graphs;
-  CudaStream gathering;   // of the next batch: gives way to all else
-  CudaStream drawing;     // of its dropout
-  UrgentStream sampling;  // of the next batch's levels: small kernels that wait for each other
-  CudaEvent computed{CudaEvent::Kind::kOrder}, gathered{CudaEvent::Kind::kOrder}, sampled{CudaEvent::Kind::kOrder};
-  bool is_gathered = false;  // the operand of the next batch, or will be when `gathered` has passed
+  CudaStream stepping;                       // where graphs of fused steps run
+  CudaStream preparing, drawing, gathering;  // of the next batch, when a graph is recorded: they give way to all else
+  UrgentStream sampling;  // of the levels of the batch behind it: small kernels that wait for each other
+  CudaEvent sampled{CudaEvent::Kind::kOrder}, packed{CudaEvent::Kind::kOrder};
+  bool is_gathered = false;  // the operand of the next batch, at the end of the graph
 };
 
 SageStep::SageStep(const SageStepShape& shape, const SageStepData& data) : impl_(std::make_unique<Impl>(shape, data)) {}

@@ -65,9 +65,9 @@ StepGraph::StepGraph(const Enqueue& begin, const LocalId* size, const std::vecto
     CudaEvent fork(CudaEvent::Kind::kOrder), join(CudaEvent::Kind::kOrder);
     fork.record(s);
     fork.make_wait(other.get());
+    enqueue();  // first, so that it starts first
     beside(other.get());
     join.record(other.get());
-    enqueue();
     join.make_wait(s);
   };
   cudaGraph_t raw = nullptr;

@@ -213,10 +213,11 @@ INSTANTIATE_TEST_SUITE_P(
              false}),
     [](const testing::TestParamInfo<Case>& each) { return each.param.name; });
 
-// Both have the same operands and the same rounding; only the order of sums differs.
-class FusedFirstLayer : public testing::TestWithParam<Case> {};
+// The first layer and the last one. Both ways have the same operands and the same rounding; only the order of sums
+// differs.
+class FusedLayers : public testing::TestWithParam<Case> {};
 
-TEST_P(FusedFirstLayer, HasTheGradientsOfProducts) {
+TEST_P(FusedLayers, HasTheGradientsOfProducts) {
   const Case& fused_case = GetParam();
   Case other_case = fused_case;
   other_case.may_fuse = false;
@@ -246,7 +247,7 @@ TEST_P(FusedFirstLayer, HasTheGradientsOfProducts) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Shapes, FusedFirstLayer,
+    Shapes, FusedLayers,
     testing::Values(
         Case{"paper", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kBf16, false, 0.5},
         Case{"without_dropout", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kBf16},
@@ -255,6 +256,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"largest_fanout", {32, 32}, 64, 256, 6, FeatureType::kF16, kBf16, false, 0.5},
         Case{"fanout_one", {1, 1}, 128, 256, 6, FeatureType::kF16, kBf16, false, 0.5},
         Case{"four_layers", {4, 3, 7, 2}, 128, 256, 6, FeatureType::kF16, kBf16, false, 0.1},
+        Case{"last_layer_alone", {5, 4}, 300, 256, 47, FeatureType::kF16, kBf16, false, 0.5},
+        Case{"most_classes", {3, 4, 2}, 64, 256, 256, FeatureType::kF16, kBf16, false, 0.5, 0.1},
+        Case{"too_many_classes", {3, 4, 2}, 64, 256, 257, FeatureType::kF16, kBf16, false, 0.5},
         Case{
             "with_replacement", {5, 20, 4}, 128, 256, 40, FeatureType::kF16, kBf16, false, 0.5, 0, Replacement::kWith}),
     [](const testing::TestParamInfo<Case>& each) { return each.param.name; });
