@@ -21,7 +21,9 @@ namespace salient {
 
 namespace {
 
-TrainOptions with_precision(TrainOptions options, const TrainingRun& run) {
+/// @param source  of the caller: its steps are eager
+TrainOptions with_precision(TrainOptions options, const TrainingRun& run, const BatchSource* source) {
+  if (source != nullptr && !options.precision) options.precision = Precision::kFp32;
   options.precision = precision_on_all_ranks(options, run.dataset, residency_of(run.data.view()), run.comm);
   return options;
 }
@@ -30,7 +32,7 @@ TrainOptions with_precision(TrainOptions options, const TrainingRun& run) {
 
 struct Trainer::Impl {
   Impl(const TrainOptions& train_options, TrainingRun training_run, std::unique_ptr<BatchSource> source)
-      : options(with_precision(train_options, training_run)),
+      : options(with_precision(train_options, training_run, source.get())),
         run(std::move(training_run)),
         comm(run.comm),
         signals(comm, /*steps_between=*/run.device.is_cuda() && comm.size() > 1 ? 8 : 1),
