@@ -29,6 +29,7 @@
 #include "engine/infer/selected_nodes.h"
 #include "engine/report/confusion.h"
 #include "engine/report/run_directory.h"
+#include "engine/train/run_model.h"
 #include "engine/train/signal_agreement.h"
 #include "store/node_ids.h"
 
@@ -75,11 +76,13 @@ InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& co
                .options = options};
   const Session& session = run.session;
   together(*session.comm, [&] { require_precision(session, said.precision); });
+  if (!has_precision(session.device, numerics_of(trained_with).precision))
+    run.trained_with.precision = Precision::kFp32;
   fit_to_machine(run.options.machine, session.device, launch.cores);
   (void)log_rank_table(session, run.options.machine.workers);
   run.dataset = open_dataset_together(session, options.data);
   run.trained =
-      open_trained_model(*session.comm, session.device, options.run, trained_with, run.dataset, options.checkpoint);
+      open_trained_model(*session.comm, session.device, options.run, run.trained_with, run.dataset, options.checkpoint);
   const std::string older_kind = older_kind_line(trained_with.model);
   if (session.is_rank_0() && !older_kind.empty()) log_info(older_kind);
   return run;
