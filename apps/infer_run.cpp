@@ -68,7 +68,8 @@ std::unique_ptr<Predictions> make_predictions(const InferRun& run, const Sampled
     if (run.session.is_rank_0())
       log_info("predictions are resident: sampling, gathering and arithmetic (" +
                name_of(numerics_of(run.trained_with).precision) + ") in one graph on the GPU");
-    return make_resident_predictions(resident_spec_of(run, sampled), run.dataset, loading.data, run.session.device);
+    return make_resident_predictions(resident_spec_of(run, sampled), run.dataset, loading.data, run.session.device,
+                                     *run.trained.model);
   }
   if (run.session.is_rank_0() && run.session.device.is_cuda()) log_info("predictions are eager: " + reason);
   return std::make_unique<LoaderPredictions>(run.dataset, loading, run.session.device);

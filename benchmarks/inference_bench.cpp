@@ -196,7 +196,8 @@ void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
   for (const Precision precision : precisions) {
     const ResidentSpec spec = resident_spec_of(setup, fanout, precision);
     if (!obstacle_to_resident(spec, setup.dataset, residency_of(setup.data)).empty()) return;
-    const auto resident = make_resident_predictions(spec, setup.dataset, setup.data, setup.device);
+    const auto resident =
+        make_resident_predictions(spec, setup.dataset, setup.data, setup.device, *setup.trained.model);
     add_sampled_row(report, setup, name + ", resident, " + name_of(precision), *resident);
   }
 }

@@ -58,20 +58,14 @@ class SagePass final : public ForwardPass {
   SageForward forward_;
 };
 
-/// Its graph reads the model's own tensors, so it is made with the first model, and again for one with others.
+/// Its graph reads the model's own tensors, so the step is made again for a model with others.
 class ModelPass final : public ForwardPass {
  public:
-  ModelPass(const ModelStepShape& shape, const SageData& data) : shape_(shape), data_(data) {}
+  ModelPass(const ModelStepShape& shape, const SageData& data, const Model& model) : shape_(shape), data_(data) {
+    make_step(model);
+  }
   void start(const Model& model, std::span<const NodeId> seeds) override {
-    std::map<std::string, StepTensor> tensors = step_tensors_of(model);
-    const auto is_same = [](const auto& a, const auto& b) {
-      return a.first == b.first && a.second.value == b.second.value;
-    };
-    if (!step_ || !std::ranges::equal(tensors, tensors_, is_same)) {
-      step_.reset();  // its memory is free before it is asked for again
-      step_.emplace(shape_, ModelStepData{.inputs = data_, .labels = nullptr, .tensors = tensors, .sums = nullptr});
-      tensors_ = std::move(tensors);
-    }
+    make_step(model);
     step_->start_epoch(seeds);
   }
   void run(const StepHeader& header, const std::optional<StepHeader>& /*next*/, cudaStream_t stream) override {
@@ -82,24 +76,38 @@ class ModelPass final : public ForwardPass {
   SageCounts counts(cudaStream_t stream) const override { return step_->counts(stream); }
 
  private:
+  /// Unless it is there.
+  void make_step(const Model& model) {
+    std::map<std::string, StepTensor> tensors = step_tensors_of(model);
+    const auto is_same = [](const auto& a, const auto& b) {
+      return a.first == b.first && a.second.value == b.second.value;
+    };
+    if (!step_ || !std::ranges::equal(tensors, tensors_, is_same)) {
+      step_.reset();  // its memory is free before it is asked for again
+      step_.emplace(shape_, ModelStepData{.inputs = data_, .labels = nullptr, .tensors = tensors, .sums = nullptr});
+      tensors_ = std::move(tensors);
+    }
+  }
+
   const ModelStepShape shape_;
   const SageData data_;
   std::map<std::string, StepTensor> tensors_;
   std::optional<ModelStep> step_;
 };
 
-std::unique_ptr<ForwardPass> make_pass(const ResidentSpec& spec, const Dataset& dataset, const ResidentView& data) {
+std::unique_ptr<ForwardPass> make_pass(const ResidentSpec& spec, const Dataset& dataset, const ResidentView& data,
+                                       const Model& model) {
   if (spec.model.kind == ModelKind::kSage)
     return std::make_unique<SagePass>(inference_shape(spec, dataset), sage_data_of(dataset, data));
   return std::make_unique<ModelPass>(model_step_shape_of(spec, dataset, StepUse::kPrediction),
-                                     sage_data_of(dataset, data));
+                                     sage_data_of(dataset, data), model);
 }
 
 class ResidentPredictions final : public Predictions {
  public:
   ResidentPredictions(const ResidentSpec& spec, const Dataset& dataset, const ResidentView& data,
-                      const ComputeDevice& device)
-      : dataset_(dataset), device_(device), forward_(make_pass(spec, dataset, data)) {}
+                      const ComputeDevice& device, const Model& model)
+      : dataset_(dataset), device_(device), forward_(make_pass(spec, dataset, data, model)) {}
 
   void start(Model& model, std::vector<BatchRequest> requests) override {
     requests_ = std::move(requests);
@@ -171,8 +179,9 @@ std::int64_t resident_predictions_bytes(const ResidentSpec& spec, const Dataset&
 }
 
 std::unique_ptr<Predictions> make_resident_predictions(const ResidentSpec& spec, const Dataset& dataset,
-                                                       const ResidentView& data, const ComputeDevice& device) {
-  return std::make_unique<ResidentPredictions>(spec, dataset, data, device);
+                                                       const ResidentView& data, const ComputeDevice& device,
+                                                       const Model& model) {
+  return std::make_unique<ResidentPredictions>(spec, dataset, data, device, model);
 }
 
 }  // namespace salient

@@ -10,6 +10,7 @@
 #include "engine/device/compute_device.h"
 #include "engine/infer/predictions.h"
 #include "loaders/residency.h"
+#include "models/model.h"
 #include "models/model_options.h"
 #include "models/numerics.h"
 #include "sampler/draws.h"
@@ -41,9 +42,11 @@ std::int64_t resident_predictions_bytes(const ResidentSpec& spec, const Dataset&
 /// layers, only logits; the host is a few batches ahead of the GPU at most.
 ///
 /// @param dataset, device  outlive the result   @param data  of the data set; what it refers to outlives the result
+/// @param model  on the device, of the kind that start() is called with; another one's tensors make it allocate again
 /// @throws Error{kDeviceMemory}
 std::unique_ptr<Predictions> make_resident_predictions(const ResidentSpec& spec, const Dataset& dataset,
-                                                       const ResidentView& data, const ComputeDevice& device);
+                                                       const ResidentView& data, const ComputeDevice& device,
+                                                       const Model& model);
 
 /// Whether this build can.
 bool has_resident_predictions();

@@ -9,7 +9,7 @@ bool has_resident_predictions() { return false; }
 std::int64_t resident_predictions_bytes(const ResidentSpec&, const Dataset&) { return 0; }
 
 std::unique_ptr<Predictions> make_resident_predictions(const ResidentSpec&, const Dataset&, const ResidentView&,
-                                                       const ComputeDevice&) {
+                                                       const ComputeDevice&, const Model&) {
   fail(ErrorKind::kNoDevice, "predictions on the GPU: this is a build without CUDA", Topic::kDevice);
 }
 

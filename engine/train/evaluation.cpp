@@ -23,11 +23,12 @@ std::span<const NodeId> scored_nodes(const Dataset& dataset, std::span<const Nod
   return {};
 }
 
-std::unique_ptr<Predictions> make_predictions(const TrainOptions& options, const TrainingRun& run) {
+std::unique_ptr<Predictions> make_predictions(const TrainOptions& options, const TrainingRun& run, const Model& model) {
   if (takes_resident_steps(options, run.dataset, residency_of(run.data.view()), run.comm.size())) {
     const std::string reason = reason_for_eager_evaluation(options, run.dataset);
     if (reason.empty())
-      return make_resident_predictions(evaluation_spec(options, run.dataset), run.dataset, run.data.view(), run.device);
+      return make_resident_predictions(evaluation_spec(options, run.dataset), run.dataset, run.data.view(), run.device,
+                                       model);
     if (run.comm.rank() == 0) log_info("evaluation is eager: " + reason);
   }
   return std::make_unique<LoaderPredictions>(run.dataset, loader_options_of(options, options.evaluation.fanout, run),
@@ -38,7 +39,8 @@ const char* name_of(EvaluationSet set) { return set == EvaluationSet::kValid ? "
 
 }  // namespace
 
-Evaluation::Evaluation(const TrainOptions& options, const TrainingRun& run, SignalAgreement& signals)
+Evaluation::Evaluation(const TrainOptions& options, const TrainingRun& run, SignalAgreement& signals,
+                       const Model& model)
     : run_(run),
       signals_(signals),
       batch_size_(static_cast<std::size_t>(options.evaluation.batch_size)),
@@ -46,7 +48,7 @@ Evaluation::Evaluation(const TrainOptions& options, const TrainingRun& run, Sign
       metric_(metric_for(options.evaluation.metric, run.dataset)),
       valid_(scored_nodes(run.dataset, run.dataset.valid, "validation")),
       test_(scored_nodes(run.dataset, run.dataset.test, "test")),
-      predictions_(valid_.empty() && test_.empty() ? nullptr : make_predictions(options, run)) {
+      predictions_(valid_.empty() && test_.empty() ? nullptr : make_predictions(options, run, model)) {
   const Dataset& dataset = run.dataset;
   if (dataset.task == Task::kMultiClass && dataset.num_classes <= kMaxConfusionClasses)
     confusion_.emplace(dataset.num_classes, run.device.torch_device());

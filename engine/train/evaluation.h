@@ -23,9 +23,9 @@ enum class EvaluationSet : std::uint8_t { kValid, kTest };
 class Evaluation {
  public:
   /// Logs a warning for a set without any known label; it is not scored.
-  /// @param run, signals  outlive this
+  /// @param run, signals  outlive this   @param model  that will be scored, on the device
   /// @throws as metric_for().
-  Evaluation(const TrainOptions& options, const TrainingRun& run, SignalAgreement& signals);
+  Evaluation(const TrainOptions& options, const TrainingRun& run, SignalAgreement& signals, const Model& model);
 
   Metric metric() const { return metric_; }
   bool has_nodes(EvaluationSet set) const { return !nodes_of(set).empty(); }

@@ -37,7 +37,7 @@ struct Trainer::Impl {
         comm(run.comm),
         signals(comm, /*steps_between=*/run.device.is_cuda() && comm.size() > 1 ? 8 : 1),
         trainer(options, run, signals, std::move(source)),
-        evaluation(options, run, signals),
+        evaluation(options, run, signals, trainer.model()),
         report(run.directory) {}
 
   CheckpointIdentity identity() const { return checkpoint_identity(options, run.dataset, comm.size()); }

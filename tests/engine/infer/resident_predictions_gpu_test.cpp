@@ -54,7 +54,7 @@ class ResidentPredictionsTest : public testing::Test {
   }
 
   std::unique_ptr<Predictions> make_resident_ones(const ResidentSpec& spec) const {
-    return make_resident_predictions(spec, dataset_, data_.view(), device_);
+    return make_resident_predictions(spec, dataset_, data_.view(), device_, *model_);
   }
 
   const Dataset dataset_ = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16);
