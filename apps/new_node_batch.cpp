@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/half.h"
+#include "core/fp8.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/node_degree.h"
 #include "sampler/reference_sampler.h"
@@ -30,10 +30,12 @@ void check(const Dataset& dataset, const NewNodes& nodes) {
     fail(ErrorKind::kUsage, "new nodes: a row is no list of nodes below " + std::to_string(end));
 }
 
-/// As f32: f16 holds its values exactly.
+/// As f32, which holds the values of every type exactly.
 void copy_known_row(const Dataset& dataset, NodeId node, float* row) {
   const auto value = [&](const std::byte* at, std::size_t i) {
     if (dataset.feature_type == FeatureType::kF32) return reinterpret_cast<const float*>(at)[i];
+    if (dataset.feature_type == FeatureType::kFp8)
+      return fp8_to_float(std::to_integer<std::uint8_t>(at[i])) * dataset.fp8_scale;
     return half_to_float(reinterpret_cast<const std::uint16_t*>(at)[i]);
   };
   if (dataset.has_sparse_features()) {

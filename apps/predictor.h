@@ -51,7 +51,7 @@ class Predictor {
   std::vector<float> logits(std::span<const NodeId> nodes);
 
   /// The same of nodes that the data set lacks, [nodes.num_nodes(), num_classes()].
-  /// Features are used as f32, also where the data set has f16.
+  /// Features are used as f32, also where the data set has f16 or fp8.
   /// @throws Error{kUsage} for nodes that break the rules of NewNodes, or have more edges than max_new_edges.
   std::vector<float> logits(const NewNodes& nodes) { return logits(std::span(&nodes, 1)); }
 

@@ -45,7 +45,7 @@ template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, WriteOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("out", self.out, "folder to write; needed");
-  field("feature-dtype", self.feature_dtype, "of the store");
+  field("feature-dtype", self.feature_dtype, "of the store; fp8: half the memory of f16, at 4 significant bits");
   field("symmetric", self.symmetric, "add the reverse of every edge; auto is yes");
   field(
       "memory-gb", self.memory_gb,

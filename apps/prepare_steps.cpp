@@ -31,10 +31,19 @@ void apply_common(const CommonOptions& common) {
 WriteStoreOptions start_writing(const WriteOptions& write, const char* marker) {
   require_option(!write.out.empty(), "--out: is needed, the folder to write");
   require_option(write.memory_gb >= 0 && write.memory_gb <= 1e6, "--memory-gb: 0 to 1000000");
-  WriteStoreOptions options{.out = write.out, .num_threads = write.common.threads, .force = write.force};
+  WriteStoreOptions options{.out = write.out,
+                            .num_threads = write.common.threads,
+                            .force = write.force,
+                            .in_fp8 = write.feature_dtype == FeatureType::kFp8};
   warn_of_leftovers(options.out);
   check_can_write(options, marker);
   return options;
+}
+
+void choose_layout(const LayoutOptions& layout, WriteStoreOptions& options) {
+  require_option(!options.in_fp8 || layout.feature_layout != FeatureLayout::kCsr,
+                 "--feature-layout: dense with --feature-dtype fp8; sparse rows are f16 or f32");
+  options.feature_layout = layout.feature_layout;
 }
 
 void check_memory(std::uint64_t limit, std::uint64_t bytes_needed) {

@@ -53,6 +53,9 @@ void check_memory(std::uint64_t limit, std::uint64_t bytes_needed);
 /// --memory-gb in bytes; 0 means half of the machine's memory.
 std::uint64_t memory_limit(const WriteOptions& write);
 
+/// Whether rows stay sparse. @throws Error{kUsage} for sparse rows in fp8
+void choose_layout(const LayoutOptions& layout, WriteStoreOptions& options);
+
 /// --memory-gb for importers that hold a graph in memory; 0 stands for all of the machine's.
 MemoryLimit limit_of_importer(const WriteOptions& write);
 

@@ -56,11 +56,11 @@ int run_wordnet(Arguments arguments) {
   if (!read(arguments, "wordnet", given)) return 0;
   const Timer timer;
   WriteStoreOptions options = start_writing(given.write);
-  options.feature_layout = given.layout.feature_layout;
+  choose_layout(given.layout, options);
   RawGraph graph = import_wordnet({.source = given.source,
                                    .pointers = given.pointers,
                                    .rng_seed = given.write.rng_seed,
-                                   .feature_type = given.write.feature_dtype,
+                                   .feature_type = gathered_type(given.write.feature_dtype),
                                    .source_options = given.pointers == WordnetPointers::kAll ? "--pointers all" : "",
                                    .memory = limit_of_importer(given.write)});
   if (given.write.symmetric == Symmetric::kNo) graph.symmetrise = false;
@@ -77,7 +77,7 @@ int run_ogb(Arguments arguments) {
   const OgbOptions ogb{.raw = given.raw,
                        .name = given.name,
                        .label_choice = choice_of(given.label_choice),
-                       .feature_type = given.write.feature_dtype,
+                       .feature_type = gathered_type(given.write.feature_dtype),
                        .symmetric = given.write.symmetric,
                        .num_threads = given.write.common.threads,
                        .source_options = symmetric_text(given.write),
@@ -101,7 +101,7 @@ int run_npz(Arguments arguments) {
   const Timer timer;
   WriteStoreOptions options = start_writing(given.write);
   options.make_features = recipe_of(given.make_features);
-  options.feature_layout = given.layout.feature_layout;
+  choose_layout(given.layout, options);
   std::string source_options =
       given.split.empty() ? "--mask " + std::to_string(given.mask) : "--split " + to_text(given.split);
   if (const std::string symmetric = symmetric_text(given.write); !symmetric.empty())
@@ -111,7 +111,7 @@ int run_npz(Arguments arguments) {
                              .mask = given.mask,
                              .split = given.split,
                              .label_choice = choice_of(given.label_choice),
-                             .feature_type = given.write.feature_dtype,
+                             .feature_type = gathered_type(given.write.feature_dtype),
                              .symmetric = given.write.symmetric,
                              .rng_seed = given.write.rng_seed,
                              .source_options = source_options,
@@ -126,7 +126,7 @@ int run_edges(Arguments arguments) {
   const Timer timer;
   WriteStoreOptions options = start_writing(given.write);
   options.make_features = recipe_of(given.make_features);
-  options.feature_layout = given.layout.feature_layout;
+  choose_layout(given.layout, options);
   const EdgesOptions edges{.edges = given.edges,
                            .features = given.features,
                            .labels = given.labels,
@@ -141,7 +141,7 @@ int run_edges(Arguments arguments) {
                            .ids = given.ids,
                            .label_choice = choice_of(given.label_choice),
                            .name = set_name(given.name, given.write),
-                           .feature_type = given.write.feature_dtype,
+                           .feature_type = gathered_type(given.write.feature_dtype),
                            .symmetric = given.write.symmetric,
                            .rng_seed = given.write.rng_seed,
                            .num_threads = given.write.common.threads,
@@ -314,7 +314,7 @@ int main(int argc, char** argv) {
       std::fputs("salient-prepare: interrupted; nothing is left behind\n", stderr);
       return 128 + interrupted.signal;
     } catch (const std::bad_alloc&) {
-      salient::fail(salient::ErrorKind::kHostMemory, "out of host memory; --feature-dtype f16 needs the least");
+      salient::fail(salient::ErrorKind::kHostMemory, "out of host memory; --feature-dtype f16 or fp8 needs the least");
     }
   } catch (...) {
     return salient::report_current_exception("salient-prepare", salient::prepare_advice);

@@ -119,7 +119,7 @@ Dataset open_without_rows(const Command& command, Communicator& control, const L
   of_rest.feature_dim = 0;
   Dataset dataset = open_generated_dataset(of_rest, control, launch);
   dataset.feature_dim = of_rows.feature_dim;
-  dataset.features = {nullptr, dataset.num_nodes(), dataset.feature_row_bytes()};
+  dataset.features = {nullptr, dataset.num_nodes(), dataset.feature_row_bytes(), dataset.fp8_scale};
   const auto kept = std::make_shared<SyntheticOptions>(of_rows);  // which the nodes refer to
   rows = [kept, nodes = std::make_shared<SyntheticNodes>(*kept)](std::size_t first, std::size_t count, std::byte* out) {
     nodes->write_features(first, count, out);

@@ -33,7 +33,7 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset&
   BatchLayout layout{.num_nodes = mfg.num_nodes,
                      .num_seeds = num_seeds,
                      .feature_dim = dataset.feature_dim,
-                     .feature_type = dataset.feature_type,
+                     .feature_type = gathered_type(dataset.feature_type),
                      .feature_layout = dataset.feature_layout,
                      .label_type = dataset.label_type(),
                      .residency = residency,
@@ -62,13 +62,12 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset&
     place_values(layout, static_cast<LocalId>(std::min(kMost, dataset.sparse_features.longest.num_values(num_nodes))));
     return layout;
   }
-  const std::size_t x_bytes = num_nodes * static_cast<std::size_t>(layout.feature_dim) * size_of(layout.feature_type);
   if (residency == Residency::kCached) {
     layout.x_rows = add(num_nodes * sizeof(NodeId));
-    layout.x_missed = add(x_bytes);
+    layout.x_missed = add(num_nodes * dataset.feature_row_bytes());
   }
   const std::size_t without_x = layout.bytes;
-  layout.x = add(x_bytes);
+  layout.x = add(num_nodes * dataset.gathered_row_bytes());
   layout.prepared_bytes = residency == Residency::kHost ? layout.bytes : without_x;
   return layout;
 }

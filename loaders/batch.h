@@ -48,17 +48,17 @@ struct BatchLayout {
   LocalId num_nodes = 0;  ///< N, rows of x
   LocalId num_seeds = 0;  ///< S, rows of y
   int feature_dim = 0;
-  FeatureType feature_type = FeatureType::kF16;
-  FeatureLayout feature_layout{};  ///< of the feature rows; kCsr on the host alone
-  LabelType label_type{};          ///< of a row of y
-  Residency residency{};           ///< of the feature rows
-  std::size_t y = 0;               ///< [S] rows of label_type
-  std::size_t nodes = 0;           ///< uint32 [N] global ids
-  Degrees degrees_of{};            ///< whose degrees the slab has
-  std::size_t degrees = 0;         ///< NodeDegree [N], if it has them
-  std::vector<HopLayout> hops{};   ///< [L] outermost first
+  FeatureType feature_type = FeatureType::kF16;  ///< of x; f16 where the data set has fp8
+  FeatureLayout feature_layout{};                ///< of the feature rows; kCsr on the host alone
+  LabelType label_type{};                        ///< of a row of y
+  Residency residency{};                         ///< of the feature rows
+  std::size_t y = 0;                             ///< [S] rows of label_type
+  std::size_t nodes = 0;                         ///< uint32 [N] global ids
+  Degrees degrees_of{};                          ///< whose degrees the slab has
+  std::size_t degrees = 0;                       ///< NodeDegree [N], if it has them
+  std::vector<HopLayout> hops{};                 ///< [L] outermost first
   std::size_t x_rows = 0;          ///< kCached: uint32 [N] rows of the cache, and after its last one those of x_missed
-  std::size_t x_missed = 0;        ///< kCached: feature_type [M, feature_dim], room for M = N
+  std::size_t x_missed = 0;        ///< kCached: [M, feature_dim] as the data set stores them, room for M = N
   LocalId num_values = 0;          ///< kCsr: of all rows; an upper bound until BatchMaker::write(), exact afterwards
   std::size_t x_begin = 0;         ///< kCsr: int32 [N + 1]; row i is values begin[i] .. begin[i + 1]
   std::size_t x_columns = 0;       ///< kCsr: int32 [num_values] ascending in each row

@@ -83,7 +83,7 @@ void BatchMaker::write(Batch& batch, std::byte* slab) {
   if (dataset_->has_sparse_features())
     write_sparse_rows(batch.layout, slab);
   else if (residency_ == Residency::kHost)
-    gather_rows(dataset_->features, nodes, num_nodes, slab + layout.x);
+    gather_features(dataset_->features, nodes, num_nodes, slab + layout.x);
   if (residency_ == Residency::kCached) batch.layout.prepared_bytes = write_missed_rows(layout, slab);
   gather_rows(dataset_->label_table().rows(), seeds_.data(), seeds_.size(), slab + layout.y);
 }

@@ -123,8 +123,9 @@ class CudaDeviceRing final : public DeviceRing {
     const bool is_cached = layout.residency == Residency::kCached;
     const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
     const RowTable missed{memory + layout.x_missed, is_cached ? num_nodes : 0, features_.row_bytes};
-    gather_rows(features_, missed, reinterpret_cast<const NodeId*>(memory + (is_cached ? layout.x_rows : layout.nodes)),
-                num_nodes, memory + layout.x, stream_.get());
+    const std::size_t rows = is_cached ? layout.x_rows : layout.nodes;
+    gather_features(features_, missed, reinterpret_cast<const NodeId*>(memory + rows), num_nodes, memory + layout.x,
+                    stream_.get());
   }
 
   void use_device() const { cuda_check(cudaSetDevice(device_)); }

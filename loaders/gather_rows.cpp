@@ -75,7 +75,29 @@ void gather_across_words(RowTable table, const NodeId* row_of, std::size_t num_o
   std::memcpy(out, carry, carried);
 }
 
+/// Rows of whole words of 16 numbers, and `out` aligned to kWord.
+void gather_fp8_words(RowTable table, const NodeId* row_of, std::size_t num_out, std::byte* out) {
+  const __m256 factors = _mm256_set1_ps(256 * table.fp8_scale);
+  for_each_row(table, row_of, num_out, [&](const std::byte* row) {
+    const auto* const values = reinterpret_cast<const std::uint8_t*>(row);
+    for (std::size_t c = 0; c < table.row_bytes; c += kWord / 2, out += kWord)
+      _mm256_stream_si256(reinterpret_cast<__m256i*>(out), sixteen_fp8_as_half(values + c, factors));
+  });
+  _mm_sfence();
+}
+
 }  // namespace
+
+void gather_features(RowTable table, const NodeId* row_of, std::size_t num_out, std::byte* out) {
+  if (table.fp8_scale == 0 || table.row_bytes == 0 || num_out == 0) return gather_rows(table, row_of, num_out, out);
+  if (table.row_bytes % (kWord / 2) == 0 && reinterpret_cast<std::uintptr_t>(out) % kWord == 0)
+    return gather_fp8_words(table, row_of, num_out, out);
+  for_each_row(table, row_of, num_out, [&](const std::byte* row) {
+    fp8_to_halves(reinterpret_cast<const std::uint8_t*>(row), table.row_bytes, table.fp8_scale,
+                  reinterpret_cast<std::uint16_t*>(out));
+    out += table.row_bytes * sizeof(std::uint16_t);
+  });
+}
 
 void gather_rows(RowTable table, const NodeId* row_of, std::size_t num_out, std::byte* out) {
   if (table.row_bytes == 0 || num_out == 0) return;

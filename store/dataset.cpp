@@ -105,10 +105,8 @@ void check_headers(const MappedStore& store, const StoreManifest& manifest) {
 
 /// The values of an array, whose place in memory is that of their type.
 const std::byte* values_of(const NpyFile& file, FeatureType type) {
-  if (type == FeatureType::kF16)
-    (void)file.items<std::uint16_t>();  // for its alignment check
-  else
-    (void)file.items<float>();
+  if (type == FeatureType::kF16) (void)file.items<std::uint16_t>();  // for its alignment check
+  if (type == FeatureType::kF32) (void)file.items<float>();
   return file.data().data();
 }
 
@@ -120,7 +118,7 @@ void view_features(const MappedStore& store, const StoreManifest& manifest, Data
                                .values = values_of(store.arrays.at(feature_values_array(type).file), type)};
   else if (manifest.feature_dim > 0)
     dataset.features = {values_of(store.arrays.at(features_array(type).file), type), manifest.num_nodes,
-                        manifest.feature_row_bytes()};
+                        manifest.feature_row_bytes(), manifest.fp8_scale};
 }
 
 Dataset view_of(const MappedStore& store, const StoreManifest& manifest) {

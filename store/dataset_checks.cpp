@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/fp8.h"
 #include "store/store_arrays.h"
 
 namespace salient {
@@ -229,12 +230,13 @@ void DatasetChecks::check_finite(RowTable features, FeatureType type) const {
   const std::size_t row_items = features.row_bytes / size_of(type), count = features.num_rows * row_items;
   const auto is_bad_half = [=](std::size_t i) { return (halves[i] & 0x7C00) == 0x7C00; };
   const auto is_bad_float = [=](std::size_t i) { return (floats[i] & 0x7F800000) == 0x7F800000; };
-  const bool is_half = type == FeatureType::kF16;
-  const std::size_t first = is_half ? first_bad(count, is_bad_half) : first_bad(count, is_bad_float);
+  const auto is_bad = [=](std::size_t i) {
+    if (type == FeatureType::kFp8) return is_fp8_nan(std::to_integer<std::uint8_t>(features.data[i]));
+    return type == FeatureType::kF16 ? is_bad_half(i) : is_bad_float(i);
+  };
+  const std::size_t first = first_bad(count, is_bad);
   if (first == kNone) return;
-  const std::uint64_t bad = sum_over(count, kGrain, [=](std::size_t i) {
-    return static_cast<std::uint64_t>(is_half ? is_bad_half(i) : is_bad_float(i));
-  });
+  const std::uint64_t bad = sum_over(count, kGrain, [=](std::size_t i) { return std::uint64_t{is_bad(i)}; });
   refuse("features.npy", std::to_string(bad) + " values are not finite, the first in row " +
                              std::to_string(first / row_items) + ", column " + std::to_string(first % row_items));
 }

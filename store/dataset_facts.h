@@ -17,6 +17,7 @@ struct DatasetFacts {
   int num_classes = 0;  ///< of kMultiLabel: labels
   int feature_dim = 0;
   FeatureType feature_type = FeatureType::kF16;
+  float fp8_scale = 0;  ///< of kFp8: as in RowTable
   FeatureLayout feature_layout = FeatureLayout::kDense;
   bool is_symmetric = false;
   bool operator==(const DatasetFacts&) const = default;
@@ -26,8 +27,11 @@ struct DatasetFacts {
 
   LabelType label_type() const { return {task, task == Task::kMultiLabel ? num_classes : 1}; }
   bool has_sparse_features() const { return feature_layout == FeatureLayout::kCsr; }
-  /// Of a dense row.
+  /// Of a dense row, stored, and in a batch.
   std::size_t feature_row_bytes() const { return static_cast<std::size_t>(feature_dim) * size_of(feature_type); }
+  std::size_t gathered_row_bytes() const {
+    return static_cast<std::size_t>(feature_dim) * size_of(gathered_type(feature_type));
+  }
 };
 
 /// Calls visit(name, field) for every fact: one list for all that write or read them.
@@ -39,6 +43,7 @@ void visit_facts(Facts& facts, Visit visit) {
   visit("num_classes", facts.num_classes);
   visit("feature_dim", facts.feature_dim);
   visit("feature_type", facts.feature_type);
+  visit("fp8_scale", facts.fp8_scale);
   visit("feature_layout", facts.feature_layout);
   visit("is_symmetric", facts.is_symmetric);
 }

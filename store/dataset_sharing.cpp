@@ -39,7 +39,7 @@ Dataset map_described(const std::string& description) {
   dataset.graph = {arrays->map<EdgeOffset>(text["indptr"]), arrays->map<NodeId>(text["indices"])};
   const std::span<const std::byte> features = arrays->map<std::byte>(text["features"]);
   if (const std::size_t num_nodes = dataset.num_nodes(); num_nodes > 0 && !features.empty())
-    dataset.features = {features.data(), num_nodes, features.size() / num_nodes};
+    dataset.features = {features.data(), num_nodes, features.size() / num_nodes, dataset.fp8_scale};
   dataset.sparse_features = {.begin = arrays->map<std::int64_t>(text["feature_begin"]),
                              .columns = arrays->map<std::uint32_t>(text["feature_columns"]),
                              .values = arrays->map<std::byte>(text["feature_values"]).data()};

@@ -28,7 +28,7 @@ inline constexpr StoreArray kFeatureColumnsArray{"feature_columns.npy", "<u4"};
 
 constexpr StoreArray labels_array(Task task) { return {"labels.npy", task == Task::kMultiLabel ? "|i1" : "<i4"}; }
 constexpr StoreArray features_array(FeatureType type) {
-  return {"features.npy", type == FeatureType::kF16 ? "<f2" : "<f4"};
+  return {"features.npy", type == FeatureType::kFp8 ? "|u1" : type == FeatureType::kF16 ? "<f2" : "<f4"};
 }
 constexpr StoreArray feature_values_array(FeatureType type) {
   return {"feature_values.npy", features_array(type).dtype};

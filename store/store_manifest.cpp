@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/files/json_reader.h"
 #include "core/files/sealed_json.h"
+#include "core/fp8.h"
 #include "store/store_arrays.h"
 
 namespace salient {
@@ -22,8 +23,15 @@ constexpr std::uint64_t kMaxOffset = std::numeric_limits<std::int64_t>::max();
 FeatureType feature_type_of(const JsonObject& root) {
   const std::string text = root.string("feature_dtype");
   const std::optional<FeatureType> type = value_named<FeatureType>(text);
-  if (!type) root.refuse("feature_dtype", "is '" + text + "', allowed are f16 and f32");
+  if (!type) root.refuse("feature_dtype", "is '" + text + "', allowed are f16, f32 and fp8");
   return *type;
+}
+
+float fp8_scale_of(const JsonObject& root, FeatureType type) {
+  if (type != FeatureType::kFp8) return 0;
+  const auto scale = static_cast<float>(root.number("fp8_scale"));
+  if (!is_fp8_scale(scale)) root.refuse("fp8_scale", "is no power of two from 2^-15 to 2^7");
+  return scale;
 }
 
 Task task_of(const JsonObject& root) {
@@ -106,9 +114,12 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
   manifest.num_classes = static_cast<int>(root.integer("num_classes", least_classes, kMaxClasses));
   manifest.feature_dim = static_cast<int>(root.integer("feature_dim", 0, kMaxInt));
   manifest.feature_type = feature_type_of(root);
+  manifest.fp8_scale = fp8_scale_of(root, manifest.feature_type);
   manifest.feature_layout = feature_layout_of(root);
   if (manifest.has_sparse_features() && manifest.feature_dim == 0)
     root.refuse("feature_dim", "is 0, though feature_layout is " + name_of(manifest.feature_layout));
+  if (manifest.has_sparse_features() && manifest.feature_type == FeatureType::kFp8)
+    root.refuse("feature_dtype", "is fp8, which sparse rows never are");
   manifest.is_symmetric = root.boolean("symmetric");
   manifest.is_deduplicated = root.boolean("deduplicated");
   manifest.self_loops = root.integer("self_loops", 0, manifest.num_edges);
@@ -144,6 +155,7 @@ std::string manifest_text(const StoreManifest& manifest) {
   root["num_classes"] = manifest.num_classes;
   root["feature_dim"] = manifest.feature_dim;
   root["feature_dtype"] = name_of(manifest.feature_type);
+  if (manifest.feature_type == FeatureType::kFp8) root["fp8_scale"] = manifest.fp8_scale;
   if (manifest.has_sparse_features()) root["feature_layout"] = name_of(manifest.feature_layout);
   root["symmetric"] = manifest.is_symmetric;
   root["deduplicated"] = manifest.is_deduplicated;

@@ -21,7 +21,7 @@ std::string name_of(Task task);
 bool is_dataset_name(std::string_view name);
 
 /// Field for field what docs/DATASETS.md lists.
-/// The fields "task" and "feature_layout" are there for kMultiLabel and kCsr alone.
+/// The fields "task", "feature_layout" and "fp8_scale" are there for kMultiLabel, kCsr and kFp8 alone.
 struct StoreManifest : DatasetFacts {
   std::uint64_t num_nodes = 0;
   std::uint64_t num_edges = 0;

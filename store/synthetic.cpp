@@ -75,6 +75,7 @@ DatasetFacts facts_of(const SyntheticOptions& options) {
           .num_classes = options.num_classes,
           .feature_dim = options.feature_dim,
           .feature_type = options.feature_type,
+          .fp8_scale = options.feature_type == FeatureType::kFp8 ? kSyntheticFp8Scale : 0,
           .is_symmetric = true};
 }
 
@@ -241,7 +242,7 @@ Dataset make_synthetic_dataset(const SyntheticOptions& options, int num_threads,
   dataset.fingerprint = to_hex(digest_of(std::as_bytes(std::span(identity))).xxh3);
   dataset.graph = store->graph.view();
   if (options.feature_dim > 0)
-    dataset.features = {store->features.data(), options.num_nodes, dataset.feature_row_bytes()};
+    dataset.features = {store->features.data(), options.num_nodes, dataset.feature_row_bytes(), dataset.fp8_scale};
   dataset.labels = store->labels;
   dataset.train = store->split[0];
   dataset.valid = store->split[1];

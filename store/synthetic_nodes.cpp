@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/error.h"
-#include "core/half.h"
+#include "core/fp8.h"
 #include "store/index_permutation.h"
 
 namespace salient {
@@ -82,7 +82,9 @@ void SyntheticNodes::write_features(std::size_t first, std::size_t count, std::b
   for (std::size_t i = 0; i < count; ++i) {
     draw_features(static_cast<NodeId>(first + i), row);
     std::byte* const to = out + i * row_bytes;
-    if (options_.feature_type == FeatureType::kF16)
+    if (options_.feature_type == FeatureType::kFp8)
+      floats_to_fp8(row.data(), dim, kSyntheticFp8Scale, to);
+    else if (options_.feature_type == FeatureType::kF16)
       floats_to_halves(row.data(), dim, reinterpret_cast<std::uint16_t*>(to));
     else
       std::memcpy(to, row.data(), row_bytes);

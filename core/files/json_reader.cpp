@@ -118,6 +118,10 @@ std::uint64_t JsonObject::integer(std::string_view key, std::uint64_t low, std::
   refuse(key, "is " + found.dump() + ", allowed are " + std::to_string(low) + " to " + std::to_string(high));
 }
 
+double JsonObject::number(std::string_view key) const {
+  return Document::field(*this, key, &json::is_number, "is not a number").get<double>();
+}
+
 std::vector<std::string> JsonObject::keys() const {
   std::vector<std::string> names;
   for (const auto& [key, value] : Document::value_of(*this).items()) names.push_back(key);

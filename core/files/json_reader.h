@@ -26,6 +26,9 @@ class JsonObject {
   /// A whole number in [low, high].
   std::uint64_t integer(std::string_view key, std::uint64_t low, std::uint64_t high) const;
 
+  /// Any number.
+  double number(std::string_view key) const;
+
   std::vector<std::string> keys() const;
 
   /// For a rule that the value of `key` breaks. @throws Error{kBadData}, always.

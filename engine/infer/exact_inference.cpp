@@ -36,16 +36,16 @@ SparseRows sparse_features_of(const Dataset& dataset, std::span<const NodeId> no
   return rows;
 }
 
-/// Feature rows of `nodes`, as the data set stores them.
+/// Feature rows of `nodes`, as batches have them.
 InputRows features_of(const Dataset& dataset, std::span<const NodeId> nodes, const ComputeDevice& device) {
-  const at::ScalarType type = dataset.feature_type == FeatureType::kF16 ? at::kHalf : at::kFloat;
+  const at::ScalarType type = gathered_type(dataset.feature_type) == FeatureType::kF16 ? at::kHalf : at::kFloat;
   if (dataset.has_sparse_features()) {
     SparseRows rows = sparse_features_of(dataset, nodes, type);
     for (at::Tensor* part : {&rows.begin, &rows.columns, &rows.values}) *part = part->to(device.torch_device());
     return rows;
   }
   const at::Tensor rows = at::empty({static_cast<std::int64_t>(nodes.size()), dataset.feature_dim}, type);
-  gather_rows(dataset.features, nodes.data(), nodes.size(), static_cast<std::byte*>(rows.mutable_data_ptr()));
+  gather_features(dataset.features, nodes.data(), nodes.size(), static_cast<std::byte*>(rows.mutable_data_ptr()));
   return rows.to(device.torch_device());
 }
 

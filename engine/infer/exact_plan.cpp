@@ -32,7 +32,7 @@ std::vector<std::size_t> widths_of(Model& model, std::int64_t in_dim, at::Device
 
 /// Of the input of the first layer: `num_rows` feature rows at most.
 std::size_t bytes_of_rows(const Dataset& dataset, std::size_t num_rows) {
-  if (!dataset.has_sparse_features()) return num_rows * dataset.features.row_bytes;
+  if (!dataset.has_sparse_features()) return num_rows * dataset.gathered_row_bytes();
   return (num_rows + 1) * sizeof(LocalId) +
          dataset.sparse_features.longest.num_values(num_rows) * (sizeof(LocalId) + size_of(dataset.feature_type));
 }
@@ -78,6 +78,7 @@ ActivationStorage slowest_of_all_ranks(ActivationStorage mine, Communicator& com
 }  // namespace
 
 std::size_t mean_row_bytes(const Dataset& dataset) {
+  if (!dataset.has_sparse_features()) return dataset.gathered_row_bytes();
   return dataset.feature_bytes() / std::max<std::size_t>(1, dataset.num_nodes());
 }
 

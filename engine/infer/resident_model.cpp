@@ -85,7 +85,8 @@ LoaderStats loader_stats_of(std::span<const BatchRequest> batches, const SageCou
 }
 
 SageData sage_data_of(const Dataset& dataset, const ResidentView& data) {
-  return {data.graph->csr(), {data.device_rows.data, dataset.feature_type, dataset.feature_dim}};
+  const float unit = dataset.feature_type == FeatureType::kFp8 ? dataset.fp8_scale : 1;
+  return {data.graph->csr(), {data.device_rows.data, dataset.feature_type, dataset.feature_dim, unit}};
 }
 
 std::vector<SageWeights> sage_weights_of(const Model& model) {

@@ -10,6 +10,7 @@
 
 #include "models/kernels/launch.cuh"
 #include "models/resident/all_neighbors.h"
+#include "models/resident/fp8_pack.cuh"
 #include "models/resident/pick.cuh"
 #include "models/resident/row_chunk.cuh"
 #include "models/resident/words.cuh"
@@ -55,6 +56,7 @@ template <class T, int kPack>
 struct ToOperand {
   const T* table;
   std::int64_t width;
+  float unit;
   __half* out;
   std::int32_t* beyond;
 
@@ -62,6 +64,8 @@ struct ToOperand {
                         const float (&mean)[8]) const {
     float own[8] = {};
     Chunk<T, kPack>::load(table + std::int64_t{node} * width, width, chunk).add_to(own);
+#pragma unroll
+    for (float& value : own) value *= unit;
     note_beyond(mean, kLargestHalf, beyond);
     note_beyond(own, kLargestHalf, beyond);
     store_eight(mean, out + (i * 2 * chunks + chunk) * 8);
@@ -127,7 +131,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
       if (lane.index == 0) notes.long_rows[atomicAdd(notes.num_long_rows, 1)] = static_cast<std::int32_t>(i);
       continue;
     }
-    const float scale = end == begin ? 0.0f : 1.0f / static_cast<float>(end - begin);
+    const float scale = end == begin ? 0.0f : table.unit / static_cast<float>(end - begin);
     for (std::int64_t chunk = lane.index; (chunk - lane.index) < chunks; chunk += lane.count) {
       float sums[8] = {};
       add_entries<T, kPack>(rows, table, {begin, end}, lane, chunk, sums);
@@ -162,7 +166,7 @@ __global__ void __launch_bounds__(kLongThreads)
 #pragma unroll
           for (int c = 0; c < 8; ++c) mean[c] += partial[(p << group.log_lanes) + lane.index][c];
 #pragma unroll
-        for (float& value : mean) value /= static_cast<float>(end - begin);
+        for (float& value : mean) value = value * table.unit / static_cast<float>(end - begin);
         to.store(i, node, chunk, chunks, mean);
       }
       __syncthreads();
@@ -188,8 +192,8 @@ template <class T, int kPack>
 void launch_operand(const Rows& rows, const FeatureRows& table, const NeighborNotes& notes, void* out,
                     cudaStream_t stream) {
   launch<T, kPack>(rows, table, notes,
-                   ToOperand<T, kPack>{reinterpret_cast<const T*>(table.data), table.width, static_cast<__half*>(out),
-                                       notes.beyond_f16},
+                   ToOperand<T, kPack>{reinterpret_cast<const T*>(table.data), table.width, table.unit,
+                                       static_cast<__half*>(out), notes.beyond_f16},
                    stream);
 }
 
@@ -202,6 +206,11 @@ void all_neighbors_operand(const DeviceCsr& graph, const NodeBlock& block, const
     if (is_packable<Half, 8>(table.data, table.width)) return launch_operand<Half, 8>(rows, table, notes, out, stream);
     if (is_packable<Half, 4>(table.data, table.width)) return launch_operand<Half, 4>(rows, table, notes, out, stream);
     return launch_operand<Half, 1>(rows, table, notes, out, stream);
+  }
+  if (table.type == FeatureType::kFp8) {
+    if (is_packable<Fp8, 8>(table.data, table.width)) return launch_operand<Fp8, 8>(rows, table, notes, out, stream);
+    if (is_packable<Fp8, 4>(table.data, table.width)) return launch_operand<Fp8, 4>(rows, table, notes, out, stream);
+    return launch_operand<Fp8, 1>(rows, table, notes, out, stream);
   }
   if (is_packable<float, 4>(table.data, table.width)) return launch_operand<float, 4>(rows, table, notes, out, stream);
   launch_operand<float, 1>(rows, table, notes, out, stream);

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "models/kernels/launch.cuh"
+#include "models/resident/fp8_pack.cuh"
 #include "models/resident/operands.h"
 #include "models/resident/pick.cuh"
 #include "models/resident/row_chunk.cuh"
@@ -24,6 +25,7 @@ namespace {
 struct Columns {
   int width, chunks;
   RowGroup group;  ///< of at least as many lanes as a row has entries
+  float unit;      ///< what their numbers are times
 };
 
 /// How many entries a row has, and this lane's.
@@ -67,7 +69,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock, kInFlight == 5 ? 4 : 1)
     const NodeId mine = is_node && lane.index < hop.fanout ? hop.entries[std::int64_t{i} * hop.fanout + lane.index] : 0;
     const int kept = is_node ? hop.num_entries[i] : 0;
     const T* const own_row = features + (is_node ? std::int64_t{hop.nodes[i]} * columns.width : 0);
-    const float scale = kept == 0 ? 0.0f : 1.0f / static_cast<float>(kept);
+    const float scale = kept == 0 ? 0.0f : columns.unit / static_cast<float>(kept);
     for (int chunk = lane.index; (chunk - lane.index) < columns.chunks; chunk += lane.count) {
       float mean[8] = {}, own[8] = {};
       C own_chunk{};
@@ -76,7 +78,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock, kInFlight == 5 ? 4 : 1)
       if (is_node) own_chunk.add_to(own);
       if (chunk >= columns.chunks) continue;
 #pragma unroll
-      for (int c = 0; c < 8; ++c) mean[c] *= scale;
+      for (int c = 0; c < 8; ++c) mean[c] *= scale, own[c] *= columns.unit;
       Out* const to = out + (std::int64_t{2 * columns.chunks} * i + chunk) * 8;
       store_eight(mean, to);
       store_eight(own, to + columns.chunks * 8);
@@ -91,7 +93,7 @@ void launch(const LastHop& hop, const FeatureRows& features, ActivationType type
             cudaStream_t stream) {
   const std::int64_t chunks = padded(features.width) / 8;
   const RowGroup group = RowGroup::make(std::max(chunks, hop.fanout));
-  const Columns columns{static_cast<int>(features.width), static_cast<int>(chunks), group};
+  const Columns columns{static_cast<int>(features.width), static_cast<int>(chunks), group, features.unit};
   const unsigned blocks = blocks_for(hop.capacity << group.log_lanes);
   const T* const table = reinterpret_cast<const T*>(features.data);
   if (type == ActivationType::kF32)
@@ -117,6 +119,11 @@ void first_operand(const LastHop& hop, const FeatureRows& features, ActivationTy
   if (features.type == FeatureType::kF16)
     return is_packable<Half, 4>(features.data, width) ? launch<Half, 4, 8>(hop, features, type, end, out, stream)
                                                       : launch<Half, 1, 8>(hop, features, type, end, out, stream);
+  if (features.type == FeatureType::kFp8) {
+    if (is_packable<Fp8, 8>(features.data, width)) return launch<Fp8, 8, 8>(hop, features, type, end, out, stream);
+    return is_packable<Fp8, 4>(features.data, width) ? launch<Fp8, 4, 8>(hop, features, type, end, out, stream)
+                                                     : launch<Fp8, 1, 8>(hop, features, type, end, out, stream);
+  }
   is_packable<float, 4>(features.data, width) ? launch<float, 4, 8>(hop, features, type, end, out, stream)
                                               : launch<float, 1, 8>(hop, features, type, end, out, stream);
 }

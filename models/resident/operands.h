@@ -28,6 +28,7 @@ struct FeatureRows {
   const std::byte* data;  ///< [num_nodes, width] device
   FeatureType type;
   std::int64_t width;
+  float unit = 1;  ///< what the stored numbers are times: of kFp8 the table's scale
 };
 
 /// Rows of an operand behind its level's end, up to the capacity.

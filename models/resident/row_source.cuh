@@ -2,7 +2,10 @@
 // at a time. A source is a kernel's argument; source.reader() is what its threads read with.
 #pragma once
 
+#include <type_traits>
+
 #include "models/kernels/launch.cuh"
+#include "models/resident/fp8_pack.cuh"
 #include "models/resident/masks.cuh"
 #include "models/resident/row_source.h"
 #include "models/resident/words.cuh"
@@ -26,6 +29,7 @@ struct TableReader {
   const T* features;
   std::int64_t width;
   LocalId count;
+  float unit;
 
   __device__ std::int64_t capacity() const { return hop.capacity; }
   __device__ int num_entries(std::int64_t i) const { return hop.num_entries[i]; }
@@ -49,13 +53,13 @@ struct TableReader {
   __device__ void first_values(const Raw& raw, RowRef, std::int64_t, float (&values)[8]) const { unpack(raw, values); }
   __device__ void values_again(const Raw& raw, RowRef, std::int64_t, float (&values)[8]) const { unpack(raw, values); }
 
-  __device__ static void unpack(const Raw& raw, float (&values)[8]) {
+  __device__ void unpack(const Raw& raw, float (&values)[8]) const {
 #pragma unroll
     for (int i = 0; i < 8 / kPack; ++i) {
       float some[kPack];
       P::unpack(raw.words[i], some);
 #pragma unroll
-      for (int k = 0; k < kPack; ++k) values[i * kPack + k] = some[k];
+      for (int k = 0; k < kPack; ++k) values[i * kPack + k] = std::is_same_v<T, Fp8> ? some[k] * unit : some[k];
     }
   }
 };
@@ -64,7 +68,8 @@ template <class T, int kPack>
 struct TableSource {
   TableRows rows;
   __device__ TableReader<T, kPack> reader() const {
-    return {rows.hop, reinterpret_cast<const T*>(rows.features.data), rows.features.width, *rows.hop.num_nodes};
+    return {rows.hop, reinterpret_cast<const T*>(rows.features.data), rows.features.width, *rows.hop.num_nodes,
+            rows.features.unit};
   }
 };
 
@@ -144,6 +149,11 @@ void with_table_source(const TableRows& rows, Launch&& launch) {
     if (is_packable<Half, 8>(features.data, features.width)) return launch(TableSource<Half, 8>{rows});
     if (is_packable<Half, 4>(features.data, features.width)) return launch(TableSource<Half, 4>{rows});
     return launch(TableSource<Half, 1>{rows});
+  }
+  if (features.type == FeatureType::kFp8) {
+    if (is_packable<Fp8, 8>(features.data, features.width)) return launch(TableSource<Fp8, 8>{rows});
+    if (is_packable<Fp8, 4>(features.data, features.width)) return launch(TableSource<Fp8, 4>{rows});
+    return launch(TableSource<Fp8, 1>{rows});
   }
   if (is_packable<float, 4>(features.data, features.width)) return launch(TableSource<float, 4>{rows});
   launch(TableSource<float, 1>{rows});

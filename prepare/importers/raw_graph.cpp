@@ -39,6 +39,7 @@ bool is_node_count(std::uint64_t count) { return count > 0 && count < std::numer
 void convert_features(std::span<const float> values, FeatureType type, int dim, std::uint64_t position,
                       const std::string& file, std::byte* out) {
   require(dim > 0, "the feature width is set before rows are converted");
+  require(type != FeatureType::kFp8, "rows become fp8 when the scale is known");
   const float limit = type == FeatureType::kF16 ? kHalfMax : std::numeric_limits<float>::max();
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!(std::fabs(values[i]) <= limit)) refuse_value(dim, position + i, values[i], file);

@@ -20,8 +20,9 @@ namespace salient {
 
 /// Feature rows in the type they will be stored in. Dense ones are filled by append_feature_rows().
 struct RawFeatures {
-  FeatureType type = FeatureType::kF16;
-  int dim = 0;  ///< 0 = the graph has no features
+  FeatureType type = FeatureType::kF16;  ///< kFp8 by in_fp8() alone: importers do not know the scale
+  float fp8_scale = 0;                   ///< of kFp8
+  int dim = 0;                           ///< 0 = the graph has no features
   FeatureLayout layout = FeatureLayout::kDense;
   std::vector<std::byte> rows{};         ///< [V, dim] type; of kCsr the values that are not zero
   std::vector<std::int64_t> begin{};     ///< of kCsr, as in SparseRowTable
@@ -81,6 +82,7 @@ bool is_node_count(std::uint64_t count);
 /// Converts values of a feature matrix, row by row.
 ///
 /// @param position  in the matrix of the first value
+/// @param type      f16 or f32
 /// @param out       [count] type
 /// @param file      named in the error.
 /// @throws Error{kBadData} for a non-finite value, or |x| > 65504 as f16, naming file, row and column.

@@ -3,11 +3,13 @@
 
 #include <oneapi/tbb/task_arena.h>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <utility>
 
 #include "core/error.h"
+#include "core/fp8.h"
 #include "core/free_memory.h"
 #include "core/host/interrupt.h"
 #include "core/host/machine.h"
@@ -17,6 +19,7 @@
 #include "prepare/importers/ogb_tables.h"
 #include "prepare/writing/csr_files.h"
 #include "prepare/writing/edge_buckets.h"
+#include "prepare/writing/fp8_features.h"
 #include "prepare/writing/store_contents.h"
 #include "prepare/writing/store_writer.h"
 #include "prepare/writing/stream_plan.h"
@@ -25,6 +28,9 @@ namespace salient {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kFeatureArray = "node_feat";
+constexpr std::size_t kFeatureBlock = std::size_t{128} << 10;  // values
 
 /// Thrown on one thread because the other one failed, whose error is reported.
 struct PeerFailed {};
@@ -50,21 +56,65 @@ void check_disk(const fs::path& folder, const fs::path& out, std::uint64_t neede
                            gigabytes(space.available) + " are free");
 }
 
-/// One stream front to back: floats in, stored rows out.
-FileDigest write_features(NpzArray& array, FeatureType type, int dim, const fs::path& folder,
-                          SharedProgress& progress) {
-  constexpr std::size_t kBlock = std::size_t{128} << 10;
-  std::vector<float> values(kBlock);
-  std::vector<std::byte> stored(kBlock * size_of(type));
-  const StoreArray stored_as = features_array(type);
-  NpyWriter writer(folder / stored_as.file, stored_as.dtype, array.header().shape);
-  std::uint64_t position = 0;
+/// Calls use(first, values) for all features, block by block.
+template <class Use>
+void for_each_block(NpzArray& array, SharedProgress& progress, Use use) {
+  std::vector<float> values(kFeatureBlock);
+  std::uint64_t first = 0;
   while (const std::size_t count = array.read(std::span(values))) {
-    convert_features(std::span(values).first(count), type, dim, position, array.name(), stored.data());
-    writer.write(std::span(stored).first(count * size_of(type)));
-    position += count;
+    use(first, std::span(values).first(count));
+    first += count;
     progress.add(count);
   }
+}
+
+/// Features become fp8 by way of f16, as those of a graph in memory do.
+class HalfRounding {
+ public:
+  HalfRounding(int dim, std::string file) : dim_(dim), file_(std::move(file)) {}
+
+  /// @throws as convert_features()
+  void round(std::uint64_t first, std::span<float> values) {
+    convert_features(values, FeatureType::kF16, dim_, first, file_, reinterpret_cast<std::byte*>(halves_.data()));
+    std::transform(halves_.begin(), halves_.begin() + std::ssize(values), values.begin(), half_to_float);
+  }
+
+ private:
+  int dim_;
+  std::string file_;
+  std::vector<std::uint16_t> halves_ = std::vector<std::uint16_t>(kFeatureBlock);
+};
+
+/// Reads all features once more, before they are stored.
+float find_fp8_scale(const ZipArchive& archive, int dim, SharedProgress& progress) {
+  NpzArray array(archive, kFeatureArray);
+  HalfRounding rounding(dim, array.name());
+  ColumnRanges ranges(dim);
+  for_each_block(array, progress, [&](std::uint64_t first, std::span<float> values) {
+    rounding.round(first, values);
+    ranges.add(values);
+  });
+  return ranges.fp8_scale(array.name());
+}
+
+/// One stream front to back: floats in, stored rows out.
+FileDigest write_features(const ZipArchive& archive, const RawFeatures& features, const fs::path& folder,
+                          SharedProgress& progress) {
+  NpzArray array(archive, kFeatureArray);
+  const std::size_t item = size_of(features.type);
+  std::vector<std::byte> stored(kFeatureBlock * item);
+  const StoreArray stored_as = features_array(features.type);
+  NpyWriter writer(folder / stored_as.file, stored_as.dtype, array.header().shape);
+  HalfRounding rounding(features.dim, array.name());
+  for_each_block(array, progress, [&](std::uint64_t first, std::span<float> values) {
+    if (features.type == FeatureType::kFp8) {
+      rounding.round(first, values);
+      floats_to_fp8(values.data(), values.size(), features.fp8_scale, stored.data());
+    } else {
+      convert_features(values, features.type, features.dim, first, array.name(), stored.data());
+    }
+    writer.write(std::span(stored).first(values.size() * item));
+  });
   return writer.close();
 }
 
@@ -107,16 +157,17 @@ void write_node_data(RawGraph& graph, const OgbLayout& layout, const LabelChoice
   store.write_lines("class_names.txt", graph.class_names);
 }
 
-void write_tables(const ZipArchive& archive, const OgbSize& size, const RawGraph& graph, const StreamPlan& plan,
+void write_tables(const ZipArchive& archive, const OgbSize& size, RawGraph& graph, const StreamPlan& plan,
                   StoreWriter& store, CsrFiles& csr) {
+  RawFeatures& features = graph.features;
+  const bool in_fp8 = features.type == FeatureType::kFp8;
   const std::uint64_t num_keys = size.num_edges * (graph.symmetrise ? 2 : 1);
-  SharedProgress progress{
-      Progress("importing", graph.num_nodes * size.feature_dim + num_edge_items(size.num_edges) + num_keys, "numbers")};
-  NpzArray features(archive, "node_feat");
+  const std::uint64_t num_features = graph.num_nodes * size.feature_dim * (in_fp8 ? 2 : 1);
+  SharedProgress progress{Progress("importing", num_features + num_edge_items(size.num_edges) + num_keys, "numbers")};
   std::future<void> feature_thread = std::async(std::launch::async, [&] {
     try {
-      store.add_file(features_array(graph.features.type).file,
-                     write_features(features, graph.features.type, graph.features.dim, store.folder(), progress));
+      if (in_fp8) features.fp8_scale = find_fp8_scale(archive, features.dim, progress);
+      store.add_file(features_array(features.type).file, write_features(archive, features, store.folder(), progress));
     } catch (...) {
       progress.has_failed = true;
       throw;
@@ -153,10 +204,11 @@ WriteReport stream_ogb(const OgbOptions& options, const WriteStoreOptions& write
   const OgbSize size = size_of_ogb_binary(layout);
   graph.num_nodes = size.num_nodes;
   graph.features.dim = static_cast<int>(size.feature_dim);
+  if (write.in_fp8) graph.features.type = FeatureType::kFp8;
   const int num_threads = write.num_threads > 0 ? write.num_threads : num_usable_cores();
   const StreamPlan plan = plan_stream({.num_nodes = size.num_nodes,
                                        .num_keys = size.num_edges * (graph.symmetrise ? 2 : 1),
-                                       .row_bytes = size.feature_dim * size_of(options.feature_type),
+                                       .row_bytes = size.feature_dim * size_of(graph.features.type),
                                        .label_bytes = size.label_bytes,
                                        .split_bytes = split_bytes_of(layout),
                                        .num_threads = num_threads},

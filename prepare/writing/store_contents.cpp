@@ -13,13 +13,14 @@ Dataset dataset_of(const RawGraph& graph) {
                      .num_classes = graph.num_classes,
                      .feature_dim = graph.features.dim,
                      .feature_type = graph.features.type,
+                     .fp8_scale = graph.features.fp8_scale,
                      .feature_layout = graph.features.layout,
                      .is_symmetric = graph.symmetrise};
   if (dataset.has_sparse_features())
     dataset.sparse_features = {
         .begin = graph.features.begin, .columns = graph.features.columns, .values = graph.features.rows.data()};
   else
-    dataset.features = {graph.features.rows.data(), graph.num_nodes, dataset.feature_row_bytes()};
+    dataset.features = {graph.features.rows.data(), graph.num_nodes, dataset.feature_row_bytes(), dataset.fp8_scale};
   dataset.labels = graph.labels;
   dataset.multi_labels = graph.multi_labels;
   dataset.train = graph.train;

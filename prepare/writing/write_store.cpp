@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "prepare/writing/csr_builder.h"
 #include "prepare/writing/feature_layout.h"
+#include "prepare/writing/fp8_features.h"
 #include "prepare/writing/store_contents.h"
 #include "prepare/writing/store_writer.h"
 #include "store/dataset_checks.h"
@@ -87,6 +88,7 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
   if (graph.features.dim > 0) {
     const FeatureLayout layout = layout_for(graph.features, options.feature_layout);
     graph.features = in_layout(std::move(graph.features), layout, graph.memory);
+    if (options.in_fp8) graph.features = in_fp8(std::move(graph.features), graph.source_path);
   } else if (options.feature_layout == FeatureLayout::kCsr) {
     fail(ErrorKind::kUsage, graph.source_path + ": has no features to be kept sparse");
   }

@@ -19,6 +19,7 @@ struct WriteStoreOptions {
   bool force = false;                             ///< replace an existing store
   FeatureRecipe make_features{};                  ///< of a graph without features
   std::optional<FeatureLayout> feature_layout{};  ///< none = as layout_for() finds best
+  bool in_fp8 = false;                            ///< features become fp8, whatever they are
 };
 
 /// What was met on the way, for the summary that prepare prints.
@@ -39,7 +40,8 @@ void check_can_write(const WriteStoreOptions& options, const std::filesystem::pa
 /// folder, fsyncs, renames.
 ///
 /// Takes the graph by value so that its edge list can be freed early.
-/// @throws Error{kUsage} when `out` exists without `force`, or when features are to be made of a graph that has some;
+/// @throws Error{kUsage} when `out` exists without `force`, or when features are to be made of a graph that has some,
+///         or sparse ones are to be fp8;
 ///         Error{kIo} (disk full); Error{kBadData} if the graph breaks
 ///         a rule that open_dataset() checks; as graph.memory.check().
 /// Determinism: equal input gives equal bytes, for any number of threads.

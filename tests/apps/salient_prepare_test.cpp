@@ -67,7 +67,8 @@ TEST_F(PrepareProgram, HelpsAndSuggests) {
   expect_refused("synthetic --like arxiv", 2, "--out: is needed");
   expect_refused("synthetic --out D", 2, "--like or --nodes");
   expect_refused("synthetic --like mag --out D", 2, "--like: arxiv, products, papers100M or mag240M");
-  expect_refused("synthetic --like arxiv --scale 0.01 --out D --feature-dtype f64", 2, "--feature-dtype: f16 or f32");
+  expect_refused("synthetic --like arxiv --scale 0.01 --out D --feature-dtype f64", 2,
+                 "--feature-dtype: f16, f32 or fp8");
   expect_refused("synthetic --like arxiv --out D --memory-gb 0.01", 71, "--memory-gb allows 0.01");
   expect_refused("wordnet --out D --memory-gb 1 --source none", 66, "none");
   expect_refused("edges --edges x --out .hidden", 2, "--name: is needed, as the folder's name '.hidden'");
@@ -85,6 +86,18 @@ TEST_F(PrepareProgram, HelpsAndSuggests) {
   expect_refused("edges --edges x --split 0.6,0.4 --out D", 2, "--split: three fractions");
   expect_refused("edges --out D", 2, "--edges: is needed");
   EXPECT_FALSE(fs::exists(scratch_ / "D"));
+}
+
+TEST_F(PrepareProgram, KeepsFeaturesInEightBits) {
+  const Outcome made = run("synthetic --like arxiv --scale 0.01 --out D --feature-dtype fp8");
+  EXPECT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_NE(made.out.find("128 x fp8, 0.2 MB"), std::string::npos) << made.out;
+  EXPECT_EQ(run("verify D").exit_code, 0);
+  write_bytes(scratch_ / "e.csv", "0,1\n1,2\n");
+  expect_refused("edges --edges e.csv --out E --feature-layout csr --feature-dtype fp8", 2,
+                 "--feature-layout: dense with --feature-dtype fp8");
+  write_bytes(scratch_ / "x.csv", "id,a,b\n0,2020,0.001\n1,1,0\n2,1,0\n");
+  expect_refused("edges --edges e.csv --features x.csv --out E --feature-dtype fp8", 65, "column 1 of the features");
 }
 
 TEST_F(PrepareProgram, GeneratesVerifiesDescribes) {

@@ -20,8 +20,15 @@ std::vector<std::string> seeds() {
   sparse.feature_layout = FeatureLayout::kCsr;
   sparse.feature_dim = 60'000;
   for (const char* file : {"feature_begin.npy", "feature_columns.npy", "feature_values.npy"}) sparse.files[file] = {};
-  return {manifest_text(manifest), manifest_text(multi_label), manifest_text(sparse),
-          R"({"format": "salient dataset", "files": {"a": [1, {"b": 2}]}})", "{\"a\":" + std::string(100, '[')};
+  StoreManifest fp8 = manifest;
+  fp8.feature_type = FeatureType::kFp8;
+  fp8.fp8_scale = 0.25F;
+  return {manifest_text(manifest),
+          manifest_text(multi_label),
+          manifest_text(sparse),
+          manifest_text(fp8),
+          R"({"format": "salient dataset", "files": {"a": [1, {"b": 2}]}})",
+          "{\"a\":" + std::string(100, '[')};
 }
 
 }  // namespace salient::fuzz

@@ -174,6 +174,29 @@ TEST_F(BatchLoaderOnDevice, ACacheOfAnyRowsGivesTheSameBatches) {
   }
 }
 
+TEST_F(BatchLoaderOnDevice, Fp8RowsBecomeF16WhereverTheyAre) {
+  for (const int width : {25, 36, 64}) {
+    const Dataset dataset = test::generated_dataset(2000, 12, width, FeatureType::kFp8);
+    for (const DataResidency& residency : all_residencies()) {
+      const ResidentData data(dataset, residency);
+      LoaderOptions chosen = options(2, 3);
+      chosen.data = data.view();
+      BatchLoader loader(dataset, chosen);
+      Capture capture;
+      loader.start(requests_);
+      while (const Batch* batch = loader.next(stream_.get())) capture.take(*batch, stream_);
+      stream_.wait();
+      ASSERT_EQ(capture.batches.size(), requests_.size());
+      for (std::size_t b = 0; b < requests_.size(); ++b) {
+        Batch batch = capture.batches[b];
+        batch.data = capture.slabs[b].data();
+        test::expect_reference_batch(batch, dataset, kFanouts, requests_[b]);
+      }
+      if (HasFailure()) FAIL() << width << " columns, " << test_name_of(residency);
+    }
+  }
+}
+
 TEST_F(BatchLoaderOnDevice, SparseRowsComeWithTheBatch) {
   const test::SparseTwins twins = test::sparse_twins(2000, 12, 90);
   for (const GraphResidency graph : {GraphResidency::kHost, GraphResidency::kDevice}) {

@@ -28,7 +28,7 @@ const std::vector<int> kFanouts{5, 3};
 
 TEST(BatchMaker, WritesTheReferenceBatchForEveryFeatureWidthAndType) {
   for (const int feature_dim : {0, 1, 3, 16, 100, 128})
-    for (const FeatureType type : {FeatureType::kF16, FeatureType::kF32})
+    for (const FeatureType type : {FeatureType::kF16, FeatureType::kF32, FeatureType::kFp8})
       for (const Replacement replacement : {Replacement::kWithout, Replacement::kWith}) {
         const Dataset dataset = test::generated_dataset(300, 8, feature_dim, type);
         BatchMaker maker(dataset, kFanouts, replacement);

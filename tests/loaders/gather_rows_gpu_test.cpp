@@ -43,5 +43,37 @@ TEST(GatherRows, EqualsTheReference) {
       }
 }
 
+TEST(GatherFeatures, OfFp8EqualsTheReference) {
+  const CudaStream stream;
+  std::mt19937 random(1);
+  constexpr std::size_t kRows = 300;
+  for (const float scale : {1.0F, kLeastFp8Scale, kLargestFp8Scale})
+    for (const std::size_t row_bytes : {0u, 1u, 3u, 4u, 8u, 12u, 45u, 100u, 128u, 1024u})
+      for (const std::size_t num_out : {0u, 1u, 31u, 70'000u}) {
+        std::vector<std::byte> table(kRows * row_bytes), expected(num_out * row_bytes * 2), actual(expected.size());
+        for (std::byte& number : table) number = static_cast<std::byte>(random() % 127 + random() % 2 * 128);
+        std::vector<NodeId> row_of(num_out);
+        for (NodeId& row : row_of) row = static_cast<NodeId>(random() % kRows);
+        gather_features_reference({table.data(), kRows, row_bytes, scale}, row_of.data(), num_out, expected.data());
+
+        const auto device_table = make_device_array<std::byte>(table.size());
+        const auto device_row_of = make_device_array<NodeId>(num_out);
+        const auto device_out = make_device_array<std::byte>(actual.size());
+        cuda_check(cudaMemcpyAsync(device_table.get(), table.data(), table.size(), cudaMemcpyDefault, stream.get()));
+        cuda_check(cudaMemcpyAsync(device_row_of.get(), row_of.data(), num_out * sizeof(NodeId), cudaMemcpyDefault,
+                                   stream.get()));
+        for (const std::size_t num_first : {kRows, kRows / 3}) {
+          const RowTable first{device_table.get(), num_first, row_bytes, scale};
+          const RowTable second{device_table.get() + num_first * row_bytes, kRows - num_first, row_bytes};
+          cuda_check(cudaMemsetAsync(device_out.get(), 0xEE, actual.size(), stream.get()));
+          gather_features(first, second, device_row_of.get(), num_out, device_out.get(), stream.get());
+          stream.wait();
+          cuda_check(cudaMemcpy(actual.data(), device_out.get(), actual.size(), cudaMemcpyDefault));
+          ASSERT_EQ(actual, expected) << "scale " << scale << ", " << num_first << " of " << kRows << " rows of "
+                                      << row_bytes << " bytes in the first table, " << num_out << " gathered";
+        }
+      }
+}
+
 }  // namespace
 }  // namespace salient

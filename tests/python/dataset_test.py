@@ -45,6 +45,18 @@ def test_sparse_features_become_dense_batches(arrays, tmp_path):
     assert torch.equal(batch.x_sparse.to_dense(), batch.x)
 
 
+def test_fp8_features_become_half_batches(arrays, tmp_path):
+    rows = torch.tensor([[0.0, 1.0], [0.5, -3.75], [7.0, 0.3], [0.02, 5.1], [1.0, 1.0], [-7.0, 0.0]])
+    data = Dataset.from_arrays(tmp_path / "ring", **{**arrays, "x": rows}, fp8=True)
+    assert data.x.dtype == data.feature_dtype == torch.float8_e4m3fn and data.fp8_scale == 2**-6
+    assert torch.equal(data.x.view(torch.uint8), (rows / data.fp8_scale).to(torch.float8_e4m3fn).view(torch.uint8))
+    stored = data.x.float() * data.fp8_scale
+    batch = next(iter(salient_gnn.NeighborLoader(data, [5, 0], [2], 2, workers=1, dtype=None)))
+    assert batch.x.dtype == torch.float16 and torch.equal(batch.x.float(), stored[batch.nodes.long()])
+    with pytest.raises(salient_gnn.Error, match="sparse features are not kept in fp8"):
+        Dataset.from_arrays(tmp_path / "sparse", **{**arrays, "x": rows.to_sparse()}, fp8=True)
+
+
 @pytest.mark.parametrize(
     "wrong, message",
     [

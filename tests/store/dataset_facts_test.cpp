@@ -17,6 +17,7 @@ DatasetFacts unusual_facts() {
           .num_classes = 7,
           .feature_dim = 3,
           .feature_type = FeatureType::kF32,
+          .fp8_scale = 0.25F,
           .feature_layout = FeatureLayout::kCsr,
           .is_symmetric = true};
 }
@@ -32,7 +33,7 @@ TEST(DatasetFacts, TheListHasEveryField) {
         if (name == other) fact = value;
     });
   });
-  EXPECT_EQ(num_facts, 8u);
+  EXPECT_EQ(num_facts, 9u);
   EXPECT_EQ(copy, original);
 }
 
@@ -45,10 +46,18 @@ TEST(DatasetFacts, OtherProcessesGetThemAll) {
 TEST(DatasetFacts, TheManifestHasThemAll) {
   StoreManifest manifest;
   manifest.facts() = unusual_facts();
+  manifest.fp8_scale = 0;  // of fp8 alone
   manifest.num_nodes = 2;
   for (const char* name : {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy",
                            "feature_begin.npy", "feature_columns.npy", "feature_values.npy"})
     manifest.files[name] = {};
+  EXPECT_EQ(parse_manifest(manifest_text(manifest), "FILE"), manifest);
+  for (const char* name : {"feature_begin.npy", "feature_columns.npy", "feature_values.npy"})
+    manifest.files.erase(name);
+  manifest.files["features.npy"] = {};
+  manifest.feature_layout = FeatureLayout::kDense;
+  manifest.feature_type = FeatureType::kFp8;
+  manifest.fp8_scale = 0x1p-15F;
   EXPECT_EQ(parse_manifest(manifest_text(manifest), "FILE"), manifest);
 }
 

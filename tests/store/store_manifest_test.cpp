@@ -37,7 +37,7 @@ TEST(StoreManifest, DescriptionIsJsonWithEveryField) {
   refused("/num_nodes", -8, "'num_nodes' is -8, allowed are 1 to 4294967294");
   refused("/num_nodes", 4294967295, "allowed are 1 to 4294967294");
   refused("/symmetric", 1, "'symmetric' is neither true nor false");
-  refused("/feature_dtype", "f64", "'feature_dtype' is 'f64', allowed are f16 and f32");
+  refused("/feature_dtype", "f64", "'feature_dtype' is 'f64', allowed are f16, f32 and fp8");
   refused("/format", "something", "'format' is 'something'");
   refused("/source", "wordnet", "'source' is not an object");
   refused("/source/kind", nullptr, "'source / kind' is not a string");

@@ -34,18 +34,21 @@ inline Dataset generated_dataset(NodeId num_nodes, double mean_degree, int featu
   dataset.num_classes = 5;
   dataset.feature_dim = feature_dim;
   dataset.feature_type = type;
+  if (type == FeatureType::kFp8) dataset.fp8_scale = 0.25F;
   for (NodeId v = 0; v < num_nodes; ++v) {
     for (std::size_t at = 0; at < row_bytes; at += sizeof(PhiloxBlock)) {
       const PhiloxBlock block = philox4x32({{7, 7}}, {{v, static_cast<std::uint32_t>(at), 0, 0}});
       std::memcpy(storage->features.data() + v * row_bytes + at, &block, std::min(sizeof block, row_bytes - at));
     }
+    for (std::size_t at = 0; type == FeatureType::kFp8 && at < row_bytes; ++at)
+      storage->features[v * row_bytes + at] &= std::byte{0xBF};  // not a NaN
     storage->labels.push_back(v % 7 == 0 ? -1 : static_cast<std::int32_t>(v) % dataset.num_classes);
     for (int t = 0; t < num_labels; ++t)
       storage->multi_labels.push_back(static_cast<std::int8_t>((static_cast<int>(v % 3) + 2 * t) % 3 - 1));
     if (v % 3 == 0) storage->train.push_back(v);
   }
   dataset.graph = storage->graph.view();
-  dataset.features = {storage->features.data(), num_nodes, row_bytes};
+  dataset.features = {storage->features.data(), num_nodes, row_bytes, dataset.fp8_scale};
   dataset.labels = storage->labels;
   if (num_labels > 0) {
     dataset.task = Task::kMultiLabel;

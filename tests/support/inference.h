@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/half.h"
+#include "core/fp8.h"
 #include "engine/infer/exact_inference.h"
 #include "engine/infer/loader_predictions.h"
 #include "engine/infer/sampled_inference.h"
@@ -28,15 +28,19 @@ inline Dataset dataset_with_small_features(NodeId num_nodes, double mean_degree,
     std::shared_ptr<const void> graph{};
     std::vector<float> single{};
     std::vector<std::uint16_t> half{};
+    std::vector<std::uint8_t> fp8{};
   };
   const auto storage = std::make_shared<Storage>();
   storage->graph = dataset.storage;
   for (std::size_t i = 0; i < num_nodes * static_cast<std::size_t>(feature_dim); ++i) {
     storage->single.push_back(std::sin(static_cast<float>(i * i % 1009)));
     storage->half.push_back(float_to_half(storage->single.back()));
+    storage->fp8.push_back(float_to_fp8(storage->single.back() / 0.25F));
   }
-  dataset.features.data = type == FeatureType::kF32 ? reinterpret_cast<const std::byte*>(storage->single.data())
-                                                    : reinterpret_cast<const std::byte*>(storage->half.data());
+  const auto bytes_of = [](const auto& values) { return std::as_bytes(std::span(values)).data(); };
+  dataset.features.data = type == FeatureType::kF32   ? bytes_of(storage->single)
+                          : type == FeatureType::kF16 ? bytes_of(storage->half)
+                                                      : bytes_of(storage->fp8);
   dataset.storage = storage;
   return dataset;
 }

@@ -59,8 +59,8 @@ inline RawGraph small_multi_label_graph() {
 
 class SmallStore {
  public:
-  explicit SmallStore(RawGraph graph = small_graph(), std::optional<FeatureLayout> layout = {}) {
-    write_store(std::move(graph), {.out = path(), .num_threads = 1, .feature_layout = layout});
+  explicit SmallStore(RawGraph graph = small_graph(), std::optional<FeatureLayout> layout = {}, bool in_fp8 = false) {
+    write_store(std::move(graph), {.out = path(), .num_threads = 1, .feature_layout = layout, .in_fp8 = in_fp8});
   }
 
   std::filesystem::path path() const { return scratch_ / "store"; }

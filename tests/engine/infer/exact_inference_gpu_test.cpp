@@ -51,8 +51,10 @@ TEST(InferenceOnDevice, FindsWhatTheHostFindsFromEveryPlace) {
   }
 }
 
-TEST(InferenceOnDevice, FindsTheSameWithLayersInF16) {
-  const Dataset dataset = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16);
+class ExactOnDevice : public testing::TestWithParam<FeatureType> {};
+
+TEST_P(ExactOnDevice, FindsTheSameWithLayersInF16) {
+  const Dataset dataset = test::dataset_with_small_features(3000, 8, 24, GetParam());
   const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCuda, 0, 1);
   const auto model = test::model_with_history("sage", dataset);
   std::vector<NodeId> targets(700);
@@ -78,6 +80,9 @@ TEST(InferenceOnDevice, FindsTheSameWithLayersInF16) {
   EXPECT_EQ(found.counts.labelled, expected.counts.labelled);
   EXPECT_NEAR(static_cast<double>(found.counts.correct), static_cast<double>(expected.counts.correct), 5);
 }
+
+INSTANTIATE_TEST_SUITE_P(Types, ExactOnDevice, testing::Values(FeatureType::kF16, FeatureType::kFp8),
+                         [](const auto& test) { return name_of(test.param); });
 
 /// Predictions from layers in f16.
 test::Found in_f16(const std::shared_ptr<Model>& model, const Dataset& dataset, std::span<const NodeId> targets) {
@@ -117,8 +122,8 @@ TEST(InferenceOnDevice, EndsWhereALayerIsBeyondTheRangeOfF16) {
   EXPECT_COMPLAINT(in_f16(with_large_layer(dataset, 0, 2e5f, true), dataset, targets), ErrorKind::kUsage, "65504");
 }
 
-TEST(InferenceOnDevice, FindsTheSameBitsWhereverTheDataIs) {
-  const Dataset dataset = test::dataset_with_small_features(3000, 8, 24, FeatureType::kF16);
+TEST_P(ExactOnDevice, FindsTheSameBitsWhereverTheDataIs) {
+  const Dataset dataset = test::dataset_with_small_features(3000, 8, 24, GetParam());
   const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCuda, 0, 1);
   const auto model = test::model_with_history("sage", dataset);
   model->to(device.torch_device());

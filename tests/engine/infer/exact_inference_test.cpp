@@ -34,7 +34,7 @@ class ExactInference : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(ExactInference, EqualsTheSampledPassWithAllNeighbours) {
-  for (const FeatureType type : {FeatureType::kF16, FeatureType::kF32}) {
+  for (const FeatureType type : {FeatureType::kF16, FeatureType::kF32, FeatureType::kFp8}) {
     const Dataset dataset = test::dataset_with_small_features(400, 6, 7, type);
     const auto model = model_for(dataset);
     for (const std::vector<NodeId>& targets : {some_nodes(), test::all_nodes(dataset)}) {

@@ -57,7 +57,9 @@ class Problem {
  public:
   explicit Problem(const Case& c) : case_(c) {
     at::manual_seed(3);
-    x_ = at::randn({test::kSageNodes, c.in_dim}).to(c.features == FeatureType::kF16 ? at::kHalf : at::kFloat);
+    const test::StoredFeatures features(test::kSageNodes, c.in_dim, c.features);
+    x_ = features.values;
+    unit_ = features.unit;
     y_ = at::randint(-1, c.num_classes, {test::kSageNodes}, at::kInt);
     model_ = make_model({.kind = c.kind,
                          .in_dim = c.in_dim,
@@ -74,7 +76,7 @@ class Problem {
     }
     for (const auto& item : model_->named_buffers())
       buffers_[item.key()] = item.value().to(at::kCUDA, item.value().scalar_type(), false, true);
-    x_device_ = x_.to(at::kCUDA);
+    x_device_ = features.stored.to(at::kCUDA);
     y_device_ = y_.to(at::kCUDA);
     sums_ = at::full({20, 2}, NAN, at::TensorOptions(at::kCUDA).dtype(at::kDouble));
     seeds_.resize(test::kSageNodes);
@@ -99,11 +101,12 @@ class Problem {
             .num_nodes = test::kSageNodes};
   }
   ModelStepData data() const {
-    ModelStepData data{{{indptr_on_device_.get(), indices_on_device_.get(), test::kSageNodes},
-                        {static_cast<const std::byte*>(x_device_.const_data_ptr()), case_.features, case_.in_dim}},
-                       y_device_.const_data_ptr<std::int32_t>(),
-                       {},
-                       sums_.data_ptr<double>()};
+    ModelStepData data{
+        {{indptr_on_device_.get(), indices_on_device_.get(), test::kSageNodes},
+         {static_cast<const std::byte*>(x_device_.const_data_ptr()), case_.features, case_.in_dim, unit_}},
+        y_device_.const_data_ptr<std::int32_t>(),
+        {},
+        sums_.data_ptr<double>()};
     for (const auto& [name, value] : parameters_)
       data.tensors[name] = {value.data_ptr(), gradients_.at(name).data_ptr<float>()};
     for (const auto& [name, value] : buffers_) data.tensors[name] = {value.data_ptr(), nullptr};
@@ -161,6 +164,7 @@ class Problem {
   test::OnDevice<NodeId> indices_on_device_{indices_, stream_};
   std::shared_ptr<Model> model_;
   at::Tensor x_, y_, x_device_, y_device_, sums_;
+  float unit_ = 1;
   std::map<std::string, at::Tensor> parameters_, gradients_, buffers_;
   std::vector<NodeId> seeds_;
 };
@@ -201,6 +205,8 @@ TEST_P(ResidentModelStep, TrainsAsTheModelOnTheHost) {
     const double bound = bound_of(c, header);
     EXPECT_NEAR(sums[0].item<double>(), expected.loss, bound * std::max(1.0, expected.loss)) << header.batch;
     EXPECT_NEAR(sums[1].item<double>(), expected.correct, bound > 1e-2 ? 6 : 0) << header.batch;
+    // of a sure prediction gradients have the factor p - 1, whose rounding is that of 1, not of the difference
+    const double rounding = 2e-7 / std::max(expected.loss, 1e-9);
     // a gradient that is zero but for rounding is compared with the largest of all
     double largest = 0;
     for (const auto& item : problem.model().named_parameters())
@@ -209,7 +215,7 @@ TEST_P(ResidentModelStep, TrainsAsTheModelOnTheHost) {
       const at::Tensor wanted = item.value().grad().to(at::kDouble);
       const double difference =
           (problem.gradients().at(item.key()).cpu().to(at::kDouble) - wanted).norm().item<double>();
-      EXPECT_LT(difference, bound * std::max(wanted.norm().item<double>(), 1e-2 * largest) + 1e-9)
+      EXPECT_LT(difference, (bound + rounding) * std::max(wanted.norm().item<double>(), 1e-2 * largest) + 1e-9)
           << header.batch << " " << item.key();
     }
     for (const auto& item : problem.model().named_buffers())
@@ -274,12 +280,21 @@ TEST(ResidentModelStep, CountsWhatItSampledInTheEpoch) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  static const std::pair<ModelKind, std::array<const char*, 7>> kNames[] = {
-      {ModelKind::kGcn, {"gcn", "gcn_one", "gcn_wide", "gcn_with", "gcn_tf32", "gcn_bf16", "gcn_row"}},
-      {ModelKind::kGin, {"gin", "gin_one", "gin_wide", "gin_with", "gin_tf32", "gin_bf16", "gin_scaled"}},
-      {ModelKind::kSageRi, {"ri", "ri_one", "ri_wide", "ri_with", "ri_tf32", "ri_bf16", "ri_again"}},
-      {ModelKind::kGat, {"gat", "gat_one", "gat_wide", "gat_with", "gat_tf32", "gat_bf16", "gat_again"}},
-      {ModelKind::kGatv2, {"v2", "v2_one", "v2_wide", "v2_with", "v2_tf32", "v2_bf16", "v2_again"}}};
+  static const std::pair<ModelKind, std::array<const char*, 10>> kNames[] = {
+      {ModelKind::kGcn,
+       {"gcn", "gcn_one", "gcn_wide", "gcn_with", "gcn_tf32", "gcn_bf16", "gcn_row", "gcn_fp8", "gcn_fp8_four",
+        "gcn_fp8_one"}},
+      {ModelKind::kGin,
+       {"gin", "gin_one", "gin_wide", "gin_with", "gin_tf32", "gin_bf16", "gin_scaled", "gin_fp8", "gin_fp8_four",
+        "gin_fp8_one"}},
+      {ModelKind::kSageRi,
+       {"ri", "ri_one", "ri_wide", "ri_with", "ri_tf32", "ri_bf16", "ri_again", "ri_fp8", "ri_fp8_four", "ri_fp8_one"}},
+      {ModelKind::kGat,
+       {"gat", "gat_one", "gat_wide", "gat_with", "gat_tf32", "gat_bf16", "gat_again", "gat_fp8", "gat_fp8_four",
+        "gat_fp8_one"}},
+      {ModelKind::kGatv2,
+       {"v2", "v2_one", "v2_wide", "v2_with", "v2_tf32", "v2_bf16", "v2_again", "v2_fp8", "v2_fp8_four",
+        "v2_fp8_one"}}};
   for (const auto& [kind, name] : kNames) {
     all.push_back({name[0], kind, {15, 10, 5}, 100, 64, 17});
     all.push_back({name[1], kind, {7}, 128, 8, 5});
@@ -301,6 +316,10 @@ std::vector<Case> cases() {
                    Replacement::kWithout,
                    true,
                    true});
+    for (const auto& [i, width, last_fanout] :
+         {std::tuple(7U, 128, 5), std::tuple(8U, 100, 8), std::tuple(9U, 45, 3)})  // words of 8, 4, 1
+      all.push_back(
+          {name[i], kind, {20, last_fanout}, width, 32, 6, FeatureType::kFp8, kF32, false, 0.5, 0, Replacement::kWith});
   }
   return all;
 }

@@ -15,6 +15,7 @@
 #include "sampler/reference_sampler.h"
 #include "tests/support/device_copy.h"
 #include "tests/support/graphs.h"
+#include "tests/support/stored_features.h"
 
 namespace salient::test {
 
@@ -54,7 +55,9 @@ class SageProblem {
  public:
   explicit SageProblem(const SageCase& c) : case_(c) {
     at::manual_seed(3);
-    x_ = at::randn({kSageNodes, c.in_dim}).to(c.features == FeatureType::kF16 ? at::kHalf : at::kFloat);
+    const StoredFeatures features(kSageNodes, c.in_dim, c.features);
+    x_ = features.values;
+    unit_ = features.unit;
     y_ = at::randint(-1, c.num_classes, {kSageNodes}, at::kInt);
     const std::size_t layers = c.fanouts.size();
     for (std::size_t i = 0; i < layers; ++i) {
@@ -65,7 +68,7 @@ class SageProblem {
         gradients_.push_back(at::full({out, in}, NAN, at::TensorOptions(at::kCUDA).dtype(at::kFloat)));
       }
     }
-    x_device_ = x_.to(at::kCUDA);
+    x_device_ = features.stored.to(at::kCUDA);
     seeds_.resize(kSageNodes);
     std::iota(seeds_.begin(), seeds_.end(), 0U);
     cuda_check(cudaDeviceSynchronize());
@@ -87,7 +90,7 @@ class SageProblem {
 
   SageData data() const {
     return {{device_indptr_.get(), device_indices_.get(), kSageNodes},
-            {static_cast<const std::byte*>(x_device_.const_data_ptr()), case_.features, case_.in_dim}};
+            {static_cast<const std::byte*>(x_device_.const_data_ptr()), case_.features, case_.in_dim, unit_}};
   }
 
   std::vector<SageWeights> weights() const {
@@ -159,6 +162,7 @@ class SageProblem {
   OnDevice<EdgeOffset> device_indptr_{indptr_, stream_};
   OnDevice<NodeId> device_indices_{indices_, stream_};
   at::Tensor x_, y_, x_device_;
+  float unit_ = 1;
   std::vector<at::Tensor> weights_, on_device_, gradients_;  // around and self of each layer
   std::vector<NodeId> seeds_;
 };

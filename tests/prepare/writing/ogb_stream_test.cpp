@@ -88,14 +88,17 @@ class OgbStream : public ::testing::Test {
 TEST_F(OgbStream, SameBytesForAnyMemoryAndThreads) {
   put({.local = ZipStyle::kDescriptor, .zip64_entries = true, .zip64_end = true});
   for (const Symmetric symmetric : {Symmetric::kAuto, Symmetric::kNo})
-    for (const FeatureType type : {FeatureType::kF16, FeatureType::kF32}) {
-      const OgbOptions options{.raw = root_, .feature_type = type, .symmetric = symmetric};
+    for (const FeatureType type : {FeatureType::kF16, FeatureType::kF32, FeatureType::kFp8}) {
+      const OgbOptions options{.raw = root_, .feature_type = gathered_type(type), .symmetric = symmetric};
+      const bool in_fp8 = type == FeatureType::kFp8;
       ASSERT_TRUE(can_stream_ogb(options));
-      const WriteReport expected = write_store(import_ogb(options), {.out = scratch_ / "expected", .force = true});
+      const WriteReport expected =
+          write_store(import_ogb(options), {.out = scratch_ / "expected", .force = true, .in_fp8 = in_fp8});
       for (const int threads : {1, 2, 4})
         for (const std::uint64_t memory : {std::uint64_t{56'000'000}, kEnough}) {
-          const WriteReport found =
-              stream_ogb(options, {.out = scratch_ / "found", .num_threads = threads, .force = true}, memory);
+          const WriteStoreOptions write{
+              .out = scratch_ / "found", .num_threads = threads, .force = true, .in_fp8 = in_fp8};
+          const WriteReport found = stream_ogb(options, write, memory);
           expect_same_store(scratch_ / "expected", scratch_ / "found");
           EXPECT_EQ(found.edges_read, expected.edges_read);
           EXPECT_EQ(found.entries, expected.entries);
