@@ -57,6 +57,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"two_layers_f32_features", {3, 32}, 7, 16, 3, FeatureType::kF32},
         Case{"four_layers", {4, 3, 2, 2}, 100, 24, 40}, Case{"fanout_one", {1, 1}, 16, 8, 2},
         Case{"full_fanouts", {20, 20, 20}, 100, 64, 47}, Case{"odd_features", {5, 4}, 45, 32, 6},
+        Case{
+            "short_hop_with_replacement", {20, 5}, 64, 32, 6, FeatureType::kF16, kF32, false, 0, 0, Replacement::kWith},
+        Case{"hop_of_8_with_replacement", {20, 8}, 64, 32, 6, FeatureType::kF16, kF32, false, 0, 0, Replacement::kWith},
+        Case{"fp8_features", {15, 10, 5}, 128, 64, 17, FeatureType::kFp8, kF32, false, 0},
+        Case{"fp8_features_by_four", {7, 6}, 100, 64, 17, FeatureType::kFp8, kF32, false, 0},
+        Case{"fp8_features_by_one", {5, 4}, 45, 32, 6, FeatureType::kFp8, kF32, false, 0},
         Case{"with_replacement", {5, 20}, 64, 32, 6, FeatureType::kF16, kF32, false, 0, 0, Replacement::kWith},
         Case{"without_size_choice",
              {6, 5, 4},
