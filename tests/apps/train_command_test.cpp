@@ -100,7 +100,7 @@ TEST(TrainCommand, ThePlateausOptionsNeedThePlateau) {
 TEST(TrainCommand, WordsAreKnownOrRefusedWithTheList) {
   EXPECT_EQ(complaint_about({"--norm=group"}), "--norm: none, batch or layer, not 'group'");
   EXPECT_EQ(complaint_about({"--schedule=step"}), "--schedule: constant, cosine or plateau, not 'step'");
-  EXPECT_EQ(complaint_about({"--features=gpu"}), "--features: auto, host, cached or device, not 'gpu'");
+  EXPECT_EQ(complaint_about({"--features=gpu"}), "--features: auto, host, cached, device or sharded, not 'gpu'");
   EXPECT_EQ(complaint_about({"--model=sag"}), "--model: sage, gat, gin, sage-ri, gcn or gatv2, not 'sag'");
   EXPECT_EQ(complaint_about({"--cache-policy=best"}), "--cache-policy: vip, degree or counted, not 'best'");
   EXPECT_EQ(complaint_about({"--features=device", "--cache-policy=degree"}),
