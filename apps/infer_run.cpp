@@ -22,6 +22,7 @@
 #include "engine/infer/resident_exact.h"
 #include "engine/infer/resident_predictions.h"
 #include "engine/infer/sampled_inference.h"
+#include "engine/remote/partitioned_batches.h"
 #include "engine/train/run_model.h"
 #include "sampler/neighbor_sampler.h"
 
@@ -72,7 +73,7 @@ std::unique_ptr<Predictions> make_predictions(const InferRun& run, const Sampled
                                      *run.trained.model);
   }
   if (run.session.is_rank_0() && run.session.device.is_cuda()) log_info("predictions are eager: " + reason);
-  return std::make_unique<LoaderPredictions>(run.dataset, loading, run.session.device);
+  return std::make_unique<LoaderPredictions>(make_batches(run.dataset, loading, *run.session.comm), run.session.device);
 }
 
 InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampled, const OnRound& on_round) {

@@ -15,13 +15,17 @@ template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, MachineOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("device", self.device, "");
-  field("features", self.features,
-        "in host memory, the most used rows on the GPU too (cached), all on the GPU (device), or a part of them on "
-        "each GPU "
-        "of the host (sharded); auto: what fits");
-  field("cache-gb", self.cache_gb, "GPU memory for the rows of --features cached; 0 = what is left");
+  field(
+      "features", self.features,
+      "in host memory, the most used rows on the GPU too (cached), all on the GPU (device), or a part of them on "
+      "each GPU of the host (sharded); auto: what fits; partitioned: each rank has those of its part (salient-prepare "
+      "partition) and gets others from other ranks");
+  field("cache-gb", self.cache_gb,
+        "GPU memory for the rows of --features cached, 0 = what is left; with partitioned, host memory for copies of "
+        "other ranks' rows, 0 = a tenth of a part");
   field("cache-policy", self.cache_policy,
-        "which rows --features cached takes: of the nodes that batches are expected to meet most, by a formula "
+        "which rows --features cached or partitioned copies: of the nodes that batches are expected to meet most, by a "
+        "formula "
         "(vip) or by sampling two epochs (counted), or of those with the most neighbours");
   field("sampler", self.sampler, "who samples; auto: the GPU if the graph fits too; batches are the same");
   field("workers", self.workers, "threads that prepare batches; 0 = cores - 2, at least 1");

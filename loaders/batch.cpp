@@ -68,7 +68,7 @@ BatchLayout lay_out_batch(const MfgShape& mfg, LocalId num_seeds, const Dataset&
   }
   const std::size_t without_x = layout.bytes;
   layout.x = add(num_nodes * dataset.gathered_row_bytes());
-  layout.prepared_bytes = residency == Residency::kHost ? layout.bytes : without_x;
+  layout.prepared_bytes = is_x_from_host(residency) ? layout.bytes : without_x;
   return layout;
 }
 

@@ -75,7 +75,10 @@ struct Batch {
   BatchLayout layout{};
   std::byte* data = nullptr;  ///< slab; device memory if is_on_device
   bool is_on_device = false;
-  double sample_seconds = 0;  ///< what preparing it cost its worker
+  std::vector<LocalId> remote{};  ///< kPartitioned: rows of x that are still missing, by the rank that has them
+  std::vector<std::size_t> remote_begin{};  ///< [ranks + 1] rank r has remote[begin[r]] .. remote[begin[r + 1]]
+  std::int64_t num_own = 0;                 ///< kPartitioned: rows of this rank's part
+  double sample_seconds = 0;                ///< what preparing it cost its worker
   double gather_seconds = 0;
 
   template <class T>

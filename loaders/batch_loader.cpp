@@ -66,7 +66,9 @@ LoaderOptions checked(LoaderOptions options) {
   require(options.num_workers >= 0, "a number of workers");
   if (options.num_slots == 0) options.num_slots = default_slots(options.num_workers);
   require(options.num_slots >= 2, "at least two slots");
-  require(options.to_device || options.data.features == Residency::kHost, "rows in GPU memory are for batches there");
+  require(options.num_held >= 1 && (options.num_held == 1 || !options.to_device), "one batch is held on a device");
+  options.num_slots += options.num_held - 1;
+  require(options.to_device || is_x_from_host(options.data.features), "rows in GPU memory are for batches there");
   return options;
 }
 
@@ -76,7 +78,7 @@ struct BatchLoader::Impl {
   Impl(const Dataset& dataset, LoaderOptions chosen)
       : options(checked(std::move(chosen))),
         num_slots(static_cast<std::size_t>(options.num_slots)),
-        max_delivered(static_cast<std::size_t>(num_device_slabs(options.num_slots)) - 1),
+        max_delivered(static_cast<std::size_t>(std::max(num_device_slabs(options.num_slots) - 1, options.num_held))),
         max_in_flight(num_slots - max_delivered) {
     if (options.to_device) ring = make_device_ring(num_slots, max_delivered + 1, options.data.device_rows);
     device_samplers = make_device_samplers(options);
@@ -93,8 +95,8 @@ struct BatchLoader::Impl {
   ~Impl() {
     end_epoch();
     try {
-      give_back(last_stream);  // marks the slab in use, so that its memory outlives the consumer's kernels
-    } catch (...) {            // the device has failed; the consumer has had that error
+      give_back(last_stream, 0);  // marks the slab in use, so that its memory outlives the consumer's kernels
+    } catch (...) {               // the device has failed; the consumer has had that error
     }
     if (ring) ring->quiesce();
   }
@@ -151,7 +153,7 @@ struct BatchLoader::Impl {
   void start(std::vector<BatchRequest> next_requests) {
     require(!is_running, "the last epoch has ended before the next one starts");
     requests = std::move(next_requests);
-    num_taken = 0;
+    num_taken = num_given_back = 0;
     totals = {.hop_nodes = std::vector<std::int64_t>(options.fanouts.size()),
               .hop_edges = std::vector<std::int64_t>(options.fanouts.size())};
     gate.reset();
@@ -174,7 +176,7 @@ struct BatchLoader::Impl {
 
   const Batch* next(CUstream_st* stream) {
     if (!is_running) return nullptr;
-    give_back(stream);
+    give_back(stream, static_cast<std::size_t>(options.num_held) - 1);
     last_stream = stream;
     std::optional<std::size_t> index;
     try {
@@ -191,23 +193,23 @@ struct BatchLoader::Impl {
     }
     if (ring) ring->begin_use(*index, stream);
     const Batch& batch = slot_of(*index).batch;
-    held = *index;
     ++num_taken;
     add_to_totals(batch);
     return &batch;
   }
 
-  void give_back(CUstream_st* stream) {
-    if (!held) return;
-    if (ring) ring->end_use(*held, stream);
-    held.reset();
-    gate.release();
+  /// The batches that the consumer has, but for the last `num_kept`.
+  void give_back(CUstream_st* stream, std::size_t num_kept) {
+    for (; num_taken - num_given_back > num_kept; ++num_given_back) {
+      if (ring) ring->end_use(num_given_back, stream);
+      gate.release();
+    }
   }
 
   void stop() {
     if (!is_running) return;
     end_epoch();
-    give_back(last_stream);
+    give_back(last_stream, 0);
   }
 
   void end_epoch() {
@@ -246,8 +248,7 @@ struct BatchLoader::Impl {
 
   // The consumer's own.
   bool is_running = false;
-  std::optional<std::size_t> held;
-  std::size_t num_taken = 0;
+  std::size_t num_taken = 0, num_given_back = 0;  // of the epoch's batches; the consumer has those between
   CUstream_st* last_stream = nullptr;
   LoaderStats totals;
 };

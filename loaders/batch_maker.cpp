@@ -1,12 +1,14 @@
 // loaders/batch_maker.cpp - see batch_maker.h.
 #include "loaders/batch_maker.h"
 
+#include <numeric>
 #include <utility>
 
 #include "core/error.h"
 #include "loaders/gather_rows.h"
 #include "loaders/gather_sparse_rows.h"
 #include "loaders/node_set.h"
+#include "loaders/part_rows.h"
 
 namespace salient {
 
@@ -21,10 +23,12 @@ BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sam
       sampler_(std::move(sampler)),
       residency_(data.features),
       cached_(data.cached),
+      part_(data.part),
       row_of_(row_of),
       degrees_(degrees) {
   require((residency_ == Residency::kCached) == (cached_ != nullptr), "a cache where the features are cached");
-  require(cached_ == nullptr || row_of.empty(), "a cache knows nodes by their ids");
+  require((residency_ == Residency::kPartitioned) == (part_ != nullptr), "a part where the features are partitioned");
+  require((cached_ == nullptr && part_ == nullptr) || row_of.empty(), "caches and parts know nodes by their ids");
   require(residency_ == Residency::kHost || !dataset.has_sparse_features(), "sparse rows are in host memory");
   require(residency_ == Residency::kDevice || dataset.has_sparse_features() ||
               dataset.features.row_bytes == dataset.feature_row_bytes(),
@@ -69,6 +73,37 @@ std::size_t BatchMaker::write_missed_rows(const BatchLayout& layout, std::byte* 
   return layout.x_missed + missed_.size() * dataset_->features.row_bytes;
 }
 
+/// Lists what is missing, by the rank that has it.
+void BatchMaker::write_held_rows(Batch& batch, std::byte* slab) {
+  constexpr std::size_t kAhead = 32;  // prefetch distance
+  const auto num_nodes = static_cast<std::size_t>(batch.layout.num_nodes);
+  const auto* const nodes = reinterpret_cast<const NodeId*>(slab + batch.layout.nodes);
+  std::vector<std::size_t>& begin = batch.remote_begin;
+  begin.assign(static_cast<std::size_t>(part_->num_ranks()) + 1, 0);
+  batch.num_own = 0;
+  rows_.resize(num_nodes);
+  missed_.clear();
+  for (std::size_t i = 0; i < num_nodes; ++i) {
+    if (i + kAhead < num_nodes) part_->prefetch(nodes[i + kAhead]);
+    const std::uint32_t row = part_->held().index_of(nodes[i]);
+    const int owner = part_->owner_of(nodes[i]);
+    batch.num_own += owner == part_->rank() ? 1 : 0;
+    rows_[i] = row == NodeSet::kAbsent ? 0 : row;  // another rank's row comes over row 0 later
+    if (row != NodeSet::kAbsent) continue;
+    ++begin[static_cast<std::size_t>(owner) + 1];
+    missed_.push_back(static_cast<NodeId>(i));
+  }
+  if (missed_.size() < num_nodes) gather_features(part_->table(), rows_.data(), num_nodes, slab + batch.layout.x);
+  std::inclusive_scan(begin.begin(), begin.end(), begin.begin());
+  batch.remote.resize(missed_.size());
+  for (std::size_t k = missed_.size(); k-- > 0;) {  // from the end, so that begin[r + 1] becomes begin[r]
+    const auto owner = static_cast<std::size_t>(part_->owner_of(nodes[missed_[k]]));
+    batch.remote[--begin[owner + 1]] = static_cast<LocalId>(missed_[k]);
+  }
+  begin.erase(begin.begin());
+  begin.push_back(missed_.size());
+}
+
 void BatchMaker::write(Batch& batch, std::byte* slab) {
   const BatchLayout& layout = batch.layout;
   const auto locals = [&](std::size_t offset) { return reinterpret_cast<LocalId*>(slab + offset); };
@@ -84,6 +119,7 @@ void BatchMaker::write(Batch& batch, std::byte* slab) {
     write_sparse_rows(batch.layout, slab);
   else if (residency_ == Residency::kHost)
     gather_features(dataset_->features, nodes, num_nodes, slab + layout.x);
+  if (residency_ == Residency::kPartitioned) write_held_rows(batch, slab);
   if (residency_ == Residency::kCached) batch.layout.prepared_bytes = write_missed_rows(layout, slab);
   gather_rows(dataset_->label_table().rows(), seeds_.data(), seeds_.size(), slab + layout.y);
 }

@@ -45,16 +45,19 @@ class BatchMaker {
  private:
   void write_sparse_rows(BatchLayout& layout, std::byte* slab) const;
   std::size_t write_missed_rows(const BatchLayout& layout, std::byte* slab);
+  void write_held_rows(Batch& batch, std::byte* slab);
 
   const Dataset* dataset_;
   std::unique_ptr<BatchSampler> sampler_;
   Residency residency_;
   const NodeSet* cached_;
+  const PartRows* part_;
   std::span<const NodeId> row_of_;
   Degrees degrees_;
   std::span<const NodeId> seeds_{};         // of the batch sampled last
   std::vector<MfgMemory::Hop> hop_memory_;  // scratch of write()
   std::vector<NodeId> missed_;              // likewise
+  std::vector<NodeId> rows_;                // likewise
 };
 
 }  // namespace salient

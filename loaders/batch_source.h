@@ -15,6 +15,11 @@ struct LoaderStats {
   double sample_seconds = 0, gather_seconds = 0;  ///< core-seconds; where the GPU samples, waiting for it
   double transfer_seconds = 0;                    ///< on the copy stream, by events
   double blocked_seconds = 0;                     ///< next() waited for a batch
+  double exchange_seconds = 0;                    ///< kPartitioned: next() waited for other ranks' messages
+  std::int64_t own_rows = 0, copied_rows = 0,
+               remote_rows = 0;   ///< kPartitioned: rows of x of this rank's part, of other
+                                  ///< parts but held here, and that other ranks sent
+  std::int64_t remote_bytes = 0;  ///< of the rows that other ranks sent
   std::int64_t batches = 0, seeds = 0, nodes = 0, edges = 0, bytes = 0;
   std::vector<std::int64_t> hop_nodes{}, hop_edges{};  ///< [hops], the seeds' own first: known after it, sampled in it;
                                                        ///< empty if not counted

@@ -56,11 +56,24 @@ std::vector<NodeId> most_visited_nodes(const std::vector<float>& visits, std::si
 }
 
 std::vector<NodeId> nodes_to_cache(const CsrGraph& graph, CachePolicy policy, const SamplingPlan& plan,
-                                   std::size_t count) {
-  if (plan.is_empty() || policy == CachePolicy::kDegree) return most_connected_nodes(graph, count);
-  if (policy == CachePolicy::kVip) return most_visited_nodes(expected_visits(graph, plan), count);
+                                   std::size_t count, const NodeSet* excluded) {
+  const auto is_excluded = [&](std::size_t v) {
+    return excluded != nullptr && excluded->index_of(static_cast<NodeId>(v)) != NodeSet::kAbsent;
+  };
+  const auto highest = [&](const auto& key_of) {
+    std::vector<NodeId> nodes = highest_nodes(graph.num_nodes(), count, [&](std::size_t v) {
+      return is_excluded(v) ? 0U : static_cast<std::uint32_t>(key_of(v));
+    });
+    std::erase_if(nodes, is_excluded);  // where too few others have a key
+    return nodes;
+  };
+  if (plan.is_empty() || policy == CachePolicy::kDegree) return highest([&](std::size_t v) { return graph.degree(v); });
+  if (policy == CachePolicy::kVip) {
+    const std::vector<float> visits = expected_visits(graph, plan);
+    return highest([&](std::size_t v) { return std::bit_cast<std::uint32_t>(visits[v]); });
+  }
   const std::vector<std::uint32_t> visits = counted_visits(graph, plan, kCountedEpochs);
-  return highest_nodes(graph.num_nodes(), count, [&](std::size_t v) {
+  return highest([&](std::size_t v) {
     constexpr std::uint32_t kMost = kHalves - 1;
     return std::min(visits[v], kMost) << kHalf | std::min(graph.degree(v), kMost);
   });

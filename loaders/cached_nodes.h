@@ -27,9 +27,10 @@ constexpr auto names_of(CachePolicy) {
 }
 
 /// The best `count` nodes, of equally good ones those with the lowest ids; ascending. All nodes, if there are no more.
-/// @param plan  of the batches that will use the cache; empty: kDegree whatever is asked for
+/// @param plan      of the batches that will use the cache; empty: kDegree whatever is asked for
+/// @param excluded  nodes that need no cache; null = none
 std::vector<NodeId> nodes_to_cache(const CsrGraph& graph, CachePolicy policy, const SamplingPlan& plan,
-                                   std::size_t count);
+                                   std::size_t count, const NodeSet* excluded = nullptr);
 
 /// The share of a batch's nodes that are in `cache`, found by sampling eight batches, which the run will not make.
 /// @param plan  not empty

@@ -119,7 +119,7 @@ class CudaDeviceRing final : public DeviceRing {
  private:
   /// What the device has to do with x.
   void gather(const BatchLayout& layout, std::byte* memory) const {
-    if (layout.residency == Residency::kHost) return;
+    if (is_x_from_host(layout.residency)) return;
     const bool is_cached = layout.residency == Residency::kCached;
     const auto num_nodes = static_cast<std::size_t>(layout.num_nodes);
     const RowTable missed{memory + layout.x_missed, is_cached ? num_nodes : 0, features_.row_bytes};

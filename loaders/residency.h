@@ -13,25 +13,34 @@ namespace salient {
 
 class DeviceGraph;
 class NodeSet;
+class PartRows;
 
 /// In which memory the feature rows are, and hence what gathers those of a batch.
 enum class Residency : std::uint8_t {
-  kHost,     ///< host memory: a worker writes x into the slab
-  kDevice,   ///< GPU memory: the GPU gathers x from `nodes` after the copy; x crosses no bus
-  kCached,   ///< host memory, some rows in GPU memory too: a worker writes the others, the GPU assembles x
-  kSharded,  ///< GPU memory, a part of the rows on each GPU of the host; to batches the same as kDevice
+  kHost,         ///< host memory: a worker writes x into the slab
+  kDevice,       ///< GPU memory: the GPU gathers x from `nodes` after the copy; x crosses no bus
+  kCached,       ///< host memory, some rows in GPU memory too: a worker writes the others, the GPU assembles x
+  kSharded,      ///< GPU memory, a part of the rows on each GPU of the host; to batches the same as kDevice
+  kPartitioned,  ///< host memory of all ranks together: a worker writes the rows that its rank holds, the other ranks
+                 ///< send theirs (engine/remote)
 };
 
 constexpr auto names_of(Residency) {
   return std::to_array<EnumName<Residency>>({{Residency::kHost, "host"},
                                              {Residency::kCached, "cached"},
                                              {Residency::kDevice, "device"},
-                                             {Residency::kSharded, "sharded"}});
+                                             {Residency::kSharded, "sharded"},
+                                             {Residency::kPartitioned, "partitioned"}});
 }
 
 /// Whether the GPU gathers all rows by itself.
 constexpr bool is_on_gpus(Residency features) {
   return features == Residency::kDevice || features == Residency::kSharded;
+}
+
+/// Whether x comes with the slab from the host, all of it.
+constexpr bool is_x_from_host(Residency features) {
+  return features == Residency::kHost || features == Residency::kPartitioned;
 }
 
 /// In which memory the graph is, and hence what samples it. Batches are the same.
@@ -45,8 +54,8 @@ constexpr auto names_of(GraphResidency) {
 /// Of both parts of a data set. The default is a CPU's.
 struct DataResidency {
   Residency features = Residency::kHost;
-  std::size_t cached_rows = 0;                   ///< kCached: rows in GPU memory
-  CachePolicy cache_policy = CachePolicy::kVip;  ///< kCached: which
+  std::size_t cached_rows = 0;  ///< kCached: rows in GPU memory; kPartitioned: of other ranks, here too
+  CachePolicy cache_policy = CachePolicy::kVip;  ///< of both: which
   GraphResidency graph = GraphResidency::kHost;
 
   bool operator==(const DataResidency&) const = default;
@@ -57,6 +66,7 @@ struct ResidentView {
   Residency features = Residency::kHost;  ///< of sharded rows kDevice: batches see no difference
   RowTable device_rows{};                 ///< kDevice: all rows; kCached: those of `cached`, by NodeSet::index_of()
   const NodeSet* cached = nullptr;        ///< kCached: nodes whose rows are in GPU memory
+  const PartRows* part = nullptr;         ///< kPartitioned: rows in this rank's host memory
   const DeviceGraph* graph = nullptr;     ///< null: the host samples
 };
 

@@ -27,14 +27,35 @@ std::unique_ptr<FeatureCache> make_cache(const Dataset& dataset, const DataResid
   return cache;
 }
 
+/// The rows of this rank's part, and copies of the other rows that its batches are expected to meet most.
+std::unique_ptr<PartRows> make_part(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan,
+                                    const RankOfRun& rank) {
+  Parts parts = open_parts(dataset);
+  if (parts.num_parts != rank.num_ranks)
+    fail(ErrorKind::kUsage, dataset.name + " is in " + std::to_string(parts.num_parts) + " parts, and the run has " +
+                                std::to_string(rank.num_ranks) + " ranks; salient-prepare partition makes other parts");
+  const NodeSet own(dataset.num_nodes(), nodes_of_part(parts, rank.rank));
+  const std::vector<NodeId> copied =
+      nodes_to_cache(dataset.graph, residency.cache_policy, plan, residency.cached_rows, &own);
+  auto part = std::make_unique<PartRows>(dataset, std::move(parts), rank.rank, copied);
+  std::string line = "feature rows on rank " + std::to_string(rank.rank) + ": " + std::to_string(own.size()) +
+                     " of its part, " + std::to_string(copied.size()) + " copies of others";
+  if (!plan.is_empty())
+    line += "; of a batch's rows " + fixed(100 * share_in(part->held(), dataset.graph, plan), 0) + " % are here, " +
+            fixed(100 * share_in(own, dataset.graph, plan), 0) + " % in its part";
+  log_info(line);
+  return part;
+}
+
 }  // namespace
 
 ResidentData::ResidentData(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan,
-                           std::unique_ptr<Shards> shards)
+                           std::unique_ptr<Shards> shards, const RankOfRun& rank)
     : shards_(std::move(shards)) {
   require((residency.features == Residency::kSharded) == (shards_ != nullptr), "shards where features are sharded");
   if (residency.features == Residency::kDevice) features_.emplace(dataset.features);
   if (residency.features == Residency::kCached) cache_ = make_cache(dataset, residency, plan);
+  if (residency.features == Residency::kPartitioned) part_ = make_part(dataset, residency, plan, rank);
   if (residency.graph == GraphResidency::kDevice) graph_ = std::make_unique<DeviceGraph>(dataset.graph);
 }
 
@@ -48,6 +69,10 @@ ResidentView ResidentData::view() const {
     view.features = Residency::kCached;
     view.device_rows = cache_->table();
     view.cached = &cache_->nodes();
+  }
+  if (part_) {
+    view.features = Residency::kPartitioned;
+    view.part = part_.get();
   }
   return view;
 }

@@ -7,11 +7,17 @@
 #include "loaders/device_features.h"
 #include "loaders/device_graph.h"
 #include "loaders/feature_cache.h"
+#include "loaders/part_rows.h"
 #include "loaders/residency.h"
 #include "loaders/shards.h"
 #include "store/dataset.h"
 
 namespace salient {
+
+/// Which of the ranks that share a run this is.
+struct RankOfRun {
+  int rank = 0, num_ranks = 1;
+};
 
 /// Owns the copies that a DataResidency asks for; made once, shared by all loaders of a run. Moves, never copies.
 class ResidentData {
@@ -19,14 +25,16 @@ class ResidentData {
   /// Nothing in GPU memory.
   ResidentData() = default;
 
-  /// Copies to the current device. Blocks until done; shows progress.
+  /// Copies to the current device; of kPartitioned the rows of this rank's part to host memory. Blocks until done;
+  /// shows progress.
   ///
   /// @param dataset  outlives this.
   /// @param plan     of the batches that will be made, for a cache.
   /// @param shards   joined and written, of kSharded features alone.
-  /// @throws as DeviceFeatures and DeviceGraph.
+  /// @param rank     for kPartitioned
+  /// @throws as DeviceFeatures, DeviceGraph and open_parts(); Error{kUsage} for other than a part per rank
   ResidentData(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan = {},
-               std::unique_ptr<Shards> shards = nullptr);
+               std::unique_ptr<Shards> shards = nullptr, const RankOfRun& rank = {});
 
   /// For LoaderOptions::data; this outlives the loaders.
   ResidentView view() const;
@@ -35,6 +43,7 @@ class ResidentData {
   std::optional<DeviceFeatures> features_;
   std::unique_ptr<FeatureCache> cache_;
   std::unique_ptr<Shards> shards_;
+  std::unique_ptr<PartRows> part_;
   std::unique_ptr<DeviceGraph> graph_;
 };
 

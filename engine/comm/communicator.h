@@ -16,6 +16,18 @@ struct CUstream_st;
 
 namespace salient {
 
+/// Messages in flight, of Communicator::transfer(). Destroyed before wait() only where the run ends.
+class Transfer {
+ public:
+  Transfer() = default;
+  virtual ~Transfer() = default;
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+
+  /// Blocks until all of them have arrived and their memory is the caller's again. @throws as a Communicator's calls
+  virtual void wait() = 0;
+};
+
 /// All calls but cancel() are collective: every rank makes the same ones in the same order. Back ends: self (one rank),
 /// mpi (host memory), nccl (device memory; its control plane is one of the other two).
 ///
@@ -52,6 +64,13 @@ class Communicator {
   virtual std::vector<std::string> gather(std::string_view bytes) = 0;
 
   virtual void barrier() = 0;
+
+  /// Starts to send out[r] to rank r and to receive in[r] from it, for every other rank r; does not block. What is
+  /// empty is neither sent nor awaited, so both sides know each length beforehand. Transfers may overlap; between two
+  /// ranks they are matched in the order of these calls.
+  /// @param out, in  [ranks] host memory, which stays until wait() has returned
+  virtual std::unique_ptr<Transfer> transfer(std::span<const std::span<const std::byte>> out,
+                                             std::span<const std::span<std::byte>> in) = 0;
 
   /// Sends flags to all ranks. @return the bitwise or of all ranks' flags in the call before this one; 0 the first
   /// time. Every rank gets the same result, so all can act on it at the same step. The only collective to use inside a

@@ -16,6 +16,7 @@ namespace salient {
 namespace {
 
 constexpr std::size_t kMaxCount = std::size_t{1} << 30;  // MPI counts are int
+constexpr int kGatherTag = 0, kTransferTag = 1;
 
 /// Calls part(pointer, count) for pieces that MPI can count.
 template <class T, class Part>
@@ -48,6 +49,20 @@ std::vector<std::string> hosts_of_ranks(const Launch& launch, MPI_Comm comm) {
   for (std::size_t at = 0; at < all.size(); at += 64) hosts.emplace_back(all.c_str() + at);
   return hosts;
 }
+
+class MpiTransfer final : public Transfer {
+ public:
+  explicit MpiTransfer(MpiWait& wait) : wait_(wait) {}
+  MPI_Request& add() { return requests_.emplace_back(); }
+  void wait() override {
+    wait_(requests_);
+    requests_.clear();
+  }
+
+ private:
+  MpiWait& wait_;
+  std::vector<MPI_Request> requests_;
+};
 
 class MpiCommunicator final : public Communicator {
  public:
@@ -100,13 +115,14 @@ class MpiCommunicator final : public Communicator {
       for (std::size_t from = 1; from < all.size(); ++from) {
         all[from].resize(sizes[from]);
         in_parts(std::span<char>(all[from]), [&](char* part, int count) {
-          mpi_check(MPI_Irecv(part, count, MPI_CHAR, static_cast<int>(from), 0, data_, &requests.emplace_back()),
-                    "MPI_Irecv");
+          mpi_check(
+              MPI_Irecv(part, count, MPI_CHAR, static_cast<int>(from), kGatherTag, data_, &requests.emplace_back()),
+              "MPI_Irecv");
         });
       }
     } else {
       in_parts(std::span<const char>(bytes), [&](const char* part, int count) {
-        mpi_check(MPI_Isend(part, count, MPI_CHAR, 0, 0, data_, &requests.emplace_back()), "MPI_Isend");
+        mpi_check(MPI_Isend(part, count, MPI_CHAR, 0, kGatherTag, data_, &requests.emplace_back()), "MPI_Isend");
       });
     }
     wait_(requests);
@@ -117,6 +133,21 @@ class MpiCommunicator final : public Communicator {
     MPI_Request request = MPI_REQUEST_NULL;
     mpi_check(MPI_Ibarrier(data_, &request), "MPI_Ibarrier");
     wait_(request);
+  }
+
+  std::unique_ptr<Transfer> transfer(std::span<const std::span<const std::byte>> out,
+                                     std::span<const std::span<std::byte>> in) override {
+    auto transfer = std::make_unique<MpiTransfer>(wait_);
+    for (int other = 0; other < size_; ++other) {
+      if (other == rank_) continue;
+      in_parts(in[static_cast<std::size_t>(other)], [&](std::byte* part, int count) {
+        mpi_check(MPI_Irecv(part, count, MPI_BYTE, other, kTransferTag, data_, &transfer->add()), "MPI_Irecv");
+      });
+      in_parts(out[static_cast<std::size_t>(other)], [&](const std::byte* part, int count) {
+        mpi_check(MPI_Isend(part, count, MPI_BYTE, other, kTransferTag, data_, &transfer->add()), "MPI_Isend");
+      });
+    }
+    return transfer;
   }
 
   std::uint32_t exchange_flags(std::uint32_t flags) override {

@@ -105,6 +105,10 @@ class NcclCommunicator final : public Communicator {
   void broadcast(std::string& bytes) override { control().broadcast(bytes); }
   std::vector<std::string> gather(std::string_view bytes) override { return control().gather(bytes); }
   void barrier() override { control().barrier(); }
+  std::unique_ptr<Transfer> transfer(std::span<const std::span<const std::byte>> out,
+                                     std::span<const std::span<std::byte>> in) override {
+    return control().transfer(out, in);
+  }
   std::uint32_t exchange_flags(std::uint32_t flags) override { return control().exchange_flags(flags); }
   void cancel() noexcept override { nccl_.abort(); }
   void give_up(const std::string& why, Topic topic) override { control_->give_up(why, topic); }

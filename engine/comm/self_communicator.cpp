@@ -7,6 +7,12 @@
 namespace salient {
 namespace {
 
+/// There is nobody to send to.
+class NoTransfer final : public Transfer {
+ public:
+  void wait() override {}
+};
+
 class SelfCommunicator final : public Communicator {
  public:
   std::string_view name() const override { return "self"; }
@@ -18,6 +24,10 @@ class SelfCommunicator final : public Communicator {
   void broadcast(std::string&) override {}
   std::vector<std::string> gather(std::string_view bytes) override { return {std::string(bytes)}; }
   void barrier() override {}
+  std::unique_ptr<Transfer> transfer(std::span<const std::span<const std::byte>>,
+                                     std::span<const std::span<std::byte>>) override {
+    return std::make_unique<NoTransfer>();
+  }
   std::uint32_t exchange_flags(std::uint32_t flags) override { return std::exchange(flags_, flags); }
   void give_up(const std::string& why, Topic topic) override { fail(ErrorKind::kComm, why, topic); }
 

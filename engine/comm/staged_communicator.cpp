@@ -28,6 +28,10 @@ class StagedCommunicator final : public Communicator {
   void broadcast(std::string& bytes) override { host_->broadcast(bytes); }
   std::vector<std::string> gather(std::string_view bytes) override { return host_->gather(bytes); }
   void barrier() override { host_->barrier(); }
+  std::unique_ptr<Transfer> transfer(std::span<const std::span<const std::byte>> out,
+                                     std::span<const std::span<std::byte>> in) override {
+    return host_->transfer(out, in);
+  }
   std::uint32_t exchange_flags(std::uint32_t flags) override { return host_->exchange_flags(flags); }
   void give_up(const std::string& why, Topic topic) override { host_->give_up(why, topic); }
 

@@ -15,7 +15,7 @@ constexpr int kProbes = 3;
 void take_larger(std::int64_t& bytes, std::int64_t other) { bytes = std::max(bytes, other); }
 
 void add_batch(BatchNeed& need, const MfgShape& mfg, std::size_t num_seeds, const Dataset& dataset, Degrees degrees) {
-  for (const Residency features : {Residency::kHost, Residency::kDevice, Residency::kCached}) {
+  for (const auto& [features, name] : names_of(Residency{})) {
     if (dataset.has_sparse_features() && features != Residency::kHost) continue;
     const BatchLayout layout = lay_out_batch(mfg, static_cast<LocalId>(num_seeds), dataset, features, degrees);
     BatchNeed::Slab& slab = need.slab_of[static_cast<std::size_t>(features)];

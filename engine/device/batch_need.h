@@ -24,7 +24,7 @@ struct BatchNeed {
   struct Slab {
     std::int64_t host_bytes = 0, device_bytes = 0;
   };
-  std::array<Slab, 3> slab_of{};  ///< by Residency of the feature rows; none of kSharded
+  std::array<Slab, names_of(Residency{}).size()> slab_of{};  ///< by Residency of the feature rows; none of kSharded
   std::int64_t host_sampler_bytes = 0, device_sampler_bytes = 0;  ///< of one sampler
   std::int64_t compute_bytes = 0;  ///< layers' results, their gradients and the operators' scratch, logits and loss
 

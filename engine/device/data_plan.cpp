@@ -16,6 +16,8 @@ namespace {
 constexpr double kLeastCachedShare = 0.02;  // of the rows: with fewer of them a cache is not worth its lookups
 constexpr double kCacheOfTheRest = 0.9;     // of the memory that is left, since the lines are estimates
 
+constexpr int kBatchesOnTheWay = 3;
+
 constexpr DataResidency kFromBest[] = {
     {.features = Residency::kDevice, .graph = GraphResidency::kDevice},
     {.features = Residency::kSharded, .graph = GraphResidency::kDevice},
@@ -25,11 +27,14 @@ constexpr DataResidency kFromBest[] = {
     {.features = Residency::kCached, .graph = GraphResidency::kHost},
     {.features = Residency::kHost, .graph = GraphResidency::kDevice},
     {.features = Residency::kHost, .graph = GraphResidency::kHost},
+    {.features = Residency::kPartitioned, .graph = GraphResidency::kDevice},
+    {.features = Residency::kPartitioned, .graph = GraphResidency::kHost},
 };
 
 bool is_wanted(const ResidencyRequest& request, const DataResidency& residency, const Dataset& dataset) {
   if (dataset.has_sparse_features() && residency.features != Residency::kHost) return false;
   if (residency.features == Residency::kSharded && request.num_shards == 1 && !request.features) return false;
+  if (residency.features == Residency::kPartitioned && !request.features) return false;
   return request.features.value_or(residency.features) == residency.features &&
          request.graph.value_or(residency.graph) == residency.graph;
 }
@@ -91,6 +96,22 @@ void add_cache(DataPlan& plan, const Dataset& dataset, const ResidencyRequest& r
                   static_cast<std::int64_t>(plan.residency.cached_rows * dataset.features.row_bytes)});
 }
 
+/// Parts of equal size, and copies of a tenth as many rows if the request says nothing else.
+void add_part(DataPlan& plan, const Dataset& dataset, const ResidencyRequest& request) {
+  const std::size_t num_nodes = dataset.num_nodes(), row_bytes = std::max<std::size_t>(1, dataset.features.row_bytes);
+  const std::size_t own =
+      (num_nodes + static_cast<std::size_t>(request.num_ranks) - 1) / static_cast<std::size_t>(request.num_ranks);
+  const std::size_t copied =
+      request.cache_bytes > 0 ? static_cast<std::size_t>(request.cache_bytes) / row_bytes : own / 10;
+  plan.residency.cache_policy = request.cache_policy;
+  plan.residency.cached_rows = std::min(copied, num_nodes - own);
+  const std::size_t held = own + plan.residency.cached_rows;
+  add_line(plan, {"feature rows of a part, and " + std::to_string(plan.residency.cached_rows) + " others",
+                  static_cast<std::int64_t>(held * row_bytes) + node_set_bytes(num_nodes) +
+                      bytes_to_choose(request.cache_policy, num_nodes),
+                  0});
+}
+
 DataPlan plan_with(const DataResidency& residency, const ResidencyRequest& request, const Dataset& dataset,
                    const RunNeeds& needs, const FreeMemory& free) {
   DataPlan plan{.residency = residency, .sampling = needs.sampling, .available = free};
@@ -102,12 +123,14 @@ DataPlan plan_with(const DataResidency& residency, const ResidencyRequest& reque
       continue;
     }
     const BatchNeed::Slab& slab = loader.batch.slab(residency.features);
-    add_line(plan,
-             {loader.what + ", " + std::to_string(loader.num_slots) + " slots", loader.num_slots * slab.host_bytes,
-              free.device_bytes ? num_device_slabs(loader.num_slots) * slab.device_bytes : 0});
+    // the ranks' exchange holds batches while their rows are on the way
+    const int num_slots = loader.num_slots + (residency.features == Residency::kPartitioned ? kBatchesOnTheWay : 0);
+    add_line(plan, {loader.what + ", " + std::to_string(num_slots) + " slots", num_slots * slab.host_bytes,
+                    free.device_bytes ? num_device_slabs(loader.num_slots) * slab.device_bytes : 0});
   }
   for (const MemoryLine& line : needs.others) add_line(plan, line);
   if (residency.features == Residency::kCached) add_cache(plan, dataset, request);
+  if (residency.features == Residency::kPartitioned) add_part(plan, dataset, request);
   return plan;
 }
 
@@ -134,18 +157,20 @@ MemoryLine libraries_line(bool on_gpu) {
 
 DataPlan plan_residency(const ResidencyRequest& request, const Dataset& dataset, const RunNeeds& needs,
                         const FreeMemory& free) {
-  const bool is_host_asked = request.features.value_or(Residency::kHost) == Residency::kHost;
-  if (dataset.has_sparse_features() && !is_host_asked)
+  const Residency without_gpu = request.features.value_or(Residency::kHost);
+  if (dataset.has_sparse_features() && without_gpu == Residency::kPartitioned)
+    fail(ErrorKind::kUsage, "partitioned feature rows were asked for; sparse ones, as this data set's, are not");
+  if (dataset.has_sparse_features() && without_gpu != Residency::kHost)
     fail(ErrorKind::kUsage,
          "feature rows in GPU memory were asked for; sparse ones, as this data set's, stay in host "
          "memory, and a store of dense ones would not");
   if (!free.device_bytes) {
-    if (!is_host_asked)
+    if (!is_x_from_host(without_gpu))
       fail(ErrorKind::kNoDevice, "feature rows in GPU memory were asked for, and there is no GPU",
            Topic::kDeviceFeatures);
     if (request.graph == GraphResidency::kDevice)
       fail(ErrorKind::kNoDevice, "the graph in GPU memory was asked for, and there is no GPU", Topic::kDeviceGraph);
-    return plan_with({}, request, dataset, needs, free);
+    return plan_with({.features = without_gpu}, request, dataset, needs, free);
   }
   DataPlan plan;
   for (const DataResidency& residency : kFromBest) {
@@ -177,9 +202,10 @@ std::string summary_of(const DataPlan& plan, const Dataset& dataset) {
   const bool is_sharded = plan.residency.features == Residency::kSharded;
   return std::string(dataset.has_sparse_features() ? "sparse " : "") + "features (" +
          gigabytes(feature_bytes(dataset)) + ") in " +
-         (is_sharded                                      ? "the memory of all GPUs of the host, "
-          : plan.residency.features == Residency::kDevice ? "GPU memory, "
-                                                          : "host memory, ") +
+         (is_sharded                                           ? "the memory of all GPUs of the host, "
+          : plan.residency.features == Residency::kDevice      ? "GPU memory, "
+          : plan.residency.features == Residency::kPartitioned ? "the host memory of all ranks, "
+                                                               : "host memory, ") +
          (is_cached ? cached_share(plan, dataset) + " of them on the GPU too, " : "") + "sampling on the " +
          (plan.residency.graph == GraphResidency::kDevice ? "GPU" : "host") + " (graph " +
          gigabytes(dataset.graph.num_bytes()) + "): the run needs " + gigabytes_needed(plan.device_bytes) + " of the " +

@@ -17,9 +17,11 @@ namespace salient {
 struct ResidencyRequest {
   std::optional<Residency> features{};
   std::optional<GraphResidency> graph{};
-  std::int64_t cache_bytes = 0;  ///< GPU memory for cached rows; 0: what the rest of the run leaves
+  std::int64_t cache_bytes = 0;  ///< GPU memory for cached rows; 0: what the rest of the run leaves. Of kPartitioned
+                                 ///< host memory for other ranks' rows; 0: a tenth of a part
   CachePolicy cache_policy = CachePolicy::kVip;
   int num_shards = 1;  ///< GPUs that can hold a part of the rows each and read all; of one nothing is gained
+  int num_ranks = 1;   ///< that share the rows of kPartitioned
 };
 
 struct MemoryLine {
@@ -72,6 +74,7 @@ struct DataPlan {
 ///   host      device
 ///   host      host
 ///
+/// Partitioned features only where they are asked for; with and without a GPU.
 /// Sparse features are always on the host.
 /// @throws Error{kNoDevice} for a request that needs a GPU where there is none; Error{kUsage} for sparse features
 ///         that are wanted elsewhere

@@ -80,6 +80,7 @@ DataPlan plan_data(const RankPlace& place, ResidencyRequest request, const Datas
   if (request.features == Residency::kSharded && !obstacle.empty())
     fail_on_all_ranks(place.comm, ErrorKind::kUsage, "sharded features: " + obstacle, Topic::kDeviceFeatures);
   request.num_shards = obstacle.empty() ? place.comm.size() : 1;
+  request.num_ranks = place.comm.size();
   RunNeeds needs;
   DataPlan plan;
   const FreeMemory free = free_memory(place.device, place.launch.ranks_on_host);
@@ -99,7 +100,10 @@ ResidentData make_resident(const RankPlace& place, const Dataset& dataset, const
                            const RowWriter& rows) {
   std::unique_ptr<Shards> shards = is_sharded(plan) ? make_shards(place, dataset.features, rows) : nullptr;
   ResidentData data;
-  together(place.comm, [&] { data = ResidentData(dataset, plan.residency, plan.sampling, std::move(shards)); });
+  together(place.comm, [&] {
+    data =
+        ResidentData(dataset, plan.residency, plan.sampling, std::move(shards), {place.comm.rank(), place.comm.size()});
+  });
   return data;
 }
 

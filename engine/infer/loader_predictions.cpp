@@ -9,11 +9,11 @@ namespace salient {
 
 void LoaderPredictions::start(Model& model, std::vector<BatchRequest> requests) {
   model_ = &model;
-  loader_.start(std::move(requests));
+  source_->start(std::move(requests));
 }
 
 std::optional<PredictedBatch> LoaderPredictions::next() {
-  const Batch* const batch = loader_.next(device_.stream());
+  const Batch* const batch = source_->next(device_.stream());
   if (batch == nullptr) return std::nullopt;
   PredictedBatch predicted{.round = {.num_nodes = batch->layout.num_seeds}};
   if (predicted.round.num_nodes > 0) {

@@ -1,5 +1,10 @@
-// engine/infer/loader_predictions.h - predictions of any model: batches of a loader, LibTorch's operators and ours.
+// engine/infer/loader_predictions.h - predictions of any model: batches of a source, LibTorch's operators and ours.
 #pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "engine/device/compute_device.h"
 #include "engine/infer/predictions.h"
@@ -9,18 +14,22 @@ namespace salient {
 
 class LoaderPredictions final : public Predictions {
  public:
-  /// @param dataset, device  outlive this
+  /// @param device  outlives this
+  LoaderPredictions(std::unique_ptr<BatchSource> source, const ComputeDevice& device)
+      : device_(device), source_(std::move(source)) {}
+
+  /// Of a loader. @param dataset, device  outlive this
   LoaderPredictions(const Dataset& dataset, const LoaderOptions& loading, const ComputeDevice& device)
-      : device_(device), loader_(dataset, loading) {}
+      : LoaderPredictions(std::make_unique<BatchLoader>(dataset, loading), device) {}
 
   void start(Model& model, std::vector<BatchRequest> requests) override;
   std::optional<PredictedBatch> next() override;
-  void stop() override { loader_.stop(); }
-  LoaderStats stats() const override { return loader_.stats(); }
+  void stop() override { source_->stop(); }
+  LoaderStats stats() const override { return source_->stats(); }
 
  private:
   const ComputeDevice& device_;
-  BatchLoader loader_;
+  std::unique_ptr<BatchSource> source_;
   Model* model_ = nullptr;
 };
 

@@ -147,6 +147,16 @@ std::string format(const char* pattern, Values... values) {
   return text;
 }
 
+/// Where the rows of batches came from, and what one batch of a rank got from others.
+std::string rows_text(const EpochMetrics& m) {
+  const double per_row = 100.0 / static_cast<double>(*m.own_rows + *m.copied_rows + *m.remote_rows);
+  const double batches = static_cast<double>(std::max<std::int64_t>(1, m.batches.value_or(1)));
+  return format(", rows %.1f %% own, %.1f %% copies, %.1f %% remote: %.2f MB a batch, waited %.2f s for them",
+                per_row * static_cast<double>(*m.own_rows), per_row * static_cast<double>(*m.copied_rows),
+                per_row * static_cast<double>(*m.remote_rows), static_cast<double>(*m.remote_bytes) * 1e-6 / batches,
+                m.exchange_seconds.value_or(0));
+}
+
 }  // namespace
 
 MetricsFiles::MetricsFiles(const std::filesystem::path& directory, int first_epoch) : directory_(directory) {
@@ -178,6 +188,7 @@ std::string summary_line(const EpochMetrics& m) {
                  m.train_seconds.value_or(0), m.blocked_seconds.value_or(0), m.transfer_seconds.value_or(0));
   if (m.device_bytes.has_value() && m.epoch_seconds.value_or(0) > 0)
     line += format(", GPU busy %.0f %%", 100 * m.train_seconds.value_or(0) / *m.epoch_seconds);
+  if (m.remote_rows.has_value()) line += rows_text(m);
   if (m.eval_seconds.has_value()) line += format(", eval %.2f s", *m.eval_seconds);
   return line + format(", %.1f M edges/s, %.2f GB/s", per_second(m.edges, m.epoch_seconds) / 1e6,
                        per_second(m.bytes_transferred, m.epoch_seconds) / 1e9);

@@ -22,6 +22,10 @@ struct EpochMetrics {
   std::optional<double> sample_seconds{}, gather_seconds{};  ///< core-seconds, over all workers
   std::optional<double> allreduce_seconds{}, eval_seconds{};
   std::optional<std::int64_t> batches{}, seeds{}, nodes{}, edges{}, bytes_transferred{};
+  /// Of partitioned features: rows of batches that their rank owns, holds a copy of, or got from another rank; bytes of
+  /// the last, and how long this rank waited for them.
+  std::optional<std::int64_t> own_rows{}, copied_rows{}, remote_rows{}, remote_bytes{};
+  std::optional<double> exchange_seconds{};
   std::optional<std::int64_t> host_rss_bytes{}, device_bytes{};
   /// Sums over the batches, the seeds' own hop first: nodes known after the hop, edges sampled in it.
   std::optional<std::vector<std::int64_t>> hop_nodes{}, hop_edges{};
@@ -51,6 +55,11 @@ void visit_columns(const EpochMetrics& m, Visit&& column) {
   column("nodes", m.nodes);
   column("edges", m.edges);
   column("bytes_transferred", m.bytes_transferred);
+  column("own_rows", m.own_rows);
+  column("copied_rows", m.copied_rows);
+  column("remote_rows", m.remote_rows);
+  column("remote_bytes", m.remote_bytes);
+  column("exchange_seconds", m.exchange_seconds);
   column("host_rss_bytes", m.host_rss_bytes);
   column("device_bytes", m.device_bytes);
   column("hop_nodes", m.hop_nodes);

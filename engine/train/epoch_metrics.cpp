@@ -23,6 +23,10 @@ void visit_sums(LoaderStats& stats, Visit&& visit) {
   visit(stats.nodes);
   visit(stats.edges);
   visit(stats.bytes);
+  visit(stats.own_rows);
+  visit(stats.copied_rows);
+  visit(stats.remote_rows);
+  visit(stats.remote_bytes);
   for (std::int64_t& nodes : stats.hop_nodes) visit(nodes);
   for (std::int64_t& edges : stats.hop_edges) visit(edges);
 }
@@ -60,6 +64,13 @@ EpochMetrics epoch_metrics(const EpochRecord& record, const ComputeDevice& devic
   m.bytes_transferred = sums.bytes;
   m.hop_nodes = sums.hop_nodes;
   m.hop_edges = sums.hop_edges;
+  if (sums.own_rows + sums.copied_rows + sums.remote_rows > 0) {
+    m.own_rows = sums.own_rows;
+    m.copied_rows = sums.copied_rows;
+    m.remote_rows = sums.remote_rows;
+    m.remote_bytes = sums.remote_bytes;
+    m.exchange_seconds = record.loader.exchange_seconds;
+  }
   m.host_rss_bytes = resident_bytes();
   m.device_bytes = device.peak_bytes();
   return m;

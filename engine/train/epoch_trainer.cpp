@@ -8,11 +8,11 @@
 #include "core/console/log.h"
 #include "core/console/progress.h"
 #include "core/timer.h"
+#include "engine/remote/partitioned_batches.h"
 #include "engine/train/eager_steps.h"
 #include "engine/train/epoch_metrics.h"
 #include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
-#include "loaders/batch_loader.h"
 
 namespace salient {
 namespace {
@@ -49,7 +49,7 @@ std::unique_ptr<GradientSteps> make_steps(const StepParts& parts, std::unique_pt
   if (speaks)
     log_info("training steps are eager: " + reason_for_eager_steps(options, run.dataset, data, run.comm.size()));
   return std::make_unique<EagerSteps>(
-      parts, std::make_unique<BatchLoader>(run.dataset, loader_options_of(options, options.batches.fanout, run)));
+      parts, make_batches(run.dataset, loader_options_of(options, options.batches.fanout, run), run.comm));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "core/console/log.h"
 #include "engine/infer/loader_predictions.h"
+#include "engine/remote/partitioned_batches.h"
 #include "engine/report/confusion.h"
 #include "engine/train/rank_state.h"
 #include "engine/train/resident_steps.h"
@@ -31,8 +32,8 @@ std::unique_ptr<Predictions> make_predictions(const TrainOptions& options, const
                                        model);
     if (run.comm.rank() == 0) log_info("evaluation is eager: " + reason);
   }
-  return std::make_unique<LoaderPredictions>(run.dataset, loader_options_of(options, options.evaluation.fanout, run),
-                                             run.device);
+  const LoaderOptions loading = loader_options_of(options, options.evaluation.fanout, run);
+  return std::make_unique<LoaderPredictions>(make_batches(run.dataset, loading, run.comm), run.device);
 }
 
 const char* name_of(EvaluationSet set) { return set == EvaluationSet::kValid ? "valid" : "test"; }

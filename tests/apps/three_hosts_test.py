@@ -143,6 +143,17 @@ class ThreeHosts(unittest.TestCase):
         for a, b in zip(self.losses("alone"), self.losses("three"), strict=True):
             self.assertLess(abs(a - b), 1e-5 * a)
 
+    def test_features_in_parts_give_the_curve_of_one_process(self):
+        subprocess.run([BIN / "salient-prepare", "partition", self.work / "data/graph", "--parts", "3"], check=True,
+                       capture_output=True)
+        process = self.start("parts", "--features", "partitioned", "--epochs", 3)
+        output, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, errors + output)
+        self.assertRegex(errors, r"epoch 3: .* [1-9][0-9.]* % remote")
+        self.train_alone("parts-alone", 3)
+        for a, b in zip(self.losses("parts-alone"), self.losses("parts"), strict=True):
+            self.assertLess(abs(a - b), 1e-5 * a)
+
     def test_containers_of_one_name_share_nothing_and_find_what_one_process_finds(self):
         self.train_alone("model", 1)
         infer = [BIN / "salient-infer", "--run", self.work / "model", "--nodes", "all", "--exact", "--block-mb", 1,

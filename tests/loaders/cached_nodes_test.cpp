@@ -87,6 +87,21 @@ TEST(NodesToCache, ByExpectedVisitsAreFoundNoLessOftenWhereTrainingNodesAreAnywh
   EXPECT_GE(found_in(scattered, CachePolicy::kVip), found_in(scattered, CachePolicy::kDegree) - 0.02);
 }
 
+TEST(NodesToCache, AreTheBestOfThoseThatAreNotExcluded) {
+  const Dataset dataset = planted_graph(0.05);
+  const SamplingPlan plan{.fanouts = {15, 10, 5}, .seeds = dataset.train, .batch_size = 8, .seed = 1};
+  for (const CachePolicy policy : {CachePolicy::kVip, CachePolicy::kDegree, CachePolicy::kCounted}) {
+    const std::vector<NodeId> best = nodes_to_cache(dataset.graph, policy, plan, 300);
+    const NodeSet excluded(dataset.num_nodes(), nodes_to_cache(dataset.graph, policy, plan, 200));
+    std::vector<NodeId> expected;
+    for (const NodeId node : best)
+      if (excluded.index_of(node) == NodeSet::kAbsent) expected.push_back(node);
+    EXPECT_EQ(nodes_to_cache(dataset.graph, policy, plan, 100, &excluded), expected);
+    for (const NodeId node : nodes_to_cache(dataset.graph, policy, plan, dataset.num_nodes(), &excluded))
+      EXPECT_EQ(excluded.index_of(node), NodeSet::kAbsent);
+  }
+}
+
 TEST(NodesToCache, WithoutAPlanAreTheMostConnected) {
   const Dataset dataset = planted_graph(1);
   for (const CachePolicy policy : {CachePolicy::kVip, CachePolicy::kCounted})

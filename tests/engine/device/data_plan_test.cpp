@@ -38,7 +38,7 @@ class PlanResidency : public testing::Test {
   /// "FEATURES GRAPH" with so much GPU memory.
   std::string residency(std::int64_t free_device_bytes, const ResidencyRequest& request = {}) const {
     const DataResidency found = plan(free_device_bytes, request).residency;
-    const std::array features{"host", "device", "cached", "sharded"};  // as Residency has them
+    const std::array features{"host", "device", "cached", "sharded", "partitioned"};  // as Residency has them
     return std::string(features[static_cast<std::size_t>(found.features)]) +
            (found.graph == GraphResidency::kDevice ? " device" : " host");
   }
@@ -103,6 +103,20 @@ TEST_F(PlanResidency, KeepsToTheRequest) {
   request.features = Residency::kHost;
   EXPECT_EQ(residency(kPlenty, request), "host host");
   EXPECT_EQ(residency(1, {.features = Residency::kDevice, .graph = GraphResidency::kDevice}), "device device");
+}
+
+TEST_F(PlanResidency, PartsAreTakenWhereTheyAreAskedFor) {
+  ResidencyRequest request{.features = Residency::kPartitioned, .num_ranks = 4};
+  EXPECT_EQ(residency(kPlenty, request), "partitioned device");
+  EXPECT_EQ(residency(1, request), "partitioned host");
+  EXPECT_EQ(plan(kPlenty, request).residency.cached_rows, 500U) << "a tenth of 5000";
+  request.cache_bytes = 1'600'000;
+  EXPECT_EQ(plan(kPlenty, request).residency.cached_rows, 1000U);
+  request.cache_bytes = kPlenty;
+  EXPECT_EQ(plan(kPlenty, request).residency.cached_rows, 15'000U) << "never more than the others have";
+  const std::int64_t four = plan(kPlenty, {.features = Residency::kPartitioned, .num_ranks = 4}).host_bytes;
+  const std::int64_t two = plan(kPlenty, {.features = Residency::kPartitioned, .num_ranks = 2}).host_bytes;
+  EXPECT_NEAR(static_cast<double>(two - four), 1.1 * static_cast<double>(feature_bytes_) / 4, 2);
 }
 
 TEST(PlanOfSparseFeatures, KeepsThemOnTheHost) {

@@ -1,0 +1,149 @@
+// engine/remote/row_exchange.cpp - see row_exchange.h.
+#include "engine/remote/row_exchange.h"
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/error.h"
+#include "core/timer.h"
+#include "loaders/gather_rows.h"
+
+namespace salient {
+namespace {
+
+using Range = oneapi::tbb::blocked_range<std::size_t>;
+constexpr std::size_t kBlock = 1 << 10;  // rows that one thread copies at a time
+
+std::size_t num_remote(const Batch* batch, std::size_t rank) {
+  return batch == nullptr ? 0 : batch->remote_begin[rank + 1] - batch->remote_begin[rank];
+}
+
+template <class T>
+std::vector<std::span<const std::byte>> to_send(const std::vector<std::vector<T>>& messages) {
+  std::vector<std::span<const std::byte>> spans;
+  for (const std::vector<T>& message : messages) spans.push_back(std::as_bytes(std::span(message)));
+  return spans;
+}
+
+template <class T>
+std::vector<std::span<std::byte>> to_receive(std::vector<std::vector<T>>& messages) {
+  std::vector<std::span<std::byte>> spans;
+  for (std::vector<T>& message : messages) spans.push_back(std::as_writable_bytes(std::span(message)));
+  return spans;
+}
+
+}  // namespace
+
+RowExchange::RowExchange(const PartRows& part, Communicator& comm)
+    : part_(part), comm_(comm), flights_(std::make_unique<std::array<Flight, kDepth>>()) {
+  require(part.num_ranks() == comm.size() && part.rank() == comm.rank(), "a part for each rank");
+  const auto num_ranks = static_cast<std::size_t>(comm.size());
+  num_wanted_.resize(num_ranks);
+  for (Flight& flight : *flights_) {
+    flight.ids_out.resize(num_ranks);
+    flight.ids_in.resize(num_ranks);
+    flight.rows_out.resize(num_ranks);
+  }
+}
+
+/// After an error messages may be on their way, and their memory is not ours to free.
+RowExchange::~RowExchange() {
+  const bool is_quiet = std::ranges::all_of(*flights_, [](const Flight& f) { return !f.ids && !f.rows; });
+  if (!is_quiet) (void)flights_.release();
+}
+
+void RowExchange::wait(std::unique_ptr<Transfer>& transfer) {
+  const Timer timer;
+  transfer->wait();
+  transfer.reset();
+  waited_seconds_ += timer.seconds();
+}
+
+void RowExchange::open(const Batch& first) {
+  waited_seconds_ = 0;
+  Flight& flight = flight_of(0);
+  for (std::size_t rank = 0; rank < num_wanted_.size(); ++rank) {
+    flight.ids_out[rank].assign(1, static_cast<NodeId>(num_remote(&first, rank)));
+    flight.ids_in[rank].resize(1);
+  }
+  flight.ids = comm_.transfer(to_send(flight.ids_out), to_receive(flight.ids_in));
+  wait(flight.ids);
+  for (std::size_t rank = 0; rank < num_wanted_.size(); ++rank) num_wanted_[rank] = flight.ids_in[rank][0];
+}
+
+void RowExchange::ask(std::size_t index, const Batch& batch, const Batch* next) {
+  Flight& flight = flight_of(index);
+  const auto* const nodes = batch.at<const NodeId>(batch.layout.nodes);
+  for (std::size_t rank = 0; rank < num_wanted_.size(); ++rank) {
+    std::vector<NodeId>& ids = flight.ids_out[rank];
+    ids.assign(1, static_cast<NodeId>(num_remote(next, rank)));
+    for (std::size_t k = batch.remote_begin[rank]; k < batch.remote_begin[rank + 1]; ++k)
+      ids.push_back(nodes[batch.remote[k]]);
+    flight.ids_in[rank].resize(1 + num_wanted_[rank]);
+  }
+  flight.ids = comm_.transfer(to_send(flight.ids_out), to_receive(flight.ids_in));
+}
+
+void RowExchange::gather_answers(Flight& flight) {
+  const RowTable table = part_.table();
+  for (std::size_t rank = 0; rank < num_wanted_.size(); ++rank) {
+    if (rank == static_cast<std::size_t>(part_.rank())) continue;
+    const std::span<const NodeId> ids = std::span(flight.ids_in[rank]).subspan(1);
+    std::vector<std::byte>& rows = flight.rows_out[rank];
+    rows.resize(ids.size() * table.row_bytes);
+    oneapi::tbb::parallel_for(Range(0, ids.size(), kBlock), [&](const Range& range) {
+      for (std::size_t k = range.begin(); k < range.end(); ++k) {
+        const std::uint32_t row = part_.held().index_of(ids[k]);
+        require(row != NodeSet::kAbsent, "ranks ask for rows of this part");
+        std::memcpy(rows.data() + k * table.row_bytes, table.data + row * table.row_bytes, table.row_bytes);
+      }
+    });
+  }
+}
+
+void RowExchange::answer(std::size_t index, const Batch& batch) {
+  Flight& flight = flight_of(index);
+  wait(flight.ids);
+  gather_answers(flight);
+  const std::size_t row_bytes = part_.table().row_bytes;
+  flight.rows_in.resize(batch.remote.size() * row_bytes);
+  std::vector<std::span<std::byte>> in;
+  for (std::size_t rank = 0; rank < num_wanted_.size(); ++rank) {
+    in.push_back(
+        std::span(flight.rows_in).subspan(batch.remote_begin[rank] * row_bytes, num_remote(&batch, rank) * row_bytes));
+    num_wanted_[rank] = flight.ids_in[rank][0];
+  }
+  flight.rows = comm_.transfer(to_send(flight.rows_out), in);
+}
+
+void RowExchange::take(std::size_t index, const Batch& batch) {
+  Flight& flight = flight_of(index);
+  wait(flight.rows);
+  RowTable rows = part_.table();
+  rows.data = flight.rows_in.data();
+  rows.num_rows = batch.remote.size();
+  const std::size_t x_row_bytes =
+      static_cast<std::size_t>(batch.layout.feature_dim) * size_of(batch.layout.feature_type);
+  oneapi::tbb::parallel_for(Range(0, batch.remote.size(), kBlock), [&](const Range& range) {
+    for (std::size_t k = range.begin(); k < range.end(); ++k) {
+      const auto row = static_cast<NodeId>(k);
+      std::byte* const out = batch.data + batch.layout.x + static_cast<std::size_t>(batch.remote[k]) * x_row_bytes;
+      if (rows.fp8_scale == 0)
+        std::memcpy(out, rows.data + k * rows.row_bytes, rows.row_bytes);
+      else
+        gather_features(rows, &row, 1, out);
+    }
+  });
+}
+
+void RowExchange::drain() {
+  for (Flight& flight : *flights_) {
+    if (flight.ids) wait(flight.ids);
+    if (flight.rows) wait(flight.rows);
+  }
+}
+
+}  // namespace salient

@@ -1,0 +1,46 @@
+// loaders/part_rows.h - the feature rows of one of several ranks: those of its part, and copies of some others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/host/huge_vector.h"
+#include "loaders/node_set.h"
+#include "store/parts.h"
+
+namespace salient {
+
+/// In host memory. The graph, and so the ids of nodes, are the same on all ranks.
+class PartRows {
+ public:
+  /// Reads the rows from the data set, and no others.
+  /// @param parts   one for each rank of the run
+  /// @param copied  nodes of other parts whose rows this rank holds too, ascending
+  PartRows(const Dataset& dataset, Parts parts, int rank, std::span<const NodeId> copied);
+
+  int rank() const { return rank_; }
+  int num_ranks() const { return parts_.num_parts; }
+  int owner_of(NodeId node) const { return parts_.owner[node]; }
+  void prefetch(NodeId node) const {
+    held_.prefetch(node);
+    __builtin_prefetch(&parts_.owner[node]);
+  }
+
+  const NodeSet& held() const { return held_; }  ///< nodes whose rows are in table(), by NodeSet::index_of()
+  RowTable table() const { return {rows_.data(), held_.size(), row_bytes_, fp8_scale_}; }
+
+ private:
+  Parts parts_;
+  int rank_;
+  NodeSet held_{0, {}};
+  std::size_t row_bytes_;
+  float fp8_scale_;
+  UnsetHugeVector<std::byte> rows_;
+};
+
+/// The nodes of one part, ascending.
+std::vector<NodeId> nodes_of_part(const Parts& parts, int part);
+
+}  // namespace salient

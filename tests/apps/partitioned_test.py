@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""--features partitioned: the results of the replicated run, and every way to end one.
+
+    partitioned_test.py BIN_DIRECTORY MPIEXEC [FLAGS...]       CPU only; about two minutes on 2 cores
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BIN, LAUNCH = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
+CPU = ["--device", "cpu", "--workers", "1", "--threads", "1", "--progress", "none"]
+SMALL = [*CPU, "--hidden", "16", "--fanout", "5,4", "--eval-fanout", "8,8", "--eval-batch-size", "300", "--lr", "0.01",
+         "--comm-timeout", "20", "--global-batch-size", "90"]
+
+
+def ranks():
+    """rank -> pid of the programs of ours that mpirun started and that run now."""
+    found = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if pathlib.Path(os.readlink(f"/proc/{pid}/exe")).parent != BIN:
+                continue
+            environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        for entry in environment:
+            if entry.startswith(b"OMPI_COMM_WORLD_RANK="):
+                found[int(entry.split(b"=")[1])] = int(pid)
+    return found
+
+
+class Partitioned(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-parts-"))
+        for name, twin in (("graph", ["--nodes", "2000", "--mean-degree", "8", "--features", "12", "--classes", "5"]),
+                           ("twin", ["--like", "papers100M", "--scale", "0.0005", "--train-communities", "0.05"])):
+            subprocess.run([BIN / "salient-prepare", "synthetic", *twin, "--out", cls.work / name],
+                           check=True, capture_output=True)
+        cls.partition("graph", 2)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.work)
+
+    @classmethod
+    def partition(cls, graph, num_parts, *args):
+        subprocess.run([BIN / "salient-prepare", "partition", cls.work / graph, "--parts", str(num_parts), "--force",
+                        *args], check=True, capture_output=True)
+
+    def command(self, program, num_ranks, *args):
+        launch = [*LAUNCH, "-np", num_ranks] if num_ranks > 0 else []
+        return [str(word) for word in (*launch, BIN / program, *args)]
+
+    def finish(self, command, expect=0, limit=120):
+        result = subprocess.run(command, text=True, capture_output=True, timeout=limit)
+        self.assertEqual(result.returncode, expect, result.stderr + result.stdout)
+        self.assert_nothing_left()
+        return result
+
+    def assert_nothing_left(self):
+        deadline = time.monotonic() + 5
+        while ranks() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.assertEqual(ranks(), {})
+
+    def train(self, num_ranks, name, *args, graph="graph", expect=0):
+        return self.finish(self.command("salient-train", num_ranks, "--dataset", self.work / graph, "--out",
+                                        self.work / name, *SMALL, *args), expect)
+
+    def metrics(self, name):
+        return [json.loads(line) for line in (self.work / name / "metrics.jsonl").read_text().splitlines()]
+
+    def weights(self, name):
+        return (self.work / name / "checkpoints/latest/model.safetensors").read_bytes()
+
+    def start(self, name, *args):
+        """A long run on two ranks, in its second epoch."""
+        process = subprocess.Popen(
+            self.command("salient-train", 2, "--dataset", self.work / "graph", "--out", self.work / name, *SMALL,
+                         "--features", "partitioned", "--epochs", 1000, *args),
+            text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for line in process.stderr:
+            if line.startswith("epoch 1:"):
+                break
+        return process
+
+    def end(self, process, expect):
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, expect, errors)
+        self.assert_nothing_left()
+        return errors
+
+    # --- the same results ---
+
+    def test_losses_and_weights_are_those_of_the_replicated_run(self):
+        for num_ranks, method in ((2, "cluster"), (3, "ranges"), (0, "cluster")):
+            self.partition("graph", max(1, num_ranks), "--method", method)
+            for features in ("host", "partitioned"):
+                self.train(num_ranks, f"{features}-{num_ranks}", "--features", features, "--epochs", 3)
+            host, parts = self.metrics(f"host-{num_ranks}"), self.metrics(f"partitioned-{num_ranks}")
+            for key in ("loss", "train_accuracy", "valid_accuracy", "nodes", "edges"):
+                self.assertEqual([m[key] for m in host], [m[key] for m in parts], key)
+            self.assertEqual(self.weights(f"host-{num_ranks}"), self.weights(f"partitioned-{num_ranks}"))
+            for m in parts:
+                self.assertEqual(m["own_rows"] + m["copied_rows"] + m["remote_rows"], m["nodes"])
+                self.assertEqual(m["remote_rows"] > 0, num_ranks > 0)
+            self.assertIsNone(host[0]["remote_rows"])
+        self.partition("graph", 2)
+
+    def test_sampled_predictions_are_those_of_the_replicated_run(self):
+        self.train(0, "model", "--epochs", "2")
+        for features in ("host", "partitioned"):
+            self.finish(self.command("salient-infer", 2, "--run", self.work / "model", "--nodes", "all", *CPU,
+                                     "--features", features, "--out", self.work / f"predicted-{features}"))
+        self.assertEqual((self.work / "predicted-host/logits.npy").read_bytes(),
+                         (self.work / "predicted-partitioned/logits.npy").read_bytes())
+
+    def test_copies_by_expected_visits_spare_remote_rows(self):
+        self.partition("twin", 4)
+        share = {}
+        for name, copies in (("none", ["--cache-gb", "1e-6"]), ("tenth", [])):
+            self.train(4, f"copies-{name}", "--features", "partitioned", "--epochs", "1", "--eval-every", "1000",
+                       *copies, graph="twin")
+            m = self.metrics(f"copies-{name}")[0]
+            share[name] = m["remote_rows"] / m["nodes"]
+        self.assertAlmostEqual(share["none"], 0.75, delta=0.05)  # seeds are dealt evenly, so rows are from anywhere
+        self.assertLess(share["tenth"], 0.9 * share["none"], share)
+
+    def test_a_line_says_where_rows_came_from(self):
+        errors = self.train(2, "speaks", "--features", "partitioned", "--epochs", 1).stderr
+        self.assertRegex(errors, r"feature rows on rank 0: \d+ of its part, \d+ copies of others; of a batch's rows")
+        self.assertRegex(errors, r"epoch 1: .* rows [0-9.]+ % own, [0-9.]+ % copies, [0-9.]+ % remote: [0-9.]+ MB")
+
+    # --- what is refused ---
+
+    def test_parts_and_ranks_must_agree(self):
+        errors = self.train(3, "refused", "--features", "partitioned", expect=2).stderr
+        self.assertRegex(errors, "is in 2 parts, and the run has 3 ranks")
+        self.assertEqual(len(re.findall("error:", errors)), 1, errors)
+        shutil.rmtree(self.work / "whole", ignore_errors=True)
+        subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "100", "--out", self.work / "whole"],
+                       check=True, capture_output=True)
+        errors = self.train(2, "refused", "--features", "partitioned", graph="whole", expect=66).stderr
+        self.assertIn("has no parts; salient-prepare partition", errors)
+        errors = self.finish(self.command("salient-infer", 0, "--run", self.work, "--nodes", "all", "--exact",
+                                          "--features", "partitioned"), 2).stderr
+        self.assertIn("--features: partitioned is for sampled neighbours", errors)
+
+    # --- ends ---
+
+    def test_sigterm_on_one_rank_stops_all_and_the_run_goes_on_with_the_same_bits(self):
+        process = self.start("stopped")
+        os.kill(ranks()[1], signal.SIGTERM)
+        self.assertIn("interrupted; continue with", self.end(process, 128 + signal.SIGTERM))
+        epoch = len(self.metrics("stopped")) + 2
+        self.finish(self.command("salient-train", 2, "--resume", self.work / "stopped", "--epochs", epoch))
+        self.train(2, "unstopped", "--features", "host", "--epochs", epoch)
+        self.assertEqual(self.weights("stopped"), self.weights("unstopped"))
+
+    def test_a_killed_rank_ends_all(self):
+        process = self.start("killed")
+        os.kill(ranks()[1], signal.SIGKILL)
+        self.end(process, 128 + signal.SIGKILL)
+
+    def test_a_stopped_rank_ends_all_after_the_timeout(self):
+        for rank in (0, 1):
+            process = self.start(f"hangs-{rank}", "--comm-timeout", 3)
+            begin = time.monotonic()
+            os.kill(ranks()[rank], signal.SIGSTOP)
+            errors = self.end(process, 75)
+            self.assertRegex(errors, f"error: .*no answer from rank {rank} on ")
+            self.assertLess(time.monotonic() - begin, 30)
+
+    def test_a_slow_rank_is_waited_for(self):
+        process = self.start("slow", "--epochs", 12)
+        pid = ranks()[1]
+        for _ in range(3):
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(1)
+            os.kill(pid, signal.SIGCONT)
+            time.sleep(0.2)
+        self.end(process, 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
