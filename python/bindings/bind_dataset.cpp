@@ -60,7 +60,9 @@ auto array_method(std::span<const T> Dataset::*field) {
   };
 }
 
+/// Of fp8 bytes: DLPack's own code for it is younger than what reads it.
 nb::dlpack::dtype dtype_of(FeatureType type) {
+  if (type == FeatureType::kFp8) return nb::dtype<std::uint8_t>();
   return {static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float),
           type == FeatureType::kF16 ? std::uint8_t{16} : std::uint8_t{32}, 1};
 }
@@ -117,6 +119,7 @@ void bind_dataset(nb::module_& module) {
   fact("is_symmetric", [](const Dataset& data) { return data.is_symmetric; });
   fact("is_multi_label", [](const Dataset& data) { return data.task == Task::kMultiLabel; });
   fact("has_sparse_features", [](const Dataset& data) { return data.has_sparse_features(); });
+  fact("fp8_scale", [](const Dataset& data) { return data.fp8_scale; });
   fact("feature_bytes", [](const Dataset& data) { return data.feature_bytes(); });
   fact("graph_bytes", [](const Dataset& data) { return data.graph.num_bytes(); });
   bind_arrays(type);

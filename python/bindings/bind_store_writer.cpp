@@ -80,8 +80,8 @@ class StoreFromArrays {
   }
 
   /// @param sparse  keeps the features that are not zero, and no others
-  void write(const nb::bytes& out, bool force, bool sparse) {
-    WriteStoreOptions options{.out = text_of(out), .force = force};
+  void write(const nb::bytes& out, bool force, bool sparse, bool fp8) {
+    WriteStoreOptions options{.out = text_of(out), .force = force, .in_fp8 = fp8};
     const nb::gil_scoped_release release;
     if (sparse) options.feature_layout = FeatureLayout::kCsr;
     write_store(std::move(graph_), options);

@@ -200,6 +200,9 @@ class Batch:
 
     def _stored_rows(self) -> Tensor:
         features = self._facts["features"]  # on the device, if the batch comes without its rows
+        if features is not None and self._facts["fp8_scale"]:
+            rows = features.view(torch.uint8).index_select(0, self.nodes).view(features.dtype)
+            return rows.to(torch.float16) * self._facts["fp8_scale"]
         if features is not None:
             return features.index_select(0, self.nodes)
         width = self._facts["num_features"]

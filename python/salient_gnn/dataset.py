@@ -57,6 +57,7 @@ class Dataset:
         symmetric: bool = False,
         name: str | None = None,
         force: bool = False,
+        fp8: bool = False,
     ) -> Dataset:
         """Writes a store to the folder `out`, once, and opens it.
 
@@ -68,6 +69,7 @@ class Dataset:
         symmetric    also adds the reverse of every edge
         name         of the data set; else that of the folder
         force        replaces a store that is there
+        fp8          stores x in 8 bits a value, with 4 significant ones
         """
         _forks.use_threads()
         edges = torch.as_tensor(edge_index)
@@ -85,7 +87,7 @@ class Dataset:
             _set_labels(store, labels, num_nodes, num_classes)
         parts = {"train": train, "valid": valid, "test": test}
         store.set_split(*(_ids(_split(nodes, part, num_nodes), part) for part, nodes in parts.items()))
-        store.write(os.fsencode(out), force, features is not None and features.layout != torch.strided)
+        store.write(os.fsencode(out), force, features is not None and features.layout != torch.strided, fp8)
         return cls.open(os.path.abspath(out))
 
     @classmethod
@@ -174,9 +176,11 @@ class Dataset:
 
     @property
     def x(self) -> Tensor:
-        """float16 or float32 [V, F], as stored; sparse CSR where most features are zero."""
+        """float16 or float32 [V, F], as stored; sparse CSR where most features are zero. float8_e4m3fn is to be
+        multiplied by fp8_scale; batches have its products, as float16."""
         if not self.has_sparse_features:
-            return torch.from_dlpack(self._core.features())
+            x = torch.from_dlpack(self._core.features())
+            return x.view(torch.float8_e4m3fn) if self.fp8_scale else x
         begin, columns, values = self._core.feature_begin(), self._core.feature_columns(), self._core.feature_values()
         return torch.sparse_csr_tensor(
             torch.from_dlpack(begin),
@@ -189,8 +193,12 @@ class Dataset:
     @property
     def feature_dtype(self) -> torch.dtype:
         """Of x and of its values where x is sparse."""
-        core = self._core
-        return torch.from_dlpack(core.feature_values() if self.has_sparse_features else core.features()).dtype
+        return self.x.values().dtype if self.has_sparse_features else self.x.dtype
+
+    @property
+    def fp8_scale(self) -> float:
+        """What the numbers of x are times if they are float8_e4m3fn; else 0."""
+        return self._core.fp8_scale
 
     @property
     def y(self) -> Tensor:

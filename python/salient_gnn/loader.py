@@ -100,7 +100,8 @@ class NeighborLoader:
             "num_classes": dataset.num_classes,
             "is_multi_label": dataset.is_multi_label,
             "has_sparse_features": dataset.has_sparse_features,
-            "stored_dtype": dataset.feature_dtype,
+            "stored_dtype": torch.float16 if dataset.fp8_scale else dataset.feature_dtype,
+            "fp8_scale": dataset.fp8_scale,
             "dtype": dtype,
             "features": dataset.features_on(self.device) if self.features == "device" else None,
         }
