@@ -16,8 +16,6 @@ void add_problems(std::vector<FieldProblem>& found, const MachineOptions& option
   check_field(found, options.cache_gb >= 0, "cache-gb", "at least 0");
   check_field(found, options.cache_gb == 0 || (options.features && may_cache), "cache-gb",
               "only with --features cached or partitioned");
-  check_field(found, options.cache_policy == CachePolicy::kVip || may_cache, "cache-policy",
-              "only with --features cached, partitioned or auto");
   check_field(found, may_have_gpu || !is_on_gpu, "features", to_text(options.features) + " needs a GPU");
   check_field(found, may_have_gpu || options.sampler != GraphResidency::kDevice, "sampler", "device needs a GPU");
   check_field(found, options.workers >= 0 && options.workers <= 1024, "workers", "1 to 1024, or 0 for the default");
