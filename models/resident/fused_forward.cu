@@ -25,6 +25,7 @@ constexpr int kThreads = kFusedThreads + 128, kChunks = kMaxFusedInput / 64, kRi
 constexpr int kChunkBytes = kSlots * 128, kWeightChunkBytes = kFusedWidth * 128;
 constexpr int kRingAt = kChunks * kWeightChunkBytes, kPoolsAt = kRingAt + kRing * kChunkBytes;
 constexpr int kSharedBytes = kPoolsAt + 2 * kPoolBytes + 1024;  // to be aligned
+static_assert(kRing >= kChunks, "a warpgroup multiplies a tile before the other one has released a chunk of it");
 
 struct Forward {
   FusedTiles tiles;

@@ -232,6 +232,8 @@ struct SageStep::Impl {
   void run_fused(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t on) {
     SampledBatches& batches = forward.batches();
     computed.make_wait(sampling.get());  // of the batch before, whose tree `next` gets
+    // A batch that was not said before is sampled now, and the graph before may still gather from its tree.
+    if (!is_gathered) follow(sampling.get(), stepping.get());
     const std::size_t tree = batches.begin(header, next, sampling.get());
     batches.sample_next_levels(tree, sampling.get());
     sampled.record(sampling.get());
