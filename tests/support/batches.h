@@ -62,6 +62,7 @@ inline void expect_reference_batch(const Batch& batch, const Dataset& dataset, s
     EXPECT_EQ(part<LocalId>(batch, hop.indices, static_cast<std::size_t>(hop.num_edges)), mfg.hops[h].indices);
   }
   if (!batch.is_on_device && layout.residency != Residency::kHost) return;  // x is not there yet
+  if (dataset.features.row_bytes == 0) return;                              // sparse rows: the caller compares them
   EXPECT_EQ(layout.feature_type, gathered_type(dataset.feature_type));
   std::vector<std::byte> rows(mfg.nodes.size() * dataset.gathered_row_bytes());
   gather_features_reference(dataset.features, mfg.nodes.data(), mfg.nodes.size(), rows.data());
