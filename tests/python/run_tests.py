@@ -28,6 +28,8 @@ def stop(reason):
 
 if not named and ours.exists() and not (ours / ".complete").exists():
     stop("is half made")
+if not shutil.which(str(python)):
+    stop("cannot be started")
 for module in ("numpy", "nanobind", "pytest", "torch"):
     tried = subprocess.run([python, "-c", f"import {module}"], capture_output=True, text=True)
     if tried.returncode != 0:
