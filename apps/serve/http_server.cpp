@@ -24,6 +24,7 @@ namespace salient::serve {
 namespace {
 
 constexpr std::size_t kConnectionMemory = 32 << 10;  // of libmicrohttpd: headers longer than this are refused
+constexpr std::chrono::seconds kTimeToEnd{2};        // for answers to requests that had no reply at the server's end
 
 using Clock = std::chrono::steady_clock;
 
@@ -39,9 +40,13 @@ struct Exchange {
 /// which one may come twice, or after the server's end: it finds nothing.
 class WaitingExchanges {
  public:
-  void add(std::uint64_t number, MHD_Connection* connection, Exchange* exchange) {
+  /// Suspends the connection. @return false, and it is not suspended: after close()
+  bool add(std::uint64_t number, MHD_Connection* connection, Exchange* exchange) {
     const std::lock_guard lock(mutex_);
+    if (is_closed_) return false;
     waiting_.emplace(number, Suspended{connection, exchange});
+    MHD_suspend_connection(connection);
+    return true;
   }
 
   void answer(std::uint64_t number, HttpAnswer answer) {
@@ -52,10 +57,12 @@ class WaitingExchanges {
     waiting_.erase(found);
   }
 
-  void answer_all(int status) {
+  /// Answers all, and takes no more. @return whether there was one
+  bool close(int status) {
     const std::lock_guard lock(mutex_);
+    is_closed_ = true;
     for (const auto& [number, suspended] : waiting_) resume(suspended, {.status = status});
-    waiting_.clear();
+    return !std::exchange(waiting_, {}).empty();
   }
 
   void count_sent() {
@@ -85,6 +92,7 @@ class WaitingExchanges {
   std::condition_variable all_sent_;
   std::unordered_map<std::uint64_t, Suspended> waiting_;
   int num_unsent_ = 0;  // answers that were given and are not sent yet
+  bool is_closed_ = false;
 };
 
 struct ResponseEnd {
@@ -113,7 +121,8 @@ struct HttpServer::Impl {
   }
 
   ~Impl() {
-    waiting->answer_all(503);  // the library ends the process where a connection is still suspended
+    // The library ends the process where a connection is still suspended, and sends nothing any more.
+    if (waiting->close(503)) (void)waiting->wait_until_sent(kTimeToEnd);
     MHD_stop_daemon(daemon);
   }
 
@@ -144,22 +153,24 @@ struct HttpServer::Impl {
     }
     if (exchange->answer) return send(connection, *exchange);
     if (exchange->is_asked) return MHD_YES;
-    ask(connection, *exchange);
-    return MHD_YES;
+    if (ask(connection, *exchange)) return MHD_YES;
+    exchange->answer = HttpAnswer{.status = 503};
+    return send(connection, *exchange);
   }
 
-  void ask(MHD_Connection* connection, Exchange& exchange) {
+  /// @return false where the server ends
+  bool ask(MHD_Connection* connection, Exchange& exchange) {
     const std::uint64_t number = num_asked++;
     const Reply reply = [all = waiting, number](HttpAnswer answer) { all->answer(number, std::move(answer)); };
-    waiting->add(number, connection, &exchange);
-    exchange.is_asked = true;
     set_deadline(connection, std::nullopt);
-    MHD_suspend_connection(connection);
+    if (!waiting->add(number, connection, &exchange)) return false;
+    exchange.is_asked = true;
     try {
       handlers.on_request(std::move(exchange.request), reply);
     } catch (const std::exception&) {
       reply({.status = 500});
     }
+    return true;
   }
 
   /// Before the body is read.
