@@ -74,11 +74,11 @@ std::vector<NodeId> own_ids(std::span<const NewNodes> lists, std::size_t num_kno
   return ids;
 }
 
-/// An upper bound of the edges that a row gives.
-std::int64_t most_edges(std::size_t degree, std::span<const int> fanouts) {
-  const auto [least, most] = std::ranges::minmax(fanouts);
-  const auto count = static_cast<std::int64_t>(degree);
-  return least == kAllNeighbors ? count : std::min<std::int64_t>(count, most);
+/// The edges that a row gives to a hop.
+std::int64_t num_drawn(std::size_t degree, int fanout, Replacement replacement) {
+  const auto all = static_cast<std::int64_t>(degree);
+  if (fanout == kAllNeighbors || degree == 0) return all;
+  return replacement == Replacement::kWith ? fanout : std::min<std::int64_t>(all, fanout);
 }
 
 }  // namespace
@@ -92,10 +92,12 @@ NewNodeBatch::NewNodeBatch(const Dataset& dataset, std::span<const NewNodes> lis
   const auto row_of = [&](NodeId node) {
     return node < num_known ? dataset.graph.row(node) : nodes.row(node - num_known);
   };
+  std::size_t num_hops = 0;
   std::int64_t num_edges = 0;
   const auto counted_row_of = [&](NodeId node) {
+    if (node == num_known) ++num_hops;  // the first seed, with which each hop begins
     const std::span<const NodeId> row = row_of(node);
-    num_edges += most_edges(row.size(), sampling.fanouts);
+    num_edges += num_drawn(row.size(), sampling.fanouts[num_hops - 1], sampling.replacement);
     if (sampling.max_edges > 0 && num_edges > sampling.max_edges)
       fail(ErrorKind::kUsage, "new nodes: their neighbourhoods have more than " + std::to_string(sampling.max_edges) +
                                   " edges; ask for fewer nodes at a time, or with fewer neighbours");

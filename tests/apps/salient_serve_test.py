@@ -197,6 +197,14 @@ class SalientServe(unittest.TestCase):
             self.assertIn("more than 6000 edges", text)
             self.assertLess(int(server.metrics()["salient_batch_requests_count"]), 61)
 
+    def test_edges_are_counted_as_they_are_drawn(self):
+        body = json.dumps({"new_nodes": [{"features": [0] * FEATURES, "new_neighbors": [1]},
+                                         {"features": [0] * FEATURES, "new_neighbors": [0, 2, 3]},
+                                         {"features": [0] * FEATURES}, {"features": [0] * FEATURES}]})
+        for limit, status in ((6, 413), (7, 200)):  # the first hop has 1 + 3 edges, the second 1 + 2
+            with Server(self.run_dir, "--fanout", "9,2", "--max-edges", limit) as server:
+                self.assertEqual(server.ask("POST", "/predict", body)[0], status)
+
     def test_what_is_wrong_is_refused_in_one_line(self):
         features = [0] * FEATURES
         for body, words in (
