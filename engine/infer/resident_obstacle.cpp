@@ -60,6 +60,7 @@ std::string obstacle_to_resident_exact(const ResidentSpec& spec, const Dataset& 
   ResidentSpec sampled = spec;
   sampled.fanouts.assign(static_cast<std::size_t>(spec.model.num_layers), 1);
   sampled.max_seeds = 1;
+  sampled.replacement = Replacement::kWithout;  // however the run drew: all neighbours are taken
   return obstacle_to_resident(sampled, dataset, data);
 }
 

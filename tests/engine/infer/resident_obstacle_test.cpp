@@ -45,6 +45,8 @@ TEST(ObstacleToResident, IsNamed) {
   EXPECT_TRUE(obstacle([](ResidentSpec& spec) { spec.model.residual = true; }).starts_with("the model has norms"));
   EXPECT_EQ(obstacle_to_resident_exact({.model = {.kind = ModelKind::kGcn}}, dataset, kOnDevice, 1),
             "the model is not GraphSAGE");
+  EXPECT_EQ(obstacle_to_resident_exact({.replacement = Replacement::kLabor}, dataset, kOnDevice, 1), "")
+      << "which draws nothing";
   EXPECT_EQ(obstacle_to_resident(good, dataset, {.features = Residency::kDevice}),
             "features and graph are not both in GPU memory");
   EXPECT_EQ(
