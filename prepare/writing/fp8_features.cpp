@@ -55,6 +55,8 @@ float ColumnRanges::fp8_scale(const std::string& file) const {
   if (largest > kFp8Max * scale)
     refuse_column(file, widest, "has " + to_text(largest) + ", beyond the fp8 range of 57344; f32 has room for it");
   const auto is_lost = [scale](float most) { return most > 0 && most < kFp8LeastNormal * scale; };
+  if (is_lost(largest))
+    refuse_column(file, widest, "is at most " + to_text(largest) + ", others no more: too small for fp8; f32 has room");
   if (const auto lost = std::ranges::find_if(largest_, is_lost); lost != largest_.end())
     refuse_column(file, static_cast<std::size_t>(lost - largest_.begin()),
                   "is at most " + to_text(*lost) + " and column " + std::to_string(widest) + " up to " +

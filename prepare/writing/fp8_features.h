@@ -19,8 +19,8 @@ class ColumnRanges {
 
   /// The least scale that no value is beyond.
   /// @param file  named in the error.
-  /// @throws Error{kBadData} for values beyond 57344, the largest that any scale has, and for a column so small beside
-  ///         the others that its numbers would have fewer than 4 significant bits. Both name the column.
+  /// @throws Error{kBadData} for values beyond 57344, the largest that any scale has, and for a column so small, also
+  ///         beside the others, that its numbers would have fewer than 4 significant bits. Both name the column.
   float fp8_scale(const std::string& file) const;
 
  private:

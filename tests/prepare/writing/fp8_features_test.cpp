@@ -60,6 +60,9 @@ TEST(Fp8Features, TablesThatOneScaleDoesNotHoldAreRefused) {
                    "x: column 1 of the features has 57400, beyond the fp8 range of 57344");
   EXPECT_COMPLAINT(scale_of({2020, 0, 0.001F, 1, 0, 0.002F}, 3), ErrorKind::kBadData,
                    "x: column 2 of the features is at most 0.002 and column 0 up to 2020, too far apart");
+  EXPECT_COMPLAINT(scale_of({1e-8F, 1e-7F, 0}, 3), ErrorKind::kBadData,
+                   "x: column 1 of the features is at most 1e-07, others no more: too small for fp8; f32 has room");
+  EXPECT_EQ(scale_of({0x1p-21F}), kLeastFp8Scale) << "the smallest that fits";
   EXPECT_EQ(scale_of({448, 0, 0x1p-6F}, 3), 1) << "just wide enough, and a column of zeros";
   RawFeatures sparse{.dim = 2, .layout = FeatureLayout::kCsr, .begin = {0}};
   EXPECT_COMPLAINT(in_fp8(sparse, "x"), ErrorKind::kUsage, "sparse features are not kept in fp8");
