@@ -69,13 +69,15 @@ class Mailbox {
     *rights = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
     const int number = file.get();
     std::memcpy(CMSG_DATA(rights), &number, sizeof number);
-    if (::sendmsg(socket_.get(), &message.header, 0) < 0) fail_to("send");
+    while (::sendmsg(socket_.get(), &message.header, 0) < 0)
+      if (errno != EINTR) fail_to("send");
   }
 
   /// @param rank  becomes the sender's
   Descriptor receive(int& rank) const {
     Message message(-1);
-    if (::recvmsg(socket_.get(), &message.header, MSG_CMSG_CLOEXEC) < 0) fail_to("receive");
+    while (::recvmsg(socket_.get(), &message.header, MSG_CMSG_CLOEXEC) < 0)
+      if (errno != EINTR) fail_to("receive");
     const cmsghdr* const rights = CMSG_FIRSTHDR(&message.header);
     if (rights == nullptr || rights->cmsg_type != SCM_RIGHTS || rights->cmsg_len != CMSG_LEN(sizeof(int)))
       fail(ErrorKind::kComm, "a rank of this host sent no file descriptor: its limit of open files may be reached");
