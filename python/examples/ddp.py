@@ -63,6 +63,8 @@ def main():
     optimizer = torch.optim.Adam(parallel.parameters(), lr=0.003)
     train = salient_gnn.NeighborLoader(  # a global batch has batch_size seeds of every rank
         dataset, "train", [15, 10, 5], options.batch_size, shuffle=True, drop_last=True, device=device)
+    if len(train) == 0:
+        raise SystemExit(f"ddp.py: error: too few training nodes for a batch of {options.batch_size} on each rank")
     for epoch in range(1, options.epochs + 1):
         begin = time.perf_counter()
         parallel.train()

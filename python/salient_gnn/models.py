@@ -27,8 +27,9 @@ def take_layers(model: nn.Module) -> nn.Module:
 
         x = conv((x, x[: layer.num_dst]), layer)
 
-    They compute what they do with layer.edge_index, by Layer.reduce(). Parameters stay as they are. Raises ValueError
-    where the model has none that sums or averages.
+    They compute what they do with layer.edge_index, by Layer.reduce(). Parameters stay as they are. Subclasses with
+    messages of their own and convolutions against the edges' direction are left alone. Raises ValueError where the
+    model has none that sums or averages.
     """
     from torch_geometric.nn import GINConv, SAGEConv
 
@@ -36,6 +37,7 @@ def take_layers(model: nn.Module) -> nn.Module:
         module
         for module in model.modules()
         if isinstance(module, (SAGEConv, GINConv)) and isinstance(module.aggr, str) and module.aggr in _REDUCTIONS
+        and type(module).message in (SAGEConv.message, GINConv.message) and module.flow == "source_to_target"
     ]
     if not found:
         raise ValueError("take_layers: the model has no SAGEConv or GINConv that sums or averages")

@@ -72,6 +72,17 @@ def test_a_model_without_sums_takes_no_layers():
         salient_gnn.take_layers(SAGEConv(4, 4, aggr="max"))
 
 
+class OwnMessages(SAGEConv):
+    def message(self, x_j):
+        return 2 * x_j
+
+
+@pytest.mark.parametrize("conv", [OwnMessages(4, 4), SAGEConv(4, 4, flow="target_to_source")])
+def test_convolutions_that_a_reduction_does_not_compute_take_no_layers(conv):
+    with pytest.raises(ValueError, match="SAGEConv"):
+        salient_gnn.take_layers(conv)
+
+
 def test_a_trimmed_model_gives_the_seeds_what_the_whole_one_gives(data):
     torch.manual_seed(0)
     model = GraphSAGE(data.num_features, 16, 3, data.num_classes).eval()
