@@ -36,6 +36,8 @@ bool is_equal(const Kept& kept, std::size_t row_bytes) {
 /// Two epochs. Each batch is copied behind a slow kernel and compared at the end, so a slab that is overwritten too
 /// early, or read before its copy, shows.
 TEST(PartitionedBatchesOnDevice, HaveTheBytesOfTheReplicatedRun) {
+  int num_gpus = 0;
+  if (cudaGetDeviceCount(&num_gpus) != cudaSuccess || num_gpus == 0) GTEST_SKIP() << "no GPU";
   const auto comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20);
   const Dataset dataset = test::generated_dataset(3000, 8, 24);
   auto owner = std::make_shared<std::vector<std::uint16_t>>();
