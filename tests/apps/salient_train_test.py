@@ -243,11 +243,11 @@ class SalientTrain(unittest.TestCase):
     def test_labor_is_a_choice_of_the_run(self):
         self.train("uniform", "--epochs", 2)
         self.train("labor", "--epochs", 2, "--draw", "labor")
-        self.train("part", "--epochs", 1, "--draw", "labor")
-        resumed = run("salient-train", "--resume", self.work / "part", "--epochs", 2)
+        self.train("labor-part", "--epochs", 1, "--draw", "labor")
+        resumed = run("salient-train", "--resume", self.work / "labor-part", "--epochs", 2)
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
         if json.loads((self.work / "labor/run.json").read_text())["resolved"]["device"] == "cpu":
-            self.assertEqual(self.losses("part"), self.losses("labor"))
+            self.assertEqual(self.losses("labor-part"), self.losses("labor"))
         self.assertNotEqual(self.losses("uniform"), self.losses("labor"))
         for name, options in (("labor", []), ("uniform", ["--draw", "uniform"])):
             out = self.work / f"predicted-by-{name}"
@@ -468,7 +468,7 @@ class SalientTrain(unittest.TestCase):
         if free > 42e9:
             self.skipTest("this machine has room for synthetic:papers100M")
         result = self.train("too-big", expect=71, dataset="synthetic:papers100M")
-        self.assert_refused(result, 71, "synthetic:papers100M", "GB are free")
+        self.assert_refused(result, 71, "synthetic-papers100M", "GB are free")
         self.assertFalse((self.work / "too-big").exists())
 
     def test_bad_options_are_refused_in_one_line(self):
