@@ -23,6 +23,9 @@ void visit_fields(Self& self, Visit&& field) {
         "in evaluation too");
   field("batch-size", self.size, "seeds per rank and step");
   field("global-batch-size", self.global_size, "seeds per step over all ranks; 0 = ranks x batch-size");
+  field("deal", self.deal,
+        "how a step's seeds go to ranks: in the order of the epoch, or each to the rank that owns it, see "
+        "salient-prepare partition");
 }
 
 /// `self` is TrainOptions& when a value is set and const TrainOptions& when it is printed.

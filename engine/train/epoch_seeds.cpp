@@ -4,31 +4,35 @@
 #include <algorithm>
 #include <span>
 
-#include "sampler/seed_order.h"
+#include "sampler/seed_dealing.h"
 
 namespace salient {
 
-EpochSeeds::EpochSeeds(const Dataset& dataset, std::uint32_t seed, std::size_t global_batch, int rank, int num_ranks)
+const Parts EpochSeeds::kNoParts{};
+
+EpochSeeds::EpochSeeds(const Dataset& dataset, std::uint32_t seed, std::size_t global_batch, int rank, int num_ranks,
+                       const Parts& parts)
     : dataset_(dataset),
       seed_(seed),
       global_batch_(global_batch),
       num_steps_(num_global_batches(dataset.train.size(), global_batch)),
       rank_(rank),
       num_ranks_(num_ranks),
+      parts_(parts),
       order_(dataset.train.begin(), dataset.train.end()),
       num_labels_(num_steps_) {}
 
 std::vector<BatchRequest> EpochSeeds::start(int epoch, std::size_t first_step) {
   if (prepared_epoch_ != epoch) prepare(epoch);
   order_.swap(prepared_order_);
+  shares_.swap(prepared_shares_);
   prepared_epoch_ = 0;
   for (std::size_t step = 0; step < num_steps_; ++step) num_labels_[step] = count_labels(step);
   std::vector<BatchRequest> requests;
   for (std::size_t step = first_step; step < num_steps_; ++step) {
-    const SeedRange share = rank_share(order_.size(), global_batch_, step, rank_, num_ranks_);
     requests.push_back(
         {.key = {.seed = seed_, .epoch = static_cast<std::uint32_t>(epoch), .batch = static_cast<std::uint32_t>(step)},
-         .seeds = std::span<const NodeId>(order_).subspan(share.begin, share.count)});
+         .seeds = std::span<const NodeId>(order_).subspan(shares_[step].begin, shares_[step].count)});
   }
   return requests;
 }
@@ -36,7 +40,19 @@ std::vector<BatchRequest> EpochSeeds::start(int epoch, std::size_t first_step) {
 void EpochSeeds::prepare(int epoch) {
   prepared_order_.assign(dataset_.train.begin(), dataset_.train.end());
   shuffle_seeds(prepared_order_, seed_, static_cast<std::uint32_t>(epoch));
+  prepared_shares_.resize(num_steps_);
+  for (std::size_t step = 0; step < num_steps_; ++step) prepared_shares_[step] = deal(prepared_order_, step);
   prepared_epoch_ = epoch;
+}
+
+/// @return  this rank's share of a step, whose seeds are sorted by rank then
+SeedRange EpochSeeds::deal(std::span<NodeId> order, std::size_t step) const {
+  if (parts_.owner.empty()) return rank_share(order.size(), global_batch_, step, rank_, num_ranks_);
+  const std::size_t first = step * global_batch_, count = std::min(global_batch_, order.size() - first);
+  const std::vector<std::size_t> begin =
+      deal_to_owners(order.subspan(first, count), parts_.owner, parts_.num_parts, num_ranks_);
+  const auto rank = static_cast<std::size_t>(rank_);
+  return {first + begin[rank], begin[rank + 1] - begin[rank]};
 }
 
 std::int64_t EpochSeeds::count_labels(std::size_t step) const {

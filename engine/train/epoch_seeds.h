@@ -7,17 +7,22 @@
 #include <vector>
 
 #include "loaders/batch_source.h"
+#include "sampler/seed_order.h"
 #include "store/dataset.h"
+#include "store/parts.h"
 
 namespace salient {
 
-/// The training nodes in the order of one epoch, cut into global batches and those into ranks' shares. All ranks
+/// The training nodes in the order of one epoch, cut into global batches and those into ranks' shares, evenly or by
+/// who owns them: a global batch has the same seeds in either case. All ranks
 /// compute the same order, without communication.
 class EpochSeeds {
  public:
   /// @param dataset       outlives this   @param seed  of the run
   /// @param global_batch  seeds of a step, over all ranks
-  EpochSeeds(const Dataset& dataset, std::uint32_t seed, std::size_t global_batch, int rank, int num_ranks);
+  /// @param parts         whose seeds go to whom, at least one for each rank; none: rank_share(). Outlives this
+  EpochSeeds(const Dataset& dataset, std::uint32_t seed, std::size_t global_batch, int rank, int num_ranks,
+             const Parts& parts = kNoParts);
 
   std::size_t num_steps() const { return num_steps_; }
 
@@ -35,14 +40,20 @@ class EpochSeeds {
   std::int64_t num_labels(std::size_t step) const { return num_labels_[step]; }
 
  private:
+  static const Parts kNoParts;
+
+  SeedRange deal(std::span<NodeId> order, std::size_t step) const;
   std::int64_t count_labels(std::size_t step) const;
 
   const Dataset& dataset_;
   const std::uint32_t seed_;
   const std::size_t global_batch_, num_steps_;
   const int rank_, num_ranks_;
-  std::vector<NodeId> order_;             // a permutation of dataset_.train
-  std::vector<NodeId> prepared_order_;    // likewise
+  const Parts& parts_;
+  std::vector<NodeId> order_;           // a permutation of dataset_.train, each step's seeds by rank
+  std::vector<SeedRange> shares_;       // [num_steps_] of this rank
+  std::vector<NodeId> prepared_order_;  // of prepared_epoch_, as the next
+  std::vector<SeedRange> prepared_shares_;
   int prepared_epoch_ = 0;                // 0 = none
   std::vector<std::int64_t> num_labels_;  // [num_steps_]
 };

@@ -50,6 +50,7 @@ class EpochTrainer {
   const TrainOptions& options_;
   const TrainingRun& run_;
   SignalAgreement& signals_;
+  const Parts parts_;  // none: seeds are dealt evenly
   EpochSeeds seeds_;
   const Schedule schedule_;
   const std::shared_ptr<Model> model_;

@@ -10,12 +10,10 @@
 namespace salient {
 
 ResidentSpec training_spec(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  const SeedRange share =
-      rank_share(dataset.train.size(), global_batch_of(options, num_ranks), 0, num_ranks - 1, num_ranks);
   return {.model = options.model,
           .fanouts = options.batches.fanout,
           .replacement = options.batches.replacement(),
-          .max_seeds = std::max<std::size_t>(1, share.count),
+          .max_seeds = std::max<std::size_t>(1, largest_share(options, dataset.train.size(), num_ranks)),
           .numerics = numerics_of(options)};
 }
 

@@ -1,6 +1,7 @@
 // engine/train/train_options.h - everything that a training run depends on, as plain data.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "engine/train/step_kind.h"
 #include "models/model_options.h"
 #include "sampler/draw_kind.h"
+#include "sampler/seed_dealing.h"
 
 namespace salient {
 
@@ -33,6 +35,7 @@ struct BatchOptions {
   DrawKind draw = DrawKind::kUniform;     ///< in evaluation too
   int size = 1024;                        ///< seeds per rank and step
   int global_size = 0;                    ///< seeds per step over all ranks; 0 = ranks x size
+  DealKind deal = DealKind::kEven;        ///< of those to the ranks
 
   Replacement replacement() const { return replacement_of(with_replacement, draw); }
 
@@ -99,6 +102,11 @@ inline std::size_t global_batch_of(const TrainOptions& options, int num_ranks) {
   const BatchOptions& batches = options.batches;
   if (batches.global_size > 0) return static_cast<std::size_t>(batches.global_size);
   return static_cast<std::size_t>(batches.size) * static_cast<std::size_t>(num_ranks);
+}
+
+/// The most seeds of a step that a rank gets.
+inline std::size_t largest_share(const TrainOptions& options, std::size_t num_seeds, int num_ranks) {
+  return largest_share(std::min(num_seeds, global_batch_of(options, num_ranks)), num_ranks, options.batches.deal);
 }
 
 }  // namespace salient

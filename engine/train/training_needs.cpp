@@ -15,13 +15,12 @@
 namespace salient {
 namespace {
 
-/// Of the batches of training on the last rank, whose share of the first step is as large as any.
+/// Of the batches of training, with the largest share that a rank gets of a step.
 BatchProbe training_probe(const TrainOptions& options, std::span<const NodeId> order, int num_ranks) {
-  const std::size_t global_batch = global_batch_of(options, num_ranks);
   return {.fanouts = options.batches.fanout,
           .replacement = options.batches.replacement(),
           .seeds = order,
-          .batch_size = rank_share(order.size(), global_batch, /*batch=*/0, num_ranks - 1, num_ranks).count,
+          .batch_size = largest_share(options, order.size(), num_ranks),
           .degrees = degrees_for(reads_degrees(options.model)),
           .seed = options.seed};
 }

@@ -134,6 +134,21 @@ class Distributed(unittest.TestCase):
             for num_ranks in (2, 4):
                 self.assert_same_curve(f"curve-{dropout}-0", f"curve-{dropout}-{num_ranks}", 1e-5)
 
+    def test_seeds_dealt_to_their_owners_train_the_same_on_fewer_rows(self):
+        missing = self.train(2, "no-parts", "--epochs", 1, "--deal", "owner", expect=66)
+        self.assertIn("salient-prepare partition", missing.stderr)
+        parted = subprocess.run([BIN / "salient-prepare", "partition", self.work / "data/graph", "--parts", "2"],
+                                text=True, capture_output=True)
+        self.assertEqual(parted.returncode, 0, parted.stderr)
+        batch = ["--epochs", 3, "--dropout", 0, "--global-batch-size", 256]
+        for deal in ("even", "owner"):
+            self.train(2, f"dealt-{deal}", *batch, "--deal", deal)
+        self.assert_same_curve("dealt-even", "dealt-owner", 1e-4)
+        rows = {deal: [int(m["nodes"]) for m in self.metrics(f"dealt-{deal}")] for deal in ("even", "owner")}
+        self.assertNotEqual(rows["even"], rows["owner"])
+        refused = self.train(4, "too-few-parts", *batch, "--deal", "owner", expect=2)
+        self.assertIn("has 2 parts for 4 ranks", refused.stderr)
+
     def test_roc_auc_is_over_the_nodes_of_all_ranks(self):
         made = subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "2000", "--mean-degree", "8",
                                "--features", "12", "--classes", "2", "--out", self.work / "data/binary"],

@@ -57,6 +57,32 @@ TEST(EpochSeeds, SharesOfAllRanksAreEverySeedOnce) {
   }
 }
 
+TEST(EpochSeeds, DealtToOwnersAGlobalBatchHasTheSeedsOfAnEvenDeal) {
+  const Labelled data(Task::kMultiLabel);
+  std::vector<std::uint16_t> owner(kSeeds + 7);
+  for (std::size_t v = 0; v < owner.size(); ++v) owner[v] = v % 3 == 0;
+  const Parts parts{.num_parts = 2, .owner = owner};
+  std::vector<std::vector<NodeId>> even(kSteps), owned(kSteps);
+  std::size_t num_kept = 0;
+  for (int rank = 0; rank < 2; ++rank) {
+    EpochSeeds plain(data.dataset, 5, kGlobalBatch, rank, 2), dealt(data.dataset, 5, kGlobalBatch, rank, 2, parts);
+    (void)dealt.start(1, 0);
+    dealt.prepare(2);
+    const std::vector<BatchRequest> all = plain.start(2, 0), mine = dealt.start(2, 0);
+    for (std::size_t step = 0; step < kSteps; ++step) {
+      even[step].insert(even[step].end(), all[step].seeds.begin(), all[step].seeds.end());
+      owned[step].insert(owned[step].end(), mine[step].seeds.begin(), mine[step].seeds.end());
+      EXPECT_EQ(plain.num_labels(step), dealt.num_labels(step));
+      const auto first = static_cast<std::size_t>(mine[step].seeds.data() - dealt.order().data());
+      EXPECT_LE(first + mine[step].seeds.size(), kSeeds) << "a part of the order";
+      num_kept += static_cast<std::size_t>(
+          std::ranges::count_if(mine[step].seeds, [&](NodeId seed) { return owner[seed] == rank; }));
+    }
+  }
+  for (std::size_t step = 0; step < kSteps; ++step) EXPECT_TRUE(std::ranges::is_permutation(even[step], owned[step]));
+  EXPECT_GE(num_kept, 80U) << "of 103, a third of which has one owner: at most 10/9 of the mean stay";
+}
+
 TEST(EpochSeeds, AnEpochThatGoesOnHasTheSeedsThatWereLeft) {
   const Labelled data(Task::kMultiClass);
   EpochSeeds whole(data.dataset, 5, kGlobalBatch, 1, 2), rest(data.dataset, 5, kGlobalBatch, 1, 2);
