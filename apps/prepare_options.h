@@ -182,6 +182,7 @@ struct SyntheticArguments {
   int features = 64;
   int classes = 16;
   double train_communities = 1;
+  double community_edges = 0;
   bool raw_ogb = false;
   WriteOptions write{};
 };
@@ -196,6 +197,9 @@ void visit_fields(Self& self, Visit&& field) {
   field("classes", self.classes, "with --nodes");
   field("train-communities", self.train_communities,
         "the split comes from the smallest communities with this share of the nodes; 1 = from all");
+  field("community-edges", self.community_edges,
+        "share of the edges that stay inside their community, with degrees up to ten times the mean; 0 = as in the "
+        "original's twin");
   field("raw-ogb", self.raw_ogb, "write raw files as OGB's papers100M has them, for salient-prepare ogb");
   visit_fields(self.write, field);
 }

@@ -157,6 +157,7 @@ SyntheticOptions synthetic_options(const SyntheticArguments& given) {
                                 ? synthetic_of_size(given.nodes, given.mean_degree, given.features, given.classes)
                                 : synthetic_like(given.like, given.scale);
   cluster_split(wanted, given.train_communities);
+  keep_edges_inside(wanted, given.community_edges);
   require_none(problems(wanted));
   wanted.seed = given.write.rng_seed;
   wanted.feature_type = given.write.feature_dtype;

@@ -24,6 +24,7 @@ struct CacheBenchOptions {
   std::string like = "papers100M";
   double scale = 0.02;
   double train_communities = 1;
+  double community_edges = 0;
   std::vector<int> fanout{15, 10, 5};
   DrawKind draw = DrawKind::kUniform;
   int batch_size = 20;
@@ -36,6 +37,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("like", self.like, "arxiv | products | papers100M: generated in its size and shape");
   field("scale", self.scale, "share of its nodes, up to 1");
   field("train-communities", self.train_communities, "as of salient-prepare synthetic");
+  field("community-edges", self.community_edges, "likewise");
   field("fanout", self.fanout, "neighbours kept per node and hop; -1 keeps all");
   field("draw", self.draw, "as of salient-train");
   field("batch-size", self.batch_size,
@@ -47,6 +49,7 @@ void visit_fields(Self& self, Visit&& field) {
 Dataset make_graph(const CacheBenchOptions& options) {
   SyntheticOptions wanted = synthetic_like(options.like, options.scale);
   cluster_split(wanted, options.train_communities);
+  keep_edges_inside(wanted, options.community_edges);
   wanted.feature_dim = 0;
   return make_synthetic_dataset(wanted);
 }
@@ -92,6 +95,7 @@ int bench_cache(Arguments arguments) {
     require_option(false, "--" + field + ": " + rule);
   require_option(options.train_communities > 0 && options.train_communities <= 1,
                  "--train-communities: above 0 and at most 1");
+  require_option(options.community_edges >= 0 && options.community_edges <= 1, "--community-edges: 0 to 1");
   require_option(are_fanouts(options.fanout), "--fanout: each 1 to 65535, or -1 for all");
   require_option(options.batch_size >= 1, "--batch-size: at least 1");
   for (const double share : options.shares)

@@ -41,6 +41,9 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 struct PaperBenchOptions {
   std::string graphs = "arxiv,products";
   double scale = 1;
+  double train_communities = 1;
+  double community_edges = 0;
+  double cached_share = 0.2;
   int plain_epochs = 3;
   bool kernels = false;
   std::string rows{};
@@ -52,6 +55,9 @@ requires std::is_same_v<std::remove_const_t<Self>, PaperBenchOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("graphs", self.graphs, "synthetic graphs, of: arxiv,products,papers100M (70 GB of memory)");
   field("scale", self.scale, "share of the full size");
+  field("train-communities", self.train_communities, "as of salient-prepare synthetic");
+  field("community-edges", self.community_edges, "likewise");
+  field("cached-share", self.cached_share, "of the feature rows, of the row with some of them on the GPU");
   field("plain-epochs", self.plain_epochs, "epochs of the slow rows, the first being a warm-up");
   field("kernels", self.kernels, "list the kernels that take the time of a step");
   field("rows", self.rows, "only rows with this in their name, such as 'resident'; empty = all");
@@ -78,8 +84,6 @@ struct System {
   const char* name;
   std::optional<Precision> precision{};  ///< none: as asked for
 };
-
-constexpr std::size_t kCachedShare = 5;  // one row in so many is in GPU memory with kCachedFeatures
 
 bool is_slow(Path path) { return path == Path::kPlain || path == Path::kFastSampler; }
 bool is_all_on_device(Path path) { return path == Path::kAllOnDevice || path == Path::kResident; }
@@ -113,6 +117,14 @@ std::vector<std::string> split(const std::string& list) {
   return items;
 }
 
+/// As `--dataset` takes it.
+std::string name_of(const std::string& graph, const PaperBenchOptions& options) {
+  std::string name = "synthetic:" + graph;
+  for (const double part : {options.scale, options.train_communities, options.community_edges})
+    name += ":" + to_text(part);
+  return name;
+}
+
 std::unique_ptr<BatchSource> make_source(Path path, const Dataset& dataset, const TrainOptions& options,
                                          const ComputeDevice& device, const TextbookGraph* textbook) {
   const PlainLoaderOptions plain{.fanouts = options.batches.fanout,
@@ -126,20 +138,36 @@ std::unique_ptr<BatchSource> make_source(Path path, const Dataset& dataset, cons
   return nullptr;  // the trainer's own
 }
 
-DataResidency residency_of(Path path, const Dataset& dataset) {
+DataResidency residency_of(Path path, const Dataset& dataset, double cached_share) {
   return {.features = has_device_features(path)       ? Residency::kDevice
                       : path == Path::kCachedFeatures ? Residency::kCached
                                                       : Residency::kHost,
-          .cached_rows = dataset.num_nodes() / kCachedShare,
+          .cached_rows = static_cast<std::size_t>(cached_share * static_cast<double>(dataset.num_nodes())),
           .graph = has_device_graph(path) ? GraphResidency::kDevice : GraphResidency::kHost};
 }
 
-TrainResult train(Path path, const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device) {
+/// What a row is measured on.
+struct Measured {
+  const Dataset& dataset;
+  const ResidentData& data;
+  const ComputeDevice& device;
+};
+
+/// Of the training that will use it: its cached rows are those that batches will meet most.
+SamplingPlan sampling_plan(const TrainOptions& options, const Dataset& dataset) {
+  return {.fanouts = options.batches.fanout,
+          .replacement = options.batches.replacement(),
+          .seeds = dataset.train,
+          .batch_size = global_batch_of(options, /*num_ranks=*/1),
+          .seed = options.seed};
+}
+
+TrainResult train(Path path, const TrainOptions& options, const Measured& measured) {
+  const auto& [dataset, data, device] = measured;
   std::optional<TextbookGraph> textbook;
   if (path == Path::kPlain) textbook.emplace(dataset.graph);
   const auto comm = make_self_communicator();
   const ScratchFolder folder;
-  const ResidentData data(dataset, residency_of(path, dataset));
   Trainer trainer(options, {dataset, data, device, *comm, folder.path()},
                   make_source(path, dataset, options, device, textbook ? &*textbook : nullptr));
   TrainResult result = trainer.run();
@@ -149,10 +177,10 @@ TrainResult train(Path path, const TrainOptions& options, const Dataset& dataset
 
 /// What one training step makes the GPU do: what 40 steps cost beyond 20, by kernel, the longest first. Empty without a
 /// GPU.
-std::vector<GpuActivity::Total> step_activity(Path path, TrainOptions options, const Dataset& dataset,
-                                              const ComputeDevice& device) {
+std::vector<GpuActivity::Total> step_activity(Path path, TrainOptions options, const Measured& measured) {
   constexpr std::int64_t kSteps = 20;
   const auto batches = [&](std::int64_t count) { return static_cast<std::size_t>(count * options.batches.size); };
+  const auto& [dataset, data, device] = measured;
   if (!device.is_cuda() || batches(2 * kSteps) > dataset.train.size()) return {};
   options.optimisation.epochs = 1;
   set_log_level(LogLevel::kWarning);  // the losses of these short trainings mean nothing
@@ -161,7 +189,7 @@ std::vector<GpuActivity::Total> step_activity(Path path, TrainOptions options, c
     Dataset part = dataset;
     part.train = part.train.first(batches(sign < 0 ? kSteps : 2 * kSteps));
     GpuActivity activity;
-    (void)train(path, options, part, device);
+    (void)train(path, options, {part, data, device});
     device.wait();
     for (const GpuActivity::Total& total : activity.totals()) {
       GpuActivity::Total& sum = sums[total.name];
@@ -251,8 +279,7 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
 
   BenchReport report = new_report(verb, title, command, device);
   for (const std::string& graph : split(command.own.graphs)) {
-    const std::string name = "synthetic:" + graph + ":" + to_text(command.own.scale);
-    const Dataset dataset = without_evaluation(open_named_dataset(name, wanted.data.root));
+    const Dataset dataset = without_evaluation(open_named_dataset(name_of(graph, command.own), wanted.data.root));
     double plain_median = kNone;
     for (const System& system : systems) {
       if (needs_gpu(system.path) && !device.is_cuda()) continue;
@@ -260,15 +287,19 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
       TrainOptions row = options;
       row.step = system.path == Path::kResident ? StepKind::kResident : StepKind::kEager;
       if (system.precision) row.precision = system.precision;
+      DataResidency residency = residency_of(system.path, dataset, command.own.cached_share);
+      residency.cache_policy = row.machine.cache_policy;
       if (row.step == StepKind::kResident &&
-          !obstacle_to_resident_steps(row, dataset, residency_of(system.path, dataset), /*num_ranks=*/1).empty())
+          !obstacle_to_resident_steps(row, dataset, residency, /*num_ranks=*/1).empty())
         continue;  // another model
       log_info(graph + ": " + system.name);
       if (is_slow(system.path)) row.optimisation.epochs = command.own.plain_epochs;
-      const TrainResult result = train(system.path, row, dataset, device);
+      const ResidentData data(dataset, residency, sampling_plan(row, dataset));
+      const Measured measured{dataset, data, device};
+      const TrainResult result = train(system.path, row, measured);
       if (system.path == Path::kPlain) plain_median = epoch_times(result.epochs).median;
       const auto activity =
-          is_slow(system.path) ? std::vector<GpuActivity::Total>{} : step_activity(system.path, row, dataset, device);
+          is_slow(system.path) ? std::vector<GpuActivity::Total>{} : step_activity(system.path, row, measured);
       const std::string row_name = graph + ": " + system.name;
       add_row(report, row_name, result, plain_median, num_launches(activity),
               paper_seconds(graph, command.own.scale, system.path));
@@ -290,7 +321,7 @@ int bench_table1(Arguments arguments) {
              {{Path::kPlain, "plain loop"},
               {Path::kPipelined, "SALIENT, features on the host"},
               {Path::kDeviceGraph, "SALIENT, features on the host, sampling on the GPU"},
-              {Path::kCachedFeatures, "SALIENT, a fifth of the features and sampling on the GPU"},
+              {Path::kCachedFeatures, "SALIENT, cached features and sampling on the GPU"},
               {Path::kDeviceFeatures, "SALIENT, features on the GPU"},
               {Path::kAllOnDevice, "SALIENT, features and sampling on the GPU"},
               {Path::kResident, "SALIENT, resident steps"},

@@ -134,6 +134,7 @@ std::vector<FieldProblem> problems(const SyntheticOptions& options) {
   check_field(found, has_classes, "classes", "at least 1, at most one per node and 65536");
   check_field(found, options.train_communities > 0 && options.train_communities <= 1, "train-communities",
               "above 0 and at most 1");
+  check_field(found, options.homophily >= 0 && options.homophily <= 1, "community-edges", "0 to 1");
   return found;
 }
 
@@ -179,6 +180,14 @@ void cluster_split(SyntheticOptions& options, double share) {
   if (share < 1) options.name += "-clustered-" + to_text(share);
 }
 
+void keep_edges_inside(SyntheticOptions& options, double share) {
+  if (share == 0) return;
+  constexpr double kMostTimesMean = 10;
+  options.homophily = share;
+  options.max_degree = std::min(options.max_degree, static_cast<std::uint64_t>(kMostTimesMean * options.mean_degree));
+  options.name += "-inside-" + to_text(share);
+}
+
 bool is_synthetic_name(std::string_view dataset) { return dataset.starts_with(kPrefix); }
 
 SyntheticOptions parse_synthetic_name(std::string_view dataset) {
@@ -195,15 +204,17 @@ SyntheticOptions parse_synthetic_name(std::string_view dataset) {
     return from_text(next_part(), number);
   };
   const std::string_view name = next_part();
-  double scale = 1, share = 1;
-  if (!next_number(scale) || !next_number(share) || !rest.empty() || !problems_like(name, scale).empty() ||
-      !(share > 0 && share <= 1))
+  double scale = 1, share = 1, inside = 0;
+  if (!next_number(scale) || !next_number(share) || !next_number(inside) || !rest.empty() ||
+      !problems_like(name, scale).empty() || !(share > 0 && share <= 1) || !(inside >= 0 && inside <= 1))
     fail(ErrorKind::kUsage,
          std::string(dataset) +
-             ": synthetic:NAME[:SCALE[:SHARE]] takes arxiv, products, papers100M or mag240M, a scale "
-             "above 0 and at most 1, and such a share of the nodes that the split comes from");
+             ": synthetic:NAME[:SCALE[:SHARE[:INSIDE]]] takes arxiv, products, papers100M or mag240M, a scale "
+             "above 0 and at most 1, such a share of the nodes that the split comes from, and one "
+             "of the edges that stay inside their community");
   SyntheticOptions options = synthetic_like(name, scale);
   cluster_split(options, share);
+  keep_edges_inside(options, inside);
   return options;
 }
 

@@ -52,7 +52,11 @@ SyntheticOptions synthetic_of_size(std::uint64_t num_nodes, double mean_degree, 
 /// the same.
 void cluster_split(SyntheticOptions& options, double share);
 
-/// "synthetic:NAME", "synthetic:NAME:SCALE" or "synthetic:NAME:SCALE:SHARE", the last for cluster_split(): how people
+/// Clear communities: `share` of a node's edges stay inside its own, and no degree is above ten times the mean, as the
+/// nodes of very high degree are in every batch whatever its communities are. 0 = as in the original's twin.
+void keep_edges_inside(SyntheticOptions& options, double share);
+
+/// "synthetic:NAME[:SCALE[:SHARE[:INSIDE]]]", SHARE being for cluster_split(), INSIDE for keep_edges_inside(): how people
 /// name a generated data set.
 bool is_synthetic_name(std::string_view dataset);
 /// @throws Error{kUsage} saying what is allowed.

@@ -156,16 +156,34 @@ TEST(Synthetic, AClusteredSplitIsInFewCommunitiesOfTheSameGraph) {
   EXPECT_GT(entries_in_split(make_synthetic_dataset(options)), 0.3);
 }
 
+TEST(Synthetic, EdgesThatStayInsideMakeClearCommunitiesWithoutHubs) {
+  SyntheticOptions options = synthetic_like("papers100M", 0.001);
+  keep_edges_inside(options, 0);
+  EXPECT_EQ(options.homophily, 0.55) << "as it was";
+  keep_edges_inside(options, 0.95);
+  options.label_fidelity = 1;
+  options.split = {options.num_nodes, 0, 0};
+  const Dataset dataset = make_synthetic_dataset(options);
+  double inside = 0, most = 0;
+  for (NodeId v = 0; v < dataset.num_nodes(); ++v) {
+    most = std::max(most, static_cast<double>(dataset.graph.degree(v)));
+    for (const NodeId u : dataset.graph.row(v)) inside += dataset.labels[u] == dataset.labels[v];
+  }
+  EXPECT_GT(inside / static_cast<double>(dataset.num_edges()), 0.93);
+  EXPECT_LE(most, 293);
+}
+
 TEST(Synthetic, NamesAreParsedStrictly) {
+  EXPECT_EQ(parse_synthetic_name("synthetic:papers100M:0.01:0.05:0.95").homophily, 0.95);
   EXPECT_EQ(parse_synthetic_name("synthetic:papers100M:0.01:0.05").train_communities, 0.05);
   EXPECT_EQ(parse_synthetic_name("synthetic:papers100M:0.01").train_communities, 1);
   EXPECT_TRUE(is_synthetic_name("synthetic:arxiv"));
   EXPECT_FALSE(is_synthetic_name("ogbn-arxiv"));
   EXPECT_EQ(parse_synthetic_name("synthetic:products").num_nodes, 2'449'029u);
   EXPECT_EQ(parse_synthetic_name("synthetic:products:0.5").num_nodes, 1'224'514u);
-  for (const char* bad :
-       {"synthetic:", "synthetic:mag", "synthetic:arxiv:", "synthetic:arxiv:0", "synthetic:arxiv:2",
-        "synthetic:arxiv:half", "synthetic:arxiv:0.5:0", "synthetic:arxiv:0.5:1.1", "synthetic:arxiv:0.5:1:1"}) {
+  for (const char* bad : {"synthetic:", "synthetic:mag", "synthetic:arxiv:", "synthetic:arxiv:0", "synthetic:arxiv:2",
+                          "synthetic:arxiv:half", "synthetic:arxiv:0.5:0", "synthetic:arxiv:0.5:1.1",
+                          "synthetic:arxiv:0.5:1:1.1", "synthetic:arxiv:0.5:1:", "synthetic:arxiv:0.5:1:1:1"}) {
     try {
       parse_synthetic_name(bad);
       ADD_FAILURE() << bad;
