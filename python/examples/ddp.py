@@ -4,6 +4,7 @@
 One process per GPU; without GPUs they meet through gloo. Ends with the accuracy on the test nodes.
 """
 import argparse
+import gc
 import os
 import time
 
@@ -79,6 +80,8 @@ def main():
     score = accuracy(model, test)
     if distributed.get_rank() == 0:
         print(f"test accuracy {score:.4f} on {distributed.get_world_size()} processes", flush=True)
+    del parallel  # it must not outlive the group: torch's gradient reducer may hang where it ends Gloo's threads
+    gc.collect()
     distributed.destroy_process_group()
 
 
