@@ -16,6 +16,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from ranks_of import ranks_of
+
 BIN, LAUNCH = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
 PROGRAM = BIN / "salient-train"
 SMALL = ["--device", "cpu", "--hidden", "16", "--fanout", "5,4", "--eval-fanout", "8,8", "--eval-batch-size", "300",
@@ -38,19 +41,7 @@ os.execv(sys.argv[1], sys.argv[1:])"""
 
 
 def ranks():
-    """rank -> pid of the salient-train processes that run now, started by mpirun."""
-    found = {}
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if os.readlink(f"/proc/{pid}/exe") != str(PROGRAM):
-                continue
-            environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        for entry in environment:
-            if entry.startswith(b"OMPI_COMM_WORLD_RANK="):
-                found[int(entry.split(b"=")[1])] = int(pid)
-    return found
+    return ranks_of(BIN)
 
 
 class Distributed(unittest.TestCase):

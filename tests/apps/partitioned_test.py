@@ -15,6 +15,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from ranks_of import ranks_of
+
 BIN, LAUNCH = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
 CPU = ["--device", "cpu", "--workers", "1", "--threads", "1", "--progress", "none"]
 SMALL = [*CPU, "--hidden", "16", "--fanout", "5,4", "--eval-fanout", "8,8", "--eval-batch-size", "300", "--lr", "0.01",
@@ -22,19 +25,7 @@ SMALL = [*CPU, "--hidden", "16", "--fanout", "5,4", "--eval-fanout", "8,8", "--e
 
 
 def ranks():
-    """rank -> pid of the programs of ours that mpirun started and that run now."""
-    found = {}
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if pathlib.Path(os.readlink(f"/proc/{pid}/exe")).parent != BIN:
-                continue
-            environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        for entry in environment:
-            if entry.startswith(b"OMPI_COMM_WORLD_RANK="):
-                found[int(entry.split(b"=")[1])] = int(pid)
-    return found
+    return ranks_of(BIN)
 
 
 class Partitioned(unittest.TestCase):
@@ -181,14 +172,19 @@ class Partitioned(unittest.TestCase):
             self.assertLess(time.monotonic() - begin, 30)
 
     def test_a_slow_rank_is_waited_for(self):
-        process = self.start("slow", "--epochs", 12)
+        process = self.start("slow")
         pid = ranks()[1]
         for _ in range(3):
             os.kill(pid, signal.SIGSTOP)
             time.sleep(1)
             os.kill(pid, signal.SIGCONT)
-            time.sleep(0.2)
-        self.end(process, 0)
+            epochs = len(self.metrics("slow"))
+            while len(self.metrics("slow")) == epochs:
+                self.assertIsNone(process.poll())
+                time.sleep(0.05)
+        os.kill(pid, signal.SIGTERM)
+        self.end(process, 128 + signal.SIGTERM)
+
 
 
 if __name__ == "__main__":
