@@ -119,6 +119,16 @@ class DeviceShardMemory final : public ShardMemory {
   std::vector<std::pair<CUdeviceptr, std::size_t>> mapped_;
 };
 
+bool can_share_memory(int device) {
+  decltype(&cuDeviceGetAttribute) get = nullptr;
+  Driver::find("cuDeviceGetAttribute", get);
+  cuda_check(cudaFree(nullptr));  // starts the driver
+  int can_map = 0, can_export = 0;
+  return get(&can_map, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device) == CUDA_SUCCESS &&
+         get(&can_export, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, device) == CUDA_SUCCESS &&
+         can_map != 0 && can_export != 0;
+}
+
 std::string bus_id_of(int device) {
   char id[32] = "";
   cuda_check(cudaDeviceGetPCIBusId(id, sizeof id, device));
@@ -135,19 +145,25 @@ std::string name_of_current_gpu() {
   return bus_id_of(device);
 }
 
-std::string obstacle_to_reading(std::span<const std::string> gpus) {
+PeerReach reach_of_current_gpu(std::span<const std::string> gpus) {
   int own = 0;
   cuda_check(cudaGetDevice(&own));
+  if (!can_share_memory(own)) return {.obstacle = "the GPU " + bus_id_of(own) + " cannot share memory by descriptors"};
+  PeerReach reach;
   for (const std::string& gpu : gpus) {
-    int other = 0, can = 1;
+    int other = 0, can = 1, has_atomics = 1;
     if (cudaDeviceGetByPCIBusId(&other, gpu.c_str()) != cudaSuccess) {
       (void)cudaGetLastError();
-      return "the GPU " + gpu + " of another rank is hidden from the one of " + bus_id_of(own);
+      return {.obstacle = "the GPU " + gpu + " of another rank is hidden from the one of " + bus_id_of(own)};
     }
-    if (other != own) cuda_check(cudaDeviceCanAccessPeer(&can, own, other));
-    if (can == 0) return "the GPU " + bus_id_of(own) + " has no peer access to " + gpu;
+    if (other == own) continue;
+    cuda_check(cudaDeviceCanAccessPeer(&can, own, other));
+    if (can == 0) return {.obstacle = "the GPU " + bus_id_of(own) + " has no peer access to " + gpu};
+    // NVLink carries every atomic operation of CUDA, PCIe does not.
+    cuda_check(cudaDeviceGetP2PAttribute(&has_atomics, cudaDevP2PAttrNativeAtomicSupported, own, other));
+    if (has_atomics == 0) reach.slow_link = "the GPU " + bus_id_of(own) + " has no NVLink to " + gpu;
   }
-  return "";
+  return reach;
 }
 
 }  // namespace salient

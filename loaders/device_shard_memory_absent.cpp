@@ -10,6 +10,6 @@ std::unique_ptr<ShardMemory> make_device_shard_memory() {
 
 std::string name_of_current_gpu() { return ""; }
 
-std::string obstacle_to_reading(std::span<const std::string>) { return "this is a build without CUDA"; }
+PeerReach reach_of_current_gpu(std::span<const std::string>) { return {.obstacle = "this is a build without CUDA"}; }
 
 }  // namespace salient

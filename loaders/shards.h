@@ -45,8 +45,14 @@ std::unique_ptr<ShardMemory> make_device_shard_memory();
 /// The current device, as other processes know it.
 std::string name_of_current_gpu();
 
-/// Why the current device cannot read the memory of these; "" = it can. @param gpus  of name_of_current_gpu()
-std::string obstacle_to_reading(std::span<const std::string> gpus);
+/// How the current device reads the memory of others.
+struct PeerReach {
+  std::string obstacle{};   ///< why it cannot; "" = it can
+  std::string slow_link{};  ///< why it is slow; "" = by NVLink
+};
+
+/// @param gpus  of name_of_current_gpu()
+PeerReach reach_of_current_gpu(std::span<const std::string> gpus);
 
 /// Writes rows first to first + count - 1. Many threads at a time.
 using RowWriter = std::function<void(std::size_t first, std::size_t count, std::byte* out)>;

@@ -20,24 +20,23 @@
 namespace salient {
 namespace {
 
-/// Why rows cannot be sharded over the ranks' GPUs; "" = they can, the same on all ranks. Collective.
-std::string obstacle_to_shards(const RankPlace& place) {
-  if (place.launch.num_hosts > 1) return "the ranks are on several hosts";
-  const std::vector<std::string> gpus = gather_on_all(place.comm, place.device.is_cuda() ? name_of_current_gpu() : "");
-  if (std::ranges::find(gpus, "") != gpus.end()) return "";  // refused with what else needs a GPU
-  for (const std::string& obstacle : gather_on_all(place.comm, obstacle_to_reading(gpus)))
-    if (!obstacle.empty()) return obstacle;
+/// The first text of a rank that is not empty, on all ranks. Collective.
+std::string first_of_all(Communicator& comm, const std::string& text) {
+  for (std::string& found : gather_on_all(comm, text))
+    if (!found.empty()) return std::move(found);
   return "";
 }
 
-bool is_sharded(const DataPlan& plan) { return plan.residency.features == Residency::kSharded; }
-
-/// Collective.
-bool is_sharded_anywhere_but_not_everywhere(const RankPlace& place, const DataPlan& plan) {
-  double num_sharded = is_sharded(plan) ? 1 : 0;
-  place.comm.all_reduce_sum({&num_sharded, 1});
-  return num_sharded > 0 && num_sharded < place.comm.size();
+/// How the ranks' GPUs read each other, the same on all ranks. Collective.
+PeerReach reach_of_all_gpus(const RankPlace& place) {
+  if (place.launch.num_hosts > 1) return {.obstacle = "the ranks are on several hosts"};
+  const std::vector<std::string> gpus = gather_on_all(place.comm, place.device.is_cuda() ? name_of_current_gpu() : "");
+  if (std::ranges::find(gpus, "") != gpus.end()) return {};  // refused with what else needs a GPU
+  const PeerReach mine = reach_of_current_gpu(gpus);
+  return {.obstacle = first_of_all(place.comm, mine.obstacle), .slow_link = first_of_all(place.comm, mine.slow_link)};
 }
+
+bool is_sharded(const DataPlan& plan) { return plan.residency.features == Residency::kSharded; }
 
 /// Each rank writes what starts in its part. Collective.
 std::unique_ptr<Shards> make_shards(const RankPlace& place, RowTable table, const RowWriter& rows) {
@@ -74,24 +73,37 @@ FreeMemory free_memory(const ComputeDevice& device, int ranks_on_host) {
           .device_bytes = device.free_bytes()};
 }
 
-DataPlan plan_data(const RankPlace& place, ResidencyRequest request, const Dataset& dataset,
-                   const std::function<RunNeeds()>& find_needs) {
-  const std::string obstacle = obstacle_to_shards(place);
-  if (request.features == Residency::kSharded && !obstacle.empty())
-    fail_on_all_ranks(place.comm, ErrorKind::kUsage, "sharded features: " + obstacle, Topic::kDeviceFeatures);
-  request.num_shards = obstacle.empty() ? place.comm.size() : 1;
-  request.num_ranks = place.comm.size();
+DataPlan plan_on_all_ranks(Communicator& comm, ResidencyRequest request, const Dataset& dataset,
+                           const std::function<RunNeeds()>& find_needs, const FreeMemory& free,
+                           const std::string& why_not_sharded) {
+  request.num_shards = request.num_ranks = comm.size();
   RunNeeds needs;
   DataPlan plan;
-  const FreeMemory free = free_memory(place.device, place.launch.ranks_on_host);
-  together(place.comm, [&] {
+  together(comm, [&] {
     needs = find_needs();
     plan = plan_residency(request, dataset, needs, free);
   });
-  if (is_sharded_anywhere_but_not_everywhere(place, plan)) {
-    request.num_shards = 1;
-    plan = plan_residency(request, dataset, needs, free);
-  }
+  double num_sharded = is_sharded(plan) ? 1 : 0;
+  comm.all_reduce_sum({&num_sharded, 1});
+  const bool is_on_all = num_sharded == comm.size();
+  if (num_sharded == 0 || (is_on_all && why_not_sharded.empty())) return plan;
+  if (comm.rank() == 0)
+    log_info("features are not sharded over the GPUs: " + (is_on_all ? why_not_sharded : "the ranks' plans differ"));
+  request.num_shards = 1;
+  return plan_residency(request, dataset, needs, free);
+}
+
+DataPlan plan_data(const RankPlace& place, const ResidencyRequest& request, const Dataset& dataset,
+                   const std::function<RunNeeds()>& find_needs) {
+  const PeerReach reach = reach_of_all_gpus(place);
+  const bool is_asked_for = request.features == Residency::kSharded;
+  if (is_asked_for && !reach.obstacle.empty())
+    fail_on_all_ranks(place.comm, ErrorKind::kUsage, "sharded features: " + reach.obstacle, Topic::kDeviceFeatures);
+  if (is_asked_for && !reach.slow_link.empty() && place.comm.rank() == 0)
+    log_warning("rows of other GPUs are slow to read: " + reach.slow_link);
+  const std::string& why_not = is_asked_for || !reach.obstacle.empty() ? reach.obstacle : reach.slow_link;
+  const FreeMemory free = free_memory(place.device, place.launch.ranks_on_host);
+  DataPlan plan = plan_on_all_ranks(place.comm, request, dataset, find_needs, free, why_not);
   if (place.device.is_cuda()) log_info(summary_of(plan, dataset));
   return plan;
 }

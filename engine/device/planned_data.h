@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "engine/comm/communicator.h"
 #include "engine/comm/launch.h"
@@ -24,9 +25,17 @@ struct RankPlace {
   const ComputeDevice& device;
 };
 
-/// Plans on every rank, and logs the result where there is a GPU. Rows are sharded on all ranks or on none. Collective.
-/// @throws RankError on all ranks, as plan_residency(), or kUsage where rows were to be sharded and cannot be.
-DataPlan plan_data(const RankPlace& place, ResidencyRequest request, const Dataset& dataset,
+/// Plans on every rank; rows are sharded on all of them or on none. Collective.
+/// @param why_not_sharded  so that they are on none; "" = they may be. Logged where this changes the plan.
+/// @throws RankError on all ranks, as plan_residency().
+DataPlan plan_on_all_ranks(Communicator& comm, ResidencyRequest request, const Dataset& dataset,
+                           const std::function<RunNeeds()>& find_needs, const FreeMemory& free,
+                           const std::string& why_not_sharded);
+
+/// The same for the memory that is free now, and GPUs as they are linked: rows are sharded where each GPU reads every
+/// other's memory by NVLink, or where that was asked for and it reads them somehow. Logs the result. Collective.
+/// @throws RankError on all ranks, as above, or kUsage where rows were to be sharded and cannot be.
+DataPlan plan_data(const RankPlace& place, const ResidencyRequest& request, const Dataset& dataset,
                    const std::function<RunNeeds()>& find_needs);
 
 /// Copies. Collective; blocks until all ranks have.

@@ -71,6 +71,28 @@ TEST(Shards, EveryProcessReadsWhatAllHaveWritten) {
       }
 }
 
+TEST(Shards, ARowThatLiesInTwoPartsIsWrittenByOneProcessWhoeverIsFirst) {
+  std::mt19937_64 draw(13);
+  for (const std::size_t row_bytes : {200U, 1536U, 2'500'000U})
+    for (const int num_shards : {2, 3}) {
+      // an odd number of pages a part, which 1536 does not divide
+      const std::size_t num_rows = (static_cast<std::size_t>(num_shards) * 5 * kShardPage - 1000) / row_bytes;
+      std::vector<std::byte> bytes(num_rows * row_bytes);
+      std::ranges::generate(bytes, [&] { return static_cast<std::byte>(draw()); });
+      const RowTable table{bytes.data(), num_rows, row_bytes};
+      for (const bool is_last_first : {false, true}) {
+        std::vector<Shards> all = joined_shards(table, num_shards);
+        const auto [first, count] = all.front().own_rows();
+        ASSERT_LT((first + count - 1) * row_bytes, 5 * kShardPage);
+        ASSERT_GT((first + count) * row_bytes, 5 * kShardPage) << "its last row ends in the next part";
+        if (is_last_first) std::ranges::reverse(all);
+        for (const Shards& shards : all) (void)write_own_rows(shards, table);
+        for (const Shards& shards : all)
+          EXPECT_EQ(std::memcmp(shards.table().data, bytes.data(), bytes.size()), 0) << row_bytes;
+      }
+    }
+}
+
 TEST(Shards, AWriteIsSeenThroughTheAddressesOfTheOthers) {
   const RowTable table{nullptr, 200'000, 100};
   const std::vector<Shards> all = joined_shards(table, 4);
