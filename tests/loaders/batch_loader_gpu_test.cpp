@@ -45,21 +45,37 @@ class BatchLoaderOnDevice : public ::testing::Test {
   const CudaStream stream_;
 };
 
-/// Device slabs as the consumer's stream sees them. Each copy runs behind a slow kernel, so a slab that is overwritten
-/// too early, or read before its copy, shows.
-struct Capture {
+/// Batches of an epoch, copied to host memory as the consumer's stream sees them. Each copy runs behind a slow kernel,
+/// so that a slab that is overwritten too early, or read before its copy, shows.
+struct CapturedEpoch {
+  CapturedEpoch(BatchLoader& loader, const std::vector<BatchRequest>& requests, const CudaStream& stream) {
+    loader.start(requests);
+    while (const Batch* batch = loader.next(stream.get())) {
+      EXPECT_TRUE(batch->is_on_device);
+      slabs.emplace_back(batch->layout.bytes);
+      spin(200'000, stream.get());
+      // Into pageable memory the call returns when the copy is over; the kernel before it has run by then.
+      cuda_check(
+          cudaMemcpyAsync(slabs.back().data(), batch->data, batch->layout.bytes, cudaMemcpyDeviceToHost, stream.get()));
+      batches.push_back(*batch);
+      batches.back().data = slabs.back().data();
+    }
+    stream.wait();
+    EXPECT_EQ(batches.size(), requests.size());
+  }
+  CapturedEpoch(const CapturedEpoch&) = delete;  // batches point into slabs
+  CapturedEpoch& operator=(const CapturedEpoch&) = delete;
+
   std::vector<std::vector<std::byte>> slabs{};
   std::vector<Batch> batches{};
-
-  void take(const Batch& batch, const CudaStream& stream) {
-    batches.push_back(batch);
-    slabs.emplace_back(batch.layout.bytes);
-    spin(200'000, stream.get());
-    // From pageable memory the call returns when the copy is over; the kernel before it has run by then.
-    cuda_check(
-        cudaMemcpyAsync(slabs.back().data(), batch.data, batch.layout.bytes, cudaMemcpyDeviceToHost, stream.get()));
-  }
 };
+
+void expect_reference_epoch(BatchLoader& loader, const Dataset& dataset, const std::vector<BatchRequest>& requests,
+                            const CudaStream& stream) {
+  const CapturedEpoch epoch(loader, requests, stream);
+  for (std::size_t b = 0; b < epoch.batches.size(); ++b)
+    test::expect_reference_batch(epoch.batches[b], dataset, kFanouts, requests[b]);
+}
 
 class BatchLoaderResidency : public BatchLoaderOnDevice, public ::testing::WithParamInterface<DataResidency> {};
 
@@ -71,20 +87,11 @@ TEST_P(BatchLoaderResidency, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
       LoaderOptions chosen = options(num_workers, num_slots);
       chosen.data = data.view();
       BatchLoader loader(dataset_, chosen);
-      for (int epoch = 0; epoch < 2; ++epoch) {
-        Capture capture;
-        loader.start(requests_);
-        while (const Batch* batch = loader.next(stream_.get())) {
-          ASSERT_TRUE(batch->is_on_device);
-          capture.take(*batch, stream_);
-        }
-        stream_.wait();
-        ASSERT_EQ(capture.batches.size(), requests_.size());
-        for (std::size_t b = 0; b < requests_.size(); ++b) {
-          Batch batch = capture.batches[b];
-          EXPECT_EQ(batch.layout.residency, GetParam().features);
-          batch.data = capture.slabs[b].data();
-          test::expect_reference_batch(batch, dataset_, kFanouts, requests_[b]);
+      for (int round = 0; round < 2; ++round) {
+        const CapturedEpoch epoch(loader, requests_, stream_);
+        for (std::size_t b = 0; b < epoch.batches.size(); ++b) {
+          EXPECT_EQ(epoch.batches[b].layout.residency, GetParam().features);
+          test::expect_reference_batch(epoch.batches[b], dataset_, kFanouts, requests_[b]);
         }
         EXPECT_GT(loader.stats().transfer_seconds, 0);
       }
@@ -136,16 +143,7 @@ TEST_F(BatchLoaderOnDevice, RowsInPartsGiveTheSameBatches) {
     LoaderOptions chosen = options(2, 4);
     chosen.data = data.view();
     BatchLoader loader(dataset, chosen);
-    loader.start(requests);
-    Capture capture;
-    while (const Batch* batch = loader.next(stream_.get())) capture.take(*batch, stream_);
-    stream_.wait();
-    ASSERT_EQ(capture.batches.size(), requests.size());
-    for (std::size_t b = 0; b < requests.size(); ++b) {
-      Batch batch = capture.batches[b];
-      batch.data = capture.slabs[b].data();
-      test::expect_reference_batch(batch, dataset, kFanouts, requests[b]);
-    }
+    expect_reference_epoch(loader, dataset, requests, stream_);
     if (HasFailure()) return;
   }
 }
@@ -161,16 +159,7 @@ TEST_F(BatchLoaderOnDevice, ACacheOfAnyRowsGivesTheSameBatches) {
     LoaderOptions chosen = options(2, 4);
     chosen.data = data.view();
     BatchLoader loader(dataset_, chosen);
-    loader.start(requests_);
-    Capture capture;
-    while (const Batch* batch = loader.next(stream_.get())) capture.take(*batch, stream_);
-    stream_.wait();
-    ASSERT_EQ(capture.batches.size(), requests_.size());
-    for (std::size_t b = 0; b < requests_.size(); ++b) {
-      Batch batch = capture.batches[b];
-      batch.data = capture.slabs[b].data();
-      test::expect_reference_batch(batch, dataset_, kFanouts, requests_[b]);
-    }
+    expect_reference_epoch(loader, dataset_, requests_, stream_);
   }
 }
 
@@ -182,16 +171,7 @@ TEST_F(BatchLoaderOnDevice, Fp8RowsBecomeF16WhereverTheyAre) {
       LoaderOptions chosen = options(2, 3);
       chosen.data = data.view();
       BatchLoader loader(dataset, chosen);
-      Capture capture;
-      loader.start(requests_);
-      while (const Batch* batch = loader.next(stream_.get())) capture.take(*batch, stream_);
-      stream_.wait();
-      ASSERT_EQ(capture.batches.size(), requests_.size());
-      for (std::size_t b = 0; b < requests_.size(); ++b) {
-        Batch batch = capture.batches[b];
-        batch.data = capture.slabs[b].data();
-        test::expect_reference_batch(batch, dataset, kFanouts, requests_[b]);
-      }
+      expect_reference_epoch(loader, dataset, requests_, stream_);
       if (HasFailure()) FAIL() << width << " columns, " << test_name_of(residency);
     }
   }
@@ -205,17 +185,10 @@ TEST_F(BatchLoaderOnDevice, SparseRowsComeWithTheBatch) {
     chosen.data = data.view();
     BatchLoader loader(twins.sparse, chosen);
     const std::vector<BatchRequest> requests = test::requests_of(twins.sparse.train, 64);
-    for (int epoch = 0; epoch < 2; ++epoch) {
-      Capture capture;
-      loader.start(requests);
-      while (const Batch* batch = loader.next(stream_.get())) capture.take(*batch, stream_);
-      stream_.wait();
-      ASSERT_EQ(capture.batches.size(), requests.size());
-      for (std::size_t b = 0; b < requests.size(); ++b) {
-        Batch batch = capture.batches[b];
-        batch.data = capture.slabs[b].data();
-        test::expect_sparse_batch(batch, twins, kFanouts, requests[b]);
-      }
+    for (int round = 0; round < 2; ++round) {
+      const CapturedEpoch epoch(loader, requests, stream_);
+      for (std::size_t b = 0; b < epoch.batches.size(); ++b)
+        test::expect_sparse_batch(epoch.batches[b], twins, kFanouts, requests[b]);
     }
   }
 }
@@ -322,15 +295,7 @@ TEST_F(BatchLoaderOnDevice, ErrorsAndEarlyEndsLeaveItUsable) {
     spin(2'000'000, stream_.get());
     loader.stop();
   }
-  Capture capture;
-  loader.start(requests_);
-  while (const Batch* batch = loader.next(stream_.get())) capture.take(*batch, stream_);
-  stream_.wait();
-  for (std::size_t b = 0; b < requests_.size(); ++b) {
-    Batch batch = capture.batches[b];
-    batch.data = capture.slabs[b].data();
-    test::expect_reference_batch(batch, dataset_, kFanouts, requests_[b]);
-  }
+  expect_reference_epoch(loader, dataset_, requests_, stream_);
 }
 
 }  // namespace

@@ -65,59 +65,55 @@ Asked ask(Batcher& batcher, std::vector<NodeId> nodes, NewNodes added = {}) {
   return {std::move(answer), batcher.submit(job)};
 }
 
-void wait_until_taken(const Batcher& batcher) {
-  while (batcher.num_queued() > 0) std::this_thread::yield();
-}
-
-TEST(Batcher, WhatComesMeanwhileIsOneBatchOfDistinctNodes) {
+/// A batcher that predicts its first request, of node 5, until predictor.open(); further ones wait.
+struct BusyBatcher {
+  explicit BusyBatcher(const BatchLimits& limits) : batcher(predictor.functions(), limits, metrics) {
+    first = ask(batcher, {5});
+    while (batcher.num_queued() > 0) std::this_thread::yield();
+  }
   Predictor predictor;
   Metrics metrics;
-  Batcher batcher(predictor.functions(), {.max_nodes = 10}, metrics);
-  Asked first = ask(batcher, {5});
-  wait_until_taken(batcher);
-  Asked second = ask(batcher, {1, 2, 1}), third = ask(batcher, {2, 3});
-  predictor.open();
-  EXPECT_EQ(first.answer.get().logits, (std::vector<float>{5, 25}));
+  Batcher batcher;
+  Asked first{};
+};
+
+TEST(Batcher, WhatComesMeanwhileIsOneBatchOfDistinctNodes) {
+  BusyBatcher busy({.max_nodes = 10});
+  Asked second = ask(busy.batcher, {1, 2, 1}), third = ask(busy.batcher, {2, 3});
+  busy.predictor.open();
+  EXPECT_EQ(busy.first.answer.get().logits, (std::vector<float>{5, 25}));
   EXPECT_EQ(second.answer.get().logits, (std::vector<float>{1, 1, 2, 4, 1, 1}));
   EXPECT_EQ(third.answer.get().logits, (std::vector<float>{2, 4, 3, 9}));
-  EXPECT_EQ(predictor.calls, (std::vector<std::size_t>{1, 3}));
+  EXPECT_EQ(busy.predictor.calls, (std::vector<std::size_t>{1, 3}));
 }
 
 TEST(Batcher, ABatchEndsAtItsLimitAndAtNewNodes) {
-  Predictor predictor;
-  Metrics metrics;
-  Batcher batcher(predictor.functions(), {.max_nodes = 3}, metrics);
-  Asked first = ask(batcher, {0});
-  wait_until_taken(batcher);
+  BusyBatcher busy({.max_nodes = 3});
   const NewNodes two{.features = {8, 9}, .indptr = {0, 0, 0}, .indices = {}};
   std::vector<Asked> asked;
-  asked.push_back(ask(batcher, {1, 2}));
-  asked.push_back(ask(batcher, {3, 4}));
-  asked.push_back(ask(batcher, {}, two));
-  asked.push_back(ask(batcher, {5, 6, 7, 8}));  // alone, as it is longer than a batch
-  predictor.open();
+  asked.push_back(ask(busy.batcher, {1, 2}));
+  asked.push_back(ask(busy.batcher, {3, 4}));
+  asked.push_back(ask(busy.batcher, {}, two));
+  asked.push_back(ask(busy.batcher, {5, 6, 7, 8}));  // alone, as it is longer than a batch
+  busy.predictor.open();
   for (Asked& one : asked) EXPECT_FALSE(one.answer.get().error);
-  EXPECT_EQ(predictor.calls, (std::vector<std::size_t>{1, 2, 2, 1002, 4}));
+  EXPECT_EQ(busy.predictor.calls, (std::vector<std::size_t>{1, 2, 2, 1002, 4}));
 }
 
 TEST(Batcher, NewNodesOfSeveralRequestsAreOneBatchAndAFaultIsOnesOwn) {
-  Predictor predictor;
-  Metrics metrics;
-  Batcher batcher(predictor.functions(), {.max_nodes = 4}, metrics);
-  Asked first = ask(batcher, {0});
-  wait_until_taken(batcher);
+  BusyBatcher busy({.max_nodes = 4});
   const NewNodes one{.features = {7}, .indptr = {0, 0}, .indices = {}},
       two{.features = {8, 9}, .indptr = {0, 0, 0}, .indices = {}},
       faulty{.features = kFaulty, .indptr = {0, 0}, .indices = {}};
   std::vector<Asked> asked;
-  for (const NewNodes* list : {&one, &two, &one, &faulty, &two}) asked.push_back(ask(batcher, {}, *list));
-  predictor.open();
+  for (const NewNodes* list : {&one, &two, &one, &faulty, &two}) asked.push_back(ask(busy.batcher, {}, *list));
+  busy.predictor.open();
   EXPECT_EQ(asked[0].answer.get().logits, (std::vector<float>{-7, -1}));
   EXPECT_EQ(asked[1].answer.get().logits, (std::vector<float>{-8, -1, -8, -1}));
   EXPECT_EQ(asked[2].answer.get().logits, (std::vector<float>{-7, -1}));
   EXPECT_TRUE(asked[3].answer.get().error);
   EXPECT_EQ(asked[4].answer.get().logits, (std::vector<float>{-8, -1, -8, -1}));
-  EXPECT_EQ(predictor.calls, (std::vector<std::size_t>{1, 3004, 1002}));  // the faulty one has no call
+  EXPECT_EQ(busy.predictor.calls, (std::vector<std::size_t>{1, 3004, 1002}));  // the faulty one has no call
 }
 
 TEST(Batcher, WarmsUpOnItsThreadBeforeItTakesAnything) {
@@ -141,31 +137,23 @@ TEST(Batcher, WarmsUpOnItsThreadBeforeItTakesAnything) {
 }
 
 TEST(Batcher, AnErrorReachesNoOtherRequestOfItsBatch) {
-  Predictor predictor;
-  Metrics metrics;
-  Batcher batcher(predictor.functions(), {.max_nodes = 2}, metrics);
-  Asked first = ask(batcher, {0});
-  wait_until_taken(batcher);
-  Asked faulty = ask(batcher, {666}), sound = ask(batcher, {1});
-  predictor.open();
+  BusyBatcher busy({.max_nodes = 2});
+  Asked faulty = ask(busy.batcher, {666}), sound = ask(busy.batcher, {1});
+  busy.predictor.open();
   EXPECT_TRUE(faulty.answer.get().error);
   EXPECT_EQ(sound.answer.get().logits, (std::vector<float>{1, 1}));
-  EXPECT_EQ(predictor.calls, (std::vector<std::size_t>{1, 2, 1, 1}));  // together, then each alone
+  EXPECT_EQ(busy.predictor.calls, (std::vector<std::size_t>{1, 2, 1, 1}));  // together, then each alone
 }
 
 TEST(Batcher, RefusesWhatIsTooMuchAndWhatComesAfterTheEnd) {
-  Predictor predictor;
-  Metrics metrics;
-  Batcher batcher(predictor.functions(), {.max_nodes = 1, .max_queued = 2}, metrics);
-  Asked first = ask(batcher, {0});
-  wait_until_taken(batcher);
-  Asked second = ask(batcher, {1}), third = ask(batcher, {2});
-  EXPECT_FALSE(ask(batcher, {3}).is_taken);
-  EXPECT_FALSE(batcher.finish(10ms));  // the first holds it up
-  predictor.open();
-  EXPECT_TRUE(batcher.finish(10s));
+  BusyBatcher busy({.max_nodes = 1, .max_queued = 2});
+  Asked second = ask(busy.batcher, {1}), third = ask(busy.batcher, {2});
+  EXPECT_FALSE(ask(busy.batcher, {3}).is_taken);
+  EXPECT_FALSE(busy.batcher.finish(10ms));  // the first holds it up
+  busy.predictor.open();
+  EXPECT_TRUE(busy.batcher.finish(10s));
   EXPECT_EQ(third.answer.get().logits, (std::vector<float>{2, 4}));
-  EXPECT_FALSE(ask(batcher, {4}).is_taken);
+  EXPECT_FALSE(ask(busy.batcher, {4}).is_taken);
 }
 
 TEST(Batcher, AWindowEndsEarlyWhenTheBatchIsFull) {

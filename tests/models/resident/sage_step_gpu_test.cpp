@@ -185,57 +185,37 @@ TEST_P(ResidentSageStep, HasTheSameBitsIfTheHostRunsAhead) {
 
 constexpr auto kF32 = ActivationType::kF32, kBf16 = ActivationType::kBf16;
 
+Case with_replacement(const char* name, const std::vector<int>& fanouts) {
+  Case c{name, fanouts, 64, 32, 6};
+  c.dropout = 0.5;
+  c.replacement = Replacement::kWith;
+  return c;
+}
+
+Case bf16_by_products() {
+  Case c{"bf16_by_products", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kBf16, false, 0.5};
+  c.may_fuse = false;
+  return c;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Shapes, ResidentSageStep,
-    testing::Values(
-        Case{"three_layers", {15, 10, 5}, 128, 64, 17}, Case{"one_layer", {7}, 128, 8, 5},
-        Case{"two_layers_f32_features", {3, 32}, 7, 16, 3, FeatureType::kF32},
-        Case{"four_layers", {4, 3, 2, 2}, 100, 24, 40, FeatureType::kF16, kF32, false, 0.5},
-        Case{"wide_f32_features", {5, 5}, 300, 40, 9, FeatureType::kF32, kF32, false, 0.3, 0.1},
-        Case{"odd_features", {5, 4}, 45, 32, 6, FeatureType::kF16, kF32, false, 0.5},
-        Case{"short_hop_with_replacement",
-             {20, 5},
-             64,
-             32,
-             6,
-             FeatureType::kF16,
-             kF32,
-             false,
-             0.5,
-             0,
-             Replacement::kWith},
-        Case{"hop_of_8_with_replacement",
-             {20, 8},
-             64,
-             32,
-             6,
-             FeatureType::kF16,
-             kF32,
-             false,
-             0.5,
-             0,
-             Replacement::kWith},
-        Case{"fp8_features", {15, 10, 5}, 128, 64, 17, FeatureType::kFp8, kF32, false, 0.5},
-        Case{"fp8_features_by_four", {7, 6}, 100, 64, 17, FeatureType::kFp8, kF32, false, 0.5},
-        Case{"fp8_features_by_one", {5, 4}, 45, 32, 6, FeatureType::kFp8, kF32, false, 0.5},
-        Case{"with_replacement", {5, 20}, 64, 32, 6, FeatureType::kF16, kF32, false, 0.5, 0, Replacement::kWith},
-        Case{"tf32", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kF32, true, 0.5},
-        Case{"bf16", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kBf16, false, 0.5},
-        Case{"wide_hidden_layer", {5, 3}, 64, 512, 6, FeatureType::kF16, kF32, false, 0.5},
-        Case{"bf16_smoothed", {6, 6}, 100, 64, 47, FeatureType::kF16, kBf16, false, 0.5, 0.1},
-        Case{"bf16_by_products",
-             {15, 10, 5},
-             128,
-             256,
-             172,
-             FeatureType::kF16,
-             kBf16,
-             false,
-             0.5,
-             0,
-             Replacement::kWithout,
-             true,
-             false}),
+    testing::Values(Case{"three_layers", {15, 10, 5}, 128, 64, 17}, Case{"one_layer", {7}, 128, 8, 5},
+                    Case{"two_layers_f32_features", {3, 32}, 7, 16, 3, FeatureType::kF32},
+                    Case{"four_layers", {4, 3, 2, 2}, 100, 24, 40, FeatureType::kF16, kF32, false, 0.5},
+                    Case{"wide_f32_features", {5, 5}, 300, 40, 9, FeatureType::kF32, kF32, false, 0.3, 0.1},
+                    Case{"odd_features", {5, 4}, 45, 32, 6, FeatureType::kF16, kF32, false, 0.5},
+                    with_replacement("short_hop_with_replacement", {20, 5}),
+                    with_replacement("hop_of_8_with_replacement", {20, 8}),
+                    Case{"fp8_features", {15, 10, 5}, 128, 64, 17, FeatureType::kFp8, kF32, false, 0.5},
+                    Case{"fp8_features_by_four", {7, 6}, 100, 64, 17, FeatureType::kFp8, kF32, false, 0.5},
+                    Case{"fp8_features_by_one", {5, 4}, 45, 32, 6, FeatureType::kFp8, kF32, false, 0.5},
+                    with_replacement("with_replacement", {5, 20}),
+                    Case{"tf32", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kF32, true, 0.5},
+                    Case{"bf16", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kBf16, false, 0.5},
+                    Case{"wide_hidden_layer", {5, 3}, 64, 512, 6, FeatureType::kF16, kF32, false, 0.5},
+                    Case{"bf16_smoothed", {6, 6}, 100, 64, 47, FeatureType::kF16, kBf16, false, 0.5, 0.1},
+                    bf16_by_products()),
     [](const testing::TestParamInfo<Case>& each) { return each.param.name; });
 
 // The first layer and the last one. Both ways have the same operands and the same rounding; only the order of sums
