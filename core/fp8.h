@@ -29,15 +29,11 @@ constexpr std::uint8_t float_to_fp8(float value) {
   const std::uint32_t sign = bits >> 24 & 0x80, magnitude = bits & 0x7FFFFFFF;
   if (magnitude > 0x7F800000) return static_cast<std::uint8_t>(sign | 0x7F);
   if (magnitude >= 0x43E00000) return static_cast<std::uint8_t>(sign | 0x7E);
-  const auto rounded = [](std::uint32_t mantissa, std::uint32_t dropped) {
-    const std::uint32_t kept = mantissa >> dropped, rest = mantissa & ((1U << dropped) - 1), half = 1U << (dropped - 1);
-    return kept + (rest > half || (rest == half && kept % 2 == 1));
-  };
   if (magnitude >= 0x3C800000)  // normal as fp8: rebias the exponent, drop 20 mantissa bits
-    return static_cast<std::uint8_t>(sign | rounded(magnitude - (120U << 23), 20));
+    return static_cast<std::uint8_t>(sign | without_low_bits(magnitude - (120U << 23), 20));
   const std::uint32_t dropped = 141 - (magnitude >> 23);  // subnormal: a multiple of 2^-9
   if (dropped > 24) return static_cast<std::uint8_t>(sign);
-  return static_cast<std::uint8_t>(sign | rounded((magnitude & 0x7FFFFF) | 0x800000, dropped));
+  return static_cast<std::uint8_t>(sign | without_low_bits((magnitude & 0x7FFFFF) | 0x800000, dropped));
 }
 
 /// out[i] = the fp8 nearest to values[i] / scale. @param scale  of which is_fp8_scale() holds

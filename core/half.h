@@ -15,6 +15,12 @@ namespace salient {
 
 inline constexpr float kHalfMax = 65504.0F;  ///< the largest finite f16
 
+/// mantissa / 2^dropped, rounded to the nearest integer, ties to even. @param dropped  [1, 31]
+constexpr std::uint32_t without_low_bits(std::uint32_t mantissa, std::uint32_t dropped) {
+  const std::uint32_t kept = mantissa >> dropped, rest = mantissa & ((1U << dropped) - 1), half = 1U << (dropped - 1);
+  return kept + (rest > half || (rest == half && kept % 2 == 1));
+}
+
 /// Bits of the f16 nearest to `value`, ties to even; beyond 65520 infinity; a NaN stays a (quiet) NaN.
 constexpr std::uint16_t float_to_half_reference(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -22,15 +28,11 @@ constexpr std::uint16_t float_to_half_reference(float value) {
   const std::uint32_t magnitude = bits & 0x7FFFFFFF;
   if (magnitude > 0x7F800000) return static_cast<std::uint16_t>(sign | 0x7E00 | (magnitude >> 13 & 0x3FF));
   if (magnitude >= 0x477FF000) return static_cast<std::uint16_t>(sign | 0x7C00);
-  const auto rounded = [](std::uint32_t mantissa, std::uint32_t dropped) {
-    const std::uint32_t kept = mantissa >> dropped, rest = mantissa & ((1U << dropped) - 1), half = 1U << (dropped - 1);
-    return kept + (rest > half || (rest == half && kept % 2 == 1));
-  };
   if (magnitude >= 0x38800000)  // normal as f16: rebias the exponent, drop 13 mantissa bits
-    return static_cast<std::uint16_t>(sign | rounded(magnitude - (112U << 23), 13));
+    return static_cast<std::uint16_t>(sign | without_low_bits(magnitude - (112U << 23), 13));
   const std::uint32_t dropped = 126 - (magnitude >> 23);  // subnormal: a multiple of 2^-24
   if (dropped > 24) return static_cast<std::uint16_t>(sign);
-  return static_cast<std::uint16_t>(sign | rounded((magnitude & 0x7FFFFF) | 0x800000, dropped));
+  return static_cast<std::uint16_t>(sign | without_low_bits((magnitude & 0x7FFFFF) | 0x800000, dropped));
 }
 
 /// The float that equals these f16 bits.
