@@ -33,32 +33,6 @@ float* gradient_of(const at::Tensor& parameter) {
 
 }  // namespace
 
-ModelStepShape model_step_shape_of(const ResidentSpec& spec, const Dataset& dataset, StepUse use) {
-  const Precision precision = spec.numerics.precision;
-  return {.model = step_model_of(spec.model.kind),
-          .sum = sum_kind_of(spec.model),
-          .fanouts = spec.fanouts,
-          .replacement = spec.replacement,
-          .max_seeds = static_cast<std::int64_t>(spec.max_seeds),
-          .in_dim = dataset.feature_dim,
-          .hidden_dim = spec.model.hidden_dim,
-          .num_classes = dataset.num_classes,
-          .dropout = spec.model.dropout,
-          .activations = precision == Precision::kBf16 ? ActivationType::kBf16 : ActivationType::kF32,
-          .may_use_tf32 = precision == Precision::kTf32,
-          .is_deterministic = spec.numerics.gradient_order == GradientOrder::kFixed,
-          .num_nodes = dataset.num_nodes(),
-          .use = use};
-}
-
-std::map<std::string, StepTensor> step_tensors_of(const Model& model) {
-  std::map<std::string, StepTensor> tensors;
-  for (const auto& item : model.named_parameters())
-    tensors[item.key()] = {item.value().data_ptr(), gradient_of(item.value())};
-  for (const auto& item : model.named_buffers()) tensors[item.key()] = {item.value().data_ptr(), nullptr};
-  return tensors;
-}
-
 SageShape sage_shape_of(const ResidentSpec& spec, const Dataset& dataset) {
   const Precision precision = spec.numerics.precision;
   return {.fanouts = spec.fanouts,
@@ -71,6 +45,32 @@ SageShape sage_shape_of(const ResidentSpec& spec, const Dataset& dataset) {
           .activations = precision == Precision::kBf16 ? ActivationType::kBf16 : ActivationType::kF32,
           .may_use_tf32 = precision == Precision::kTf32,
           .is_deterministic = spec.numerics.gradient_order == GradientOrder::kFixed};
+}
+
+ModelStepShape model_step_shape_of(const ResidentSpec& spec, const Dataset& dataset, StepUse use) {
+  const SageShape shared = sage_shape_of(spec, dataset);  // every model's step has these
+  return {.model = step_model_of(spec.model.kind),
+          .sum = sum_kind_of(spec.model),
+          .fanouts = shared.fanouts,
+          .replacement = shared.replacement,
+          .max_seeds = shared.max_seeds,
+          .in_dim = shared.in_dim,
+          .hidden_dim = shared.hidden_dim,
+          .num_classes = shared.num_classes,
+          .dropout = shared.dropout,
+          .activations = shared.activations,
+          .may_use_tf32 = shared.may_use_tf32,
+          .is_deterministic = shared.is_deterministic,
+          .num_nodes = dataset.num_nodes(),
+          .use = use};
+}
+
+std::map<std::string, StepTensor> step_tensors_of(const Model& model) {
+  std::map<std::string, StepTensor> tensors;
+  for (const auto& item : model.named_parameters())
+    tensors[item.key()] = {item.value().data_ptr(), gradient_of(item.value())};
+  for (const auto& item : model.named_buffers()) tensors[item.key()] = {item.value().data_ptr(), nullptr};
+  return tensors;
 }
 
 LoaderStats loader_stats_of(std::span<const BatchRequest> batches, const SageCounts& counts) {
