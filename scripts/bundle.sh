@@ -37,13 +37,8 @@ if [ -z "$folder" ] && [ $is_workbench = yes ]; then
   cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSALIENT_TORCH=OFF -DSALIENT_CUDA=OFF \
     >"$folder/configure.log" || die 2 "CMake could not configure build/workbench; see $folder/configure.log"
   cmake --build "$folder" --parallel "$(build_jobs)" --target salient-kernels || die 2 "the build failed"
-elif [ -z "$folder" ]; then
-  choose_variant "$kind"
-  configure release
-  build release
-  folder=$root/build/release
 fi
-[ -d "$folder/bin" ] || die 66 "no programs in $folder/bin; build first"
+use_build "$folder" "$kind"
 
 # test_programs LABEL: paths of the programs and scripts that its tests start, one a line.
 test_programs() {
@@ -54,7 +49,7 @@ build, scripts = sys.argv[1:]
 is_program = lambda w: w.startswith(build) and os.path.isfile(w) and os.access(w, os.X_OK)
 ours = lambda w: is_program(w) or w.startswith(scripts) and w.endswith(".py")
 print("\n".join(sorted({word for t in tests for word in t.get("command", []) if ours(word)})))' \
-    "$(cd "$folder" && pwd -P)/" "$root/tests/"
+    "$folder/" "$root/tests/"
 }
 
 # Found on every node (glibc, the compiler's run time), or installed there with the driver, CUDA, LibTorch or MPI.

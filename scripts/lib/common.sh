@@ -141,3 +141,17 @@ build() {
   cmake --build "$root/build/$preset" --parallel "$(build_jobs)" "${targets[@]}" ||
     die 2 "the build failed; see the messages above"
 }
+
+# use_build FOLDER KIND: sets folder to FOLDER, whole, which has programs; where it is empty, to build/release, which it
+# builds as choose_variant KIND says.
+use_build() {
+  folder=$1
+  if [ -z "$folder" ]; then
+    choose_variant "$2"
+    configure release
+    build release
+    folder=$root/build/release
+  fi
+  [ -d "$folder/bin" ] || die 66 "no programs in $folder/bin; build first"
+  folder=$(cd "$folder" && pwd -P)
+}
