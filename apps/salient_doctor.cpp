@@ -59,7 +59,7 @@ struct Options {
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, Options>
 void visit_fields(Self& self, Visit&& field) {
-  field("dataset", self.dataset, "name below --data-root, a directory, or synthetic:NAME[:scale]");
+  field("dataset", self.dataset, "name below --data-root, a directory, or synthetic:NAME[:SCALE]");
   field("data-root", self.data_root, "where prepared data sets live; SALIENT_DATA sets it too");
   field("fanout", self.epoch.fanouts, "of the epoch: neighbours kept per node, the seeds' own hop first; -1 keeps all");
   field("batch-size", self.epoch.batch_size, "of the epoch: seeds per rank and step");

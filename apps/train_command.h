@@ -33,7 +33,7 @@ template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, TrainOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("dataset", self.data.dataset,
-        "name below --data-root, a directory, or synthetic:arxiv|products|papers100M|mag240M[:scale]");
+        "name below --data-root, a directory, or synthetic:arxiv|products|papers100M|mag240M[:SCALE]");
   field("data-root", self.data.root, "where prepared data sets live; SALIENT_DATA sets it too");
   field("model", self.model.kind, "");
   field("layers", self.model.num_layers, "number of layers, one per fanout");

@@ -34,7 +34,7 @@ struct CacheBenchOptions {
 
 template <class Self, class Visit>
 void visit_fields(Self& self, Visit&& field) {
-  field("like", self.like, "arxiv | products | papers100M: generated in its size and shape");
+  field("like", self.like, "arxiv | products | papers100M | mag240M: generated in its size and shape");
   field("scale", self.scale, "share of its nodes, up to 1");
   field("train-communities", self.train_communities, "as of salient-prepare synthetic");
   field("community-edges", self.community_edges, "likewise");

@@ -39,7 +39,7 @@ template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, StepsOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("models", self.models, "which models, of sage,gcn,sage-ri,gin,gat,gatv2");
-  field("graph", self.graph, "a data set, or synthetic:arxiv|products|papers100M[:scale]");
+  field("graph", self.graph, "a data set, or synthetic:NAME[:SCALE]");
   field("rounds", self.rounds, "trainings of each row, in turns");
   field("kernels", self.kernels, "list the kernels that take the time of a step");
   field("json", self.json, "also write the result to this file");

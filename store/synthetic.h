@@ -56,8 +56,8 @@ void cluster_split(SyntheticOptions& options, double share);
 /// nodes of very high degree are in every batch whatever its communities are. 0 = as in the original's twin.
 void keep_edges_inside(SyntheticOptions& options, double share);
 
-/// "synthetic:NAME[:SCALE[:SHARE[:INSIDE]]]", SHARE being for cluster_split(), INSIDE for keep_edges_inside(): how people
-/// name a generated data set.
+/// Whether it is written "synthetic:NAME[:SCALE[:SHARE[:INSIDE]]]", with SHARE for cluster_split() and INSIDE for
+/// keep_edges_inside().
 bool is_synthetic_name(std::string_view dataset);
 /// @throws Error{kUsage} saying what is allowed.
 SyntheticOptions parse_synthetic_name(std::string_view dataset);

@@ -14,7 +14,7 @@ from torch_geometric.utils import trim_to_layer  # noqa: E402
 
 DATASET = "synthetic:arxiv:0.05"
 programs = pytest.mark.skipif(
-    not (pathlib.Path(os.environ.get("SALIENT_BIN", "")) / "salient-train").exists(), reason="no programs in SALIENT_BIN"
+    not (pathlib.Path(os.environ.get("SALIENT_BIN", "")) / "salient-train").exists(), reason="SALIENT_BIN has none"
 )
 
 

@@ -99,7 +99,8 @@ class Package(unittest.TestCase):
     def completed(self, *words):
         """What bash offers for the last word."""
         name = words[0]
-        script = (f"source {self.usr}/share/bash-completion/completions/{name}; COMP_WORDS=({' '.join(map(repr, words))});"
+        script = (f"source {self.usr}/share/bash-completion/completions/{name}; "
+                  f"COMP_WORDS=({' '.join(map(repr, words))});"
                   f" COMP_CWORD={len(words) - 1}; _{name.replace('-', '_')}; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
         return run("bash", "-c", script, cwd=self.work).stdout.split()
 
