@@ -42,6 +42,10 @@ void add_problems(std::vector<FieldProblem>& found, const SampledOptions& option
 void add_problems(std::vector<FieldProblem>& found, const LayerwiseOptions& options, bool is_exact) {
   const LayerwiseOptions none;
   check_field(found, is_exact || options.activations == none.activations, "activations", kExactOnly);
+  check_field(found, is_exact || options.activation_dtype == none.activation_dtype, "activation-dtype", kExactOnly);
+  check_field(found,
+              options.activations != ActivationStorage::kDevice || options.activation_dtype != ActivationDtype::kF16,
+              "activation-dtype", "f16 is for host memory and files");
   check_field(found, is_exact || options.memory_gb == none.memory_gb, "memory-gb", kExactOnly);
   check_field(found, is_exact || options.scratch == none.scratch, "scratch", kExactOnly);
   check_field(found, is_exact || options.block_mb == none.block_mb, "block-mb", kExactOnly);

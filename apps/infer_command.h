@@ -41,6 +41,8 @@ void visit_fields(Self& self, Visit&& field) {
       "step", self.sampled.step,
       "resident: with data on the GPU a batch is one graph there; --exact of GraphSAGE in f16; auto: where it can be");
   field("activations", self.layerwise.activations, "where --exact keeps layers' results");
+  field("activation-dtype", self.layerwise.activation_dtype,
+        "type of layers' results with --exact; auto: f16 where f32 has no room in memory");
   field("memory-gb", self.layerwise.memory_gb,
         "host memory for --exact before auto takes a file; 0 = four fifths of what is free");
   field("scratch", self.layerwise.scratch, "folder for that file, removed at the end; empty = beside --out");

@@ -33,7 +33,8 @@ struct SampledOptions {
 
 /// Predictions from all neighbours, layer by layer.
 struct LayerwiseOptions {
-  std::optional<ActivationStorage> activations{};  ///< where layers' results are kept; none: where there is room
+  std::optional<ActivationStorage> activations{};     ///< where layers' results are kept; none: where there is room
+  std::optional<ActivationDtype> activation_dtype{};  ///< none: f32 where that has room, else f16
   double memory_gb = 0;   ///< host memory for them before a file is taken; 0 = four fifths of what is free
   std::string scratch{};  ///< folder for that file; empty = beside the results
   int block_mb = 128;     ///< rows that are gathered at a time

@@ -112,6 +112,7 @@ std::string obstacle_of_exact(const InferRun& run) {
   const std::optional<StepKind> wanted = run.options.sampled.step;
   if (wanted == StepKind::kEager) return "asked for";
   if (run.options.layerwise.activations) return "a place for layers' results is asked for";
+  if (run.options.layerwise.activation_dtype == ActivationDtype::kF32) return "layers' results in f32 are asked for";
   if (run.options.results.embeddings > 0) return "the result of a layer is asked for";
   const std::string obstacle = obstacle_to_resident_exact(
       resident_spec_of(run, run.options.sampled), run.dataset,
@@ -149,6 +150,7 @@ InferenceCounts predict_exact(const InferRun& run, const std::filesystem::path& 
   const LayerwiseOptions& layerwise = run.options.layerwise;
   ExactOptions exact = exact_options_for(session.device, run.options.machine.workers, run.options.machine.slots);
   exact.storage = layerwise.activations;
+  exact.type = layerwise.activation_dtype;
   if (layerwise.memory_gb > 0) exact.host_budget = static_cast<std::int64_t>(layerwise.memory_gb * 1e9);
   exact.scratch = scratch;
   exact.block_bytes = static_cast<std::size_t>(layerwise.block_mb) << 20;

@@ -1,15 +1,16 @@
 // engine/infer/activations.cpp - see activations.h.
 #include "engine/infer/activations.h"
 
-#include <ATen/ops/empty.h>
+#include <ATen/ops/aminmax.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <vector>
 
+#include "core/error.h"
+#include "core/half.h"
 #include "engine/comm/host_share.h"
 #include "engine/infer/host_matrix.h"
 
@@ -29,6 +30,14 @@ std::vector<int> first_ranks_on_hosts(Communicator& comm, const Launch& launch) 
   for (const std::string& first : gather_on_all(comm, std::to_string(launch.first_on_host)))
     first_on_host_of.push_back(std::stoi(first));
   return first_on_host_of;
+}
+
+/// Infinite results may end as plausible predictions: ReLU makes zeros of products with them.
+void require_range_of_f16(const at::Tensor& rows) {
+  const auto [least, most] = at::aminmax(rows);
+  if (least.item<float>() < -kHalfMax || most.item<float>() > kHalfMax)
+    fail(ErrorKind::kUsage, "exact inference keeps layers' results in f16, and some are beyond its range of 65504",
+         Topic::kHalfRange);
 }
 
 class DeviceActivations final : public Activations {
@@ -73,71 +82,70 @@ class HostActivations final : public Activations {
       : device_(device),
         comm_(comm),
         first_on_host_of_(first_ranks_on_hosts(comm, launch)),
+        type_(spec.type),
+        width_(static_cast<std::int64_t>(spec.width)),
         matrix_({.rows = spec.rows,
-                 .width = spec.width,
+                 .row_bytes = spec.width * size_of(feature_type_of(spec.type)),
                  .scratch = spec.storage == ActivationStorage::kFile ? std::optional(spec.scratch) : std::nullopt},
                 comm, launch) {}
 
   void put(std::size_t first, const at::Tensor& rows) override {
+    if (type_ == ActivationDtype::kF16 && rows.numel() > 0) require_range_of_f16(rows);
     host_rows(first, static_cast<std::size_t>(rows.size(0))).copy_(rows);  // waits for the device
   }
 
   void complete(std::span<const RowBlock> blocks) override {
     comm_.barrier();
     if (std::ranges::all_of(first_on_host_of_, [&](int first) { return first == first_on_host_of_[0]; })) return;
-    const std::size_t step = std::max<std::size_t>(1, kExchangedAtOnce / matrix_.width());
+    const std::size_t step = std::max<std::size_t>(1, kExchangedAtOnce / static_cast<std::size_t>(width_));
     for (std::size_t first = 0; first < matrix_.rows(); first += step)
       exchange(blocks, first, std::min(first + step, matrix_.rows()));
     comm_.barrier();
   }
 
   at::Tensor rows(std::size_t first, std::size_t count) const override {
-    return host_rows(first, count).to(device_.torch_device());
+    return host_rows(first, count).to(device_.torch_device(), at::kFloat);
   }
 
-  RowTable table() const override {
-    return {reinterpret_cast<const std::byte*>(matrix_.row(0)), matrix_.rows(), matrix_.width() * sizeof(float)};
-  }
+  RowTable table() const override { return {matrix_.row(0), matrix_.rows(), matrix_.row_bytes()}; }
 
  private:
   at::Tensor host_rows(std::size_t first, std::size_t count) const {
-    return at::from_blob(matrix_.row(first),
-                         {static_cast<std::int64_t>(count), static_cast<std::int64_t>(matrix_.width())},
-                         f32_on(at::kCPU));
+    return at::from_blob(matrix_.row(first), {static_cast<std::int64_t>(count), width_},
+                         at::TensorOptions(at::kCPU).dtype(type_ == ActivationDtype::kF16 ? at::kHalf : at::kFloat));
   }
 
   /// Sums up rows [first, last) over the ranks, each of which has 0 where it computed nothing. The first rank of each
-  /// host stores the rows of other hosts.
+  /// host stores the rows of other hosts. f16 travels as f32, which holds its numbers exactly.
   void exchange(std::span<const RowBlock> blocks, std::size_t first, std::size_t last) {
-    const std::size_t width = matrix_.width();
     const auto rank = static_cast<std::size_t>(comm_.rank()), size = static_cast<std::size_t>(comm_.size());
-    std::vector<float> values((last - first) * width, 0.0F);
-    const auto for_each_part =
-        [&](auto&& visit) {  // visit(rank that computed it, matrix row, offset in `values`, floats)
-          for (std::size_t b = 0; b < blocks.size(); ++b) {
-            const std::size_t from = std::max(blocks[b].begin, first),
-                              to = std::min(blocks[b].begin + blocks[b].count, last);
-            if (from < to)
-              visit(b % size, matrix_.row(from), values.data() + (from - first) * width, (to - from) * width);
-          }
-        };
-    for_each_part([&](std::size_t owner, const float* row, float* value, std::size_t count) {
-      if (owner == rank) std::memcpy(value, row, count * sizeof(float));
+    const at::Tensor values = at::zeros({static_cast<std::int64_t>(last - first), width_}, f32_on(at::kCPU));
+    const auto for_each_part = [&](auto&& visit) {  // visit(rank that computed it, rows of the matrix, their values)
+      for (std::size_t b = 0; b < blocks.size(); ++b) {
+        const std::size_t from = std::max(blocks[b].begin, first),
+                          to = std::min(blocks[b].begin + blocks[b].count, last);
+        if (from < to)
+          visit(b % size, host_rows(from, to - from),
+                values.narrow(0, static_cast<std::int64_t>(from - first), static_cast<std::int64_t>(to - from)));
+      }
+    };
+    for_each_part([&](std::size_t owner, const at::Tensor& rows, const at::Tensor& part) {
+      if (owner == rank) part.copy_(rows);
     });
-    const at::Tensor staged =
-        at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, f32_on(at::kCPU));
-    const at::Tensor sent = staged.to(device_.torch_device());
+    const at::Tensor sent = values.to(device_.torch_device());
     comm_.all_reduce_sum(values_of(sent), device_.stream());
-    if (device_.is_cuda()) staged.copy_(sent);
+    if (device_.is_cuda()) values.copy_(sent);
     if (first_on_host_of_[rank] != static_cast<int>(rank)) return;
-    for_each_part([&](std::size_t owner, float* row, const float* value, std::size_t count) {
-      if (first_on_host_of_[owner] != first_on_host_of_[rank]) std::memcpy(row, value, count * sizeof(float));
+    for_each_part([&](std::size_t owner, const at::Tensor& rows, const at::Tensor& part) {
+      if (first_on_host_of_[owner] != first_on_host_of_[rank]) rows.copy_(part);
     });
   }
 
   const ComputeDevice device_;
   Communicator& comm_;
   const std::vector<int> first_on_host_of_;  // [ranks] equal for the ranks of a host
+  const ActivationDtype type_;
+  const std::int64_t width_;
   HostMatrix matrix_;
 };
 

@@ -35,7 +35,18 @@ constexpr auto names_of(ActivationStorage) {
 
 std::string to_text(ActivationStorage storage);
 
-/// f32 [rows, width]. Block b is computed, and written here, by rank b % size.
+enum class ActivationDtype : std::uint8_t { kF32, kF16 };
+
+constexpr auto names_of(ActivationDtype) {
+  return std::to_array<EnumName<ActivationDtype>>({{ActivationDtype::kF32, "f32"}, {ActivationDtype::kF16, "f16"}});
+}
+
+/// As the loaders call it.
+constexpr FeatureType feature_type_of(ActivationDtype type) {
+  return type == ActivationDtype::kF16 ? FeatureType::kF16 : FeatureType::kF32;
+}
+
+/// [rows, width] of ActivationDtype. Block b is computed, and written here, by rank b % size.
 class Activations {
  public:
   Activations() = default;
@@ -44,12 +55,13 @@ class Activations {
   Activations& operator=(const Activations&) = delete;
 
   /// Stores a block that this rank computed. @param rows  [n, width] f32 on the compute device
+  /// @throws Error{kUsage} for a value beyond the range of f16, where that is the type.
   virtual void put(std::size_t first, const at::Tensor& rows) = 0;
 
   /// Makes every row readable on every rank and stream. Collective; waits for the device.
   virtual void complete(std::span<const RowBlock> blocks) = 0;
 
-  /// Rows [first, first + count) on the compute device; a view of host memory on a CPU.
+  /// Rows [first, first + count) in f32 on the compute device; of f32 on a CPU a view of host memory.
   virtual at::Tensor rows(std::size_t first, std::size_t count) const = 0;
 
   /// All rows, in device memory for kDevice, else in host memory.
@@ -59,7 +71,8 @@ class Activations {
 struct ActivationSpec {
   std::size_t rows = 0, width = 0;
   ActivationStorage storage = ActivationStorage::kMemory;
-  std::filesystem::path scratch{};  ///< folder for kFile
+  ActivationDtype type = ActivationDtype::kF32;  ///< of kDevice no other
+  std::filesystem::path scratch{};               ///< folder for kFile
 };
 
 /// Collective. @param launch  of run_ranks(): the ranks of a host share one matrix, except for kDevice.

@@ -85,6 +85,7 @@ class LayerByLayer {
         results_[i] = make_activations({.rows = plan_.needed.num_after[i],
                                         .width = plan_.layers[i].width,
                                         .storage = plan_.storage,
+                                        .type = plan_.type,
                                         .scratch = options_.scratch},
                                        device_, comm_, options_.launch);
       compute(i);
@@ -101,7 +102,7 @@ class LayerByLayer {
     if (i == 0) return input;
     input.features = results_[i - 1]->table();
     input.feature_dim = static_cast<int>(plan_.layers[i - 1].width);
-    input.feature_type = FeatureType::kF32;
+    input.feature_type = feature_type_of(plan_.type);
     input.feature_layout = FeatureLayout::kDense;
     return input;
   }
@@ -113,7 +114,7 @@ class LayerByLayer {
     LoaderOptions loading{.fanouts = {kAllNeighbors},
                           .degrees = degrees_for(model_.reads_degrees()),
                           .num_workers = options_.workers,
-                          .num_slots = options_.slots,
+                          .num_slots = plan_.slots,
                           .to_device = device_.is_cuda()};
     if (i == 0) {
       loading.data = options_.data;

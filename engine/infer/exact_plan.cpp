@@ -6,6 +6,8 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 
 #include "core/error.h"
 #include "core/growth.h"
@@ -13,6 +15,7 @@
 #include "core/number_text.h"
 #include "engine/comm/agreement.h"
 #include "models/batch_view.h"
+#include "sampler/neighbor_sampler.h"
 
 namespace salient {
 namespace {
@@ -39,40 +42,140 @@ std::size_t bytes_of_rows(const Dataset& dataset, std::size_t num_rows) {
 
 /// Bytes of all results that live while a layer is computed: its input, its own, and what is kept.
 std::int64_t peak_bytes(const ExactPlan& plan) {
-  const std::size_t last = plan.layers.size() - 1;
+  const std::size_t last = plan.layers.size() - 1, value_bytes = size_of(feature_type_of(plan.type));
   std::int64_t peak = 0;
   for (std::size_t now = 0; now <= last; ++now) {
     std::int64_t alive = 0;
     for (std::size_t i = 0; i <= now && i < last; ++i)
       if (i + 1 >= now || plan.layers[i].is_kept)
-        alive += static_cast<std::int64_t>(plan.needed.num_after[i] * plan.layers[i].width * sizeof(float));
+        alive += static_cast<std::int64_t>(plan.needed.num_after[i] * plan.layers[i].width * value_bytes);
     peak = std::max(peak, alive);
   }
   return peak;
 }
 
-ActivationStorage choose_storage(const ExactPlan& plan, const ExactOptions& options, const ComputeDevice& device) {
-  const std::int64_t on_device =
-      plan.activation_bytes + plan.slab_bytes / options.launch.ranks_on_host + 4 * plan.block_bytes;
-  const bool fits_device = device.is_cuda() && on_device <= options.device_budget;
-  if (options.storage == ActivationStorage::kDevice && !fits_device)
-    fail(device.is_cuda() ? ErrorKind::kDeviceMemory : ErrorKind::kUsage,
-         device.is_cuda() ? "activations and blocks take " + std::to_string(on_device >> 20) + " MB of GPU memory, " +
-                                std::to_string(options.device_budget >> 20) + " MB may be used"
-                          : "activations cannot be in GPU memory: this run is on the CPU",
-         Topic::kActivations);
-  if (options.storage) return *options.storage;
-  if (fits_device) return ActivationStorage::kDevice;
-  return plan.activation_bytes + plan.slab_bytes <= options.host_budget ? ActivationStorage::kMemory
-                                                                        : ActivationStorage::kFile;
+/// Finds out which memory the plan takes, by place and type of the activations.
+class MemoryOfPlan {
+ public:
+  MemoryOfPlan(ExactPlan& plan, const Dataset& dataset, const ExactOptions& options, bool on_gpu)
+      : plan_(plan), options_(options), on_gpu_(on_gpu) {
+    for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+      most_rows_ = std::max(most_rows_, largest_block(dataset.graph, plan.needed.after(i), plan.layers[i].blocks));
+      if (i + 1 < plan.layers.size()) width_ = std::max(width_, plan.layers[i].width);
+    }
+    most_rows_ = std::min(most_rows_, dataset.num_nodes());
+    feature_bytes_ = bytes_of_rows(dataset, most_rows_);
+    nodes_bytes_ = static_cast<std::int64_t>((plan.needed.nodes.size() + plan.needed.row_of.size()) * sizeof(NodeId));
+    plan.slots = options.slots;
+    take(ActivationStorage::kMemory, ActivationDtype::kF32);
+  }
+
+  void take(ActivationStorage storage, ActivationDtype type) {
+    plan_.storage = storage;
+    plan_.type = type;
+    plan_.activation_bytes = peak_bytes(plan_);
+    plan_.block_bytes = block_bytes_of(type);
+    plan_.compute_bytes = 4 * block_bytes_of(ActivationDtype::kF32);
+    plan_.slab_bytes = with_growth(plan_.block_bytes) * plan_.slots * options_.launch.ranks_on_host;
+  }
+
+  /// Of all ranks of this host. A file takes what is left, for pages that the kernel drops on demand.
+  std::int64_t on_host() const {
+    const std::int64_t num_samplers = std::max(1, std::min(options_.workers, plan_.slots));
+    const auto rows = static_cast<std::int64_t>(most_rows_);
+    const std::int64_t of_rank =
+        nodes_bytes_ + num_samplers * host_sampler_bytes(rows, rows) + (on_gpu_ ? 0 : plan_.compute_bytes);
+    return (plan_.storage == ActivationStorage::kMemory ? plan_.activation_bytes : 0) + plan_.slab_bytes +
+           options_.launch.ranks_on_host * of_rank;
+  }
+  std::int64_t on_device() const {
+    return plan_.activation_bytes + plan_.slab_bytes / options_.launch.ranks_on_host + plan_.compute_bytes;
+  }
+
+  /// Fewer blocks in flight, down to two, until they fit.
+  void fit_slots(std::int64_t host_bytes) {
+    while (on_host() > host_bytes && plan_.slots > 2) {
+      --plan_.slots;
+      take(plan_.storage, plan_.type);
+    }
+  }
+
+ private:
+  std::int64_t block_bytes_of(ActivationDtype type) const {
+    const std::size_t row_bytes = std::max(width_ * size_of(feature_type_of(type)), options_.least_row_bytes);
+    return static_cast<std::int64_t>(std::max(most_rows_ * row_bytes, feature_bytes_));
+  }
+
+  ExactPlan& plan_;
+  const ExactOptions& options_;
+  const bool on_gpu_;
+  std::size_t most_rows_ = 0;  // of a block
+  std::size_t width_ = 0;      // of the widest result that is another layer's input
+  std::size_t feature_bytes_ = 0;
+  std::int64_t nodes_bytes_ = 0;
+};
+
+/// Nodes and blocks of every layer.
+void lay_out(ExactPlan& plan, const Model& model, const Dataset& dataset, std::span<const NodeId> targets,
+             const ExactOptions& options, const std::vector<std::size_t>& widths) {
+  std::size_t hidden_bytes = 0;  // of a row of the widest result that is another layer's input
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i) hidden_bytes = std::max(hidden_bytes, widths[i] * sizeof(float));
+  const std::size_t row_bytes = std::max({hidden_bytes, mean_row_bytes(dataset), options.least_row_bytes});
+  plan.needed = find_needed_nodes(dataset.graph, targets, model.num_layers());
+  for (std::size_t i = 0; i < widths.size(); ++i)
+    plan.layers.push_back({.width = widths[i],
+                           .blocks = cut_blocks(dataset.graph, plan.needed.after(i),
+                                                std::max<std::size_t>(1, options.block_bytes / row_bytes)),
+                           .is_kept = model.head_reads_all_layers() || static_cast<int>(i) + 1 == options.kept_layer});
 }
 
-/// One storage for all, which has room on every rank. Collective.
-ActivationStorage slowest_of_all_ranks(ActivationStorage mine, Communicator& comm) {
+struct Place {
+  ActivationStorage storage;
+  ActivationDtype type;
+};
+
+constexpr Place kFromBest[] = {{ActivationStorage::kDevice, ActivationDtype::kF32},
+                               {ActivationStorage::kMemory, ActivationDtype::kF32},
+                               {ActivationStorage::kMemory, ActivationDtype::kF16},
+                               {ActivationStorage::kFile, ActivationDtype::kF32},
+                               {ActivationStorage::kFile, ActivationDtype::kF16}};
+
+[[noreturn]] void fail_for_memory(ErrorKind kind, std::int64_t bytes, std::int64_t free) {
+  const bool on_host = kind == ErrorKind::kHostMemory;
+  fail(kind,
+       "layers' results and blocks take " + gigabytes_needed(bytes) +
+           (on_host ? " of host memory, " : " of GPU memory, ") + gigabytes(free) + " may be used",
+       Topic::kActivations);
+}
+
+/// Settles place and type. @return the place's index in kFromBest
+std::size_t choose_place(const ExactPlan& plan, MemoryOfPlan& memory, const ExactOptions& options, bool on_gpu) {
+  if (options.storage == ActivationStorage::kDevice && !on_gpu)
+    fail(ErrorKind::kUsage, "activations cannot be in GPU memory: this run is on the CPU", Topic::kActivations);
+  std::optional<std::size_t> last;  // that the options allow
+  for (std::size_t i = 0; i < std::size(kFromBest); ++i) {
+    const auto [storage, type] = kFromBest[i];
+    const bool is_device = storage == ActivationStorage::kDevice;
+    if (options.storage.value_or(storage) != storage || options.type.value_or(type) != type) continue;
+    if (is_device && !on_gpu) continue;
+    memory.take(storage, type);
+    last = i;
+    const std::int64_t cached = storage == ActivationStorage::kFile ? plan.activation_bytes : 0;
+    if (is_device ? memory.on_device() <= options.device_budget : memory.on_host() + cached <= options.host_budget)
+      return i;
+  }
+  require(last.has_value(), "the options allow a place");
+  if (kFromBest[*last].storage == ActivationStorage::kDevice)
+    fail_for_memory(ErrorKind::kDeviceMemory, memory.on_device(), options.device_budget);
+  return *last;
+}
+
+/// The same place for all, which has room on every rank. Collective.
+std::size_t slowest_of_all_ranks(std::size_t mine, Communicator& comm) {
   std::string slowest(1, static_cast<char>(mine));
-  for (const std::string& storage : comm.gather(slowest)) slowest = std::max(slowest, storage);
+  for (const std::string& place : comm.gather(slowest)) slowest = std::max(slowest, place);
   comm.broadcast(slowest);
-  return static_cast<ActivationStorage>(slowest[0]);
+  return static_cast<std::size_t>(slowest[0]);
 }
 
 }  // namespace
@@ -84,7 +187,9 @@ std::size_t mean_row_bytes(const Dataset& dataset) {
 
 ExactOptions exact_options_for(const ComputeDevice& device, int workers, int slots) {
   const auto memory = device.memory();
-  return {.host_budget = available_host_bytes() / 5 * 4,
+  const std::int64_t free = available_host_bytes();
+  return {.host_budget = free / 5 * 4,
+          .free_host_bytes = free / 10 * 9,
           .device_budget = memory ? memory->free_bytes / 5 * 4 : 0,
           .workers = workers,
           .slots = slots};
@@ -96,30 +201,21 @@ ExactPlan plan_exact_inference(const ModelOnRanks& ranks, const Dataset& dataset
   const at::NoGradGuard no_gradients;
   model.eval();
   ExactPlan plan;
+  std::optional<MemoryOfPlan> memory;
+  std::size_t place = 0;
+  const bool on_gpu = ranks.device.is_cuda();
   together(ranks.comm, [&] {
-    const std::vector<std::size_t> widths = widths_of(model, dataset.feature_dim, ranks.device.torch_device());
-    std::size_t hidden_bytes = 0;  // of a row of the widest result that is another layer's input
-    for (std::size_t i = 0; i + 1 < widths.size(); ++i)
-      hidden_bytes = std::max(hidden_bytes, widths[i] * sizeof(float));
-    const std::size_t row_bytes = std::max({hidden_bytes, mean_row_bytes(dataset), options.least_row_bytes});
-    plan.needed = find_needed_nodes(dataset.graph, targets, model.num_layers());
-    std::size_t most_rows = 0;
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      const std::span<const NodeId> nodes = plan.needed.after(i);
-      plan.layers.push_back(
-          {.width = widths[i],
-           .blocks = cut_blocks(dataset.graph, nodes, std::max<std::size_t>(1, options.block_bytes / row_bytes)),
-           .is_kept = model.head_reads_all_layers() || static_cast<int>(i) + 1 == options.kept_layer});
-      most_rows = std::max(most_rows, largest_block(dataset.graph, nodes, plan.layers.back().blocks));
-    }
-    plan.activation_bytes = peak_bytes(plan);
-    most_rows = std::min(most_rows, dataset.num_nodes());
-    plan.block_bytes = static_cast<std::int64_t>(
-        std::max(most_rows * std::max(hidden_bytes, options.least_row_bytes), bytes_of_rows(dataset, most_rows)));
-    plan.slab_bytes = with_growth(plan.block_bytes) * options.slots * options.launch.ranks_on_host;
-    plan.storage = choose_storage(plan, options, ranks.device);
+    lay_out(plan, model, dataset, targets, options, widths_of(model, dataset.feature_dim, ranks.device.torch_device()));
+    memory.emplace(plan, dataset, options, on_gpu);
+    place = choose_place(plan, *memory, options, on_gpu);
   });
-  plan.storage = slowest_of_all_ranks(plan.storage, ranks.comm);
+  place = slowest_of_all_ranks(place, ranks.comm);
+  together(ranks.comm, [&] {
+    memory->take(kFromBest[place].storage, kFromBest[place].type);
+    memory->fit_slots(options.free_host_bytes);
+    if (memory->on_host() > options.free_host_bytes)
+      fail_for_memory(ErrorKind::kHostMemory, memory->on_host(), options.free_host_bytes);
+  });
   return plan;
 }
 
@@ -129,8 +225,9 @@ std::string to_text(const ExactPlan& plan) {
     text += std::string(i == 0 ? " " : ", ") + "layer " + std::to_string(i + 1) + " for " +
             std::to_string(plan.needed.num_after[i]) + " nodes in " + std::to_string(plan.layers[i].blocks.size()) +
             " blocks";
-  return text + "\nactivations: " + gigabytes(plan.activation_bytes) + " in " + to_text(plan.storage) +
-         "; blocks: up to " + gigabytes(plan.block_bytes) + ", " + gigabytes(plan.slab_bytes) + " in flight";
+  return text + "\nactivations: " + gigabytes(plan.activation_bytes) + " in " + to_text(plan.storage) + ", " +
+         name_of(plan.type) + "; blocks: up to " + gigabytes(plan.block_bytes) + ", " + gigabytes(plan.slab_bytes) +
+         " in flight";
 }
 
 }  // namespace salient

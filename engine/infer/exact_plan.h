@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,8 +20,12 @@
 namespace salient {
 
 struct ExactOptions {
+  static constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
+
   std::optional<ActivationStorage> storage{};        ///< none = the fastest that has room
-  std::int64_t host_budget = 0;                      ///< bytes for activations and blocks of all ranks of this host
+  std::optional<ActivationDtype> type{};             ///< none = f32 where that has room, else f16
+  std::int64_t host_budget = 0;                      ///< bytes for all ranks of this host before a file is taken
+  std::int64_t free_host_bytes = kUnlimited;         ///< that they must not exceed
   std::int64_t device_budget = 0;                    ///< bytes of GPU memory
   std::filesystem::path scratch = ".";               ///< folder for ActivationStorage::kFile
   std::size_t block_bytes = std::size_t{128} << 20;  ///< of the rows that a block gathers; one hub may need more
@@ -35,7 +40,7 @@ struct ExactOptions {
 /// Of the data set's feature rows; of dense ones exact.
 std::size_t mean_row_bytes(const Dataset& dataset);
 
-/// Budgets of four fifths of the memory that is free now.
+/// Budgets of four fifths of the memory that is free now, within the limits of control groups.
 ExactOptions exact_options_for(const ComputeDevice& device, int workers, int slots);
 
 /// What is computed, and the memory that it takes; the same on all ranks.
@@ -50,14 +55,26 @@ struct ExactPlan {
   std::int64_t activation_bytes = 0;  ///< of all layers that live at the same time, at most
   std::int64_t block_bytes = 0;       ///< rows of the largest block, of the widest layer
   std::int64_t slab_bytes = 0;        ///< of all blocks in flight on this host
+  std::int64_t compute_bytes = 0;     ///< of the computation of one block
+  int slots = 0;                      ///< blocks in flight on each rank: fewer than asked for where memory is short
   ActivationStorage storage = ActivationStorage::kMemory;
+  ActivationDtype type = ActivationDtype::kF32;
 };
 
 /// Walks the graph backwards from the targets and measures the model's layers. The blocks depend on graph, targets,
-/// model and block_bytes alone, so neither budgets nor ranks change a bit of the result on a CPU.
+/// model and block_bytes alone, so neither ranks nor slots change a bit of the result on a CPU; the type does.
+///
+/// Of these the first whose memory suffices, and which the options allow; of files the last one always does:
+///
+///   GPU memory   f32
+///   host memory  f32
+///   host memory  f16
+///   file         f32   if the page cache can hold it, or f32 was asked for
+///   file         f16
 ///
 /// The model is left in evaluation mode. Collective.
-/// @throws RankError{kDeviceMemory} when options.storage is GPU memory and that does not suffice.
+/// @throws RankError{kDeviceMemory} when options.storage is GPU memory and that does not suffice;
+///         RankError{kHostMemory} when host memory does not suffice for blocks, or for activations that must be there.
 ExactPlan plan_exact_inference(const ModelOnRanks& ranks, const Dataset& dataset, std::span<const NodeId> targets,
                                const ExactOptions& options);
 

@@ -76,8 +76,8 @@ class Original {
 }  // namespace
 
 HostMatrix::HostMatrix(const HostMatrixSpec& spec, Communicator& comm, const Launch& launch)
-    : rows_(spec.rows), width_(spec.width) {
-  const std::size_t bytes = rows_ * width_ * sizeof(float);
+    : rows_(spec.rows), row_bytes_(spec.row_bytes) {
+  const std::size_t bytes = rows_ * row_bytes_;
   if (bytes == 0) return;
   std::optional<Original> original;
   const std::string made = made_once_per_host(comm, launch, [&] {

@@ -12,11 +12,11 @@
 namespace salient {
 
 struct HostMatrixSpec {
-  std::size_t rows = 0, width = 0;
+  std::size_t rows = 0, row_bytes = 0;
   std::optional<std::filesystem::path> scratch{};  ///< folder for the file; none = in memory
 };
 
-/// f32 [rows, width], once per host: the first rank of a host makes it, the others map the same pages, and each writes
+/// [rows, row_bytes], once per host: the first rank of a host makes it, the others map the same pages, and each writes
 /// rows of its own. It has no name in any folder, so nothing remains of it when its ranks have ended, even by SIGKILL.
 class HostMatrix {
  public:
@@ -25,11 +25,11 @@ class HostMatrix {
   HostMatrix(const HostMatrixSpec& spec, Communicator& comm, const Launch& launch);
 
   std::size_t rows() const { return rows_; }
-  std::size_t width() const { return width_; }
-  float* row(std::size_t i) const { return reinterpret_cast<float*>(data_.get()) + i * width_; }
+  std::size_t row_bytes() const { return row_bytes_; }
+  std::byte* row(std::size_t i) const { return data_.get() + i * row_bytes_; }
 
  private:
-  std::size_t rows_, width_;
+  std::size_t rows_, row_bytes_;
   std::shared_ptr<std::byte> data_;  // null if there are no rows
 };
 

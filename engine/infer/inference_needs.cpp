@@ -46,7 +46,7 @@ RunNeeds needs_of_sampled_inference(const Dataset& dataset, const SampledShape& 
 RunNeeds needs_of_exact_inference(const Dataset& dataset, const ExactPlan& plan, const ExactOptions& options,
                                   bool on_gpu) {
   const std::int64_t slab = with_growth(plan.block_bytes);
-  BatchNeed block{.compute_bytes = 4 * plan.block_bytes};
+  BatchNeed block{.compute_bytes = plan.compute_bytes};
   block.slab_of.fill({slab, slab});
   block.slab_of[static_cast<std::size_t>(Residency::kCached)].device_bytes = 2 * slab;  // rows that missed, beside x
   const auto row_bytes = static_cast<std::int64_t>(mean_row_bytes(dataset));
@@ -54,7 +54,7 @@ RunNeeds needs_of_exact_inference(const Dataset& dataset, const ExactPlan& plan,
   block.host_sampler_bytes = host_sampler_bytes(num_rows, num_rows);
 
   RunNeeds needs;
-  needs.loaders = {{"blocks", options.slots, options.workers, block}};
+  needs.loaders = {{"blocks", plan.slots, options.workers, block}};
   const bool is_on_device = plan.storage == ActivationStorage::kDevice;
   const bool is_in_memory = plan.storage == ActivationStorage::kMemory;
   needs.others = {{"layers' results", is_in_memory ? plan.activation_bytes / options.launch.ranks_on_host : 0,

@@ -190,9 +190,13 @@ class SalientInfer(unittest.TestCase):
         for way, more in ways.items():
             self.infer(f"exact-{way}", *options, "--activations", way, *more, "--workers", 3)
             self.assert_same_files("exact-alone", f"exact-{way}")
-        said = self.infer("exact-short", *options, "--memory-gb", "0.0001").stderr
-        self.assertIn("a mapped scratch file", said)
+        said = self.infer("exact-short", *options, "--memory-gb", "0.0001", "--activation-dtype", "f32").stderr
+        self.assertIn("a mapped scratch file, f32", said)
         self.assert_same_files("exact-alone", "exact-short")
+        said = self.infer("exact-f16", *options, "--memory-gb", "0.0001").stderr
+        self.assertIn("a mapped scratch file, f16", said)
+        for ours, theirs in zip(self.arrays("exact-f16")["logits"].values, self.arrays("exact-alone")["logits"].values):
+            self.assertAlmostEqual(ours, theirs, delta=2e-3 * max(1, abs(theirs)))
         if not LAUNCH:
             self.skipTest("no MPI")
         for ranks in (2, 4):
@@ -200,6 +204,8 @@ class SalientInfer(unittest.TestCase):
                 name = f"exact-{way}-{ranks}"
                 self.infer(name, *options, "--activations", way, *more, "--workers", 1, launch=[*LAUNCH, "-np", ranks])
                 self.assert_same_files("exact-alone", name)
+            self.infer(f"exact-f16-{ranks}", *options, "--activation-dtype", "f16", launch=[*LAUNCH, "-np", ranks])
+            self.assert_same_files("exact-f16", f"exact-f16-{ranks}")
         self.assertFalse([p for p in self.work.iterdir() if p.name.startswith("salient-infer-")])
 
     # --- what is refused, and what is left behind ---
@@ -277,6 +283,8 @@ class SalientInfer(unittest.TestCase):
                             (["--top-k", "6"], ["5 classes"]),
                             (["--exact", "--fanout", "3,3"], ["--exact"]),
                             (["--exact", "--activations", "device"], ["--activations auto"]),
+                            (["--activation-dtype", "f16"], ["--exact"]),
+                            (["--exact", "--activation-dtype", "fp8"], ["f32", "f16"]),
                             (["--nodes", "some"], ["--nodes"]), (["--embeddings", "3"], ["2 layers"]),
                             (["--checkpoint", "../x"], ["--checkpoint"]), (["--format", "xml"], ["--format"])):
             with self.subTest(args=args):

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "engine/comm/mpi_communicator.h"
@@ -24,10 +25,12 @@ TEST(ExactInferenceOnRanks, FindsTheSameBytesAsOneRank) {
   std::iota(targets.begin(), targets.end(), NodeId{100});
   const auto rank = static_cast<std::size_t>(comm->rank()), size = static_cast<std::size_t>(comm->size());
   for (const std::string& variant : test::model_variants())
-    for (const ActivationStorage storage : {ActivationStorage::kMemory, ActivationStorage::kFile})
+    for (const auto& [storage, type] : {std::pair(ActivationStorage::kMemory, ActivationDtype::kF32),
+                                        std::pair(ActivationStorage::kFile, ActivationDtype::kF16)})
       for (const int ranks_on_host : {comm->size(), 2, 1}) {
         ExactOptions options;
         options.storage = storage;
+        options.type = type;
         options.scratch = std::filesystem::temp_directory_path();
         options.block_bytes = 8000;
         const auto model = test::model_with_history(variant, dataset);

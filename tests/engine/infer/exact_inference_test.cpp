@@ -78,6 +78,34 @@ TEST_P(ExactInference, WritesTheSameBytesInMemoryAndInAFile) {
   EXPECT_TRUE(std::filesystem::is_empty(scratch_.path())) << "nothing is left behind";
 }
 
+/// Of logits of size s, f16 may change 2^-11 s for each of two layers, and what the layers above make of it.
+TEST_P(ExactInference, InF16DiffersByTheRoundingOfF16) {
+  const Dataset dataset = test::dataset_with_small_features(400, 6, 7, FeatureType::kF32);
+  const auto model = model_for(dataset);
+  ExactOptions options = small_blocks();
+  const Found single = test::exact(*model, dataset, test::all_nodes(dataset), options);
+  options.type = ActivationDtype::kF16;
+  options.kept_layer = 2;
+  const Found half = test::exact(*model, dataset, test::all_nodes(dataset), options);
+  const double size = single.logits.abs().max().item<double>(),
+               difference = (half.logits - single.logits).abs().max().item<double>();
+  EXPECT_GT(difference, 0) << "layers' results are f16";
+  EXPECT_LT(difference, 8 * size / 2048) << size;
+  EXPECT_EQ(half.embeddings.scalar_type(), at::kFloat);
+  options.storage = ActivationStorage::kFile;
+  EXPECT_TRUE(at::equal(test::exact(*model, dataset, test::all_nodes(dataset), options).logits, half.logits));
+}
+
+TEST_P(ExactInference, RefusesValuesBeyondF16) {
+  const Dataset dataset = test::dataset_with_small_features(400, 6, 7, FeatureType::kF32);
+  const auto model = model_for(dataset);
+  const at::NoGradGuard no_gradients;
+  for (at::Tensor& parameter : model->parameters()) parameter.mul_(1e6);
+  ExactOptions options = small_blocks();
+  options.type = ActivationDtype::kF16;
+  EXPECT_COMPLAINT(test::exact(*model, dataset, some_nodes(), options), ErrorKind::kUsage, "beyond its range");
+}
+
 TEST_P(ExactInference, HandsOutTheResultOfALayer) {
   const Dataset dataset = test::dataset_with_small_features(400, 6, 7, FeatureType::kF32);
   const auto model = model_for(dataset);

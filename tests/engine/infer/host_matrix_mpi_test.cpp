@@ -19,16 +19,16 @@ TEST(HostMatrixOnRanks, IsSharedByTheRanksOfAHostAndByNoOther) {
   for (const bool is_file : {false, true})
     for (const int ranks_on_host : {size, 2, 1}) {
       const Launch launch = on_hosts_of(ranks_on_host);
-      HostMatrixSpec spec{.rows = static_cast<std::size_t>(size), .width = 600000};  // above 2 MiB
+      HostMatrixSpec spec{.rows = static_cast<std::size_t>(size), .row_bytes = 2400000};  // above 2 MiB
       if (is_file) spec.scratch = std::filesystem::temp_directory_path();
       const HostMatrix matrix(spec, *comm, launch);
-      matrix.row(static_cast<std::size_t>(rank))[599999] = static_cast<float>(rank + 1);
+      matrix.row(static_cast<std::size_t>(rank))[2399999] = static_cast<std::byte>(rank + 1);
       comm->barrier();
       bool is_right = true;
       for (int other = 0; other < size; ++other) {
         const bool is_neighbour = other / ranks_on_host == rank / ranks_on_host;
-        is_right &=
-            matrix.row(static_cast<std::size_t>(other))[599999] == static_cast<float>(is_neighbour ? other + 1 : 0);
+        is_right &= matrix.row(static_cast<std::size_t>(other))[2399999] ==
+                    static_cast<std::byte>(is_neighbour ? other + 1 : 0);
       }
       EXPECT_TRUE(on_all_ranks(*comm, is_right)) << ranks_on_host << " ranks on a host, file: " << is_file;
     }

@@ -33,22 +33,22 @@ class HostMatrixTest : public ::testing::Test {
 
 TEST_F(HostMatrixTest, HoldsWhatIsWrittenAndStartsWithZeros) {
   for (const bool is_file : {false, true}) {
-    HostMatrixSpec spec{.rows = 1000, .width = 700};  // above 2 MiB
+    HostMatrixSpec spec{.rows = 1000, .row_bytes = 700 * sizeof(float)};  // above 2 MiB
     if (is_file) spec.scratch = scratch_.path();
     const HostMatrix matrix(spec, *comm_, {});
-    EXPECT_EQ(matrix.row(999)[699], 0);
+    EXPECT_EQ(matrix.row(999)[2799], std::byte{0});
     for (std::size_t row = 0; row < matrix.rows(); ++row)
-      matrix.row(row)[row % matrix.width()] = static_cast<float>(row);
-    EXPECT_EQ(matrix.row(0) + 999 * 700, matrix.row(999));
-    EXPECT_EQ(matrix.row(701)[1], 701);
+      matrix.row(row)[row % matrix.row_bytes()] = static_cast<std::byte>(row);
+    EXPECT_EQ(matrix.row(0) + 999 * 2800, matrix.row(999));
+    EXPECT_EQ(matrix.row(201)[201], std::byte{201});
   }
 }
 
 TEST_F(HostMatrixTest, LeavesNothingBehind) {
   {
-    const HostMatrix in_memory({.rows = 10, .width = 10}, *comm_, {});
+    const HostMatrix in_memory({.rows = 10, .row_bytes = 10}, *comm_, {});
     EXPECT_TRUE(is_in_use("memfd:salient"));
-    const HostMatrix in_file({.rows = 10, .width = 10, .scratch = scratch_.path()}, *comm_, {});
+    const HostMatrix in_file({.rows = 10, .row_bytes = 10, .scratch = scratch_.path()}, *comm_, {});
     EXPECT_TRUE(is_in_use(scratch_.path().string()));
     EXPECT_TRUE(std::filesystem::is_empty(scratch_.path()))
         << "the file has no name, so that a killed rank leaves none";
@@ -57,12 +57,12 @@ TEST_F(HostMatrixTest, LeavesNothingBehind) {
   EXPECT_FALSE(is_in_use(scratch_.path().string()));
 }
 
-TEST_F(HostMatrixTest, MayBeEmpty) { EXPECT_EQ(HostMatrix({.rows = 0, .width = 5}, *comm_, {}).rows(), 0U); }
+TEST_F(HostMatrixTest, MayBeEmpty) { EXPECT_EQ(HostMatrix({.rows = 0, .row_bytes = 5}, *comm_, {}).rows(), 0U); }
 
 TEST_F(HostMatrixTest, SaysSoWhenThereIsNoRoom) {
-  EXPECT_COMPLAINT(HostMatrix({.rows = 4, .width = 4, .scratch = "absent/folder"}, *comm_, {}), ErrorKind::kIo,
+  EXPECT_COMPLAINT(HostMatrix({.rows = 4, .row_bytes = 4, .scratch = "absent/folder"}, *comm_, {}), ErrorKind::kIo,
                    "absent/folder");
-  EXPECT_COMPLAINT(HostMatrix({.rows = std::size_t{1} << 52, .width = 4}, *comm_, {}), ErrorKind::kHostMemory,
+  EXPECT_COMPLAINT(HostMatrix({.rows = std::size_t{1} << 52, .row_bytes = 4}, *comm_, {}), ErrorKind::kHostMemory,
                    "in host memory");
 }
 

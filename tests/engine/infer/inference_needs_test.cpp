@@ -55,8 +55,8 @@ TEST(NeedsOfSampledInference, CountScoresOfAllLabels) {
 TEST(NeedsOfExactInference, HaveTheResultsWhereThePlanPutsThem) {
   const Dataset dataset = test::generated_dataset(300, 5, 7);
   ExactOptions options;
-  options.slots = 4;
   ExactPlan plan;
+  plan.slots = 4;
   plan.activation_bytes = 1'000'000;
   plan.block_bytes = 40'000;
   const auto line = [&](ActivationStorage storage, std::int64_t MemoryLine::*bytes) {
