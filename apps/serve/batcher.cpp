@@ -124,8 +124,10 @@ void Batcher::predict_batch(std::span<Job> batch) {
   } catch (...) {
     error = std::current_exception();
   }
-  if (error && batch.size() > 1) {  // one of them may be at fault
-    for (std::size_t i = 0; i < batch.size(); ++i) predict_batch(batch.subspan(i, 1));
+  if (error && batch.size() > 1) {  // one of them may be at fault, or all together are too large
+    const std::size_t half = batch.size() / 2;
+    predict_batch(batch.first(half));
+    predict_batch(batch.subspan(half));
     return;
   }
   std::size_t num_nodes = 0;

@@ -46,8 +46,8 @@ struct Job {
 };
 
 /// Answers do not depend on what they are batched with, but for rounding, if the functions give each node the same row
-/// in every batch of up to max_nodes. Requests of known nodes and of new ones are never in one batch. Where a batch
-/// fails, each of its requests is predicted alone.
+/// in every batch of up to max_nodes. Requests of known nodes and of new ones are never in one batch. A batch that
+/// fails is predicted in halves, and so on down to single requests.
 ///
 /// Threads: any may submit. The functions are called on one thread, one at a time.
 class Batcher {

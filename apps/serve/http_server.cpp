@@ -106,6 +106,12 @@ std::optional<std::uint64_t> content_length(MHD_Connection* connection) {
   return length;
 }
 
+/// Of an answer that has none. Allocates nothing: no memory may be its reason.
+std::string_view body_of(const HttpAnswer& answer) {
+  if (!answer.body.empty() || answer.status < 500) return answer.body;
+  return answer.status == 503 ? R"({"error":"the server is stopping"})" : R"({"error":"the server failed"})";
+}
+
 }  // namespace
 
 struct HttpServer::Impl {
@@ -184,8 +190,9 @@ struct HttpServer::Impl {
 
   MHD_Result send(MHD_Connection* connection, Exchange& exchange) {
     const HttpAnswer& answer = *exchange.answer;
-    const std::unique_ptr<MHD_Response, ResponseEnd> response(MHD_create_response_from_buffer(
-        answer.body.size(), const_cast<char*>(answer.body.data()), MHD_RESPMEM_MUST_COPY));
+    const std::string_view body = body_of(answer);
+    const std::unique_ptr<MHD_Response, ResponseEnd> response(
+        MHD_create_response_from_buffer(body.size(), const_cast<char*>(body.data()), MHD_RESPMEM_MUST_COPY));
     if (response == nullptr) return MHD_NO;
     MHD_add_response_header(response.get(), "Content-Type", answer.type);
     if (answer.allow != nullptr) MHD_add_response_header(response.get(), "Allow", answer.allow);

@@ -16,6 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 const std::vector<float> kFaulty = {666};
+constexpr std::size_t kMostLists = 4;  // in one call
 
 /// Two columns: the node, and its square. Holds the first call until open() is called.
 class Predictor {
@@ -35,6 +36,7 @@ class Predictor {
             .added =
                 [this](std::span<const NewNodes> lists) {
                   gate_.wait();
+                  if (lists.size() > kMostLists) throw std::runtime_error("too large");
                   std::vector<float> rows;
                   for (const NewNodes& list : lists) {
                     if (list.features == kFaulty) throw std::runtime_error("broken");
@@ -114,6 +116,17 @@ TEST(Batcher, NewNodesOfSeveralRequestsAreOneBatchAndAFaultIsOnesOwn) {
   EXPECT_TRUE(asked[3].answer.get().error);
   EXPECT_EQ(asked[4].answer.get().logits, (std::vector<float>{-8, -1, -8, -1}));
   EXPECT_EQ(busy.predictor.calls, (std::vector<std::size_t>{1, 3004, 1002}));  // the faulty one has no call
+}
+
+TEST(Batcher, ABatchThatIsTooLargeIsPredictedInHalves) {
+  BusyBatcher busy({.max_nodes = 100});
+  std::vector<Asked> asked;
+  for (int i = 0; i < 6; ++i)
+    asked.push_back(ask(busy.batcher, {}, {.features = {static_cast<float>(i)}, .indptr = {0, 0}, .indices = {}}));
+  busy.predictor.open();
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    EXPECT_EQ(asked[i].answer.get().logits, (std::vector<float>{-static_cast<float>(i), -1}));
+  EXPECT_EQ(busy.predictor.calls, (std::vector<std::size_t>{1, 3003, 3003}));
 }
 
 TEST(Batcher, WarmsUpOnItsThreadBeforeItTakesAnything) {

@@ -46,6 +46,8 @@ class Client {
   Descriptor socket_;
 };
 
+std::string body_of(const std::string& answer) { return answer.substr(answer.find("\r\n\r\n") + 4); }
+
 /// A server whose requests are handled by `on_request`.
 struct Running {
   explicit Running(std::function<void(HttpRequest, Reply)> on_request) {
@@ -67,7 +69,9 @@ TEST(HttpServer, ARequestWithoutReplyEndsWithTheServerAndItsReplyMayComeLater) {
   const Reply reply = kept.get_future().get();
   running.server.reset();  // as an exception in salient-serve does; this ended the process once
   reply({.status = 200, .body = "late"});
-  EXPECT_EQ(client.answer().substr(0, 12), "HTTP/1.1 503");
+  const std::string answer = client.answer();
+  EXPECT_EQ(answer.substr(0, 12), "HTTP/1.1 503");
+  EXPECT_EQ(body_of(answer), R"({"error":"the server is stopping"})");
 }
 
 TEST(HttpServer, ARequestThatComesWhileTheServerEndsDoesNotStopTheProcess) {
@@ -94,7 +98,9 @@ TEST(HttpServer, AnExceptionOfTheHandlerIsAnAnswerAndNotTheEnd) {
     if (++count == 1) throw std::runtime_error("broken");
     reply({.status = 200, .body = "sound"});
   });
-  EXPECT_EQ(Client(running.address).answer().substr(0, 12), "HTTP/1.1 500");
+  const std::string answer = Client(running.address).answer();
+  EXPECT_EQ(answer.substr(0, 12), "HTTP/1.1 500");
+  EXPECT_EQ(body_of(answer), R"({"error":"the server failed"})");
   EXPECT_EQ(Client(running.address).answer().substr(0, 12), "HTTP/1.1 200");
 }
 
