@@ -49,5 +49,5 @@ fi
 install_cmake || die 66 "CMake 3.25 or later is missing"
 install_torch
 if [ "$with_cute" = yes ]; then install_cute; fi
-if [ "$with_python" = yes ]; then install_python; fi
+if [ "$with_python" = yes ]; then install_python && name_other_environments; fi
 if [ "$variant" = cpu ]; then say "ready: CPU build ($why)"; else say "ready: CUDA build ($why)"; fi

@@ -30,10 +30,10 @@ python_folder() {
   printf '%s/python-%s-%s' "$cache" "$torch_version" "$(printf '%s\n' "${python_wheels[@]}" | sha256sum | head -c 8)"
 }
 
-# pip_install WORD...: into the environment.
+# pip_install WORD...: into the environment. Needs wheels.sh.
 pip_install() {
   "$(python_folder)/bin/python3" -m pip --disable-pip-version-check install -q "$@" >"$cache/pip.log" 2>&1 ||
-    die 75 "pip could not install $*: $(grep -m 1 '^ERROR' "$cache/pip.log" || tail -n 1 "$cache/pip.log")"
+    die_of_pip "$cache/pip.log" "$*"
 }
 
 # install_python: makes it, where it is not complete or its Python or torch is gone. Its torch is LibTorch's folder,
@@ -56,6 +56,16 @@ install_python() {
     pip_install "torch==$torch_version"
   fi
   touch "$folder/.complete"
+}
+
+# name_other_environments: those that clones with other lists of packages made, and nothing removes.
+name_other_environments() {
+  local others=() folder
+  for folder in "$cache/python" "$cache"/python-*; do
+    if [ -d "$folder" ] && [ "$folder" != "$(python_folder)" ]; then others+=("$folder"); fi
+  done
+  [ ${#others[@]} -eq 0 ] ||
+    say "Python environments of other clones or versions; where none uses them any more: rm -r ${others[*]}"
 }
 
 # Run as a program it prints the folder.

@@ -57,9 +57,18 @@ if [ "$name" = mpirun ]; then exec "$bundle/usr/bin/orterun" "$@"; fi
 lacking=$(LD_TRACE_LOADED_OBJECTS=1 "$bundle/libexec/$name" 2>/dev/null |
   sed -n 's/^[[:space:]]*\(lib[^ ]*\) => not found$/\1/p' | sort -u)
 if [ -n "$lacking" ]; then
-  # shellcheck disable=SC2086
-  echo "$name: error: not on $(uname -n):" $lacking"; install what they belong to (libcu*, libnv*: CUDA 13)," \
-    "or name their folder in LD_LIBRARY_PATH" >&2
+  list=
+  for library in $lacking; do
+    case $library in
+      libcuda.so* | libnvidia-*) source="NVIDIA's driver" ;;
+      libcudnn* | libnccl* | libcusparseLt* | libnvshmem* | libcufile*) source="pip install torch==2.11.0 brings it" ;;
+      libcu* | libnv*) source='CUDA 13' ;;
+      libmpi* | libopen-*) source=OpenMPI ;;
+      *) source='a package of the distribution' ;;
+    esac
+    list="${list:+$list, }$library ($source)"
+  done
+  echo "$name: error: not on $(uname -n): $list; install it, or name its folder in LD_LIBRARY_PATH" >&2
   exit 66
 fi
 exec "$bundle/libexec/$name" "$@"

@@ -43,6 +43,22 @@ python_with_pip() {
   die 66 "no Python 3 with pip; install python3 and python3-pip"
 }
 
+# die_of_pip LOG WHAT: why pip could not get it, by what the log says.
+die_of_pip() {
+  if grep -q 'No space left' "$1"; then die 74 "the disk of $cache is full; make room, or set XDG_CACHE_HOME"; fi
+  if grep -qE 'ConnectionError|ConnectTimeout|ReadTimeout|ProxyError|IncompleteRead' "$1" ||
+    grep -qE 'Temporary failure|Name or service|unreachable' "$1"; then
+    die 75 "no network: $2 could not be fetched from the package index;" \
+      "connect (or set PIP_INDEX_URL) and start again"
+  fi
+  if grep -q 'CERTIFICATE_VERIFY_FAILED' "$1"; then
+    die 75 "the certificate of the package index is not trusted here; a proxy's own goes into PIP_CERT"
+  fi
+  local code=75
+  if grep -qE 'No matching distribution|Requires-Python|requires a different Python' "$1"; then code=66; fi
+  die "$code" "pip could not fetch $2: $(grep -m 1 '^ERROR' "$1" || tail -n 1 "$1") (log: $1)"
+}
+
 # fetch_wheel NAME: sets wheel to the checked file. A finished file stays, so an interrupted set-up repeats at most one.
 fetch_wheel() {
   local name=$1 version bytes sha
@@ -57,16 +73,7 @@ fetch_wheel() {
   if ! TMPDIR=$folder PIP_REQUIRE_VIRTUALENV=0 "$(python_with_pip)" -m pip --disable-pip-version-check download \
     --no-cache-dir --no-deps "${wheel_tags[@]}" --dest "$folder" "$name==$version" >"$output" 2>"$log"; then
     rm -rf "$folder"
-    if grep -q 'No space left' "$log"; then die 74 "the disk of $cache is full; make room, or set XDG_CACHE_HOME"; fi
-    if grep -qE 'ConnectionError|ConnectTimeout|ReadTimeout|ProxyError|IncompleteRead' "$log" ||
-      grep -qE 'Temporary failure|Name or service|unreachable' "$log"; then
-      die 75 "no network: $name==$version could not be fetched from the package index;" \
-        "connect (or set PIP_INDEX_URL) and start again"
-    fi
-    if grep -q 'CERTIFICATE_VERIFY_FAILED' "$log"; then
-      die 75 "the certificate of the package index is not trusted here; a proxy's own goes into PIP_CERT"
-    fi
-    die 75 "pip could not fetch $name==$version: $(grep -m 1 '^ERROR' "$log" || tail -n 1 "$log")"
+    die_of_pip "$log" "$name==$version"
   fi
   wheel=$(find "$folder" -name '*.whl' | head -n 1)
   sha256sum --status -c <<<"$sha  $wheel" ||

@@ -12,9 +12,11 @@ import shutil
 import subprocess
 import sys
 
-source, build, programs = map(pathlib.Path, sys.argv[1:])
-ours = pathlib.Path(subprocess.run([source / "scripts" / "lib" / "python.sh"], capture_output=True, text=True,
-                                   check=True).stdout)
+source, build, programs = (pathlib.Path(word).resolve() for word in sys.argv[1:])
+found = subprocess.run([source / "scripts" / "lib" / "python.sh"], capture_output=True, text=True)
+if found.returncode != 0:
+    sys.exit(f"error: scripts/lib/python.sh: {(found.stderr.strip().splitlines() or ['it failed'])[-1]}")
+ours = pathlib.Path(found.stdout)
 named = os.environ.get("SALIENT_TEST_PYTHON")
 python = named or (ours / "bin" / "python3" if ours.exists() else shutil.which("python3"))
 

@@ -78,10 +78,13 @@ class Package(unittest.TestCase):
         self.assertTrue(self.start(starter).stdout.startswith(f"{bundle.resolve()}/lib"))
         self.assertIn("nvidia/cu13/lib", self.start(starter, SALIENT_TORCH_DIR=str(site / "torch")).stdout)
         run(starter, env={"PATH": "/usr/bin:/bin"})  # without HOME
-        program.write_bytes(pathlib.Path("/bin/true").read_bytes().replace(b"libc.so.6", b"libq.so.6"))
-        done = self.start(starter, expect=66)
-        self.assertIn("libq.so.6; install", done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 1)
+        true = pathlib.Path("/bin/true").read_bytes()
+        for name, origin in (("libq.so.6", "a package of the distribution"), ("libnccl-q", "pip install torch==2.11.0"),
+                             ("libcuq.so", "CUDA 13"), ("libmpi-q", "OpenMPI")):
+            program.write_bytes(true.replace(b"libc.so.6", name.encode().ljust(9, b"\0")))
+            done = self.start(starter, expect=66)
+            self.assertIn(f"{name} ({origin}", done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
 
     def test_every_option_is_in_the_manual_page(self):
         for name in self.programs:

@@ -61,6 +61,53 @@ class PythonEnvironment(unittest.TestCase):
         (bare / "python3").chmod(0o755)
         self.assertIn("skipped: ", self.run_tests(77, XDG_CACHE_HOME=str(bare), PATH=f"{bare}:{os.environ['PATH']}"))
 
+    def test_a_script_that_fails_is_one_line(self):
+        clone = pathlib.Path(self.cache.name, "clone")
+        (clone / "scripts/lib").mkdir(parents=True)
+        script = clone / "scripts/lib/python.sh"
+        script.write_text("#!/bin/sh\necho 'python: error: no home' >&2\nexit 2\n")
+        script.chmod(0o755)
+        done = subprocess.run([sys.executable, SOURCE / "tests/python/run_tests.py", clone, "build", "bin"], text=True,
+                              capture_output=True)
+        self.assertEqual((done.returncode, done.stderr), (1, "error: scripts/lib/python.sh: python: error: no home\n"))
+
+    def make_environment(self, expect, pip_says):
+        """Of a python3 whose pip fails. @return standard error"""
+        commands = pathlib.Path(self.cache.name, "commands")
+        commands.mkdir(exist_ok=True)
+        python = commands / "python3"
+        python.write_text("""#!/bin/sh
+case "$*" in
+  *EXT_SUFFIX*) echo .so ;;
+  "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python3" ;;
+  *) echo "$PIP_SAYS" >&2 && exit 1 ;;
+esac
+""")
+        python.chmod(0o755)
+        script = ("program=setup; lib=$0; for part in common wheels python; do . $lib/$part.sh; done;"
+                  "variant=cpu; make_cache; install_python")
+        done = subprocess.run(["bash", "-c", script, SOURCE / "scripts/lib"], text=True, capture_output=True,
+                              env={**os.environ, "XDG_CACHE_HOME": self.cache.name, "PIP_SAYS": pip_says,
+                                   "PATH": f"{commands}:{os.environ['PATH']}"})
+        self.assertEqual(done.returncode, expect, done.stderr)
+        self.assertRegex(done.stderr, r"\Asetup: error: [^\n]+\n\Z")
+        return done.stderr
+
+    def test_a_failing_pip_ends_with_its_reasons_exit_code(self):
+        self.assertIn("is full", self.make_environment(74, "ERROR: [Errno 28] No space left on device"))
+        self.assertIn("no network", self.make_environment(75, "WARNING: NewConnectionError: unreachable"))
+        told = self.make_environment(66, "ERROR: No matching distribution found for numpy==9")
+        self.assertIn("numpy==9", told)
+
+    def test_environments_of_other_clones_are_named(self):
+        script = "program=setup; . $0/common.sh; . $0/python.sh; name_other_environments"
+        words = ("bash", "-c", script, SOURCE / "scripts/lib")
+        self.folder().mkdir(parents=True)
+        self.assertEqual(self.output(*words), "")
+        other = self.folder().with_name("python-2.10.0-01234567")
+        other.mkdir()
+        self.assertIn(f"rm -r {other}\n", self.output(*words))
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)
