@@ -100,10 +100,9 @@ using Ids = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::devic
 /// The Python tests' oracle: the slow sampler's nodes and, per hop from the outermost, (num_dst, num_src, indptr,
 /// indices).
 nb::tuple reference(const OpenDataset& dataset, const std::vector<int>& fanouts, const Ids& seeds,
-                    std::vector<std::uint32_t> key, bool with_replacement) {
+                    std::vector<std::uint32_t> key, Replacement replacement) {
   const std::vector<NodeId> nodes = ids_of(seeds);
-  const Mfg mfg = reference_sample(dataset.data->graph, fanouts, nodes, {key.at(0), key.at(1), key.at(2)},
-                                   with_replacement ? Replacement::kWith : Replacement::kWithout);
+  const Mfg mfg = reference_sample(dataset.data->graph, fanouts, nodes, {key.at(0), key.at(1), key.at(2)}, replacement);
   nb::list hops;
   for (const MfgHop& hop : mfg.hops) hops.append(nb::make_tuple(hop.num_dst, hop.num_src, hop.indptr, hop.indices));
   return nb::make_tuple(mfg.nodes, hops);
@@ -131,12 +130,14 @@ std::unique_ptr<PythonStream> make_stream(const OpenDataset& dataset, const Grap
 
 void bind_stream(nb::module_& module) {
   bind_batch(module);
+  nb::enum_<Replacement>(module, "Replacement")
+      .value("WITHOUT", Replacement::kWithout)
+      .value("WITH", Replacement::kWith)
+      .value("LABOR", Replacement::kLabor);
   nb::class_<StreamOptions>(module, "StreamOptions")
       .def(nb::init<>())
       .def_rw("fanouts", &StreamOptions::fanouts)
-      .def_prop_rw(
-          "replace", [](const StreamOptions& self) { return self.replacement == Replacement::kWith; },
-          [](StreamOptions& self, bool yes) { self.replacement = yes ? Replacement::kWith : Replacement::kWithout; })
+      .def_rw("replacement", &StreamOptions::replacement)
       .def_rw("num_workers", &StreamOptions::num_workers)
       .def_rw("num_ahead", &StreamOptions::num_ahead)
       .def_rw("has_features_on_device", &StreamOptions::has_features_on_device);
@@ -159,7 +160,7 @@ void bind_stream(nb::module_& module) {
              nb::arg("pin").none(), nb::arg("unpin").none());
   module.def("are_fanouts", [](const std::vector<int>& fanouts) { return are_fanouts(fanouts); });
   module.def("reference_sample", &reference, nb::arg("dataset"), nb::arg("fanouts"), nb::arg("seeds"), nb::arg("key"),
-             nb::arg("replace"));
+             nb::arg("replacement"));
 }
 
 }  // namespace salient::python

@@ -1,4 +1,5 @@
 # python/salient_gnn/_core.pyi - types of the extension module, python/bindings/.
+import enum
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -92,9 +93,14 @@ class Batch:
     def memory(self) -> Any: ...
     def drop_memory(self) -> None: ...
 
+class Replacement(enum.Enum):
+    WITHOUT = ...
+    WITH = ...
+    LABOR = ...
+
 class StreamOptions:
     fanouts: list[int]
-    replace: bool
+    replacement: Replacement
     num_workers: int
     num_ahead: int
     has_features_on_device: bool
@@ -124,5 +130,5 @@ def make_stream(
 ) -> BatchStream: ...
 def are_fanouts(fanouts: Sequence[int]) -> bool: ...
 def reference_sample(
-    dataset: Dataset, fanouts: Sequence[int], seeds: Any, key: Sequence[int], replace: bool
+    dataset: Dataset, fanouts: Sequence[int], seeds: Any, key: Sequence[int], replacement: Replacement
 ) -> tuple[list[int], list[tuple[int, int, list[int], list[int]]]]: ...

@@ -18,13 +18,14 @@ from salient_gnn.dataset import Dataset
 from salient_gnn.pinning import pinning_of
 
 _PLACES = ("auto", "host", "device")
+_DRAWS = ("uniform", "labor")
 _Ready = tuple[Batch, "torch.cuda.Event | None"]
 
 
 class NeighborLoader:
     """The batches of `nodes`, with their sampled neighbours.
 
-    Each `for` starts the next epoch, from epoch 1 on. A batch is a function of (data set, fanouts, replace, seed,
+    Each `for` starts the next epoch, from epoch 1 on. A batch is a function of (data set, fanouts, replace, draw, seed,
     epoch, batch, nodes): it depends on no number of workers, and salient-train makes the same one of the same values.
 
     A batch's tensors stay as they are for as long as they are kept; memory is used again when the last one is gone. So
@@ -37,6 +38,8 @@ class NeighborLoader:
     shuffle       a new order in each epoch
     seed          of order and draws
     replace       whether a neighbour may be drawn more than once
+    draw          "uniform": every node draws by itself. "labor": the nodes of a batch draw alike, so that batches have
+                  fewer nodes, without replacement; sampling takes longer
     dtype         of batch.x; None = as stored, without a conversion
     features      "host": workers gather rows. "device": the GPU does, from a copy of all rows that it holds. "auto":
                   "device" if they take at most half of the GPU's free memory
@@ -58,6 +61,7 @@ class NeighborLoader:
         shuffle: bool = False,
         seed: int = 0,
         replace: bool = False,
+        draw: str = "uniform",
         dtype: torch.dtype | None = torch.float32,
         features: str = "auto",
         sampler: str = "auto",
@@ -87,12 +91,12 @@ class NeighborLoader:
         self._order.batch_size = batch_size
         self._order.shuffle, self._order.drop_last, self._order.seed = shuffle, drop_last, seed
         self._order.rank, self._order.num_ranks = _position(rank, world_size)
-        self._stream = self._make_stream(replace)
+        self._stream = self._make_stream(_replacement(replace, draw))
         self._current: weakref.ref[_Epoch] | None = None
         self._arguments = dict(
             dataset=dataset, nodes=nodes, fanouts=self.fanouts, batch_size=batch_size, device=str(self.device),
-            shuffle=shuffle, seed=seed, replace=replace, dtype=dtype, features=features, sampler=sampler, rank=rank,
-            world_size=world_size, workers=workers, drop_last=drop_last,
+            shuffle=shuffle, seed=seed, replace=replace, draw=draw, dtype=dtype, features=features, sampler=sampler,
+            rank=rank, world_size=world_size, workers=workers, drop_last=drop_last,
         )  # fmt: skip
         self._facts = {
             "num_nodes": dataset.num_nodes,
@@ -132,9 +136,9 @@ class NeighborLoader:
             return "device"
         return "device" if num_bytes <= (torch.cuda.mem_get_info(self.device)[0] - will_take) // 2 else "host"
 
-    def _make_stream(self, replace: bool) -> _core.BatchStream:
+    def _make_stream(self, replacement: _core.Replacement) -> _core.BatchStream:
         options = _core.StreamOptions()
-        options.fanouts, options.replace, options.num_workers = self.fanouts, replace, self.workers
+        options.fanouts, options.replacement, options.num_workers = self.fanouts, replacement, self.workers
         options.has_features_on_device = self.features == "device"
         graph = self.dataset.graph_on(self.device) if self.sampler == "device" else None
         if self.device.type != "cuda":
@@ -240,6 +244,16 @@ class _Epoch(Iterator[Batch]):
     def __del__(self) -> None:
         if getattr(self, "_in_copy", None):
             self._copies.synchronize()
+
+
+def _replacement(replace: bool, draw: str) -> _core.Replacement:
+    if draw not in _DRAWS:
+        raise ValueError(f"draw: '{draw}' is none of {', '.join(_DRAWS)}")
+    if draw == "uniform":
+        return _core.Replacement.WITH if replace else _core.Replacement.WITHOUT
+    if replace:
+        raise ValueError("replace: draw='labor' is without replacement")
+    return _core.Replacement.LABOR
 
 
 def _whole_device(device: torch.device | str) -> torch.device:

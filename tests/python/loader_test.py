@@ -18,8 +18,8 @@ def key_of(batch, seed=0):
     return [seed, batch.epoch, batch.index]
 
 
-def same_as_reference(dataset, batch, seeds, replace=False, seed=0):
-    nodes, hops = _core.reference_sample(dataset._core, FANOUTS, seeds.numpy(), key_of(batch, seed), replace)
+def same_as_reference(dataset, batch, seeds, replacement=_core.Replacement.WITHOUT, seed=0):
+    nodes, hops = _core.reference_sample(dataset._core, FANOUTS, seeds.numpy(), key_of(batch, seed), replacement)
     assert batch.nodes.tolist() == nodes
     assert len(batch.layers) == len(hops)
     for layer, (num_dst, num_src, indptr, indices) in zip(batch.layers, hops):
@@ -30,15 +30,18 @@ def same_as_reference(dataset, batch, seeds, replace=False, seed=0):
     assert torch.equal(batch.y, dataset.y[ids[: batch.batch_size]].long())
 
 
-@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize(
+    "options, replacement",
+    [({}, "WITHOUT"), ({"replace": True}, "WITH"), ({"draw": "labor"}, "LABOR")],
+)
 @pytest.mark.parametrize("workers", [0, 1, 3])
-def test_every_batch_is_the_references(dataset, workers, replace):
+def test_every_batch_is_the_references(dataset, workers, options, replacement):
     nodes = dataset.valid.long()[:300]
-    loader = salient_gnn.NeighborLoader(dataset, nodes, FANOUTS, 64, workers=workers, seed=7, replace=replace)
+    loader = salient_gnn.NeighborLoader(dataset, nodes, FANOUTS, 64, workers=workers, seed=7, **options)
     batches = list(loader)
     assert [batch.index for batch in batches] == list(range(5)) and len(loader) == 5
     for batch, seeds in zip(batches, nodes.split(64)):
-        same_as_reference(dataset, batch, seeds, replace, seed=7)
+        same_as_reference(dataset, batch, seeds, _core.Replacement[replacement], seed=7)
 
 
 def test_shuffles_each_epoch_anew_and_repeats_from_the_seed(dataset, loader):
@@ -171,6 +174,8 @@ def test_memory_is_flat_over_many_batches(dataset):
         {"nodes": torch.ones(3)},
         {"features": "gpu"},
         {"features": "device"},
+        {"draw": "laber"},
+        {"replace": True, "draw": "labor"},
         {"workers": -1},
         {"rank": 2, "world_size": 2},
         {"device": "meta"},
@@ -180,6 +185,14 @@ def test_wrong_arguments_are_named(dataset, wrong):
     arguments = {"nodes": "train", "fanouts": FANOUTS, **wrong}
     with pytest.raises(ValueError, match=next(iter(wrong))):
         salient_gnn.NeighborLoader(dataset, **arguments)
+
+
+def test_labor_draws_batches_of_fewer_nodes(dataset):
+    nodes = {
+        draw: sum(batch.x.shape[0] for batch in salient_gnn.NeighborLoader(dataset, "train", [5, 5], 256, draw=draw))
+        for draw in ("uniform", "labor")
+    }
+    assert nodes["labor"] < 0.97 * nodes["uniform"]
 
 
 def test_no_seeds_are_no_batches(dataset):
