@@ -229,9 +229,9 @@ int run_describe(Arguments arguments) {
   const std::string directory = asks_for_help(arguments) ? "" : take_directory(arguments, "describe");
   if (!read(arguments, "describe DIR", common)) return 0;
   const Dataset dataset = open_or_advise(directory, [&] { return open_dataset(directory, common.threads); });
-  std::cout << summary_text(dataset, summarise(dataset, common.threads));
-  if (has_parts(directory)) std::cout << parts_text(dataset, open_parts(dataset));
-  std::cout << "fingerprint     " << dataset.fingerprint << "\n";
+  const std::string parts = has_parts(directory) ? parts_text(dataset, open_parts(dataset)) : "";
+  std::cout << summary_text(dataset, summarise(dataset, common.threads)) << parts << "fingerprint     "
+            << dataset.fingerprint << "\n";
   return 0;
 }
 
@@ -251,9 +251,9 @@ int run_partition(Arguments arguments) {
                  "--parts: " + std::to_string(least) + " to " + std::to_string(kMaxParts));
   const Dataset dataset = open_or_advise(directory, [&] { return open_dataset(directory, given.common.threads); });
   require_option(given.force || !has_parts(directory), directory + " has parts; --force replaces them");
-  install_interrupt_handlers();
   const Owners owner = make_parts(dataset, given);
   const int num_parts = given.parts > 0 ? given.parts : *std::ranges::max_element(owner) + 1;
+  install_interrupt_handlers();  // only now: until here a signal ends the program at once, and nothing is left behind
   write_parts(dataset, owner, num_parts, given.by.empty() ? name_of(given.method) : "the file " + given.by);
   std::cout << parts_text(dataset, open_parts(dataset)) << "wrote           " << kOwnerArray.file << " and "
             << kPartsName << " in " << fixed(timer.seconds(), 1) << " s to " << directory << "\n";

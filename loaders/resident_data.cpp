@@ -27,6 +27,13 @@ std::unique_ptr<FeatureCache> make_cache(const Dataset& dataset, const DataResid
   return cache;
 }
 
+/// The share of a batch's rows that are in each, as text for the log.
+std::string shares_text(const Dataset& dataset, const SamplingPlan& plan, const NodeSet& held, const NodeSet& own) {
+  if (plan.is_empty()) return "";
+  return "; of a batch's rows " + fixed(100 * share_in(held, dataset.graph, plan), 0) + " % are here, " +
+         fixed(100 * share_in(own, dataset.graph, plan), 0) + " % in its part";
+}
+
 /// The rows of this rank's part, and copies of the other rows that its batches are expected to meet most.
 std::unique_ptr<PartRows> make_part(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan,
                                     const RankOfRun& rank) {
@@ -35,15 +42,17 @@ std::unique_ptr<PartRows> make_part(const Dataset& dataset, const DataResidency&
     fail(ErrorKind::kUsage, dataset.name + " is in " + std::to_string(parts.num_parts) + " parts, and the run has " +
                                 std::to_string(rank.num_ranks) + " ranks; salient-prepare partition makes other parts");
   const NodeSet own(dataset.num_nodes(), nodes_of_part(parts, rank.rank));
+  SamplingPlan of_rank = plan;
+  std::vector<NodeId> dealt;
+  if (plan.deal == DealKind::kOwner) {
+    dealt = seeds_of_rank(plan.seeds, parts.owner, parts.num_parts, rank.rank, rank.num_ranks);
+    of_rank.seeds = dealt;
+  }
   const std::vector<NodeId> copied =
-      nodes_to_cache(dataset.graph, residency.cache_policy, plan, residency.cached_rows, &own);
+      nodes_to_cache(dataset.graph, residency.cache_policy, of_rank, residency.cached_rows, &own);
   auto part = std::make_unique<PartRows>(dataset, std::move(parts), rank.rank, copied);
-  std::string line = "feature rows on rank " + std::to_string(rank.rank) + ": " + std::to_string(own.size()) +
-                     " of its part, " + std::to_string(copied.size()) + " copies of others";
-  if (!plan.is_empty())
-    line += "; of a batch's rows " + fixed(100 * share_in(part->held(), dataset.graph, plan), 0) + " % are here, " +
-            fixed(100 * share_in(own, dataset.graph, plan), 0) + " % in its part";
-  log_info(line);
+  log_info("feature rows on rank " + std::to_string(rank.rank) + ": " + std::to_string(own.size()) + " of its part, " +
+           std::to_string(copied.size()) + " copies of others" + shares_text(dataset, of_rank, part->held(), own));
   return part;
 }
 

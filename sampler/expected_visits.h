@@ -9,6 +9,7 @@
 #include "core/csr_graph.h"
 #include "core/types.h"
 #include "sampler/draws.h"
+#include "sampler/seed_dealing.h"
 
 namespace salient {
 
@@ -19,6 +20,7 @@ struct SamplingPlan {
   std::span<const NodeId> seeds{};  ///< distinct; a batch takes any `batch_size` of them
   std::size_t batch_size = 0;       ///< of a rank
   std::uint32_t seed = 0;           ///< of the draws
+  DealKind deal = DealKind::kEven;  ///< how a step's seeds go to ranks, for seeds_of_rank()
 
   /// Whether there is anything to expect: without seeds or fanouts there is not.
   bool is_empty() const { return seeds.empty() || fanouts.empty() || batch_size == 0; }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "sampler/seed_order.h"
 
 namespace salient {
 namespace {
@@ -64,6 +65,17 @@ std::vector<std::size_t> deal_to_owners(std::span<NodeId> batch, std::span<const
     begin.push_back(begin.back() + shares[rank]);
   }
   return begin;
+}
+
+std::vector<NodeId> seeds_of_rank(std::span<const NodeId> seeds, std::span<const std::uint16_t> part_of, int num_parts,
+                                  int rank, int num_ranks) {
+  std::vector<NodeId> epoch(seeds.begin(), seeds.end());
+  shuffle_seeds(epoch, /*seed=*/0, /*epoch=*/0);  // so that those left out are any
+  const std::vector<std::size_t> begin = deal_to_owners(epoch, part_of, num_parts, num_ranks);
+  const auto first = static_cast<std::size_t>(rank);
+  epoch.resize(begin[first + 1]);
+  epoch.erase(epoch.begin(), epoch.begin() + static_cast<std::ptrdiff_t>(begin[first]));
+  return epoch;
 }
 
 }  // namespace salient

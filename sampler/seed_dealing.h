@@ -39,4 +39,10 @@ std::size_t smallest_owners_share(std::size_t size, int num_ranks);
 std::vector<std::size_t> deal_to_owners(std::span<NodeId> batch, std::span<const std::uint16_t> part_of, int num_parts,
                                         int num_ranks);
 
+/// The seeds that one rank is dealt: those of an epoch, in an order of its own, as if it were a single batch. Where the
+/// parts are about equal those that it owns; a rank that owns fewer gets others', one that owns more leaves some out.
+/// @param seeds  distinct nodes; otherwise as deal_to_owners()
+std::vector<NodeId> seeds_of_rank(std::span<const NodeId> seeds, std::span<const std::uint16_t> part_of, int num_parts,
+                                  int rank, int num_ranks);
+
 }  // namespace salient

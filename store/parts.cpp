@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <vector>
 
 #include "core/error.h"
@@ -48,7 +50,9 @@ Opened open(const Dataset& dataset) {
   if (!is_there(path))
     fail(ErrorKind::kNoInput, dataset.directory.string() + ": has no parts; salient-prepare partition " +
                                   dataset.directory.string() + " makes them");
-  const std::string text = read_text_file(path), file = path.string();
+  const std::string file = path.string();
+  if (!fs::is_regular_file(path)) fail(ErrorKind::kBadData, file + ": is not a file");  // a pipe would block
+  const std::string text = read_text_file(path);
   const JsonObject root = JsonObject::parse(text, file);
   if (root.string("format") != kFormat) root.refuse("format", std::string("is not '") + kFormat + "'");
   (void)root.integer("format_version", 1, 1);
@@ -73,6 +77,33 @@ std::vector<std::uint64_t> counts_of(const Parts& parts, std::span<const NodeId>
   for (const NodeId node : nodes) ++counts[parts.owner[node]];
   return counts;
 }
+
+/// owner.npy as it is written; removed at the end, unless it got that name.
+class StagedOwners {
+ public:
+  explicit StagedOwners(const fs::path& directory)
+      : file_(directory / kOwnerArray.file), staged_(file_.string() + ".tmp") {
+    fs::remove(staged_);
+  }
+  ~StagedOwners() {
+    std::error_code ignored;
+    fs::remove(staged_, ignored);
+  }
+  StagedOwners(const StagedOwners&) = delete;
+  StagedOwners& operator=(const StagedOwners&) = delete;
+
+  FileDigest write(std::span<const std::uint16_t> owner) const {
+    NpyWriter writer(staged_, kOwnerArray.dtype, {owner.size()});
+    writer.write(owner);
+    return writer.close();
+  }
+  void take_its_name() const {
+    if (std::rename(staged_.c_str(), file_.c_str()) != 0) fail_with_errno(file_, "rename a file to this name");
+  }
+
+ private:
+  fs::path file_, staged_;
+};
 
 std::string range_of(const std::vector<std::uint64_t>& counts) {
   const auto [least, most] = std::ranges::minmax(counts);
@@ -99,13 +130,10 @@ void write_parts(const Dataset& dataset, std::span<const std::uint16_t> owner, i
   require(owner.size() == dataset.num_nodes(), "an owner per node");
   require(num_parts >= 1 && num_parts <= kMaxParts, "parts that an owner can name");
   const fs::path& directory = dataset.directory;
-  const fs::path staged = directory / (std::string(kOwnerArray.file) + ".tmp");
-  fs::remove(staged);
-  NpyWriter writer(staged, kOwnerArray.dtype, {owner.size()});
-  writer.write(owner);
-  const FileDigest digest = writer.close();
+  const StagedOwners staged(directory);
+  const FileDigest digest = staged.write(owner);
   fs::remove(directory / kPartsName);
-  fs::rename(staged, directory / kOwnerArray.file);
+  staged.take_its_name();
   fsync_directory(directory);
   const nlohmann::ordered_json root = {{"format", kFormat},           {"format_version", 1},
                                        {"num_parts", num_parts},      {"method", method},

@@ -15,7 +15,7 @@
 namespace salient {
 
 MappedFile::MappedFile(const std::filesystem::path& path) : name_(path.string()) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe would wait for its writer
   if (!file) fail_to_open(path);
   struct stat status {};
   if (fstat(file.get(), &status) != 0) fail_with_errno(path, "read");

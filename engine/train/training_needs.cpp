@@ -66,6 +66,7 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
   RunNeeds needs;
   needs.sampling = sampling_plan(training_batches);
   needs.sampling.seeds = dataset.train;  // which outlive this
+  needs.sampling.deal = options.batches.deal;
   const std::size_t largest_set = std::max(dataset.valid.size(), dataset.test.size());
   needs.loaders = {{"training batches", slots_used(machine.slots, order.size(), training_batches, num_ranks),
                     machine.workers, training},

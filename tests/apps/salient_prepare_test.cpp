@@ -147,6 +147,9 @@ TEST_F(PrepareProgram, PartitionsAStore) {
   bytes[4096] = static_cast<char>(bytes[4096] ^ 1);
   write_bytes(scratch_ / "D/owner.npy", bytes);
   expect_refused("verify D", 65, "D/owner.npy: XXH3 checksum");
+  fs::remove(scratch_ / "D/owner.npy");
+  expect_refused("describe D", 66, "D/owner.npy");
+  EXPECT_EQ(run("describe D").out, "") << "all of it or nothing";
 }
 
 TEST_F(PrepareProgram, TurnsAnEdgeListIntoAStore) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <random>
 
@@ -92,6 +93,32 @@ TEST(DealToOwners, AnOwnerOfTooManyKeepsTheFirst) {
 TEST(DealToOwners, NeedsAPartForEveryRank) {
   std::vector<NodeId> batch{0};
   EXPECT_THROW(deal_to_owners(batch, std::vector<std::uint16_t>{0}, 2, 3), Error);
+}
+
+/// 900 seeds, of which part 0 owns `in_first`, and part 1 the rest. @return those dealt to each of two ranks
+std::array<std::vector<NodeId>, 2> dealt_to_two(NodeId in_first) {
+  std::vector<std::uint16_t> part_of(1000);
+  for (std::size_t v = in_first; v < part_of.size(); ++v) part_of[v] = 1;
+  std::vector<NodeId> seeds(900);
+  std::iota(seeds.begin(), seeds.end(), NodeId{0});
+  return {seeds_of_rank(seeds, part_of, 2, 0, 2), seeds_of_rank(seeds, part_of, 2, 1, 2)};
+}
+
+TEST(SeedsOfRank, AreItsOwnWherePartsAreBalanced) {
+  const auto dealt = dealt_to_two(440);
+  EXPECT_EQ(dealt[0].size(), 440U);
+  EXPECT_TRUE(std::ranges::all_of(dealt[0], [](NodeId seed) { return seed < 440; }));
+  EXPECT_TRUE(std::ranges::all_of(dealt[1], [](NodeId seed) { return seed >= 440; }));
+}
+
+TEST(SeedsOfRank, OfAnOwnerOfFewAreOthersToo) {
+  const auto dealt = dealt_to_two(90);
+  EXPECT_EQ(dealt[0].size(), 400U) << "8/9 of 450";
+  EXPECT_EQ(std::ranges::count_if(dealt[0], [](NodeId seed) { return seed < 90; }), 90);
+  // Of the 810 others 310 are left out by their owner: they are any, not the last.
+  const auto from_the_middle = std::ranges::count_if(dealt[0], [](NodeId seed) { return seed >= 90 && seed < 495; });
+  EXPECT_GT(from_the_middle, 120);
+  EXPECT_LT(from_the_middle, 190);
 }
 
 TEST(LargestShare, OfAnEvenDealIsTheMeanRoundedUp) {

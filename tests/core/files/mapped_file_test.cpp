@@ -36,6 +36,8 @@ TEST(MappedFile, RefusesWhatIsNoFile) {
   EXPECT_COMPLAINT(MappedFile file(scratch / "none"), 66, "none: cannot open: No such file");
   EXPECT_COMPLAINT(MappedFile file(scratch.path()), 74, "cannot read: Is a directory");
   EXPECT_COMPLAINT(MappedFile file("/dev/null"), 74, "/dev/null: cannot read: ");
+  ASSERT_EQ(mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  EXPECT_COMPLAINT(MappedFile file(scratch / "pipe"), 74, "pipe: cannot read: ");  // and does not wait for a writer
 }
 
 }  // namespace
