@@ -83,11 +83,14 @@ std::string comparison_page(std::span<const fs::path> run_directories, const fs:
 
 void write_comparison(std::span<const fs::path> run_directories, const fs::path& page) {
   std::error_code error;
-  if (page.filename().empty() || fs::is_directory(page, error))
-    fail(ErrorKind::kUsage, page.string() + ": is a folder; name the page's file, such as comparison.html");
-  const fs::path folder = fs::canonical(fs::absolute(page).parent_path(), error);
-  if (error) fail(ErrorKind::kIo, fs::absolute(page).parent_path().string() + ": " + error.message());
-  replace_text_file(page, comparison_page(run_directories, folder));
+  const bool is_new = !fs::exists(page, error);
+  if (page.filename().empty() || !(is_new || fs::is_regular_file(page, error)))  // a device would be replaced by a file
+    fail(ErrorKind::kUsage,
+         "'" + page.string() + "': is a folder or no regular file; name the page's file, such as comparison.html");
+  const fs::path target = is_new ? fs::absolute(page) : fs::canonical(page);  // of a link, the file that it names
+  const fs::path folder = fs::canonical(target.parent_path(), error);
+  if (error) fail(ErrorKind::kIo, target.parent_path().string() + ": " + error.message());
+  replace_text_file(target, comparison_page(run_directories, folder));
 }
 
 }  // namespace salient

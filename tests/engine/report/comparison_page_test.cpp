@@ -2,6 +2,7 @@
 #include "engine/report/comparison_page.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -132,6 +133,21 @@ TEST(ComparisonPage, RefusesWhatIsNoRunAndAPageThatIsAFolder) {
   EXPECT_FALSE(std::filesystem::exists(scratch / "page.html"));
   EXPECT_COMPLAINT(write_comparison(runs, scratch.path()), ErrorKind::kUsage, "folder");
   EXPECT_COMPLAINT(write_comparison(runs, scratch / "no" / "page.html"), ErrorKind::kIo, "no");
+  EXPECT_COMPLAINT(write_comparison(runs, ""), ErrorKind::kUsage, "''");
+}
+
+TEST(ComparisonPage, APageIsWrittenThroughALinkAndNeverInPlaceOfADevice) {
+  const Scratch scratch;
+  const Paths runs{write_run(scratch, {.name = "a"})};
+  const std::filesystem::path fifo = scratch / "fifo", link = scratch / "link", page = scratch / "page.html";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_COMPLAINT(write_comparison(runs, fifo), ErrorKind::kUsage, "no regular file");
+  EXPECT_TRUE(std::filesystem::is_fifo(fifo));
+  test::write_bytes(page, "old");
+  std::filesystem::create_symlink(page, link);
+  write_comparison(runs, link);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_GT(std::filesystem::file_size(page), 3U);
 }
 
 TEST(ComparisonPage, TextOfARunNeverBecomesMarkup) {
