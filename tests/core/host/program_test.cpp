@@ -1,13 +1,15 @@
-// tests/core/host/program_test.cpp - closed descriptors become /dev/null, results that do not get out an error.
+// tests/core/host/program_test.cpp - closed descriptors become /dev/null; lost pages and results are errors.
 #include "core/host/program.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 
 namespace salient {
@@ -39,6 +41,18 @@ TEST(Program, ClosedDescriptorsBecomeDevNull) {
     });
     EXPECT_EQ(code, 0) << "closed: " << mask;
   }
+}
+
+TEST(Program, AMappedFileThatIsCutIsAnErrorInOneLine) {
+  const auto read_behind_the_end = [] {
+    start_program();
+    const int file = memfd_create("cut", 0);
+    if (ftruncate(file, 1) != 0) std::exit(1);
+    const auto* const bytes = static_cast<const volatile char*>(mmap(nullptr, 1, PROT_READ, MAP_SHARED, file, 0));
+    if (bytes[0] != 0 || ftruncate(file, 0) != 0) std::exit(2);
+    std::exit(bytes[0]);
+  };
+  EXPECT_EXIT(read_behind_the_end(), testing::ExitedWithCode(74), "^core_unit: error: a file in use became shorter");
 }
 
 TEST(Program, ResultsThatDoNotGetOutAreAnError) {
