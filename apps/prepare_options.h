@@ -47,9 +47,9 @@ void visit_fields(Self& self, Visit&& field) {
   field("out", self.out, "folder to write; needed");
   field("feature-dtype", self.feature_dtype, "of the store; fp8: half the memory of f16, at 4 significant bits");
   field("symmetric", self.symmetric, "add the reverse of every edge; auto is yes");
-  field(
-      "memory-gb", self.memory_gb,
-      "most resident memory until all is written (VmHWM); 0 = the machine's, of ogb half of it, of synthetic no limit");
+  field("memory-gb", self.memory_gb,
+        "most resident memory until all is written (VmHWM); 0 = the machine's, of ogb half of it, of synthetic what is "
+        "free");
   field("rng-seed", self.rng_seed, "of node order, split and generated data");
   field("force", self.force, "replace an existing store");
   visit_fields(self.common, field);

@@ -52,6 +52,13 @@ void check_memory(std::uint64_t limit, std::uint64_t bytes_needed) {
                                      " of memory, --memory-gb allows " + gigabytes(limit));
 }
 
+void check_free_memory(std::uint64_t bytes_needed) {
+  const std::int64_t available = available_host_bytes();
+  if (available > 0 && bytes_needed > static_cast<std::uint64_t>(available))
+    fail(ErrorKind::kHostMemory, "this graph needs about " + gigabytes_needed(bytes_needed) + " of memory, and " +
+                                     gigabytes(available) + " are free; take a smaller --scale or fewer --nodes");
+}
+
 std::uint64_t memory_limit(const WriteOptions& write) {
   if (write.memory_gb > 0) return static_cast<std::uint64_t>(write.memory_gb * 1e9);
   return static_cast<std::uint64_t>(total_host_bytes()) / 2;

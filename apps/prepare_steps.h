@@ -50,6 +50,9 @@ WriteStoreOptions start_writing(const WriteOptions& write, const char* marker = 
 /// @throws Error{kHostMemory} if more bytes are needed than allowed.
 void check_memory(std::uint64_t limit, std::uint64_t bytes_needed);
 
+/// @throws Error{kHostMemory} if more bytes are needed than are free on this machine.
+void check_free_memory(std::uint64_t bytes_needed);
+
 /// --memory-gb in bytes; 0 means half of the machine's memory.
 std::uint64_t memory_limit(const WriteOptions& write);
 

@@ -190,7 +190,8 @@ int run_synthetic(Arguments arguments) {
   require_option(given.write.symmetric != Symmetric::kNo, "--symmetric: generated graphs are always symmetric");
   const int num_threads = given.write.common.threads;
   const std::uint64_t limit = given.write.memory_gb > 0 ? memory_limit(given.write) : 0;
-  if (limit > 0) check_memory(limit, synthetic_peak_bytes(wanted, num_threads));
+  const std::uint64_t needed = synthetic_peak_bytes(wanted, num_threads);
+  limit > 0 ? check_memory(limit, needed) : check_free_memory(needed);
   const auto generate_and_write = [&] {
     const Dataset dataset = make_synthetic_dataset(wanted, num_threads);
     install_interrupt_handlers();
@@ -202,11 +203,11 @@ int run_synthetic(Arguments arguments) {
 
 /// verify, describe and partition take the folder as their only word.
 std::string take_directory(Arguments& arguments, const char* name) {
-  if (arguments.empty() || std::string_view(arguments[0]).starts_with("--"))
+  const std::string_view word = arguments.empty() ? "" : arguments[0];
+  if (word.empty() || word.starts_with("--"))
     fail(ErrorKind::kUsage, std::string("expected a folder: salient-prepare ") + name + " DIR");
-  std::string directory = arguments[0];
   arguments = arguments.subspan(1);
-  return directory;
+  return std::string(word);
 }
 
 bool asks_for_help(Arguments arguments) {

@@ -34,6 +34,13 @@ std::vector<Assignment> resumed_configuration(const std::string& run_directory) 
   return found;
 }
 
+/// A script's "--resume $RUN" with an empty RUN must not start a new run.
+void require_paths(const std::vector<Assignment>& command_line) {
+  for (const Assignment& said : command_line)
+    if (said.text.empty() && (said.name == "resume" || said.name == "config"))
+      fail(ErrorKind::kUsage, said.said_by + " cannot be ''");
+}
+
 void add_fanout_problems(std::vector<FieldProblem>& found, const char* field, const std::vector<int>& fanout,
                          int num_layers) {
   check_field(found, are_fanouts(fanout), field, "each 1 to 65535, or -1 for all");
@@ -88,6 +95,7 @@ std::vector<FieldProblem> problems_of(const TrainOptions& options) {
   add_problems(found, options.comm);
   const OutputOptions& output = options.output;
   check_field(found, !options.data.dataset.empty(), "dataset", "is required, such as --dataset wordnet");
+  check_field(found, !options.data.root.empty(), "data-root", "is a folder, . for the working directory");
   check_field(found, options.trials >= 1 && options.trials <= 10'000, "trials", "1 to 10000");
   check_field(found, options.machine.device != DeviceKind::kCpu || options.step != StepKind::kResident, "step",
               "resident needs a GPU");
@@ -103,8 +111,9 @@ std::vector<FieldProblem> problems_of(const TrainOptions& options) {
 TrainCommand read_train_command(std::span<const char* const> args,
                                 const std::function<const char*(const char*)>& look_up) {
   const std::vector<Assignment> command_line = options::from_command_line<TrainCommand>(args);
+  require_paths(command_line);
   std::vector<Assignment> environment = options::from_environment<TrainOptions>(look_up);
-  if (const char* root = look_up("SALIENT_DATA"))
+  if (const char* root = look_up("SALIENT_DATA"); root != nullptr && *root != '\0')
     environment.insert(environment.begin(), {"data-root", root, "SALIENT_DATA"});
 
   // The command line says which files to read, so it is applied once to learn that, and again as the strongest.

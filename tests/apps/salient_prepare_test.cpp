@@ -78,7 +78,9 @@ TEST_F(PrepareProgram, HelpsAndSuggests) {
   expect_refused("wordnet --out D --pointers lexical", 2, "--pointers: semantic or all, not 'lexical'");
   expect_refused("verify D --progress bar", 2, "--progress: auto, plain or none, not 'bar'");
   EXPECT_NE(run("wordnet --help").out.find("--pointers semantic"), std::string::npos);
-  expect_refused("describe", 2, "expected a folder");
+  for (const char* command : {"describe", "describe ''", "verify ''", "partition '' --parts 2"})
+    expect_refused(command, 2, "expected a folder");
+  expect_refused("synthetic --nodes 4294967294 --features 65536 --out D", 71, " are free; take a smaller --scale");
   expect_refused("describe nothing", 66, "nothing is missing; make it with salient-prepare");
   expect_refused("verify wordnet", 66, "wordnet-base && salient-prepare wordnet --out wordnet");
   expect_refused("synthetic --nodes 9 --classes 10 --mean-degree 0 --out D", 2,

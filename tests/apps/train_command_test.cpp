@@ -130,6 +130,13 @@ TEST(TrainCommand, LaborIsADrawWithoutReplacement) {
 TEST(TrainCommand, DataRootHasTwoNames) {
   EXPECT_EQ(read({}, {{"SALIENT_DATA", "/a"}}).data.root, "/a");
   EXPECT_EQ(read({}, {{"SALIENT_DATA", "/a"}, {"SALIENT_DATA_ROOT", "/b"}}).data.root, "/b");
+  EXPECT_EQ(read({}, {{"SALIENT_DATA", ""}}).data.root, "data");
+}
+
+TEST(TrainCommand, PathsOnTheCommandLineAreNotEmpty) {
+  EXPECT_THROW(read({"--dataset=d", "--resume", ""}), Error);  // or a new run would begin
+  EXPECT_THROW(read({"--dataset=d", "--config="}), Error);
+  EXPECT_EQ(problems_of(read({"--dataset=d", "--data-root="})).size(), 1U);
 }
 
 TEST(TrainCommand, ResumeTakesTheRunsOwnConfiguration) {
