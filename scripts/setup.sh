@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # scripts/setup.sh - makes this machine ready to build: the distribution's packages, and LibTorch in the user's cache.
 #
-#   scripts/setup.sh [--cpu] [--no-packages] [--browser] [--python] [--workbench]
+#   scripts/setup.sh [--cpu] [--no-packages] [--browser] [--python] [--workbench] [--no-torch]
 #     --cpu           a CPU build even where a CUDA toolkit is found
 #     --no-packages   leave the distribution's packages alone; for systems other than Debian and Ubuntu
 #     --browser       also install chromium, in which a test opens report.html
 #     --python        also make the virtual environment in which the Python package is tested
+#     --no-torch      no LibTorch: for `pip install .`, which takes the torch of its Python; with Python's headers
 #     --workbench     also fetch CuTe's headers, which salient-kernels compiles candidates with
 #
 # Safe to run twice, at the same time, and after an interruption; needs no network once everything is there.
@@ -16,7 +17,7 @@ program=setup
 . "$root/scripts/lib/wheels.sh"
 . "$root/scripts/lib/python.sh"
 
-kind=auto with_packages=yes with_cute=no with_python=no
+kind=auto with_packages=yes with_cute=no with_python=no with_torch=yes
 take_option() {
   case $1 in
     --cpu) kind=cpu ;;
@@ -27,6 +28,10 @@ take_option() {
       optional_packages+=("${python_packages[@]}")
       ;;
     --workbench) with_cute=yes ;;
+    --no-torch)
+      with_torch=no
+      optional_packages+=("${python_packages[@]}")
+      ;;
     *) return 1 ;;
   esac
 }
@@ -47,7 +52,8 @@ if ! flock -n 9; then
   flock 9
 fi
 install_cmake || die 66 "CMake 3.25 or later is missing"
-install_torch
+if [ "$with_torch" = yes ]; then install_torch; fi
 if [ "$with_cute" = yes ]; then install_cute; fi
 if [ "$with_python" = yes ]; then install_python && name_other_environments; fi
+if [ "$with_torch" = no ]; then say "ready, without LibTorch: for pip install ." && exit 0; fi
 if [ "$variant" = cpu ]; then say "ready: CPU build ($why)"; else say "ready: CUDA build ($why)"; fi
