@@ -7,6 +7,7 @@ import pathlib
 import random
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,22 +21,23 @@ SOURCE, BIN = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 DOCUMENTS = [SOURCE / name for name in ("README.md", "CONTRIBUTING.md", "python/README.md")]
 DOCUMENTS += sorted((SOURCE / "docs").glob("*.md"))
 
-OUTPUT, PICTURE, SLOW = "printed, not typed", "a picture", "set-up, build or a whole benchmark: by hand"
+OUTPUT, PICTURE = "printed, not typed", "a picture"
+WHOLE, DOCKER = "set-up and build of all, then all tests: by hand", "needs a docker daemon: by hand"
 # The fenced blocks of each document, in order: "here", the test that runs it, or why none does.
 BLOCKS = {
-    "README.md": [PICTURE, SLOW, OUTPUT, "here", "tests/apps/distributed_test.py"],
-    "CONTRIBUTING.md": [SLOW],
-    "python/README.md": [SLOW] + 3 * ["tests/python/readme_test.py"],
+    "README.md": [PICTURE, WHOLE, OUTPUT, "here", "tests/apps/distributed_test.py"],
+    "CONTRIBUTING.md": ["here"],
+    "python/README.md": ["tests/python/install_test.py"] + 3 * ["tests/python/readme_test.py"],
     "docs/BENCHMARKS.md": ["here", "tests/python/readme_test.py"],
     "docs/DISTRIBUTED.md": ["tests/apps/distributed_test.py", "tests/apps/partitioned_test.py"],
     "docs/INFERENCE.md": ["here", OUTPUT, "tests/python/readme_test.py", OUTPUT],
     "docs/KERNELS.md": 5 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_model_test.py"]
                        + [OUTPUT, "tests/workbench/salient_kernels_test.py", "the head of a candidate"]
-                       + 2 * ["tests/workbench/salient_kernels_test.py"] + [SLOW],
+                       + 2 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_gpu_test.py"],
     "docs/LIBRARY.md": 2 * ["tests/scripts/installed_library_test.py"],
     "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here", "here"],
-    "docs/PACKAGES.md": ["tests/scripts/package_test.py", SLOW, SLOW],
-    "docs/REPORT.md": ["here", "here", "TensorBoard's"],
+    "docs/PACKAGES.md": ["tests/scripts/package_test.py", "tests/scripts/bare_machine_test.py", DOCKER],
+    "docs/REPORT.md": ["here", "here", "tests/python/tensorboard_test.py"],
     "docs/TRAINING.md": ["tests/python/readme_test.py"],
 }
 # What the commands are given so that they run on a small machine; and commands that other tests run.
@@ -148,11 +150,38 @@ class Documentation(unittest.TestCase):
     def test_commands_work_as_they_stand(self):
         for document, runs in BLOCKS.items():
             for block, by in zip(blocks_of(SOURCE / document), runs):
+                if document == "CONTRIBUTING.md":
+                    continue
                 for words in commands_of(block) if by == "here" else ():
                     if "&&" in words:
                         words = words[:words.index("&&")]
                     with self.subTest(document=document, command=shlex.join(words)):
                         self.run_command(words)
+
+    def test_commands_of_contributors_work(self):
+        [block] = blocks_of(SOURCE / "CONTRIBUTING.md")
+        commands = [line.split("  ")[0] for line in block.splitlines()]
+        self.assertEqual(commands, ["scripts/setup.sh", "cmake --workflow --preset dev", "scripts/test.sh",
+                                    "scripts/check_format.sh --fix", "scripts/check_layers.py, check_sizes.py",
+                                    "scripts/check_tidy.sh [FILE...]"])
+        self.assertIn("scripts/test.sh", (SOURCE / ".ci/run").read_text())  # which begins with scripts/setup.sh
+        presets = self.run_in(SOURCE, "cmake", "--list-presets=workflow").stdout
+        for name in re.search(r"--preset (dev .*)$", block, re.M)[1].split("also: ")[1].split(", ") + ["dev"]:
+            self.assertIn(f'"{name}"', presets)
+        clone = self.folder / "clone"
+        left_out = {".git", "build", "data", "runs", "dist"}
+        shutil.copytree(SOURCE, clone, ignore=lambda at, names: left_out & set(names) if at == str(SOURCE) else ())
+        before = {path: path.read_bytes() for path in clone.rglob("*.cpp")}
+        self.run_in(clone, "scripts/check_format.sh", "--fix", skip=77)
+        self.assertEqual(before, {path: path.read_bytes() for path in clone.rglob("*.cpp")})
+        self.run_in(clone, "python3", "scripts/check_layers.py")
+        self.run_in(clone, "python3", "scripts/check_sizes.py")
+        self.run_in(SOURCE, "scripts/check_tidy.sh", "--build", BIN.parent, "core/number_text.cpp", skip=77)
+
+    def run_in(self, folder, *words, skip=0):
+        done = subprocess.run(words, cwd=folder, text=True, capture_output=True)
+        self.assertIn(done.returncode, (0, skip), done.stdout + done.stderr)
+        return done
 
     def test_every_option_of_every_command_is_there(self):
         helps = {}
