@@ -88,6 +88,7 @@ struct BatchLoader::Impl {
       else
         makers.emplace_back(dataset, options.fanouts, options.replacement, options.data, options.row_of,
                             options.degrees);
+      if (options.has_paged_rows) makers.back().expect_paged_rows();
     }
     for (std::size_t s = 0; s < num_slots; ++s) slots.emplace_back(ring ? ring.get() : options.pinner);
   }

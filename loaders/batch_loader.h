@@ -29,6 +29,7 @@ struct LoaderOptions {
                                  ///< features in GPU memory need to_device
   std::span<const NodeId> row_of{};  ///< [V] the feature row of each node, which batches have instead of node ids;
                                      ///< empty = the node's id. Outlives the loader; not with cached features
+  bool has_paged_rows = false;       ///< dense rows are in a mapped file that memory may not hold; not of fp8
 };
 
 /// Enough for every worker, for the consumer, and a quarter more: batches differ in size and arrive in order, so a

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "loaders/gather_paged_rows.h"
 #include "loaders/gather_rows.h"
 #include "loaders/gather_sparse_rows.h"
 #include "loaders/node_set.h"
@@ -117,6 +118,8 @@ void BatchMaker::write(Batch& batch, std::byte* slab) {
     for (std::size_t i = 0; i < num_nodes; ++i) nodes[i] = row_of_[nodes[i]];
   if (dataset_->has_sparse_features())
     write_sparse_rows(batch.layout, slab);
+  else if (residency_ == Residency::kHost && has_paged_rows_)
+    gather_paged_rows(dataset_->features, nodes, num_nodes, slab + layout.x);
   else if (residency_ == Residency::kHost)
     gather_features(dataset_->features, nodes, num_nodes, slab + layout.x);
   if (residency_ == Residency::kPartitioned) write_held_rows(batch, slab);

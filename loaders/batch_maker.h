@@ -39,6 +39,9 @@ class BatchMaker {
   /// Oracle:      gather_rows_reference(), and the MFG's own arrays.
   void write(Batch& batch, std::byte* slab);
 
+  /// As LoaderOptions::has_paged_rows.
+  void expect_paged_rows() noexcept { has_paged_rows_ = true; }
+
   /// What was sampled last will not be written; its memory is free for other makers.
   void drop() noexcept { sampler_->drop(); }
 
@@ -54,6 +57,7 @@ class BatchMaker {
   const PartRows* part_;
   std::span<const NodeId> row_of_;
   Degrees degrees_;
+  bool has_paged_rows_ = false;
   std::span<const NodeId> seeds_{};         // of the batch sampled last
   std::vector<MfgMemory::Hop> hop_memory_;  // scratch of write()
   std::vector<NodeId> missed_;              // likewise

@@ -96,6 +96,7 @@ class HostActivations final : public Activations {
 
   void complete(std::span<const RowBlock> blocks) override {
     comm_.barrier();
+    has_paged_table_ = matrix_.end_writing();
     if (std::ranges::all_of(first_on_host_of_, [&](int first) { return first == first_on_host_of_[0]; })) return;
     const std::size_t step = std::max<std::size_t>(1, kExchangedAtOnce / static_cast<std::size_t>(width_));
     for (std::size_t first = 0; first < matrix_.rows(); first += step)
@@ -104,10 +105,13 @@ class HostActivations final : public Activations {
   }
 
   at::Tensor rows(std::size_t first, std::size_t count) const override {
+    matrix_.will_read(first, count);
     return host_rows(first, count).to(device_.torch_device(), at::kFloat);
   }
 
   RowTable table() const override { return {matrix_.row(0), matrix_.rows(), matrix_.row_bytes()}; }
+
+  bool has_paged_table() const override { return has_paged_table_; }
 
  private:
   at::Tensor host_rows(std::size_t first, std::size_t count) const {
@@ -129,6 +133,7 @@ class HostActivations final : public Activations {
                 values.narrow(0, static_cast<std::int64_t>(from - first), static_cast<std::int64_t>(to - from)));
       }
     };
+    matrix_.will_read(first, last - first);
     for_each_part([&](std::size_t owner, const at::Tensor& rows, const at::Tensor& part) {
       if (owner == rank) part.copy_(rows);
     });
@@ -147,6 +152,7 @@ class HostActivations final : public Activations {
   const ActivationDtype type_;
   const std::int64_t width_;
   HostMatrix matrix_;
+  bool has_paged_table_ = false;
 };
 
 }  // namespace

@@ -66,6 +66,9 @@ class Activations {
 
   /// All rows, in device memory for kDevice, else in host memory.
   virtual RowTable table() const = 0;
+
+  /// After complete(): the table is in a file that memory does not hold, as LoaderOptions::has_paged_rows says.
+  virtual bool has_paged_table() const { return false; }
 };
 
 struct ActivationSpec {

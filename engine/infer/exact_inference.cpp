@@ -121,6 +121,7 @@ class LayerByLayer {
       loading.data.graph = nullptr;
     }
     if (i > 0) loading.row_of = plan_.needed.row_of;
+    if (i > 0) loading.has_paged_rows = results_[i - 1]->has_paged_table();
     if (i > 0 && plan_.storage == ActivationStorage::kDevice)
       loading.data = {.features = Residency::kDevice, .device_rows = input.features};
     BatchLoader loader(input, loading);

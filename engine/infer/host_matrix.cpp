@@ -2,6 +2,7 @@
 #include "engine/infer/host_matrix.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,6 +19,7 @@
 #include "core/host/shared_memory.h"
 #include "engine/comm/agreement.h"
 #include "engine/comm/host_share.h"
+#include "loaders/gather_paged_rows.h"
 
 namespace salient {
 namespace {
@@ -76,7 +78,7 @@ class Original {
 }  // namespace
 
 HostMatrix::HostMatrix(const HostMatrixSpec& spec, Communicator& comm, const Launch& launch)
-    : rows_(spec.rows), row_bytes_(spec.row_bytes) {
+    : rows_(spec.rows), row_bytes_(spec.row_bytes), is_file_(spec.scratch.has_value()) {
   const std::size_t bytes = rows_ * row_bytes_;
   if (bytes == 0) return;
   std::optional<Original> original;
@@ -89,6 +91,18 @@ HostMatrix::HostMatrix(const HostMatrixSpec& spec, Communicator& comm, const Lau
     std::istringstream(made) >> handle.process >> handle.descriptor;
     data_ = map_shared_writable(handle);
   });
+}
+
+/// Only there: pages that are mapped so are not kept for having been used often.
+bool HostMatrix::end_writing() const {
+  const std::size_t bytes = rows_ * row_bytes_;
+  if (!is_file_ || static_cast<double>(bytes) <= static_cast<double>(available_host_bytes())) return false;
+  (void)madvise(data_.get(), bytes, MADV_RANDOM);
+  return true;
+}
+
+void HostMatrix::will_read(std::size_t first, std::size_t count) const {
+  if (is_file_) read_ahead(row(first), count * row_bytes_);
 }
 
 }  // namespace salient

@@ -28,8 +28,16 @@ class HostMatrix {
   std::size_t row_bytes() const { return row_bytes_; }
   std::byte* row(std::size_t i) const { return data_.get() + i * row_bytes_; }
 
+  /// After the last write. Where the file is larger than the memory that is free, a fault reads one page from now on,
+  /// not those around it. @return whether that is so: rows are for gather_paged_rows()
+  bool end_writing() const;
+
+  /// Starts to read the rows [first, first + count) of a file, which are used in order.
+  void will_read(std::size_t first, std::size_t count) const;
+
  private:
   std::size_t rows_, row_bytes_;
+  bool is_file_;
   std::shared_ptr<std::byte> data_;  // null if there are no rows
 };
 

@@ -45,6 +45,20 @@ TEST(BatchMaker, WritesTheReferenceBatchForEveryFeatureWidthAndType) {
       }
 }
 
+TEST(BatchMaker, WritesTheReferenceBatchOfPagedRows) {
+  const Dataset dataset = test::generated_dataset(300, 8, 5);
+  BatchMaker maker(dataset, kFanouts, Replacement::kWithout);
+  maker.expect_paged_rows();
+  HostSlab slab;
+  for (const BatchRequest& request : test::requests_of(dataset.train, 30)) {
+    Batch batch;
+    maker.sample(request, batch);
+    batch.data = slab.reserve(batch.layout.bytes);
+    maker.write(batch, batch.data);
+    test::expect_reference_batch(batch, dataset, kFanouts, request);
+  }
+}
+
 TEST(BatchMaker, WritesSeveralLabelsANode) {
   for (const int num_labels : {2, 3, 31, 32, 33, 112}) {
     const Dataset dataset = test::generated_dataset(300, 8, 5, FeatureType::kF16, num_labels);

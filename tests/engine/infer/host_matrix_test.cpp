@@ -44,6 +44,19 @@ TEST_F(HostMatrixTest, HoldsWhatIsWrittenAndStartsWithZeros) {
   }
 }
 
+TEST_F(HostMatrixTest, IsReadAsItWasWritten) {
+  for (const bool is_file : {false, true}) {
+    HostMatrixSpec spec{.rows = 3000, .row_bytes = 999};
+    if (is_file) spec.scratch = scratch_.path();
+    const HostMatrix matrix(spec, *comm_, {});
+    matrix.row(2999)[998] = std::byte{7};
+    EXPECT_FALSE(matrix.end_writing()) << "memory has room for it";
+    matrix.will_read(0, 3000);
+    matrix.will_read(3000, 0);
+    EXPECT_EQ(matrix.row(2999)[998], std::byte{7});
+  }
+}
+
 TEST_F(HostMatrixTest, LeavesNothingBehind) {
   {
     const HostMatrix in_memory({.rows = 10, .row_bytes = 10}, *comm_, {});
