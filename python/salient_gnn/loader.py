@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import weakref
 from collections import deque
@@ -75,14 +76,9 @@ class NeighborLoader:
         self.device = _whole_device(device)
         self.dtype = dtype
         self.epoch = 0  #: of the last iteration that was started
-        if not _core.are_fanouts(list(fanouts)):
-            raise ValueError(f"fanouts: {list(fanouts)}; one for each layer, 1 to 65535 or -1 for all neighbours")
-        if batch_size < 1:
-            raise ValueError(f"batch_size: {batch_size}, not 1 or more")
-        if workers is not None and workers < 0:
-            raise ValueError(f"workers: {workers}, not 0 or more")
-        self.fanouts = list(fanouts)
-        self.workers = len(os.sched_getaffinity(0)) if workers is None else workers
+        self.fanouts = _fanouts(fanouts)
+        batch_size, seed = _integer("batch_size", batch_size, 1), _integer("seed", seed, 0)
+        self.workers = len(os.sched_getaffinity(0)) if workers is None else _integer("workers", workers, 0)
         self.features = self._place("features", features, dataset._core.feature_bytes)
         will_take = dataset._core.feature_bytes if self.features == "device" and not self._has("features") else 0
         self.sampler = self._place("sampler", sampler, dataset._core.graph_bytes, will_take)
@@ -244,6 +240,27 @@ class _Epoch(Iterator[Batch]):
     def __del__(self) -> None:
         if getattr(self, "_in_copy", None):
             self._copies.synchronize()
+
+
+def _integer(name: str, value: Any, least: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if not least <= number < 1 << 32:
+        raise ValueError(f"{name}: {value!r} is no integer from {least} to 2^32 - 1")
+    return number
+
+
+def _fanouts(values: Any) -> list[int]:
+    try:
+        fanouts = [operator.index(value) for value in values]
+        are_valid = _core.are_fanouts(fanouts)
+    except TypeError:  # too large for the core's integers, too
+        are_valid = False
+    if not are_valid:
+        raise ValueError(f"fanouts: {values!r}; a list, one for each layer, 1 to 65535 or -1 for all neighbours")
+    return fanouts
 
 
 def _replacement(replace: bool, draw: str) -> _core.Replacement:

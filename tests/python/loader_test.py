@@ -164,7 +164,13 @@ def test_memory_is_flat_over_many_batches(dataset):
     [
         {"fanouts": []},
         {"fanouts": [0]},
+        {"fanouts": [10.0]},
+        {"fanouts": "10,5"},
+        {"fanouts": 10},
+        {"fanouts": [1 << 40]},
         {"batch_size": 0},
+        {"batch_size": 2.5},
+        {"seed": -1},
         {"nodes": "trian"},
         {"nodes": [3, 3]},
         {"nodes": [-1]},
