@@ -19,6 +19,7 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import npy
+from memory_limit import memory_limit
 
 BIN, LAUNCH = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
 QUIET = ["--device", "cpu", "--progress", "none"]
@@ -207,6 +208,23 @@ class SalientInfer(unittest.TestCase):
             self.infer(f"exact-f16-{ranks}", *options, "--activation-dtype", "f16", launch=[*LAUNCH, "-np", ranks])
             self.assert_same_files("exact-f16", f"exact-f16-{ranks}")
         self.assertFalse([p for p in self.work.iterdir() if p.name.startswith("salient-infer-")])
+
+    def test_exact_keeps_to_the_memory_of_its_control_group(self):
+        big, run = self.work / "big", self.work / "run-wide"
+        made = start(BIN / "salient-prepare", "synthetic", "--nodes", 200_000, "--mean-degree", 6, "--features", 12,
+                     "--classes", 5, "--out", big)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        trained = start(BIN / "salient-train", "--dataset", self.store, "--out", run, *SMALL, "--hidden", 256,
+                        "--fanout", "3,3,3", "--eval-fanout", "3,3,3", "--epochs", 1)
+        self.assertEqual(trained.returncode, 0, trained.stderr)
+        options = ["--exact", "--dataset", big, "--nodes", "all", "--block-mb", 8, "--workers", 1, "--threads", 2]
+        self.infer("exact-free", *options, "--activation-dtype", "f16", run=run)
+        with memory_limit(500_000_000) as launch:  # two layers in f32 alone: 0.41 GB
+            if launch is None:
+                self.skipTest("no control group can be made here")
+            said = self.infer("exact-tight", *options, run=run, launch=launch).stderr
+        self.assertRegex(said, "activations: 0.20 GB in .*, f16")
+        self.assert_same_files("exact-free", "exact-tight")
 
     # --- what is refused, and what is left behind ---
 
