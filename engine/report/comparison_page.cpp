@@ -83,7 +83,8 @@ std::string comparison_page(std::span<const fs::path> run_directories, const fs:
 
 void write_comparison(std::span<const fs::path> run_directories, const fs::path& page) {
   std::error_code error;
-  const bool is_new = !fs::exists(page, error);
+  const fs::file_type found = fs::symlink_status(page, error).type();
+  const bool is_new = found == fs::file_type::not_found || found == fs::file_type::none;
   if (page.filename().empty() || !(is_new || fs::is_regular_file(page, error)))  // a device would be replaced by a file
     fail(ErrorKind::kUsage,
          "'" + page.string() + "': is a folder or no regular file; name the page's file, such as comparison.html");

@@ -148,6 +148,9 @@ TEST(ComparisonPage, APageIsWrittenThroughALinkAndNeverInPlaceOfADevice) {
   write_comparison(runs, link);
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_GT(std::filesystem::file_size(page), 3U);
+  std::filesystem::remove(page);
+  EXPECT_COMPLAINT(write_comparison(runs, link), ErrorKind::kUsage, "no regular file");
+  EXPECT_TRUE(std::filesystem::is_symlink(link)) << "and names nothing";
 }
 
 TEST(ComparisonPage, TextOfARunNeverBecomesMarkup) {
