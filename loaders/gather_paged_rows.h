@@ -14,7 +14,7 @@ namespace salient {
 ///
 /// @param table  in a file mapping; not of fp8.
 /// Threads:  as gather_rows().
-/// Cost:     a sort of the rows and a system call for each run of pages; 12 bytes of memory a row.
+/// Cost:     a sort of the rows and a system call for each run of pages; 8 bytes of memory a row.
 /// Oracle:   gather_rows_reference().
 void gather_paged_rows(RowTable table, const NodeId* row_of, std::size_t num_out, std::byte* out);
 
