@@ -96,12 +96,13 @@ class HostActivations final : public Activations {
 
   void complete(std::span<const RowBlock> blocks) override {
     comm_.barrier();
+    if (!std::ranges::all_of(first_on_host_of_, [&](int first) { return first == first_on_host_of_[0]; })) {
+      const std::size_t step = std::max<std::size_t>(1, kExchangedAtOnce / static_cast<std::size_t>(width_));
+      for (std::size_t first = 0; first < matrix_.rows(); first += step)
+        exchange(blocks, first, std::min(first + step, matrix_.rows()));
+      comm_.barrier();
+    }
     has_paged_table_ = matrix_.end_writing();
-    if (std::ranges::all_of(first_on_host_of_, [&](int first) { return first == first_on_host_of_[0]; })) return;
-    const std::size_t step = std::max<std::size_t>(1, kExchangedAtOnce / static_cast<std::size_t>(width_));
-    for (std::size_t first = 0; first < matrix_.rows(); first += step)
-      exchange(blocks, first, std::min(first + step, matrix_.rows()));
-    comm_.barrier();
   }
 
   at::Tensor rows(std::size_t first, std::size_t count) const override {

@@ -152,6 +152,7 @@ constexpr Place kFromBest[] = {{ActivationStorage::kDevice, ActivationDtype::kF3
 std::size_t choose_place(const ExactPlan& plan, MemoryOfPlan& memory, const ExactOptions& options, bool on_gpu) {
   if (options.storage == ActivationStorage::kDevice && !on_gpu)
     fail(ErrorKind::kUsage, "activations cannot be in GPU memory: this run is on the CPU", Topic::kActivations);
+  const std::int64_t host_budget = std::min(options.host_budget, options.free_host_bytes);
   std::optional<std::size_t> last;  // that the options allow
   for (std::size_t i = 0; i < std::size(kFromBest); ++i) {
     const auto [storage, type] = kFromBest[i];
@@ -161,8 +162,7 @@ std::size_t choose_place(const ExactPlan& plan, MemoryOfPlan& memory, const Exac
     memory.take(storage, type);
     last = i;
     const std::int64_t cached = storage == ActivationStorage::kFile ? plan.activation_bytes : 0;
-    if (is_device ? memory.on_device() <= options.device_budget : memory.on_host() + cached <= options.host_budget)
-      return i;
+    if (is_device ? memory.on_device() <= options.device_budget : memory.on_host() + cached <= host_budget) return i;
   }
   require(last.has_value(), "the options allow a place");
   if (kFromBest[*last].storage == ActivationStorage::kDevice)

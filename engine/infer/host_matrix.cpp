@@ -2,7 +2,9 @@
 #include "engine/infer/host_matrix.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -36,6 +38,16 @@ Descriptor open_nameless(const std::filesystem::path& folder) {
 
 std::string size_text(std::size_t bytes) { return std::to_string((bytes >> 20) + 1) + " MB for a layer's activations"; }
 
+bool memory_has_room_for(std::size_t bytes) {
+  return static_cast<double>(bytes) <= static_cast<double>(available_host_bytes());
+}
+
+/// Whether files there take memory, as of a tmpfs.
+bool keeps_files_in_memory(int descriptor) {
+  struct statfs system {};
+  return fstatfs(descriptor, &system) == 0 && (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC);
+}
+
 /// Takes the file's pages now, so that writing a row cannot fail later. @return errno's number, 0 = done
 int take_all_pages(int descriptor, std::size_t bytes) {
   return posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
@@ -53,6 +65,9 @@ class Original {
   void make_file(const std::filesystem::path& scratch, std::size_t bytes) {
     file_ = open_nameless(scratch);
     if (!file_) fail_with_errno(scratch, "make a scratch file there");
+    if (keeps_files_in_memory(file_.get()) && !memory_has_room_for(bytes))
+      fail(ErrorKind::kHostMemory, scratch.string() + ": is kept in memory, which has no " + size_text(bytes),
+           Topic::kScratch);
     handle_ = {.process = static_cast<int>(getpid()), .descriptor = file_.get(), .bytes = bytes};
     if (const int status = take_all_pages(file_.get(), bytes); status != 0)
       fail(ErrorKind::kIo,
@@ -61,7 +76,7 @@ class Original {
   }
 
   void make_in_memory(std::size_t bytes) {
-    if (static_cast<double>(bytes) > static_cast<double>(available_host_bytes()))
+    if (!memory_has_room_for(bytes))
       fail(ErrorKind::kHostMemory, "no " + size_text(bytes) + " in host memory", Topic::kActivations);
     handle_ = memory_.handle_of(memory_.allocate(bytes));
     if (const int status = take_all_pages(handle_.descriptor, bytes); status != 0)
@@ -96,7 +111,7 @@ HostMatrix::HostMatrix(const HostMatrixSpec& spec, Communicator& comm, const Lau
 /// Only there: pages that are mapped so are not kept for having been used often.
 bool HostMatrix::end_writing() const {
   const std::size_t bytes = rows_ * row_bytes_;
-  if (!is_file_ || static_cast<double>(bytes) <= static_cast<double>(available_host_bytes())) return false;
+  if (!is_file_ || memory_has_room_for(bytes)) return false;
   (void)madvise(data_.get(), bytes, MADV_RANDOM);
   return true;
 }

@@ -20,6 +20,15 @@ class ExactPlanTest : public ::testing::Test {
   }
   static std::string place_of(const ExactPlan& plan) { return to_text(plan.storage) + ", " + name_of(plan.type); }
 
+  std::string place_or_none() const {
+    try {
+      return place_of(plan());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kHostMemory);
+      return "none";
+    }
+  }
+
   const Dataset dataset_ = test::generated_dataset(400, 6, 7);
   const std::shared_ptr<Model> model_ = test::model_with_history("sage", dataset_);
   const ComputeDevice device_ = ComputeDevice::choose(DeviceKind::kCpu, 0, 1);
@@ -41,10 +50,19 @@ TEST_F(ExactPlanTest, TakesTheFirstPlaceThatHasRoom) {
 
 TEST_F(ExactPlanTest, TakesF16WhereF32HasNoRoom) {
   options_.slots = 2;
-  std::vector<std::string> found;
-  for (options_.host_budget = 0; options_.host_budget < 1 << 20; options_.host_budget += 1000)
-    if (const std::string place = place_of(plan()); found.empty() || found.back() != place) found.push_back(place);
-  EXPECT_EQ(found, (std::vector<std::string>{"a mapped scratch file, f16", "host memory, f16", "host memory, f32"}));
+  const auto places_by = [&](std::int64_t& bytes) {
+    std::vector<std::string> found;
+    for (bytes = 0; bytes < 1 << 20; bytes += 1000)
+      if (const std::string place = place_or_none(); found.empty() || found.back() != place) found.push_back(place);
+    return found;
+  };
+  EXPECT_EQ(places_by(options_.host_budget),
+            (std::vector<std::string>{"a mapped scratch file, f16", "host memory, f16", "host memory, f32"}));
+  options_.host_budget = std::int64_t{1} << 40;
+  EXPECT_EQ(places_by(options_.free_host_bytes),
+            (std::vector<std::string>{"none", "a mapped scratch file, f16", "host memory, f16", "host memory, f32"}))
+      << "a budget beyond what is free";
+  options_.free_host_bytes = ExactOptions::kUnlimited;
   options_.host_budget = 0;
   options_.type = ActivationDtype::kF32;
   EXPECT_EQ(place_of(plan()), "a mapped scratch file, f32");

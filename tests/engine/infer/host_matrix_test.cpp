@@ -2,6 +2,8 @@
 #include "engine/infer/host_matrix.h"
 
 #include <gtest/gtest.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 
 #include <filesystem>
 #include <fstream>
@@ -77,6 +79,13 @@ TEST_F(HostMatrixTest, SaysSoWhenThereIsNoRoom) {
                    "absent/folder");
   EXPECT_COMPLAINT(HostMatrix({.rows = std::size_t{1} << 52, .row_bytes = 4}, *comm_, {}), ErrorKind::kHostMemory,
                    "in host memory");
+}
+
+TEST_F(HostMatrixTest, DoesNotTakeMemoryThatIsNotThereForAFileInMemory) {
+  struct statfs system {};
+  if (statfs("/dev/shm", &system) != 0 || system.f_type != TMPFS_MAGIC) GTEST_SKIP() << "no tmpfs";
+  EXPECT_COMPLAINT(HostMatrix({.rows = std::size_t{1} << 52, .row_bytes = 4, .scratch = "/dev/shm"}, *comm_, {}),
+                   ErrorKind::kHostMemory, "/dev/shm: is kept in memory");
 }
 
 }  // namespace
