@@ -7,6 +7,7 @@
 #include "engine/comm/communicator.h"
 #include "engine/comm/launch.h"
 #include "store/dataset.h"
+#include "store/open_store.h"
 #include "store/synthetic.h"
 
 namespace salient {
@@ -15,12 +16,13 @@ namespace salient {
 /// anything else is a name below `data_root`.
 ///
 /// @throws as open_dataset(); Error{kUsage} for an unknown synthetic name.
-Dataset open_named_dataset(const std::string& dataset, const std::string& data_root);
+Dataset open_named_dataset(const std::string& dataset, const std::string& data_root,
+                           FeatureFile needed = FeatureFile::kNeeded);
 
 /// The same on every rank. Generated data is in memory once per host: its first rank makes it, the others map it.
 /// Collective. @throws RankError on all ranks when it fails on one.
 Dataset open_named_dataset(const std::string& dataset, const std::string& data_root, Communicator& comm,
-                           const Launch& launch);
+                           const Launch& launch, FeatureFile needed = FeatureFile::kNeeded);
 
 /// Likewise of a data set that no name has.
 Dataset open_generated_dataset(const SyntheticOptions& options, Communicator& comm, const Launch& launch);

@@ -208,6 +208,7 @@ struct PartitionArguments {
   int parts = 0;
   PartitionMethod method = PartitionMethod::kCluster;
   std::string by{};
+  bool write_rows = false;
   bool force = false;
   CommonOptions common{};
 };
@@ -218,6 +219,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("method", self.method, "cluster: few entries between parts of equal size; ranges: consecutive ids");
   field("by", self.by,
         "instead of --method: .npy, whole numbers, the part of each node, as METIS or KaMinPar make them");
+  field("write-rows", self.write_rows,
+        "write the feature rows of each part to a file of its own, too, for hosts without features.npy");
   field("force", self.force, "replace existing parts");
   visit_fields(self.common, field);
 }

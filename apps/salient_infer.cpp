@@ -80,7 +80,7 @@ InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& co
     run.trained_with.precision = Precision::kFp32;
   fit_to_machine(run.options.machine, session.device, launch.cores);
   (void)log_rank_table(session, run.options.machine.workers);
-  run.dataset = open_dataset_together(session, options.data);
+  run.dataset = open_dataset_together(session, options.data, options.machine);
   run.trained =
       open_trained_model(*session.comm, session.device, options.run, run.trained_with, run.dataset, options.checkpoint);
   const std::string older_kind = older_kind_line(trained_with.model);

@@ -36,6 +36,8 @@
 #include "prepare/writing/write_store.h"
 #include "store/dataset.h"
 #include "store/dataset_summary.h"
+#include "store/open_store.h"
+#include "store/part_rows_file.h"
 #include "store/parts.h"
 #include "store/store_arrays.h"
 #include "store/store_manifest.h"
@@ -214,13 +216,18 @@ bool asks_for_help(Arguments arguments) {
   return !arguments.empty() && (std::string_view(arguments[0]) == "--help" || std::string_view(arguments[0]) == "-h");
 }
 
+/// Without features.npy, too, where the folder has the rows of some parts.
+Dataset open_with_parts(const std::string& directory, int num_threads) {
+  return open_or_advise(directory, [&] { return open_store(directory, num_threads, FeatureFile::kOrParts).dataset; });
+}
+
 int run_verify(Arguments arguments) {
   CommonOptions common;
   const std::string directory = asks_for_help(arguments) ? "" : take_directory(arguments, "verify");
   if (!read(arguments, "verify DIR", common)) return 0;
   const Timer timer;
   open_or_advise(directory, [&] { verify_dataset(directory, common.threads); });
-  if (has_parts(directory)) verify_parts(open_dataset(directory, common.threads));
+  if (has_parts(directory)) verify_parts(open_with_parts(directory, common.threads));
   std::printf("%s: every check passed in %.1f s\n", directory.c_str(), timer.seconds());
   return 0;
 }
@@ -229,7 +236,7 @@ int run_describe(Arguments arguments) {
   CommonOptions common;
   const std::string directory = asks_for_help(arguments) ? "" : take_directory(arguments, "describe");
   if (!read(arguments, "describe DIR", common)) return 0;
-  const Dataset dataset = open_or_advise(directory, [&] { return open_dataset(directory, common.threads); });
+  const Dataset dataset = open_with_parts(directory, common.threads);
   const std::string parts = has_parts(directory) ? parts_text(dataset, open_parts(dataset)) : "";
   std::cout << summary_text(dataset, summarise(dataset, common.threads)) << parts << "fingerprint     "
             << dataset.fingerprint << "\n";
@@ -251,11 +258,14 @@ int run_partition(Arguments arguments) {
   require_option(given.parts >= least && given.parts <= kMaxParts,
                  "--parts: " + std::to_string(least) + " to " + std::to_string(kMaxParts));
   const Dataset dataset = open_or_advise(directory, [&] { return open_dataset(directory, given.common.threads); });
+  require_option(!given.write_rows || dataset.features.num_rows > 0, "--write-rows: of dense feature rows alone");
   require_option(given.force || !has_parts(directory), directory + " has parts; --force replaces them");
   const Owners owner = make_parts(dataset, given);
   const int num_parts = given.parts > 0 ? given.parts : *std::ranges::max_element(owner) + 1;
   install_interrupt_handlers();  // only now: until here a signal ends the program at once, and nothing is left behind
-  write_parts(dataset, owner, num_parts, given.by.empty() ? name_of(given.method) : "the file " + given.by);
+  std::vector<std::string> row_files;
+  if (given.write_rows) row_files = write_part_rows(dataset, owner, num_parts);
+  write_parts(dataset, owner, num_parts, given.by.empty() ? name_of(given.method) : "the file " + given.by, row_files);
   std::cout << parts_text(dataset, open_parts(dataset)) << "wrote           " << kOwnerArray.file << " and "
             << kPartsName << " in " << fixed(timer.seconds(), 1) << " s to " << directory << "\n";
   return 0;
@@ -269,8 +279,8 @@ constexpr Command kCommands[] = {
     {"npz", "--file FILE.npz --out DIR [--mask 0]", "one file with several splits, as tolokers.npz", run_npz},
     {"synthetic", "--like arxiv|products|papers100M|mag240M [--scale S] [--raw-ogb] --out DIR", "a generated graph",
      run_synthetic},
-    {"partition", "DIR --parts K [--method cluster|ranges] [--by FILE.npy]", "which rank holds the rows of which nodes",
-     run_partition},
+    {"partition", "DIR --parts K [--method cluster|ranges] [--by FILE.npy] [--write-rows]",
+     "which rank holds the rows of which nodes", run_partition},
     {"verify", "DIR", "every check of a store, checksums included", run_verify},
     {"describe", "DIR", "what is in a store", run_describe},
 };

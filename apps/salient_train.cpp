@@ -88,7 +88,7 @@ TrainRun set_up(const TrainOptions& said, const Launch& launch, Communicator& co
   take_precision_of_resumed(run);
   fit_to_machine(run.options.machine, session.device, launch.cores);
   RankTable ranks = log_rank_table(session, run.options.machine.workers);
-  run.dataset = open_dataset_together(session, said.data);
+  run.dataset = open_dataset_together(session, said.data, said.machine);
   together(*session.comm, [&] { require_trainable(run.options, run.dataset); });
   run.about = describe_run(run);
   run.about.placement = std::move(ranks);

@@ -58,9 +58,10 @@ void require_precision(const Session& session, std::optional<Precision> precisio
                                  : "--precision bf16 needs a GPU or AVX-512 BF16; this run is on a CPU without");
 }
 
-Dataset open_dataset_together(const Session& session, const DataOptions& data) {
+Dataset open_dataset_together(const Session& session, const DataOptions& data, const MachineOptions& machine) {
+  const FeatureFile needed = machine.features == Residency::kPartitioned ? FeatureFile::kOrParts : FeatureFile::kNeeded;
   const Timer loading;
-  Dataset dataset = open_named_dataset(data.dataset, data.root, *session.comm, session.launch);
+  Dataset dataset = open_named_dataset(data.dataset, data.root, *session.comm, session.launch, needed);
   require_equal_on_all_ranks(*session.comm, "the checksum of the data set", dataset.fingerprint, ErrorKind::kBadData);
   if (session.is_rank_0())
     log_info(dataset.name + (dataset.source_kind == "synthetic" ? " (synthetic)" : "") + ": " +

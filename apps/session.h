@@ -73,8 +73,9 @@ bool has_precision(const ComputeDevice& device, Precision precision);
 /// @throws Error{kNoDevice} when a precision is asked for and this rank's device does not multiply matrices so.
 void require_precision(const Session& session, std::optional<Precision> precision);
 
-/// The data set on every rank, and one line about it. Collective.
+/// The data set on every rank, and one line about it; without features.npy where features are to be partitioned and
+/// the host has the rows of its parts alone. Collective.
 /// @throws as open_named_dataset(); RankError{kBadData} when ranks have different data.
-Dataset open_dataset_together(const Session& session, const DataOptions& data);
+Dataset open_dataset_together(const Session& session, const DataOptions& data, const MachineOptions& machine);
 
 }  // namespace salient

@@ -5,11 +5,14 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
 #include "core/console/progress.h"
+#include "core/error.h"
 #include "loaders/gather_rows.h"
+#include "store/part_rows_file.h"
 
 namespace salient {
 namespace {
@@ -27,12 +30,33 @@ PartRows::PartRows(const Dataset& dataset, Parts parts, int rank, std::span<cons
   std::ranges::set_union(nodes_of_part(parts_, rank), copied, std::back_inserter(held));
   held_ = NodeSet(dataset.num_nodes(), held);
   rows_.resize(held.size() * row_bytes_);
+  if (dataset.features.data != nullptr) {
+    read_rows(dataset, held);
+  } else {
+    read_own_rows(dataset);
+    missing_.assign(copied.begin(), copied.end());
+  }
+}
+
+void PartRows::read_rows(const Dataset& dataset, std::span<const NodeId> held) {
   Progress progress("feature rows of this rank", held.size(), "rows");
   using Range = oneapi::tbb::blocked_range<std::size_t>;
   oneapi::tbb::parallel_for(Range(0, held.size(), kBlock), [&](const Range& range) {
     gather_rows(dataset.features, held.data() + range.begin(), range.size(), rows_.data() + range.begin() * row_bytes_);
     progress.add(range.size());
   });
+}
+
+void PartRows::read_own_rows(const Dataset& dataset) {
+  const NpyFile file = open_part_rows(dataset, parts_, rank_);
+  const std::vector<NodeId> own = nodes_of_part(parts_, rank_);
+  for (std::size_t k = 0; k < own.size(); ++k) set_row(own[k], file.data().subspan(k * row_bytes_, row_bytes_));
+}
+
+void PartRows::set_row(NodeId node, std::span<const std::byte> bytes) {
+  const std::uint32_t row = held_.index_of(node);
+  require(row != NodeSet::kAbsent && bytes.size() == row_bytes_, "a row that is held");
+  std::memcpy(rows_.data() + row * row_bytes_, bytes.data(), row_bytes_);
 }
 
 std::vector<NodeId> nodes_of_part(const Parts& parts, int part) {

@@ -15,7 +15,9 @@ namespace salient {
 /// In host memory. The graph, and so the ids of nodes, are the same on all ranks.
 class PartRows {
  public:
-  /// Reads the rows from the data set, and no others.
+  /// Reads the rows from the data set, and no others; without features.npy its own from their part's file, and then
+  /// the copies are missing().
+  /// @throws as open_part_rows()
   /// @param parts   one for each rank of the run
   /// @param copied  nodes of other parts whose rows this rank holds too, ascending
   PartRows(const Dataset& dataset, Parts parts, int rank, std::span<const NodeId> copied);
@@ -28,16 +30,25 @@ class PartRows {
     __builtin_prefetch(&parts_.owner[node]);
   }
 
+  /// Copies that set_row() must bring before table() is read, ascending.
+  const std::vector<NodeId>& missing() const { return missing_; }
+  /// @param bytes  the row of a node of held()
+  void set_row(NodeId node, std::span<const std::byte> bytes);
+
   const NodeSet& held() const { return held_; }  ///< nodes whose rows are in table(), by NodeSet::index_of()
   RowTable table() const { return {rows_.data(), held_.size(), row_bytes_, fp8_scale_}; }
 
  private:
+  void read_rows(const Dataset& dataset, std::span<const NodeId> held);
+  void read_own_rows(const Dataset& dataset);
+
   Parts parts_;
   int rank_;
   NodeSet held_{0, {}};
   std::size_t row_bytes_;
   float fp8_scale_;
   UnsetHugeVector<std::byte> rows_;
+  std::vector<NodeId> missing_;
 };
 
 /// The nodes of one part, ascending.

@@ -36,6 +36,9 @@ class ResidentData {
   ResidentData(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan = {},
                std::unique_ptr<Shards> shards = nullptr, const RankOfRun& rank = {});
 
+  /// Of kPartitioned, to bring the rows that are missing(); else null.
+  PartRows* part() { return part_.get(); }
+
   /// For LoaderOptions::data; this outlives the loaders.
   ResidentView view() const;
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/console/progress.h"
+#include "store/open_store.h"
 #include "store/store_manifest.h"
 
 namespace salient {
@@ -17,6 +18,7 @@ std::uint64_t bytes_of_files(const StoreManifest& manifest);
 void check_checksums(const std::filesystem::path& directory, const StoreManifest& manifest, Progress* progress);
 
 /// The same for a store of at most `max_bytes`; does nothing for a longer one. @throws also as parse_manifest().
-void check_checksums_of_short_store(const std::filesystem::path& directory, std::uint64_t max_bytes);
+void check_checksums_of_short_store(const std::filesystem::path& directory, std::uint64_t max_bytes,
+                                    FeatureFile needed = FeatureFile::kNeeded);
 
 }  // namespace salient

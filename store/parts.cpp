@@ -19,6 +19,7 @@
 #include "core/files/replace_text_file.h"
 #include "core/files/sealed_json.h"
 #include "core/number_text.h"
+#include "store/part_rows_file.h"
 #include "store/store_arrays.h"
 
 namespace salient {
@@ -41,6 +42,18 @@ void check_owners(std::span<const std::uint16_t> owner, int num_parts, const std
                                   std::to_string(*bad) + ", there are " + std::to_string(num_parts));
 }
 
+constexpr char kRowFiles[] = "row_files";
+
+/// The checksums of the files of parts' rows; none where these were not written.
+std::vector<std::string> row_files_of(const JsonObject& root, int num_parts) {
+  const std::vector<std::string> keys = root.keys();
+  if (std::ranges::find(keys, kRowFiles) == keys.end()) return {};
+  const JsonObject files = root.object(kRowFiles);
+  std::vector<std::string> checksums;
+  for (int part = 0; part < num_parts; ++part) checksums.push_back(files.string(part_rows_file(part)));
+  return checksums;
+}
+
 Opened open(const Dataset& dataset) {
   if (dataset.directory.empty())
     fail(ErrorKind::kNoInput, dataset.name +
@@ -60,6 +73,7 @@ Opened open(const Dataset& dataset) {
   opened.parts.num_parts = static_cast<int>(root.integer("num_parts", 1, kMaxParts));
   opened.parts.method = root.string("method");
   opened.checksum = root.string("xxh3");
+  opened.parts.row_files = row_files_of(root, opened.parts.num_parts);
   if (root.string("dataset") != dataset.fingerprint)
     root.refuse("dataset", "is not " + dataset.fingerprint + ": the parts are those of another data set");
   (void)check_seal(text, file);
@@ -110,6 +124,13 @@ std::string range_of(const std::vector<std::uint64_t>& counts) {
   return std::to_string(least) + " to " + std::to_string(most);
 }
 
+/// Which files of parts' rows are in the folder; nothing where none were written.
+std::string row_files_text(const Dataset& dataset, const Parts& parts) {
+  if (parts.row_files.empty()) return "";
+  return "files of rows   parts " + parts_here_text(dataset.directory, parts.num_parts) +
+         (dataset.features.data == nullptr ? "; no features.npy\n" : "; and features.npy\n");
+}
+
 }  // namespace
 
 bool has_parts(const fs::path& directory) { return !directory.empty() && is_there(directory / kPartsName); }
@@ -123,21 +144,30 @@ void verify_parts(const Dataset& dataset) {
   if (found != opened.checksum)
     fail(ErrorKind::kBadData,
          path.string() + ": XXH3 checksum " + found + ", " + kPartsName + " says " + opened.checksum);
+  const std::vector<int> here =
+      opened.parts.row_files.empty() ? std::vector<int>() : part_rows_here(dataset.directory, opened.parts.num_parts);
+  if (here.empty() && dataset.features.num_rows > 0 && dataset.features.data == nullptr)
+    fail(ErrorKind::kNoInput,
+         dataset.directory.string() + ": features.npy is missing, and so are the feature rows of every part");
+  for (const int part : here) (void)open_part_rows(dataset, opened.parts, part);
 }
 
-void write_parts(const Dataset& dataset, std::span<const std::uint16_t> owner, int num_parts,
-                 const std::string& method) {
+void write_parts(const Dataset& dataset, std::span<const std::uint16_t> owner, int num_parts, const std::string& method,
+                 std::span<const std::string> row_files) {
   require(owner.size() == dataset.num_nodes(), "an owner per node");
+  require(row_files.empty() || row_files.size() == static_cast<std::size_t>(num_parts), "a file of rows for each part");
   require(num_parts >= 1 && num_parts <= kMaxParts, "parts that an owner can name");
   const fs::path& directory = dataset.directory;
   const StagedOwners staged(directory);
   const FileDigest digest = staged.write(owner);
   fs::remove(directory / kPartsName);
+  if (row_files.empty()) remove_part_rows(directory);
   staged.take_its_name();
   fsync_directory(directory);
-  const nlohmann::ordered_json root = {{"format", kFormat},           {"format_version", 1},
-                                       {"num_parts", num_parts},      {"method", method},
-                                       {"xxh3", to_hex(digest.xxh3)}, {"dataset", dataset.fingerprint}};
+  nlohmann::ordered_json root = {{"format", kFormat}, {"format_version", 1},         {"num_parts", num_parts},
+                                 {"method", method},  {"xxh3", to_hex(digest.xxh3)}, {"dataset", dataset.fingerprint}};
+  for (std::size_t part = 0; part < row_files.size(); ++part)
+    root[kRowFiles][part_rows_file(static_cast<int>(part))] = row_files[part];
   constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;  // paths are bytes, not always UTF-8
   replace_text_file(directory / kPartsName, sealed_json(root.dump(2, ' ', false, kReplace)));
 }
@@ -152,7 +182,7 @@ std::string parts_text(const Dataset& dataset, const Parts& parts) {
   const double share = static_cast<double>(cut) / static_cast<double>(std::max<EdgeOffset>(1, dataset.num_edges()));
   return "parts           " + std::to_string(parts.num_parts) + " by " + parts.method + ": " + range_of(nodes) +
          " nodes, of which " + range_of(counts_of(parts, dataset.train)) + " to train\n" + "cut             " +
-         fixed(100 * share, 1) + " % of the entries join two parts\n";
+         fixed(100 * share, 1) + " % of the entries join two parts\n" + row_files_text(dataset, parts);
 }
 
 }  // namespace salient

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "store/dataset.h"
 
@@ -20,6 +21,7 @@ struct Parts {
   int num_parts = 0;                       ///< some may own no node
   std::span<const std::uint16_t> owner{};  ///< [V] the part of each node, below num_parts
   std::string method{};                    ///< how the parts were made, for people
+  std::vector<std::string> row_files{};    ///< [num_parts] checksums, of part_rows_file.h; empty: none were written
   std::shared_ptr<const void> storage{};   ///< of `owner`
 };
 
@@ -30,15 +32,16 @@ bool has_parts(const std::filesystem::path& directory);
 /// @throws Error{kNoInput} if the data set has no parts; Error{kBadData} naming file and rule; Error{kIo}.
 Parts open_parts(const Dataset& dataset);
 
-/// The same, and the checksum of owner.npy.
+/// The same, and the checksums of owner.npy and of the files of parts' rows that are in the folder.
 void verify_parts(const Dataset& dataset);
 
 /// Adds owner.npy and parts.json to the data set's folder, in place of earlier ones. Whatever interrupts it leaves the
 /// old parts, the new ones, or none.
-/// @param owner  [V] each below num_parts
+/// @param owner      [V] each below num_parts
+/// @param row_files  those of write_part_rows(); empty: files of earlier parts' rows are removed
 /// @throws Error{kIo}
-void write_parts(const Dataset& dataset, std::span<const std::uint16_t> owner, int num_parts,
-                 const std::string& method);
+void write_parts(const Dataset& dataset, std::span<const std::uint16_t> owner, int num_parts, const std::string& method,
+                 std::span<const std::string> row_files = {});
 
 /// Lines of "what   value" as in summary_text(): sizes of the parts, and the entries that lead from one to another.
 std::string parts_text(const Dataset& dataset, const Parts& parts);

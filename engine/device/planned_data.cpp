@@ -15,6 +15,7 @@
 #include "engine/comm/agreement.h"
 #include "engine/comm/descriptor_exchange.h"
 #include "engine/comm/host_share.h"
+#include "engine/device/missing_rows.h"
 #include "loaders/device_upload.h"
 
 namespace salient {
@@ -116,6 +117,7 @@ ResidentData make_resident(const RankPlace& place, const Dataset& dataset, const
     data =
         ResidentData(dataset, plan.residency, plan.sampling, std::move(shards), {place.comm.rank(), place.comm.size()});
   });
+  if (data.part() != nullptr) fetch_missing_rows(*data.part(), place.comm);
   return data;
 }
 

@@ -29,7 +29,7 @@ BLOCKS = {
     "CONTRIBUTING.md": ["here"],
     "python/README.md": ["tests/python/install_test.py"] + 3 * ["tests/python/readme_test.py"],
     "docs/BENCHMARKS.md": ["here", "tests/python/readme_test.py"],
-    "docs/DISTRIBUTED.md": ["tests/apps/distributed_test.py", "tests/apps/partitioned_test.py"],
+    "docs/DISTRIBUTED.md": ["tests/apps/distributed_test.py"] + 2 * ["tests/apps/partitioned_test.py"],
     "docs/INFERENCE.md": ["here", OUTPUT, "tests/python/readme_test.py", OUTPUT],
     "docs/KERNELS.md": 5 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_model_test.py"]
                        + [OUTPUT, "tests/workbench/salient_kernels_test.py", "the head of a candidate"]

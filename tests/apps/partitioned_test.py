@@ -131,6 +131,43 @@ class Partitioned(unittest.TestCase):
         self.assertRegex(errors, r"feature rows on rank 0: \d+ of its part, \d+ copies of others; of a batch's rows")
         self.assertRegex(errors, r"epoch 1: .* rows [0-9.]+ % own, [0-9.]+ % copies, [0-9.]+ % remote: [0-9.]+ MB")
 
+    def test_hosts_that_have_the_rows_of_their_part_alone_find_the_same(self):
+        self.partition("graph", 3, "--write-rows")
+        self.train(3, "with-all-rows", "--features", "partitioned", "--epochs", 2)
+
+        def folders(order):
+            for rank, part in enumerate(order):
+                folder = self.work / f"host{rank}"
+                shutil.rmtree(folder, ignore_errors=True)
+                shutil.copytree(self.work / "graph", folder / "graph", ignore=shutil.ignore_patterns("features*.npy"))
+                shutil.copy(self.work / f"graph/features-part-{part}.npy", folder / "graph")
+
+        def command(program, *args):  # ranks 0, 1, 2, each with a folder of its own
+            words = []
+            for rank in range(3):
+                words += [":"] * (rank > 0) + ["-np", 1, BIN / program, "--data-root", self.work / f"host{rank}", *args]
+            return [str(word) for word in (*LAUNCH, *words)]
+
+        train = ["--dataset", "graph", "--out", self.work / "with-own-rows", *SMALL, "--epochs", 2]
+        folders([0, 1, 2])
+        self.finish(command("salient-train", *train, "--features", "partitioned"))
+        self.assertEqual(self.weights("with-all-rows"), self.weights("with-own-rows"))
+        for program, more in (("verify", ""), ("describe", "parts 1 of 3; no features.npy")):
+            checked = self.finish([BIN / "salient-prepare", program, self.work / "host1/graph"])
+            self.assertIn(more, checked.stdout)
+        infer = ["--run", self.work / "with-own-rows", "--dataset", "graph", "--nodes", "all", *CPU]
+        self.finish(command("salient-infer", *infer, "--features", "partitioned", "--out", self.work / "found-own"))
+        self.finish(self.command("salient-infer", 3, *infer, "--data-root", self.work, "--out", self.work / "found"))
+        self.assertEqual((self.work / "found/logits.npy").read_bytes(),
+                         (self.work / "found-own/logits.npy").read_bytes())
+
+        errors = self.finish(command("salient-train", *train, "--features", "host"), 66).stderr
+        self.assertRegex(errors, "error: .*features.npy is missing")
+        folders([0, 2, 1])
+        errors = self.finish(command("salient-train", *train, "--features", "partitioned"), 66).stderr
+        self.assertRegex(errors, "rank 1 .*host1/graph/features-part-1.npy is missing.*parts whose rows are here: 2")
+        self.partition("graph", 2)
+
     # --- what is refused ---
 
     def test_parts_and_ranks_must_agree(self):

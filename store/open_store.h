@@ -1,0 +1,29 @@
+// store/open_store.h - the files of a store, mapped and checked: what open_dataset() and its kin are made of.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "store/dataset.h"
+#include "store/store_manifest.h"
+
+namespace salient {
+
+/// Whether a store must have the rows of all nodes.
+enum class FeatureFile : std::uint8_t {
+  kNeeded,
+  kOrParts,  ///< features.npy may be missing where the folder has parts (store/part_rows_file.h)
+};
+
+struct OpenedStore {
+  Dataset dataset;         ///< without features.npy, features.data is null
+  StoreManifest manifest;  ///< lists the files that are there
+};
+
+/// @throws as open_dataset()
+OpenedStore open_store(const std::filesystem::path& directory, int num_threads, FeatureFile needed);
+
+/// Takes features.npy from the manifest where it may be missing, and is.
+void leave_out_features(const std::filesystem::path& directory, FeatureFile needed, StoreManifest& manifest);
+
+}  // namespace salient

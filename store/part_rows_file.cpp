@@ -1,0 +1,115 @@
+// store/part_rows_file.cpp - see part_rows_file.h.
+#include "store/part_rows_file.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/console/progress.h"
+#include "core/error.h"
+#include "core/files/is_there.h"
+#include "store/store_arrays.h"
+
+namespace salient {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kPrefix[] = "features-part-", kSuffix[] = ".npy";
+
+/// Removes the files of all parts at the end, unless they were kept.
+class UnfinishedFiles {
+ public:
+  explicit UnfinishedFiles(const fs::path& directory) : directory_(directory) { remove_part_rows(directory_); }
+  ~UnfinishedFiles() {
+    try {
+      if (!is_kept_) remove_part_rows(directory_);
+    } catch (...) {  // the error that ended the writing says more
+    }
+  }
+  UnfinishedFiles(const UnfinishedFiles&) = delete;
+  UnfinishedFiles& operator=(const UnfinishedFiles&) = delete;
+  void keep() { is_kept_ = true; }
+
+ private:
+  const fs::path& directory_;
+  bool is_kept_ = false;
+};
+
+[[noreturn]] void fail_missing(const Dataset& dataset, const Parts& parts, int part) {
+  std::string text = (dataset.directory / part_rows_file(part)).string() + " is missing, and so is features.npy";
+  if (parts.row_files.empty())
+    text += "; salient-prepare partition writes such files where features.npy is";
+  else
+    text += "; parts whose rows are here: " + parts_here_text(dataset.directory, parts.num_parts);
+  fail(ErrorKind::kNoInput, text);
+}
+
+}  // namespace
+
+std::string part_rows_file(int part) { return kPrefix + std::to_string(part) + kSuffix; }
+
+std::vector<std::string> write_part_rows(const Dataset& dataset, std::span<const std::uint16_t> owner, int num_parts) {
+  require(dataset.features.data != nullptr && owner.size() == dataset.num_nodes(), "dense rows, and an owner for each");
+  const RowTable& rows = dataset.features;
+  fs::remove(dataset.directory / kPartsName);
+  UnfinishedFiles files(dataset.directory);
+  std::vector<std::string> checksums;
+  Progress progress("feature rows of parts", rows.num_rows, "rows");
+  for (int part = 0; part < num_parts; ++part) {
+    const auto size = static_cast<std::uint64_t>(std::ranges::count(owner, part));
+    NpyWriter writer(dataset.directory / part_rows_file(part), features_array(dataset.feature_type).dtype,
+                     {size, static_cast<std::uint64_t>(dataset.feature_dim)});
+    for (std::size_t v = 0; v < owner.size(); ++v)
+      if (owner[v] == part) writer.write(std::span(rows.data + v * rows.row_bytes, rows.row_bytes));
+    checksums.push_back(to_hex(writer.close().xxh3));
+    progress.add(size);
+  }
+  files.keep();
+  return checksums;
+}
+
+std::vector<int> part_rows_here(const fs::path& directory, int num_parts) {
+  std::vector<int> parts;
+  for (int part = 0; part < num_parts; ++part)
+    if (is_there(directory / part_rows_file(part))) parts.push_back(part);
+  return parts;
+}
+
+std::string parts_here_text(const fs::path& directory, int num_parts) {
+  constexpr std::size_t kMostNamed = 8;
+  const std::vector<int> parts = part_rows_here(directory, num_parts);
+  if (parts.empty()) return "none";
+  if (parts.size() == static_cast<std::size_t>(num_parts)) return "all " + std::to_string(num_parts);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMostNamed, parts.size()); ++i)
+    text.append(i == 0 ? "" : ", ").append(std::to_string(parts[i]));
+  return text + (parts.size() > kMostNamed ? ", ..." : "") + " of " + std::to_string(num_parts);
+}
+
+NpyFile open_part_rows(const Dataset& dataset, const Parts& parts, int part) {
+  const fs::path path = dataset.directory / part_rows_file(part);
+  if (parts.row_files.empty() || !is_there(path)) fail_missing(dataset, parts, part);
+  NpyFile file(path);
+  const auto size = static_cast<std::uint64_t>(std::ranges::count(parts.owner, part));
+  const std::string found = to_hex(digest_file(path).xxh3), &expected = parts.row_files[static_cast<std::size_t>(part)];
+  const auto other = std::ranges::find(parts.row_files, found);
+  if (found != expected && other != parts.row_files.end())
+    fail(ErrorKind::kBadData,
+         file.name() + ": has the rows of part " + std::to_string(other - parts.row_files.begin()));
+  if (found != expected)
+    fail(ErrorKind::kBadData, file.name() + ": XXH3 checksum " + found + ", " + kPartsName + " says " + expected);
+  expect_npy(file.header(), features_array(dataset.feature_type).dtype,
+             std::array{size, static_cast<std::uint64_t>(dataset.feature_dim)}, file.name());
+  return file;
+}
+
+void remove_part_rows(const fs::path& directory) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kPrefix) && name.ends_with(kSuffix)) found.push_back(entry.path());
+  }
+  for (const fs::path& path : found) fs::remove(path);
+}
+
+}  // namespace salient

@@ -1,0 +1,38 @@
+// store/part_rows_file.h - the feature rows of one part in a file of their own, for hosts that have no others.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/files/npy.h"
+#include "store/parts.h"
+
+namespace salient {
+
+/// "features-part-1.npy": rows of the nodes of part 1, ascending by node, in the type of features.npy.
+std::string part_rows_file(int part);
+
+/// Writes a file for each part. Removes parts.json first, as files of earlier parts are replaced: write_parts() makes
+/// the new one. What ends this early leaves none of the files. Shows progress.
+/// @param dataset  with dense features, all of them
+/// @return         the files' checksums, for write_parts()
+/// @throws Error{kIo}; Interrupted
+std::vector<std::string> write_part_rows(const Dataset& dataset, std::span<const std::uint16_t> owner, int num_parts);
+
+/// Parts whose files are in the folder, ascending.
+std::vector<int> part_rows_here(const std::filesystem::path& directory, int num_parts);
+
+/// The same for messages: "none", "all 4", "1, 2 of 4".
+std::string parts_here_text(const std::filesystem::path& directory, int num_parts);
+
+/// The rows of one part, [nodes of the part, feature_dim]; reads them all for the checksum.
+/// @throws Error{kNoInput} saying whose rows are here; Error{kBadData} for another part's rows or changed ones
+NpyFile open_part_rows(const Dataset& dataset, const Parts& parts, int part);
+
+/// Removes those of all parts, also of earlier ones with other numbers.
+void remove_part_rows(const std::filesystem::path& directory);
+
+}  // namespace salient

@@ -1,0 +1,125 @@
+// tests/store/part_rows_file_test.cpp - a file has the rows of its part, and no other is taken for it.
+#include "store/part_rows_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "store/checksums.h"
+#include "store/open_store.h"
+#include "tests/support/small_store.h"
+
+namespace salient {
+namespace {
+
+using test::Complaint, test::read_bytes, test::SmallStore, test::write_bytes;
+using Owners = std::vector<std::uint16_t>;
+
+const Owners kOwners{0, 2, 2, 0, 3, 0, 0, 2};  // of 5 parts, two of them without nodes
+
+/// A store in parts, each with a file of rows.
+struct PartitionedRows {
+  SmallStore store{};
+  Dataset dataset = open_dataset(store.path(), 1);
+  PartitionedRows() {
+    write_parts(dataset, kOwners, 5, "earlier");
+    const std::vector<std::string> checksums = write_part_rows(dataset, kOwners, 5);
+    EXPECT_FALSE(has_parts(store.path())) << "their files may be gone";
+    write_parts(dataset, kOwners, 5, "hand", checksums);
+  }
+};
+
+/// A folder of one host: the store without features.npy, with the rows of `parts` alone.
+void leave_rows_of(const PartitionedRows& made, const std::set<int>& parts) {
+  std::filesystem::remove(made.store / "features.npy");
+  for (int part = 0; part < 5; ++part)
+    if (!parts.contains(part)) std::filesystem::remove(made.store / part_rows_file(part));
+}
+
+TEST(PartRowsFile, HasTheRowsOfItsNodesInTheirOrder) {
+  const PartitionedRows made;
+  const Parts parts = open_parts(made.dataset);
+  EXPECT_EQ(part_rows_here(made.store.path(), 5), (std::vector<int>{0, 1, 2, 3, 4}));
+  const RowTable& all = made.dataset.features;
+  for (int part = 0; part < 5; ++part) {
+    const NpyFile file = open_part_rows(made.dataset, parts, part);
+    std::string expected;
+    for (std::size_t v = 0; v < kOwners.size(); ++v)
+      if (kOwners[v] == part)
+        expected.append(reinterpret_cast<const char*>(all.data + v * all.row_bytes), all.row_bytes);
+    const std::string found(reinterpret_cast<const char*>(file.data().data()), file.data().size());
+    EXPECT_EQ(found, expected) << part;
+  }
+  EXPECT_NE(parts_text(made.dataset, parts).find("parts all 5; and features.npy"), std::string::npos);
+  write_parts(made.dataset, kOwners, 5, "again");
+  EXPECT_TRUE(part_rows_here(made.store.path(), 5).empty()) << "which are not those of the new parts";
+}
+
+TEST(PartRowsFile, ServesInPlaceOfAllRows) {
+  const PartitionedRows made;
+  leave_rows_of(made, {2});
+  EXPECT_COMPLAINT(open_dataset(made.store.path(), 1), 66, "features.npy is missing");
+  EXPECT_NO_THROW(verify_dataset(made.store.path(), 1));
+  const Dataset dataset = open_store(made.store.path(), 1, FeatureFile::kOrParts).dataset;
+  EXPECT_EQ(dataset.features.data, nullptr);
+  EXPECT_EQ(dataset.features.num_rows, 8u);
+  EXPECT_EQ(dataset.fingerprint, made.dataset.fingerprint);
+  const Parts parts = open_parts(dataset);
+  EXPECT_NO_THROW(verify_parts(dataset));
+  EXPECT_NO_THROW(check_checksums_of_short_store(made.store.path(), 1 << 20, FeatureFile::kOrParts));
+  EXPECT_EQ(open_part_rows(dataset, parts, 2).header().shape[0], 3u);
+  EXPECT_NE(parts_text(dataset, parts).find("parts 2 of 5; no features.npy"), std::string::npos);
+  EXPECT_COMPLAINT(open_part_rows(dataset, parts, 0), 66, "parts whose rows are here: 2 of 5");
+}
+
+TEST(PartRowsFile, OfAnotherPartIsNamed) {
+  const PartitionedRows made;
+  leave_rows_of(made, {2, 3});
+  const Dataset dataset = open_store(made.store.path(), 1, FeatureFile::kOrParts).dataset;
+  const Parts parts = open_parts(dataset);
+  std::filesystem::rename(made.store / part_rows_file(2), made.store / part_rows_file(0));
+  EXPECT_COMPLAINT(open_part_rows(dataset, parts, 0), 65, "features-part-0.npy: has the rows of part 2");
+  EXPECT_COMPLAINT(verify_parts(dataset), 65, "features-part-0.npy: has the rows of part 2");
+  std::filesystem::remove(made.store / part_rows_file(0));
+  std::string bytes = read_bytes(made.store / part_rows_file(3));
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  write_bytes(made.store / part_rows_file(3), bytes);
+  EXPECT_COMPLAINT(open_part_rows(dataset, parts, 3), 65, "features-part-3.npy: XXH3 checksum");
+  std::filesystem::remove(made.store / part_rows_file(3));
+  EXPECT_COMPLAINT(open_part_rows(dataset, parts, 3), 66, "parts whose rows are here: none");
+  EXPECT_COMPLAINT(verify_parts(dataset), 66, "features.npy is missing, and so are the feature rows of every part");
+  std::filesystem::remove(made.store / kPartsName);
+  EXPECT_COMPLAINT(open_store(made.store.path(), 1, FeatureFile::kOrParts), 66, "features.npy is missing");
+}
+
+TEST(PartRowsFile, AreNotThereForPartsWithoutThem) {
+  const PartitionedRows made;
+  write_parts(made.dataset, kOwners, 5, "without");
+  std::filesystem::remove(made.store / "features.npy");
+  const Dataset dataset = open_store(made.store.path(), 1, FeatureFile::kOrParts).dataset;
+  EXPECT_COMPLAINT(open_part_rows(dataset, open_parts(dataset), 0), 66, "writes such files where features.npy is");
+}
+
+TEST(PartRowsFile, ThatCannotBeWrittenLeaveNothing) {
+  const PartitionedRows made;
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const auto ignored = std::signal(SIGXFSZ, SIG_IGN);  // so that a write fails as on a full disk
+  const rlimit tight{4100, limit.rlim_max};            // part 0 has no rows, and fits
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
+  const Complaint refusal = test::complaint_of([&] {
+    write_part_rows(made.dataset, Owners{1, 1, 1, 1, 1, 1, 1, 1}, 2);
+  });
+  setrlimit(RLIMIT_FSIZE, &limit);
+  std::signal(SIGXFSZ, ignored);
+  EXPECT_EQ(refusal.exit_code, 74) << refusal.text;
+  EXPECT_TRUE(part_rows_here(made.store.path(), 5).empty());
+  EXPECT_FALSE(has_parts(made.store.path())) << "none, not broken ones";
+}
+
+}  // namespace
+}  // namespace salient
