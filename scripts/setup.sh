@@ -54,6 +54,9 @@ fi
 install_cmake || die 66 "CMake 3.25 or later is missing"
 if [ "$with_torch" = yes ]; then install_torch; fi
 if [ "$with_cute" = yes ]; then install_cute; fi
-if [ "$with_python" = yes ]; then install_python && name_other_environments; fi
+if [ "$with_python" = yes ]; then
+  install_python  # alone on its line: in a list with && a failure inside it would not end the script
+  name_other_environments
+fi
 if [ "$with_torch" = no ]; then say "ready, without LibTorch: for pip install ." && exit 0; fi
 if [ "$variant" = cpu ]; then say "ready: CPU build ($why)"; else say "ready: CUDA build ($why)"; fi

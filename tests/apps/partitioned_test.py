@@ -223,6 +223,5 @@ class Partitioned(unittest.TestCase):
         self.end(process, 128 + signal.SIGTERM)
 
 
-
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import unittest
 
 SOURCE, BUILD = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 HOST_CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
@@ -66,23 +65,21 @@ class Bare:
                                                 "DEBIAN_FRONTEND": "noninteractive", **kept})
 
 
-class BareMachine(unittest.TestCase):
-    def test_the_package_is_installed_as_documented(self):
-        work = tempfile.TemporaryDirectory(prefix="salient-bare-")
-        self.addCleanup(work.cleanup)
-        self.bare = Bare(pathlib.Path(work.name) / "root")
-        self.bare.run("apt-get update -q")
-        run(SOURCE / "scripts/package.sh", "--build", BUILD, "--out", self.bare.root)
-        install, fetch, version = block_of("docs/PACKAGES.md", "apt-get install ./salient")
-        self.bare.run(install.replace("install", "install -y -q", 1))
-        self.assertIn("salient-fetch-torch", self.bare.run(version, expect=66).stderr)
-        self.bare.run(fetch, shared=["salient"])  # LibTorch is there, as a rule: the download is that of every set-up
-        if not re.search(r"^SALIENT_CUDA:\w+=ON$", (BUILD / "CMakeCache.txt").read_text(), re.M):
-            self.assertRegex(self.bare.run(version, shared=["salient"]).stdout, r"^salient-train \d")
-            return
-        lacking = self.bare.run(version, expect=66, shared=["salient"]).stderr
-        self.assertRegex(lacking, r"libcu\w+\.so\.\d+ \(CUDA 13\)")
-        self.assertEqual(lacking.count("\n"), 1)
+def test_the_package_is_installed_as_documented(root):
+    bare = Bare(root)
+    bare.run("apt-get update -q")
+    run(SOURCE / "scripts/package.sh", "--build", BUILD, "--out", bare.root)
+    install, fetch, version = block_of("docs/PACKAGES.md", "apt-get install ./salient")
+    bare.run(install.replace("install", "install -y -q", 1))
+    told = bare.run(version, expect=66).stderr
+    assert "salient-fetch-torch" in told, told
+    bare.run(fetch, shared=["salient"])  # LibTorch is there, as a rule: the download is that of every set-up
+    if not re.search(r"^SALIENT_CUDA:\w+=ON$", (BUILD / "CMakeCache.txt").read_text(), re.M):
+        told = bare.run(version, shared=["salient"]).stdout
+        assert re.match(r"salient-train \d", told), told
+        return
+    lacking = bare.run(version, expect=66, shared=["salient"]).stderr
+    assert re.search(r"libcu\w+\.so\.\d+ \(CUDA 13\)", lacking) and lacking.count("\n") == 1, lacking
 
 
 for tool in ("debootstrap", "unshare", "chroot", "cpack", "dpkg-shlibdeps"):
@@ -92,5 +89,5 @@ if os.geteuid() != 0:
     skip("only root can make a bare system")
 if subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], capture_output=True).returncode != 0:
     skip("no mount is allowed here")
-if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+with tempfile.TemporaryDirectory(prefix="salient-bare-") as work:
+    test_the_package_is_installed_as_documented(pathlib.Path(work) / "root")

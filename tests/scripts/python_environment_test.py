@@ -71,24 +71,27 @@ class PythonEnvironment(unittest.TestCase):
                               capture_output=True)
         self.assertEqual((done.returncode, done.stderr), (1, "error: scripts/lib/python.sh: python: error: no home\n"))
 
+    def commands(self, **scripts):
+        """@return a PATH that begins with these programs"""
+        folder = pathlib.Path(self.cache.name, "commands")
+        folder.mkdir(exist_ok=True)
+        for name, script in scripts.items():
+            (folder / name).write_text(f"#!/bin/sh\n{script}")
+            (folder / name).chmod(0o755)
+        return f"{folder}:{os.environ['PATH']}"
+
     def make_environment(self, expect, pip_says):
         """Of a python3 whose pip fails. @return standard error"""
-        commands = pathlib.Path(self.cache.name, "commands")
-        commands.mkdir(exist_ok=True)
-        python = commands / "python3"
-        python.write_text("""#!/bin/sh
-case "$*" in
+        path = self.commands(python3="""case "$*" in
   *EXT_SUFFIX*) echo .so ;;
   "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python3" ;;
   *) echo "$PIP_SAYS" >&2 && exit 1 ;;
 esac
 """)
-        python.chmod(0o755)
         script = ("program=setup; lib=$0; for part in common wheels python; do . $lib/$part.sh; done;"
                   "variant=cpu; make_cache; install_python")
         done = subprocess.run(["bash", "-c", script, SOURCE / "scripts/lib"], text=True, capture_output=True,
-                              env={**os.environ, "XDG_CACHE_HOME": self.cache.name, "PIP_SAYS": pip_says,
-                                   "PATH": f"{commands}:{os.environ['PATH']}"})
+                              env={**os.environ, "XDG_CACHE_HOME": self.cache.name, "PIP_SAYS": pip_says, "PATH": path})
         self.assertEqual(done.returncode, expect, done.stderr)
         self.assertRegex(done.stderr, r"\Asetup: error: [^\n]+\n\Z")
         return done.stderr
@@ -98,6 +101,18 @@ esac
         self.assertIn("no network", self.make_environment(75, "WARNING: NewConnectionError: unreachable"))
         told = self.make_environment(66, "ERROR: No matching distribution found for numpy==9")
         self.assertIn("numpy==9", told)
+
+    def test_a_command_that_fails_ends_the_set_up(self):
+        path = self.commands(cmake="echo cmake version 3.31.6\n", python3="""case "$*" in
+  *EXT_SUFFIX*) echo .so ;;
+  "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python3" ;;
+  *purelib*) echo /nowhere ;;
+esac
+""")
+        self.output(SOURCE / "scripts/setup.sh", "--cpu", "--no-packages", "--no-torch", "--python", expect=1,
+                    PATH=path)
+        self.assertTrue((self.folder() / "bin").exists())
+        self.assertFalse((self.folder() / ".complete").exists())
 
     def test_environments_of_other_clones_are_named(self):
         script = "program=setup; . $0/common.sh; . $0/python.sh; name_other_environments"
