@@ -72,8 +72,9 @@ void visit_fields(Self& self, Visit&& field) {
 
 Options read_options(std::span<const char* const> args, const LookUp& look_up) {
   Options options;
-  if (const char* root = look_up("SALIENT_DATA")) options.data_root = root;
+  if (const char* root = look_up("SALIENT_DATA"); root != nullptr && *root != '\0') options.data_root = root;
   options::parse(args, options);
+  require_option(!options.data_root.empty(), "--data-root: is a folder, . for the working directory");
   require_option(are_fanouts(options.epoch.fanouts), "--fanout: numbers from 1 to 65535, or -1");
   require_option(options.epoch.batch_size >= 1 && options.epoch.batch_size <= 1 << 20, "--batch-size: 1 to 1048576");
   require_option(options.epoch.hidden >= 1 && options.epoch.hidden <= 1 << 16, "--hidden: 1 to 65536");

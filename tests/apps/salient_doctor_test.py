@@ -68,6 +68,7 @@ class SalientDoctor(unittest.TestCase):
             for args, code, word in ((["--what"], 2, "--what"), (["--fanout", "0"], 2, "--fanout"),
                                      (["--batch-size", "0"], 2, "--batch-size"), (["--hidden", "0"], 2, "--hidden"),
                                      (["--dataset", "x", "--measure=false"], 2, "--dataset"),
+                                     (["--data-root="], 2, "--data-root"),
                                      (["--dataset", f"{empty}/absent"], 66, "absent")):
                 with self.subTest(args=args):
                     result = doctor(*args)
