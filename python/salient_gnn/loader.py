@@ -78,7 +78,7 @@ class NeighborLoader:
         self.epoch = 0  #: of the last iteration that was started
         self.fanouts = _fanouts(fanouts)
         batch_size, seed = _integer("batch_size", batch_size, 1), _integer("seed", seed, 0)
-        self.workers = len(os.sched_getaffinity(0)) if workers is None else _integer("workers", workers, 0)
+        self.workers = len(os.sched_getaffinity(0)) if workers is None else _integer("workers", workers, 0, 1024)
         self.features = self._place("features", features, dataset._core.feature_bytes)
         will_take = dataset._core.feature_bytes if self.features == "device" and not self._has("features") else 0
         self.sampler = self._place("sampler", sampler, dataset._core.graph_bytes, will_take)
@@ -148,9 +148,7 @@ class NeighborLoader:
 
     def set_epoch(self, epoch: int) -> None:
         """The next iteration is of this epoch: to go on with a run that was interrupted."""
-        if epoch < 0:
-            raise ValueError(f"epoch: {epoch}, not 0 or more")
-        self.epoch = epoch - 1
+        self.epoch = _integer("epoch", epoch, 0) - 1
 
     def __iter__(self) -> Iterator[Batch]:
         """Starts the next epoch. An iteration of this loader that has not ended ends now; two at the same time need two
@@ -242,13 +240,13 @@ class _Epoch(Iterator[Batch]):
             self._copies.synchronize()
 
 
-def _integer(name: str, value: Any, least: int) -> int:
+def _integer(name: str, value: Any, least: int, most: int = (1 << 32) - 1) -> int:
     try:
         number = operator.index(value)
     except TypeError:
         number = -1
-    if not least <= number < 1 << 32:
-        raise ValueError(f"{name}: {value!r} is no integer from {least} to 2^32 - 1")
+    if not least <= number <= most:
+        raise ValueError(f"{name}: {value!r} is no integer from {least} to {most}")
     return number
 
 
@@ -308,8 +306,9 @@ def _seeds(dataset: Dataset, nodes: Tensor | Sequence[int] | str) -> Tensor:
 def _position(rank: int | None, world_size: int | None) -> tuple[int, int]:
     if rank is None and world_size is None and torch.distributed.is_available() and torch.distributed.is_initialized():
         return torch.distributed.get_rank(), torch.distributed.get_world_size()
-    place, size = 0 if rank is None else rank, 1 if world_size is None else world_size
-    if not 0 <= place < size:
+    place = 0 if rank is None else _integer("rank", rank, 0)
+    size = 1 if world_size is None else _integer("world_size", world_size, 1, (1 << 31) - 1)
+    if place >= size:
         raise ValueError(f"rank: {place} of {size}; ranks are 0 to world_size - 1, and go with a world_size")
     return place, size
 

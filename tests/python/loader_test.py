@@ -183,6 +183,8 @@ def test_memory_is_flat_over_many_batches(dataset):
         {"draw": "laber"},
         {"replace": True, "draw": "labor"},
         {"workers": -1},
+        {"workers": 1 << 31},
+        {"rank": 0.5, "world_size": 2},
         {"rank": 2, "world_size": 2},
         {"device": "meta"},
     ],
@@ -191,6 +193,12 @@ def test_wrong_arguments_are_named(dataset, wrong):
     arguments = {"nodes": "train", "fanouts": FANOUTS, **wrong}
     with pytest.raises(ValueError, match=next(iter(wrong))):
         salient_gnn.NeighborLoader(dataset, **arguments)
+
+
+@pytest.mark.parametrize("epoch", [-1, 1.5])
+def test_a_wrong_epoch_is_named(dataset, epoch):
+    with pytest.raises(ValueError, match="epoch: "):
+        salient_gnn.NeighborLoader(dataset, "train", FANOUTS).set_epoch(epoch)
 
 
 def test_labor_draws_batches_of_fewer_nodes(dataset):
