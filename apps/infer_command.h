@@ -44,7 +44,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("activation-dtype", self.layerwise.activation_dtype,
         "type of layers' results with --exact; auto: f16 where f32 has no room in memory");
   field("memory-gb", self.layerwise.memory_gb,
-        "host memory for --exact before auto takes a file; 0 = four fifths of what is free");
+        "host memory that --exact may take: auto goes on to f16, then to a file; 0 = four fifths of what is free");
   field("scratch", self.layerwise.scratch, "folder for that file, removed at the end; empty = beside --out");
   field("block-mb", self.layerwise.block_mb,
         "rows that --exact gathers at a time; a node with more neighbours takes more");
