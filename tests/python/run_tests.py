@@ -13,23 +13,19 @@ import subprocess
 import sys
 
 source, build, programs = (pathlib.Path(word).resolve() for word in sys.argv[1:])
-found = subprocess.run([source / "scripts" / "lib" / "python.sh"], capture_output=True, text=True)
-if found.returncode != 0:
-    sys.exit(f"error: scripts/lib/python.sh: {(found.stderr.strip().splitlines() or ['it failed'])[-1]}")
-ours = pathlib.Path(found.stdout)
-named = os.environ.get("SALIENT_TEST_PYTHON")
-python = named or (ours / "bin" / "python3" if ours.exists() else shutil.which("python3"))
+sys.path.append(str(source / "tests" / "support"))
+from python_of_tests import python_of_tests
+
+meant = python_of_tests()
+python = meant or shutil.which("python3")
 
 
 def stop(reason):
     """Skips, unless this Python was meant: then something broke it."""
-    must_work = named or ours.exists()
-    print(f"{'error' if must_work else 'skipped'}: {python} {reason}; scripts/setup.sh --python makes an environment")
-    sys.exit(1 if must_work else 77)
+    print(f"{'error' if meant else 'skipped'}: {python} {reason}; scripts/setup.sh --python makes an environment")
+    sys.exit(1 if meant else 77)
 
 
-if not named and ours.exists() and not (ours / ".complete").exists():
-    stop("is half made")
 if not shutil.which(str(python)):
     stop("cannot be started")
 for module in ("numpy", "nanobind", "pytest", "torch"):

@@ -3,8 +3,8 @@
 
     tests/models/golden/pyg_roundtrip.py path/to/write_models
 
-Needs torch, torch_geometric and safetensors: folders in SALIENT_PYG_PATH come first on Python's path. Exit code 77
-(skipped) without them.
+Needs torch, torch_geometric and safetensors, as scripts/setup.sh --python installs them. Exit code 77 (skipped)
+without.
 """
 import os
 import pathlib
@@ -12,16 +12,15 @@ import subprocess
 import sys
 import tempfile
 
-sys.path[:0] = [p for p in os.environ.get("SALIENT_PYG_PATH", "").split(os.pathsep) if p]
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
-try:
-    import torch
-    import torch_geometric
-    from safetensors import safe_open
-    from safetensors.torch import load_file
-except ImportError as error:
-    print(f"skipped: {error}; set SALIENT_PYG_PATH to folders with torch, torch_geometric and safetensors")
-    sys.exit(77)
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path += [str(ROOT / "scripts"), str(ROOT / "tests/support")]
+from python_of_tests import restart_where
+
+restart_where("torch", "torch_geometric", "safetensors")
+import torch
+import torch_geometric
+from safetensors import safe_open
+from safetensors.torch import load_file
 import make_golden
 
 

@@ -4,8 +4,8 @@
     tests/models/golden/pyg_whole_graph.py BIN_DIRECTORY [MODEL...]        a few minutes on 2 cores
 
 Each model is trained for a short epoch, so that its weights and norms are no longer the initial ones. Needs WordNet
-(the package wordnet-base), torch, torch_geometric and safetensors: folders in SALIENT_PYG_PATH come first on Python's
-path. Exit code 77 (skipped) without them.
+(the package wordnet-base), torch, torch_geometric and safetensors, as scripts/setup.sh --python installs them. Exit
+code 77 (skipped) without.
 """
 import os
 import pathlib
@@ -13,16 +13,15 @@ import subprocess
 import sys
 import tempfile
 
-sys.path[:0] = [p for p in os.environ.get("SALIENT_PYG_PATH", "").split(os.pathsep) if p]
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
-try:
-    import numpy
-    import torch
-    import torch_geometric
-    from safetensors.torch import load_file
-except ImportError as error:
-    print(f"skipped: {error}; set SALIENT_PYG_PATH to folders with torch, torch_geometric and safetensors")
-    sys.exit(77)
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path += [str(ROOT / "scripts"), str(ROOT / "tests/support")]
+from python_of_tests import restart_where
+
+restart_where("numpy", "torch", "torch_geometric", "safetensors")
+import numpy
+import torch
+import torch_geometric
+from safetensors.torch import load_file
 if not pathlib.Path("/usr/share/wordnet/data.noun").is_file():
     print("skipped: the package wordnet-base is not installed")
     sys.exit(77)
