@@ -55,7 +55,9 @@ die_of_pip() {
     die 75 "the certificate of the package index is not trusted here; a proxy's own goes into PIP_CERT"
   fi
   local code=75
-  if grep -qE 'No matching distribution|Requires-Python|requires a different Python' "$1"; then code=66; fi
+  # "from versions: none" is also what pip says of an index that it could not reach.
+  if grep -qE 'Requires-Python|different [Pp]ython' "$1"; then code=66; fi
+  if grep -q 'No matching distribution' "$1" && ! grep -q 'from versions: none' "$1"; then code=66; fi
   die "$code" "pip could not fetch $2: $(grep -m 1 '^ERROR' "$1" || tail -n 1 "$1") (log: $1)"
 }
 
