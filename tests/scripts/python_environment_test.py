@@ -105,7 +105,7 @@ esac
         told = self.make_environment(66, "ERROR: No matching distribution found for numpy==9")
         self.assertIn("numpy==9", told)
         self.make_environment(75, "ERROR: No version (from versions: none)\\nERROR: No matching distribution found")
-        self.make_environment(66, "ERROR: Ignored versions that require a different python version (from versions: none)")
+        self.make_environment(66, "ERROR: Ignored: they require a different python version (from versions: none)")
 
     def test_a_command_that_fails_ends_the_set_up(self):
         path = self.commands(cmake="echo cmake version 3.31.6\n", python3="""case "$*" in
