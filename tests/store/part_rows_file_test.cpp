@@ -11,15 +11,13 @@
 
 #include "store/checksums.h"
 #include "store/open_store.h"
+#include "tests/support/owners.h"
 #include "tests/support/small_store.h"
 
 namespace salient {
 namespace {
 
-using test::Complaint, test::read_bytes, test::SmallStore, test::write_bytes;
-using Owners = std::vector<std::uint16_t>;
-
-const Owners kOwners{0, 2, 2, 0, 3, 0, 0, 2};  // of 5 parts, two of them without nodes
+using test::Complaint, test::kOwners, test::Owners, test::read_bytes, test::SmallStore, test::write_bytes;
 
 /// A store in parts, each with a file of rows.
 struct PartitionedRows {

@@ -12,15 +12,13 @@
 
 #include "core/files/npy.h"
 #include "core/files/sealed_json.h"
+#include "tests/support/owners.h"
 #include "tests/support/small_store.h"
 
 namespace salient {
 namespace {
 
-using test::Complaint, test::read_bytes, test::SmallStore, test::write_bytes;
-using Owners = std::vector<std::uint16_t>;
-
-const Owners kOwners{0, 2, 2, 0, 3, 0, 0, 2};  // of 5 parts, two of them without nodes
+using test::Complaint, test::kOwners, test::Owners, test::read_bytes, test::SmallStore, test::write_bytes;
 
 /// A store in parts, for tests that then break something.
 struct Partitioned {
