@@ -1,11 +1,12 @@
 // engine/device/missing_rows.cpp - see missing_rows.h.
 #include "engine/device/missing_rows.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "engine/comm/message_bytes.h"
 
 namespace salient {
 namespace {
@@ -17,11 +18,7 @@ using ByRank = std::vector<std::vector<T>>;
 /// Sends and receives; `in` has the lengths that the others send.
 template <class T>
 void exchange(Communicator& comm, const ByRank<T>& out, ByRank<T>& in) {
-  std::vector<std::span<const std::byte>> sent;
-  std::vector<std::span<std::byte>> received;
-  for (const std::vector<T>& message : out) sent.push_back(std::as_bytes(std::span(message)));
-  for (std::vector<T>& message : in) received.push_back(std::as_writable_bytes(std::span(message)));
-  comm.transfer(sent, received)->wait();
+  comm.transfer(to_send(out), to_receive(in))->wait();
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/timer.h"
+#include "engine/comm/message_bytes.h"
 #include "loaders/gather_rows.h"
 
 namespace salient {
@@ -19,20 +20,6 @@ constexpr std::size_t kBlock = 1 << 10;  // rows that one thread copies at a tim
 
 std::size_t num_remote(const Batch* batch, std::size_t rank) {
   return batch == nullptr ? 0 : batch->remote_begin[rank + 1] - batch->remote_begin[rank];
-}
-
-template <class T>
-std::vector<std::span<const std::byte>> to_send(const std::vector<std::vector<T>>& messages) {
-  std::vector<std::span<const std::byte>> spans;
-  for (const std::vector<T>& message : messages) spans.push_back(std::as_bytes(std::span(message)));
-  return spans;
-}
-
-template <class T>
-std::vector<std::span<std::byte>> to_receive(std::vector<std::vector<T>>& messages) {
-  std::vector<std::span<std::byte>> spans;
-  for (std::vector<T>& message : messages) spans.push_back(std::as_writable_bytes(std::span(message)));
-  return spans;
 }
 
 }  // namespace
