@@ -54,7 +54,7 @@ cudaGraph_t* add_switch(cudaStream_t stream, cudaGraphConditionalHandle chosen, 
 
 StepGraph::StepGraph(const Enqueue& begin, const LocalId* size, const std::vector<Variant>& variants,
                      const Enqueue& beside) {
-  require(!variants.empty() && variants.size() <= kMaxVariants, "a step has 1 to 8 variants");
+  require(!variants.empty() && variants.size() <= kMaxVariants, "a step has 1 to 16 variants");
   const auto count = static_cast<unsigned>(variants.size());
   Capacities capacities{{}, count};
   for (unsigned i = 0; i < count; ++i) capacities.of[i] = variants[i].capacity;

@@ -35,7 +35,7 @@ class StepGraph {
   /// Enqueues a replay and returns.
   void launch(cudaStream_t stream) const { cuda_check(cudaGraphLaunch(executable_.get(), stream)); }
 
-  static constexpr std::size_t kMaxVariants = 8;
+  static constexpr std::size_t kMaxVariants = 16;
 
  private:
   struct Destroy {
