@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 
 #include "core/error.h"
+#include "models/resident/tf32x3_product.h"
 
 namespace salient {
 namespace {
@@ -54,11 +56,13 @@ Products::~Products() = default;
 
 /// cuBLASLt computes column-major D = op(A) op(B); with the factors exchanged that is the row-major product.
 struct Product::Impl {
-  Impl(Products::Impl& products, const ProductShape& s, const ProductMatrices& matrices)
+  /// One of cuBLASLt's; none: tf32x3_product().
+  using Algorithm = std::optional<cublasLtMatmulAlgo_t>;
+
+  Impl(Products::Impl& products, const ProductShape& s, const ProductMatrices& m)
       : owner(products),
-        first(matrices.first),
-        second(matrices.second),
-        result(matrices.result),
+        shape(s),
+        matrices(m),
         first_layout(s.inputs, s.rows, s.kind == ProductKind::kForward ? s.in : s.out),
         second_layout(s.inputs, s.kind == ProductKind::kWeightGradient ? s.rows : s.out, s.in, s.weight_stride),
         result_layout(s.result, s.kind == ProductKind::kWeightGradient ? s.out : s.rows,
@@ -78,17 +82,22 @@ struct Product::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  cublasStatus_t run_with(const cublasLtMatmulAlgo_t& with, void* to, cudaStream_t stream) const {
+  cublasStatus_t run_with(const Algorithm& with, void* to, cudaStream_t stream) const {
+    if (!with) {
+      const std::span workspace(reinterpret_cast<float*>(owner.workspace.get()), kWorkspaceBytes / sizeof(float));
+      tf32x3_product(shape, {matrices.first, matrices.second, to}, workspace, stream);
+      return CUBLAS_STATUS_SUCCESS;
+    }
     const float one = 1, zero = 0;
-    return cublasLtMatmul(owner.handle, operation, &one, second, second_layout.handle, first, first_layout.handle,
-                          &zero, to, result_layout.handle, to, result_layout.handle, &with, owner.workspace.get(),
-                          kWorkspaceBytes, stream);
+    return cublasLtMatmul(owner.handle, operation, &one, matrices.second, second_layout.handle, matrices.first,
+                          first_layout.handle, &zero, to, result_layout.handle, to, result_layout.handle, &*with,
+                          owner.workspace.get(), kWorkspaceBytes, stream);
   }
 
-  double seconds_of_runs(int runs, const cublasLtMatmulAlgo_t& candidate, cudaStream_t stream) const {
+  double seconds_of_runs(int runs, const Algorithm& candidate, cudaStream_t stream) const {
     CudaEvent begin(CudaEvent::Kind::kTiming), end(CudaEvent::Kind::kTiming);
     begin.record(stream);
-    for (int i = 0; i < runs; ++i) check(run_with(candidate, result, stream));
+    for (int i = 0; i < runs; ++i) check(run_with(candidate, matrices.result, stream));
     end.record(stream);
     end.wait();
     return end.seconds_since(begin) / runs;
@@ -96,8 +105,9 @@ struct Product::Impl {
 
   /// Seconds of a run after one to warm up: the mean of a few, or of one that is long. Infinite if the algorithm cannot
   /// run.
-  double time_of(const cublasLtMatmulAlgo_t& candidate, cudaStream_t stream) const {
-    if (run_with(candidate, result, stream) != CUBLAS_STATUS_SUCCESS) return std::numeric_limits<double>::infinity();
+  double time_of(const Algorithm& candidate, cudaStream_t stream) const {
+    if (run_with(candidate, matrices.result, stream) != CUBLAS_STATUS_SUCCESS)
+      return std::numeric_limits<double>::infinity();
     const double one = seconds_of_runs(1, candidate, stream);
     return one > kLongSeconds ? one : seconds_of_runs(kTimedRuns, candidate, stream);
   }
@@ -119,21 +129,20 @@ struct Product::Impl {
     algorithm = proposals[0].algo;
     if (is_deterministic) return;
     double best = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < found; ++i) {
-      const double seconds = time_of(proposals[static_cast<std::size_t>(i)].algo, stream);
-      if (seconds >= best) continue;
-      best = seconds;
-      algorithm = proposals[static_cast<std::size_t>(i)].algo;
-    }
+    const auto keep_if_faster = [&](const Algorithm& candidate) {
+      const double seconds = time_of(candidate, stream);
+      if (seconds < best) best = seconds, algorithm = candidate;
+    };
+    for (int i = 0; i < found; ++i) keep_if_faster(proposals[static_cast<std::size_t>(i)].algo);
+    if (has_tf32x3_product(shape, matrices)) keep_if_faster(std::nullopt);
   }
 
   Products::Impl& owner;
-  const void* first;
-  const void* second;
-  void* result;
+  const ProductShape shape;
+  const ProductMatrices matrices;
   Layout first_layout, second_layout, result_layout;
   cublasLtMatmulDesc_t operation = nullptr;
-  cublasLtMatmulAlgo_t algorithm{};
+  Algorithm algorithm;
 };
 
 Product::Product(Products& products, const ProductShape& shape, const ProductMatrices& matrices, bool is_deterministic,
@@ -144,7 +153,7 @@ Product::Product(Products& products, const ProductShape& shape, const ProductMat
 Product::~Product() = default;
 Product::Product(Product&&) noexcept = default;
 
-void Product::run(cudaStream_t stream) const { run_into(impl_->result, stream); }
+void Product::run(cudaStream_t stream) const { run_into(impl_->matrices.result, stream); }
 void Product::run_into(void* result, cudaStream_t stream) const {
   check(impl_->run_with(impl_->algorithm, result, stream));
 }

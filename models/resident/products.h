@@ -47,11 +47,12 @@ struct ProductMatrices {
   void* result;
 };
 
-/// One product, with the algorithm that was the fastest of cuBLASLt's proposals on the memory that it will work on.
+/// One product, with the algorithm that was the fastest on the memory that it will work on, of cuBLASLt's proposals and
+/// tf32x3_product().
 class Product {
  public:
-  /// Times the proposals on `stream`, unless `is_deterministic`: then it takes the first one, so that the bits do not
-  /// depend on timing. Overwrites the result.
+  /// Times the algorithms on `stream`, unless `is_deterministic`: then it takes cuBLASLt's first one, so that the bits
+  /// do not depend on timing. Overwrites the result.
   ///
   /// @param products  outlives this
   /// @throws Error{kInternal} if cuBLASLt has no algorithm
