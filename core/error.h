@@ -44,6 +44,8 @@ enum class Topic {
   kEdgeColumns,      ///< which columns of an edge file are the edge
   kNodeIds,          ///< ids that are text where numbers are expected
   kLabelColumn,      ///< which column of a table of nodes is the label
+  kParts,            ///< the parts of a data set, one for each rank
+  kDamagedStore,     ///< files of a store that break its rules
   kMissingSplit,     ///< a data set without training, validation and test nodes
   kMissingFeatures,  ///< a data set whose nodes have no features
   kSourceFolder,     ///< the folder of a foreign data set

@@ -39,8 +39,10 @@ std::unique_ptr<PartRows> make_part(const Dataset& dataset, const DataResidency&
                                     const RankOfRun& rank) {
   Parts parts = open_parts(dataset);
   if (parts.num_parts != rank.num_ranks)
-    fail(ErrorKind::kUsage, dataset.name + " is in " + std::to_string(parts.num_parts) + " parts, and the run has " +
-                                std::to_string(rank.num_ranks) + " ranks; salient-prepare partition makes other parts");
+    fail(ErrorKind::kUsage,
+         dataset.name + ": number of parts " + std::to_string(parts.num_parts) + ", of ranks " +
+             std::to_string(rank.num_ranks) + "; a part for each rank is needed",
+         Topic::kParts);
   const NodeSet own(dataset.num_nodes(), nodes_of_part(parts, rank.rank));
   SamplingPlan of_rank = plan;
   std::vector<NodeId> dealt;

@@ -67,7 +67,7 @@ std::uint64_t hash_of_edge(std::uint64_t from, std::uint64_t to) {
 }  // namespace
 
 void DatasetChecks::refuse(const char* file, const std::string& what) const {
-  fail(ErrorKind::kBadData, (directory_ / file).string() + ": " + what);
+  fail(ErrorKind::kBadData, (directory_ / file).string() + ": " + what, Topic::kDamagedStore);
 }
 
 void DatasetChecks::check_indptr(std::span<const EdgeOffset> indptr, std::uint64_t num_edges) const {
@@ -124,8 +124,7 @@ void DatasetChecks::check_indices(CsrGraph graph) const {
   if (entry == kNone) return;
   const auto row = std::ranges::upper_bound(graph.indptr, static_cast<EdgeOffset>(entry)) - graph.indptr.begin() - 1;
   refuse("indices.npy", "entry " + std::to_string(entry) + " (row " + std::to_string(row) + ") is " +
-                            std::to_string(indices[entry]) + ", the graph has " + std::to_string(num_nodes) +
-                            " nodes; run salient-prepare verify " + directory_.string());
+                            std::to_string(indices[entry]) + ", the graph has " + std::to_string(num_nodes) + " nodes");
 }
 
 void DatasetChecks::check_labels(const LabelTable& labels, int num_classes) const {

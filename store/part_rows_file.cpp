@@ -37,11 +37,9 @@ class UnfinishedFiles {
 
 [[noreturn]] void fail_missing(const Dataset& dataset, const Parts& parts, int part) {
   std::string text = (dataset.directory / part_rows_file(part)).string() + " is missing, and so is features.npy";
-  if (parts.row_files.empty())
-    text += "; salient-prepare partition writes such files where features.npy is";
-  else
+  if (!parts.row_files.empty())
     text += "; parts whose rows are here: " + parts_here_text(dataset.directory, parts.num_parts);
-  fail(ErrorKind::kNoInput, text);
+  fail(ErrorKind::kNoInput, text, Topic::kParts);
 }
 
 }  // namespace

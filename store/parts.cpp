@@ -56,13 +56,9 @@ std::vector<std::string> row_files_of(const JsonObject& root, int num_parts) {
 
 Opened open(const Dataset& dataset) {
   if (dataset.directory.empty())
-    fail(ErrorKind::kNoInput, dataset.name +
-                                  ": is generated in memory and has no parts; write it to a folder with "
-                                  "salient-prepare synthetic, then salient-prepare partition");
+    fail(ErrorKind::kNoInput, dataset.name + ": is generated in memory and has no parts", Topic::kParts);
   const fs::path path = dataset.directory / kPartsName;
-  if (!is_there(path))
-    fail(ErrorKind::kNoInput, dataset.directory.string() + ": has no parts; salient-prepare partition " +
-                                  dataset.directory.string() + " makes them");
+  if (!is_there(path)) fail(ErrorKind::kNoInput, dataset.directory.string() + ": has no parts", Topic::kParts);
   const std::string file = path.string();
   if (!fs::is_regular_file(path)) fail(ErrorKind::kBadData, file + ": is not a file");  // a pipe would block
   const std::string text = read_text_file(path);

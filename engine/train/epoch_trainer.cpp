@@ -38,9 +38,10 @@ Parts parts_to_deal_by(const BatchOptions& batches, const TrainingRun& run) {
   together(run.comm, [&] {
     parts = open_parts(run.dataset);
     if (parts.num_parts < num_ranks)
-      fail(ErrorKind::kUsage, run.dataset.directory.string() + ": has " + std::to_string(parts.num_parts) +
-                                  " parts for " + std::to_string(num_ranks) +
-                                  " ranks, to which seeds are to be dealt; salient-prepare partition makes more");
+      fail(ErrorKind::kUsage,
+           run.dataset.directory.string() + ": has " + std::to_string(parts.num_parts) + " parts for " +
+               std::to_string(num_ranks) + " ranks, to which seeds are to be dealt",
+           Topic::kParts);
   });
   require_equal_on_all_ranks(run.comm, "the checksum of the data set's parts",
                              to_hex(digest_of(std::as_bytes(parts.owner)).xxh3), ErrorKind::kBadData);

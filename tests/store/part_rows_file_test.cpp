@@ -99,7 +99,7 @@ TEST(PartRowsFile, AreNotThereForPartsWithoutThem) {
   write_parts(made.dataset, kOwners, 5, "without");
   std::filesystem::remove(made.store / "features.npy");
   const Dataset dataset = open_store(made.store.path(), 1, FeatureFile::kOrParts).dataset;
-  EXPECT_COMPLAINT(open_part_rows(dataset, open_parts(dataset), 0), 66, "writes such files where features.npy is");
+  EXPECT_COMPLAINT(open_part_rows(dataset, open_parts(dataset), 0), 66, "is missing, and so is features.npy");
 }
 
 TEST(PartRowsFile, ThatCannotBeWrittenLeaveNothing) {

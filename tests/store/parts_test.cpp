@@ -62,7 +62,7 @@ TEST(Parts, AreMissedByName) {
   const SmallStore store;
   const Dataset dataset = open_dataset(store.path(), 1);
   EXPECT_FALSE(has_parts(store.path()));
-  EXPECT_COMPLAINT(open_parts(dataset), 66, "has no parts; salient-prepare partition");
+  EXPECT_COMPLAINT(open_parts(dataset), 66, "has no parts");
   Dataset generated;
   generated.name = "twin";
   EXPECT_COMPLAINT(open_parts(generated), 66, "twin: is generated in memory and has no parts");
