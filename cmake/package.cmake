@@ -6,6 +6,8 @@ set(programs salient-doctor salient-infer salient-prepare salient-report salient
 if(TARGET salient-serve)
   list(APPEND programs salient-serve)
 endif()
+add_custom_target(packaged-programs)  # all that scripts/package.sh builds: tests take much longer
+add_dependencies(packaged-programs ${programs})
 set(home lib/salient)
 foreach(name IN LISTS programs)
   install(PROGRAMS $<TARGET_FILE:${name}> DESTINATION ${home}/libexec COMPONENT programs)

@@ -6,6 +6,7 @@
 #     --python           make the Python package's test environment, too, so that its tests run; likewise
 #     --asan, --tsan     the tests that need no LibTorch once more, under AddressSanitizer and UBSan, or ThreadSanitizer
 #     --fuzz SECONDS     every libFuzzer target for that long; needs clang
+#   SALIENT_TESTS=REGEX in the environment: the tests alone whose names match; only what they start is built.
 set -euo pipefail
 program=test
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
@@ -31,15 +32,34 @@ if [ "${CI:-}" = true ]; then setup_options+=(--browser --python); fi
 choose_variant "$kind"
 use_cmake
 
+# programs_of_tests FOLDER REGEX: what to build for these tests, one a line. Their own programs have their names; a test
+# that starts others may start all.
+programs_of_tests() {
+  ctest --test-dir "$1" -R "$2" --show-only=json-v1 | python3 -c '
+import json, sys
+folder = sys.argv[1] + "/"
+for test in json.load(sys.stdin)["tests"]:
+    words = test.get("command", [folder])  # none: not built yet
+    if words[0].startswith(folder):
+        print(test["name"])
+    elif any(word.startswith(folder) for word in words):
+        print("all")' "$1"
+}
+
 results=()
 for preset in "${presets[@]}"; do
   configure "$preset"
-  build "$preset"
+  folder=$root/build/$preset targets=() selection=()
+  if [ -n "${SALIENT_TESTS:-}" ]; then
+    selection=(--tests-regex "$SALIENT_TESTS")
+    mapfile -t targets < <(programs_of_tests "$folder" "$SALIENT_TESTS")
+  fi
+  build "$preset" "${targets[@]}"
   say "running the tests of build/$preset"
-  results+=("$root/build/$preset/tests.xml")
+  results+=("$folder/tests.xml")
   rm -f "${results[-1]}"
   # The summary judges, not ctest's exit code. Several at once where there are cores; a test that wants more says so.
-  ctest --test-dir "$root/build/$preset" --output-on-failure --no-tests=error --parallel "$(nproc)" \
+  ctest --test-dir "$folder" "${selection[@]}" --output-on-failure --no-tests=error --parallel "$(nproc)" \
     --test-output-size-passed 1000000 --test-output-size-failed 1000000 --output-junit "${results[-1]}" || true
 done
 

@@ -142,14 +142,14 @@ build() {
     die 2 "the build failed; see the messages above"
 }
 
-# use_build FOLDER KIND: sets folder to FOLDER, whole, which has programs; where it is empty, to build/release, which it
-# builds as choose_variant KIND says.
+# use_build FOLDER KIND [TARGET...]: sets folder to FOLDER, whole, which has programs; where it is empty, to
+# build/release, where it builds the targets, or all, as choose_variant KIND says.
 use_build() {
   folder=$1
   if [ -z "$folder" ]; then
     choose_variant "$2"
     configure release
-    build release
+    build release "${@:3}"
     folder=$root/build/release
   fi
   [ -d "$folder/bin" ] || die 66 "no programs in $folder/bin; build first"

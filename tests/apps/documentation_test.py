@@ -22,10 +22,9 @@ DOCUMENTS = [SOURCE / name for name in ("README.md", "CONTRIBUTING.md", "python/
 DOCUMENTS += sorted((SOURCE / "docs").glob("*.md"))
 
 OUTPUT, PICTURE = "printed, not typed", "a picture"
-WHOLE, DOCKER = "set-up and build of all, then all tests: by hand", "needs a docker daemon: by hand"
 # The fenced blocks of each document, in order: "here", the test that runs it, or why none does.
 BLOCKS = {
-    "README.md": [PICTURE, WHOLE, OUTPUT, "here", "tests/apps/distributed_test.py"],
+    "README.md": [PICTURE, "tests/scripts/quickstart_test.py", OUTPUT, "here", "tests/apps/distributed_test.py"],
     "CONTRIBUTING.md": ["here"],
     "python/README.md": ["tests/python/install_test.py"] + 3 * ["tests/python/readme_test.py"],
     "docs/BENCHMARKS.md": ["here", "tests/python/readme_test.py"],
@@ -36,7 +35,8 @@ BLOCKS = {
                        + 2 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_gpu_test.py"],
     "docs/LIBRARY.md": 2 * ["tests/scripts/installed_library_test.py"],
     "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here", "here"],
-    "docs/PACKAGES.md": ["tests/scripts/package_test.py", "tests/scripts/bare_machine_test.py", DOCKER],
+    "docs/PACKAGES.md": ["tests/scripts/package_test.py", "tests/scripts/bare_machine_test.py",
+                         "tests/scripts/dockerfile_test.py"],
     "docs/REPORT.md": ["here", "here", "tests/python/tensorboard_test.py"],
     "docs/TRAINING.md": ["tests/python/readme_test.py"],
 }

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# tests/scripts/quickstart_test.py - the README's first commands as they stand, in a new clone: set-up, build, training.
+"""    quickstart_test.py SOURCE_FOLDER BUILD_FOLDER
+
+Two minutes with the compiler's cache of a build like BUILD_FOLDER's. scripts/test.sh runs the tests SELECTED alone.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE, BUILD = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+SELECTED = "^(core_unit|layers|sizes)$"
+LEFT_OUT = (".git", "build", "data", "runs", "dist", ".cache")
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(77)
+
+
+def packages_that_lack():
+    """Those of scripts/setup.sh: this machine is left as it is."""
+    script = "program=test; . scripts/lib/common.sh; . scripts/lib/packages.sh; " \
+             'missing_packages "${packages[@]}" "${optional_packages[@]}"'
+    return subprocess.run(["bash", "-c", script], cwd=SOURCE, text=True, capture_output=True).stdout.split()
+
+
+def git(*words, where):
+    identity = ["-c", "user.name=test", "-c", "user.email=test@salient.invalid"]
+    subprocess.run(["git", *identity, *words], cwd=where, check=True, capture_output=True)
+
+
+def make_repository(folder):
+    """With one commit: the files as they are here, whether they are committed or not."""
+    shutil.copytree(SOURCE, folder, symlinks=True,
+                    ignore=lambda at, names: [*filter(LEFT_OUT.__contains__, names), "__pycache__"]
+                    if pathlib.Path(at) == SOURCE else ["__pycache__"])
+    git("init", "--quiet", where=folder)
+    git("add", "--all", where=folder)
+    git("commit", "--quiet", "--message", "all", where=folder)
+
+
+def commands_of_readme():
+    [block] = re.findall(r"^```\n(git clone.*?)^```", (SOURCE / "README.md").read_text(), re.M | re.S)
+    assert re.findall(r"^\S+", block, re.M) == ["git", "scripts/quickstart.sh", "scripts/test.sh"], block
+    return block
+
+
+def architectures():
+    """Of the GPU code in BUILD_FOLDER, which the compiler's cache has."""
+    found = re.search(r"^CMAKE_CUDA_ARCHITECTURES:\w+=(.+)$", (BUILD / "CMakeCache.txt").read_text(), re.M)
+    return {"CUDAARCHS": found[1]} if found else {}
+
+
+def test_the_first_commands_end_with_a_trained_model_and_tests_that_passed(work):
+    make_repository(work / "repository")
+    commands = commands_of_readme().replace("<this repository>", str(work / "repository"))
+    environment = {name: value for name, value in os.environ.items() if not re.match(r"SALIENT_|CI$", name)}
+    environment |= {"SALIENT_TESTS": SELECTED, **architectures()}
+    done = subprocess.run(["bash", "-e", "-c", commands], cwd=work, env=environment, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    assert done.returncode == 0, done.stdout[-4000:]
+    accuracy = float(re.search(r"^test accuracy (0\.\d+)$", done.stdout, re.M)[1])
+    assert accuracy > 0.92, accuracy
+    [run] = (work / "salient/runs").iterdir()
+    assert f"run directory runs/{run.name}" in done.stdout
+    assert f"{run}/report.html" in done.stdout and (run / "report.html").stat().st_size > 10000
+    assert re.search(r"^tests: 3 passed, 0 failed, 0 skipped", done.stdout, re.M), done.stdout[-500:]
+    print(re.sub(r"(?m)^(?!quickstart:|test:|setup:|valid|test ).*\n", "", done.stdout))
+
+
+for tool in ("git", "ccache"):  # without a cache the build takes half an hour
+    if shutil.which(tool) is None:
+        skip(f"no {tool}")
+lacking = packages_that_lack()
+if lacking:
+    skip("scripts/setup.sh would install " + " ".join(lacking))
+with tempfile.TemporaryDirectory(prefix="salient-quickstart-") as work:
+    test_the_first_commands_end_with_a_trained_model_and_tests_that_passed(pathlib.Path(work))
