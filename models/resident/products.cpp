@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <optional>
+#include <variant>
 
 #include "core/error.h"
-#include "models/resident/tf32x3_product.h"
+#include "models/resident/split_product.h"
 
 namespace salient {
 namespace {
@@ -56,8 +56,8 @@ Products::~Products() = default;
 
 /// cuBLASLt computes column-major D = op(A) op(B); with the factors exchanged that is the row-major product.
 struct Product::Impl {
-  /// One of cuBLASLt's; none: tf32x3_product().
-  using Algorithm = std::optional<cublasLtMatmulAlgo_t>;
+  /// One of cuBLASLt's, or of split_product().
+  using Algorithm = std::variant<cublasLtMatmulAlgo_t, Splitting>;
 
   Impl(Products::Impl& products, const ProductShape& s, const ProductMatrices& m)
       : owner(products),
@@ -83,15 +83,15 @@ struct Product::Impl {
   Impl& operator=(const Impl&) = delete;
 
   cublasStatus_t run_with(const Algorithm& with, void* to, cudaStream_t stream) const {
-    if (!with) {
+    if (const auto* const splitting = std::get_if<Splitting>(&with)) {
       const std::span workspace(reinterpret_cast<float*>(owner.workspace.get()), kWorkspaceBytes / sizeof(float));
-      tf32x3_product(shape, {matrices.first, matrices.second, to}, workspace, stream);
+      split_product(*splitting, shape, {matrices.first, matrices.second, to}, workspace, stream);
       return CUBLAS_STATUS_SUCCESS;
     }
     const float one = 1, zero = 0;
     return cublasLtMatmul(owner.handle, operation, &one, matrices.second, second_layout.handle, matrices.first,
-                          first_layout.handle, &zero, to, result_layout.handle, to, result_layout.handle, &*with,
-                          owner.workspace.get(), kWorkspaceBytes, stream);
+                          first_layout.handle, &zero, to, result_layout.handle, to, result_layout.handle,
+                          &std::get<cublasLtMatmulAlgo_t>(with), owner.workspace.get(), kWorkspaceBytes, stream);
   }
 
   double seconds_of_runs(int runs, const Algorithm& candidate, cudaStream_t stream) const {
@@ -134,7 +134,8 @@ struct Product::Impl {
       if (seconds < best) best = seconds, algorithm = candidate;
     };
     for (int i = 0; i < found; ++i) keep_if_faster(proposals[static_cast<std::size_t>(i)].algo);
-    if (has_tf32x3_product(shape, matrices)) keep_if_faster(std::nullopt);
+    for (const Splitting splitting : {Splitting::kTf32x3, Splitting::kBf16x6})
+      if (has_split_product(splitting, shape, matrices)) keep_if_faster(splitting);
   }
 
   Products::Impl& owner;

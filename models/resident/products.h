@@ -48,7 +48,7 @@ struct ProductMatrices {
 };
 
 /// One product, with the algorithm that was the fastest on the memory that it will work on, of cuBLASLt's proposals and
-/// tf32x3_product().
+/// split_product().
 class Product {
  public:
   /// Times the algorithms on `stream`, unless `is_deterministic`: then it takes cuBLASLt's first one, so that the bits

@@ -1,5 +1,5 @@
 // models/resident/tf32x3_kernel.cuh - a product of f32 matrices by tensor cores: each factor is the sum of two tf32
-// numbers, high and low, and the product is high * high + high * low + low * high. See tf32x3_product.h.
+// numbers, high and low, and the product is high * high + high * low + low * high. See split_product.h.
 //
 // Work split  a block per tile of 128 x 128 of the result, and per part of the sum; a warp has 64 x 32 of it.
 // Access      tiles of the factors of 128 x 32 go to shared memory as they are, three of them ahead of the one that is
@@ -16,30 +16,15 @@
 #include <cstdint>
 
 #include "models/resident/mma_tf32.cuh"
+#include "models/resident/split_problem.h"
 
 namespace salient::tf32x3 {
 
-constexpr int kTile = 128, kDepth = 32, kStages = 4, kThreads = 256;
+using split::Matrix;
+using split::Order;
+using split::Problem;
 
-/// Which dimension of a factor's matrix is contiguous.
-enum class Order : std::uint8_t {
-  kAlongSum,   ///< rows are those, or columns, of the result; their elements are added up
-  kAcrossSum,  ///< a row has an element of each row, or column, of the result
-};
-
-struct Factor {
-  const float* data;    ///< 16-byte aligned
-  std::int64_t stride;  ///< elements from one row to the next; a multiple of 4
-  std::int64_t count;   ///< rows or columns of the result; a multiple of 4 in the order kAcrossSum
-};
-
-struct Problem {
-  Factor a, b;
-  std::int64_t depth;       ///< terms of the sum; a multiple of 4 in the order kAlongSum
-  std::int64_t part_depth;  ///< of one part of it; a multiple of kDepth
-  float* out;               ///< [parts, a.count, b.count]; b.count is a multiple of 8
-  bool has_relu;
-};
+constexpr int kTile = split::kTile, kDepth = 32, kStages = 4, kThreads = 256;
 
 /// A factor's part of `kTile` rows or columns and `kDepth` terms, in shared memory.
 template <Order kOrder>
@@ -52,7 +37,7 @@ struct Tile {
   }
 
   /// Starts the copy of what begins at `first` and `term`. Zeros outside of the matrix, and from `last_term` on.
-  __device__ static void start(float* to, const Factor& factor, std::int64_t first, std::int64_t term,
+  __device__ static void start(float* to, const Matrix& factor, std::int64_t first, std::int64_t term,
                                std::int64_t last_term) {
     constexpr int kPieces = (kOrder == Order::kAlongSum ? kDepth : kTile) / 4;  // of a row
 #pragma unroll

@@ -67,6 +67,22 @@ __device__ inline void copy_piece(std::uint32_t to, const void* from, std::uint3
 }
 __device__ inline void copies_wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
+/// Four numbers of memory that the kernel does not write, or zeros. The read starts here, whenever it is needed.
+__device__ __forceinline__ void load_four(float (&to)[4], const float* from, bool is_there) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %5, 0;\nmov.b32 %0, 0;\nmov.b32 %1, 0;\nmov.b32 %2, 0;\nmov.b32 %3, 0;\n"
+      "@p ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];\n}"
+      : "=&f"(to[0]), "=&f"(to[1]), "=&f"(to[2]), "=&f"(to[3])
+      : "l"(from), "r"(static_cast<int>(is_there)));
+}
+__device__ __forceinline__ void load_two(float& first, float& second, const float* from, bool is_there) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %3, 0;\nmov.b32 %0, 0;\nmov.b32 %1, 0;\n"
+      "@p ld.global.nc.v2.f32 {%0, %1}, [%2];\n}"
+      : "=&f"(first), "=&f"(second)
+      : "l"(from), "r"(static_cast<int>(is_there)));
+}
+
 /// Some of a block's warps wait for each other.
 __device__ inline void named_barrier_sync(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
@@ -140,13 +156,14 @@ __device__ __forceinline__ void product(float (&d)[64], Factor a, Factor b, bool
 /// 2q + 9.
 using Fragment = std::uint32_t[4];
 
-/// d [64, 128] += A B.
+/// d [64, 128] += A B, or d = A B if not `is_sum`.
 template <Rows kRows>
-__device__ __forceinline__ void product(float (&d)[64], const Fragment& a, Factor b) {
+__device__ __forceinline__ void product(float (&d)[64], const Fragment& a, Factor b, bool is_sum = true) {
   asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n" SALIENT_PRODUCT(
                    128) "{" SALIENT_R64 "}, {%64,%65,%66,%67}, %68, p, 1, 1, %70;\n}"
                : SALIENT_D16(0), SALIENT_D16(16), SALIENT_D16(32), SALIENT_D16(48)
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.descriptor), "r"(1), "n"(static_cast<int>(kRows)));
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.descriptor), "r"(static_cast<int>(is_sum)),
+                 "n"(static_cast<int>(kRows)));
 }
 
 /// d [64, 64] = A B, or d += A B if `is_sum`.

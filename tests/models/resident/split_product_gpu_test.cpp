@@ -1,10 +1,12 @@
-// tests/models/resident/tf32x3_product_gpu_test.cpp - products of split factors against f64: as exact as f32 sums.
-#include "models/resident/tf32x3_product.h"
+// tests/models/resident/split_product_gpu_test.cpp - products of split factors against f64: as exact as f32 sums.
+#include "models/resident/split_product.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <tuple>
 
 namespace salient {
 namespace {
@@ -23,12 +25,12 @@ struct Case {
 /// 1e-6 at 3600; one tf32 product has 3e-4.
 constexpr double kBound = 1e-6;
 
-class Tf32x3Product : public testing::TestWithParam<Case> {
+class SplitProduct : public testing::TestWithParam<std::tuple<Splitting, Case>> {
  protected:
   static constexpr std::int64_t kGuard = 64;
 
-  Tf32x3Product() {
-    const Case& c = GetParam();
+  SplitProduct() {
+    const Case& c = each();
     at::manual_seed(5);
     const bool is_weight = c.kind == ProductKind::kWeightGradient;
     first_ = at::randn({c.rows, c.kind == ProductKind::kForward ? c.in : c.out}, at::kCUDA) * c.first_scale;
@@ -40,8 +42,14 @@ class Tf32x3Product : public testing::TestWithParam<Case> {
     cuda_check(cudaDeviceSynchronize());
   }
 
+  void SetUp() override {
+    if (!has_split_product(splitting(), shape(), matrices())) GTEST_SKIP() << "this GPU has no such kernel";
+  }
+
+  static Splitting splitting() { return std::get<0>(GetParam()); }
+  static const Case& each() { return std::get<1>(GetParam()); }
   ProductShape shape() const {
-    const Case& c = GetParam();
+    const Case& c = each();
     return {c.kind,
             c.rows,
             c.in,
@@ -58,13 +66,13 @@ class Tf32x3Product : public testing::TestWithParam<Case> {
   at::Tensor result() const { return memory_.narrow(0, kGuard, height_ * width_).view({height_, width_}); }
   void run() {
     const CudaStream stream;
-    tf32x3_product(shape(), matrices(), {workspace_.data_ptr<float>(), static_cast<std::size_t>(workspace_.numel())},
-                   stream.get());
+    split_product(splitting(), shape(), matrices(),
+                  {workspace_.data_ptr<float>(), static_cast<std::size_t>(workspace_.numel())}, stream.get());
     stream.wait();
   }
 
   at::Tensor expected() const {
-    const Case& c = GetParam();
+    const Case& c = each();
     const at::Tensor first = first_.to(at::kDouble), second = second_.narrow(1, 0, c.in).to(at::kDouble);
     const at::Tensor product = c.kind == ProductKind::kForward         ? first.mm(second.t())
                                : c.kind == ProductKind::kInputGradient ? first.mm(second)
@@ -76,8 +84,7 @@ class Tf32x3Product : public testing::TestWithParam<Case> {
   std::int64_t height_ = 0, width_ = 0;
 };
 
-TEST_P(Tf32x3Product, IsAsExactAsF32) {
-  ASSERT_TRUE(has_tf32x3_product(shape(), matrices()));
+TEST_P(SplitProduct, IsAsExactAsF32) {
   run();
   const at::Tensor right = expected(), difference = result().to(at::kDouble) - right;
   EXPECT_LT(difference.norm().item<double>(), kBound * right.norm().item<double>());
@@ -87,14 +94,14 @@ TEST_P(Tf32x3Product, IsAsExactAsF32) {
   EXPECT_TRUE(memory_.narrow(0, kGuard + height_ * width_, kGuard).isnan().all().item<bool>());
 }
 
-TEST_P(Tf32x3Product, RepeatsItsBits) {
+TEST_P(SplitProduct, RepeatsItsBits) {
   run();
   const at::Tensor once = result().clone();
   run();
   EXPECT_TRUE(at::equal(once, result()));
 }
 
-TEST_P(Tf32x3Product, LeavesWhatIsNoNumber) {
+TEST_P(SplitProduct, LeavesWhatIsNoNumber) {
   first_.fill_(NAN);
   cuda_check(cudaDeviceSynchronize());
   run();
@@ -105,37 +112,43 @@ constexpr auto kForward = ProductKind::kForward, kInput = ProductKind::kInputGra
                kWeight = ProductKind::kWeightGradient;
 
 INSTANTIATE_TEST_SUITE_P(
-    Shapes, Tf32x3Product,
-    testing::Values(Case{"forward", kForward, 4096, 256, 256}, Case{"forward_of_one_row", kForward, 1, 8, 8},
-                    Case{"forward_at_edges", kForward, 129, 264, 136},
-                    Case{"forward_short_sum", kForward, 300, 16, 176},
-                    Case{"forward_with_relu", kForward, 127, 72, 120, 1, true},
-                    Case{"forward_of_part_of_a_weight", kForward, 500, 128, 48, 1, false, 128},
-                    Case{"forward_of_small_numbers", kForward, 512, 512, 256, 1e-20F},
-                    Case{"input_gradient", kInput, 2000, 512, 256}, Case{"input_gradient_of_one_row", kInput, 1, 8, 8},
-                    Case{"input_gradient_of_classes", kInput, 1024, 512, 176, 1e-3F},
-                    Case{"weight_gradient", kWeight, 20000, 256, 256, 1e-3F},
-                    Case{"weight_gradient_at_edges", kWeight, 5001, 264, 136},
-                    Case{"weight_gradient_of_one_row", kWeight, 1, 16, 8},
-                    Case{"weight_gradient_in_one_part", kWeight, 3000, 128, 128, 1, false, 0, 1},
-                    Case{"weight_gradient_in_two_parts", kWeight, 3000, 128, 128, 1, false, 0, 2 * 128 * 128}),
-    [](const testing::TestParamInfo<Case>& each) { return each.param.name; });
+    Shapes, SplitProduct,
+    testing::Combine(
+        testing::Values(Splitting::kTf32x3, Splitting::kBf16x6),
+        testing::Values(Case{"forward", kForward, 20001, 256, 256}, Case{"forward_of_one_row", kForward, 1, 8, 8},
+                        Case{"forward_at_edges", kForward, 129, 264, 136},
+                        Case{"forward_short_sum", kForward, 300, 16, 176},
+                        Case{"forward_with_relu", kForward, 127, 72, 120, 1, true},
+                        Case{"forward_of_part_of_a_weight", kForward, 500, 128, 48, 1, false, 128},
+                        Case{"forward_of_small_numbers", kForward, 512, 512, 256, 1e-20F},
+                        Case{"input_gradient", kInput, 2000, 512, 256},
+                        Case{"input_gradient_of_one_row", kInput, 1, 8, 8},
+                        Case{"input_gradient_of_classes", kInput, 1024, 512, 176, 1e-3F},
+                        Case{"weight_gradient", kWeight, 20000, 256, 256, 1e-3F},
+                        Case{"weight_gradient_at_edges", kWeight, 5001, 264, 136},
+                        Case{"weight_gradient_of_one_row", kWeight, 1, 16, 8},
+                        Case{"weight_gradient_in_one_part", kWeight, 3000, 128, 128, 1, false, 0, 1},
+                        Case{"weight_gradient_in_two_parts", kWeight, 3000, 128, 128, 1, false, 0, 2 * 128 * 128})),
+    [](const testing::TestParamInfo<std::tuple<Splitting, Case>>& each) {
+      const bool is_tf32 = std::get<0>(each.param) == Splitting::kTf32x3;
+      return (is_tf32 ? "tf32x3_" : "bf16x6_") + std::string(std::get<1>(each.param).name);
+    });
 
-TEST(Tf32x3Product, IsOfF32Alone) {
+TEST(SplitProduct, IsOfF32Alone) {
   const at::Tensor some = at::zeros({4096}, at::kCUDA);
   auto* const data = some.data_ptr<float>();
   const ProductShape shape{kForward, 16, 16, 16, ActivationType::kF32, ActivationType::kF32, false};
-  EXPECT_TRUE(has_tf32x3_product(shape, {data, data, data}));
-  EXPECT_FALSE(has_tf32x3_product(shape, {data + 1, data, data})) << "not aligned";
+  EXPECT_TRUE(has_split_product(Splitting::kTf32x3, shape, {data, data, data}));
+  EXPECT_FALSE(has_split_product(Splitting::kTf32x3, shape, {data + 1, data, data})) << "not aligned";
   ProductShape other = shape;
   other.may_use_tf32 = true;
-  EXPECT_FALSE(has_tf32x3_product(other, {data, data, data})) << "one tf32 product is asked for";
+  EXPECT_FALSE(has_split_product(Splitting::kTf32x3, other, {data, data, data})) << "one tf32 product is asked for";
   other = shape;
   other.inputs = ActivationType::kBf16;
-  EXPECT_FALSE(has_tf32x3_product(other, {data, data, data}));
+  EXPECT_FALSE(has_split_product(Splitting::kTf32x3, other, {data, data, data}));
   other = shape;
   other.in = 12;
-  EXPECT_FALSE(has_tf32x3_product(other, {data, data, data}));
+  EXPECT_FALSE(has_split_product(Splitting::kTf32x3, other, {data, data, data}));
 }
 
 }  // namespace
