@@ -45,12 +45,14 @@
 namespace salient {
 namespace {
 
-constexpr double kPatience = 3600;  // seconds that idle ranks wait for a row
+constexpr double kPatience = 3600;    // seconds that idle ranks wait for a row
+constexpr double kNoCopiesGb = 1e-9;  // less than a row; 0 would be what is left
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 struct ScalingOptions {
   std::vector<int> ranks{};
   std::vector<Residency> placements{};
+  std::vector<double> copies_gb{};
   bool drawn_features = false;
   std::string json{};
 };
@@ -62,6 +64,9 @@ void visit_fields(Self& self, Visit&& field) {
         "numbers of ranks to measure, the first being what others compare with; empty = 1,2,4,...");
   field("placements", self.placements,
         "of feature rows, each measured for every number of ranks: host, cached, device, sharded; empty = --features");
+  field("copies-gb", self.copies_gb,
+        "GPU memory for copies of other GPUs' rows, each measured where `sharded` is one of the placements, 0 = no "
+        "copies; empty = --cache-gb");
   field("drawn-features", self.drawn_features,
         "with --features sharded and a generated data set: rows are drawn into the GPUs, not into host memory, which "
         "may then be smaller than all of them");
@@ -84,6 +89,7 @@ struct Setting {
   std::string name{};
   int num_ranks = 0;
   std::optional<Residency> features{};
+  double cache_gb = 0;  ///< as --cache-gb
 };
 
 /// Placements in turns, so that none is measured when the machine is warmer.
@@ -91,9 +97,15 @@ std::vector<Setting> settings_of(const Command& command, const std::vector<int>&
   std::vector<Setting> settings;
   for (const int num_ranks : rows) {
     const std::string name = std::to_string(num_ranks) + (num_ranks == 1 ? " rank" : " ranks");
-    if (command.own.placements.empty()) settings.push_back({name, num_ranks, command.train.options.machine.features});
-    for (const Residency features : command.own.placements)
-      settings.push_back({name + ", " + name_of(features), num_ranks, features});
+    const MachineOptions& machine = command.train.options.machine;
+    if (command.own.placements.empty()) settings.push_back({name, num_ranks, machine.features, machine.cache_gb});
+    for (const Residency features : command.own.placements) {
+      const bool has_sizes = features == Residency::kSharded && !command.own.copies_gb.empty();
+      if (!has_sizes) settings.push_back({name + ", " + name_of(features), num_ranks, features, machine.cache_gb});
+      for (const double size : has_sizes ? command.own.copies_gb : std::vector<double>{})
+        settings.push_back(
+            {name + ", sharded, " + to_text(size) + " GB of copies", num_ranks, features, std::max(size, kNoCopiesGb)});
+    }
   }
   return settings;
 }
@@ -238,6 +250,7 @@ int run(const Launch& launch, Arguments arguments) {
     std::optional<Row> row;
     TrainOptions chosen = options;
     chosen.machine.features = setting.features;
+    chosen.machine.cache_gb = setting.cache_gb;
     together(*control, [&] {  // `measure` communicates, but not over `control`
       if (launch.rank < setting.num_ranks) row = measure(chosen, part_of(launch, setting.num_ranks), dataset, drawn);
     });
