@@ -11,11 +11,10 @@ namespace salient {
 void add_problems(std::vector<FieldProblem>& found, const MachineOptions& options) {
   const bool may_have_gpu = options.device != DeviceKind::kCpu;
   const bool is_on_gpu = !is_x_from_host(options.features.value_or(Residency::kHost));
-  const bool may_cache =
-      !options.features || options.features == Residency::kCached || options.features == Residency::kPartitioned;
+  const bool may_cache = !options.features || may_have_copies(*options.features);
   check_field(found, options.cache_gb >= 0, "cache-gb", "at least 0");
   check_field(found, options.cache_gb == 0 || (options.features && may_cache), "cache-gb",
-              "only with --features cached or partitioned");
+              "only with --features cached, sharded or partitioned");
   check_field(found, may_have_gpu || !is_on_gpu, "features", to_text(options.features) + " needs a GPU");
   check_field(found, may_have_gpu || options.sampler != GraphResidency::kDevice, "sampler", "device needs a GPU");
   check_field(found, options.workers >= 0 && options.workers <= 1024, "workers", "1 to 1024, or 0 for the default");

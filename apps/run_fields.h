@@ -21,10 +21,11 @@ void visit_fields(Self& self, Visit&& field) {
       "each GPU of the host (sharded); auto: what fits; partitioned: each rank has those of its part (salient-prepare "
       "partition) and gets others from other ranks");
   field("cache-gb", self.cache_gb,
-        "GPU memory for the rows of --features cached, 0 = what is left; with partitioned, host memory for copies of "
-        "other ranks' rows, 0 = a tenth of a part");
+        "GPU memory for the rows of --features cached, or with sharded for copies of other GPUs' rows, 0 = what is "
+        "left; with partitioned, host memory for copies of other ranks' rows, 0 = a tenth of a part");
   field("cache-policy", self.cache_policy,
-        "which rows --features cached or partitioned copies: of the nodes that batches are expected to meet most, by a "
+        "which rows --features cached, sharded or partitioned copies: of the nodes that batches are expected to meet "
+        "most, by a "
         "formula "
         "(vip) or by sampling two epochs (counted), or of those with the most neighbours");
   field("sampler", self.sampler, "who samples; auto: the GPU if the graph fits too; batches are the same");

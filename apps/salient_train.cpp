@@ -123,7 +123,7 @@ Facts resolved_facts(const TrainRun& run, const DataResidency& residency) {
               {"precision", name_of(run.options.precision.value_or(Precision::kFp32))},
               {"comm", std::string(run.session.comm->name())},
               {"metric", name_of(metric_for(run.options.evaluation.metric, run.dataset))}};
-  if (residency.features == Residency::kCached || residency.features == Residency::kPartitioned) {
+  if (may_have_copies(residency.features)) {
     facts["cached_rows"] = static_cast<std::int64_t>(residency.cached_rows);
     facts["cache_policy"] = name_of(residency.cache_policy);
   }

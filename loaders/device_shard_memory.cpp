@@ -66,7 +66,7 @@ class DeviceShardMemory final : public ShardMemory {
     (void)cudaDeviceSynchronize();  // what reads these addresses is over
     for (const auto& [at, bytes] : mapped_) (void)driver_.unmap(at, bytes);
     if (range_ != 0) (void)driver_.free(range_, range_bytes_);
-    if (has_part_) (void)driver_.release(part_);
+    for (const CUmemGenericAllocationHandle part : parts_) (void)driver_.release(part);
   }
   DeviceShardMemory(const DeviceShardMemory&) = delete;
   DeviceShardMemory& operator=(const DeviceShardMemory&) = delete;
@@ -77,11 +77,12 @@ class DeviceShardMemory final : public ShardMemory {
     what.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     what.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device_};
     what.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-    driver_.check(driver_.create(&part_, bytes, &what, 0),
+    CUmemGenericAllocationHandle part{};
+    driver_.check(driver_.create(&part, bytes, &what, 0),
                   "allocate " + std::to_string(bytes) + " bytes of GPU memory for a part of the feature rows");
-    has_part_ = true;
+    parts_.push_back(part);
     int descriptor = -1;
-    driver_.check(driver_.to_descriptor(&descriptor, part_, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+    driver_.check(driver_.to_descriptor(&descriptor, part, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
                   "share GPU memory with other processes");
     return Descriptor(descriptor);
   }
@@ -112,8 +113,7 @@ class DeviceShardMemory final : public ShardMemory {
  private:
   const Driver driver_;
   int device_ = 0;
-  CUmemGenericAllocationHandle part_{};
-  bool has_part_ = false;
+  std::vector<CUmemGenericAllocationHandle> parts_;  // of this process
   CUdeviceptr range_ = 0;
   std::size_t range_bytes_ = 0;
   std::vector<std::pair<CUdeviceptr, std::size_t>> mapped_;

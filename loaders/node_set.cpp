@@ -2,6 +2,7 @@
 #include "loaders/node_set.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 #include "core/error.h"
@@ -14,7 +15,7 @@ NodeSet::NodeSet(std::size_t num_nodes, std::span<const NodeId> members)
   require(members.empty() || members.back() < num_nodes, "members are nodes of the graph");
   for (const NodeId node : members) words_[node / kBits].members |= std::uint32_t{1} << (node % kBits);
   std::uint32_t before = 0;
-  for (Word& word : words_) {
+  for (NodeSetWord& word : words_) {
     word.before = before;
     before += static_cast<std::uint32_t>(std::popcount(word.members));
   }

@@ -1,13 +1,13 @@
 // loaders/node_set.h - some nodes of a graph, numbered by their ids' order.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "core/types.h"
+#include "store/near_rows.h"
 
 namespace salient {
 
@@ -15,31 +15,25 @@ namespace salient {
 /// the graph, so that all cores can keep much of it in their caches.
 class NodeSet {
  public:
-  static constexpr std::uint32_t kAbsent = 0xFFFFFFFF;
+  static constexpr std::uint32_t kAbsent = kNotInSet;
 
   /// @param members  ascending, distinct, each below `num_nodes`.
   NodeSet(std::size_t num_nodes, std::span<const NodeId> members);
 
   /// The number of members with lower ids, or kAbsent. @param node  below num_nodes
-  std::uint32_t index_of(NodeId node) const {
-    const Word& word = words_[node / kBits];
-    const std::uint32_t bit = std::uint32_t{1} << (node % kBits);
-    if ((word.members & bit) == 0) return kAbsent;
-    return word.before + static_cast<std::uint32_t>(std::popcount(word.members & (bit - 1)));
-  }
+  std::uint32_t index_of(NodeId node) const { return index_in_set(words_.data(), node); }
 
   /// Hints that `node` will be asked for soon.
   void prefetch(NodeId node) const { __builtin_prefetch(&words_[node / kBits]); }
 
   std::size_t size() const { return size_; }
 
+  /// For NearRows: the same answers elsewhere.
+  std::span<const NodeSetWord> words() const { return words_; }
+
  private:
   static constexpr std::uint32_t kBits = 32;
-  struct Word {
-    std::uint32_t members = 0;
-    std::uint32_t before = 0;  // members in all words before
-  };
-  std::vector<Word> words_;
+  std::vector<NodeSetWord> words_;
   std::size_t size_ = 0;
 };
 

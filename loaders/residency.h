@@ -38,6 +38,11 @@ constexpr bool is_on_gpus(Residency features) {
   return features == Residency::kDevice || features == Residency::kSharded;
 }
 
+/// Whether rows are copied to where they are used more, DataResidency::cached_rows of them.
+constexpr bool may_have_copies(Residency features) {
+  return features == Residency::kCached || features == Residency::kSharded || features == Residency::kPartitioned;
+}
+
 /// Whether x comes with the slab from the host, all of it.
 constexpr bool is_x_from_host(Residency features) {
   return features == Residency::kHost || features == Residency::kPartitioned;
@@ -54,8 +59,8 @@ constexpr auto names_of(GraphResidency) {
 /// Of both parts of a data set. The default is a CPU's.
 struct DataResidency {
   Residency features = Residency::kHost;
-  std::size_t cached_rows = 0;  ///< kCached: rows in GPU memory; kPartitioned: of other ranks, here too
-  CachePolicy cache_policy = CachePolicy::kVip;  ///< of both: which
+  std::size_t cached_rows = 0;  ///< kCached: rows in GPU memory; kSharded, kPartitioned: of other ranks, here too
+  CachePolicy cache_policy = CachePolicy::kVip;  ///< of cached_rows: which
   GraphResidency graph = GraphResidency::kHost;
 
   bool operator==(const DataResidency&) const = default;

@@ -1,6 +1,7 @@
 // loaders/resident_data.cpp - see resident_data.h.
 #include "loaders/resident_data.h"
 
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,26 @@ std::unique_ptr<FeatureCache> make_cache(const Dataset& dataset, const DataResid
     line += ", with " + fixed(100 * share_in(cache->nodes(), dataset.graph, plan), 0) + " % of a batch's rows";
   log_info(line);
   return cache;
+}
+
+/// Copies of the rows in other GPUs' parts that this rank's batches are expected to meet most.
+std::unique_ptr<NearCopies> make_copies(const Dataset& dataset, const DataResidency& residency,
+                                        const SamplingPlan& plan, const Shards& shards) {
+  const Timer timer;
+  const auto [first, count] = shards.own_rows();
+  std::vector<NodeId> here(count);
+  std::iota(here.begin(), here.end(), static_cast<NodeId>(first));
+  const NodeSet own(dataset.num_nodes(), here);
+  const CachePolicy policy = plan.is_empty() ? CachePolicy::kDegree : residency.cache_policy;
+  const std::vector<NodeId> nodes = nodes_to_cache(dataset.graph, policy, plan, residency.cached_rows, &own);
+  std::string line = "copies of " + std::to_string(nodes.size()) + " rows of other GPUs, chosen by " + name_of(policy) +
+                     " in " + fixed(timer.seconds(), 1) + " s";
+  auto copies = std::make_unique<NearCopies>(shards, nodes);
+  if (!plan.is_empty())
+    line += "; of a batch's rows " + fixed(100 * share_in(copies->nodes(), dataset.graph, plan), 0) +
+            " % are copies, " + fixed(100 * share_in(own, dataset.graph, plan), 0) + " % in this GPU's part";
+  log_info(line);
+  return copies;
 }
 
 /// The share of a batch's rows that are in each, as text for the log.
@@ -66,6 +87,7 @@ ResidentData::ResidentData(const Dataset& dataset, const DataResidency& residenc
   require((residency.features == Residency::kSharded) == (shards_ != nullptr), "shards where features are sharded");
   if (residency.features == Residency::kDevice) features_.emplace(dataset.features);
   if (residency.features == Residency::kCached) cache_ = make_cache(dataset, residency, plan);
+  if (shards_ && residency.cached_rows > 0) near_ = make_copies(dataset, residency, plan, *shards_);
   if (residency.features == Residency::kPartitioned) part_ = make_part(dataset, residency, plan, rank);
   if (residency.graph == GraphResidency::kDevice) graph_ = std::make_unique<DeviceGraph>(dataset.graph);
 }
@@ -75,6 +97,7 @@ ResidentView ResidentData::view() const {
   if (features_ || shards_) {
     view.features = Residency::kDevice;
     view.device_rows = shards_ ? shards_->table() : features_->table();
+    if (near_) view.device_rows.near = near_->rows();
   }
   if (cache_) {
     view.features = Residency::kCached;

@@ -7,6 +7,7 @@
 #include "loaders/device_features.h"
 #include "loaders/device_graph.h"
 #include "loaders/feature_cache.h"
+#include "loaders/near_copies.h"
 #include "loaders/part_rows.h"
 #include "loaders/residency.h"
 #include "loaders/shards.h"
@@ -30,7 +31,7 @@ class ResidentData {
   ///
   /// @param dataset  outlives this.
   /// @param plan     of the batches that will be made, for a cache.
-  /// @param shards   joined and written, of kSharded features alone.
+  /// @param shards   joined and written by all ranks, with room for the copies; of kSharded features alone.
   /// @param rank     for kPartitioned
   /// @throws as DeviceFeatures, DeviceGraph and open_parts(); Error{kUsage} for other than a part per rank
   ResidentData(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan = {},
@@ -46,6 +47,7 @@ class ResidentData {
   std::optional<DeviceFeatures> features_;
   std::unique_ptr<FeatureCache> cache_;
   std::unique_ptr<Shards> shards_;
+  std::unique_ptr<NearCopies> near_;  ///< null: all sharded rows are read where they are
   std::unique_ptr<PartRows> part_;
   std::unique_ptr<DeviceGraph> graph_;
 };

@@ -19,11 +19,21 @@ Shards::Shards(std::unique_ptr<ShardMemory> memory, RowTable table, int shard, i
   table_.data = nullptr;
 }
 
-void Shards::join(std::span<const Descriptor> parts) {
+void Shards::join(std::span<const Descriptor> parts, std::size_t num_near) {
   require(parts.size() == num_shards_, "a part of each process");
-  std::byte* const range = memory_->reserve(num_shards_ * shard_bytes_);
+  const std::size_t table_bytes = num_shards_ * shard_bytes_;
+  // The first may begin a row behind the table's end, so that it has a number.
+  const std::size_t near_bytes = num_near == 0 ? 0 : shard_bytes((num_near + 1) * table_.row_bytes, 1);
+  std::byte* const range = memory_->reserve(table_bytes + near_bytes);
   for (std::size_t i = 0; i < num_shards_; ++i) memory_->map(parts[i], range + i * shard_bytes_, shard_bytes_);
   table_.data = range;
+  if (near_bytes == 0) return;
+  require(near_row() + num_near <= std::size_t{1} << 32, "rows have numbers of 32 bits");
+  memory_->map(memory_->allocate(near_bytes), range + table_bytes, near_bytes);
+}
+
+NodeId Shards::near_row() const {
+  return static_cast<NodeId>((num_shards_ * shard_bytes_ + table_.row_bytes - 1) / table_.row_bytes);
 }
 
 Shards::Rows Shards::own_rows() const {

@@ -24,12 +24,12 @@ constexpr std::size_t shard_bytes(std::size_t bytes, int num_shards) {
   return std::max<std::size_t>(1, (pages + shards - 1) / shards) * kShardPage;
 }
 
-/// Memory of which other processes can map a part: a GPU's, or in tests the host's. Sizes are whole pages.
+/// Memory of which processes can map a part: a GPU's, or in tests the host's. Sizes are whole pages.
 class ShardMemory {
  public:
   virtual ~ShardMemory() = default;
 
-  /// This process' part. Once. @return  by which others map it
+  /// A part of this process'. @return  by which it is mapped, here and by others
   virtual Descriptor allocate(std::size_t bytes) = 0;
 
   /// Addresses without memory behind them. Once.
@@ -72,8 +72,13 @@ class Shards {
   /// Of this process' part, for the others.
   const Descriptor& descriptor() const { return own_; }
 
-  /// Maps all parts. @param parts  [num_shards] one of each process; may be closed afterwards
-  void join(std::span<const Descriptor> parts);
+  /// Maps all parts, and memory of this process' behind them.
+  /// @param parts     [num_shards] one of each process; may be closed afterwards
+  /// @param num_near  rows that there is to be room for behind the table, from near_row() on
+  void join(std::span<const Descriptor> parts, std::size_t num_near = 0);
+
+  /// The number of the first row of this process' own behind the table.
+  NodeId near_row() const;
 
   /// Rows that start in this process' part: what it is to write, after all have joined.
   Rows own_rows() const;

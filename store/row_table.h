@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/enum_names.h"
+#include "store/near_rows.h"
 
 namespace salient {
 
@@ -35,6 +36,12 @@ struct RowTable {
   std::size_t num_rows = 0;         ///< V
   std::size_t row_bytes = 0;        ///< of features: feature_dim * size_of(dtype)
   float fp8_scale = 0;              ///< of features in fp8: what their numbers are times; 0 = other rows
+  NearRows near{};                  ///< of a table on the GPU: which rows to read from copies behind its end
+
+  /// Where to read the row of a node.
+  SALIENT_HOST_DEVICE const std::byte* row(NodeId node) const {
+    return data + std::size_t{near.row_of(node)} * row_bytes;
+  }
 };
 
 }  // namespace salient

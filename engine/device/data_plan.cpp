@@ -83,17 +83,39 @@ void add_sampling(DataPlan& plan, const Dataset& dataset, const RunNeeds& needs)
   }
 }
 
-/// As many rows as the request has bytes for, or as fit beside all other lines.
+/// GPU memory for copies of rows: what the request has for them, or what fits beside all other lines.
+double bytes_for_copies(const DataPlan& plan, const ResidencyRequest& request) {
+  if (request.cache_bytes > 0) return static_cast<double>(request.cache_bytes);
+  const std::int64_t rest = plan.available.device_bytes.value_or(0) - plan.device_bytes;
+  return kCacheOfTheRest * static_cast<double>(std::max<std::int64_t>(0, rest));
+}
+
+/// As many rows as there is memory for.
 void add_cache(DataPlan& plan, const Dataset& dataset, const ResidencyRequest& request) {
-  const std::int64_t cache_bytes = request.cache_bytes;
-  const std::int64_t rest = std::max<std::int64_t>(0, plan.available.device_bytes.value_or(0) - plan.device_bytes);
-  const double bytes = cache_bytes > 0 ? static_cast<double>(cache_bytes) : static_cast<double>(rest) * kCacheOfTheRest;
-  const double rows = bytes / static_cast<double>(std::max<std::size_t>(1, dataset.features.row_bytes));
+  const std::size_t row_bytes = std::max<std::size_t>(1, dataset.features.row_bytes);
+  const double rows = bytes_for_copies(plan, request) / static_cast<double>(row_bytes);
   plan.residency.cache_policy = request.cache_policy;
   plan.residency.cached_rows = static_cast<std::size_t>(std::min(rows, static_cast<double>(dataset.num_nodes())));
   add_line(plan, {"cache of " + cached_share(plan, dataset) + " of the feature rows",
                   node_set_bytes(dataset.num_nodes()) + bytes_to_choose(request.cache_policy, dataset.num_nodes()),
                   static_cast<std::int64_t>(plan.residency.cached_rows * dataset.features.row_bytes)});
+}
+
+/// Likewise of the rows that other GPUs have, and the set of them.
+void add_near_copies(DataPlan& plan, const Dataset& dataset, const ResidencyRequest& request) {
+  const std::size_t num_nodes = dataset.num_nodes(), own = num_nodes / static_cast<std::size_t>(request.num_shards);
+  const std::size_t row_bytes = dataset.features.row_bytes;
+  if (row_bytes == 0) return;
+  const std::int64_t set_bytes = node_set_bytes(num_nodes);
+  const double rows =
+      std::max(0.0, bytes_for_copies(plan, request) - static_cast<double>(set_bytes)) / static_cast<double>(row_bytes);
+  plan.residency.cache_policy = request.cache_policy;
+  plan.residency.cached_rows = static_cast<std::size_t>(std::min(rows, static_cast<double>(num_nodes - own)));
+  if (plan.residency.cached_rows == 0) return;
+  add_line(plan, {"copies of " + cached_share(plan, dataset) + " of the feature rows",
+                  2 * set_bytes + static_cast<std::int64_t>(own * sizeof(NodeId)) +
+                      bytes_to_choose(request.cache_policy, num_nodes),
+                  static_cast<std::int64_t>(plan.residency.cached_rows * row_bytes) + set_bytes});
 }
 
 /// Parts of equal size, and copies of a tenth as many rows if the request says nothing else.
@@ -130,6 +152,7 @@ DataPlan plan_with(const DataResidency& residency, const ResidencyRequest& reque
   }
   for (const MemoryLine& line : needs.others) add_line(plan, line);
   if (residency.features == Residency::kCached) add_cache(plan, dataset, request);
+  if (residency.features == Residency::kSharded && request.num_shards > 1) add_near_copies(plan, dataset, request);
   if (residency.features == Residency::kPartitioned) add_part(plan, dataset, request);
   return plan;
 }
@@ -206,8 +229,10 @@ std::string summary_of(const DataPlan& plan, const Dataset& dataset) {
           : plan.residency.features == Residency::kDevice      ? "GPU memory, "
           : plan.residency.features == Residency::kPartitioned ? "the host memory of all ranks, "
                                                                : "host memory, ") +
-         (is_cached ? cached_share(plan, dataset) + " of them on the GPU too, " : "") + "sampling on the " +
-         (plan.residency.graph == GraphResidency::kDevice ? "GPU" : "host") + " (graph " +
+         (is_cached ? cached_share(plan, dataset) + " of them on the GPU too, " : "") +
+         (is_sharded && plan.residency.cached_rows > 0 ? "copies of " + cached_share(plan, dataset) + " on each, "
+                                                       : "") +
+         "sampling on the " + (plan.residency.graph == GraphResidency::kDevice ? "GPU" : "host") + " (graph " +
          gigabytes(dataset.graph.num_bytes()) + "): the run needs " + gigabytes_needed(plan.device_bytes) + " of the " +
          gigabytes(plan.available.device_bytes.value_or(0)) + " free on the GPU";
 }

@@ -17,8 +17,9 @@ namespace salient {
 struct ResidencyRequest {
   std::optional<Residency> features{};
   std::optional<GraphResidency> graph{};
-  std::int64_t cache_bytes = 0;  ///< GPU memory for cached rows; 0: what the rest of the run leaves. Of kPartitioned
-                                 ///< host memory for other ranks' rows; 0: a tenth of a part
+  std::int64_t cache_bytes = 0;  ///< GPU memory for cached rows, or copies of other GPUs' sharded ones; 0: what the
+                                 ///< rest of the run leaves. Of kPartitioned host memory for other ranks' rows; 0: a
+                                 ///< tenth of a part
   CachePolicy cache_policy = CachePolicy::kVip;
   int num_shards = 1;  ///< GPUs that can hold a part of the rows each and read all; of one nothing is gained
   int num_ranks = 1;   ///< that share the rows of kPartitioned

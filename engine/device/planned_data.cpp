@@ -40,13 +40,15 @@ PeerReach reach_of_all_gpus(const RankPlace& place) {
 bool is_sharded(const DataPlan& plan) { return plan.residency.features == Residency::kSharded; }
 
 /// Each rank writes what starts in its part. Collective.
-std::unique_ptr<Shards> make_shards(const RankPlace& place, RowTable table, const RowWriter& rows) {
+/// @param num_near  rows that there is to be room for behind the table, on this rank
+std::unique_ptr<Shards> make_shards(const RankPlace& place, RowTable table, std::size_t num_near,
+                                    const RowWriter& rows) {
   std::unique_ptr<Shards> shards;
   together(place.comm, [&] {
     shards = std::make_unique<Shards>(make_device_shard_memory(), table, place.comm.rank(), place.comm.size());
   });
   const std::vector<Descriptor> parts = exchange_descriptors(place.comm, shards->descriptor());
-  together(place.comm, [&] { shards->join(parts); });  // all have mapped before the first one writes
+  together(place.comm, [&] { shards->join(parts, num_near); });  // all have mapped before the first one writes
   together(place.comm, [&] {
     const auto [first_row, count] = shards->own_rows();
     const auto write = [&](std::size_t first, std::size_t n, std::byte* out) {
@@ -111,7 +113,8 @@ DataPlan plan_data(const RankPlace& place, const ResidencyRequest& request, cons
 
 ResidentData make_resident(const RankPlace& place, const Dataset& dataset, const DataPlan& plan,
                            const RowWriter& rows) {
-  std::unique_ptr<Shards> shards = is_sharded(plan) ? make_shards(place, dataset.features, rows) : nullptr;
+  std::unique_ptr<Shards> shards;
+  if (is_sharded(plan)) shards = make_shards(place, dataset.features, plan.residency.cached_rows, rows);
   ResidentData data;
   together(place.comm, [&] {
     data =

@@ -28,7 +28,7 @@ struct Columns {
   float unit;      ///< what their numbers are times
 };
 
-/// How many entries a row has, and this lane's.
+/// How many entries a row has, and the table's row of this lane's.
 struct RowEntries {
   int count;
   NodeId mine;
@@ -55,7 +55,7 @@ __device__ __forceinline__ void add_rows(const T* __restrict__ features, const C
 /// @param end  rows from the last node's to here are zeros
 template <class T, int kPack, int kInFlight, class Out>
 __global__ void __launch_bounds__(kThreadsPerBlock, kInFlight == 5 ? 4 : 1)
-    first_operand_kernel(LastHop hop, const T* __restrict__ features, Columns columns, LocalId end,
+    first_operand_kernel(LastHop hop, const T* __restrict__ features, NearRows near, Columns columns, LocalId end,
                          Out* __restrict__ out) {
   using C = Chunk<T, kPack>;
   const Lane lane = Lane::of(columns.group);
@@ -66,9 +66,10 @@ __global__ void __launch_bounds__(kThreadsPerBlock, kInFlight == 5 ? 4 : 1)
        i < end; i += static_cast<int>(gridDim.x) * rows_per_block) {
     const bool is_node = i < count;
     // also of an entry that is not kept: their number is on its way
-    const NodeId mine = is_node && lane.index < hop.fanout ? hop.entries[std::int64_t{i} * hop.fanout + lane.index] : 0;
+    NodeId mine = is_node && lane.index < hop.fanout ? hop.entries[std::int64_t{i} * hop.fanout + lane.index] : 0;
     const int kept = is_node ? hop.num_entries[i] : 0;
-    const T* const own_row = features + (is_node ? std::int64_t{hop.nodes[i]} * columns.width : 0);
+    if (lane.index < kept) mine = near.row_of(mine);
+    const T* const own_row = features + (is_node ? std::int64_t{near.row_of(hop.nodes[i])} * columns.width : 0);
     const float scale = kept == 0 ? 0.0f : columns.unit / static_cast<float>(kept);
     for (int chunk = lane.index; (chunk - lane.index) < columns.chunks; chunk += lane.count) {
       float mean[8] = {}, own[8] = {};
@@ -98,10 +99,10 @@ void launch(const LastHop& hop, const FeatureRows& features, ActivationType type
   const T* const table = reinterpret_cast<const T*>(features.data);
   if (type == ActivationType::kF32)
     first_operand_kernel<T, kPack, kInFlight>
-        <<<blocks, kThreadsPerBlock, 0, stream>>>(hop, table, columns, end, static_cast<float*>(out));
+        <<<blocks, kThreadsPerBlock, 0, stream>>>(hop, table, features.near, columns, end, static_cast<float*>(out));
   else
     first_operand_kernel<T, kPack, kInFlight>
-        <<<blocks, kThreadsPerBlock, 0, stream>>>(hop, table, columns, end, static_cast<Bf16*>(out));
+        <<<blocks, kThreadsPerBlock, 0, stream>>>(hop, table, features.near, columns, end, static_cast<Bf16*>(out));
   cuda_check(cudaGetLastError());
 }
 

@@ -28,7 +28,8 @@ struct FeatureRows {
   const std::byte* data;  ///< [num_nodes, width] device
   FeatureType type;
   std::int64_t width;
-  float unit = 1;  ///< what the stored numbers are times: of kFp8 the table's scale
+  float unit = 1;   ///< what the stored numbers are times: of kFp8 the table's scale
+  NearRows near{};  ///< copies that sampled layers read; exact ones read all rows where they are
 };
 
 /// Rows of an operand behind its level's end, up to the capacity.

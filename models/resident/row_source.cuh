@@ -12,7 +12,7 @@
 
 namespace salient {
 
-/// Which row to read. Of the table `row` is the node.
+/// Which row to read. Of the table `row` is the node's, or that of its copy.
 struct RowRef {
   NodeId node;
   std::int64_t row;
@@ -27,17 +27,17 @@ struct TableReader {
   };
   LastHop hop;
   const T* features;
+  NearRows near;
   std::int64_t width;
   LocalId count;
   float unit;
 
   __device__ std::int64_t capacity() const { return hop.capacity; }
   __device__ int num_entries(std::int64_t i) const { return hop.num_entries[i]; }
-  __device__ RowRef own(std::int64_t i) const { return {hop.nodes[i], static_cast<std::int64_t>(hop.nodes[i])}; }
-  __device__ RowRef entry(std::int64_t i, int k) const {
-    const NodeId node = hop.entries[i * hop.fanout + k];
-    return {node, static_cast<std::int64_t>(node)};
-  }
+  /// Of nodes and entries that there are: of others the ids are not written.
+  __device__ RowRef own(std::int64_t i) const { return ref(hop.nodes[i]); }
+  __device__ RowRef entry(std::int64_t i, int k) const { return ref(hop.entries[i * hop.fanout + k]); }
+  __device__ RowRef ref(NodeId node) const { return {node, static_cast<std::int64_t>(near.row_of(node))}; }
   /// Zeros behind the row's end.
   __device__ Raw load(RowRef ref, std::int64_t chunk) const {
     Raw raw{};
@@ -68,8 +68,8 @@ template <class T, int kPack>
 struct TableSource {
   TableRows rows;
   __device__ TableReader<T, kPack> reader() const {
-    return {rows.hop, reinterpret_cast<const T*>(rows.features.data), rows.features.width, *rows.hop.num_nodes,
-            rows.features.unit};
+    const FeatureRows& table = rows.features;
+    return {rows.hop, reinterpret_cast<const T*>(table.data), table.near, table.width, *rows.hop.num_nodes, table.unit};
   }
 };
 

@@ -105,6 +105,9 @@ TEST(TrainCommand, WordsAreKnownOrRefusedWithTheList) {
   EXPECT_EQ(complaint_about({"--model=sag"}), "--model: sage, gat, gin, sage-ri, gcn or gatv2, not 'sag'");
   EXPECT_EQ(complaint_about({"--cache-policy=best"}), "--cache-policy: vip, degree or counted, not 'best'");
   EXPECT_EQ(complaint_about({"--features=device", "--cache-policy=degree"}), "none") << "a saved one, on resume";
+  EXPECT_EQ(complaint_about({"--features=sharded", "--cache-gb=2", "--cache-policy=degree"}), "none");
+  EXPECT_EQ(complaint_about({"--features=device", "--cache-gb=2"}),
+            "--cache-gb: only with --features cached, sharded or partitioned");
   EXPECT_EQ(read({"--cache-policy=counted"}).machine.cache_policy, CachePolicy::kCounted);
   EXPECT_EQ(read({"--model=gatv2", "--features=cached"}).machine.features, Residency::kCached);
   EXPECT_EQ(read({"--features=auto"}).machine.features, std::nullopt);

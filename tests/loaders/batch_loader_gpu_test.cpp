@@ -122,13 +122,14 @@ TEST_F(BatchLoaderOnDevice, RowsInPartsGiveTheSameBatches) {
   const Dataset dataset = test::generated_dataset(50'000, 12, 100);  // five pages of rows
   const std::vector<BatchRequest> requests = test::requests_of({dataset.train.data(), 2000}, 500);
   for (const int num_shards : {1, 2, 3, 8}) {  // of one GPU, as if each were another's
+    const std::size_t num_copies = num_shards > 1 ? 5000 : 0;
     std::vector<std::unique_ptr<Shards>> all;
     for (int shard = 0; shard < num_shards; ++shard)
       all.push_back(std::make_unique<Shards>(make_device_shard_memory(), dataset.features, shard, num_shards));
     for (const auto& shards : all) {
       std::vector<Descriptor> parts;
       for (const auto& other : all) parts.emplace_back(::fcntl(other->descriptor().get(), F_DUPFD_CLOEXEC, 0));
-      shards->join(parts);
+      shards->join(parts, num_copies);
     }
     for (const auto& shards : all) {
       const auto [first, count] = shards->own_rows();
@@ -138,7 +139,9 @@ TEST_F(BatchLoaderOnDevice, RowsInPartsGiveTheSameBatches) {
                             count * dataset.features.row_bytes, cudaMemcpyHostToDevice));
     }
     all.front().swap(all.back());
-    const ResidentData data(dataset, {.features = Residency::kSharded}, {}, std::move(all.front()));
+    const ResidentData data(dataset, {.features = Residency::kSharded, .cached_rows = num_copies}, {},
+                            std::move(all.front()));
+    ASSERT_EQ(data.view().device_rows.near.words != nullptr, num_shards > 1);
     all.clear();  // the parts live on in the mappings
     LoaderOptions chosen = options(2, 4);
     chosen.data = data.view();

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "core/cuda/cuda.h"
+#include "loaders/node_set.h"
+#include "tests/support/device_copy.h"
 
 namespace salient {
 namespace {
@@ -73,6 +75,42 @@ TEST(GatherFeatures, OfFp8EqualsTheReference) {
                                       << row_bytes << " bytes in the first table, " << num_out << " gathered";
         }
       }
+}
+
+/// Of rows with copies: the kernels read what the reference reads, which is right only at the copies.
+void expect_copies_are_read(std::size_t row_bytes, float fp8_scale) {
+  const CudaStream stream;
+  std::mt19937 random(1);
+  constexpr std::size_t kRows = 300, kOut = 999;
+  std::vector<NodeId> copied;
+  for (NodeId v = 0; v < kRows; ++v)
+    if (random() % 3 == 0) copied.push_back(v);
+  const NodeSet set(kRows, copied);
+  const NodeId first = kRows + 2;
+  std::vector<std::byte> table((first + copied.size()) * row_bytes), expected(kOut * row_bytes * 2), actual;
+  for (std::byte& number : table) number = static_cast<std::byte>(random() % 127 + random() % 2 * 128);
+  std::vector<NodeId> row_of(kOut);
+  for (NodeId& row : row_of) row = static_cast<NodeId>(random() % kRows);
+  const RowTable on_host{table.data(), kRows, row_bytes, fp8_scale, {set.words().data(), first}};
+  gather_features_reference(on_host, row_of.data(), kOut, expected.data());
+  expected.resize(kOut * row_bytes * (fp8_scale == 0 ? 1 : 2));
+  actual.resize(expected.size());
+
+  const test::OnDevice<std::byte> device_table(table, stream);
+  const test::OnDevice<NodeId> device_row_of(row_of, stream);
+  const std::vector<NodeSetWord> words(set.words().begin(), set.words().end());
+  const test::OnDevice<NodeSetWord> device_words(words, stream);
+  const auto out = make_device_array<std::byte>(actual.size());
+  const RowTable on_device{device_table.get(), kRows, row_bytes, fp8_scale, {device_words.get(), first}};
+  gather_features(on_device, {nullptr, 0, row_bytes}, device_row_of.get(), kOut, out.get(), stream.get());
+  stream.wait();
+  cuda_check(cudaMemcpy(actual.data(), out.get(), actual.size(), cudaMemcpyDefault));
+  EXPECT_EQ(actual, expected) << row_bytes << " bytes, scale " << fp8_scale;
+}
+
+TEST(GatherFeatures, ReadsCopiesInPlaceOfRows) {
+  for (const std::size_t row_bytes : {1u, 4u, 8u, 12u, 45u, 100u, 256u, 1536u})
+    for (const float fp8_scale : {0.0F, 1.0F}) expect_copies_are_read(row_bytes, fp8_scale);
 }
 
 }  // namespace

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "loaders/batch_maker.h"
+#include "loaders/gather_rows.h"
 #include "loaders/host_slab.h"
+#include "loaders/node_set.h"
 #include "tests/support/batches.h"
 #include "tests/support/datasets.h"
 #include "tests/support/host_shard_memory.h"
@@ -21,14 +23,14 @@ namespace {
 const std::vector<int> kFanouts{5, 3};
 
 /// What `num_shards` processes would hold, in one: each has its own addresses.
-std::vector<Shards> joined_shards(RowTable table, int num_shards) {
+std::vector<Shards> joined_shards(RowTable table, int num_shards, std::size_t num_near = 0) {
   std::vector<Shards> all;
   for (int shard = 0; shard < num_shards; ++shard)
     all.emplace_back(std::make_unique<test::HostShardMemory>(), table, shard, num_shards);
   for (Shards& shards : all) {
     std::vector<Descriptor> parts;
     for (const Shards& other : all) parts.emplace_back(::fcntl(other.descriptor().get(), F_DUPFD_CLOEXEC, 0));
-    shards.join(parts);
+    shards.join(parts, num_near);
   }
   return all;
 }
@@ -104,6 +106,53 @@ TEST(Shards, AWriteIsSeenThroughTheAddressesOfTheOthers) {
     for (const Shards& other : all)
       EXPECT_EQ(other.table().data[first * table.row_bytes], static_cast<std::byte>(s + 1));
   }
+}
+
+/// Copies `nodes` of `from` behind the table, and makes all bytes ones where these rows were: whoever reads them there
+/// gets others.
+RowTable with_copies(const Shards& shards, const NodeSet& set, const std::vector<NodeId>& nodes, RowTable from) {
+  RowTable table = shards.table();
+  auto* const memory = const_cast<std::byte*>(table.data);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    std::memcpy(memory + (shards.near_row() + i) * from.row_bytes, from.row(nodes[i]), from.row_bytes);
+    std::memset(memory + nodes[i] * from.row_bytes, 0xFF, from.row_bytes);
+  }
+  table.near = {set.words().data(), shards.near_row()};
+  return table;
+}
+
+TEST(Shards, CopiesBehindTheTableAreReadInPlaceOfTheRows) {
+  std::mt19937_64 draw(11);
+  struct Type {
+    std::size_t bytes;
+    float fp8_scale;
+  };
+  for (const Type type : {Type{1, kLeastFp8Scale}, Type{2, 0}, Type{4, 0}})
+    for (const std::size_t width : {1U, 3U, 45U, 100U, 128U, 768U})
+      for (int trial = 0; trial < 4; ++trial) {
+        const std::size_t num_rows = 1 + draw() % 9000, num_out = 500, row_bytes = width * type.bytes;
+        std::vector<std::byte> bytes(num_rows * row_bytes);
+        std::ranges::generate(bytes, [&] { return static_cast<std::byte>(draw() % 127 + draw() % 2 * 128); });
+        const RowTable whole{bytes.data(), num_rows, row_bytes, type.fp8_scale};
+        std::vector<NodeId> copied, asked(num_out);
+        for (NodeId v = 0; v < num_rows; ++v)
+          if (trial == 3 || static_cast<int>(draw() % 3) < trial) copied.push_back(v);  // none, some, most, all
+        for (NodeId& node : asked) node = static_cast<NodeId>(draw() % num_rows);
+        const int num_shards = 1 + static_cast<int>(draw() % 5);
+        const std::vector<Shards> all = joined_shards(whole, num_shards, copied.size());
+        for (const Shards& shards : all) (void)write_own_rows(shards, whole);
+        const Shards& reader = all[draw() % all.size()];
+        const NodeSet set(num_rows, copied);
+        const RowTable table = with_copies(reader, set, copied, whole);
+        for (NodeId v = 0; v < num_rows; ++v) {
+          ASSERT_EQ(table.near.row_of(v) == v, !std::ranges::binary_search(copied, v));
+          ASSERT_EQ(std::memcmp(table.row(v), whole.row(v), row_bytes), 0) << v;
+        }
+        std::vector<std::byte> expected(num_out * row_bytes * 2), found(expected.size());
+        gather_features_reference(whole, asked.data(), num_out, expected.data());
+        gather_features_reference(table, asked.data(), num_out, found.data());
+        ASSERT_EQ(found, expected) << num_rows << " rows of " << width << " numbers in " << num_shards << " parts";
+      }
 }
 
 TEST(Shards, ABatchHasTheBytesOfTheWholeTable) {

@@ -79,16 +79,30 @@ TEST_F(PlanResidency, ShardsRowsThatFitTheGpusTogetherButNotOne) {
   const ResidencyRequest of_four{.num_shards = 4};
   EXPECT_EQ(residency(all, of_four), "device device");
   EXPECT_EQ(residency(all - 1, of_four), "sharded device");
-  const DataPlan sharded = plan(all - 1, of_four);
+  const auto sharded_on = [&](GraphResidency graph) {
+    return plan(0, {.features = kSharded, .graph = graph, .num_shards = 4});
+  };
+  const DataPlan sharded = sharded_on(GraphResidency::kDevice);
+  EXPECT_EQ(sharded.residency.cached_rows, 0U);
   const std::int64_t part = static_cast<std::int64_t>(shard_bytes(static_cast<std::size_t>(feature_bytes_), 4));
   EXPECT_EQ(sharded.device_bytes, all - feature_bytes_ + part);
   EXPECT_NE(to_text(sharded).find("features, one of 4 parts"), std::string::npos) << to_text(sharded);
   EXPECT_NE(summary_of(sharded, dataset_).find("in the memory of all GPUs of the host"), std::string::npos);
   EXPECT_EQ(residency(sharded.device_bytes, of_four), "sharded device");
   EXPECT_EQ(residency(sharded.device_bytes - 1, of_four), "sharded host");
-  EXPECT_EQ(residency(need_of(kDevice, GraphResidency::kHost) - feature_bytes_ + part - 1, of_four), "cached device");
+  EXPECT_EQ(residency(sharded_on(GraphResidency::kHost).device_bytes - 1, of_four), "cached device");
   EXPECT_EQ(residency(1, {.features = kSharded, .num_shards = 4}), "sharded host") << "which check() then refuses";
   EXPECT_EQ(residency(kPlenty, {.features = kSharded, .num_shards = 1}), "sharded device") << "of one, as asked for";
+  const DataPlan half = plan(sharded.device_bytes + feature_bytes_ / 2, of_four);
+  EXPECT_NEAR(static_cast<double>(half.residency.cached_rows), 0.45 * 20'000, 20) << "copies of what others have";
+  EXPECT_LE(half.device_bytes, *half.available.device_bytes);
+  EXPECT_NE(to_text(half).find("copies of 45 % of the feature rows"), std::string::npos) << to_text(half);
+  EXPECT_EQ(plan(kPlenty, {.features = kSharded, .num_shards = 4}).residency.cached_rows, 15'000U) << "all of them";
+  EXPECT_EQ(plan(kPlenty, {.features = kSharded, .num_shards = 1}).residency.cached_rows, 0U);
+  const std::int64_t hundred = 160'000 + node_set_bytes(20'000);
+  const ResidencyRequest of_hundred{.features = kSharded, .cache_bytes = hundred, .num_shards = 4};
+  EXPECT_EQ(plan(kPlenty, of_hundred).residency.cached_rows, 100U);
+  EXPECT_EQ(plan(kPlenty, of_hundred).device_bytes, sharded.device_bytes + hundred);
   EXPECT_COMPLAINT((void)plan(std::nullopt, {.features = kSharded}), ErrorKind::kNoDevice, "there is no GPU");
 }
 

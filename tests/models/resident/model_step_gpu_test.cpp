@@ -8,6 +8,7 @@
 #include "models/model.h"
 #include "sampler/node_degree.h"
 #include "tests/models/resident/sage_problem.h"
+#include "tests/support/near_table.h"
 
 namespace salient {
 namespace {
@@ -76,7 +77,7 @@ class Problem {
     }
     for (const auto& item : model_->named_buffers())
       buffers_[item.key()] = item.value().to(at::kCUDA, item.value().scalar_type(), false, true);
-    x_device_ = features.stored.to(at::kCUDA);
+    x_device_.emplace(features.stored, stream_);
     y_device_ = y_.to(at::kCUDA);
     sums_ = at::full({20, 2}, NAN, at::TensorOptions(at::kCUDA).dtype(at::kDouble));
     seeds_.resize(test::kSageNodes);
@@ -101,12 +102,11 @@ class Problem {
             .num_nodes = test::kSageNodes};
   }
   ModelStepData data() const {
-    ModelStepData data{
-        {{indptr_on_device_.get(), indices_on_device_.get(), test::kSageNodes},
-         {static_cast<const std::byte*>(x_device_.const_data_ptr()), case_.features, case_.in_dim, unit_}},
-        y_device_.const_data_ptr<std::int32_t>(),
-        {},
-        sums_.data_ptr<double>()};
+    ModelStepData data{{{indptr_on_device_.get(), indices_on_device_.get(), test::kSageNodes},
+                        {x_device_->data(), case_.features, case_.in_dim, unit_, x_device_->near()}},
+                       y_device_.const_data_ptr<std::int32_t>(),
+                       {},
+                       sums_.data_ptr<double>()};
     for (const auto& [name, value] : parameters_)
       data.tensors[name] = {value.data_ptr(), gradients_.at(name).data_ptr<float>()};
     for (const auto& [name, value] : buffers_) data.tensors[name] = {value.data_ptr(), nullptr};
@@ -163,7 +163,8 @@ class Problem {
   test::OnDevice<EdgeOffset> indptr_on_device_{indptr_, stream_};
   test::OnDevice<NodeId> indices_on_device_{indices_, stream_};
   std::shared_ptr<Model> model_;
-  at::Tensor x_, y_, x_device_, y_device_, sums_;
+  at::Tensor x_, y_, y_device_, sums_;
+  std::optional<test::NearTable> x_device_;
   float unit_ = 1;
   std::map<std::string, at::Tensor> parameters_, gradients_, buffers_;
   std::vector<NodeId> seeds_;

@@ -29,10 +29,13 @@ class ResidentSageForward : public testing::TestWithParam<Case> {};
 
 TEST_P(ResidentSageForward, HasTheLogitsOfTheReferenceBatch) {
   const Case& c = GetParam();
-  const test::SageProblem problem(c);
-  SageForward forward(problem.shape(), problem.data());
+  Case with_copies = c;
+  with_copies.has_near_rows = true;
+  const test::SageProblem problem(c), near_problem(with_copies);  // of the same rows and weights
+  SageForward forward(problem.shape(), problem.data()), near_forward(near_problem.shape(), near_problem.data());
   const CudaStream stream;
   forward.start(problem.weights(), problem.seeds());
+  near_forward.start(near_problem.weights(), near_problem.seeds());
   // full and short batches, one seed with neighbours, one without, and a full batch again behind the short ones
   const StepHeader headers[] = {{.seed = 7, .epoch = 2, .batch = 0, .first_seed = 0, .num_seeds = kMaxSeeds},
                                 {.seed = 7, .epoch = 2, .batch = 3, .first_seed = 100, .num_seeds = 17},
@@ -42,7 +45,9 @@ TEST_P(ResidentSageForward, HasTheLogitsOfTheReferenceBatch) {
   const std::vector<at::Tensor> weights = problem.reference_weights();
   for (const StepHeader& header : headers) {
     forward.run(header, {}, stream.get());
+    near_forward.run(header, {}, stream.get());
     stream.wait();
+    EXPECT_TRUE(at::equal(logits_of(near_forward, header, c), logits_of(forward, header, c))) << header.batch;
     const at::Tensor expected = problem.reference_logits(header, weights).detach();
     EXPECT_LT(test::distance(logits_of(forward, header, c), expected), bound_of(c)) << header.batch;
   }

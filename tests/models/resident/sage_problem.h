@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "sampler/reference_sampler.h"
 #include "tests/support/device_copy.h"
 #include "tests/support/graphs.h"
+#include "tests/support/near_table.h"
 #include "tests/support/stored_features.h"
 
 namespace salient::test {
@@ -30,6 +32,7 @@ struct SageCase {
   Replacement replacement = Replacement::kWithout;
   bool has_size_choice = true;
   bool may_fuse = true;
+  bool has_near_rows = false;  ///< a third of the rows is read from copies
 };
 
 inline constexpr NodeId kSageNodes = 3000;
@@ -69,6 +72,7 @@ class SageProblem {
       }
     }
     x_device_ = features.stored.to(at::kCUDA);
+    if (c.has_near_rows) near_table_.emplace(features.stored, stream_);
     seeds_.resize(kSageNodes);
     std::iota(seeds_.begin(), seeds_.end(), 0U);
     cuda_check(cudaDeviceSynchronize());
@@ -89,8 +93,10 @@ class SageProblem {
   }
 
   SageData data() const {
-    return {{device_indptr_.get(), device_indices_.get(), kSageNodes},
-            {static_cast<const std::byte*>(x_device_.const_data_ptr()), case_.features, case_.in_dim, unit_}};
+    SageData data{{device_indptr_.get(), device_indices_.get(), kSageNodes},
+                  {static_cast<const std::byte*>(x_device_.const_data_ptr()), case_.features, case_.in_dim, unit_}};
+    if (near_table_) data.features = {near_table_->data(), case_.features, case_.in_dim, unit_, near_table_->near()};
+    return data;
   }
 
   std::vector<SageWeights> weights() const {
@@ -162,6 +168,7 @@ class SageProblem {
   OnDevice<EdgeOffset> device_indptr_{indptr_, stream_};
   OnDevice<NodeId> device_indices_{indices_, stream_};
   at::Tensor x_, y_, x_device_;
+  std::optional<NearTable> near_table_;
   float unit_ = 1;
   std::vector<at::Tensor> weights_, on_device_, gradients_;  // around and self of each layer
   std::vector<NodeId> seeds_;

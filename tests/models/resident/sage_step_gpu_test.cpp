@@ -226,6 +226,7 @@ TEST_P(FusedLayers, HasTheGradientsOfProducts) {
   const Case& fused_case = GetParam();
   Case other_case = fused_case;
   other_case.may_fuse = false;
+  other_case.has_near_rows = true;  // which are the same rows
   Problem fused_problem(fused_case), other_problem(other_case);
   SageStep fused(fused_problem.step_shape(), fused_problem.step_data());
   SageStep other(other_problem.step_shape(), other_problem.step_data());
