@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -17,7 +18,26 @@
 namespace salient {
 namespace {
 
-/// Of SIGBUS. Only calls that a signal handler may make.
+/// "NAME: error: ..." Only calls that a signal handler may make.
+void write_error(const char* name, std::string_view line) {
+  const iovec parts[] = {{const_cast<char*>(name), std::strlen(name)}, {const_cast<char*>(line.data()), line.size()}};
+  (void)!writev(STDERR_FILENO, parts, 2);
+}
+
+/// Ends a program without a working directory, before any library starts: oneMKL ends it then with a line that says
+/// that LibTorch is missing.
+void require_working_directory(int /*argc*/, char** argv, char** /*environment*/) {
+  char path[PATH_MAX];
+  if (getcwd(path, sizeof path) != nullptr || errno != ENOENT) return;
+  const char* const slash = std::strrchr(argv[0], '/');
+  write_error(slash == nullptr ? argv[0] : slash + 1,
+              ": error: the working directory has been removed; change to one that exists\n");
+  _exit(static_cast<int>(ErrorKind::kNoInput));
+}
+using AtStart = void(int, char**, char**);
+[[gnu::section(".preinit_array"), gnu::used]] AtStart* const before_libraries = require_working_directory;
+
+/// Of SIGBUS.
 void end_without_the_page(int /*signal*/, siginfo_t* info, void* /*context*/) {
   if (info->si_code != BUS_ADRERR) {  // a defect: again, without a handler
     (void)std::signal(SIGBUS, SIG_DFL);
@@ -25,9 +45,7 @@ void end_without_the_page(int /*signal*/, siginfo_t* info, void* /*context*/) {
   }
   constexpr std::string_view kLine =
       ": error: a file in use became shorter, or its disk or /dev/shm failed; data must not change while it is read\n";
-  const iovec parts[] = {{program_invocation_short_name, std::strlen(program_invocation_short_name)},
-                         {const_cast<char*>(kLine.data()), kLine.size()}};
-  (void)!writev(STDERR_FILENO, parts, 2);
+  write_error(program_invocation_short_name, kLine);
   _exit(static_cast<int>(ErrorKind::kIo));
 }
 

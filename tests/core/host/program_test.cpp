@@ -55,6 +55,17 @@ TEST(Program, AMappedFileThatIsCutIsAnErrorInOneLine) {
   EXPECT_EXIT(read_behind_the_end(), testing::ExitedWithCode(74), "^core_unit: error: a file in use became shorter");
 }
 
+TEST(Program, ARemovedWorkingDirectoryIsAnErrorInOneLine) {
+  const auto start_where_nothing_is = [] {
+    char folder[] = "/tmp/salient-program-XXXXXX";
+    if (mkdtemp(folder) == nullptr || chdir(folder) != 0 || rmdir(folder) != 0) std::exit(1);
+    (void)execl("/proc/self/exe", "core_unit", "--gtest_list_tests", nullptr);
+    std::exit(2);
+  };
+  EXPECT_EXIT(start_where_nothing_is(), testing::ExitedWithCode(66),
+              "^core_unit: error: the working directory has been removed; change to one that exists\n$");
+}
+
 TEST(Program, ResultsThatDoNotGetOutAreAnError) {
   const auto print_to = [](const char* path, int code) {
     return exit_code_of([&] {
