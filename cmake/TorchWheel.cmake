@@ -14,16 +14,20 @@ if(DEFINED ENV{XDG_CACHE_HOME})
 else()
   set(cache "$ENV{HOME}/.cache")
 endif()
+set(torch_version 2.11.0)  # that of scripts/lib/common.sh, which need not be here
 if(NOT SALIENT_TORCH_DIR)  # not kept in CMake's cache: it must follow when a toolkit appears or goes
-  set(SALIENT_TORCH_DIR "${cache}/salient/libtorch-2.11.0-${variant}/torch")
+  set(SALIENT_TORCH_DIR "${cache}/salient/libtorch-${torch_version}-${variant}/torch")
 endif()
 
 if(NOT EXISTS "${SALIENT_TORCH_DIR}/version.py")
-  message(FATAL_ERROR "LibTorch 2.11.0 is not in ${SALIENT_TORCH_DIR}; run ${setup}, or pass -DSALIENT_TORCH_DIR=...")
+  message(FATAL_ERROR "LibTorch ${torch_version} is not in ${SALIENT_TORCH_DIR}; run ${setup}, or pass "
+    "-DSALIENT_TORCH_DIR=...")
 endif()
 file(STRINGS "${SALIENT_TORCH_DIR}/version.py" version REGEX "^__version__")
-if(NOT version MATCHES "2\\.11\\.0")
-  message(FATAL_ERROR "${SALIENT_TORCH_DIR} holds another LibTorch (${version}); 2.11.0 is needed: run ${setup}")
+string(FIND "${version}" "'${torch_version}" at)
+if(at EQUAL -1)
+  message(FATAL_ERROR "${SALIENT_TORCH_DIR} holds another LibTorch (${version}); ${torch_version} is needed: "
+    "run ${setup}")
 endif()
 
 add_library(salient_torch INTERFACE IMPORTED GLOBAL)

@@ -3,8 +3,8 @@
 #
 #   salient-fetch-torch        0.5 GB from PyPI, once; needs Python 3 with pip, and unzip
 #
-# The programs find it there. Instead of this, SALIENT_TORCH_DIR may name the folder torch/ of PyPI's package torch
-# 2.11.0. XDG_CACHE_HOME moves the cache.
+# The programs find it there. Instead of this, SALIENT_TORCH_DIR may name the folder torch/ of PyPI's package torch, of
+# the same version. XDG_CACHE_HOME moves the cache.
 set -euo pipefail
 program=fetch_torch
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/lib/common.sh"

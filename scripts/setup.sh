@@ -36,6 +36,7 @@ take_option() {
   esac
 }
 read_options "$@"
+[ $with_python = no ] || [ $with_torch = yes ] || die 2 "--python takes LibTorch's torch; leave out --no-torch"
 
 check_machine
 make_cache

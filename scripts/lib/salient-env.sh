@@ -8,11 +8,12 @@
 # LibTorch is looked for in SALIENT_TORCH_DIR, torch/ in the bundle, the package of python3, the cache of
 # scripts/setup.sh.
 set -u
+readonly torch_version=2.11.0 # that of scripts/lib/common.sh, which need not be here
 bundle=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd -P) || exit 66
 name=${0##*/}
 
 # usable FOLDER: it is the package's folder torch/, of the version that the programs were built with.
-usable() { grep -q "^__version__ = '2\.11\.0" "$1/version.py" 2>/dev/null && [ -e "$1/lib/$half" ]; }
+usable() { grep -qF "__version__ = '$torch_version" "$1/version.py" 2>/dev/null && [ -e "$1/lib/$half" ]; }
 half=libtorch_cpu.so
 if grep -q libtorch_cuda.so "$bundle/libexec/salient-train" 2>/dev/null; then half=libtorch_cuda.so; fi
 
@@ -28,14 +29,14 @@ esac
 if [ $needs_torch != no ]; then
   torch=
   home=${HOME:-$(getent passwd "$(id -u)" | cut -d : -f 6)} # not set under systemd, for one
-  cached=${XDG_CACHE_HOME:-$home/.cache}/salient/libtorch-2.11.0
+  cached=${XDG_CACHE_HOME:-$home/.cache}/salient/libtorch-$torch_version
   for folder in "${SALIENT_TORCH_DIR:-}" "$bundle/torch" "$(of_python)" "$cached-cu130/torch" "$cached-cpu/torch"; do
     if [ -n "$folder" ] && usable "$folder"; then torch=$folder && break; fi
   done
   if [ -z "$torch" ] && [ $needs_torch = yes ]; then
-    get="'pip install torch==2.11.0'"
+    get="'pip install torch==$torch_version'"
     if [ -e "$bundle/scripts/fetch_torch.sh" ]; then get=salient-fetch-torch; fi
-    echo "$name: error: LibTorch 2.11.0 is not on $(uname -n): $get," \
+    echo "$name: error: LibTorch $torch_version is not on $(uname -n): $get," \
       "or set SALIENT_TORCH_DIR to its folder torch/" >&2
     exit 66
   fi
@@ -61,7 +62,9 @@ if [ -n "$lacking" ]; then
   for library in $lacking; do
     case $library in
       libcuda.so* | libnvidia-*) source="NVIDIA's driver" ;;
-      libcudnn* | libnccl* | libcusparseLt* | libnvshmem* | libcufile*) source="pip install torch==2.11.0 brings it" ;;
+      libcudnn* | libnccl* | libcusparseLt* | libnvshmem* | libcufile*)
+        source="pip install torch==$torch_version brings it"
+        ;;
       libcu* | libnv*) source='CUDA 13' ;;
       libmpi* | libopen-*) source=OpenMPI ;;
       *) source='a package of the distribution' ;;

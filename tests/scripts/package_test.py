@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 SOURCE, BUILD, TORCH = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+TORCH_VERSION = re.search(r"torch_version=(\S+)", (SOURCE / "scripts/lib/common.sh").read_text())[1]
 for tool in ("dpkg-shlibdeps", "dpkg-deb", "file", "cpack"):
     if shutil.which(tool) is None:
         print(f"skipped: no {tool}")
@@ -40,6 +41,11 @@ class Package(unittest.TestCase):
     def start(self, name, *words, expect=0, **variables):
         nowhere = {"HOME": str(self.work / "home"), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1"}
         return run(self.usr / "bin" / name, *words, expect=expect, env={**nowhere, **variables})
+
+    def test_all_parts_want_the_same_libtorch(self):
+        files = ("scripts/lib/common.sh", "scripts/lib/salient-env.sh", "cmake/TorchWheel.cmake")
+        found = [re.findall(r"torch_version[= ]([\d.]+)", (SOURCE / name).read_text()) for name in files]
+        self.assertEqual(found, 3 * [[TORCH_VERSION]])
 
     def test_it_has_the_programs_and_names_what_they_need(self):
         self.assertLessEqual({"salient-train", "salient-infer", "salient-prepare", "salient-report", "salient-doctor"},
@@ -73,13 +79,14 @@ class Package(unittest.TestCase):
         program = bundle / "libexec/salient-doctor"
         program.write_text('#!/bin/sh\necho "$LD_LIBRARY_PATH"\n')
         program.chmod(0o755)
-        (site / "torch/version.py").write_text("__version__ = '2.11.0'\n")
+        (site / "torch/version.py").write_text(f"__version__ = '{TORCH_VERSION}'\n")
         (site / "torch/lib/libtorch_cpu.so").touch()
         self.assertTrue(self.start(starter).stdout.startswith(f"{bundle.resolve()}/lib"))
         self.assertIn("nvidia/cu13/lib", self.start(starter, SALIENT_TORCH_DIR=str(site / "torch")).stdout)
         run(starter, env={"PATH": "/usr/bin:/bin"})  # without HOME
         true = pathlib.Path("/bin/true").read_bytes()
-        for name, origin in (("libq.so.6", "a package of the distribution"), ("libnccl-q", "pip install torch==2.11.0"),
+        for name, origin in (("libq.so.6", "a package of the distribution"),
+                             ("libnccl-q", f"pip install torch=={TORCH_VERSION}"),
                              ("libcuq.so", "CUDA 13"), ("libmpi-q", "OpenMPI")):
             program.write_bytes(true.replace(b"libc.so.6", name.encode().ljust(9, b"\0")))
             done = self.start(starter, expect=66)

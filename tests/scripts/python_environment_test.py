@@ -3,6 +3,7 @@
 """    python_environment_test.py SOURCE_FOLDER"""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -114,10 +115,16 @@ esac
   *purelib*) echo /nowhere ;;
 esac
 """)
-        self.output(SOURCE / "scripts/setup.sh", "--cpu", "--no-packages", "--no-torch", "--python", expect=1,
-                    PATH=path)
+        version = re.search(r"torch_version=(\S+)", (SOURCE / "scripts/lib/common.sh").read_text())[1]
+        torch = pathlib.Path(self.cache.name, f"salient/libtorch-{version}-cpu")
+        torch.mkdir(parents=True)
+        (torch / ".complete").touch()
+        self.output(SOURCE / "scripts/setup.sh", "--cpu", "--no-packages", "--python", expect=1, PATH=path)
         self.assertTrue((self.folder() / "bin").exists())
         self.assertFalse((self.folder() / ".complete").exists())
+
+    def test_an_environment_without_torch_is_refused(self):
+        self.output(SOURCE / "scripts/setup.sh", "--no-packages", "--no-torch", "--python", expect=2)
 
     def test_environments_of_other_clones_are_named(self):
         script = "program=setup; . $0/common.sh; . $0/python.sh; name_other_environments"
