@@ -15,7 +15,7 @@ namespace salient {
 namespace {
 
 std::vector<std::string> known_variables() {
-  std::vector<std::string> known = {"SALIENT_DATA"};
+  std::vector<std::string> known = {options::kDataVariable};
   const auto add = [&](std::string_view field, const auto&, std::string_view) {
     known.push_back(options::variable_of(field));
   };

@@ -72,6 +72,9 @@ std::vector<FieldProblem> problems_of(const InferOptions& options) {
               to_text(options.precision) + " needs a GPU");
   check_field(found, options.sampled.step != StepKind::kResident || options.results.embeddings == 0, "embeddings",
               "not with --step resident, which keeps no layer's result");
+  const bool is_resident_exact = options.exact && options.sampled.step == StepKind::kResident;
+  check_field(found, !is_resident_exact || options.layerwise.activation_dtype != ActivationDtype::kF32,
+              "activation-dtype", "f32 is not with --step resident, which keeps layers' results in f16");
   check_field(found, options.sampled.step != StepKind::kResident || !options.layerwise.activations, "activations",
               "not with --step resident, which keeps layers' results in GPU memory");
   check_field(found, !options.exact || options.machine.features != Residency::kPartitioned, "features",
@@ -86,7 +89,7 @@ InferCommand read_infer_command(std::span<const char* const> args,
   const auto command_line = options::from_command_line<InferCommand>(args);
   const auto environment = options::from_environment<InferOptions>(look_up);
   InferCommand command;
-  if (const char* root = look_up("SALIENT_DATA")) command.options.data.root = root;
+  if (const auto root = options::data_folder(look_up)) command.options.data.root = *root;
   options::apply(command.options, std::span<const options::Assignment>(environment));
   options::apply(command, std::span<const options::Assignment>(command_line));
   return command;

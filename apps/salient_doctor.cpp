@@ -72,7 +72,7 @@ void visit_fields(Self& self, Visit&& field) {
 
 Options read_options(std::span<const char* const> args, const LookUp& look_up) {
   Options options;
-  if (const char* root = look_up("SALIENT_DATA"); root != nullptr && *root != '\0') options.data_root = root;
+  if (const auto root = options::data_folder(look_up)) options.data_root = *root;
   options::parse(args, options);
   require_option(!options.data_root.empty(), "--data-root: is a folder, . for the working directory");
   require_option(are_fanouts(options.epoch.fanouts), "--fanout: numbers from 1 to 65535, or -1");

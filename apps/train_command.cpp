@@ -113,8 +113,8 @@ TrainCommand read_train_command(std::span<const char* const> args,
   const std::vector<Assignment> command_line = options::from_command_line<TrainCommand>(args);
   require_paths(command_line);
   std::vector<Assignment> environment = options::from_environment<TrainOptions>(look_up);
-  if (const char* root = look_up("SALIENT_DATA"); root != nullptr && *root != '\0')
-    environment.insert(environment.begin(), {"data-root", root, "SALIENT_DATA"});
+  if (const auto root = options::data_folder(look_up))
+    environment.insert(environment.begin(), {"data-root", *root, options::kDataVariable});
 
   // The command line says which files to read, so it is applied once to learn that, and again as the strongest.
   TrainCommand first;

@@ -29,6 +29,12 @@ std::string variable_of(std::string_view field) {
   return variable;
 }
 
+std::optional<std::string> data_folder(const std::function<const char*(const char*)>& look_up) {
+  const char* const folder = look_up(kDataVariable);
+  if (folder == nullptr || *folder == '\0') return std::nullopt;
+  return folder;
+}
+
 std::string either(const std::vector<std::string>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i)

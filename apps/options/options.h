@@ -159,6 +159,11 @@ std::vector<Assignment> from_environment(const std::function<const char*(const c
   return found;
 }
 
+inline constexpr const char* kDataVariable = "SALIENT_DATA";
+
+/// The folder of data sets that kDataVariable names; none where it is unset or empty.
+std::optional<std::string> data_folder(const std::function<const char*(const char*)>& look_up);
+
 /// `name = value` lines of a flat TOML file; underscores count as dashes.
 /// @throws Error{kNoInput}, Error{kIo}; Error{kUsage} naming file and line.
 std::vector<Assignment> from_toml_file(const std::string& path);

@@ -9,7 +9,7 @@ namespace salient::serve {
 ServeOptions read_serve_options(std::span<const char* const> args,
                                 const std::function<const char*(const char*)>& look_up) {
   ServeOptions options;
-  if (const char* root = look_up("SALIENT_DATA")) options.data_root = root;
+  if (const auto root = options::data_folder(look_up)) options.data_root = *root;
   options::parse(args, options);
   return options;
 }

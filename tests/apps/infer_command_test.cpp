@@ -28,6 +28,8 @@ TEST(InferCommand, TheCommandLineBeatsTheEnvironment) {
   const InferOptions options = read_infer_command(std::vector<const char*>{"--nodes=valid"}, look_up).options;
   EXPECT_EQ(options.nodes, "valid");
   EXPECT_EQ(options.data.root, "/data");
+  const auto empty = [](const char* name) { return std::string(name) == "SALIENT_DATA" ? "" : nullptr; };
+  EXPECT_EQ(read_infer_command({}, empty).options.data.root, read({}).data.root);
 }
 
 TEST(InferCommand, NamesEveryBrokenRuleAtOnce) {
@@ -67,6 +69,9 @@ TEST(InferCommand, ResidentPredictionsNeedAGpuAndKeepNoLayers) {
   EXPECT_TRUE(problems_of(read({"--run=r", "--exact", "--step=eager"})).empty());
   EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--exact", "--step=resident", "--activations=file"}))),
                    ErrorKind::kUsage, "--activations: not with --step resident");
+  EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--exact", "--step=resident", "--activation-dtype=f32"}))),
+                   ErrorKind::kUsage, "--activation-dtype: f32 is not with --step resident");
+  EXPECT_TRUE(problems_of(read({"--run=r", "--exact", "--step=resident", "--activation-dtype=f16"})).empty());
 }
 
 TEST(InferCommand, WhatIsNotSaidIsTheRuns) {

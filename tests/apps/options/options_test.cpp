@@ -131,6 +131,12 @@ TEST(Options, EnumsAreWordsAndAutoIsNone) {
   EXPECT_EQ(complaint_about({"--spicy=hot"}), "--spicy: auto, true or false, not 'hot'");
 }
 
+TEST(Options, AnEmptyNameOfTheDataFolderIsNone) {
+  EXPECT_EQ(options::data_folder([](const char*) -> const char* { return "/a"; }), "/a");
+  for (const char* none : {static_cast<const char*>(nullptr), ""})
+    EXPECT_EQ(options::data_folder([&](const char*) { return none; }), std::nullopt);
+}
+
 TEST(Options, HelpListsTheWords) {
   std::ostringstream help;
   options::print_help(help, TrainOptions{});
