@@ -9,17 +9,18 @@
 #include <cstring>
 #include <optional>
 #include <unordered_set>
-#include <utility>
 
 #include "apps/new_node_batch.h"
 #include "apps/open_named_dataset.h"
+#include "apps/predictor_batches.h"
 #include "apps/run_config.h"
+#include "apps/session.h"
 #include "apps/trained_on.h"
 #include "core/error.h"
 #include "core/host/machine.h"
 #include "engine/device/fit_to_machine.h"
-#include "engine/infer/loader_predictions.h"
 #include "engine/infer/sampled_inference.h"
+#include "engine/train/run_model.h"
 #include "engine/train/trained_run.h"
 #include "sampler/neighbor_sampler.h"
 
@@ -38,6 +39,12 @@ std::optional<c10::Stream> stream_of_thread(c10::Device device) {
   return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
 }
 
+/// As salient-infer takes them: in fp32 where the device has no products of the run's precision.
+TrainOptions options_on(const ComputeDevice& device, TrainOptions options) {
+  if (!has_precision(device, numerics_of(options).precision)) options.precision = Precision::kFp32;
+  return options;
+}
+
 void check_nodes(std::span<const NodeId> nodes, const Dataset& dataset) {
   std::unordered_set<NodeId> seen;
   for (const NodeId node : nodes) {
@@ -51,19 +58,20 @@ void check_nodes(std::span<const NodeId> nodes, const Dataset& dataset) {
 }  // namespace
 
 struct Predictor::Impl {
-  Impl(const std::filesystem::path& run, PredictorOptions options)
+  /// @param said  the run's options
+  Impl(const TrainOptions& said, const std::filesystem::path& run, const PredictorOptions& options)
       : comm(make_self_communicator()),
-        trained_with(read_run_options(*comm, run)),
         device(ComputeDevice::choose(options.device, /*local_rank=*/0,
                                      options.threads > 0 ? options.threads : num_usable_cores())),
         stream(stream_of_thread(device.torch_device())),
+        trained_with(options_on(device, said)),
         machine(machine_for(options, device)),
         dataset(open_named_dataset(options.dataset.empty() ? trained_with.data.dataset : options.dataset,
                                    options.data_root.empty() ? trained_with.data.root : options.data_root)),
         trained(open_trained_model(*comm, device, run, trained_with, dataset, options.checkpoint)),
         loading(loading_for(options)),
         max_new_edges(options.max_new_edges),
-        predictions(dataset, loading, device) {
+        batches({*comm, launch, device}, {trained_with, dataset, *trained.model}, loading, options.step) {
     check_origin(trained.origin, dataset, /*is_other_data_meant=*/!options.dataset.empty());
     trained.model->eval();
   }
@@ -88,7 +96,7 @@ struct Predictor::Impl {
     std::vector<float> rows(nodes.size() * width);
     float* next = rows.data();
     const InferenceOptions options{.batch_size = batch_size(), .seed = seed()};
-    (void)sampled_inference({*trained.model, device, *comm}, predictions, nodes, options,
+    (void)sampled_inference({*trained.model, device, *comm}, batches.predictions(), nodes, options,
                             [&](const InferenceRound& round) {
                               if (round.num_nodes > 0) next = copy_rows(round.logits, next);
                             });
@@ -121,20 +129,21 @@ struct Predictor::Impl {
     return out + count;
   }
 
+  const Launch launch{};  // alone
   std::unique_ptr<Communicator> comm;
-  TrainOptions trained_with;
   ComputeDevice device;
   std::optional<c10::Stream> stream;  // none on a CPU
+  TrainOptions trained_with;
   MachineOptions machine;
   Dataset dataset;
   TrainedModel trained;
   LoaderOptions loading;
   std::int64_t max_new_edges;
-  LoaderPredictions predictions;
+  PredictorBatches batches;
 };
 
-Predictor::Predictor(const std::filesystem::path& run, PredictorOptions options)
-    : impl_(std::make_unique<Impl>(run, std::move(options))) {}
+Predictor::Predictor(const std::filesystem::path& run, const PredictorOptions& options)
+    : impl_(std::make_unique<Impl>(read_run_options(*make_self_communicator(), run), run, options)) {}
 Predictor::~Predictor() = default;
 Predictor::Predictor(Predictor&&) noexcept = default;
 Predictor& Predictor::operator=(Predictor&&) noexcept = default;

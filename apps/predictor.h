@@ -11,6 +11,7 @@
 
 #include "apps/new_nodes.h"
 #include "core/device_kind.h"
+#include "engine/train/step_kind.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -22,12 +23,14 @@ struct PredictorOptions {
   std::string checkpoint = "best";     ///< or "latest" | "epoch-NNNN"
   std::vector<int> fanouts{};          ///< neighbours kept per node and hop, the nodes' own hop first; -1 = all
   std::optional<DeviceKind> device{};  ///< none = a GPU where there is one
+  std::optional<StepKind> step{};      ///< of a batch; none = resident where model, fanouts and GPU memory allow it
   int workers = 0;                     ///< threads that prepare batches
   int threads = 0;                     ///< of the dense layers on a CPU
   std::int64_t max_new_edges = 0;      ///< sampled for new nodes in one call
 };
 
-/// Holds the data set, the model and the threads' memory from one call to the next.
+/// Holds the data set, the model and the threads' memory from one call to the next; on a GPU graph and features, too,
+/// as far as they fit.
 ///
 /// Determinism: as salient-infer with the run's seed: batches are counted anew in each call.
 /// Threads:     one call at a time, on any thread.
@@ -36,8 +39,8 @@ class Predictor {
   /// @param run  directory of a run of salient-train
   /// @throws Error{kNoInput, kBadData} for a run or data set that is missing or damaged, or that is not what the
   ///         run was trained on, unless options name it; Error{kNoDevice};
-  ///         Error{kUsage} for fanouts that the model has no layers for.
-  explicit Predictor(const std::filesystem::path& run, PredictorOptions options = {});
+  ///         Error{kUsage} for fanouts that the model has no layers for, and for resident batches where they cannot be.
+  explicit Predictor(const std::filesystem::path& run, const PredictorOptions& options = {});
   ~Predictor();
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) noexcept;

@@ -43,12 +43,13 @@ Predictor open_predictor(const ServeOptions& options) {
   PredictorOptions wanted{.checkpoint = options.checkpoint,
                           .fanouts = options.fanout,
                           .device = options.device,
+                          .step = options.step,
                           .workers = options.workers,
                           .threads = options.threads,
                           .max_new_edges = options.max_edges};
   wanted.dataset = options.dataset;
   wanted.data_root = options.data_root;
-  return Predictor(options.run, std::move(wanted));
+  return Predictor(options.run, wanted);
 }
 
 /// What is known of nodes and classes; generated data has neither ids nor names.

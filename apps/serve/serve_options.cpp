@@ -20,6 +20,8 @@ std::vector<FieldProblem> problems_of(const ServeOptions& options) {
   check_field(found, !options.host.empty(), "host", "an address of this machine");
   check_field(found, options.port >= 0 && options.port <= 65535, "port", "0 to 65535");
   check_field(found, options.fanout.empty() || are_fanouts(options.fanout), "fanout", "each 1 to 65535, or -1 for all");
+  check_field(found, options.device != DeviceKind::kCpu || options.step != StepKind::kResident, "step",
+              "resident needs a GPU");
   check_field(found, options.workers >= 1 && options.workers <= 1024, "workers", "1 to 1024");
   check_field(found, options.threads >= 0 && options.threads <= 1024, "threads", "0 to 1024");
   check_field(found, options.max_nodes >= 1 && options.max_nodes <= 1 << 20, "max-nodes", "1 to 1048576");

@@ -10,6 +10,7 @@
 
 #include "core/device_kind.h"
 #include "core/field_problem.h"
+#include "engine/train/step_kind.h"
 
 namespace salient::serve {
 
@@ -22,6 +23,7 @@ struct ServeOptions {
   std::string data_root{};
   std::vector<int> fanout{};
   std::optional<DeviceKind> device{};
+  std::optional<StepKind> step{};
   int workers = 1;
   int threads = 0;
   int max_nodes = 1024;
@@ -46,6 +48,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("data-root", self.data_root, "where prepared data sets live; SALIENT_DATA sets it too");
   field("fanout", self.fanout, "neighbours kept per node and hop, the nodes' own hop first; the run's --eval-fanout");
   field("device", self.device, "");
+  field("step", self.step, "resident: a batch is one graph on the GPU, with all data there; auto: where it can be");
   field("workers", self.workers, "threads that prepare batches");
   field("threads", self.threads, "threads of the dense layers on a CPU; 0 = all cores");
   field("max-nodes", self.max_nodes, "nodes of a request");

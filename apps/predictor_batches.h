@@ -1,0 +1,42 @@
+// apps/predictor_batches.h - where a predictor's data set is, and what computes its batches: resident or eager.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "engine/device/planned_data.h"
+#include "engine/infer/predictions.h"
+#include "engine/train/step_kind.h"
+#include "engine/train/train_options.h"
+#include "loaders/batch_loader.h"
+#include "models/model.h"
+#include "store/dataset.h"
+
+namespace salient {
+
+/// What a predictor predicts with; all of it outlives the batches.
+struct PredictedWith {
+  const TrainOptions& options;  ///< of the run
+  const Dataset& dataset;
+  const Model& model;  ///< on the device
+};
+
+class PredictorBatches {
+ public:
+  /// On a GPU the data goes there as far as it fits, and batches are resident where model, fanouts and data allow it;
+  /// one line of the log says which. Blocks.
+  ///
+  /// @param loading  but for its data
+  /// @param step     none: resident where it can be
+  /// @throws Error{kUsage} where it is to be resident and cannot be
+  PredictorBatches(const RankPlace& place, const PredictedWith& with, LoaderOptions loading,
+                   std::optional<StepKind> step);
+
+  Predictions& predictions() { return *predictions_; }
+
+ private:
+  ResidentData data_;
+  std::unique_ptr<Predictions> predictions_;
+};
+
+}  // namespace salient
