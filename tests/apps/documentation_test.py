@@ -21,14 +21,17 @@ SOURCE, BIN = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 DOCUMENTS = [SOURCE / name for name in ("README.md", "CONTRIBUTING.md", "python/README.md")]
 DOCUMENTS += sorted((SOURCE / "docs").glob("*.md"))
 
-OUTPUT, PICTURE = "printed, not typed", "a picture"
-# The fenced blocks of each document, in order: "here", the test that runs it, or why none does.
+OUTPUT, PICTURE, FORMULA = "printed, not typed", "a picture", "a formula"
+# The blocks of each document, in order: "here", the test that runs it, or why none does.
 BLOCKS = {
     "README.md": [PICTURE, "tests/scripts/quickstart_test.py", OUTPUT, "here", "tests/apps/distributed_test.py"],
     "CONTRIBUTING.md": ["here"],
     "python/README.md": ["tests/python/install_test.py"] + 3 * ["tests/python/readme_test.py"],
-    "docs/BENCHMARKS.md": ["here", "tests/python/readme_test.py"],
-    "docs/DISTRIBUTED.md": ["tests/apps/distributed_test.py"] + 2 * ["tests/apps/partitioned_test.py"],
+    "docs/ARCHITECTURE.md": 2 * [PICTURE],
+    "docs/BENCHMARKS.md": [FORMULA] + 3 * ["here"] + ["tests/python/readme_test.py"],
+    "docs/DATASETS.md": ["here"] + 2 * ["tests/apps/user_data_test.py"] + ["here"],
+    "docs/DISTRIBUTED.md": ["tests/apps/distributed_test.py", OUTPUT] + 2 * ["tests/apps/partitioned_test.py"]
+                           + [OUTPUT],
     "docs/INFERENCE.md": ["here", OUTPUT, "tests/python/readme_test.py", OUTPUT],
     "docs/KERNELS.md": 5 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_model_test.py"]
                        + [OUTPUT, "tests/workbench/salient_kernels_test.py", "the head of a candidate"]
@@ -42,13 +45,16 @@ BLOCKS = {
 }
 # What the commands are given so that they run on a small machine; and commands that other tests run.
 SMALLER = {"salient-train": ["--device", "cpu", "--hidden", "8", "--epochs", "2", "--progress", "none"],
-           "salient-infer": ["--device", "cpu"], "salient-bench": ["--device", "cpu", "--rounds", "1"]}
+           "salient-infer": ["--device", "cpu"], "python3": ["--nodes", "300", "--columns", "60", "--values", "5"],
+           "salient-bench": ["--device", "cpu", "--rounds", "1"]}
 ELSEWHERE = {"scripts/fetch_ogb.sh": "tests/scripts/fetch_ogb_test.py"}
 NODES = 600
 
 
 def blocks_of(document):
-    return re.findall(r"^```[a-z]*\n(.*?)^```", document.read_text(), re.MULTILINE | re.DOTALL)
+    """Between fences, or indented by four blanks."""
+    found = re.findall(r"^```[a-z]*\n(.*?)^```|(?<=\n\n)((?: {4}[^\n]*\n)+)", document.read_text(), re.M | re.S)
+    return [fenced or re.sub("^ {4}", "", indented, flags=re.M) for fenced, indented in found]
 
 
 def commands_of(text):
@@ -61,7 +67,7 @@ def commands_of(text):
         except ValueError:  # a quotation that the next line goes on with
             continue
         begun = ""
-        if words and re.match(r"(salient-|scripts/|curl$)", words[0]):
+        if words and re.match(r"(salient-|scripts/|curl$|python3$)", words[0]):
             yield words
 
 
@@ -70,6 +76,7 @@ def write_files(folder):
     (folder / "mine.csv").write_text("".join(f"{v},{draw.randrange(NODES)}\n" for v in range(NODES) for _ in range(4)))
     npy.write(folder / "x.npy", (NODES, 4), [draw.random() for _ in range(4 * NODES)], "<f4")
     npy.write(folder / "y.npy", (NODES,), [v % 3 for v in range(NODES)], "<i8")
+    npy.write(folder / "membership.npy", (NODES,), [v % 4 for v in range(NODES)], "<i8")
     npy.write(folder / "ids.npy", (3,), [5, 2, 9], "<i8")
 
 
@@ -84,14 +91,16 @@ class Documentation(unittest.TestCase):
         write_files(cls.folder)
         edges = ["edges", "--edges", "mine.csv", "--features", "x.npy", "--labels", "y.npy", "--split", "0.6,0.2,0.2"]
         cls.start("salient-prepare", *edges, "--out", "data/wordnet")
-        cls.start("salient-prepare", "synthetic", "--like", "arxiv", "--scale", "0.005", "--raw-ogb", "--out",
-                  "RAW/amazon-photo")
+        shutil.copytree(cls.folder / "data/wordnet", cls.folder / "data/ogbn-products")
+        for raw in ("RAW/amazon-photo", "data/ogb/papers100M-bin"):
+            cls.start("salient-prepare", "synthetic", "--like", "arxiv", "--scale", "0.005", "--raw-ogb", "--out", raw)
         for run in ("runs/wordnet-sage-20261121-101500", "runs/mine-sage-20261121-101500"):
             cls.start("salient-train", "--dataset", "wordnet", "--out", run, *SMALLER["salient-train"])
 
     @classmethod
     def start(cls, *words):
-        result = subprocess.run([BIN / words[0], *words[1:]], cwd=cls.folder, text=True, capture_output=True)
+        program = [sys.executable, SOURCE / words[1]] if words[0] == "python3" else [BIN / words[0], *words[1:2]]
+        result = subprocess.run([*program, *words[2:]], cwd=cls.folder, text=True, capture_output=True)
         if result.returncode != 0:
             raise AssertionError(f"{shlex.join(map(str, words))}: {result.stdout[-500:]}{result.stderr[-500:]}")
         return result.stdout
@@ -132,6 +141,10 @@ class Documentation(unittest.TestCase):
             at = words.index(pattern)
             words[at:at + 1] = sorted(str(path.relative_to(self.folder)) for path in self.folder.glob(pattern))
         extra = SMALLER.get(words[0], [])
+        if "--scale" in words:
+            words[words.index("--scale") + 1] = "0.001"
+        if "bf16" in words and "avx512_bf16" not in pathlib.Path("/proc/cpuinfo").read_text():
+            words[words.index("bf16")] = "fp32"  # the other is refused on such a CPU
         if "--resume" in words:  # its options are the run's
             extra = extra[-2:]
         if words[0] == "salient-doctor":
