@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "models/kernels/gat_bins.h"
+#include "models/kernels/gatv2_bins.h"
+
 namespace salient {
 namespace {
 
@@ -62,6 +65,18 @@ bool is_attention(const ModelOptions& options) {
   return options.kind == ModelKind::kGat || options.kind == ModelKind::kGatv2;
 }
 
+/// Bytes that attention keeps of a hop's edges for a gradient by bins.
+std::int64_t bytes_of_bins(const ModelOptions& options, const MfgShape::Hop& hop, std::int64_t out, int heads) {
+  if (!is_attention(options)) return 0;
+  const Heads shape{heads, out / heads};
+  const bool is_v2 = options.kind == ModelKind::kGatv2;
+  if (!(is_v2 ? are_gatv2_bins_faster(shape, hop.num_src, hop.num_edges)
+              : are_gat_bins_faster(shape, hop.num_src, hop.num_edges)))
+    return 0;
+  const std::int64_t signs = is_v2 ? num_attention_edges(hop.num_edges, hop.num_dst) * shape.width() / 4 : 0;
+  return attention_bins_size(hop.num_src, hop.num_edges) * static_cast<std::int64_t>(sizeof(LocalId)) + signs;
+}
+
 /// Maxima of columns are the one aggregation that dense rows are made for.
 bool makes_dense_rows(const ModelOptions& options) {
   return options.kind == ModelKind::kSage && options.aggr != Aggregation::kMean;
@@ -84,7 +99,7 @@ std::int64_t compute_bytes(const ModelOptions& options, const MfgShape& mfg, Gra
     matrices.values.src_in = 0;
   }
   const std::int64_t head = width_of_head(options, input);
-  std::int64_t values = 0, peak = 0, in = options.in_dim;
+  std::int64_t values = 0, peak = 0, kept_bytes = 0, in = options.in_dim;
   for (std::size_t layer = 0; layer < mfg.hops.size(); ++layer) {
     const bool is_first = layer == 0, is_last = layer + 1 == mfg.hops.size();
     const MfgShape::Hop& hop = mfg.hops[layer];
@@ -101,6 +116,7 @@ std::int64_t compute_bytes(const ModelOptions& options, const MfgShape& mfg, Gra
     values += values_of(of_values, hop, in, out);
     // All features as f32: for the product before the edges, or made of sparse ones.
     if (is_first && (is_sparse ? makes_dense_rows(options) : is_attention(options))) values += hop.num_src * in;
+    if (is_training) kept_bytes += bytes_of_bins(options, hop, out, is_last && head == 0 ? 1 : options.heads);
     peak = std::max(peak, values + values_of(of_gradients, hop, in, out));  // what comes after this layer is freed then
     in = options.hidden_dim;
   }
@@ -108,7 +124,7 @@ std::int64_t compute_bytes(const ModelOptions& options, const MfgShape& mfg, Gra
   values += num_seeds * (is_training ? 2 : 1) * head;
   // At the end log-probabilities, their gradients and those of the logits, else logits and classes.
   values += num_seeds * (is_training ? 3 : 2) * options.num_classes;
-  return std::max(peak, values) * static_cast<std::int64_t>(sizeof(float));
+  return std::max(peak, values) * static_cast<std::int64_t>(sizeof(float)) + kept_bytes;
 }
 
 }  // namespace salient

@@ -10,8 +10,7 @@
 // The functions of gat_logits.h, gatv2_logits.h, edge_softmax.h and attention_sum.h take host memory and run on the
 // caller's oneTBB arena; with a stream as the last argument they take device memory, enqueue and return. Results are
 // overwritten. On the host they do not depend on the number of threads; on the device atomics add up the sums over a
-// source's edges, in any order, unless the edges by source are given; attention_sum_backward() takes bins too, see
-// source_bins.h.
+// source's edges, in any order, unless the edges by source are given. Gradients by bins: gat_bins.h, gatv2_bins.h.
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,7 @@
 //             weights and adds to their gradients by 16-byte atomics (sm_90). Weights are scalars, read through L1.
 // Limit       (entries + num_dst) rows of h, in each direction.
 // Sync        shuffles within a group; atomics for the gradient of h, or, where the edges by source are given, a second
-//             kernel with a group per (source, head). With bins by source, see attention_bins.cu.
-#include "models/kernels/attention_bins.h"
+//             kernel with a group per (source, head). With bins by source, see gat_bins.cu.
 #include "models/kernels/attention_edges.cuh"
 #include "models/kernels/attention_sum.h"
 #include "models/kernels/words.cuh"
@@ -113,7 +112,6 @@ void attention_sum(const HopEdges& hop, const AttentionTerms& terms, float* out,
 
 void attention_sum_backward(const HopEdges& hop, const AttentionTerms& terms, const float* grad_out,
                             const AttentionSumGradients& grads, const BackwardStream& on) {
-  if (hop.num_dst > 0 && on.has_bins()) return attention_sum_backward_binned(hop, terms, grad_out, grads, on);
   if (hop.num_src > 0) clear(grads.h, hop.num_src * terms.shape.width(), on);
   if (hop.num_dst == 0) return;
   are_wide(terms.shape.channels, {terms.h, grad_out, grads.h})

@@ -5,6 +5,7 @@
 #include "models/kernels/attention_sum.h"
 #include "models/kernels/dropout.h"
 #include "models/kernels/edge_softmax.h"
+#include "models/kernels/gat_bins.h"
 #include "models/kernels/gat_logits.h"
 #include "models/kernels/gatv2_bins.h"
 #include "models/kernels/gatv2_logits.h"
@@ -44,7 +45,7 @@ void segment_max_backward(const HopEdges&, const LocalId*, const float*, std::in
   refuse();
 }
 
-void gat_logits(const HopEdges&, const GatScores&, float*, CUstream_st*) { refuse(); }
+void gat_logits(const HopEdges&, const GatScores&, float*, const LogitsStream&) { refuse(); }
 void gat_logits_backward(const HopEdges&, const GatScores&, const float*, const GatGradients&, const BackwardStream&) {
   refuse();
 }
@@ -52,9 +53,12 @@ void gat_scores_backward(const HopEdges&, const GatScores&, const float*, float*
                          const BackwardStream&) {
   refuse();
 }
-void gatv2_logits(const HopEdges&, const Gatv2Inputs&, float*, CUstream_st*) { refuse(); }
+void gatv2_logits(const HopEdges&, const Gatv2Inputs&, float*, const LogitsStream&) { refuse(); }
 void gatv2_logits_backward(const HopEdges&, const Gatv2Inputs&, const float*, const Gatv2Gradients&,
                            const BackwardStream&) {
+  refuse();
+}
+void gat_attention_backward_binned(const HopEdges&, const GatAttention&, const GatAttentionGradients&, CUstream_st*) {
   refuse();
 }
 void gatv2_attention_backward_binned(const HopEdges&, const Gatv2Inputs&, const Gatv2Attention&, const Gatv2Gradients&,

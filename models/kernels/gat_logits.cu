@@ -2,24 +2,31 @@
 //
 // Work split  a warp per (row, head), lanes over the row's edges; half a warp from the weights' gradients to the
 //             scores'.
-// Access      scores and logits are scalars, read through the L1 cache.
+// Access      scores and logits are scalars, read through the L1 cache. Where their gradient takes bins, edges are
+//             placed by the way.
 // Sync        warp shuffles; atomics for the gradient of the sources' scores, or, where the edges by source are given,
 //             a second kernel with a thread per (source, head).
-#include "models/kernels/attention_edges.cuh"
+#include "models/kernels/attention_bins.cuh"
 #include "models/kernels/edge_softmax.h"
-#include "models/kernels/gat_logits.h"
+#include "models/kernels/gat_scores.cuh"
 
 namespace salient {
 namespace {
 
 // ---- device code -----------------------------------------------------------------------------------------
 
-__global__ void gat_logits_kernel(HopEdges hop, std::int64_t heads, float slope, const float* __restrict__ score_src,
-                                  const float* __restrict__ score_dst, float* __restrict__ logits) {
+/// More than six parameters: each array is one of its own, for __restrict__, see attention_edges.cuh.
+template <bool kPlaces>
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    gat_logits_kernel(HopEdges hop, AttentionBins bins, std::int64_t heads, float slope,
+                      const float* __restrict__ score_src, const float* __restrict__ score_dst,
+                      float* __restrict__ logits) {
   for_each_edge_group(hop, heads, 5, [&](const EdgeGroup& at) {
     const float own = score_dst[at.row * heads + at.head];
     for (std::int64_t e = at.first + at.lane; e <= at.last; e += kWarp) {
       const std::int64_t j = source_of(hop, at, e);
+      if constexpr (kPlaces)
+        if (j >= 0 && e != at.last && at.head == 0) place_edge(bins, j, at.row, e);
       const float raw = j < 0 ? 0 : score_src[j * heads + at.head] + own;
       logits[e * heads + at.head] = j < 0 ? -INFINITY : raw > 0 ? raw : slope * raw;
     }
@@ -65,62 +72,22 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   }
 }
 
-/// An edge on the way from its weight's gradient to the scores'; what it adds is 0 for masked edges.
-struct ScoreTerm {
-  std::int64_t source;  ///< -1 for a masked edge
-  float weight, grad, slope;
-};
-
-constexpr int kLogLanesPerRow = 4;  // sampled rows have few edges
-
-/// More than six parameters: as above.
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    gat_scores_backward_kernel(HopEdges hop, std::int64_t heads, float slope, const float* __restrict__ score_src,
-                               const float* __restrict__ score_dst, const float* __restrict__ weights,
-                               const float* __restrict__ grad_weights, float* __restrict__ grad_src,
-                               float* __restrict__ grad_dst) {
-  constexpr RowGroup kGroup{kLogLanesPerRow};
-  const unsigned group_mask = mask_of(kGroup);
-  for_each_edge_group(hop, heads, kLogLanesPerRow, [&](const EdgeGroup& at) {
-    const float own = __ldg(score_dst + at.row * heads + at.head);
-    const auto term_of = [&](std::int64_t edge) -> ScoreTerm {
-      const std::int64_t j = edge <= at.last ? source_of(hop, at, edge) : -1;
-      if (j < 0) return {-1, 0, 0, 0};
-      const std::int64_t e = edge * heads + at.head;
-      return {j, __ldg(weights + e), __ldg(grad_weights + e),
-              __ldg(score_src + j * heads + at.head) + own > 0 ? 1 : slope};
-    };
-    const auto sum_of_group = [&](float value) {
-      for (int step = kGroup.lanes() / 2; step > 0; step /= 2) value += __shfl_xor_sync(group_mask, value, step);
-      return value;
-    };
-    const ScoreTerm first = term_of(at.first + at.lane);
-    float mean = first.weight * first.grad, sum = 0;
-    for (std::int64_t e = at.first + at.lane + kGroup.lanes(); e <= at.last; e += kGroup.lanes()) {
-      const ScoreTerm term = term_of(e);
-      mean += term.weight * term.grad;
-    }
-    mean = sum_of_group(mean);
-    const auto add = [&](const ScoreTerm& term) {
-      const float grad = term.weight * (term.grad - mean) * term.slope;
-      if (term.source >= 0) atomicAdd(grad_src + term.source * heads + at.head, grad);
-      sum += grad;
-    };
-    add(first);
-    for (std::int64_t e = at.first + at.lane + kGroup.lanes(); e <= at.last; e += kGroup.lanes()) add(term_of(e));
-    sum = sum_of_group(sum);
-    if (at.lane == 0) grad_dst[at.row * heads + at.head] = sum;
-  });
+    gat_scores_backward_kernel(HopEdges hop, GatScores scores, const float* weights, const float* grad_weights,
+                               GatGradients grads) {
+  add_score_gradients({hop, scores, weights, grad_weights}, grads, gridDim.x);
 }
 
 }  // namespace
 
 // ---- host code: size the grid, launch, check -------------------------------------------------------------
 
-void gat_logits(const HopEdges& hop, const GatScores& scores, float* logits, cudaStream_t stream) {
+void gat_logits(const HopEdges& hop, const GatScores& scores, float* logits, const LogitsStream& on) {
   if (hop.num_dst == 0) return;
-  gat_logits_kernel<<<warps_for(hop, scores.heads), kThreadsPerBlock, 0, stream>>>(hop, scores.heads, scores.slope,
-                                                                                   scores.src, scores.dst, logits);
+  if (on.bins.are_taken()) clear_bins(on.bins, hop.num_src, on.stream);
+  auto* const kernel = on.bins.are_taken() ? &gat_logits_kernel<true> : &gat_logits_kernel<false>;
+  kernel<<<warps_for(hop, scores.heads), kThreadsPerBlock, 0, on.stream>>>(hop, on.bins, scores.heads, scores.slope,
+                                                                           scores.src, scores.dst, logits);
   cuda_check(cudaGetLastError());
 }
 
@@ -146,8 +113,8 @@ void gat_scores_backward(const HopEdges& hop, const GatScores& scores, const flo
     return gat_logits_backward(hop, scores, grad_weights, grads, on);
   }
   clear(grads.src, hop.num_src * scores.heads, on);
-  gat_scores_backward_kernel<<<blocks_for(hop.num_dst * scores.heads << kLogLanesPerRow), kThreadsPerBlock, 0, on>>>(
-      hop, scores.heads, scores.slope, scores.src, scores.dst, weights, grad_weights, grads.src, grads.dst);
+  gat_scores_backward_kernel<<<blocks_for_scores(hop, scores.heads), kThreadsPerBlock, 0, on>>>(hop, scores, weights,
+                                                                                                grad_weights, grads);
   cuda_check(cudaGetLastError());
 }
 

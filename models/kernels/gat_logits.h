@@ -1,7 +1,7 @@
 // models/kernels/gat_logits.h - GAT's logits: one per attention edge and head, from a score of either end.
 #pragma once
 
-#include "models/kernels/attention_edges.h"
+#include "models/kernels/attention_bins.h"
 
 namespace salient {
 
@@ -27,7 +27,8 @@ void gat_logits_backward(const HopEdges& hop, const GatScores& scores, const flo
 void gat_scores_backward(const HopEdges& hop, const GatScores& scores, const float* weights, float* grad_weights,
                          const GatGradients& grads);
 
-void gat_logits(const HopEdges& hop, const GatScores& scores, float* logits, CUstream_st* stream);
+/// Places the edges in the bins of `on`, if there are any.
+void gat_logits(const HopEdges& hop, const GatScores& scores, float* logits, const LogitsStream& on);
 void gat_logits_backward(const HopEdges& hop, const GatScores& scores, const float* grad_logits,
                          const GatGradients& grads, const BackwardStream& stream);
 void gat_scores_backward(const HopEdges& hop, const GatScores& scores, const float* weights, float* grad_weights,

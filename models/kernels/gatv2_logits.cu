@@ -4,10 +4,11 @@
 //             (part of kRowsPerPart rows, head), so that att's gradient has a fixed order.
 // Access      each neighbour's channels are read once in each direction; backward adds to their gradients by 16-byte
 //             atomics (sm_90). Logits are scalars, read through the L1 cache.
+//             Where the gradient takes bins, edges are placed and signs kept by the way.
 // Limit       (entries + num_dst) rows of z_src, in each direction.
 // Sync        shuffles within a group; atomics for the gradient of z_src, or, where the edges by source are given, a
 //             second kernel with a group per (source, head).
-#include "models/kernels/attention_edges.cuh"
+#include "models/kernels/attention_bins.cuh"
 #include "models/kernels/gatv2_logits.h"
 #include "models/kernels/words.cuh"
 
@@ -25,15 +26,26 @@ __device__ float4 slope_at(float4 v, float slope) {
   return make_float4(slope_at(v.x, slope), slope_at(v.y, slope), slope_at(v.z, slope), slope_at(v.w, slope));
 }
 
+__device__ std::uint8_t signs_of(float4 v) { return (v.x > 0) | (v.y > 0) << 1 | (v.z > 0) << 2 | (v.w > 0) << 3; }
+
+/// Places the edges of a row in bins, an edge a lane.
+__device__ void place_row(const HopEdges& hop, const AttentionBins& bins, const EdgeGroup& at, int lanes) {
+  for (std::int64_t e = at.first + at.lane; e < at.last; e += lanes)
+    if (const std::int64_t j = source_of(hop, at, e); j >= 0) place_edge(bins, j, at.row, e);
+}
+
 /// More than six parameters: each array is one of its own, for __restrict__, see attention_edges.cuh.
-template <class Word>
+template <class Word, bool kKeeps>
 __global__ void __launch_bounds__(kThreadsPerBlock)
     gatv2_logits_kernel(HopEdges hop, HeadWords shape, float slope, const Word* __restrict__ z_src,
-                        const Word* __restrict__ z_dst, const Word* __restrict__ att, float* __restrict__ logits) {
+                        const Word* __restrict__ z_dst, const Word* __restrict__ att, float* __restrict__ logits,
+                        AttentionBins bins, std::uint8_t* __restrict__ signs) {
   const std::int64_t heads = shape.heads, head_words = shape.words;
   const RowGroup group = shape.group;
   const unsigned group_mask = mask_of(group);
   for_each_edge_group(hop, heads, group.log_lanes, [&](const EdgeGroup& at) {
+    if constexpr (kKeeps)
+      if (at.head == 0) place_row(hop, bins, at, group.lanes());
     const Word* own = z_dst + (at.row * heads + at.head) * head_words;
     for (std::int64_t e = at.first; e <= at.last; ++e) {
       const std::int64_t j = source_of(hop, at, e);
@@ -41,6 +53,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
       for (std::int64_t w = at.lane; j >= 0 && w < head_words; w += group.lanes()) {
         const Word raw = sum_of(__ldg(z_src + (j * heads + at.head) * head_words + w), __ldg(own + w));
         dot += product_sum(__ldg(att + at.head * head_words + w), leaky(raw, slope));
+        if constexpr (kKeeps) signs[(e * heads + at.head) * head_words + w] = signs_of(raw);
       }
       for (int step = group.lanes() / 2; step > 0; step /= 2) dot += __shfl_xor_sync(group_mask, dot, step);
       if (at.lane == 0) logits[e * heads + at.head] = dot;
@@ -108,11 +121,12 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 
 // ---- host code: pick a word, size the grid, launch, check ------------------------------------------------
 
-template <class Word>
-void launch(const HopEdges& hop, const Gatv2Inputs& in, float* logits, cudaStream_t stream) {
+template <class Word, bool kKeeps>
+void launch(const HopEdges& hop, const Gatv2Inputs& in, float* logits, const LogitsStream& on) {
   const HeadWords shape = HeadWords::make<Word>(in.shape);
-  gatv2_logits_kernel<Word><<<shape.blocks_for_rows(hop.num_dst), kThreadsPerBlock, 0, stream>>>(
-      hop, shape, in.slope, as_words<Word>(in.z_src), as_words<Word>(in.z_dst), as_words<Word>(in.att), logits);
+  gatv2_logits_kernel<Word, kKeeps><<<shape.blocks_for_rows(hop.num_dst), kThreadsPerBlock, 0, on.stream>>>(
+      hop, shape, in.slope, as_words<Word>(in.z_src), as_words<Word>(in.z_dst), as_words<Word>(in.att), logits, on.bins,
+      on.signs);
   cuda_check(cudaGetLastError());
 }
 
@@ -136,10 +150,14 @@ void launch_backward(const HopEdges& hop, const Gatv2Inputs& in, const float* gr
 
 }  // namespace
 
-void gatv2_logits(const HopEdges& hop, const Gatv2Inputs& in, float* logits, cudaStream_t stream) {
+void gatv2_logits(const HopEdges& hop, const Gatv2Inputs& in, float* logits, const LogitsStream& on) {
   if (hop.num_dst == 0) return;
-  are_wide(in.shape.channels, {in.z_src, in.z_dst, in.att}) ? launch<float4>(hop, in, logits, stream)
-                                                            : launch<float>(hop, in, logits, stream);
+  if (on.bins.are_taken()) {
+    clear_bins(on.bins, hop.num_src, on.stream);
+    return launch<float4, true>(hop, in, logits, on);
+  }
+  are_wide(in.shape.channels, {in.z_src, in.z_dst, in.att}) ? launch<float4, false>(hop, in, logits, on)
+                                                            : launch<float, false>(hop, in, logits, on);
 }
 
 void gatv2_logits_backward(const HopEdges& hop, const Gatv2Inputs& in, const float* grad_logits,

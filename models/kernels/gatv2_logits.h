@@ -1,7 +1,7 @@
 // models/kernels/gatv2_logits.h - GATv2's logits: one per attention edge and head, from the rows of both ends.
 #pragma once
 
-#include "models/kernels/attention_edges.h"
+#include "models/kernels/attention_bins.h"
 
 namespace salient {
 
@@ -29,7 +29,9 @@ void gatv2_logits(const HopEdges& hop, const Gatv2Inputs& in, float* logits);
 void gatv2_logits_backward(const HopEdges& hop, const Gatv2Inputs& in, const float* grad_logits,
                            const Gatv2Gradients& grads);
 
-void gatv2_logits(const HopEdges& hop, const Gatv2Inputs& in, float* logits, CUstream_st* stream);
+/// With bins in `on`, places the edges and keeps the signs of z_src + z_dst: a bit for each of four values, whether it
+/// is above 0. Those of masked edges are not written. All rows then consist of aligned words of four values.
+void gatv2_logits(const HopEdges& hop, const Gatv2Inputs& in, float* logits, const LogitsStream& on);
 void gatv2_logits_backward(const HopEdges& hop, const Gatv2Inputs& in, const float* grad_logits,
                            const Gatv2Gradients& grads, const BackwardStream& stream);
 

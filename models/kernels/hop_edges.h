@@ -27,12 +27,11 @@ struct SourceEdges {
 
 /// Device memory for entries that are binned by source, see source_bins.h. Null: rows are added by atomics alone.
 struct SourceBins {
-  LocalId* memory = nullptr;   ///< [source_bins_size()] need not be initialised; aligned to 32 bytes
-  std::int64_t num_edges = 0;  ///< of the hop, whose indptr is on the device
+  LocalId* memory = nullptr;  ///< [source_bins_size()] need not be initialised; aligned to 32 bytes
 };
 
 /// Where a gradient is computed on the device: the stream, and the edges by source if its order of summation is fixed.
-/// In any order, the gradients of neighbour sums, attention's among them, take the bins if there are any.
+/// In any order, the gradients of neighbour sums without weights take the bins if there are any.
 struct BackwardStream {
   BackwardStream(CUstream_st* on) : stream(on) {}  // NOLINT(google-explicit-constructor): a stream is enough
   BackwardStream(CUstream_st* on, const SourceEdges& edges) : stream(on), by_source(edges) {}

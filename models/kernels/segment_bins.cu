@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   const LocalId count = *bins.num_spilled;
   const std::int64_t thread = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x;
   for (std::int64_t s = thread / kWarp; s < count; s += std::int64_t{gridDim.x} * kThreadsPerBlock / kWarp) {
-    const auto [source, row, position] = bins.spilled[s];
+    const auto [source, row] = bins.spilled[s];
     const float scale = scale_of(reduce, __ldg(hop.indptr + row + 1) - __ldg(hop.indptr + row));
     for (std::int64_t w = thread % kWarp; w < row_words; w += kWarp)
       add_atomically(grad_x + source * row_words + w, scaled(__ldg(grad_out + row * row_words + w), scale));
@@ -163,9 +163,8 @@ void gather(const HopEdges& hop, Reduce reduce, const float* grad_out, std::int6
                                                           static_cast<std::uint32_t>(row_words), on.bins.memory,
                                                           as_words<Word>(grad_x));
   cuda_check(cudaGetLastError());
-  spilled_kernel<Word><<<resident, kThreadsPerBlock, 0, on.stream>>>(hop, reduce, as_words<Word>(grad_out), row_words,
-                                                                     Bins::make(on.bins, Kept::kRows, hop.num_src),
-                                                                     as_words<Word>(grad_x));
+  spilled_kernel<Word><<<resident, kThreadsPerBlock, 0, on.stream>>>(
+      hop, reduce, as_words<Word>(grad_out), row_words, Bins::make(on.bins, hop.num_src), as_words<Word>(grad_x));
   cuda_check(cudaGetLastError());
 }
 
@@ -173,7 +172,7 @@ void gather(const HopEdges& hop, Reduce reduce, const float* grad_out, std::int6
 
 void segment_reduce_backward_binned(const HopEdges& hop, Reduce reduce, const float* grad_out, std::int64_t width,
                                     float* grad_x, const BackwardStream& on) {
-  bin_by_source(hop, OwnEntries::kKept, Bins::make(on.bins, Kept::kRows, hop.num_src), {}, on.stream);
+  bin_by_source(hop, Bins::make(on.bins, hop.num_src), on.stream);
   is_packable<float, 4>(grad_out, width) && is_packable<float, 4>(grad_x, width)
       ? gather<float4>(hop, reduce, grad_out, width, grad_x, on)
       : gather<float>(hop, reduce, grad_out, width, grad_x, on);

@@ -20,6 +20,7 @@ using torch::autograd::variable_list;
 /// What the backward pass reads.
 struct Saved {
   at::Tensor src, dst, att, weights, out, grad_out;
+  KeptEdges kept;
   HopView hop;
   Heads shape;
 
@@ -36,20 +37,17 @@ struct Gradients {
   }
 };
 
-/// One pass over sources, by way of the bins of `on`.
-Gradients gradients_by_bins(const Saved& s, const BackwardStream& on) {
-  const auto bytes = at::TensorOptions().dtype(at::kByte).device(s.src.device());
+/// One pass over sources, by way of the bins of the forward pass.
+Gradients gradients_by_bins(const Saved& s, CUstream_st* stream) {
   const at::Tensor row_dots = make_f32({s.hop.num_dst, s.shape.heads}, s.src);
   const at::Tensor grad_logits = make_f32(s.weights.sizes(), s.src);
-  const at::Tensor signs = at::empty({s.weights.size(0), s.shape.width() / 4}, bytes);
   Gradients grads{make_f32(s.src.sizes(), s.src), make_f32(s.dst.sizes(), s.src),
                   make_f32({kGatv2AttParts, s.shape.heads, s.shape.channels}, s.src)};
   gatv2_attention_backward_binned(edges_of(s.hop), s.inputs(),
-                                  {pointer<float>(s.weights), pointer<float>(s.out), pointer<float>(s.grad_out)},
+                                  {pointer<float>(s.weights), pointer<float>(s.out), pointer<float>(s.grad_out),
+                                   s.kept.pointers(s.hop.num_src), pointer<std::uint8_t>(s.kept.signs)},
                                   grads.pointers(),
-                                  {on.bins, row_dots.mutable_data_ptr<float>(), grad_logits.mutable_data_ptr<float>(),
-                                   signs.mutable_data_ptr<std::uint8_t>()},
-                                  on);
+                                  {row_dots.mutable_data_ptr<float>(), grad_logits.mutable_data_ptr<float>()}, stream);
   return grads;
 }
 
@@ -70,15 +68,9 @@ Gradients gradients(const Saved& s, const Stream&... stream) {
   return grads;
 }
 
-Gradients gradients_on_device(const Saved& s, const BackwardStream& stream) {
-  at::Tensor bins;
-  const BackwardStream on = with_gatv2_bins(stream, s.hop, s.shape, bins);
-  return on.has_bins() ? gradients_by_bins(s, on) : gradients(s, stream);
-}
-
 struct Gatv2Function : Function<Gatv2Function> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& z_src, const at::Tensor& z_dst,
-                            const at::Tensor& att, const HopView& hop, GradientOrder order) {
+                            const at::Tensor& att, const HopView& hop, const GradientNeed& need) {
     const Heads shape{att.size(0), att.size(1)};
     require(z_src.dim() == 2 && z_src.size(0) == hop.num_src && z_src.size(1) == shape.width(),
             "z_src has one row per source");
@@ -88,17 +80,18 @@ struct Gatv2Function : Function<Gatv2Function> {
     const at::Tensor src = z_src.contiguous(), dst = z_dst.contiguous(), vectors = att.contiguous();
     at::Tensor weights = make_f32({num_attention_edges(hop.indices.numel(), hop.num_dst), shape.heads}, z_src);
     at::Tensor out = make_f32(z_dst.sizes(), z_src);
+    const KeptEdges kept = KeptEdges::for_gatv2(hop, shape, need);
     on_device_of(z_src, [&](auto... stream) {
       const HopEdges edges = edges_of(hop);
       const Gatv2Inputs inputs{shape, kAttentionSlope, pointer<float>(src), pointer<float>(dst),
                                pointer<float>(vectors)};
       auto* per_edge = weights.mutable_data_ptr<float>();
-      gatv2_logits(edges, inputs, per_edge, stream...);
+      gatv2_logits(edges, inputs, per_edge, kept.on(stream, hop.num_src)...);
       edge_softmax(edges, shape.heads, per_edge, stream...);
       attention_sum(edges, {shape, per_edge, pointer<float>(src)}, out.mutable_data_ptr<float>(), stream...);
     });
-    save_order(ctx, order);
-    ctx->save_for_backward({src, dst, vectors, weights, out, hop.indptr, hop.indices});
+    save_order(ctx, need.order);
+    ctx->save_for_backward({src, dst, vectors, weights, out, hop.indptr, hop.indices, kept.bins, kept.signs});
     return out;
   }
 
@@ -106,14 +99,22 @@ struct Gatv2Function : Function<Gatv2Function> {
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &src = saved[0], &dst = saved[1], &att = saved[2];
     const HopView hop{dst.size(0), src.size(0), saved[5], saved[6]};
-    const Saved s{src, dst, att, saved[3], saved[4], grad_outs[0].contiguous(), hop, {att.size(0), att.size(1)}};
+    const Saved s{src,
+                  dst,
+                  att,
+                  saved[3],
+                  saved[4],
+                  grad_outs[0].contiguous(),
+                  {saved[7], saved[8]},
+                  hop,
+                  {att.size(0), att.size(1)}};
     Gradients grads;
-    on_device_backward(src, hop, order_of(ctx), [&](const auto&... stream) {
-      if constexpr (sizeof...(stream) == 0)
-        grads = gradients(s);
-      else
-        grads = gradients_on_device(s, stream...);
-    });
+    if (s.kept.are_kept())
+      on_device_of(src, [&](auto... stream) {
+        if constexpr (sizeof...(stream) > 0) grads = gradients_by_bins(s, stream...);
+      });
+    else
+      on_device_backward(src, hop, order_of(ctx), [&](const auto&... stream) { grads = gradients(s, stream...); });
     return {grads.src, grads.dst, grads.att.sum(0), {}, {}};
   }
 };
@@ -122,7 +123,7 @@ struct Gatv2Function : Function<Gatv2Function> {
 
 at::Tensor attention_v2(const HopView& hop, const at::Tensor& z_src, const at::Tensor& z_dst, const at::Tensor& att,
                         GradientOrder order) {
-  return Gatv2Function::apply(z_src, z_dst, att, hop, order);
+  return Gatv2Function::apply(z_src, z_dst, att, hop, GradientNeed::of({z_src, z_dst, att}, order));
 }
 
 }  // namespace salient

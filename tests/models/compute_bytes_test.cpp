@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace salient {
 namespace {
 
@@ -39,6 +41,22 @@ TEST(ComputeBytes, OfSparseRowsHasNothingAsWideAsThey) {
 TEST(ComputeBytes, GrowsWithManyClassesAsLogitsAndLossDo) {
   const auto bytes = [](int classes) { return compute_bytes(sage(classes), kMfg, Gradients::kAll); };
   EXPECT_EQ(bytes(600'001) - bytes(100'001), kFloat * 20 * 3 * 500'000);
+}
+
+TEST(ComputeBytes, OfAttentionCountsWhatTrainingKeepsOfTheEdges) {
+  const auto bytes = [](ModelKind kind, LocalId num_edges, Gradients gradients) {
+    ModelOptions options = sage(5);
+    options.kind = kind, options.hidden_dim = 256, options.heads = 1;
+    const MfgShape mfg{.num_nodes = 100'000,
+                       .hops = {{.num_dst = 15'000, .num_src = 100'000, .num_edges = num_edges}, {.num_dst = 20}}};
+    return compute_bytes(options, mfg, gradients);
+  };
+  const std::int64_t more = 100'000;  // edges: 12 bytes in the list of full bins, GATv2 a bit a value and its padding
+  for (const auto& [kind, of_edge] : {std::pair{ModelKind::kGat, 12}, {ModelKind::kGatv2, 12 + 256 / 4}}) {
+    EXPECT_EQ(bytes(kind, 150'000 + more, Gradients::kAll) - bytes(kind, 150'000, Gradients::kAll), more * of_edge);
+    EXPECT_EQ(bytes(kind, 150'000 + more, Gradients::kNone), bytes(kind, 150'000, Gradients::kNone));
+    EXPECT_GT(bytes(kind, 400'000, Gradients::kAll), bytes(kind, 400'001, Gradients::kAll)) << "too many for bins";
+  }
 }
 
 TEST(ComputeBytes, OfEveryModelGrowWithTheBatchAndWithTraining) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "models/model.h"
 #include "models/ops/adam.h"
@@ -106,6 +107,62 @@ TEST(SegmentMeanOnDevice, HasTheSameGradientInAnyAndInFixedOrder) {  // in any o
     return x.grad().clone();
   };
   EXPECT_TRUE(at::allclose(gradient(GradientOrder::kAny), gradient(GradientOrder::kFixed), 1e-5, 1e-5));
+}
+
+/// Five entries a row, but for rows without one; some are their row itself, and one source has more than a bin's room.
+HopView hop_for_bins(std::int64_t num_dst, std::int64_t num_src) {
+  at::Tensor degrees = at::full({num_dst}, 5, at::kLong), indices;
+  degrees.slice(0, 1, num_dst, 4).zero_();
+  const at::Tensor ends = degrees.cumsum(0);
+  indices = at::randint(num_src, {ends[-1].item<std::int64_t>()}, at::kInt);
+  indices.slice(0, 0, num_dst, 50).fill_(static_cast<int>(num_src - 1));
+  const at::Tensor rows = at::arange(num_dst, at::kInt).repeat_interleave(degrees);
+  indices.slice(0, 3, indices.size(0), 40).copy_(rows.slice(0, 3, rows.size(0), 40));
+  return {num_dst, num_src, at::cat({at::zeros({1}, at::kLong), ends}).to(at::kInt).to(at::kCUDA),
+          indices.to(at::kCUDA)};
+}
+
+/// In any order gradients go through bins.
+template <class Run>
+void expect_same_gradients_in_both_orders(const std::vector<at::Tensor>& inputs, const Run& run,
+                                          const std::string& name) {
+  const auto gradients = [&](GradientOrder order, int times) {
+    for (const at::Tensor& x : inputs) x.mutable_grad() = at::Tensor();
+    const at::Tensor out = run(order);
+    at::manual_seed(4);
+    const at::Tensor grad = at::randn(out.sizes()).to(at::kCUDA);
+    for (int i = 0; i < times; ++i) out.backward(grad, /*retain_graph=*/i + 1 < times);
+    std::vector<at::Tensor> found{out.detach()};
+    for (const at::Tensor& x : inputs) found.push_back(x.grad().clone());
+    return found;
+  };
+  const std::vector<at::Tensor> any = gradients(GradientOrder::kAny, 1), fixed = gradients(GradientOrder::kFixed, 1),
+                                twice = gradients(GradientOrder::kAny, 2);
+  EXPECT_TRUE(at::equal(any[0], fixed[0])) << name;
+  for (std::size_t i = 1; i < any.size(); ++i) {
+    const double bound = 1e-4 * fixed[i].abs().max().item<double>();
+    EXPECT_TRUE(at::allclose(any[i], fixed[i], 1e-4, bound)) << name << ", input " << i;
+    EXPECT_TRUE(at::allclose(twice[i], 2 * fixed[i], 1e-4, 2 * bound)) << name << ", twice, input " << i;
+  }
+  const at::NoGradGuard no_gradients;
+  EXPECT_TRUE(at::equal(run(GradientOrder::kAny), fixed[0])) << name << " without gradients";
+}
+
+TEST(AttentionOnDevice, HasTheSameGradientsInAnyAndInFixedOrder) {
+  const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  at::manual_seed(3);
+  const std::int64_t num_dst = 12'000, num_src = 40'000;
+  const HopView hop = hop_for_bins(num_dst, num_src);
+  const auto values = [](at::IntArrayRef shape) { return at::randn(shape).to(at::kCUDA).requires_grad_(); };
+  for (const auto& [heads, channels] : {std::pair<std::int64_t, std::int64_t>{1, 256}, {4, 128}, {8, 16}}) {
+    const std::string name = std::to_string(heads) + " heads of " + std::to_string(channels);
+    const at::Tensor z = values({num_src, heads * channels}), own = values({num_dst, heads * channels}),
+                     att = values({heads, channels}), src = values({num_src, heads}), dst = values({num_dst, heads});
+    expect_same_gradients_in_both_orders(
+        {z, src, dst}, [&](GradientOrder order) { return attention(hop, z, src, dst, order); }, "gat, " + name);
+    expect_same_gradients_in_both_orders(
+        {z, own, att}, [&](GradientOrder order) { return attention_v2(hop, z, own, att, order); }, "gatv2, " + name);
+  }
 }
 
 TEST(MultilabelBceLossOnDevice, IsThatOfTheHostWithItsGradient) {

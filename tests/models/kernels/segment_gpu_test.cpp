@@ -123,7 +123,7 @@ void expect_binned_gradient_is_close(const OwnedHop& hop, Reduce reduce, std::in
   std::vector<float> expected(static_cast<std::size_t>(hop.num_src * width));
   segment_reduce_backward_reference(hop.edges(), reduce, grad.data(), width, expected.data());
   const DeviceHop device_hop(hop, stream);
-  const std::int64_t size = source_bins_size(Kept::kRows, hop.num_src, static_cast<std::int64_t>(hop.indices.size()));
+  const std::int64_t size = source_bins_size(hop.num_src, static_cast<std::int64_t>(hop.indices.size()));
   std::vector<LocalId> garbage(static_cast<std::size_t>(size) + 8, 0x55555555);
   const OnDevice<LocalId> bins(garbage, stream);
   const OnDevice<float> device_grad(grad, stream, offset), grad_x(poison(hop.num_src * width), stream, offset);
