@@ -77,8 +77,6 @@ std::vector<FieldProblem> problems_of(const InferOptions& options) {
               "activation-dtype", "f32 is not with --step resident, which keeps layers' results in f16");
   check_field(found, options.sampled.step != StepKind::kResident || !options.layerwise.activations, "activations",
               "not with --step resident, which keeps layers' results in GPU memory");
-  check_field(found, !options.exact || options.machine.features != Residency::kPartitioned, "features",
-              "partitioned is for sampled neighbours; with --exact every rank reads what it needs from the store");
   add_problems(found, options.machine);
   add_problems(found, options.comm);
   return found;

@@ -14,6 +14,7 @@
 #include "core/number_text.h"
 #include "core/value_text.h"
 #include "core/version.h"
+#include "engine/comm/agreement.h"
 #include "engine/device/planned_data.h"
 #include "engine/infer/exact_inference.h"
 #include "engine/infer/inference_needs.h"
@@ -23,6 +24,7 @@
 #include "engine/infer/resident_predictions.h"
 #include "engine/infer/sampled_inference.h"
 #include "engine/remote/partitioned_batches.h"
+#include "engine/remote/row_exchange.h"
 #include "engine/train/run_model.h"
 #include "sampler/neighbor_sampler.h"
 
@@ -111,6 +113,7 @@ std::int64_t f32_layers_bytes(const InferRun& run) {
 std::string obstacle_of_exact(const InferRun& run) {
   const std::optional<StepKind> wanted = run.options.sampled.step;
   if (wanted == StepKind::kEager) return "asked for";
+  if (run.options.machine.features == Residency::kPartitioned) return "features are partitioned";
   if (run.options.layerwise.activations) return "a place for layers' results is asked for";
   if (run.options.layerwise.activation_dtype == ActivationDtype::kF32) return "layers' results in f32 are asked for";
   if (run.options.results.embeddings > 0) return "the result of a layer is asked for";
@@ -144,6 +147,15 @@ std::optional<InferenceCounts> predict_exact_resident(const InferRun& run, const
                                   run.nodes, on_round);
 }
 
+/// A head that reads features does so for any node, whoever owns it. Collective.
+void require_rows_for_head(const InferRun& run) {
+  together(*run.session.comm, [&] {
+    if (run.trained.model->head_reads_all_layers() && run.dataset.features.data == nullptr)
+      fail(ErrorKind::kNoInput,
+           "the last layer of this model reads features of all nodes, and features.npy is missing here");
+  });
+}
+
 InferenceCounts predict_exact(const InferRun& run, const std::filesystem::path& scratch, const OnRound& on_round) {
   if (const auto resident = predict_exact_resident(run, on_round)) return *resident;
   const Session& session = run.session;
@@ -159,6 +171,10 @@ InferenceCounts predict_exact(const InferRun& run, const std::filesystem::path& 
   exact.launch = session.launch;
   exact.kept_layer = run.options.results.embeddings;
   const ModelOnRanks ranks{*run.trained.model, session.device, *session.comm};
+  if (run.options.machine.features == Residency::kPartitioned) {
+    require_rows_for_head(run);
+    exact.waiting = static_cast<int>(RowExchange::kDepth) - 1;
+  }
   const ExactPlan plan = plan_exact_inference(ranks, run.dataset, run.nodes, exact);
   if (session.is_rank_0()) log_info(to_text(plan));
   ResidencyRequest request = request_of(run.options.machine);

@@ -11,7 +11,7 @@
 
 #include "core/console/progress.h"
 #include "core/timer.h"
-#include "loaders/batch_loader.h"
+#include "engine/remote/partitioned_batches.h"
 #include "loaders/gather_rows.h"
 #include "loaders/gather_sparse_rows.h"
 #include "models/batch_view.h"
@@ -124,11 +124,11 @@ class LayerByLayer {
     if (i > 0) loading.has_paged_rows = results_[i - 1]->has_paged_table();
     if (i > 0 && plan_.storage == ActivationStorage::kDevice)
       loading.data = {.features = Residency::kDevice, .device_rows = input.features};
-    BatchLoader loader(input, loading);
+    const std::unique_ptr<BatchSource> loader = make_batches(input, loading, comm_);
     Progress progress("layer " + std::to_string(i + 1) + " of " + std::to_string(plan_.layers.size()),
                       plan_.needed.num_after[i] / static_cast<std::size_t>(comm_.size()), "nodes");
-    loader.start(requests_of_rank(plan_.needed.after(i), blocks, comm_));
-    while (const Batch* batch = loader.next(device_.stream())) {
+    loader->start(requests_of_rank(plan_.needed.after(i), blocks, comm_));
+    while (const Batch* batch = loader->next(device_.stream())) {
       InferenceRound round{.num_nodes = is_last ? batch->layout.num_seeds : 0};
       if (batch->layout.num_seeds > 0) {
         const BatchView view = view_of(*batch, device_.torch_device().index());

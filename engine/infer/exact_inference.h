@@ -12,6 +12,10 @@ namespace salient {
 /// batch loader as one-hop batches with all neighbours, so sampling them, gathering their rows and copying them
 /// overlaps with the computation.
 ///
+/// Feature rows that options.data says are partitioned come from the ranks that own them, with the blocks of the first
+/// layer; later layers read results of the layer before, which every host has.
+///
+/// @param dataset  whole, or without feature rows where these are partitioned and no head reads them
 /// @param on_round  also called, without nodes, after every block of the layers before the last; may be empty
 /// Blocks until done. Collective. The model is left in evaluation mode.
 /// Cost:    per layer, one visit of every entry of a needed node: gathers and copies entries x width x 4 bytes at most.

@@ -76,7 +76,8 @@ class MemoryOfPlan {
     plan_.activation_bytes = peak_bytes(plan_);
     plan_.block_bytes = block_bytes_of(type);
     plan_.compute_bytes = 4 * block_bytes_of(ActivationDtype::kF32);
-    plan_.slab_bytes = with_growth(plan_.block_bytes) * plan_.slots * options_.launch.ranks_on_host;
+    plan_.slab_bytes =
+        with_growth(plan_.block_bytes) * (plan_.slots + options_.waiting) * options_.launch.ranks_on_host;
   }
 
   /// Of all ranks of this host. A file takes what is left, for pages that the kernel drops on demand.

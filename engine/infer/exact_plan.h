@@ -34,6 +34,7 @@ struct ExactOptions {
   Launch launch{};  ///< of run_ranks(): which ranks share a host; the default is one rank alone
   int workers = 1;
   int slots = 4;
+  int waiting = 0;     ///< blocks beside those of `slots` whose rows are on their way from other ranks
   int kept_layer = 0;  ///< InferenceRound::layers holds the result of this layer, from 1; 0 = of none
 };
 

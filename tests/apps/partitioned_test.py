@@ -107,13 +107,16 @@ class Partitioned(unittest.TestCase):
             self.assertIsNone(host[0]["remote_rows"])
         self.partition("graph", 2)
 
-    def test_sampled_predictions_are_those_of_the_replicated_run(self):
+    def test_predictions_are_those_of_the_replicated_run(self):
         self.train(0, "model", "--epochs", "2")
-        for features in ("host", "partitioned"):
-            self.finish(self.command("salient-infer", 2, "--run", self.work / "model", "--nodes", "all", *CPU,
-                                     "--features", features, "--out", self.work / f"predicted-{features}"))
-        self.assertEqual((self.work / "predicted-host/logits.npy").read_bytes(),
-                         (self.work / "predicted-partitioned/logits.npy").read_bytes())
+        for neighbours in ([], ["--exact", "--block-mb", "1"]):
+            found = []
+            for features in ("host", "partitioned"):
+                out = self.work / f"predicted-{features}{len(neighbours)}"
+                self.finish(self.command("salient-infer", 2, "--run", self.work / "model", "--nodes", "all", *CPU,
+                                         *neighbours, "--features", features, "--out", out))
+                found.append((out / "logits.npy").read_bytes())
+            self.assertEqual(*found)
 
     def test_copies_by_expected_visits_spare_remote_rows(self):
         self.partition("twin", 4)
@@ -156,10 +159,13 @@ class Partitioned(unittest.TestCase):
             checked = self.finish([BIN / "salient-prepare", program, self.work / "host1/graph"])
             self.assertIn(more, checked.stdout)
         infer = ["--run", self.work / "with-own-rows", "--dataset", "graph", "--nodes", "all", *CPU]
-        self.finish(command("salient-infer", *infer, "--features", "partitioned", "--out", self.work / "found-own"))
-        self.finish(self.command("salient-infer", 3, *infer, "--data-root", self.work, "--out", self.work / "found"))
-        self.assertEqual((self.work / "found/logits.npy").read_bytes(),
-                         (self.work / "found-own/logits.npy").read_bytes())
+        for name, neighbours in (("found", []), ("found-exact", ["--exact"])):
+            self.finish(command("salient-infer", *infer, *neighbours, "--features", "partitioned",
+                                "--out", self.work / f"{name}-own"))
+            self.finish(self.command("salient-infer", 3, *infer, *neighbours, "--data-root", self.work,
+                                     "--out", self.work / name))
+            self.assertEqual((self.work / name / "logits.npy").read_bytes(),
+                             (self.work / f"{name}-own/logits.npy").read_bytes(), name)
 
         errors = self.finish(command("salient-train", *train, "--features", "host"), 66).stderr
         self.assertRegex(errors, "error: .*features.npy is missing")
@@ -179,9 +185,6 @@ class Partitioned(unittest.TestCase):
                        check=True, capture_output=True)
         errors = self.train(2, "refused", "--features", "partitioned", graph="whole", expect=66).stderr
         self.assertRegex(errors, "has no parts.*; salient-prepare partition")
-        errors = self.finish(self.command("salient-infer", 0, "--run", self.work, "--nodes", "all", "--exact",
-                                          "--features", "partitioned"), 2).stderr
-        self.assertIn("--features: partitioned is for sampled neighbours", errors)
 
     # --- ends ---
 

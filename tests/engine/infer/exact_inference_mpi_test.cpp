@@ -5,11 +5,14 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/comm/mpi_communicator.h"
+#include "loaders/part_rows.h"
 #include "tests/support/inference.h"
 #include "tests/support/ranks.h"
 #include "tests/support/scratch.h"
@@ -52,6 +55,44 @@ TEST(ExactInferenceOnRanks, FindsTheSameBytesAsOneRank) {
                    counts.nodes == alone.counts.nodes && counts.labelled == alone.counts.labelled;
         EXPECT_TRUE(on_all_ranks(*comm, is_right)) << variant << ", " << ranks_on_host << " ranks per host";
       }
+}
+
+TEST(ExactInferenceOnRanks, GetsRowsOfPartsFromTheirOwners) {
+  const auto comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20);
+  const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCpu, 0, 1);
+  const Dataset dataset = test::dataset_with_small_features(400, 6, 7, FeatureType::kF16);
+  const auto num_ranks = static_cast<NodeId>(comm->size());
+  auto owner = std::make_shared<std::vector<std::uint16_t>>();
+  for (NodeId v = 0; v < 400; ++v) owner->push_back(static_cast<std::uint16_t>(v / 3 % num_ranks));
+  const PartRows part(dataset, {.num_parts = comm->size(), .owner = *owner, .storage = owner}, comm->rank(), {});
+  std::vector<NodeId> targets(150);
+  std::iota(targets.begin(), targets.end(), NodeId{100});
+  ExactOptions options{.block_bytes = 8000};
+  options.storage = ActivationStorage::kMemory;
+  for (const std::string variant : {"sage", "gcn", "gat"}) {
+    const auto model = test::model_with_history(variant, dataset);
+    const test::Found alone = test::exact(*model, dataset, targets, options);
+    ExactOptions partitioned = options;
+    partitioned.data = {.features = Residency::kPartitioned, .part = &part};
+    partitioned.launch = launch_of_test();
+    Dataset without_rows = dataset;
+    without_rows.features.data = nullptr;
+    const ModelOnRanks ranks{*model, device, *comm};
+    const ExactPlan plan = plan_exact_inference(ranks, without_rows, targets, partitioned);
+    const std::vector<RowBlock>& blocks = plan.layers.back().blocks;
+    bool is_right = plan.layers.front().blocks.size() > 4;
+    auto next = static_cast<std::size_t>(comm->rank());
+    const auto compare = [&](const InferenceRound& round) {
+      if (round.num_nodes == 0) return;
+      const RowBlock& block = blocks.at(next);
+      next += static_cast<std::size_t>(comm->size());
+      is_right = is_right && at::equal(round.logits, alone.logits.narrow(0, static_cast<std::int64_t>(block.begin),
+                                                                         static_cast<std::int64_t>(block.count)));
+    };
+    const InferenceCounts counts = exact_inference(ranks, without_rows, plan, partitioned, compare);
+    EXPECT_TRUE(on_all_ranks(*comm, is_right && counts.correct == alone.counts.correct && counts.nodes == 150))
+        << variant;
+  }
 }
 
 }  // namespace
