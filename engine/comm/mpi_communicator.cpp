@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "engine/comm/call_limit.h"
 #include "engine/comm/mpi_call.h"
 #include "engine/comm/mpi_launch.h"
-#include "engine/comm/mpi_progress.h"
 #include "engine/comm/mpi_wait.h"
 
 namespace salient {
@@ -31,13 +29,13 @@ void in_parts(std::span<T> data, Part&& part) {
 MPI_Comm own_comm(int size) {
   MPI_Group all = MPI_GROUP_NULL, first = MPI_GROUP_NULL;
   int range[1][3] = {{0, size - 1, 1}};
-  mpi_call("MPI_Comm_group", MPI_Comm_group, MPI_COMM_WORLD, &all);
-  mpi_call("MPI_Group_range_incl", MPI_Group_range_incl, all, 1, range, &first);
+  mpi_check(MPI_Comm_group(MPI_COMM_WORLD, &all), "MPI_Comm_group");
+  mpi_check(MPI_Group_range_incl(all, 1, range, &first), "MPI_Group_range_incl");
   MPI_Comm comm = MPI_COMM_NULL;
-  mpi_call("MPI_Comm_create_group", MPI_Comm_create_group, MPI_COMM_WORLD, first, /*tag=*/0, &comm);
-  mpi_call("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler, comm, MPI_ERRORS_RETURN);
-  mpi_call("MPI_Group_free", MPI_Group_free, &first);
-  mpi_call("MPI_Group_free", MPI_Group_free, &all);
+  mpi_check(MPI_Comm_create_group(MPI_COMM_WORLD, first, /*tag=*/0, &comm), "MPI_Comm_create_group");
+  mpi_check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  mpi_check(MPI_Group_free(&first), "MPI_Group_free");
+  mpi_check(MPI_Group_free(&all), "MPI_Group_free");
   return comm;
 }
 
@@ -46,7 +44,7 @@ std::vector<std::string> hosts_of_ranks(const Launch& launch, MPI_Comm comm) {
   std::string mine = launch.host.substr(0, 63);
   mine.resize(64, '\0');
   std::string all(64 * static_cast<std::size_t>(launch.size), '\0');
-  mpi_call("MPI_Allgather", MPI_Allgather, mine.data(), 64, MPI_CHAR, all.data(), 64, MPI_CHAR, comm);
+  mpi_check(MPI_Allgather(mine.data(), 64, MPI_CHAR, all.data(), 64, MPI_CHAR, comm), "MPI_Allgather");
   std::vector<std::string> hosts;
   for (std::size_t at = 0; at < all.size(); at += 64) hosts.emplace_back(all.c_str() + at);
   return hosts;
@@ -54,21 +52,16 @@ std::vector<std::string> hosts_of_ranks(const Launch& launch, MPI_Comm comm) {
 
 class MpiTransfer final : public Transfer {
  public:
-  /// @param requests  started; what they send and receive stays until wait() has returned
-  MpiTransfer(std::vector<MPI_Request> requests, MpiWait& wait, MpiProgress& progress)
-      : requests_(std::move(requests)), wait_(wait), progress_(progress) {
-    progress_.add(requests_);
+  explicit MpiTransfer(MpiWait& wait) : wait_(wait) {}
+  MPI_Request& add() { return requests_.emplace_back(); }
+  void wait() override {
+    wait_(requests_);
+    requests_.clear();
   }
-  MpiTransfer(const MpiTransfer&) = delete;
-  MpiTransfer& operator=(const MpiTransfer&) = delete;
-  ~MpiTransfer() override { progress_.remove(requests_); }
-
-  void wait() override { wait_(requests_); }
 
  private:
-  std::vector<MPI_Request> requests_;
   MpiWait& wait_;
-  MpiProgress& progress_;
+  std::vector<MPI_Request> requests_;
 };
 
 class MpiCommunicator final : public Communicator {
@@ -113,7 +106,7 @@ class MpiCommunicator final : public Communicator {
     const std::uint64_t my_size = bytes.size();
     std::vector<std::uint64_t> sizes(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
     MPI_Request request = MPI_REQUEST_NULL;
-    mpi_call("MPI_Igather", MPI_Igather, &my_size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, 0, data_, &request);
+    mpi_check(MPI_Igather(&my_size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, 0, data_, &request), "MPI_Igather");
     wait_(request);
     std::vector<std::string> all(sizes.size());
     std::vector<MPI_Request> requests;
@@ -122,13 +115,14 @@ class MpiCommunicator final : public Communicator {
       for (std::size_t from = 1; from < all.size(); ++from) {
         all[from].resize(sizes[from]);
         in_parts(std::span<char>(all[from]), [&](char* part, int count) {
-          mpi_call("MPI_Irecv", MPI_Irecv, part, count, MPI_CHAR, static_cast<int>(from), kGatherTag, data_,
-                   &requests.emplace_back());
+          mpi_check(
+              MPI_Irecv(part, count, MPI_CHAR, static_cast<int>(from), kGatherTag, data_, &requests.emplace_back()),
+              "MPI_Irecv");
         });
       }
     } else {
       in_parts(std::span<const char>(bytes), [&](const char* part, int count) {
-        mpi_call("MPI_Isend", MPI_Isend, part, count, MPI_CHAR, 0, kGatherTag, data_, &requests.emplace_back());
+        mpi_check(MPI_Isend(part, count, MPI_CHAR, 0, kGatherTag, data_, &requests.emplace_back()), "MPI_Isend");
       });
     }
     wait_(requests);
@@ -137,31 +131,30 @@ class MpiCommunicator final : public Communicator {
 
   void barrier() override {
     MPI_Request request = MPI_REQUEST_NULL;
-    mpi_call("MPI_Ibarrier", MPI_Ibarrier, data_, &request);
+    mpi_check(MPI_Ibarrier(data_, &request), "MPI_Ibarrier");
     wait_(request);
   }
 
   std::unique_ptr<Transfer> transfer(std::span<const std::span<const std::byte>> out,
                                      std::span<const std::span<std::byte>> in) override {
-    std::vector<MPI_Request> requests;
+    auto transfer = std::make_unique<MpiTransfer>(wait_);
     for (int other = 0; other < size_; ++other) {
       if (other == rank_) continue;
       in_parts(in[static_cast<std::size_t>(other)], [&](std::byte* part, int count) {
-        mpi_call("MPI_Irecv", MPI_Irecv, part, count, MPI_BYTE, other, kTransferTag, data_, &requests.emplace_back());
+        mpi_check(MPI_Irecv(part, count, MPI_BYTE, other, kTransferTag, data_, &transfer->add()), "MPI_Irecv");
       });
       in_parts(out[static_cast<std::size_t>(other)], [&](const std::byte* part, int count) {
-        mpi_call("MPI_Isend", MPI_Isend, part, count, MPI_BYTE, other, kTransferTag, data_, &requests.emplace_back());
+        mpi_check(MPI_Isend(part, count, MPI_BYTE, other, kTransferTag, data_, &transfer->add()), "MPI_Isend");
       });
     }
-    if (!progress_) progress_.emplace();
-    return std::make_unique<MpiTransfer>(std::move(requests), wait_, *progress_);
+    return transfer;
   }
 
   std::uint32_t exchange_flags(std::uint32_t flags) override {
     if (flags_request_ != MPI_REQUEST_NULL) wait_(flags_request_);
     const std::uint32_t heard = std::exchange(*flags_of_all_, flags);
-    mpi_call("MPI_Iallreduce", MPI_Iallreduce, MPI_IN_PLACE, flags_of_all_.get(), 1, MPI_UINT32_T, MPI_BOR, flags_,
-             &flags_request_);
+    mpi_check(MPI_Iallreduce(MPI_IN_PLACE, flags_of_all_.get(), 1, MPI_UINT32_T, MPI_BOR, flags_, &flags_request_),
+              "MPI_Iallreduce");
     return heard;
   }
 
@@ -172,7 +165,7 @@ class MpiCommunicator final : public Communicator {
   void sum(std::span<T> data, MPI_Datatype type) {
     in_parts(data, [&](T* part, int count) {
       MPI_Request request = MPI_REQUEST_NULL;
-      mpi_call("MPI_Iallreduce", MPI_Iallreduce, MPI_IN_PLACE, part, count, type, MPI_SUM, data_, &request);
+      mpi_check(MPI_Iallreduce(MPI_IN_PLACE, part, count, type, MPI_SUM, data_, &request), "MPI_Iallreduce");
       wait_(request);
     });
   }
@@ -181,7 +174,7 @@ class MpiCommunicator final : public Communicator {
   void broadcast_parts(std::span<T> data, MPI_Datatype type) {
     in_parts(data, [&](T* part, int count) {
       MPI_Request request = MPI_REQUEST_NULL;
-      mpi_call("MPI_Ibcast", MPI_Ibcast, part, count, type, 0, data_, &request);
+      mpi_check(MPI_Ibcast(part, count, type, 0, data_, &request), "MPI_Ibcast");
       wait_(request);
     });
   }
@@ -190,7 +183,6 @@ class MpiCommunicator final : public Communicator {
   MPI_Comm data_;
   MPI_Comm flags_;  // of its own: its collectives overlap the others
   MpiWait wait_;
-  std::optional<MpiProgress> progress_;  // from the first transfer() on
   MPI_Request flags_request_ = MPI_REQUEST_NULL;
   std::unique_ptr<std::uint32_t> flags_of_all_ = std::make_unique<std::uint32_t>(0);
 };
@@ -203,8 +195,8 @@ std::unique_ptr<Communicator> make_mpi_communicator(const Launch& launch, double
 
 BareAllReduce make_bare_mpi_all_reduce(const Launch& launch) {
   return [comm = own_comm(launch.size)](std::span<float> data, CUstream_st*) {
-    mpi_call("MPI_Allreduce", MPI_Allreduce, MPI_IN_PLACE, data.data(), static_cast<int>(data.size()), MPI_FLOAT,
-             MPI_SUM, comm);
+    mpi_check(MPI_Allreduce(MPI_IN_PLACE, data.data(), static_cast<int>(data.size()), MPI_FLOAT, MPI_SUM, comm),
+              "MPI_Allreduce");
   };
 }
 

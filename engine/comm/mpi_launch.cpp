@@ -38,9 +38,9 @@ Launch start_mpi() {
   // Ranks that share cores give way to each other inside MPI. Read at MPI's start; a user's setting wins.
   (void)setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);  // NOLINT(concurrency-mt-unsafe): no other thread runs yet
   int level = 0;
-  mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
-  if (level < MPI_THREAD_SERIALIZED)
-    fail(ErrorKind::kComm, "this MPI does not allow threads to take turns in it (MPI_THREAD_SERIALIZED)");
+  mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
+  if (level < MPI_THREAD_FUNNELED)
+    fail(ErrorKind::kComm, "this MPI does not allow threads beside it (MPI_THREAD_FUNNELED)");
   mpi_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   Launch launch{.host = host_name(), .has_mpi = true};
   mpi_check(MPI_Comm_rank(MPI_COMM_WORLD, &launch.rank), "MPI_Comm_rank");

@@ -21,7 +21,7 @@ constexpr double kRollCallSeconds = 2;
 
 bool has_message(MPI_Comm comm) {
   int flag = 0;
-  mpi_call("MPI_Iprobe", MPI_Iprobe, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE);
+  mpi_check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
   return flag != 0;
 }
 
@@ -35,8 +35,8 @@ void MpiWait::operator()(std::span<MPI_Request> requests) {
   auto pause = std::chrono::microseconds(20);
   for (int look = 0;; ++look) {
     int done = 0;
-    mpi_call("MPI_Testall", MPI_Testall, static_cast<int>(requests.size()), requests.data(), &done,
-             MPI_STATUSES_IGNORE);
+    mpi_check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+              "MPI_Testall");
     if (done != 0) return;
     if (look < kLooksBeforeSleep) {
       (void)sched_yield();
@@ -57,7 +57,7 @@ std::vector<bool> MpiWait::call_the_roll() {
   for (int other = 0; other < static_cast<int>(hosts_.size()); ++other) {
     MPI_Request request =
         MPI_REQUEST_NULL;  // never completed: a dead rank takes no message, and this process ends soon
-    if (other != rank_) mpi_call("MPI_Isend", MPI_Isend, &here, 1, MPI_CHAR, other, 0, roll_, &request);
+    if (other != rank_) mpi_check(MPI_Isend(&here, 1, MPI_CHAR, other, 0, roll_, &request), "MPI_Isend");
   }
   for (const Timer timer; timer.seconds() < kRollCallSeconds;) {
     if (!has_message(roll_)) {
@@ -66,7 +66,7 @@ std::vector<bool> MpiWait::call_the_roll() {
     }
     char byte = 0;
     MPI_Status status{};
-    mpi_call("MPI_Recv", MPI_Recv, &byte, 1, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, roll_, &status);
+    mpi_check(MPI_Recv(&byte, 1, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, roll_, &status), "MPI_Recv");
     is_present[static_cast<std::size_t>(status.MPI_SOURCE)] = true;
   }
   return is_present;

@@ -15,7 +15,7 @@ namespace salient {
 /// progress only when it is called, and its own blocking calls spin and have no time-out
 /// (docs/decisions/0003-waiting-in-mpi.md).
 ///
-/// Threads: one caller.
+/// Threads: the one that started MPI.
 class MpiWait {
  public:
   /// @param roll   for the roll call and nothing else; lives as long as MPI.

@@ -4,12 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <cstddef>
-#include <memory>
 #include <numeric>
-#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -137,49 +133,6 @@ TEST_F(MpiCommunicatorTest, SleepsWhileItWaits) {
   if (comm->rank() == 0) std::this_thread::sleep_for(std::chrono::seconds(2));
   comm->barrier();
   EXPECT_TRUE(on_all_ranks(*comm, cpu_seconds() - before < 0.4));  // spinning would take 2
-}
-
-/// A large message from every rank to the next one, with zeros to receive into.
-class TransferInARing : public MpiCommunicatorTest {
- protected:
-  static constexpr std::size_t kBytes = 8 << 20;
-  std::unique_ptr<Transfer> start() {
-    const auto num_ranks = static_cast<std::size_t>(comm->size()), rank = static_cast<std::size_t>(comm->rank());
-    std::vector<std::span<const std::byte>> sent(num_ranks);
-    std::vector<std::span<std::byte>> received(num_ranks);
-    sent[(rank + 1) % num_ranks] = out;
-    received[(rank + num_ranks - 1) % num_ranks] = in;
-    return comm->transfer(sent, received);
-  }
-  std::vector<std::byte> out = std::vector<std::byte>(kBytes, std::byte{7});
-  std::vector<std::byte> in = std::vector<std::byte>(kBytes);
-};
-
-TEST_F(TransferInARing, ArrivesWhileNobodyWaits) {
-  const auto transfer = start();
-  bool has_arrived = comm->size() == 1;
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!has_arrived && std::chrono::steady_clock::now() < deadline) {  // no call of MPI by this thread
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    const auto is_here = [](std::byte& byte) { return std::atomic_ref(byte).load() == std::byte{7}; };
-    has_arrived = is_here(in.front()) && is_here(in[kBytes / 2]) && is_here(in.back());
-  }
-  transfer->wait();
-  EXPECT_TRUE(on_all_ranks(*comm, has_arrived));
-}
-
-long num_wake_ups() {  // of all threads
-  rusage usage{};
-  (void)getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_nvcsw;
-}
-
-TEST_F(TransferInARing, LeavesNoThreadAwake) {
-  start()->wait();
-  comm->barrier();
-  const long before = num_wake_ups();
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  EXPECT_TRUE(on_all_ranks(*comm, num_wake_ups() - before < 500));  // a look every 0.25 ms is 2000
 }
 
 }  // namespace
