@@ -8,6 +8,7 @@ namespace salient {
 namespace {
 
 /// One row for each topic: what salient-train, salient-infer and salient-prepare advise. "" = the facts are enough.
+/// salient-serve says what salient-infer does, but for what depends on options that it lacks.
 struct Row {
   Topic topic;
   const char* train;
@@ -64,5 +65,15 @@ const char* advice_of(ErrorKind kind, Topic topic, const char* Row::*program) {
 const char* train_advice(ErrorKind kind, Topic topic) { return advice_of(kind, topic, &Row::train); }
 const char* infer_advice(ErrorKind kind, Topic topic) { return advice_of(kind, topic, &Row::infer); }
 const char* prepare_advice(ErrorKind kind, Topic topic) { return advice_of(kind, topic, &Row::prepare); }
+
+const char* serve_advice(ErrorKind kind, Topic topic) {
+  switch (topic) {
+    case Topic::kDeviceFeatures:
+    case Topic::kDeviceGraph: return "use --step eager, or --device cpu";
+    case Topic::kTrainingMemory:
+    case Topic::kBatch: return "lower --fanout or --workers";
+    default: return infer_advice(kind, topic);
+  }
+}
 
 }  // namespace salient

@@ -9,5 +9,6 @@ namespace salient {
 const char* train_advice(ErrorKind kind, Topic topic);
 const char* infer_advice(ErrorKind kind, Topic topic);
 const char* prepare_advice(ErrorKind kind, Topic topic);
+const char* serve_advice(ErrorKind kind, Topic topic);
 
 }  // namespace salient

@@ -173,7 +173,7 @@ InferenceCounts predict_exact(const InferRun& run, const std::filesystem::path& 
   const ModelOnRanks ranks{*run.trained.model, session.device, *session.comm};
   if (run.options.machine.features == Residency::kPartitioned) {
     require_rows_for_head(run);
-    exact.waiting = static_cast<int>(RowExchange::kDepth) - 1;
+    exact.waiting = 3 * static_cast<int>(RowExchange::kDepth) - 1;  // slabs, and the rows that each sends and gets
   }
   const ExactPlan plan = plan_exact_inference(ranks, run.dataset, run.nodes, exact);
   if (session.is_rank_0()) log_info(to_text(plan));

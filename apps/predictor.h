@@ -29,8 +29,8 @@ struct PredictorOptions {
   std::int64_t max_new_edges = 0;      ///< sampled for new nodes in one call
 };
 
-/// Holds the data set, the model and the threads' memory from one call to the next; on a GPU graph and features, too,
-/// as far as they fit.
+/// Holds the data set, the model and the threads' memory from one call to the next; where batches are resident, graph
+/// and features in GPU memory, too.
 ///
 /// Determinism: as salient-infer with the run's seed: batches are counted anew in each call.
 /// Threads:     one call at a time, on any thread.

@@ -6,20 +6,16 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/value_text.h"
-#include "engine/infer/inference_needs.h"
 #include "engine/infer/loader_predictions.h"
 #include "engine/infer/resident_predictions.h"
 #include "engine/train/run_model.h"
 
 namespace salient {
 namespace {
-
-constexpr std::size_t kProbedNodes = 1 << 16;
 
 std::size_t batch_size_of(const PredictedWith& with) {
   return static_cast<std::size_t>(with.options.evaluation.batch_size);
@@ -33,44 +29,34 @@ ResidentSpec spec_of(const PredictedWith& with, const LoaderOptions& loading) {
           .numerics = numerics_of(with.options)};
 }
 
-/// Why batches are not resident with this data in GPU memory; "" = they are. What is set up once serves for long, and
-/// few requests fill a batch, so that nothing speaks against it where it is possible.
+/// What resident batches need.
+constexpr DataResidency kOnGpu{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
+
+/// Why batches are not resident with this data; "" = they are.
 std::string reason_for_eager(const ResidentSpec& spec, const Dataset& dataset, const DataResidency& data,
                              std::optional<StepKind> step) {
   return step == StepKind::kEager ? "asked for" : obstacle_to_resident(spec, dataset, data);
 }
 
-/// Evenly spread: nobody knows what will be asked for.
-std::vector<NodeId> some_nodes(const Dataset& dataset) {
-  const std::size_t stride = dataset.num_nodes() / kProbedNodes + 1;
-  std::vector<NodeId> nodes;
-  for (std::size_t node = 0; node < dataset.num_nodes(); node += stride) nodes.push_back(static_cast<NodeId>(node));
-  return nodes;
-}
-
-ResidentData data_on_gpu(const RankPlace& place, const PredictedWith& with, const LoaderOptions& loading,
-                         std::optional<StepKind> step) {
-  const std::vector<NodeId> nodes = some_nodes(with.dataset);
-  const ResidentSpec spec = spec_of(with, loading);
-  const DataPlan plan = plan_data(place, {}, with.dataset, [&] {
-    SampledShape shape{loading, nodes, batch_size_of(with), static_cast<std::uint32_t>(with.options.seed),
-                       model_options_of(with.options, with.dataset)};
-    const DataResidency all{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
-    if (reason_for_eager(spec, with.dataset, all, step).empty())
-      shape.resident_bytes = resident_predictions_bytes(spec, with.dataset);
-    return needs_of_sampled_inference(with.dataset, shape);
-  });
-  return make_resident(place, with.dataset, plan);
+/// Graph and features in GPU memory if both fit there beside resident batches, else on the host.
+ResidentData data_for_resident(const RankPlace& place, const Dataset& dataset, const ResidentSpec& spec) {
+  const RunNeeds needs{
+      .others = {libraries_line(/*on_gpu=*/true), {"resident batches", 0, resident_predictions_bytes(spec, dataset)}}};
+  const DataPlan plan = plan_residency({}, dataset, needs, free_memory(place.device, /*ranks_on_host=*/1));
+  if (plan.residency.features != kOnGpu.features || plan.residency.graph != kOnGpu.graph) return {};
+  log_info(summary_of(plan, dataset));
+  return make_resident(place, dataset, plan);
 }
 
 }  // namespace
 
 PredictorBatches::PredictorBatches(const RankPlace& place, const PredictedWith& with, LoaderOptions loading,
                                    std::optional<StepKind> step) {
-  if (place.device.is_cuda()) data_ = data_on_gpu(place, with, loading, step);
-  loading.data = data_.view();
   const ResidentSpec spec = spec_of(with, loading);
-  const std::string reason = reason_for_eager(spec, with.dataset, residency_of(loading.data), step);
+  std::string reason = reason_for_eager(spec, with.dataset, kOnGpu, step);
+  if (reason.empty() && place.device.is_cuda()) data_ = data_for_resident(place, with.dataset, spec);
+  loading.data = data_.view();
+  if (reason.empty()) reason = reason_for_eager(spec, with.dataset, residency_of(loading.data), step);
   if (step == StepKind::kResident && !reason.empty()) fail(ErrorKind::kUsage, "resident predictions: " + reason);
   if (reason.empty()) {
     log_info("predictions are resident: sampling, gathering and arithmetic (" + name_of(spec.numerics.precision) +

@@ -23,8 +23,8 @@ struct PredictedWith {
 
 class PredictorBatches {
  public:
-  /// On a GPU the data goes there as far as it fits, and batches are resident where model, fanouts and data allow it;
-  /// one line of the log says which. Blocks.
+  /// On a GPU batches are resident where model and fanouts allow it, and graph and features fit into its memory, to
+  /// which they are copied then; else eager, with data on the host. One line of the log says which. Blocks.
   ///
   /// @param loading  but for its data
   /// @param step     none: resident where it can be

@@ -25,9 +25,7 @@ void visit_fields(Self& self, Visit&& field) {
         "left; with partitioned, host memory for copies of other ranks' rows, 0 = a tenth of a part");
   field("cache-policy", self.cache_policy,
         "which rows --features cached, sharded or partitioned copies: of the nodes that batches are expected to meet "
-        "most, by a "
-        "formula "
-        "(vip) or by sampling two epochs (counted), or of those with the most neighbours");
+        "most, by a formula (vip) or by sampling two epochs (counted), or of those with the most neighbours");
   field("sampler", self.sampler, "who samples; auto: the GPU if the graph fits too; batches are the same");
   field("workers", self.workers, "threads that prepare batches; 0 = cores - 2, at least 1");
   field("threads", self.threads, "threads of the dense layers on a CPU; 0 = all cores");

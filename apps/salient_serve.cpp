@@ -130,6 +130,6 @@ int main(int argc, char** argv) {
     const int code = salient::serve::run({argv + 1, static_cast<std::size_t>(argc - 1)});
     return salient::end_program(salient::serve::kProgram, code);
   } catch (...) {
-    return salient::report_current_exception(salient::serve::kProgram, salient::infer_advice);
+    return salient::report_current_exception(salient::serve::kProgram, salient::serve_advice);
   }
 }

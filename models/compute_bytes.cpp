@@ -65,7 +65,7 @@ bool is_attention(const ModelOptions& options) {
   return options.kind == ModelKind::kGat || options.kind == ModelKind::kGatv2;
 }
 
-/// Bytes that attention keeps of a hop's edges for a gradient by bins.
+/// Bytes that attention keeps of a hop's edges for a gradient by bins: on a GPU, in any order. Counted elsewhere, too.
 std::int64_t bytes_of_bins(const ModelOptions& options, const MfgShape::Hop& hop, std::int64_t out, int heads) {
   if (!is_attention(options)) return 0;
   const Heads shape{heads, out / heads};

@@ -54,7 +54,7 @@ for preset in "${presets[@]}"; do
     selection=(--tests-regex "$SALIENT_TESTS")
     mapfile -t targets < <(programs_of_tests "$folder" "$SALIENT_TESTS")
   fi
-  build "$preset" "${targets[@]}"
+  if [ -z "${SALIENT_TESTS:-}" ] || [ ${#targets[@]} -gt 0 ]; then build "$preset" "${targets[@]}"; fi
   say "running the tests of build/$preset"
   results+=("$folder/tests.xml")
   rm -f "${results[-1]}"

@@ -90,7 +90,7 @@ class MemoryOfPlan {
            options_.launch.ranks_on_host * of_rank;
   }
   std::int64_t on_device() const {
-    return plan_.activation_bytes + plan_.slab_bytes / options_.launch.ranks_on_host + plan_.compute_bytes;
+    return plan_.activation_bytes + with_growth(plan_.block_bytes) * plan_.slots + plan_.compute_bytes;
   }
 
   /// Fewer blocks in flight, down to two, until they fit.

@@ -2,9 +2,9 @@
 //
 // The softmax's gradient needs no pass of its own: a logit's is weight * (<grad_out, z_src> - <grad_out, out>), where
 // the second product belongs to the row. So a source's row is read once and its gradient written once. Of z_dst an edge
-// needs no more than the signs of its sums with z_src, which the forward pass keeps: the gradient of att, a sum over
-// edges of term * (z_src + z_dst), is one over sources plus one over destinations, of products with sums of terms that
-// both have anyway.
+// needs no more than the signs of its sums with z_src, which the forward pass keeps. The gradient of att, a sum over
+// edges of term * (z_src + z_dst), is the sum over sources of z_src times their terms' sum, plus the same over
+// destinations; both kernels have these sums anyway.
 //
 // Work split  prepare_kernel: a group of lanes per (row, head) for the second product. sources_kernel: a warp per
 //             source and up to 64 words of its heads, lane t has edge t; the same for an edge of the list, but for the

@@ -15,6 +15,7 @@ import tempfile
 SOURCE, BUILD = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 SELECTED = "^(core_unit|layers|sizes)$"
 LEFT_OUT = (".git", "build", "data", "runs", "dist", ".cache")
+CACHE = (BUILD / "CMakeCache.txt").read_text()
 
 
 def skip(reason):
@@ -50,9 +51,18 @@ def commands_of_readme():
     return block
 
 
+def is_cached():
+    """Whether BUILD_FOLDER has what the commands build, so that the compiler's cache has it: without it the build takes
+    half an hour."""
+    choice = subprocess.run(["bash", "-c", "program=test; . scripts/lib/common.sh; choose_variant auto; echo $variant"],
+                            cwd=SOURCE, text=True, capture_output=True, check=True).stdout.strip()
+    has_cuda = re.search(r"^SALIENT_CUDA:\w+=ON$", CACHE, re.M) is not None
+    return re.search(r"^CMAKE_BUILD_TYPE:\w+=Release$", CACHE, re.M) is not None and has_cuda == (choice != "cpu")
+
+
 def architectures():
     """Of the GPU code in BUILD_FOLDER, which the compiler's cache has."""
-    found = re.search(r"^CMAKE_CUDA_ARCHITECTURES:\w+=(.+)$", (BUILD / "CMakeCache.txt").read_text(), re.M)
+    found = re.search(r"^CMAKE_CUDA_ARCHITECTURES:\w+=(.+)$", CACHE, re.M)
     return {"CUDAARCHS": found[1]} if found else {}
 
 
@@ -73,7 +83,9 @@ def test_the_first_commands_end_with_a_trained_model_and_tests_that_passed(work)
     print(re.sub(r"(?m)^(?!quickstart:|test:|setup:|valid|test ).*\n", "", done.stdout))
 
 
-for tool in ("git", "ccache"):  # without a cache the build takes half an hour
+if not is_cached():
+    skip(f"{BUILD} is not the build that the commands make")
+for tool in ("git", "ccache"):
     if shutil.which(tool) is None:
         skip(f"no {tool}")
 lacking = packages_that_lack()
