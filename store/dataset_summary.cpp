@@ -115,7 +115,7 @@ std::string summary_text(const Dataset& dataset, const DatasetSummary& summary) 
     line("features", std::to_string(dataset.feature_dim) + " x " + name_of(dataset.feature_type) + ", " +
                          megabytes(dataset.feature_bytes()) + sparse_text(dataset));
   else
-    line("features", "none; salient-train needs some");
+    line("features", "none; training needs some");
   if (dataset.task == Task::kMultiLabel) {
     const auto [rarest, largest] = std::ranges::minmax(summary.nodes_of_class);
     line("labels", std::to_string(dataset.num_classes) + " a node, each of " + grouped(rarest) + " to " +

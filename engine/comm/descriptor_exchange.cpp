@@ -121,7 +121,7 @@ std::vector<Descriptor> exchange_descriptors(Communicator& comm, const Descripto
     all[own] = Descriptor(::fcntl(mine.get(), F_DUPFD_CLOEXEC, 0));
     if (!all[own]) fail_to("copy");
     // One rank after the other sends. A rank that waits to send to another does so until that one receives, and the
-    // first of those that have not sent has received from all before it: nobody waits in a circle.
+    // first of those that have not sent has received from all before it: no ranks wait for each other in a circle.
     for (std::size_t sender = 0; sender < names.size(); ++sender) {
       if (sender == own) {
         for (std::size_t to = 0; to < names.size(); ++to)

@@ -7,7 +7,7 @@
 namespace salient {
 namespace {
 
-/// There is nobody to send to.
+/// There is no other rank.
 class NoTransfer final : public Transfer {
  public:
   void wait() override {}

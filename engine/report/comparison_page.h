@@ -7,7 +7,7 @@
 
 namespace salient {
 
-/// The page of the runs, like report_page(); a run of several trials stands for them, and a run that is named twice is
+/// The page of the runs, like report_page(); a run of several trials is shown as one, and a run that is named twice is
 /// there once. Links lead from `folder`, where the page will lie, to the runs' own reports.
 ///
 /// @throws Error{kNoInput}, Error{kBadData}, Error{kIo} as report_page().

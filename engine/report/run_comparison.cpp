@@ -100,7 +100,7 @@ Json set_json(const Members& members, std::span<const ComparedRun> runs) {
   for (const std::size_t run : members) {
     const Json values = values_of(names, options, {run});
     const auto found = std::ranges::find(groups, values, &std::pair<Json, Members>::first);
-    if (found == groups.end() || runs[run].files.config.empty())  // options that nobody knows are not the same
+    if (found == groups.end() || runs[run].files.config.empty())  // unknown options are not the same
       groups.emplace_back(values, Members{run});
     else
       found->second.push_back(run);

@@ -1,6 +1,6 @@
 // models/resident/last_layer.h - GraphSAGE's last layer, the loss, and the gradients of both as one kernel.
 //
-// A seed's logits, loss and gradient need its own row and its children's of the layer below, and nobody else's. By
+// A seed's logits, loss and gradient need its own row and its children's of the layer below, and no others. By
 // kernels of their own (operands.h, products.h, loss.h) that is a chain of five launches over a thousand rows, each of
 // which waits for the one before.
 #pragma once

@@ -1,4 +1,4 @@
-// python/bindings/slab_pool.h - host memory of batches, each piece owned by whoever reads it, and used again after.
+// python/bindings/slab_pool.h - host memory of batches, each piece owned by its reader, and used again after.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@ namespace salient::python {
 /// A slab that one batch has to itself. It returns to its pool when the last owner is gone.
 using OwnedSlab = std::shared_ptr<HostSlab>;
 
-/// Slabs that nobody holds. There are never more than were held at the same time, and a slab keeps its memory: an epoch
-/// whose batches are dropped one by one allocates nothing after its first batches.
+/// Slabs that no batch holds. There are never more than were held at the same time, and a slab keeps its memory: an
+/// epoch whose batches are dropped one by one allocates nothing after its first batches.
 class SlabPool : public std::enable_shared_from_this<SlabPool> {
  public:
   /// @param pinner  of every slab; null = ordinary memory

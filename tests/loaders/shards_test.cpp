@@ -108,8 +108,8 @@ TEST(Shards, AWriteIsSeenThroughTheAddressesOfTheOthers) {
   }
 }
 
-/// Copies `nodes` of `from` behind the table, and makes all bytes ones where these rows were: whoever reads them there
-/// gets others.
+/// Copies `nodes` of `from` behind the table, and makes all bytes ones where these rows were: a reader of these
+/// places gets other bytes.
 RowTable with_copies(const Shards& shards, const NodeSet& set, const std::vector<NodeId>& nodes, RowTable from) {
   RowTable table = shards.table();
   auto* const memory = const_cast<std::byte*>(table.data);

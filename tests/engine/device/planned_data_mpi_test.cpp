@@ -54,7 +54,7 @@ TEST_F(PlanOnRanks, TakesWhatFitsWithoutShardsWhereGpusCannotReadEachOther) {
   EXPECT_TRUE(all_have(plan(all_rows_ - 1, {}, "no NVLink"), Residency::kCached));
   EXPECT_TRUE(!has_others_ || is_said("no NVLink")) << log_;
   EXPECT_TRUE(all_have(plan(all_rows_, {}, "no NVLink"), Residency::kDevice));
-  EXPECT_TRUE(on_all_ranks(*comm_, log_.empty())) << "nobody wanted shards: " << log_;
+  EXPECT_TRUE(on_all_ranks(*comm_, log_.empty())) << "shards were not asked for: " << log_;
 }
 
 TEST_F(PlanOnRanks, NoRankShardsWhereOneNeedsNot) {

@@ -1,5 +1,5 @@
 // tests/engine/remote/partitioned_batches_mpi_test.cpp - batches of partitioned features have the bytes of batches for
-// which every rank has all rows, whoever owns them and whatever is copied.
+// which every rank has all rows, whichever rank owns them and whatever is copied.
 #include "engine/remote/partitioned_batches.h"
 
 #include <gtest/gtest.h>
