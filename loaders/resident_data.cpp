@@ -14,45 +14,57 @@
 namespace salient {
 namespace {
 
+/// Rows to copy, and how they were chosen, as text for the log.
+struct ChosenRows {
+  std::vector<NodeId> nodes;
+  std::string how;
+};
+
+/// @param without  rows that need no copy; may be null
+ChosenRows choose_rows(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan,
+                       const NodeSet* without = nullptr) {
+  const Timer timer;
+  const CachePolicy policy = plan.is_empty() ? CachePolicy::kDegree : residency.cache_policy;
+  std::vector<NodeId> nodes = nodes_to_cache(dataset.graph, policy, plan, residency.cached_rows, without);
+  return {std::move(nodes), "chosen by " + name_of(policy) + " in " + fixed(timer.seconds(), 1) + " s"};
+}
+
+/// The share of a batch's rows that are in a set, as text.
+std::string percent_in(const NodeSet& set, const Dataset& dataset, const SamplingPlan& plan) {
+  return fixed(100 * share_in(set, dataset.graph, plan), 0) + " %";
+}
+
 /// Says how the rows were chosen, how long that took and what it is worth.
 std::unique_ptr<FeatureCache> make_cache(const Dataset& dataset, const DataResidency& residency,
                                          const SamplingPlan& plan) {
-  const Timer timer;
-  const CachePolicy policy = plan.is_empty() ? CachePolicy::kDegree : residency.cache_policy;
-  const std::vector<NodeId> nodes = nodes_to_cache(dataset.graph, policy, plan, residency.cached_rows);
-  std::string line = "cached rows chosen by " + name_of(policy) + " in " + fixed(timer.seconds(), 1) + " s";
-  auto cache = std::make_unique<FeatureCache>(dataset, nodes);
-  if (!plan.is_empty())
-    line += ", with " + fixed(100 * share_in(cache->nodes(), dataset.graph, plan), 0) + " % of a batch's rows";
-  log_info(line);
+  const ChosenRows chosen = choose_rows(dataset, residency, plan);
+  auto cache = std::make_unique<FeatureCache>(dataset, chosen.nodes);
+  log_info("cached rows " + chosen.how +
+           (plan.is_empty() ? "" : ", with " + percent_in(cache->nodes(), dataset, plan) + " of a batch's rows"));
   return cache;
 }
 
 /// Copies of the rows in other GPUs' parts that this rank's batches are expected to meet most.
 std::unique_ptr<NearCopies> make_copies(const Dataset& dataset, const DataResidency& residency,
                                         const SamplingPlan& plan, const Shards& shards) {
-  const Timer timer;
   const auto [first, count] = shards.own_rows();
   std::vector<NodeId> here(count);
   std::iota(here.begin(), here.end(), static_cast<NodeId>(first));
   const NodeSet own(dataset.num_nodes(), here);
-  const CachePolicy policy = plan.is_empty() ? CachePolicy::kDegree : residency.cache_policy;
-  const std::vector<NodeId> nodes = nodes_to_cache(dataset.graph, policy, plan, residency.cached_rows, &own);
-  std::string line = "copies of " + std::to_string(nodes.size()) + " rows of other GPUs, chosen by " + name_of(policy) +
-                     " in " + fixed(timer.seconds(), 1) + " s";
-  auto copies = std::make_unique<NearCopies>(shards, nodes);
-  if (!plan.is_empty())
-    line += "; of a batch's rows " + fixed(100 * share_in(copies->nodes(), dataset.graph, plan), 0) +
-            " % are copies, " + fixed(100 * share_in(own, dataset.graph, plan), 0) + " % in this GPU's part";
-  log_info(line);
+  const ChosenRows chosen = choose_rows(dataset, residency, plan, &own);
+  auto copies = std::make_unique<NearCopies>(shards, chosen.nodes);
+  log_info("copies of " + std::to_string(chosen.nodes.size()) + " rows of other GPUs, " + chosen.how +
+           (plan.is_empty() ? ""
+                            : "; of a batch's rows " + percent_in(copies->nodes(), dataset, plan) + " are copies, " +
+                                  percent_in(own, dataset, plan) + " in this GPU's part"));
   return copies;
 }
 
 /// The share of a batch's rows that are in each, as text for the log.
 std::string shares_text(const Dataset& dataset, const SamplingPlan& plan, const NodeSet& held, const NodeSet& own) {
   if (plan.is_empty()) return "";
-  return "; of a batch's rows " + fixed(100 * share_in(held, dataset.graph, plan), 0) + " % are here, " +
-         fixed(100 * share_in(own, dataset.graph, plan), 0) + " % in its part";
+  return "; of a batch's rows " + percent_in(held, dataset, plan) + " are here, " + percent_in(own, dataset, plan) +
+         " in its part";
 }
 
 /// The rows of this rank's part, and copies of the other rows that its batches are expected to meet most.
