@@ -23,32 +23,61 @@ enum class Order { kAny, kFixed };
 
 enum class Scores { kInOneStep, kSoftmaxThenLogits };  ///< their gradients
 
+/// A case in device memory, with room for its results.
+struct DeviceAttention {
+  DeviceAttention(const test::AttentionCase& attention, const CudaStream& stream)
+      : c(attention),
+        device_hop(c.hop, stream),
+        src(c.score_src, stream),
+        dst(c.score_dst, stream),
+        h(c.h, stream),
+        grad(c.grad_out, stream),
+        weights(empty.weights, stream),
+        out(empty.out, stream),
+        grad_edges(empty.grad_edges, stream),
+        grad_h(empty.grad_h, stream),
+        grad_src(empty.grad_src, stream),
+        grad_dst(empty.grad_dst, stream) {}
+
+  HopEdges hop() const { return device_hop.edges(); }
+  GatScores scores() const { return {c.shape.heads, c.slope, src.get(), dst.get()}; }
+  AttentionTerms terms() const { return {c.shape, weights.get(), h.get()}; }
+
+  /// The weights and their sum. @param on  as gat_logits() takes it
+  void forward(const LogitsStream& on, const CudaStream& stream) const {
+    gat_logits(hop(), scores(), weights.get(), on);
+    edge_softmax(hop(), c.shape.heads, weights.get(), stream.get());
+    attention_sum(hop(), terms(), out.get(), stream.get());
+  }
+
+  test::AttentionResult result(const CudaStream& stream) const {
+    test::AttentionResult r(c);
+    r.weights = weights.read(stream), r.out = out.read(stream), r.grad_h = grad_h.read(stream);
+    r.grad_src = grad_src.read(stream), r.grad_dst = grad_dst.read(stream);
+    return r;
+  }
+
+  const test::AttentionCase& c;
+  const test::AttentionResult empty{c};
+  const DeviceHop device_hop;
+  const OnDevice<float> src, dst, h, grad, weights, out, grad_edges, grad_h, grad_src, grad_dst;
+};
+
 test::AttentionResult run_on_device(const test::AttentionCase& c, const CudaStream& stream, Order order,
                                     Scores scores_by = Scores::kSoftmaxThenLogits) {
-  const test::AttentionResult empty(c);
-  const DeviceHop device_hop(c.hop, stream);
-  const DeviceSourceEdges by_source(c.hop, device_hop, stream);
+  const DeviceAttention d(c, stream);
+  const DeviceSourceEdges by_source(c.hop, d.device_hop, stream);
   const BackwardStream on(stream.get(), order == Order::kFixed ? by_source.edges() : SourceEdges{});
-  const HopEdges hop = device_hop.edges();
-  const OnDevice<float> src(c.score_src, stream), dst(c.score_dst, stream), h(c.h, stream), grad(c.grad_out, stream);
-  const OnDevice<float> weights(empty.weights, stream), out(empty.out, stream), grad_edges(empty.grad_edges, stream),
-      grad_h(empty.grad_h, stream), grad_src(empty.grad_src, stream), grad_dst(empty.grad_dst, stream);
-  const GatScores scores{c.shape.heads, c.slope, src.get(), dst.get()};
-  const AttentionTerms terms{c.shape, weights.get(), h.get()};
-  gat_logits(hop, scores, weights.get(), stream.get());
-  edge_softmax(hop, c.shape.heads, weights.get(), stream.get());
-  attention_sum(hop, terms, out.get(), stream.get());
-  attention_sum_backward(hop, terms, grad.get(), {grad_edges.get(), grad_h.get()}, on);
+  d.forward(stream.get(), stream);
+  attention_sum_backward(d.hop(), d.terms(), d.grad.get(), {d.grad_edges.get(), d.grad_h.get()}, on);
   if (scores_by == Scores::kInOneStep) {
-    gat_scores_backward(hop, scores, weights.get(), grad_edges.get(), {grad_src.get(), grad_dst.get()}, on);
+    gat_scores_backward(d.hop(), d.scores(), d.weights.get(), d.grad_edges.get(), {d.grad_src.get(), d.grad_dst.get()},
+                        on);
   } else {
-    edge_softmax_backward(hop, c.shape.heads, weights.get(), grad_edges.get(), stream.get());
-    gat_logits_backward(hop, scores, grad_edges.get(), {grad_src.get(), grad_dst.get()}, on);
+    edge_softmax_backward(d.hop(), c.shape.heads, d.weights.get(), d.grad_edges.get(), stream.get());
+    gat_logits_backward(d.hop(), d.scores(), d.grad_edges.get(), {d.grad_src.get(), d.grad_dst.get()}, on);
   }
-  test::AttentionResult r(c);
-  r.weights = weights.read(stream), r.out = out.read(stream), r.grad_h = grad_h.read(stream);
-  r.grad_src = grad_src.read(stream), r.grad_dst = grad_dst.read(stream);
-  return r;
+  return d.result(stream);
 }
 
 TEST(AttentionOnDevice, EqualsTheReference) {
@@ -87,25 +116,14 @@ class DeviceBins {
 };
 
 test::AttentionResult run_by_bins(const test::AttentionCase& c, const CudaStream& stream) {
-  const test::AttentionResult empty(c);
-  const DeviceHop device_hop(c.hop, stream);
+  const DeviceAttention d(c, stream);
   const DeviceBins bins(c.hop, stream);
-  const HopEdges hop = device_hop.edges();
-  const OnDevice<float> src(c.score_src, stream), dst(c.score_dst, stream), h(c.h, stream), grad(c.grad_out, stream);
-  const OnDevice<float> weights(empty.weights, stream), out(empty.out, stream), grad_edges(empty.grad_edges, stream),
-      grad_h(empty.grad_h, stream), grad_src(empty.grad_src, stream), grad_dst(empty.grad_dst, stream);
-  const GatScores scores{c.shape.heads, c.slope, src.get(), dst.get()};
-  const AttentionTerms terms{c.shape, weights.get(), h.get()};
-  gat_logits(hop, scores, weights.get(), {stream.get(), bins.bins()});
-  edge_softmax(hop, c.shape.heads, weights.get(), stream.get());
-  attention_sum(hop, terms, out.get(), stream.get());
-  gat_attention_backward_binned(hop, {scores, terms, grad.get(), bins.bins()},
-                                {{grad_edges.get(), grad_h.get()}, {grad_src.get(), grad_dst.get()}}, stream.get());
+  d.forward({stream.get(), bins.bins()}, stream);
+  gat_attention_backward_binned(d.hop(), {d.scores(), d.terms(), d.grad.get(), bins.bins()},
+                                {{d.grad_edges.get(), d.grad_h.get()}, {d.grad_src.get(), d.grad_dst.get()}},
+                                stream.get());
   bins.expect_nothing_behind(stream);
-  test::AttentionResult r(c);
-  r.weights = weights.read(stream), r.out = out.read(stream), r.grad_h = grad_h.read(stream);
-  r.grad_src = grad_src.read(stream), r.grad_dst = grad_dst.read(stream);
-  return r;
+  return d.result(stream);
 }
 
 /// Entries that are their row itself, rows without entries, hubs with more entries than a bin has room, and sources
