@@ -20,7 +20,6 @@
 #include "core/host/machine.h"
 #include "engine/device/fit_to_machine.h"
 #include "engine/infer/sampled_inference.h"
-#include "engine/train/run_model.h"
 #include "engine/train/trained_run.h"
 #include "sampler/neighbor_sampler.h"
 
@@ -37,12 +36,6 @@ MachineOptions machine_for(const PredictorOptions& options, const ComputeDevice&
 std::optional<c10::Stream> stream_of_thread(c10::Device device) {
   if (!device.is_cuda()) return std::nullopt;
   return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
-}
-
-/// As salient-infer takes them: in fp32 where the device has no products of the run's precision.
-TrainOptions options_on(const ComputeDevice& device, TrainOptions options) {
-  if (!has_precision(device, numerics_of(options).precision)) options.precision = Precision::kFp32;
-  return options;
 }
 
 void check_nodes(std::span<const NodeId> nodes, const Dataset& dataset) {
@@ -64,7 +57,7 @@ struct Predictor::Impl {
         device(ComputeDevice::choose(options.device, /*local_rank=*/0,
                                      options.threads > 0 ? options.threads : num_usable_cores())),
         stream(stream_of_thread(device.torch_device())),
-        trained_with(options_on(device, said)),
+        trained_with(with_precision_of(device, said)),
         machine(machine_for(options, device)),
         dataset(open_named_dataset(options.dataset.empty() ? trained_with.data.dataset : options.dataset,
                                    options.data_root.empty() ? trained_with.data.root : options.data_root)),

@@ -29,7 +29,6 @@
 #include "engine/infer/selected_nodes.h"
 #include "engine/report/confusion.h"
 #include "engine/report/run_directory.h"
-#include "engine/train/run_model.h"
 #include "engine/train/signal_agreement.h"
 #include "store/node_ids.h"
 
@@ -76,8 +75,7 @@ InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& co
                .options = options};
   const Session& session = run.session;
   together(*session.comm, [&] { require_precision(session, said.precision); });
-  if (!has_precision(session.device, numerics_of(trained_with).precision))
-    run.trained_with.precision = Precision::kFp32;
+  run.trained_with = with_precision_of(session.device, run.trained_with);
   fit_to_machine(run.options.machine, session.device, launch.cores);
   (void)log_rank_table(session, run.options.machine.workers);
   run.dataset = open_dataset_together(session, options.data, options.machine);

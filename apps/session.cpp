@@ -51,6 +51,13 @@ bool has_precision(const ComputeDevice& device, Precision precision) {
   return device.is_cuda() || precision == Precision::kFp32 || (precision == Precision::kBf16 && has_bf16_products());
 }
 
+TrainOptions with_precision_of(const ComputeDevice& device, TrainOptions trained_with) {
+  if (!trained_with.precision || has_precision(device, *trained_with.precision)) return trained_with;
+  log_info("the run is in " + name_of(*trained_with.precision) + ", which is not multiplied here: predictions in fp32");
+  trained_with.precision = Precision::kFp32;
+  return trained_with;
+}
+
 void require_precision(const Session& session, std::optional<Precision> precision) {
   if (!precision || has_precision(session.device, *precision)) return;
   fail(ErrorKind::kNoDevice, precision == Precision::kTf32

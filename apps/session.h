@@ -70,6 +70,10 @@ Session open_session(const MachineOptions& machine, const CommOptions& comm, con
 /// Whether a device multiplies matrices so.
 bool has_precision(const ComputeDevice& device, Precision precision);
 
+/// Options of a trained run as a device takes them: in fp32, as the log then says, where it does not multiply matrices
+/// in the run's precision.
+TrainOptions with_precision_of(const ComputeDevice& device, TrainOptions trained_with);
+
 /// @throws Error{kNoDevice} when a precision is asked for and this rank's device does not multiply matrices so.
 void require_precision(const Session& session, std::optional<Precision> precision);
 

@@ -316,6 +316,18 @@ class SalientServe(unittest.TestCase):
                 raw.close()
             self.assertEqual(dropped, 40)
 
+    def test_a_precision_that_the_device_lacks_is_fp32_and_is_said(self):
+        run, asked = self.work / "was-tf32", {"nodes": list(range(40)), "probabilities": True}
+        shutil.copytree(self.run_dir, run, symlinks=True)
+        state = json.loads((run / "run.json").read_text())
+        state["resolved"]["precision"] = "tf32"  # as of a GPU
+        (run / "run.json").write_text(json.dumps(state))
+        with Server(run) as server:
+            self.assertEqual(server.predict(asked), self.server.predict(asked))
+            server.stop()
+            self.assertIn("the run is in tf32, which is not multiplied here: predictions in fp32",
+                          server.process.stderr.read())
+
     def test_a_full_queue_refuses_at_once(self):
         with Server(self.run_dir, "--max-queued", 2, "--window-us", 300000) as server:
             with concurrent.futures.ThreadPoolExecutor(16) as pool:

@@ -191,6 +191,13 @@ class SalientTrain(unittest.TestCase):
             shutil.copytree(self.work / "was-fp32", self.work / name, symlinks=True)
             state["resolved"]["precision"] = before  # as on a machine with a GPU
             (self.work / name / "run.json").write_text(json.dumps(state))
+            predicted = run("salient-infer", "--run", self.work / name, "--device", "cpu", "--out",
+                            self.work / f"{name}-predictions")
+            self.assertEqual(predicted.returncode, 0, predicted.stderr)
+            said = f"the run is in {before}, which is not multiplied here: predictions in fp32"
+            self.assertEqual(predicted.stderr.count(said), before != after, predicted.stderr)
+            report = json.loads((self.work / f"{name}-predictions/inference.json").read_text())
+            self.assertEqual(report["precision"], after)
             resumed = run("salient-train", "--resume", self.work / name, "--epochs", 4)
             self.assertEqual(resumed.returncode, 0, resumed.stderr)
             self.assertEqual(json.loads((self.work / name / "run.json").read_text())["resolved"]["precision"], after)
