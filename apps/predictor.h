@@ -23,14 +23,15 @@ struct PredictorOptions {
   std::string checkpoint = "best";     ///< or "latest" | "epoch-NNNN"
   std::vector<int> fanouts{};          ///< neighbours kept per node and hop, the nodes' own hop first; -1 = all
   std::optional<DeviceKind> device{};  ///< none = a GPU where there is one
-  std::optional<StepKind> step{};      ///< of a batch; none = resident where model, fanouts and GPU memory allow it
+  std::optional<StepKind> step{};      ///< of known nodes; none = resident where model, fanouts, GPU memory allow it
   int workers = 0;                     ///< threads that prepare batches
   int threads = 0;                     ///< of the dense layers on a CPU
   std::int64_t max_new_edges = 0;      ///< sampled for new nodes in one call
 };
 
 /// Holds the data set, the model and the threads' memory from one call to the next; where batches are resident, graph
-/// and features in GPU memory, too.
+/// and features in GPU memory, too. Nodes that the data set lacks are eager always: their rows and edges come with the
+/// call, and a resident batch reads only those in GPU memory.
 ///
 /// Determinism: as salient-infer with the run's seed: batches are counted anew in each call.
 /// Threads:     one call at a time, on any thread.

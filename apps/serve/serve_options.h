@@ -48,7 +48,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("data-root", self.data_root, "where prepared data sets live; SALIENT_DATA sets it too");
   field("fanout", self.fanout, "neighbours kept per node and hop, the nodes' own hop first; the run's --eval-fanout");
   field("device", self.device, "");
-  field("step", self.step, "resident: a batch is one graph on the GPU, with all data there; auto: where it can be");
+  field("step", self.step, "of known nodes; resident: one graph on the GPU, with all data there; auto: if that can be");
   field("workers", self.workers, "threads that prepare batches");
   field("threads", self.threads, "threads of the dense layers on a CPU; 0 = all cores");
   field("max-nodes", self.max_nodes, "nodes of a request");

@@ -20,7 +20,7 @@ import npy
 
 BIN = pathlib.Path(sys.argv[1]).resolve()
 NO_DEVICE, USAGE, SKIPPED = 69, 2, 77
-NODES, ASKED = 12000, 500
+NODES, FEATURES, ASKED = 12000, 64, 500
 ON_GPU = ["--device", "cuda"]
 RUNS = {  # three layers of 256: one kernel is a layer; another model: its own kind of graph
     "sage": ["--fanout", "10,5,5", "--eval-fanout", "8,8,8"],
@@ -45,7 +45,7 @@ class ServeOnGpu(unittest.TestCase):
     def setUpClass(cls):
         cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-serve-gpu-"))
         cls.addClassCleanup(shutil.rmtree, cls.work)
-        start(BIN / "salient-prepare", "synthetic", "--nodes", NODES, "--mean-degree", 8, "--features", 64,
+        start(BIN / "salient-prepare", "synthetic", "--nodes", NODES, "--mean-degree", 8, "--features", FEATURES,
               "--classes", 5, "--out", cls.work / "graph")
         for name, options in RUNS.items():
             start(BIN / "salient-train", "--dataset", cls.work / "graph", "--out", cls.work / name, "--epochs", 2,
@@ -61,24 +61,38 @@ class ServeOnGpu(unittest.TestCase):
         rows = npy.rows(npy.read(out / "logits.npy"))
         return dict(zip(npy.read(out / "ids.npy").values, map(softmax, rows), strict=True))
 
+    def predict(self, address, body):
+        with urllib.request.urlopen(f"{address}/predict", json.dumps(body).encode(), 30) as answer:
+            return json.load(answer)["predictions"]
+
     def ask(self, address, seed):
         """Some requests of a client. @return predictions"""
         draw, found = random.Random(seed), []
         for _ in range(40):
-            body = json.dumps({"nodes": draw.sample(self.ids, draw.choice((1, 8, 50))), "probabilities": True})
-            with urllib.request.urlopen(f"{address}/predict", body.encode(), 30) as answer:
-                found += json.load(answer)["predictions"]
+            nodes = draw.sample(self.ids, draw.choice((1, 8, 50)))
+            found += self.predict(address, {"nodes": nodes, "probabilities": True})
         return found
 
-    def served(self, run, *options):
+    def ask_of_new_nodes(self, address, seed):
+        """The same of nodes that the data set lacks, between requests for known ones. @return predictions of both"""
+        draw, found = random.Random(seed), []
+        for _ in range(40):
+            new = [{"features": [draw.gauss(0, 1) for _ in range(FEATURES)], "neighbors": draw.sample(range(NODES), 6)}
+                   for _ in range(draw.choice((1, 5)))]
+            found += self.predict(address, {"new_nodes": new, "probabilities": True})
+            found += self.predict(address, {"nodes": draw.sample(self.ids, 3), "probabilities": True})
+        return found
+
+    def served(self, run, *options, ask=None):
         """What four clients were told, and the server's log."""
+        ask = ask or self.ask
         server = subprocess.Popen([BIN / "salient-serve", "--run", self.work / run, "--port", "0", *ON_GPU, *options],
                                   text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
             address = server.stdout.readline().split()[-1:]
             assert address, server.communicate()
             with concurrent.futures.ThreadPoolExecutor(4) as clients:
-                found = [p for part in clients.map(lambda seed: self.ask(address[0], seed), range(4)) for p in part]
+                found = [p for part in clients.map(lambda seed: ask(address[0], seed), range(4)) for p in part]
         finally:
             server.terminate()
             log = server.communicate(timeout=30)[1]
@@ -107,6 +121,17 @@ class ServeOnGpu(unittest.TestCase):
     def test_eager_answers_are_those_of_salient_infer(self):
         self.check("sage", "predictions are eager: asked for", "--step", "eager")
         self.check("sage", "predictions are eager: a fanout is not in 1 to 32", "--fanout", "-1,8,8")
+
+    def test_new_nodes_beside_resident_answers_are_those_of_an_eager_server(self):
+        for run in RUNS:
+            resident, log = self.served(run, "--step", "resident", ask=self.ask_of_new_nodes)
+            self.assertIn("predictions are resident", log)
+            eager, _ = self.served(run, "--step", "eager", ask=self.ask_of_new_nodes)
+            self.assertEqual(len(resident), len(eager))
+            for one, other in zip(resident, eager):
+                self.assertEqual(one.get("node"), other.get("node"))
+                for a, b in zip(one["probabilities"], other["probabilities"], strict=True):
+                    self.assertLess(abs(a - b), TOLERANCE[run], (one, other))
 
     def test_resident_answers_that_cannot_be_are_refused(self):
         done = start(BIN / "salient-serve", "--run", self.work / "sage", "--port", 0, *ON_GPU, "--step", "resident",
