@@ -22,7 +22,7 @@ read_options "$@"
 choose_variant "$kind"
 use_cmake
 configure release
-build release salient-prepare salient-train salient-report salient-doctor
+build release packaged-programs
 
 cd "$root"  # the programs' default folders, data/ and runs/, are meant to be the clone's
 bin=build/release/bin

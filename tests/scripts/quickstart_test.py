@@ -80,6 +80,9 @@ def test_the_first_commands_end_with_a_trained_model_and_tests_that_passed(work)
     assert f"run directory runs/{run.name}" in done.stdout
     assert f"{run}/report.html" in done.stdout and (run / "report.html").stat().st_size > 10000
     assert re.search(r"^tests: 3 passed, 0 failed, 0 skipped", done.stdout, re.M), done.stdout[-500:]
+    named = set(re.findall(r"^(salient-[a-z]+)", (SOURCE / "README.md").read_text(), re.M))
+    built = {path.name for path in (work / "salient/build/release/bin").iterdir()}
+    assert "salient-serve" in named and named <= built, named - built
     print(re.sub(r"(?m)^(?!quickstart:|test:|setup:|valid|test ).*\n", "", done.stdout))
 
 
