@@ -31,10 +31,16 @@ class ProgramError(RuntimeError):
 
 @dataclass
 class Run:
-    """A run directory, and the results that the program printed: "test accuracy", "valid accuracy", ..."""
+    """A run directory, and the results that the program printed: "test accuracy", "valid accuracy", ...
+
+    It is taken wherever a path is.
+    """
 
     directory: pathlib.Path
     results: dict[str, float]
+
+    def __fspath__(self) -> str:
+        return str(self.directory)
 
 
 @dataclass
@@ -67,21 +73,20 @@ def train(dataset: Dataset | str | os.PathLike[str], *, quiet: bool = False, **o
 
 
 def predict(
-    run: Run | str | os.PathLike[str], nodes: Any = "test", *, quiet: bool = False, **options: Any
+    run: str | os.PathLike[str], nodes: Any = "test", *, quiet: bool = False, **options: Any
 ) -> Predictions:
     """Predicts nodes with salient-infer: "train", "valid", "test", "all", or distinct node ids. Options are those of
     the program: exact=True, fanout=[20, 20, 20], checkpoint="latest"; out=FOLDER keeps the files.
     """
     if options.get("format", "npy") != "npy":
         raise ValueError(f"format: {options['format']!r} has no arrays to return; start salient-infer itself")
-    directory = run.directory if isinstance(run, Run) else run
     with tempfile.TemporaryDirectory(prefix="salient-predict-") as folder:
         if not isinstance(nodes, str):
             wanted = torch.as_tensor(nodes).to("cpu", torch.int64).numpy()
             nodes = os.path.join(folder, "nodes.npy")
             np.save(nodes, wanted)
         out = pathlib.Path(options.pop("out", None) or os.path.join(folder, "predictions"))
-        _start("salient-infer", {"run": directory, "nodes": nodes, "out": out, **options}, quiet)
+        _start("salient-infer", {"run": os.fspath(run), "nodes": nodes, "out": out, **options}, quiet)
         ids, logits, labels = (
             torch.from_numpy(np.load(out / f"{name}.npy")) for name in ("ids", "logits", "predictions")
         )

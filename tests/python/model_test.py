@@ -153,7 +153,7 @@ def test_a_runs_model_in_pyg_gives_the_programs_logits(tmp_path, options):
     small = salient_gnn.Dataset.open("synthetic:arxiv:0.01")
     nodes = small.test.long()[:50]
     predicted = salient_gnn.predict(run, nodes, quiet=True, device="cpu", exact=True)
-    model = salient_gnn.load_model(run.directory)
+    model = salient_gnn.load_model(run)
     batch = next(iter(salient_gnn.NeighborLoader(small, nodes, [-1, -1], 50, workers=1)))
     rows = torch.repeat_interleave(torch.arange(small.num_nodes), small.indptr.diff())
     with torch.no_grad():
