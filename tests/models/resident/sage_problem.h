@@ -111,6 +111,12 @@ class SageProblem {
   const at::Tensor& labels() const { return y_; }  ///< i32 on the host, -1 = unlabelled
   std::span<const NodeId> seeds() const { return seeds_; }
 
+  /// On the device, from now on. @param weights  around and self of each layer, on the host
+  void set_weights(const std::vector<at::Tensor>& weights) {
+    for (std::size_t i = 0; i < weights.size(); ++i) on_device_[i].copy_(weights[i]);
+    cuda_check(cudaDeviceSynchronize());
+  }
+
   /// In f64, to be differentiated.
   std::vector<at::Tensor> reference_weights() const {
     std::vector<at::Tensor> w;
@@ -122,15 +128,21 @@ class SageProblem {
     return std::span(seeds_).subspan(h.first_seed, h.num_seeds);
   }
 
+  Mfg reference_mfg(const StepHeader& h) const {
+    return reference_sample(graph_.view(), case_.fanouts, seeds_of(h), {h.seed, h.epoch, h.batch}, case_.replacement);
+  }
+
+  /// As the data set stores them, on the host. @return  [nodes of the batch, in_dim]
+  at::Tensor rows_of(const Mfg& mfg) const {
+    const at::Tensor ids = at::empty({static_cast<std::int64_t>(mfg.nodes.size())}, at::kLong);
+    std::copy(mfg.nodes.begin(), mfg.nodes.end(), ids.data_ptr<std::int64_t>());
+    return x_.index_select(0, ids);
+  }
+
   /// Logits in f64 over the reference's message-flow graph.
   at::Tensor reference_logits(const StepHeader& h, const std::vector<at::Tensor>& w) const {
-    const Mfg mfg =
-        reference_sample(graph_.view(), case_.fanouts, seeds_of(h), {h.seed, h.epoch, h.batch}, case_.replacement);
-    const auto num_nodes = static_cast<std::int64_t>(mfg.nodes.size());
-    const at::Tensor ids = at::empty({num_nodes}, at::kLong);
-    for (std::int64_t i = 0; i < num_nodes; ++i)
-      ids[i] = static_cast<std::int64_t>(mfg.nodes[static_cast<std::size_t>(i)]);
-    at::Tensor rows = x_.index_select(0, ids).to(at::kDouble);
+    const Mfg mfg = reference_mfg(h);
+    at::Tensor rows = rows_of(mfg).to(at::kDouble);
     for (std::size_t i = 0; i < mfg.hops.size(); ++i) {
       const at::Tensor own = rows.narrow(0, 0, mfg.hops[i].num_dst);
       rows = mean_matrix(mfg.hops[i]).mm(rows).mm(w[2 * i].t()) + own.mm(w[2 * i + 1].t());

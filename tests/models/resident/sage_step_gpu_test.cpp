@@ -5,9 +5,12 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <iostream>
 #include <iterator>
 #include <optional>
 
+#include "models/model.h"
 #include "tests/models/resident/sage_problem.h"
 
 namespace salient {
@@ -24,7 +27,7 @@ class Problem : public test::SageProblem {
       : SageProblem(c),
         label_smoothing_(c.label_smoothing),
         y_device_(labels().to(at::kCUDA)),
-        sums_(at::full({20, 2}, NAN, at::TensorOptions(at::kCUDA).dtype(at::kDouble))) {
+        sums_(at::full({50, 2}, NAN, at::TensorOptions(at::kCUDA).dtype(at::kDouble))) {
     cuda_check(cudaDeviceSynchronize());
   }
 
@@ -39,9 +42,15 @@ class Problem : public test::SageProblem {
     double loss = 0, correct = 0;
     std::vector<at::Tensor> gradients{};
   };
-  Expected expected(const StepHeader& h) const {
-    const std::vector<at::Tensor> w = reference_weights();
-    const at::Tensor logits = reference_logits(h, w);
+  Expected expected(const StepHeader& h) const { return expected(h, reference_weights()); }
+  Expected expected(const StepHeader& h, const std::vector<at::Tensor>& w) const {
+    return differentiated(h, reference_logits(h, w), w);
+  }
+
+  /// @param w  what `logits` depend on
+  Expected differentiated(const StepHeader& h, const at::Tensor& logits_of_any_type,
+                          const std::vector<at::Tensor>& w) const {
+    const at::Tensor logits = logits_of_any_type.to(at::kCPU, at::kDouble);
     const at::Tensor labels_of_seeds = labels().narrow(0, h.first_seed, h.num_seeds).to(at::kLong);
     const at::Tensor known = labels_of_seeds.ge(0);
     const at::Tensor log_p = at::log_softmax(logits, 1);
@@ -50,7 +59,7 @@ class Problem : public test::SageProblem {
     const at::Tensor loss = (each * known).sum();
     (loss * static_cast<double>(h.gradient_scale)).backward();
     Expected e{loss.item<double>(), (logits.argmax(1).eq(labels_of_seeds) * known).sum().item<double>()};
-    for (const at::Tensor& weight : w) e.gradients.push_back(weight.grad());
+    for (const at::Tensor& weight : w) e.gradients.push_back(weight.grad().to(at::kCPU, at::kDouble));
     return e;
   }
 
@@ -298,6 +307,122 @@ TEST(ResidentSageStep, CountsWhatItSampled) {
   EXPECT_LE(counts.hop_edges[0], 40 * 4);
   EXPECT_LE(counts.hop_edges[1], counts.hop_nodes[0] * 3);
 }
+
+/// Adam in f64, so that runs differ by their losses and gradients alone.
+class Adam {
+ public:
+  explicit Adam(const std::vector<at::Tensor>& weights) {
+    for (const at::Tensor& weight : weights) {
+      weights_.push_back(weight.detach().clone());
+      first_.push_back(at::zeros_like(weights_.back()));
+      second_.push_back(at::zeros_like(weights_.back()));
+    }
+  }
+
+  void update(const std::vector<at::Tensor>& gradients) {
+    ++step_;
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      first_[i].mul_(0.9).add_(gradients[i], 0.1);
+      second_[i].mul_(0.999).addcmul_(gradients[i], gradients[i], 0.001);
+      const at::Tensor root = (second_[i] / (1 - std::pow(0.999, step_))).sqrt();
+      weights_[i].sub_(first_[i] / (1 - std::pow(0.9, step_)) / (root + 1e-8) * 0.003);
+    }
+  }
+
+  const std::vector<at::Tensor>& weights() const { return weights_; }
+  std::vector<at::Tensor> to_be_differentiated() const {
+    std::vector<at::Tensor> copies;
+    for (const at::Tensor& weight : weights_) copies.push_back(weight.clone().requires_grad_());
+    return copies;
+  }
+
+ private:
+  std::vector<at::Tensor> weights_, first_, second_;
+  int step_ = 0;
+};
+
+/// An eager step: the model of models/sage.h on the device, over the reference's batch.
+Problem::Expected eager_step(const Problem& problem, Model& model, const StepHeader& h, const Adam& adam) {
+  const Mfg mfg = problem.reference_mfg(h);
+  const auto on_device = [](const auto& values) {
+    const at::Tensor tensor = at::empty({static_cast<std::int64_t>(values.size())}, at::kInt);
+    std::copy(values.begin(), values.end(), tensor.data_ptr<std::int32_t>());
+    return tensor.to(at::kCUDA);
+  };
+  BatchView batch;
+  batch.nodes = on_device(mfg.nodes);
+  batch.x = problem.rows_of(mfg).to(at::kCUDA);
+  for (const MfgHop& hop : mfg.hops)
+    batch.hops.push_back({hop.num_dst, hop.num_src, on_device(hop.indptr), on_device(hop.indices), {}});
+  const std::vector<at::Tensor> parameters = model.parameters();
+  for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].detach().copy_(adam.weights()[i]);
+  model.zero_grad();
+  const at::Tensor logits = model.forward(batch, {.seed = h.seed, .step = h.global_step, .nodes = batch.nodes});
+  return problem.differentiated(h, logits, parameters);
+}
+
+class FirstLosses : public testing::TestWithParam<Case> {
+ protected:
+  static constexpr std::uint32_t kSteps = 50;
+
+  static Precision precision_of(const Case& c) {
+    if (c.activations == ActivationType::kBf16) return Precision::kBf16;
+    return c.may_use_tf32 ? Precision::kTf32 : Precision::kFp32;
+  }
+};
+
+TEST_P(FirstLosses, AreNoFurtherFromF64ThanTwiceThoseOfEagerSteps) {
+  const Case& c = GetParam();
+  Problem problem(c);
+  SageStep step(problem.step_shape(), problem.step_data());
+  const std::shared_ptr<Model> model = make_model({.kind = ModelKind::kSage,
+                                                   .in_dim = c.in_dim,
+                                                   .hidden_dim = c.hidden_dim,
+                                                   .num_classes = c.num_classes,
+                                                   .num_layers = static_cast<int>(c.fanouts.size()),
+                                                   .dropout = c.dropout},
+                                                  {.precision = precision_of(c)});
+  model->to(at::kCUDA);
+  Adam exact(problem.reference_weights()), eager(problem.reference_weights()), resident(problem.reference_weights());
+  const CudaStream stream;
+  step.start_epoch(problem.seeds());
+  double of_eager = 0, of_resident = 0;  // squared distances
+  for (std::uint32_t i = 0; i < kSteps; ++i) {
+    StepHeader header{7, 1, i, i, 58 * i, kMaxSeeds};
+    const std::int64_t known =
+        problem.labels().narrow(0, header.first_seed, kMaxSeeds).ge(0).sum().item<std::int64_t>();
+    header.gradient_scale = 1.0F / static_cast<float>(known);
+    const Problem::Expected in_f64 = problem.expected(header, exact.to_be_differentiated());
+    const Problem::Expected in_eager = eager_step(problem, *model, header, eager);
+    problem.set_weights(resident.weights());
+    step.run(header, {}, stream.get());
+    stream.wait();
+    const double loss = problem.sums()[i][0].item<double>();
+    std::vector<at::Tensor> gradients;
+    for (std::size_t w = 0; w < resident.weights().size(); ++w)
+      gradients.push_back(problem.gradient(w).to(at::kCPU, at::kDouble));
+    of_eager += std::pow((in_eager.loss - in_f64.loss) / static_cast<double>(known), 2);
+    of_resident += std::pow((loss - in_f64.loss) / static_cast<double>(known), 2);
+    exact.update(in_f64.gradients);
+    eager.update(in_eager.gradients);
+    resident.update(gradients);
+  }
+  const double eager_error = std::sqrt(of_eager / kSteps), resident_error = std::sqrt(of_resident / kSteps);
+  std::cout << "root mean square distance from f64 of " << kSteps << " losses: eager " << eager_error << ", resident "
+            << resident_error << "\n";
+  EXPECT_LE(resident_error, 2 * eager_error);
+  EXPECT_GT(resident_error, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Precisions, FirstLosses,
+    testing::Values(Case{"fp32", {15, 10, 5}, 128, 256, 40, FeatureType::kF16, ActivationType::kF32, false, 0.5},
+                    Case{"tf32", {15, 10, 5}, 128, 256, 40, FeatureType::kF16, ActivationType::kF32, true, 0.5},
+                    Case{"bf16", {15, 10, 5}, 128, 256, 40, FeatureType::kF16, kBf16, false, 0.5},
+                    Case{"fp32_small", {5, 3}, 100, 64, 7, FeatureType::kF16, ActivationType::kF32, false, 0.5},
+                    Case{"tf32_small", {5, 3}, 100, 64, 7, FeatureType::kF16, ActivationType::kF32, true, 0.5},
+                    Case{"bf16_small", {5, 3}, 100, 64, 7, FeatureType::kF16, kBf16, false, 0.5}),
+    [](const testing::TestParamInfo<Case>& each) { return each.param.name; });
 
 }  // namespace
 }  // namespace salient
