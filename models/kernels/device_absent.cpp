@@ -99,8 +99,8 @@ template void sparse_dropout<float>(const DropoutMask&, const SparseRowsOf<float
 template void sparse_dropout<Half>(const DropoutMask&, const SparseRowsOf<Half>&, const std::uint32_t*, float*,
                                    CUstream_st*);
 
-void dropout(const DropoutMask&, Activation, const NodeRows&, float*, CUstream_st*) { refuse(); }
-void scale_where_positive(const float*, const float*, float, std::int64_t, float*, CUstream_st*) { refuse(); }
+void dropout(const DropoutMask&, Activation, const NodeRows&, const DroppedRows&, CUstream_st*) { refuse(); }
+void scale_where_positive(const PositiveBits&, const float*, float, float*, CUstream_st*) { refuse(); }
 
 void multilabel_bce_loss(BceTarget, std::span<const float>, const std::int8_t*, const MultilabelBceOutput&,
                          CUstream_st*) {

@@ -63,8 +63,9 @@ void draw_64_columns(const DropoutMask& mask, std::uint32_t node, std::uint32_t 
   }
 }
 
+/// @param out  its pointers are those of this row
 void dropout_row(const DropoutMask& mask, Activation activation, const float* x, std::uint32_t node,
-                 std::int64_t columns, float* out) {
+                 std::int64_t columns, const DroppedRows& out) {
   const __m256i last_dropped = _mm256_set1_epi32(static_cast<int>(mask.threshold) - 1);
   const __m256 scale = _mm256_set1_ps(mask.scale);
   const __m256 floor = activation == Activation::kRelu ? _mm256_setzero_ps() : _mm256_set1_ps(-__builtin_inff());
@@ -75,39 +76,61 @@ void dropout_row(const DropoutMask& mask, Activation activation, const float* x,
     const auto apply = [&](__m256 v) {
       return _mm256_and_ps(_mm256_mul_ps(_mm256_max_ps(floor, v), scale), _mm256_castsi256_ps(keep));
     };
+    __m256 values;
     if (column + 8 <= columns) {
-      _mm256_storeu_ps(out + column, apply(_mm256_loadu_ps(x + column)));
+      values = apply(_mm256_loadu_ps(x + column));
+      _mm256_storeu_ps(out.values + column, values);
     } else {
       const __m256i inside = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(columns - column)),
                                                 _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-      _mm256_maskstore_ps(out + column, inside, apply(_mm256_maskload_ps(x + column, inside)));
+      values = apply(_mm256_maskload_ps(x + column, inside));
+      _mm256_maskstore_ps(out.values + column, inside, values);
     }
+    if (out.positive != nullptr)
+      out.positive[column / 8] =
+          static_cast<std::uint8_t>(_mm256_movemask_ps(_mm256_cmp_ps(values, _mm256_setzero_ps(), _CMP_GT_OQ)));
   }
+}
+
+/// Where row `i` of the result goes.
+DroppedRows row_of(const DroppedRows& out, std::int64_t i, std::int64_t columns) {
+  return {out.values + i * columns, out.positive == nullptr ? nullptr : out.positive + i * ((columns + 7) / 8)};
 }
 
 }  // namespace
 
-void dropout(const DropoutMask& mask, Activation activation, const NodeRows& in, float* out) {
+void dropout(const DropoutMask& mask, Activation activation, const NodeRows& in, const DroppedRows& out) {
   const std::int64_t columns = in.columns;
   if (columns == 0) return;
   parallel_rows(in.rows, kElementsPerTask / columns + 1, [&](std::int64_t i) {
-    dropout_row(mask, activation, in.x + i * columns, in.nodes[i], columns, out + i * columns);
+    dropout_row(mask, activation, in.x + i * columns, in.nodes[i], columns, row_of(out, i, columns));
   });
 }
 
-void scale_where_positive(const float* positive, const float* x, float scale, std::int64_t count, float* out) {
-  parallel_rows(count, kElementsPerTask, [=](std::int64_t i) { out[i] = positive[i] > 0 ? scale * x[i] : 0.0f; });
+void scale_where_positive(const PositiveBits& positive, const float* x, float scale, float* out) {
+  const std::int64_t columns = positive.columns, eights = (columns + 7) / 8;
+  if (columns == 0) return;
+  parallel_rows(positive.rows, kElementsPerTask / columns + 1, [&](std::int64_t i) {
+    const std::uint8_t* const bits = positive.bits + i * eights;
+    for (std::int64_t c = 0; c < columns; ++c)
+      out[i * columns + c] = (bits[c / 8] >> (c % 8) & 1) != 0 ? scale * x[i * columns + c] : 0.0f;
+  });
 }
 
-void dropout_reference(const DropoutMask& mask, Activation activation, const NodeRows& in, float* out) {
-  for (std::int64_t i = 0; i < in.rows; ++i)
+void dropout_reference(const DropoutMask& mask, Activation activation, const NodeRows& in, const DroppedRows& out) {
+  for (std::int64_t i = 0; i < in.rows; ++i) {
+    const DroppedRows row = row_of(out, i, in.columns);
     for (std::int64_t c = 0; c < in.columns; ++c) {
       const auto column = static_cast<std::uint32_t>(c);
       const float value = in.x[i * in.columns + c];
       const float activated = activation == Activation::kRelu && value < 0 ? 0.0f : value;
       const bool kept = is_kept(mask, dropout_draws(mask, in.nodes[i], column / 8), column);
-      out[i * in.columns + c] = kept ? activated * mask.scale : 0.0f;
+      row.values[c] = kept ? activated * mask.scale : 0.0f;
+      if (row.positive == nullptr) continue;
+      if (c % 8 == 0) row.positive[c / 8] = 0;
+      if (row.values[c] > 0) row.positive[c / 8] |= static_cast<std::uint8_t>(1U << (c % 8));
     }
+  }
 }
 
 }  // namespace salient

@@ -6,7 +6,8 @@
 //             512 neighbouring bytes for a warp; the lanes of a pair trade draws for that. x and the result leave the
 //             L2 cache first. From a run of the kernel workbench on an H200 (Astra's method), 1.32 times as fast as
 //             dropout_kernel: workbench/results/dropout_relu-astra.
-// Limit       8 bytes of traffic per element; Philox's 20 multiplications per eight elements hide behind it.
+//             scale_kernel: a thread per word of four columns; scale_any_kernel: per eight columns of a row.
+// Limit       8 bytes of traffic per element and a bit; Philox's 20 multiplications per eight elements hide behind it.
 // Sync        none; shuffles between the lanes of a pair.
 #include <bit>
 
@@ -31,23 +32,27 @@ template <class Word>
 __global__ void __launch_bounds__(kThreadsPerBlock)
     dropout_kernel(DropoutMask mask, Activation activation, const float* __restrict__ x,
                    const std::uint32_t* __restrict__ nodes, std::int64_t rows, std::int64_t columns,
-                   float* __restrict__ out) {
+                   float* __restrict__ out, std::uint8_t* __restrict__ positive) {
   constexpr std::int64_t kValues = sizeof(Word) / sizeof(float);
   const std::int64_t eights = (columns + 7) / 8;
   const std::int64_t stride = std::int64_t{gridDim.x} * kThreadsPerBlock;
   for (std::int64_t t = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; t < rows * eights; t += stride) {
     const std::int64_t row = t / eights, first = t % eights * 8;
     const PhiloxBlock draws = dropout_draws(mask, __ldg(nodes + row), static_cast<std::uint32_t>(first / 8));
+    std::uint32_t bits = 0;
 #pragma unroll
     for (std::int64_t c = 0; c < 8; c += kValues) {
       if (first + c >= columns) break;
       Word word = *reinterpret_cast<const Word*>(x + row * columns + first + c);
       float* values = reinterpret_cast<float*>(&word);
 #pragma unroll
-      for (std::int64_t k = 0; k < kValues; ++k)
+      for (std::int64_t k = 0; k < kValues; ++k) {
         values[k] = apply(mask, activation, draws, static_cast<std::uint32_t>(c + k), values[k]);
+        bits |= static_cast<std::uint32_t>(values[k] > 0) << (c + k);
+      }
       *reinterpret_cast<Word*>(out + row * columns + first + c) = word;
     }
+    if (positive != nullptr) positive[t] = static_cast<std::uint8_t>(bits);
   }
 }
 
@@ -84,12 +89,16 @@ __device__ void trade_draws(const PhiloxBlock& own, bool is_odd, uint2 (&draws)[
   draws[1] = is_odd ? make_uint2(own.word[2], own.word[3]) : make_uint2(low, high);
 }
 
+__device__ std::uint32_t positive_bits(float4 v) {
+  return (v.x > 0 ? 1U : 0U) | (v.y > 0 ? 2U : 0U) | (v.z > 0 ? 4U : 0U) | (v.w > 0 ? 8U : 0U);
+}
+
 /// The tile from eight `first` on; all lanes of a warp. kIsFull: no eight of it is behind the last one.
 /// More than six parameters: as above.
 template <bool kIsFull>
 __device__ void drop_tile(const DropoutMask& mask, Activation activation, const float4* __restrict__ x,
                           const std::uint32_t* __restrict__ nodes, const Eights& eights, std::uint32_t first,
-                          float4* __restrict__ out) {
+                          float4* __restrict__ out, std::uint8_t* __restrict__ positive) {
   const std::uint32_t lane = threadIdx.x % kWarp, first_word = 2 * first + lane;
   const auto has_word = [&](std::uint32_t w) { return kIsFull || first_word + kWarp * w < 2 * eights.count; };
   float4 words[2 * kEightsPerLane];
@@ -103,44 +112,60 @@ __device__ void drop_tile(const DropoutMask& mask, Activation activation, const 
     uint2 draws[2];
     trade_draws(dropout_draws(mask, __ldg(nodes + row), eight - row * eights.per_row), lane % 2 == 1, draws);
 #pragma unroll
-    for (std::uint32_t half = 0; half < 2; ++half)
-      if (const std::uint32_t w = 2 * k + half; has_word(w))
-        __stcs(out + first_word + kWarp * w, apply(mask, activation, draws[half], words[w]));
+    for (std::uint32_t half = 0; half < 2; ++half) {
+      const std::uint32_t w = 2 * k + half, word = first_word + kWarp * w;
+      const float4 values = apply(mask, activation, draws[half], words[w]);
+      if (has_word(w)) __stcs(out + word, values);
+      if (positive == nullptr) continue;
+      const std::uint32_t bits = positive_bits(values), of_neighbour = __shfl_xor_sync(0xFFFFFFFF, bits, 1);
+      if (lane % 2 == 0 && has_word(w)) positive[word / 2] = static_cast<std::uint8_t>(bits | of_neighbour << 4);
+    }
   }
 }
 
 __global__ void __launch_bounds__(kThreadsPerBlock)
     dropout_tiles_kernel(DropoutMask mask, Activation activation, const float4* __restrict__ x,
-                         const std::uint32_t* __restrict__ nodes, Eights eights, float4* __restrict__ out) {
+                         const std::uint32_t* __restrict__ nodes, Eights eights, float4* __restrict__ out,
+                         std::uint8_t* __restrict__ positive) {
   const std::uint32_t stride = gridDim.x * (kThreadsPerBlock / kWarp) * kTile;
   std::uint32_t first = (blockIdx.x * (kThreadsPerBlock / kWarp) + threadIdx.x / kWarp) * kTile;
   for (; first < eights.count; first += stride)
-    first + kTile <= eights.count ? drop_tile<true>(mask, activation, x, nodes, eights, first, out)
-                                  : drop_tile<false>(mask, activation, x, nodes, eights, first, out);
+    first + kTile <= eights.count ? drop_tile<true>(mask, activation, x, nodes, eights, first, out, positive)
+                                  : drop_tile<false>(mask, activation, x, nodes, eights, first, out, positive);
 }
 
-template <class Word>
+/// Rows of eights of columns, so that byte i is of words 2 i and 2 i + 1.
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    scale_where_positive_kernel(const Word* __restrict__ positive, const Word* __restrict__ x, float scale,
-                                std::int64_t count, Word* __restrict__ out) {
+    scale_kernel(const std::uint8_t* __restrict__ bits, const float4* __restrict__ x, float scale, std::int64_t words,
+                 float4* __restrict__ out) {
   const std::int64_t stride = std::int64_t{gridDim.x} * kThreadsPerBlock;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; i < count; i += stride) {
-    Word p = positive[i], word = x[i];
-#pragma unroll
-    for (int k = 0; k < static_cast<int>(sizeof(Word) / sizeof(float)); ++k) {
-      float& value = reinterpret_cast<float*>(&word)[k];
-      value = reinterpret_cast<const float*>(&p)[k] > 0 ? scale * value : 0.0f;
-    }
-    out[i] = word;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; i < words; i += stride) {
+    const std::uint32_t four = bits[i / 2] >> (i % 2 * 4);
+    const float4 v = x[i];
+    out[i] = make_float4((four & 1) != 0 ? scale * v.x : 0.0f, (four & 2) != 0 ? scale * v.y : 0.0f,
+                         (four & 4) != 0 ? scale * v.z : 0.0f, (four & 8) != 0 ? scale * v.w : 0.0f);
+  }
+}
+
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    scale_any_kernel(PositiveBits positive, const float* __restrict__ x, float scale, float* __restrict__ out) {
+  const std::int64_t columns = positive.columns, eights = (columns + 7) / 8;
+  const std::int64_t stride = std::int64_t{gridDim.x} * kThreadsPerBlock;
+  for (std::int64_t t = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; t < positive.rows * eights;
+       t += stride) {
+    const std::int64_t row = t / eights, first = t % eights * 8;
+    for (std::int64_t c = first; c < min(first + 8, columns); ++c)
+      out[row * columns + c] = (positive.bits[t] >> (c - first) & 1) != 0 ? scale * x[row * columns + c] : 0.0f;
   }
 }
 
 // ---- host code: pick a word, size the grid, launch, check ------------------------------------------------
 
 template <class Word>
-void launch(const DropoutMask& mask, Activation activation, const NodeRows& in, float* out, cudaStream_t stream) {
+void launch(const DropoutMask& mask, Activation activation, const NodeRows& in, const DroppedRows& out,
+            cudaStream_t stream) {
   dropout_kernel<Word><<<blocks_for(in.rows * ((in.columns + 7) / 8)), kThreadsPerBlock, 0, stream>>>(
-      mask, activation, in.x, in.nodes, in.rows, in.columns, out);
+      mask, activation, in.x, in.nodes, in.rows, in.columns, out.values, out.positive);
   cuda_check(cudaGetLastError());
 }
 
@@ -150,41 +175,38 @@ bool are_tiles_possible(const DropoutMask& mask, const NodeRows& in, const float
          in.rows * (in.columns / 8) <= std::int64_t{1} << 30 && mask.threshold < 65536;
 }
 
-void launch_tiles(const DropoutMask& mask, Activation activation, const NodeRows& in, float* out, cudaStream_t stream) {
+void launch_tiles(const DropoutMask& mask, Activation activation, const NodeRows& in, const DroppedRows& out,
+                  cudaStream_t stream) {
   const auto per_row = static_cast<std::uint32_t>(in.columns / 8);
   const Eights eights{static_cast<std::uint32_t>(in.rows) * per_row, per_row,
                       std::has_single_bit(per_row) ? std::countr_zero(per_row) : -1};
   dropout_tiles_kernel<<<blocks_for((eights.count + kEightsPerLane - 1) / kEightsPerLane), kThreadsPerBlock, 0,
-                         stream>>>(mask, activation, as_words<float4>(in.x), in.nodes, eights, as_words<float4>(out));
-  cuda_check(cudaGetLastError());
-}
-
-template <class Word>
-void launch_scale(const float* positive, const float* x, float scale, std::int64_t count, float* out,
-                  cudaStream_t stream) {
-  const std::int64_t words = count * std::int64_t{sizeof(float)} / std::int64_t{sizeof(Word)};
-  scale_where_positive_kernel<<<blocks_for(words), kThreadsPerBlock, 0, stream>>>(
-      as_words<Word>(positive), as_words<Word>(x), scale, words, as_words<Word>(out));
+                         stream>>>(mask, activation, as_words<float4>(in.x), in.nodes, eights,
+                                   as_words<float4>(out.values), out.positive);
   cuda_check(cudaGetLastError());
 }
 
 }  // namespace
 
-void dropout(const DropoutMask& mask, Activation activation, const NodeRows& in, float* out, cudaStream_t stream) {
+void dropout(const DropoutMask& mask, Activation activation, const NodeRows& in, const DroppedRows& out,
+             cudaStream_t stream) {
   if (in.rows == 0 || in.columns == 0) return;
-  if (are_tiles_possible(mask, in, out)) return launch_tiles(mask, activation, in, out, stream);
-  is_packable<float, 4>(in.x, in.columns) && is_packable<float, 4>(out, in.columns)
+  if (are_tiles_possible(mask, in, out.values)) return launch_tiles(mask, activation, in, out, stream);
+  is_packable<float, 4>(in.x, in.columns) && is_packable<float, 4>(out.values, in.columns)
       ? launch<float4>(mask, activation, in, out, stream)
       : launch<float>(mask, activation, in, out, stream);
 }
 
-void scale_where_positive(const float* positive, const float* x, float scale, std::int64_t count, float* out,
-                          cudaStream_t stream) {
-  if (count == 0) return;
-  const bool is_wide =
-      is_packable<float, 4>(positive, count) && is_packable<float, 4>(x, count) && is_packable<float, 4>(out, count);
-  is_wide ? launch_scale<float4>(positive, x, scale, count, out, stream)
-          : launch_scale<float>(positive, x, scale, count, out, stream);
+void scale_where_positive(const PositiveBits& positive, const float* x, float scale, float* out, cudaStream_t stream) {
+  const std::int64_t columns = positive.columns, words = positive.rows * columns / 4;
+  if (positive.rows == 0 || columns == 0) return;
+  if (columns % 8 == 0 && is_packable<float, 4>(x, columns) && is_packable<float, 4>(out, columns))
+    scale_kernel<<<blocks_for(words), kThreadsPerBlock, 0, stream>>>(positive.bits, as_words<float4>(x), scale, words,
+                                                                     as_words<float4>(out));
+  else
+    scale_any_kernel<<<blocks_for(positive.rows * ((columns + 7) / 8)), kThreadsPerBlock, 0, stream>>>(positive, x,
+                                                                                                       scale, out);
+  cuda_check(cudaGetLastError());
 }
 
 }  // namespace salient

@@ -48,24 +48,37 @@ struct NodeRows {
   std::int64_t columns;
 };
 
+/// Where a result goes.
+struct DroppedRows {
+  float* values;                     ///< [rows, columns] f32; may be x itself
+  std::uint8_t* positive = nullptr;  ///< unless null [rows, (columns + 7) / 8]: bit c % 8 of byte c / 8 of a row is set
+                                     ///< where the value of column c is above 0
+};
+
 /// out = activation(x) * mask * scale.
 ///
-/// @param in     host
-/// @param out    [rows, columns] f32, host; may be x itself
+/// @param in, out  host
 /// Determinism:  the same bits from the reference and the device version, for any thread count.
 /// Threads:      runs on the caller's oneTBB arena.
 /// Cost:         one Philox block for eight elements, eight blocks at a time.
 /// Oracle:       dropout_reference()
-void dropout(const DropoutMask& mask, Activation activation, const NodeRows& in, float* out);
-void dropout_reference(const DropoutMask& mask, Activation activation, const NodeRows& in, float* out);
+void dropout(const DropoutMask& mask, Activation activation, const NodeRows& in, const DroppedRows& out);
+void dropout_reference(const DropoutMask& mask, Activation activation, const NodeRows& in, const DroppedRows& out);
 
-/// out[i] = positive[i] > 0 ? scale * x[i] : 0 for i in [0, count), host. The gradient of kRelu's dropout, given its
-/// result: no mask is needed.
-void scale_where_positive(const float* positive, const float* x, float scale, std::int64_t count, float* out);
+/// As DroppedRows::positive.
+struct PositiveBits {
+  const std::uint8_t* bits;  ///< [rows, (columns + 7) / 8]
+  std::int64_t rows;
+  std::int64_t columns;
+};
+
+/// out = x * scale where positive, else 0, of [rows, columns] f32, host. The gradient of kRelu's dropout: neither mask
+/// nor result is needed.
+void scale_where_positive(const PositiveBits& positive, const float* x, float scale, float* out);
 
 /// The same two on device memory: they enqueue on `stream` and return.
-void dropout(const DropoutMask& mask, Activation activation, const NodeRows& in, float* out, CUstream_st* stream);
-void scale_where_positive(const float* positive, const float* x, float scale, std::int64_t count, float* out,
-                          CUstream_st* stream);
+void dropout(const DropoutMask& mask, Activation activation, const NodeRows& in, const DroppedRows& out,
+             CUstream_st* stream);
+void scale_where_positive(const PositiveBits& positive, const float* x, float scale, float* out, CUstream_st* stream);
 
 }  // namespace salient

@@ -14,11 +14,14 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::variable_list;
 
-at::Tensor apply_dropout(const at::Tensor& x, const at::Tensor& nodes, const DropoutMask& mask, Activation activation) {
+NodeRows rows_of(const at::Tensor& x, const at::Tensor& nodes) {
+  return {pointer<float>(x), pointer<std::uint32_t>(nodes), x.size(0), x.size(1)};
+}
+
+at::Tensor apply_dropout(const at::Tensor& x, const at::Tensor& nodes, const DropoutMask& mask) {
   at::Tensor out = make_f32(x.sizes(), x);
   on_device_of(x, [&](auto... stream) {
-    const NodeRows rows{pointer<float>(x), pointer<std::uint32_t>(nodes), x.size(0), x.size(1)};
-    dropout(mask, activation, rows, out.mutable_data_ptr<float>(), stream...);
+    dropout(mask, Activation::kNone, rows_of(x, nodes), {out.mutable_data_ptr<float>()}, stream...);
   });
   return out;
 }
@@ -29,11 +32,11 @@ struct Dropout : Function<Dropout> {
     ctx->save_for_backward({nodes});
     ctx->saved_data["mask"] = std::vector<std::int64_t>{mask.seed, mask.step, mask.layer, mask.threshold};
     ctx->saved_data["scale"] = static_cast<double>(mask.scale);
-    return apply_dropout(x, nodes, mask, Activation::kNone);
+    return apply_dropout(x, nodes, mask);
   }
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const at::Tensor nodes = ctx->get_saved_variables()[0];
-    return {apply_dropout(grads[0].contiguous(), nodes, mask_of(ctx), Activation::kNone), {}, {}};
+    return {apply_dropout(grads[0].contiguous(), nodes, mask_of(ctx)), {}, {}};
   }
   static DropoutMask mask_of(AutogradContext* ctx) {
     const auto saved = ctx->saved_data["mask"].toIntVector();
@@ -45,18 +48,23 @@ struct Dropout : Function<Dropout> {
 struct ReluDropout : Function<ReluDropout> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& nodes,
                             const DropoutMask& mask) {
-    at::Tensor out = apply_dropout(x, nodes, mask, Activation::kRelu);
+    at::Tensor out = make_f32(x.sizes(), x);
+    // above 0 exactly where x was, and the mask kept it: a bit an element, where the result would be 32 to read
+    const at::Tensor positive = at::empty({x.size(0), (x.size(1) + 7) / 8}, x.options().dtype(at::kByte));
+    on_device_of(x, [&](auto... stream) {
+      dropout(mask, Activation::kRelu, rows_of(x, nodes),
+              {out.mutable_data_ptr<float>(), positive.mutable_data_ptr<std::uint8_t>()}, stream...);
+    });
     ctx->saved_data["scale"] = static_cast<double>(mask.scale);
-    ctx->save_for_backward({out});
+    ctx->save_for_backward({positive});
     return out;
   }
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
-    const at::Tensor out = ctx->get_saved_variables()[0];  // above 0 exactly where x was, and the mask kept it
-    const at::Tensor grad_out = grads[0].contiguous();
-    at::Tensor grad_x = make_f32(out.sizes(), out);
-    on_device_of(out, [&](auto... stream) {
-      scale_where_positive(pointer<float>(out), pointer<float>(grad_out),
-                           static_cast<float>(ctx->saved_data["scale"].toDouble()), out.numel(),
+    const at::Tensor positive = ctx->get_saved_variables()[0], grad_out = grads[0].contiguous();
+    at::Tensor grad_x = make_f32(grad_out.sizes(), grad_out);
+    on_device_of(grad_out, [&](auto... stream) {
+      scale_where_positive({pointer<std::uint8_t>(positive), grad_out.size(0), grad_out.size(1)},
+                           pointer<float>(grad_out), static_cast<float>(ctx->saved_data["scale"].toDouble()),
                            grad_x.mutable_data_ptr<float>(), stream...);
     });
     return {grad_x, {}, {}};

@@ -219,7 +219,7 @@ at::Tensor dropped_by_reference(const at::Tensor& x, const DropoutKey& key, std:
   const at::Tensor in = x.detach().contiguous(), out = at::empty_like(in);
   const auto* nodes = reinterpret_cast<const std::uint32_t*>(key.nodes.const_data_ptr<int>());
   dropout_reference(DropoutMask::make(kDropped, key.seed, key.step, layer), Activation::kNone,
-                    {in.const_data_ptr<float>(), nodes, in.size(0), in.size(1)}, out.mutable_data_ptr<float>());
+                    {in.const_data_ptr<float>(), nodes, in.size(0), in.size(1)}, {out.mutable_data_ptr<float>()});
   return out;
 }
 

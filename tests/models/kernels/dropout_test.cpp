@@ -27,7 +27,7 @@ std::vector<float> dropped(const DropoutMask& mask, Activation activation, const
   std::vector<float> out(x.size(), std::numeric_limits<float>::quiet_NaN());
   const auto rows = static_cast<std::int64_t>(nodes.size());
   const std::int64_t columns = rows == 0 ? 0 : static_cast<std::int64_t>(x.size()) / rows;
-  dropout(mask, activation, {x.data(), nodes.data(), rows, columns}, out.data());
+  dropout(mask, activation, {x.data(), nodes.data(), rows, columns}, {out.data()});
   return out;
 }
 
@@ -40,9 +40,31 @@ TEST(Dropout, EqualsTheReference) {
           const auto nodes = node_ids(rows);
           const DropoutMask mask = DropoutMask::make(p, 3, 17, 2);
           std::vector<float> expected(x.size());
-          dropout_reference(mask, activation, {x.data(), nodes.data(), rows, columns}, expected.data());
+          dropout_reference(mask, activation, {x.data(), nodes.data(), rows, columns}, {expected.data()});
           ASSERT_EQ(dropped(mask, activation, x, nodes), expected) << rows << " x " << columns << ", p = " << p;
         }
+}
+
+TEST(Dropout, TellsWhichValuesArePositive) {
+  for (const std::int64_t columns : {1, 7, 8, 9, 64, 100})
+    for (const Activation activation : {Activation::kNone, Activation::kRelu}) {
+      constexpr std::int64_t kRows = 33;
+      const std::int64_t eights = (columns + 7) / 8;
+      const std::vector<float> x = random_values(kRows * columns, 1);
+      const auto nodes = node_ids(kRows);
+      const NodeRows in{x.data(), nodes.data(), kRows, columns};
+      const DropoutMask mask = DropoutMask::make(0.3, 3, 17, 2);
+      std::vector<float> out(x.size());
+      std::vector<std::uint8_t> bits(static_cast<std::size_t>(kRows * eights), 0xA5), expected(bits);
+      dropout(mask, activation, in, {out.data(), bits.data()});
+      dropout_reference(mask, activation, in, {out.data(), expected.data()});
+      EXPECT_EQ(bits, expected) << columns;
+      for (std::int64_t i = 0; i < kRows * columns; ++i) {
+        const std::int64_t row = i / columns, c = i % columns;
+        const bool is_set = (bits[static_cast<std::size_t>(row * eights + c / 8)] >> (c % 8) & 1) != 0;
+        ASSERT_EQ(is_set, out[static_cast<std::size_t>(i)] > 0) << row << ", " << c;
+      }
+    }
 }
 
 TEST(Dropout, KeepsTheStatedShareAndTheMean) {
@@ -92,10 +114,11 @@ TEST(Dropout, DoesNotDependOnTheNumberOfThreads) {
 }
 
 TEST(ScaleWherePositive, IsTheGradientOfReluDropout) {
-  const std::vector<float> out{0, 2, -1, 0.5f}, grad{1, 3, 5, 7};
-  std::vector<float> result(4);
-  scale_where_positive(out.data(), grad.data(), 2, 4, result.data());
-  EXPECT_EQ(result, (std::vector<float>{0, 6, 0, 14}));
+  const std::vector<std::uint8_t> bits{0b1010, 0b0001};
+  const std::vector<float> grad{1, 3, 5, 7, 2, 4, 6, 8};
+  std::vector<float> result(8);
+  scale_where_positive({bits.data(), 2, 4}, grad.data(), 2, result.data());
+  EXPECT_EQ(result, (std::vector<float>{0, 6, 0, 14, 4, 0, 0, 0}));
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ TEST(SparseDropout, IsDropoutOfTheDenseRows) {
     for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i] = static_cast<std::uint32_t>(i * 2654435761u);
     const DropoutMask mask = DropoutMask::make(p, 3, 17, 2);
     std::vector<float> dense(rows.dense.size()), values = unset(static_cast<std::int64_t>(rows.values.size()));
-    dropout_reference(mask, Activation::kNone, {rows.dense.data(), nodes.data(), 60, 70}, dense.data());
+    dropout_reference(mask, Activation::kNone, {rows.dense.data(), nodes.data(), 60, 70}, {dense.data()});
     sparse_dropout(mask, rows.view(), nodes.data(), values.data());
     for (std::size_t i = 0; i < 60; ++i)
       for (auto k = static_cast<std::size_t>(rows.begin[i]); k < static_cast<std::size_t>(rows.begin[i + 1]); ++k)

@@ -168,7 +168,8 @@ class SageProblem {
     if (case_.dropout == 0) return ones.to(at::kDouble);
     const at::Tensor kept = at::empty_like(ones);
     dropout_reference(DropoutMask::make(case_.dropout, h.seed, h.global_step, layer), Activation::kNone,
-                      {ones.const_data_ptr<float>(), mfg.nodes.data(), rows, case_.hidden_dim}, kept.data_ptr<float>());
+                      {ones.const_data_ptr<float>(), mfg.nodes.data(), rows, case_.hidden_dim},
+                      {kept.data_ptr<float>()});
     return kept.to(at::kDouble);
   }
 
