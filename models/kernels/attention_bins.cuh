@@ -109,6 +109,11 @@ __device__ void for_each_source(const HopEdges& hop, const AttentionBins& bins, 
 
 // ---- host code -------------------------------------------------------------------------------------------
 
+/// Blocks that add the listed edges to rows. Of hops with hubs the list has several edges for a hundred sources.
+inline unsigned blocks_for_listed(const HopEdges& hop) {
+  return std::min(blocks_on_device(4), static_cast<unsigned>(hop.num_src / 512 + 1));
+}
+
 /// Before the edges are placed: no bin has one.
 inline void clear_bins(const AttentionBins& bins, std::int64_t num_src, cudaStream_t stream) {
   cuda_check(

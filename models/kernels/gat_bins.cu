@@ -3,7 +3,7 @@
 // After a run of the kernel workbench on an H200 (Astra's method): workbench/results/attention_backward-astra.
 //
 // Work split  rows_kernel: a warp per (source, head), lane t has edge t; the same for an edge of the list, for its
-//             weight's gradient alone. scores_kernel: half a warp per (row, head), and a few blocks that add the listed
+//             weight's gradient alone. scores_kernel: half a warp per (row, head), and blocks that add the listed
 //             edges to rows that their sources have written.
 // Access      a source's row of h is read once, kWordsPerLane words a lane, and grad_out's rows of two edges together;
 //             the next source's bin is on its way meanwhile. Nothing is cleared before.
@@ -21,7 +21,6 @@ namespace {
 // ---- device code -----------------------------------------------------------------------------------------
 
 constexpr int kWordsPerLane = 2, kEdgesTogether = 2, kBlocksPerMultiprocessor = 4;
-constexpr unsigned kBlocksForListed = 16;
 
 struct RowArrays {
   const float* weights;
@@ -140,7 +139,7 @@ void gat_attention_backward_binned(const HopEdges& hop, const GatAttention& atte
   rows_kernel<<<blocks_on_device(kBlocksPerMultiprocessor), kThreadsPerBlock, 0, stream>>>(hop, attention.bins, rows);
   cuda_check(cudaGetLastError());
   const unsigned score_blocks = blocks_for_scores(hop, terms.shape.heads);
-  launch_behind(scores_kernel, score_blocks + kBlocksForListed, stream, hop, attention.bins, attention.scores,
+  launch_behind(scores_kernel, score_blocks + blocks_for_listed(hop), stream, hop, attention.bins, attention.scores,
                 grads.scores, rows, score_blocks);
 }
 

@@ -1,6 +1,6 @@
 // models/kernels/gatv2_rows.cu - the gradient of GATv2's attention by destination: of z_dst, and its share of att's.
 //
-// Work split  a thread per four words of a row, or one; a few blocks with a warp per listed edge, which add what
+// Work split  a thread per four words of a row, or one; blocks with a warp per listed edge, which add what
 //             sources_kernel left out.
 // Access      signs and the gradients of the logits of a row's edges, which lie behind each other, kRowEdgesTogether at
 //             a time.
@@ -15,7 +15,6 @@ namespace {
 // ---- device code -----------------------------------------------------------------------------------------
 
 constexpr int kRowEdgesTogether = 6;  // 5, 10 or 15 neighbours and the row itself
-constexpr unsigned kBlocksForListed = 16;
 
 /// The signs of kWords words as one load.
 template <int kWords>
@@ -140,7 +139,7 @@ void sum_rows(const HopEdges& hop, const AttentionBins& bins, const Gatv2Shape& 
               cudaStream_t stream) {
   const std::int64_t threads = hop.num_dst * shape.row_words() / kWords;
   const auto row_blocks = static_cast<unsigned>((threads + kThreadsPerBlock - 1) / kThreadsPerBlock);
-  launch_behind(rows_kernel<kWords>, row_blocks + kBlocksForListed, stream, hop, bins, shape, arrays, row_blocks);
+  launch_behind(rows_kernel<kWords>, row_blocks + blocks_for_listed(hop), stream, hop, bins, shape, arrays, row_blocks);
 }
 
 }  // namespace
