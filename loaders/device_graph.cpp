@@ -1,11 +1,20 @@
 // loaders/device_graph.cpp - see device_graph.h.
 #include "loaders/device_graph.h"
 
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
 #include <utility>
 
+#include "core/console/progress.h"
 #include "core/cuda/cuda.h"
 #include "core/error.h"
+#include "core/host/huge_vector.h"
+#include "core/host/machine.h"
 #include "loaders/device_upload.h"
+#include "loaders/graph_tiers.h"
 #include "sampler/device_sampler.h"
 
 namespace salient {
@@ -19,20 +28,107 @@ DeviceArray<T> upload_array(const char* what, std::span<const T> values) {
   return array;
 }
 
+/// The same of values that write(first, count, out) writes, on many threads at a time.
+template <class T, class Write>
+DeviceArray<T> upload_written(const char* what, std::size_t count, const Write& write) {
+  auto array = make_device_array<T>(count, "the graph", Topic::kDeviceGraph);
+  upload(
+      what, count, sizeof(T),
+      [&](std::size_t first, std::size_t n, std::byte* out) { write(first, n, reinterpret_cast<T*>(out)); },
+      reinterpret_cast<std::byte*>(array.get()));
+  return array;
+}
+
+/// Host memory in 2 MiB pages, pinned after all cores have filled it, which is faster than to allocate it pinned.
+class ColdEntries {
+ public:
+  explicit ColdEntries(const GraphTiers& tiers) {
+    const std::size_t count = tiers.num_cold(), bytes = count * sizeof(NodeId);
+    if (count == 0) return;
+    const std::int64_t available = available_host_bytes();
+    if (available > 0 && static_cast<std::int64_t>(bytes) > available)
+      fail(ErrorKind::kHostMemory,
+           "the rows of the graph that are not in GPU memory take " +
+               gigabytes_needed(static_cast<std::int64_t>(bytes)) + " of host memory, available are " +
+               gigabytes(available),
+           Topic::kDeviceGraph);
+    constexpr std::size_t kPiece = kHugePageBytes / sizeof(NodeId);
+    entries_.resize(std::max(count, kPiece));  // in pages of its own: what is pinned shares none
+    Progress progress("graph to pinned memory", bytes, "bytes");
+    oneapi::tbb::parallel_for(std::size_t{0}, (count + kPiece - 1) / kPiece, [&](std::size_t p) {
+      const std::size_t first = p * kPiece, size = std::min(kPiece, count - first);
+      tiers.copy(tiers.num_hot() + first, size, entries_.data() + first);
+      progress.add(size * sizeof(NodeId));
+    });
+    const cudaError_t status =
+        cudaHostRegister(entries_.data(), entries_.size() * sizeof(NodeId), cudaHostRegisterMapped);
+    if (status == cudaSuccess) return;
+    (void)cudaGetLastError();
+    fail(ErrorKind::kHostMemory,
+         "cannot pin " + gigabytes(static_cast<std::int64_t>(bytes)) + " of host memory for the graph (" +
+             cudaGetErrorString(status) + ")",
+         Topic::kDeviceGraph);
+  }
+  ~ColdEntries() {
+    if (!entries_.empty()) (void)cudaHostUnregister(entries_.data());
+  }
+  ColdEntries(const ColdEntries&) = delete;
+  ColdEntries& operator=(const ColdEntries&) = delete;
+
+  /// Their address on the device; null without any.
+  const NodeId* on_device() const {
+    void* address = nullptr;
+    if (!entries_.empty())
+      cuda_check(cudaHostGetDevicePointer(&address, const_cast<NodeId*>(entries_.data()), /*flags=*/0));
+    return static_cast<const NodeId*>(address);
+  }
+
+ private:
+  UnsetHugeVector<NodeId> entries_{};
+};
+
+/// From one array to the other, in entries.
+EdgeOffset distance(const NodeId* from, const NodeId* to) {
+  const std::int64_t bytes = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to)) -
+                             static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(from));
+  require(bytes % static_cast<std::int64_t>(sizeof(NodeId)) == 0, "arrays are aligned");
+  return bytes / static_cast<std::int64_t>(sizeof(NodeId));
+}
+
 }  // namespace
 
 struct DeviceGraph::Arrays {
-  DeviceArray<EdgeOffset> indptr;
-  DeviceArray<NodeId> indices;
-  std::size_t num_nodes;
+  DeviceArray<EdgeOffset> indptr{};
+  DeviceArray<NodeId> indices{};
+  std::size_t num_nodes = 0;
+  DeviceArray<EdgeOffset> begins{};  // null of a whole graph
+  std::unique_ptr<ColdEntries> cold{};
 };
 
 DeviceGraph::DeviceGraph(CsrGraph host)
     : arrays_(new Arrays{upload_array("row bounds to the GPU", host.indptr),
                          upload_array("graph to the GPU", host.indices), host.num_nodes()}) {}
+
+DeviceGraph::DeviceGraph(CsrGraph host, const GraphTiers& tiers) : arrays_(new Arrays{}) {
+  Arrays& to = *arrays_;
+  to.num_nodes = host.num_nodes();
+  to.cold = std::make_unique<ColdEntries>(tiers);
+  to.indptr = upload_array("row bounds to the GPU", host.indptr);
+  to.indices =
+      upload_written<NodeId>("graph to the GPU", tiers.num_hot(),
+                             [&](std::size_t first, std::size_t n, NodeId* out) { tiers.copy(first, n, out); });
+  const EdgeOffset first_cold = distance(to.indices.get(), to.cold->on_device());
+  to.begins = upload_written<EdgeOffset>("begins of rows to the GPU", to.num_nodes,
+                                         [&](std::size_t first, std::size_t n, EdgeOffset* out) {
+                                           for (std::size_t i = 0; i < n; ++i)
+                                             out[i] = tiers.begin_of(first + i, first_cold);
+                                         });
+}
 DeviceGraph::~DeviceGraph() = default;
 
-DeviceCsr DeviceGraph::csr() const { return {arrays_->indptr.get(), arrays_->indices.get(), arrays_->num_nodes}; }
+DeviceCsr DeviceGraph::csr() const {
+  return {arrays_->indptr.get(), arrays_->indices.get(), arrays_->num_nodes, arrays_->begins.get()};
+}
 
 std::unique_ptr<BatchSampler> DeviceGraph::make_sampler(std::vector<int> fanouts, Replacement replacement) const {
   return std::make_unique<DeviceSampler>(csr(), std::move(fanouts), replacement);

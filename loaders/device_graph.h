@@ -11,6 +11,7 @@
 
 namespace salient {
 
+class GraphTiers;
 struct DeviceCsr;
 
 /// Owns a copy of a graph on one GPU.
@@ -20,6 +21,11 @@ class DeviceGraph {
   /// @param host  host memory, such as a file mapping.
   /// @throws Error{kDeviceMemory} if it does not fit; Error{kNoDevice} in a CPU build.
   explicit DeviceGraph(CsrGraph host);
+
+  /// The same of hot rows alone; cold ones are copied to pinned host memory, which the GPU reads by itself.
+  /// @param tiers   of `host`
+  /// @throws also Error{kHostMemory}
+  DeviceGraph(CsrGraph host, const GraphTiers& tiers);
   ~DeviceGraph();
   DeviceGraph(const DeviceGraph&) = delete;
   DeviceGraph& operator=(const DeviceGraph&) = delete;
@@ -27,13 +33,18 @@ class DeviceGraph {
   /// A sampler on the graph's device; the graph outlives it.
   std::unique_ptr<BatchSampler> make_sampler(std::vector<int> fanouts, Replacement replacement) const;
 
-  /// The copy, in device memory. In a CUDA build only.
+  /// The copy, for kernels. In a CUDA build only.
   DeviceCsr csr() const;
 
  private:
   struct Arrays;
   std::unique_ptr<Arrays> arrays_;
 };
+
+/// GPU memory for the bounds of rows of a graph in tiers; entries come on top.
+constexpr std::int64_t tiered_bounds_bytes(std::size_t num_nodes) {
+  return static_cast<std::int64_t>((2 * num_nodes + 1) * sizeof(EdgeOffset));
+}
 
 /// The most bytes of scratch memory of a sampler whose largest hop has so many destinations and entries: 32 per item
 /// for the hash table, 24 for other arrays.

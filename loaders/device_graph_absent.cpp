@@ -9,6 +9,7 @@ struct DeviceGraph::Arrays {};
 DeviceGraph::DeviceGraph(CsrGraph) {
   fail(ErrorKind::kNoDevice, "no graph in GPU memory: this is a build without CUDA", Topic::kDeviceGraph);
 }
+DeviceGraph::DeviceGraph(CsrGraph host, const GraphTiers&) : DeviceGraph(host) {}
 DeviceGraph::~DeviceGraph() = default;
 
 std::unique_ptr<BatchSampler> DeviceGraph::make_sampler(std::vector<int>, Replacement) const { return nullptr; }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "core/enum_names.h"
 #include "loaders/cached_nodes.h"
@@ -60,8 +61,10 @@ constexpr auto names_of(GraphResidency) {
 struct DataResidency {
   Residency features = Residency::kHost;
   std::size_t cached_rows = 0;  ///< kCached: rows in GPU memory; kSharded, kPartitioned: of other ranks, here too
-  CachePolicy cache_policy = CachePolicy::kVip;  ///< of cached_rows: which
+  CachePolicy cache_policy = CachePolicy::kVip;  ///< of cached_rows and graph_entries: which
   GraphResidency graph = GraphResidency::kHost;
+  std::optional<std::size_t> graph_entries{};  ///< kDevice: how many of them are in GPU memory, the others in pinned
+                                               ///< host memory, which the GPU reads; none = the whole graph is there
 
   bool operator==(const DataResidency&) const = default;
 };

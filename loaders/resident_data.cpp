@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/number_text.h"
 #include "core/timer.h"
+#include "loaders/graph_tiers.h"
 
 namespace salient {
 namespace {
@@ -91,6 +92,24 @@ std::unique_ptr<PartRows> make_part(const Dataset& dataset, const DataResidency&
   return part;
 }
 
+/// The whole graph, or the rows of it that batches are expected to read most for their size.
+std::unique_ptr<DeviceGraph> make_graph(const Dataset& dataset, const DataResidency& residency,
+                                        const SamplingPlan& plan) {
+  const CsrGraph& graph = dataset.graph;
+  if (!residency.graph_entries) return std::make_unique<DeviceGraph>(graph);
+  const Timer timer;
+  const CachePolicy policy = plan.is_empty() ? CachePolicy::kDegree : residency.cache_policy;
+  const GraphTiers tiers(graph, row_values(graph, policy, plan), *residency.graph_entries);
+  std::string line =
+      "rows of the graph for GPU memory chosen by " + name_of(policy) + " in " + fixed(timer.seconds(), 1) + " s";
+  if (!plan.is_empty()) {
+    const NodeSet hot(graph.num_nodes(), tiers.hot_nodes());
+    line += ", with " + fixed(100 * share_in(hot, graph, plan_of_rows(plan)), 0) + " % of those that a batch reads";
+  }
+  log_info(line);
+  return std::make_unique<DeviceGraph>(graph, tiers);
+}
+
 }  // namespace
 
 ResidentData::ResidentData(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan,
@@ -101,7 +120,7 @@ ResidentData::ResidentData(const Dataset& dataset, const DataResidency& residenc
   if (residency.features == Residency::kCached) cache_ = make_cache(dataset, residency, plan);
   if (shards_ && residency.cached_rows > 0) near_ = make_copies(dataset, residency, plan, *shards_);
   if (residency.features == Residency::kPartitioned) part_ = make_part(dataset, residency, plan, rank);
-  if (residency.graph == GraphResidency::kDevice) graph_ = std::make_unique<DeviceGraph>(dataset.graph);
+  if (residency.graph == GraphResidency::kDevice) graph_ = make_graph(dataset, residency, plan);
 }
 
 ResidentView ResidentData::view() const {

@@ -2,7 +2,8 @@
 //
 // Work split  a thread per destination where draws depend on each other, else a thread per entry; grid stride.
 // Access      row bounds, entries and slots are random reads of 8, 4 and 8 bytes: what limits it. Ids and slots of a
-//             batch stay in the L2 cache, entries of the graph do not.
+//             batch stay in the L2 cache, entries of the graph do not. Rows in pinned host memory are read over the
+//             bus, 32 bytes an entry: what limits those is the translation of addresses.
 // Sync        none inside a kernel but the two atomics of a slot; every result is independent of their order.
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(kBlockSize)
     const NodeId node = dst[i];
     const std::uint32_t degree = graph.degree(node);
     const auto count = static_cast<std::uint32_t>(offsets[i + 1] - offsets[i]);
-    const NodeId* const row = graph.indices + graph.indptr[node];
+    const NodeId* const row = graph.row(node);
     NodeId* const out = kept + offsets[i];
     Draws draws(rule.key, rule.hop, node);
     if (rule.replacement == Replacement::kWith) {
@@ -83,7 +84,7 @@ __global__ void __launch_bounds__(kBlockSize)
       const LocalId middle = low + (high - low) / 2;
       (offsets[middle] <= e ? low : high) = middle;
     }
-    kept[e] = graph.indices[graph.indptr[dst[low]] + (e - offsets[low])];
+    kept[e] = graph.row(dst[low])[e - offsets[low]];
   }
 }
 
@@ -145,7 +146,7 @@ __global__ void __launch_bounds__(kBlockSize) degrees_kernel(DeviceCsr graph, co
                                                              LocalId num_nodes, NodeDegree* __restrict__ degrees) {
   for (std::int64_t i = first_index(); i < num_nodes; i += index_stride()) {
     const NodeId node = nodes[i];
-    const NodeId* const row = graph.indices + graph.indptr[node];
+    const NodeId* const row = graph.row(node);
     const std::uint32_t length = graph.degree(node);
     const auto first_above = [&](bool or_equal) {
       std::uint32_t low = 0, high = length;

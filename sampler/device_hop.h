@@ -15,15 +15,24 @@
 
 namespace salient {
 
-/// Borrowed CSR graph in device memory; the rules are CsrGraph's.
+/// Borrowed CSR graph that the device reads; the rules are CsrGraph's. Bounds are in device memory. Of a graph in tiers
+/// some rows are in pinned host memory, in any order: their begins count from `indices` all the same, since one address
+/// space holds both memories.
 struct DeviceCsr {
   const EdgeOffset* indptr = nullptr;  ///< [num_nodes + 1]
   const NodeId* indices = nullptr;
   std::size_t num_nodes = 0;
+  const EdgeOffset* begins = nullptr;  ///< [num_nodes] where rows begin; null = at indptr
 
   SALIENT_HOST_DEVICE std::uint32_t degree(NodeId v) const {
     return static_cast<std::uint32_t>(indptr[v + std::size_t{1}] - indptr[v]);
   }
+  SALIENT_HOST_DEVICE EdgeOffset begin(NodeId v) const {
+    EdgeOffset first = indptr[v];  // which every caller reads for the degree: of a whole graph nothing else is read
+    if (begins != nullptr) first = begins[v];
+    return first;
+  }
+  SALIENT_HOST_DEVICE const NodeId* row(NodeId v) const { return indices + begin(v); }
 };
 
 /// What one hop keeps of a row.

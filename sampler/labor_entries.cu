@@ -107,8 +107,7 @@ __global__ void __launch_bounds__(kWarp* kWarps)
   const int warp = static_cast<int>(threadIdx.x) / kWarp, lane = static_cast<int>(threadIdx.x) % kWarp;
   for (std::int64_t i = std::int64_t{blockIdx.x} * kWarps + warp; i < num_dst; i += std::int64_t{gridDim.x} * kWarps) {
     const NodeId node = dst[i];
-    const Row row{graph.indices + graph.indptr[node], graph.degree(node),
-                  static_cast<std::uint32_t>(offsets[i + 1] - offsets[i])};
+    const Row row{graph.row(node), graph.degree(node), static_cast<std::uint32_t>(offsets[i + 1] - offsets[i])};
     NodeId* const out = kept + offsets[i];
     if (row.count < row.degree)
       write_kept(row, find_cut(row, rule, counts[warp], lane), rule, lane, out);

@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   for (std::int64_t i = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes);
        i < rows.block.count; i += std::int64_t{gridDim.x} * rows_per_block) {
     const NodeId node = rows.node_of(i);
-    const EdgeOffset begin = rows.graph.indptr[node], end = rows.graph.indptr[node + std::size_t{1}];
+    const EdgeOffset begin = rows.graph.begin(node), end = begin + rows.graph.degree(node);
     if (end - begin > kLongRow) {
       if (lane.index == 0) notes.long_rows[atomicAdd(notes.num_long_rows, 1)] = static_cast<std::int32_t>(i);
       continue;
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(kLongThreads)
   for (int at = static_cast<int>(blockIdx.x); at < *notes.num_long_rows; at += static_cast<int>(gridDim.x)) {
     const std::int64_t i = notes.long_rows[at];
     const NodeId node = rows.node_of(i);
-    const EdgeOffset begin = rows.graph.indptr[node], end = rows.graph.indptr[node + std::size_t{1}];
+    const EdgeOffset begin = rows.graph.begin(node), end = begin + rows.graph.degree(node);
     const EdgeOffset share = (end - begin + parts - 1) / parts, first = begin + part * share;
     for (std::int64_t chunk = lane.index; (chunk - lane.index) < chunks; chunk += lane.count) {
       float sums[8] = {};

@@ -24,7 +24,8 @@ __device__ EdgeOffset count_below(const NodeId* indices, EdgeOffset begin, EdgeO
 __global__ void __launch_bounds__(kThreadsPerBlock) factors_kernel(DeviceCsr graph, NodeFactor* __restrict__ factors) {
   for (std::size_t v = std::size_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; v < graph.num_nodes;
        v += std::size_t{gridDim.x} * kThreadsPerBlock) {
-    const EdgeOffset begin = graph.indptr[v], end = graph.indptr[v + 1];
+    const auto node = static_cast<NodeId>(v);
+    const EdgeOffset begin = graph.begin(node), end = begin + graph.degree(node);
     const EdgeOffset loops = count_below(graph.indices, begin, end, v + 1) - count_below(graph.indices, begin, end, v);
     const float root = rsqrtf(static_cast<float>(end - begin - loops + 1));
     factors[v] = {root, root * root * static_cast<float>(1 - loops)};

@@ -53,9 +53,8 @@ struct Hop {
     std::uint32_t degree, kept;
   };
   __device__ Row row_of(NodeId node) const {
-    const EdgeOffset begin = graph.indptr[node];
-    const auto degree = static_cast<std::uint32_t>(graph.indptr[node + std::size_t{1}] - begin);
-    return {begin, degree, num_kept(degree, fanout, replacement)};
+    const std::uint32_t degree = graph.degree(node);
+    return {graph.begin(node), degree, num_kept(degree, fanout, replacement)};
   }
   __device__ Draws draws_of(NodeId node) const {
     return Draws({header->seed, header->epoch, header->batch}, index, node);

@@ -102,7 +102,9 @@ TEST_P(BatchLoaderResidency, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
 std::string test_name_of(const DataResidency& residency) {
   const std::array features{"host", "device", "cached"};  // as Residency has them
   return std::string("features_") + features[static_cast<std::size_t>(residency.features)] +
-         (residency.graph == GraphResidency::kDevice ? "_graph_device" : "_graph_host");
+         (residency.graph_entries                      ? "_graph_in_part"
+          : residency.graph == GraphResidency::kDevice ? "_graph_device"
+                                                       : "_graph_host");
 }
 
 std::vector<DataResidency> all_residencies() {
@@ -112,6 +114,8 @@ std::vector<DataResidency> all_residencies() {
     all.push_back({.features = Residency::kDevice, .graph = graph});
     all.push_back({.features = Residency::kCached, .cached_rows = 600, .graph = graph});
   }
+  for (const Residency features : {Residency::kHost, Residency::kDevice})
+    all.push_back({.features = features, .graph = GraphResidency::kDevice, .graph_entries = 3000});
   return all;
 }
 

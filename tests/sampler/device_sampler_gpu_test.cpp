@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
 #include "core/error.h"
+#include "core/philox.h"
 #include "loaders/device_graph.h"
+#include "loaders/graph_tiers.h"
 #include "sampler/reference_sampler.h"
 #include "tests/support/graphs.h"
 #include "tests/support/sampled_mfg.h"
@@ -27,24 +30,39 @@ std::vector<SamplerCase> all_cases() {
   return cases;
 }
 
+/// Any rows are hot, with about this share of the entries; the others are in pinned host memory.
+GraphTiers random_tiers(const test::OwnedGraph& graph, double share) {
+  std::vector<float> values(graph.view().num_nodes());
+  for (NodeId v = 0; v < values.size(); ++v)
+    values[v] = static_cast<float>(philox4x32({{7, 9}}, {{v, 0, 0, 0}}).word[0] >> 8);
+  return {graph.view(), values, static_cast<std::size_t>(share * static_cast<double>(graph.indices.size()))};
+}
+
 class DeviceSamplerTest : public ::testing::TestWithParam<SamplerCase> {};
 
 TEST_P(DeviceSamplerTest, EqualsTheReferenceBatchAfterBatch) {
   const SamplerCase& c = GetParam();
   const test::OwnedGraph graph = test::power_law_graph(c.num_nodes, c.mean_degree, 1);
-  const DeviceGraph on_device(graph.view());
+  const DeviceGraph whole(graph.view()), none_hot(graph.view(), random_tiers(graph, 0)),
+      some_hot(graph.view(), random_tiers(graph, 0.4)), all_hot(graph.view(), random_tiers(graph, 1));
   std::vector<NodeId> all_seeds;  // highest first: the order of seeds must survive
   for (NodeId v = c.num_nodes; v-- > 0 && all_seeds.size() < 2000;)
     if (v % 3 == 0) all_seeds.push_back(v);
   for (const Replacement replacement : {Replacement::kWithout, Replacement::kWith, Replacement::kLabor}) {
-    const auto sampler = on_device.make_sampler(c.fanouts, replacement);
+    std::vector<std::unique_ptr<BatchSampler>> samplers;
+    for (const DeviceGraph* const graph_there : {&whole, &none_hot, &some_hot, &all_hot})
+      samplers.push_back(graph_there->make_sampler(c.fanouts, replacement));
+    const auto expect_reference = [&](std::span<const NodeId> seeds, const BatchKey& key) {
+      const Mfg expected = reference_sample(graph.view(), c.fanouts, seeds, key, replacement);
+      for (std::size_t i = 0; i < samplers.size(); ++i)
+        ASSERT_EQ(sample_with(*samplers[i], seeds, key), expected) << "sampler " << i;
+    };
     std::span<const NodeId> seeds = all_seeds;
     for (const BatchKey key : {BatchKey{1, 0, 0}, {1, 0, 1}, {1, 1, 0}, {2, 0, 0}}) {
-      ASSERT_EQ(sample_with(*sampler, seeds, key), reference_sample(graph.view(), c.fanouts, seeds, key, replacement));
+      ASSERT_NO_FATAL_FAILURE(expect_reference(seeds, key));
       seeds = seeds.first(seeds.size() / 2);  // reuse after a larger batch, down to none
     }
-    ASSERT_EQ(sample_with(*sampler, all_seeds, {3, 0, 0}),
-              reference_sample(graph.view(), c.fanouts, all_seeds, {3, 0, 0}, replacement));
+    ASSERT_NO_FATAL_FAILURE(expect_reference(all_seeds, {3, 0, 0}));
   }
 }
 
@@ -53,9 +71,9 @@ INSTANTIATE_TEST_SUITE_P(Generated, DeviceSamplerTest, ::testing::ValuesIn(all_c
 TEST(DeviceSampler, WritesTheDegreesOfABatchIfAsked) {
   for (const double mean_degree : {0.0, 1.0, 50.0}) {
     const test::OwnedGraph graph = test::sorted(test::power_law_graph(3000, mean_degree, 1));
-    const DeviceGraph on_device(graph.view());
-    const auto sampler = on_device.make_sampler({5, 3}, Replacement::kWithout);
-    for (const std::size_t num_seeds : {0u, 1u, 700u}) {
+    const DeviceGraph whole(graph.view()), half(graph.view(), random_tiers(graph, 0.5));
+    for (const std::size_t num_seeds : {0u, 1u, 699u, 700u}) {
+      const auto sampler = (num_seeds == 700 ? half : whole).make_sampler({5, 3}, Replacement::kWithout);
       std::vector<NodeId> seeds;
       for (NodeId v = 0; v < num_seeds; ++v) seeds.push_back(2999 - 4 * v);
       const MfgShape shape = sampler->sample(seeds, {1, 2, 3});
