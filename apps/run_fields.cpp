@@ -7,6 +7,11 @@
 #include "core/value_text.h"
 
 namespace salient {
+namespace {
+
+constexpr double kMostGb = 1e6;  // in bytes still an integer of 64 bits
+
+}  // namespace
 
 void add_problems(std::vector<FieldProblem>& found, const MachineOptions& options) {
   const bool may_have_gpu = options.device != DeviceKind::kCpu;
@@ -15,6 +20,9 @@ void add_problems(std::vector<FieldProblem>& found, const MachineOptions& option
   check_field(found, options.cache_gb >= 0, "cache-gb", "at least 0");
   check_field(found, options.cache_gb == 0 || (options.features && may_cache), "cache-gb",
               "only with --features cached, sharded or partitioned");
+  check_field(found, options.graph_gb >= 0 && options.graph_gb <= kMostGb, "graph-gb", "0 to 1000000");
+  check_field(found, options.graph_gb == 0 || options.sampler == GraphResidency::kDevice, "graph-gb",
+              "only with --sampler device");
   check_field(found, may_have_gpu || !is_on_gpu, "features", to_text(options.features) + " needs a GPU");
   check_field(found, may_have_gpu || options.sampler != GraphResidency::kDevice, "sampler", "device needs a GPU");
   check_field(found, options.workers >= 0 && options.workers <= 1024, "workers", "1 to 1024, or 0 for the default");

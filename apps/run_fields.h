@@ -25,8 +25,13 @@ void visit_fields(Self& self, Visit&& field) {
         "left; with partitioned, host memory for copies of other ranks' rows, 0 = a tenth of a part");
   field("cache-policy", self.cache_policy,
         "which rows --features cached, sharded or partitioned copies: of the nodes that batches are expected to meet "
-        "most, by a formula (vip) or by sampling two epochs (counted), or of those with the most neighbours");
-  field("sampler", self.sampler, "who samples; auto: the GPU if the graph fits too; batches are the same");
+        "most, by a formula (vip) or by sampling two epochs (counted), or of those with the most neighbours; likewise "
+        "which rows of the graph the GPU has where not all fit");
+  field("sampler", self.sampler,
+        "who samples; auto: the GPU if the graph fits too, or enough of it; batches are the same");
+  field("graph-gb", self.graph_gb,
+        "GPU memory for the graph with --sampler device; rows that have no room stay in pinned host memory, where the "
+        "GPU reads them; 0 = all of it, or what is left");
   field("workers", self.workers, "threads that prepare batches; 0 = cores - 2, at least 1");
   field("threads", self.threads, "threads of the dense layers on a CPU; 0 = all cores");
   field("slots", self.slots, "batches in flight; 0 = a quarter more than workers");

@@ -7,6 +7,8 @@
 #include "core/error.h"
 #include "core/number_text.h"
 #include "loaders/batch_loader.h"
+#include "loaders/device_graph.h"
+#include "loaders/graph_tiers.h"
 #include "loaders/node_set.h"
 #include "loaders/shards.h"
 
@@ -15,26 +17,41 @@ namespace {
 
 constexpr double kLeastCachedShare = 0.02;  // of the rows: with fewer of them a cache is not worth its lookups
 constexpr double kCacheOfTheRest = 0.9;     // of the memory that is left, since the lines are estimates
+constexpr double kLeastGraphShare = 0.25;   // of the entries: below it the host samples faster
 
 constexpr int kBatchesOnTheWay = 3;
 
+/// A graph in part has some of its entries, see add_part_of_graph().
 constexpr DataResidency kFromBest[] = {
     {.features = Residency::kDevice, .graph = GraphResidency::kDevice},
     {.features = Residency::kSharded, .graph = GraphResidency::kDevice},
+    {.features = Residency::kDevice, .graph = GraphResidency::kDevice, .graph_entries = 0},
+    {.features = Residency::kSharded, .graph = GraphResidency::kDevice, .graph_entries = 0},
     {.features = Residency::kDevice, .graph = GraphResidency::kHost},
     {.features = Residency::kSharded, .graph = GraphResidency::kHost},
     {.features = Residency::kCached, .graph = GraphResidency::kDevice},
     {.features = Residency::kCached, .graph = GraphResidency::kHost},
+    {.features = Residency::kCached, .graph = GraphResidency::kDevice, .graph_entries = 0},
     {.features = Residency::kHost, .graph = GraphResidency::kDevice},
+    {.features = Residency::kHost, .graph = GraphResidency::kDevice, .graph_entries = 0},
     {.features = Residency::kHost, .graph = GraphResidency::kHost},
     {.features = Residency::kPartitioned, .graph = GraphResidency::kDevice},
+    {.features = Residency::kPartitioned, .graph = GraphResidency::kDevice, .graph_entries = 0},
     {.features = Residency::kPartitioned, .graph = GraphResidency::kHost},
 };
+
+/// The whole graph unless fewer bytes were asked for; a part of it then, or where it may take what other rows leave.
+bool is_wanted_on_gpu(const ResidencyRequest& request, const DataResidency& residency, const Dataset& dataset) {
+  const bool is_limited = request.graph_bytes > 0 && request.graph_bytes < dataset.graph.num_bytes();
+  if (!residency.graph_entries) return !is_limited;
+  return is_limited || is_on_gpus(residency.features) || (request.graph && residency.features != Residency::kCached);
+}
 
 bool is_wanted(const ResidencyRequest& request, const DataResidency& residency, const Dataset& dataset) {
   if (dataset.has_sparse_features() && residency.features != Residency::kHost) return false;
   if (residency.features == Residency::kSharded && request.num_shards == 1 && !request.features) return false;
   if (residency.features == Residency::kPartitioned && !request.features) return false;
+  if (residency.graph == GraphResidency::kDevice && !is_wanted_on_gpu(request, residency, dataset)) return false;
   return request.features.value_or(residency.features) == residency.features &&
          request.graph.value_or(residency.graph) == residency.graph;
 }
@@ -42,9 +59,17 @@ bool is_wanted(const ResidencyRequest& request, const DataResidency& residency, 
 std::int64_t feature_bytes(const Dataset& dataset) { return static_cast<std::int64_t>(dataset.feature_bytes()); }
 
 /// "12 %"
+std::string percent(std::size_t part, std::size_t whole) {
+  return fixed(100 * static_cast<double>(part) / static_cast<double>(std::max<std::size_t>(1, whole)), 0) + " %";
+}
+
 std::string cached_share(const DataPlan& plan, const Dataset& dataset) {
-  const auto cached = static_cast<double>(plan.residency.cached_rows);
-  return fixed(100 * cached / static_cast<double>(dataset.num_nodes()), 0) + " %";
+  return percent(plan.residency.cached_rows, dataset.num_nodes());
+}
+
+/// "50 % of its entries"
+std::string graph_share(const DataPlan& plan, const Dataset& dataset) {
+  return percent(*plan.residency.graph_entries, dataset.graph.indices.size()) + " of its entries";
 }
 
 void add_line(DataPlan& plan, MemoryLine line) {
@@ -76,24 +101,39 @@ void add_sampling(DataPlan& plan, const Dataset& dataset, const RunNeeds& needs)
       device += kDeviceSamplers * loader.batch.device_sampler_bytes;
   }
   if (plan.residency.graph == GraphResidency::kDevice) {
-    add_line(plan, {"graph", 0, dataset.graph.num_bytes()});
+    if (!plan.residency.graph_entries) add_line(plan, {"graph", 0, dataset.graph.num_bytes()});
     add_line(plan, {"sampling on the GPU", 0, device});
   } else {
     add_line(plan, {"sampling, " + std::to_string(workers) + (workers == 1 ? " worker" : " workers"), host, 0});
   }
 }
 
-/// GPU memory for copies of rows: what the request has for them, or what fits beside all other lines.
-double bytes_for_copies(const DataPlan& plan, const ResidencyRequest& request) {
-  if (request.cache_bytes > 0) return static_cast<double>(request.cache_bytes);
+/// GPU memory that is asked for, or if that is 0, what fits beside all other lines.
+double bytes_for(std::int64_t asked_for, const DataPlan& plan) {
+  if (asked_for > 0) return static_cast<double>(asked_for);
   const std::int64_t rest = plan.available.device_bytes.value_or(0) - plan.device_bytes;
   return kCacheOfTheRest * static_cast<double>(std::max<std::int64_t>(0, rest));
+}
+
+/// As many entries as there is memory for.
+void add_part_of_graph(DataPlan& plan, const Dataset& dataset, const ResidencyRequest& request) {
+  const std::int64_t bounds = tiered_bounds_bytes(dataset.num_nodes());
+  const double bytes = bytes_for(request.graph_bytes, plan);
+  const double room = std::max(0.0, bytes - static_cast<double>(bounds)) / sizeof(NodeId);
+  const std::size_t all = dataset.graph.indices.size();
+  const auto entries = static_cast<std::size_t>(std::min(room, static_cast<double>(all)));
+  plan.residency.cache_policy = request.cache_policy;
+  plan.residency.graph_entries = entries;
+  add_line(plan,
+           {"graph, " + graph_share(plan, dataset) + " on the GPU",
+            static_cast<std::int64_t>((all - entries) * sizeof(NodeId)) + bytes_to_order_rows(dataset.num_nodes()),
+            bounds + static_cast<std::int64_t>(entries * sizeof(NodeId))});
 }
 
 /// As many rows as there is memory for.
 void add_cache(DataPlan& plan, const Dataset& dataset, const ResidencyRequest& request) {
   const std::size_t row_bytes = std::max<std::size_t>(1, dataset.features.row_bytes);
-  const double rows = bytes_for_copies(plan, request) / static_cast<double>(row_bytes);
+  const double rows = bytes_for(request.cache_bytes, plan) / static_cast<double>(row_bytes);
   plan.residency.cache_policy = request.cache_policy;
   plan.residency.cached_rows = static_cast<std::size_t>(std::min(rows, static_cast<double>(dataset.num_nodes())));
   add_line(plan, {"cache of " + cached_share(plan, dataset) + " of the feature rows",
@@ -107,8 +147,8 @@ void add_near_copies(DataPlan& plan, const Dataset& dataset, const ResidencyRequ
   const std::size_t row_bytes = dataset.features.row_bytes;
   if (row_bytes == 0) return;
   const std::int64_t set_bytes = node_set_bytes(num_nodes);
-  const double rows =
-      std::max(0.0, bytes_for_copies(plan, request) - static_cast<double>(set_bytes)) / static_cast<double>(row_bytes);
+  const double rows = std::max(0.0, bytes_for(request.cache_bytes, plan) - static_cast<double>(set_bytes)) /
+                      static_cast<double>(row_bytes);
   plan.residency.cache_policy = request.cache_policy;
   plan.residency.cached_rows = static_cast<std::size_t>(std::min(rows, static_cast<double>(num_nodes - own)));
   if (plan.residency.cached_rows == 0) return;
@@ -151,15 +191,21 @@ DataPlan plan_with(const DataResidency& residency, const ResidencyRequest& reque
                     free.device_bytes ? num_device_slabs(loader.num_slots) * slab.device_bytes : 0});
   }
   for (const MemoryLine& line : needs.others) add_line(plan, line);
+  if (residency.graph_entries) add_part_of_graph(plan, dataset, request);
   if (residency.features == Residency::kCached) add_cache(plan, dataset, request);
   if (residency.features == Residency::kSharded && request.num_shards > 1) add_near_copies(plan, dataset, request);
   if (residency.features == Residency::kPartitioned) add_part(plan, dataset, request);
   return plan;
 }
 
-/// @return  whether it fits; a cache that was not asked for must also be worth it
+/// @return  whether it fits; a cache or a part of the graph that was not asked for must also be worth it
 bool is_good(const DataPlan& plan, const ResidencyRequest& request, const Dataset& dataset) {
   if (plan.device_bytes > plan.available.device_bytes.value_or(0)) return false;
+  if (const auto& entries = plan.residency.graph_entries) {
+    const bool is_worth_it =
+        static_cast<double>(*entries) >= kLeastGraphShare * static_cast<double>(dataset.num_edges());
+    if (plan.host_bytes > plan.available.host_bytes || (request.graph_bytes == 0 && !is_worth_it)) return false;
+  }
   return plan.residency.features != Residency::kCached || request.features ||
          static_cast<double>(plan.residency.cached_rows) >=
              kLeastCachedShare * static_cast<double>(dataset.num_nodes());
@@ -195,6 +241,10 @@ DataPlan plan_residency(const ResidencyRequest& request, const Dataset& dataset,
       fail(ErrorKind::kNoDevice, "the graph in GPU memory was asked for, and there is no GPU", Topic::kDeviceGraph);
     return plan_with({.features = without_gpu}, request, dataset, needs, free);
   }
+  if (request.graph_bytes > 0 && request.graph_bytes < tiered_bounds_bytes(dataset.num_nodes()))
+    fail(ErrorKind::kUsage, gigabytes(request.graph_bytes, 3) +
+                                " of GPU memory for the graph were asked for, and the " + "bounds of its rows take " +
+                                gigabytes_needed(tiered_bounds_bytes(dataset.num_nodes())));
   DataPlan plan;
   for (const DataResidency& residency : kFromBest) {
     if (!is_wanted(request, residency, dataset)) continue;
@@ -233,7 +283,9 @@ std::string summary_of(const DataPlan& plan, const Dataset& dataset) {
          (is_sharded && plan.residency.cached_rows > 0 ? "copies of " + cached_share(plan, dataset) + " on each, "
                                                        : "") +
          "sampling on the " + (plan.residency.graph == GraphResidency::kDevice ? "GPU" : "host") + " (graph " +
-         gigabytes(dataset.graph.num_bytes()) + "): the run needs " + gigabytes_needed(plan.device_bytes) + " of the " +
+         gigabytes(dataset.graph.num_bytes()) +
+         (plan.residency.graph_entries ? ", " + graph_share(plan, dataset) + " in GPU memory" : "") +
+         "): the run needs " + gigabytes_needed(plan.device_bytes) + " of the " +
          gigabytes(plan.available.device_bytes.value_or(0)) + " free on the GPU";
 }
 

@@ -20,6 +20,7 @@ struct ResidencyRequest {
   std::int64_t cache_bytes = 0;  ///< GPU memory for cached rows, or copies of other GPUs' sharded ones; 0: what the
                                  ///< rest of the run leaves. Of kPartitioned host memory for other ranks' rows; 0: a
                                  ///< tenth of a part
+  std::int64_t graph_bytes = 0;  ///< GPU memory for the graph; 0: for all of it, or what the rest of the run leaves
   CachePolicy cache_policy = CachePolicy::kVip;
   int num_shards = 1;  ///< GPUs that can hold a part of the rows each and read all; of one nothing is gained
   int num_ranks = 1;   ///< that share the rows of kPartitioned
@@ -68,17 +69,22 @@ struct DataPlan {
 ///   features  graph
 ///   device    device
 ///   sharded   device   if there are several shards, or `sharded` was asked for
+///   device    in part  if a quarter of its entries fits, or bytes for it were asked for
+///   sharded   in part  likewise
 ///   device    host
 ///   sharded   host     likewise
 ///   cached    device   if room is left for at least 2 % of the rows, or `cached` was asked for
 ///   cached    host     likewise
+///   cached    in part  only if bytes for the graph were asked for
 ///   host      device
+///   host      in part  only if the graph on the GPU was asked for
 ///   host      host
 ///
+/// Of a graph in part the GPU reads the other rows in pinned host memory, which must have room.
 /// Partitioned features only where they are asked for; with and without a GPU.
 /// Sparse features are always on the host.
 /// @throws Error{kNoDevice} for a request that needs a GPU where there is none; Error{kUsage} for sparse features
-///         that are wanted elsewhere
+///         that are wanted elsewhere, and for graph_bytes that the bounds of its rows exceed
 DataPlan plan_residency(const ResidencyRequest& request, const Dataset& dataset, const RunNeeds& needs,
                         const FreeMemory& free);
 

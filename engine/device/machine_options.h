@@ -13,11 +13,12 @@ struct MachineOptions {
   std::optional<DeviceKind> device{};
   std::optional<Residency> features{};
   double cache_gb = 0;                           ///< GPU memory for the rows of Residency::kCached; 0 = what is left
-  CachePolicy cache_policy = CachePolicy::kVip;  ///< which rows those are
+  CachePolicy cache_policy = CachePolicy::kVip;  ///< which rows those are, and those of the graph
   std::optional<GraphResidency> sampler{};
-  int workers = 0;  ///< threads that prepare batches
-  int threads = 0;  ///< of the dense layers on a CPU
-  int slots = 0;    ///< batches in flight
+  double graph_gb = 0;  ///< GPU memory for the graph; 0 = for all of it, or what is left
+  int workers = 0;      ///< threads that prepare batches
+  int threads = 0;      ///< of the dense layers on a CPU
+  int slots = 0;        ///< batches in flight
 
   bool operator==(const MachineOptions&) const = default;
 };

@@ -68,6 +68,7 @@ ResidencyRequest request_of(const MachineOptions& options) {
   return {.features = options.features,
           .graph = options.sampler,
           .cache_bytes = static_cast<std::int64_t>(options.cache_gb * 1e9),
+          .graph_bytes = static_cast<std::int64_t>(options.graph_gb * 1e9),
           .cache_policy = options.cache_policy};
 }
 

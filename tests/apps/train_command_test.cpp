@@ -97,6 +97,21 @@ TEST(TrainCommand, ThePlateausOptionsNeedThePlateau) {
   EXPECT_EQ(complaint_about({"--plateau-patience=3", "--plateau-factor=0.1", "--schedule=plateau"}), "none");
 }
 
+TEST(TrainCommand, MemoryForTheGraphNeedsTheGpuToSample) {
+  EXPECT_EQ(complaint_about({"--sampler=device", "--graph-gb=3.5"}), "none");
+  EXPECT_EQ(read({"--sampler=device", "--graph-gb=3.5"}).machine.graph_gb, 3.5);
+  EXPECT_EQ(read({}).machine.graph_gb, 0);
+  for (const char* sampler : {"--sampler=auto", "--sampler=host"})
+    EXPECT_EQ(complaint_about({sampler, "--graph-gb=1e-9"}), "--graph-gb: only with --sampler device");
+  const auto complaint_about_gb = [](const std::string& amount) {
+    return complaint_about({"--sampler=device", ("--graph-gb=" + amount).c_str()});
+  };
+  for (const char* amount : {"-1", "-1e-300", "1000001", "1e300"})
+    EXPECT_EQ(complaint_about_gb(amount), "--graph-gb: 0 to 1000000") << amount;
+  for (const char* amount : {"nan", "inf", "-inf", "1e999", "", "3GB", "0x1p3", "1,5", "--", "\t1"})
+    EXPECT_TRUE(complaint_about_gb(amount).starts_with("--graph-gb")) << amount << ": " << complaint_about_gb(amount);
+}
+
 TEST(TrainCommand, WordsAreKnownOrRefusedWithTheList) {
   EXPECT_EQ(complaint_about({"--norm=group"}), "--norm: none, batch or layer, not 'group'");
   EXPECT_EQ(complaint_about({"--schedule=step"}), "--schedule: constant, cosine or plateau, not 'step'");

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "core/error.h"
+#include "loaders/device_graph.h"
+#include "loaders/graph_tiers.h"
 #include "loaders/node_set.h"
 #include "loaders/shards.h"
 #include "tests/support/datasets.h"
@@ -39,13 +41,15 @@ class PlanResidency : public testing::Test {
   std::string residency(std::int64_t free_device_bytes, const ResidencyRequest& request = {}) const {
     const DataResidency found = plan(free_device_bytes, request).residency;
     const std::array features{"host", "device", "cached", "sharded", "partitioned"};  // as Residency has them
-    return std::string(features[static_cast<std::size_t>(found.features)]) +
-           (found.graph == GraphResidency::kDevice ? " device" : " host");
+    return std::string(features[static_cast<std::size_t>(found.features)]) + (found.graph_entries ? " in part"
+                                                                              : found.graph == GraphResidency::kDevice
+                                                                                  ? " device"
+                                                                                  : " host");
   }
 
   /// GPU memory of a choice; of cached features with no row.
   std::int64_t need_of(Residency features, GraphResidency graph) const {
-    return plan(0, {.features = features, .graph = graph}).device_bytes;
+    return plan(features == Residency::kCached ? 0 : kPlenty, {.features = features, .graph = graph}).device_bytes;
   }
 
   const Dataset dataset_ = test::generated_dataset(20'000, 20, 400, FeatureType::kF32);
@@ -61,7 +65,7 @@ TEST_F(PlanResidency, TakesTheBestThatFits) {
   const std::int64_t cached = need_of(kCached, GraphResidency::kDevice);
   ASSERT_LT(features, all);
   EXPECT_EQ(residency(all), "device device");
-  EXPECT_EQ(residency(all - 1), "device host");
+  EXPECT_EQ(residency(all - 1), "device in part");
   EXPECT_EQ(residency(features), "device host");
   EXPECT_EQ(residency(features - 1), "cached device");
   EXPECT_EQ(residency(cached + feature_bytes_ / 2), "cached device");
@@ -73,23 +77,70 @@ TEST_F(PlanResidency, TakesTheBestThatFits) {
   EXPECT_EQ(residency(1), "host host") << "which check() then refuses";
 }
 
+TEST_F(PlanResidency, KeepsSomeRowsOfAGraphThatDoesNotFit) {
+  using enum Residency;
+  const auto all = static_cast<double>(dataset_.num_edges());
+  const std::int64_t bounds = tiered_bounds_bytes(dataset_.num_nodes());
+  const std::int64_t without = need_of(kDevice, GraphResidency::kDevice) - dataset_.graph.num_bytes() + bounds;
+  const auto for_share = [&](double share) {  // of which nine tenths are used, and an entry more
+    return without - bounds + static_cast<std::int64_t>((static_cast<double>(bounds) + 4 * share * all) / 0.9) + 8;
+  };
+  EXPECT_EQ(residency(for_share(0.25)), "device in part");
+  EXPECT_EQ(residency(for_share(0.24)), "device host") << "the cores are faster";
+  const DataPlan half = plan(for_share(0.5));
+  EXPECT_NEAR(static_cast<double>(*half.residency.graph_entries), 0.5 * all, 2);
+  EXPECT_LE(half.device_bytes, *half.available.device_bytes);
+  EXPECT_NE(to_text(half).find("graph, 50 % of its entries on the GPU"), std::string::npos) << to_text(half);
+  EXPECT_NE(summary_of(half, dataset_).find("GB, 50 % of its entries in GPU memory)"), std::string::npos);
+  const std::int64_t cold = 4 * (dataset_.num_edges() - static_cast<EdgeOffset>(*half.residency.graph_entries));
+  const DataPlan whole = plan(kPlenty, {.features = kDevice, .graph = GraphResidency::kDevice});
+  EXPECT_EQ(half.host_bytes - whole.host_bytes, cold + bytes_to_order_rows(dataset_.num_nodes()));
+  const FreeMemory little{.host_bytes = half.host_bytes - 1, .device_bytes = *half.available.device_bytes};
+  const DataPlan on_host = plan_residency({}, dataset_, needs_, little);
+  EXPECT_EQ(on_host.residency.graph, GraphResidency::kHost) << "too little memory to pin";
+  EXPECT_EQ(residency(for_share(0.5), {.num_shards = 4}), "sharded device") << "in whole, beside fewer rows";
+}
+
+TEST_F(PlanResidency, TakesTheBytesThatTheGraphIsGiven) {
+  using enum Residency;
+  const std::int64_t bounds = tiered_bounds_bytes(dataset_.num_nodes());
+  ResidencyRequest request{.graph = GraphResidency::kDevice, .graph_bytes = bounds + 4000};
+  EXPECT_EQ(residency(kPlenty, request), "device in part");
+  EXPECT_EQ(plan(kPlenty, request).residency.graph_entries, 1000U);
+  for (const Residency features : {kHost, kCached, kSharded, kPartitioned}) {
+    request.features = features;
+    EXPECT_EQ(plan(kPlenty, request).residency.graph_entries, 1000U) << name_of(features);
+  }
+  request = {.graph = GraphResidency::kDevice, .graph_bytes = bounds};
+  EXPECT_EQ(plan(kPlenty, request).residency.graph_entries, 0U);
+  request.graph_bytes = bounds - 1;
+  EXPECT_COMPLAINT((void)plan(kPlenty, request), ErrorKind::kUsage, "bounds of its rows take");
+  EXPECT_COMPLAINT((void)plan(std::nullopt, request), ErrorKind::kNoDevice, "the graph in GPU memory");
+  for (const std::int64_t enough : {dataset_.graph.num_bytes(), kPlenty}) {
+    request.graph_bytes = enough;
+    EXPECT_EQ(residency(kPlenty, request), "device device") << "of which all fits";
+  }
+  EXPECT_COMPLAINT(check(plan(1, request)), ErrorKind::kDeviceMemory, "GPU memory");
+}
+
 TEST_F(PlanResidency, ShardsRowsThatFitTheGpusTogetherButNotOne) {
   using enum Residency;
   const std::int64_t all = need_of(kDevice, GraphResidency::kDevice);
   const ResidencyRequest of_four{.num_shards = 4};
   EXPECT_EQ(residency(all, of_four), "device device");
   EXPECT_EQ(residency(all - 1, of_four), "sharded device");
-  const auto sharded_on = [&](GraphResidency graph) {
-    return plan(0, {.features = kSharded, .graph = graph, .num_shards = 4});
+  const std::int64_t part = static_cast<std::int64_t>(shard_bytes(static_cast<std::size_t>(feature_bytes_), 4));
+  const auto sharded_on = [&](GraphResidency graph) {  // with no byte for copies
+    const std::int64_t needed = need_of(kDevice, graph) - feature_bytes_ + part;
+    return plan(needed, {.features = kSharded, .graph = graph, .num_shards = 4});
   };
   const DataPlan sharded = sharded_on(GraphResidency::kDevice);
   EXPECT_EQ(sharded.residency.cached_rows, 0U);
-  const std::int64_t part = static_cast<std::int64_t>(shard_bytes(static_cast<std::size_t>(feature_bytes_), 4));
   EXPECT_EQ(sharded.device_bytes, all - feature_bytes_ + part);
   EXPECT_NE(to_text(sharded).find("features, one of 4 parts"), std::string::npos) << to_text(sharded);
   EXPECT_NE(summary_of(sharded, dataset_).find("in the memory of all GPUs of the host"), std::string::npos);
   EXPECT_EQ(residency(sharded.device_bytes, of_four), "sharded device");
-  EXPECT_EQ(residency(sharded.device_bytes - 1, of_four), "sharded host");
+  EXPECT_EQ(residency(sharded.device_bytes - 1, of_four), "sharded in part");
   EXPECT_EQ(residency(sharded_on(GraphResidency::kHost).device_bytes - 1, of_four), "cached device");
   EXPECT_EQ(residency(1, {.features = kSharded, .num_shards = 4}), "sharded host") << "which check() then refuses";
   EXPECT_EQ(residency(kPlenty, {.features = kSharded, .num_shards = 1}), "sharded device") << "of one, as asked for";
@@ -116,7 +167,7 @@ TEST_F(PlanResidency, KeepsToTheRequest) {
   EXPECT_EQ(residency(0, request), "cached host") << "with no row, as it was asked for";
   request.features = Residency::kHost;
   EXPECT_EQ(residency(kPlenty, request), "host host");
-  EXPECT_EQ(residency(1, {.features = Residency::kDevice, .graph = GraphResidency::kDevice}), "device device");
+  EXPECT_EQ(residency(1, {.features = Residency::kDevice, .graph = GraphResidency::kDevice}), "device in part");
 }
 
 TEST_F(PlanResidency, PartsAreTakenWhereTheyAreAskedFor) {

@@ -72,9 +72,15 @@ TEST_P(ExactOnDevice, FindsTheSameWithLayersInF16) {
   EXPECT_NE(obstacle_to_resident_exact(spec, dataset, residency_of(data.view()), 2), "");
   EXPECT_NE(obstacle_to_resident_exact(spec, dataset, {}, 1), "");
   const auto comm = make_self_communicator();
-  const test::Found found = test::collect(/*layer=*/0, [&](const OnRound& on_round) {
-    return resident_exact_inference({*model, device, *comm}, dataset, data.view(), spec, targets, on_round);
-  });
+  const auto predict = [&](const ResidentData& from) {
+    return test::collect(/*layer=*/0, [&](const OnRound& on_round) {
+      return resident_exact_inference({*model, device, *comm}, dataset, from.view(), spec, targets, on_round);
+    });
+  };
+  const test::Found found = predict(data);
+  const ResidentData in_part(dataset,
+                             {.features = Residency::kDevice, .graph = GraphResidency::kDevice, .graph_entries = 9000});
+  EXPECT_TRUE(at::equal(predict(in_part).logits, found.logits)) << "other rows of the graph in pinned host memory";
   EXPECT_LT(((found.logits - expected.logits).norm() / expected.logits.norm()).item<double>(), 2e-3);
   EXPECT_EQ(found.counts.nodes, expected.counts.nodes);
   EXPECT_EQ(found.counts.labelled, expected.counts.labelled);

@@ -129,6 +129,24 @@ TEST_F(ResidentPredictionsTest, OfEveryModelFindWhatEagerOnesFind) {
   }
 }
 
+TEST_F(ResidentPredictionsTest, FindTheSameBitsWhateverRowsOfTheGraphAreInGpuMemory) {
+  const std::span<const NodeId> nodes = dataset_.train.first(3 * kBatch + 7);
+  for (const std::string variant : {"sage", "gcn", "gin-scaled", "gatv2"}) {
+    model_ = make_model_like(variant);
+    ResidentSpec spec = spec_of({20, 9, 4});
+    spec.model.kind = value_named<ModelKind>(variant).value_or(ModelKind::kGin);
+    if (variant == "gin-scaled") spec.model.gin_sum = GinSum::kScaled;
+    const auto whole = make_resident_ones(spec);
+    const at::Tensor expected = predict(*whole, nodes).found.logits;
+    for (const std::size_t num_hot : {std::size_t{0}, std::size_t{9000}}) {
+      const ResidentData in_part(
+          dataset_, {.features = Residency::kDevice, .graph = GraphResidency::kDevice, .graph_entries = num_hot});
+      const auto resident = make_resident_predictions(spec, dataset_, in_part.view(), device_, *model_);
+      EXPECT_TRUE(at::equal(predict(*resident, nodes).found.logits, expected)) << variant << ", " << num_hot;
+    }
+  }
+}
+
 TEST_F(ResidentPredictionsTest, RoundAsTheirPrecision) {
   const Predicted expected = predict_eagerly(spec_of({10, 10, 10}), dataset_.train);
   const double norm = expected.found.logits.norm().item<double>();
