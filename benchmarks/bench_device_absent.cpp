@@ -12,7 +12,7 @@ std::unique_ptr<BenchDevice> open_bench_device() {
   fail(ErrorKind::kNoDevice, "this is a build without CUDA; use --device cpu");
 }
 
-SamplerRates sample_on_gpu(const SamplingCase&, int) {
+SamplerRates sample_on_gpu(const SamplingCase&, int, double) {
   fail(ErrorKind::kNoDevice, "this is a build without CUDA", Topic::kDevice);
 }
 

@@ -1,7 +1,8 @@
 // benchmarks/cache_bench.cpp - what share of the rows of training batches a cache finds, by what chose its rows.
 //
 // Nothing is gathered: an epoch is sampled by other random numbers than those that the policies see, and each node that
-// a batch meets counts once. `best possible` is a cache that knew that epoch.
+// a batch meets counts once. `best possible` is a cache that knew that epoch. The last row is of the graph's rows that
+// batches read, where a share of the entries is in GPU memory, as --graph-gb chooses them.
 #include <limits>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "core/number_text.h"
 #include "core/timer.h"
 #include "loaders/cached_nodes.h"
+#include "loaders/graph_tiers.h"
 #include "sampler/draw_kind.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/seed_order.h"
@@ -86,6 +88,24 @@ void add_row(BenchReport& report, const std::string& name, double seconds, const
   report.add_row(name, std::move(values));
 }
 
+/// Row by row of the graph: who is read, and where vip puts it.
+void add_row_of_graph(BenchReport& report, const CsrGraph& graph, SamplingPlan plan,
+                      const std::vector<double>& shares) {
+  log_info("rows of the graph");
+  const std::uint32_t seed = plan.seed++;
+  std::vector<std::uint32_t> reads = counted_visits(graph, plan_of_rows(plan), /*num_epochs=*/1);
+  for (std::size_t v = 0; v < reads.size(); ++v)
+    if (graph.degree(v) == 0) reads[v] = 0;  // nothing is there to be read
+  plan.seed = seed;
+  const Timer timer;
+  const std::vector<float> values = row_values(graph, CachePolicy::kVip, plan);
+  std::vector<std::vector<NodeId>> hot;
+  for (const double share : shares)
+    hot.push_back(GraphTiers(graph, values, static_cast<std::size_t>(share * static_cast<double>(graph.indices.size())))
+                      .hot_nodes());
+  add_row(report, "vip, rows of the graph", timer.seconds(), found_by(reads, hot));
+}
+
 }  // namespace
 
 int bench_cache(Arguments arguments) {
@@ -131,6 +151,7 @@ int bench_cache(Arguments arguments) {
   const std::vector<float> known(visits.begin(), visits.end());
   add_row(report, "best possible", std::numeric_limits<double>::quiet_NaN(),
           found_by(visits, caches_of([&](std::size_t count) { return most_visited_nodes(known, count); })));
+  add_row_of_graph(report, graph, plan, options.shares);
   double num_rows = 0;
   for (const std::uint32_t count : visits) num_rows += count;
   const auto num_batches = static_cast<double>(num_global_batches(plan.seeds.size(), plan.batch_size));

@@ -6,6 +6,7 @@
 // much the rate of any work falls: of bare reads, and of arithmetic without memory. Every round measures all thread
 // counts, so that ratios compare what ran within the same second or two. With a GPU, the last rows sample there and
 // include the copy of each result to pinned host memory, as in the batch loader.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -24,6 +25,7 @@
 #include "core/console/log.h"
 #include "core/host/machine.h"
 #include "core/host/timed_threads.h"
+#include "core/number_text.h"
 #include "sampler/draw_kind.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/reference_sampler.h"
@@ -41,6 +43,7 @@ struct SamplerBenchOptions {
   int threads = 0;
   int batches = 20;
   int rounds = 7;
+  std::vector<double> graph_shares{0.75, 0.5, 0.25};
   std::string json{};
 };
 
@@ -55,6 +58,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("threads", self.threads, "up to this many threads; 0 = all cores");
   field("batches", self.batches, "batches per thread and round");
   field("rounds", self.rounds, "measurements of each kind");
+  field("graph-shares", self.graph_shares,
+        "of the graph's entries in GPU memory, a row for each; the GPU reads the others in host memory");
   field("json", self.json, "also write the result to this file");
 }
 
@@ -204,6 +209,8 @@ int bench_sampler(Arguments arguments) {
   require_option(!options.with_replacement || options.draw == DrawKind::kUniform,
                  "--draw: labor is without replacement");
   require_option(are_fanouts(options.fanout), "--fanout: each 1 to 65535, or -1 for all");
+  require_option(std::ranges::all_of(options.graph_shares, [](double share) { return share >= 0 && share <= 1; }),
+                 "--graph-shares: each 0 to 1");
   log_info("generating the graph");
   const CsrArrays owned = make_bench_graph(options.nodes, options.mean_degree);
   const SamplingCase sampling{.graph = owned.view(),
@@ -215,13 +222,16 @@ int bench_sampler(Arguments arguments) {
   const HostRates host = measure_on_host(sampling, options.threads > 0 ? options.threads : num_usable_cores());
   BenchReport report = new_report(options, sampling.graph);
   add_rows(report, host);
-  if (!gpu_name().empty())
-    for (const int num_streams : {1, 3}) {
-      const std::string name = "GPU, " + counted(num_streams, "stream");
-      log_info(name);
-      add_row(report, name, sample_on_gpu(sampling, num_streams), host.graph_bytes_per_edge,
-              std::vector<double>(6, kNone));
-    }
+  const auto add_gpu_row = [&](const std::string& name, int num_streams, double graph_share) {
+    log_info(name);
+    add_row(report, name, sample_on_gpu(sampling, num_streams, graph_share), host.graph_bytes_per_edge,
+            std::vector<double>(6, kNone));
+  };
+  if (!gpu_name().empty()) {
+    for (const int num_streams : {1, 3}) add_gpu_row("GPU, " + counted(num_streams, "stream"), num_streams, 1);
+    for (const double share : options.graph_shares)
+      add_gpu_row("GPU, 3 streams, " + fixed(100 * share, 0) + " % of the graph there", 3, share);
+  }
   report.publish(options.json);
   return 0;
 }

@@ -54,7 +54,9 @@ void add_round(SamplerRates& rates, int num_threads, int batches, OneBatch one_b
 }
 
 /// Sampling on the GPU: a sampler per thread and stream, each batch copied to pinned host memory.
+/// @param graph_share  of the entries that are in GPU memory, in the rows that batches read most; the GPU reads the
+///                     others in pinned host memory
 /// @throws Error{kNoDevice} in a build without CUDA.
-SamplerRates sample_on_gpu(const SamplingCase& sampling, int num_streams);
+SamplerRates sample_on_gpu(const SamplingCase& sampling, int num_streams, double graph_share = 1);
 
 }  // namespace salient

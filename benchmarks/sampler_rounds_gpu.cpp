@@ -1,10 +1,12 @@
 // benchmarks/sampler_rounds_gpu.cpp - sampling on the GPU, as the batch loader does it; see sampler_rounds.h.
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "benchmarks/sampler_rounds.h"
 #include "core/cuda/pinned_buffer.h"
 #include "loaders/device_graph.h"
+#include "loaders/graph_tiers.h"
 
 namespace salient {
 namespace {
@@ -36,13 +38,28 @@ struct Worker {
   }
 };
 
+/// Seeds are any nodes, as SamplingCase has them.
+std::unique_ptr<DeviceGraph> put_on_gpu(const SamplingCase& sampling, double share) {
+  const CsrGraph& graph = sampling.graph;
+  if (share >= 1) return std::make_unique<DeviceGraph>(graph);
+  std::vector<NodeId> seeds(graph.num_nodes());
+  std::iota(seeds.begin(), seeds.end(), NodeId{0});
+  const SamplingPlan plan{.fanouts = sampling.fanout,
+                          .replacement = sampling.replacement,
+                          .seeds = seeds,
+                          .batch_size = static_cast<std::size_t>(sampling.batch_size)};
+  const auto num_hot = static_cast<std::size_t>(share * static_cast<double>(graph.indices.size()));
+  const GraphTiers tiers(graph, row_values(graph, CachePolicy::kVip, plan), num_hot);
+  return std::make_unique<DeviceGraph>(graph, tiers);
+}
+
 }  // namespace
 
-SamplerRates sample_on_gpu(const SamplingCase& sampling, int num_streams) {
-  const DeviceGraph on_device(sampling.graph);
+SamplerRates sample_on_gpu(const SamplingCase& sampling, int num_streams, double graph_share) {
+  const std::unique_ptr<DeviceGraph> on_device = put_on_gpu(sampling, graph_share);
   std::vector<Worker> workers(static_cast<std::size_t>(num_streams));
   for (Worker& worker : workers) {
-    worker.sampler = on_device.make_sampler(sampling.fanout, sampling.replacement);
+    worker.sampler = on_device->make_sampler(sampling.fanout, sampling.replacement);
     (void)worker.sample(sampling, 0);  // grows the buffers
   }
   SamplerRates rates;

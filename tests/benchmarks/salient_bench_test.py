@@ -175,6 +175,22 @@ def test_steps():
         assert option in run("steps", *refused.split(), exit_code=2).stderr, refused
 
 
+def test_cache():
+    rows = measured("cache", "--like", "arxiv", "--scale", 0.05, "--batch-size", 64, "--shares", "0.1,0.5,1")
+    assert list(rows) == ["vip", "degree", "counted", "best possible", "vip, rows of the graph"], rows
+    for name, row in rows.items():
+        found = [row[f"found_at_{share}"] for share in ("0.1", "0.5", "1")]
+        assert 0 < found[0] < found[1] < found[2] and math.isclose(found[2], 1), (name, row)
+        assert "graph" in name or found[1] <= rows["best possible"]["found_at_0.5"], (name, rows)
+
+
+def test_tiers():
+    for refused, option in (("--rounds 0", "--rounds"), ("--shares 0.5,1.1", "--shares"), ("--epochs 1", "--epochs"),
+                            ("--dataset wordnet", "--graph")):
+        assert option in run("tiers", *refused.split(), exit_code=2).stderr, refused
+    assert "there is none" in run("tiers", "--device", "cpu", exit_code=69).stderr
+
+
 def test_scaling():
     seeds, batch = int(0.05 * 90941), 512
     small = ["--dataset", "synthetic:arxiv:0.05", "--device", "cpu", "--hidden", 8, "--layers", 2, "--fanout", "5,4",
@@ -227,7 +243,8 @@ def test_refusals():
     for arguments, word in (("sampler --nodes 0", "--nodes"),
                             ("sampler --nodes 20000 --mean-degree 0", "--mean-degree"),
                             ("gather --rounds 0", "--rounds"), ("gather --nodes 0", "--nodes"),
-                            ("sampler --fanout 0", "--fanout"), ("pipeline --slots 1", "--slots"),
+                            ("sampler --fanout 0", "--fanout"),
+                            ("sampler --graph-shares 2", "--graph-shares"), ("pipeline --slots 1", "--slots"),
                             ("sampler --threads 5000", "--threads"), ("table1 --plain-epochs 1", "--plain-epochs"),
                             ("table1 --dataset wordnet", "--graphs"), ("ablation --dry-run", "--dry-run")):
         assert word in run(*arguments.split(), exit_code=2).stderr, arguments
@@ -236,10 +253,12 @@ def test_refusals():
 
 test_sampler()
 test_gather()
+test_cache()
 test_pipeline()
 if (PROGRAMS / "salient-infer").exists():  # a build with LibTorch
     test_paper_tables()
     test_steps()
+    test_tiers()
     test_scaling()
     with tempfile.TemporaryDirectory() as scratch:
         test_inference(scratch)
