@@ -47,7 +47,8 @@ class CudaEvent {
   enum class Kind : unsigned {
     kOrder = cudaEventDisableTiming,
     kBlockingWait = cudaEventDisableTiming | cudaEventBlockingSync,  ///< wait() sleeps instead of spinning
-    kTiming = cudaEventBlockingSync,
+    kTiming = cudaEventBlockingSync,  ///< likewise, with the time
+    kStamp = cudaEventDefault,        ///< the time alone: nothing waits for it, so that it need not interrupt the host
   };
   explicit CudaEvent(Kind kind) {
     cudaEvent_t raw = nullptr;
@@ -60,7 +61,7 @@ class CudaEvent {
   void make_wait(cudaStream_t stream) const { cuda_check(cudaStreamWaitEvent(stream, get(), 0)); }
   /// Blocks the host.
   void wait() const { cuda_check(cudaEventSynchronize(get())); }
-  /// Seconds on the device from `start` to this event; both of Kind::kTiming and passed.
+  /// Seconds on the device from `start` to this event; both have times and have passed.
   double seconds_since(const CudaEvent& start) const {
     float milliseconds = 0;
     cuda_check(cudaEventElapsedTime(&milliseconds, start.get(), get()));

@@ -13,7 +13,7 @@ class StreamStamps final : public TimeStamps {
 
   void clear() override { used_ = 0; }
   void add() override {
-    if (used_ == events_.size()) events_.emplace_back(CudaEvent::Kind::kTiming);
+    if (used_ == events_.size()) events_.emplace_back(CudaEvent::Kind::kStamp);
     events_[used_++].record(stream_);
   }
   std::size_t size() const override { return used_; }
