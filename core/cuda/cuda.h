@@ -41,14 +41,15 @@ class CudaStream {
   std::unique_ptr<CUstream_st, Destroy> handle_;
 };
 
-/// Owns one event. The three kinds a pipeline needs: ordering only, a host that sleeps until it, and a time stamp.
+/// Owns one event. What a pipeline needs: order alone, a host that sleeps until the event, and times.
 class CudaEvent {
  public:
   enum class Kind : unsigned {
     kOrder = cudaEventDisableTiming,
     kBlockingWait = cudaEventDisableTiming | cudaEventBlockingSync,  ///< wait() sleeps instead of spinning
-    kTiming = cudaEventBlockingSync,  ///< likewise, with the time
-    kStamp = cudaEventDefault,        ///< the time alone: nothing waits for it, so that it need not interrupt the host
+    kTiming = cudaEventBlockingSync,                                 ///< likewise, with the time
+    /// The time alone: nothing waits for it, so that it need not interrupt the host.
+    kStamp = cudaEventDefault,
   };
   explicit CudaEvent(Kind kind) {
     cudaEvent_t raw = nullptr;

@@ -123,6 +123,7 @@ __device__ void drop_tile(const DropoutMask& mask, Activation activation, const 
   }
 }
 
+/// More than six parameters: as above.
 __global__ void __launch_bounds__(kThreadsPerBlock)
     dropout_tiles_kernel(DropoutMask mask, Activation activation, const float4* __restrict__ x,
                          const std::uint32_t* __restrict__ nodes, Eights eights, float4* __restrict__ out,
