@@ -310,7 +310,7 @@ TEST(ResidentSageStep, CountsWhatItSampled) {
   EXPECT_LE(counts.hop_edges[1], counts.hop_nodes[0] * 3);
 }
 
-/// Adam in f64, so that runs differ by their losses and gradients alone.
+/// Adam in f64, whose weights are f32 numbers, so that all precisions begin with the same.
 class Adam {
  public:
   explicit Adam(const std::vector<at::Tensor>& weights) {
@@ -328,6 +328,7 @@ class Adam {
       second_[i].mul_(0.999).addcmul_(gradients[i], gradients[i], 0.001);
       const at::Tensor root = (second_[i] / (1 - std::pow(0.999, step_))).sqrt();
       weights_[i].sub_(first_[i] / (1 - std::pow(0.9, step_)) / (root + 1e-8) * 0.003);
+      weights_[i] = weights_[i].to(at::kFloat).to(at::kDouble);
     }
   }
 
@@ -373,6 +374,8 @@ class FirstLosses : public testing::TestWithParam<Case> {
   }
 };
 
+/// With the same weights before each step: of their own, one ReLU whose input is 0 but for rounding sends Adam another
+/// way.
 TEST_P(FirstLosses, AreNoFurtherFromF64ThanTwiceThoseOfEagerSteps) {
   const Case& c = GetParam();
   Problem problem(c);
@@ -385,34 +388,30 @@ TEST_P(FirstLosses, AreNoFurtherFromF64ThanTwiceThoseOfEagerSteps) {
                                                    .dropout = c.dropout},
                                                   {.precision = precision_of(c)});
   model->to(at::kCUDA);
-  Adam exact(problem.reference_weights()), eager(problem.reference_weights()), resident(problem.reference_weights());
+  Adam adam(problem.reference_weights());  // by the reference's gradients, for all three
   const CudaStream stream;
   step.start_epoch(problem.seeds());
-  double of_eager = 0, of_resident = 0;  // squared distances
+  double of_eager = 0, of_resident = 0, of_f32 = 0;  // squared distances; of numbers of 24 bits
   for (std::uint32_t i = 0; i < kSteps; ++i) {
     StepHeader header{7, 1, i, i, 58 * i, kMaxSeeds};
     const std::int64_t known =
         problem.labels().narrow(0, header.first_seed, kMaxSeeds).ge(0).sum().item<std::int64_t>();
     header.gradient_scale = 1.0F / static_cast<float>(known);
-    const Problem::Expected in_f64 = problem.expected(header, exact.to_be_differentiated());
-    const Problem::Expected in_eager = eager_step(problem, *model, header, eager);
-    problem.set_weights(resident.weights());
+    const Problem::Expected in_f64 = problem.expected(header, adam.to_be_differentiated());
+    const Problem::Expected in_eager = eager_step(problem, *model, header, adam);
+    problem.set_weights(adam.weights());
     step.run(header, {}, stream.get());
     stream.wait();
     const double loss = problem.sums()[i][0].item<double>();
-    std::vector<at::Tensor> gradients;
-    for (std::size_t w = 0; w < resident.weights().size(); ++w)
-      gradients.push_back(problem.gradient(w).to(at::kCPU, at::kDouble));
     of_eager += std::pow((in_eager.loss - in_f64.loss) / static_cast<double>(known), 2);
     of_resident += std::pow((loss - in_f64.loss) / static_cast<double>(known), 2);
-    exact.update(in_f64.gradients);
-    eager.update(in_eager.gradients);
-    resident.update(gradients);
+    of_f32 += std::pow(in_f64.loss / static_cast<double>(known) * 0x1p-24, 2);
+    adam.update(in_f64.gradients);
   }
   const double eager_error = std::sqrt(of_eager / kSteps), resident_error = std::sqrt(of_resident / kSteps);
   std::cout << "root mean square distance from f64 of " << kSteps << " losses: eager " << eager_error << ", resident "
             << resident_error << "\n";
-  EXPECT_LE(resident_error, 2 * eager_error);
+  EXPECT_LE(resident_error, std::max(2 * eager_error, std::sqrt(of_f32 / kSteps)));
   EXPECT_GT(resident_error, 0);
 }
 
