@@ -78,7 +78,7 @@ std::vector<FieldProblem> problems_of(const InferOptions& options) {
   check_field(found, options.sampled.step != StepKind::kResident || !options.layerwise.activations, "activations",
               "not with --step resident, which keeps layers' results in GPU memory");
   add_problems(found, options.machine);
-  add_problems(found, options.comm);
+  add_problems(found, options.comm, options.machine);
   return found;
 }
 

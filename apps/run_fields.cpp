@@ -31,7 +31,13 @@ void add_problems(std::vector<FieldProblem>& found, const MachineOptions& option
               "2 to 4096, or 0 for the default");
 }
 
-void add_problems(std::vector<FieldProblem>& found, const CommOptions& options) {
+void add_problems(std::vector<FieldProblem>& found, const CommOptions& options, const MachineOptions& machine) {
+  const bool is_by_nccl = options.rows == RowBackend::kNccl;
+  check_field(found, !options.rows || machine.features == Residency::kPartitioned, "comm-rows",
+              "only with --features partitioned");
+  check_field(found, !is_by_nccl || options.backend.value_or(CommBackend::kNccl) == CommBackend::kNccl, "comm-rows",
+              "nccl needs --comm nccl");
+  check_field(found, !is_by_nccl || machine.device != DeviceKind::kCpu, "comm-rows", "nccl needs a GPU");
   check_field(found, options.timeout_seconds >= 1, "comm-timeout", "at least 1 second");
 }
 

@@ -41,6 +41,8 @@ template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, CommOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("comm", self.backend, "how ranks exchange data");
+  field("comm-rows", self.rows,
+        "how the rows of --features partitioned move between ranks; auto: mpi; nccl is between GPUs");
   field("comm-timeout", self.timeout_seconds, "seconds to wait for other ranks before giving up");
 }
 
@@ -53,7 +55,7 @@ void visit_fields(Self& self, Visit&& field) {
 
 /// Adds the rules that these choices break to `found`.
 void add_problems(std::vector<FieldProblem>& found, const MachineOptions& options);
-void add_problems(std::vector<FieldProblem>& found, const CommOptions& options);
+void add_problems(std::vector<FieldProblem>& found, const CommOptions& options, const MachineOptions& machine);
 
 /// @throws Error{kUsage} with all of them on one line, as "--field: rule; --field: rule"; nothing without problems.
 void refuse(const std::vector<FieldProblem>& problems);

@@ -14,7 +14,6 @@
 #include "core/number_text.h"
 #include "core/timer.h"
 #include "core/version.h"
-#include "engine/comm/make_communicator.h"
 
 namespace salient {
 
@@ -31,6 +30,15 @@ void require_equal_programs(Communicator& comm, const char* program, const std::
   require_equal_on_all_ranks(comm, "the configuration", configuration);
 }
 
+CommunicatorOptions communicator_options(const CommOptions& comm, const MachineOptions& machine,
+                                         const ComputeDevice& device) {
+  return {.wanted = comm.backend,
+          .timeout_seconds = static_cast<double>(comm.timeout_seconds),
+          .is_data_on_gpu = device.is_cuda(),
+          .moves_rows = machine.features == Residency::kPartitioned,
+          .rows = comm.rows};
+}
+
 Session open_session(const MachineOptions& machine, const CommOptions& comm_options, const Launch& launch,
                      Communicator& control) {
   std::optional<ComputeDevice> device;
@@ -40,10 +48,7 @@ Session open_session(const MachineOptions& machine, const CommOptions& comm_opti
   });
   std::string numa_nodes = pin_near_device(control, launch, *device);
   require_equal_on_all_ranks(control, "the kind of device", device->is_cuda() ? "cuda" : "cpu", ErrorKind::kNoDevice);
-  auto comm = make_communicator({.wanted = comm_options.backend,
-                                 .timeout_seconds = static_cast<double>(comm_options.timeout_seconds),
-                                 .is_data_on_gpu = device->is_cuda()},
-                                launch);
+  auto comm = make_communicator(communicator_options(comm_options, machine, *device), launch);
   return {launch, *device, std::move(comm), std::move(numa_nodes)};
 }
 

@@ -15,6 +15,7 @@
 #include "engine/comm/comm_options.h"
 #include "engine/comm/communicator.h"
 #include "engine/comm/launch.h"
+#include "engine/comm/make_communicator.h"
 #include "engine/device/compute_device.h"
 #include "engine/device/machine_options.h"
 #include "engine/device/planned_data.h"
@@ -60,6 +61,10 @@ struct Session {
 
 /// Borrows from the session.
 inline RankPlace place_of(const Session& session) { return {*session.comm, session.launch, session.device}; }
+
+/// Of a rank that computes on `device`.
+CommunicatorOptions communicator_options(const CommOptions& comm, const MachineOptions& machine,
+                                         const ComputeDevice& device);
 
 /// Collective. @param control  host communication, for what must be agreed on before the device is known.
 /// @throws Error{kNoDevice}; RankError{kNoDevice} when ranks compute on different kinds of devices; as

@@ -92,7 +92,7 @@ std::vector<FieldProblem> problems_of(const TrainOptions& options) {
   add_problems(found, options.optimisation);
   add_problems(found, options.evaluation, options.model.num_layers);
   add_problems(found, options.machine);
-  add_problems(found, options.comm);
+  add_problems(found, options.comm, options.machine);
   const OutputOptions& output = options.output;
   check_field(found, !options.data.dataset.empty(), "dataset", "is required, such as --dataset wordnet");
   check_field(found, !options.data.root.empty(), "data-root", "is a folder, . for the working directory");

@@ -155,11 +155,9 @@ Session open_row(const TrainOptions& wanted, const Launch& launch) {
   const ComputeDevice device = ComputeDevice::choose(wanted.machine.device, launch.local_rank, threads);
   Session session{.launch = launch,
                   .device = device,
-                  .comm = launch.size == 1 ? make_self_communicator()
-                                           : make_communicator({.wanted = wanted.comm.backend,
-                                                                .timeout_seconds = wanted.comm.timeout_seconds * 1.0,
-                                                                .is_data_on_gpu = device.is_cuda()},
-                                                               launch)};
+                  .comm = launch.size == 1
+                              ? make_self_communicator()
+                              : make_communicator(communicator_options(wanted.comm, wanted.machine, device), launch)};
   session.numa_nodes = pin_near_device(*session.comm, launch, device);
   return session;
 }

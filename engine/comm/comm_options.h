@@ -16,8 +16,16 @@ constexpr auto names_of(CommBackend) {
       {{CommBackend::kNccl, "nccl"}, {CommBackend::kMpi, "mpi"}, {CommBackend::kSelf, "self"}});
 }
 
+/// What moves the feature rows of other ranks, where features are partitioned.
+enum class RowBackend : std::uint8_t { kNccl, kMpi };
+
+constexpr auto names_of(RowBackend) {
+  return std::to_array<EnumName<RowBackend>>({{RowBackend::kNccl, "nccl"}, {RowBackend::kMpi, "mpi"}});
+}
+
 struct CommOptions {
   std::optional<CommBackend> backend{};  ///< none: what suits ranks and devices
+  std::optional<RowBackend> rows{};      ///< none: as make_communicator() chooses
   int timeout_seconds = 300;             ///< for other ranks to answer
 
   bool operator==(const CommOptions&) const = default;

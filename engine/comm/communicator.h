@@ -28,18 +28,31 @@ class Transfer {
   virtual void wait() = 0;
 };
 
+/// Messages between ranks.
+class Messages {
+ public:
+  Messages() = default;
+  virtual ~Messages() = default;
+  Messages(const Messages&) = delete;
+  Messages& operator=(const Messages&) = delete;
+  virtual std::string_view name() const = 0;
+
+  /// Starts to send out[r] to rank r and to receive in[r] from it, for every other rank r; does not block. What is
+  /// empty is neither sent nor awaited, so both sides know each length beforehand. Transfers may overlap; between two
+  /// ranks they are matched in the order of these calls.
+  /// @param out, in  [ranks] host memory, which stays until wait() has returned; pinned for Communicator::rows() of a
+  ///                 communicator between GPUs
+  virtual std::unique_ptr<Transfer> transfer(std::span<const std::span<const std::byte>> out,
+                                             std::span<const std::span<std::byte>> in) = 0;
+};
+
 /// All calls but cancel() are collective: every rank makes the same ones in the same order. Back ends: self (one rank),
 /// mpi (host memory), nccl (device memory; its control plane is one of the other two).
 ///
 /// A rank that waits for others longer than the run's time-out throws Error{kComm} with the ranks that do not answer.
 /// Threads: only the one that made the communicator.
-class Communicator {
+class Communicator : public Messages {
  public:
-  Communicator() = default;
-  virtual ~Communicator() = default;
-  Communicator(const Communicator&) = delete;
-  Communicator& operator=(const Communicator&) = delete;
-  virtual std::string_view name() const = 0;
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
@@ -65,12 +78,11 @@ class Communicator {
 
   virtual void barrier() = 0;
 
-  /// Starts to send out[r] to rank r and to receive in[r] from it, for every other rank r; does not block. What is
-  /// empty is neither sent nor awaited, so both sides know each length beforehand. Transfers may overlap; between two
-  /// ranks they are matched in the order of these calls.
-  /// @param out, in  [ranks] host memory, which stays until wait() has returned
-  virtual std::unique_ptr<Transfer> transfer(std::span<const std::span<const std::byte>> out,
-                                             std::span<const std::span<std::byte>> in) = 0;
+  /// What moves feature rows: these messages, or those of a back end of their own, with an order of their own.
+  virtual Messages& rows() { return *this; }
+
+  /// Blocks until is_done() holds, as for a message: with the time-out, and with an ear for ranks that give up.
+  virtual void wait_until(const std::function<bool()>& is_done) = 0;
 
   /// Sends flags to all ranks. @return the bitwise or of all ranks' flags in the call before this one; 0 the first
   /// time. Every rank gets the same result, so all can act on it at the same step. The only collective to use inside a

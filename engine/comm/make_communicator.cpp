@@ -25,7 +25,18 @@ Choice choose(const CommunicatorOptions& options, const Launch& launch) {
   return {CommBackend::kMpi, "this build has no NCCL; gradients are copied through the host, slowly"};
 }
 
+RowBackend choose_rows(const CommunicatorOptions& options, CommBackend backend, const Launch& launch) {
+  if (!options.moves_rows || launch.size == 1) return RowBackend::kMpi;
+  if (options.rows == RowBackend::kNccl && backend != CommBackend::kNccl)
+    fail_on_all_ranks(launch, ErrorKind::kUsage,
+                      options.is_data_on_gpu
+                          ? "feature rows by NCCL need NCCL for the gradients, too, and these move by MPI"
+                          : "feature rows by NCCL need a GPU for each rank, and this run computes on CPUs");
+  return options.rows.value_or(RowBackend::kMpi);
+}
+
 std::unique_ptr<Communicator> make(const Choice& choice, const CommunicatorOptions& options, const Launch& launch) {
+  const RowBackend rows = choose_rows(options, choice.backend, launch);
   if (choice.backend == CommBackend::kSelf) {
     if (launch.size > 1)
       fail_on_all_ranks(launch, ErrorKind::kUsage,
@@ -38,7 +49,7 @@ std::unique_ptr<Communicator> make(const Choice& choice, const CommunicatorOptio
       fail_on_all_ranks(launch, ErrorKind::kUsage, "NCCL needs data on GPUs, and this run computes on CPUs",
                         Topic::kCommBackend);
     auto control = launch.size > 1 ? make_mpi_communicator(launch, options.timeout_seconds) : make_self_communicator();
-    return make_nccl_communicator(std::move(control), options.timeout_seconds);
+    return make_nccl_communicator(std::move(control), options.timeout_seconds, rows);
   }
   auto host = make_mpi_communicator(launch, options.timeout_seconds);
   return options.is_data_on_gpu ? make_staged_communicator(std::move(host)) : std::move(host);
@@ -57,7 +68,8 @@ std::unique_ptr<Communicator> make_communicator(const CommunicatorOptions& optio
   if (launch.rank == 0 && (launch.size > 1 || options.wanted.has_value())) {
     const auto counted = [](int n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); };
     log_info("communication: " + std::string(comm->name()) + " between " + counted(launch.size, "rank") + " on " +
-             counted(launch.num_hosts, "host") + " (" + choice.why + ")");
+             counted(launch.num_hosts, "host") + " (" + choice.why + ")" +
+             (options.moves_rows ? "; feature rows by " + std::string(comm->rows().name()) : ""));
   }
   return comm;
 }

@@ -14,10 +14,12 @@ struct CommunicatorOptions {
   std::optional<CommBackend> wanted{};
   double timeout_seconds = 300;  ///< for other ranks to answer
   bool is_data_on_gpu = false;   ///< the data of all_reduce_sum(float) is on the current device
+  bool moves_rows = false;       ///< feature rows are partitioned
+  std::optional<RowBackend> rows{};
 };
 
 /// Collective. auto: self for one rank, nccl when the data is on GPUs, else mpi. On GPUs, mpi copies through the host.
-/// Logs the choice, on rank 0.
+/// Rows move by mpi, or by nccl where that is chosen. Logs the choice, on rank 0.
 ///
 /// @throws Error{kUsage} when the choice is not possible, when this is one of several processes that MPI does not know
 ///         of, or when two ranks share a GPU under nccl; kComm.

@@ -150,6 +150,8 @@ class MpiCommunicator final : public Communicator {
     return transfer;
   }
 
+  void wait_until(const std::function<bool()>& is_done) override { wait_.until(is_done); }
+
   std::uint32_t exchange_flags(std::uint32_t flags) override {
     if (flags_request_ != MPI_REQUEST_NULL) wait_(flags_request_);
     const std::uint32_t heard = std::exchange(*flags_of_all_, flags);

@@ -31,13 +31,18 @@ MpiWait::MpiWait(MPI_Comm roll, int rank, std::vector<std::string> hosts, double
     : rank_(rank), hosts_(std::move(hosts)), timeout_seconds_(timeout_seconds), roll_(roll) {}
 
 void MpiWait::operator()(std::span<MPI_Request> requests) {
-  const Timer timer;
-  auto pause = std::chrono::microseconds(20);
-  for (int look = 0;; ++look) {
+  until([requests] {
     int done = 0;
     mpi_check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
               "MPI_Testall");
-    if (done != 0) return;
+    return done != 0;
+  });
+}
+
+void MpiWait::until(const std::function<bool()>& is_done) {
+  const Timer timer;
+  auto pause = std::chrono::microseconds(20);
+  for (int look = 0; !is_done(); ++look) {
     if (look < kLooksBeforeSleep) {
       (void)sched_yield();
       continue;

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ class MpiWait {
   /// @throws RankError{kComm} when the time is over on this rank or on another one. The ranks that still wait then call
   ///         the roll, and the lowest of them logs which ranks did not answer. Error{kComm} when MPI fails.
   void operator()(std::span<MPI_Request> requests);
+  /// The same for anything else: blocks until is_done() holds.
+  void until(const std::function<bool()>& is_done);
   void operator()(MPI_Request& request) { (*this)(std::span<MPI_Request>(&request, 1)); }
 
   /// As Communicator::give_up().

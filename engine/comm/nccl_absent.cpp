@@ -6,7 +6,7 @@ namespace salient {
 
 bool has_nccl() { return false; }
 
-std::unique_ptr<Communicator> make_nccl_communicator(std::unique_ptr<Communicator>, double) {
+std::unique_ptr<Communicator> make_nccl_communicator(std::unique_ptr<Communicator>, double, RowBackend) {
   fail(ErrorKind::kUsage, "this build has no NCCL; a build with a CUDA toolkit and NCCL has it", Topic::kCommBackend);
 }
 

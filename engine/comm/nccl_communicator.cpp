@@ -1,15 +1,14 @@
 // engine/comm/nccl_communicator.cpp - see nccl_communicator.h.
 #include "engine/comm/nccl_communicator.h"
 
-#include <chrono>
-#include <cmath>
-#include <cstring>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "core/host/machine.h"
 #include "engine/comm/agreement.h"
-#include "engine/comm/in_time.h"
+#include "engine/comm/nccl_messages.h"
+#include "engine/comm/nccl_start.h"
 #include "engine/comm/nccl_watch.h"
 
 namespace salient {
@@ -44,43 +43,12 @@ void require_own_gpus(Communicator& control) {
   });
 }
 
-ncclUniqueId common_id(Communicator& control) {
-  ncclUniqueId id{};
-  together(control, [&] {
-    if (control.rank() != 0) return;
-    if (const ncclResult_t status = ncclGetUniqueId(&id); status != ncclSuccess)
-      fail(ErrorKind::kComm, nccl_problem("ncclGetUniqueId", status));
-  });
-  std::string bytes(id.internal, sizeof id.internal);
-  control.broadcast(bytes);
-  std::memcpy(id.internal, bytes.data(), sizeof id.internal);
-  return id;
-}
-
-/// NCCL's blocking start has no time-out: it runs on a thread that is left behind.
-ncclComm_t start_nccl(Communicator& control, double timeout_seconds) {
-  const ncclUniqueId id = common_id(control);
-  int device = 0;
-  cuda_check(cudaGetDevice(&device));
-  const auto started =
-      in_time(std::chrono::duration<double>(timeout_seconds), [=, rank = control.rank(), size = control.size()] {
-        cuda_check(cudaSetDevice(device));
-        ncclComm_t comm = nullptr;
-        if (const ncclResult_t status = ncclCommInitRank(&comm, size, id, rank); status != ncclSuccess)
-          fail(ErrorKind::kComm, nccl_problem("ncclCommInitRank", status));
-        return comm;
-      });
-  if (!started)
-    control.give_up("NCCL did not start in " + std::to_string(std::lround(timeout_seconds)) + " s",
-                    Topic::kCommTimeout);
-  return *started;
-}
-
 class NcclCommunicator final : public Communicator {
  public:
-  NcclCommunicator(std::unique_ptr<Communicator> control, double timeout_seconds)
+  NcclCommunicator(std::unique_ptr<Communicator> control, double timeout_seconds, RowBackend rows)
       : control_(std::move(control)), nccl_(start_nccl(*control_, timeout_seconds), timeout_seconds) {
     connect();
+    if (rows == RowBackend::kNccl) rows_.emplace(*control_, timeout_seconds);
   }
 
   std::string_view name() const override { return "nccl"; }
@@ -109,8 +77,16 @@ class NcclCommunicator final : public Communicator {
                                      std::span<const std::span<std::byte>> in) override {
     return control().transfer(out, in);
   }
+  Messages& rows() override {
+    if (rows_) return *rows_;
+    return control_->rows();
+  }
+  void wait_until(const std::function<bool()>& is_done) override { control_->wait_until(is_done); }
   std::uint32_t exchange_flags(std::uint32_t flags) override { return control().exchange_flags(flags); }
-  void cancel() noexcept override { nccl_.abort(); }
+  void cancel() noexcept override {
+    if (rows_) rows_->abort();
+    nccl_.abort();
+  }
   void give_up(const std::string& why, Topic topic) override { control_->give_up(why, topic); }
 
  private:
@@ -137,15 +113,17 @@ class NcclCommunicator final : public Communicator {
 
   std::unique_ptr<Communicator> control_;
   NcclWatch nccl_;
+  std::optional<NcclMessages> rows_;  // none: the control's
 };
 
 }  // namespace
 
 bool has_nccl() { return true; }
 
-std::unique_ptr<Communicator> make_nccl_communicator(std::unique_ptr<Communicator> control, double timeout_seconds) {
+std::unique_ptr<Communicator> make_nccl_communicator(std::unique_ptr<Communicator> control, double timeout_seconds,
+                                                     RowBackend rows) {
   require_own_gpus(*control);
-  return std::make_unique<NcclCommunicator>(std::move(control), timeout_seconds);
+  return std::make_unique<NcclCommunicator>(std::move(control), timeout_seconds, rows);
 }
 
 BareAllReduce make_bare_nccl_all_reduce(Communicator& control) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "engine/comm/comm_options.h"
 #include "engine/comm/communicator.h"
 
 namespace salient {
@@ -18,9 +19,11 @@ bool has_nccl();
 /// code 75.
 ///
 /// @param control  host communication, for ids, agreements and metrics.
+/// @param rows     whether rows() is NCCL, too, with a communicator, a stream and a watch of its own, or `control`'s.
 /// @throws RankError{kUsage} when two ranks share a GPU, which its UUID says; Error{kComm}; kUsage in a build without
 ///         NCCL.
-std::unique_ptr<Communicator> make_nccl_communicator(std::unique_ptr<Communicator> control, double timeout_seconds);
+std::unique_ptr<Communicator> make_nccl_communicator(std::unique_ptr<Communicator> control, double timeout_seconds,
+                                                     RowBackend rows = RowBackend::kMpi);
 
 /// ncclAllReduce itself between the ranks of `control`, in a communicator of its own. Collective.
 BareAllReduce make_bare_nccl_all_reduce(Communicator& control);

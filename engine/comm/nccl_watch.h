@@ -55,6 +55,10 @@ class NcclWatch {
     return end_call(status);
   }
 
+  /// Calls of watch() that have enqueued, and how many of these are done. The former on the caller's thread only.
+  std::uint32_t num_enqueued() const { return num_enqueued_; }
+  std::uint32_t num_done() const { return num_done_.value(); }
+
   /// What the watching thread found. Once the caller knows, the thread does not end the process.
   NcclFailure failure();
 

@@ -1,4 +1,5 @@
 // engine/comm/self_communicator.cpp - the null back end of a single rank.
+#include <thread>
 #include <utility>
 
 #include "core/error.h"
@@ -27,6 +28,9 @@ class SelfCommunicator final : public Communicator {
   std::unique_ptr<Transfer> transfer(std::span<const std::span<const std::byte>>,
                                      std::span<const std::span<std::byte>>) override {
     return std::make_unique<NoTransfer>();
+  }
+  void wait_until(const std::function<bool()>& is_done) override {
+    while (!is_done()) std::this_thread::yield();
   }
   std::uint32_t exchange_flags(std::uint32_t flags) override { return std::exchange(flags_, flags); }
   void give_up(const std::string& why, Topic topic) override { fail(ErrorKind::kComm, why, topic); }

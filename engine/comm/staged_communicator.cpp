@@ -32,6 +32,7 @@ class StagedCommunicator final : public Communicator {
                                      std::span<const std::span<std::byte>> in) override {
     return host_->transfer(out, in);
   }
+  void wait_until(const std::function<bool()>& is_done) override { host_->wait_until(is_done); }
   std::uint32_t exchange_flags(std::uint32_t flags) override { return host_->exchange_flags(flags); }
   void give_up(const std::string& why, Topic topic) override { host_->give_up(why, topic); }
 

@@ -22,17 +22,22 @@ std::size_t num_remote(const Batch* batch, std::size_t rank) {
   return batch == nullptr ? 0 : batch->remote_begin[rank + 1] - batch->remote_begin[rank];
 }
 
+/// Of a message of ids: those behind the number.
+std::span<const NodeId> ids_of(const std::vector<NodeId>& message) {
+  return message.empty() ? std::span<const NodeId>() : std::span(message).subspan(1);
+}
+
 }  // namespace
 
-RowExchange::RowExchange(const PartRows& part, Communicator& comm)
-    : part_(part), comm_(comm), flights_(std::make_unique<std::array<Flight, kDepth>>()) {
+RowExchange::RowExchange(const PartRows& part, Communicator& comm, PagePinner* pinner)
+    : part_(part), comm_(comm), flights_(std::make_unique<std::vector<Flight>>()) {
   require(part.num_ranks() == comm.size() && part.rank() == comm.rank(), "a part for each rank");
   const auto num_ranks = static_cast<std::size_t>(comm.size());
   num_wanted_.resize(num_ranks);
-  for (Flight& flight : *flights_) {
+  for (std::size_t k = 0; k < kDepth; ++k) {
+    Flight& flight = flights_->emplace_back(Flight{.rows_out = HostSlab(pinner), .rows_in = HostSlab(pinner)});
     flight.ids_out.resize(num_ranks);
     flight.ids_in.resize(num_ranks);
-    flight.rows_out.resize(num_ranks);
   }
 }
 
@@ -74,36 +79,41 @@ void RowExchange::ask(std::size_t index, const Batch& batch, const Batch* next) 
   flight.ids = comm_.transfer(to_send(flight.ids_out), to_receive(flight.ids_in));
 }
 
-void RowExchange::gather_answers(Flight& flight) {
+/// @return [ranks] the rows that each of them asked for; none for this one
+std::vector<std::span<const std::byte>> RowExchange::gather_answers(Flight& flight) {
   const RowTable table = part_.table();
+  std::size_t num_rows = 0;
+  for (const std::vector<NodeId>& message : flight.ids_in) num_rows += ids_of(message).size();
+  std::byte* next = flight.rows_out.reserve(num_rows * table.row_bytes);
+  std::vector<std::span<const std::byte>> answers;
   for (std::size_t rank = 0; rank < num_wanted_.size(); ++rank) {
-    if (rank == static_cast<std::size_t>(part_.rank())) continue;
-    const std::span<const NodeId> ids = std::span(flight.ids_in[rank]).subspan(1);
-    std::vector<std::byte>& rows = flight.rows_out[rank];
-    rows.resize(ids.size() * table.row_bytes);
+    const std::span<const NodeId> ids = ids_of(flight.ids_in[rank]);
+    std::byte* const rows = next;
     oneapi::tbb::parallel_for(Range(0, ids.size(), kBlock), [&](const Range& range) {
       for (std::size_t k = range.begin(); k < range.end(); ++k) {
         const std::uint32_t row = part_.held().index_of(ids[k]);
         require(row != NodeSet::kAbsent, "ranks ask for rows of this part");
-        std::memcpy(rows.data() + k * table.row_bytes, table.data + row * table.row_bytes, table.row_bytes);
+        std::memcpy(rows + k * table.row_bytes, table.data + row * table.row_bytes, table.row_bytes);
       }
     });
+    answers.emplace_back(rows, ids.size() * table.row_bytes);
+    next += ids.size() * table.row_bytes;
   }
+  return answers;
 }
 
 void RowExchange::answer(std::size_t index, const Batch& batch) {
   Flight& flight = flight_of(index);
   wait(flight.ids);
-  gather_answers(flight);
+  const std::vector<std::span<const std::byte>> out = gather_answers(flight);
   const std::size_t row_bytes = part_.table().row_bytes;
-  flight.rows_in.resize(batch.remote.size() * row_bytes);
+  std::byte* const rows = flight.rows_in.reserve(batch.remote.size() * row_bytes);
   std::vector<std::span<std::byte>> in;
   for (std::size_t rank = 0; rank < num_wanted_.size(); ++rank) {
-    in.push_back(
-        std::span(flight.rows_in).subspan(batch.remote_begin[rank] * row_bytes, num_remote(&batch, rank) * row_bytes));
+    in.emplace_back(rows + batch.remote_begin[rank] * row_bytes, num_remote(&batch, rank) * row_bytes);
     num_wanted_[rank] = flight.ids_in[rank][0];
   }
-  flight.rows = comm_.transfer(to_send(flight.rows_out), in);
+  flight.rows = comm_.rows().transfer(out, in);
 }
 
 void RowExchange::take(std::size_t index, const Batch& batch) {

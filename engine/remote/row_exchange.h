@@ -1,7 +1,6 @@
 // engine/remote/row_exchange.h - the messages by which ranks get feature rows from each other.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -9,20 +8,23 @@
 
 #include "engine/comm/communicator.h"
 #include "loaders/batch.h"
+#include "loaders/host_slab.h"
 #include "loaders/part_rows.h"
 
 namespace salient {
 
 /// Two messages a batch between each pair of ranks: [number of rows that my next batch needs | ids of this one's], and
-/// the rows. Batches are numbered from 0 in every epoch; every function is called for all of them in turn, on all ranks
-/// in the same order, and takes the batch that the others of its kind have had one or more calls before:
+/// the rows, which Communicator::rows() moves. Batches are numbered from 0 in every epoch; every function is called for
+/// all of them in turn, on all ranks in the same order, and takes the batch that the others of its kind have had one or
+/// more calls before:
 ///
 ///   open(b0)   ask(0, b0, b1)   ask(1, b1, b2), answer(0, b0)   ask(2, b2, b3), answer(1, b1), take(0, b0)   ...
 class RowExchange {
  public:
   static constexpr std::size_t kDepth = 4;  ///< batches that may be between ask() and take()
 
-  RowExchange(const PartRows& part, Communicator& comm);
+  /// @param pinner  of the memory that rows travel from and to, outlives this; null on a CPU
+  RowExchange(const PartRows& part, Communicator& comm, PagePinner* pinner);
   ~RowExchange();
   RowExchange(const RowExchange&) = delete;
   RowExchange& operator=(const RowExchange&) = delete;
@@ -44,18 +46,17 @@ class RowExchange {
   /// What belongs to one batch on its way. By rank.
   struct Flight {
     std::vector<std::vector<NodeId>> ids_out{}, ids_in{};
-    std::vector<std::vector<std::byte>> rows_out{};
-    std::vector<std::byte> rows_in{};
+    HostSlab rows_out, rows_in;
     std::unique_ptr<Transfer> ids{}, rows{};
   };
   Flight& flight_of(std::size_t index) { return (*flights_)[index % kDepth]; }
-  void gather_answers(Flight& flight);
+  std::vector<std::span<const std::byte>> gather_answers(Flight& flight);
   void wait(std::unique_ptr<Transfer>& transfer);
 
   const PartRows& part_;
   Communicator& comm_;
-  std::unique_ptr<std::array<Flight, kDepth>> flights_;
-  std::vector<std::size_t> num_wanted_;  // [ranks] rows that the others' next request will name
+  std::unique_ptr<std::vector<Flight>> flights_;  // [kDepth]
+  std::vector<std::size_t> num_wanted_;           // [ranks] rows that the others' next request will name
   double waited_seconds_ = 0;
 };
 

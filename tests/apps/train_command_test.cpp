@@ -128,6 +128,21 @@ TEST(TrainCommand, WordsAreKnownOrRefusedWithTheList) {
   EXPECT_EQ(read({"--features=auto"}).machine.features, std::nullopt);
 }
 
+TEST(TrainCommand, RowsMoveBetweenRanksWhereFeaturesArePartitioned) {
+  EXPECT_EQ(read({}).comm.rows, std::nullopt);
+  EXPECT_EQ(read({"--comm-rows=mpi"}).comm.rows, RowBackend::kMpi);
+  EXPECT_EQ(complaint_about({"--features=partitioned", "--comm-rows=nccl"}), "none");
+  EXPECT_EQ(complaint_about({"--features=partitioned", "--comm-rows=mpi", "--device=cpu"}), "none");
+  EXPECT_EQ(complaint_about({"--features=partitioned", "--comm-rows=mpi", "--comm=nccl"}), "none");
+  EXPECT_EQ(complaint_about({"--comm-rows=mpi"}), "--comm-rows: only with --features partitioned");
+  EXPECT_EQ(complaint_about({"--features=partitioned", "--comm-rows=nccl", "--comm=mpi"}),
+            "--comm-rows: nccl needs --comm nccl");
+  EXPECT_EQ(complaint_about({"--features=partitioned", "--comm-rows=nccl", "--device=cpu"}),
+            "--comm-rows: nccl needs a GPU");
+  EXPECT_EQ(complaint_about({"--features=partitioned", "--comm-rows=self"}),
+            "--comm-rows: auto, nccl or mpi, not 'self'");
+}
+
 TEST(TrainCommand, WithReplacementNeedsNeighboursThatAreDrawn) {
   EXPECT_FALSE(read({}).batches.with_replacement);
   EXPECT_TRUE(read({"--with-replacement"}).batches.with_replacement);

@@ -12,12 +12,14 @@ class SummedGpuData final : public SummedData {
   std::span<float> get() override { return {data_.get(), kLength}; }
   CUstream_st* stream() override { return stream_.get(); }
   void wait() override { stream_.wait(); }
+  std::span<std::byte> mail() override { return {mail_.get(), kMailBytes}; }
   void flood() override {
     for (int i = 0; i < 5000; ++i) cuda_check(cudaMemsetAsync(data_.get(), 0, 4, stream_.get()));
   }
 
  private:
   DeviceArray<float> data_ = make_device_array<float>(kLength);
+  PinnedArray<std::byte> mail_ = make_pinned_array<std::byte>(kMailBytes);
   CudaStream stream_{};
 };
 

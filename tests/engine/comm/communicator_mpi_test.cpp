@@ -118,6 +118,25 @@ TEST_F(MpiCommunicatorTest, ExchangesFlagsOneCallLaterBesideOtherCalls) {
   EXPECT_TRUE(on_all_ranks(*comm, is_right));
 }
 
+TEST_F(MpiCommunicatorTest, WaitsUntilSomethingElseHolds) {
+  int num_looks = 0;
+  comm->wait_until([&] { return ++num_looks == 1000; });
+  EXPECT_TRUE(on_all_ranks(*comm, num_looks == 1000));
+}
+
+TEST_F(MpiCommunicatorTest, GivesUpWhatDoesNotHoldInTimeAndOthersHearIt) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto impatient = make_mpi_communicator(launch_of_test(), comm->rank() == 0 ? 1 : 20);
+  bool is_given_up = false;
+  try {
+    impatient->wait_until([] { return false; });
+  } catch (const RankError& error) {
+    is_given_up = error.kind() == ErrorKind::kComm && error.logs_here() == (comm->rank() == 0);
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  EXPECT_TRUE(on_all_ranks(*comm, is_given_up && seconds.count() < 15));
+}
+
 double cpu_seconds() {
   rusage usage{};
   (void)getrusage(RUSAGE_SELF, &usage);

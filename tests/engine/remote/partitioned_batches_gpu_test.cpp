@@ -3,10 +3,12 @@
 
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/cuda/cuda.h"
 #include "engine/comm/mpi_communicator.h"
+#include "engine/comm/nccl_communicator.h"
 #include "engine/remote/partitioned_batches.h"
 #include "loaders/part_rows.h"
 #include "tests/support/batches.h"
@@ -33,12 +35,14 @@ bool is_equal(const Kept& kept, std::size_t row_bytes) {
   return same(kept.layout.nodes, num_nodes * sizeof(NodeId)) && same(kept.layout.x, num_nodes * row_bytes);
 }
 
+int num_gpus() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
 /// Two epochs. Each batch is copied behind a slow kernel and compared at the end, so a slab that is overwritten too
 /// early, or read before its copy, shows.
-TEST(PartitionedBatchesOnDevice, HaveTheBytesOfTheReplicatedRun) {
-  int num_gpus = 0;
-  if (cudaGetDeviceCount(&num_gpus) != cudaSuccess || num_gpus == 0) GTEST_SKIP() << "no GPU";
-  const auto comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20);
+void expect_the_bytes_of_the_replicated_run(std::unique_ptr<Communicator> comm) {
   const Dataset dataset = test::generated_dataset(3000, 8, 24);
   auto owner = std::make_shared<std::vector<std::uint16_t>>();
   for (NodeId v = 0; v < dataset.num_nodes(); ++v)
@@ -70,6 +74,20 @@ TEST(PartitionedBatchesOnDevice, HaveTheBytesOfTheReplicatedRun) {
   }
   EXPECT_TRUE(on_all_ranks(*comm, is_right));
   EXPECT_TRUE(on_all_ranks(*comm, (partitioned.stats().remote_rows > 0) == (comm->size() > 1)));
+}
+
+TEST(PartitionedBatchesOnDevice, HaveTheBytesOfTheReplicatedRunByMpi) {
+  if (num_gpus() == 0) GTEST_SKIP() << "no GPU";
+  expect_the_bytes_of_the_replicated_run(make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20));
+}
+
+TEST(PartitionedBatchesOnDevice, HaveTheBytesOfTheReplicatedRunByNccl) {
+  if (!has_nccl()) GTEST_SKIP() << "this build has no NCCL";
+  if (num_gpus() < launch_of_test().ranks_on_host) GTEST_SKIP() << "fewer GPUs than ranks";
+  cuda_check(cudaSetDevice(launch_of_test().local_rank));
+  auto comm = make_nccl_communicator(make_mpi_communicator(launch_of_test(), 20), 20, RowBackend::kNccl);
+  EXPECT_EQ(comm->rows().name(), "nccl");
+  expect_the_bytes_of_the_replicated_run(std::move(comm));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/comm/mpi_communicator.h"
@@ -13,6 +14,7 @@
 #include "sampler/seed_order.h"
 #include "tests/support/datasets.h"
 #include "tests/support/ranks.h"
+#include "tests/support/recorded_ranks.h"
 
 namespace salient {
 namespace {
@@ -63,6 +65,7 @@ struct Case {
   NodeId copied_stride = 0;
   std::size_t global_batch = 64;
   int workers = 2;
+  Communicator* comm = nullptr;  // null: the test's
 };
 
 class PartitionedBatchesOnRanks : public ::testing::Test {
@@ -75,7 +78,7 @@ class PartitionedBatchesOnRanks : public ::testing::Test {
     LoaderOptions options{.fanouts = {5, 4}, .num_workers = test.workers};
     BatchLoader replicated(dataset_, options);
     options.data = {.features = Residency::kPartitioned, .part = &part};
-    PartitionedBatches partitioned(dataset_, options, *comm_);
+    PartitionedBatches partitioned(dataset_, options, test.comm ? *test.comm : *comm_);
     bool is_right = true;
     for (int epoch = 0; epoch < 2; ++epoch) {
       replicated.start(shares(dataset_, test.global_batch, *comm_));
@@ -133,6 +136,36 @@ TEST_F(PartitionedBatchesOnRanks, EndEarlyAndStartAgain) {
   const auto anybody = [=](NodeId v) { return static_cast<int>(random_of(v, 2) % num_ranks); };
   for (const std::size_t steps : {0U, 1U, 2U, 5U, 15U, 16U})
     EXPECT_TRUE(on_all_ranks(*comm_, has_equal_batches({anybody, 5, 64}, steps))) << steps;
+}
+
+/// Two back ends match messages independently, so each must see the same calls on all ranks, with the same lengths.
+TEST_F(PartitionedBatchesOnRanks, SendRowsInOneOrderByABackEndOfTheirOwn) {
+  const auto num_ranks = static_cast<std::uint32_t>(comm_->size());
+  const auto anybody = [=](NodeId v) { return static_cast<int>(random_of(v, 6) % num_ranks); };
+  test::RecordedRanks ranks(make_mpi_communicator(launch_of_test(), 20), make_mpi_communicator(launch_of_test(), 20));
+  for (const std::size_t stop_after : {std::size_t{1}, std::size_t{1} << 20}) {
+    EXPECT_TRUE(on_all_ranks(*comm_, has_equal_batches({anybody, 7, 64, 2, &ranks}, stop_after))) << stop_after;
+    const std::vector<std::string> calls = comm_->gather(ranks.take_calls());
+    EXPECT_TRUE(on_all_ranks(*comm_, test::problem_of(calls).empty())) << test::problem_of(calls);
+  }
+}
+
+TEST_F(PartitionedBatchesOnRanks, AreThreeDeep) {
+  const auto num_ranks = static_cast<std::uint32_t>(comm_->size());
+  const auto anybody = [=](NodeId v) { return static_cast<int>(random_of(v, 6) % num_ranks); };
+  test::RecordedRanks ranks(make_mpi_communicator(launch_of_test(), 20), make_mpi_communicator(launch_of_test(), 20));
+  const PartRows part(dataset_, parts_of(comm_->size(), anybody), comm_->rank(), {});
+  LoaderOptions options{.fanouts = {5, 4}, .num_workers = 2};
+  options.data = {.features = Residency::kPartitioned, .part = &part};
+  PartitionedBatches batches(dataset_, options, ranks);
+  batches.start(shares(dataset_, 64, *comm_));  // 16 steps
+  bool is_right = true;
+  for (std::size_t step = 0; step < 10; ++step) {
+    (void)batches.next(nullptr);
+    is_right = is_right && ranks.num_row_calls() == step + 2 && ranks.num_id_calls() == 1 + step + 3;
+  }
+  batches.stop();
+  EXPECT_TRUE(on_all_ranks(*comm_, is_right));
 }
 
 TEST_F(PartitionedBatchesOnRanks, CountRowsByWhereTheyWere) {
