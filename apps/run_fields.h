@@ -42,7 +42,7 @@ requires std::is_same_v<std::remove_const_t<Self>, CommOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("comm", self.backend, "how ranks exchange data");
   field("comm-rows", self.rows,
-        "how the rows of --features partitioned move between ranks; auto: mpi; nccl is between GPUs");
+        "how the rows of --features partitioned move between ranks; auto: nccl with --comm nccl, else mpi");
   field("comm-timeout", self.timeout_seconds, "seconds to wait for other ranks before giving up");
 }
 

@@ -32,7 +32,7 @@ RowBackend choose_rows(const CommunicatorOptions& options, CommBackend backend, 
                       options.is_data_on_gpu
                           ? "feature rows by NCCL need NCCL for the gradients, too, and these move by MPI"
                           : "feature rows by NCCL need a GPU for each rank, and this run computes on CPUs");
-  return options.rows.value_or(RowBackend::kMpi);
+  return options.rows.value_or(backend == CommBackend::kNccl ? RowBackend::kNccl : RowBackend::kMpi);
 }
 
 std::unique_ptr<Communicator> make(const Choice& choice, const CommunicatorOptions& options, const Launch& launch) {

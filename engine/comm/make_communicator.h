@@ -19,7 +19,7 @@ struct CommunicatorOptions {
 };
 
 /// Collective. auto: self for one rank, nccl when the data is on GPUs, else mpi. On GPUs, mpi copies through the host.
-/// Rows move by mpi, or by nccl where that is chosen. Logs the choice, on rank 0.
+/// Rows move as the data does, or by mpi where that is chosen. Logs the choice, on rank 0.
 ///
 /// @throws Error{kUsage} when the choice is not possible, when this is one of several processes that MPI does not know
 ///         of, or when two ranks share a GPU under nccl; kComm.

@@ -35,7 +35,7 @@ struct PartitionedBatches::Impl {
       : part(*options.data.part),
         ring(make_ring(options)),
         loader(dataset, on_host(options, ring.get())),
-        exchange(part, comm, ring.get()) {}
+        exchange(part, comm, ring.get(), std::max(1, options.num_workers)) {}
 
   ~Impl() {
     try {

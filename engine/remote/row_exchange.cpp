@@ -3,8 +3,11 @@
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/partitioner.h>
+#include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "core/error.h"
@@ -16,7 +19,7 @@ namespace salient {
 namespace {
 
 using Range = oneapi::tbb::blocked_range<std::size_t>;
-constexpr std::size_t kBlock = 1 << 10;  // rows that one thread copies at a time
+constexpr std::size_t kBlock = 1 << 10;  // rows that a thread copies at a time
 
 std::size_t num_remote(const Batch* batch, std::size_t rank) {
   return batch == nullptr ? 0 : batch->remote_begin[rank + 1] - batch->remote_begin[rank];
@@ -29,8 +32,28 @@ std::span<const NodeId> ids_of(const std::vector<NodeId>& message) {
 
 }  // namespace
 
-RowExchange::RowExchange(const PartRows& part, Communicator& comm, PagePinner* pinner)
-    : part_(part), comm_(comm), flights_(std::make_unique<std::vector<Flight>>()) {
+/// Their own, since the caller computes on a GPU with a single thread of the host.
+struct RowExchange::Threads {
+  explicit Threads(int num_threads) : arena(num_threads) {}
+
+  /// Calls work(begin, end) for [0, count) in pieces of at most kBlock.
+  template <class Work>
+  void in_blocks(std::size_t count, const Work& work) {
+    arena.execute([&] {
+      oneapi::tbb::parallel_for(
+          Range(0, count, kBlock), [&](const Range& range) { work(range.begin(), range.end()); },
+          oneapi::tbb::simple_partitioner());
+    });
+  }
+
+  oneapi::tbb::task_arena arena;
+};
+
+RowExchange::RowExchange(const PartRows& part, Communicator& comm, PagePinner* pinner, int num_threads)
+    : part_(part),
+      comm_(comm),
+      flights_(std::make_unique<std::vector<Flight>>()),
+      threads_(std::make_unique<Threads>(num_threads)) {
   require(part.num_ranks() == comm.size() && part.rank() == comm.rank(), "a part for each rank");
   const auto num_ranks = static_cast<std::size_t>(comm.size());
   num_wanted_.resize(num_ranks);
@@ -79,6 +102,21 @@ void RowExchange::ask(std::size_t index, const Batch& batch, const Batch* next) 
   flight.ids = comm_.transfer(to_send(flight.ids_out), to_receive(flight.ids_in));
 }
 
+/// @param rows  [ids] of the table's width
+void RowExchange::gather_held(std::span<const NodeId> ids, std::byte* rows) {
+  constexpr std::size_t kAhead = 32;  // prefetch distance
+  const RowTable table = part_.table();
+  threads_->in_blocks(ids.size(), [&](std::size_t begin, std::size_t end) {
+    std::array<NodeId, kBlock> row_of{};
+    for (std::size_t k = begin; k < end; ++k) {
+      if (k + kAhead < end) part_.held().prefetch(ids[k + kAhead]);
+      row_of[k - begin] = part_.held().index_of(ids[k]);
+      require(row_of[k - begin] != NodeSet::kAbsent, "ranks ask for rows of this part");
+    }
+    gather_rows(table, row_of.data(), end - begin, rows + begin * table.row_bytes);
+  });
+}
+
 /// @return [ranks] the rows that each of them asked for; none for this one
 std::vector<std::span<const std::byte>> RowExchange::gather_answers(Flight& flight) {
   const RowTable table = part_.table();
@@ -89,13 +127,7 @@ std::vector<std::span<const std::byte>> RowExchange::gather_answers(Flight& flig
   for (std::size_t rank = 0; rank < num_wanted_.size(); ++rank) {
     const std::span<const NodeId> ids = ids_of(flight.ids_in[rank]);
     std::byte* const rows = next;
-    oneapi::tbb::parallel_for(Range(0, ids.size(), kBlock), [&](const Range& range) {
-      for (std::size_t k = range.begin(); k < range.end(); ++k) {
-        const std::uint32_t row = part_.held().index_of(ids[k]);
-        require(row != NodeSet::kAbsent, "ranks ask for rows of this part");
-        std::memcpy(rows + k * table.row_bytes, table.data + row * table.row_bytes, table.row_bytes);
-      }
-    });
+    gather_held(ids, rows);
     answers.emplace_back(rows, ids.size() * table.row_bytes);
     next += ids.size() * table.row_bytes;
   }
@@ -124,8 +156,8 @@ void RowExchange::take(std::size_t index, const Batch& batch) {
   rows.num_rows = batch.remote.size();
   const std::size_t x_row_bytes =
       static_cast<std::size_t>(batch.layout.feature_dim) * size_of(batch.layout.feature_type);
-  oneapi::tbb::parallel_for(Range(0, batch.remote.size(), kBlock), [&](const Range& range) {
-    for (std::size_t k = range.begin(); k < range.end(); ++k) {
+  threads_->in_blocks(batch.remote.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) {
       const auto row = static_cast<NodeId>(k);
       std::byte* const out = batch.data + batch.layout.x + static_cast<std::size_t>(batch.remote[k]) * x_row_bytes;
       if (rows.fp8_scale == 0)

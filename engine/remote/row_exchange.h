@@ -23,8 +23,9 @@ class RowExchange {
  public:
   static constexpr std::size_t kDepth = 4;  ///< batches that may be between ask() and take()
 
-  /// @param pinner  of the memory that rows travel from and to, outlives this; null on a CPU
-  RowExchange(const PartRows& part, Communicator& comm, PagePinner* pinner);
+  /// @param pinner       of the memory that rows travel from and to, outlives this; null on a CPU
+  /// @param num_threads  that copy rows, the caller's with them
+  RowExchange(const PartRows& part, Communicator& comm, PagePinner* pinner, int num_threads);
   ~RowExchange();
   RowExchange(const RowExchange&) = delete;
   RowExchange& operator=(const RowExchange&) = delete;
@@ -49,14 +50,17 @@ class RowExchange {
     HostSlab rows_out, rows_in;
     std::unique_ptr<Transfer> ids{}, rows{};
   };
+  struct Threads;
   Flight& flight_of(std::size_t index) { return (*flights_)[index % kDepth]; }
   std::vector<std::span<const std::byte>> gather_answers(Flight& flight);
+  void gather_held(std::span<const NodeId> ids, std::byte* rows);
   void wait(std::unique_ptr<Transfer>& transfer);
 
   const PartRows& part_;
   Communicator& comm_;
   std::unique_ptr<std::vector<Flight>> flights_;  // [kDepth]
-  std::vector<std::size_t> num_wanted_;           // [ranks] rows that the others' next request will name
+  std::unique_ptr<Threads> threads_;
+  std::vector<std::size_t> num_wanted_;  // [ranks] rows that the others' next request will name
   double waited_seconds_ = 0;
 };
 
