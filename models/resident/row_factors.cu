@@ -12,7 +12,7 @@ namespace {
 __device__ EdgeOffset count_below(const NodeId* indices, EdgeOffset begin, EdgeOffset end, std::uint64_t bound) {
   EdgeOffset low = begin, high = end;
   while (low < high) {
-    const EdgeOffset middle = (low + high) / 2;
+    const EdgeOffset middle = low + (high - low) / 2;  // begins may be negative, see DeviceCsr
     if (indices[middle] < bound)
       low = middle + 1;
     else
