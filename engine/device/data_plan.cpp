@@ -40,11 +40,16 @@ constexpr DataResidency kFromBest[] = {
     {.features = Residency::kPartitioned, .graph = GraphResidency::kHost},
 };
 
-/// The whole graph unless fewer bytes were asked for; a part of it then, or where it may take what other rows leave.
+/// Whether fewer bytes were asked for than the whole graph takes.
+bool is_limited(const ResidencyRequest& request, const Dataset& dataset) {
+  return request.graph_bytes > 0 && request.graph_bytes < dataset.graph.num_bytes();
+}
+
+/// The whole graph unless it is limited; a part of it then, or where it may take what other rows leave.
 bool is_wanted_on_gpu(const ResidencyRequest& request, const DataResidency& residency, const Dataset& dataset) {
-  const bool is_limited = request.graph_bytes > 0 && request.graph_bytes < dataset.graph.num_bytes();
-  if (!residency.graph_entries) return !is_limited;
-  return is_limited || is_on_gpus(residency.features) || (request.graph && residency.features != Residency::kCached);
+  if (!residency.graph_entries) return !is_limited(request, dataset);
+  return is_limited(request, dataset) || is_on_gpus(residency.features) ||
+         (request.graph && residency.features != Residency::kCached);
 }
 
 bool is_wanted(const ResidencyRequest& request, const DataResidency& residency, const Dataset& dataset) {
@@ -241,10 +246,11 @@ DataPlan plan_residency(const ResidencyRequest& request, const Dataset& dataset,
       fail(ErrorKind::kNoDevice, "the graph in GPU memory was asked for, and there is no GPU", Topic::kDeviceGraph);
     return plan_with({.features = without_gpu}, request, dataset, needs, free);
   }
-  if (request.graph_bytes > 0 && request.graph_bytes < tiered_bounds_bytes(dataset.num_nodes()))
+  const std::int64_t bounds = tiered_bounds_bytes(dataset.num_nodes());
+  if (is_limited(request, dataset) && request.graph_bytes < bounds)
     fail(ErrorKind::kUsage, gigabytes(request.graph_bytes, 3) +
-                                " of GPU memory for the graph were asked for, and the " + "bounds of its rows take " +
-                                gigabytes_needed(tiered_bounds_bytes(dataset.num_nodes())));
+                                " of GPU memory for the graph were asked for, and the bounds of its rows take " +
+                                gigabytes_needed(bounds));
   DataPlan plan;
   for (const DataResidency& residency : kFromBest) {
     if (!is_wanted(request, residency, dataset)) continue;
@@ -294,7 +300,7 @@ void check(const DataPlan& plan) {
     fail(ErrorKind::kHostMemory,
          "the run needs " + gigabytes_needed(plan.host_bytes) + " of host memory, available are " +
              gigabytes(plan.available.host_bytes),
-         Topic::kTrainingMemory);
+         plan.residency.graph_entries ? Topic::kDeviceGraph : Topic::kTrainingMemory);
   if (!plan.available.device_bytes || plan.device_bytes <= *plan.available.device_bytes) return;
   fail(ErrorKind::kDeviceMemory,
        "the run needs " + gigabytes_needed(plan.device_bytes) + " of GPU memory, available are " +

@@ -84,7 +84,8 @@ struct DataPlan {
 /// Partitioned features only where they are asked for; with and without a GPU.
 /// Sparse features are always on the host.
 /// @throws Error{kNoDevice} for a request that needs a GPU where there is none; Error{kUsage} for sparse features
-///         that are wanted elsewhere, and for graph_bytes that the bounds of its rows exceed
+///         that are wanted elsewhere, and for fewer graph_bytes than the whole graph takes and than
+///         the bounds of its rows in tiers do
 DataPlan plan_residency(const ResidencyRequest& request, const Dataset& dataset, const RunNeeds& needs,
                         const FreeMemory& free);
 

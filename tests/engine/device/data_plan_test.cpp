@@ -123,6 +123,36 @@ TEST_F(PlanResidency, TakesTheBytesThatTheGraphIsGiven) {
   EXPECT_COMPLAINT(check(plan(1, request)), ErrorKind::kDeviceMemory, "GPU memory");
 }
 
+TEST_F(PlanResidency, TakesAWholeGraphThatIsSmallerThanTheBoundsOfItsRowsInTiers) {
+  const Dataset few_edges = test::generated_dataset(20'000, 1, 4, FeatureType::kF32);
+  ASSERT_LT(few_edges.graph.num_bytes(), tiered_bounds_bytes(few_edges.num_nodes()));
+  const FreeMemory plenty{.host_bytes = kPlenty, .device_bytes = kPlenty};
+  ResidencyRequest request{.graph = GraphResidency::kDevice, .graph_bytes = few_edges.graph.num_bytes()};
+  const DataResidency whole = plan_residency(request, few_edges, needs_, plenty).residency;
+  EXPECT_EQ(whole.graph, GraphResidency::kDevice);
+  EXPECT_EQ(whole.graph_entries, std::nullopt);
+  --request.graph_bytes;
+  EXPECT_COMPLAINT((void)plan_residency(request, few_edges, needs_, plenty), ErrorKind::kUsage, "bounds of its rows");
+}
+
+TEST_F(PlanResidency, BlamesTheGraphIfItsOtherRowsHaveNoRoom) {
+  const ResidencyRequest request{.graph = GraphResidency::kDevice,
+                                 .graph_bytes = tiered_bounds_bytes(dataset_.num_nodes())};
+  const DataPlan fits = plan(kPlenty, request);
+  const auto topic_with = [&](std::int64_t host_bytes, const ResidencyRequest& of) {
+    try {
+      check(plan_residency(of, dataset_, needs_, {.host_bytes = host_bytes, .device_bytes = kPlenty}));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kHostMemory) << error.what();
+      return error.topic();
+    }
+    return Topic::kNone;
+  };
+  EXPECT_EQ(topic_with(fits.host_bytes, request), Topic::kNone);
+  EXPECT_EQ(topic_with(fits.host_bytes - 1, request), Topic::kDeviceGraph);
+  EXPECT_EQ(topic_with(1, {.graph = GraphResidency::kHost}), Topic::kTrainingMemory);
+}
+
 TEST_F(PlanResidency, ShardsRowsThatFitTheGpusTogetherButNotOne) {
   using enum Residency;
   const std::int64_t all = need_of(kDevice, GraphResidency::kDevice);
