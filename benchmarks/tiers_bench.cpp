@@ -135,9 +135,12 @@ int bench_tiers(Arguments arguments) {
   require_option(std::ranges::all_of(command.own.shares, [](double share) { return share >= 0 && share <= 1; }),
                  "--shares: each 0 to 1");
   require_option(options.data.dataset == kAnyGraph, "--dataset: tiers takes --graph");
+  require_option(!options.machine.features && !options.machine.sampler,
+                 "--features and --sampler: tiers has features in GPU memory and --shares of the graph");
   const int cores = num_usable_cores();
   const auto device = ComputeDevice::choose(options.machine.device, 0, cores);
-  if (!device.is_cuda()) fail(ErrorKind::kNoDevice, "tiers of a graph are for a GPU, and there is none");
+  if (!device.is_cuda())
+    fail(ErrorKind::kNoDevice, "tiers of a graph are in the memory of a GPU, and " + device.name() + " is none");
   fit_to_machine(options.machine, device, cores);
   options.output.checkpoint_every = 0;
   const Dataset dataset = without_evaluation(open_named_dataset(command.own.graph, options.data.root));

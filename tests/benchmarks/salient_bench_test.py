@@ -186,9 +186,10 @@ def test_cache():
 
 def test_tiers():
     for refused, option in (("--rounds 0", "--rounds"), ("--shares 0.5,1.1", "--shares"), ("--epochs 1", "--epochs"),
-                            ("--dataset wordnet", "--graph")):
+                            ("--dataset wordnet", "--graph"), ("--sampler host", "--sampler"),
+                            ("--sampler device --graph-gb 1", "--shares"), ("--features host", "--features")):
         assert option in run("tiers", *refused.split(), exit_code=2).stderr, refused
-    assert "there is none" in run("tiers", "--device", "cpu", exit_code=69).stderr
+    assert "memory of a GPU" in run("tiers", "--device", "cpu", exit_code=69).stderr
 
 
 def test_scaling():
