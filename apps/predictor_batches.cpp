@@ -38,7 +38,7 @@ std::string reason_for_eager(const ResidentSpec& spec, const Dataset& dataset, c
   return step == StepKind::kEager ? "asked for" : obstacle_to_resident(spec, dataset, data);
 }
 
-/// Graph and features in GPU memory if both fit there beside resident batches, else on the host.
+/// Features and graph, or a part of it, in GPU memory if they fit there beside resident batches, else on the host.
 ResidentData data_for_resident(const RankPlace& place, const Dataset& dataset, const ResidentSpec& spec) {
   const RunNeeds needs{
       .others = {libraries_line(/*on_gpu=*/true), {"resident batches", 0, resident_predictions_bytes(spec, dataset)}}};
