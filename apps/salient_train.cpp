@@ -77,7 +77,7 @@ void take_precision_of_resumed(TrainRun& run) {
   run.options.precision = unable > 0 ? Precision::kFp32 : before;
   if (unable > 0 && run.session.is_rank_0())
     log_warning("the run was in " + name_of(*before) +
-                " so far, which is not multiplied here: it goes on in fp32, with other losses than it would have had");
+                " so far, which this device lacks: it goes on in fp32, with other losses than it would have had");
 }
 
 /// Device, ranks and data set of the run. Collective.

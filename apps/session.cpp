@@ -58,7 +58,7 @@ bool has_precision(const ComputeDevice& device, Precision precision) {
 
 TrainOptions with_precision_of(const ComputeDevice& device, TrainOptions trained_with) {
   if (!trained_with.precision || has_precision(device, *trained_with.precision)) return trained_with;
-  log_info("the run is in " + name_of(*trained_with.precision) + ", which is not multiplied here: predictions in fp32");
+  log_info("the run is in " + name_of(*trained_with.precision) + ", which this device lacks: predictions in fp32");
   trained_with.precision = Precision::kFp32;
   return trained_with;
 }

@@ -270,6 +270,8 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
   const TrainOptions& wanted = command.train.options;
   require_option(!wanted.batches.with_replacement, "--with-replacement: the plain loop draws without");
   require_option(wanted.batches.draw == DrawKind::kUniform, "--draw: the plain loop's is uniform");
+  require_option(!wanted.machine.features && !wanted.machine.sampler,
+                 "--features and --sampler: a row of " + verb + " says which, see --rows");
   const int cores = num_usable_cores();
   const auto device =
       ComputeDevice::choose(wanted.machine.device, 0, wanted.machine.threads > 0 ? wanted.machine.threads : cores);

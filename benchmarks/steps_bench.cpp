@@ -173,6 +173,8 @@ int bench_steps(Arguments arguments) {
     const TrainOptions& options = command.train.options;
     require_option(name_of(options.model.kind) == model, "--model: steps has a list, see --models");
     require_option(options.data.dataset == "synthetic:products", "--dataset: steps takes --graph");
+    require_option(!options.machine.features && !options.machine.sampler,
+                   "--features and --sampler: steps has all of both in GPU memory, where there is a GPU");
     return command;
   };
   const StepsOptions own = command_of("sage").own;

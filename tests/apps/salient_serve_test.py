@@ -325,7 +325,7 @@ class SalientServe(unittest.TestCase):
         with Server(run) as server:
             self.assertEqual(server.predict(asked), self.server.predict(asked))
             server.stop()
-            self.assertIn("the run is in tf32, which is not multiplied here: predictions in fp32",
+            self.assertIn("the run is in tf32, which this device lacks: predictions in fp32",
                           server.process.stderr.read())
 
     def test_a_full_queue_refuses_at_once(self):

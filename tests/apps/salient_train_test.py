@@ -194,7 +194,7 @@ class SalientTrain(unittest.TestCase):
             predicted = run("salient-infer", "--run", self.work / name, "--device", "cpu", "--out",
                             self.work / f"{name}-predictions")
             self.assertEqual(predicted.returncode, 0, predicted.stderr)
-            said = f"the run is in {before}, which is not multiplied here: predictions in fp32"
+            said = f"the run is in {before}, which this device lacks: predictions in fp32"
             self.assertEqual(predicted.stderr.count(said), before != after, predicted.stderr)
             report = json.loads((self.work / f"{name}-predictions/inference.json").read_text())
             self.assertEqual(report["precision"], after)

@@ -171,7 +171,7 @@ def test_steps():
              rows[name.split(",")[0] + ", eager fp32"]["epoch_seconds_median"])
         assert 0 < row["last_train_accuracy"] < 1 and row["last_loss"] > 0, row
     for refused, option in (("--rounds 0", "--rounds"), ("--models foo", "--model"), ("--model gat", "--models"),
-                            ("--dataset wordnet", "--graph")):
+                            ("--dataset wordnet", "--graph"), ("--features host", "--features")):
         assert option in run("steps", *refused.split(), exit_code=2).stderr, refused
 
 
@@ -247,7 +247,8 @@ def test_refusals():
                             ("sampler --fanout 0", "--fanout"),
                             ("sampler --graph-shares 2", "--graph-shares"), ("pipeline --slots 1", "--slots"),
                             ("sampler --threads 5000", "--threads"), ("table1 --plain-epochs 1", "--plain-epochs"),
-                            ("table1 --dataset wordnet", "--graphs"), ("ablation --dry-run", "--dry-run")):
+                            ("table1 --dataset wordnet", "--graphs"), ("table1 --sampler host", "--sampler"),
+                            ("ablation --dry-run", "--dry-run")):
         assert word in run(*arguments.split(), exit_code=2).stderr, arguments
     assert "cannot be written" in run("gather", "--json", "/nonexistent/result.json", exit_code=74).stderr
 
