@@ -24,7 +24,7 @@ constexpr Row kTable[] = {
     {Topic::kDevice, "use --device cpu", "use --device cpu", ""},
     {Topic::kDeviceFeatures, "use --features cached or --features host", "use --features cached or --features host",
      ""},
-    {Topic::kDeviceGraph, "use --sampler host", "use --sampler host", ""},
+    {Topic::kDeviceGraph, "use --sampler host or another --graph-gb", "use --sampler host or another --graph-gb", ""},
     {Topic::kActivations, "", "use --activations auto or file, or lower --block-mb or --slots", ""},
     {Topic::kScratch, "", "name another folder with --scratch", ""},
     {Topic::kCommBackend, "use --comm mpi, which needs no GPU, or --comm self for one rank",

@@ -127,6 +127,7 @@ Facts resolved_facts(const TrainRun& run, const DataResidency& residency) {
     facts["cached_rows"] = static_cast<std::int64_t>(residency.cached_rows);
     facts["cache_policy"] = name_of(residency.cache_policy);
   }
+  if (residency.graph_entries) facts["graph_entries"] = static_cast<std::int64_t>(*residency.graph_entries);
   return facts;
 }
 
