@@ -55,8 +55,8 @@ TEST_F(MakeCommunicator, RefusesRowsByNcclWithoutGpus) {
 TEST_F(MakeCommunicator, RefusesRowsByNcclBesideGradientsByMpi) {
   const CommunicatorOptions options{
       .wanted = CommBackend::kMpi, .is_data_on_gpu = true, .moves_rows = true, .rows = RowBackend::kNccl};
-  const Made expected = is_alone_ ? by_mpi_ : Made{.refused = ErrorKind::kUsage};  // one rank moves no rows
-  EXPECT_TRUE(is_right(made(options), expected));
+  if (is_alone_) GTEST_SKIP() << "one rank moves no rows, and gradients of a GPU need a build for it";
+  EXPECT_TRUE(is_right(made(options), {.refused = ErrorKind::kUsage}));
 }
 
 TEST_F(MakeCommunicator, RefusesNcclForDataInHostMemory) {
