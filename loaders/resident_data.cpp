@@ -15,6 +15,11 @@
 namespace salient {
 namespace {
 
+/// Without batches to expect, degrees are all that is known.
+CachePolicy policy_for(const SamplingPlan& plan, const DataResidency& residency) {
+  return plan.is_empty() ? CachePolicy::kDegree : residency.cache_policy;
+}
+
 /// Rows to copy, and how they were chosen, as text for the log.
 struct ChosenRows {
   std::vector<NodeId> nodes;
@@ -25,7 +30,7 @@ struct ChosenRows {
 ChosenRows choose_rows(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan,
                        const NodeSet* without = nullptr) {
   const Timer timer;
-  const CachePolicy policy = plan.is_empty() ? CachePolicy::kDegree : residency.cache_policy;
+  const CachePolicy policy = policy_for(plan, residency);
   std::vector<NodeId> nodes = nodes_to_cache(dataset.graph, policy, plan, residency.cached_rows, without);
   return {std::move(nodes), "chosen by " + name_of(policy) + " in " + fixed(timer.seconds(), 1) + " s"};
 }
@@ -98,13 +103,13 @@ std::unique_ptr<DeviceGraph> make_graph(const Dataset& dataset, const DataReside
   const CsrGraph& graph = dataset.graph;
   if (!residency.graph_entries) return std::make_unique<DeviceGraph>(graph);
   const Timer timer;
-  const CachePolicy policy = plan.is_empty() ? CachePolicy::kDegree : residency.cache_policy;
+  const CachePolicy policy = policy_for(plan, residency);
   const GraphTiers tiers(graph, row_values(graph, policy, plan), *residency.graph_entries);
   std::string line =
       "rows of the graph for GPU memory chosen by " + name_of(policy) + " in " + fixed(timer.seconds(), 1) + " s";
   if (!plan.is_empty()) {
     const NodeSet hot(graph.num_nodes(), tiers.hot_nodes());
-    line += ", with " + fixed(100 * share_in(hot, graph, plan_of_rows(plan)), 0) + " % of those that a batch reads";
+    line += ", with " + percent_in(hot, dataset, plan_of_rows(plan)) + " of those that a batch reads";
   }
   log_info(line);
   return std::make_unique<DeviceGraph>(graph, tiers);
