@@ -38,6 +38,7 @@ class DisturbedExecutor final : public Executor {
     if (disturbances_-- > 0) times[0].seconds += 3600;
   }
   double copy_rate(Arena&, std::size_t, std::size_t) override { return 1e15; }  // nothing is faster than a copy
+  double flop_rate(const std::string& ceiling) override { return host_->flop_rate(ceiling); }
 
  private:
   std::unique_ptr<Executor> host_;

@@ -76,8 +76,8 @@ class Executor {
   /// Bytes read and written per second by a plain copy, at its best: of `set_bytes` per run, half to half, on the input
   /// sets that fill the arena's first `bytes`, with the target poisoned before as outputs are.
   virtual double copy_rate(Arena& arena, std::size_t bytes, std::size_t set_bytes) = 0;
-  /// Operations per second of a case's ceiling (f32, tf32_tensor, bf16_tensor), measured now; 0 = as the machine's.
-  virtual double flop_rate(const std::string&) { return 0; }
+  /// Operations per second of a case's ceiling (f32, tf32_tensor, bf16_tensor), measured now.
+  virtual double flop_rate(const std::string& ceiling) = 0;
 };
 
 /// What the floor of a time is computed from, and what `launch` expressions may use.

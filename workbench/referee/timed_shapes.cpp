@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "core/error.h"
 #include "workbench/referee/judge.h"
@@ -94,8 +95,12 @@ Timing Referee::time_shapes(const std::vector<const Candidate*>& kernels, const 
     ShapeTimes times;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {  // what looks impossible is measured again
       finding = {};
-      times = time_shape(dims, kernels, artifacts,
-                         mix(seed ^ timing.shapes.size()) + static_cast<std::uint64_t>(attempt), finding);
+      const ShapeTimes before = std::exchange(
+          times, time_shape(dims, kernels, artifacts,
+                            mix(seed ^ timing.shapes.size()) + static_cast<std::uint64_t>(attempt), finding));
+      times.copy_rate = std::max(times.copy_rate, before.copy_rate);  // a rate that was seen once is possible
+      times.flop_rate = std::max(times.flop_rate, before.flop_rate);
+      times.floor = floor_of(times);
       const Verdict verdict = finding.verdict == Verdict::kAccepted ? decide({{times}}).verdict : finding.verdict;
       if (verdict != Verdict::kImpossible) break;
     }
@@ -135,8 +140,10 @@ ShapeTimes Referee::time_shape(const Variables& dims, const std::vector<const Ca
   const auto begin = std::chrono::steady_clock::now();
   if (reply.kind == Reply::Kind::kOk) reply = worker.run(1, options_.timing_seconds);
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  // Once more on the GPU, whose memory is apart from the results: a ceiling that was disturbed counts less.
-  if (reply.kind == Reply::Kind::kOk && backend_.kind() == BackendKind::kCuda) reply = worker.run(2, 60);
+  std::optional<Finding> wrong;
+  if (reply.kind == Reply::Kind::kOk) wrong = judge_left_outputs(problems, sets, arena);
+  // Once more, behind the results, which the host's copies overwrite: a ceiling that was disturbed counts less.
+  if (reply.kind == Reply::Kind::kOk) reply = worker.run(2, 60);
   turn.reset();
   if (reply.kind != Reply::Kind::kOk) {
     if (reply.kind == Reply::Kind::kError && reply.error != ErrorKind::kInternal) fail(reply.error, reply.text);
@@ -146,15 +153,14 @@ ShapeTimes Referee::time_shape(const Variables& dims, const std::vector<const Ca
   }
   times.copy_rate = measured[num_samples].seconds;
   times.flop_rate = std::max(machine.flops, measured[num_samples + 1].seconds);
-  times.floor = floor_of(times);
   take_samples(plan, measured, problems.size(), times);
   if (clocks_disagree(plan, measured, problems.size(), wall)) {
     finding = {Verdict::kImpossible, times.shape +
                                          ": the clocks of device and host disagree: another program used the device, "
                                          "or work is hidden from its clock; a person must look"};
-  } else if (auto found = judge_left_outputs(problems, sets, arena)) {
-    found->reason += ", while it was timed";
-    finding = std::move(*found);
+  } else if (wrong) {
+    wrong->reason += ", while it was timed";
+    finding = std::move(*wrong);
   }
   return times;
 }
