@@ -2,10 +2,11 @@
 # tests/scripts/dockerfile_test.py - docker/Dockerfile and the commands of the documents that use it, without a daemon.
 """
     dockerfile_test.py SOURCE_FOLDER BIN_FOLDER
-    dockerfile_test.py SOURCE_FOLDER --run STAGE WORK_FOLDER [CCACHE_FOLDER]
+    dockerfile_test.py SOURCE_FOLDER --run STAGE WORK_FOLDER [--ccache FOLDER] [--cuda FOLDER]
 
 With --run the steps of a stage, and of those that it copies from, are run on bare Debian systems in WORK_FOLDER, which
-it makes and leaves: as root, with debootstrap; half an hour or more, since the programs are built.
+it makes and leaves: as root, with debootstrap; half an hour or more, since the programs are built. For NVIDIA's images
+a bare Debian takes their place, where the CUDA toolkit in FOLDER is at /usr/local/cuda.
 """
 import argparse
 import pathlib
@@ -21,7 +22,8 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from bare_system import BareSystem, run
 
 SOURCE = pathlib.Path(sys.argv[1]).resolve()
-SUITES = {"debian:12": "bookworm", "debian:12-slim": "bookworm"}  # what debootstrap can make of the images
+SUITE = "bookworm"  # what debootstrap makes of the images debian:12, and what takes the place of NVIDIA's
+TOOLKIT = "/usr/local/cuda"
 
 
 class Stage:
@@ -166,13 +168,20 @@ def copy_context(target):
                     ignore=lambda at, names: left_out & set(names) if pathlib.Path(at) == SOURCE else ())
 
 
-def run_stage(name, stages, work, ccache):
+def run_stage(name, stages, options):
     """@return  the system that the stage leaves"""
     stage = stages[name]
-    others = {other: run_stage(other, stages, work, ccache)
+    others = {other: run_stage(other, stages, options)
               for word, rest in stage.steps if word == "COPY" for other in re.findall(r"--from=(\S+)", rest)}
-    system = BareSystem(work / name, SUITES[stage.base])
-    folder, user, variables = "/", "0", {"CCACHE_DIR": "/ccache"} if ccache else {}
+    system = BareSystem(options.work / name, SUITE)
+    folder, user, variables, mounts = "/", "0", {}, []
+    if options.ccache:
+        variables["CCACHE_DIR"] = "/ccache"
+        mounts.append((options.ccache, "/ccache"))
+    if stage.base.startswith("nvidia/cuda:"):  # whose environment has these, too
+        variables["PATH"] = f"{TOOLKIT}/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        variables["LD_LIBRARY_PATH"] = f"{TOOLKIT}/lib64"
+        mounts.append((options.cuda, TOOLKIT))
     for instruction, rest in stage.steps:
         begin = time.monotonic()
         if instruction == "COPY":
@@ -183,7 +192,7 @@ def run_stage(name, stages, work, ccache):
             else:
                 copy_context(target)
         elif instruction == "RUN":
-            system.run(f"cd {folder}\n{rest}", user=user, mounts=[(ccache, "/ccache")] if ccache else [], **variables)
+            system.run(f"cd {folder}\n{rest}", user=user, mounts=mounts, **variables)
         elif instruction == "WORKDIR":
             folder = rest
             (system.root / folder.lstrip("/")).mkdir(exist_ok=True)
@@ -193,19 +202,31 @@ def run_stage(name, stages, work, ccache):
             user = rest
         elif instruction == "CMD":
             for command in (rest, '["salient-train", "--version"]'):
-                print(system.run(f"cd {folder}\n" + shlex.join(eval(command)), user=user, **variables).stdout[:300])
+                print(system.run(f"cd {folder}\n" + shlex.join(eval(command)), user=user, mounts=mounts,
+                                 **variables).stdout[:300])
         else:
             raise ValueError(f"{instruction}: what does it do without docker?")
         print(f"{name}: {instruction} {rest[:60]}: {time.monotonic() - begin:.0f} s", flush=True)
     return system
 
 
+def run_image(words):
+    parser = argparse.ArgumentParser(prog="dockerfile_test.py SOURCE_FOLDER --run")
+    parser.add_argument("stage")
+    parser.add_argument("work", type=lambda word: pathlib.Path(word).resolve())
+    parser.add_argument("--ccache", type=lambda word: pathlib.Path(word).resolve())
+    parser.add_argument("--cuda", type=lambda word: pathlib.Path(word).resolve())
+    options = parser.parse_args(words)
+    stages = read_dockerfile()[1]
+    if stages[options.stage].base.startswith("nvidia/cuda:") and options.cuda is None:
+        parser.error("NVIDIA's images need --cuda FOLDER")
+    options.work.mkdir()
+    run_stage(options.stage, stages, options)
+
+
 if __name__ == "__main__":
     if sys.argv[2:3] == ["--run"]:
-        ccache = pathlib.Path(sys.argv[5]).resolve() if len(sys.argv) > 5 else None
-        work = pathlib.Path(sys.argv[4]).resolve()
-        work.mkdir()
-        run_stage(sys.argv[3], read_dockerfile()[1], work, ccache)
+        run_image(sys.argv[3:])
     else:
         BIN = pathlib.Path(sys.argv[2]).resolve()
         unittest.main(argv=sys.argv[:1], verbosity=2)
