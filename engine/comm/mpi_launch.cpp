@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 #include <vector>
 
 #include "core/host/machine.h"
@@ -65,7 +67,18 @@ bool is_mpi_running() noexcept {
   return is_started != 0 && is_over == 0;
 }
 
-void finish_mpi() noexcept { (void)MPI_Finalize(); }
+void finish_mpi() noexcept {
+  // All ranks meet before MPI_Finalize: where one leaves while others are inside, mpirun of OpenMPI 4.1 (PMIx 4.2) at
+  // times crashes or hangs in PMIx_server_finalize.
+  MPI_Request met = MPI_REQUEST_NULL;
+  int is_done = 0;
+  bool is_fine = MPI_Ibarrier(MPI_COMM_WORLD, &met) == MPI_SUCCESS;
+  while (is_fine && is_done == 0) {
+    is_fine = MPI_Test(&met, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    if (is_done == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  (void)MPI_Finalize();
+}
 
 void abort_mpi(int exit_code) noexcept {
   (void)MPI_Abort(MPI_COMM_WORLD, exit_code);
