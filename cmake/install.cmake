@@ -22,4 +22,4 @@ install(EXPORT salient NAMESPACE salient:: FILE salientTargets.cmake DESTINATION
 configure_package_config_file(cmake/salientConfig.cmake.in salientConfig.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(salientConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/salientConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/salientConfigVersion.cmake"
-  cmake/TorchWheel.cmake cmake/dependencies.cmake DESTINATION ${package} COMPONENT library)
+  cmake/NvToolsExt.cmake cmake/TorchWheel.cmake cmake/dependencies.cmake DESTINATION ${package} COMPONENT library)
