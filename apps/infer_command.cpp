@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/memory_size.h"
 #include "core/value_text.h"
 #include "sampler/neighbor_sampler.h"
 
@@ -49,7 +50,7 @@ void add_problems(std::vector<FieldProblem>& found, const LayerwiseOptions& opti
   check_field(found, is_exact || options.memory_gb == none.memory_gb, "memory-gb", kExactOnly);
   check_field(found, is_exact || options.scratch == none.scratch, "scratch", kExactOnly);
   check_field(found, is_exact || options.block_mb == none.block_mb, "block-mb", kExactOnly);
-  check_field(found, options.memory_gb >= 0, "memory-gb", "at least 0");
+  check_field(found, are_gigabytes(options.memory_gb), "memory-gb", kGigabytesRule);
   check_field(found, options.block_mb >= 1 && options.block_mb <= 1 << 20, "block-mb", "1 to 1048576");
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/console/log.h"
 #include "core/error.h"
+#include "core/memory_size.h"
 #include "core/number_text.h"
 #include "core/value_text.h"
 #include "core/version.h"
@@ -163,7 +164,7 @@ InferenceCounts predict_exact(const InferRun& run, const std::filesystem::path& 
   ExactOptions exact = exact_options_for(session.device, run.options.machine.workers, run.options.machine.slots);
   exact.storage = layerwise.activations;
   exact.type = layerwise.activation_dtype;
-  if (layerwise.memory_gb > 0) exact.host_budget = static_cast<std::int64_t>(layerwise.memory_gb * 1e9);
+  if (layerwise.memory_gb > 0) exact.host_budget = bytes_of(layerwise.memory_gb);
   exact.scratch = scratch;
   exact.block_bytes = static_cast<std::size_t>(layerwise.block_mb) << 20;
   if (run.dataset.has_sparse_features() && run.trained_with.model.aggr == Aggregation::kMax)

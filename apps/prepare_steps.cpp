@@ -3,6 +3,7 @@
 
 #include <iostream>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "apps/label_note.h"
@@ -10,6 +11,7 @@
 #include "core/console/progress.h"
 #include "core/host/interrupt.h"
 #include "core/host/machine.h"
+#include "core/memory_size.h"
 #include "core/number_text.h"
 #include "store/dataset_summary.h"
 #include "store/store_manifest.h"
@@ -30,7 +32,7 @@ void apply_common(const CommonOptions& common) {
 
 WriteStoreOptions start_writing(const WriteOptions& write, const char* marker) {
   require_option(!write.out.empty(), "--out: is needed, the folder to write");
-  require_option(write.memory_gb >= 0 && write.memory_gb <= 1e6, "--memory-gb: 0 to 1000000");
+  require_option(are_gigabytes(write.memory_gb), std::string("--memory-gb: ") + kGigabytesRule);
   WriteStoreOptions options{.out = write.out,
                             .num_threads = write.common.threads,
                             .force = write.force,
@@ -60,7 +62,7 @@ void check_free_memory(std::uint64_t bytes_needed) {
 }
 
 std::uint64_t memory_limit(const WriteOptions& write) {
-  if (write.memory_gb > 0) return static_cast<std::uint64_t>(write.memory_gb * 1e9);
+  if (write.memory_gb > 0) return static_cast<std::uint64_t>(bytes_of(write.memory_gb));
   return static_cast<std::uint64_t>(total_host_bytes()) / 2;
 }
 

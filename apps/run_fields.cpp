@@ -4,23 +4,19 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/memory_size.h"
 #include "core/value_text.h"
 
 namespace salient {
-namespace {
-
-constexpr double kMostGb = 1e6;  // in bytes still an integer of 64 bits
-
-}  // namespace
 
 void add_problems(std::vector<FieldProblem>& found, const MachineOptions& options) {
   const bool may_have_gpu = options.device != DeviceKind::kCpu;
   const bool is_on_gpu = !is_x_from_host(options.features.value_or(Residency::kHost));
   const bool may_cache = !options.features || may_have_copies(*options.features);
-  check_field(found, options.cache_gb >= 0, "cache-gb", "at least 0");
+  check_field(found, are_gigabytes(options.cache_gb), "cache-gb", kGigabytesRule);
   check_field(found, options.cache_gb == 0 || (options.features && may_cache), "cache-gb",
               "only with --features cached, sharded or partitioned");
-  check_field(found, options.graph_gb >= 0 && options.graph_gb <= kMostGb, "graph-gb", "0 to 1000000");
+  check_field(found, are_gigabytes(options.graph_gb), "graph-gb", kGigabytesRule);
   check_field(found, options.graph_gb == 0 || options.sampler == GraphResidency::kDevice, "graph-gb",
               "only with --sampler device");
   check_field(found, may_have_gpu || !is_on_gpu, "features", to_text(options.features) + " needs a GPU");

@@ -29,6 +29,7 @@
 #include "core/error.h"
 #include "core/host/machine.h"
 #include "core/host/timed_threads.h"
+#include "core/memory_size.h"
 #include "engine/comm/agreement.h"
 #include "engine/comm/launch.h"
 #include "engine/comm/make_communicator.h"
@@ -227,6 +228,8 @@ int run(const Launch& launch, Arguments arguments) {
   together(*control, [&] {
     command = read_training_bench<ScalingOptions>(arguments, {"--dataset=synthetic:products", "--epochs=6"});
     rows = rows_of(command.own.ranks, launch.size);
+    for (const double size : command.own.copies_gb)
+      require_option(are_gigabytes(size), std::string("--copies-gb: each ") + kGigabytesRule);
   });
   const TrainOptions& options = command.train.options;
   if (launch.rank > 0) {  // rank 0 speaks for all

@@ -12,6 +12,7 @@
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/host/machine.h"
+#include "core/memory_size.h"
 #include "engine/comm/agreement.h"
 #include "engine/comm/descriptor_exchange.h"
 #include "engine/comm/host_share.h"
@@ -67,8 +68,8 @@ std::unique_ptr<Shards> make_shards(const RankPlace& place, RowTable table, std:
 ResidencyRequest request_of(const MachineOptions& options) {
   return {.features = options.features,
           .graph = options.sampler,
-          .cache_bytes = static_cast<std::int64_t>(options.cache_gb * 1e9),
-          .graph_bytes = static_cast<std::int64_t>(options.graph_gb * 1e9),
+          .cache_bytes = bytes_of(options.cache_gb),
+          .graph_bytes = bytes_of(options.graph_gb),
           .cache_policy = options.cache_policy};
 }
 

@@ -58,6 +58,13 @@ TEST(InferCommand, ExactAndSampledOptionsExcludeEachOther) {
                    "--scratch: only with --exact");
 }
 
+TEST(InferCommand, MemoryIsAtLeastAByte) {
+  for (const char* amount : {"--memory-gb=-1", "--memory-gb=9.9e-10", "--memory-gb=1e300"})
+    EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--exact", amount}))), ErrorKind::kUsage,
+                     "--memory-gb: 0, or 1e-9 (a byte) to 1000000");
+  EXPECT_TRUE(problems_of(read({"--run=r", "--exact", "--memory-gb=1e-9"})).empty());
+}
+
 TEST(InferCommand, ResidentPredictionsNeedAGpuAndKeepNoLayers) {
   EXPECT_TRUE(problems_of(read({"--run=r", "--step=resident", "--precision=bf16"})).empty());
   EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--step=resident", "--device=cpu"}))), ErrorKind::kUsage,

@@ -70,6 +70,9 @@ TEST_F(PrepareProgram, HelpsAndSuggests) {
   expect_refused("synthetic --like arxiv --scale 0.01 --out D --feature-dtype f64", 2,
                  "--feature-dtype: f16, f32 or fp8");
   expect_refused("synthetic --like arxiv --out D --memory-gb 0.01", 71, "--memory-gb allows 0.01");
+  for (const std::string amount : {"-1", "1e-10", "1e7"})
+    expect_refused("synthetic --like arxiv --out D --memory-gb " + amount, 2,
+                   "--memory-gb: 0, or 1e-9 (a byte) to 1000000");
   expect_refused("wordnet --out D --memory-gb 1 --source none", 66, "none");
   expect_refused("edges --edges x --out .hidden", 2, "--name: is needed, as the folder's name '.hidden'");
   expect_refused("npz --out D", 2, "--file: is needed");

@@ -106,10 +106,20 @@ TEST(TrainCommand, MemoryForTheGraphNeedsTheGpuToSample) {
   const auto complaint_about_gb = [](const std::string& amount) {
     return complaint_about({"--sampler=device", ("--graph-gb=" + amount).c_str()});
   };
-  for (const char* amount : {"-1", "-1e-300", "1000001", "1e300"})
-    EXPECT_EQ(complaint_about_gb(amount), "--graph-gb: 0 to 1000000") << amount;
   for (const char* amount : {"nan", "inf", "-inf", "1e999", "", "3GB", "0x1p3", "1,5", "--", "\t1"})
     EXPECT_TRUE(complaint_about_gb(amount).starts_with("--graph-gb")) << amount << ": " << complaint_about_gb(amount);
+}
+
+TEST(TrainCommand, MemoryIsAtLeastAByte) {
+  const auto complaint_about_gb = [](const std::string& option, const std::string& amount) {
+    return complaint_about({"--sampler=device", "--features=cached", (option + "=" + amount).c_str()});
+  };
+  for (const std::string option : {"--graph-gb", "--cache-gb"}) {
+    for (const char* amount : {"-1", "-1e-300", "1e-300", "9.9e-10", "1000001", "1e300"})
+      EXPECT_EQ(complaint_about_gb(option, amount), option + ": 0, or 1e-9 (a byte) to 1000000") << amount;
+    for (const char* amount : {"0", "1e-9", "0.5", "1e6"})
+      EXPECT_EQ(complaint_about_gb(option, amount), "none") << option << amount;
+  }
 }
 
 TEST(TrainCommand, WordsAreKnownOrRefusedWithTheList) {
