@@ -44,6 +44,33 @@ std::vector<NodeId> highest_nodes(std::size_t num_nodes, std::size_t count, cons
   return taken;
 }
 
+/// Of the nodes of eight batches that are counted, the share that is found; 1 where none is counted.
+template <class IsCounted, class IsFound>
+double share_of_sampled(const CsrGraph& graph, const SamplingPlan& plan, const IsCounted& is_counted,
+                        const IsFound& is_found) {
+  require(!plan.is_empty(), "a plan visits nodes");
+  constexpr std::uint32_t kBatches = 8, kEpoch = 0;  // a run's first is 1
+  // No more seeds than that, from all over the plan's.
+  std::vector<NodeId> order(std::min(plan.seeds.size(), kBatches * plan.batch_size));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = plan.seeds[i * plan.seeds.size() / order.size()];
+  shuffle_seeds(order, plan.seed, kEpoch);
+  NeighborSampler sampler(graph, plan.fanouts, plan.replacement);
+  Mfg mfg;
+  std::size_t num_counted = 0, num_found = 0;
+  for (std::uint32_t b = 0; b < kBatches && b * plan.batch_size < order.size(); ++b) {
+    const std::size_t begin = b * plan.batch_size, size = std::min(plan.batch_size, order.size() - begin);
+    sampler.sample(std::span(order).subspan(begin, size), {plan.seed, kEpoch, b}, mfg);
+    for (const NodeId node : mfg.nodes) {
+      if (!is_counted(node)) continue;
+      ++num_counted;
+      if (is_found(node)) ++num_found;
+    }
+  }
+  return num_counted == 0 ? 1 : static_cast<double>(num_found) / static_cast<double>(num_counted);
+}
+
+bool is_member(const NodeSet& set, NodeId node) { return set.index_of(node) != NodeSet::kAbsent; }
+
 }  // namespace
 
 std::vector<NodeId> most_connected_nodes(const CsrGraph& graph, std::size_t count) {
@@ -80,23 +107,14 @@ std::vector<NodeId> nodes_to_cache(const CsrGraph& graph, CachePolicy policy, co
 }
 
 double share_in(const NodeSet& cache, const CsrGraph& graph, const SamplingPlan& plan) {
-  require(!plan.is_empty(), "a plan visits nodes");
-  constexpr std::uint32_t kBatches = 8, kEpoch = 0;  // a run's first is 1
-  // No more seeds than that, from all over the plan's.
-  std::vector<NodeId> order(std::min(plan.seeds.size(), kBatches * plan.batch_size));
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = plan.seeds[i * plan.seeds.size() / order.size()];
-  shuffle_seeds(order, plan.seed, kEpoch);
-  NeighborSampler sampler(graph, plan.fanouts, plan.replacement);
-  Mfg mfg;
-  std::size_t num_nodes = 0, num_found = 0;
-  for (std::uint32_t b = 0; b < kBatches && b * plan.batch_size < order.size(); ++b) {
-    const std::size_t begin = b * plan.batch_size, size = std::min(plan.batch_size, order.size() - begin);
-    sampler.sample(std::span(order).subspan(begin, size), {plan.seed, kEpoch, b}, mfg);
-    num_nodes += mfg.nodes.size();
-    num_found += static_cast<std::size_t>(
-        std::ranges::count_if(mfg.nodes, [&](NodeId node) { return cache.index_of(node) != NodeSet::kAbsent; }));
-  }
-  return static_cast<double>(num_found) / static_cast<double>(num_nodes);
+  return share_of_sampled(
+      graph, plan, [](NodeId) { return true; }, [&](NodeId node) { return is_member(cache, node); });
+}
+
+double share_of_rows_in(const NodeSet& rows, const CsrGraph& graph, const SamplingPlan& plan) {
+  return share_of_sampled(
+      graph, plan, [&](NodeId node) { return graph.degree(node) > 0; },
+      [&](NodeId node) { return is_member(rows, node); });
 }
 
 }  // namespace salient

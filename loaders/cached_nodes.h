@@ -36,6 +36,9 @@ std::vector<NodeId> nodes_to_cache(const CsrGraph& graph, CachePolicy policy, co
 /// @param plan  not empty
 double share_in(const NodeSet& cache, const CsrGraph& graph, const SamplingPlan& plan);
 
+/// The same of a batch's nodes whose rows of the graph have entries; 1 where no such node is met.
+double share_of_rows_in(const NodeSet& rows, const CsrGraph& graph, const SamplingPlan& plan);
+
 /// Host memory that nodes_to_cache() takes for a while.
 constexpr std::int64_t bytes_to_choose(CachePolicy policy, std::size_t num_nodes) {
   return policy == CachePolicy::kDegree ? 0 : static_cast<std::int64_t>(12 * num_nodes);

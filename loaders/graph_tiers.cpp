@@ -50,9 +50,11 @@ void GraphTiers::copy(std::size_t first, std::size_t count, NodeId* out) const {
 }
 
 std::vector<NodeId> GraphTiers::hot_nodes() const {
+  const auto is_hot = [&](NodeId v) { return graph_.degree(v) > 0 && begins_[v] < static_cast<EdgeOffset>(num_hot_); };
   std::vector<NodeId> nodes;
+  nodes.reserve(static_cast<std::size_t>(std::ranges::count_if(order_, is_hot)));  // bytes_to_order_rows() counts on it
   for (std::size_t v = 0; v < begins_.size(); ++v)
-    if (graph_.degree(v) > 0 && begins_[v] < static_cast<EdgeOffset>(num_hot_)) nodes.push_back(static_cast<NodeId>(v));
+    if (is_hot(static_cast<NodeId>(v))) nodes.push_back(static_cast<NodeId>(v));
   return nodes;
 }
 

@@ -55,7 +55,9 @@ SamplingPlan plan_of_rows(SamplingPlan plan);
 /// @param plan  of the batches that will be sampled; empty: kDegree whatever is asked for
 std::vector<float> row_values(const CsrGraph& graph, CachePolicy policy, const SamplingPlan& plan);
 
-/// Host memory that row_values() and GraphTiers take for a while.
-constexpr std::int64_t bytes_to_order_rows(std::size_t num_nodes) { return static_cast<std::int64_t>(16 * num_nodes); }
+/// Host memory for a while: of row_values() and GraphTiers, and then of GraphTiers, its hot_nodes() and a set of them.
+constexpr std::int64_t bytes_to_order_rows(std::size_t num_nodes) {
+  return static_cast<std::int64_t>(16 * num_nodes) + node_set_bytes(num_nodes);
+}
 
 }  // namespace salient

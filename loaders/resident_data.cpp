@@ -35,9 +35,11 @@ ChosenRows choose_rows(const Dataset& dataset, const DataResidency& residency, c
   return {std::move(nodes), "chosen by " + name_of(policy) + " in " + fixed(timer.seconds(), 1) + " s"};
 }
 
+std::string percent(double share) { return fixed(100 * share, 0) + " %"; }
+
 /// The share of a batch's rows that are in a set, as text.
 std::string percent_in(const NodeSet& set, const Dataset& dataset, const SamplingPlan& plan) {
-  return fixed(100 * share_in(set, dataset.graph, plan), 0) + " %";
+  return percent(share_in(set, dataset.graph, plan));
 }
 
 /// Says how the rows were chosen, how long that took and what it is worth.
@@ -109,7 +111,7 @@ std::unique_ptr<DeviceGraph> make_graph(const Dataset& dataset, const DataReside
       "rows of the graph for GPU memory chosen by " + name_of(policy) + " in " + fixed(timer.seconds(), 1) + " s";
   if (!plan.is_empty()) {
     const NodeSet hot(graph.num_nodes(), tiers.hot_nodes());
-    line += ", with " + percent_in(hot, dataset, plan_of_rows(plan)) + " of those that a batch reads";
+    line += ", with " + percent(share_of_rows_in(hot, graph, plan_of_rows(plan))) + " of those that a batch reads";
   }
   log_info(line);
   return std::make_unique<DeviceGraph>(graph, tiers);

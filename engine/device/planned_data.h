@@ -15,7 +15,8 @@ namespace salient {
 
 ResidencyRequest request_of(const MachineOptions& options);
 
-/// Now. @param ranks_on_host  that share the host's memory
+/// Now, when the ranks are connected: what their communicators took, NCCL's for rows too, is no longer free.
+/// @param ranks_on_host  that share the host's memory
 FreeMemory free_memory(const ComputeDevice& device, int ranks_on_host);
 
 /// A rank among the others.

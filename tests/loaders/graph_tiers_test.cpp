@@ -57,6 +57,7 @@ void expect_rows_of(const CsrGraph& graph, const std::vector<float>& values, std
     }
   }
   EXPECT_EQ(num_hot, tiers.num_hot());
+  EXPECT_EQ(hot.capacity(), hot.size()) << "4 bytes a node, as planned";
   EXPECT_LE(most_cold, 1.01F * least_hot) << "the most valuable rows are hot";
 }
 
@@ -109,6 +110,19 @@ TEST(GraphTiers, ServeMoreReadsByVisitsPerEntryThanByLength) {
   EXPECT_GT(by_formula, by_length + 0.2);
   EXPECT_NEAR(share_by(CachePolicy::kCounted, plan), by_formula, 0.05);
   EXPECT_EQ(share_by(CachePolicy::kVip, {}), by_length) << "nothing is expected of an empty plan";
+}
+
+TEST(ShareOfRows, IsOfRowsWithEntries) {
+  const test::OwnedGraph star = test::star_graph(100);  // of which node 0 alone has entries
+  const std::vector<NodeId> seeds{0, 7}, leaves{7, 8}, centre{0}, none;
+  SamplingPlan plan{.fanouts = {5}, .seeds = seeds, .batch_size = 2, .seed = 1};
+  const auto share = [&](const std::vector<NodeId>& hot) {
+    return share_of_rows_in(NodeSet(star.view().num_nodes(), hot), star.view(), plan);
+  };
+  EXPECT_EQ(share(centre), 1) << "leaves have nothing to be read";
+  EXPECT_EQ(share(none), 0);
+  plan.seeds = leaves;
+  EXPECT_EQ(share(none), 1) << "no row is read";
 }
 
 TEST(PlanOfRows, LeavesOutWhatOnlyTheLastHopFinds) {
