@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <utility>
 
 #include "core/console/progress.h"
 #include "core/error.h"
@@ -35,6 +37,43 @@ class UnfinishedFiles {
   bool is_kept_ = false;
 };
 
+/// Files that are written at a time; each has a buffer of a MiB and a descriptor, of which a process has a thousand.
+constexpr int kMostOpen = 64;
+
+/// Parts [first, last).
+struct PartRange {
+  int first, last;
+  bool has(int part) const { return part >= first && part < last; }
+  std::size_t index_of(int part) const { return static_cast<std::size_t>(part - first); }
+};
+
+/// The files of these parts, in one pass over all rows: each is read once, also where they do not fit into memory.
+/// @return  the files' checksums
+std::vector<std::string> write_files_of(PartRange parts, const Dataset& dataset, std::span<const std::uint16_t> owner,
+                                        Progress& progress) {
+  std::vector<std::uint64_t> sizes(parts.index_of(parts.last));
+  for (const std::uint16_t part : owner)
+    if (parts.has(part)) ++sizes[parts.index_of(part)];
+  std::deque<NpyWriter> writers;  // which do not move
+  for (int part = parts.first; part < parts.last; ++part)
+    writers.emplace_back(dataset.directory / part_rows_file(part), features_array(dataset.feature_type).dtype,
+                         std::vector{sizes[parts.index_of(part)], static_cast<std::uint64_t>(dataset.feature_dim)});
+  const RowTable& rows = dataset.features;
+  constexpr std::size_t kBlock = 4096;  // nodes between two reports of progress
+  for (std::size_t begin = 0; begin < owner.size(); begin += kBlock) {
+    std::size_t written = 0;
+    for (std::size_t v = begin; v < std::min(begin + kBlock, owner.size()); ++v) {
+      if (!parts.has(owner[v])) continue;
+      writers[parts.index_of(owner[v])].write(std::span(rows.data + v * rows.row_bytes, rows.row_bytes));
+      ++written;
+    }
+    progress.add(written);
+  }
+  std::vector<std::string> checksums;
+  for (NpyWriter& writer : writers) checksums.push_back(to_hex(writer.close().xxh3));
+  return checksums;
+}
+
 [[noreturn]] void fail_missing(const Dataset& dataset, const Parts& parts, int part) {
   std::string text = (dataset.directory / part_rows_file(part)).string() + " is missing, and so is features.npy";
   if (!parts.row_files.empty())
@@ -48,20 +87,14 @@ std::string part_rows_file(int part) { return kPrefix + std::to_string(part) + k
 
 std::vector<std::string> write_part_rows(const Dataset& dataset, std::span<const std::uint16_t> owner, int num_parts) {
   require(dataset.features.data != nullptr && owner.size() == dataset.num_nodes(), "dense rows, and an owner for each");
-  const RowTable& rows = dataset.features;
   fs::remove(dataset.directory / kPartsName);
   UnfinishedFiles files(dataset.directory);
   std::vector<std::string> checksums;
-  Progress progress("feature rows of parts", rows.num_rows, "rows");
-  for (int part = 0; part < num_parts; ++part) {
-    const auto size = static_cast<std::uint64_t>(std::ranges::count(owner, part));
-    NpyWriter writer(dataset.directory / part_rows_file(part), features_array(dataset.feature_type).dtype,
-                     {size, static_cast<std::uint64_t>(dataset.feature_dim)});
-    for (std::size_t v = 0; v < owner.size(); ++v)
-      if (owner[v] == part) writer.write(std::span(rows.data + v * rows.row_bytes, rows.row_bytes));
-    checksums.push_back(to_hex(writer.close().xxh3));
-    progress.add(size);
-  }
+  Progress progress("feature rows of parts", dataset.features.num_rows, "rows");
+  for (int first = 0; first < num_parts; first += kMostOpen)
+    for (std::string& checksum :
+         write_files_of({first, std::min(first + kMostOpen, num_parts)}, dataset, owner, progress))
+      checksums.push_back(std::move(checksum));
   files.keep();
   return checksums;
 }

@@ -38,23 +38,35 @@ void leave_rows_of(const PartitionedRows& made, const std::set<int>& parts) {
     if (!parts.contains(part)) std::filesystem::remove(made.store / part_rows_file(part));
 }
 
+void expect_rows_of_nodes(const Dataset& dataset, const Owners& owner, int num_parts) {
+  const Parts parts = open_parts(dataset);
+  const std::size_t row_bytes = dataset.features.row_bytes;
+  for (int part = 0; part < num_parts; ++part) {
+    const NpyFile file = open_part_rows(dataset, parts, part);
+    std::string expected;
+    for (NodeId v = 0; v < owner.size(); ++v)
+      if (owner[v] == part) expected.append(reinterpret_cast<const char*>(dataset.features.row(v)), row_bytes);
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(file.data().data()), file.data().size()), expected) << part;
+  }
+}
+
 TEST(PartRowsFile, HasTheRowsOfItsNodesInTheirOrder) {
   const PartitionedRows made;
   const Parts parts = open_parts(made.dataset);
   EXPECT_EQ(part_rows_here(made.store.path(), 5), (std::vector<int>{0, 1, 2, 3, 4}));
-  const RowTable& all = made.dataset.features;
-  for (int part = 0; part < 5; ++part) {
-    const NpyFile file = open_part_rows(made.dataset, parts, part);
-    std::string expected;
-    for (std::size_t v = 0; v < kOwners.size(); ++v)
-      if (kOwners[v] == part)
-        expected.append(reinterpret_cast<const char*>(all.data + v * all.row_bytes), all.row_bytes);
-    const std::string found(reinterpret_cast<const char*>(file.data().data()), file.data().size());
-    EXPECT_EQ(found, expected) << part;
-  }
+  expect_rows_of_nodes(made.dataset, kOwners, 5);
   EXPECT_NE(parts_text(made.dataset, parts).find("parts all 5; and features.npy"), std::string::npos);
   write_parts(made.dataset, kOwners, 5, "again");
   EXPECT_TRUE(part_rows_here(made.store.path(), 5).empty()) << "which are not those of the new parts";
+}
+
+TEST(PartRowsFile, AreAsManyAsThereAreParts) {
+  const SmallStore store;
+  const Dataset dataset = open_dataset(store.path(), 1);
+  const Owners owner{129, 63, 64, 0, 128, 65, 64, 127};  // of 130 parts, more than are written at a time
+  write_parts(dataset, owner, 130, "hand", write_part_rows(dataset, owner, 130));
+  EXPECT_EQ(part_rows_here(store.path(), 130).size(), 130u);
+  expect_rows_of_nodes(dataset, owner, 130);
 }
 
 TEST(PartRowsFile, ServesInPlaceOfAllRows) {
