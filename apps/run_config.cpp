@@ -23,15 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string read_config(const fs::path& run) {
-  std::error_code error;
-  if (!is_there(run) || !fs::is_directory(run, error))
-    fail(ErrorKind::kNoInput, run.string() + ": no such run directory", Topic::kRunDirectory);
-  if (!is_there(run / "config.toml"))
-    fail(ErrorKind::kNoInput, run.string() + ": holds no config.toml, so no run was made there", Topic::kRunDirectory);
-  return read_text_file(run / "config.toml");
-}
-
 /// Empty in files of runs from before it was there.
 std::string read_precision(const fs::path& file) {
   const JsonObject json = JsonObject::parse(read_text_file(file), file.string());
@@ -59,6 +50,15 @@ TrainOptions parse_config(const std::string& text, const std::string& file) {
 
 }  // namespace
 
+std::string read_config(const fs::path& run, Topic topic) {
+  std::error_code error;
+  if (!is_there(run) || !fs::is_directory(run, error))
+    fail(ErrorKind::kNoInput, run.string() + ": no such run directory", topic);
+  if (!is_there(run / "config.toml"))
+    fail(ErrorKind::kNoInput, run.string() + ": holds no config.toml, so no run was made there", topic);
+  return read_text_file(run / "config.toml");
+}
+
 void write_config(const fs::path& directory, TrainOptions said) {
   said.output.directory = said.output.resume = "";
   said.data.dataset = whole_path(said.data.dataset);
@@ -80,7 +80,7 @@ std::optional<Precision> precision_of_run(Communicator& comm, const fs::path& ru
 TrainOptions read_run_options(Communicator& comm, const fs::path& run) {
   std::string text;
   together(comm, [&] {
-    if (comm.rank() == 0) text = read_config(run);
+    if (comm.rank() == 0) text = read_config(run, Topic::kRunDirectory);
   });
   comm.broadcast(text);
   TrainOptions options;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/error.h"
 #include "engine/comm/communicator.h"
 #include "engine/train/train_options.h"
 
@@ -15,6 +16,9 @@ namespace salient {
 /// @param said  as the user chose them: what they left open is resolved anew wherever the configuration is used
 /// @throws Error{kIo}.
 void write_config(const std::filesystem::path& directory, TrainOptions said);
+
+/// The text of DIR/config.toml. @param topic  of the error @throws Error{kNoInput} when there is no such run
+std::string read_config(const std::filesystem::path& run, Topic topic);
 
 /// The precision that a run came to where it was left open, from its run.json, which only rank 0 needs to see; none if
 /// the run did not come so far. Collective. @throws Error{kBadData} for a file that says nothing sensible about it.

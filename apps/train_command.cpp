@@ -8,6 +8,7 @@
 
 #include "apps/older_runs.h"
 #include "apps/recipes.h"
+#include "apps/run_config.h"
 #include "sampler/neighbor_sampler.h"
 #include "store/dataset_name.h"
 
@@ -28,7 +29,8 @@ void fit_depth(TrainOptions& options, const std::function<bool(const char*)>& is
 /// A run directory is resumed with its own configuration, to which the other sources are then applied.
 std::vector<Assignment> resumed_configuration(const std::string& run_directory) {
   if (run_directory.empty()) return {};
-  std::vector<Assignment> found = with_older_values(options::from_toml_file(run_directory + "/config.toml"));
+  std::vector<Assignment> found = with_older_values(
+      options::from_toml_text(read_config(run_directory, Topic::kNone), run_directory + "/config.toml"));
   std::erase_if(found, [](const Assignment& a) { return a.name == "resume" || a.name == "out"; });
   found.push_back({"out", run_directory, "--resume"});
   return found;

@@ -192,6 +192,12 @@ TEST(TrainCommand, ResumeTakesTheRunsOwnConfiguration) {
   EXPECT_EQ(options.output.directory, directory);
 }
 
+TEST(TrainCommand, WhatIsNoRunIsNotResumed) {
+  const test::Scratch folder;
+  EXPECT_COMPLAINT(read({"--resume", folder.path().c_str()}), ErrorKind::kNoInput, "so no run was made there");
+  EXPECT_COMPLAINT(read({"--resume", (folder / "none").c_str()}), ErrorKind::kNoInput, "no such run directory");
+}
+
 TEST(TrainCommand, ARunOfAnOlderVersionKeepsItsKindOfSum) {
   const test::Scratch runs;
   const auto resumed = [&](const std::string& config) {
