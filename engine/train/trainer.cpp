@@ -77,6 +77,8 @@ struct Trainer::Impl {
     take_state_of_rank_0(comm, run.device, trainer.model(), trainer.optimizer(), progress);
     log_info("resuming after epoch " + std::to_string(progress.epoch) + ", step " +
              std::to_string(progress.step_in_epoch));
+    if (progress.epoch >= options.optimisation.epochs)
+      log_info("no epoch is left to train: the run is to have " + std::to_string(options.optimisation.epochs));
   }
 
   /// One epoch, its validation and its checkpoint.

@@ -290,6 +290,11 @@ class SalientTrain(unittest.TestCase):
         self.assertEqual(self.losses("whole"), self.losses("part"))
         weights = "checkpoints/epoch-0004/model.safetensors"
         self.assertEqual((self.work / "whole" / weights).read_bytes(), (self.work / "part" / weights).read_bytes())
+        self.assertNotIn("no epoch is left", resumed.stderr)
+        shorter = run("salient-train", "--resume", self.work / "part", "--epochs", 1)
+        self.assertEqual(shorter.returncode, 0, shorter.stderr)
+        self.assertIn("resuming after epoch 4, step 0\nno epoch is left to train: the run is to have 1\n",
+                      shorter.stderr)
 
     def test_ctrl_c_ends_within_a_second_of_work_and_resumes_to_the_same_bits(self):
         options = ["--epochs", "6", "--batch-size", "20", "--checkpoint-every", "1", "--schedule", "cosine",
