@@ -225,7 +225,7 @@ std::string to_text(const ExactPlan& plan) {
   for (std::size_t i = 0; i < plan.layers.size(); ++i)
     text += std::string(i == 0 ? " " : ", ") + "layer " + std::to_string(i + 1) + " for " +
             std::to_string(plan.needed.num_after[i]) + " nodes in " + std::to_string(plan.layers[i].blocks.size()) +
-            " blocks";
+            (plan.layers[i].blocks.size() == 1 ? " block" : " blocks");
   return text + "\nactivations: " + gigabytes(plan.activation_bytes) + " in " + to_text(plan.storage) + ", " +
          name_of(plan.type) + "; blocks: up to " + gigabytes(plan.block_bytes) + ", " + gigabytes(plan.slab_bytes) +
          " in flight";
