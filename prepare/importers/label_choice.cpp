@@ -34,8 +34,7 @@ void take_one_hot(RawGraph& graph) {
 void take_compact(RawGraph& graph) {
   if (graph.task != Task::kMultiClass)
     fail(ErrorKind::kBadData, graph.source_path + ": nodes have several labels, of which none is left out");
-  const int num_found = graph.labels.empty() ? 0 : std::ranges::max(graph.labels) + 1;  // OGB's are counted later
-  std::vector<std::int32_t> number_of(static_cast<std::size_t>(std::max(graph.num_classes, num_found)), -1);
+  std::vector<std::int32_t> number_of(static_cast<std::size_t>(graph.num_classes), -1);
   for (const std::int32_t label : graph.labels)
     if (label >= 0) number_of[static_cast<std::size_t>(label)] = 0;
   std::vector<std::string> names;

@@ -17,7 +17,7 @@ struct LabelChoice {
 /// Applies one_hot, compact and class_names in this order. Compacted classes keep their names, which without a list
 /// are their old numbers. In one-hot rows a row without a 1 is unlabelled.
 ///
-/// @param graph  its labels are read, its split is not drawn
+/// @param graph  its labels, num_classes and class_names are set, its split is not drawn
 /// @throws Error{kBadData}: labels that are no one-hot rows, several labels to compact, another number of names;
 ///         Error{kNoInput}, Error{kIo} of class_names
 void apply(const LabelChoice& choice, RawGraph& graph);

@@ -96,8 +96,12 @@ void read_ogb_split(const OgbLayout& layout, RawGraph& graph) {
   graph.train = read_split_part(layout, 1, graph, part_of);
   graph.valid = read_split_part(layout, 2, graph, part_of);
   graph.test = read_split_part(layout, 3, graph, part_of);
+}
+
+void read_ogb_classes(const OgbLayout& layout, const LabelChoice& choice, RawGraph& graph) {
   graph.num_classes = count_classes(layout, graph);
   add_class_names(layout, graph);
+  apply(choice, graph);
 }
 
 OgbLayout layout_of(const OgbOptions& options) { return find_ogb_layout(options.raw, options.name); }
@@ -120,7 +124,7 @@ RawGraph import_ogb(const OgbOptions& options) {
     read_ogb_binary(layout, graph);
   else
     read_ogb_csv(layout, options.num_threads, graph);
-  apply(options.label_choice, graph);
+  read_ogb_classes(layout, options.label_choice, graph);
   read_ogb_split(layout, graph);
   return graph;
 }

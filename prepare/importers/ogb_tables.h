@@ -40,8 +40,11 @@ OgbSize size_of_ogb_binary(const ZipArchive& archive);  ///< of data.npz
 /// Fills the labels, which the binary layout keeps apart. num_nodes is set.
 void read_ogb_binary_labels(const OgbLayout& layout, RawGraph& graph);
 
-/// Fills train, valid, test, class_names and, for classes, num_classes; num_nodes and the labels are set.
-/// @throws as import_ogb()
+/// Sets num_classes and class_names, then applies the choice to them and to the labels, which are set.
+/// @throws as import_ogb() and apply()
+void read_ogb_classes(const OgbLayout& layout, const LabelChoice& choice, RawGraph& graph);
+
+/// Fills train, valid and test; num_nodes and the labels are set. @throws as import_ogb()
 void read_ogb_split(const OgbLayout& layout, RawGraph& graph);
 
 }  // namespace salient

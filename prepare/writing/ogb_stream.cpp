@@ -150,7 +150,7 @@ void write_edges(const ZipArchive& archive, const RawGraph& graph, const StreamP
 /// What is small: labels and split stay in memory no longer than they are needed.
 void write_node_data(RawGraph& graph, const OgbLayout& layout, const LabelChoice& label_choice, StoreWriter& store) {
   read_ogb_binary_labels(layout, graph);
-  apply(label_choice, graph);
+  read_ogb_classes(layout, label_choice, graph);
   read_ogb_split(layout, graph);
   write_labels_and_splits(dataset_of(graph), store);
   free_memory_of(graph.labels, graph.multi_labels, graph.train, graph.valid, graph.test);

@@ -308,6 +308,26 @@ TEST_F(OgbImporterTest, MissingFilesAreListedInOneLine) {
   EXPECT_COMPLAINT(import_ogb({.raw = root_ / "none"}), ErrorKind::kNoInput, "none is not a folder");
 }
 
+TEST_F(OgbImporterTest, LabelChoicesKnowAllClassesAndTheirNames) {
+  using Names = std::vector<std::string>;
+  const auto names = test::write_bytes(scratch_ / "names.txt", "red\ngreen\nblue\n");
+  const auto import = [&](const LabelChoice& choice) { return import_ogb({.raw = root_, .label_choice = choice}); };
+  put_csv();
+  EXPECT_EQ(import({.class_names = names}).class_names, (Names{"red", "green", "blue"})) << "not those of mapping/";
+  put_binary(good_edges_, good_features_, good_labels_);
+  EXPECT_EQ(import({.class_names = names}).class_names, (Names{"red", "green", "blue"}));
+  std::filesystem::remove(root_ / "raw/data.npz");
+  put("raw/node-label.csv.gz", "2\n0\nnan\n2\n");
+  const RawGraph compact = import({.compact = true});
+  EXPECT_EQ(compact.labels, (std::vector<std::int32_t>{1, 0, -1, 1}));
+  EXPECT_EQ(compact.num_classes, 2);
+  EXPECT_EQ(compact.class_names, (Names{"cs na", "cs lo"}));
+  const RawGraph known = import_ogb({.raw = root_, .name = "ogbn-arxiv", .label_choice = {.compact = true}});
+  EXPECT_EQ(known.num_classes, 2) << "not the 40 that are published";
+  put("raw/node-label.csv.gz", "1,0,0\n0,1,0\n0,0,0\n1,0,0\n");
+  EXPECT_EQ(import({.one_hot = true}).num_classes, 3) << "a class without a node is one";
+}
+
 TEST_F(OgbImporterTest, ClassNamesOfAnotherFormAreLeftOut) {
   put_csv();
   for (const char* text :
