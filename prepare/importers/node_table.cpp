@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -193,9 +194,15 @@ RawFeatures read_feature_table(const fs::path& path, const NodeTableOptions& opt
     table.require_width(fields, number, line);
     parsed.lines.push_back(number);
     parsed.ids.append(fields[*table.id]);
-    for (const std::size_t column : columns)
-      if (!parse_number(fields[column], parsed.values.emplace_back()))
+    for (const std::size_t column : columns) {
+      double value = 0;  // a float's own parser refuses 1e-50, which is 0
+      if (!parse_number(fields[column], value))
         fail_at_line(path, number, fields[column], "column " + std::to_string(column) + " is no number");
+      if (std::isfinite(value) && std::fabs(value) > double{std::numeric_limits<float>::max()})
+        fail_at_line(path, number, fields[column],
+                     "column " + std::to_string(column) + " is beyond the range of a float");
+      parsed.values.push_back(static_cast<float>(value));
+    }
   };
   table.file.for_each_row<ParsedRows>(
       table.separator, options.num_threads, "reading features", parse, [&](const ParsedRows& parsed) {

@@ -344,6 +344,11 @@ TEST_F(EdgesWithTables, TextIdsAreInTheOrderOfTheFeatures) {
   EXPECT_COMPLAINT(import("ann,bob\n", "ann 1\nbob 2 3\n", ""), 65, "line 2: 3 columns, the first line has 2");
 }
 
+TEST_F(EdgesWithTables, FeaturesMayBeSmallerThanFloats) {
+  EXPECT_EQ(features_of(import("0,1\n", "0 1e-50\n1 -4e-320\n", "")), (std::vector<float>{0, 0}));
+  EXPECT_COMPLAINT(import("0,1\n", "0 1\n1 1e39\n", ""), 65, "line 2: column 1 is beyond the range of a float: '1e39'");
+}
+
 TEST_F(EdgesWithTables, OneTableMayHaveFeaturesAndLabels) {
   const std::string cora = "31336\t0\t1\tNeural_Networks\n1061127\t1\t0\tRule_Learning\n9\t1\t1\tNeural_Networks\n";
   const auto table = write_bytes(scratch_ / "cora.content", cora);
