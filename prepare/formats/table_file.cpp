@@ -2,6 +2,7 @@
 #include "prepare/formats/table_file.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace salient {
 
@@ -12,9 +13,13 @@ bool is_skipped_line(std::string_view line) {
 
 TableFile::TableFile(const std::filesystem::path& path) : reader_(std::make_unique<LineReader>(path)) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  bool has_sizes = false;  // a line in front of the rows
   for (std::string_view line; head_.size() < 2 && reader_->next(line);) {
-    if (reader_->line_number() == 1 && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
-    if (!is_skipped_line(line)) head_.push_back({reader_->line_number(), std::string(line)});
+    const bool is_first = reader_->line_number() == 1;
+    if (is_first && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+    if (is_first) has_sizes = line.starts_with("%%MatrixMarket") || line.starts_with("%MatrixMarket");
+    if (is_skipped_line(line) || std::exchange(has_sizes, false)) continue;
+    head_.push_back({reader_->line_number(), std::string(line)});
   }
 }
 

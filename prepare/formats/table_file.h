@@ -33,7 +33,8 @@ class TableFile {
   /// @throws as LineReader
   explicit TableFile(const std::filesystem::path& path);
 
-  /// At most two, before take_header() removes one. A byte order mark in front of them is left out.
+  /// At most two, before take_header() removes one. A byte order mark in front of them is left out, and so are the
+  /// sizes that a Matrix Market file has there.
   const std::vector<TableRow>& head() const { return head_; }
   const std::filesystem::path& path() const { return reader_->path(); }
 

@@ -76,6 +76,16 @@ TEST(EdgesImporter, ReadsCsvWithQuotesSemicolonsTabsFloatsAndNames) {
   EXPECT_EQ(chosen.destinations, (Ids{1, 2}));
 }
 
+TEST(EdgesImporter, TheSizesOfAMatrixMarketFileAreNoEdge) {
+  const std::string pattern = "%%MatrixMarket matrix coordinate pattern symmetric\n% x\n3 3 2\n1 2\n2 3\n";
+  for (const RawGraph& graph :
+       {imported_text(pattern), imported_text("%MatrixMarket\n3 3 2\n1 2 0.5\n2 3 1\n", {"0", "1"})}) {
+    EXPECT_EQ(graph.original_ids, (std::vector<std::uint64_t>{1, 2, 3}));
+    EXPECT_EQ(graph.sources, (Ids{0, 1}));
+    EXPECT_EQ(graph.destinations, (Ids{1, 2}));
+  }
+}
+
 std::vector<std::string> names_of_nodes(const RawGraph& graph) {
   std::vector<std::string> names;
   for (std::size_t v = 0; v < graph.node_names.size(); ++v) names.emplace_back(graph.node_names[v]);
