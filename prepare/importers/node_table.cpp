@@ -29,6 +29,7 @@ struct NodeTable {
   Separator separator = Separator::kComma;
   std::size_t num_columns = 0;
   std::optional<std::size_t> id{}, label{};
+  bool begins_with_words = false;  ///< the first line might be a header, and is a row
 
   void require_width(std::span<const std::string_view> fields, std::uint64_t number, std::string_view line) const {
     if (fields.size() != num_columns)
@@ -102,6 +103,7 @@ NodeTable open_node_table(const fs::path& path, const NodeTableOptions& options,
       has_header |=
           table.id != column && !first[column].empty() && !is_number(first[column]) && is_number(second[column]);
   }
+  table.begins_with_words = !has_header && std::ranges::none_of(first, is_number);
   if (has_header) table.file.take_header();
   return table;
 }
@@ -158,6 +160,7 @@ bool has_ids(const fs::path& path, const NodeTableOptions& options) {
 
 TableLabels read_label_table(const fs::path& path, const NodeTableOptions& options, const TakeId& take_id) {
   NodeTable table = open_node_table(path, options, Wanted::kLabels);
+  if (table.begins_with_words) log_info(path.string() + ": the first line is a node, no header");
   TableLabels labels{.names = NameMap(options.memory)};
   const auto parse = [&](std::span<const std::string_view> fields, std::uint64_t number, std::string_view line,
                          ParsedRows& parsed) {

@@ -34,7 +34,8 @@ struct TableLabels {
 bool has_ids(const std::filesystem::path& path, const NodeTableOptions& options);
 
 /// Fields are parted by tabs, semicolons, commas or blanks, whichever the first line has, and may be in double quotes.
-/// A first line whose label column has a usual name, or that is named by the options, is a header.
+/// A first line whose label column has a usual name, or that is named by the options, is a header. The log says where
+/// words that might be one are a row.
 ///
 /// @throws Error{kNoInput}; Error{kIo}; Error{kHostMemory}; Error{kBadData} naming file and line
 ///

@@ -203,6 +203,16 @@ class UserData(unittest.TestCase):
         self.assertIn("has 2 lines, the graph has 3 classes",
                       labels((4,), [0, 1, 2, 1], "--class-names", "names.txt", expect=65).stderr)
 
+    def test_words_above_words_are_said_to_be_a_node(self):
+        (self.folder / "e.csv").write_text("src,dst\nann,bob\nbob,cid\n")
+        (self.folder / "y.csv").write_text("user,team\nann,red\nbob,blue\ncid,red\n")
+        edges = ["edges", "--edges", "e.csv", "--labels", "y.csv", "--out", "D", "--force"]
+        said = "y.csv: the first line is a node, no header\n"
+        self.assertEqual(self.prepare(*edges).stderr.count(said), 1)
+        named = self.prepare(*edges, "--label-column", "team")
+        self.assertNotIn(said, named.stderr)
+        self.assertIn("nodes           3,", named.stdout)
+
     def test_ogbs_layout_takes_the_same_choices_of_labels(self):
         write_ogb_csv(self.folder / "gaps", 20, bytes(40), labels=(2, 5))
         self.assertIn("labels go up to 5: read as 6 classes, of which 2 have nodes; --compact-labels reads 2 classes",
