@@ -1,7 +1,9 @@
 // engine/train/resident_steps.cpp - see resident_steps.h.
 #include "engine/train/resident_steps.h"
 
-#include <optional>
+#include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "core/cuda/cuda.h"
@@ -35,9 +37,11 @@ class ResidentSteps final : public GradientSteps {
     parts_.clock.batch_arrived();
     if (next_ == requests_.size()) return false;
     const StepHeader header = header_of(requests_[next_++], global_step);
-    std::optional<StepHeader> after;
-    if (next_ < requests_.size()) after = header_of(requests_[next_], global_step + 1);
-    step_.run(header, after, parts_.run.device.stream());
+    std::array<StepHeader, SageStep::kMaxAhead> ahead;
+    const std::size_t num_ahead = std::min(ahead.size(), requests_.size() - next_);
+    for (std::size_t i = 0; i < num_ahead; ++i)
+      ahead[i] = header_of(requests_[next_ + i], global_step + 1 + static_cast<std::uint32_t>(i));
+    step_.run(header, std::span(ahead).first(num_ahead), parts_.run.device.stream());
     return true;
   }
 

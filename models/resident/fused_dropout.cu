@@ -2,7 +2,7 @@
 // its own, because the multiprocessors that multiply have no time for it, and those that sample do.
 //
 // Work split  a block per tile, which is short, so that more urgent kernels wait little; a thread draws eight features
-//             of 16 slots.
+//             of 16 slots. Shared memory that nobody uses keeps half of a multiprocessor's threads free for those.
 // Access      node ids of a tile through shared memory; whole words of bits are written, four per thread.
 // Limit       integer arithmetic: a Philox block for eight bits.
 // Sync        the block's, around the ids.
@@ -20,6 +20,7 @@ namespace {
 // ---- device code -----------------------------------------------------------------------------------------
 
 constexpr NodeId kNoNode = 0xFFFFFFFF;
+constexpr int kUnusedBytes = 46 << 10;  // no more than four blocks on a multiprocessor
 
 /// Four words of FusedTiles::bits: of eight features and a quarter of 64 slots, those that dropout keeps; zeros for
 /// slots without a node.
@@ -67,7 +68,7 @@ __global__ void __launch_bounds__(kFusedThreads)
 
 void fused_dropout(const FusedArguments& arguments, const FusedDropout& dropout, cudaStream_t stream) {
   const unsigned blocks = static_cast<unsigned>(std::min(arguments.max_tiles, kMaxBlocks));
-  fused_dropout_kernel<<<blocks, kFusedThreads, 0, stream>>>(arguments.tiles, dropout);
+  fused_dropout_kernel<<<blocks, kFusedThreads, kUnusedBytes, stream>>>(arguments.tiles, dropout);
   cuda_check(cudaGetLastError());
 }
 

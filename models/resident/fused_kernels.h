@@ -21,7 +21,7 @@ struct FusedArguments {
   CUtensorMap child_rows;   ///< in boxes of kSlots - kOwnSlots rows
   int in = 0;               ///< columns of the operand
   float scale = 1;          ///< of dropout
-  int multiprocessors = 0;  ///< of the GPU
+  int multiprocessors = 0;  ///< that have a block
 };
 
 /// What draws dropout.

@@ -59,22 +59,26 @@ bool FusedLayer::fits(const FusedShape& shape, ActivationType type, int hidden_d
          attribute(cudaDevAttrComputeCapabilityMinor) == 0;
 }
 
+int FusedLayer::num_multiprocessors() { return attribute(cudaDevAttrMultiProcessorCount); }
+
 std::int64_t FusedLayer::bytes(const FusedShape& shape) {
   constexpr std::int64_t kBitsOfTile = kFusedThreads * 16, kBlocks = 96;  // half of a GPU's multiprocessors at most
   return static_cast<std::int64_t>(kNumBatches) * max_tiles_of(shape) * kBitsOfTile +
          kBlocks * kFusedWidth * shape.in * 4;
 }
 
-FusedLayer::FusedLayer(const FusedShape& shape, const void* operand)
+FusedLayer::FusedLayer(const FusedShape& shape, const Operands& operands, int apart)
     : shape_(shape),
       same_{.tiles = {.parents = FusedTiles::parents_of(shape.fanout)},
             .max_tiles = max_tiles_of(shape),
-            .own_rows = boxes_of(shape, operand, kOwnSlots),
-            .child_rows = boxes_of(shape, operand, kSlots - kOwnSlots),
+            .own_rows = {},  // of a batch
+            .child_rows = {},
             .in = static_cast<int>(shape.in),
-            .multiprocessors = attribute(cudaDevAttrMultiProcessorCount)},
+            .multiprocessors = std::max(2, num_multiprocessors() - apart)},
       bits_(make_device_array<std::uint32_t>(kNumBatches * static_cast<std::size_t>(same_.max_tiles) * kFusedThreads *
                                              4)) {
+  for (std::size_t batch = 0; batch < kNumBatches; ++batch)
+    boxes_[batch] = {boxes_of(shape, operands[batch], kOwnSlots), boxes_of(shape, operands[batch], kSlots - kOwnSlots)};
   num_partials_ = static_cast<int>(std::clamp<std::int64_t>(same_.max_tiles, 1, same_.multiprocessors / 2));
   partials_ = make_device_array<float>(static_cast<std::size_t>(num_partials_ * kFusedWidth * shape.in));
 }
@@ -82,6 +86,8 @@ FusedLayer::FusedLayer(const FusedShape& shape, const void* operand)
 FusedArguments FusedLayer::arguments(const HiddenLayer& layer, std::size_t batch) const {
   require(batch < kNumBatches, "two batches are under way");
   FusedArguments result = same_;
+  result.own_rows = boxes_[batch].own_rows;
+  result.child_rows = boxes_[batch].child_rows;
   result.tiles.num_nodes = layer.growth.num_nodes;
   result.tiles.first_child = layer.growth.first_child;
   result.tiles.bits = bits_.get() + static_cast<std::int64_t>(batch) * same_.max_tiles * kFusedThreads * 4;

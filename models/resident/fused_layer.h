@@ -2,6 +2,7 @@
 // most of a step's arithmetic and memory traffic; fused, neither its result nor the gradient of that is ever in memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "core/cuda/cuda.h"
@@ -21,17 +22,23 @@ class FusedLayer {
   /// Whether it can take the place of products: hidden_dim is kFusedWidth, and the GPU has compute capability 9.0.
   static bool fits(const FusedShape& shape, ActivationType type, int hidden_dim);
 
+  /// Of this GPU.
+  static int num_multiprocessors();
+
   /// GPU memory of it, in bytes.
   static std::int64_t bytes(const FusedShape& shape);
 
-  /// @param operand  [rows, in] bf16 device, outlives this
-  /// @throws Error{kDeviceMemory}
-  FusedLayer(const FusedShape& shape, const void* operand);
-
   static constexpr std::size_t kNumBatches = 2;
+  using Operands = std::array<const void*, kNumBatches>;
+
+  /// @param operands  of each batch, [rows, in] bf16 device, outlive this; possibly the same
+  /// @param apart     multiprocessors that forward() and backward() leave to others
+  /// @throws Error{kDeviceMemory}
+  FusedLayer(const FusedShape& shape, const Operands& operands, int apart);
 
   /// Draws dropout, which forward() applies. May run beside all three functions for another batch.
-  /// @param batch  < kNumBatches: whose bits are drawn, or kept from draw() over forward() to backward()
+  /// @param batch  < kNumBatches: whose operand is read, whose bits are drawn, or kept from draw() over forward() to
+  ///               backward()
   void draw(const HiddenLayer& layer, std::size_t batch, cudaStream_t stream) const;
 
   /// @param weight  [kFusedWidth, in] bf16
@@ -51,6 +58,10 @@ class FusedLayer {
 
   const FusedShape shape_;
   FusedArguments same_;  // what does not depend on the batch
+  struct Boxes {
+    CUtensorMap own_rows, child_rows;
+  };
+  std::array<Boxes, kNumBatches> boxes_;  // of the operands
   DeviceArray<std::uint32_t> bits_;
   int num_partials_ = 0;
   DeviceArray<float> partials_;

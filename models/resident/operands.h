@@ -42,6 +42,11 @@ enum class RowsBehind : std::uint8_t { kZeros, kAsTheyWere };
 void first_operand(const LastHop& hop, const FeatureRows& features, ActivationType type, RowsBehind behind, void* out,
                    cudaStream_t stream);
 
+/// The same in bf16 by a few multiprocessors, on which nothing else runs meanwhile: for work beside it that wants whole
+/// multiprocessors. Rows behind the level's end are left as they were.
+void first_operand_apart(const LastHop& hop, const FeatureRows& features, int multiprocessors, void* out,
+                         cudaStream_t stream);
+
 /// The dropout of a hidden layer: models/kernels/dropout.h with the seed and step of the header.
 struct TreeDropout {
   const StepHeader* header;

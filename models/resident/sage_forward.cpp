@@ -4,7 +4,6 @@
 //   ... operand L --- * WL --> logits
 #include "models/resident/sage_forward.h"
 
-#include <array>
 #include <optional>
 #include <vector>
 
@@ -18,6 +17,7 @@ std::int64_t sage_forward_bytes(const SageShape& shape) { return sage_layers_byt
 struct SageForward::Impl {
   Impl(const SageShape& s, const SageData& data) : shape(s), layers(s, data, SageUse::kInference) {
     require(s.dropout == 0, "inference has no dropout");
+    graphs.resize(layers.batches().num_trees());
     for (std::size_t tree = 0; tree < graphs.size(); ++tree) {
       std::vector<StepGraph::Variant> variants;
       for (std::size_t choice = 0; choice < layers.first_rows().size(); ++choice)
@@ -29,7 +29,11 @@ struct SageForward::Impl {
                for (std::size_t i = 1; i < layers.layers().size(); ++i) layers.enqueue_layer(i, place, on);
              }});
       graphs[tree].emplace([](cudaStream_t) {}, layers.batches().tree(tree).size_of(layers.layers().size() - 1),
-                           variants, [this, tree](cudaStream_t on) { layers.batches().sample_next(tree, on); });
+                           variants,
+                           [this, tree](cudaStream_t on) {
+                             layers.batches().sample_levels(tree, on);
+                             layers.batches().sample_last_hop(tree, on);
+                           });
     }
   }
   ~Impl() { (void)cudaDeviceSynchronize(); }  // replays use the memory
@@ -38,8 +42,8 @@ struct SageForward::Impl {
 
   const SageShape shape;
   SageLayers layers;
-  CudaStream stream;  // of the packing of weights
-  std::array<std::optional<StepGraph>, SampledBatches::kNumTrees> graphs;
+  CudaStream stream;                             // of the packing of weights
+  std::vector<std::optional<StepGraph>> graphs;  // by tree
 };
 
 SageForward::SageForward(const SageShape& shape, const SageData& data) : impl_(std::make_unique<Impl>(shape, data)) {}
@@ -57,7 +61,8 @@ void SageForward::start(std::span<const SageWeights> weights, std::span<const No
 }
 
 void SageForward::run(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t stream) {
-  impl_->graphs[impl_->layers.batches().begin(header, next, stream)]->launch(stream);
+  const std::span<const StepHeader> ahead = next ? std::span(&*next, 1) : std::span<const StepHeader>();
+  impl_->graphs[impl_->layers.batches().begin(header, ahead, stream)]->launch(stream);
 }
 
 const float* SageForward::logits() const { return impl_->layers.logits(); }

@@ -17,9 +17,14 @@ DeviceArray<std::byte> array_of(std::int64_t count, ActivationType type) {
 
 enum class LayerKind : std::uint8_t { kFused, kHidden, kLast };
 
+/// While a fused layer computes from one operand and back to it, the next batch's is gathered.
+std::int64_t num_operands(LayerKind kind, SageUse use) {
+  return kind == LayerKind::kFused && use == SageUse::kTraining ? std::int64_t{FusedLayer::kNumBatches} : 1;
+}
+
 SageLayers::Layer make_layer(const SageLayerShape& s, ActivationType type, SageUse use, LayerKind kind) {
   SageLayers::Layer layer{.shape = s,
-                          .operand = array_of(s.rows * s.in, type),
+                          .operand = array_of(num_operands(kind, use) * s.rows * s.in, type),
                           .result = array_of(kind == LayerKind::kFused ? 0 : s.rows * s.out,
                                              kind == LayerKind::kLast ? ActivationType::kF32 : type),
                           .weight = array_of(s.in * s.out, type)};
@@ -37,6 +42,17 @@ std::vector<std::int64_t> first_rows_of(const SageShape& shape, SageUse use, boo
 FusedShape fused_shape(const SageShape& shape) {
   const std::vector<SageLayerShape> layers = sage_layer_shapes(shape);
   return {layers[0].rows, layers[0].in, layers[1].rows, shape.fanouts[shape.fanouts.size() - 2]};
+}
+
+/// Those that the gather has for itself while the others compute: as many as its share of the work. A row's arithmetic,
+/// which tiles of any width do in full, takes as long as moving 8 KB (measured on an H200 with 132 multiprocessors: of
+/// 14, 18, 22 and 26 the last was best for 5 entries a row of 128 f16). Even, since gradients take pairs of the others.
+int gather_multiprocessors(const SageShape& shape, const FeatureRows& features) {
+  constexpr std::int64_t kArithmetic = 8192;  // bytes
+  const std::int64_t row_bytes = features.width * static_cast<std::int64_t>(size_of(features.type));
+  const std::int64_t moved = (1 + shape.fanouts.back()) * row_bytes + 2 * padded(features.width) * 2;
+  const int all = FusedLayer::num_multiprocessors();
+  return std::clamp(static_cast<int>(all * moved / (moved + kArithmetic)) / 2 * 2, 2, std::max(2, all / 2));
 }
 
 }  // namespace
@@ -62,23 +78,33 @@ bool has_fused_last_layer(const SageShape& shape) {
          shape.hidden_dim == kLastLayerWidth && padded(shape.num_classes) <= kMaxLastClasses;
 }
 
+SamplingLead sampling_lead(const SageShape& shape, SageUse use) {
+  return use == SageUse::kTraining && has_fused_layer(shape) ? SamplingLead::kThreeBatches : SamplingLead::kOneBatch;
+}
+
 std::int64_t sage_layers_bytes(const SageShape& shape, SageUse use) {
   std::int64_t bytes = std::int64_t{100} << 20;  // the products' workspace, the tree's scratch
   const std::vector<SageLayerShape> layers = sage_layer_shapes(shape);
   const auto size = static_cast<std::int64_t>(size_of(shape.activations));
   const bool has_fused = has_fused_layer(shape);
   for (const SageLayerShape& s : layers) {
-    bytes += (s.rows + s.out) * s.in * size;
-    if (has_fused && &s == layers.data()) continue;
+    const bool is_fused = has_fused && &s == layers.data();
+    const std::int64_t operands = num_operands(is_fused ? LayerKind::kFused : LayerKind::kHidden, use);
+    bytes += (operands * s.rows + s.out) * s.in * size;
+    if (is_fused) continue;
     bytes += s.rows * s.out * size + (use == SageUse::kTraining ? s.rows * s.out / 8 : 0);
   }
   if (has_fused) bytes += FusedLayer::bytes(fused_shape(shape));
-  constexpr auto kTrees = static_cast<std::int64_t>(SampledBatches::kNumTrees);
-  return bytes + kTrees * layers.front().rows * (16 + 4 * shape.fanouts.back());
+  const auto trees = static_cast<std::int64_t>(SampledBatches::num_trees(sampling_lead(shape, use)));
+  return bytes + trees * layers.front().rows * (16 + 4 * shape.fanouts.back());
 }
 
 SageLayers::SageLayers(const SageShape& shape, const SageData& data, SageUse use)
-    : shape_(shape), features_(data.features), batches_(data.graph, shape.fanouts, shape.replacement, shape.max_seeds) {
+    : shape_(shape),
+      gather_multiprocessors_(
+          use == SageUse::kTraining && has_fused_layer(shape) ? gather_multiprocessors(shape, data.features) : 0),
+      features_(data.features),
+      batches_(data.graph, shape.fanouts, shape.replacement, shape.max_seeds, sampling_lead(shape, use)) {
   require(shape.hidden_dim % 8 == 0 || shape.fanouts.size() == 1, "hidden layers have a multiple of 8 columns");
   const bool has_fused = has_fused_layer(shape);
   for (const SageLayerShape& s : sage_layer_shapes(shape))
@@ -86,12 +112,16 @@ SageLayers::SageLayers(const SageShape& shape, const SageData& data, SageUse use
                                  layers_.size() + 1 == shape.fanouts.size() ? LayerKind::kLast
                                  : has_fused && layers_.empty()             ? LayerKind::kFused
                                                                             : LayerKind::kHidden));
-  if (has_fused) fused_.emplace(fused_shape(shape), layers_[0].operand.get());
+  if (has_fused)
+    fused_.emplace(fused_shape(shape), FusedLayer::Operands{first_operand_of(0), first_operand_of(1)},
+                   gather_multiprocessors_);
   // What timing runs read must be numbers: some algorithms are faster on others.
   for (const Layer& layer : layers_) {
     const SageLayerShape& s = layer.shape;
     const std::size_t size = size_of(shape.activations);
-    cuda_check(cudaMemset(layer.operand.get(), 0, static_cast<std::size_t>(s.rows * s.in) * size));
+    const bool is_fused = has_fused && &layer == layers_.data();
+    const std::int64_t rows = num_operands(is_fused ? LayerKind::kFused : LayerKind::kHidden, use) * s.rows;
+    cuda_check(cudaMemset(layer.operand.get(), 0, static_cast<std::size_t>(rows * s.in) * size));
     cuda_check(cudaMemset(layer.weight.get(), 0, static_cast<std::size_t>(s.in * s.out) * size));
   }
   cuda_check(cudaDeviceSynchronize());
@@ -126,20 +156,31 @@ HiddenLayer SageLayers::hidden_layer(std::size_t i, std::size_t tree) const {
           layers_[i].kept.get()};
 }
 
+std::byte* SageLayers::first_operand_of(std::size_t tree) const {
+  const Layer& first = layers_.front();
+  if (gather_multiprocessors_ == 0) return first.operand.get();
+  const std::int64_t elements =
+      static_cast<std::int64_t>(tree % FusedLayer::kNumBatches) * first.shape.rows * first.shape.in;
+  return first.operand.get() + static_cast<std::size_t>(elements) * size_of(shape_.activations);
+}
+
 void SageLayers::gather(Place place, cudaStream_t stream) const {
   LastHop hop = batches_.tree(place.tree).last_hop();
+  if (gather_multiprocessors_ > 0)
+    return first_operand_apart(hop, features_, gather_multiprocessors_, first_operand_of(place.tree), stream);
   hop.capacity = first_rows_[place.choice];
   const RowsBehind behind = fused_ ? RowsBehind::kAsTheyWere : RowsBehind::kZeros;
   first_operand(hop, features_, shape_.activations, behind, layers_[0].operand.get(), stream);
 }
 
 void SageLayers::draw(Place place, cudaStream_t stream) const {
-  if (fused_) fused_->draw(hidden_layer(0, place.tree), place.tree, stream);
+  if (fused_) fused_->draw(hidden_layer(0, place.tree), place.tree % FusedLayer::kNumBatches, stream);
 }
 
 void SageLayers::enqueue_first(Place place, cudaStream_t stream) const {
   if (fused_)
-    fused_->forward(hidden_layer(0, place.tree), place.tree, layers_[0].weight.get(), layers_[1].operand.get(), stream);
+    fused_->forward(hidden_layer(0, place.tree), place.tree % FusedLayer::kNumBatches, layers_[0].weight.get(),
+                    layers_[1].operand.get(), stream);
   else
     first_forward_[place.choice].run(stream);
 }
@@ -148,6 +189,10 @@ void SageLayers::enqueue_layer(std::size_t i, Place place, cudaStream_t stream) 
   if (i > 1 || !fused_)
     next_operand(hidden_layer(i - 1, place.tree), layers_[i - 1].result.get(), layers_[i].operand.get(), stream);
   later_forward_[i - 1].run(stream);
+}
+
+void SageLayers::enqueue_fused_gradient(Place place, const void* gradient, cudaStream_t stream) const {
+  fused_->backward(hidden_layer(0, place.tree), place.tree % FusedLayer::kNumBatches, gradient, stream);
 }
 
 }  // namespace salient

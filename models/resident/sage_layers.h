@@ -53,6 +53,9 @@ bool has_fused_layer(const SageShape& shape);
 /// Whether a training step computes the last layer by last_layer().
 bool has_fused_last_layer(const SageShape& shape);
 
+/// Where the first layer is fused, training gathers a batch beside the one before, so its tree is complete earlier.
+SamplingLead sampling_lead(const SageShape& shape, SageUse use);
+
 /// GPU memory of SageLayers, in bytes.
 std::int64_t sage_layers_bytes(const SageShape& shape, SageUse use);
 
@@ -65,7 +68,7 @@ class SageLayers {
   /// One layer's memory, in the activations' type where nothing else is said.
   struct Layer {
     SageLayerShape shape;
-    DeviceArray<std::byte> operand;    ///< [rows, in]
+    DeviceArray<std::byte> operand;    ///< [rows, in]; of a fused layer in training two of them, behind each other
     DeviceArray<std::byte> result;     ///< [rows, out]; the last layer's, the logits, are f32; a fused one has none
     DeviceArray<std::byte> weight;     ///< [out, in]: PackedWeights::packed
     DeviceArray<std::uint8_t> kept{};  ///< for training, of hidden layers that are not fused: HiddenLayer::kept
@@ -91,19 +94,25 @@ class SageLayers {
 
   /// Gather, products and activations of the batch in a tree; the weights are packed already. The same launches for
   /// every batch. First the operand of the first layer and, possibly beside it, the dropout of a fused layer, of
-  /// which there is one per tree; then its product, then one layer after the other.
+  /// which there are two, for trees in turn; then its product, then one layer after the other. In training a fused
+  /// layer leaves some multiprocessors to the gather, which may run beside all launches for the batch before.
   void gather(Place place, cudaStream_t stream) const;
   void draw(Place place, cudaStream_t stream) const;
   void enqueue_first(Place place, cudaStream_t stream) const;
   void enqueue_layer(std::size_t i, Place place, cudaStream_t stream) const;  ///< i > 0
+
+  /// The gradient of a fused first layer's weight, from that of the next layer's operand.
+  void enqueue_fused_gradient(Place place, const void* gradient, cudaStream_t stream) const;
 
   /// [max_seeds, padded(num_classes)] f32 device: the seeds' rows first
   const float* logits() const { return reinterpret_cast<const float*>(layers_.back().result.get()); }
 
  private:
   Product plan(std::size_t layer, std::int64_t rows, cudaStream_t stream);
+  std::byte* first_operand_of(std::size_t tree) const;
 
   const SageShape shape_;
+  const int gather_multiprocessors_;  // that the gather has for itself; 0: it shares all of them
   const FeatureRows features_;
   SampledBatches batches_;
   std::vector<Layer> layers_;  // the first layer's first

@@ -7,7 +7,6 @@
 #include "models/resident/sage_step.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
@@ -114,12 +113,12 @@ struct SageStep::Impl {
   }
 
   /// The layers from i on, and the way back.
-  void enqueue_later(std::size_t i, Place place, cudaStream_t on) const {
+  void enqueue_later(std::size_t i, Place place, cudaStream_t on) {
     for (; i + (is_last_fused ? 1 : 0) < layers().size(); ++i) forward.enqueue_layer(i, place, on);
     enqueue_backward(place, on);
   }
 
-  void enqueue_all(Place place, cudaStream_t on) const {
+  void enqueue_all(Place place, cudaStream_t on) {
     pack_weights(weights, type, on);
     forward.gather(place, on);
     forward.enqueue_first(place, on);
@@ -134,7 +133,7 @@ struct SageStep::Impl {
     return below;
   }
 
-  void enqueue_backward(Place place, cudaStream_t on) const {
+  void enqueue_backward(Place place, cudaStream_t on) {
     const SampledTree& tree = forward.batches().tree(place.tree);
     const SeedLoss loss{.header = tree.header(),
                         .nodes = tree.nodes(),
@@ -165,7 +164,8 @@ struct SageStep::Impl {
       later_layers[i - 1].input.run(on);
       const HiddenLayer below = below_of(i, place);
       if (is_fused(i - 1)) {
-        forward.fused()->backward(below, place.tree, operand_gradient.get(), on);
+        draw_next(place.tree, on);
+        forward.enqueue_fused_gradient(place, operand_gradient.get(), on);
         break;
       }
       spread_gradient(below, operand_gradient.get(), gradients[i - 1].result.get(), on);
@@ -183,35 +183,41 @@ struct SageStep::Impl {
     passed.make_wait(stream);
   }
 
-  /// The last hop of the next batch, which waits for memory, and its dropout, which is arithmetic.
-  void prepare_next(std::size_t tree, cudaStream_t on) {
-    follow(drawing.get(), on);
-    forward.batches().sample_next_last_hop(tree, on);
-    forward.draw({SampledBatches::next(tree), 0}, drawing.get());
-    follow(on, drawing.get());
+  /// The dropout of the batch behind that in `tree`, where its gather was: behind that, beside the backward pass.
+  void draw_next(std::size_t tree, cudaStream_t on) {
+    follow(gathering.get(), on);
+    forward.draw({forward.batches().tree_behind(tree, 1), 0}, gathering.get());
   }
 
-  /// A step whose first layer is fused, from that layer to the gather of the next batch. The fused layer leaves no room
-  /// beside it, and the product behind it wants whole multiprocessors, so the next batch is prepared beside the rest.
+  /// A step whose first layer is fused. Beside all of it the next batch is gathered, on multiprocessors that the first
+  /// layer leaves to that. Nothing else has room beside that layer, and the product behind it wants whole
+  /// multiprocessors, so batches are sampled behind both.
   void enqueue_fused(std::size_t tree, cudaStream_t on) {
-    const Place place{tree, 0}, next{SampledBatches::next(tree), 0};
+    const Place place{tree, 0};
+    SampledBatches& batches = forward.batches();
+    follow(gathering.get(), on);
+    forward.gather({batches.tree_behind(tree, 1), 0}, gathering.get());
+    pack_weights(weights, type, on);
     forward.enqueue_first(place, on);
     forward.enqueue_layer(1, place, on);
+    follow(sampling.get(), on);
+    batches.sample_levels(tree, sampling.get());
     follow(preparing.get(), on);
+    batches.sample_last_hop(tree, preparing.get());
     enqueue_later(2, place, on);
-    prepare_next(tree, preparing.get());
-    follow(on, preparing.get());
+    unpack_gradients(weights, on);
     cuda_check(cudaEventRecordWithFlags(computed.get(), on, cudaEventRecordExternal));
-    follow(gathering.get(), on);
-    forward.gather(next, gathering.get());
+    follow(on, sampling.get());
+    follow(on, preparing.get());
     follow(on, gathering.get());
   }
 
   /// The launches of a step are the same for every batch: what differs is read from the header.
   void capture() {
     stream.wait();
+    SampledBatches& batches = forward.batches();
+    graphs.resize(batches.num_trees());
     for (std::size_t tree = 0; tree < graphs.size(); ++tree) {
-      SampledBatches& batches = forward.batches();
       if (is_fused(0)) {
         graphs[tree].emplace([&](cudaStream_t on) { enqueue_fused(tree, on); }, nullptr,
                              std::vector<StepGraph::Variant>{{forward.first_rows()[0], [](cudaStream_t) {}}});
@@ -223,32 +229,26 @@ struct SageStep::Impl {
         variants.push_back({forward.first_rows()[choice],
                             [this, place = Place{tree, choice}](cudaStream_t on) { enqueue_all(place, on); }});
       graphs[tree].emplace([](cudaStream_t) {}, size, variants,
-                           [&](cudaStream_t on) { batches.sample_next(tree, on); });
+                           [&](cudaStream_t on) {
+                             batches.sample_levels(tree, on);
+                             batches.sample_last_hop(tree, on);
+                           });
     }
   }
 
-  /// A step whose first layer is fused. Its graph ends with the gather of the next batch. Beside that runs what does
-  /// not fill a GPU: the exchange of gradients, the update, and the sampling of the levels of the batch after the next.
-  void run_fused(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t on) {
-    SampledBatches& batches = forward.batches();
-    computed.make_wait(sampling.get());  // of the batch before, whose tree `next` gets
-    // A batch that was not said before is sampled now, and the graph before may still gather from its tree.
-    if (!is_gathered) follow(sampling.get(), stepping.get());
-    const std::size_t tree = batches.begin(header, next, sampling.get());
-    batches.sample_next_levels(tree, sampling.get());
-    sampled.record(sampling.get());
-    pack_weights(weights, type, on);
-    packed.record(on);
-    sampled.make_wait(stepping.get());
-    packed.make_wait(stepping.get());
+  /// A step whose first layer is fused. Its gradients are there before its graph ends, so that their exchange and the
+  /// update run beside the rest of the next batch's dropout.
+  void run_fused(const StepHeader& header, std::span<const StepHeader> ahead, cudaStream_t on) {
+    const std::size_t tree = forward.batches().begin(header, ahead, stepping.get());
     if (!is_gathered) {
       forward.gather({tree, 0}, stepping.get());
       forward.draw({tree, 0}, stepping.get());
     }
+    updated.record(on);
+    updated.make_wait(stepping.get());
     graphs[tree]->launch(stepping.get());
     computed.make_wait(on);
-    unpack_gradients(weights, on);
-    is_gathered = next.has_value();
+    is_gathered = !ahead.empty();
   }
 
   ~Impl() { (void)cudaDeviceSynchronize(); }  // replays use the memory
@@ -270,16 +270,16 @@ struct SageStep::Impl {
   std::vector<PackedWeights> weights;
   Products products_beside;  // of the weights' gradients, at the same time as others
   DeviceArray<std::byte> operand_gradient;
-  DeviceArray<float> seed_losses;               // and predictions, see loss.h
-  std::vector<Product> first_layer;             // gradient of its weight, by choice of rows
-  std::vector<LaterLayer> later_layers;         // later_layers[i] is layer i + 1
-  CudaEvent computed{CudaEvent::Kind::kOrder};  // recorded inside the graphs of fused steps, before their last gather
-  std::array<std::optional<StepGraph>, SampledBatches::kNumTrees> graphs;
-  CudaStream stepping;                       // where graphs of fused steps run
-  CudaStream preparing, drawing, gathering;  // of the next batch, when a graph is recorded: they give way to all else
-  UrgentStream sampling;  // of the levels of the batch behind it: small kernels that wait for each other
-  CudaEvent sampled{CudaEvent::Kind::kOrder}, packed{CudaEvent::Kind::kOrder};
-  bool is_gathered = false;  // the operand of the next batch, at the end of the graph
+  DeviceArray<float> seed_losses;                // and predictions, see loss.h
+  std::vector<Product> first_layer;              // gradient of its weight, by choice of rows
+  std::vector<LaterLayer> later_layers;          // later_layers[i] is layer i + 1
+  std::vector<std::optional<StepGraph>> graphs;  // by tree
+  CudaStream gathering, preparing;  // of batches behind, when a graph is recorded: they give way to all else
+  UrgentStream sampling;            // of levels, small kernels that wait for each other
+  CudaStream stepping;              // where graphs of fused steps run
+  CudaEvent computed{CudaEvent::Kind::kOrder};  // recorded inside them, when the gradients are there
+  CudaEvent updated{CudaEvent::Kind::kOrder};   // the weights, by what the caller enqueued
+  bool is_gathered = false;                     // the operand of the next batch, by the graph before
 };
 
 SageStep::SageStep(const SageStepShape& shape, const SageStepData& data) : impl_(std::make_unique<Impl>(shape, data)) {}
@@ -290,9 +290,9 @@ void SageStep::start_epoch(std::span<const NodeId> order) {
   impl_->is_gathered = false;
 }
 
-void SageStep::run(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t stream) {
-  if (impl_->forward.fused() != nullptr) return impl_->run_fused(header, next, stream);
-  impl_->graphs[impl_->forward.batches().begin(header, next, stream)]->launch(stream);
+void SageStep::run(const StepHeader& header, std::span<const StepHeader> ahead, cudaStream_t stream) {
+  if (impl_->forward.fused() != nullptr) return impl_->run_fused(header, ahead, stream);
+  impl_->graphs[impl_->forward.batches().begin(header, ahead, stream)]->launch(stream);
 }
 
 SageCounts SageStep::counts(cudaStream_t stream) const { return impl_->forward.batches().counts(stream); }

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,8 +44,10 @@ class SageStep {
 
   /// Enqueues a step on `stream` and returns: gradients of the batch's mean loss in the weights' gradients, its sums in
   /// SageStepData::sums. A rank without seeds takes part, with zeros.
-  /// @param next  the header of the next call in this epoch, whose batch is sampled meanwhile; none: it is sampled then
-  void run(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t stream);
+  /// @param ahead  the headers of the next calls in this epoch, kMaxAhead or as many as there are, whose batches are
+  ///               sampled and gathered meanwhile; a batch that was not named is sampled when its call comes
+  void run(const StepHeader& header, std::span<const StepHeader> ahead, cudaStream_t stream);
+  static constexpr std::size_t kMaxAhead = SampledBatches::num_trees(SamplingLead::kThreeBatches) - 1;
 
   /// What the epoch computed so far. Blocks until `stream` has passed.
   SageCounts counts(cudaStream_t stream) const;

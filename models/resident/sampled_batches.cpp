@@ -6,8 +6,8 @@
 namespace salient {
 
 SampledBatches::SampledBatches(DeviceCsr graph, const std::vector<int>& fanouts, Replacement replacement,
-                               std::int64_t max_seeds)
-    : trees_{SampledTree(graph, fanouts, replacement, max_seeds), SampledTree(graph, fanouts, replacement, max_seeds)} {
+                               std::int64_t max_seeds, SamplingLead lead) {
+  for (std::size_t i = 0; i < num_trees(lead); ++i) trees_.emplace_back(graph, fanouts, replacement, max_seeds);
 }
 
 void SampledBatches::start(std::span<const NodeId> order) {
@@ -18,28 +18,42 @@ void SampledBatches::start(std::span<const NodeId> order) {
   }
   cuda_check(cudaMemcpy(order_.get(), order.data(), order.size_bytes(), cudaMemcpyHostToDevice));
   for (SampledTree& tree : trees_) tree.clear_counts();
-  ahead_.reset();
+  begun_.clear();
   num_seeds_ = 0;
 }
 
-std::size_t SampledBatches::begin(const StepHeader& header, const std::optional<StepHeader>& next,
-                                  cudaStream_t stream) {
-  require(!ahead_ || *ahead_ == header, "batches come in the order that was said");
-  current_ = (current_ + 1) % kNumTrees;
-  if (!ahead_) {
-    trees_[current_].begin(header, order_.get(), stream);
-    trees_[current_].sample(stream);
+/// Begins the batch that is `distance` batches ahead, and samples what its work at that distance expects.
+void SampledBatches::refill(std::size_t distance, cudaStream_t stream) {
+  SampledTree& tree = trees_[tree_behind(current_, distance)];
+  tree.begin(begun_[distance].value_or(StepHeader{}), order_.get(), stream);
+  if (distance < num_with_levels()) tree.sample_levels(stream);
+  if (distance < num_complete()) tree.sample_last_hop(stream);
+}
+
+std::size_t SampledBatches::begin(const StepHeader& header, std::span<const StepHeader> ahead, cudaStream_t stream) {
+  current_ = tree_behind(current_, 1);
+  if (!begun_.empty()) begun_.erase(begun_.begin());
+  for (std::size_t distance = 0; distance < trees_.size(); ++distance) {
+    std::optional<StepHeader> wanted;
+    if (distance == 0)
+      wanted = header;
+    else if (distance <= ahead.size())
+      wanted = ahead[distance - 1];
+    const bool is_new = distance == begun_.size();
+    if (is_new) begun_.emplace_back();
+    require(!begun_[distance] || begun_[distance] == wanted, "batches come in the order that was said");
+    if (!is_new && begun_[distance] == wanted) continue;
+    begun_[distance] = wanted;
+    refill(distance, stream);
   }
-  trees_[(current_ + 1) % kNumTrees].begin(next.value_or(StepHeader{}), order_.get(), stream);
-  ahead_ = next;
   num_seeds_ += header.num_seeds;
   return current_;
 }
 
 SageCounts SampledBatches::counts(cudaStream_t stream) const {
   SageCounts result;
-  for (std::size_t i = 0; i < kNumTrees; ++i) {
-    const bool is_ahead = ahead_ && i != current_;
+  for (std::size_t i = 0; i < trees_.size(); ++i) {
+    const bool is_ahead = !begun_.empty() && i != current_;
     const std::vector<std::int64_t> edges = trees_[i].num_edges(
         is_ahead ? SampledTree::Counted::kBatchesBefore : SampledTree::Counted::kAllBatches, stream);
     result.hop_edges.resize(edges.size());

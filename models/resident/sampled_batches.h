@@ -1,7 +1,6 @@
-// models/resident/sampled_batches.h - batches whose neighbourhoods are sampled while the batch before them is computed.
+// models/resident/sampled_batches.h - batches whose neighbourhoods are sampled while batches before them are computed.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,46 +16,63 @@ struct SageCounts {
   std::vector<std::int64_t> hop_nodes, hop_edges;  ///< [hops], the seeds' own first: known after it, sampled in it
 };
 
-/// Two trees in turn. Sampling waits for memory with most of the GPU idle, so it costs little beside products. A batch
-/// is the same whether it was sampled ahead or not.
+/// How long before its computation a batch is sampled.
+enum class SamplingLead : std::uint8_t {
+  kOneBatch,      ///< beside the computation of the batch before
+  kThreeBatches,  ///< levels beside the third batch before, the last hop beside the second: complete beside the first
+};
+
+/// A tree for each batch under way. Sampling waits for memory with most of the GPU idle, so it costs little beside
+/// products. A batch is the same whether it was sampled ahead or not.
 class SampledBatches {
  public:
-  static constexpr std::size_t kNumTrees = 2;
+  /// Trees that sampling with this lead needs.
+  static constexpr std::size_t num_trees(SamplingLead lead) { return lead == SamplingLead::kOneBatch ? 2 : 4; }
 
-  /// @param graph  device memory, outlives this; the other arguments are SampledTree's
+  /// @param graph  device memory, outlives this; the next three arguments are SampledTree's
   /// @throws Error{kDeviceMemory}
-  SampledBatches(DeviceCsr graph, const std::vector<int>& fanouts, Replacement replacement, std::int64_t max_seeds);
+  SampledBatches(DeviceCsr graph, const std::vector<int>& fanouts, Replacement replacement, std::int64_t max_seeds,
+                 SamplingLead lead);
 
+  std::size_t num_trees() const { return trees_.size(); }
   const SampledTree& tree(std::size_t i) const { return trees_[i]; }
+
+  /// The tree of the batch that comes `distance` batches behind that in tree i.
+  std::size_t tree_behind(std::size_t i, std::size_t distance) const { return (i + distance) % trees_.size(); }
 
   /// The seeds of batches until the next call. Copied. Blocks until the device is idle.
   void start(std::span<const NodeId> order);
 
-  /// Later work on `stream` finds the batch in the tree whose number is returned; that work, or work beside it, has
-  /// sample_next() or both of its parts in it.
-  /// @param header  of order[header.first_seed ...]; the last call's `next` if that had one
-  /// @param next    the batch that sample_next() samples; none: nothing
-  std::size_t begin(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t stream);
+  /// Later work on `stream` finds the batch in the tree whose number is returned; that work has sample_levels() and
+  /// sample_last_hop() of that tree in it. Work of the batches before, on other streams, has passed.
+  /// @param header  of order[header.first_seed ...]
+  /// @param ahead   the headers of the next calls, as many as are known; those beyond the lead are ignored. What an
+  ///                earlier call said stays true
+  std::size_t begin(const StepHeader& header, std::span<const StepHeader> ahead, cudaStream_t stream);
 
-  /// Beside the computation of the batch in tree i: the same launches for every batch, so they can be captured.
-  void sample_next(std::size_t i, cudaStream_t stream) { trees_[next(i)].sample(stream); }
-
-  /// The same in two parts: SampledTree says which.
-  void sample_next_levels(std::size_t i, cudaStream_t stream) { trees_[next(i)].sample_levels(stream); }
-  void sample_next_last_hop(std::size_t i, cudaStream_t stream) { trees_[next(i)].sample_last_hop(stream); }
-
-  /// The tree of the batch behind that in tree i.
-  static std::size_t next(std::size_t i) { return (i + 1) % kNumTrees; }
+  /// Beside the computation of the batch in tree i, for the batches that the lead names: the same launches for every
+  /// batch, so they can be captured. With a lead of one batch the last hop comes behind the levels.
+  void sample_levels(std::size_t i, cudaStream_t stream) {
+    trees_[tree_behind(i, num_with_levels())].sample_levels(stream);
+  }
+  void sample_last_hop(std::size_t i, cudaStream_t stream) {
+    trees_[tree_behind(i, num_complete())].sample_last_hop(stream);
+  }
 
   /// Of the batches that began since start(). Blocks until `stream` has passed.
   SageCounts counts(cudaStream_t stream) const;
 
  private:
-  std::array<SampledTree, kNumTrees> trees_;
+  /// Batches, that at hand the first, whose tree has levels, or is complete, before its work begins.
+  std::size_t num_with_levels() const { return trees_.size() - 1; }
+  std::size_t num_complete() const { return trees_.size() / 2; }
+  void refill(std::size_t distance, cudaStream_t stream);
+
+  std::vector<SampledTree> trees_;
   DeviceArray<NodeId> order_;
   std::size_t order_size_ = 0, current_ = 0;
-  std::optional<StepHeader> ahead_;  // sampled by the work of the last batch
-  std::int64_t num_seeds_ = 0;       // since start()
+  std::vector<std::optional<StepHeader>> begun_;  // by distance from the batch at hand; those that are not known too
+  std::int64_t num_seeds_ = 0;                    // since start()
 };
 
 }  // namespace salient

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <iostream>
 #include <iterator>
-#include <optional>
+#include <span>
 
 #include "models/model.h"
 #include "tests/models/resident/sage_problem.h"
@@ -140,16 +140,18 @@ TEST_P(ResidentSageStep, HasTheSameBitsIfItsBatchWasSampledAhead) {
                                         {7, 2, 4, 15, 900, 50, 1.0F}};
   std::vector<at::Tensor> sampled_then;
   std::vector<std::vector<std::int64_t>> edges;
-  for (const bool is_ahead : {false, true}) {
+  for (std::size_t num_ahead = 0; num_ahead <= SageStep::kMaxAhead; ++num_ahead) {
     step.start_epoch(problem.seeds());
     for (std::size_t i = 0; i < headers.size(); ++i) {
-      const bool has_next = is_ahead && i + 1 < headers.size() && i != 2;  // of one nothing is known before
-      step.run(headers[i], has_next ? std::optional(headers[i + 1]) : std::nullopt, stream.get());
+      const std::size_t end = i < 3 ? 3 : headers.size();  // of the fourth one nothing is known before
+      const auto known = std::span(headers).first(std::min(end, i + 1 + num_ahead)).subspan(i + 1);
+      step.run(headers[i], known, stream.get());
       stream.wait();
       for (std::size_t w = 0; w < 2 * GetParam().fanouts.size(); ++w) {
-        if (!is_ahead) sampled_then.push_back(problem.gradient(w).clone());
+        if (num_ahead == 0) sampled_then.push_back(problem.gradient(w).clone());
         const std::size_t at = i * 2 * GetParam().fanouts.size() + w;
-        EXPECT_TRUE(at::equal(sampled_then[at], problem.gradient(w))) << "batch " << i << " weight " << w;
+        EXPECT_TRUE(at::equal(sampled_then[at], problem.gradient(w)))
+            << "batch " << i << " weight " << w << ", " << num_ahead << " ahead";
       }
       edges.push_back(step.counts(stream.get()).hop_edges);
       EXPECT_EQ(edges.back(), edges[i]) << "those of the batches that began, after batch " << i;
@@ -179,8 +181,7 @@ TEST_P(ResidentSageStep, HasTheSameBitsIfTheHostRunsAhead) {
   const at::Tensor expected_sums = problem.sums();
   step.start_epoch(problem.seeds());
   for (std::size_t i = 0; i < headers.size(); ++i) {
-    const auto next = i + 1 < headers.size() ? std::optional(headers[i + 1]) : std::nullopt;
-    step.run(headers[i], next, stream.get());
+    step.run(headers[i], std::span(headers).subspan(i + 1), stream.get());
     for (std::size_t w = 0; w < num_weights; ++w) {
       const at::Tensor& gradient = problem.gradient(w);
       cuda_check(cudaMemcpyAsync(found[i * num_weights + w].data_ptr(), gradient.const_data_ptr(), gradient.nbytes(),
