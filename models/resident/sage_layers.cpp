@@ -44,15 +44,19 @@ FusedShape fused_shape(const SageShape& shape) {
   return {layers[0].rows, layers[0].in, layers[1].rows, shape.fanouts[shape.fanouts.size() - 2]};
 }
 
-/// Those that the gather has for itself while the others compute: as many as its share of the work. A row's arithmetic,
-/// which tiles of any width do in full, takes as long as moving 8 KB (measured on an H200 with 132 multiprocessors: of
-/// 14, 18, 22 and 26 the last was best for 5 entries a row of 128 f16). Even, since gradients take pairs of the others.
+/// Those that the gather has for itself while the others compute: as many as its share of the work. Rows are read in
+/// whole lines of the cache. A row's arithmetic, which tiles of any width do in full, takes as long as moving 8 KB
+/// (measured on an H200 with 132 multiprocessors: 26 were best for 5 entries a row of 128 f16, of 14 to 30, and of 100
+/// f16, of 26 to 66). Even, since gradients take pairs of the others.
 int gather_multiprocessors(const SageShape& shape, const FeatureRows& features) {
   constexpr std::int64_t kArithmetic = 8192;  // bytes
+  constexpr std::int64_t kLine = 128;
   const std::int64_t row_bytes = features.width * static_cast<std::int64_t>(size_of(features.type));
-  const std::int64_t moved = (1 + shape.fanouts.back()) * row_bytes + 2 * padded(features.width) * 2;
+  const std::int64_t lines = (row_bytes + kLine - 1) / kLine;
+  const std::int64_t moved = (1 + shape.fanouts.back()) * lines * kLine + 2 * padded(features.width) * 2;
   const int all = FusedLayer::num_multiprocessors();
-  return std::clamp(static_cast<int>(all * moved / (moved + kArithmetic)) / 2 * 2, 2, std::max(2, all / 2));
+  const auto share = static_cast<int>(all * moved / (moved + kArithmetic));
+  return std::clamp((share + 1) / 2 * 2, 2, std::max(2, all / 2));
 }
 
 }  // namespace

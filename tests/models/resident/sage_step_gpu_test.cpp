@@ -235,10 +235,9 @@ INSTANTIATE_TEST_SUITE_P(
 class FusedLayers : public testing::TestWithParam<Case> {};
 
 TEST_P(FusedLayers, HasTheGradientsOfProducts) {
-  const Case& fused_case = GetParam();
-  Case other_case = fused_case;
+  Case fused_case = GetParam(), other_case = fused_case;
+  fused_case.has_near_rows = true;  // which are the same rows
   other_case.may_fuse = false;
-  other_case.has_near_rows = true;  // which are the same rows
   Problem fused_problem(fused_case), other_problem(other_case);
   SageStep fused(fused_problem.step_shape(), fused_problem.step_data());
   SageStep other(other_problem.step_shape(), other_problem.step_data());
