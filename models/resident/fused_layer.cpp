@@ -1,11 +1,10 @@
 // models/resident/fused_layer.cpp - see fused_layer.h.
 #include "models/resident/fused_layer.h"
 
-#include <cudaTypedefs.h>
-
 #include <algorithm>
 
 #include "core/error.h"
+#include "models/resident/copy_boxes.h"
 
 namespace salient {
 namespace {
@@ -26,29 +25,6 @@ int attribute(cudaDeviceAttr name) {
 bool has_device() {
   int count = 0;
   return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
-}
-
-/// The driver's function, without a link to the driver's library.
-PFN_cuTensorMapEncodeTiled_v12000 encode_function() {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-  cuda_check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found));
-  require(found == cudaDriverEntryPointSuccess, "the driver describes matrices to the copy engine");
-  return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
-}
-
-/// Boxes of `rows` rows and 64 columns of the operand, as wgmma.cuh wants them.
-CUtensorMap boxes_of(const FusedShape& shape, const void* operand, int rows) {
-  CUtensorMap map{};
-  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(shape.in), static_cast<cuuint64_t>(shape.rows)};
-  const cuuint64_t row_bytes = sizes[0] * 2;
-  const cuuint32_t box[] = {64, static_cast<cuuint32_t>(rows)}, steps[] = {1, 1};
-  const CUresult result =
-      encode_function()(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<void*>(operand), sizes, &row_bytes, box,
-                        steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  require(result == CUDA_SUCCESS, "the copy engine can read the operand");
-  return map;
 }
 
 }  // namespace
@@ -77,8 +53,10 @@ FusedLayer::FusedLayer(const FusedShape& shape, const Operands& operands, int ap
             .multiprocessors = std::max(2, num_multiprocessors() - apart)},
       bits_(make_device_array<std::uint32_t>(kNumBatches * static_cast<std::size_t>(same_.max_tiles) * kFusedThreads *
                                              4)) {
-  for (std::size_t batch = 0; batch < kNumBatches; ++batch)
-    boxes_[batch] = {boxes_of(shape, operands[batch], kOwnSlots), boxes_of(shape, operands[batch], kSlots - kOwnSlots)};
+  for (std::size_t batch = 0; batch < kNumBatches; ++batch) {
+    const BoxedMatrix operand{operands[batch], shape.rows, shape.in};
+    boxes_[batch] = {boxes_of(operand, kOwnSlots), boxes_of(operand, kSlots - kOwnSlots)};
+  }
   num_partials_ = static_cast<int>(std::clamp<std::int64_t>(same_.max_tiles, 1, same_.multiprocessors / 2));
   partials_ = make_device_array<float>(static_cast<std::size_t>(num_partials_ * kFusedWidth * shape.in));
 }

@@ -133,8 +133,14 @@ SageLayers::SageLayers(const SageShape& shape, const SageData& data, SageUse use
   first_rows_ = first_rows_of(shape, use, has_fused, layers_[0].shape.rows);
   for (const std::int64_t rows : first_rows_)
     if (!has_fused) first_forward_.push_back(plan(0, rows, stream.get()));
-  for (std::size_t i = 1; i < layers_.size(); ++i)
-    later_forward_.push_back(plan(i, layers_[i].shape.rows, stream.get()));
+  for (std::size_t i = 1; i < layers_.size(); ++i) {
+    const Layer& l = layers_[i];
+    if (has_hidden_product(i))
+      hidden_.emplace_back(HiddenProduct::Kind::kForward, l.operand.get(), l.shape.rows, l.weight.get(),
+                           multiprocessors());
+    else
+      later_forward_.push_back(plan(i, l.shape.rows, stream.get()));
+  }
   stream.wait();
 }
 
@@ -192,8 +198,13 @@ void SageLayers::enqueue_first(Place place, cudaStream_t stream) const {
 void SageLayers::enqueue_layer(std::size_t i, Place place, cudaStream_t stream) const {
   if (i > 1 || !fused_)
     next_operand(hidden_layer(i - 1, place.tree), layers_[i - 1].result.get(), layers_[i].operand.get(), stream);
-  later_forward_[i - 1].run(stream);
+  if (has_hidden_product(i))
+    hidden_[i - 1].run(hidden_layer(i, place.tree).growth.num_grown, layers_[i].result.get(), stream);
+  else
+    later_forward_[i - 1 - hidden_.size()].run(stream);
 }
+
+int SageLayers::multiprocessors() const { return FusedLayer::num_multiprocessors() - gather_multiprocessors_; }
 
 void SageLayers::enqueue_fused_gradient(Place place, const void* gradient, cudaStream_t stream) const {
   fused_->backward(hidden_layer(0, place.tree), place.tree % FusedLayer::kNumBatches, gradient, stream);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/resident/fused_layer.h"
+#include "models/resident/hidden_product.h"
 #include "models/resident/operands.h"
 #include "models/resident/products.h"
 #include "models/resident/sampled_batches.h"
@@ -78,6 +79,11 @@ class SageLayers {
   const SampledBatches& batches() const { return batches_; }
   Products& products() { return products_; }                               ///< for more products on the same stream
   const FusedLayer* fused() const { return fused_ ? &*fused_ : nullptr; }  ///< the first layer, if it is fused
+  /// Whether layer i is computed by a HiddenProduct: in training those between a fused one and the last.
+  bool has_hidden_product(std::size_t i) const {
+    return gather_multiprocessors_ > 0 && i > 0 && i + 1 < layers_.size();
+  }
+  int multiprocessors() const;  ///< that the gather leaves to the others
 
   /// The ways to compute the first layer, for ascending numbers of nodes in the tree's last level. That level is
   /// nearly as large as all other arrays together, and seldom full, so that the GPU chooses among products of several
@@ -119,7 +125,9 @@ class SageLayers {
   std::optional<FusedLayer> fused_;
   Products products_;
   std::vector<std::int64_t> first_rows_;
-  std::vector<Product> first_forward_, later_forward_;  // by choice; later_forward_[i] is layer i + 1
+  std::vector<Product> first_forward_;  // by choice
+  std::vector<HiddenProduct> hidden_;   // hidden_[i] is layer i + 1
+  std::vector<Product> later_forward_;  // of the layers behind those
 };
 
 }  // namespace salient

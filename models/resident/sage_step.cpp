@@ -107,9 +107,22 @@ struct SageStep::Impl {
   void plan_products() {
     for (const std::int64_t rows : forward.first_rows())
       if (!is_fused(0)) first_layer.push_back(plan(ProductKind::kWeightGradient, 0, rows));
-    for (std::size_t i = 1; i < layers().size(); ++i)
-      later_layers.push_back({plan(ProductKind::kWeightGradient, i, layers()[i].shape.rows),
-                              plan(ProductKind::kInputGradient, i, layers()[i].shape.rows)});
+    for (std::size_t i = 1; i < layers().size(); ++i) {
+      const SageLayers::Layer& layer = layers()[i];
+      later_layers.push_back({.weight = plan(ProductKind::kWeightGradient, i, layer.shape.rows)});
+      if (forward.has_hidden_product(i))
+        later_layers.back().hidden.emplace(HiddenProduct::Kind::kGradient, gradients[i].result.get(), layer.shape.rows,
+                                           layer.weight.get(), forward.multiprocessors());
+      else if (i + 1 < layers().size() || !is_last_fused)
+        later_layers.back().input.emplace(plan(ProductKind::kInputGradient, i, layer.shape.rows));
+    }
+  }
+
+  /// The gradient of layer i's operand.
+  void enqueue_input_gradient(std::size_t i, Place place, cudaStream_t on) const {
+    const LaterLayer& layer = later_layers[i - 1];
+    if (layer.input) return layer.input->run(on);
+    layer.hidden->run(forward.hidden_layer(i, place.tree).growth.num_grown, operand_gradient.get(), on);
   }
 
   /// The layers from i on, and the way back.
@@ -161,7 +174,7 @@ struct SageStep::Impl {
     for (std::size_t i = last; i > 0; --i) {
       later_layers[i - 1].weight.run(other);
       if (i == last && is_last_fused) continue;
-      later_layers[i - 1].input.run(on);
+      enqueue_input_gradient(i, place, on);
       const HiddenLayer below = below_of(i, place);
       if (is_fused(i - 1)) {
         draw_next(place.tree, on);
@@ -256,7 +269,9 @@ struct SageStep::Impl {
   Impl& operator=(const Impl&) = delete;
 
   struct LaterLayer {
-    Product weight, input;  // gradients
+    Product weight;                  // its gradient
+    std::optional<Product> input{};  // that of the operand, by one of two; of a fused last layer by neither
+    std::optional<HiddenProduct> hidden{};
   };
 
   const SageStepShape shape;

@@ -144,12 +144,13 @@ __device__ __forceinline__ void pin(float (&values)[kCount]) {
   "%56,%57,%58,%59,%60,%61,%62,%63"
 #define SALIENT_PRODUCT(n) "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32.bf16.bf16 "
 
-/// d [64, 128] = A B, or d += A B if `is_sum`; both along k.
+/// d [64, 128] = A B, or d += A B if `is_sum`; A along k.
+template <Rows kRows = Rows::kAlongK>
 __device__ __forceinline__ void product(float (&d)[64], Factor a, Factor b, bool is_sum) {
   asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n" SALIENT_PRODUCT(128) "{" SALIENT_R64
-                                                                                 "}, %64, %65, p, 1, 1, 0, 0;\n}"
+                                                                                 "}, %64, %65, p, 1, 1, 0, %67;\n}"
                : SALIENT_D16(0), SALIENT_D16(16), SALIENT_D16(32), SALIENT_D16(48)
-               : "l"(a.descriptor), "l"(b.descriptor), "r"(static_cast<int>(is_sum)));
+               : "l"(a.descriptor), "l"(b.descriptor), "r"(static_cast<int>(is_sum)), "n"(static_cast<int>(kRows)));
 }
 
 /// Four registers of A are the rows g and g + 8 (g = lane / 4) at columns 2q, 2q + 1 (q = lane % 4), then at 2q + 8,
