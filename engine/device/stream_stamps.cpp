@@ -7,6 +7,7 @@
 namespace salient {
 namespace {
 
+/// The times are taken beside the stream: an event with a time holds up what comes behind it for some microseconds.
 class StreamStamps final : public TimeStamps {
  public:
   explicit StreamStamps(CUstream_st* stream) : stream_(stream) {}
@@ -14,13 +15,20 @@ class StreamStamps final : public TimeStamps {
   void clear() override { used_ = 0; }
   void add() override {
     if (used_ == events_.size()) events_.emplace_back(CudaEvent::Kind::kStamp);
-    events_[used_++].record(stream_);
+    passed_.record(stream_);
+    passed_.make_wait(beside_.get());
+    events_[used_++].record(beside_.get());
   }
   std::size_t size() const override { return used_; }
-  double seconds_before(std::size_t index) const override { return events_[index].seconds_since(events_[index - 1]); }
+  double seconds_before(std::size_t index) const override {
+    events_[index].wait();
+    return events_[index].seconds_since(events_[index - 1]);
+  }
 
  private:
   CUstream_st* stream_;
+  CudaStream beside_;
+  CudaEvent passed_{CudaEvent::Kind::kOrder};
   std::size_t used_ = 0;
   std::vector<CudaEvent> events_;  // the first `used_` are of this epoch
 };
