@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 
+#include "core/error.h"
+
 namespace salient::serve {
 namespace {
 
@@ -43,6 +45,14 @@ void add_labels(Json& prediction, std::span<const float> row) {
     if (row[i] > 0) labels.push_back(i);
 }
 
+/// As salient-infer: a class of what is not a number would look like any other.
+void require_numbers(std::span<const float> row, const std::string& node) {
+  if (!std::ranges::all_of(row, [](float logit) { return std::isfinite(logit); }))
+    fail(ErrorKind::kBadData, node +
+                                  ": the model's output is not a number: features of its neighbourhood, or weights, " +
+                                  "are too large or not finite");
+}
+
 }  // namespace
 
 std::string predictions_json(const PredictRequest& request, std::span<const float> logits, const Names& names) {
@@ -52,7 +62,9 @@ std::string predictions_json(const PredictRequest& request, std::span<const floa
   for (std::size_t i = 0; i < request.num_nodes(); ++i) {
     const std::span<const float> row = logits.subspan(i * width, width);
     Json prediction;
-    if (request.nodes.empty()) {
+    const bool is_new = request.nodes.empty();
+    require_numbers(row, is_new ? "new node " + std::to_string(i) : "node " + std::to_string(request.nodes[i]));
+    if (is_new) {
       prediction["new_node"] = i;
     } else {
       prediction["node"] = request.nodes[i];

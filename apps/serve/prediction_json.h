@@ -23,6 +23,7 @@ struct Names {
 ///
 /// @param request  of which `nodes` or the number of new nodes is read
 /// @param logits   a row for each
+/// @throws Error{kBadData} for a row with a value that is not a finite number
 std::string predictions_json(const PredictRequest& request, std::span<const float> logits, const Names& names);
 
 /// {"error": what}

@@ -1,0 +1,42 @@
+// tests/apps/serve/prediction_json_test.cpp - answers hold what was predicted, and nothing where that is no number.
+#include "apps/serve/prediction_json.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+#include "tests/support/scratch.h"
+
+namespace salient::serve {
+namespace {
+
+TEST(PredictionJson, NamesNodesClassesAndProbabilities) {
+  PredictRequest request{.nodes = {7, 4}};
+  const std::vector<float> logits{0, 3, 1, 2, -1, 0};
+  EXPECT_EQ(predictions_json(request, logits, {.classes = {"a", "b"}}),
+            "{\"predictions\":[{\"node\":7,\"class\":1,\"name\":\"b\"},{\"node\":4,\"class\":0,\"name\":\"a\"}]}\n");
+  request.probabilities = true;
+  EXPECT_EQ(predictions_json(request, std::vector<float>{0, 0, 0, 800}, {}),
+            "{\"predictions\":[{\"node\":7,\"class\":0,\"probabilities\":[0.5,0.5]},"
+            "{\"node\":4,\"class\":1,\"probabilities\":[0.0,1.0]}]}\n");
+  EXPECT_EQ(predictions_json({.nodes = {2}}, std::vector<float>{1, -1, 2}, {.task = Task::kMultiLabel}),
+            "{\"predictions\":[{\"node\":2,\"labels\":[0,2]}]}\n");
+}
+
+TEST(PredictionJson, RefusesWhatIsNoNumber) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity}) {
+    const std::vector<float> logits{1, 2, bad, 2};
+    EXPECT_COMPLAINT(predictions_json({.nodes = {7, 4}}, logits, {}), ErrorKind::kBadData,
+                     "node 4: the model's output");
+    EXPECT_COMPLAINT(predictions_json({.nodes = {7, 4}}, logits, {.task = Task::kMultiLabel}), ErrorKind::kBadData,
+                     "node 4: the model's output");
+    PredictRequest added;
+    added.new_nodes = {.features = {1, 2}, .indptr = {0, 0, 0}, .indices = {}};
+    EXPECT_COMPLAINT(predictions_json(added, logits, {}), ErrorKind::kBadData, "new node 1: the model's output");
+  }
+}
+
+}  // namespace
+}  // namespace salient::serve
