@@ -52,6 +52,8 @@ ResidentData data_for_resident(const RankPlace& place, const Dataset& dataset, c
 
 PredictorBatches::PredictorBatches(const RankPlace& place, const PredictedWith& with, LoaderOptions loading,
                                    std::optional<StepKind> step) {
+  if (step == StepKind::kResident && !place.device.is_cuda())
+    fail(ErrorKind::kNoDevice, "resident predictions were asked for, and there is no GPU");
   const ResidentSpec spec = spec_of(with, loading);
   std::string reason = reason_for_eager(spec, with.dataset, kOnGpu, step);
   if (reason.empty() && place.device.is_cuda()) data_ = data_for_resident(place, with.dataset, spec);

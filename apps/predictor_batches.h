@@ -28,7 +28,7 @@ class PredictorBatches {
   ///
   /// @param loading  but for its data
   /// @param step     none: resident where it can be
-  /// @throws Error{kUsage} where it is to be resident and cannot be
+  /// @throws Error{kNoDevice}, Error{kUsage} where it is to be resident and cannot be
   PredictorBatches(const RankPlace& place, const PredictedWith& with, LoaderOptions loading,
                    std::optional<StepKind> step);
 

@@ -74,7 +74,10 @@ InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& co
                .trained_with = trained_with,
                .options = options};
   const Session& session = run.session;
-  together(*session.comm, [&] { require_precision(session, said.precision); });
+  together(*session.comm, [&] {
+    require_precision(session, said.precision);
+    require_step(session, said.sampled.step);
+  });
   run.trained_with = with_precision_of(session.device, run.trained_with);
   fit_to_machine(run.options.machine, session.device, launch.cores);
   (void)log_rank_table(session, run.options.machine.workers);

@@ -84,7 +84,10 @@ void take_precision_of_resumed(TrainRun& run) {
 TrainRun set_up(const TrainOptions& said, const Launch& launch, Communicator& control) {
   TrainRun run{.session = open_session(said.machine, said.comm, launch, control), .said = said, .options = said};
   const Session& session = run.session;
-  together(*session.comm, [&] { require_precision(session, said.precision); });
+  together(*session.comm, [&] {
+    require_precision(session, said.precision);
+    require_step(session, said.step);
+  });
   take_precision_of_resumed(run);
   fit_to_machine(run.options.machine, session.device, launch.cores);
   RankTable ranks = log_rank_table(session, run.options.machine.workers);

@@ -70,6 +70,11 @@ void require_precision(const Session& session, std::optional<Precision> precisio
                                  : "--precision bf16 needs a GPU or AVX-512 BF16; this run is on a CPU without");
 }
 
+void require_step(const Session& session, std::optional<StepKind> step) {
+  if (step == StepKind::kResident && !session.device.is_cuda())
+    fail(ErrorKind::kNoDevice, "--step resident needs a GPU, and this run is on the CPU");
+}
+
 Dataset open_dataset_together(const Session& session, const DataOptions& data, const MachineOptions& machine) {
   const FeatureFile needed = machine.features == Residency::kPartitioned ? FeatureFile::kOrParts : FeatureFile::kNeeded;
   const Timer loading;

@@ -82,6 +82,9 @@ TrainOptions with_precision_of(const ComputeDevice& device, TrainOptions trained
 /// @throws Error{kNoDevice} when a precision is asked for and this rank's device does not multiply matrices so.
 void require_precision(const Session& session, std::optional<Precision> precision);
 
+/// @throws Error{kNoDevice} when resident steps are asked for and this rank has no GPU.
+void require_step(const Session& session, std::optional<StepKind> step);
+
 /// The data set on every rank, and one line about it; without features.npy where features are to be partitioned and
 /// the host has the rows of its parts alone. Collective.
 /// @throws as open_named_dataset(); RankError{kBadData} when ranks have different data.

@@ -318,6 +318,10 @@ class SalientInfer(unittest.TestCase):
         for args in (["--features", "cached"], ["--features", "device", "--exact"], ["--sampler", "device"]):
             with self.subTest(args=args):
                 self.assert_refused(69, "--device", "auto", *args, words=["there is no GPU", args[0] + " host"])
+        for args in ([], ["--exact"]):
+            with self.subTest(args=args):
+                self.assert_refused(69, "--device", "auto", "--step", "resident", *args,
+                                    words=["--step resident needs a GPU"])
 
     @unittest.skipUnless(shutil.which("nvidia-smi"), "no GPU is here")
     def test_predictions_do_not_depend_on_where_the_data_is(self):

@@ -385,6 +385,8 @@ class SalientServe(unittest.TestCase):
         refused(2, "--timeout", "--run", self.run_dir, "--timeout", 0)
         refused(2, "no address", "--run", self.run_dir, "--host", "no.such.host.invalid")
         refused(2, "fanouts", "--run", self.run_dir, "--port", 0, "--fanout", "3")
+        if not shutil.which("nvidia-smi"):
+            refused(69, "there is no GPU", "--run", self.run_dir, "--port", 0, "--step", "resident")
         refused(2, "--max-bodykb", "--max-bodykb", 3)
         self.assertIn("--max-queued", start(BIN / "salient-serve", "--help").stdout)
         self.assertIn("salient-serve 0", start(BIN / "salient-serve", "--version").stdout)

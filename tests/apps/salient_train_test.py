@@ -515,7 +515,7 @@ class SalientTrain(unittest.TestCase):
 
     @unittest.skipIf(shutil.which("nvidia-smi"), "a GPU is here")
     def test_what_needs_a_gpu_says_that_there_is_none(self):
-        for option in (["--device", "cuda"], ["--precision", "tf32"], ["--features", "device"],
+        for option in (["--device", "cuda"], ["--precision", "tf32"], ["--step", "resident"], ["--features", "device"],
                        ["--sampler", "device"]):
             with self.subTest(option=option):
                 self.assert_refused(run("salient-train", "--dataset", self.store, "--log-level", "off", *option), 69,
