@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <span>
@@ -12,6 +13,7 @@
 #include "apps/environment.h"
 #include "apps/options/options.h"
 #include "apps/passive_openmp.h"
+#include "apps/run_config.h"
 #include "apps/run_fields.h"
 #include "apps/session.h"
 #include "core/console/log.h"
@@ -38,7 +40,8 @@ struct Program {
   const char* name;
   Advice advice;
   const char* help;  ///< what is printed above the list of options
-  Command (*read)(std::span<const char* const> args, const std::function<const char*(const char*)>& look_up);
+  Command (*read)(std::span<const char* const> args, const std::function<const char*(const char*)>& look_up,
+                  const ConfigReader& read_run);
   /// The work of a rank. @param control  host communication, for what is agreed on before the device is known
   int (*run)(const Command& command, const Launch& launch, Communicator& control);
 };
@@ -46,12 +49,30 @@ struct Program {
 // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
 inline const char* in_environment(const char* name) { return std::getenv(name); }
 
+/// The command line as each rank has it; the configuration of a run that is resumed as rank 0 has it. Collective.
+template <class Command>
+Command read_command(const Program<Command>& program, std::span<const char* const> args, Communicator& control) {
+  Command command;
+  std::string config;
+  const bool is_rank_0 = control.rank() == 0;
+  together(control, [&] {
+    if (is_rank_0)
+      command = program.read(args, in_environment,
+                             [&](const std::filesystem::path& run) { return config = read_resumed_config(run); });
+  });
+  control.broadcast(config);
+  together(control, [&] {
+    if (!is_rank_0) command = program.read(args, in_environment, [&](const std::filesystem::path&) { return config; });
+  });
+  return command;
+}
+
 /// How long this process waits for other ranks, before they can agree on what is wrong with the command line.
 template <class Command>
 double start_seconds(const Program<Command>& program, std::span<const char* const> args) {
   constexpr CommOptions kDefaults;
   try {
-    return std::max(1, program.read(args, in_environment).options.comm.timeout_seconds);
+    return std::max(1, program.read(args, in_environment, read_resumed_config).options.comm.timeout_seconds);
   } catch (const std::exception&) {  // is reported when it is read again
     return kDefaults.timeout_seconds;
   }
@@ -62,8 +83,7 @@ template <class Command>
 int run_rank(const Program<Command>& program, std::span<const char* const> args, const Launch& launch) {
   const auto control =
       launch.size > 1 ? make_mpi_communicator(launch, launch.program.start_seconds) : make_self_communicator();
-  Command command;
-  together(*control, [&] { command = program.read(args, in_environment); });
+  const Command command = read_command(program, args, *control);
   const bool is_rank_0 = launch.rank == 0;
   if (command.actions.help && is_rank_0) {
     std::cout << program.help;

@@ -23,6 +23,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string read_config(const fs::path& run, Topic topic) {
+  std::error_code error;
+  if (!is_there(run) || !fs::is_directory(run, error))
+    fail(ErrorKind::kNoInput, run.string() + ": no such run directory", topic);
+  if (!is_there(run / "config.toml"))
+    fail(ErrorKind::kNoInput, run.string() + ": holds no config.toml, so no run was made there", topic);
+  return read_text_file(run / "config.toml");
+}
+
 /// Empty in files of runs from before it was there.
 std::string read_precision(const fs::path& file) {
   const JsonObject json = JsonObject::parse(read_text_file(file), file.string());
@@ -50,14 +59,7 @@ TrainOptions parse_config(const std::string& text, const std::string& file) {
 
 }  // namespace
 
-std::string read_config(const fs::path& run, Topic topic) {
-  std::error_code error;
-  if (!is_there(run) || !fs::is_directory(run, error))
-    fail(ErrorKind::kNoInput, run.string() + ": no such run directory", topic);
-  if (!is_there(run / "config.toml"))
-    fail(ErrorKind::kNoInput, run.string() + ": holds no config.toml, so no run was made there", topic);
-  return read_text_file(run / "config.toml");
-}
+std::string read_resumed_config(const fs::path& run) { return read_config(run, Topic::kNone); }
 
 void write_config(const fs::path& directory, TrainOptions said) {
   said.output.directory = said.output.resume = "";

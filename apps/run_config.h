@@ -2,10 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
-#include "core/error.h"
 #include "engine/comm/communicator.h"
 #include "engine/train/train_options.h"
 
@@ -17,8 +17,11 @@ namespace salient {
 /// @throws Error{kIo}.
 void write_config(const std::filesystem::path& directory, TrainOptions said);
 
-/// The text of DIR/config.toml. @param topic  of the error @throws Error{kNoInput} when there is no such run
-std::string read_config(const std::filesystem::path& run, Topic topic);
+/// The text of DIR/config.toml of a run to resume. @throws Error{kNoInput} when there is no such run
+std::string read_resumed_config(const std::filesystem::path& run);
+
+/// read_resumed_config(), or what rank 0 found by it, which alone needs to see the run.
+using ConfigReader = std::function<std::string(const std::filesystem::path& run)>;
 
 /// The precision that a run came to where it was left open, from its run.json, which only rank 0 needs to see; none if
 /// the run did not come so far. Collective. @throws Error{kBadData} for a file that says nothing sensible about it.

@@ -181,10 +181,16 @@ int infer(const InferCommand& command, const Launch& launch, Communicator& contr
   return write_predictions(run, folder, staged);
 }
 
+/// A run that is applied is read later.
+InferCommand read_command_line(std::span<const char* const> args,
+                               const std::function<const char*(const char*)>& look_up, const ConfigReader&) {
+  return read_infer_command(args, look_up);
+}
+
 }  // namespace
 }  // namespace salient
 
 int main(int argc, char** argv) {
   using namespace salient;
-  return run_program<InferCommand>({kProgram, infer_advice, kHelp, read_infer_command, infer}, argc, argv);
+  return run_program<InferCommand>({kProgram, infer_advice, kHelp, read_command_line, infer}, argc, argv);
 }

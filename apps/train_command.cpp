@@ -8,7 +8,6 @@
 
 #include "apps/older_runs.h"
 #include "apps/recipes.h"
-#include "apps/run_config.h"
 #include "sampler/neighbor_sampler.h"
 #include "store/dataset_name.h"
 
@@ -27,10 +26,10 @@ void fit_depth(TrainOptions& options, const std::function<bool(const char*)>& is
 }
 
 /// A run directory is resumed with its own configuration, to which the other sources are then applied.
-std::vector<Assignment> resumed_configuration(const std::string& run_directory) {
+std::vector<Assignment> resumed_configuration(const std::string& run_directory, const ConfigReader& read_run) {
   if (run_directory.empty()) return {};
-  std::vector<Assignment> found = with_older_values(
-      options::from_toml_text(read_config(run_directory, Topic::kNone), run_directory + "/config.toml"));
+  std::vector<Assignment> found =
+      with_older_values(options::from_toml_text(read_run(run_directory), run_directory + "/config.toml"));
   std::erase_if(found, [](const Assignment& a) { return a.name == "resume" || a.name == "out"; });
   found.push_back({"out", run_directory, "--resume"});
   return found;
@@ -111,7 +110,7 @@ std::vector<FieldProblem> problems_of(const TrainOptions& options) {
 }
 
 TrainCommand read_train_command(std::span<const char* const> args,
-                                const std::function<const char*(const char*)>& look_up) {
+                                const std::function<const char*(const char*)>& look_up, const ConfigReader& read_run) {
   const std::vector<Assignment> command_line = options::from_command_line<TrainCommand>(args);
   require_paths(command_line);
   std::vector<Assignment> environment = options::from_environment<TrainOptions>(look_up);
@@ -122,7 +121,7 @@ TrainCommand read_train_command(std::span<const char* const> args,
   TrainCommand first;
   options::apply(first, std::span<const Assignment>(environment));
   options::apply(first, std::span<const Assignment>(command_line));
-  std::vector<Assignment> files = resumed_configuration(first.options.output.resume);
+  std::vector<Assignment> files = resumed_configuration(first.options.output.resume, read_run);
   if (!first.actions.config.empty())
     std::ranges::copy(options::from_toml_file(first.actions.config), std::back_inserter(files));
 

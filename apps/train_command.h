@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/options/options.h"
+#include "apps/run_config.h"
 #include "apps/run_fields.h"
 #include "engine/train/train_options.h"
 
@@ -114,10 +115,12 @@ void visit_fields(Self& self, Visit&& field) {
 
 /// Merges, the strongest last: defaults < recipe of model and data set < --config file < SALIENT_* < command line.
 ///
-/// @param look_up  getenv in a program.
+/// @param look_up   getenv in a program.
+/// @param read_run  of the run that --resume names
 /// @throws Error{kUsage} for a bad option from any source; Error{kNoInput} when the config file is missing.
 TrainCommand read_train_command(std::span<const char* const> args,
-                                const std::function<const char*(const char*)>& look_up);
+                                const std::function<const char*(const char*)>& look_up,
+                                const ConfigReader& read_run = read_resumed_config);
 
 /// Every rule that the options break. Never touches disk, GPU or network.
 std::vector<FieldProblem> problems_of(const TrainOptions& options);

@@ -34,6 +34,10 @@ MORE_ON_RANK_1 = """import os, sys
 more = sys.argv[-1].split() if os.environ["OMPI_COMM_WORLD_RANK"] == "1" else []
 os.execv(sys.argv[1], sys.argv[1:-1] + more)"""
 
+IN_FOLDER_OF_RANK = """import os, sys
+os.chdir(sys.argv[int(os.environ["OMPI_COMM_WORLD_RANK"]) + 1])
+os.execv(sys.argv[3], sys.argv[3:])"""
+
 STOP_RANK_1 = """import os, signal, sys
 if os.environ["OMPI_COMM_WORLD_RANK"] == "1":
     os.kill(os.getpid(), signal.SIGSTOP)
@@ -221,6 +225,15 @@ class Distributed(unittest.TestCase):
         self.assertEqual(self.weights("whole"), self.weights("part"))
         changed = self.resume(4, "part", "--epochs", 4)
         self.assert_told_once(changed.stderr, "not with the same bits")
+
+    def test_a_run_that_rank_0_alone_sees_is_resumed(self):
+        self.train(2, "of-rank-0", "--epochs", 1)
+        (self.work / "elsewhere").mkdir()
+        command = [*LAUNCH, "-np", 2, sys.executable, "-c", IN_FOLDER_OF_RANK, self.work, self.work / "elsewhere",
+                   PROGRAM, "--resume", "of-rank-0", "--epochs", 2]
+        self.finish([str(a) for a in command], 0)
+        self.assertEqual(len(self.metrics("of-rank-0")), 2)
+        self.assertEqual(list((self.work / "elsewhere").iterdir()), [])
 
     def test_sigterm_on_one_rank_stops_all_at_the_same_step(self):
         process = self.start(2, "stopped")
