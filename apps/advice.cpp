@@ -56,6 +56,7 @@ constexpr Row kTable[] = {
 
 const char* advice_of(ErrorKind kind, Topic topic, const char* Row::*program) {
   if (kind == ErrorKind::kNoDevice && topic == Topic::kDeviceFeatures) return "use --features host";  // caches need one
+  if (kind == ErrorKind::kNoDevice && topic == Topic::kDeviceGraph) return "use --sampler host";
   const auto row = std::ranges::find(kTable, topic, &Row::topic);
   return row == std::end(kTable) ? "" : (*row).*program;
 }
