@@ -177,8 +177,9 @@ struct SageStep::Impl {
       enqueue_input_gradient(i, place, on);
       const HiddenLayer below = below_of(i, place);
       if (is_fused(i - 1)) {
-        draw_next(place.tree, on);
+        follow(gathering.get(), on);
         forward.enqueue_fused_gradient(place, operand_gradient.get(), on);
+        enqueue_beside_backward(place.tree);
         break;
       }
       spread_gradient(below, operand_gradient.get(), gradients[i - 1].result.get(), on);
@@ -196,15 +197,19 @@ struct SageStep::Impl {
     passed.make_wait(stream);
   }
 
-  /// The dropout of the batch behind that in `tree`, where its gather was: behind that, beside the backward pass.
-  void draw_next(std::size_t tree, cudaStream_t on) {
-    follow(gathering.get(), on);
-    forward.draw({forward.batches().tree_behind(tree, 1), 0}, gathering.get());
+  /// On the multiprocessors where the gather was, the dropout of the batch behind that in `tree`, which is arithmetic,
+  /// and the last hop of a later one, which waits for memory. Earlier, blocks of both would hold multiprocessors that
+  /// products want whole, and the hop's reads would slow down those of the last layer.
+  void enqueue_beside_backward(std::size_t tree) {
+    SampledBatches& batches = forward.batches();
+    follow(preparing.get(), gathering.get());
+    forward.draw({batches.tree_behind(tree, 1), 0}, gathering.get());
+    batches.sample_last_hop(tree, preparing.get());
   }
 
   /// A step whose first layer is fused. Beside all of it the next batch is gathered, on multiprocessors that the first
   /// layer leaves to that. Nothing else has room beside that layer, and the product behind it wants whole
-  /// multiprocessors, so batches are sampled behind both.
+  /// multiprocessors, so levels are sampled behind both, beside the last layer, which is captured first.
   void enqueue_fused(std::size_t tree, cudaStream_t on) {
     const Place place{tree, 0};
     SampledBatches& batches = forward.batches();
@@ -214,10 +219,8 @@ struct SageStep::Impl {
     forward.enqueue_first(place, on);
     forward.enqueue_layer(1, place, on);
     follow(sampling.get(), on);
-    batches.sample_levels(tree, sampling.get());
-    follow(preparing.get(), on);
-    batches.sample_last_hop(tree, preparing.get());
     enqueue_later(2, place, on);
+    batches.sample_levels(tree, sampling.get());
     unpack_gradients(weights, on);
     cuda_check(cudaEventRecordWithFlags(computed.get(), on, cudaEventRecordExternal));
     follow(on, sampling.get());
