@@ -1,7 +1,7 @@
 // models/resident/tree.cu - see tree.h.
 //
-// Work split  a group of lanes per node of a level, a lane per child; grid stride. In a last hop of few entries, a
-//             thread per node: then all nodes are under way at once.
+// Work split  a group of lanes per node of a level, a lane per child; grid stride. In a hop of few entries, a thread
+//             per node: then all nodes are under way at once, on few multiprocessors.
 // Access      row bounds and entries are random reads of 8 and 4 bytes: what limits it.
 // Sync        the lanes of a group exchange their draws; one atomic per block for the number of entries. Children are
 //             counted in chunks of nodes, so that a node's first child is a sum over chunks and one inside its own: two
@@ -131,6 +131,45 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   }
 }
 
+/// The entries that a node keeps, by one thread: neighbours[k] is entry k < Row::kept.
+template <int kMaxFanout>
+__device__ __forceinline__ Hop::Row short_row_of(const Hop& hop, NodeId node, NodeId (&neighbours)[kMaxFanout]) {
+  const Hop::Row row = hop.row_of(node);
+  std::uint32_t positions[kMaxFanout];
+  pick_all(hop.draws_of(node), row.degree, row.kept, hop.replacement, positions);
+#pragma unroll
+  for (std::uint32_t k = 0; k < kMaxFanout; ++k)
+    if (k < row.kept) neighbours[k] = hop.graph.indices[row.begin + positions[k]];
+  return row;
+}
+
+/// The same as grow_kernel() for few entries.
+template <int kMaxFanout>
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    short_grow_kernel(Hop hop, Growth growth, LocalId* __restrict__ parent, NodeId* __restrict__ nodes) {
+  const LocalId count = *hop.num_nodes;
+  // the nodes of a warp are in one chunk
+  for (std::int64_t first_node = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x / 32 * 32;
+       first_node <= growth.capacity; first_node += std::int64_t{gridDim.x} * kThreadsPerBlock) {
+    const LocalId before = growth.before_chunk_of(first_node);
+    const std::int64_t i = first_node + threadIdx.x % 32;
+    if (i > growth.capacity) continue;
+    const LocalId first = before + growth.offsets[i];
+    growth.first_child[i] = first;
+    if (i == growth.capacity) *growth.num_grown = count + first;
+    if (i >= count) continue;
+    NodeId neighbours[kMaxFanout];
+    const Hop::Row row = short_row_of(hop, nodes[i], neighbours);
+#pragma unroll
+    for (std::uint32_t k = 0; k < kMaxFanout; ++k) {
+      if (k >= row.kept) continue;
+      const LocalId child = first + static_cast<LocalId>(k);
+      nodes[count + child] = neighbours[k];
+      parent[child] = static_cast<LocalId>(i);
+    }
+  }
+}
+
 /// The last hop's entries, in rows of their own, and how many there are in each; 0 behind the level's end.
 /// More than six parameters: each array is one of its own, for __restrict__.
 __global__ void __launch_bounds__(kThreadsPerBlock)
@@ -178,14 +217,8 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
       num_entries[i] = 0;
       continue;
     }
-    const NodeId node = nodes[i];
-    const Hop::Row row = hop.row_of(node);
-    std::uint32_t positions[kMaxFanout];
-    pick_all(hop.draws_of(node), row.degree, row.kept, hop.replacement, positions);
     NodeId neighbours[kMaxFanout];
-#pragma unroll
-    for (std::uint32_t k = 0; k < kMaxFanout; ++k)
-      if (k < row.kept) neighbours[k] = hop.graph.indices[row.begin + positions[k]];
+    const Hop::Row row = short_row_of(hop, nodes[i], neighbours);
 #pragma unroll
     for (std::uint32_t k = 0; k < kMaxFanout; ++k)
       if (k < row.kept) entries[i * hop.fanout + k] = neighbours[k];
@@ -199,6 +232,8 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 }  // namespace
 
 // ---- host code -------------------------------------------------------------------------------------------
+
+constexpr int kMaxShortGrowth = 10;  // entries that one thread draws for a level
 
 std::vector<std::int64_t> tree_capacities(const std::vector<int>& fanouts, std::int64_t max_seeds) {
   std::vector<std::int64_t> capacities{max_seeds};
@@ -257,8 +292,12 @@ void SampledTree::sample_levels(cudaStream_t stream) {
     cuda_check(cudaGetLastError());
     const RowGroup group = RowGroup::make(fanouts_[h]);
     const Growth growth{num_children_.get(), chunk_sums_.get(), capacity, first_child_[h].get(), sizes_.get() + h + 1};
-    grow_kernel<<<blocks_for((capacity + 1) << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
-        hop, group, growth, parent_[h].get(), nodes_.get());
+    if (fanouts_[h] <= kMaxShortGrowth)
+      short_grow_kernel<kMaxShortGrowth>
+          <<<blocks_for(capacity + 1), kThreadsPerBlock, 0, stream>>>(hop, growth, parent_[h].get(), nodes_.get());
+    else
+      grow_kernel<<<blocks_for((capacity + 1) << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
+          hop, group, growth, parent_[h].get(), nodes_.get());
     cuda_check(cudaGetLastError());
   }
 }
