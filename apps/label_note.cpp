@@ -25,7 +25,8 @@ std::string label_note(const Dataset& dataset, const DatasetSummary& summary) {
     return are_one_hot(dataset) ? "every node has exactly one of the " + classes +
                                       " labels: read as several labels a node; --one-hot reads classes"
                                 : "";
-  if (dataset.name.starts_with("ogbn-")) return "";  // published numbers of classes
+  const bool is_known = dataset.name.starts_with("ogbn-") || dataset.source_kind == "synthetic";
+  if (is_known) return "";  // so many are published, or were asked for
   const auto& nodes_of = summary.nodes_of_class;
   const auto used = static_cast<std::size_t>(std::ranges::count_if(nodes_of, [](std::uint64_t n) { return n > 0; }));
   if (used == nodes_of.size() || used == 0) return "";
