@@ -75,14 +75,14 @@ def train(dataset: Dataset | str | os.PathLike[str], *, quiet: bool = False, **o
 def predict(
     run: str | os.PathLike[str], nodes: Any = "test", *, quiet: bool = False, **options: Any
 ) -> Predictions:
-    """Predicts nodes with salient-infer: "train", "valid", "test", "all", or distinct node ids. Options are those of
-    the program: exact=True, fanout=[20, 20, 20], checkpoint="latest"; out=FOLDER keeps the files.
+    """Predicts nodes with salient-infer: "train", "valid", "test", "all", distinct node ids, or a mask of all nodes.
+    Options are those of the program: exact=True, fanout=[20, 20, 20], checkpoint="latest"; out=FOLDER keeps the files.
     """
     if options.get("format", "npy") != "npy":
         raise ValueError(f"format: {options['format']!r} has no arrays to return; start salient-infer itself")
     with tempfile.TemporaryDirectory(prefix="salient-predict-") as folder:
         if not isinstance(nodes, str):
-            wanted = torch.as_tensor(nodes).to("cpu", torch.int64).numpy()
+            wanted = _ids(torch.as_tensor(nodes))
             nodes = os.path.join(folder, "nodes.npy")
             np.save(nodes, wanted)
         out = pathlib.Path(options.pop("out", None) or os.path.join(folder, "predictions"))
@@ -91,6 +91,14 @@ def predict(
             torch.from_numpy(np.load(out / f"{name}.npy")) for name in ("ids", "logits", "predictions")
         )
         return Predictions(ids, logits, labels, json.loads((out / "inference.json").read_text()))
+
+
+def _ids(nodes: Tensor) -> np.ndarray:
+    if nodes.dtype == torch.bool and nodes.dim() == 1:
+        nodes = nodes.nonzero().squeeze(1)
+    if nodes.dim() != 1 or nodes.dtype == torch.bool or (nodes.is_floating_point() and nodes.numel() > 0):
+        raise ValueError(f"nodes: {nodes.dtype} of shape {list(nodes.shape)}, not a list of ids")
+    return nodes.to("cpu", torch.int64).numpy()
 
 
 def _program(name: str) -> str:
@@ -120,8 +128,10 @@ def _arguments(options: dict[str, Any]) -> list[str]:
 def _start(name: str, options: dict[str, Any], quiet: bool) -> str:
     """Runs the program to its end and returns its standard output. Ctrl-C reaches it, too: it ends in its own way."""
     command, last = [_program(name), *_arguments(options)], ""
-    with tempfile.TemporaryFile("w+") as printed:
-        process = subprocess.Popen(command, stdout=printed, stderr=subprocess.PIPE, text=True)
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogateescape") as printed:  # paths are bytes
+        process = subprocess.Popen(
+            command, stdout=printed, stderr=subprocess.PIPE, encoding="utf-8", errors="backslashreplace"
+        )
         assert process.stderr is not None
         try:
             for line in process.stderr:

@@ -174,6 +174,25 @@ def test_predictions_stay_where_they_are_asked_for(tmp_path):
     assert torch.equal(predicted.logits, kept)
 
 
+@programs
+def test_nodes_may_be_a_mask_and_paths_need_not_be_utf8(tmp_path):
+    folder = os.path.join(tmp_path, os.fsdecode(b"run-\xff"))
+    common = {"quiet": True, "device": "cpu", "fanout": [5, 5]}
+    run = salient_gnn.train("synthetic:arxiv:0.01", out=folder, layers=2, hidden=8, epochs=1, **common)
+    assert os.fspath(run) == folder
+    mask = torch.zeros(1693, dtype=torch.bool)
+    mask[[7, 1000]] = True
+    assert salient_gnn.predict(run, mask, **common).ids.tolist() == [7, 1000]
+    with pytest.raises(salient_gnn.ProgramError, match=r"absent-\\xff"):
+        salient_gnn.predict(os.path.join(tmp_path, os.fsdecode(b"absent-\xff")), **common)
+
+
+def test_nodes_that_are_no_list_of_ids_are_refused(tmp_path):
+    for nodes in ([0.5, 1.5], [[1], [2]], torch.ones(2, 2, dtype=torch.bool)):
+        with pytest.raises(ValueError, match="nodes: torch"):
+            salient_gnn.predict(tmp_path, nodes)
+
+
 def test_options_that_return_nothing_are_refused(tmp_path):
     with pytest.raises(ValueError, match="dry_run"):
         salient_gnn.train("wordnet", dry_run=True)
