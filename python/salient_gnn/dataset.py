@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import pathlib
+import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -75,10 +77,12 @@ class Dataset:
         edges = torch.as_tensor(edge_index)
         if edges.dim() != 2 or edges.shape[0] != 2:
             raise ValueError(f"edge_index: has shape {list(edges.shape)}, not [2, E]")
-        features = None if x is None else torch.as_tensor(x)
+        features = None if x is None else torch.as_tensor(x).detach()
         labels = None if y is None else torch.as_tensor(y)
         if num_nodes is None:
             num_nodes = _num_nodes(edges, features, labels)
+        if num_nodes < 1:
+            raise ValueError(f"num_nodes: {num_nodes}; a graph has a node")
         store = _core.StoreFromArrays(name or pathlib.Path(out).name, num_nodes)
         store.set_edges(_ids(edges[0], "edge_index"), _ids(edges[1], "edge_index"), symmetric)
         if features is not None:
@@ -93,15 +97,17 @@ class Dataset:
     @classmethod
     def from_pyg(cls, data: Data, out: StrPath, *, split: int = 0, **options: Any) -> Dataset:
         """Writes a store from PyG's Data, with its train_mask, val_mask and test_mask; of masks [V, K] takes column
-        `split`. Edges stay as they are. The other options are those of from_arrays().
+        `split`. Edges stay as they are, but for weights and features, which a store does not have. The other options
+        are those of from_arrays().
         """
         for part, mask in (("train", "train_mask"), ("valid", "val_mask"), ("test", "test_mask")):
             nodes = getattr(data, mask, None)
             if nodes is not None:
                 options.setdefault(part, nodes[:, split] if nodes.dim() == 2 else nodes)
-        edge_index = data.edge_index
+        edge_index = getattr(data, "edge_index", None)
         if edge_index is None:
-            raise ValueError("data: has no edge_index")
+            raise ValueError("data: has no edge_index of one type of nodes and edges")
+        _warn_of_edge_values(name for name in ("edge_attr", "edge_weight") if getattr(data, name, None) is not None)
         options.setdefault("num_nodes", data.num_nodes)
         return cls.from_arrays(out, edge_index, data.x, data.y, **options)
 
@@ -115,8 +121,10 @@ class Dataset:
         if isinstance(item, tuple):
             graph, labels = item
             edge_index, x, num_nodes = graph["edge_index"], graph["node_feat"], graph["num_nodes"]
+            _warn_of_edge_values(name for name in ("edge_feat",) if graph.get(name) is not None)
         else:
             edge_index, x, labels, num_nodes = item.edge_index, item.x, item.y, item.num_nodes
+            _warn_of_edge_values(name for name in ("edge_attr",) if getattr(item, name, None) is not None)
         options.setdefault("symmetric", True)
         options.setdefault("name", getattr(dataset, "name", None))
         options.setdefault("num_nodes", int(num_nodes))
@@ -249,6 +257,11 @@ class Dataset:
         )
 
 
+def _warn_of_edge_values(names: Iterable[str]) -> None:
+    for name in names:
+        warnings.warn(f"{name} is left out: edges of a store have neither weights nor features", stacklevel=3)
+
+
 def _num_nodes(edges: Tensor, features: Tensor | None, labels: Tensor | None) -> int:
     for rows in (features, labels):
         if rows is not None:
@@ -259,6 +272,8 @@ def _num_nodes(edges: Tensor, features: Tensor | None, labels: Tensor | None) ->
 def _ids(nodes: Tensor, what: str) -> Any:
     if nodes.numel() > 0 and (nodes.is_floating_point() or nodes.is_complex()):
         raise ValueError(f"{what}: {nodes.dtype}, not integers")
+    if nodes.dim() != 1:
+        raise ValueError(f"{what}: has shape {list(nodes.shape)}, not a list of ids")
     return nodes.to("cpu", torch.int64).contiguous().numpy()
 
 
@@ -274,8 +289,8 @@ def _split(nodes: Any, part: str, num_nodes: int) -> Tensor:
 def _set_features(store: _core.StoreFromArrays, x: Tensor, num_nodes: int) -> None:
     if x.layout != torch.strided:
         x = x.to_dense()
-    if x.dim() != 2 or x.shape[0] != num_nodes:
-        raise ValueError(f"x: has shape {list(x.shape)}, not [{num_nodes}, F]")
+    if x.dim() != 2 or x.shape[0] != num_nodes or x.shape[1] == 0:
+        raise ValueError(f"x: has shape {list(x.shape)}, not [{num_nodes}, F] with F above 0")
     if x.dtype == torch.float16:
         if not x.isfinite().all():
             raise ValueError("x: has values that are not finite")

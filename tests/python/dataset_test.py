@@ -71,6 +71,9 @@ def test_fp8_features_become_half_batches(arrays, tmp_path):
         ({"y": torch.tensor([0, 1, 2, 0, 1, 0.5])}, "fractions"),
         ({"train": [0, 0]}, "train"),
         ({"train": [9]}, "train"),
+        ({"train": [[0], [1]]}, r"train: has shape \[2, 1\]"),
+        ({"x": torch.ones(6, 0)}, r"x: has shape \[6, 0\]"),
+        ({"num_nodes": -1}, "num_nodes: -1"),
         ({"train": torch.ones(5, dtype=torch.bool)}, "train: a mask"),
         ({"name": "a/b"}, "name"),
     ],
@@ -79,6 +82,11 @@ def test_wrong_arrays_are_refused(arrays, tmp_path, wrong, message):
     with pytest.raises((ValueError, salient_gnn.Error), match=message):
         Dataset.from_arrays(tmp_path / "ring", **{**arrays, **wrong})
     assert not (tmp_path / "ring").exists()
+
+
+def test_features_may_be_parameters(arrays, tmp_path):
+    data = Dataset.from_arrays(tmp_path / "ring", **{**arrays, "x": torch.nn.Parameter(arrays["x"])})
+    assert torch.equal(data.x, arrays["x"])
 
 
 def test_a_store_that_is_there_is_replaced_on_request_alone(arrays, tmp_path):
@@ -113,6 +121,11 @@ def test_from_pyg_and_from_ogb(arrays, tmp_path):
     item = data_module.Data(x=arrays["x"], y=arrays["y"], edge_index=arrays["edge_index"], **masks)
     data = Dataset.from_pyg(item, tmp_path / "pyg", split=1)
     assert (data.train.tolist(), data.valid.tolist(), data.test.tolist()) == ([0], [1], [2])
+    item.edge_weight = torch.ones(13)
+    with pytest.warns(UserWarning, match="edge_weight is left out"):
+        Dataset.from_pyg(item, tmp_path / "weighted")
+    with pytest.raises(ValueError, match="no edge_index"):
+        Dataset.from_pyg(data_module.HeteroData(), tmp_path / "types")
 
     class Ogb:  # what NodePropPredDataset gives
         name = "ogbn-ring"
