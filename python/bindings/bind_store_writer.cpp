@@ -2,12 +2,15 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "core/error.h"
 #include "prepare/importers/raw_graph.h"
+#include "prepare/importers/sparse_npz.h"
 #include "prepare/writing/write_store.h"
 #include "python/bindings/bindings.h"
 #include "store/store_manifest.h"
@@ -62,6 +65,22 @@ class StoreFromArrays {
     if (x.size() > 0) std::memcpy(graph_.features.rows.data(), x.data(), graph_.features.rows.size());
   }
 
+  /// Rows in CSR; the columns of a row may come in any order, and twice.
+  void set_sparse_features(const Ids& begin, const Ids& columns, const Array<float, 1>& values,
+                           std::uint64_t num_columns, bool are_halves) {
+    const std::span<const std::int64_t> first(begin.data(), begin.size()), column(columns.data(), columns.size());
+    const bool is_csr = first.size() == graph_.num_nodes + 1 && column.size() == values.size() && first.front() == 0 &&
+                        static_cast<std::size_t>(first.back()) == values.size() && std::ranges::is_sorted(first) &&
+                        std::ranges::all_of(column, [&](std::int64_t c) { return std::uint64_t(c) < num_columns; });
+    if (!is_csr) fail(ErrorKind::kBadData, "x: breaks the rules of a sparse CSR tensor");
+    const SparseMatrix matrix{.num_rows = graph_.num_nodes,
+                              .num_columns = num_columns,
+                              .begin = {first.begin(), first.end()},
+                              .columns = {column.begin(), column.end()},
+                              .values = {values.data(), values.data() + values.size()}};
+    graph_.features = sparse_features(matrix, are_halves ? FeatureType::kF16 : FeatureType::kF32, "x", graph_.memory);
+  }
+
   void set_classes(const Array<std::int32_t, 1>& y, int num_classes) {
     graph_.labels.assign(y.data(), y.data() + y.size());
     graph_.num_classes = num_classes;
@@ -99,6 +118,7 @@ void bind_store_writer(nb::module_& module) {
       .def("set_edges", &StoreFromArrays::set_edges)
       .def("set_float_features", &StoreFromArrays::set_float_features)
       .def("set_half_features", &StoreFromArrays::set_half_features)
+      .def("set_sparse_features", &StoreFromArrays::set_sparse_features)
       .def("set_classes", &StoreFromArrays::set_classes)
       .def("set_flags", &StoreFromArrays::set_flags)
       .def("set_split", &StoreFromArrays::set_split)

@@ -287,16 +287,26 @@ def _split(nodes: Any, part: str, num_nodes: int) -> Tensor:
 
 
 def _set_features(store: _core.StoreFromArrays, x: Tensor, num_nodes: int) -> None:
-    if x.layout != torch.strided:
-        x = x.to_dense()
     if x.dim() != 2 or x.shape[0] != num_nodes or x.shape[1] == 0:
         raise ValueError(f"x: has shape {list(x.shape)}, not [{num_nodes}, F] with F above 0")
+    if x.layout != torch.strided:
+        return _set_sparse_features(store, x)
     if x.dtype == torch.float16:
         if not x.isfinite().all():
             raise ValueError("x: has values that are not finite")
         store.set_half_features(x.cpu().contiguous().view(torch.int16).numpy())
     else:
         store.set_float_features(x.to("cpu", torch.float32).contiguous().numpy())
+
+
+def _set_sparse_features(store: _core.StoreFromArrays, x: Tensor) -> None:
+    rows = x.to("cpu")
+    if rows.layout in (torch.sparse_bsr, torch.sparse_bsc) or rows.dense_dim() > 0:
+        rows = rows.to_dense()  # torch makes no CSR of blocks
+    rows = rows.to_sparse_csr()
+    begin, columns = (part.to(torch.int64).contiguous().numpy() for part in (rows.crow_indices(), rows.col_indices()))
+    values = rows.values().to(torch.float32).contiguous().numpy()
+    store.set_sparse_features(begin, columns, values, x.shape[1], x.dtype == torch.float16)
 
 
 def _set_labels(store: _core.StoreFromArrays, y: Tensor, num_nodes: int, num_classes: int | None) -> None:

@@ -35,6 +35,29 @@ def test_symmetric_adds_the_reverse_of_every_edge(arrays, tmp_path):
     assert data.num_edges == 14 and data.is_symmetric
 
 
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float64, torch.int32, torch.bool])
+def test_sparse_features_of_every_layout_and_type(arrays, tmp_path, layout, dtype):
+    rows = torch.eye(6, 8).to(dtype)
+    block = {"blocksize": (2, 2)} if layout == torch.sparse_bsr else {}
+    data = Dataset.from_arrays(tmp_path / "ring", **{**arrays, "x": rows.to_sparse(layout=layout, **block)})
+    assert data.feature_dtype == (torch.float16 if dtype == torch.float16 else torch.float32)
+    assert torch.equal(data.x.to_dense().to(dtype), rows)
+
+
+def test_sparse_features_are_never_made_dense(arrays, tmp_path):
+    places, values = torch.tensor([[0, 0, 0, 5], [7, 1 << 19, 7, 3]]), torch.tensor([1.0, 2.0, 3.0, 0.0])
+    wide = torch.sparse_coo_tensor(places, values, (6, 1 << 20))  # 7 is there twice, and means the sum
+    data = Dataset.from_arrays(tmp_path / "ring", **{**arrays, "x": wide})
+    assert data.x.col_indices().tolist() == [7, 1 << 19] and data.x.values().tolist() == [4.0, 2.0]
+    for wrong, message in ((wide * torch.inf, "not|finite"), (torch.eye(5, 3).to_sparse(), "x: has shape")):
+        with pytest.raises((ValueError, salient_gnn.Error), match=message):
+            Dataset.from_arrays(tmp_path / "wrong", num_nodes=6, **{**arrays, "x": wrong})
+    broken = torch.sparse_csr_tensor([0, 1, 1, 1, 1, 1, 1], [9], [1.0], (6, 3), check_invariants=False)
+    with pytest.raises(salient_gnn.Error, match="rules of a sparse CSR"):
+        Dataset.from_arrays(tmp_path / "wrong", **{**arrays, "x": broken})
+
+
 def test_sparse_features_become_dense_batches(arrays, tmp_path):
     rows = torch.eye(6, 2000)
     data = Dataset.from_arrays(tmp_path / "ring", **{**arrays, "x": rows.to_sparse()})
