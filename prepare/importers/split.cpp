@@ -61,9 +61,10 @@ Split split(std::size_t num_nodes, std::array<double, 3> fractions, std::uint64_
   const auto at = [&](std::size_t position) {
     return items.begin() + static_cast<std::ptrdiff_t>(std::min(position, num_nodes));
   };
+  const bool takes_all = sum > 1 - 1e-9, has_test = fractions[2] > 0;  // the last part that there is takes the rest
   const std::size_t train_end = share_of(fractions[0], num_nodes);
-  const std::size_t valid_end = train_end + share_of(fractions[1], num_nodes);
-  const std::size_t test_end = sum > 1 - 1e-9 ? num_nodes : valid_end + share_of(fractions[2], num_nodes);
+  const std::size_t valid_end = takes_all && !has_test ? num_nodes : train_end + share_of(fractions[1], num_nodes);
+  const std::size_t test_end = takes_all ? num_nodes : valid_end + share_of(fractions[2], num_nodes);
   return {{at(0), at(train_end)}, {at(train_end), at(valid_end)}, {at(valid_end), at(test_end)}};
 }
 

@@ -1,4 +1,4 @@
-// prepare/importers/split.h - the seeded order and the seeded split, the same on every machine (FORMATS.md section 5).
+// prepare/importers/split.h - the seeded order and the seeded split, the same on every machine.
 #pragma once
 
 #include <array>
@@ -30,7 +30,8 @@ struct Split {
 bool are_fractions(std::span<const double, 3> parts);
 
 /// Train = the first floor(fractions[0] * V) of items_by_key(V, seed, kSplitTag), valid the next
-/// floor(fractions[1] * V), test the rest; the rest is cut at floor(fractions[2] * V) when the fractions leave a part.
+/// floor(fractions[1] * V), test the rest; the rest is cut at floor(fractions[2] * V) when the fractions leave a part,
+/// and is valid's when fractions[2] is 0.
 /// An importer that renumbers nodes splits its own numbering and passes the ids through its permutation.
 ///
 /// @param fractions  are_fractions()

@@ -47,6 +47,9 @@ TEST(Split, TakesFractionsAsTyped) {
   EXPECT_EQ(split(100, {0.29, 0.01, 0.7}, 0).train.size(), 29u) << "0.29 * 100 is below 29 in doubles";
   EXPECT_EQ(split(100, {0.1, 0.1, 0.1}, 0).test.size(), 10u) << "a part may be left out";
   EXPECT_EQ(split(7, {0.6, 0.2, 0.2}, 0).test.size(), 2u) << "4, 1, and the rest";
+  EXPECT_EQ(split(3, {0.5, 0.5, 0}, 0).valid.size(), 2u) << "the rest goes to no part of 0";
+  EXPECT_TRUE(split(3, {0.5, 0.5, 0}, 0).test.empty());
+  EXPECT_EQ(split(3, {1, 0, 0}, 0).train.size(), 3u);
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   for (const std::array<double, 3> bad : {std::array<double, 3>{0.9, 0.2, 0}, {-0.1, 0.2, 0}, {0, kNan, 0}})
     EXPECT_FALSE(are_fractions(bad)) << bad[0];
