@@ -44,14 +44,14 @@ void BlockCache::give_back(const Block& block) noexcept {
     kept_.push_back(block);
     bytes_kept_ += block.capacity;
   } catch (const std::bad_alloc&) {
-    source_.free(block.data);
+    source_.free(block.data, block.capacity);
   }
   drop_beyond_limit();
 }
 
 void BlockCache::drop_all() {
   const std::lock_guard lock(mutex_);
-  for (const Block& block : kept_) source_.free(block.data);
+  for (const Block& block : kept_) source_.free(block.data, block.capacity);
   kept_.clear();
   bytes_kept_ = 0;
 }
@@ -62,18 +62,18 @@ BlockCache::Block BlockCache::made(std::size_t capacity) {
   } catch (...) {
     if (kept_.empty()) throw;
   }
-  for (const Block& block : kept_) source_.free(block.data);
+  for (const Block& block : kept_) source_.free(block.data, block.capacity);
   kept_.clear();
   bytes_kept_ = 0;
   return {source_.make(capacity), capacity};
 }
 
 void BlockCache::drop_beyond_limit() {
-  const std::size_t limit = most_in_use_ + most_in_use_ / 20;
+  const std::size_t limit = most_in_use_ + most_in_use_ / 4;
   auto first = kept_.begin();
   for (; first != kept_.end() && in_use_ + bytes_kept_ > limit; ++first) {
     bytes_kept_ -= first->capacity;
-    source_.free(first->data);
+    source_.free(first->data, first->capacity);
   }
   kept_.erase(kept_.begin(), first);
 }

@@ -8,13 +8,14 @@
 
 namespace salient {
 
-/// Blocks in use and blocks kept take together at most a twentieth more than the most that was ever in use at one time:
-/// beyond that the blocks that were freed first go back. Any thread may call any function.
+/// Blocks in use and blocks kept take together at most a quarter more than the most that was ever in use at one time:
+/// beyond that the blocks that were freed first go back. With less room a step frees what its next part asks for, as
+/// the sizes of a step's parts differ. Any thread may call any function.
 class BlockCache {
  public:
   struct Source {
     std::function<void*(std::size_t bytes)> make;  ///< may throw
-    std::function<void(void* block)> free;
+    std::function<void(void* block, std::size_t bytes)> free;
   };
   struct Block {
     void* data;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <new>
 
+#include "core/host/huge_vector.h"
 #include "engine/device/block_cache.h"
 
 namespace salient {
@@ -15,10 +16,22 @@ namespace {
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
 constexpr std::size_t kHeaderBytes = 64;  // LibTorch's alignment
 
+/// Of huge pages, but for the rest behind the last whole one. With small pages, 16 cores that fill a block ask the kernel
+/// for a page at a time, all at once.
+void* make_block(std::size_t bytes) {
+  return bytes < kHugePageBytes ? c10::alloc_cpu(bytes) : HugePageAllocator<std::byte>().allocate(bytes);
+}
+void free_block(void* block, std::size_t bytes) {
+  if (bytes < kHugePageBytes)
+    c10::free_cpu(block);
+  else
+    HugePageAllocator<std::byte>().deallocate(static_cast<std::byte*>(block), bytes);
+}
+
 /// Each block begins with what give_back() needs, so that a pointer to a tensor's data says it all.
 class CachingAllocator final : public c10::Allocator {
  public:
-  CachingAllocator() : cache_({[](std::size_t bytes) { return c10::alloc_cpu(bytes); }, c10::free_cpu}) {}
+  CachingAllocator() : cache_({make_block, free_block}) {}
 
   c10::DataPtr allocate(std::size_t bytes) override {
     const std::size_t all = bytes + kHeaderBytes;
