@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
 constexpr std::size_t kHeaderBytes = 64;  // LibTorch's alignment
 
-/// Of huge pages, but for the rest behind the last whole one. With small pages, 16 cores that fill a block ask the kernel
-/// for a page at a time, all at once.
+/// Of huge pages, but for the rest behind the last whole one. With small pages, the cores that fill a block ask the
+/// kernel for one page at a time, all at once.
 void* make_block(std::size_t bytes) {
   return bytes < kHugePageBytes ? c10::alloc_cpu(bytes) : HugePageAllocator<std::byte>().allocate(bytes);
 }
