@@ -85,7 +85,6 @@ struct Machine {
   std::string name{};
   std::int64_t sm = 1;          ///< multiprocessors; of a host, 1: blocks run one after the other
   std::size_t cache_bytes = 0;  ///< of the last level that matters
-  double flops = 0;             ///< per second, f32 multiply-add; 0 = measured beside every timing
 };
 
 class Backend {

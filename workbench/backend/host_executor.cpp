@@ -188,7 +188,6 @@ Machine measure_host() {
   Machine machine{.name = cpu_model()};
   const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
   machine.cache_bytes = cache > 0 ? static_cast<std::size_t>(cache) : std::size_t{1} << 20;
-  machine.flops = measure_flops();
   return machine;
 }
 

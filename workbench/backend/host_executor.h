@@ -11,7 +11,7 @@ namespace salient::workbench {
 /// Loads the libraries. In a worker process. @throws Error{kInternal} if one cannot be loaded
 std::unique_ptr<Executor> make_host_executor(const std::vector<Artifact>& artifacts);
 
-/// Cache size and f32 arithmetic of one core, measured in a millisecond.
+/// The processor's name and the cache of one core.
 Machine measure_host();
 
 }  // namespace salient::workbench

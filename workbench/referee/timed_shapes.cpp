@@ -152,7 +152,7 @@ ShapeTimes Referee::time_shape(const Variables& dims, const std::vector<const Ca
     return times;
   }
   times.copy_rate = measured[num_samples].seconds;
-  times.flop_rate = std::max(machine.flops, measured[num_samples + 1].seconds);
+  times.flop_rate = measured[num_samples + 1].seconds;
   take_samples(plan, measured, problems.size(), times);
   if (clocks_disagree(plan, measured, problems.size(), wall)) {
     finding = {Verdict::kImpossible, times.shape +
