@@ -2,6 +2,7 @@
 #include "apps/serve/http_server.h"
 
 #include <microhttpd.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include <charconv>
@@ -99,6 +100,33 @@ struct ResponseEnd {
   void operator()(MHD_Response* response) const { MHD_destroy_response(response); }
 };
 
+/// What a request's headers say of where its body ends.
+struct Framing {
+  bool is_chunked = false;
+  int num_lengths = 0;
+  bool is_sound = true;
+};
+
+bool is_name(std::string_view text) {
+  constexpr std::string_view kLettersAndMarks =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~";
+  return !text.empty() && text.find_first_not_of(kLettersAndMarks) == std::string_view::npos;
+}
+
+/// libmicrohttpd calls it for each header.
+MHD_Result look_at_header(void* found, MHD_ValueKind, const char* name, std::size_t name_size, const char* value,
+                          std::size_t value_size) noexcept {
+  auto* const framing = static_cast<Framing*>(found);
+  const std::string_view text(name, name_size), line(value == nullptr ? "" : value, value == nullptr ? 0 : value_size);
+  const auto is_called = [text](std::string_view other) {
+    return text.size() == other.size() && ::strncasecmp(text.data(), other.data(), text.size()) == 0;
+  };
+  if (is_called("Content-Length")) ++framing->num_lengths;
+  if (is_called("Transfer-Encoding")) framing->is_chunked = true;
+  if (!is_name(text) || line.find_first_of("\r\n") != std::string_view::npos) framing->is_sound = false;
+  return MHD_YES;
+}
+
 std::optional<std::uint64_t> content_length(MHD_Connection* connection) {
   const char* const text = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
   std::uint64_t length = 0;
@@ -179,10 +207,17 @@ struct HttpServer::Impl {
     return true;
   }
 
-  /// Before the body is read.
+  /// Before the body is read; the library closes the connection then. A proxy may read headers that are not sound in
+  /// another way than the library, and pass on as a body what would be a request here.
   std::optional<HttpAnswer> refusal_of(MHD_Connection* connection) const {
-    const bool is_chunked = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding") != nullptr;
-    if (is_chunked) return HttpAnswer{.status = 411, .body = error_json("send a Content-Length instead of chunks")};
+    Framing framing;
+    (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &look_at_header, &framing);
+    if (!framing.is_sound || framing.num_lengths > 1) {
+      const char* const what = framing.is_sound ? "more than one Content-Length" : "a header that is no name: value";
+      return HttpAnswer{.status = 400, .body = error_json(what)};
+    }
+    if (framing.is_chunked)
+      return HttpAnswer{.status = 411, .body = error_json("send a Content-Length instead of chunks")};
     if (content_length(connection).value_or(0) <= limits.max_body) return std::nullopt;
     return HttpAnswer{.status = 413,
                       .body = error_json("the body has more than " + std::to_string(limits.max_body) + " bytes")};

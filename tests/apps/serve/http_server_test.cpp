@@ -10,26 +10,30 @@
 #include <future>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "apps/serve/listen.h"
+#include "apps/serve/prediction_json.h"
 
 namespace salient::serve {
 namespace {
 
 using namespace std::chrono_literals;
 
+constexpr const char* kPlain = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+
 /// A client that has sent a request.
 class Client {
  public:
-  explicit Client(const std::string& address) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit Client(const std::string& address, const std::string& request = kPlain)
+      : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
     EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
-    const std::string request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
     EXPECT_EQ(::send(socket_.get(), request.data(), request.size(), 0), std::ssize(request));
   }
 
@@ -112,6 +116,40 @@ TEST(HttpServer, TheFirstReplyCounts) {
   const std::string answer = Client(running.address).answer();
   EXPECT_NE(answer.find("first"), std::string::npos);
   EXPECT_TRUE(running.server->wait_for_answers(10s));
+}
+
+/// The answers, each as code and body, to a request with these headers, four bytes that may be its body, and kPlain.
+std::string answers_to(const std::string& address, const std::string& method, const std::string& headers) {
+  const Client client(address, method + " /first HTTP/1.1\r\nHost: a\r\n" + headers + "\r\nabcd" + kPlain);
+  const std::string all = client.answer();
+  std::string found;
+  for (std::size_t at = all.find("HTTP/1.1 "); at != std::string::npos;) {
+    const std::size_t next = all.find("HTTP/1.1 ", at + 1);
+    found += all.substr(at + 9, 3) + body_of(all.substr(at, next - at));
+    at = next;
+  }
+  return found;
+}
+
+TEST(HttpServer, HeadersThatAProxyMayReadInAnotherWayAreRefusedAndTheRestIsNoRequest) {
+  Running running([](const HttpRequest& request, const Reply& reply) { reply({.body = request.path + request.body}); });
+  for (const std::string method : {"POST", "PUT", "GET"}) {
+    for (const std::string sound : {"Content-Length: 4\r\n", "X-Note_1: y, \tz\r\ncontent-length:4\r\n"})
+      EXPECT_EQ(answers_to(running.address, method, sound), "200/firstabcd200/") << method << sound;
+    for (const std::string lengths :
+         {"Content-Length: 4\r\nContent-Length: 0\r\n", "Content-Length: 0\r\nX: y\r\ncontent-length: 4\r\n",
+          "Content-Length: 4\r\nContent-Length: 4\r\nContent-Length: 4\r\n"})
+      EXPECT_EQ(answers_to(running.address, method, lengths), "400" + error_json("more than one Content-Length"))
+          << method << lengths;
+    for (const std::string unsound :
+         {"Content-Length : 4\r\n", "Content-Length\t: 4\r\n", "Transfer-Encoding : chunked\r\n",
+          "X: y\rContent-Length: 4\r\n", "(X): y\r\nContent-Length: 4\r\n"})
+      EXPECT_EQ(answers_to(running.address, method, unsound), "400" + error_json("a header that is no name: value"))
+          << method << unsound;
+    const std::string both = answers_to(running.address, method, "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n");
+    EXPECT_EQ(both.substr(0, 3), "411");
+    EXPECT_EQ(both.find("200"), std::string::npos) << method;
+  }
 }
 
 }  // namespace
