@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from salient_gnn import _core, _forks
+from salient_gnn._ids import ids_of, nodes_of
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -84,13 +85,13 @@ class Dataset:
         if num_nodes < 1:
             raise ValueError(f"num_nodes: {num_nodes}; a graph has a node")
         store = _core.StoreFromArrays(name or pathlib.Path(out).name, num_nodes)
-        store.set_edges(_ids(edges[0], "edge_index"), _ids(edges[1], "edge_index"), symmetric)
+        store.set_edges(*(ids_of(ends, "edge_index").numpy() for ends in edges), symmetric)
         if features is not None:
             _set_features(store, features, num_nodes)
         if labels is not None:
             _set_labels(store, labels, num_nodes, num_classes)
         parts = {"train": train, "valid": valid, "test": test}
-        store.set_split(*(_ids(_split(nodes, part, num_nodes), part) for part, nodes in parts.items()))
+        store.set_split(*(nodes_of(nodes, part, num_nodes).numpy() for part, nodes in parts.items()))
         store.write(os.fsencode(out), force, features is not None and features.layout != torch.strided, fp8)
         return cls.open(os.path.abspath(out))
 
@@ -267,23 +268,6 @@ def _num_nodes(edges: Tensor, features: Tensor | None, labels: Tensor | None) ->
         if rows is not None:
             return rows.shape[0]
     return int(edges.max()) + 1 if edges.numel() > 0 else 0
-
-
-def _ids(nodes: Tensor, what: str) -> Any:
-    if nodes.numel() > 0 and (nodes.is_floating_point() or nodes.is_complex()):
-        raise ValueError(f"{what}: {nodes.dtype}, not integers")
-    if nodes.dim() != 1:
-        raise ValueError(f"{what}: has shape {list(nodes.shape)}, not a list of ids")
-    return nodes.to("cpu", torch.int64).contiguous().numpy()
-
-
-def _split(nodes: Any, part: str, num_nodes: int) -> Tensor:
-    ids = torch.as_tensor(nodes)
-    if ids.dtype != torch.bool:
-        return ids
-    if ids.shape != (num_nodes,):
-        raise ValueError(f"{part}: a mask of shape {list(ids.shape)}, not [{num_nodes}]")
-    return ids.nonzero().squeeze(1)
 
 
 def _set_features(store: _core.StoreFromArrays, x: Tensor, num_nodes: int) -> None:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from salient_gnn import _core, _forks
+from salient_gnn._ids import nodes_of
 from salient_gnn.batch import Batch
 from salient_gnn.dataset import Dataset
 from salient_gnn.pinning import pinning_of
@@ -288,14 +289,7 @@ def _seeds(dataset: Dataset, nodes: Tensor | Sequence[int] | str) -> Tensor:
         if nodes not in ("train", "valid", "test", "all"):
             raise ValueError(f"nodes: '{nodes}' is none of train, valid, test, all")
         nodes = torch.arange(dataset.num_nodes) if nodes == "all" else getattr(dataset, nodes)
-    ids = torch.as_tensor(nodes)
-    if ids.dtype == torch.bool:
-        if ids.shape != (dataset.num_nodes,):
-            raise ValueError(f"nodes: a mask of shape {list(ids.shape)}, not [{dataset.num_nodes}]")
-        ids = ids.nonzero().squeeze(1)
-    if ids.dim() != 1 or (ids.is_floating_point() and ids.numel() > 0):
-        raise ValueError(f"nodes: {ids.dtype} of shape {list(ids.shape)}, not a list of ids")
-    ids = ids.to("cpu", torch.int64).contiguous()
+    ids = nodes_of(nodes, "nodes", dataset.num_nodes)
     if ids.numel() > 0 and (int(ids.min()) < 0 or int(ids.max()) >= dataset.num_nodes):
         raise ValueError(f"nodes: ids are 0 to {dataset.num_nodes - 1}")
     if len(ids.unique()) != len(ids):

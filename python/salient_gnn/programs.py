@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from salient_gnn._ids import nodes_of
 from salient_gnn.dataset import Dataset
 
 
@@ -82,23 +83,15 @@ def predict(
         raise ValueError(f"format: {options['format']!r} has no arrays to return; start salient-infer itself")
     with tempfile.TemporaryDirectory(prefix="salient-predict-") as folder:
         if not isinstance(nodes, str):
-            wanted = _ids(torch.as_tensor(nodes))
+            wanted = nodes_of(nodes, "nodes")
             nodes = os.path.join(folder, "nodes.npy")
-            np.save(nodes, wanted)
+            np.save(nodes, wanted.numpy())
         out = pathlib.Path(options.pop("out", None) or os.path.join(folder, "predictions"))
         _start("salient-infer", {"run": os.fspath(run), "nodes": nodes, "out": out, **options}, quiet)
         ids, logits, labels = (
             torch.from_numpy(np.load(out / f"{name}.npy")) for name in ("ids", "logits", "predictions")
         )
         return Predictions(ids, logits, labels, json.loads((out / "inference.json").read_text()))
-
-
-def _ids(nodes: Tensor) -> np.ndarray:
-    if nodes.dtype == torch.bool and nodes.dim() == 1:
-        nodes = nodes.nonzero().squeeze(1)
-    if nodes.dim() != 1 or nodes.dtype == torch.bool or (nodes.is_floating_point() and nodes.numel() > 0):
-        raise ValueError(f"nodes: {nodes.dtype} of shape {list(nodes.shape)}, not a list of ids")
-    return nodes.to("cpu", torch.int64).numpy()
 
 
 def _program(name: str) -> str:

@@ -86,6 +86,7 @@ def test_fp8_features_become_half_batches(arrays, tmp_path):
         ({"edge_index": torch.tensor([[0, 6], [1, 1]])}, "item 1 is node 6"),
         ({"edge_index": torch.tensor([0, 1])}, "edge_index"),
         ({"edge_index": torch.tensor([[0.0, 1.9], [1.0, 1.0]])}, "edge_index: torch.float32"),
+        ({"edge_index": torch.ones(2, 2, dtype=torch.bool)}, "edge_index: torch.bool"),
         ({"train": [0.5]}, "train: torch.float32"),
         ({"x": torch.full((6, 2), torch.nan)}, "x: row 0, column 0 is nan"),
         ({"x": torch.full((6, 2), torch.inf).half()}, "not finite"),

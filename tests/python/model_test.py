@@ -187,10 +187,23 @@ def test_nodes_may_be_a_mask_and_paths_need_not_be_utf8(tmp_path):
         salient_gnn.predict(os.path.join(tmp_path, os.fsdecode(b"absent-\xff")), **common)
 
 
-def test_nodes_that_are_no_list_of_ids_are_refused(tmp_path):
-    for nodes in ([0.5, 1.5], [[1], [2]], torch.ones(2, 2, dtype=torch.bool)):
-        with pytest.raises(ValueError, match="nodes: torch"):
-            salient_gnn.predict(tmp_path, nodes)
+@pytest.mark.parametrize(
+    "nodes, message",
+    [
+        ([0.5, 1.5], "torch.float32, not integers"),
+        ([1 + 2j], "torch.complex64, not integers"),
+        ([[1], [2]], r"has shape \[2, 1\], not a list"),
+        (torch.ones(2, 2, dtype=torch.bool), r"a mask of shape \[2, 2\]"),
+    ],
+)
+def test_nodes_that_are_no_list_of_ids_are_refused(tmp_path, nodes, message):
+    dataset = salient_gnn.Dataset.open("synthetic:arxiv:0.01")
+    with pytest.raises(ValueError, match=f"nodes: {message}"):
+        salient_gnn.predict(tmp_path, nodes)
+    with pytest.raises(ValueError, match=f"nodes: {message}"):
+        salient_gnn.NeighborLoader(dataset, nodes, [5])
+    with pytest.raises(ValueError, match=f"train: {message}"):
+        salient_gnn.Dataset.from_arrays(tmp_path / "new", torch.zeros(2, 1).long(), train=nodes, num_nodes=2)
 
 
 def test_options_that_return_nothing_are_refused(tmp_path):
