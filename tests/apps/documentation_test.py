@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Every block of the documents is run by a test, or is no command; and every option that they name is there.
 
-    documentation_test.py SOURCE_DIRECTORY BIN_DIRECTORY       CPU; a minute on 2 cores
+    documentation_test.py SOURCE_DIRECTORY BIN_DIRECTORY [MPIEXEC [FLAGS...]]       CPU; a minute on 2 cores
 """
+import itertools
 import pathlib
 import random
 import re
@@ -18,20 +19,21 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import npy
 
 SOURCE, BIN = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+LAUNCH = sys.argv[3:]
 DOCUMENTS = [SOURCE / name for name in ("README.md", "CONTRIBUTING.md", "python/README.md")]
 DOCUMENTS += sorted((SOURCE / "docs").glob("*.md"))
 
 OUTPUT, PICTURE, FORMULA = "printed, not typed", "a picture", "a formula"
-# The blocks of each document, in order: "here", the test that runs it, or why none does.
+# The blocks of each document, in order: "here", the test that runs it, or why none does. Those of one document may need
+# what an earlier one has made.
 BLOCKS = {
-    "README.md": [PICTURE, "tests/scripts/quickstart_test.py", OUTPUT, "here", "tests/apps/distributed_test.py"],
+    "docs/DATASETS.md": ["here"] + 2 * ["tests/apps/user_data_test.py"] + ["here"],
+    "README.md": [PICTURE, "tests/scripts/quickstart_test.py", OUTPUT, "here", "here"],
     "CONTRIBUTING.md": ["here"],
     "python/README.md": ["tests/python/install_test.py"] + 3 * ["tests/python/readme_test.py"],
     "docs/ARCHITECTURE.md": 2 * [PICTURE],
     "docs/BENCHMARKS.md": [FORMULA] + 3 * ["here"] + ["tests/python/readme_test.py"],
-    "docs/DATASETS.md": ["here"] + 2 * ["tests/apps/user_data_test.py"] + ["here"],
-    "docs/DISTRIBUTED.md": ["tests/apps/distributed_test.py", OUTPUT] + 2 * ["tests/apps/partitioned_test.py"]
-                           + [OUTPUT],
+    "docs/DISTRIBUTED.md": ["here", OUTPUT, "here", "here", OUTPUT],
     "docs/INFERENCE.md": ["here", OUTPUT, "tests/python/readme_test.py", OUTPUT],
     "docs/KERNELS.md": 5 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_model_test.py"]
                        + [OUTPUT, "tests/workbench/salient_kernels_test.py", "the head of a candidate"]
@@ -67,8 +69,10 @@ def commands_of(text):
         except ValueError:  # a quotation that the next line goes on with
             continue
         begun = ""
-        if words and re.match(r"(salient-|scripts/|curl$|python3$)", words[0]):
-            yield words
+        if words and re.match(r"(salient-|scripts/|(curl|python3|mpirun|srun|rsync)$)", words[0]):
+            for is_and, command in itertools.groupby(words, lambda word: word == "&&"):
+                if not is_and:
+                    yield list(command)
 
 
 def write_files(folder):
@@ -92,7 +96,8 @@ class Documentation(unittest.TestCase):
         edges = ["edges", "--edges", "mine.csv", "--features", "x.npy", "--labels", "y.npy", "--split", "0.6,0.2,0.2"]
         cls.start("salient-prepare", *edges, "--out", "data/wordnet")
         shutil.copytree(cls.folder / "data/wordnet", cls.folder / "data/ogbn-products")
-        for raw in ("RAW/amazon-photo", "data/ogb/papers100M-bin"):
+        (cls.folder / "hosts").write_text("localhost slots=4\n")
+        for raw in ("RAW/amazon-photo", "data/ogb/papers100M-bin", "data/ogb/arxiv"):
             cls.start("salient-prepare", "synthetic", "--like", "arxiv", "--scale", "0.005", "--raw-ogb", "--out", raw)
         for run in ("runs/wordnet-sage-20261121-101500", "runs/mine-sage-20261121-101500"):
             cls.start("salient-train", "--dataset", "wordnet", "--out", run, *SMALLER["salient-train"])
@@ -127,7 +132,37 @@ class Documentation(unittest.TestCase):
                               capture_output=True)
         self.assertRegex(told.stdout, r"^[1-9]\d* answers in .* 0 failed", told.stderr)
 
+    def launch(self, words):
+        """Several ranks on this machine; where there is no Slurm, by mpirun."""
+        at = next(i for i, word in enumerate(words) if "salient-" in word)
+        program = pathlib.Path(words[at]).name
+        options, rest = words[1:at], [*words[at + 1:], *SMALLER[program], "--workers", "1", "--threads", "1"]
+        if words[0] == "srun" and not shutil.which("srun"):
+            options = ["-np", "2"]
+        elif words[0] == "mpirun":
+            options[options.index("-np") + 1] = str(min(4, int(options[options.index("-np") + 1])))
+        starter = LAUNCH if words[0] == "mpirun" or not shutil.which("srun") else ["srun"]
+        done = subprocess.run([*starter, *options, BIN / program, *rest], cwd=self.folder, text=True,
+                              capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stderr + done.stdout, r"(?m)^communication: \w+ between [24] ranks")
+
+    def copy(self, words):
+        """What rsync does, which need not be installed, to another host: here a folder."""
+        source, target = self.folder / words[-2], self.folder / words[-1].replace(":", "/")
+        target.mkdir(parents=True, exist_ok=True)
+        left_out = words[words.index("--exclude") + 1] if "--exclude" in words else ""
+        self.assertTrue(source.exists() and words[-1].endswith("/"), words)
+        if source.is_file():
+            shutil.copy(source, target)
+            return self.start("salient-prepare", "verify", str(target))
+        return shutil.copytree(source, target / source.name, ignore=shutil.ignore_patterns(left_out))
+
     def run_command(self, words):
+        if words[0] in ("mpirun", "srun"):
+            return self.launch(words) if LAUNCH else None
+        if words[0] == "rsync":
+            return self.copy(words)
         if words[0] in ELSEWHERE:
             return self.assertTrue((SOURCE / ELSEWHERE[words[0]]).exists())
         if words[0] == "curl":
@@ -166,8 +201,6 @@ class Documentation(unittest.TestCase):
                 if document == "CONTRIBUTING.md":
                     continue
                 for words in commands_of(block) if by == "here" else ():
-                    if "&&" in words:
-                        words = words[:words.index("&&")]
                     with self.subTest(document=document, command=shlex.join(words)):
                         self.run_command(words)
 
