@@ -28,6 +28,7 @@
 #include "core/version.h"
 #include "engine/device/fit_to_machine.h"
 #include "engine/device/planned_data.h"
+#include "engine/device/rank_parts.h"
 #include "engine/device/tensor_memory.h"
 #include "engine/train/resident_steps.h"
 #include "engine/train/score.h"
@@ -164,6 +165,7 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   if (command.actions.dry_run && session.is_rank_0()) log_result(to_text(plan));
   together(*session.comm, [&] { check(plan); });
   if (command.actions.dry_run) {
+    (void)parts_to_deal_by(command.options.batches.deal, run.dataset, *session.comm);
     session.on_rank_0([&] { check_directory(run); });
     if (session.is_rank_0()) log_result("dry run: everything is in place, nothing was trained");
     return 0;

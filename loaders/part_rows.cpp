@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "core/console/progress.h"
@@ -48,6 +49,7 @@ void PartRows::read_rows(const Dataset& dataset, std::span<const NodeId> held) {
 }
 
 void PartRows::read_own_rows(const Dataset& dataset) {
+  verify_owners(dataset, parts_);  // they say whose the file's rows are
   const NpyFile file = open_part_rows(dataset, parts_, rank_);
   const std::vector<NodeId> own = nodes_of_part(parts_, rank_);
   for (std::size_t k = 0; k < own.size(); ++k) set_row(own[k], file.data().subspan(k * row_bytes_, row_bytes_));
@@ -57,6 +59,16 @@ void PartRows::set_row(NodeId node, std::span<const std::byte> bytes) {
   const std::uint32_t row = held_.index_of(node);
   require(row != NodeSet::kAbsent && bytes.size() == row_bytes_, "a row that is held");
   std::memcpy(rows_.data() + row * row_bytes_, bytes.data(), row_bytes_);
+}
+
+Parts open_parts_of_ranks(const Dataset& dataset, int num_ranks) {
+  Parts parts = open_parts(dataset);
+  if (parts.num_parts != num_ranks)
+    fail(ErrorKind::kUsage,
+         dataset.name + ": number of parts " + std::to_string(parts.num_parts) + ", of ranks " +
+             std::to_string(num_ranks) + "; a part for each rank is needed",
+         Topic::kParts);
+  return parts;
 }
 
 std::vector<NodeId> nodes_of_part(const Parts& parts, int part) {

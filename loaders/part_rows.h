@@ -17,7 +17,7 @@ class PartRows {
  public:
   /// Reads the rows from the data set, and no others; without features.npy its own from their part's file, and then
   /// the copies are missing().
-  /// @throws as open_part_rows()
+  /// @throws as open_part_rows() and verify_owners()
   /// @param parts   one for each rank of the run
   /// @param copied  nodes of other parts whose rows this rank holds too, ascending
   PartRows(const Dataset& dataset, Parts parts, int rank, std::span<const NodeId> copied);
@@ -50,6 +50,9 @@ class PartRows {
   UnsetHugeVector<std::byte> rows_;
   std::vector<NodeId> missing_;
 };
+
+/// A part for each rank. @throws as open_parts(); Error{kUsage} for another number of parts
+Parts open_parts_of_ranks(const Dataset& dataset, int num_ranks);
 
 /// The nodes of one part, ascending.
 std::vector<NodeId> nodes_of_part(const Parts& parts, int part);

@@ -78,12 +78,7 @@ std::string shares_text(const Dataset& dataset, const SamplingPlan& plan, const 
 /// The rows of this rank's part, and copies of the other rows that its batches are expected to meet most.
 std::unique_ptr<PartRows> make_part(const Dataset& dataset, const DataResidency& residency, const SamplingPlan& plan,
                                     const RankOfRun& rank) {
-  Parts parts = open_parts(dataset);
-  if (parts.num_parts != rank.num_ranks)
-    fail(ErrorKind::kUsage,
-         dataset.name + ": number of parts " + std::to_string(parts.num_parts) + ", of ranks " +
-             std::to_string(rank.num_ranks) + "; a part for each rank is needed",
-         Topic::kParts);
+  Parts parts = open_parts_of_ranks(dataset, rank.num_ranks);
   const NodeSet own(dataset.num_nodes(), nodes_of_part(parts, rank.rank));
   SamplingPlan of_rank = plan;
   std::vector<NodeId> dealt;

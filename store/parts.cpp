@@ -29,11 +29,6 @@ namespace fs = std::filesystem;
 
 constexpr char kFormat[] = "salient parts";
 
-struct Opened {
-  Parts parts;
-  std::string checksum;  ///< that owner.npy should have
-};
-
 /// @throws Error{kBadData} naming the first node whose owner is no part
 void check_owners(std::span<const std::uint16_t> owner, int num_parts, const std::string& file) {
   const auto bad = std::ranges::find_if(owner, [&](std::uint16_t part) { return part >= num_parts; });
@@ -52,33 +47,6 @@ std::vector<std::string> row_files_of(const JsonObject& root, int num_parts) {
   std::vector<std::string> checksums;
   for (int part = 0; part < num_parts; ++part) checksums.push_back(files.string(part_rows_file(part)));
   return checksums;
-}
-
-Opened open(const Dataset& dataset) {
-  if (dataset.directory.empty())
-    fail(ErrorKind::kNoInput, dataset.name + ": is generated in memory and has no parts", Topic::kParts);
-  const fs::path path = dataset.directory / kPartsName;
-  if (!is_there(path)) fail(ErrorKind::kNoInput, dataset.directory.string() + ": has no parts", Topic::kParts);
-  const std::string file = path.string();
-  if (!fs::is_regular_file(path)) fail(ErrorKind::kBadData, file + ": is not a file");  // a pipe would block
-  const std::string text = read_text_file(path);
-  const JsonObject root = JsonObject::parse(text, file);
-  if (root.string("format") != kFormat) root.refuse("format", std::string("is not '") + kFormat + "'");
-  (void)root.integer("format_version", 1, 1);
-  Opened opened;
-  opened.parts.num_parts = static_cast<int>(root.integer("num_parts", 1, kMaxParts));
-  opened.parts.method = root.string("method");
-  opened.checksum = root.string("xxh3");
-  opened.parts.row_files = row_files_of(root, opened.parts.num_parts);
-  if (root.string("dataset") != dataset.fingerprint)
-    root.refuse("dataset", "is not " + dataset.fingerprint + ": the parts are those of another data set");
-  (void)check_seal(text, file);
-  const auto owner = std::make_shared<const NpyFile>(dataset.directory / kOwnerArray.file);
-  expect_npy(owner->header(), kOwnerArray.dtype, std::array{std::uint64_t{dataset.num_nodes()}}, owner->name());
-  opened.parts.owner = owner->items<std::uint16_t>();
-  opened.parts.storage = owner;
-  check_owners(opened.parts.owner, opened.parts.num_parts, owner->name());
-  return opened;
 }
 
 /// How many of `nodes` each part has.
@@ -131,21 +99,49 @@ std::string row_files_text(const Dataset& dataset, const Parts& parts) {
 
 bool has_parts(const fs::path& directory) { return !directory.empty() && is_there(directory / kPartsName); }
 
-Parts open_parts(const Dataset& dataset) { return open(dataset).parts; }
+Parts open_parts(const Dataset& dataset) {
+  if (dataset.directory.empty())
+    fail(ErrorKind::kNoInput, dataset.name + ": is generated in memory and has no parts", Topic::kParts);
+  const fs::path path = dataset.directory / kPartsName;
+  if (!is_there(path)) fail(ErrorKind::kNoInput, dataset.directory.string() + ": has no parts", Topic::kParts);
+  const std::string file = path.string();
+  if (!fs::is_regular_file(path)) fail(ErrorKind::kBadData, file + ": is not a file");  // a pipe would block
+  const std::string text = read_text_file(path);
+  const JsonObject root = JsonObject::parse(text, file);
+  if (root.string("format") != kFormat) root.refuse("format", std::string("is not '") + kFormat + "'");
+  (void)root.integer("format_version", 1, 1);
+  Parts parts;
+  parts.num_parts = static_cast<int>(root.integer("num_parts", 1, kMaxParts));
+  parts.method = root.string("method");
+  parts.xxh3 = root.string("xxh3");
+  parts.row_files = row_files_of(root, parts.num_parts);
+  if (root.string("dataset") != dataset.fingerprint)
+    root.refuse("dataset", "is not " + dataset.fingerprint + ": the parts are those of another data set");
+  (void)check_seal(text, file);
+  const auto owner = std::make_shared<const NpyFile>(dataset.directory / kOwnerArray.file);
+  expect_npy(owner->header(), kOwnerArray.dtype, std::array{std::uint64_t{dataset.num_nodes()}}, owner->name());
+  parts.owner = owner->items<std::uint16_t>();
+  parts.storage = owner;
+  check_owners(parts.owner, parts.num_parts, owner->name());
+  return parts;
+}
 
-void verify_parts(const Dataset& dataset) {
-  const Opened opened = open(dataset);
+void verify_owners(const Dataset& dataset, const Parts& parts) {
   const fs::path path = dataset.directory / kOwnerArray.file;
   const std::string found = to_hex(digest_file(path).xxh3);
-  if (found != opened.checksum)
-    fail(ErrorKind::kBadData,
-         path.string() + ": XXH3 checksum " + found + ", " + kPartsName + " says " + opened.checksum);
+  if (found != parts.xxh3)
+    fail(ErrorKind::kBadData, path.string() + ": XXH3 checksum " + found + ", " + kPartsName + " says " + parts.xxh3);
+}
+
+void verify_parts(const Dataset& dataset) {
+  const Parts parts = open_parts(dataset);
+  verify_owners(dataset, parts);
   const std::vector<int> here =
-      opened.parts.row_files.empty() ? std::vector<int>() : part_rows_here(dataset.directory, opened.parts.num_parts);
+      parts.row_files.empty() ? std::vector<int>() : part_rows_here(dataset.directory, parts.num_parts);
   if (here.empty() && dataset.features.num_rows > 0 && dataset.features.data == nullptr)
     fail(ErrorKind::kNoInput,
          dataset.directory.string() + ": features.npy is missing, and so are the feature rows of every part");
-  for (const int part : here) (void)open_part_rows(dataset, opened.parts, part);
+  for (const int part : here) (void)open_part_rows(dataset, parts, part);
 }
 
 void write_parts(const Dataset& dataset, std::span<const std::uint16_t> owner, int num_parts, const std::string& method,

@@ -21,6 +21,7 @@ struct Parts {
   int num_parts = 0;                       ///< some may own no node
   std::span<const std::uint16_t> owner{};  ///< [V] the part of each node, below num_parts
   std::string method{};                    ///< how the parts were made, for people
+  std::string xxh3{};                      ///< that owner.npy should have, see verify_owners()
   std::vector<std::string> row_files{};    ///< [num_parts] checksums, of part_rows_file.h; empty: none were written
   std::shared_ptr<const void> storage{};   ///< of `owner`
 };
@@ -32,7 +33,11 @@ bool has_parts(const std::filesystem::path& directory);
 /// @throws Error{kNoInput} if the data set has no parts; Error{kBadData} naming file and rule; Error{kIo}.
 Parts open_parts(const Dataset& dataset);
 
-/// The same, and the checksums of owner.npy and of the files of parts' rows that are in the folder.
+/// That owner.npy is the one that parts.json was written for: reads it for its checksum.
+/// @throws Error{kBadData}; Error{kIo}
+void verify_owners(const Dataset& dataset, const Parts& parts);
+
+/// As open_parts(), and the checksums of owner.npy and of the files of parts' rows that are in the folder.
 void verify_parts(const Dataset& dataset);
 
 /// Adds owner.npy and parts.json to the data set's folder, in place of earlier ones. Whatever interrupts it leaves the

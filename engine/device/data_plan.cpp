@@ -163,16 +163,17 @@ void add_near_copies(DataPlan& plan, const Dataset& dataset, const ResidencyRequ
                   static_cast<std::int64_t>(plan.residency.cached_rows * row_bytes) + set_bytes});
 }
 
-/// Parts of equal size, and copies of a tenth as many rows if the request says nothing else.
+/// This rank's part, and copies of a tenth of a mean one's rows if the request says nothing else.
 void add_part(DataPlan& plan, const Dataset& dataset, const ResidencyRequest& request) {
   const std::size_t num_nodes = dataset.num_nodes(), row_bytes = std::max<std::size_t>(1, dataset.features.row_bytes);
-  const std::size_t own =
+  const std::size_t mean =
       (num_nodes + static_cast<std::size_t>(request.num_ranks) - 1) / static_cast<std::size_t>(request.num_ranks);
   const std::size_t copied =
-      request.cache_bytes > 0 ? static_cast<std::size_t>(request.cache_bytes) / row_bytes : own / 10;
+      request.cache_bytes > 0 ? static_cast<std::size_t>(request.cache_bytes) / row_bytes : mean / 10;
   plan.residency.cache_policy = request.cache_policy;
-  plan.residency.cached_rows = std::min(copied, num_nodes - own);
-  const std::size_t held = own + plan.residency.cached_rows;
+  plan.residency.cached_rows = std::min(copied, num_nodes - mean);
+  const std::size_t own = request.part_size > 0 ? request.part_size : mean;
+  const std::size_t held = std::min(num_nodes, own + plan.residency.cached_rows);
   add_line(plan, {"feature rows of a part, and " + std::to_string(plan.residency.cached_rows) + " others",
                   static_cast<std::int64_t>(held * row_bytes) + node_set_bytes(num_nodes) +
                       bytes_to_choose(request.cache_policy, num_nodes),

@@ -22,8 +22,9 @@ struct ResidencyRequest {
                                  ///< tenth of a part
   std::int64_t graph_bytes = 0;  ///< GPU memory for the graph; 0: for all of it, or what the rest of the run leaves
   CachePolicy cache_policy = CachePolicy::kVip;
-  int num_shards = 1;  ///< GPUs that can hold a part of the rows each and read all; of one nothing is gained
-  int num_ranks = 1;   ///< that share the rows of kPartitioned
+  int num_shards = 1;         ///< GPUs that can hold a part of the rows each and read all; of one nothing is gained
+  int num_ranks = 1;          ///< that share the rows of kPartitioned
+  std::size_t part_size = 0;  ///< nodes of this rank's part of them; 0: a mean one
 };
 
 struct MemoryLine {

@@ -17,6 +17,7 @@
 #include "engine/comm/descriptor_exchange.h"
 #include "engine/comm/host_share.h"
 #include "engine/device/missing_rows.h"
+#include "engine/device/rank_parts.h"
 #include "loaders/device_upload.h"
 
 namespace salient {
@@ -63,6 +64,10 @@ std::unique_ptr<Shards> make_shards(const RankPlace& place, RowTable table, std:
   return shards;
 }
 
+std::size_t own_part_size(const Parts& parts, int rank) {
+  return static_cast<std::size_t>(std::ranges::count(parts.owner, rank));
+}
+
 }  // namespace
 
 ResidencyRequest request_of(const MachineOptions& options) {
@@ -98,7 +103,7 @@ DataPlan plan_on_all_ranks(Communicator& comm, ResidencyRequest request, const D
   return plan_residency(request, dataset, needs, free);
 }
 
-DataPlan plan_data(const RankPlace& place, const ResidencyRequest& request, const Dataset& dataset,
+DataPlan plan_data(const RankPlace& place, ResidencyRequest request, const Dataset& dataset,
                    const std::function<RunNeeds()>& find_needs) {
   const PeerReach reach = reach_of_all_gpus(place);
   const bool is_asked_for = request.features == Residency::kSharded;
@@ -108,6 +113,8 @@ DataPlan plan_data(const RankPlace& place, const ResidencyRequest& request, cons
     log_warning("rows of other GPUs are slow to read: " + reach.slow_link);
   const std::string& why_not = is_asked_for || !reach.obstacle.empty() ? reach.obstacle : reach.slow_link;
   const FreeMemory free = free_memory(place.device, place.launch.ranks_on_host);
+  if (request.features == Residency::kPartitioned && !dataset.has_sparse_features())
+    request.part_size = own_part_size(parts_with_rows(dataset, place.comm), place.comm.rank());
   DataPlan plan = plan_on_all_ranks(place.comm, request, dataset, find_needs, free, why_not);
   if (place.device.is_cuda()) log_info(summary_of(plan, dataset));
   return plan;

@@ -35,8 +35,8 @@ DataPlan plan_on_all_ranks(Communicator& comm, ResidencyRequest request, const D
 
 /// The same for the memory that is free now, and GPUs as they are linked: rows are sharded where each GPU reads every
 /// other's memory by NVLink, or where that was asked for and it reads them somehow. Logs the result. Collective.
-/// @throws RankError on all ranks, as above, or kUsage where rows were to be sharded and cannot be.
-DataPlan plan_data(const RankPlace& place, const ResidencyRequest& request, const Dataset& dataset,
+/// @throws RankError on all ranks, as above and parts_with_rows(), or kUsage where rows cannot be sharded as asked.
+DataPlan plan_data(const RankPlace& place, ResidencyRequest request, const Dataset& dataset,
                    const std::function<RunNeeds()>& find_needs);
 
 /// Copies. Collective; blocks until all ranks have.

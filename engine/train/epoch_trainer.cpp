@@ -8,9 +8,9 @@
 #include "core/console/log.h"
 #include "core/console/progress.h"
 #include "core/error.h"
-#include "core/files/file_io.h"
 #include "core/timer.h"
 #include "engine/comm/agreement.h"
+#include "engine/device/rank_parts.h"
 #include "engine/remote/partitioned_batches.h"
 #include "engine/train/eager_steps.h"
 #include "engine/train/epoch_metrics.h"
@@ -28,24 +28,6 @@ Schedule schedule_of(const OptimisationOptions& options, std::size_t steps_per_e
           .total_steps = static_cast<std::int64_t>(options.epochs) * static_cast<std::int64_t>(steps_per_epoch),
           .factor = options.plateau_factor,
           .patience = options.plateau_patience};
-}
-
-/// None where seeds are dealt evenly, or there is one rank.
-Parts parts_to_deal_by(const BatchOptions& batches, const TrainingRun& run) {
-  const int num_ranks = run.comm.size();
-  if (batches.deal == DealKind::kEven || num_ranks == 1) return {};
-  Parts parts;
-  together(run.comm, [&] {
-    parts = open_parts(run.dataset);
-    if (parts.num_parts < num_ranks)
-      fail(ErrorKind::kUsage,
-           run.dataset.directory.string() + ": has " + std::to_string(parts.num_parts) + " parts for " +
-               std::to_string(num_ranks) + " ranks, to which seeds are to be dealt",
-           Topic::kParts);
-  });
-  require_equal_on_all_ranks(run.comm, "the checksum of the data set's parts",
-                             to_hex(digest_of(std::as_bytes(parts.owner)).xxh3), ErrorKind::kBadData);
-  return parts;
 }
 
 std::shared_ptr<Model> make_model_on(const ComputeDevice& device, const ModelOptions& options,
@@ -80,7 +62,7 @@ EpochTrainer::EpochTrainer(const TrainOptions& options, const TrainingRun& run, 
     : options_(options),
       run_(run),
       signals_(signals),
-      parts_(parts_to_deal_by(options.batches, run)),
+      parts_(parts_to_deal_by(options.batches.deal, run.dataset, run.comm)),
       seeds_(run.dataset, options.seed, global_batch_of(options, run.comm.size()), run.comm.rank(), run.comm.size(),
              parts_),
       schedule_(schedule_of(options.optimisation, seeds_.num_steps())),

@@ -51,6 +51,13 @@ class Partitioned(unittest.TestCase):
         launch = [*LAUNCH, "-np", num_ranks] if num_ranks > 0 else []
         return [str(word) for word in (*launch, BIN / program, *args)]
 
+    def command_of_hosts(self, num_ranks, program, *args):
+        """Each rank with a folder of its own, host0, host1, ..."""
+        words = []
+        for rank in range(num_ranks):
+            words += [":"] * (rank > 0) + ["-np", 1, BIN / program, "--data-root", self.work / f"host{rank}", *args]
+        return [str(word) for word in (*LAUNCH, *words)]
+
     def finish(self, command, expect=0, limit=120):
         result = subprocess.run(command, text=True, capture_output=True, timeout=limit)
         self.assertEqual(result.returncode, expect, result.stderr + result.stdout)
@@ -145,11 +152,8 @@ class Partitioned(unittest.TestCase):
                 shutil.copytree(self.work / "graph", folder / "graph", ignore=shutil.ignore_patterns("features*.npy"))
                 shutil.copy(self.work / f"graph/features-part-{part}.npy", folder / "graph")
 
-        def command(program, *args):  # ranks 0, 1, 2, each with a folder of its own
-            words = []
-            for rank in range(3):
-                words += [":"] * (rank > 0) + ["-np", 1, BIN / program, "--data-root", self.work / f"host{rank}", *args]
-            return [str(word) for word in (*LAUNCH, *words)]
+        def command(program, *args):
+            return self.command_of_hosts(3, program, *args)
 
         train = ["--dataset", "graph", "--out", self.work / "with-own-rows", *SMALL, "--epochs", 2]
         folders([0, 1, 2])
@@ -185,6 +189,32 @@ class Partitioned(unittest.TestCase):
                        check=True, capture_output=True)
         errors = self.train(2, "refused", "--features", "partitioned", graph="whole", expect=66).stderr
         self.assertRegex(errors, "has no parts.*; salient-prepare partition")
+
+    def test_a_dry_run_says_that_parts_and_ranks_do_not_agree(self):
+        subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "100", "--out", self.work / "without"],
+                       check=True, capture_output=True)
+        rows, deal = ["--features", "partitioned", "--dry-run"], ["--deal", "owner", "--dry-run"]
+        self.assertIn("number of parts 2, of ranks 3", self.train(3, "dry", *rows, expect=2).stderr)
+        self.assertIn("has no parts", self.train(2, "dry", *rows, graph="without", expect=66).stderr)
+        self.assertIn("has 2 parts for 3 ranks", self.train(3, "dry", *deal, expect=2).stderr)
+        self.assertIn("nothing was trained", self.train(2, "dry", *rows, "--deal", "owner").stdout)
+
+    def test_hosts_whose_parts_differ_are_refused(self):
+        self.train(0, "of-one-host", "--epochs", "1")
+        for write_rows in ([], ["--write-rows"]):
+            for rank, method in enumerate(("cluster", "ranges")):
+                self.partition("graph", 2, "--method", method, *write_rows)
+                folder = self.work / f"host{rank}"
+                shutil.rmtree(folder, ignore_errors=True)
+                shutil.copytree(self.work / "graph", folder / "graph")
+                if write_rows:
+                    (folder / "graph/features.npy").unlink()
+            train = ["--dataset", "graph", "--out", self.work / "refused", *SMALL, "--epochs", 1]
+            infer = ["--run", self.work / "of-one-host", "--dataset", "graph", "--nodes", "all", *CPU]
+            for command in (["salient-train", *train], ["salient-infer", *infer, "--out", self.work / "refused"]):
+                result = self.finish(self.command_of_hosts(2, *command, "--features", "partitioned"), 65)
+                self.assertRegex(result.stderr, "error: rank 1 on .*: the checksum of the data set's parts differs")
+        self.partition("graph", 2)
 
     # --- ends ---
 

@@ -10,8 +10,12 @@
 
 #include "loaders/cached_nodes.h"
 #include "prepare/partitioning/partition.h"
+#include "store/open_store.h"
+#include "store/part_rows_file.h"
 #include "store/synthetic.h"
 #include "tests/support/datasets.h"
+#include "tests/support/owners.h"
+#include "tests/support/small_store.h"
 
 namespace salient {
 namespace {
@@ -38,6 +42,25 @@ TEST(PartRows, AreThoseOfThePartAndTheCopies) {
                           dataset.features.data + node * dataset.features.row_bytes, dataset.features.row_bytes),
               0);
   }
+}
+
+/// The owners of one partition beside the rows of another, whose parts have as many nodes.
+TEST(PartRows, AreNotTakenForThoseOfOtherOwners) {
+  const test::SmallStore store;
+  {
+    const Dataset all = open_dataset(store.path(), 1);
+    write_parts(all, test::kOwners, 5, "hand", write_part_rows(all, test::kOwners, 5));
+  }
+  std::filesystem::remove(store / "features.npy");
+  const Dataset dataset = open_store(store.path(), 1, FeatureFile::kOrParts).dataset;
+  EXPECT_EQ(PartRows(dataset, open_parts(dataset), 2, {}).table().num_rows, 3u);
+  Owners others = test::kOwners;
+  std::swap(others[0], others[1]);  // of parts 0 and 2
+  std::filesystem::remove(store / "owner.npy");
+  NpyWriter writer(store / "owner.npy", "<u2", {others.size()});
+  writer.write(others);
+  writer.close();
+  EXPECT_COMPLAINT(PartRows(dataset, open_parts(dataset), 2, {}), 65, "owner.npy: XXH3 checksum");
 }
 
 /// Of the rows that the batches of part 0's own training nodes meet: the share that another part has.

@@ -212,6 +212,9 @@ TEST_F(PlanResidency, PartsAreTakenWhereTheyAreAskedFor) {
   const std::int64_t four = plan(kPlenty, {.features = Residency::kPartitioned, .num_ranks = 4}).host_bytes;
   const std::int64_t two = plan(kPlenty, {.features = Residency::kPartitioned, .num_ranks = 2}).host_bytes;
   EXPECT_NEAR(static_cast<double>(two - four), 1.1 * static_cast<double>(feature_bytes_) / 4, 2);
+  request = {.features = Residency::kPartitioned, .num_ranks = 4, .part_size = 15'000};
+  EXPECT_EQ(plan(kPlenty, request).residency.cached_rows, 500U) << "whatever this rank's part has";
+  EXPECT_EQ(plan(kPlenty, request).host_bytes - four, feature_bytes_ / 2);
 }
 
 TEST(PlanOfSparseFeatures, KeepsThemOnTheHost) {

@@ -3,13 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/console/log.h"
 #include "engine/comm/mpi_communicator.h"
 #include "tests/support/datasets.h"
 #include "tests/support/ranks.h"
+#include "tests/support/scratch.h"
 
 namespace salient {
 namespace {
@@ -67,6 +70,29 @@ TEST_F(PlanOnRanks, NoRankShardsWhereOneNeedsNot) {
 TEST_F(PlanOnRanks, AllShardWhereItIsAskedFor) {
   EXPECT_TRUE(all_have(plan(comm_->rank() == 0 ? kPlenty : 0, Residency::kSharded), Residency::kSharded));
   EXPECT_TRUE(on_all_ranks(*comm_, log_.empty())) << log_;
+}
+
+/// Parts of very different sizes: whether a rank's own part fits is what it has to know.
+TEST(PlanOfParts, CountsTheRowsOfARanksOwnPart) {
+  const std::unique_ptr<Communicator> comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20);
+  const test::Scratch scratch;
+  Dataset dataset = test::generated_dataset(20'000, 4, 400, FeatureType::kF32);
+  dataset.directory = scratch.path();
+  const auto num_ranks = static_cast<NodeId>(comm->size());
+  std::vector<std::uint16_t> owner(dataset.num_nodes());  // 15,000 nodes of rank 0, then of all in turn
+  for (NodeId v = 15'000; v < owner.size(); ++v) owner[v] = static_cast<std::uint16_t>(v % num_ranks);
+  write_parts(dataset, owner, comm->size(), "hand");
+  const ComputeDevice cpu = ComputeDevice::choose(DeviceKind::kCpu, 0, 1);
+  const auto bytes_of = [&](std::int64_t cache_bytes) {
+    return plan_data({*comm, launch_of_test(), cpu}, {.features = Residency::kPartitioned, .cache_bytes = cache_bytes},
+                     dataset, [] { return RunNeeds(); })
+        .host_bytes;
+  };
+  const std::int64_t row_bytes = 1600, all = bytes_of(20'000 * row_bytes), one_copy = bytes_of(row_bytes);
+  const auto others = static_cast<std::int64_t>(std::ranges::count_if(owner, [&](int r) { return r != comm->rank(); }));
+  const std::int64_t copies = std::min<std::int64_t>(others, 20'000 - (20'000 + comm->size() - 1) / comm->size());
+  EXPECT_TRUE(on_all_ranks(*comm, all - one_copy == (copies - (comm->size() > 1 ? 1 : 0)) * row_bytes))
+      << all << " " << one_copy << " " << copies;
 }
 
 }  // namespace
