@@ -7,6 +7,8 @@
     ...     loss = cross_entropy(model(batch.x, batch.edge_index)[: batch.batch_size], batch.y)
 """
 
+import torch  # noqa: F401  its CUDA runtime is the one that _core takes, wherever torch has it
+
 from salient_gnn._core import Error, __version__
 from salient_gnn.batch import Batch, Layer
 from salient_gnn.dataset import Dataset

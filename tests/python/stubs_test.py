@@ -4,6 +4,8 @@ import enum
 import inspect
 import pathlib
 import re
+import subprocess
+import sys
 
 import pytest
 import salient_gnn
@@ -68,3 +70,15 @@ def test_a_class_has_the_members_of_its_stub(name):
         assert isinstance(found, property) == is_property, member
         if not is_property:
             same_parameters(node, found)
+
+
+def test_the_module_comes_after_torch_which_has_the_cuda_runtime():
+    program = """import sys
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name == "salient_gnn._core":
+            print("torch" in sys.modules)
+sys.meta_path.insert(0, Watch())
+import salient_gnn"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True"], done.stdout
