@@ -13,9 +13,11 @@ constexpr std::size_t kBoundsAhead = 32, kRowsAhead = 16;  // prefetch distances
 
 NodeDegree degree_of(CsrGraph graph, NodeId node) {
   const std::span<const NodeId> row = graph.row(node);
-  const auto loops = std::ranges::equal_range(row, node);
+  const auto [begin, end] =
+      std::equal_range(row.begin(), row.end(), node);  // of std::ranges clang 14 takes no subrange
+  const auto num_loops = static_cast<std::size_t>(end - begin);
   constexpr std::size_t kMost = std::numeric_limits<LocalId>::max();
-  return {static_cast<LocalId>(std::min(row.size(), kMost)), static_cast<LocalId>(std::min(loops.size(), kMost))};
+  return {static_cast<LocalId>(std::min(row.size(), kMost)), static_cast<LocalId>(std::min(num_loops, kMost))};
 }
 
 }  // namespace
