@@ -2,8 +2,8 @@
 // the layer's result is never in memory.
 //
 // Work split  a pair of blocks strides over tiles, a half of the operand's columns each. A warp copies the tile's rows
-//             of the operand and its parents' gradients, two warpgroups have 128 features each and keep their part of
-//             the weight's gradient in registers.
+//             of the operand and its parents' gradients, three write its pooling matrix, two warpgroups have 128
+//             features each and keep their part of the weight's gradient in registers.
 // Access      operand rows by the copy engine; parents' gradients row by row, a row 16 bytes longer than 1024, so that
 //             the lanes of a warp meet no bank twice.
 // Limit       tensor cores, a fifth of them for rows that spread gradients and slots without a node.
@@ -21,7 +21,7 @@ namespace {
 
 // ---- device code -----------------------------------------------------------------------------------------
 
-constexpr int kThreads = kFusedThreads + 128, kStages = 3, kColumns = kMaxFusedInput / 2;  // of a block
+constexpr int kThreads = kFusedThreads + 128, kPoolWarps = 3, kStages = 3, kColumns = kMaxFusedInput / 2;  // of a block
 constexpr int kChunkBytes = kSlots * 128, kPoolAt = 2 * kChunkBytes, kRowsAt = kPoolAt + kPoolBytes;
 constexpr int kRowBytes = 2 * kFusedWidth * 2, kRowStride = kRowBytes + 16;
 constexpr int kSharesAt = kRowsAt + kOwnSlots * kRowStride;
@@ -45,19 +45,22 @@ struct Barriers {
   __device__ Barrier empty(int stage) const { return {address + 8 * static_cast<std::uint32_t>(kStages + stage)}; }
   /// By one thread.
   __device__ void init() const {
-    // a stage is full when its bytes are there and each lane of the copying warp has written its part
-    for (int i = 0; i < kStages; ++i) full(i).init(1 + 32), empty(i).init(kFusedThreads / 32);
+    // a stage is full when its bytes are there and the lanes of the other warps have written their parts
+    for (int i = 0; i < kStages; ++i) full(i).init(1 + 32 * kPoolWarps), empty(i).init(kFusedThreads / 32);
   }
 };
 
-/// The copying warp.
-__device__ void produce(const Backward& p, const CUtensorMap& own_rows, const CUtensorMap& child_rows, char* shared,
-                        const Barriers& barriers) {
+/// The copying warp. Knows the next tile before it waits.
+__device__ void copy_tiles(const Backward& p, const CUtensorMap& own_rows, const CUtensorMap& child_rows, char* shared,
+                           const Barriers& barriers) {
   const int num_nodes = *p.tiles.num_nodes, num_tiles = Tile::count(p.tiles, num_nodes);
   const int lane = static_cast<int>(threadIdx.x) & 31, first_column = static_cast<int>(blockIdx.x) % 2 * kColumns;
+  const auto tile_of = [&](int t) { return t < num_tiles ? Tile::of(p.tiles, t, num_nodes) : Tile{}; };
+  Tile next = tile_of(static_cast<int>(blockIdx.x) / 2);
   int turn = 0;
   for (int t = static_cast<int>(blockIdx.x) / 2; t < num_tiles; t += p.pairs, ++turn) {
-    const Tile tile = Tile::of(p.tiles, t, num_nodes);
+    const Tile tile = next;
+    next = tile_of(t + p.pairs);
     const int stage = turn % kStages;
     if (turn >= kStages) barriers.empty(stage).wait(static_cast<std::uint32_t>(turn / kStages - 1));
     char* const to = shared + stage * kStageBytes;
@@ -74,13 +77,30 @@ __device__ void produce(const Backward& p, const CUtensorMap& own_rows, const CU
     if (lane < tile.num_parents)
       copy_bytes(shared_address(to) + static_cast<std::uint32_t>(kRowsAt + lane * kRowStride),
                  p.gradient + std::int64_t{tile.first_parent + lane} * 2 * kFusedWidth, kRowBytes, full);
-    write_pool(p.tiles, tile, to + kPoolAt);
-    if (lane < kOwnSlots) {
-      const int children = tile.children_of(p.tiles, lane);
-      reinterpret_cast<float*>(to + kSharesAt)[lane] = children == 0 ? 0.0f : p.scale / static_cast<float>(children);
-    }
+  }
+}
+
+/// The warps of the pooling matrices, and of what the parents' gradients are multiplied with.
+/// @param warp  number of kPoolWarps
+__device__ void write_pools(const Backward& p, char* shared, const Barriers& barriers, int warp) {
+  const int num_nodes = *p.tiles.num_nodes, num_tiles = Tile::count(p.tiles, num_nodes);
+  const int lane = static_cast<int>(threadIdx.x) & 31;
+  const auto children_of = [&](int t) {
+    return t < num_tiles ? ChildSlots::of(p.tiles, Tile::of(p.tiles, t, num_nodes), lane % 16) : ChildSlots{};
+  };
+  ChildSlots next = children_of(static_cast<int>(blockIdx.x) / 2);
+  int turn = 0;
+  for (int t = static_cast<int>(blockIdx.x) / 2; t < num_tiles; t += p.pairs, ++turn) {
+    const ChildSlots children = next;
+    next = children_of(t + p.pairs);
+    const float share = children.count() == 0 ? 0.0f : p.scale / static_cast<float>(children.count());
+    const int stage = turn % kStages;
+    if (turn >= kStages) barriers.empty(stage).wait(static_cast<std::uint32_t>(turn / kStages - 1));
+    char* const to = shared + stage * kStageBytes;
+    write_pool(children, to + kPoolAt, warp, kPoolWarps);
+    if (warp == kPoolWarps - 1 && lane < kOwnSlots) reinterpret_cast<float*>(to + kSharesAt)[lane] = share;
     publish_to_async();
-    full.arrive();
+    barriers.full(stage).arrive();
   }
 }
 
@@ -114,27 +134,27 @@ struct Consumer {
       }
   }
 
-  /// spread = the gradients of one half of the slots.
-  __device__ __forceinline__ void start_spread(const char* stage, int half, const Fragment (&rows)[2],
+  /// spread = the gradients of one half of the slots. The parents' own slots are in the first half.
+  template <int kHalf>
+  __device__ __forceinline__ void start_spread(const char* stage, const Fragment (&rows)[2],
                                                float (&spread)[32]) const {
     const Factor pool = Factor::at(shared_address(stage) + kPoolAt, kPoolHalfBytes);
     products_begin();
-    product<Rows::kAcrossK>(spread, rows[0], pool.plus(half * kPoolHalfBytes), false);
-    product<Rows::kAcrossK>(spread, rows[1], pool.plus(half * kPoolHalfBytes + kOwnSlots * 128), true);
+    product<Rows::kAcrossK>(spread, rows[0], pool.plus(kHalf * kPoolHalfBytes), false);
+    if (kHalf == 0) product<Rows::kAcrossK>(spread, rows[1], pool.plus(kOwnSlots * 128), true);
     products_commit();
   }
 
   /// sums += the gradient of the layer's result, times the operand. In four pieces, a block of features and half of the
-  /// slots each: while one is multiplied, the next is spread and rounded.
-  __device__ __forceinline__ void add_tile(const char* stage, const std::uint32_t (&bits)[2][2],
-                                           float (&sums)[2][64]) const {
+  /// slots each: while one is multiplied, the next is spread and rounded. The first piece of a tile is spread beside
+  /// the last one of the tile before.
+  /// @param start_next    starts the first spread of the next tile
+  /// @param release_last  of the tile before
+  template <class StartNext, class ReleaseLast>
+  __device__ __forceinline__ void add_tile(const char* stage, const std::uint32_t (&bits)[2][2], Fragment (&rows)[2],
+                                           Fragment (&gradient)[2][4], float (&spread)[32], float (&sums)[2][64],
+                                           const StartNext& start_next, const ReleaseLast& release_last) const {
     const Factor operand = Factor::at(shared_address(stage), kChunkBytes);
-    Fragment rows[2], gradient[2][4];
-    float spread[32];
-    load_rows(stage, 0, rows);
-    pin(spread);
-    start_spread(stage, 0, rows, spread);
-    products_wait<0>();
 #pragma unroll
     for (int piece = 0; piece < 4; ++piece) {
       const int block = piece / 2, half = piece % 2;
@@ -146,14 +166,27 @@ struct Consumer {
           gradient[half][t][r] =
               pair_of(spread[8 * t + 2 * r], spread[8 * t + 2 * r + 1]) & mask_of(bits[block][half], t, r);
       if (piece == 1) load_rows(stage, 1, rows);
-      if (piece < 3) start_spread(stage, 1 - half, rows, spread);
+      if (piece == 3)
+        start_next();
+      else if (half == 0)
+        start_spread<1>(stage, rows, spread);
+      else
+        start_spread<0>(stage, rows, spread);
       products_begin();
 #pragma unroll
       for (int t = 0; t < 4; ++t)
         product<Rows::kAcrossK>(sums[block], gradient[half][t], operand.plus(half * 8192 + t * 2048));
       products_commit();
-      if (piece < 3) products_wait<1>();  // all but the product
+      products_wait<1>();              // all but the product
+      if (piece == 0) release_last();  // its products are done
     }
+  }
+
+  /// Starts the spread of a tile's first piece.
+  __device__ __forceinline__ void start_tile(const char* stage, Fragment (&rows)[2], float (&spread)[32]) const {
+    load_rows(stage, 0, rows);
+    pin(spread);
+    start_spread<0>(stage, rows, spread);
   }
 
   __device__ __forceinline__ void store(const float (&sums)[64], float* row) const {
@@ -170,21 +203,36 @@ struct Consumer {
   __device__ __forceinline__ void run() const {
     const int num_tiles = Tile::count(p.tiles, *p.tiles.num_nodes), pair = static_cast<int>(blockIdx.x) / 2;
     const uint4* const bits_at = reinterpret_cast<const uint4*>(p.tiles.bits) + threadIdx.x;
-    float sums[2][64] = {};
-    uint4 next = pair < num_tiles ? bits_at[std::int64_t{pair} * kFusedThreads] : make_uint4(0, 0, 0, 0);
+    float sums[2][64] = {}, spread[32];
+    Fragment rows[2], gradient[2][4];
+    uint4 next = make_uint4(0, 0, 0, 0);
+    if (pair < num_tiles) {
+      next = bits_at[std::int64_t{pair} * kFusedThreads];
+      barriers.full(0).wait(0);
+    }
+    start_tile(shared, rows, spread);
+    products_wait<0>();
     int turn = 0;
     for (int t = pair; t < num_tiles; t += p.pairs, ++turn) {
       const std::uint32_t bits[2][2] = {{next.x, next.y}, {next.z, next.w}};
-      if (t + p.pairs < num_tiles) next = bits_at[std::int64_t{t + p.pairs} * kFusedThreads];
-      const int stage = turn % kStages;
-      barriers.full(stage).wait(static_cast<std::uint32_t>(turn / kStages));
-      add_tile(shared + stage * kStageBytes, bits, sums);
-      products_wait<0>();
-      pin(sums[0]);
-      pin(sums[1]);
-      __syncwarp();  // the other lanes have read their shares and rows
-      if (lane == 0) barriers.empty(stage).arrive();
+      const bool has_next = t + p.pairs < num_tiles;
+      if (has_next) next = bits_at[std::int64_t{t + p.pairs} * kFusedThreads];
+      const int next_turn = turn + has_next;  // of the last tile again, for nobody: no branch may be around products
+      const char* const next_stage = shared + next_turn % kStages * kStageBytes;
+      add_tile(
+          shared + turn % kStages * kStageBytes, bits, rows, gradient, spread, sums,
+          [&] {
+            barriers.full(next_turn % kStages).wait(static_cast<std::uint32_t>(next_turn / kStages));
+            start_tile(next_stage, rows, spread);
+          },
+          [&] {
+            if (turn > 0 && lane == 0) barriers.empty((turn - 1) % kStages).arrive();
+          });
     }
+    products_wait<0>();
+    pin(spread);
+    pin(sums[0]);
+    pin(sums[1]);
 #pragma unroll
     for (int block = 0; block < 2; ++block)
       store(sums[block], p.partials + (std::int64_t{pair} * kFusedWidth + feature + block * 64) * p.in);
@@ -199,18 +247,22 @@ __global__ void __launch_bounds__(kThreads, 1)
   char* const shared = raw + (-shared_address(raw) & 1023);
   const Barriers barriers{shared_address(barrier_words)};
   if (threadIdx.x == 0) barriers.init();
-  // What is never written is multiplied with zeros, so it must be numbers.
-  for (int i = static_cast<int>(threadIdx.x); i < kStages * kStageBytes / 16; i += kThreads)
-    reinterpret_cast<uint4*>(shared)[i] = make_uint4(0, 0, 0, 0);
-  __syncthreads();
-  for (int stage = 0; stage < kStages; ++stage) clear_pool(shared + stage * kStageBytes + kPoolAt);
+  // Rows that are never written are multiplied with zeros, so they must be numbers.
+  for (int stage = 0; stage < kStages; ++stage) {
+    for (int i = static_cast<int>(threadIdx.x); i < kOwnSlots * kRowStride / 16; i += kThreads)
+      reinterpret_cast<uint4*>(shared + stage * kStageBytes + kRowsAt)[i] = make_uint4(0, 0, 0, 0);
+    clear_pool(shared + stage * kStageBytes + kPoolAt);
+  }
   publish_to_async();
   __syncthreads();
   const int warpgroup = uniform(static_cast<int>(threadIdx.x) / 128), lane = static_cast<int>(threadIdx.x) & 31;
   const int warp = uniform(static_cast<int>(threadIdx.x) / 32 % 4);
   if (warpgroup == 2) {  // 128 * 40 + 256 * 232 = 384 * 168 registers
     keep_registers<40>();
-    if (warp == 0) produce(p, own_rows, child_rows, shared, barriers);
+    if (warp == 0)
+      copy_tiles(p, own_rows, child_rows, shared, barriers);
+    else
+      write_pools(p, shared, barriers, warp - 1);
   } else {
     take_registers<232>();
     Consumer{p, barriers, shared, lane, warpgroup * 128 + warp * 16 + lane / 4 * 2}.run();

@@ -82,23 +82,32 @@ __device__ inline void clear_pool(char* pool) {
   }
 }
 
-/// The ones of the children. By all lanes of a warp.
-__device__ inline void write_pool(const FusedTiles& tiles, const Tile& tile, char* pool) {
-  const int lane = static_cast<int>(threadIdx.x) & 31, c = lane & 15;
+/// The slots of one parent's children, from begin to end.
+struct ChildSlots {
   int begin = 0, end = 0;
-  if (c < tile.num_parents) {
+
+  /// Of parent c of a tile; none if the tile has no such parent.
+  __device__ static ChildSlots of(const FusedTiles& tiles, const Tile& tile, int c) {
+    if (c >= tile.num_parents) return {};
     const LocalId* const bounds = tiles.first_child + tile.first_parent + c;
-    begin = kOwnSlots + bounds[0] - tile.first_child;
-    end = kOwnSlots + bounds[1] - tile.first_child;
+    return {kOwnSlots + bounds[0] - tile.first_child, kOwnSlots + bounds[1] - tile.first_child};
   }
+  __device__ int count() const { return end - begin; }
+};
+
+/// The ones of the children. By all lanes of some warps, of which this is number `part`.
+/// @param children  of parent lane % 16
+__device__ inline void write_pool(const ChildSlots& children, char* pool, int part = 0, int num_parts = 1) {
+  const int lane = static_cast<int>(threadIdx.x) & 31, c = lane & 15;
 #pragma unroll 1  // few registers are left for the warp that does this
-  for (int turn = 0; turn < 7; ++turn) {
+  for (int turn = part; turn < 7; turn += num_parts) {
     const int piece = kOwnSlots / 8 + 2 * turn + (lane >> 4);
     std::uint32_t words[4];
 #pragma unroll
     for (int w = 0; w < 4; ++w) {
       const int slot = piece * 8 + 2 * w;
-      words[w] = (slot >= begin && slot < end ? 0x3F80U : 0) | (slot + 1 >= begin && slot + 1 < end ? 0x3F800000U : 0);
+      words[w] = (slot >= children.begin && slot < children.end ? 0x3F80U : 0) |
+                 (slot + 1 >= children.begin && slot + 1 < children.end ? 0x3F800000U : 0);
     }
     *reinterpret_cast<uint4*>(pool + piece / 8 * kPoolHalfBytes + c * 128 + ((piece & 7) ^ (c & 7)) * 16) =
         make_uint4(words[0], words[1], words[2], words[3]);

@@ -187,6 +187,16 @@ __device__ __forceinline__ void product(float (&d)[16], const Fragment& a, Facto
                  "n"(static_cast<int>(kRows)));
 }
 
+/// d [64, 16] = A B, or d += A B if `is_sum`.
+template <Rows kRows>
+__device__ __forceinline__ void product(float (&d)[8], const Fragment& a, Factor b, bool is_sum) {
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %13, 0;\n" SALIENT_PRODUCT(
+                   16) "{%0,%1,%2,%3,%4,%5,%6,%7}, {%8,%9,%10,%11}, %12, p, 1, 1, %14;\n}"
+               : SALIENT_D4(0), SALIENT_D4(4)
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.descriptor), "r"(static_cast<int>(is_sum)),
+                 "n"(static_cast<int>(kRows)));
+}
+
 #undef SALIENT_PRODUCT
 #undef SALIENT_R64
 #undef SALIENT_R32
