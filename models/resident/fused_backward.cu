@@ -104,6 +104,12 @@ __device__ void write_pools(const Backward& p, char* shared, const Barriers& bar
   }
 }
 
+/// What a thread keeps in registers from tile to tile.
+struct Work {
+  float sums[2][64] = {}, spread[32];
+  Fragment rows[2], gradient[2][4];
+};
+
 /// One of the two warpgroups: its place, and what it works on.
 struct Consumer {
   const Backward& p;
@@ -136,12 +142,11 @@ struct Consumer {
 
   /// spread = the gradients of one half of the slots. The parents' own slots are in the first half.
   template <int kHalf>
-  __device__ __forceinline__ void start_spread(const char* stage, const Fragment (&rows)[2],
-                                               float (&spread)[32]) const {
+  __device__ __forceinline__ void start_spread(const char* stage, Work& work) const {
     const Factor pool = Factor::at(shared_address(stage) + kPoolAt, kPoolHalfBytes);
     products_begin();
-    product<Rows::kAcrossK>(spread, rows[0], pool.plus(kHalf * kPoolHalfBytes), false);
-    if (kHalf == 0) product<Rows::kAcrossK>(spread, rows[1], pool.plus(kOwnSlots * 128), true);
+    product<Rows::kAcrossK>(work.spread, work.rows[0], pool.plus(kHalf * kPoolHalfBytes), false);
+    if (kHalf == 0) product<Rows::kAcrossK>(work.spread, work.rows[1], pool.plus(kOwnSlots * 128), true);
     products_commit();
   }
 
@@ -151,31 +156,30 @@ struct Consumer {
   /// @param start_next    starts the first spread of the next tile
   /// @param release_last  of the tile before
   template <class StartNext, class ReleaseLast>
-  __device__ __forceinline__ void add_tile(const char* stage, const std::uint32_t (&bits)[2][2], Fragment (&rows)[2],
-                                           Fragment (&gradient)[2][4], float (&spread)[32], float (&sums)[2][64],
+  __device__ __forceinline__ void add_tile(const char* stage, const std::uint32_t (&bits)[2][2], Work& work,
                                            const StartNext& start_next, const ReleaseLast& release_last) const {
     const Factor operand = Factor::at(shared_address(stage), kChunkBytes);
 #pragma unroll
     for (int piece = 0; piece < 4; ++piece) {
       const int block = piece / 2, half = piece % 2;
-      pin(spread);
+      pin(work.spread);
 #pragma unroll
       for (int t = 0; t < 4; ++t)
 #pragma unroll
         for (int r = 0; r < 4; ++r)
-          gradient[half][t][r] =
-              pair_of(spread[8 * t + 2 * r], spread[8 * t + 2 * r + 1]) & mask_of(bits[block][half], t, r);
-      if (piece == 1) load_rows(stage, 1, rows);
+          work.gradient[half][t][r] =
+              pair_of(work.spread[8 * t + 2 * r], work.spread[8 * t + 2 * r + 1]) & mask_of(bits[block][half], t, r);
+      if (piece == 1) load_rows(stage, 1, work.rows);
       if (piece == 3)
         start_next();
       else if (half == 0)
-        start_spread<1>(stage, rows, spread);
+        start_spread<1>(stage, work);
       else
-        start_spread<0>(stage, rows, spread);
+        start_spread<0>(stage, work);
       products_begin();
 #pragma unroll
       for (int t = 0; t < 4; ++t)
-        product<Rows::kAcrossK>(sums[block], gradient[half][t], operand.plus(half * 8192 + t * 2048));
+        product<Rows::kAcrossK>(work.sums[block], work.gradient[half][t], operand.plus(half * 8192 + t * 2048));
       products_commit();
       products_wait<1>();              // all but the product
       if (piece == 0) release_last();  // its products are done
@@ -183,10 +187,10 @@ struct Consumer {
   }
 
   /// Starts the spread of a tile's first piece.
-  __device__ __forceinline__ void start_tile(const char* stage, Fragment (&rows)[2], float (&spread)[32]) const {
-    load_rows(stage, 0, rows);
-    pin(spread);
-    start_spread<0>(stage, rows, spread);
+  __device__ __forceinline__ void start_tile(const char* stage, Work& work) const {
+    load_rows(stage, 0, work.rows);
+    pin(work.spread);
+    start_spread<0>(stage, work);
   }
 
   __device__ __forceinline__ void store(const float (&sums)[64], float* row) const {
@@ -203,14 +207,13 @@ struct Consumer {
   __device__ __forceinline__ void run() const {
     const int num_tiles = Tile::count(p.tiles, *p.tiles.num_nodes), pair = static_cast<int>(blockIdx.x) / 2;
     const uint4* const bits_at = reinterpret_cast<const uint4*>(p.tiles.bits) + threadIdx.x;
-    float sums[2][64] = {}, spread[32];
-    Fragment rows[2], gradient[2][4];
+    Work work;
     uint4 next = make_uint4(0, 0, 0, 0);
     if (pair < num_tiles) {
       next = bits_at[std::int64_t{pair} * kFusedThreads];
       barriers.full(0).wait(0);
     }
-    start_tile(shared, rows, spread);
+    start_tile(shared, work);
     products_wait<0>();
     int turn = 0;
     for (int t = pair; t < num_tiles; t += p.pairs, ++turn) {
@@ -220,22 +223,22 @@ struct Consumer {
       const int next_turn = turn + has_next;  // of the last tile again, for nobody: no branch may be around products
       const char* const next_stage = shared + next_turn % kStages * kStageBytes;
       add_tile(
-          shared + turn % kStages * kStageBytes, bits, rows, gradient, spread, sums,
+          shared + turn % kStages * kStageBytes, bits, work,
           [&] {
             barriers.full(next_turn % kStages).wait(static_cast<std::uint32_t>(next_turn / kStages));
-            start_tile(next_stage, rows, spread);
+            start_tile(next_stage, work);
           },
           [&] {
             if (turn > 0 && lane == 0) barriers.empty((turn - 1) % kStages).arrive();
           });
     }
     products_wait<0>();
-    pin(spread);
-    pin(sums[0]);
-    pin(sums[1]);
+    pin(work.spread);
+    pin(work.sums[0]);
+    pin(work.sums[1]);
 #pragma unroll
     for (int block = 0; block < 2; ++block)
-      store(sums[block], p.partials + (std::int64_t{pair} * kFusedWidth + feature + block * 64) * p.in);
+      store(work.sums[block], p.partials + (std::int64_t{pair} * kFusedWidth + feature + block * 64) * p.in);
   }
 };
 
