@@ -1,4 +1,9 @@
 # tests/python/conftest.py - what the tests of the Python package share.
+import os
+import subprocess
+import sys
+import threading
+
 import pytest
 import salient_gnn
 import torch
@@ -28,3 +33,24 @@ def arrays():
         "valid": [2],
         "test": [4, 3],
     }
+
+
+@pytest.fixture
+def torchrun():
+    """Runs a script as two processes and returns what they print."""
+
+    def run(*words, limit=200):
+        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", *words]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+        ) as job:
+            # Its processes, in sessions of their own, hold the pipe: SIGKILL would leave them, SIGTERM ends them.
+            timer = threading.Timer(limit, job.terminate)
+            timer.start()
+            output = job.stdout.read()
+            timer.cancel()
+        assert job.returncode == 0, output
+        return output
+
+    return run

@@ -332,7 +332,7 @@ def test_a_program_may_end_in_the_middle_of_an_epoch():
     assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
 
 
-def test_torchrun_gives_each_process_its_share(tmp_path):
+def test_torchrun_gives_each_process_its_share(torchrun, tmp_path):
     script = tmp_path / "ranks.py"
     script.write_text("""
 import sys, torch, salient_gnn
@@ -346,7 +346,4 @@ torch.distributed.all_reduce(seeds)
 assert torch.equal(seeds.nonzero().squeeze(1), dataset.train.long().sort().values) and seeds.max() == 1
 torch.distributed.destroy_process_group()
 """)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", script]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=180, env=environment)
-    assert done.returncode == 0, done.stderr
+    torchrun(script)

@@ -2,10 +2,8 @@
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import sys
-import threading
 
 import pytest
 import salient_gnn
@@ -33,16 +31,10 @@ def test_the_examples_run_one_after_another(tmp_path):
 
 
 @pytest.mark.parametrize("example", ["python/examples/ddp.py"])
-def test_the_example_for_torchrun_learns(example):
+def test_the_example_for_torchrun_learns(torchrun, example):
     pytest.importorskip("torch_geometric")
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", ROOT / example,
-               "synthetic:arxiv:0.02", "--device", "cpu", "--batch-size", "64", "--epochs", "3"]  # fmt: skip
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True) as job:
-        timer = threading.Timer(200, os.killpg, [job.pid, signal.SIGKILL])  # the group: processes hold the pipe
-        timer.start()
-        output = job.stdout.read()
-        timer.cancel()
+    options = ["--device", "cpu", "--batch-size", "64", "--epochs", "3"]
+    output = torchrun(ROOT / example, "synthetic:arxiv:0.02", *options)
     accuracy = float(re.search(r"test accuracy (\S+) on 2 processes", output)[1])
     assert accuracy > 5 / 40, output  # of 40 classes
 
