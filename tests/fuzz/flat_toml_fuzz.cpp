@@ -12,7 +12,8 @@ std::vector<std::string> seeds() {
           "out = 'C:\\x'\r\nx = \"\\\"\\\\\\n\"\n",
           "a = [\"b\", 'c']",
           "a.b = {c = [{d = 1}]}\n",
-          "x = 1e3\ny = 0x1F\nz = 2026-11-22\n"};
+          "x = 1e3\ny = 0x1F\nz = 2026-11-22\n",
+          "dataset = \u00e9\n\u0345 = 1 \u0434\n"};
 }
 
 }  // namespace salient::fuzz
