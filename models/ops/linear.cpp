@@ -3,13 +3,11 @@
 
 #include <ATen/Context.h>
 #include <ATen/ops/add.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/mm.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "core/host/processor.h"
-#include "models/ops/bf16_product.h"
 
 namespace salient {
 namespace {
@@ -36,9 +34,9 @@ at::Tensor as_factor(const at::Tensor& x, Precision precision) {
   return x.to(precision == Precision::kBf16 && !is_f32(x, precision) ? at::kBFloat16 : at::kFloat);
 }
 
-/// x is multiplied by bf16_product(), which rounds by itself.
-bool is_host_bf16(const at::Tensor& x, Precision precision) {
-  return !x.is_cuda() && precision == Precision::kBf16 && has_bf16_products();
+/// a b of bfloat16 factors with f32 sums; on the host, which has no such product, rounded to bfloat16 at the end.
+at::Tensor bf16_product(const at::Tensor& a, const at::Tensor& b) {
+  return a.is_cuda() ? at::mm(a, b, at::kFloat) : at::mm(a, b);
 }
 
 /// The factors are kept for the backward pass as they were multiplied: in bfloat16 they are half the memory of f32.
@@ -55,7 +53,7 @@ struct RoundedLinear : torch::autograd::Function<RoundedLinear> {
                                                  const torch::autograd::variable_list& grads) {
     const auto precision = static_cast<Precision>(ctx->saved_data["precision"].toInt());
     const auto saved = ctx->get_saved_variables();
-    const at::Tensor grad = grads[0].is_cuda() ? as_factor(grads[0], precision) : grads[0];
+    const at::Tensor grad = as_factor(grads[0], precision);
     at::Tensor grad_x;
     if (ctx->needs_input_grad(0)) grad_x = product(grad, saved[1], precision);
     return {grad_x, product(grad.t(), saved[0], precision), {}};
@@ -65,23 +63,17 @@ struct RoundedLinear : torch::autograd::Function<RoundedLinear> {
 }  // namespace
 
 at::Tensor product(const at::Tensor& a, const at::Tensor& b, Precision precision) {
-  if (is_host_bf16(a, precision)) {
-    const at::Tensor y = at::empty({a.size(0), b.size(1)}, at::kFloat);
-    bf16_product(y, a, b, /*adds=*/false);
-    return y;
-  }
   const at::Tensor left = as_factor(a, precision), right = as_factor(b, precision);
-  if (left.scalar_type() == at::kBFloat16) return at::mm(left, right, at::kFloat);
+  if (left.scalar_type() == at::kBFloat16) return bf16_product(left, right).to(at::kFloat);
   if (precision != Precision::kTf32) return at::mm(left, right);
   const Tf32Scope scope;
   return at::mm(left, right);
 }
 
 void add_product(const at::Tensor& y, const at::Tensor& a, const at::Tensor& b, Precision precision) {
-  if (is_host_bf16(a, precision)) return bf16_product(y, a, b, /*adds=*/true);
   const at::Tensor left = as_factor(a, precision), right = as_factor(b, precision);
   if (left.scalar_type() == at::kBFloat16) {
-    y.add_(at::mm(left, right, at::kFloat));
+    y.add_(bf16_product(left, right));
   } else if (precision != Precision::kTf32) {
     y.addmm_(left, right);
   } else {

@@ -13,7 +13,7 @@ namespace salient {
 /// @param weight     [out, in] f32, on x's device
 /// @param bias       [out] f32, or undefined
 /// @param precision  on the host kTf32 is kFp32, and so is kBf16 where the processor lacks it (core/host/processor.h)
-/// @return           [rows, out] f32
+/// @return           [rows, out] f32; on the host kBf16 rounds it to bfloat16
 /// Threads: kTf32 turns LibTorch's permission for cuBLAS on and off again around each product. That permission is one
 ///          flag of the process, so models of different precision must not compute at the same time, only in turn.
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, Precision precision);

@@ -315,53 +315,5 @@ TEST(Linear, OfBfloat16HasGradientsOfBfloat16) {
   }
 }
 
-/// The exact product of factors that are rounded to bfloat16 first.
-at::Tensor product_of_rounded(const at::Tensor& a, const at::Tensor& b) {
-  const auto rounded = [](const at::Tensor& x) {
-    return (has_bf16_products() ? x.to(at::kFloat).to(at::kBFloat16) : x).to(at::kDouble);
-  };
-  return at::mm(rounded(a), rounded(b));
-}
-
-/// Nearer than results that are rounded to bfloat16 can be.
-void expect_near(const at::Tensor& y, const at::Tensor& expected, const std::string& what) {
-  EXPECT_EQ(y.scalar_type(), at::kFloat) << what;
-  EXPECT_EQ(y.sizes(), expected.sizes()) << what;
-  if (expected.numel() == 0) return;
-  EXPECT_LT((y.to(at::kDouble) - expected).abs().max().item<double>(), 1e-5 * (1 + expected.abs().max().item<double>()))
-      << what;
-}
-
-TEST(Products, OfBfloat16SumInF32WhateverTheShape) {
-  struct Shape {
-    std::int64_t rows, in, out;
-  };
-  for (const auto& [rows, in, out] : std::vector<Shape>{{1, 1, 1},
-                                                        {700, 9, 1},
-                                                        {2, 3, 5},
-                                                        {64, 64, 64},
-                                                        {65, 100, 47},
-                                                        {257, 33, 130},
-                                                        {1000, 256, 256},
-                                                        {300, 1100, 17},
-                                                        {9001, 31, 16},
-                                                        {0, 5, 7},
-                                                        {5, 7, 0},
-                                                        {20, 3000, 300}}) {
-    const std::string name = std::to_string(rows) + " " + std::to_string(in) + " " + std::to_string(out);
-    const at::Tensor weight = at::randn({out, in}), grad = at::randn({rows, out + 3}).narrow(1, 2, out);
-    for (const at::ScalarType type : {at::kFloat, at::kHalf, at::kBFloat16}) {
-      const at::Tensor x = at::randn({rows, in}).to(type);
-      expect_near(product(x, weight.t(), Precision::kBf16), product_of_rounded(x, weight.t()), name + ": rows");
-      expect_near(product(grad.t(), x, Precision::kBf16), product_of_rounded(grad.t(), x), name + ": of a weight");
-      EXPECT_TRUE(at::equal(product(grad.t(), x, Precision::kBf16), product(grad.t(), x, Precision::kBf16))) << name;
-    }
-    expect_near(product(grad, weight, Precision::kBf16), product_of_rounded(grad, weight), name + ": of an input");
-    const at::Tensor before = at::randn({rows, in}), sum = before.clone();
-    add_product(sum, grad, weight, Precision::kBf16);
-    expect_near(sum, before.to(at::kDouble) + product_of_rounded(grad, weight), name + ": added");
-  }
-}
-
 }  // namespace
 }  // namespace salient
