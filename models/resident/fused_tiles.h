@@ -57,11 +57,6 @@ struct Tile {
     const int child = slot - kOwnSlots;
     return child < num_children ? num_nodes + first_child + child : -1;
   }
-  /// Of parent c; zero if the tile has none.
-  __device__ int children_of(const FusedTiles& tiles, int c) const {
-    if (c >= num_parents) return 0;
-    return tiles.first_child[first_parent + c + 1] - tiles.first_child[first_parent + c];
-  }
 };
 
 // ---- the pooling matrix ----------------------------------------------------------------------------------
