@@ -152,7 +152,8 @@ struct EdgesArguments {
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, EdgesArguments>
 void visit_fields(Self& self, Visit&& field) {
-  field("edges", self.edges, ".txt .csv .tsv (also .gz) or .npy: a pair of node ids per edge; needed");
+  field("edges", self.edges,
+        ".txt .csv .tsv .mtx (also .gz) or .npy: a pair of node ids per edge; or .npz of scipy.sparse; needed");
   field("features", self.features,
         ".npy [nodes, width]; .npz of scipy.sparse; or a table in text: a line a node, its id and numbers");
   field("labels", self.labels,
@@ -217,8 +218,9 @@ requires std::is_same_v<std::remove_const_t<Self>, PartitionArguments>
 void visit_fields(Self& self, Visit&& field) {
   field("parts", self.parts, "how many, one for each rank of a run; needed, but with --by");
   field("method", self.method, "cluster: few entries between parts of equal size; ranges: consecutive ids");
-  field("by", self.by,
-        "instead of --method: .npy, whole numbers, the part of each node, as METIS or KaMinPar make them");
+  field(
+      "by", self.by,
+      "instead of --method: the part of each node, text with a number a line, as METIS and KaMinPar make it, or .npy");
   field("write-rows", self.write_rows,
         "write the feature rows of each part to a file of its own, too, for hosts without features.npy");
   field("force", self.force, "replace existing parts");

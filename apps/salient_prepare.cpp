@@ -279,7 +279,7 @@ constexpr Command kCommands[] = {
     {"npz", "--file FILE.npz --out DIR [--mask 0]", "one file with several splits, as tolokers.npz", run_npz},
     {"synthetic", "--like arxiv|products|papers100M|mag240M [--scale S] [--raw-ogb] --out DIR", "a generated graph",
      run_synthetic},
-    {"partition", "DIR --parts K [--method cluster|ranges] [--by FILE.npy] [--write-rows]",
+    {"partition", "DIR --parts K [--method cluster|ranges] [--by FILE] [--write-rows]",
      "which rank holds the rows of which nodes", run_partition},
     {"verify", "DIR", "every check of a store, checksums included", run_verify},
     {"describe", "DIR", "what is in a store", run_describe},

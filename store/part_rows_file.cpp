@@ -9,6 +9,7 @@
 #include "core/console/progress.h"
 #include "core/error.h"
 #include "core/files/is_there.h"
+#include "core/host/interrupt.h"
 #include "store/store_arrays.h"
 
 namespace salient {
@@ -61,6 +62,7 @@ std::vector<std::string> write_files_of(PartRange parts, const Dataset& dataset,
   const RowTable& rows = dataset.features;
   constexpr std::size_t kBlock = 4096;  // nodes between two reports of progress
   for (std::size_t begin = 0; begin < owner.size(); begin += kBlock) {
+    stop_if_interrupted();
     std::size_t written = 0;
     for (std::size_t v = begin; v < std::min(begin + kBlock, owner.size()); ++v) {
       if (!parts.has(owner[v])) continue;
@@ -95,6 +97,7 @@ std::vector<std::string> write_part_rows(const Dataset& dataset, std::span<const
     for (std::string& checksum :
          write_files_of({first, std::min(first + kMostOpen, num_parts)}, dataset, owner, progress))
       checksums.push_back(std::move(checksum));
+  stop_if_interrupted();  // for the last time: write_parts() makes them valid
   files.keep();
   return checksums;
 }

@@ -50,7 +50,11 @@ std::size_t npy_header_bytes(std::string_view preamble, const std::string& file)
 /// @throws Error{kBadData} naming the file and the broken rule.
 NpyHeader parse_npy_header(std::string_view bytes, const std::string& file);
 
-/// What the first bytes of a file look like: "gzip", "zip", "a Git LFS pointer", ..., "raw data".
+/// The format that the first bytes of a file are of: "gzip", "zip (npz)", "zstd", "a Git LFS pointer; ...", and others
+/// that people take for arrays or tables; null for any other.
+const char* known_format(std::string_view first_bytes);
+
+/// The same for every file: a known_format(), "an empty file" or "raw data".
 std::string looks_like(std::string_view first_bytes);
 
 /// Compares an array's header with what its user needs; a dtype is spelled as in NpyHeader::dtype().

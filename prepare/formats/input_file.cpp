@@ -14,7 +14,8 @@
 namespace salient {
 
 InputFile::InputFile(std::filesystem::path path)
-    : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+    : path_(std::move(path)),
+      file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {  // a pipe would wait for its writer
   if (!file_) fail_to_open(path_);
   struct stat status {};
   if (::fstat(file_.get(), &status) != 0) fail_with_errno(path_, "read");

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "core/files/npy.h"
 
 namespace salient {
 
@@ -83,6 +84,7 @@ void LineReader::refill() {
     fail(ErrorKind::kBadData, line_name(path(), line_number_ + 1) + ": is longer than " + std::to_string(kMaxLine) +
                                   " bytes; is this a text file?");
   if (end_ == buffer_.size()) buffer_.resize(std::min(2 * buffer_.size(), kMaxLine + 1));
+  const bool is_first = line_number_ == 0 && end_ == 0;
   const std::size_t room = buffer_.size() - end_;
   try {
     const std::size_t got = stream_.read(std::as_writable_bytes(std::span(buffer_).last(room)));
@@ -91,6 +93,16 @@ void LineReader::refill() {
   } catch (const Error& error) {
     fail(error.kind(), error.what() + (" (after line " + std::to_string(line_number_) + ")"));
   }
+  if (is_first) require_text();
+}
+
+/// An archive without a line break may pass for a line of words.
+void LineReader::require_text() const {
+  const std::string_view first(buffer_.data(), end_);
+  const char* const format = known_format(first);
+  if (format || first.find('\0') != std::string_view::npos)
+    fail(ErrorKind::kBadData,
+         path().string() + ": not text, plain or gzip; it looks like " + (format ? format : "binary data"));
 }
 
 }  // namespace salient

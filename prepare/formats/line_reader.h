@@ -30,7 +30,7 @@ std::string line_name(const std::filesystem::path& path, std::uint64_t line_numb
 /// gzip is recognised by its first two bytes, not by the file's name.
 ///
 /// @throws Error{kNoInput} when the file is missing; Error{kBadData} for gzip data that are damaged, end early or are
-///         followed by something else, and for a line above the limit; Error{kIo}.
+///         followed by something else, for a line above the limit, and for what is no text; Error{kIo}.
 /// Cost:   streams; memory is a few blocks and the longest line.
 class LineReader {
  public:
@@ -58,6 +58,7 @@ class LineReader {
 
  private:
   void refill();
+  void require_text() const;
 
   InputFile file_;
   InflateStream stream_;

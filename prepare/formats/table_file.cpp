@@ -2,9 +2,44 @@
 #include "prepare/formats/table_file.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <utility>
 
 namespace salient {
+namespace {
+
+/// A first line such as "%%MatrixMarket matrix coordinate real symmetric", of which people leave out the end.
+class MatrixBanner {
+ public:
+  explicit MatrixBanner(std::string_view line) : words_(line) {
+    std::ranges::transform(words_, words_.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    is_there_ = words_.starts_with("%%matrixmarket") || words_.starts_with("%matrixmarket");
+  }
+  bool is_there() const { return is_there_; }
+  bool has(std::string_view word) const { return words_.find(word) != std::string::npos; }
+
+ private:
+  std::string words_;
+  bool is_there_ = false;
+};
+
+MatrixSizes read_sizes(const MatrixBanner& banner, const LineReader& reader, std::string_view line) {
+  const auto refuse = [&](const char* rule) { fail_at_line(reader.path(), reader.line_number(), line, rule); };
+  if (banner.has(" array")) refuse("the matrix lists all its values; those of a graph have entries (coordinate)");
+  TableLine fields;
+  std::array<std::uint64_t, 3> sizes{};
+  const bool are_three = fields.split(line, Separator::kBlanks) == nullptr && fields.fields().size() == sizes.size();
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (!are_three || !parse_number(fields.fields()[i], sizes[i]))
+      refuse("is not the sizes of a matrix: rows, columns, entries");
+  return {.num_rows = sizes[0],
+          .num_columns = sizes[1],
+          .num_entries = sizes[2],
+          .is_symmetric = banner.has("symmetric") || banner.has("hermitian")};
+}
+
+}  // namespace
 
 bool is_skipped_line(std::string_view line) {
   const std::size_t first = line.find_first_not_of(" \t");
@@ -13,14 +48,19 @@ bool is_skipped_line(std::string_view line) {
 
 TableFile::TableFile(const std::filesystem::path& path) : reader_(std::make_unique<LineReader>(path)) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  bool has_sizes = false;  // a line in front of the rows
+  std::optional<MatrixBanner> banner;
   for (std::string_view line; head_.size() < 2 && reader_->next(line);) {
     const bool is_first = reader_->line_number() == 1;
     if (is_first && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
-    if (is_first) has_sizes = line.starts_with("%%MatrixMarket") || line.starts_with("%MatrixMarket");
-    if (is_skipped_line(line) || std::exchange(has_sizes, false)) continue;
-    head_.push_back({reader_->line_number(), std::string(line)});
+    if (is_first) banner.emplace(line);
+    if (is_skipped_line(line)) continue;
+    if (banner->is_there() && !matrix_)
+      matrix_ = read_sizes(*banner, *reader_, line);
+    else
+      head_.push_back({reader_->line_number(), std::string(line)});
   }
+  if (banner && banner->is_there() && !matrix_)
+    fail(ErrorKind::kBadData, this->path().string() + ": a Matrix Market file that ends before its sizes");
 }
 
 std::vector<std::string> TableFile::fields_of(const TableRow& row, Separator separator) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,18 +25,26 @@ struct TableRow {
   std::string text{};
 };
 
+/// What a Matrix Market file says in front of its entries: a line "row column", with a value or two, or none, for each.
+/// Rows and columns count from 1.
+struct MatrixSizes {
+  std::uint64_t num_rows = 0, num_columns = 0, num_entries = 0;
+  bool is_symmetric = false;  ///< or skew-symmetric, or Hermitian: of an entry and its mirror image one is there
+};
+
 /// Blank, or a comment: it begins with '#' or '%'.
 bool is_skipped_line(std::string_view line);
 
 /// Opens a table and reads its first two lines that count, from which its user tells what the columns are.
 class TableFile {
  public:
-  /// @throws as LineReader
+  /// @throws as LineReader; Error{kBadData} for a Matrix Market file without sizes, or that lists all values
   explicit TableFile(const std::filesystem::path& path);
 
   /// At most two, before take_header() removes one. A byte order mark in front of them is left out, and so are the
-  /// sizes that a Matrix Market file has there.
+  /// sizes of a Matrix Market file.
   const std::vector<TableRow>& head() const { return head_; }
+  const std::optional<MatrixSizes>& matrix() const { return matrix_; }  ///< of a Matrix Market file
   const std::filesystem::path& path() const { return reader_->path(); }
 
   /// The fields of a line of head(). @throws Error{kBadData} for bad quotes
@@ -74,6 +83,7 @@ class TableFile {
  private:
   std::unique_ptr<LineReader> reader_;
   std::vector<TableRow> head_;
+  std::optional<MatrixSizes> matrix_{};
 };
 
 /// @param column  a number from 0, or a name of the header   @return  its place

@@ -9,8 +9,10 @@
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/npy.h"
+#include "prepare/formats/npz_reader.h"
 #include "prepare/importers/edge_table.h"
 #include "prepare/importers/name_map.h"
+#include "prepare/importers/sparse_npz.h"
 
 namespace salient {
 namespace {
@@ -39,6 +41,13 @@ class EdgeEnds {
     std::uint64_t id = 0;
     if (!parse_id(field, id))
       fail_at_line(table_.file.path(), number, line, in_quotes(field) + " is not a node id", Topic::kNodeIds);
+    if (const std::optional<MatrixSizes>& matrix = table_.file.matrix()) {
+      if (id == 0 || id > matrix->num_rows)
+        fail_at_line(
+            table_.file.path(), number, line,
+            in_quotes(field) + " is no row of the matrix, they count from 1 to " + std::to_string(matrix->num_rows));
+      return options_.num_nodes ? id - 1 : id;
+    }
     if (options_.num_nodes && id >= *options_.num_nodes)
       fail_at_line(table_.file.path(), number, line,
                    "node " + std::to_string(id) + ", the graph has " + std::to_string(*options_.num_nodes));
@@ -76,6 +85,14 @@ EdgeList read_text(const fs::path& path, const EdgeFileOptions& options) {
                                       append(edges.sources, parsed.sources, options.memory, path.string());
                                       append(edges.destinations, parsed.destinations, options.memory, path.string());
                                     });
+  if (const std::optional<MatrixSizes>& matrix = table.file.matrix()) {
+    if (matrix->num_entries != edges.sources.size())
+      fail(ErrorKind::kBadData, path.string() + ": has " + std::to_string(edges.sources.size()) +
+                                    " entries, its sizes say " + std::to_string(matrix->num_entries));
+    edges.num_rows = matrix->num_rows;
+    edges.first_id = 1;
+    edges.is_symmetric = matrix->is_symmetric;
+  }
   return edges;
 }
 
@@ -135,14 +152,34 @@ EdgeList read_npy(const fs::path& path, const EdgeFileOptions& options) {
   return edges;
 }
 
+EdgeList read_npz(const fs::path& path, const EdgeFileOptions& options) {
+  const ZipArchive archive(path);
+  if (!has_sparse_matrix(archive, ""))
+    fail(ErrorKind::kBadData, path.string() +
+                                  ": has no sparse matrix (data, indices, indptr, shape, or data, row, col, "
+                                  "shape); it has: " +
+                                  names_in(archive));
+  const SparseMatrix matrix = read_sparse_matrix(archive, "", options.memory);
+  require_square(path, matrix.num_rows, matrix.num_columns, options.num_nodes);
+  options.memory.check(2 * sizeof(std::uint64_t) * matrix.columns.size(), path.string());
+  EdgeList edges{.num_rows = matrix.num_rows};
+  edges.sources.reserve(matrix.columns.size());
+  for (std::size_t r = 0; r < matrix.num_rows; ++r)
+    edges.sources.insert(edges.sources.end(), static_cast<std::size_t>(matrix.begin[r + 1] - matrix.begin[r]), r);
+  edges.destinations.assign(matrix.columns.begin(), matrix.columns.end());
+  return edges;
+}
+
 }  // namespace
 
 IdKind ids_of_edge_file(const fs::path& path, const EdgeFileOptions& options) {
-  return path.extension() == ".npy" ? IdKind::kNumbers : open_edge_table(path, options).ids;
+  const bool is_array = path.extension() == ".npy" || path.extension() == ".npz";
+  return is_array ? IdKind::kNumbers : open_edge_table(path, options).ids;
 }
 
 EdgeList read_edge_file(const fs::path& path, const EdgeFileOptions& options) {
-  return path.extension() == ".npy" ? read_npy(path, options) : read_text(path, options);
+  if (path.extension() == ".npy") return read_npy(path, options);
+  return path.extension() == ".npz" ? read_npz(path, options) : read_text(path, options);
 }
 
 NodePairs read_edges_of_names(const fs::path& path, const EdgeFileOptions& options,

@@ -1,4 +1,4 @@
-// prepare/importers/edge_file.h - an edge list in a plain file: text with two ids a line, or a NumPy array of pairs.
+// prepare/importers/edge_file.h - an edge list in a file: text with two ids a line, NumPy pairs, or a sparse matrix.
 #pragma once
 
 #include <array>
@@ -31,6 +31,9 @@ constexpr auto names_of(IdKind) {
 /// Ids as the file has them. Edge m: sources[m] -> destinations[m].
 struct EdgeList {
   std::vector<std::uint64_t> sources{}, destinations{};
+  std::optional<std::uint64_t> num_rows{};  ///< of a matrix: its nodes are first_id and those that follow
+  std::uint64_t first_id = 0;
+  bool is_symmetric = false;  ///< the reverse of every edge is meant, too
 };
 
 /// The same with nodes instead of ids.
@@ -49,12 +52,16 @@ struct EdgeFileOptions {
 /// What the ids of the file are: kNumbers or kText.
 IdKind ids_of_edge_file(const std::filesystem::path& path, const EdgeFileOptions& options);
 
-/// NAME.npy: whole numbers [2, E] or [E, 2]; 2 x 2 reads as [2, E]. Anything else is text, plain or gzip: `#` and `%`
-/// begin comment lines; fields are parted by blanks, tabs, commas or semicolons, and may be in double quotes.
+/// NAME.npy: whole numbers [2, E] or [E, 2]; 2 x 2 reads as [2, E]. NAME.npz: a square matrix of scipy.sparse, with an
+/// edge row -> column for each entry, whatever its value. Anything else is text, plain or gzip: `#` and `%` begin
+/// comment lines; fields are parted by blanks, tabs, commas or semicolons, and may be in double quotes.
 ///
 /// A first line without numbers, and that does not begin as one, is a header of numbers; of text it is one if columns
 /// are chosen by their names or if it has a usual pair of names, such as source and target. Columns are those chosen,
 /// else those with such names, else the two there are.
+///
+/// A Matrix Market file is such text, of a matrix as in NAME.npz. Its ids count from 1: where num_nodes is known they
+/// come out as row numbers, 1 less.
 ///
 /// @throws Error{kNoInput}; Error{kIo}; Error{kBadData} naming file and line, or entry; Error{kHostMemory}
 /// Determinism: edges come in the file's order for any number of threads.

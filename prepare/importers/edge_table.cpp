@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "prepare/importers/raw_graph.h"
+
 namespace salient {
 namespace {
 
@@ -62,10 +64,35 @@ IdKind kind_of(const Fields& edge, const Columns& columns) {
   return are_numbers ? IdKind::kNumbers : IdKind::kText;
 }
 
+/// Entries: a row, a column, values.
+void take_matrix(EdgeTable& table, const EdgeFileOptions& options) {
+  const MatrixSizes& matrix = *table.file.matrix();
+  require_square(table.file.path(), matrix.num_rows, matrix.num_columns, options.num_nodes);
+  table.separator = Separator::kBlanks;
+  table.takes_all_columns = false;
+  for (std::size_t end = 0; end < options.columns.size(); ++end)
+    table.columns[end] = column_named(options.columns[end], {}, table.file, Topic::kEdgeColumns);
+}
+
 }  // namespace
+
+void require_square(const std::filesystem::path& path, std::uint64_t num_rows, std::uint64_t num_columns,
+                    std::optional<std::uint64_t> num_nodes) {
+  const std::string what =
+      path.string() + ": a matrix of " + std::to_string(num_rows) + " x " + std::to_string(num_columns);
+  if (num_rows != num_columns)
+    fail(ErrorKind::kBadData, what + "; in a graph's the rows and the columns are the same nodes");
+  if (!is_node_count(num_rows)) fail(ErrorKind::kBadData, what + "; a graph has 1 to 2^32 - 2 nodes");
+  if (num_nodes && num_rows != *num_nodes)
+    fail(ErrorKind::kBadData, what + ", the graph has " + std::to_string(*num_nodes) + " nodes");
+}
 
 EdgeTable open_edge_table(const std::filesystem::path& path, const EdgeFileOptions& options) {
   EdgeTable table{.file = TableFile(path)};
+  if (table.file.matrix() && options.ids != IdKind::kText) {
+    take_matrix(table, options);
+    return table;
+  }
   const std::vector<TableRow>& head = table.file.head();
   if (head.empty()) return table;
   const Separator of_first = separator_of(head.front().text);

@@ -3,6 +3,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
 
 #include "prepare/formats/table_file.h"
 #include "prepare/importers/edge_file.h"
@@ -10,13 +13,17 @@
 namespace salient {
 
 struct EdgeTable {
-  TableFile file;  ///< without its header
+  TableFile file;  ///< without its header; a matrix() is square, and has as many rows as there are nodes
   IdKind ids = IdKind::kNumbers;
   Separator separator = Separator::kAny;
   std::array<std::size_t, 2> columns{0, 1};
   bool has_header = false;
   bool takes_all_columns = true;  ///< the file must have two
 };
+
+/// @param num_nodes  when known    @throws Error{kBadData} unless edges may be the entries of such a matrix
+void require_square(const std::filesystem::path& path, std::uint64_t num_rows, std::uint64_t num_columns,
+                    std::optional<std::uint64_t> num_nodes);
 
 /// @throws as read_edge_file()
 EdgeTable open_edge_table(const std::filesystem::path& path, const EdgeFileOptions& options);

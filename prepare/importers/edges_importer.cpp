@@ -2,11 +2,11 @@
 #include "prepare/importers/edges_importer.h"
 
 #include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/parallel_sort.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <optional>
 #include <span>
 #include <utility>
@@ -40,12 +40,6 @@ RawFeatures read_feature_rows(const EdgesOptions& options) {
   return sparse_features(matrix, options.feature_type, options.features.string(), options.memory);
 }
 
-/// Each once, ascending.
-void sort_distinct(std::vector<std::uint64_t>& ids) {
-  oneapi::tbb::parallel_sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-}
-
 /// Row i becomes row place_of_row[i].
 void reorder_rows(RawFeatures& features, const std::vector<NodeId>& place_of_row, const MemoryLimit& memory) {
   if (std::ranges::is_sorted(place_of_row)) return;
@@ -56,6 +50,13 @@ void reorder_rows(RawFeatures& features, const std::vector<NodeId>& place_of_row
     std::copy_n(features.rows.begin() + static_cast<std::ptrdiff_t>(row * row_bytes), row_bytes,
                 rows.begin() + static_cast<std::ptrdiff_t>(place_of_row[row] * row_bytes));
   features.rows = std::move(rows);
+}
+
+/// @throws Error{kBadData} for the first id that is of no node
+void require_ids(const NodeIndex& index, const std::vector<std::uint64_t>& ids, const fs::path& path,
+                 const std::string& rule) {
+  for (const std::uint64_t id : ids)
+    if (!index.find(id)) fail(ErrorKind::kBadData, path.string() + ": node " + std::to_string(id) + rule);
 }
 
 /// One import: what the files say, and the graph that it becomes.
@@ -201,9 +202,9 @@ class EdgesImport {
     if (labels_have_ids_) labels = read_label_table(options_.labels, table_, into(label_ids));
     edge_file_.num_nodes = num_rows_;
     EdgeList edges = read_edge_file(options_.edges, edge_file_);
+    graph_.symmetrise |= edges.is_symmetric;
     arena_of(options_.num_threads).execute([&] {
-      index_ = num_rows_ ? NodeIndex::of_rows(*num_rows_)
-                         : NodeIndex::of_numbers(distinct_ids(feature_ids, label_ids, edges));
+      index_ = num_rows_ ? NodeIndex::of_rows(*num_rows_) : index_of(feature_ids, label_ids, edges);
       graph_.num_nodes = index_.num_nodes();
       check_count();
       graph_.sources = nodes_of(edges.sources, options_.edges);
@@ -221,29 +222,33 @@ class EdgesImport {
     if (labels_have_ids_) take_labels(labels, distinct_nodes_of(label_ids, options_.labels));
   }
 
-  std::vector<std::uint64_t> distinct_ids(const std::vector<std::uint64_t>& feature_ids,
-                                          const std::vector<std::uint64_t>& label_ids, const EdgeList& edges) const {
-    std::vector<std::uint64_t> ids = feature_ids;
-    if (!features_are_keyed()) {
-      options_.memory.check(sizeof(std::uint64_t) * (label_ids.size() + 2 * edges.sources.size()),
-                            options_.edges.string());
-      ids.reserve(label_ids.size() + 2 * edges.sources.size());
-      for (const auto* more : {&label_ids, &edges.sources, &edges.destinations})
-        ids.insert(ids.end(), more->begin(), more->end());
+  NodeIndex index_of(const std::vector<std::uint64_t>& feature_ids, const std::vector<std::uint64_t>& label_ids,
+                     const EdgeList& edges) const {
+    if (edges.num_rows) {
+      const NodeIndex rows = NodeIndex::of_rows(*edges.num_rows, edges.first_id);
+      const std::string rule = ", which is no row of the matrix " + options_.edges.string();
+      require_ids(rows, feature_ids, options_.features, rule);
+      require_ids(rows, label_ids, options_.labels, rule);
+      if (!features_are_keyed()) return rows;
     }
-    sort_distinct(ids);
-    return ids;
+    const std::array<std::span<const std::uint64_t>, 3> all = {label_ids, edges.sources, edges.destinations};
+    const std::array<std::span<const std::uint64_t>, 1> only = {feature_ids};
+    if (features_are_keyed()) return NodeIndex::of_numbers(only, options_.memory);
+    return NodeIndex::of_numbers(all, options_.memory);
   }
 
   std::vector<NodeId> nodes_of(const std::vector<std::uint64_t>& ids, const fs::path& path) const {
     options_.memory.check(sizeof(NodeId) * ids.size(), path.string());
     std::vector<NodeId> nodes(ids.size());
+    std::atomic<bool> are_known = true;
     oneapi::tbb::parallel_for(std::size_t{0}, ids.size(), [&](std::size_t i) {
       const std::optional<NodeId> node = index_.find(ids[i]);
-      if (!node)
-        fail(ErrorKind::kBadData, path.string() + ": node " + std::to_string(ids[i]) + ", which no table of nodes has");
-      nodes[i] = *node;
+      if (node)
+        nodes[i] = *node;
+      else
+        are_known = false;
     });
+    if (!are_known) require_ids(index_, ids, path, ", which no table of nodes has");
     return nodes;
   }
 

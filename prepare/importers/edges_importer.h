@@ -13,7 +13,8 @@
 
 namespace salient {
 
-/// Empty paths: not given. Files that end in .npy are arrays, features in .npz a sparse matrix, all others text.
+/// Empty paths: not given. Files that end in .npy are arrays, edges and features in .npz a sparse matrix, all others
+/// text.
 struct EdgesOptions {
   std::filesystem::path edges{};
   std::filesystem::path features{}, labels{};
@@ -40,9 +41,11 @@ std::vector<FieldProblem> problems(const EdgesOptions& options);
 ///   an array of features or labels, or labels one a line   its rows; numbers are row numbers. Ids that are text are in
 ///                                                          the order of the table that has them: features or labels
 ///   else a table of features                               its ids and no others
+///   else a sparse matrix of edges                          its rows, of a Matrix Market file from 1 on; tables have no
+///                                                          others
 ///   else                                                   the ids of labels and edges
 ///
-/// In the last two cases numbers that do not fill 0 .. max are renumbered in ascending order, and original_ids keeps
+/// Without arrays numbers that do not fill 0 .. max are renumbered in ascending order, and original_ids keeps
 /// them; text is numbered by first appearance in features, labels and edges, and node_names keeps it.
 /// A split by fractions is drawn from the labelled nodes.
 ///

@@ -3,22 +3,30 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/types.h"
+#include "prepare/importers/memory_limit.h"
 #include "prepare/importers/name_map.h"
+#include "store/near_rows.h"
 
 namespace salient {
 
 /// Three kinds of ids: row numbers, other numbers, names. Node numbers of the second are the ranks of the ids.
 class NodeIndex {
  public:
-  /// Ids are the row numbers 0 to num_nodes - 1.
-  static NodeIndex of_rows(std::uint64_t num_nodes);
-  /// @param ascending  each id once
-  static NodeIndex of_numbers(std::vector<std::uint64_t> ascending);
+  /// Ids are row numbers from `first` on.
+  static NodeIndex of_rows(std::uint64_t num_nodes, std::uint64_t first = 0);
+  /// Every id of the lists, in any order and number.
+  /// @throws Error{kHostMemory}
+  /// Cost: two passes and a bit per number up to the largest id; where ids are sparse, sorting a copy of them, and a
+  ///       binary search for each find().
+  static NodeIndex of_numbers(std::span<const std::span<const std::uint64_t>> lists, const MemoryLimit& memory);
+  /// The same, by sorting. @param ids  of all lists
+  static NodeIndex of_numbers_reference(std::vector<std::uint64_t> ids);
   static NodeIndex of_names(NameMap names);
 
   /// nullopt for an id that no node has, and for what is no id.
@@ -28,12 +36,15 @@ class NodeIndex {
   std::uint64_t num_nodes() const { return num_nodes_; }
   bool has_names() const { return names_.size() > 0; }
 
-  std::vector<std::uint64_t> take_numbers() { return std::move(ascending_); }  ///< empty if ids are row numbers
+  std::vector<std::uint64_t> take_numbers();  ///< of all nodes; empty if they are row numbers from 0 on
   NameTable take_names() { return names_.take(); }
 
  private:
-  std::uint64_t num_nodes_ = 0;
-  std::vector<std::uint64_t> ascending_{};  ///< empty: of_rows(), or of_names()
+  static NodeIndex of_dense_numbers(std::span<const std::span<const std::uint64_t>> lists, std::uint64_t largest);
+
+  std::uint64_t num_nodes_ = 0, first_ = 0;
+  std::vector<std::uint64_t> ascending_{};  ///< sparse numbers
+  std::vector<NodeSetWord> words_{};        ///< other numbers with gaps
   NameMap names_{};
 };
 

@@ -19,9 +19,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kIdNames[] = {"id", "node", "node_id", "nodeid", "name", "paper_id", "user_id", "item_id"};
-constexpr std::string_view kLabelNames[] = {"label", "labels", "class",    "node_label", "classes",
-                                            "y",     "target", "category", "community"};
-constexpr std::size_t kSureLabelNames = 4;  // of which no feature has the name, as y may be a place
+constexpr std::string_view kLabelNames[] = {"label", "labels", "class", "node_label"};
+constexpr std::string_view kUnsureLabelNames[] = {"classes", "y", "target", "category", "community"};  // y: or a place
+
+/// What R, pandas, databases and people write where a value is missing.
+constexpr std::string_view kMissing[] = {"",     "nan",  "NaN",  "NA",   "<NA>", "N/A", "n/a",
+                                         "#N/A", "null", "NULL", "None", "\\N",  "?"};
 
 /// A table whose columns are known.
 struct NodeTable {
@@ -30,6 +33,7 @@ struct NodeTable {
   std::size_t num_columns = 0;
   std::optional<std::size_t> id{}, label{};
   bool begins_with_words = false;  ///< the first line might be a header, and is a row
+  bool guesses_header = false;     ///< the first line might be a row, and is a header
 
   void require_width(std::span<const std::string_view> fields, std::uint64_t number, std::string_view line) const {
     if (fields.size() != num_columns)
@@ -48,17 +52,23 @@ std::optional<std::size_t> usual_column(const std::vector<std::string>& header,
   return std::nullopt;
 }
 
-bool is_number(std::string_view text) {
+std::optional<double> number_of(std::string_view text) {
   double value = 0;
-  return parse_number(text, value);
+  if (!parse_number(text, value)) return std::nullopt;
+  return value;
 }
+
+bool is_number(std::string_view text) { return number_of(text).has_value(); }
+
+bool is_missing(std::string_view text) { return std::ranges::find(kMissing, text) != std::end(kMissing); }
 
 /// @param column  "" = not chosen    @param[out] is_named  by the header
 std::optional<std::size_t> chosen_column(const std::string& column, const std::vector<std::string>& first,
                                          const TableFile& file, bool& is_named) {
   if (column.empty()) return std::nullopt;
   const std::size_t found = column == "-1" ? first.size() - 1 : column_named(column, first, file, Topic::kLabelColumn);
-  is_named |= std::ranges::find(first, column) != first.end();
+  std::size_t number = 0;
+  is_named |= column != "-1" && !parse_number(std::string_view(column), number);
   if (found >= first.size())
     fail(ErrorKind::kBadData,
          file.path().string() + ": has " + std::to_string(first.size()) + " columns, none is " + in_quotes(column));
@@ -67,45 +77,69 @@ std::optional<std::size_t> chosen_column(const std::string& column, const std::v
 
 enum class Wanted { kLabels, kFeatures, kLabelledFeatures, kIds };
 
-/// Which column is which, from the first lines.
-NodeTable open_node_table(const fs::path& path, const NodeTableOptions& options, Wanted wanted) {
-  NodeTable table{.file = TableFile(path)};
-  const std::vector<TableRow>& head = table.file.head();
-  if (head.empty()) fail(ErrorKind::kBadData, path.string() + ": has no lines");
-  table.separator = separator_of(head.front().text);
-  const std::vector<std::string> first = table.file.fields_of(head.front(), table.separator);
-  table.num_columns = first.size();
-  bool has_header = false;
-  table.id = chosen_column(options.id_column, first, table.file, has_header);
+/// Words above a number, unless a field of the first line is a value: a number, or said to be missing.
+bool are_words_above_numbers(const std::vector<std::string>& first, const std::vector<std::string>& second,
+                             std::optional<std::size_t> id) {
+  const auto is_value = [](const std::string& field) {
+    return is_number(field) || (is_missing(field) && !field.empty());
+  };
+  if (std::ranges::any_of(first, is_value)) return false;
+  for (std::size_t column = 0; column < std::min(first.size(), second.size()); ++column)
+    if (id != column && !first[column].empty() && is_number(second[column])) return true;
+  return false;
+}
+
+/// Sets id and label. @return  whether a name says so, and the first line is a header
+bool choose_columns(NodeTable& table, const std::vector<std::string>& first, const NodeTableOptions& options,
+                    Wanted wanted) {
+  bool is_named = false;
+  table.id = chosen_column(options.id_column, first, table.file, is_named);
   const bool wants_label = wanted == Wanted::kLabels || wanted == Wanted::kLabelledFeatures;
-  if (wants_label) table.label = chosen_column(options.label_column, first, table.file, has_header);
+  if (wants_label) table.label = chosen_column(options.label_column, first, table.file, is_named);
   const auto take_usual = [&](std::optional<std::size_t>& column, std::span<const std::string_view> names) {
     if (column) return;
     column = usual_column(first, names);
-    has_header |= column.has_value();
+    is_named |= column.has_value();
   };
   take_usual(table.id, kIdNames);
-  if (wanted == Wanted::kFeatures) take_usual(table.label, std::span(kLabelNames).first<kSureLabelNames>());
-  if (wants_label) take_usual(table.label, kLabelNames);
+  if (wants_label || wanted == Wanted::kFeatures) take_usual(table.label, kLabelNames);
+  if (wants_label && !is_number(first[table.id.value_or(0)]))  // "1,y" is a node and its label
+    take_usual(table.label, kUnsureLabelNames);
   const bool is_plain_list = first.size() == 1 && wanted == Wanted::kLabels;
   if (is_plain_list) table.id.reset();
   if (!table.id && !is_plain_list) table.id = table.label == std::optional<std::size_t>(0) ? 1 : 0;
   if (wants_label && !table.label) {
     if (first.size() > 2)
       fail(ErrorKind::kBadData,
-           path.string() + ": which of the " + std::to_string(first.size()) + " columns is the label is not clear",
+           table.file.path().string() + ": which of the " + std::to_string(first.size()) +
+               " columns is the label is not clear",
            Topic::kLabelColumn);
     table.label = is_plain_list || table.id == std::optional<std::size_t>(1) ? 0 : 1;
   }
-  if (!has_header && head.size() == 2) {  // words above numbers are a header
-    const std::vector<std::string> second = table.file.fields_of(head.back(), table.separator);
-    for (std::size_t column = 0; column < std::min(first.size(), second.size()); ++column)
-      has_header |=
-          table.id != column && !first[column].empty() && !is_number(first[column]) && is_number(second[column]);
-  }
+  return is_named;
+}
+
+/// Which column is which, from the first lines.
+NodeTable open_node_table(const fs::path& path, const NodeTableOptions& options, Wanted wanted) {
+  NodeTable table{.file = TableFile(path)};
+  if (table.file.matrix())
+    fail(ErrorKind::kBadData, path.string() + ": a Matrix Market file, not a table with a line for each node");
+  const std::vector<TableRow>& head = table.file.head();
+  if (head.empty()) fail(ErrorKind::kBadData, path.string() + ": has no lines");
+  table.separator = separator_of(head.front().text);
+  const std::vector<std::string> first = table.file.fields_of(head.front(), table.separator);
+  table.num_columns = first.size();
+  const bool is_named = choose_columns(table, first, options, wanted);
+  table.guesses_header = !is_named && head.size() == 2 &&
+                         are_words_above_numbers(first, table.file.fields_of(head.back(), table.separator), table.id);
+  const bool has_header = is_named || table.guesses_header;
   table.begins_with_words = !has_header && std::ranges::none_of(first, is_number);
   if (has_header) table.file.take_header();
   return table;
+}
+
+void say_if_header(const NodeTable& table) {
+  if (table.guesses_header) log_info(table.file.path().string() + ": the first line is a header, no node");
 }
 
 /// Rows of a block.
@@ -120,13 +154,11 @@ void take_ids(const fs::path& path, const ParsedRows& parsed, const TakeId& take
     if (const char* rule = take_id(parsed.ids[row])) fail_at_line(path, parsed.lines[row], parsed.ids[row], rule);
 }
 
-std::optional<double> number_of(std::string_view text) {
-  double value = 0;
-  if (!parse_number(text, value)) return std::nullopt;
-  return value;
+/// Missing, or -1, also among words.
+bool is_no_label(std::string_view text) {
+  const std::optional<double> number = number_of(text);
+  return is_missing(text) || (number && (std::isnan(*number) || *number == -1));
 }
-
-bool is_no_label(std::string_view text) { return text.empty() || text == "nan" || text == "NaN"; }
 
 /// The class of each name, if all names are numbers.
 std::optional<std::vector<std::int32_t>> numeric_classes(const NameTable& names, const std::string& file) {
@@ -152,6 +184,23 @@ std::vector<std::int32_t> ranked_classes(const NameTable& names, std::vector<std
   return classes;
 }
 
+/// Says which words are no label, and which word makes classes of words of labels that look like numbers.
+void say_what_labels_are(const TableLabels& labels, const std::string& file) {
+  const NameTable& names = labels.names.names();
+  std::optional<std::size_t> number, word;  // the first label that is one
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (is_no_label(names[i])) {
+      if (!names[i].empty() && !is_number(names[i])) log_info(file + ": " + in_quotes(names[i]) + " is no label");
+      continue;
+    }
+    std::optional<std::size_t>& first = is_number(names[i]) ? number : word;
+    if (!first) first = i;
+  }
+  if (number && word)
+    log_info(line_name(file, labels.first_lines[*word]) + ": labels are words, as " + in_quotes(names[*word]) +
+             " is no number");
+}
+
 }  // namespace
 
 bool has_ids(const fs::path& path, const NodeTableOptions& options) {
@@ -160,6 +209,7 @@ bool has_ids(const fs::path& path, const NodeTableOptions& options) {
 
 TableLabels read_label_table(const fs::path& path, const NodeTableOptions& options, const TakeId& take_id) {
   NodeTable table = open_node_table(path, options, Wanted::kLabels);
+  say_if_header(table);
   if (table.begins_with_words) log_info(path.string() + ": the first line is a node, no header");
   TableLabels labels{.names = NameMap(options.memory)};
   const auto parse = [&](std::span<const std::string_view> fields, std::uint64_t number, std::string_view line,
@@ -174,6 +224,7 @@ TableLabels read_label_table(const fs::path& path, const NodeTableOptions& optio
         take_ids(path, parsed, take_id);
         for (std::size_t row = 0; row < parsed.labels.size(); ++row) {
           labels.codes.push_back(labels.names.add(parsed.labels[row]));
+          if (labels.names.size() > labels.first_lines.size()) labels.first_lines.push_back(parsed.lines[row]);
           if (labels.names.size() > static_cast<std::size_t>(kMaxClasses))
             fail_at_line(path, parsed.lines[row], parsed.labels[row],
                          "more than " + std::to_string(kMaxClasses) + " different labels");
@@ -185,6 +236,7 @@ TableLabels read_label_table(const fs::path& path, const NodeTableOptions& optio
 RawFeatures read_feature_table(const fs::path& path, const NodeTableOptions& options, FeatureType type, bool labels_too,
                                const TakeId& take_id) {
   NodeTable table = open_node_table(path, options, labels_too ? Wanted::kLabelledFeatures : Wanted::kFeatures);
+  if (!labels_too) say_if_header(table);  // who reads the labels does
   std::vector<std::size_t> columns;
   for (std::size_t column = 0; column < table.num_columns; ++column)
     if (table.id != column && table.label != column) columns.push_back(column);
@@ -236,6 +288,7 @@ void set_labels(const TableLabels& labels, const std::vector<NodeId>& node_of_ro
                 RawGraph& graph) {
   const NameTable& names = labels.names.names();
   const std::optional<std::vector<std::int32_t>> numbers = numeric_classes(names, file);
+  say_what_labels_are(labels, file);
   const std::vector<std::int32_t> classes = numbers ? *numbers : ranked_classes(names, graph.class_names);
   graph.labels.assign(graph.num_nodes, -1);
   for (std::size_t row = 0; row < labels.codes.size(); ++row)

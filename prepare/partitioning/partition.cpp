@@ -6,6 +6,9 @@
 
 #include "core/error.h"
 #include "core/files/npy.h"
+#include "prepare/formats/line_reader.h"
+#include "prepare/formats/table_line.h"
+#include "prepare/formats/text_fields.h"
 #include "prepare/partitioning/level_graph.h"
 #include "prepare/partitioning/refine_parts.h"
 #include "store/parts.h"
@@ -46,6 +49,24 @@ std::vector<Level> coarsen(const Dataset& dataset, std::size_t num_parts) {
   return levels;
 }
 
+Owners read_part_lines(const std::filesystem::path& path, std::size_t num_nodes, std::int64_t limit) {
+  LineReader reader(path);
+  Owners owner;
+  owner.reserve(num_nodes);
+  for (std::string_view line; reader.next(line);) {
+    std::uint64_t part = 0;
+    if (owner.size() == num_nodes)
+      fail_at_line(path, reader.line_number(), line, "the graph has " + std::to_string(num_nodes) + " nodes");
+    if (!parse_id(line, part) || part >= static_cast<std::uint64_t>(limit))
+      fail_at_line(path, reader.line_number(), line, "parts are 0 to " + std::to_string(limit - 1));
+    owner.push_back(static_cast<std::uint16_t>(part));
+  }
+  if (owner.size() < num_nodes)
+    fail(ErrorKind::kBadData, path.string() + ": has " + std::to_string(owner.size()) + " lines, the graph has " +
+                                  std::to_string(num_nodes) + " nodes");
+  return owner;
+}
+
 }  // namespace
 
 Owners range_parts(std::size_t num_nodes, int num_parts) {
@@ -70,6 +91,8 @@ Owners cluster_parts(const Dataset& dataset, int num_parts) {
 }
 
 Owners read_parts(const std::filesystem::path& path, std::size_t num_nodes, int num_parts) {
+  const std::int64_t limit = num_parts > 0 ? num_parts : kMaxParts;
+  if (path.extension() != ".npy") return read_part_lines(path, num_nodes, limit);
   const NpyFile file(path);
   const NpyHeader& header = file.header();
   if (header.shape.size() != 1 || header.shape[0] != num_nodes || (header.kind != 'i' && header.kind != 'u'))
@@ -77,7 +100,6 @@ Owners read_parts(const std::filesystem::path& path, std::size_t num_nodes, int 
                                   ", expected whole numbers (" + std::to_string(num_nodes) + ",), a part per node");
   std::vector<std::int64_t> parts(num_nodes);
   convert_to_int64(header, file.data().data(), num_nodes, parts.data());
-  const std::int64_t limit = num_parts > 0 ? num_parts : kMaxParts;
   const auto bad = std::ranges::find_if(parts, [&](std::int64_t part) { return part < 0 || part >= limit; });
   if (bad != parts.end())
     fail(ErrorKind::kBadData, file.name() + ": item " + std::to_string(bad - parts.begin()) + " is " +

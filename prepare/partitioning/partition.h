@@ -37,9 +37,11 @@ Owners range_parts(std::size_t num_nodes, int num_parts);
 ///            level on the way back nodes move to the part that most of their entries lead to. See find_groups().
 Owners cluster_parts(const Dataset& dataset, int num_parts);
 
-/// The parts that another program made: whole numbers, one per node.
+/// The parts that another program made: whole numbers, one per node. NAME.npy is an array [V] of any integer type;
+/// other files are text, plain or gzip, a line a node, as METIS and KaMinPar write them.
 /// @param num_parts  0 = the highest number, and 1
-/// @throws Error{kNoInput}, Error{kIo}; Error{kBadData} for another shape or type, or a part that there is not
+/// @throws Error{kNoInput}, Error{kIo}; Error{kBadData} for another shape or type, or a part that there is not, naming
+///         item or line
 Owners read_parts(const std::filesystem::path& file, std::size_t num_nodes, int num_parts);
 
 }  // namespace salient

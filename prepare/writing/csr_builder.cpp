@@ -11,6 +11,7 @@
 #include "core/console/progress.h"
 #include "core/error.h"
 #include "core/free_memory.h"
+#include "core/host/interrupt.h"
 #include "prepare/writing/scatter_rows.h"
 #include "store/csr_rows.h"
 
@@ -25,6 +26,7 @@ void for_each_entry(const char* label, const std::vector<NodeId>& sources, const
                     EdgeDirections directions, Use use) {
   Progress progress(label, sources.size(), "edges");
   oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, sources.size(), kGrain), [&](const auto& range) {
+    stop_if_interrupted();
     for (std::size_t m = range.begin(); m < range.end(); ++m) {
       const NodeId s = sources[m], d = destinations[m];
       use(d, s);
@@ -50,6 +52,7 @@ CsrArrays build_csr(std::uint64_t num_nodes, std::vector<NodeId> sources, std::v
     for_each_entry(std::exchange(label, "placing edges"), sources, destinations, directions, use);
   });
   free_memory_of(sources, destinations);
+  stop_if_interrupted();
   tidy_rows(graph, filled);
   return graph;
 }

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "core/host/interrupt.h"
+
 namespace salient {
 namespace {
 
@@ -17,13 +19,15 @@ template <class T, class Visit>
 void for_each_value(const RawFeatures& features, Visit visit) {
   constexpr T kMagnitude = std::numeric_limits<T>::max() / 2;  // all bits but the sign
   const auto dim = static_cast<std::size_t>(features.dim);
-  for (std::size_t r = 0; r < features.num_rows(); ++r)
+  for (std::size_t r = 0; r < features.num_rows(); ++r) {
+    stop_if_interrupted();
     for (std::size_t c = 0; c < dim; ++c) {
       const std::byte* const at = features.rows.data() + (r * dim + c) * sizeof(T);
       T bits;
       std::memcpy(&bits, at, sizeof(T));
       if ((bits & kMagnitude) != 0) visit(r, static_cast<std::uint32_t>(c), at);
     }
+  }
 }
 
 template <class T>
@@ -50,9 +54,11 @@ RawFeatures dense_of(const RawFeatures& sparse, const MemoryLimit& memory) {
   const std::size_t item = size_of(sparse.type), row_bytes = static_cast<std::size_t>(sparse.dim) * item;
   memory.check(sparse.num_rows() * row_bytes, "dense features");
   dense.rows.resize(sparse.num_rows() * row_bytes);
-  for (std::size_t r = 0; r < sparse.num_rows(); ++r)
+  for (std::size_t r = 0; r < sparse.num_rows(); ++r) {
+    stop_if_interrupted();
     for (auto k = static_cast<std::size_t>(sparse.begin[r]); k < static_cast<std::size_t>(sparse.begin[r + 1]); ++k)
       std::memcpy(dense.rows.data() + r * row_bytes + sparse.columns[k] * item, sparse.rows.data() + k * item, item);
+  }
   return dense;
 }
 

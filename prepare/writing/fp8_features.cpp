@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/fp8.h"
+#include "core/host/interrupt.h"
 #include "core/value_text.h"
 
 namespace salient {
@@ -31,6 +32,7 @@ void for_each_block(const RawFeatures& features, Use use) {
   std::vector<float> block(kBlock);
   const std::size_t count = features.rows.size() / size_of(features.type);
   for (std::size_t first = 0; first < count; first += kBlock) {
+    stop_if_interrupted();
     const std::span values = std::span(block).first(std::min(kBlock, count - first));
     to_floats(features, first, values);
     use(first, values);

@@ -10,7 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "core/console/progress.h"
 #include "core/error.h"
+#include "core/host/interrupt.h"
 #include "core/philox.h"
 #include "prepare/formats/text_fields.h"
 
@@ -20,10 +22,12 @@ namespace {
 constexpr std::uint32_t kFeatureTag = 0x46454154;  // "FEAT"
 constexpr const char* kWhat = "made features";
 
-/// One float for each column, by node.
 template <class Use>
 void for_each_node(std::size_t num_nodes, Use use) {
-  oneapi::tbb::parallel_for(std::size_t{0}, num_nodes, [&](std::size_t v) { use(static_cast<NodeId>(v)); });
+  oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, num_nodes, 256), [&](const auto& range) {
+    stop_if_interrupted();
+    for (std::size_t v = range.begin(); v < range.end(); ++v) use(static_cast<NodeId>(v));
+  });
 }
 
 /// Draws of mean 0 and deviation 1, in integers until the last step: the sum of four bytes.
@@ -72,6 +76,7 @@ std::vector<double> gram_matrix(const Rows& x) {
   const RowBlocks blocks = blocks_of(x.num_rows(), k);
   std::vector<std::vector<double>> partial(blocks.count, std::vector<double>(k * k, 0));
   oneapi::tbb::parallel_for(std::size_t{0}, blocks.count, [&](std::size_t b) {
+    stop_if_interrupted();
     for (std::size_t v = b * blocks.size; v < std::min((b + 1) * blocks.size, x.num_rows()); ++v) {
       const std::span<const float> row = x.row(v);
       for (std::size_t i = 0; i < k; ++i)
@@ -144,10 +149,12 @@ Rows positions(const CsrGraph& graph, std::size_t width, std::uint32_t seed, con
     draw_row(v, seed, x.row(v));
     x.row(v)[0] = std::sqrt(degree);
   });
+  Progress progress("making features", kSteps, "steps");
   for (int step = 0; step < kSteps; ++step) {
     if (step % kStepsBetween == 0) orthonormalise(x);
     propagate(graph, scale, x, y);
     x.swap(y);
+    progress.add(1);
   }
   orthonormalise(x);
   const auto factor = static_cast<float>(std::sqrt(static_cast<double>(num_nodes)));
@@ -165,6 +172,7 @@ RawFeatures filled(std::size_t num_nodes, std::size_t width, FeatureType type, c
   memory.check(num_nodes * row_bytes, kWhat);
   features.rows.resize(num_nodes * row_bytes);
   oneapi::tbb::parallel_for(oneapi::tbb::blocked_range<std::size_t>(0, num_nodes, 256), [&](const auto& range) {
+    stop_if_interrupted();
     std::vector<float> row(width);
     for (std::size_t v = range.begin(); v < range.end(); ++v) {
       fill(static_cast<NodeId>(v), std::span(row));

@@ -80,7 +80,7 @@ def write_files(folder):
     (folder / "mine.csv").write_text("".join(f"{v},{draw.randrange(NODES)}\n" for v in range(NODES) for _ in range(4)))
     npy.write(folder / "x.npy", (NODES, 4), [draw.random() for _ in range(4 * NODES)], "<f4")
     npy.write(folder / "y.npy", (NODES,), [v % 3 for v in range(NODES)], "<i8")
-    npy.write(folder / "membership.npy", (NODES,), [v % 4 for v in range(NODES)], "<i8")
+    (folder / "graph.part.4").write_text("".join(f"{v % 4}\n" for v in range(NODES)))
     npy.write(folder / "ids.npy", (3,), [5, 2, 9], "<i8")
 
 

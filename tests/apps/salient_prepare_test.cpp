@@ -232,6 +232,20 @@ TEST_F(PrepareProgram, AFullDiskOrASignalEndsWithOneLineAndNothingLeft) {
   expect_nothing_left();
 }
 
+/// The signal comes while the first of four files is written: by the time of the others it must have been seen.
+TEST_F(PrepareProgram, ASignalEndsTheWritingOfPartsRows) {
+  ASSERT_EQ(run("synthetic --nodes 200000 --mean-degree 1 --features 256 --out D").exit_code, 0);
+  const Outcome ended =
+      run("--version > /dev/null; '" SALIENT_PREPARE
+          "' partition D --parts 4 --method ranges --write-rows 2> ended.txt & "
+          "for i in $(seq 6000); do [ -s D/features-part-0.npy ] && break; sleep 0.01; done; kill -TERM $!; wait $!");
+  EXPECT_EQ(ended.exit_code, 143);
+  EXPECT_TRUE(read_bytes(scratch_ / "ended.txt").ends_with("salient-prepare: interrupted; nothing is left behind\n"));
+  for (const auto& entry : fs::directory_iterator(scratch_ / "D"))
+    EXPECT_FALSE(entry.path().filename().string().starts_with("features-part-")) << entry.path();
+  EXPECT_FALSE(fs::exists(scratch_ / "D/parts.json"));
+}
+
 TEST_F(PrepareProgram, RefusedInputLeavesNothing) {
   write_bytes(scratch_ / "bad.txt", "0 1\n1 two\n");
   expect_refused("edges --edges bad.txt --out D", 65, "bad.txt: line 2");

@@ -2,6 +2,7 @@
 #include "prepare/formats/line_reader.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <string>
 #include <vector>
@@ -114,8 +115,30 @@ TEST(LineReader, EndlessLinesAreRefused) {
   EXPECT_EQ(lines_of(write_bytes(folder / "long.gz", gzip("a\n" + longest + "\nb\n"))), (Lines{"a", longest, "b"}));
 }
 
+TEST(LineReader, OtherFormatsAreNoText) {
+  const test::Scratch folder;
+  const std::string npy = test::npy("<u1", "(3,)", "abc"), npz = test::zip({{"a.npy", npy}});
+  const std::pair<std::string, const char*> cases[] = {
+      {"\x28\xB5\x2F\xFD\4X\1\2,\3\n", "e.csv: not text, plain or gzip; it looks like zstd"},
+      {npz, "looks like zip (npz)"},
+      {npy, "looks like an npy array"},
+      {gzip(npz), "looks like zip (npz)"},
+      {"BZh91AY&SY 1\n", "looks like bzip2"},
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "a Git LFS pointer; fetch"},
+      {std::string("\xFF\xFE\0a\0,\0b\0\n", 10), "looks like text in UTF-16"},
+      {std::string("a,b\n\0,c\n", 8), "looks like binary data"}};
+  for (const auto& [bytes, message] : cases) {
+    const auto path = write_bytes(folder / "e.csv", bytes);
+    EXPECT_COMPLAINT(lines_of(path), ErrorKind::kBadData, message);
+    EXPECT_COMPLAINT(lines_by_block(path), ErrorKind::kBadData, message);
+  }
+  EXPECT_EQ(lines_of(write_bytes(folder / "e.csv", "PK,name\nBZh,x\n")), (Lines{"PK,name", "BZh,x"}));
+}
+
 TEST(LineReader, MissingFiles) {
   const test::Scratch folder;
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_COMPLAINT(lines_of(folder / "pipe"), ErrorKind::kNoInput, "pipe: is not a regular file");
   EXPECT_COMPLAINT(lines_of(folder / "none.csv.gz"), ErrorKind::kNoInput, "none.csv.gz: cannot open: No such file");
   EXPECT_COMPLAINT(lines_of(folder.path()), ErrorKind::kNoInput, "is not a regular file");
 }

@@ -86,6 +86,35 @@ TEST(EdgesImporter, TheSizesOfAMatrixMarketFileAreNoEdge) {
   }
 }
 
+TEST(EdgesImporter, AMatrixMarketFileSaysWhichNodesThereAre) {
+  const std::string lower = "%%MatrixMarket matrix coordinate real symmetric\n6 6 2\n2 1 0.5\n4 2 -1e3\n";
+  const RawGraph graph = imported_text(lower);
+  EXPECT_EQ(graph.num_nodes, 6u) << "isolated ones, too";
+  EXPECT_EQ(graph.original_ids, (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(graph.sources, (Ids{1, 3}));
+  EXPECT_EQ(graph.destinations, (Ids{0, 1}));
+  EXPECT_EQ(imported_text(lower, {"1", "0"}).sources, (Ids{0, 1}));
+  const Scratch scratch;
+  const auto is_symmetric = [&](const std::string& kind) {
+    const auto path = write_bytes(scratch / "a.mtx", "%%MatrixMarket matrix coordinate " + kind + "\n2 2 1\n2 1 1 1\n");
+    return import_edges({.edges = path, .symmetric = Symmetric::kNo}).symmetrise;
+  };
+  EXPECT_TRUE(is_symmetric("pattern symmetric") && is_symmetric("complex Hermitian"));
+  EXPECT_TRUE(is_symmetric("integer Skew-Symmetric"));
+  EXPECT_FALSE(is_symmetric("real general"));
+  const std::string banner = "%%MatrixMarket matrix coordinate pattern general\n% x\n";
+  EXPECT_EQ(imported_text(banner + "5 5 0\n").num_nodes, 5u);
+  EXPECT_COMPLAINT(imported_text(banner + "3 3 2\n0 2\n2 3\n"), 65, "line 4: '0' is no row of the matrix");
+  EXPECT_COMPLAINT(imported_text(banner + "3 3 2\n1 2\n2 4\n"), 65, "line 5: '4' is no row of the matrix");
+  EXPECT_COMPLAINT(imported_text(banner + "3 3 2\n1 2\n"), 65, "has 1 entries, its sizes say 2");
+  EXPECT_COMPLAINT(imported_text(banner + "3 2 2\n1 2\n"), 65, "a matrix of 3 x 2; in a graph's");
+  EXPECT_COMPLAINT(imported_text(banner + "3 3\n1 2\n"), 65, "line 3: is not the sizes of a matrix");
+  EXPECT_COMPLAINT(imported_text(banner + "99999999999 99999999999 0\n"), 65, "a graph has 1 to 2^32 - 2 nodes");
+  EXPECT_COMPLAINT(imported_text(banner), 65, "ends before its sizes");
+  EXPECT_COMPLAINT(imported_text("%%MatrixMarket matrix array real general\n2 2\n0\n1\n1\n0\n"), 65,
+                   "lists all its values");
+}
+
 std::vector<std::string> names_of_nodes(const RawGraph& graph) {
   std::vector<std::string> names;
   for (std::size_t v = 0; v < graph.node_names.size(); ++v) names.emplace_back(graph.node_names[v]);
@@ -236,6 +265,47 @@ TEST_F(EdgesWithNodeFiles, IdsAreRowNumbers) {
   EXPECT_EQ(half_to_float(last), 9.0F);
   write_bytes(scratch_ / "edges.csv", "0,1\n1,5\n");
   EXPECT_COMPLAINT(import_edges(options_), 65, "line 2: node 5, the graph has 5");
+}
+
+TEST_F(EdgesWithNodeFiles, AMatrixMarketFileCountsItsRowsFromOne) {
+  const std::string banner = "%%MatrixMarket matrix coordinate pattern symmetric\n";
+  write_bytes(scratch_ / "edges.csv", banner + "5 5 4\n2 1\n3 1\n4 2\n5 5\n");
+  const RawGraph graph = import_edges(options_);
+  EXPECT_EQ(graph.sources, (Ids{1, 2, 3, 4}));
+  EXPECT_EQ(graph.destinations, (Ids{0, 0, 1, 4}));
+  EXPECT_TRUE(graph.original_ids.empty());
+  write_bytes(scratch_ / "edges.csv", banner + "6 6 1\n2 1\n");
+  EXPECT_COMPLAINT(import_edges(options_), 65, "a matrix of 6 x 6, the graph has 5 nodes");
+  options_.features = options_.edges;
+  EXPECT_COMPLAINT(import_edges(options_), 65, "a Matrix Market file, not a table");
+}
+
+TEST_F(EdgesWithNodeFiles, EdgesMayBeAMatrixOfScipy) {
+  const auto matrix_of = [&](std::int64_t rows, std::int64_t columns) {
+    const auto array = [](const char* shape, const std::vector<std::int64_t>& values) {
+      return test::npy("<i8", shape, test::bytes_of(values));
+    };
+    options_.edges = write_bytes(scratch_ / "adj.npz", test::zip({{"row.npy", array("(3,)", {3, 0, 0})},
+                                                                  {"col.npy", array("(3,)", {0, 1, 2})},
+                                                                  {"data.npy", array("(3,)", {1, 1, 0})},
+                                                                  {"shape.npy", array("(2,)", {rows, columns})}}));
+  };
+  matrix_of(5, 5);
+  for (const bool has_arrays : {true, false}) {
+    if (!has_arrays) options_.features = options_.labels = "";
+    const RawGraph graph = import_edges(options_);
+    EXPECT_EQ(graph.num_nodes, 5u);
+    EXPECT_EQ(graph.sources, (Ids{0, 0, 3}));
+    EXPECT_EQ(graph.destinations, (Ids{1, 2, 0}));
+    EXPECT_TRUE(graph.original_ids.empty());
+  }
+  matrix_of(5, 6);
+  EXPECT_COMPLAINT(import_edges(options_), 65, "adj.npz: a matrix of 5 x 6; in a graph's");
+  matrix_of(6, 6);
+  options_.labels = write_npy(scratch_ / "y.npy", "<i8", "(5,)", std::vector<std::int64_t>(5));
+  EXPECT_COMPLAINT(import_edges(options_), 65, "a matrix of 6 x 6, the graph has 5 nodes");
+  write_bytes(options_.edges, test::zip({{"edge_index.npy", test::npy("<i8", "(0,)", "")}}));
+  EXPECT_COMPLAINT(import_edges(options_), 65, "has no sparse matrix (data, indices, ");
 }
 
 TEST_F(EdgesWithNodeFiles, FortranOrderIsTheSameMatrix) {
@@ -398,6 +468,61 @@ TEST_F(EdgesWithTables, NumbersAreRowsBesideAnArrayAndKeysWithoutOne) {
   EXPECT_EQ(named.sources, (Ids{2}));
   EXPECT_COMPLAINT(import("c,a\n", "", "a,x\nb,y\n", {.features = array}), 65, "has 2 nodes, ");
   EXPECT_COMPLAINT(import("c,a\n", "", "x\ny\nx\n", {.features = array}), 65, "no table says which row");
+}
+
+TEST_F(EdgesWithTables, NodesOfAMatrixMarketFileCountFromOne) {
+  const std::string matrix = "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n";
+  EXPECT_EQ(import(matrix, "", "3,1\n1,0\n").labels, (Labels{0, -1, 1}));
+  EXPECT_EQ(features_of(import(matrix, "3 5\n2 6\n1 7\n", "")), (std::vector<float>{7, 6, 5}));
+  EXPECT_COMPLAINT(import(matrix, "", "0,1\n1,0\n"), 65, "labels.csv: node 0, which is no row of the matrix ");
+  EXPECT_COMPLAINT(import(matrix, "1 5\n2 6\n4 7\n", ""), 65, "features.csv: node 4, which is no row");
+}
+
+TEST_F(EdgesWithTables, AColumnChosenByNumberMakesNoHeader) {
+  EXPECT_EQ(import("0,1\n1,2\n2,3\n", "", "0,2\n1,0\n2,1\n3,1\n", {.id_column = "0", .label_column = "1"}).labels,
+            (Labels{2, 0, 1, 1}));
+  EXPECT_EQ(import("0,1\n1,2\n", "", "0,-1\n1,0\n2,1\n", {.label_column = "-1"}).labels, (Labels{-1, 0, 1}));
+  const auto table = write_bytes(scratch_ / "t.txt", "10 1 0 1\n11 0 1 0\n12 2 1 1\n");
+  const RawGraph graph = import("10 11\n", "", "", {.features = table, .labels = table, .label_column = "1"});
+  EXPECT_EQ(graph.original_ids, (std::vector<std::uint64_t>{10, 11, 12}));
+  EXPECT_EQ(graph.labels, (Labels{1, 0, 2}));
+  const auto train = write_bytes(scratch_ / "train.txt", "0\n1\n");
+  EXPECT_EQ(import("0,1\n", "", "0,2\n1,0\n", {.train = train, .id_column = "0"}).train, (Ids{0, 1}));
+}
+
+TEST_F(EdgesWithTables, AFirstLineWithAValueIsNoHeader) {
+  EXPECT_COMPLAINT(import("1,2\n2,3\n", "0,NA,1.0\n1,0.5,2.0\n2,0.5,2.5\n3,1,1\n", ""), 65,
+                   "features.csv: line 1: column 1 is no number: 'NA'");
+  EXPECT_COMPLAINT(import("a,b\n", "a,?\nb,3\n", ""), 65, "features.csv: line 1: column 1 is no number: '?'");
+  const auto array = write_npy(scratch_ / "x.npy", "<f4", "(4, 1)", std::vector<float>(4));
+  for (const std::string missing : {"NA", "nan", "?", "null", "None", "-1"})
+    EXPECT_EQ(import("0,1\n", "", missing + "\n1\n0\n1\n", {.features = array}).labels, (Labels{-1, 1, 0, 1}))
+        << missing;
+  EXPECT_EQ(import("0,1\n", "", "0,red\n1,3\n", {}).labels, (Labels{1, 0})) << "an id is a number, too";
+  EXPECT_EQ(import("1,2\n2,3\n", "", "1,y\n2,n\n3,y\n", {}).labels, (Labels{1, 0, 1})) << "y is no label's name here";
+  EXPECT_EQ(import("1,2\n2,3\n", "", "id,y\n2,1\n3,0\n", {}).labels, (Labels{-1, 1, 0})) << "and here it is";
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(features_of(import("7,8\n", "paper,age,size\n7,1,2\n8,3,4\n", "")), (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("features.csv: the first line is a header"),
+            std::string::npos);
+}
+
+TEST_F(EdgesWithTables, MissingValuesAreNoClasses) {
+  ::testing::internal::CaptureStderr();
+  const RawGraph numbers = import("0,1\n2,3\n", "", "0,3\n1,NA\n2,10\n3,2\n");
+  EXPECT_EQ(numbers.labels, (Labels{3, -1, 10, 2}));
+  EXPECT_TRUE(numbers.class_names.empty());
+  const RawGraph words = import("0,1\n2,3\n", "", "0,cat\n1,-1\n2,dog\n3,?\n");
+  EXPECT_EQ(words.labels, (Labels{0, -1, 1, -1}));
+  EXPECT_EQ(words.class_names, (Names{"cat", "dog"}));
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("labels.csv: 'NA' is no label"), std::string::npos) << said;
+  EXPECT_NE(said.find("labels.csv: '?' is no label"), std::string::npos) << said;
+  EXPECT_EQ(said.find("are words"), std::string::npos) << said;
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(import("0,1\n2,3\n", "", "0,3\n1,x\n2,10\n3,2\n").class_names, (Names{"10", "2", "3", "x"}));
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("labels.csv: line 2: labels are words, as 'x' is no number"),
+            std::string::npos);
 }
 
 TEST_F(EdgesWithTables, SplitsAreLinesOfIds) {

@@ -138,6 +138,22 @@ TEST(ReadParts, TakesWholeNumbersOfAnyType) {
   EXPECT_COMPLAINT(read_parts(scratch / "none.npy", 4, 2), 66, "none.npy");
 }
 
+TEST(ReadParts, TakesTheLinesOfMetis) {
+  const test::Scratch scratch;
+  const auto read = [&](const std::string& text, int num_parts) {
+    return read_parts(test::write_bytes(scratch / "graph.part.4", text), 4, num_parts);
+  };
+  EXPECT_EQ(read("0\n3\n1\n65535\n", 0), (Owners{0, 3, 1, 65535}));
+  EXPECT_EQ(read("0\r\n3\r\n1\r\n1.0e+00", 4), (Owners{0, 3, 1, 1}));
+  EXPECT_COMPLAINT(read("0\n3\n1\n2\n", 3), 65, "graph.part.4: line 2: parts are 0 to 2: '3'");
+  EXPECT_COMPLAINT(read("0\n3\n1\n65536\n", 0), 65, "line 4: parts are 0 to 65535: '65536'");
+  EXPECT_COMPLAINT(read("0\n-1\n1\n2\n", 0), 65, "line 2: parts are 0 to 65535: '-1'");
+  EXPECT_COMPLAINT(read("0\n1 2\n1\n2\n", 0), 65, "line 2: parts are");
+  EXPECT_COMPLAINT(read("0\n1\n1\n", 0), 65, "has 3 lines, the graph has 4 nodes");
+  EXPECT_COMPLAINT(read("0\n1\n1\n2\n2\n", 0), 65, "line 5: the graph has 4 nodes: '2'");
+  EXPECT_COMPLAINT(read_parts(scratch / "none.part.4", 4, 2), 66, "none.part.4");
+}
+
 /// Rows of the batches of an epoch, over all ranks, of 256 seeds each.
 /// @param owner  empty = seeds are dealt evenly
 std::size_t rows_of_epoch(const Dataset& dataset, const Owners& owner, int num_ranks) {

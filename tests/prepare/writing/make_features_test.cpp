@@ -5,9 +5,12 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <cmath>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
+#include "core/host/interrupt.h"
 #include "prepare/writing/csr_builder.h"
 
 namespace salient {
@@ -29,6 +32,28 @@ CsrArrays barbell() {
       for (NodeId b = first; b < a; ++b) sources.push_back(a), destinations.push_back(b);
   sources.push_back(19), destinations.push_back(20);
   return build_csr(41, sources, destinations, EdgeDirections::kBoth);
+}
+
+/// Ends the process: 7 if `work` sees the signal that came before it.
+template <class Work>
+[[noreturn]] void work_after_a_signal(Work work) {
+  install_interrupt_handlers();
+  (void)std::raise(SIGTERM);
+  try {
+    work();
+  } catch (const Interrupted&) {
+    std::_Exit(7);
+  }
+  std::_Exit(0);
+}
+
+TEST(MakeFeatures, ASignalEndsThemAndTheBuildingOfTheirGraph) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(work_after_a_signal([] { (void)barbell(); }), ::testing::ExitedWithCode(7), "");
+  for (const char* recipe : {"degree", "random:4", "positional:4"}) {
+    const CsrArrays graph = barbell();
+    EXPECT_EXIT(work_after_a_signal([&] { (void)made(graph, recipe); }), ::testing::ExitedWithCode(7), "") << recipe;
+  }
 }
 
 TEST(FeatureRecipe, IsAWordAndAWidth) {
