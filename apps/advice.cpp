@@ -8,7 +8,7 @@ namespace salient {
 namespace {
 
 /// One row for each topic: what salient-train, salient-infer and salient-prepare advise. "" = the facts are enough.
-/// salient-serve says what salient-infer does, but for what depends on options that it lacks.
+/// salient-serve and salient-doctor say what salient-infer does, but for what depends on options that they lack.
 struct Row {
   Topic topic;
   const char* train;
@@ -73,7 +73,20 @@ const char* serve_advice(ErrorKind kind, Topic topic) {
     case Topic::kDeviceGraph: return "use --step eager, or --device cpu";
     case Topic::kTrainingMemory:
     case Topic::kBatch: return "lower --fanout or --workers";
-    default: return infer_advice(kind, topic);
+    case Topic::kDevice:
+    case Topic::kRunDirectory:
+    case Topic::kMissingDataset:
+    case Topic::kDamagedStore: return infer_advice(kind, topic);
+    default: return "";
+  }
+}
+
+const char* doctor_advice(ErrorKind kind, Topic topic) {
+  switch (topic) {
+    case Topic::kCommTimeout:
+    case Topic::kMissingDataset:
+    case Topic::kDamagedStore: return infer_advice(kind, topic);
+    default: return "";
   }
 }
 

@@ -10,5 +10,6 @@ const char* train_advice(ErrorKind kind, Topic topic);
 const char* infer_advice(ErrorKind kind, Topic topic);
 const char* prepare_advice(ErrorKind kind, Topic topic);
 const char* serve_advice(ErrorKind kind, Topic topic);
+const char* doctor_advice(ErrorKind kind, Topic topic);
 
 }  // namespace salient

@@ -36,9 +36,8 @@ namespace {
 template <class FindNeeds>
 ResidentData make_data_resident(const InferRun& run, const ResidencyRequest& request, FindNeeds&& find_needs) {
   const RankPlace place = place_of(run.session);
-  const DataPlan plan = plan_data(place, request, run.dataset, [&] {
-    return place.device.is_cuda() ? find_needs() : RunNeeds{};  // without a GPU there is no choice
-  });
+  const bool has_choice = place.device.is_cuda() || request.features == Residency::kPartitioned;
+  const DataPlan plan = plan_data(place, request, run.dataset, [&] { return has_choice ? find_needs() : RunNeeds{}; });
   return make_resident(place, run.dataset, plan);
 }
 

@@ -27,6 +27,7 @@
 #include "core/number_text.h"
 #include "core/version.h"
 #include "engine/comm/agreement.h"
+#include "engine/comm/comm_options.h"
 #include "engine/comm/launch.h"
 #include "engine/comm/mpi_communicator.h"
 #include "engine/device/gpu_probe.h"
@@ -36,7 +37,7 @@ namespace salient::doctor {
 namespace {
 
 constexpr const char* kName = "salient-doctor";
-constexpr double kSecondsToStart = 60;  // for other ranks
+constexpr double kSecondsToStart = 60;  // for other ranks to come
 constexpr const char* kHelp =
     "salient-doctor - what of this machine is fine, slow or missing for training, and how fast it is at best\n\n"
     "  salient-doctor                                       a line per part, then the machine's ceilings\n"
@@ -52,6 +53,7 @@ struct Options {
   std::string data_root = "data";
   EpochCase epoch{};
   bool measure = true;
+  int comm_timeout = CommOptions{}.timeout_seconds;
   bool json = false;
   bool version = false;
   bool help = false;
@@ -65,6 +67,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("batch-size", self.epoch.batch_size, "of the epoch: seeds per rank and step");
   field("hidden", self.epoch.hidden, "of the epoch: width of the hidden layers of GraphSAGE");
   field("measure", self.measure, "--measure=false only looks");
+  field("comm-timeout", self.comm_timeout, "seconds that ranks wait for rank 0, which opens --dataset and measures");
   field("json", self.json, "one JSON object for machines instead of lines");
   field("version", self.version, "print the version and stop");
   field("help", self.help, "print this and stop");
@@ -78,6 +81,7 @@ Options read_options(std::span<const char* const> args, const LookUp& look_up) {
   require_option(are_fanouts(options.epoch.fanouts), "--fanout: numbers from 1 to 65535, or -1");
   require_option(options.epoch.batch_size >= 1 && options.epoch.batch_size <= 1 << 20, "--batch-size: 1 to 1048576");
   require_option(options.epoch.hidden >= 1 && options.epoch.hidden <= 1 << 16, "--hidden: 1 to 65536");
+  require_option(options.comm_timeout >= 1, "--comm-timeout: at least 1");
   require_option(options.dataset.empty() || options.measure, "--dataset: needs what --measure finds");
   return options;
 }
@@ -189,9 +193,12 @@ int diagnose(const Options& options, const Launch& launch, Communicator& comm) {
 }
 
 int run_rank(std::span<const char* const> args, const Launch& launch) {
-  const auto comm = launch.size > 1 ? make_mpi_communicator(launch, kSecondsToStart) : make_self_communicator();
+  const auto connect = [&](double seconds) {
+    return launch.size > 1 ? make_mpi_communicator(launch, seconds) : make_self_communicator();
+  };
+  const auto start = connect(kSecondsToStart);
   Options options;
-  together(*comm, [&] { options = read_options(args, in_environment); });
+  together(*start, [&] { options = read_options(args, in_environment); });
   if (options.help || options.version) {
     if (launch.rank != 0) return 0;
     if (!options.help) return std::printf("%s %s\n", kName, kVersion), 0;
@@ -199,7 +206,7 @@ int run_rank(std::span<const char* const> args, const Launch& launch) {
     options::print_help(std::cout, Options{});
     return std::cout << std::flush, 0;
   }
-  return diagnose(options, launch, *comm);
+  return diagnose(options, launch, *connect(options.comm_timeout));
 }
 
 }  // namespace
@@ -209,7 +216,7 @@ int main(int argc, char** argv) {
   salient::start_program();
   const std::span<const char* const> args(argv + 1, static_cast<std::size_t>(argc - 1));
   const int code =
-      salient::run_ranks({salient::doctor::kName, salient::train_advice, salient::doctor::kSecondsToStart},
+      salient::run_ranks({salient::doctor::kName, salient::doctor_advice, salient::doctor::kSecondsToStart},
                          [&](const salient::Launch& launch) { return salient::doctor::run_rank(args, launch); });
   return salient::end_program(salient::doctor::kName, code);
 }

@@ -36,7 +36,7 @@ else
   say "no WordNet on this machine (package wordnet-base): training on a generated graph instead"
   [ -f data/$dataset/dataset.json ] || "$bin/salient-prepare" synthetic --like arxiv --scale 0.5 --out data/$dataset
 fi
-"$bin/salient-train" --dataset $dataset
+env -u SALIENT_OUT "$bin/salient-train" --dataset data/$dataset  # there, whatever SALIENT_DATA names
 
 run=$(ls -td runs/*/ | sed -n 1p)
 
@@ -45,8 +45,8 @@ cat <<END
 What the run was like, for a browser: $root/${run}report.html
 
 What to try next, in $root:
-  $bin/salient-train --dataset $dataset --epochs 20     train longer
-  $bin/salient-train --help                            every option
-  $bin/salient-prepare --help                          your own graph: edge lists, npz files, OGB's folders
-  scripts/test.sh                                                   every test that this machine can run
+  $bin/salient-train --dataset data/$dataset --epochs 20     train longer
+  $bin/salient-train --help                                 every option
+  $bin/salient-prepare --help                               your own graph: edge lists, npz files, OGB's folders
+  scripts/test.sh                                                        every test that this machine can run
 END

@@ -90,6 +90,8 @@ std::string lone_rank_problem(const Launch& launch, const LookUp& look_up) {
   if (launch.size > 1) return {};
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "WORLD_SIZE"}) {
     const int claimed = number_in(look_up, name);
+    const bool is_of_launch = std::string_view(name) == "OMPI_COMM_WORLD_SIZE" || std::string_view(name) == "PMI_SIZE";
+    if (claimed == 1 && is_of_launch) return {};  // the others may be of the allocation around this launch
     if (claimed <= 1) continue;
     return std::string(name) + " is " + std::to_string(claimed) +
            " but MPI knows one rank, so each process would train a copy of its own; start with mpirun, or srun "

@@ -64,7 +64,7 @@ using LookUp = std::function<const char*(const char*)>;
 bool is_started_by_launcher(const LookUp& look_up);
 
 /// For a single rank in an environment of several tasks, in which every process would train a copy of the same model:
-/// why it must not go on. Empty = it may.
+/// why it must not go on. Empty = it may, also where a launcher has started one rank in an allocation for several.
 std::string lone_rank_problem(const Launch& launch, const LookUp& look_up);
 
 /// One line about a rank that may use fewer cores than its share, with the launcher's option against it; else empty.

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "engine/device/compute_device.h"
 #include "engine/device/time_stamps.h"
@@ -20,7 +22,8 @@ class StepClock {
   void batch_arrived();    ///< after BatchLoader::next(): the stream is ready for the step
   void exchange_begins();  ///< gradients are ready
   void exchange_ends();
-  void step_done();  ///< the step's last kernel is enqueued
+  void step_done();   ///< the step's last kernel is enqueued
+  void pause_ends();  ///< of something else between two steps: the time since step_done() counts as neither
 
   struct Totals {
     double train_seconds = 0;     ///< the exchange included
@@ -35,6 +38,7 @@ class StepClock {
   const bool has_exchange_;
   std::chrono::steady_clock::time_point start_{};  // the stream is idle then
   std::unique_ptr<TimeStamps> stamps_;             // start, then of every step: arrived, begins, ends (if timed), done
+  std::vector<std::size_t> ends_of_pauses_;        // indices of further stamps
 };
 
 }  // namespace salient

@@ -25,6 +25,28 @@ nlohmann::ordered_json to_json(const Facts& facts) {
   return json;
 }
 
+/// The first of `base`, base-2, base-3, ... that is accepted.
+template <class IsAccepted>
+std::filesystem::path first_name(const std::filesystem::path& base, const IsAccepted& is_accepted) {
+  std::filesystem::path name = base;
+  for (int number = 2; !is_accepted(name); ++number) name = base.string() + "-" + std::to_string(number);
+  return name;
+}
+
+void make_directories(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) fail(ErrorKind::kIo, path.string() + ": " + error.message());
+}
+
+/// Whether this call made the folder; false where that name is in use.
+bool is_made(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::create_directory(path, error)) return true;
+  if (error && !is_there(path)) fail(ErrorKind::kIo, path.string() + ": " + error.message());
+  return false;
+}
+
 }  // namespace
 
 std::string local_time(const char* pattern) {
@@ -37,9 +59,7 @@ std::string local_time(const char* pattern) {
 }
 
 std::filesystem::path unused_name(const std::filesystem::path& base) {
-  std::filesystem::path name = base;
-  for (int number = 2; std::filesystem::exists(name); ++number) name = base.string() + "-" + std::to_string(number);
-  return name;
+  return first_name(base, [](const std::filesystem::path& name) { return !std::filesystem::exists(name); });
 }
 
 void check_run_directory(const std::filesystem::path& wanted, bool is_resumed) {
@@ -59,12 +79,13 @@ std::filesystem::path make_run_directory(const std::filesystem::path& wanted, co
                                          bool is_resumed) {
   check_run_directory(wanted, is_resumed);
   if (is_resumed) return wanted;
-  std::filesystem::path path =
-      wanted.empty() ? unused_name(std::filesystem::path("runs") / (name + local_time("-%Y%m%d-%H%M%S"))) : wanted;
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) fail(ErrorKind::kIo, path.string() + ": " + error.message());
-  return path;
+  if (wanted.empty()) {
+    const std::filesystem::path runs = "runs";
+    make_directories(runs);
+    return first_name(runs / (name + local_time("-%Y%m%d-%H%M%S")), is_made);
+  }
+  make_directories(wanted);
+  return wanted;
 }
 
 RunLock::RunLock(const std::filesystem::path& directory)

@@ -37,7 +37,7 @@ void check_run_directory(const std::filesystem::path& wanted, bool is_resumed);
 
 /// Creates the folder, or takes over the one of a resumed run.
 ///
-/// @param wanted      empty = runs/NAME-TIME, with a number appended when that exists.
+/// @param wanted      empty = runs/NAME-TIME, with a number appended when that exists: each call makes another one.
 /// @param is_resumed  the folder must exist; otherwise it must be absent or empty.
 /// @throws Error{kUsage} for a folder that holds something else; Error{kNoInput} for one to resume that is not there;
 ///         Error{kIo} where nothing may be written.

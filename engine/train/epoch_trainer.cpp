@@ -72,12 +72,19 @@ EpochTrainer::EpochTrainer(const TrainOptions& options, const TrainingRun& run, 
       objective_(options.optimisation.label_smoothing, seeds_.num_steps(), run.device.torch_device()),
       steps_(make_steps({options, run, seeds_, *model_, optimizer_, objective_, clock_}, std::move(source))) {}
 
+/// The schedule's rate of step `step` of the epoch. It counts all epochs in steps of this run's size: those before a
+/// resume may have had others, so global_step is no position in the run.
+double EpochTrainer::rate_of(std::size_t step, const TrainProgress& progress) const {
+  const auto steps_before = static_cast<std::int64_t>(progress.epoch) * static_cast<std::int64_t>(seeds_.num_steps());
+  return schedule_.rate(steps_before + static_cast<std::int64_t>(step), progress.plateau);
+}
+
 /// Gradient exchange and update. Enqueues and returns.
-void EpochTrainer::update(TrainProgress& progress) {
+void EpochTrainer::update(std::size_t step, TrainProgress& progress) {
   clock_.exchange_begins();
   run_.comm.all_reduce_sum(optimizer_.gradients(), run_.device.stream());
   clock_.exchange_ends();
-  optimizer_.set_lr(schedule_.rate(progress.global_step, progress.plateau));
+  optimizer_.set_lr(rate_of(step, progress));
   optimizer_.step();
   ++progress.global_step;
 }
@@ -102,7 +109,7 @@ std::size_t EpochTrainer::train_steps(TrainProgress& progress, const std::functi
   clock_.start_epoch();
   std::size_t done = first_step;
   while (steps_->next(static_cast<std::uint32_t>(progress.global_step))) {
-    update(progress);
+    update(done, progress);
     clock_.step_done();
     ++done;
     bar.add(1);
@@ -114,6 +121,7 @@ std::size_t EpochTrainer::train_steps(TrainProgress& progress, const std::functi
     if (wishes.checkpoint) {
       collect(done, progress);
       save();
+      clock_.pause_ends();
     }
   }
   // the device has steps before it that take longer than a shuffle
@@ -132,7 +140,7 @@ EpochMetrics EpochTrainer::train(TrainProgress& progress, const std::function<vo
   return epoch_metrics({.epoch = progress.epoch + 1,
                         .progress = progress,
                         // of the step before, also if no step was left after a resume
-                        .lr = schedule_.rate(progress.global_step - 1, progress.plateau),
+                        .lr = rate_of(done - 1, progress),
                         .seconds = seconds,
                         .times = times,
                         .loader = steps_->stats()},

@@ -37,7 +37,8 @@ struct Schedule {
   double factor = 0.5;  ///< of plateau
   int patience = 10;    ///< of plateau: bad epochs that are let pass
 
-  /// Of step number `step` of the run, from 0. Algorithm: cosine: Loshchilov and Hutter, "SGDR" (ICLR 2017), one cycle.
+  /// Of step number `step` of the run, from 0, of the same size as those of `total_steps`.
+  /// Algorithm: cosine: Loshchilov and Hutter, "SGDR" (ICLR 2017), one cycle.
   double rate(std::int64_t step, const PlateauState& state) const;
 
   enum class Better : std::uint8_t { kHigher, kLower };

@@ -34,13 +34,15 @@ class Dataset:
         self._on_device: dict[tuple[str, torch.device], Any] = {}
 
     @classmethod
-    def open(cls, name: StrPath, data_root: StrPath = "data") -> Dataset:
+    def open(cls, name: StrPath, data_root: StrPath | None = None) -> Dataset:
         """Opens a store, as the programs do: a path, a name below `data_root`, or "synthetic:NAME[:SCALE]", which is
-        generated in memory.
+        generated in memory. Without `data_root` names are below the folder in SALIENT_DATA, or below "data".
 
         Raises Error when there is no such store, or when it breaks a rule; the message names file, record and rule.
         """
         _forks.use_threads()
+        if data_root is None:
+            data_root = os.environ.get("SALIENT_DATA") or "data"
         origin = (os.fspath(name), os.fspath(data_root))
         return cls(_core.open_dataset(*map(os.fsencode, origin)), origin)
 

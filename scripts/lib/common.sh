@@ -30,6 +30,7 @@ read_options() {
     words=1
     take_option "$@" || die 2 "unknown option $1; see $0 --help"
     [ $# -ge "$words" ] || die 2 "$1 needs a value; see $0 --help"
+    [ "$words" -eq 1 ] || [ -n "$2" ] || die 2 "$1 cannot be empty; see $0 --help"  # as of --out "$UNSET"
     shift "$words"
   done
 }

@@ -141,6 +141,18 @@ class Partitioned(unittest.TestCase):
         self.assertRegex(errors, r"feature rows on rank 0: \d+ of its part, \d+ copies of others; of a batch's rows")
         self.assertRegex(errors, r"epoch 1: .* rows [0-9.]+ % own, [0-9.]+ % copies, [0-9.]+ % remote: [0-9.]+ MB")
 
+    def test_inference_copies_the_rows_that_its_batches_are_expected_to_meet(self):
+        self.train(0, "chooser", "--epochs", 1, graph="twin")
+        self.partition("twin", 2)
+        share = {}
+        for policy in ("vip", "degree"):
+            errors = self.finish(self.command("salient-infer", 2, "--run", self.work / "chooser", *CPU, "--features",
+                                              "partitioned", "--cache-policy", policy, "--nodes", "train", "--out",
+                                              self.work / f"chosen-{policy}")).stderr
+            line = re.search(r"rank 0: \d+ of its part, \d+ copies of others; of a batch's rows (\d+) % are", errors)
+            share[policy] = int(line[1])
+        self.assertGreater(share["vip"], share["degree"])
+
     def test_hosts_that_have_the_rows_of_their_part_alone_find_the_same(self):
         self.partition("graph", 3, "--write-rows")
         self.train(3, "with-all-rows", "--features", "partitioned", "--epochs", 2)

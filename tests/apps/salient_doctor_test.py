@@ -5,6 +5,7 @@
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -67,6 +68,7 @@ class SalientDoctor(unittest.TestCase):
         with tempfile.TemporaryDirectory() as empty:
             for args, code, word in ((["--what"], 2, "--what"), (["--fanout", "0"], 2, "--fanout"),
                                      (["--batch-size", "0"], 2, "--batch-size"), (["--hidden", "0"], 2, "--hidden"),
+                                     (["--comm-timeout", "0"], 2, "--comm-timeout"),
                                      (["--dataset", "x", "--measure=false"], 2, "--dataset"),
                                      (["--data-root="], 2, "--data-root"),
                                      (["--dataset", f"{empty}/absent"], 66, "absent")):
@@ -100,6 +102,16 @@ class SalientDoctor(unittest.TestCase):
         self.assertGreater(found["ceilings"]["all_reduced_bytes_per_second"], 1e6)
         self.assertGreater(found["epoch"]["exchange_seconds"], 0)
         self.assertIn("2 ranks on 1 host", [f["found"] for f in found["findings"]])
+
+    def test_ranks_wait_for_rank_0_as_long_as_they_are_told(self):
+        if not MPIEXEC:
+            self.skipTest("a build without MPI")
+        result = doctor("--dataset", "synthetic:products:1.0", "--comm-timeout", "1",
+                        start=[MPIEXEC[0], "-n", "2", *MPIEXEC[1:]])
+        self.assertEqual(result.returncode, 75, result.stderr)
+        [line] = [line for line in result.stderr.splitlines() if "no answer from rank 0" in line]
+        [advised] = re.findall(r"--[a-z-]+", line)
+        self.assertIn(f"  {advised} ", doctor("--help").stdout)
 
 
 if __name__ == "__main__":

@@ -296,6 +296,19 @@ class SalientTrain(unittest.TestCase):
         self.assertIn("resuming after epoch 4, step 0\nno epoch is left to train: the run is to have 1\n",
                       shorter.stderr)
 
+    def test_a_run_resumed_with_larger_batches_has_the_step_sizes_of_its_epochs(self):
+        larger = ["--epochs", 6, "--schedule", "cosine", "--warmup", 2.5, "--batch-size", 400]
+        self.train("larger-throughout", *larger)
+        for num_epochs in (2, 4):  # in the warm-up, behind it
+            name = f"larger-after-{num_epochs}"
+            self.train(name, "--epochs", num_epochs, "--batch-size", 100)
+            resumed = run("salient-train", "--resume", self.work / name, *larger)
+            self.assertEqual(resumed.returncode, 0, resumed.stderr)
+            self.assertIn("it goes on, but not with the same bits", resumed.stderr)
+            rates, expected = ([m["lr"] for m in self.metrics(r)][num_epochs:] for r in (name, "larger-throughout"))
+            self.assertEqual(rates, expected)
+            self.assertGreater(min(rates), 0)
+
     def test_ctrl_c_ends_within_a_second_of_work_and_resumes_to_the_same_bits(self):
         options = ["--epochs", "6", "--batch-size", "20", "--checkpoint-every", "1", "--schedule", "cosine",
                    "--warmup", "1.5", "--norm", "batch", "--label-smoothing", "0.1"]

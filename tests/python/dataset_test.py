@@ -137,6 +137,17 @@ def test_paths_need_not_be_utf8(arrays, tmp_path):
     assert missing.value.code == 66
 
 
+def test_names_are_below_the_folder_in_salient_data(arrays, tmp_path, monkeypatch):
+    Dataset.from_arrays(tmp_path / "data/ring", **arrays)
+    monkeypatch.chdir(tmp_path)
+    for folder in ("", str(tmp_path / "data")):
+        monkeypatch.setenv("SALIENT_DATA", folder)
+        assert Dataset.open("ring").num_nodes == 6
+        monkeypatch.chdir(tmp_path.parent)
+    monkeypatch.setenv("SALIENT_DATA", str(tmp_path / "elsewhere"))
+    assert Dataset.open("ring", data_root=tmp_path / "data").num_nodes == 6
+
+
 def test_from_pyg_and_from_ogb(arrays, tmp_path):
     data_module = pytest.importorskip("torch_geometric.data")
     masks = {name: torch.zeros(6, 2, dtype=torch.bool) for name in ("train_mask", "val_mask", "test_mask")}

@@ -135,6 +135,12 @@ class Dockerfile(unittest.TestCase):
         self.assertEqual(sorted(built), ["salient:cpu", "salient:cuda"])
         self.assertGreaterEqual(started, 3)
 
+    def test_all_documents_serve_by_the_same_command(self):
+        commands = [[words for words in docker_commands(SOURCE / document) if "salient-serve" in words]
+                    for document in ("docker/Dockerfile", "docs/PACKAGES.md")]
+        self.assertEqual(len(commands[0]), 1)
+        self.assertEqual(*commands)
+
     def check_build(self, options):
         self.assertTrue((SOURCE / options.context / options.file).is_file())
         self.assertIn(options.target, self.stages)

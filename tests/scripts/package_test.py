@@ -47,6 +47,12 @@ class Package(unittest.TestCase):
         found = [re.findall(r"torch_version[= ]([\d.]+)", (SOURCE / name).read_text()) for name in files]
         self.assertEqual(found, 3 * [[TORCH_VERSION]])
 
+    def test_an_empty_folder_is_refused(self):
+        for script in ("bundle.sh", "package.sh"):  # --out "$UNSET" must not mean /
+            for option in ("--out", "--build"):
+                done = run(SOURCE / "scripts" / script, option, "", expect=2)
+                self.assertIn(f"{option} cannot be empty", done.stderr)
+
     def test_it_has_the_programs_and_names_what_they_need(self):
         self.assertLessEqual({"salient-train", "salient-infer", "salient-prepare", "salient-report", "salient-doctor"},
                              set(self.programs))

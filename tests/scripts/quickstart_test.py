@@ -71,6 +71,7 @@ def test_the_first_commands_end_with_a_trained_model_and_tests_that_passed(work)
     commands = commands_of_readme().replace("<this repository>", str(work / "repository"))
     environment = {name: value for name, value in os.environ.items() if not re.match(r"SALIENT_|CI$", name)}
     environment |= {"SALIENT_TESTS": SELECTED, **architectures()}
+    environment |= {"SALIENT_DATA": str(work / "elsewhere"), "SALIENT_OUT": str(work / "out")}  # the user's, for others
     done = subprocess.run(["bash", "-e", "-c", commands], cwd=work, env=environment, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT)
     assert done.returncode == 0, done.stdout[-4000:]

@@ -120,7 +120,7 @@ function curves(set, suffix) {
  *  was resumed in its middle are left out where there are others. */
 function phasesOf(group) {
   const means = drawn(group).map((run) => {
-    const most = Math.max(...run.rows.map((row) => row.batches ?? 0));
+    const [, most] = extent(run.rows.map((row) => row.batches ?? 0));
     const whole = run.rows.filter((row) => (row.batches ?? 0) === most);
     const used = whole.length > 1 ? whole.filter((row) => row !== run.rows[0]) : whole;
     return PHASES.map(([, , of]) => used.reduce((sum, row) => sum + of(row), 0) / used.length);

@@ -36,6 +36,13 @@ TEST(LaunchTest, ALoneRankAmongManyTasksIsRefused) {
   EXPECT_FALSE(lone_rank_problem({}, environment({{"OMPI_COMM_WORLD_SIZE", "2"}})).empty());
 }
 
+TEST(LaunchTest, ALauncherOfOneRankIsFineInALargerAllocation) {
+  for (const char* launcher : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    for (const char* around : {"SLURM_NTASKS", "WORLD_SIZE"})
+      EXPECT_EQ(lone_rank_problem({}, environment({{launcher, "1"}, {around, "4"}})), "") << launcher << ' ' << around;
+  EXPECT_FALSE(lone_rank_problem({}, environment({{"SLURM_NTASKS", "1"}, {"WORLD_SIZE", "4"}})).empty());
+}
+
 TEST(LaunchTest, OneOfManyRanksIsFine) {
   EXPECT_EQ(lone_rank_problem({.rank = 1, .size = 4}, environment({{"SLURM_NTASKS", "4"}})), "");
   EXPECT_EQ(lone_rank_problem({}, environment({{"SLURM_NTASKS", "1"}, {"WORLD_SIZE", "1"}})), "");

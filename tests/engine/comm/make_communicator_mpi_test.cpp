@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,12 @@ TEST_F(MakeCommunicator, MovesAllByMpiWhereTheDataIsInHostMemory) {
   EXPECT_TRUE(is_right(made({}), is_alone_ ? alone_ : by_mpi_));
   EXPECT_TRUE(is_right(made({.moves_rows = true}), is_alone_ ? alone_ : by_mpi_));
   EXPECT_TRUE(is_right(made({.wanted = CommBackend::kMpi, .moves_rows = true, .rows = RowBackend::kMpi}), by_mpi_));
+}
+
+TEST_F(MakeCommunicator, TakesTheRanksOfItsLaunchAndNotOfTheAllocation) {
+  ASSERT_EQ(setenv("SLURM_NTASKS", "16", 1), 0);  // NOLINT(concurrency-mt-unsafe): no other thread reads it
+  EXPECT_TRUE(is_right(made({}), is_alone_ ? alone_ : by_mpi_));
+  ASSERT_EQ(unsetenv("SLURM_NTASKS"), 0);  // NOLINT(concurrency-mt-unsafe)
 }
 
 TEST_F(MakeCommunicator, RefusesRowsByNcclWithoutGpus) {

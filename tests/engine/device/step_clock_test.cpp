@@ -77,6 +77,24 @@ TEST(StepClock, AnExchangeThatIsNotTimedIsTraining) {
   EXPECT_GE(totals.train_seconds, 0.120);
 }
 
+TEST(StepClock, APauseBetweenStepsIsNeitherWaitingNorTraining) {
+  for (const bool has_exchange : {false, true}) {
+    StepClock clock(cpu, has_exchange);
+    const Timer wall;
+    clock.start_epoch();
+    run(clock, {.forward = 60});
+    sleep_ms(200);
+    clock.pause_ends();
+    run(clock, {.wait = 60});
+    run(clock, {.forward = 60});
+    const double wall_seconds = wall.seconds();
+    const StepClock::Totals totals = clock.totals();
+    EXPECT_LE(totals.blocked_seconds + totals.train_seconds, wall_seconds - 0.200);
+    EXPECT_GE(totals.blocked_seconds, 0.060) << "what comes behind it counts where it belongs";
+    EXPECT_GE(totals.train_seconds, 0.120);
+  }
+}
+
 TEST(StepClock, EveryEpochStartsAtZero) {
   StepClock clock(cpu, true);
   (void)Epoch(clock, {.wait = 200, .forward = 200}, {});

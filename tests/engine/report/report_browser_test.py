@@ -351,6 +351,24 @@ class ReportInABrowser(unittest.TestCase):
         found = self.compare("none", [change("none-yet", 0.1, 0, status="interrupted")], curves=False)
         self.assertIn("No epoch has ended yet.", found["text"])
 
+    def test_many_runs_of_many_epochs_are_compared_to_the_end(self):
+        rows = [{"epoch": e + 1, "loss": 1 / (e + 1), "valid_accuracy": 0.8, "epoch_seconds": 2.0,
+                 "train_seconds": 1.5, "blocked_seconds": 0.3, "eval_seconds": 0.5, "batches": 4} for e in range(1000)]
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        runs = [self.work / f"long-{i}" for i in range(70)]
+        for i, directory in enumerate(runs):
+            directory.mkdir()
+            (directory / "run.json").write_text('{"program": "salient-train", "status": "finished"}')
+            (directory / "config.toml").write_text(f"lr = {0.001 * (i + 1)}\nseed = 1\n")
+            (directory / "metrics.jsonl").write_text(text)
+        page = self.work / "long.html"
+        self.assertEqual(run("salient-report", *runs, "--out", page).returncode, 0)
+        opened = self.browser.open(page, "light", 1100)
+        self.assertEqual(opened.problems(), [])
+        headings = opened.evaluate("[...document.querySelectorAll('h2')].map((h) => h.textContent)")
+        opened.close()
+        self.assertTrue(headings[-1].startswith("Where the time goes"), headings)
+
     def make_up(self, name, num_epochs, num_classes):
         """A run directory whose every name tries to become markup."""
         directory = self.work / name
