@@ -22,14 +22,15 @@ fs::path wanted_directory(const TrainRun& run) {
 
 /// Those of a resumed run must fit what is asked for, before any of its files is changed.
 void check_checkpoints(const TrainRun& run, const fs::path& directory) {
-  const int num_ranks = run.session.comm->size();
-  if (run.options.trials == 1)
-    return check_latest_checkpoint(directory / "checkpoints", checkpoint_identity(run.options, run.dataset, num_ranks));
+  const auto check = [&](const fs::path& folder, const TrainOptions& options) {
+    if (has_checkpoint(folder / "checkpoints"))
+      check_latest_checkpoint(folder / "checkpoints",
+                              checkpoint_identity(options, run.dataset, run.session.comm->size()));
+  };
+  if (run.options.trials == 1) return check(directory, run.options);
   for (int trial = 0; trial < run.options.trials; ++trial) {
     const TrainOptions one = trial_options(run.options, directory, trial, /*is_resumed=*/true);
-    const fs::path checkpoints = fs::path(one.output.directory) / "checkpoints";
-    if (fs::exists(checkpoints / "latest"))
-      check_latest_checkpoint(checkpoints, checkpoint_identity(one, run.dataset, num_ranks));
+    check(one.output.directory, one);
   }
 }
 
@@ -48,8 +49,8 @@ std::optional<RunLock> take_directory(TrainRun& run) {
         wanted_directory(run), run.dataset.name + "-" + name_of(run.options.model.kind), is_resumed(run));
     lock.emplace(directory);
     if (is_resumed(run)) check_checkpoints(run, directory);
+    write_config(directory, run.said);  // first: with it the run can be resumed, wherever it ends
     log_to_file((directory / "log.txt").string());
-    write_config(directory, run.said);
     name = directory.string();
   });
   run.session.comm->broadcast(name);

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/number_text.h"
 #include "engine/report/report_page.h"
+#include "engine/train/checkpoint.h"
 #include "engine/train/trainer.h"
 #include "engine/train/trials.h"
 
@@ -95,7 +96,7 @@ TrainResult train_trial(TrainRun& run, int index) {
   run.session.on_rank_0([&] {
     fs::create_directories(folder);
     lock.emplace(folder);
-    is_resumed = fs::exists(folder / "checkpoints" / "latest") ? "yes" : "no";
+    is_resumed = has_checkpoint(folder / "checkpoints") ? "yes" : "no";
     write_config(folder, trial_options(run.said, run.directory, index, /*is_resumed=*/false));
     log_info("trial " + std::to_string(index + 1) + " of " + std::to_string(run.options.trials) + ", seed " +
              std::to_string(fresh.seed));

@@ -29,7 +29,6 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kOptimizer = "optimizer.safetensors";
 constexpr const char* kState = "state.json";
-
 constexpr std::string_view kNamePrefix = "epoch-";
 
 Json digest_json(const FileDigest& digest) { return {{"bytes", digest.bytes}, {"xxh3", to_hex(digest.xxh3)}}; }
@@ -134,10 +133,8 @@ void remove_leftovers(const fs::path& root) {
 
 void remove_old(const fs::path& root, int best_epoch, int keep) {
   int kept = 0;
-  for (const fs::path& folder : checkpoints_in(root)) {
-    if (kept++ < keep || folder.filename() == checkpoint_name(best_epoch)) continue;
-    remove_checkpoint(folder);
-  }
+  for (const fs::path& folder : checkpoints_in(root))
+    if (kept++ >= keep && folder.filename() != checkpoint_name(best_epoch)) remove_checkpoint(folder);
   remove_leftovers(root);  // what could not be removed the first time
 }
 
@@ -249,6 +246,8 @@ void write_checkpoint(const fs::path& root, const Model& model, const FlatAdam& 
   fsync_directory(root);
   remove_old(root, progress.best_epoch, keep);
 }
+
+bool has_checkpoint(const fs::path& root) { return !checkpoints_in(root).empty(); }
 
 void check_latest_checkpoint(const fs::path& root, const CheckpointIdentity& identity) {
   (void)latest_state(root, identity);

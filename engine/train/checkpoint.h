@@ -61,6 +61,10 @@ void write_checkpoint(const std::filesystem::path& root, const Model& model, con
 TrainProgress read_latest_checkpoint(const std::filesystem::path& root, Model& model, FlatAdam& optimizer,
                                      const CheckpointIdentity& identity, int keep);
 
+/// Whether there is one below `root`, whole or damaged: a run has none before its first epoch is done.
+/// @throws Error{kIo} where that cannot be read.
+bool has_checkpoint(const std::filesystem::path& root);
+
 /// Throws what read_latest_checkpoint() would for a checkpoint that cannot be gone on from; loads nothing.
 void check_latest_checkpoint(const std::filesystem::path& root, const CheckpointIdentity& identity);
 

@@ -71,12 +71,14 @@ struct Trainer::Impl {
   void resume() {
     if (options.output.resume.empty()) return;
     on_rank_0(comm, [&] {
+      if (!has_checkpoint(checkpoints()))
+        return log_warning(run.directory.string() + ": ended before its first checkpoint; the run begins anew");
       progress =
           read_latest_checkpoint(checkpoints(), trainer.model(), trainer.optimizer(), identity(), options.output.keep);
+      log_info("resuming after epoch " + std::to_string(progress.epoch) + ", step " +
+               std::to_string(progress.step_in_epoch));
     });
     take_state_of_rank_0(comm, run.device, trainer.model(), trainer.optimizer(), progress);
-    log_info("resuming after epoch " + std::to_string(progress.epoch) + ", step " +
-             std::to_string(progress.step_in_epoch));
     if (progress.epoch >= options.optimisation.epochs)
       log_info("no epoch is left to train: the run is to have " + std::to_string(options.optimisation.epochs));
   }

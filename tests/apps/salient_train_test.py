@@ -296,6 +296,33 @@ class SalientTrain(unittest.TestCase):
         self.assertIn("resuming after epoch 4, step 0\nno epoch is left to train: the run is to have 1\n",
                       shorter.stderr)
 
+    def test_a_run_that_ended_before_its_first_checkpoint_begins_anew(self):
+        self.train("begun", "--epochs", 2)
+        self.train("begun-trials", "--epochs", 1, "--trials", 2)
+        for name, folders in (("begun", ["."]), ("begun-trials", ["trial-1", "trial-2"])):
+            expected = [self.losses(f"{name}/{folder}") for folder in folders]
+            for folder in folders:
+                shutil.rmtree(self.work / name / folder / "checkpoints")
+            resumed = run("salient-train", "--resume", self.work / name)
+            self.assertEqual(resumed.returncode, 0, resumed.stderr)
+            self.assertEqual([self.losses(f"{name}/{folder}") for folder in folders], expected)
+            self.assertEqual("the run begins anew" in resumed.stderr, name == "begun", resumed.stderr)
+            self.assertNotIn("resuming after", resumed.stderr)
+
+    def test_the_job_for_slurm_resumes_what_has_begun(self):
+        script = pathlib.Path(__file__).resolve().parents[2] / "scripts/cluster/slurm.sbatch"
+        folder = self.work / "slurm"
+        (folder / "bin").mkdir(parents=True)
+        (folder / "bin/srun").write_text('#!/bin/sh\necho "$@"\n')
+        (folder / "bin/srun").chmod(0o755)
+        environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "SLURM_JOB_ID": "7"}
+        start = lambda: subprocess.run(["bash", script], cwd=folder, env=environment, text=True, capture_output=True)
+        self.assertIn("--out runs/papers100M-7", start().stdout)
+        (folder / "runs/papers100M-7").mkdir(parents=True)
+        self.assertIn("--out runs/papers100M-7", start().stdout)  # a folder that is empty
+        (folder / "runs/papers100M-7/config.toml").write_text("")
+        self.assertIn("--resume runs/papers100M-7", start().stdout)
+
     def test_a_run_resumed_with_larger_batches_has_the_step_sizes_of_its_epochs(self):
         larger = ["--epochs", 6, "--schedule", "cosine", "--warmup", 2.5, "--batch-size", 400]
         self.train("larger-throughout", *larger)
