@@ -66,7 +66,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("fanout", self.epoch.fanouts, "of the epoch: neighbours kept per node, the seeds' own hop first; -1 keeps all");
   field("batch-size", self.epoch.batch_size, "of the epoch: seeds per rank and step");
   field("hidden", self.epoch.hidden, "of the epoch: width of the hidden layers of GraphSAGE");
-  field("measure", self.measure, "--measure=false only looks");
+  field("measure", self.measure, "false: only looks");
   field("comm-timeout", self.comm_timeout, "seconds that ranks wait for rank 0, which opens --dataset and measures");
   field("json", self.json, "one JSON object for machines instead of lines");
   field("version", self.version, "print the version and stop");

@@ -110,7 +110,7 @@ void apply(Options& options, std::span<const Assignment> assignments) {
   for (const Assignment& assignment : assignments) apply(options, assignment);
 }
 
-/// Reads `--name value`, `--name=value` and, for a bool, `--name`; underscores count as dashes.
+/// Reads `--name value`, `--name=value` and, for a bool, `--name` for true; underscores count as dashes.
 /// @throws Error{kUsage} for what is not an option, an option without a value, or an unknown name.
 template <class Options>
 std::vector<Assignment> from_command_line(std::span<const char* const> args) {
@@ -131,7 +131,7 @@ std::vector<Assignment> from_command_line(std::span<const char* const> args) {
       fail(ErrorKind::kUsage, "unknown option --" + name + "; did you mean --" + nearest_name(fields, name) + "?");
     if (equals < arg.size()) {
       found.push_back({name, std::string(arg.substr(equals + 1)), "--" + name});
-    } else if (is_flag) {
+    } else if (is_flag && (i + 1 == args.size() || std::string_view(args[i + 1]).starts_with("--"))) {
       found.push_back({name, "true", "--" + name});
     } else {
       if (i + 1 == args.size()) fail(ErrorKind::kUsage, "--" + name + " needs a value");

@@ -113,6 +113,13 @@ TEST(Options, AcceptsTheUsualSpellings) {
   EXPECT_EQ(parsed({"--batch_size", "8", "--dry-run", "--fanout=20,20"}), expected);
 }
 
+TEST(Options, ABoolMayHaveItsValueAsHelpShowsIt) {
+  const TrainOptions expected{.batch_size = 8, .dry_run = true, .spicy = false};
+  EXPECT_EQ(parsed({"--spicy", "false", "--dry-run", "true", "--batch-size", "8"}), expected);
+  EXPECT_EQ(parsed({"--spicy", "--spicy", "auto", "--dry-run", "false"}), TrainOptions{});
+  EXPECT_EQ(complaint_about({"--dry-run", "arxiv"}), "--dry-run cannot be 'arxiv'");
+}
+
 TEST(Options, RefusalsSayWhatToDo) {
   EXPECT_EQ(complaint_about({"--fanouts=3"}), "unknown option --fanouts; did you mean --fanout?");
   EXPECT_EQ(complaint_about({"--batch-size", "3x"}), "--batch-size cannot be '3x'");
