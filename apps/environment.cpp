@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <string_view>
 
-#include "apps/infer_command.h"
 #include "apps/options/options.h"
 #include "apps/train_command.h"
 
@@ -20,7 +19,6 @@ std::vector<std::string> known_variables() {
     known.push_back(options::variable_of(field));
   };
   visit_fields(static_cast<const TrainOptions&>(TrainOptions{}), add);
-  visit_fields(static_cast<const InferOptions&>(InferOptions{}), add);
   return known;
 }
 

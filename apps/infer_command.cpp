@@ -15,6 +15,21 @@ namespace {
 constexpr const char* kSampledOnly = "not with --exact, which takes all neighbours";
 constexpr const char* kExactOnly = "only with --exact";
 
+/// What the environment may say.
+struct LocalOptions {
+  std::string data_root{};
+  MachineOptions machine{};
+  CommOptions comm{};
+  ConsoleOptions console{};
+};
+template <class Visit>
+void visit_fields(LocalOptions& self, Visit&& field) {
+  field("data-root", self.data_root, "");
+  visit_fields(self.machine, field);
+  visit_fields(self.comm, field);
+  visit_fields(self.console, field);
+}
+
 bool is_checkpoint_name(const std::string& name) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   return name == "best" || name == "latest" ||
@@ -86,7 +101,7 @@ std::vector<FieldProblem> problems_of(const InferOptions& options) {
 InferCommand read_infer_command(std::span<const char* const> args,
                                 const std::function<const char*(const char*)>& look_up) {
   const auto command_line = options::from_command_line<InferCommand>(args);
-  const auto environment = options::from_environment<InferOptions>(look_up);
+  const auto environment = options::from_environment<LocalOptions>(look_up);
   InferCommand command;
   if (const auto root = options::data_folder(look_up)) command.options.data.root = *root;
   options::apply(command.options, std::span<const options::Assignment>(environment));

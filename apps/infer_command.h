@@ -72,7 +72,10 @@ void visit_fields(Self& self, Visit&& field) {
   field("help", self.actions.help, "print this and stop");
 }
 
-/// Merges, the strongest last: defaults < SALIENT_* < command line. @param look_up  getenv in a program.
+/// Merges, the strongest last: defaults < SALIENT_* of the machine, its ranks, the console and --data-root < command
+/// line. Other variables speak of trainings, and do not change what a run that is over predicts.
+///
+/// @param look_up  getenv in a program.
 /// @throws Error{kUsage}.
 InferCommand read_infer_command(std::span<const char* const> args,
                                 const std::function<const char*(const char*)>& look_up);

@@ -40,7 +40,9 @@ constexpr const char* kHelp =
     "salient-infer - predictions of a trained model\n\n"
     "  salient-infer --run runs/wordnet-sage-20261121-101500\n"
     "  salient-infer --run runs/wordnet-sage-20261121-101500 --nodes all --exact --out predictions\n\n"
-    "options (with their defaults; empty = the run's); SALIENT_NAME variables set them too:\n";
+    "options (with their defaults; empty = the run's); SALIENT_NAME variables set --data-root and those of the "
+    "machine,\n"
+    "its ranks and the console, too:\n";
 constexpr int kRoundsKept = 3;                     // on a GPU: what it computes while the host writes
 constexpr const char* kReport = "inference.json";  // marks a folder of ours
 

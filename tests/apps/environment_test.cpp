@@ -18,7 +18,7 @@ TEST(Environment, AMisspeltOptionIsNamedWithItsNearest) {
 }
 
 TEST(Environment, WhatAProgramReadsAndWhatIsSomethingElseIsLeftAlone) {
-  EXPECT_TRUE(warnings({"SALIENT_EPOCHS", "SALIENT_TOP_K", "SALIENT_DATA", "SALIENT_DATA_ROOT"}).empty());
+  EXPECT_TRUE(warnings({"SALIENT_EPOCHS", "SALIENT_TRACE", "SALIENT_DATA", "SALIENT_DATA_ROOT"}).empty());
   EXPECT_TRUE(warnings({"SALIENT_OGB_URL", "SALIENT_TORCH_DIR", "EPOCH", "salient_epoch"}).empty());
 }
 

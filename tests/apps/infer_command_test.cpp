@@ -23,13 +23,22 @@ InferOptions read(const std::vector<const char*>& args) {
 
 TEST(InferCommand, TheCommandLineBeatsTheEnvironment) {
   const auto look_up = [](const char* name) -> const char* {
-    return std::string(name) == "SALIENT_NODES" ? "all" : std::string(name) == "SALIENT_DATA" ? "/data" : nullptr;
+    return std::string(name) == "SALIENT_WORKERS" ? "3" : std::string(name) == "SALIENT_DATA" ? "/data" : nullptr;
   };
-  const InferOptions options = read_infer_command(std::vector<const char*>{"--nodes=valid"}, look_up).options;
-  EXPECT_EQ(options.nodes, "valid");
+  EXPECT_EQ(read_infer_command({}, look_up).options.machine.workers, 3);
+  const InferOptions options = read_infer_command(std::vector<const char*>{"--workers=5"}, look_up).options;
+  EXPECT_EQ(options.machine.workers, 5);
   EXPECT_EQ(options.data.root, "/data");
   const auto empty = [](const char* name) { return std::string(name) == "SALIENT_DATA" ? "" : nullptr; };
   EXPECT_EQ(read_infer_command({}, empty).options.data.root, read({}).data.root);
+}
+
+TEST(InferCommand, VariablesOfTrainingsDoNotChangePredictions) {
+  for (const char* name : {"SALIENT_FANOUT", "SALIENT_SEED", "SALIENT_BATCH_SIZE", "SALIENT_PRECISION", "SALIENT_DRAW",
+                           "SALIENT_DATASET", "SALIENT_OUT", "SALIENT_STEP", "SALIENT_WITH_REPLACEMENT"})
+    EXPECT_NO_THROW((void)read_infer_command({}, [&](const char* asked) {
+      return std::string(asked) == name ? "?" : nullptr;
+    })) << name;
 }
 
 TEST(InferCommand, NamesEveryBrokenRuleAtOnce) {
