@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "apps/options/checkpoint_name.h"
 #include "core/memory_size.h"
 #include "core/value_text.h"
 #include "sampler/neighbor_sampler.h"
@@ -28,12 +29,6 @@ void visit_fields(LocalOptions& self, Visit&& field) {
   visit_fields(self.machine, field);
   visit_fields(self.comm, field);
   visit_fields(self.console, field);
-}
-
-bool is_checkpoint_name(const std::string& name) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  return name == "best" || name == "latest" ||
-         (name.starts_with("epoch-") && name.size() > 6 && std::all_of(name.begin() + 6, name.end(), is_digit));
 }
 
 bool is_node_selection(const std::string& nodes) {
@@ -76,8 +71,7 @@ std::vector<FieldProblem> problems_of(const InferOptions& options) {
   check_field(found, !options.run.empty(), "run", "is required, the directory of a run of salient-train");
   check_field(found, is_node_selection(options.nodes), "nodes",
               "train, valid, test, all or FILE.npy, not '" + options.nodes + "'");
-  check_field(found, is_checkpoint_name(options.checkpoint), "checkpoint",
-              "best, latest or epoch-NNNN, not '" + options.checkpoint + "'");
+  options::check_checkpoint_name(found, options.checkpoint);
   add_problems(found, options.sampled, options.exact);
   add_problems(found, options.layerwise, options.exact);
   check_field(found, options.results.top_k >= 1, "top-k", "at least 1");

@@ -110,17 +110,14 @@ NewNodeBatch::NewNodeBatch(const Dataset& dataset, std::span<const NewNodes> lis
 
   const auto num_rows = static_cast<std::int64_t>(mfg_.nodes.size());
   x_ = at::zeros({num_rows, dataset.feature_dim}, at::kFloat);
+  float* const x = x_.mutable_data_ptr<float>();
+  std::ranges::copy(nodes.features, x);  // the new nodes are the first ones
+  for (std::size_t i = seeds.size(); i < mfg_.nodes.size(); ++i) copy_known_row(dataset, mfg_.nodes[i], x + i * width);
+  if (sampling.degrees == Degrees::kOfNoNode) return;
   degrees_ = at::empty({num_rows, 2}, at::kInt);
   auto* const degrees = reinterpret_cast<NodeDegree*>(degrees_.mutable_data_ptr<std::int32_t>());
-  float* const x = x_.mutable_data_ptr<float>();
-  for (std::size_t i = 0; i < mfg_.nodes.size(); ++i) {
-    const NodeId node = mfg_.nodes[i];
-    degrees[i] = degree_of(row_of(node), node);
-    if (node < num_known)
-      copy_known_row(dataset, node, x + i * width);
-    else
-      std::memcpy(x + i * width, nodes.features.data() + (node - num_known) * width, width * sizeof(float));
-  }
+  for (std::size_t i = 0; i < seeds.size(); ++i) degrees[i] = degree_of(nodes.row(i), seeds[i]);
+  read_degrees(dataset.graph, std::span<const NodeId>(mfg_.nodes).subspan(seeds.size()), degrees + seeds.size());
 }
 
 BatchView NewNodeBatch::view(c10::Device device) const {
@@ -129,13 +126,13 @@ BatchView NewNodeBatch::view(c10::Device device) const {
     return at::from_blob(data, {std::ssize(values)}, at::TensorOptions(at::kInt)).to(device);
   };
   BatchView view{.x = x_.to(device), .y = {}, .nodes = borrowed(mfg_.nodes), .hops = {}};
-  const at::Tensor degrees = degrees_.to(device);
+  const at::Tensor degrees = degrees_.defined() ? degrees_.to(device) : degrees_;
   for (const MfgHop& hop : mfg_.hops)
     view.hops.push_back({.num_dst = hop.num_dst,
                          .num_src = hop.num_src,
                          .indptr = borrowed(hop.indptr),
                          .indices = borrowed(hop.indices),
-                         .degrees = degrees.narrow(0, 0, hop.num_src)});
+                         .degrees = degrees.defined() ? degrees.narrow(0, 0, hop.num_src) : degrees});
   return view;
 }
 

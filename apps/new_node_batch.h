@@ -7,6 +7,7 @@
 #include <span>
 
 #include "apps/new_nodes.h"
+#include "loaders/batch.h"
 #include "models/batch_view.h"
 #include "sampler/draws.h"
 #include "sampler/mfg.h"
@@ -21,6 +22,7 @@ class NewNodeBatch {
     std::span<const int> fanouts{};
     Replacement replacement = Replacement::kWithout;
     BatchKey key{};
+    Degrees degrees = Degrees::kOfNoNode;
     std::int64_t max_edges = 0;  ///< 0 = any number
   };
 
@@ -32,7 +34,7 @@ class NewNodeBatch {
   /// Cost: that of the reference sampler, about 1 us an edge: for requests of a few nodes.
   NewNodeBatch(const Dataset& dataset, std::span<const NewNodes> lists, const Sampling& sampling);
 
-  /// With degrees. @param device  to which the parts are copied
+  /// @param device  to which the parts are copied
   BatchView view(c10::Device device) const;
 
  private:

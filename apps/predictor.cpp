@@ -103,6 +103,7 @@ struct Predictor::Impl {
                              {.fanouts = loading.fanouts,
                               .replacement = loading.replacement,
                               .key = inference_key(seed(), 0),
+                              .degrees = loading.degrees,
                               .max_edges = max_new_edges});
     std::size_t num_nodes = 0;
     for (const NewNodes& list : lists) num_nodes += list.num_nodes();

@@ -1,6 +1,7 @@
 // apps/serve/serve_options.cpp - see serve_options.h.
 #include "apps/serve/serve_options.h"
 
+#include "apps/options/checkpoint_name.h"
 #include "apps/options/options.h"
 #include "sampler/neighbor_sampler.h"
 
@@ -19,6 +20,7 @@ std::vector<FieldProblem> problems_of(const ServeOptions& options) {
   check_field(found, !options.run.empty(), "run", "is required, the directory of a run of salient-train");
   check_field(found, !options.host.empty(), "host", "an address of this machine");
   check_field(found, options.port >= 0 && options.port <= 65535, "port", "0 to 65535");
+  options::check_checkpoint_name(found, options.checkpoint);
   check_field(found, options.fanout.empty() || are_fanouts(options.fanout), "fanout", "each 1 to 65535, or -1 for all");
   check_field(found, options.device != DeviceKind::kCpu || options.step != StepKind::kResident, "step",
               "resident needs a GPU");

@@ -385,6 +385,8 @@ class SalientServe(unittest.TestCase):
         refused(2, "--timeout", "--run", self.run_dir, "--timeout", 0)
         refused(2, "no address", "--run", self.run_dir, "--host", "no.such.host.invalid")
         refused(2, "fanouts", "--run", self.run_dir, "--port", 0, "--fanout", "3")
+        refused(66, "no such checkpoint", "--run", self.run_dir, "--port", 0, "--checkpoint", "epoch-0099")
+        refused(2, "best, latest or epoch-NNNN", "--run", self.run_dir, "--port", 0, "--checkpoint", self.run_dir)
         if not shutil.which("nvidia-smi"):
             refused(69, "there is no GPU", "--run", self.run_dir, "--port", 0, "--step", "resident")
         refused(2, "--max-bodykb", "--max-bodykb", 3)
