@@ -3,9 +3,11 @@
 """    installed_library_test.py SOURCE_FOLDER BUILD_FOLDER
 
 Installs the build's libraries into a folder of its own, builds every project of examples/ by find_package(salient), and
-runs them: the model of one's own learns, and the predictor's logits are those of salient-infer.
+runs them: the model of one's own learns, and the predictor's logits are those of salient-infer. find_package(salient)
+leaves a project's variables alone.
 """
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -31,6 +33,30 @@ def build_example(folder, name, prefix):
     return there
 
 
+def check_variables(folder, prefix):
+    """find_package(salient) sets none that the project may have, though files that it includes do."""
+    files = (prefix / "lib/cmake/salient").glob("*.cmake")
+    text = "".join(file.read_text() for file in files)
+    names = sorted(set(re.findall(r"\b(?:set\(|file\(STRINGS \S+ )([a-z]\w*)", text)))
+    assert len(names) > 5, names
+    project = folder / "project"
+    project.mkdir()
+    (project / "CMakeLists.txt").write_text(f"""
+        cmake_minimum_required(VERSION 3.25)
+        project(variables LANGUAGES C CXX)
+        set(names {" ".join(names)})
+        foreach(name IN LISTS names)
+          set(${{name}} mine)
+        endforeach()
+        find_package(salient REQUIRED)
+        foreach(name {" ".join(names)})
+          if(NOT ${{name}} STREQUAL mine)
+            message(FATAL_ERROR "${{name}} is ${{${{name}}}}")
+          endif()
+        endforeach()""")
+    run("cmake", "-G", "Ninja", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+
+
 def read_npy(path, code):
     """Values and shape of a .npy file."""
     data = path.read_bytes()
@@ -44,6 +70,7 @@ with tempfile.TemporaryDirectory() as temporary:
     prefix = folder / "installed"
     run("cmake", "--install", build, "--prefix", prefix, "--component", "library")
 
+    check_variables(folder, prefix)
     own = build_example(folder, "own_model", prefix)
     accuracy = float(run(own / "own_model").split()[-1])
     print(f"own_model: test accuracy {accuracy}")
