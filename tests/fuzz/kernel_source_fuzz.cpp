@@ -10,6 +10,8 @@ std::vector<std::string> seeds() {
   return {
       "// launch k block=256 grid=min(sm*8, ceil(n, 256)) smem=TILE*4\n// param TILE=64 values=32,64\n",
       "// launch k grid=ceil(n, 4096) grid_y=2\n// scratch part f32 ceil(n, 256)\n#include <cmath>\nint a = '\\'';\n",
+      "// launch k grid=1\n#define A R\"x(/*)x\" \\\n <: 1'000 '\\'' [ [nodiscard(\"x\")]]\n",
+      "// launch k grid=1\n.visible .entry k(.param .u64 a)\n{ .reg .b32 %r<2>; l: ld.global.u32 %r1, [a]; }\n",
       "case c\nclass k\n| t\nreference relu\ndims n\nbuffer x f32 in n\nbuffer o i32 out n\nrows 1\nrow_cost 1\nbound "
       "1\n"
       "bytes n\nflops n\npublic host n=4\nhidden n=1..9\n"};
@@ -25,6 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (const auto reason = reject_text(text, backend)) fuzz::claim(!reason->empty(), "a rejection has a reason");
   Candidate candidate;
   if (fuzz::succeeds([&] { candidate = parse_candidate(text); })) {
+    if (const auto reason = reject_ptx(text, candidate, 3)) fuzz::claim(!reason->empty(), "a rejection has a reason");
     fuzz::succeeds([&] {
       for (const Launch& launch : resolve_launches(candidate, {{"n", 1000}}, 132))
         fuzz::claim(launch.grid[0] > 0 && launch.block[0] * launch.block[1] <= 1024, "a launch fits a device");

@@ -12,7 +12,6 @@
 #include "workbench/ledger/sha256.h"
 #include "workbench/referee/arena.h"
 #include "workbench/referee/candidate.h"
-#include "workbench/referee/static_gate.h"
 #include "workbench/referee/timing.h"
 
 namespace salient::workbench {
@@ -119,9 +118,6 @@ TEST(Decision, FollowsTheKeepRule) {
   EXPECT_EQ(decide(two).verdict, Verdict::kSlower) << "one shape lost more than 5 %";
 }
 
-const char* const kPtx =
-    ".version 9.0\n.visible .entry k(\n\t.param .u64 k_param_0,\n\t.param .u64 .ptr k_param_1\n)\n{\n\tret;\n}\n";
-
 std::string ncu_line(const char* id, const char* metric, const char* value) {
   return std::string("\"") + id + "\",\"12\",\"k\",\"(256, 1, 1)\",\"" + metric + "\",\"\",\"" + value + "\"\n";
 }
@@ -147,32 +143,6 @@ TEST(NcuProfile, WithoutItNothingIsSaid) {
   ASSERT_EQ(setenv("PATH", "/absent", 1), 0);
   EXPECT_EQ(ncu_profile({"true"}, {}), "");
   ASSERT_EQ(setenv("PATH", path.c_str(), 1), 0);
-}
-
-TEST(PtxGate, EntriesFitTheCase) {
-  const Candidate one = parse_candidate("// launch k grid=1");
-  EXPECT_FALSE(reject_ptx(kPtx, one, 2));
-  EXPECT_TRUE(reject_ptx(kPtx, one, 3));
-  EXPECT_TRUE(reject_ptx(kPtx, parse_candidate("// launch other grid=1"), 2));
-}
-
-TEST(PtxGate, WhatOutlivesALaunchOrLeavesTheKernelIsRejected) {
-  const Candidate one = parse_candidate("// launch k grid=1");
-  EXPECT_FALSE(reject_ptx(std::string(".global .align 1 .b8 _ZN4cute1_E[1];\n") + kPtx, one, 2)) << "a tag of one byte";
-  for (const char* line : {".visible .global .align 4 .b8 cache[1024];\n", ".global .align 8 .u64 seen;\n",
-                           ".extern .func  (.param .b32 func_retval0) vprintf\n", "\tmov.u32 %r1, %clock;\n",
-                           "\tnanosleep.u32 100;\n", ".global .texref t;\n", "\tmov.u64 %rd1, %globaltimer;\n"})
-    EXPECT_TRUE(reject_ptx(std::string(line) + kPtx, one, 2)) << line;
-}
-
-TEST(TextGate, OrdinaryCodePasses) {
-  for (const char* text :
-       {"#include <cmath>\n#define F(x) ((x) + 1)\nint x = 'a';\n", "// asm in a comment\nint y = 1'000;\n",
-        "const char* s = \"asm volatile\";\n", "#pragma GCC unroll 4\n", "#define A 1 + \\\n  2\n"})
-    EXPECT_FALSE(reject_text(text, BackendKind::kHost)) << text << *reject_text(text, BackendKind::kHost);
-  EXPECT_FALSE(reject_text("#include <cub/block/block_reduce.cuh>\nasm(\"mov;\");\n", BackendKind::kCuda));
-  EXPECT_TRUE(reject_text("k<<<1, 1>>>();", BackendKind::kCuda));
-  EXPECT_TRUE(reject_text("#include <cub/../../etc/passwd>\n", BackendKind::kCuda));
 }
 
 }  // namespace

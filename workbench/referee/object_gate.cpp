@@ -68,7 +68,8 @@ std::optional<std::string> reject_object(const std::filesystem::path& path) {
   for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
     const Elf64_Shdr one = section(i);
     const std::string_view name = object.text(names.sh_offset + one.sh_name);
-    if ((one.sh_flags & SHF_WRITE) != 0 && one.sh_size > 0 && !name.starts_with(".data.rel.ro"))
+    const bool is_sealed = name == ".data.rel.ro" || name.starts_with(".data.rel.ro.");  // read-only once it is loaded
+    if ((one.sh_flags & SHF_WRITE) != 0 && one.sh_size > 0 && !is_sealed)
       return "memory that outlives a launch (section " + std::string(name) + ")";
     if (one.sh_type == SHT_INIT_ARRAY || one.sh_type == SHT_FINI_ARRAY || one.sh_type == SHT_PREINIT_ARRAY)
       return "code that runs at load time";
