@@ -27,7 +27,8 @@ class InputRows {
   /// The matrix as it is stored, f16 or f32. @throws Error{kInternal} for sparse rows
   const at::Tensor& dense() const;
 
-  /// The matrix, of sparse rows made for this call, f32.
+  /// @return  [num_rows, columns]: of dense rows the matrix itself, f16 or f32, without a copy; of sparse rows a new
+  ///          f32 matrix, made by each call
   at::Tensor to_dense() const { return is_sparse() ? salient::to_dense(*sparse_) : dense_; }
 
   /// The first `count` rows, without a copy.
