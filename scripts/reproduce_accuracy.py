@@ -23,7 +23,7 @@ amazon-computers  | sage    | plain    | 0.905 | --hidden 64 --epochs 40 --batch
 amazon-computers  | gat     | plain    | 0.905 | --hidden 64 --epochs 40 --batch-size 512
 amazon-computers  | gatv2   | plain    | 0.905 | --hidden 64 --epochs 40 --batch-size 512
 amazon-computers  | gcn     | plain    | 0.905 | --hidden 64 --epochs 60 --eval-every 3 --batch-size 512 \
-                                                      --norm layer --residual
+                                                      --norm layer --residual --gcn-norm row
 amazon-computers  | gin     | plain    | 0.905 | --hidden 64 --epochs 100 --fanout 20,20 --eval-fanout 20,20 \
                                                       --norm layer --schedule cosine
 amazon-computers  | sage-ri | plain    | 0.905 | --hidden 64 --epochs 40 --batch-size 512 --fanout 15,10,5 \
@@ -40,7 +40,7 @@ amazon-photo      | gat     | plain    | 0.945 | --hidden 64 --epochs 60 --eval-
                                                       --norm layer --residual --heads 4
 amazon-photo      | gatv2   | plain    | 0.945 | --hidden 64 --epochs 40 --batch-size 512
 amazon-photo      | gcn     | plain    | 0.945 | --hidden 64 --epochs 60 --eval-every 3 --batch-size 512 \
-                                                      --norm layer --residual
+                                                      --norm layer --residual --gcn-norm row
 amazon-photo      | gin     | plain    | 0.945 | --hidden 64 --epochs 100 --fanout 20,20 --eval-fanout 20,20 \
                                                       --norm layer --schedule cosine
 amazon-photo      | sage-ri | plain    | 0.945 | --hidden 64 --epochs 40 --batch-size 512 --fanout 15,10,5 \
@@ -52,7 +52,7 @@ amazon-photo      | sage    | tuned    | 0.964 | --hidden 64 --fanout 20,10,10,5
 wordnet           | sage    | plain    | 0.90  | --epochs 20
 wordnet           | gat     | plain    | 0.90  | --epochs 20
 wordnet           | gatv2   | plain    | 0.90  | --epochs 20
-wordnet           | gcn     | plain    | 0.90  | --epochs 20
+wordnet           | gcn     | plain    | 0.90  | --epochs 20 --gcn-norm row
 wordnet           | gin     | plain    | 0.90  | --epochs 20
 wordnet           | sage-ri | plain    | 0.90  | --epochs 20 --hidden 256 --fanout 15,10,5 --eval-fanout 20,20,20 \
                                                       --dropout 0.3
