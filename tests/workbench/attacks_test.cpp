@@ -12,12 +12,14 @@ namespace {
 
 struct Fixture {
   std::string name, source, expected, case_name;
+  bool is_timed = false;  ///< a correct kernel by all checks without a clock
 };
 
 std::vector<Fixture> fixtures() {
   std::vector<Fixture> list;
   for (const auto& entry : std::filesystem::directory_iterator(fixtures_folder())) {
     Fixture one{entry.path().stem(), read_text_file(entry.path()), "", ""};
+    one.is_timed = one.source.find(" timed\n") != std::string::npos;
     std::istringstream lines(one.source);
     std::string line, word;
     std::getline(lines, line);
@@ -28,13 +30,71 @@ std::vector<Fixture> fixtures() {
   return list;
 }
 
+Finding verdict_when_timed(Backend& backend, const Case& given, const std::string& source) {
+  const Candidate start = start_of(given);
+  return Referee(backend, given, {}).assess(parse_candidate(source), start, start).finding;
+}
+
+/// Like a GPU, whose copies leave the arena alone.
+class DeviceLike final : public Executor {
+ public:
+  explicit DeviceLike(std::unique_ptr<Executor> host) : host_(std::move(host)) {}
+  void run(const RunOrder& order, Arena& arena) override { host_->run(order, arena); }
+  void time(const TimingPlan& plan, Arena& arena, SampleTimes* times) override { host_->time(plan, arena, times); }
+  double copy_rate(Arena&, std::size_t, std::size_t) override { return 1e15; }
+  double flop_rate(const std::string& ceiling) override { return host_->flop_rate(ceiling); }
+
+ private:
+  std::unique_ptr<Executor> host_;
+};
+
+/// A host that changes the inputs of timed samples as a GPU's back end does: by copies, all sets in one sample.
+class RotatingHost final : public Backend {
+ public:
+  explicit RotatingHost(Backend& host) : host_(host) {}
+  BackendKind kind() const override { return BackendKind::kCuda; }
+  Machine machine() override { return host_.machine(); }
+  std::variant<Artifact, Finding> compile(const Candidate& candidate, const Case& given) override {
+    return host_.compile(candidate, given);
+  }
+  std::unique_ptr<Executor> make_executor(const std::vector<Artifact>& artifacts, std::size_t bytes) override {
+    return std::make_unique<DeviceLike>(host_.make_executor(artifacts, bytes));
+  }
+  WorkerLimits limits() const override { return host_.limits(); }
+  std::map<std::string, std::string> environment() override { return host_.environment(); }
+
+ private:
+  Backend& host_;
+};
+
+TEST(Attacks, WhereInputsAreChangedByCopiesACacheIsSeenToo) {
+  HostBench bench;
+  RotatingHost backend(*bench.backend);
+  for (const char* name : {"matmul_f32", "gather_mean", "fused_add_rmsnorm"}) {
+    Case given = load_case(cases_folder(), name);
+    std::erase_if(given.shapes, [](const ShapeSpec& shape) { return shape.backend == "cuda"; });
+    for (ShapeSpec& shape : given.shapes) shape.backend.clear();
+    const Candidate start = start_of(given);
+    Finding finding;
+    const Timing timing = Referee(backend, given, {.samples = 4}).time(start, start, start, 7, finding);
+    EXPECT_EQ(finding.verdict, Verdict::kAccepted) << name << ": " << finding.reason;
+    EXPECT_EQ(timing.shapes.size(), 2U);
+    if (given.name != "matmul_f32") continue;
+    const Candidate cache = parse_candidate(read_text_file(fixtures_folder() / "cache_on_the_stack.cpp"));
+    (void)Referee(backend, given, {.samples = 4}).time(cache, start, start, 7, finding);
+    EXPECT_EQ(finding.verdict, Verdict::kIncorrect) << finding.reason;
+  }
+}
+
 TEST(Attacks, EveryOneIsRejectedWithItsVerdict) {
   HostBench bench;
   const std::vector<Fixture> all = fixtures();
   EXPECT_GE(all.size(), 24U);
   for (const Fixture& fixture : all) {
     const Case given = load_case(cases_folder(), fixture.case_name);
-    const Finding found = verdict_of_source(*bench.backend, given, fixture.source, {.run_seconds = 2});
+    const Finding found = fixture.is_timed
+                              ? verdict_when_timed(*bench.backend, given, fixture.source)
+                              : verdict_of_source(*bench.backend, given, fixture.source, {.run_seconds = 2});
     EXPECT_NE(found.verdict, Verdict::kAccepted) << fixture.name;
     std::istringstream allowed(fixture.expected);
     bool fits = false;

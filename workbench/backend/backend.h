@@ -41,7 +41,8 @@ struct RunOrder {
   std::uint64_t shuffle = 0;  ///< decides the order of blocks, where the back end chooses it
 };
 
-/// What happens before a timed run, outside of the clock: `bytes` at `to` come from `from`, or become poison.
+/// What happens before or after a timed sample, outside of the clock: `bytes` at `to` come from `from`, or become
+/// poison.
 struct Restore {
   std::size_t to = 0, bytes = 0;
   std::optional<std::size_t> from{};
@@ -49,13 +50,16 @@ struct Restore {
 
 /// Runs between two readings of the clock. All of one candidate, each on another input set.
 struct TimedSample {
-  std::vector<std::size_t> orders{};  ///< into TimingPlan::orders
+  std::vector<std::size_t> orders{};    ///< into TimingPlan::orders
+  std::vector<std::uint64_t> inputs{};  ///< per order: what its inputs are made from
+  std::vector<Restore> before{}, after{};
 };
 
 struct TimingPlan {
   std::vector<RunOrder> orders{};
-  std::vector<std::vector<Restore>> restores{};  ///< one list per order
   std::vector<TimedSample> samples{};
+  /// Called after each sample, outside of the clock, where the arena is the memory that kernels run on.
+  std::function<void(std::size_t sample)> change_inputs{};
 };
 
 /// Measured by the worker itself; the referee compares them with its own clock.

@@ -90,8 +90,9 @@ class CudaExecutor final : public Executor {
       });
     }
     for (const TimedSample& sample : plan.samples) {
-      for (const std::size_t o : sample.orders) restore(plan.restores[o]);
+      restore(sample.before);
       *times++ = run_graph(graphs[sample.orders]);
+      restore(sample.after);
     }
     download(arena, arena.size());
   }

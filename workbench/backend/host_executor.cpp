@@ -76,21 +76,19 @@ class HostExecutor final : public Executor {
   }
 
   void time(const TimingPlan& plan, Arena& arena, SampleTimes* times) override {
-    for (const TimedSample& sample : plan.samples) {
+    for (std::size_t i = 0; i < plan.samples.size(); ++i) {
+      const TimedSample& sample = plan.samples[i];
+      restore(sample.before, arena);
       double seconds = 0;
       for (const std::size_t o : sample.orders) {
-        for (const Restore& restore : plan.restores[o]) {
-          if (restore.from)
-            std::memcpy(arena.data() + restore.to, arena.data() + *restore.from, restore.bytes);
-          else
-            arena.fill(restore.to, restore.to + restore.bytes, kPoisons[0]);
-        }
         Ready ready = prepare(plan.orders[o], arena);
         const double start = cpu_seconds();
         for (auto& [entry, launch] : ready.launches) launch_in_order(entry, *launch, ready);
         seconds += seconds_since(start);
       }
-      *times++ = {seconds, seconds};
+      times[i] = {seconds, seconds};
+      restore(sample.after, arena);
+      if (plan.change_inputs) plan.change_inputs(i);
     }
   }
 
@@ -110,6 +108,14 @@ class HostExecutor final : public Executor {
   double flop_rate(const std::string&) override { return measure_flops(); }  // without tensor cores: f32
 
  private:
+  static void restore(const std::vector<Restore>& list, Arena& arena) {
+    for (const Restore& one : list)
+      if (one.from)
+        std::memcpy(arena.data() + one.to, arena.data() + *one.from, one.bytes);
+      else
+        arena.fill(one.to, one.to + one.bytes, kPoisons[0]);
+  }
+
   struct Ready {
     std::vector<void*> arguments{};  ///< addresses of buffers, and of the numbers below
     std::vector<long long> numbers{};

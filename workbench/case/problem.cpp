@@ -165,6 +165,11 @@ void Problem::fill(std::size_t buffer) {
   });
 }
 
+void Problem::rotate(std::size_t buffer, std::size_t by) {
+  const std::size_t bytes = by * bytes_of(case_->buffers[buffer].type);
+  std::rotate(data_[buffer].begin(), data_[buffer].begin() + static_cast<std::ptrdiff_t>(bytes), data_[buffer].end());
+}
+
 std::int64_t Problem::dim(std::string_view name) const {
   const auto found = spec_.dims.find(name);
   require(found != spec_.dims.end(), "a reference names dims of its case");

@@ -52,6 +52,8 @@ class Problem {
   std::size_t total_bytes() const;
   /// Inputs; empty for buffers that are only written.
   const std::vector<std::byte>& data(std::size_t buffer) const { return data_[buffer]; }
+  /// Element i becomes what element (i + by) mod elements was. @param by  below elements
+  void rotate(std::size_t buffer, std::size_t by);
   double at(std::size_t buffer, std::size_t index) const {
     return load_element(case_->buffers[buffer].type, data_[buffer].data(), index);
   }

@@ -48,8 +48,33 @@ RunOrder make_order(const ProblemSize& problem, const Candidate& candidate, cons
   return order;
 }
 
+namespace {
+
+bool is_input(BufferRole role) { return role != BufferRole::kOut; }
+bool is_output(BufferRole role) { return role != BufferRole::kIn; }
+
+/// Room for copies of the buffers of some roles, from `end` on, which moves behind them.
+std::vector<Placement> place_copies(const Problem& problem, bool (*is_copied)(BufferRole), std::size_t& end) {
+  std::vector<Placement> copies(problem.num_buffers());
+  for (std::size_t b = 0; b < problem.num_buffers(); ++b) {
+    if (!is_copied(problem.definition().buffers[b].role)) continue;
+    copies[b] = {end, problem.bytes(b)};
+    end = (end + problem.bytes(b) + 255) / 256 * 256;
+  }
+  return copies;
+}
+
+/// How many elements an input is rotated by; row offsets stay as they are.
+std::size_t rotation_of(const Problem& problem, std::size_t b, std::uint64_t inputs) {
+  const BufferSpec& buffer = problem.definition().buffers[b];
+  const bool is_fixed = inputs == 0 || buffer.role == BufferRole::kOut || buffer.fill == Fill::kIndptr;
+  return is_fixed || problem.elements(b) == 0 ? 0 : mix(inputs ^ mix(b)) % problem.elements(b);
+}
+
+}  // namespace
+
 TimedSets lay_out_sets(const std::vector<Problem>& problems, const std::vector<const Candidate*>& kernels,
-                       std::int64_t sm, std::uint64_t seed) {
+                       std::int64_t sm, std::uint64_t seed, InputChange how) {
   TimedSets sets;
   for (std::size_t s = 0; s < problems.size(); ++s) {
     std::vector<std::size_t> bytes;
@@ -61,15 +86,11 @@ TimedSets lay_out_sets(const std::vector<Problem>& problems, const std::vector<c
     sets.layouts.push_back(lay_out(bytes, sets.end, mix(seed + s)));
     sets.end = sets.layouts.back().end;
   }
-  for (const Problem& problem : problems) {
-    std::vector<Placement> copies(problem.num_buffers());
-    for (std::size_t b = 0; b < problem.num_buffers(); ++b) {
-      if (problem.definition().buffers[b].role != BufferRole::kInOut) continue;
-      copies[b] = {sets.end, problem.bytes(b)};
-      sets.end = (sets.end + problem.bytes(b) + 255) / 256 * 256;
-    }
-    sets.pristine.push_back(copies);
-  }
+  for (const Problem& problem : problems)
+    sets.pristine.push_back(how == InputChange::kRotate ? place_copies(problem, is_input, sets.end)
+                                                        : std::vector<Placement>(problem.num_buffers()));
+  for (std::size_t k = 0; k < kKeptSamples; ++k)
+    sets.kept.push_back(place_copies(problems.front(), is_output, sets.end));
   return sets;
 }
 
@@ -81,48 +102,101 @@ void prepare_sets(const std::vector<Problem>& problems, const TimedSets& sets, A
   }
 }
 
+Problem problem_with(const Problem& first, std::uint64_t inputs, InputChange how) {
+  ProblemSpec spec = first.spec();
+  if (how == InputChange::kRefill) {
+    if (inputs != 0) spec.seed = inputs;
+    return Problem(first.definition(), spec);
+  }
+  Problem problem = first;
+  for (std::size_t b = 0; b < problem.num_buffers(); ++b)
+    if (const std::size_t by = rotation_of(problem, b, inputs); by > 0) problem.rotate(b, by);
+  return problem;
+}
+
 namespace {
 
-std::vector<Restore> restores_of(const Problem& problem, const Layout& layout, const std::vector<Placement>& pristine) {
-  std::vector<Restore> list;
-  for (std::size_t b = 0; b < layout.buffers.size(); ++b) {
-    const Placement place = layout.buffers[b];
+/// What a run finds: poisoned outputs and scratch, and of kRotate its inputs from their copies, rotated.
+void add_restores(const TimingSetup& setup, std::size_t set, std::uint64_t inputs, std::vector<Restore>& list) {
+  const Problem& problem = setup.problems[set];
+  for (std::size_t b = 0; b < setup.sets.layouts[set].buffers.size(); ++b) {
+    const Placement place = setup.sets.layouts[set].buffers[b];
     if (place.bytes == 0) continue;
-    const bool is_scratch = b >= problem.num_buffers();
-    if (is_scratch || problem.definition().buffers[b].role == BufferRole::kOut)
+    if (b >= problem.num_buffers() || problem.definition().buffers[b].role == BufferRole::kOut) {
       list.push_back({place.offset, place.bytes, std::nullopt});
-    else if (problem.definition().buffers[b].role == BufferRole::kInOut)
-      list.push_back({place.offset, place.bytes, pristine[b].offset});
+    } else if (setup.change == InputChange::kRotate) {
+      const std::size_t from = setup.sets.pristine[set][b].offset;
+      const std::size_t by = rotation_of(problem, b, inputs) * bytes_of(problem.definition().buffers[b].type);
+      list.push_back({place.offset, place.bytes - by, from + by});
+      if (by > 0) list.push_back({place.offset + place.bytes - by, by, from});
+    }
   }
-  return list;
+}
+
+/// Outputs of the last set that a sample runs on.
+void add_keeping(const TimingSetup& setup, const std::vector<Placement>& kept, TimedSample& sample) {
+  const std::size_t set = sample.orders.back() % setup.problems.size();
+  for (std::size_t b = 0; b < kept.size(); ++b)
+    if (kept[b].bytes > 0)
+      sample.after.push_back({kept[b].offset, kept[b].bytes, setup.sets.layouts[set].buffers[b].offset});
 }
 
 }  // namespace
 
-// Its parameters: see orders.h.
-TimingPlan make_timing_plan(const std::vector<Problem>& problems, const std::vector<const Candidate*>& kernels,
-                            const std::vector<std::size_t>& artifacts, const TimedSets& sets, std::int64_t sm,
-                            int samples, std::size_t batch) {
-  TimingPlan plan;
-  const std::size_t num_sets = problems.size();
-  for (std::size_t k = 0; k < kernels.size(); ++k)
-    for (std::size_t s = 0; s < num_sets; ++s) {
-      plan.orders.push_back(make_order(size_of(problems[s]), *kernels[k], sets.layouts[s], artifacts[k], sm));
-      plan.restores.push_back(restores_of(problems[s], sets.layouts[s], sets.pristine[s]));
-    }
+VerifiedPlan make_timing_plan(const TimingSetup& setup) {
+  VerifiedPlan made;
+  TimingPlan& plan = made.plan;
+  const std::size_t num_sets = setup.problems.size(), num_kernels = setup.kernels.size();
+  for (std::size_t k = 0; k < num_kernels; ++k)
+    for (std::size_t s = 0; s < num_sets; ++s)
+      plan.orders.push_back(
+          make_order(size_of(setup.problems[s]), *setup.kernels[k], setup.sets.layouts[s], k, setup.sm));
+  std::vector<bool> is_used(num_sets);
+  std::vector<std::size_t> of_last_kernel;
   std::size_t next_set = 0;
   const auto add_sample = [&](std::size_t kernel, std::size_t length) {
     TimedSample sample;
-    for (std::size_t i = 0; i < length; ++i) sample.orders.push_back(kernel * num_sets + next_set++ % num_sets);
+    for (std::size_t i = 0; i < length; ++i) {
+      const std::size_t set = next_set++ % num_sets;
+      const std::uint64_t drawn = mix(setup.seed ^ mix(plan.samples.size() * num_sets + i + 1)) >> 1 | 1;
+      sample.orders.push_back(kernel * num_sets + set);
+      sample.inputs.push_back(is_used[set] ? drawn : 0);
+      is_used[set] = true;
+      add_restores(setup, set, sample.inputs.back(), sample.before);
+    }
+    if (kernel + 1 == num_kernels) of_last_kernel.push_back(plan.samples.size());
     plan.samples.push_back(std::move(sample));
   };
-  for (int round = 0; round < (kWarmSamples + samples) / 2; ++round) {
-    for (std::size_t k = 0; k < kernels.size(); ++k) add_sample(k, batch);
-    for (std::size_t k = kernels.size(); k > 0; --k) add_sample(k - 1, batch);
+  for (int round = 0; round < (kWarmSamples + setup.samples) / 2; ++round) {
+    for (std::size_t k = 0; k < num_kernels; ++k) add_sample(k, setup.batch);
+    for (std::size_t k = num_kernels; k > 0; --k) add_sample(k - 1, setup.batch);
+  }
+  for (std::size_t k = 0; k < kKeptSamples; ++k) {
+    made.kept.push_back(of_last_kernel[mix(setup.seed + k) % of_last_kernel.size()]);
+    add_keeping(setup, setup.sets.kept[k], plan.samples[made.kept.back()]);
   }
   next_set = 0;
-  for (std::size_t s = 0; s < num_sets; ++s) add_sample(kernels.size() - 1, 1);
-  return plan;
+  for (std::size_t s = 0; s < num_sets; ++s) add_sample(num_kernels - 1, 1);
+  return made;
+}
+
+void refill_after(std::size_t sample, const TimingSetup& setup, const TimingPlan& plan, Arena& arena) {
+  const std::size_t num_sets = setup.problems.size();
+  for (const std::size_t order : plan.samples[sample].orders) {
+    const std::size_t set = order % num_sets;
+    for (std::size_t next = sample + 1; next < plan.samples.size(); ++next) {
+      const TimedSample& user = plan.samples[next];
+      const auto found = std::find_if(user.orders.begin(), user.orders.end(),
+                                      [&](std::size_t other) { return other % num_sets == set; });
+      if (found == user.orders.end()) continue;
+      const std::uint64_t inputs = user.inputs[static_cast<std::size_t>(found - user.orders.begin())];
+      const Problem problem = problem_with(setup.problems[set], inputs, InputChange::kRefill);
+      for (std::size_t b = 0; b < problem.num_buffers(); ++b)
+        std::copy(problem.data(b).begin(), problem.data(b).end(),
+                  arena.data() + setup.sets.layouts[set].buffers[b].offset);
+      break;
+    }
+  }
 }
 
 }  // namespace salient::workbench

@@ -17,6 +17,9 @@ constexpr std::size_t kKernels = 4;  // start, best, best again, candidate
 constexpr std::size_t kMaxSets = 12, kMaxBytes = std::size_t{2} << 30;
 constexpr int kAttempts = 3;
 constexpr double kWallSlack = 1.05, kWallExtra = 200e-6;
+constexpr const char* kClocksDisagree =
+    ": the clocks of device and host disagree: another program used the device, or work is hidden from its clock; a "
+    "person must look";
 
 /// As many input sets as fill four times the cache, at least two.
 std::vector<Problem> make_sets(const Case& given, const Variables& dims, std::size_t cache_bytes, std::uint64_t seed) {
@@ -62,11 +65,25 @@ bool clocks_disagree(const TimingPlan& plan, const SampleTimes* measured, std::s
   return claimed > wall * kWallSlack || hides_work(plan, measured, num_sets);
 }
 
-std::optional<Finding> judge_left_outputs(const std::vector<Problem>& problems, const TimedSets& sets,
-                                          const Arena& arena) {
-  for (std::size_t s = 0; s < problems.size(); ++s) {
-    if (auto found = judge_bounds(problems[s], sets.layouts[s], arena)) return found;
-    if (auto found = judge_numbers(problems[s], copy_outputs(problems[s], sets.layouts[s], arena), s)) return found;
+/// What the candidate left at the end on every set, and in the samples that were kept. Rows are drawn by the seed.
+std::optional<Finding> judge_left_outputs(const TimingSetup& setup, const VerifiedPlan& made, const Arena& arena) {
+  const std::size_t num_sets = setup.problems.size(), first_left = made.plan.samples.size() - num_sets;
+  const auto inputs_of = [&](std::size_t sample) {
+    const TimedSample& one = made.plan.samples[sample];
+    return problem_with(setup.problems[one.orders.back() % num_sets], one.inputs.back(), setup.change);
+  };
+  for (std::size_t s = 0; s < num_sets; ++s) {
+    const Problem problem = inputs_of(first_left + s);
+    const Layout& layout = setup.sets.layouts[s];
+    if (auto found = judge_bounds(problem, layout, arena)) return found;
+    if (auto found = judge_numbers(problem, copy_outputs(problem, layout, arena), mix(setup.seed ^ s))) return found;
+  }
+  for (std::size_t k = 0; k < made.kept.size(); ++k) {
+    Layout copies;
+    copies.buffers = setup.sets.kept[k];
+    const Problem problem = inputs_of(made.kept[k]);
+    if (auto found = judge_numbers(problem, copy_outputs(problem, copies, arena), mix(setup.seed - k - 1)))
+      return found;
   }
   return std::nullopt;
 }
@@ -114,18 +131,29 @@ ShapeTimes Referee::time_shape(const Variables& dims, const std::vector<const Ca
                                const std::vector<Artifact>& artifacts, std::uint64_t seed, Finding& finding) {
   const Machine machine = backend_.machine();
   const std::vector<Problem> problems = make_sets(case_, dims, machine.cache_bytes, seed);
-  const TimedSets sets = lay_out_sets(problems, kernels, machine.sm, seed);
+  const bool is_host = backend_.kind() == BackendKind::kHost;
+  const InputChange change = is_host ? InputChange::kRefill : InputChange::kRotate;
+  const TimedSets sets = lay_out_sets(problems, kernels, machine.sm, seed, change);
   ShapeTimes times{.shape = text_of(dims),
                    .bytes = static_cast<double>(evaluate(case_.bytes, with_distinct(problems.front()))),
                    .flops = static_cast<double>(evaluate(case_.flops, dims))};
-  const TimingPlan plan = make_timing_plan(problems, kernels, {0, 1, 2, 3}, sets, machine.sm, options_.samples,
-                                           backend_.kind() == BackendKind::kHost ? 1 : problems.size());
+  const TimingSetup setup{.problems = problems,
+                          .kernels = kernels,
+                          .sets = sets,
+                          .change = change,
+                          .sm = machine.sm,
+                          .samples = options_.samples,
+                          .batch = is_host ? 1 : problems.size(),
+                          .seed = mix(seed)};
+  VerifiedPlan made = make_timing_plan(setup);
+  TimingPlan& plan = made.plan;
   const std::size_t num_samples = plan.samples.size();
   Arena arena(sets.end), results((num_samples + 2) * sizeof(SampleTimes));
   auto* const measured = reinterpret_cast<SampleTimes*>(results.data());
+  if (is_host) plan.change_inputs = [&](std::size_t sample) { refill_after(sample, setup, plan, arena); };
   std::unique_ptr<Executor> executor;
   const auto measure_ceilings = [&] {
-    const double copy = executor->copy_rate(arena, sets.end, problems[0].total_bytes());
+    const double copy = executor->copy_rate(arena, sets.layouts.back().end, problems[0].total_bytes());
     measured[num_samples].seconds = std::max(measured[num_samples].seconds, copy);
     measured[num_samples + 1].seconds = std::max(measured[num_samples + 1].seconds, executor->flop_rate(case_.ceiling));
   };
@@ -136,12 +164,11 @@ ShapeTimes Referee::time_shape(const Variables& dims, const std::vector<const Ca
   const Reply ready = worker.wait_until_ready(60);
   std::unique_ptr<DeviceTurn> turn = backend_.turn(DeviceTurn::Kind::kExclusive);
   Reply reply = ready.kind == Reply::Kind::kOk ? worker.run(0, 60) : ready;
-  if (backend_.kind() == BackendKind::kHost) prepare_sets(problems, sets, arena);  // the copies were made in place
+  if (is_host) prepare_sets(problems, sets, arena);  // the copies were made in place
   const auto begin = std::chrono::steady_clock::now();
   if (reply.kind == Reply::Kind::kOk) reply = worker.run(1, options_.timing_seconds);
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::optional<Finding> wrong;
-  if (reply.kind == Reply::Kind::kOk) wrong = judge_left_outputs(problems, sets, arena);
+  const auto wrong = reply.kind == Reply::Kind::kOk ? judge_left_outputs(setup, made, arena) : std::nullopt;
   // Once more, behind the results, which the host's copies overwrite: a ceiling that was disturbed counts less.
   if (reply.kind == Reply::Kind::kOk) reply = worker.run(2, 60);
   turn.reset();
@@ -154,14 +181,10 @@ ShapeTimes Referee::time_shape(const Variables& dims, const std::vector<const Ca
   times.copy_rate = measured[num_samples].seconds;
   times.flop_rate = measured[num_samples + 1].seconds;
   take_samples(plan, measured, problems.size(), times);
-  if (clocks_disagree(plan, measured, problems.size(), wall)) {
-    finding = {Verdict::kImpossible, times.shape +
-                                         ": the clocks of device and host disagree: another program used the device, "
-                                         "or work is hidden from its clock; a person must look"};
-  } else if (wrong) {
-    wrong->reason += ", while it was timed";
-    finding = std::move(*wrong);
-  }
+  if (clocks_disagree(plan, measured, problems.size(), wall))
+    finding = {Verdict::kImpossible, times.shape + kClocksDisagree};
+  else if (wrong)
+    finding = {wrong->verdict, wrong->reason + ", while it was timed"};
   return times;
 }
 
