@@ -222,6 +222,21 @@ TEST(Ledger, AnImpossibleCandidateThatWasJudgedAgainCountsOnce) {
   EXPECT_EQ(record.end_reason(), "all rounds are done");
 }
 
+TEST(Ledger, AVerdictOnSpeedNeedsSamples) {
+  for (const Verdict verdict : {Verdict::kAccepted, Verdict::kSlower, Verdict::kNoise, Verdict::kPromoted}) {
+    salient::test::Scratch scratch;
+    Assessment forged = failed(verdict);
+    forged.decision = {verdict, "for a test", 31.9, 31.9, 0.001};
+    {
+      Ledger ledger(scratch / "run");
+      ledger.append("run", {{"case", "softsign"}});
+      ledger.append("assessment", json_of(forged));
+    }
+    RecordedRun record(scratch / "run", load_ledger(scratch / "run"));
+    EXPECT_COMPLAINT(record.assessment(), ErrorKind::kBadData, "without samples");
+  }
+}
+
 TEST(LateBackend, IsMadeWhenSomethingIsJudged) {
   int made = 0;
   const auto make = [&]() -> std::unique_ptr<Backend> { return ++made, nullptr; };

@@ -54,7 +54,10 @@ Assessment RecordedRun::assessment() {
   const Json& record = take("assessment");
   Assessment made = assessment_of(record);
   made.finding.log = read_object(folder_, text_of(record, "log"));
-  if (!made.timing.shapes.empty()) {
+  const bool has_samples = !made.timing.shapes.empty();
+  if (!has_samples && is_correct(made.finding.verdict) && made.finding.verdict != Verdict::kImpossible)
+    refuse("assessment", std::string(word_of(made.finding.verdict)) + " without samples");
+  if (has_samples) {
     made.decision = decide(made.timing);
     made.finding.verdict = made.decision.verdict;
     made.finding.reason = made.decision.reason;

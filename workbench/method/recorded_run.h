@@ -26,7 +26,7 @@ class RecordedRun {
 
   // Each @throws Error{kBadData} where the record goes on with something else.
   Answer answer();
-  /// The verdict is decided again from the recorded times.
+  /// The verdict is decided again from the recorded times; without times there is none on speed.
   Assessment assessment();
   /// For what happens now: compares it with the record, whose turn it is. Requests may be worded otherwise by now.
   void compare(const std::string& kind, const Json& facts, const std::map<std::string, std::string>& texts);
