@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "tests/support/scratch.h"
 #include "workbench/backend/ncu_profile.h"
@@ -88,6 +89,12 @@ TEST(Layout, BuffersAreApartAndGuardsAreSeen) {
     for (const Placement& place : layout.buffers) arena.fill(place.offset, place.offset + place.bytes, std::byte{1});
     EXPECT_EQ(arena.first_broken_guard(layout), layout.end);
     for (const Placement& place : layout.buffers) EXPECT_EQ(place.offset % 256, 0U);
+    for (const std::size_t b : {std::size_t{0}, std::size_t{3}})
+      for (const std::size_t far : {layout.buffers[b].offset - (1 << 20), layout.buffers[b].offset + 100000 + (900 << 10)}) {
+        const std::byte before = std::exchange(arena.data()[far], std::byte{0});
+        EXPECT_NE(arena.first_broken_guard(layout), layout.end) << "a write far away";
+        arena.data()[far] = before;
+      }
     const std::size_t behind = layout.buffers[2].offset + 4;
     arena.data()[behind] = std::byte{0};
     EXPECT_EQ(arena.first_broken_guard(layout), behind);

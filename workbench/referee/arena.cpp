@@ -14,7 +14,7 @@
 namespace salient::workbench {
 namespace {
 
-constexpr std::size_t kAlign = 256, kGuardBytes = 4096, kMaxShift = 16;
+constexpr std::size_t kAlign = 256, kGuardBytes = std::size_t{1} << 20, kMaxShift = 16;
 
 std::size_t aligned(std::size_t offset) { return (offset + kAlign - 1) / kAlign * kAlign; }
 
@@ -53,9 +53,10 @@ std::size_t Arena::first_broken_guard(const Layout& layout) const {
   sorted.push_back({layout.end, 0});
   std::size_t from = layout.begin;
   for (const Placement& place : sorted) {
-    const std::byte* const found =
-        std::find_if(data_ + from, data_ + place.offset, [](std::byte b) { return b != kGuard; });
-    if (found != data_ + place.offset) return static_cast<std::size_t>(found - data_);
+    const std::byte *const begin = data_ + from, *const end = data_ + place.offset;
+    const bool is_whole = begin == end || (*begin == kGuard && std::equal(begin, end - 1, begin + 1));  // by memcmp
+    if (!is_whole)
+      return static_cast<std::size_t>(std::find_if(begin, end, [](std::byte b) { return b != kGuard; }) - data_);
     from = place.offset + place.bytes;
   }
   return layout.end;

@@ -21,7 +21,7 @@ struct Layout {
   std::size_t begin = 0, end = 0;
 };
 
-/// Places the buffers from `begin` on: in random order, at multiples of 256, at least 4096 guard bytes round each, and
+/// Places the buffers from `begin` on: in random order, at multiples of 256, at least 1 MiB of guard round each, and
 /// random distances, so that addresses differ from run to run.
 Layout lay_out(const std::vector<std::size_t>& bytes, std::size_t begin, std::uint64_t seed);
 
