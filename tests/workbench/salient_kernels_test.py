@@ -222,7 +222,10 @@ class SalientKernels(unittest.TestCase):
                     "--samples", "4", "--rounds", "4", "--repairs", "1", "--out", run, expect=3)
         answers = run / "answers"
         (answers / "001-coder.answer.md").write_text(" \n")
-        self.assertIn("the answer is empty", self.run_it("advance", run, expect=3).stderr)
+        self.assertIn("001-coder", self.run_it("advance", run, expect=3).stdout, "it is still being written")
+        self.assertNotIn('"kind":"answer"', (run / "ledger.jsonl").read_text())
+        (answers / "001-coder.answer.md").write_text("Sorry.")
+        self.assertIn("002-coder", self.run_it("advance", run, expect=3).stdout)
         (answers / "002-coder.answer.md").write_text("x" * (10 << 20))
         self.assertIn("003-coder", self.run_it("advance", run, expect=3).stdout)
         with (run / "ledger.jsonl").open("a") as ledger:

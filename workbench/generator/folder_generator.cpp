@@ -49,19 +49,24 @@ class FolderGenerator final : public Generator {
     for (const char* extension : {".md", ".txt", ".json", ".cpp", ".cu"})
       if (const std::filesystem::path answer = folder_ / (stem + ".answer" + extension);
           std::filesystem::exists(answer))
-        return read(answer);
+        if (const Answer there = read(answer); !is_blank(there)) return there;  // else it is being written
     throw Waiting{"waiting for " + (folder_ / (stem + ".answer.md")).string() + ", the answer to " +
                   question.filename().string()};
   }
 
  private:
+  static constexpr const char* kBlanks = " \t\r\n";
+
+  static bool is_blank(const Answer& answer) {
+    return answer.is_there && answer.text.find_first_not_of(kBlanks) == std::string::npos;
+  }
+
   static Answer read(const std::filesystem::path& path) {
     try {
       std::string text = read_text_file(path, kMaxAnswerBytes);
-      if (text.find_first_not_of(" \t\r\n") == std::string::npos)
-        return {false, {}, path.filename().string() + ": the answer is empty"};
       const std::string kind = path.extension();
-      if (kind == ".cu" || kind == ".cpp") text = "```\n" + text + "\n```\n";  // a bare source
+      if ((kind == ".cu" || kind == ".cpp") && text.find_first_not_of(kBlanks) != std::string::npos)
+        text = "```\n" + text + "\n```\n";  // a bare source
       return {true, std::move(text), {}};
     } catch (const Error& error) {
       return {false, {}, error.what()};

@@ -52,7 +52,7 @@ class Generator {
 std::unique_ptr<Generator> make_command_generator(std::vector<std::string> command, double seconds);
 
 /// Requests as files NNN-ROLE.request.md in `folder`, answers from NNN-ROLE.answer.md (or .txt, .json, .cu, .cpp).
-/// Where the answer is not there yet, ask() throws Waiting: the run ends and can be continued when it is.
+/// Where the answer is not there yet, or empty, ask() throws Waiting: the run ends and can be continued when it is.
 std::unique_ptr<Generator> make_folder_generator(const std::filesystem::path& folder);
 
 /// The answers of a recorded run, in its order; its ledger is verified first. @throws Error{kNoInput}, Error{kBadData}
