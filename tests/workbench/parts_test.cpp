@@ -90,7 +90,8 @@ TEST(Layout, BuffersAreApartAndGuardsAreSeen) {
     EXPECT_EQ(arena.first_broken_guard(layout), layout.end);
     for (const Placement& place : layout.buffers) EXPECT_EQ(place.offset % 256, 0U);
     for (const std::size_t b : {std::size_t{0}, std::size_t{3}})
-      for (const std::size_t far : {layout.buffers[b].offset - (1 << 20), layout.buffers[b].offset + 100000 + (900 << 10)}) {
+      for (const std::size_t far :
+           {layout.buffers[b].offset - (1 << 20), layout.buffers[b].offset + 100000 + (900 << 10)}) {
         const std::byte before = std::exchange(arena.data()[far], std::byte{0});
         EXPECT_NE(arena.first_broken_guard(layout), layout.end) << "a write far away";
         arena.data()[far] = before;
