@@ -229,6 +229,17 @@ class Documentation(unittest.TestCase):
         self.assertIn(done.returncode, (0, skip), done.stdout + done.stderr)
         return done
 
+    def test_every_package_and_wheel_has_a_row(self):
+        known = (SOURCE / "third_party/README.md").read_text().lower()
+        lists = "".join((SOURCE / "scripts/lib" / f"{name}.sh").read_text() for name in ("packages", "wheels", "python"))
+        names = re.findall(r"^([a-z][a-z0-9-]+) +[0-9]\S* +[0-9]+ [0-9a-f]{64}$", lists, re.M)
+        for text in re.findall(r"^(?:readonly )?(?:\w+_)?packages=\((.*?)\)", lists, re.M | re.S):
+            names += re.sub("#.*", "", text).split()
+        self.assertGreater(len(names), 30)
+        for name in names:
+            with self.subTest(name=name):
+                self.assertIn(name, known)
+
     def test_every_option_of_every_command_is_there(self):
         helps = {}
         count = 0
