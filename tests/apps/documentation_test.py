@@ -231,7 +231,8 @@ class Documentation(unittest.TestCase):
 
     def test_every_package_and_wheel_has_a_row(self):
         known = (SOURCE / "third_party/README.md").read_text().lower()
-        lists = "".join((SOURCE / "scripts/lib" / f"{name}.sh").read_text() for name in ("packages", "wheels", "python"))
+        files = [SOURCE / "scripts/lib" / name for name in ("packages.sh", "wheels.sh", "python.sh")]
+        lists = "".join(file.read_text() for file in files)
         names = re.findall(r"^([a-z][a-z0-9-]+) +[0-9]\S* +[0-9]+ [0-9a-f]{64}$", lists, re.M)
         for text in re.findall(r"^(?:readonly )?(?:\w+_)?packages=\((.*?)\)", lists, re.M | re.S):
             names += re.sub("#.*", "", text).split()
