@@ -269,20 +269,45 @@ class SalientKernels(unittest.TestCase):
         self.assertIn("paused", paused.stdout)
         self.assertIn("candidates 1", self.run_it("advance", run).stdout)
 
-    def test_ctrl_c_ends_a_run_with_a_whole_record(self):
-        run = self.work / "run"
-        process = subprocess.Popen([PROGRAM, "optimize", "softsign", "--generator", "command", "--command", "sleep 3",
-                                    "--method", "cutegen", "--backend", "host", "--samples", "4", "--out", run],
-                                   cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    def interrupt(self, run, command, record):
+        """Ctrl-C for all processes of a terminal, once the record is there. @return what was printed"""
+        process = subprocess.Popen([PROGRAM, "optimize", "softsign", "--generator", "command", "--command", command,
+                                    "--method", "single", *QUICK, "--rounds", "2", "--out", run],
+                                   cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   start_new_session=True)
+        ledger = run / "ledger.jsonl"
         deadline = time.time() + 60
-        while time.time() < deadline and not (run / "ledger.jsonl").exists():
-            time.sleep(0.1)
-        time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
+        while time.time() < deadline and not (ledger.exists() and f'"kind":"{record}"' in ledger.read_text()):
+            time.sleep(0.05)
+        time.sleep(0.3)
+        os.killpg(process.pid, signal.SIGINT)
         out, _ = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 0, out)
-        self.assertIn("ended early", out)
+        self.assertEqual(process.returncode, 130, out)
+        self.assertIn(f"advance {run} --generator command", out)
+        self.assertNotIn('"kind":"end"', ledger.read_text())
         self.run_it("verify-ledger", run)
+        self.run_it("replay", run)
+        return out
+
+    def test_ctrl_c_leaves_a_run_open(self):
+        (self.work / "good.cpp").write_text(f"```\n{GOOD}```\n")
+        go_on = ["--generator", "command", "--command", "cat good.cpp"]
+        begin = time.time()
+        self.interrupt(self.work / "asked", "sleep 100", "request")
+        self.assertLess(time.time() - begin, 60, "the command is not waited for")
+        self.assertIn("candidates 2", self.run_it("advance", self.work / "asked", *go_on).stdout)
+        judged = self.interrupt(self.work / "judged", "cat good.cpp", "answer")
+        self.assertNotIn("RUNTIME_ERROR", judged, "the signal is not the candidate's fault")
+        self.assertIn("candidates 2", self.run_it("advance", self.work / "judged", *go_on).stdout)
+
+    def test_a_budget_leaves_a_run_open_whoever_answers(self):
+        run, go_on = self.work / "run", ["--generator", "command", "--command", "cat good.cpp"]
+        (self.work / "good.cpp").write_text(f"```\n{GOOD}```\n")
+        out = self.run_it("optimize", "softsign", *go_on, "--method", "single", *QUICK, "--budget-s", "0.000001",
+                          "--out", run, expect=3).stdout
+        self.assertIn("paused", out)
+        self.assertIn(f"salient-kernels advance {run} --generator command --command 'cat good.cpp'", out)
+        self.assertIn("candidates 1", self.run_it("advance", run, *go_on).stdout)
         self.run_it("replay", run)
 
     def test_every_committed_run_is_whole_and_replays(self):

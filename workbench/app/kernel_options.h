@@ -54,7 +54,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("profile", self.profile, "optimize: from-start | late | never: when prompts hold measurements");
   field("language", self.language, "optimize: host | cuda | cute; empty = by the back end");
   field("roles", self.roles, "optimize: those of astra that take part; coder is needed");
-  field("budget-s", self.budget_s, "optimize: seconds after which no new request is made; 0 = no limit");
+  field("budget-s", self.budget_s, "optimize, advance: seconds after which the run is left open; 0 = no limit");
   field("out", self.out, "optimize, replay: run folder; tune, promote: what to write; empty = below runs/kernels");
   field("command", self.command, "generator command: a shell command, request on its input, answer on its output");
   field("folder", self.folder, "generator folder: of requests and answers; empty = answers/ in the run folder");

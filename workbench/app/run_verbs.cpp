@@ -46,17 +46,33 @@ RefereeOptions profiled(const KernelOptions& options) {
   return how;
 }
 
+/// What `advance` has to be told of a generator again; a folder is its default.
+std::string generator_words(const KernelOptions& options) {
+  if (options.generator == "openai")
+    return " --generator openai --endpoint " + options.endpoint + " --model " + options.model;
+  if (options.generator == "command") return " --generator command --command '" + options.command + "'";
+  if (options.generator == "replay") return " --generator replay --recorded " + options.recorded;
+  return {};
+}
+
 /// The summary of `run_it`, or for what it waits. @return the exit code
 template <class RunIt>
-int run_or_wait(const std::filesystem::path& run, RunIt run_it) {
+int run_or_wait(const std::filesystem::path& run, const KernelOptions& options, RunIt run_it) {
+  const auto print_how_to_go_on = [&](const std::string& why) {
+    print(why);
+    print("run folder " + run.string() + ", to be continued by: salient-kernels advance " + run.string() +
+          generator_words(options));
+  };
   try {
     print_summary(run_it());
     print("run folder " + run.string());
     return 0;
   } catch (const Waiting& waiting) {
-    print(waiting.reason);
-    print("run folder " + run.string() + ", to be continued by: salient-kernels advance " + run.string());
+    print_how_to_go_on(waiting.reason);
     return kWaiting;
+  } catch (const Interrupted&) {
+    print_how_to_go_on("interrupted");
+    throw;
   }
 }
 
@@ -75,7 +91,7 @@ int optimize_case(const Words& words, const KernelOptions& options) {
                             .referee = profiled(options),
                             .budget_seconds = options.budget_s,
                             .generator = options.generator == "openai" ? "openai " + options.model : options.generator};
-  return run_or_wait(run, [&] { return optimize(given, *backend, *generator, how, workbench, run); });
+  return run_or_wait(run, options, [&] { return optimize(given, *backend, *generator, how, workbench, run); });
 }
 
 int advance_run(const Words& words, const KernelOptions& options) {
@@ -99,7 +115,7 @@ int advance_run(const Words& words, const KernelOptions& options) {
   install_interrupt_handlers();
   const OptimizeOptions how{
       .referee = profiled(options), .judges_again = options.again, .budget_seconds = options.budget_s};
-  return run_or_wait(run, [&] { return continue_run(backend, *generator, how, workbench, run); });
+  return run_or_wait(run, options, [&] { return continue_run(backend, *generator, how, workbench, run); });
 }
 
 int replay_recorded(const Words& words, const KernelOptions& options) {

@@ -31,7 +31,7 @@ constexpr Verb kVerbs[] = {
     {"run", "run CASE FILE BINARY", "a compiled candidate in this process, for sanitizers and ncu", run_candidate},
     {"tune", "tune CASE FILE", "try the values of a candidate's parameters", tune_candidate},
     {"optimize", "optimize CASE --generator G", "improve a kernel by a method", optimize_case},
-    {"advance", "advance RUN", "go on with a run that waits for answers in a folder", advance_run},
+    {"advance", "advance RUN", "go on with a run that was left open", advance_run},
     {"replay", "replay RUN", "decide a recorded run again, without a generator or a GPU", replay_recorded},
     {"report", "report RUN", "write report.md and report.html", write_reports},
     {"promote", "promote RUN --out DIR", "the best kernel, sanitized, with its launch header", promote_best},
@@ -45,8 +45,8 @@ void print_help() {
     line.resize(std::max(line.size() + 2, std::size_t{48}), ' ');
     std::cout << line << verb.purpose << '\n';
   }
-  std::cout << "\nExit code 0: done; 1: a candidate was rejected; 3: a run waits for an answer; others as "
-               "salient-train's. Options and their defaults:\n";
+  std::cout << "\nExit code 0: done; 1: a candidate was rejected; 3: a run was left open and can "
+               "go on; 130: likewise, after Ctrl-C; others as salient-train's. Options and their defaults:\n";
   options::print_help(std::cout, KernelOptions{});
 }
 

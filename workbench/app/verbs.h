@@ -11,7 +11,7 @@ namespace salient::workbench {
 inline constexpr int kRejected =
     1;  ///< the exit code for a candidate that is rejected; a fault of the referee is an error
 
-inline constexpr int kWaiting = 3;  ///< the exit code of a run that waits for an answer and can be continued
+inline constexpr int kWaiting = 3;  ///< the exit code of a run that was left open and can be continued
 
 using Words = std::vector<std::string>;  ///< the words between the verb and the first option
 

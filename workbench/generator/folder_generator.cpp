@@ -33,8 +33,6 @@ class FolderGenerator final : public Generator {
     std::filesystem::create_directories(folder_);
   }
 
-  bool is_continued() const override { return true; }
-
   Answer ask(const Request& request) override {
     char number[16];
     (void)std::snprintf(number, sizeof number, "%03d", request.id);

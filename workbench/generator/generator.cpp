@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/host/interrupt.h"
 #include "workbench/ledger/ledger.h"
 #include "workbench/referee/process.h"
 
@@ -19,7 +20,9 @@ class CommandGenerator final : public Generator {
 
   Answer ask(const Request& request) override {
     const ProcessResult result =
-        run_process(command_, text_of(request) + "\n", {.seconds = seconds_, .output_bytes = kMaxAnswerBytes});
+        run_process(command_, text_of(request) + "\n",
+                    {.seconds = seconds_, .output_bytes = kMaxAnswerBytes, .ends_when_interrupted = true});
+    if (result.exit_code != 0) stop_if_interrupted();
     if (result.timed_out) return {false, {}, "the command gave no answer in time"};
     if (result.cut) return {false, {}, "the answer is larger than " + std::to_string(kMaxAnswerBytes) + " bytes"};
     if (result.exit_code != 0) {

@@ -42,9 +42,8 @@ class Generator {
  public:
   virtual ~Generator() = default;
   /// Blocks until there is an answer or the time limit is over. Never throws for a bad answer.
+  /// @throws Waiting where no request can be answered now, Interrupted
   virtual Answer ask(const Request& request) = 0;
-  /// Whether a run is left open at its end, to be continued by another process.
-  virtual bool is_continued() const { return false; }
 };
 
 /// A program: the request as JSON on its standard input, its standard output is the answer.

@@ -15,12 +15,13 @@ struct Sources {
   std::function<Answer(const Request&)> ask{};
   /// @param against  source of the kernel to beat   @param more  to be tested from now on
   std::function<Assessment(const std::string& source, const std::string& against, const MoreTests& more)> judge{};
-  /// Whether the time for the run is over; asked before every action.
+  /// Whether the run ends here; asked before every action. What it throws leaves the run open.
   std::function<bool()> is_over{};
   /// Whether answers and assessments come from a record now: then nothing is said.
   std::function<bool()> is_recorded = [] { return false; };
 };
 
+/// How runs of earlier versions ended where today's stay open.
 inline constexpr const char* kEndedEarly = "ended early: the time was over, or it was interrupted";
 
 struct RunSummary {

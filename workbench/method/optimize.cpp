@@ -80,14 +80,13 @@ bool is_stopped(const std::vector<Json>& records) {
 
 const char* extension_of(BackendKind backend) { return backend == BackendKind::kHost ? ".cpp" : ".cu"; }
 
-/// Whether to stop before the next action. @throws Waiting where the run is to be continued later
-std::function<bool()> limit_of(const Generator& generator, double budget_seconds) {
-  return [&generator, budget_seconds, begin = Clock::now()] {
+/// To be called before every action: leaves the run open, to be continued later.
+/// @throws Waiting when the time is over, Interrupted
+std::function<void()> limit_of(double budget_seconds) {
+  return [budget_seconds, begin = Clock::now()] {
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (generator.is_continued()) stop_if_interrupted();
-    const bool is_over = interrupt_signal() != 0 || (budget_seconds > 0 && seconds > budget_seconds);
-    if (is_over && generator.is_continued()) throw Waiting{"paused: the time for this call is over"};
-    return is_over;
+    stop_if_interrupted();
+    if (budget_seconds > 0 && seconds > budget_seconds) throw Waiting{"paused: the time for this call is over"};
   };
 }
 
@@ -120,11 +119,12 @@ RunSummary optimize(const Case& given, Backend& backend, Generator& generator, c
   ledger.append("run", first);
   ledger.set_best({{"case", given.name}, {"of_start", 1}, {"candidate", 0}}, start.source,
                   extension_of(backend.kind()));
+  const auto stop_if_over = limit_of(options.budget_seconds);
   const Sources sources{
       .ask = [&](const Request& request) { return generator.ask(request); },
       .judge = [&](const std::string& source, const std::string& against,
                    const MoreTests& more) { return judge_source(referee, source, against, start, more); },
-      .is_over = limit_of(generator, options.budget_seconds)};
+      .is_over = [&] { return stop_if_over(), false; }};
   return run_method(*method, start.source, sources, writer(ledger, extension_of(backend.kind())));
 }
 
@@ -145,7 +145,7 @@ RunSummary continue_run(Backend& backend, Generator& generator, const OptimizeOp
   if (const int samples = number_of(record.first(), "samples"); samples > 0) referee_options.samples = samples;
   Referee referee(backend, recipe.given, referee_options);
   const OnRecord write = writer(ledger, extension_of(recipe.backend));
-  const auto is_over = limit_of(generator, options.budget_seconds);
+  const auto stop_if_over = limit_of(options.budget_seconds);
   const Sources sources{
       .ask = [&](const Request& request) { return record.is_at_end() ? generator.ask(request) : record.answer(); },
       .judge =
@@ -154,7 +154,11 @@ RunSummary continue_run(Backend& backend, Generator& generator, const OptimizeOp
             add_tests(referee, more, false);
             return record.assessment();
           },
-      .is_over = [&] { return record.is_at_end() && is_over(); },
+      .is_over =
+          [&] {
+            if (record.is_at_end()) stop_if_over();
+            return false;
+          },
       .is_recorded = [&] { return !record.is_at_end(); }};
   return run_method(*method, recipe.start, sources,
                     [&](const std::string& kind, Json facts, const std::map<std::string, std::string>& texts) {

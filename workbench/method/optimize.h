@@ -14,15 +14,15 @@ struct OptimizeOptions {
   MethodOptions method{};
   RefereeOptions referee{};
   bool judges_again = false;  ///< of continue_run: a run that stopped for a person goes on
-  double budget_seconds = 0;  ///< 0 = no limit; a request or judgement under way is finished
+  double budget_seconds = 0;  ///< 0 = no limit; a request or judgement under way is finished, and the run stays open
   std::string generator{};    ///< as the user named it, for the record
 };
 
 /// Runs the method on the case and records everything in `folder`, which must have no ledger.
 ///
 /// @param workbench  folder with cases/ and prompts/
-/// @throws Waiting if the generator has to wait, Error{kUsage}, Error{kBadData} if the start kernel itself is rejected,
-///         and what the referee throws
+/// @throws Waiting if the generator has to wait or the budget is over, Interrupted, Error{kUsage}, Error{kBadData} if
+///         the start kernel itself is rejected, and what the referee throws
 RunSummary optimize(const Case& given, Backend& backend, Generator& generator, const OptimizeOptions& options,
                     const std::filesystem::path& workbench, const std::filesystem::path& folder);
 
@@ -30,7 +30,8 @@ RunSummary optimize(const Case& given, Backend& backend, Generator& generator, c
 /// prompts, method and samples are the record's; of `options` the rest counts. A run that has ended stays as it is, but
 /// one that an IMPOSSIBLE candidate stopped goes on with `judges_again`: the candidate is judged once more.
 ///
-/// @throws Waiting if the generator has to wait, Error{kNoInput}, Error{kBadData}, and what the referee throws
+/// @throws Waiting if the generator has to wait or the budget is over, Interrupted, Error{kNoInput}, Error{kBadData}, and
+///         what the referee throws
 RunSummary continue_run(Backend& backend, Generator& generator, const OptimizeOptions& options,
                         const std::filesystem::path& workbench, const std::filesystem::path& folder);
 

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "core/host/interrupt.h"
 
 namespace salient::workbench {
 namespace {
@@ -103,7 +104,7 @@ ProcessResult run_process(const std::vector<std::string>& command, const std::st
   while (out.read.get() >= 0 || err.read.get() >= 0) {
     pollfd waits[3] = {{out.read.get(), POLLIN, 0}, {err.read.get(), POLLIN, 0}, {in.write.get(), POLLOUT, 0}};
     const double left = std::chrono::duration<double>(end - Clock::now()).count();
-    if (left <= 0) {
+    if (left <= 0 || (limits.ends_when_interrupted && interrupt_signal() != 0)) {
       result.timed_out = true;
       break;
     }

@@ -17,6 +17,7 @@ struct ProcessResult {
 struct ProcessLimits {
   double seconds = 60;
   std::size_t output_bytes = std::size_t{4} << 20;
+  bool ends_when_interrupted = false;  ///< Ctrl-C and the like are as the time limit
 };
 
 /// Runs `command`[0], found by PATH, in a process group of its own, and waits until it ends. At the time limit the

@@ -68,7 +68,9 @@ void seal(const WorkerLimits& limits, int keep_in, int keep_out) {
   for (const int stream : {0, 1, 2}) (void)dup2(nowhere, stream);
   for (int descriptor = 3; descriptor < 256; ++descriptor)
     if (descriptor != keep_in && descriptor != keep_out) (void)close(descriptor);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGUSR1, SIGXFSZ})
+  for (const int number : {SIGINT, SIGHUP})  // of a terminal, which its parent hears: no fault of a candidate
+    (void)signal(number, SIG_IGN);
+  for (const int number : {SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGUSR1, SIGXFSZ})
     (void)signal(number, SIG_DFL);
   set_limit(RLIMIT_CORE, 0);
   if (limits.memory_bytes > 0 && !kHasSanitizer) set_limit(RLIMIT_AS, address_space() + limits.memory_bytes);
