@@ -46,6 +46,24 @@ TEST(Tests, ShapesAndSeedsAreAddedAndNothingIsTakenAway) {
   EXPECT_COMPLAINT(referee.add_seed(9), ErrorKind::kBadData, "8 seeds");
 }
 
+TEST(Tests, AShapeOnWhichTheStartKernelFailsIsNotAdded) {
+  HostBench bench;
+  const Case given = load_case(cases_folder(), "softsign");
+  Referee referee(*bench.backend, given, {});
+  const Candidate sound = start_of(given);
+  std::string source = sound.source;
+  const std::string loop = "const float x = values[i];";
+  source.replace(source.find(loop), loop.size(), "const float x = n == 4095 ? 0.0f : values[i];");
+  const Candidate broken = parse_candidate(source);
+  const std::size_t before = referee.problems(1).size();
+  EXPECT_COMPLAINT(referee.add_shape({{"n", 4095}}, broken), ErrorKind::kBadData, "start kernel itself is rejected");
+  EXPECT_EQ(referee.problems(1).size(), before);
+  EXPECT_EQ(referee.check(broken).finding.verdict, Verdict::kAccepted) << "no candidate is blamed for it";
+  referee.add_shape({{"n", 4094}}, broken);
+  referee.add_shape({{"n", 4095}}, sound);
+  EXPECT_EQ(referee.problems(1).size(), before + 4);
+}
+
 TEST(Promotion, AReadBeyondABufferIsFoundBySanitizersAndASoundKernelIsNot) {
   HostBench bench;
   const Case given = load_case(cases_folder(), "softsign");

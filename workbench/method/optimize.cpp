@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <utility>
 
 #include "core/console/log.h"
 #include "core/error.h"
@@ -26,30 +27,48 @@ Candidate parse_or_start(const std::string& source, const Candidate& start) {
   return std::holds_alternative<Candidate>(read) ? std::get<Candidate>(std::move(read)) : start;
 }
 
-void add_tests(Referee& referee, const MoreTests& more, bool is_said) {
-  const auto unless_refused = [&](const char* what, const auto& add) {
-    try {
-      add();
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kBadData) throw;
-      if (is_said) log_warning(std::string("a proposed ") + what + " is left out: " + error.what());
-    }
-  };
-  for (const Variables& dims : more.shapes) unless_refused("shape", [&] { referee.add_shape(dims); });
-  for (const std::uint64_t seed : more.seeds) unless_refused("seed", [&] { referee.add_seed(seed); });
-}
+/// Judges sources, with all the tests that were proposed so far.
+class Judge {
+ public:
+  Judge(Referee& referee, const Candidate& start) : referee_(referee), start_(start) {}
 
-Assessment judge_source(Referee& referee, const std::string& source, const std::string& against, const Candidate& start,
-                        const MoreTests& more) {
-  add_tests(referee, more, true);
-  std::variant<Candidate, Finding> read = read_candidate(source);
-  if (auto* rejected = std::get_if<Finding>(&read)) {
-    Assessment made;
-    made.finding = std::move(*rejected);
-    return made;
+  /// Tests of a record: added when something is judged, which may need another machine than reading the record does.
+  void remember(const MoreTests& more) {
+    recorded_.shapes.insert(recorded_.shapes.end(), more.shapes.begin(), more.shapes.end());
+    recorded_.seeds.insert(recorded_.seeds.end(), more.seeds.begin(), more.seeds.end());
   }
-  return referee.assess(std::get<Candidate>(read), start, parse_or_start(against, start));
-}
+
+  Assessment judge(const std::string& source, const std::string& against, const MoreTests& more) {
+    std::variant<Candidate, Finding> read = read_candidate(source);
+    add(std::exchange(recorded_, {}), false);
+    add(more, true);
+    if (auto* rejected = std::get_if<Finding>(&read)) {
+      Assessment made;
+      made.finding = std::move(*rejected);
+      return made;
+    }
+    return referee_.assess(std::get<Candidate>(read), start_, parse_or_start(against, start_));
+  }
+
+ private:
+  void add(const MoreTests& more, bool is_said) {
+    const auto unless_refused = [&](const std::string& what, const auto& add_it) {
+      try {
+        add_it();
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::kBadData) throw;
+        if (is_said) log_warning("a proposed " + what + " is left out: " + error.what());
+      }
+    };
+    for (const Variables& dims : more.shapes)
+      unless_refused("shape, " + text_of(dims) + ",", [&] { referee_.add_shape(dims, start_); });
+    for (const std::uint64_t seed : more.seeds) unless_refused("seed", [&] { referee_.add_seed(seed); });
+  }
+
+  Referee& referee_;
+  const Candidate& start_;
+  MoreTests recorded_{};
+};
 
 Json run_facts(const Case& given, Backend& backend, const OptimizeOptions& options) {
   return {{"version", 1},
@@ -111,6 +130,7 @@ RunSummary optimize(const Case& given, Backend& backend, Generator& generator, c
     fail(ErrorKind::kBadData, start_file.string() + ": the start kernel is rejected: " +
                                   word_of(of_start.finding.verdict) + ", " + of_start.finding.reason);
 
+  Judge judge(referee, start);
   Ledger ledger(folder);
   Json first = run_facts(given, backend, options);
   first["start"] = ledger.put(start.source);
@@ -120,11 +140,10 @@ RunSummary optimize(const Case& given, Backend& backend, Generator& generator, c
   ledger.set_best({{"case", given.name}, {"of_start", 1}, {"candidate", 0}}, start.source,
                   extension_of(backend.kind()));
   const auto stop_if_over = limit_of(options.budget_seconds);
-  const Sources sources{
-      .ask = [&](const Request& request) { return generator.ask(request); },
-      .judge = [&](const std::string& source, const std::string& against,
-                   const MoreTests& more) { return judge_source(referee, source, against, start, more); },
-      .is_over = [&] { return stop_if_over(), false; }};
+  const Sources sources{.ask = [&](const Request& request) { return generator.ask(request); },
+                        .judge = [&](const std::string& source, const std::string& against,
+                                     const MoreTests& more) { return judge.judge(source, against, more); },
+                        .is_over = [&] { return stop_if_over(), false; }};
   return run_method(*method, start.source, sources, writer(ledger, extension_of(backend.kind())));
 }
 
@@ -144,14 +163,15 @@ RunSummary continue_run(Backend& backend, Generator& generator, const OptimizeOp
   RefereeOptions referee_options = options.referee;
   if (const int samples = number_of(record.first(), "samples"); samples > 0) referee_options.samples = samples;
   Referee referee(backend, recipe.given, referee_options);
+  Judge judge(referee, start);
   const OnRecord write = writer(ledger, extension_of(recipe.backend));
   const auto stop_if_over = limit_of(options.budget_seconds);
   const Sources sources{
       .ask = [&](const Request& request) { return record.is_at_end() ? generator.ask(request) : record.answer(); },
       .judge =
           [&](const std::string& source, const std::string& against, const MoreTests& more) {
-            if (record.is_at_end()) return judge_source(referee, source, against, start, more);
-            add_tests(referee, more, false);
+            if (record.is_at_end()) return judge.judge(source, against, more);
+            judge.remember(more);
             return record.assessment();
           },
       .is_over =

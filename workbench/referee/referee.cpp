@@ -64,6 +64,18 @@ void Referee::add_shape(const Variables& dims) {
   options_.more.shapes.push_back(dims);
 }
 
+void Referee::add_shape(const Variables& dims, const Candidate& start) {
+  const std::uint64_t seed = options_.seed != 0 ? options_.seed : seed_from_system();
+  add_shape(dims);
+  std::vector<ProblemSpec> of_shape = problems(seed);
+  std::erase_if(of_shape, [&](const ProblemSpec& spec) { return spec.set != ShapeSet::kHidden || spec.dims != dims; });
+  const Finding found = check_on(start, of_shape, seed).finding;
+  if (found.verdict == Verdict::kAccepted) return;
+  options_.more.shapes.pop_back();
+  fail(ErrorKind::kBadData,
+       std::string("the start kernel itself is rejected there: ") + word_of(found.verdict) + ", " + found.reason);
+}
+
 void Referee::add_seed(std::uint64_t seed) {
   if (options_.more.seeds.size() >= kMaxSeeds) fail(ErrorKind::kBadData, "at most 8 seeds may be added");
   options_.more.seeds.push_back(seed);
@@ -126,8 +138,8 @@ std::vector<ProblemSpec> problems_of(const Case& given, BackendKind backend, con
   return all;
 }
 
-std::optional<Finding> Referee::run_problems(const Candidate& candidate, const Artifact& artifact, Assessment& made) {
-  const std::vector<ProblemSpec> specs = problems(made.seed);
+std::optional<Finding> Referee::run_problems(const Candidate& candidate, const Artifact& artifact,
+                                             const std::vector<ProblemSpec>& specs, Assessment& made) {
   const std::int64_t sm = backend_.machine().sm;
   std::vector<Layout> layouts;  // two runs per problem
   std::vector<RunOrder> orders;
@@ -176,8 +188,13 @@ std::optional<Finding> Referee::run_problems(const Candidate& candidate, const A
 }
 
 Assessment Referee::check(const Candidate& candidate) {
+  const std::uint64_t seed = options_.seed != 0 ? options_.seed : seed_from_system();
+  return check_on(candidate, problems(seed), seed);
+}
+
+Assessment Referee::check_on(const Candidate& candidate, const std::vector<ProblemSpec>& specs, std::uint64_t seed) {
   Assessment made;
-  made.seed = options_.seed != 0 ? options_.seed : seed_from_system();
+  made.seed = seed;
   std::variant<Artifact, Finding> compiled = backend_.compile(candidate, case_);
   if (auto* rejected = std::get_if<Finding>(&compiled)) {
     made.finding = std::move(*rejected);
@@ -185,7 +202,7 @@ Assessment Referee::check(const Candidate& candidate) {
   }
   const Artifact& artifact = std::get<Artifact>(compiled);
   made.notes = artifact.notes;
-  if (auto found = run_problems(candidate, artifact, made))
+  if (auto found = run_problems(candidate, artifact, specs, made))
     made.finding = std::move(*found);
   else
     made.finding = {Verdict::kAccepted, "correct on " + std::to_string(made.problems) + " problems", {}};

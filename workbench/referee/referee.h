@@ -66,13 +66,18 @@ class Referee {
     return problems_of(case_, backend_.kind(), options_.more, seed);
   }
 
-  /// Adds shapes to every check from now on. @throws Error{kBadData} for one that the case cannot have
+  /// Adds a shape to every check from now on. @throws Error{kBadData} for one that the case cannot have
   void add_shape(const Variables& dims);
+  /// Likewise, where `start` is right on it: else it would say nothing of candidates. @throws Error{kBadData}
+  void add_shape(const Variables& dims, const Candidate& start);
   /// Likewise for inputs of this seed. @throws Error{kBadData} if there are too many
   void add_seed(std::uint64_t seed);
 
  private:
-  std::optional<Finding> run_problems(const Candidate& candidate, const Artifact& artifact, Assessment& made);
+  /// check() on some problems.
+  Assessment check_on(const Candidate& candidate, const std::vector<ProblemSpec>& specs, std::uint64_t seed);
+  std::optional<Finding> run_problems(const Candidate& candidate, const Artifact& artifact,
+                                      const std::vector<ProblemSpec>& specs, Assessment& made);
   Timing time_shapes(const std::vector<const Candidate*>& kernels, const std::vector<Artifact>& artifacts,
                      std::uint64_t seed, Finding& finding);
   ShapeTimes time_shape(const Variables& dims, const std::vector<const Candidate*>& kernels,
