@@ -89,8 +89,8 @@ started+=($!)
 wait $! || status=$?
 seconds=$((SECONDS - begin))
 cat "$work/run"
-[ "$status" = 0 ] || exit "$status"
 kill -0 "$server_pid" 2>/dev/null || die 75 "the model server died during the run: $(tail -n 1 "$log"); all of it: $log"
+[ "$status" = 0 ] || exit "$status"
 
 run=$(sed -n 's/^run folder //p' "$work/run")
 "$kernels" report "$run"

@@ -92,11 +92,11 @@ class SalientKernels(unittest.TestCase):
         self.assertNotIn(KEY, result.stdout + result.stderr)
         return result
 
-    def ask_server(self, mode, *more):
+    def ask_server(self, mode, *more, expect=0):
         ModelServer.mode, ModelServer.requests = mode, []
         run = self.work / mode.replace(" ", "-")
         result = self.run_it("optimize", "softsign", "--generator", "openai", "--endpoint", self.url, "--model", "m",
-                             "--method", "single", *QUICK, "--out", run, *more)
+                             "--method", "single", *QUICK, "--out", run, *more, expect=expect)
         for file in run.rglob("*"):
             if file.is_file():
                 self.assertNotIn(KEY, file.read_text(errors="replace"), file)
@@ -176,7 +176,7 @@ class SalientKernels(unittest.TestCase):
         for mode, line in (("prose", "has no source"), ("malformed", "has no source"), ("empty", "answered nothing"),
                            ("broken json", "no JSON"),
                            ("no choices", "choices"), ("odd types", "choices"), ("huge", "larger than"),
-                           ("refused", "401: no such key"), ("slow", "imeout")):
+                           ("slow", "imeout")):
             with self.subTest(mode=mode):
                 result, run = self.ask_server(mode, "--answer-s", "1", "--tries", "1")
                 self.assertIn("candidates 0", result.stdout)
@@ -187,10 +187,19 @@ class SalientKernels(unittest.TestCase):
                 self.run_it("report", run)
                 self.assertIn("1 requests had no usable answer", (run / "report.md").read_text())
 
-    def test_a_dead_endpoint_costs_its_round(self):
+    def test_where_no_request_can_be_answered_the_run_stays_open(self):
+        refused, run = self.ask_server("refused", expect=3)
+        self.assertEqual(refused.stdout.count("401: no such key; the key is read from the environment variable"), 1)
+        dead = self.work / "dead"
         result = self.run_it("optimize", "softsign", "--generator", "openai", "--endpoint", "http://127.0.0.1:1/v1",
-                             "--model", "m", "--tries", "1", *QUICK, "--out", self.work / "dead")
-        self.assertIn("without a usable answer 1", result.stdout)
+                             "--model", "m", "--tries", "1", *QUICK, "--method", "single", "--out", dead, expect=3)
+        self.assertRegex(result.stdout, "(?m)^the endpoint: .*http://127.0.0.1:1/v1$")
+        ModelServer.mode = "good"
+        for folder, out in ((run, refused), (dead, result)):
+            self.assertNotIn("coder:", out.stderr, "no round was lost")
+            done = self.run_it("advance", folder, "--generator", "openai", "--endpoint", self.url, "--model", "m")
+            self.assertIn("requests 1, without a usable answer 0", done.stdout)
+            self.run_it("replay", folder)
 
     def test_a_folder_run_waits_with_its_own_exit_code_and_goes_on_when_answers_are_there(self):
         folder, run = self.work / "answers", self.work / "run"
@@ -272,7 +281,7 @@ class SalientKernels(unittest.TestCase):
     def interrupt(self, run, command, record):
         """Ctrl-C for all processes of a terminal, once the record is there. @return what was printed"""
         process = subprocess.Popen([PROGRAM, "optimize", "softsign", "--generator", "command", "--command", command,
-                                    "--method", "single", *QUICK, "--rounds", "2", "--out", run],
+                                    "--method", "single", *QUICK, "--rounds", "6", "--out", run],
                                    cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                    start_new_session=True)
         ledger = run / "ledger.jsonl"
@@ -295,10 +304,10 @@ class SalientKernels(unittest.TestCase):
         begin = time.time()
         self.interrupt(self.work / "asked", "sleep 100", "request")
         self.assertLess(time.time() - begin, 60, "the command is not waited for")
-        self.assertIn("candidates 2", self.run_it("advance", self.work / "asked", *go_on).stdout)
+        self.assertIn("candidates 6", self.run_it("advance", self.work / "asked", *go_on).stdout)
         judged = self.interrupt(self.work / "judged", "cat good.cpp", "answer")
         self.assertNotIn("RUNTIME_ERROR", judged, "the signal is not the candidate's fault")
-        self.assertIn("candidates 2", self.run_it("advance", self.work / "judged", *go_on).stdout)
+        self.assertIn("candidates 6", self.run_it("advance", self.work / "judged", *go_on).stdout)
 
     def test_a_budget_leaves_a_run_open_whoever_answers(self):
         run, go_on = self.work / "run", ["--generator", "command", "--command", "cat good.cpp"]

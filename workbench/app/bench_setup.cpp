@@ -120,10 +120,9 @@ std::unique_ptr<Generator> make_generator(const KernelOptions& options, const st
   }
   if (options.generator == "openai") {
     require_option(!options.endpoint.empty() && !options.model.empty(), "--endpoint and --model: are needed");
-    const char* const key = std::getenv(options.key_env.c_str());
     return make_openai_generator({.endpoint = options.endpoint,
                                   .model = options.model,
-                                  .key = key == nullptr ? "" : key,
+                                  .key_env = options.key_env,
                                   .seconds = options.answer_s,
                                   .tries = options.tries,
                                   .temperature = options.temperature,

@@ -60,13 +60,14 @@ std::unique_ptr<Generator> make_replay_generator(const std::filesystem::path& ru
 struct HttpOptions {
   std::string endpoint{};  ///< URL up to and with /v1
   std::string model{};
-  std::string key{};         ///< from the environment; never written anywhere
+  std::string key_env{};     ///< variable with the key, which is taken out of the environment; "" = there is no key
   double seconds = 600;      ///< of one try
   int tries = 3;             ///< for time-outs, 429 and 5xx
   double pause_seconds = 2;  ///< before the second try; doubled each time
   double temperature = 0.7;
   int max_tokens = 8192;
 };
+/// Where the endpoint refuses the key or cannot be reached, ask() throws Waiting: no later request would fare better.
 /// Any endpoint that speaks POST /chat/completions as OpenAI's does.
 std::unique_ptr<Generator> make_openai_generator(const HttpOptions& options);
 

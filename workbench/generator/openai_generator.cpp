@@ -1,11 +1,21 @@
 // workbench/generator/openai_generator.cpp - POST /chat/completions through libcurl; see generator.h.
 //
 // The key goes into one header and nowhere else: not into logs, errors, ledgers, or the environment of child processes.
+// Every transfer is a process of its own, which gets the key through a pipe: what libcurl keeps of it ends there and is
+// not in the memory that the workers of candidates inherit.
 #include <curl/curl.h>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +23,7 @@
 #include "core/error.h"
 #include "core/host/interrupt.h"
 #include "workbench/generator/generator.h"
+#include "workbench/generator/secret.h"
 
 namespace salient::workbench {
 namespace {
@@ -96,7 +107,70 @@ struct Transfer {
              code == CURLE_GOT_NOTHING;
     return status == 429 || status >= 500;
   }
+  bool is_refused() const { return code == CURLE_OK && (status == 401 || status == 403); }
+  bool is_unreachable() const {
+    return code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY;
+  }
 };
+
+/// Of a transfer, as it goes through a pipe before the body.
+struct TransferHead {
+  CURLcode code = CURLE_OK;
+  long status = 0;
+  bool is_cut = false;
+};
+
+void send_all(int to, const void* data, std::size_t size) {
+  for (const char* at = static_cast<const char*>(data); size > 0;) {
+    const ssize_t sent = write(to, at, size);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return;  // who should read it is gone
+    at += sent;
+    size -= static_cast<std::size_t>(sent);
+  }
+}
+
+/// All that comes until the other side closes; less if the program is to end.
+std::string receive_all(int from) {
+  std::string text;
+  char block[1 << 14];
+  while (interrupt_signal() == 0) {
+    pollfd wait{from, POLLIN, 0};
+    if (poll(&wait, 1, 1000) <= 0) continue;
+    const ssize_t got = read(from, block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    text.append(block, static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+/// What `run(key)` returns in a process of its own; less, or nothing, if that ends early.
+template <class Run>
+std::string in_a_child(std::string_view key, const Run& run) {
+  int down[2], up[2];
+  if (pipe2(down, O_CLOEXEC) != 0 || pipe2(up, O_CLOEXEC) != 0) fail(ErrorKind::kIo, "cannot make a pipe");
+  (void)std::fflush(nullptr);  // else the child would write it again
+  const pid_t child = fork();
+  if (child < 0) fail(ErrorKind::kIo, std::string("cannot start a process: ") + std::strerror(errno));
+  if (child == 0) {
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)close(down[1]);
+    const std::string result = run(receive_all(down[0]));
+    send_all(up[1], result.data(), result.size());
+    _exit(0);
+  }
+  (void)close(down[0]);
+  (void)close(up[1]);
+  send_all(down[1], key.data(), key.size());
+  (void)close(down[1]);
+  std::string result = receive_all(up[0]);
+  (void)close(up[0]);
+  (void)kill(child, SIGKILL);
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return result;
+}
 
 /// The text of choices[0].message.content, or why there is none.
 Answer read_body(const Transfer& transfer) {
@@ -131,7 +205,7 @@ Answer read_body(const Transfer& transfer) {
 
 class OpenAiGenerator final : public Generator {
  public:
-  explicit OpenAiGenerator(const HttpOptions& options) : options_(options) {
+  explicit OpenAiGenerator(const HttpOptions& options) : options_(options), key_(options.key_env) {
     if (options_.endpoint.empty() || options_.model.empty())
       fail(ErrorKind::kUsage, "an endpoint and a model are needed");
     (void)libcurl();
@@ -150,8 +224,11 @@ class OpenAiGenerator final : public Generator {
       const Transfer transfer = post(text);
       stop_if_interrupted();
       Answer answer = read_body(transfer);
-      if (answer.is_there || transfer.body.is_cut || !transfer.may_try_again() || attempt >= options_.tries)
-        return answer;
+      if (transfer.is_refused())
+        throw Waiting{answer.error + "; the key is read from the environment variable " + options_.key_env};
+      const bool is_last = transfer.body.is_cut || !transfer.may_try_again() || attempt >= options_.tries;
+      if (is_last && transfer.is_unreachable()) throw Waiting{answer.error + ": " + options_.endpoint};
+      if (answer.is_there || is_last) return answer;
       log_info("try " + std::to_string(attempt) + " of " + std::to_string(options_.tries) + " failed: " + answer.error);
       (void)usleep(static_cast<useconds_t>(pause * 1e6));
       pause *= 2;
@@ -160,11 +237,23 @@ class OpenAiGenerator final : public Generator {
 
  private:
   Transfer post(const std::string& body) const {
+    const std::string bytes = in_a_child(key_.text(), [&](const std::string& key) {
+      const Transfer made = transfer_with(key, body);
+      const TransferHead head{made.code, made.status, made.body.is_cut};
+      return std::string(reinterpret_cast<const char*>(&head), sizeof head) + made.body.text;
+    });
+    if (bytes.size() < sizeof(TransferHead)) return {.code = CURLE_RECV_ERROR};
+    TransferHead head;
+    std::memcpy(&head, bytes.data(), sizeof head);
+    return {head.code, head.status, {bytes.substr(sizeof head), head.is_cut}};
+  }
+
+  Transfer transfer_with(const std::string& key, const std::string& body) const {
     Transfer transfer;
     const std::unique_ptr<CURL, FreeCurl> handle(libcurl().easy_init());
     if (handle == nullptr) fail(ErrorKind::kInternal, "libcurl does not start");
     Headers headers(libcurl().append(nullptr, "Content-Type: application/json"));
-    if (!options_.key.empty()) (void)libcurl().append(headers.get(), ("Authorization: Bearer " + options_.key).c_str());
+    if (!key.empty()) (void)libcurl().append(headers.get(), ("Authorization: Bearer " + key).c_str());
     const std::string url = options_.endpoint + "/chat/completions";
     const auto set = [&](CURLoption option, auto value) { (void)libcurl().set(handle.get(), option, value); };
     set(CURLOPT_URL, url.c_str());
@@ -185,6 +274,7 @@ class OpenAiGenerator final : public Generator {
   }
 
   HttpOptions options_;
+  Secret key_;
 };
 
 }  // namespace

@@ -30,8 +30,8 @@ RunSummary optimize(const Case& given, Backend& backend, Generator& generator, c
 /// prompts, method and samples are the record's; of `options` the rest counts. A run that has ended stays as it is, but
 /// one that an IMPOSSIBLE candidate stopped goes on with `judges_again`: the candidate is judged once more.
 ///
-/// @throws Waiting if the generator has to wait or the budget is over, Interrupted, Error{kNoInput}, Error{kBadData}, and
-///         what the referee throws
+/// @throws Waiting if the generator has to wait or the budget is over, Interrupted, Error{kNoInput}, Error{kBadData},
+///         and what the referee throws
 RunSummary continue_run(Backend& backend, Generator& generator, const OptimizeOptions& options,
                         const std::filesystem::path& workbench, const std::filesystem::path& folder);
 

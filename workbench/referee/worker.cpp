@@ -57,12 +57,19 @@ constexpr bool kHasSanitizer =
     false;
 #endif
 
+/// Also what it was: a fork copies the memory that held it.
+void wipe_environment() {
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    explicit_bzero(*entry, std::strlen(*entry));
+  (void)clearenv();
+}
+
 /// Cuts the child off: no environment (it may hold keys) but the choice of a GPU, no streams, no other descriptors.
 void seal(const WorkerLimits& limits, int keep_in, int keep_out) {
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
   const char* const devices = std::getenv("CUDA_VISIBLE_DEVICES");
   const std::string visible = devices == nullptr ? "" : devices;
-  (void)clearenv();
+  wipe_environment();
   if (devices != nullptr) (void)setenv("CUDA_VISIBLE_DEVICES", visible.c_str(), 1);
   const int nowhere = open("/dev/null", O_RDWR);
   for (const int stream : {0, 1, 2}) (void)dup2(nowhere, stream);
