@@ -12,7 +12,6 @@
 
 #include "apps/environment.h"
 #include "apps/options/options.h"
-#include "apps/passive_openmp.h"
 #include "apps/run_config.h"
 #include "apps/run_fields.h"
 #include "apps/session.h"
@@ -104,7 +103,6 @@ int run_rank(const Program<Command>& program, std::span<const char* const> args,
 template <class Command>
 int run_program(const Program<Command>& program, int argc, char** argv) {
   start_program();
-  restart_with_passive_openmp(argv);
   const std::span<const char* const> args(argv + 1, static_cast<std::size_t>(argc - 1));
   const int code = run_ranks({program.name, program.advice, start_seconds(program, args)},
                              [&](const Launch& launch) { return run_rank(program, args, launch); });

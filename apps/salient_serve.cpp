@@ -9,7 +9,6 @@
 
 #include "apps/advice.h"
 #include "apps/options/options.h"
-#include "apps/passive_openmp.h"
 #include "apps/predictor.h"
 #include "apps/program.h"
 #include "apps/run_fields.h"
@@ -125,7 +124,6 @@ int run(std::span<const char* const> args) {
 
 int main(int argc, char** argv) {
   salient::start_program();
-  salient::restart_with_passive_openmp(argv);
   try {
     const int code = salient::serve::run({argv + 1, static_cast<std::size_t>(argc - 1)});
     return salient::end_program(salient::serve::kProgram, code);

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "apps/advice.h"
-#include "apps/passive_openmp.h"
 #include "benchmarks/verbs.h"
 #include "core/error.h"
 #include "core/host/program.h"
@@ -64,7 +63,6 @@ int run(std::span<const char* const> arguments) {
 
 int main(int argc, char** argv) {
   salient::start_program();
-  salient::restart_with_passive_openmp(argv);
   try {
     const int code = salient::run(std::span<const char* const>(argv, static_cast<std::size_t>(argc)).subspan(1));
     return salient::end_program("salient-bench", code);

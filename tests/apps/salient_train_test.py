@@ -309,6 +309,15 @@ class SalientTrain(unittest.TestCase):
             self.assertEqual("the run begins anew" in resumed.stderr, name == "begun", resumed.stderr)
             self.assertNotIn("resuming after", resumed.stderr)
 
+    def test_libtorch_starts_once_with_openmp_threads_that_do_not_spin(self):
+        environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+        for program in ("salient-train", "salient-infer"):
+            started = subprocess.run([BIN / program, "--version"], env={**environment, "LD_DEBUG": "files",
+                                     "OMP_DISPLAY_ENV": "true"}, text=True, capture_output=True, timeout=60)
+            self.assertEqual(started.returncode, 0)
+            self.assertEqual(len(re.findall(r"calling init: .*/libtorch_cpu\.so", started.stderr)), 1)
+            self.assertRegex(started.stderr, r"OMP_WAIT_POLICY = 'PASSIVE'")
+
     def test_the_job_for_slurm_resumes_what_has_begun(self):
         script = pathlib.Path(__file__).resolve().parents[2] / "scripts/cluster/slurm.sbatch"
         folder = self.work / "slurm"
