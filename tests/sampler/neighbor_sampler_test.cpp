@@ -75,6 +75,21 @@ TEST_P(NeighborSamplerProperty, EqualsTheReferenceBatchAfterBatch) {
   }
 }
 
+// Above 32 entries a row has another way to find repeats, here with fanouts on both sides, in rows that are a little
+// longer and much longer than what is kept.
+TEST(NeighborSampler, EqualsTheReferenceWhereRowsKeepMany) {
+  const test::OwnedGraph graph = test::power_law_graph(3000, 300, 1);
+  const std::vector<NodeId> seeds = {1, 2, 3, 500, 1000, 2999};
+  for (const auto& fanouts : {std::vector{31, 3}, {32, 3}, {33, 3}, {100, 100}, {1000, 5}, {65535}}) {
+    NeighborSampler sampler(graph.view(), fanouts);
+    for (std::uint32_t batch = 0; batch < 20; ++batch) {
+      Mfg mfg;
+      sampler.sample(seeds, {1, 0, batch}, mfg);
+      ASSERT_EQ(mfg, reference_sample(graph.view(), fanouts, seeds, {1, 0, batch})) << fanouts.front();
+    }
+  }
+}
+
 TEST_P(NeighborSamplerProperty, EqualsTheReferenceWithReplacementAndByLabor) {
   const std::vector<NodeId> all_seeds = seeds_;
   for (const Replacement replacement : {Replacement::kWith, Replacement::kLabor}) {
