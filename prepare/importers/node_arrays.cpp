@@ -109,12 +109,15 @@ void read_labels(const std::filesystem::path& path, RawGraph& graph, const Memor
 std::vector<NodeId> read_split(const std::filesystem::path& path, std::uint64_t num_nodes, int mask) {
   const NpyFile file(path);
   const NpyHeader& header = file.header();
-  const bool is_mask = header.kind == 'b';
-  if (header.kind == 'f' || (!is_mask && !is_one_column(header)))
+  const bool is_bool = header.kind == 'b';
+  if (header.kind == 'f' || (!is_bool && !is_one_column(header)))
     refuse_shape(file, "node ids [n], or bool masks [nodes], [nodes, masks] or [masks, nodes]");
   std::vector<std::int64_t> values(header.num_items());
   convert_to_int64(header, file.data().data(), values.size(), values.data());
   std::vector<NodeId> ids;
+  // More than two row numbers of 0 and 1 would name a node twice.
+  const bool is_mask = is_bool || (values.size() == num_nodes && num_nodes > 2 &&
+                                   std::ranges::all_of(values, [](std::int64_t v) { return v == 0 || v == 1; }));
   if (is_mask) {
     const MaskLayout layout = mask_layout_of(header, num_nodes, mask, file.name());
     for (std::size_t i = 0; i < values.size(); ++i)

@@ -23,6 +23,7 @@ RawFeatures read_features(const std::filesystem::path& path, FeatureType type, c
 void read_labels(const std::filesystem::path& path, RawGraph& graph, const MemoryLimit& memory = {});
 
 /// Ids [n], or bool masks [V], [K, V] or [V, K], of which number `mask` gives ascending ids; K = V is read as [K, V].
+/// V > 2 numbers, all of them 0 or 1, are a mask, too.
 /// @throws also Error{kUsage} for `mask`
 std::vector<NodeId> read_split(const std::filesystem::path& path, std::uint64_t num_nodes, int mask = 0);
 

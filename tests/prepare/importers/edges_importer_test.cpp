@@ -320,6 +320,8 @@ TEST_F(EdgesWithNodeFiles, SplitsAreIdsOrMasksOrFractions) {
   options_.test = write_npy(scratch_ / "test.npy", "|b1", "(5,)", std::vector<std::uint8_t>{0, 1, 0, 0, 1});
   EXPECT_EQ(import_edges(options_).train, (Ids{3, 0}));
   EXPECT_EQ(import_edges(options_).test, (Ids{1, 4}));
+  options_.test = write_npy(scratch_ / "test.npy", "<i8", "(5,)", std::vector<std::int64_t>{0, 1, 0, 0, 1});
+  EXPECT_EQ(import_edges(options_).test, (Ids{1, 4})) << "numbers that can only be a mask";
   const EdgesOptions good = options_;
   options_.valid = write_npy(scratch_ / "valid.npy", "<i8", "(1,)", std::vector<std::int64_t>{5});
   EXPECT_COMPLAINT(import_edges(options_), 65, "valid.npy: position 0: node 5");
