@@ -42,6 +42,16 @@ TEST(Answers, EditsThatOverlapOrLieBeyondTheEndAreRefused) {
     EXPECT_COMPLAINT(edits_in(answer), ErrorKind::kBadData, "the answer");
 }
 
+TEST(Answers, ACandidateSaysOfItselfWhatItsFirstCommentSays) {
+  EXPECT_EQ(opening_comment("// tiles of 64,\n//   in turns\n// param A=1 values=1\n// more\n"),
+            "tiles of 64, in turns");
+  EXPECT_EQ(opening_comment("// launch k grid=1\n// not this\n"), "");
+  EXPECT_EQ(opening_comment("#include <x>\n// not this\n"), "");
+  EXPECT_EQ(opening_comment("//\n// not this\n"), "");
+  EXPECT_EQ(opening_comment(""), "");
+  EXPECT_EQ(opening_comment("// " + std::string(5000, 'x')).size(), 300U);
+}
+
 TEST(Answers, ShapesAndSeedsAreWholeNumbers) {
   const MoreTests both = tests_in(R"({"shapes": [{"n": 17, "d": 0}], "seeds": [0, 9007199254740992]})");
   ASSERT_EQ(both.shapes.size(), 1U);

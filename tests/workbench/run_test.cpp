@@ -115,6 +115,16 @@ TEST(CuteGen, ABadDepthIsDiagnosedThenPatchedAndTheBestStaysTheParent) {
   EXPECT_NE(script.prompts[1].find("COMPILE_ERROR: for a test"), std::string::npos);
 }
 
+TEST(CuteGen, ARequestSaysWhatWasTriedInTheWordsOfTheCandidates) {
+  Script script;
+  script.answers["coder"] = {says(source(1)), says("// ping-pong\n// launch k grid=1\n// version 2\n"),
+                             says(source(3))};
+  script.assessments = {timed(2, 2, 1), timed(2, 1, 0.5), timed(2, 1, 1)};
+  script.play({.method = "cutegen", .rounds = 3, .repairs = 0, .language = "host"});
+  EXPECT_EQ(script.prompts[1].find("ping-pong"), std::string::npos);
+  EXPECT_NE(script.prompts[2].find("it began: ping-pong\n"), std::string::npos) << script.prompts[2];
+}
+
 TEST(CuteGen, RepairsEndAndBadAnswersCostNoMore) {
   Script script;
   script.answers["coder"] = {says("Sorry."), says(source(1)), says(source(2))};

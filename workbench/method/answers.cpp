@@ -171,6 +171,20 @@ std::string apply_edits(const std::string& source, std::vector<LineEdit> edits) 
   return text;
 }
 
+std::string opening_comment(const std::string& source) {
+  constexpr std::size_t kMost = 300;
+  std::istringstream lines(source);
+  std::string line, found;
+  while (std::getline(lines, line) && line.starts_with("//")) {
+    const std::size_t begin = line.find_first_not_of("/ \t"), end = line.find_last_not_of(" \t\r");
+    if (begin == std::string::npos) break;
+    const std::string text = line.substr(begin, end + 1 - begin);
+    if (text.starts_with("launch ") || text.starts_with("param ") || text.starts_with("scratch ")) break;
+    found += (found.empty() ? "" : " ") + text;
+  }
+  return found.substr(0, kMost);
+}
+
 std::string with_line_numbers(const std::string& source) {
   std::istringstream in(source);
   std::string text;

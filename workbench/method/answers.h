@@ -31,6 +31,10 @@ MoreTests tests_in(const std::string& answer);
 /// @throws Error{kBadData} if an edit lies beyond the end, or two overlap
 std::string apply_edits(const std::string& source, std::vector<LineEdit> edits);
 
+/// What a candidate says of itself: the comment lines that it begins with, before those that declare launches, as one
+/// line of at most 300 characters.
+std::string opening_comment(const std::string& source);
+
 /// `source` with "12| " in front of its lines, as prompts show it.
 std::string with_line_numbers(const std::string& source);
 

@@ -55,7 +55,8 @@ class Astra final : public Method {
       profile_ = "of the kernel above:\n" + profile_text(assessment);
       return first_round();
     }
-    log_ += "round " + std::to_string(round_) + ": " + word_of(finding.verdict) + ", " + finding.reason + "\n";
+    log_ += "round " + std::to_string(round_) + ": " + word_of(finding.verdict) + ", " + finding.reason +
+            "\n  it began: " + opening_comment(current_) + "\n";
     if (finding.verdict == Verdict::kImpossible)
       return {.kind = Action::Kind::kFinish, .reason = "stopped: " + finding.reason};
     if (finding.verdict == Verdict::kAccepted) best_ = current_;

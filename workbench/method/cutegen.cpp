@@ -38,7 +38,7 @@ class CuteGen final : public Method {
 
   Action judged(const Assessment& assessment) override {
     const Finding& finding = assessment.finding;
-    note(std::string(word_of(finding.verdict)) + ", " + finding.reason);
+    note(std::string(word_of(finding.verdict)) + ", " + finding.reason + "\n  it began: " + opening_comment(current_));
     if (finding.verdict == Verdict::kImpossible)
       return {.kind = Action::Kind::kFinish, .reason = "stopped: " + finding.reason};
     if (!is_correct(finding.verdict)) {
