@@ -144,7 +144,7 @@ std::optional<InferenceCounts> predict_exact_resident(const InferRun& run, const
   if (!found.empty()) return std::nullopt;
   log_info("exact inference is resident: graph, features and layers' results, in f16, are on the GPU");
   return resident_exact_inference({*run.trained.model, session.device, *session.comm}, run.dataset, data.view(), spec,
-                                  run.nodes, on_round);
+                                  {run.nodes, /*may_overwrite_features=*/true}, on_round);
 }
 
 /// A head that reads features does so for any node, whoever owns it. Collective.

@@ -8,6 +8,8 @@
 #include <array>
 #include <span>
 
+#include "models/ops/class_counts.h"
+
 namespace salient {
 namespace {
 
@@ -19,6 +21,11 @@ AccuracyCounter::AccuracyCounter(at::Device device)
     : counts_(at::zeros({kNumCounts}, at::TensorOptions(device).dtype(at::kLong))) {}
 
 void AccuracyCounter::add(const at::Tensor& logits, const at::Tensor& labels) {
+  if (labels.dim() == 1 && logits.is_cuda()) {
+    auto* const counts = counts_.mutable_data_ptr<std::int64_t>();
+    return add_class_counts(logits, labels,
+                            {.nodes = counts, .labelled = counts + 1, .correct = counts + 2, .not_finite = counts + 6});
+  }
   counts_[0] += logits.size(0);
   counts_[1] += labels.ge(0).sum();
   counts_[6] += at::isfinite(logits).all(-1).logical_not().sum();

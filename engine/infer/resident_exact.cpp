@@ -2,13 +2,14 @@
 #include "engine/infer/resident_exact.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/tensor.h>
 
 #include <algorithm>
-#include <vector>
+#include <array>
 
 #include "core/console/progress.h"
+#include "core/cuda/cuda.h"
 #include "core/error.h"
 #include "core/timer.h"
 #include "engine/infer/resident_model.h"
@@ -38,6 +39,22 @@ void require_weights_in_f16(const Model& model) {
     require_range_of_f16(!(parameter.detach().abs().max().item<float>() <= 65504));
 }
 
+std::span<std::byte> spent_features_of(const ResidentView& data, const ResidentExactRequest& request) {
+  if (!request.may_overwrite_features) return {};
+  const RowTable& rows = data.device_rows;  // of this GPU alone: there is one rank
+  return {const_cast<std::byte*>(rows.data), rows.num_rows * rows.row_bytes};
+}
+
+/// On the GPU, in stream order; the host does not wait.
+at::Tensor labels_of(std::span<const NodeId> nodes, std::span<const std::int32_t> classes,
+                     const ComputeDevice& device) {
+  const at::Tensor pinned =
+      at::empty({static_cast<std::int64_t>(nodes.size())}, at::TensorOptions().dtype(at::kInt).pinned_memory(true));
+  std::int32_t* const labels = pinned.mutable_data_ptr<std::int32_t>();
+  for (std::size_t i = 0; i < nodes.size(); ++i) labels[i] = classes[nodes[i]];
+  return pinned.to(device.torch_device(), /*non_blocking=*/true);
+}
+
 }  // namespace
 
 std::int64_t resident_exact_bytes(const ResidentSpec& spec, const Dataset& dataset) {
@@ -45,35 +62,41 @@ std::int64_t resident_exact_bytes(const ResidentSpec& spec, const Dataset& datas
 }
 
 InferenceCounts resident_exact_inference(const ModelOnRanks& ranks, const Dataset& dataset, const ResidentView& data,
-                                         const ResidentSpec& spec, std::span<const NodeId> nodes,
+                                         const ResidentSpec& spec, const ResidentExactRequest& request,
                                          const OnRound& on_round) {
   const at::NoGradGuard no_gradients;
   ranks.model.eval();
   const ComputeDevice& device = ranks.device;
   const ExactShape shape = exact_shape(spec, dataset);
   require_weights_in_f16(ranks.model);
-  ExactForward forward(shape, sage_data_of(dataset, data));
+  const std::span<const NodeId> nodes = request.nodes;
+  ExactForward forward(shape, sage_data_of(dataset, data), spent_features_of(data, request));
   const Timer timer;
   AccuracyCounter counter(device.torch_device());
   Progress progress("exact", nodes.size(), "nodes");
   forward.start(sage_weights_of(ranks.model), device.stream());
   const std::span<const std::int32_t> classes = dataset.label_table().classes;
+  std::array<CudaEvent, 2> done{CudaEvent(CudaEvent::Kind::kBlockingWait), CudaEvent(CudaEvent::Kind::kBlockingWait)};
+  std::size_t turn = 0;
   for (std::size_t first = 0; first < nodes.size(); first += static_cast<std::size_t>(shape.block_rows)) {
     const std::size_t count = std::min(static_cast<std::size_t>(shape.block_rows), nodes.size() - first);
     const std::span<const NodeId> block = nodes.subspan(first, count);
     const auto rows = static_cast<std::int64_t>(count);
+    CudaEvent& done_before = done[turn++ % done.size()];
+    done_before.wait();  // so far may the host be ahead of the GPU
     const float* const logits = forward.predict(block, device.stream());
-    require_range_of_f16(forward.is_beyond_f16(device.stream()));
-    std::vector<std::int32_t> labels;
-    labels.reserve(count);
-    for (const NodeId node : block) labels.push_back(classes[node]);
     InferenceRound round{.num_nodes = rows};
     round.logits = at::from_blob(const_cast<float*>(logits), {rows, dataset.num_classes}, {forward.logits_stride(), 1},
                                  at::TensorOptions(device.torch_device()).dtype(at::kFloat));
-    counter.add(round.logits, at::tensor(labels, at::kInt).to(device.torch_device()));
-    if (on_round) on_round(round);
+    counter.add(round.logits, labels_of(block, classes, device));
+    done_before.record(device.stream());
+    if (on_round) {
+      require_range_of_f16(forward.is_beyond_f16(device.stream()));
+      on_round(round);
+    }
     progress.add(count);
   }
+  require_range_of_f16(forward.is_beyond_f16(device.stream()));
   InferenceCounts counts = counter.sum_over_ranks(ranks.comm);
   counts.seconds = timer.seconds();
   return counts;

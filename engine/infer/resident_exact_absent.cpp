@@ -7,7 +7,7 @@ namespace salient {
 std::int64_t resident_exact_bytes(const ResidentSpec&, const Dataset&) { return 0; }
 
 InferenceCounts resident_exact_inference(const ModelOnRanks&, const Dataset&, const ResidentView&, const ResidentSpec&,
-                                         std::span<const NodeId>, const OnRound&) {
+                                         const ResidentExactRequest&, const OnRound&) {
   fail(ErrorKind::kNoDevice, "exact inference on the GPU: this is a build without CUDA", Topic::kDevice);
 }
 

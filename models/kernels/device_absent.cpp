@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "models/kernels/adam.h"
 #include "models/kernels/attention_sum.h"
+#include "models/kernels/class_counts.h"
 #include "models/kernels/dropout.h"
 #include "models/kernels/edge_softmax.h"
 #include "models/kernels/gat_bins.h"
@@ -101,6 +102,8 @@ template void sparse_dropout<Half>(const DropoutMask&, const SparseRowsOf<Half>&
 
 void dropout(const DropoutMask&, Activation, const NodeRows&, const DroppedRows&, CUstream_st*) { refuse(); }
 void scale_where_positive(const PositiveBits&, const float*, float, float*, CUstream_st*) { refuse(); }
+
+void count_classes(const ClassLogits&, const std::int32_t*, const ClassCounts&, CUstream_st*) { refuse(); }
 
 void multilabel_bce_loss(BceTarget, std::span<const float>, const std::int8_t*, const MultilabelBceOutput&,
                          CUstream_st*) {

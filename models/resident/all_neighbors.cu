@@ -1,18 +1,23 @@
 // models/resident/all_neighbors.cu - see all_neighbors.h.
 //
-// Work split  a group of lanes per row: the power of two up to a warp that the row's chunks of eight columns fill. A
-//             row of more than kLongRow entries waits for a second kernel, where a block adds it up.
-// Access      rows of the table in random order, 16 bytes a lane; eight entries are in flight before the first is
-//             added.
+// Work split  short rows: a block on each multiprocessor, whose warps take runs of neighbouring rows until none is
+//             left. The row's chunks of eight columns have a lane each: several entries at a time if they are few.
+//             A row of more than kLongRow entries waits for a second kernel, where a block adds it up.
+// Access      rows of the table in random order, 16 bytes a lane, copied asynchronously into a ring in shared memory
+//             that is kDepth steps ahead of the sums, over the ends of rows, so that short rows do not wait for memory
+//             one by one. Ids are loaded one group ahead. A lane reads only what it copied itself.
 // Limit       memory: one row read per entry.
 // Sync        none; for long rows a block-wide sum in a fixed order.
+#include <algorithm>
 #include <cfloat>
 
 #include "models/kernels/launch.cuh"
 #include "models/resident/all_neighbors.h"
 #include "models/resident/fp8_pack.cuh"
+#include "models/resident/neighbor_runs.cuh"
 #include "models/resident/pick.cuh"
 #include "models/resident/row_chunk.cuh"
+#include "models/resident/row_ring.cuh"
 #include "models/resident/words.cuh"
 
 namespace salient {
@@ -20,7 +25,7 @@ namespace {
 
 // ---- device code -----------------------------------------------------------------------------------------
 
-constexpr int kInFlight = 8, kLongRow = 512, kLongThreads = 512, kLongBlocks = 528;
+constexpr int kInFlight = 8, kLongThreads = 512, kLongBlocks = 528, kMaxWarps = 24;
 
 __device__ void store_eight(const float (&values)[8], __half* to) {
   unsigned pairs[4];
@@ -42,52 +47,141 @@ __device__ void note_beyond(const float (&values)[8], float largest, std::int32_
   if (!is_within) *beyond = 1;
 }
 
-struct Rows {
-  DeviceCsr graph;
-  NodeBlock block;
-
-  __device__ NodeId node_of(std::int64_t i) const {
-    return block.nodes == nullptr ? block.first + static_cast<NodeId>(i) : block.nodes[i];
+/// A table of rows, and what its numbers are times.
+template <class T>
+struct Table {
+  const T* rows;
+  int width;
+  float unit;
+  __device__ const T* row(std::uint32_t i) const {  // one multiplication of 32 bits
+    const unsigned row_bytes = static_cast<unsigned>(width) * static_cast<unsigned>(sizeof(T));
+    return reinterpret_cast<const T*>(reinterpret_cast<const char*>(rows) + std::uint64_t{i} * row_bytes);
   }
 };
 
-/// Where a mean goes: into an operand, beside the node's own row.
-template <class T, int kPack>
+/// Where a mean and what is a node's own go: beside each other into an operand.
+template <class T>
 struct ToOperand {
-  const T* table;
-  std::int64_t width;
-  float unit;
+  Table<T> own;
   __half* out;
   std::int32_t* beyond;
 
-  __device__ void store(std::int64_t i, NodeId node, std::int64_t chunk, std::int64_t chunks,
-                        const float (&mean)[8]) const {
-    float own[8] = {};
-    Chunk<T, kPack>::load(table + std::int64_t{node} * width, width, chunk).add_to(own);
+  __device__ const T* own_row(std::int64_t, NodeId node) const { return own.row(node); }
+  __device__ void store(std::int64_t i, int chunk, int chunks, const float (&mean)[8], float (&own_columns)[8]) const {
 #pragma unroll
-    for (float& value : own) value *= unit;
+    for (float& value : own_columns) value *= own.unit;
     note_beyond(mean, kLargestHalf, beyond);
-    note_beyond(own, kLargestHalf, beyond);
+    note_beyond(own_columns, kLargestHalf, beyond);
     store_eight(mean, out + (i * 2 * chunks + chunk) * 8);
-    store_eight(own, out + ((i * 2 + 1) * chunks + chunk) * 8);
+    store_eight(own_columns, out + ((i * 2 + 1) * chunks + chunk) * 8);
   }
 };
 
-/// ... or onto sums.
+/// ... or added up.
 struct ToSums {
+  Table<Half> own;
+  bool is_of_nodes;
   float* sums;
   std::int32_t* beyond;
 
-  __device__ void store(std::int64_t i, NodeId, std::int64_t chunk, std::int64_t chunks, const float (&mean)[8]) const {
-    float* const at = sums + (i * chunks + chunk) * 8;
-    float values[8];
-    load_eight(at, values);
+  __device__ const Half* own_row(std::int64_t i, NodeId node) const {
+    return own.row(is_of_nodes ? node : static_cast<std::uint32_t>(i));
+  }
+  __device__ void store(std::int64_t i, int chunk, int chunks, const float (&mean)[8], float (&own_columns)[8]) const {
 #pragma unroll
-    for (int c = 0; c < 8; ++c) values[c] += mean[c];
-    note_beyond(values, FLT_MAX, beyond);
-    salient::store_eight(values, at);
+    for (int c = 0; c < 8; ++c) own_columns[c] += mean[c];
+    note_beyond(own_columns, FLT_MAX, beyond);
+    salient::store_eight(own_columns, sums + (i * chunks + chunk) * 8);
   }
 };
+
+/// Asks for what the sums will need: of each row its entries, some a step, then what is the node's own.
+template <class T, int kPack, class To>
+class Asking {
+ public:
+  using C = Chunk<T, kPack>;
+  __device__ Asking(const Rows& rows, const Run& run, const Table<T>& table, const To& to, RowLanes lanes)
+      : run_(run), table_(table), to_(to), lanes_(lanes), ids_(rows.graph.indices, run, lanes.in_warp) {
+    next_row();
+  }
+  __device__ void step(RowRing<C>& ring) {
+    if (row_ < run_.count) {
+      const T* from = nullptr;
+      if (position_ < degree_) {
+        if ((position_ & 31) == 0) ids_.next();
+        const int entry = position_ + lanes_.part;
+        const NodeId id = ids_.id(entry);
+        if (entry < degree_) from = table_.row(id);
+        position_ += lanes_.parts;
+      } else {
+        const NodeId node = run_.node_of(row_);
+        if (lanes_.part == 0) from = to_.own_row(run_.first + row_, node);
+        next_row();
+      }
+      if (from != nullptr) ring.ask(from, table_.width, lanes_.chunk);
+    }
+    ring.close_step();
+  }
+
+ private:
+  __device__ void next_row() {
+    do degree_ = ++row_ < run_.count ? run_.degree_of(row_) : 0;
+    while (degree_ == Run::kAbsent);
+    position_ = 0;
+  }
+
+  const Run& run_;
+  const Table<T>& table_;
+  const To& to_;
+  const RowLanes lanes_;
+  IdGroups ids_;
+  int row_ = -1, position_ = 0, degree_ = 0;
+};
+
+/// The lanes' chunks of a run's rows.
+template <class T, int kPack, class To>
+__device__ void add_up(const Rows& rows, const Run& run, const Table<T>& table, const To& to, RowLanes lanes,
+                       RowRing<Chunk<T, kPack>>& ring) {
+  Asking<T, kPack, To> asking(rows, run, table, to, lanes);
+#pragma unroll 1
+  for (int i = 0; i + 1 < ring.kDepth; ++i) asking.step(ring);
+  for (int row = 0; row < run.count; ++row) {
+    const int degree = run.degree_of(row);
+    if (degree == Run::kAbsent) continue;
+    float mean[8] = {}, own[8] = {};
+#pragma unroll 1
+    for (int position = 0; position < degree; position += lanes.parts) {
+      asking.step(ring);
+      ring.wait();
+      if (position + lanes.part < degree) ring.oldest().add_to(mean);
+      ring.pop();
+    }
+    asking.step(ring);
+    ring.wait();
+    ring.oldest().add_to(own);
+    ring.pop();
+    lanes.add_parts(mean);
+    const float scale = degree == 0 ? 0.0f : table.unit / static_cast<float>(degree);
+#pragma unroll
+    for (float& value : mean) value *= scale;
+    const int chunks = (table.width + 7) / 8;
+    if (lanes.part == 0 && lanes.chunk < chunks) to.store(run.first + row, lanes.chunk, chunks, mean, own);
+  }
+  ring.clear();
+}
+
+template <class T, int kPack, class To>
+__global__ void __launch_bounds__(kMaxWarps * 32)
+    short_rows_kernel(Rows rows, Table<T> table, RowGroup group, NeighborNotes notes, To to) {
+  extern __shared__ uint4 memory[];
+  RowRing<Chunk<T, kPack>> ring(memory);
+  RowLanes lanes(group);
+  const int chunks = (table.width + 7) / 8;
+  Run run;
+  while (take_run(rows, notes, lanes.in_warp, run))
+    for (lanes.chunk = lanes.index; (lanes.chunk - lanes.index) < chunks; lanes.chunk += group.lanes())
+      add_up<T, kPack>(rows, run, table, to, lanes, ring);
+}
 
 /// Entries [begin, end) of the graph.
 struct Entries {
@@ -97,10 +191,9 @@ struct Entries {
 /// sums += the rows of entries, one chunk of each. All lanes of the group call it; they load an entry's id each, and
 /// tell it to the others.
 template <class T, int kPack>
-__device__ void add_entries(const Rows& rows, const FeatureRows& table, Entries of, Lane lane, std::int64_t chunk,
+__device__ void add_entries(const Rows& rows, const Table<T>& table, Entries of, Lane lane, int chunk,
                             float (&sums)[8]) {
   using C = Chunk<T, kPack>;
-  const T* const x = reinterpret_cast<const T*>(table.data);
   for (EdgeOffset first = of.begin; first < of.end; first += lane.count) {
     const auto count = static_cast<int>(min(EdgeOffset{lane.count}, of.end - first));
     const NodeId mine = lane.index < count ? rows.graph.indices[first + lane.index] : 0;
@@ -109,7 +202,7 @@ __device__ void add_entries(const Rows& rows, const FeatureRows& table, Entries 
 #pragma unroll
       for (int k = 0; k < kInFlight; ++k) {
         const NodeId entry = lane.from((at + k) & (lane.count - 1), mine);
-        if (at + k < count) loaded[k] = C::load(x + std::int64_t{entry} * table.width, table.width, chunk);
+        if (at + k < count) loaded[k] = C::load(table.row(entry), table.width, chunk);
       }
 #pragma unroll
       for (int k = 0; k < kInFlight; ++k)
@@ -119,55 +212,32 @@ __device__ void add_entries(const Rows& rows, const FeatureRows& table, Entries 
 }
 
 template <class T, int kPack, class To>
-__global__ void __launch_bounds__(kThreadsPerBlock)
-    short_rows_kernel(Rows rows, FeatureRows table, RowGroup group, NeighborNotes notes, To to) {
-  const Lane lane = Lane::of(group);
-  const std::int64_t rows_per_block = kThreadsPerBlock >> group.log_lanes, chunks = padded(table.width) / 8;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes);
-       i < rows.block.count; i += std::int64_t{gridDim.x} * rows_per_block) {
-    const NodeId node = rows.node_of(i);
-    const EdgeOffset begin = rows.graph.begin(node), end = begin + rows.graph.degree(node);
-    if (end - begin > kLongRow) {
-      if (lane.index == 0) notes.long_rows[atomicAdd(notes.num_long_rows, 1)] = static_cast<std::int32_t>(i);
-      continue;
-    }
-    const float scale = end == begin ? 0.0f : table.unit / static_cast<float>(end - begin);
-    for (std::int64_t chunk = lane.index; (chunk - lane.index) < chunks; chunk += lane.count) {
-      float sums[8] = {};
-      add_entries<T, kPack>(rows, table, {begin, end}, lane, chunk, sums);
-#pragma unroll
-      for (float& sum : sums) sum *= scale;
-      if (chunk < chunks) to.store(i, node, chunk, chunks, sums);
-    }
-  }
-}
-
-template <class T, int kPack, class To>
 __global__ void __launch_bounds__(kLongThreads)
-    long_rows_kernel(Rows rows, FeatureRows table, RowGroup group, NeighborNotes notes, To to) {
+    long_rows_kernel(Rows rows, Table<T> table, RowGroup group, NeighborNotes notes, To to) {
   __shared__ float partial[kLongThreads][8];
   const Lane lane = Lane::of(group);
   const int part = static_cast<int>(threadIdx.x) >> group.log_lanes, parts = kLongThreads >> group.log_lanes;
-  const std::int64_t chunks = padded(table.width) / 8;
-  for (int at = static_cast<int>(blockIdx.x); at < *notes.num_long_rows; at += static_cast<int>(gridDim.x)) {
+  const int chunks = (table.width + 7) / 8;
+  for (int at = static_cast<int>(blockIdx.x); at < notes.counters[1]; at += static_cast<int>(gridDim.x)) {
     const std::int64_t i = notes.long_rows[at];
     const NodeId node = rows.node_of(i);
     const EdgeOffset begin = rows.graph.begin(node), end = begin + rows.graph.degree(node);
     const EdgeOffset share = (end - begin + parts - 1) / parts, first = begin + part * share;
-    for (std::int64_t chunk = lane.index; (chunk - lane.index) < chunks; chunk += lane.count) {
+    for (int chunk = lane.index; (chunk - lane.index) < chunks; chunk += lane.count) {
       float sums[8] = {};
       add_entries<T, kPack>(rows, table, {first, min(first + share, end)}, lane, chunk, sums);
 #pragma unroll
       for (int c = 0; c < 8; ++c) partial[threadIdx.x][c] = sums[c];
       __syncthreads();
       if (part == 0 && chunk < chunks) {
-        float mean[8] = {};
+        float mean[8] = {}, own[8] = {};
         for (int p = 0; p < parts; ++p)
 #pragma unroll
           for (int c = 0; c < 8; ++c) mean[c] += partial[(p << group.log_lanes) + lane.index][c];
 #pragma unroll
         for (float& value : mean) value = value * table.unit / static_cast<float>(end - begin);
-        to.store(i, node, chunk, chunks, mean);
+        Chunk<T, kPack>::load(to.own_row(i, node), table.width, chunk).add_to(own);
+        to.store(i, chunk, chunks, mean, own);
       }
       __syncthreads();
     }
@@ -176,49 +246,74 @@ __global__ void __launch_bounds__(kLongThreads)
 
 // ---- host code -------------------------------------------------------------------------------------------
 
+int attribute(cudaDeviceAttr name) {
+  int device = 0, value = 0;
+  cuda_check(cudaGetDevice(&device));
+  cuda_check(cudaDeviceGetAttribute(&value, name, device));
+  return value;
+}
+
+/// A block has all of a multiprocessor's shared memory but what a block of long rows takes.
 template <class T, int kPack, class To>
-void launch(const Rows& rows, const FeatureRows& table, const NeighborNotes& notes, const To& to, cudaStream_t stream) {
-  if (rows.block.count == 0) return;
-  const RowGroup group = RowGroup::make(padded(table.width) / 8);
-  cuda_check(cudaMemsetAsync(notes.num_long_rows, 0, sizeof *notes.num_long_rows, stream));
-  short_rows_kernel<T, kPack>
-      <<<blocks_for(rows.block.count << group.log_lanes), kThreadsPerBlock, 0, stream>>>(rows, table, group, notes, to);
+void launch_short(const NeighborGather& gather, const Table<T>& table, const To& to, cudaStream_t stream) {
+  using Ring = RowRing<Chunk<T, kPack>>;
+  static const int multiprocessors = attribute(cudaDevAttrMultiProcessorCount);
+  static const int room = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - kLongThreads * 8 * int{sizeof(float)};
+  static const int warps = std::min(kMaxWarps, room / Ring::kBytes);
+  const auto kernel = short_rows_kernel<T, kPack, To>;
+  cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, warps * Ring::kBytes));
+  const std::int64_t runs = (gather.block.count + kRunRows - 1) / kRunRows;
+  const std::int64_t blocks = std::min<std::int64_t>(
+      gather.multiprocessors > 0 ? gather.multiprocessors : multiprocessors, (runs + warps - 1) / warps);
+  cuda_check(cudaMemsetAsync(gather.notes.counters, 0, 2 * sizeof *gather.notes.counters, stream));
+  kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(warps * 32),
+           static_cast<std::size_t>(warps * Ring::kBytes), stream>>>(
+      Rows{gather.graph, gather.block}, table, RowGroup::make(padded(table.width) / 8), gather.notes, to);
   cuda_check(cudaGetLastError());
-  long_rows_kernel<T, kPack><<<kLongBlocks, kLongThreads, 0, stream>>>(rows, table, group, notes, to);
+}
+
+template <class T, int kPack, class To>
+void launch(const NeighborGather& gather, RowLength rows, const To& to, cudaStream_t stream) {
+  if (gather.block.count == 0) return;
+  const FeatureRows& t = gather.table;
+  const Table<T> table{reinterpret_cast<const T*>(t.data), static_cast<int>(t.width), t.unit};
+  if (rows == RowLength::kShort) return launch_short<T, kPack>(gather, table, to, stream);
+  long_rows_kernel<T, kPack><<<kLongBlocks, kLongThreads, 0, stream>>>(
+      Rows{gather.graph, gather.block}, table, RowGroup::make(padded(t.width) / 8), gather.notes, to);
   cuda_check(cudaGetLastError());
 }
 
 template <class T, int kPack>
-void launch_operand(const Rows& rows, const FeatureRows& table, const NeighborNotes& notes, void* out,
-                    cudaStream_t stream) {
-  launch<T, kPack>(rows, table, notes,
-                   ToOperand<T, kPack>{reinterpret_cast<const T*>(table.data), table.width, table.unit,
-                                       static_cast<__half*>(out), notes.beyond_f16},
+void launch_operand(const NeighborGather& gather, RowLength rows, void* out, cudaStream_t stream) {
+  const FeatureRows& t = gather.table;
+  launch<T, kPack>(gather, rows,
+                   ToOperand<T>{{reinterpret_cast<const T*>(t.data), static_cast<int>(t.width), t.unit},
+                                static_cast<__half*>(out),
+                                gather.notes.beyond_f16},
                    stream);
 }
 
 }  // namespace
 
-void all_neighbors_operand(const DeviceCsr& graph, const NodeBlock& block, const FeatureRows& table,
-                           const NeighborNotes& notes, void* out, cudaStream_t stream) {
-  const Rows rows{graph, block};
+void all_neighbors_operand(const NeighborGather& gather, RowLength rows, void* out, cudaStream_t stream) {
+  const FeatureRows& table = gather.table;
   if (table.type == FeatureType::kF16) {
-    if (is_packable<Half, 8>(table.data, table.width)) return launch_operand<Half, 8>(rows, table, notes, out, stream);
-    if (is_packable<Half, 4>(table.data, table.width)) return launch_operand<Half, 4>(rows, table, notes, out, stream);
-    return launch_operand<Half, 1>(rows, table, notes, out, stream);
+    if (is_packable<Half, 8>(table.data, table.width)) return launch_operand<Half, 8>(gather, rows, out, stream);
+    if (is_packable<Half, 4>(table.data, table.width)) return launch_operand<Half, 4>(gather, rows, out, stream);
+    return launch_operand<Half, 1>(gather, rows, out, stream);
   }
   if (table.type == FeatureType::kFp8) {
-    if (is_packable<Fp8, 8>(table.data, table.width)) return launch_operand<Fp8, 8>(rows, table, notes, out, stream);
-    if (is_packable<Fp8, 4>(table.data, table.width)) return launch_operand<Fp8, 4>(rows, table, notes, out, stream);
-    return launch_operand<Fp8, 1>(rows, table, notes, out, stream);
+    if (is_packable<Fp8, 8>(table.data, table.width)) return launch_operand<Fp8, 8>(gather, rows, out, stream);
+    if (is_packable<Fp8, 4>(table.data, table.width)) return launch_operand<Fp8, 4>(gather, rows, out, stream);
+    return launch_operand<Fp8, 1>(gather, rows, out, stream);
   }
-  if (is_packable<float, 4>(table.data, table.width)) return launch_operand<float, 4>(rows, table, notes, out, stream);
-  launch_operand<float, 1>(rows, table, notes, out, stream);
+  if (is_packable<float, 4>(table.data, table.width)) return launch_operand<float, 4>(gather, rows, out, stream);
+  launch_operand<float, 1>(gather, rows, out, stream);
 }
 
-void add_mean_of_neighbors(const DeviceCsr& graph, const NodeBlock& block, const FeatureRows& table,
-                           const NeighborNotes& notes, float* sums, cudaStream_t stream) {
-  launch<Half, 8>(Rows{graph, block}, table, notes, ToSums{sums, notes.beyond_f16}, stream);
+void sum_with_neighbors(const NeighborGather& gather, RowLength rows, OwnParts own, float* sums, cudaStream_t stream) {
+  const Table<Half> own_table{reinterpret_cast<const Half*>(own.rows), static_cast<int>(gather.table.width), 1};
+  launch<Half, 8>(gather, rows, ToSums{own_table, own.is_of_nodes, sums, gather.notes.beyond_f16}, stream);
 }
 
 }  // namespace salient

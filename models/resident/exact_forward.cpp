@@ -2,7 +2,11 @@
 //
 //   features --- all neighbours, mean --> operand --- * W1, relu --> h1 ... h(L-2), of all nodes, block after block
 //   h(L-2) --- mean --> operand --- * W(L-1), relu --> h(L-1) of a block --- * WL around --> p, of all nodes
-//   h(L-2) --- the same for the nodes asked for --- * WL self --> logits --- + mean of p
+//                                                                        --- * WL self ----> q, where it has room
+//   for the nodes asked for: q, computed again where it was not kept, + mean of p --> logits
+//
+// Of two operands one is gathered while products of the other, of the block before, run on some multiprocessors that
+// the gather leaves to them.
 #include "models/resident/exact_forward.h"
 
 #include <algorithm>
@@ -11,12 +15,14 @@
 
 #include "core/error.h"
 #include "models/resident/all_neighbors.h"
+#include "models/resident/urgent_stream.h"
 
 namespace salient {
 namespace {
 
 constexpr ActivationType kType = ActivationType::kF16;
 constexpr std::int64_t kSize = 2;
+constexpr std::int64_t kLeftFree = std::int64_t{2} << 30;  ///< for LibTorch and libraries
 
 struct Width {
   std::int64_t in, out;  ///< padded; in is of one part of the operand
@@ -45,44 +51,78 @@ DeviceArray<std::byte> array_of(std::int64_t bytes, const char* what) {
   return array;
 }
 
+/// Multiprocessors that a gather takes while products run on the others: it waits for memory, which so many keep busy
+/// (on an H200 80, 88, 99 and 108 of 132 differed by 7 %, these were best).
+int multiprocessors_of_gather() {
+  int device = 0, all = 0;
+  cuda_check(cudaGetDevice(&device));
+  cuda_check(cudaDeviceGetAttribute(&all, cudaDevAttrMultiProcessorCount, device));
+  return std::max(1, all * 3 / 4);
+}
+
+/// Whole blocks of what is kept of the last layer's own part, rows from that of node `first` to `end`.
+struct OwnRange {
+  std::int64_t first, end;
+  std::byte* rows;
+};
+
+/// What one block's gather leaves to its products.
+struct Side {
+  Side(std::int64_t bytes, std::int64_t block_rows)
+      : operand(array_of(bytes, "a block's operand")),
+        long_rows(make_device_array<std::int32_t>(static_cast<std::size_t>(block_rows))),
+        counters(make_device_array<std::int32_t>(2)) {}
+  DeviceArray<std::byte> operand;
+  DeviceArray<std::int32_t> long_rows, counters;
+  CudaEvent gathered{CudaEvent::Kind::kOrder};
+  CudaEvent used{CudaEvent::Kind::kOrder};  // by products; in predictions, what came before the block's
+};
+
 }  // namespace
 
 std::int64_t exact_forward_bytes(const ExactShape& shape, std::size_t num_nodes) {
   const std::vector<Width> widths = widths_of(shape);
   const std::int64_t hidden = padded(shape.hidden_dim), classes = widths.back().out;
   const std::int64_t widest = std::max(widths[0].in, hidden);
-  const std::int64_t block_row = (2 * widest + hidden) * kSize + classes * 4 + 8;
+  const std::int64_t block_row = 2 * std::max(2 * widest * kSize, classes * 4) + (hidden + classes) * kSize + 12;
   return rows_of(shape, num_nodes) * (num_kept(shape) * hidden + classes) * kSize + shape.block_rows * block_row +
          (std::int64_t{100} << 20);
 }
 
 struct ExactForward::Impl {
-  Impl(const ExactShape& s, const SageData& d)
+  Impl(const ExactShape& s, const SageData& d, std::span<std::byte> spent_features)
       : shape(s),
         data(d),
         widths(widths_of(s)),
-        operand(array_of(s.block_rows * 2 * std::max(widths[0].in, hidden()) * kSize, "a block's operand")),
+        sides{Side(side_bytes(), s.block_rows), Side(side_bytes(), s.block_rows)},
         block_result(array_of(s.block_rows * hidden() * kSize, "a block's result")),
+        block_own(array_of(own_block_bytes(), "a block's own part")),
         projected(array_of(rows_of(s, d.graph.num_nodes) * classes() * kSize, "the last layer of all nodes")),
-        logits(make_device_array<float>(static_cast<std::size_t>(s.block_rows * classes()))),
         nodes(make_device_array<NodeId>(static_cast<std::size_t>(s.block_rows))),
-        long_rows(make_device_array<std::int32_t>(static_cast<std::size_t>(s.block_rows))),
-        flags(make_device_array<std::int32_t>(2)) {
+        beyond_f16(make_device_array<std::int32_t>(1)) {
     require(s.num_layers >= 2 && s.hidden_dim % 8 == 0, "there are hidden layers of a multiple of 8 columns");
     for (int i = 0; i < num_kept(s); ++i)
       kept[static_cast<std::size_t>(i)] =
           array_of(rows_of(s, d.graph.num_nodes) * hidden() * kSize, "a layer's result of all nodes");
     for (const Width& w : widths) weights.push_back(array_of(2 * w.in * w.out * kSize, "a layer's weight"));
     plan();
+    if (s.num_layers > 2) keep_own_parts_in(spent_features);  // of two layers the last hidden one reads features
+    keeps_in_features = !own_parts.empty();
+    keep_own_parts_in_free_memory();
   }
 
   std::int64_t hidden() const { return widths[0].out; }
   std::int64_t classes() const { return widths.back().out; }
-  NeighborNotes notes() const { return {long_rows.get(), flags.get(), flags.get() + 1}; }
+  /// Of a block's operand, or later its logits.
+  std::int64_t side_bytes() const {
+    return shape.block_rows * std::max(2 * std::max(widths[0].in, hidden()) * kSize, classes() * 4);
+  }
+  std::int64_t own_block_bytes() const { return shape.block_rows * classes() * kSize; }
 
   void plan() {
     const CudaStream stream;
     cuda_check(cudaDeviceSynchronize());
+    const std::byte* const operand = sides[0].operand.get();
     for (std::size_t i = 0; i + 1 < widths.size(); ++i)
       layers.emplace_back(products,
                           ProductShape{.kind = ProductKind::kForward,
@@ -93,7 +133,7 @@ struct ExactForward::Impl {
                                        .result = kType,
                                        .may_use_tf32 = false,
                                        .has_relu = true},
-                          ProductMatrices{operand.get(), weights[i].get(), block_result.get()}, shape.is_deterministic,
+                          ProductMatrices{operand, weights[i].get(), block_result.get()}, shape.is_deterministic,
                           stream.get());
     const ProductShape last{.kind = ProductKind::kForward,
                             .rows = shape.block_rows,
@@ -103,14 +143,39 @@ struct ExactForward::Impl {
                             .result = kType,
                             .may_use_tf32 = false,
                             .weight_stride = 2 * hidden()};
-    ProductShape own = last;
-    own.result = ActivationType::kF32;
     const std::byte* const around = weights.back().get();
     layers.emplace_back(products, last, ProductMatrices{block_result.get(), around, projected.get()},
                         shape.is_deterministic, stream.get());
-    layers.emplace_back(products, own, ProductMatrices{block_result.get(), around + hidden() * kSize, logits.get()},
+    layers.emplace_back(products, last, ProductMatrices{block_result.get(), around + hidden() * kSize, block_own.get()},
                         shape.is_deterministic, stream.get());
     stream.wait();
+  }
+
+  /// As many whole blocks of nodes as the memory has room for, from the first node without such a place on.
+  void keep_own_parts_in(std::span<std::byte> memory) {
+    const std::int64_t first = own_parts.empty() ? 0 : own_parts.back().end;
+    const std::int64_t wanted = (rows_of(shape, data.graph.num_nodes) - first) / shape.block_rows;
+    const std::int64_t blocks = std::min(wanted, static_cast<std::int64_t>(memory.size()) / own_block_bytes());
+    if (blocks > 0) own_parts.push_back({first, first + blocks * shape.block_rows, memory.data()});
+  }
+  void keep_own_parts_in_free_memory() {
+    std::size_t free_bytes = 0, total_bytes = 0;
+    cuda_check(cudaMemGetInfo(&free_bytes, &total_bytes));
+    const std::int64_t first = own_parts.empty() ? 0 : own_parts.back().end;
+    const std::int64_t wanted = (rows_of(shape, data.graph.num_nodes) - first) / shape.block_rows;
+    const std::int64_t blocks = std::min(
+        wanted, std::min(static_cast<std::int64_t>(free_bytes) - kLeftFree, shape.most_kept) / own_block_bytes());
+    if (blocks <= 0) return;
+    const auto bytes = static_cast<std::size_t>(blocks * own_block_bytes());
+    more_own_parts = make_device_array<std::byte>(bytes, "the last layer's own parts");
+    keep_own_parts_in({more_own_parts.get(), bytes});
+  }
+
+  /// Where the own parts of nodes [first, end) are kept, as if those of node 0 were there, too; null: they are not.
+  std::byte* own_part_of(std::int64_t first, std::int64_t end) const {
+    for (const OwnRange& range : own_parts)
+      if (range.first <= first && end <= range.end) return range.rows - range.first * classes() * kSize;
+    return nullptr;
   }
 
   /// The rows that layer i reads.
@@ -118,64 +183,125 @@ struct ExactForward::Impl {
     if (i == 0) return data.features;
     return {kept[(i - 1) % 2].get(), FeatureType::kF16, hidden()};
   }
-
-  /// Layer i of a block, into `result`.
-  void compute(std::size_t i, const NodeBlock& block, void* result, cudaStream_t stream) const {
-    all_neighbors_operand(data.graph, block, table(i), notes(), operand.get(), stream);
-    layers[i].run_into(result, stream);
+  NeighborGather gather(const FeatureRows& rows, const NodeBlock& block, const Side& side) const {
+    return {data.graph, block, rows, {side.long_rows.get(), side.counters.get(), beyond_f16.get()}};
   }
 
+  /// Layer i of all nodes. Of each block, `use(block, operand, stream)` enqueues its products.
   template <class F>
-  void for_each_block(const F& f) const {
+  void for_each_block(std::size_t i, const F& use) {
     const auto num_nodes = static_cast<std::int64_t>(data.graph.num_nodes);
-    for (std::int64_t first = 0; first < num_nodes; first += shape.block_rows)
-      f(NodeBlock{nullptr, static_cast<NodeId>(first), std::min(shape.block_rows, num_nodes - first)});
+    for (const Side& side : sides) side.used.make_wait(gathering.get());  // the rows of the layer before
+    std::size_t turn = 0;
+    for (std::int64_t first = 0; first < num_nodes; first += shape.block_rows) {
+      const NodeBlock block{nullptr, static_cast<NodeId>(first), std::min(shape.block_rows, num_nodes - first)};
+      Side& side = sides[turn++ % sides.size()];
+      side.used.make_wait(gathering.get());
+      NeighborGather rows = gather(table(i), block, side);
+      rows.multiprocessors = num_gathering;
+      all_neighbors_operand(rows, RowLength::kShort, side.operand.get(), gathering.get());
+      side.gathered.record(gathering.get());
+      side.gathered.make_wait(multiplying.get());
+      all_neighbors_operand(rows, RowLength::kLong, side.operand.get(), multiplying.get());
+      use(first, side.operand.get(), multiplying.get());
+      side.used.record(multiplying.get());
+    }
   }
 
   void start(std::span<const SageWeights> of_model, cudaStream_t stream) {
     require(of_model.size() == widths.size(), "there are weights for every layer");
-    cuda_check(cudaMemsetAsync(notes().beyond_f16, 0, sizeof(std::int32_t), stream));
+    require(!has_spent_features, "features that were overwritten are not read again");
+    has_spent_features = keeps_in_features;
+    cuda_check(cudaMemsetAsync(beyond_f16.get(), 0, sizeof(std::int32_t), stream));
     std::vector<PackedWeights> packed;
     for (std::size_t i = 0; i < of_model.size(); ++i) packed.push_back({of_model[i], weights[i].get(), nullptr});
     pack_weights(packed, kType, stream);
+    begun.record(stream);
+    begun.make_wait(gathering.get());
     const std::size_t before_last = widths.size() - 2;
     for (std::size_t i = 0; i < before_last; ++i)
-      for_each_block([&](const NodeBlock& block) {
-        compute(i, block, kept[i % 2].get() + std::int64_t{block.first} * hidden() * kSize, stream);
+      for_each_block(i, [&](std::int64_t first, const std::byte* operand, cudaStream_t on) {
+        layers[i].run_on(operand, kept[i % 2].get() + first * hidden() * kSize, on);
       });
-    for_each_block([&](const NodeBlock& block) {
-      compute(before_last, block, block_result.get(), stream);
-      layers[before_last + 1].run_into(projected.get() + std::int64_t{block.first} * classes() * kSize, stream);
+    for_each_block(before_last, [&](std::int64_t first, const std::byte* operand, cudaStream_t on) {
+      layers[before_last].run_on(operand, block_result.get(), on);
+      layers[before_last + 1].run_on(block_result.get(), projected.get() + first * classes() * kSize, on);
+      if (std::byte* const own = own_part_of(first, first + shape.block_rows))
+        layers.back().run_on(block_result.get(), own + first * classes() * kSize, on);
     });
+    for (const Side& side : sides) side.used.make_wait(stream);
+    num_predicted = 0;
   }
 
-  const float* predict(std::span<const NodeId> of, cudaStream_t stream) {
+  /// Nodes that follow each other need no list.
+  NodeBlock block_of(std::span<const NodeId> of, cudaStream_t stream) const {
     const auto count = static_cast<std::int64_t>(of.size());
-    require(count <= shape.block_rows, "a block has no more nodes than was said");
+    const bool has_gap = std::ranges::adjacent_find(of, [](NodeId a, NodeId b) { return a + 1 != b; }) != of.end();
+    if (!has_gap) return {nullptr, of.empty() ? NodeId{0} : of.front(), count};
     cuda_check(cudaMemcpyAsync(nodes.get(), of.data(), of.size_bytes(), cudaMemcpyHostToDevice, stream));
-    const NodeBlock block{nodes.get(), 0, count};
-    compute(widths.size() - 2, block, block_result.get(), stream);
+    return {nodes.get(), 0, count};
+  }
+
+  /// Computed again if they were not kept.
+  OwnParts own_parts_of(std::span<const NodeId> of, const NodeBlock& block, const Side& side, cudaStream_t stream) {
+    const auto [least, most] = std::ranges::minmax(of);
+    if (const std::byte* const rows = own_part_of(least, std::int64_t{most} + 1)) return {rows, /*is_of_nodes=*/true};
+    const std::size_t before_last = widths.size() - 2;
+    const NeighborGather rows = gather(table(before_last), block, side);
+    for (const RowLength length : {RowLength::kShort, RowLength::kLong})
+      all_neighbors_operand(rows, length, side.operand.get(), stream);
+    layers[before_last].run_on(side.operand.get(), block_result.get(), stream);
     layers.back().run(stream);
-    add_mean_of_neighbors(data.graph, block, {projected.get(), FeatureType::kF16, classes()}, notes(), logits.get(),
-                          stream);
-    return logits.get();
+    return {block_own.get(), /*is_of_nodes=*/false};
+  }
+
+  /// Short rows of a block are gathered while the block before has its long rows, and whatever the caller does with it.
+  const float* predict(std::span<const NodeId> of, cudaStream_t stream) {
+    require(!of.empty() && static_cast<std::int64_t>(of.size()) <= shape.block_rows,
+            "a block has no more nodes than was said");
+    Side& side = sides[num_predicted++ % sides.size()];
+    Side& side_before = sides[num_predicted % sides.size()];
+    side.used.record(stream);
+    const NodeBlock block = block_of(of, stream);
+    const OwnParts own = own_parts_of(of, block, side, stream);
+    if (block.nodes == nullptr && own.is_of_nodes && num_predicted > 1) {
+      side_before.used.make_wait(gathering.get());  // all that was enqueued before the block before
+    } else {
+      side.gathered.record(stream);
+      side.gathered.make_wait(gathering.get());
+    }
+    const NeighborGather rows = gather({projected.get(), FeatureType::kF16, classes()}, block, side);
+    auto* const logits = reinterpret_cast<float*>(side.operand.get());
+    sum_with_neighbors(rows, RowLength::kShort, own, logits, gathering.get());
+    side.gathered.record(gathering.get());
+    side.gathered.make_wait(stream);
+    sum_with_neighbors(rows, RowLength::kLong, own, logits, stream);
+    return logits;
   }
 
   const ExactShape shape;
   const SageData data;
   const std::vector<Width> widths;
-  DeviceArray<std::byte> operand, block_result, projected;
+  std::array<Side, 2> sides;  // of blocks in turns
+  DeviceArray<std::byte> block_result, block_own, projected;
   std::array<DeviceArray<std::byte>, 2> kept;  // of layer i in kept[i % 2]
-  DeviceArray<float> logits;
   DeviceArray<NodeId> nodes;
-  DeviceArray<std::int32_t> long_rows, flags;  // flags: the number of long rows; beyond f16
+  DeviceArray<std::int32_t> beyond_f16;
   std::vector<DeviceArray<std::byte>> weights;
   Products products;
-  std::vector<Product> layers;  // of hidden layers; then the last one's two matrices, around and self
+  std::vector<Product> layers;      // of hidden layers; then the last one's two matrices, around and self
+  std::vector<OwnRange> own_parts;  // nodes in order
+  DeviceArray<std::byte> more_own_parts;
+  const UrgentStream gathering;  // before products, which fill every multiprocessor that they get
+  const CudaStream multiplying;
+  CudaEvent begun{CudaEvent::Kind::kOrder};
+  bool keeps_in_features = false, has_spent_features = false;
+  std::size_t num_predicted = 0;  // blocks since start()
+  const int num_gathering = multiprocessors_of_gather();
 };
 
-ExactForward::ExactForward(const ExactShape& shape, const SageData& data)
-    : impl_(std::make_unique<Impl>(shape, data)) {}
+ExactForward::ExactForward(const ExactShape& shape, const SageData& data, std::span<std::byte> spent_features)
+    : impl_(std::make_unique<Impl>(shape, data, spent_features)) {}
 ExactForward::~ExactForward() { (void)cudaDeviceSynchronize(); }
 
 void ExactForward::start(std::span<const SageWeights> weights, cudaStream_t stream) { impl_->start(weights, stream); }
@@ -186,7 +312,7 @@ std::int64_t ExactForward::logits_stride() const { return impl_->classes(); }
 
 bool ExactForward::is_beyond_f16(cudaStream_t stream) const {
   std::int32_t found = 0;
-  cuda_check(cudaMemcpyAsync(&found, impl_->notes().beyond_f16, sizeof found, cudaMemcpyDeviceToHost, stream));
+  cuda_check(cudaMemcpyAsync(&found, impl_->beyond_f16.get(), sizeof found, cudaMemcpyDeviceToHost, stream));
   cuda_check(cudaStreamSynchronize(stream));
   return found != 0;
 }

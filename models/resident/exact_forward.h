@@ -2,11 +2,12 @@
 //
 // It computes what the model of models/sage.h with mean aggregation computes in evaluation mode over the whole graph.
 // Results of hidden layers are f16, sums f32. The last layer is applied before the mean over neighbours: the result
-// of the layer before it, the second large one, is then not kept, only that of the last layer's first matrix; what the
-// nodes themselves contribute is computed again for those that are asked for.
+// of the layer before it, the second large one, is then not kept, only that of the last layer's first matrix. What the
+// nodes themselves contribute is kept where there is room, and computed again for the others that are asked for.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -15,10 +16,12 @@
 namespace salient {
 
 struct ExactShape {
-  int num_layers;                                   ///< from 2
-  int in_dim, hidden_dim, num_classes;              ///< hidden_dim is a multiple of 8
-  bool is_deterministic = false;                    ///< algorithms of products are not chosen by time
-  std::int64_t block_rows = std::int64_t{1} << 20;  ///< nodes that a layer is computed for at a time
+  int num_layers;                                                     ///< from 2
+  int in_dim, hidden_dim, num_classes;                                ///< hidden_dim is a multiple of 8
+  bool is_deterministic = false;                                      ///< algorithms of products are not chosen by time
+  std::int64_t block_rows = std::int64_t{1} << 20;                    ///< nodes that a layer is computed for at a time
+  std::int64_t most_kept = std::numeric_limits<std::int64_t>::max();  ///< bytes of free memory that results may take
+                                                                      ///< beyond what is needed
 };
 
 /// GPU memory of it, in bytes.
@@ -27,8 +30,10 @@ std::int64_t exact_forward_bytes(const ExactShape& shape, std::size_t num_nodes)
 class ExactForward {
  public:
   /// Allocates everything, times the products' algorithms. Blocks.
+  /// @param spent_features  the features' memory, if nothing reads them later: start() may overwrite it, and can be
+  ///                        called once; or empty
   /// @throws Error{kDeviceMemory}
-  ExactForward(const ExactShape& shape, const SageData& data);
+  ExactForward(const ExactShape& shape, const SageData& data, std::span<std::byte> spent_features = {});
   ~ExactForward();
   ExactForward(const ExactForward&) = delete;
   ExactForward& operator=(const ExactForward&) = delete;
@@ -37,8 +42,9 @@ class ExactForward {
   void start(std::span<const SageWeights> weights, cudaStream_t stream);
 
   /// Enqueues the predictions of some nodes, behind start().
-  /// @param nodes  at most block_rows; may be overwritten when the call returns
-  /// @return       [block_rows, logits_stride()] f32 device, the classes first in a row; the next call overwrites it
+  /// @param nodes  at least one, at most block_rows; may be overwritten when the call returns
+  /// @return       [block_rows, logits_stride()] f32 device, the classes first in a row; the call after the next
+  ///               overwrites it, behind what `stream` has when the next is made
   const float* predict(std::span<const NodeId> nodes, cudaStream_t stream);
   std::int64_t logits_stride() const;
 

@@ -1,7 +1,8 @@
 // models/resident/first_operand.cu - see operands.h: gather and mean of feature rows in one kernel.
 //
 // Work split  a group of lanes per row: the power of two up to a warp that the row's chunks of eight columns fill, or
-//             its entries. Lanes stride over chunks.
+//             its entries. Lanes stride over chunks; where there are several times as many lanes, parts of the group
+//             take every other entry.
 // Access      rows of the feature table in random order, 16 or 8 bytes a lane; several entries are in flight before
 //             the first is added. A lane loads the id of one entry, and tells it to the others.
 // Limit       memory: (1 + entries) rows read and one operand row written, per node. Registers: with more than 64 a
@@ -25,6 +26,7 @@ namespace {
 struct Columns {
   int width, chunks;
   RowGroup group;  ///< of at least as many lanes as a row has entries
+  RowGroup part;   ///< the lanes that have a row's chunks: in the group once or several times
   float unit;      ///< what their numbers are times
 };
 
@@ -34,22 +36,26 @@ struct RowEntries {
   NodeId mine;
 };
 
-/// Adds eight columns of a row's entries.
+/// Adds eight columns of a row's entries; each part of the group gets the sum.
 template <class C, int kInFlight, class T>
 __device__ __forceinline__ void add_rows(const T* __restrict__ features, const Columns& columns, int chunk, Lane lane,
                                          RowEntries entries, float (&sums)[8]) {
-  for (int at = 0; at < entries.count; at += kInFlight) {
+  const int log_parts = columns.group.log_lanes - columns.part.log_lanes, part = lane.index >> columns.part.log_lanes;
+  for (int at = part; (at - part) < entries.count; at += kInFlight << log_parts) {
     C rows[kInFlight];
 #pragma unroll
     for (int k = 0; k < kInFlight; ++k) {
-      const NodeId entry = lane.from((at + k) & (lane.count - 1), entries.mine);
-      if (at + k < entries.count)
-        rows[k] = C::load(features + std::int64_t{entry} * columns.width, columns.width, chunk);
+      const int of = at + (k << log_parts);
+      const NodeId entry = lane.from(of & (lane.count - 1), entries.mine);
+      if (of < entries.count) rows[k] = C::load(features + std::int64_t{entry} * columns.width, columns.width, chunk);
     }
 #pragma unroll
     for (int k = 0; k < kInFlight; ++k)
-      if (at + k < entries.count) rows[k].add_to(sums);
+      if (at + (k << log_parts) < entries.count) rows[k].add_to(sums);
   }
+  for (int lanes = columns.part.lanes(); lanes < lane.count; lanes *= 2)
+#pragma unroll
+    for (float& sum : sums) sum += __shfl_xor_sync(lane.mask, sum, lanes);
 }
 
 /// @param end  rows from the last node's to here are zeros
@@ -71,13 +77,14 @@ __global__ void __launch_bounds__(kThreadsPerBlock, kInFlight == 5 ? 4 : 1)
     if (lane.index < kept) mine = near.row_of(mine);
     const T* const own_row = features + (is_node ? std::int64_t{near.row_of(hop.nodes[i])} * columns.width : 0);
     const float scale = kept == 0 ? 0.0f : columns.unit / static_cast<float>(kept);
-    for (int chunk = lane.index; (chunk - lane.index) < columns.chunks; chunk += lane.count) {
+    const int in_part = lane.index & (columns.part.lanes() - 1);
+    for (int chunk = in_part; (chunk - in_part) < columns.chunks; chunk += columns.part.lanes()) {
       float mean[8] = {}, own[8] = {};
       C own_chunk{};
       if (is_node) own_chunk = C::load(own_row, columns.width, chunk);
       add_rows<C, kInFlight>(features, columns, chunk, lane, {kept, mine}, mean);
       if (is_node) own_chunk.add_to(own);
-      if (chunk >= columns.chunks) continue;
+      if (chunk >= columns.chunks || in_part != lane.index) continue;
 #pragma unroll
       for (int c = 0; c < 8; ++c) mean[c] *= scale, own[c] *= columns.unit;
       Out* const to = out + (std::int64_t{2 * columns.chunks} * i + chunk) * 8;
@@ -94,7 +101,8 @@ void launch(const LastHop& hop, const FeatureRows& features, ActivationType type
             cudaStream_t stream) {
   const std::int64_t chunks = padded(features.width) / 8;
   const RowGroup group = RowGroup::make(std::max(chunks, hop.fanout));
-  const Columns columns{static_cast<int>(features.width), static_cast<int>(chunks), group, features.unit};
+  const Columns columns{static_cast<int>(features.width), static_cast<int>(chunks), group, RowGroup::make(chunks),
+                        features.unit};
   const unsigned blocks = blocks_for(hop.capacity << group.log_lanes);
   const T* const table = reinterpret_cast<const T*>(features.data);
   if (type == ActivationType::kF32)

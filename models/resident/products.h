@@ -64,8 +64,8 @@ class Product {
 
   /// Enqueues and returns; the host allocates nothing.
   void run(cudaStream_t stream) const;
-  /// @param result  instead of that of the matrices
-  void run_into(void* result, cudaStream_t stream) const;
+  /// Of other memory than that of the matrices, as well aligned.
+  void run_on(const void* first, void* result, cudaStream_t stream) const;
 
  private:
   struct Impl;

@@ -72,9 +72,10 @@ TEST_P(ExactOnDevice, FindsTheSameWithLayersInF16) {
   EXPECT_NE(obstacle_to_resident_exact(spec, dataset, residency_of(data.view()), 2), "");
   EXPECT_NE(obstacle_to_resident_exact(spec, dataset, {}, 1), "");
   const auto comm = make_self_communicator();
-  const auto predict = [&](const ResidentData& from) {
+  const auto predict = [&](const ResidentData& from, bool may_overwrite_features = false) {
     return test::collect(/*layer=*/0, [&](const OnRound& on_round) {
-      return resident_exact_inference({*model, device, *comm}, dataset, from.view(), spec, targets, on_round);
+      return resident_exact_inference({*model, device, *comm}, dataset, from.view(), spec,
+                                      {targets, may_overwrite_features}, on_round);
     });
   };
   const test::Found found = predict(data);
@@ -82,6 +83,7 @@ TEST_P(ExactOnDevice, FindsTheSameWithLayersInF16) {
                              {.features = Residency::kDevice, .graph = GraphResidency::kDevice, .graph_entries = 9000});
   EXPECT_TRUE(at::equal(predict(in_part).logits, found.logits)) << "other rows of the graph in pinned host memory";
   EXPECT_LT(((found.logits - expected.logits).norm() / expected.logits.norm()).item<double>(), 2e-3);
+  EXPECT_TRUE(at::allclose(predict(data, true).logits, found.logits, 1e-3, 1e-3)) << "for the last time";
   EXPECT_EQ(found.counts.nodes, expected.counts.nodes);
   EXPECT_EQ(found.counts.labelled, expected.counts.labelled);
   EXPECT_NEAR(static_cast<double>(found.counts.correct), static_cast<double>(expected.counts.correct), 5);
@@ -100,7 +102,7 @@ test::Found in_f16(const std::shared_ptr<Model>& model, const Dataset& dataset, 
   spec.model.num_layers = model->num_layers();
   const auto comm = make_self_communicator();
   return test::collect(/*layer=*/0, [&](const OnRound& on_round) {
-    return resident_exact_inference({*model, device, *comm}, dataset, data.view(), spec, targets, on_round);
+    return resident_exact_inference({*model, device, *comm}, dataset, data.view(), spec, {targets}, on_round);
   });
 }
 

@@ -1,0 +1,83 @@
+// models/resident/neighbor_runs.cuh - what the warps of all_neighbors.cu read of a graph: runs of rows, and their ids.
+#pragma once
+
+#include <cstdint>
+
+#include "models/resident/all_neighbors.h"
+
+namespace salient {
+
+constexpr int kRunRows = 16;   ///< neighbouring rows that a warp takes at a time
+constexpr int kLongRow = 512;  ///< rows with more entries are long
+
+struct Rows {
+  DeviceCsr graph;
+  NodeBlock block;
+
+  __device__ NodeId node_of(std::int64_t i) const {
+    return block.nodes == nullptr ? block.first + static_cast<NodeId>(i) : block.nodes[i];
+  }
+};
+
+/// Short rows of a run: lane r < count has row r's. All lanes of a warp call the members that are told.
+struct Run {
+  std::int64_t first = 0;
+  int count = 0;
+  NodeId node = 0;
+  EdgeOffset begin = 0;
+  int degree = kAbsent;  ///< of no row, or a long one: kAbsent
+
+  static constexpr int kAbsent = -1;
+  __device__ int degree_of(int row) const { return __shfl_sync(~0U, degree, row); }
+  __device__ NodeId node_of(int row) const { return __shfl_sync(~0U, node, row); }
+  __device__ EdgeOffset begin_of(int row) const { return __shfl_sync(~0U, begin, row); }
+};
+
+/// The next run, if there is one; its long rows are noted.
+__device__ bool take_run(const Rows& rows, const NeighborNotes& notes, int lane, Run& run) {
+  int number = 0;
+  if (lane == 0) number = atomicAdd(&notes.counters[0], 1);
+  run.first = std::int64_t{__shfl_sync(~0U, number, 0)} * kRunRows;
+  if (run.first >= rows.block.count) return false;
+  run.count = static_cast<int>(min(std::int64_t{kRunRows}, rows.block.count - run.first));
+  run.degree = Run::kAbsent;
+  if (lane >= run.count) return true;
+  run.node = rows.node_of(run.first + lane);
+  run.begin = rows.graph.begin(run.node);
+  const std::uint32_t degree = rows.graph.degree(run.node);
+  if (degree <= kLongRow)
+    run.degree = static_cast<int>(degree);
+  else
+    notes.long_rows[atomicAdd(&notes.counters[1], 1)] = static_cast<std::int32_t>(run.first + lane);
+  return true;
+}
+
+/// The entries' ids, up to 32 of one row at a time, in the order of rows; the group behind the one at hand is on its
+/// way.
+class IdGroups {
+ public:
+  __device__ IdGroups(const NodeId* indices, const Run& run, int lane) : indices_(indices), run_(run), lane_(lane) {
+    next();
+  }
+  __device__ void next() {
+    at_hand_ = coming_;
+    for (; row_ < run_.count; ++row_, position_ = 0) {
+      const int degree = run_.degree_of(row_);
+      if (position_ >= degree) continue;
+      const EdgeOffset begin = run_.begin_of(row_);
+      if (position_ + lane_ < degree) coming_ = __ldg(indices_ + begin + position_ + lane_);
+      position_ += 32;
+      return;
+    }
+  }
+  __device__ NodeId id(int position) const { return __shfl_sync(~0U, at_hand_, position & 31); }
+
+ private:
+  const NodeId* const indices_;
+  const Run& run_;
+  const int lane_;
+  int row_ = 0, position_ = 0;
+  NodeId at_hand_ = 0, coming_ = 0;
+};
+
+}  // namespace salient

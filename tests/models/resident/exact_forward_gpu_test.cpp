@@ -1,0 +1,117 @@
+// tests/models/resident/exact_forward_gpu_test.cpp - predictions from all neighbours, block after block, against dense
+// f64 algebra on the host, wherever parts of them are kept.
+#include "models/resident/exact_forward.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "tests/models/resident/sage_problem.h"
+
+namespace salient {
+namespace {
+
+using test::OnDevice;
+
+constexpr std::int64_t kBlockRows = 256;
+constexpr int kHidden = 32, kClasses = 10, kLayers = 3;
+constexpr std::int64_t kOwnBlock = kBlockRows * 16 * 2;  // bytes of a block's own parts, padded to 16 classes
+
+struct Problem {
+  test::OwnedGraph graph = test::graph_with_gaps();  // node 1 has so many neighbours that its row is a long one
+  const int in_dim;
+  at::Tensor x;
+  std::vector<at::Tensor> weights, on_device;  // around and self of each layer
+
+  explicit Problem(int columns) : in_dim(columns) {
+    at::manual_seed(3);
+    x = at::randn({test::kSageNodes, in_dim}).to(at::kHalf);
+    for (int i = 0; i < 2 * kLayers; ++i) {
+      const int in = i < 2 ? in_dim : kHidden, out = i / 2 + 1 == kLayers ? kClasses : kHidden;
+      weights.push_back((at::randn({out, in}) / std::sqrt(in)).to(at::kHalf).to(at::kFloat));
+      on_device.push_back(weights.back().to(at::kCUDA));
+    }
+    cuda_check(cudaDeviceSynchronize());
+  }
+
+  at::Tensor expected() const {
+    at::Tensor mean = at::zeros({test::kSageNodes, test::kSageNodes}, at::kDouble);
+    for (NodeId v = 0; v < test::kSageNodes; ++v) {
+      const std::span<const NodeId> row = graph.view().row(v);
+      for (const NodeId u : row)
+        mean.data_ptr<double>()[std::size_t{v} * test::kSageNodes + u] += 1.0 / static_cast<double>(row.size());
+    }
+    at::Tensor h = x.to(at::kDouble);
+    for (int i = 0; i < kLayers; ++i) {
+      const at::Tensor z = mean.matmul(h).matmul(weights[2 * static_cast<std::size_t>(i)].to(at::kDouble).t()) +
+                           h.matmul(weights[2 * static_cast<std::size_t>(i) + 1].to(at::kDouble).t());
+      h = i + 1 < kLayers ? z.clamp_min(0) : z;
+    }
+    return h;
+  }
+
+  /// @param spent_bytes  of the features, which may be overwritten
+  at::Tensor found(const std::vector<NodeId>& nodes, std::int64_t spent_bytes, std::int64_t most_kept) const {
+    const CudaStream stream;
+    const OnDevice<EdgeOffset> indptr({graph.indptr.begin(), graph.indptr.end()}, stream);
+    const OnDevice<NodeId> indices({graph.indices.begin(), graph.indices.end()}, stream);
+    const at::Tensor features = x.to(at::kCUDA);
+    const at::Tensor logits = at::zeros({static_cast<std::int64_t>(nodes.size()), kClasses}).to(at::kCUDA);
+    cuda_check(cudaDeviceSynchronize());
+    auto* const rows = static_cast<std::byte*>(features.data_ptr());
+    ExactForward forward({.num_layers = kLayers,
+                          .in_dim = in_dim,
+                          .hidden_dim = kHidden,
+                          .num_classes = kClasses,
+                          .is_deterministic = true,
+                          .block_rows = kBlockRows,
+                          .most_kept = most_kept},
+                         {{indptr.get(), indices.get(), test::kSageNodes}, {rows, FeatureType::kF16, in_dim}},
+                         {rows, static_cast<std::size_t>(spent_bytes)});
+    std::vector<SageWeights> of_layers;
+    for (std::size_t i = 0; i < on_device.size(); i += 2)
+      of_layers.push_back({on_device[i].const_data_ptr<float>(), on_device[i + 1].const_data_ptr<float>(), nullptr,
+                           nullptr, on_device[i].size(1), on_device[i].size(0)});
+    forward.start(of_layers, stream.get());
+    for (std::size_t first = 0; first < nodes.size(); first += kBlockRows) {
+      const std::span block =
+          std::span(nodes).subspan(first).first(std::min<std::size_t>(kBlockRows, nodes.size() - first));
+      const float* const of_block = forward.predict(block, stream.get());
+      cuda_check(cudaMemcpy2DAsync(logits.data_ptr<float>() + first * kClasses, kClasses * sizeof(float), of_block,
+                                   static_cast<std::size_t>(forward.logits_stride()) * sizeof(float),
+                                   kClasses * sizeof(float), block.size(), cudaMemcpyDeviceToDevice, stream.get()));
+    }
+    EXPECT_FALSE(forward.is_beyond_f16(stream.get()));
+    return logits.cpu();
+  }
+};
+
+/// Rows of words of 16, 8 and 2 bytes, and wider than a warp.
+class ExactForwardOf : public testing::TestWithParam<int> {};
+
+TEST_P(ExactForwardOf, FindsWhatDenseAlgebraFindsWhereverPartsAreKept) {
+  const Problem problem(GetParam());
+  const at::Tensor expected = problem.expected();
+  std::vector<NodeId> all(test::kSageNodes), some;
+  std::iota(all.begin(), all.end(), 0U);
+  for (NodeId i = 0; i < 700; ++i) some.push_back(i * 2'641 % test::kSageNodes);
+  const at::Tensor some_index = at::tensor(std::vector<std::int64_t>(some.begin(), some.end()));
+  const at::Tensor nothing_kept = problem.found(all, 0, 0);
+  EXPECT_LT(((nothing_kept - expected).norm() / expected.norm()).item<double>(), 2e-3);
+  for (const auto& [spent, most_kept] :
+       {std::pair{std::int64_t{0}, std::int64_t{1} << 40}, std::pair{4 * kOwnBlock, std::int64_t{0}},
+        std::pair{4 * kOwnBlock + 100, 3 * kOwnBlock}}) {
+    EXPECT_TRUE(at::equal(problem.found(all, spent, most_kept), nothing_kept)) << spent << ", " << most_kept;
+    EXPECT_TRUE(at::equal(problem.found(some, spent, most_kept), nothing_kept.index_select(0, some_index)))
+        << spent << ", " << most_kept << ", a list";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Columns, ExactForwardOf, testing::Values(24, 20, 7, 300));
+
+}  // namespace
+}  // namespace salient
