@@ -86,7 +86,7 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
   const std::int64_t of_a_batch = std::max(training.compute_bytes, evaluation.compute_bytes);
   add("activations and gradients of a batch", of_a_batch);
   if (!on_gpu && options.precision == Precision::kBf16)  // half as large, and not all of it at the same time
-    add("the same rounded to bfloat16", of_a_batch / 4);
+    add("factors as oneDNN rounds them to bfloat16", of_a_batch / 4);
   if (has_roc_auc(dataset) && options.evaluation.metric.value_or(Metric::kRocAuc) == Metric::kRocAuc)
     needs.others.push_back(roc_auc_line(dataset, on_gpu));
   add("parameters, gradients, Adam moments", num_parameters(model) * std::int64_t{4 * sizeof(float)});

@@ -24,22 +24,45 @@ class Tf32Scope {
   bool before_;
 };
 
+/// Lets oneDNN round f32 factors of matrix products to bfloat16 as it reads them while it lives; sums stay f32.
+class HostBf16Scope {
+ public:
+  HostBf16Scope() : before_(at::globalContext().float32Precision(kBackend, kOp)) { set(at::Float32Precision::BF16); }
+  ~HostBf16Scope() { set(before_); }
+  HostBf16Scope(const HostBf16Scope&) = delete;
+  HostBf16Scope& operator=(const HostBf16Scope&) = delete;
+
+ private:
+  static constexpr at::Float32Backend kBackend = at::Float32Backend::MKLDNN;
+  static constexpr at::Float32Op kOp = at::Float32Op::MATMUL;
+  static void set(at::Float32Precision precision) { at::globalContext().setFloat32Precision(kBackend, kOp, precision); }
+  at::Float32Precision before_;
+};
+
 /// Products of x are made in f32 whatever the precision.
 bool is_f32(const at::Tensor& x, Precision precision) {
   return precision == Precision::kFp32 || (!x.is_cuda() && (precision == Precision::kTf32 || !has_bf16_products()));
 }
 
-/// What x is multiplied as.
+/// What x is multiplied as: tensors of bfloat16 on a GPU alone, since a host takes longer to convert them.
 at::Tensor as_factor(const at::Tensor& x, Precision precision) {
-  return x.to(precision == Precision::kBf16 && !is_f32(x, precision) ? at::kBFloat16 : at::kFloat);
+  return x.to(precision == Precision::kBf16 && x.is_cuda() ? at::kBFloat16 : at::kFloat);
 }
 
-/// a b of bfloat16 factors with f32 sums; on the host, which has no such product, rounded to bfloat16 at the end.
-at::Tensor bf16_product(const at::Tensor& a, const at::Tensor& b) {
-  return a.is_cuda() ? at::mm(a, b, at::kFloat) : at::mm(a, b);
+/// multiply() of f32 factors like x, rounded as the precision says.
+template <class Multiply>
+void with_rounding(const at::Tensor& x, Precision precision, const Multiply& multiply) {
+  if (is_f32(x, precision)) return multiply();
+  if (x.is_cuda()) {
+    const Tf32Scope scope;
+    multiply();
+  } else {
+    const HostBf16Scope scope;
+    multiply();
+  }
 }
 
-/// The factors are kept for the backward pass as they were multiplied: in bfloat16 they are half the memory of f32.
+/// The factors are kept for the backward pass as they were multiplied: on a GPU in bfloat16, half the memory of f32.
 struct RoundedLinear : torch::autograd::Function<RoundedLinear> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
                             Precision precision) {
@@ -64,21 +87,18 @@ struct RoundedLinear : torch::autograd::Function<RoundedLinear> {
 
 at::Tensor product(const at::Tensor& a, const at::Tensor& b, Precision precision) {
   const at::Tensor left = as_factor(a, precision), right = as_factor(b, precision);
-  if (left.scalar_type() == at::kBFloat16) return bf16_product(left, right).to(at::kFloat);
-  if (precision != Precision::kTf32) return at::mm(left, right);
-  const Tf32Scope scope;
-  return at::mm(left, right);
+  if (left.scalar_type() == at::kBFloat16) return at::mm(left, right, at::kFloat);
+  at::Tensor result;
+  with_rounding(left, precision, [&] { result = at::mm(left, right); });
+  return result;
 }
 
 void add_product(const at::Tensor& y, const at::Tensor& a, const at::Tensor& b, Precision precision) {
   const at::Tensor left = as_factor(a, precision), right = as_factor(b, precision);
   if (left.scalar_type() == at::kBFloat16) {
-    y.add_(bf16_product(left, right));
-  } else if (precision != Precision::kTf32) {
-    y.addmm_(left, right);
+    y.add_(at::mm(left, right, at::kFloat));
   } else {
-    const Tf32Scope scope;
-    y.addmm_(left, right);
+    with_rounding(left, precision, [&] { y.addmm_(left, right); });
   }
 }
 

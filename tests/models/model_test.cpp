@@ -292,8 +292,34 @@ TEST(Models, OfLowerPrecisionRoundFactorsWhereTheProcessorMultipliesSuch) {
     EXPECT_TRUE(at::equal(logits(Precision::kTf32), expected)) << name << ": tf32 is of a GPU";
     const at::Tensor rounded = logits(Precision::kBf16);
     EXPECT_EQ(rounded.scalar_type(), at::kFloat);
-    EXPECT_EQ(at::equal(rounded, expected), !has_bf16_products()) << name;
+    EXPECT_TRUE(has_bf16_products() || at::equal(rounded, expected)) << name;  // oneDNN may round, or not
     EXPECT_LT(((rounded - expected).norm() / expected.norm()).item<double>(), 0.03) << name;
+  }
+}
+
+TEST(Products, OfBfloat16RoundFactorsAtMost) {
+  struct Shape {
+    std::int64_t rows, in, out;
+  };
+  for (const auto& [rows, in, out] :
+       std::vector<Shape>{{0, 5, 7}, {5, 7, 0}, {1, 1, 1}, {65, 100, 47}, {300, 1100, 17}, {9001, 31, 16}}) {
+    const std::string name = std::to_string(rows) + " " + std::to_string(in) + " " + std::to_string(out);
+    const at::Tensor weight = at::randn({out, in}), grad = at::randn({rows, out + 3}).narrow(1, 2, out);
+    const auto expect_near = [&](const at::Tensor& y, const at::Tensor& a, const at::Tensor& b) {
+      const at::Tensor exact = at::mm(a.to(at::kDouble), b.to(at::kDouble));
+      EXPECT_EQ(y.scalar_type(), at::kFloat) << name;
+      EXPECT_EQ(y.sizes(), exact.sizes()) << name;
+      EXPECT_LE((y - exact).norm().item<double>(), 4e-3 * exact.norm().item<double>()) << name;
+      EXPECT_TRUE(y.numel() < 100 || !at::equal(y, y.to(at::kBFloat16).to(at::kFloat))) << name << ": sums are f32";
+    };
+    for (const at::ScalarType type : {at::kFloat, at::kHalf}) {
+      const at::Tensor x = at::randn({rows, in}).to(type);
+      expect_near(product(x, weight.t(), Precision::kBf16), x, weight.t());
+      expect_near(product(grad.t(), x, Precision::kBf16), grad.t(), x);
+    }
+    const at::Tensor sum = at::zeros({rows, in});
+    add_product(sum, grad, weight, Precision::kBf16);
+    expect_near(sum, grad, weight);
   }
 }
 
@@ -311,7 +337,9 @@ TEST(Linear, OfBfloat16HasGradientsOfBfloat16) {
   for (std::size_t i = 0; i < exact.size(); ++i) {
     const double error = ((rounded[i] - exact[i]).norm() / exact[i].norm()).item<double>();
     EXPECT_LT(error, 1e-2) << i;
-    EXPECT_EQ(error > 0, i < 3 && has_bf16_products()) << i << ": all but the bias' gradient, a plain sum, are rounded";
+    const bool may_differ =
+        i < 3 && has_bf16_products();  // oneDNN may round, or not; the bias' gradient is a plain sum
+    EXPECT_TRUE(may_differ || error == 0) << i;
   }
 }
 
