@@ -254,6 +254,9 @@ int run_partition(Arguments arguments) {
   const std::string directory = asks_for_help(arguments) ? "" : take_directory(arguments, "partition");
   if (!read(arguments, "partition DIR", given)) return 0;
   const Timer timer;
+  const auto words = options::from_command_line<PartitionArguments>(arguments);
+  require_option(given.by.empty() || std::ranges::find(words, "method", &options::Assignment::name) == words.end(),
+                 "--by or --method: one of them, not both");
   const int least = given.by.empty() ? 1 : 0;
   require_option(given.parts >= least && given.parts <= kMaxParts,
                  "--parts: " + std::to_string(least) + " to " + std::to_string(kMaxParts));

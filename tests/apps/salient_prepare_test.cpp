@@ -133,6 +133,7 @@ TEST_F(PrepareProgram, PartitionsAStore) {
   expect_refused("partition D", 2, "--parts: 1 to 65536");
   expect_refused("partition D --parts 70000", 2, "--parts: 1 to 65536");
   expect_refused("partition D --parts 2 --method metis", 2, "--method: cluster or ranges, not 'metis'");
+  expect_refused("partition D --by none.npy --method=cluster", 2, "--by or --method: one of them, not both");
   expect_refused("partition D --parts 2 --by none.npy", 66, "none.npy");
   expect_refused("partition D --parts 2 --by D/labels.npy", 65, "D/labels.npy: item ");
   EXPECT_FALSE(fs::exists(scratch_ / "D/owner.npy"));
