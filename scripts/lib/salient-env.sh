@@ -5,7 +5,7 @@
 #   bin/salient-env COMMAND ...        COMMAND with the same environment, tests/NAME for instance
 #   bin/mpirun ...                     the OpenMPI that was bundled with --with-mpi
 #
-# LibTorch is looked for in SALIENT_TORCH_DIR, torch/ in the bundle, the package of python3, the cache of
+# LibTorch is looked for in SALIENT_TORCH_DIR, torch/ in the bundle, the package of each python3 on PATH, the cache of
 # scripts/setup.sh.
 set -u
 readonly torch_version=2.11.0 # that of scripts/lib/common.sh, which need not be here
@@ -17,9 +17,27 @@ usable() { grep -qF "__version__ = '$torch_version" "$1/version.py" 2>/dev/null 
 half=libtorch_cpu.so
 if grep -q libtorch_cuda.so "$bundle/libexec/salient-train" 2>/dev/null; then half=libtorch_cuda.so; fi
 
-of_python() {
-  python3 -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])' 2>/dev/null
+first_usable() {
+  for folder in "$@"; do
+    if [ -n "$folder" ] && usable "$folder"; then echo "$folder" && return; fi
+  done
+  return 1
 }
+
+# The package's folder of the first python3 on PATH that has this version: mpirun, started by its absolute path, puts
+# its own folder first on the PATH of its ranks, and /usr/bin has a python3 too.
+of_python() (
+  IFS=:
+  set -f
+  for directory in $PATH; do
+    python=${directory:-.}/python3
+    if [ ! -x "$python" ]; then continue; fi
+    found=$("$python" -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])' \
+      2>/dev/null)
+    if first_usable "$found"; then return; fi
+  done
+  return 1
+)
 
 case $name in
   salient-prepare | salient-report | salient-kernels | mpirun) needs_torch=no ;;
@@ -27,12 +45,10 @@ case $name in
   *) needs_torch=yes ;;
 esac
 if [ $needs_torch != no ]; then
-  torch=
   home=${HOME:-$(getent passwd "$(id -u)" | cut -d : -f 6)} # not set under systemd, for one
   cached=${XDG_CACHE_HOME:-$home/.cache}/salient/libtorch-$torch_version
-  for folder in "${SALIENT_TORCH_DIR:-}" "$bundle/torch" "$(of_python)" "$cached-cu130/torch" "$cached-cpu/torch"; do
-    if [ -n "$folder" ] && usable "$folder"; then torch=$folder && break; fi
-  done
+  torch=$(first_usable "${SALIENT_TORCH_DIR:-}" "$bundle/torch") || torch=$(of_python) ||
+    torch=$(first_usable "$cached-cu130/torch" "$cached-cpu/torch") || torch=
   if [ -z "$torch" ] && [ $needs_torch = yes ]; then
     get="'pip install torch==$torch_version'"
     if [ -e "$bundle/scripts/fetch_torch.sh" ]; then get=salient-fetch-torch; fi

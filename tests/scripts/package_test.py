@@ -99,6 +99,28 @@ class Package(unittest.TestCase):
             self.assertIn(f"{name} ({origin}", done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1)
 
+    def test_libtorch_of_a_python3_later_on_path_is_found(self):
+        bundle, path = self.work / "bundle of ranks", []
+        for folder in (bundle / "bin", bundle / "libexec"):
+            folder.mkdir(parents=True)
+        for name, version in (("other", None), ("older", "2.0.0"), ("the user's", TORCH_VERSION)):
+            python, torch = self.work / name / "bin/python3", self.work / name / "site/torch"
+            python.parent.mkdir(parents=True)
+            (torch / "lib").mkdir(parents=True)
+            (torch / "lib/libtorch_cpu.so").touch()
+            (torch / "version.py").write_text(f"__version__ = '{version}'\n")
+            python.write_text(f'#!/bin/sh\necho "{torch}"\n' if version else "#!/bin/sh\nexit 1\n")
+            python.chmod(0o755)
+            path.append(str(python.parent))
+        starter = shutil.copy(SOURCE / "scripts/lib/salient-env.sh", bundle / "bin/salient-train")
+        program = bundle / "libexec/salient-train"
+        program.write_text('#!/bin/sh\necho "$LD_LIBRARY_PATH"\n')
+        program.chmod(0o755)
+        # As under an mpirun started by its absolute path, whose folder comes first and has a python3 of its own.
+        done = self.start(starter, PATH=":".join([*path[:2], "/usr/bin:/bin", path[2]]))
+        self.assertIn(f"{self.work}/the user's/site/torch/lib", done.stdout)
+        self.start(starter, PATH=":".join([*path[:2], "/usr/bin:/bin"]), expect=66)
+
     def test_every_option_is_in_the_manual_page(self):
         for name in self.programs:
             page = self.usr / f"share/man/man1/{name}.1"
