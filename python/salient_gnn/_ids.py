@@ -20,10 +20,13 @@ def ids_of(values: Any, what: str) -> Tensor:
 
 
 def nodes_of(nodes: Any, what: str, num_nodes: int | None = None) -> Tensor:
-    """The same of ids, or of a mask [num_nodes]; of a mask of any length where that is None."""
+    """The same of ids, or of a mask [num_nodes]; of a mask of any length where that is None. Of more than two nodes
+    num_nodes numbers, all of them 0 or 1, are a mask, too: as ids they would name a node twice."""
     ids = torch.as_tensor(nodes)
     if ids.dtype != torch.bool:
-        return ids_of(ids, what)
+        ids = ids_of(ids, what)
+        is_mask = num_nodes is not None and len(ids) == num_nodes > 2 and bool(((ids == 0) | (ids == 1)).all())
+        return ids.nonzero().squeeze(1) if is_mask else ids
     if ids.dim() != 1 or num_nodes not in (None, len(ids)):
         wanted = "V" if num_nodes is None else num_nodes
         raise ValueError(f"{what}: a mask of shape {list(ids.shape)}, not [{wanted}]")

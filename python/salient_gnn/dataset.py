@@ -70,7 +70,7 @@ class Dataset:
         x            [V, F]; float16 stays so, everything else becomes float32. Of a sparse tensor the store keeps the
                      values that are not zero
         y            [V] or [V, 1] classes, -1 or NaN = not known; or [V, L] zeros and ones for L labels a node
-        train, ...   node ids, or masks [V]
+        train, ...   node ids, or masks [V] of bools, or of zeros and ones
         symmetric    also adds the reverse of every edge
         name         of the data set; else that of the folder
         force        replaces a store that is there
@@ -275,6 +275,8 @@ def _num_nodes(edges: Tensor, features: Tensor | None, labels: Tensor | None) ->
 def _set_features(store: _core.StoreFromArrays, x: Tensor, num_nodes: int) -> None:
     if x.dim() != 2 or x.shape[0] != num_nodes or x.shape[1] == 0:
         raise ValueError(f"x: has shape {list(x.shape)}, not [{num_nodes}, F] with F above 0")
+    if x.is_complex():
+        raise ValueError(f"x: {x.dtype}, not real numbers")
     if x.layout != torch.strided:
         return _set_sparse_features(store, x)
     if x.dtype == torch.float16:

@@ -89,6 +89,7 @@ def test_fp8_features_become_half_batches(arrays, tmp_path):
         ({"edge_index": torch.ones(2, 2, dtype=torch.bool)}, "edge_index: torch.bool"),
         ({"train": [0.5]}, "train: torch.float32"),
         ({"x": torch.full((6, 2), torch.nan)}, "x: row 0, column 0 is nan"),
+        ({"x": torch.ones(6, 2, dtype=torch.cfloat)}, "x: torch.complex64"),
         ({"x": torch.full((6, 2), torch.inf).half()}, "not finite"),
         ({"x": torch.ones(5, 2), "num_nodes": 6}, "x: has shape"),
         ({"y": torch.tensor([0, 1, 2, 0, 1, -2])}, "labels are -1"),
@@ -106,6 +107,17 @@ def test_wrong_arrays_are_refused(arrays, tmp_path, wrong, message):
     with pytest.raises((ValueError, salient_gnn.Error), match=message):
         Dataset.from_arrays(tmp_path / "ring", **{**arrays, **wrong})
     assert not (tmp_path / "ring").exists()
+
+
+def test_masks_may_be_numbers(arrays, tmp_path):
+    numbers = {part: torch.zeros(6, dtype=torch.uint8) for part in ("train", "valid", "test")}
+    numbers["train"][[0, 1]] = numbers["valid"][2] = numbers["test"][[3, 4]] = 1
+    data = Dataset.from_arrays(tmp_path / "ring", **{**arrays, **numbers})
+    assert [part.tolist() for part in (data.train, data.valid, data.test)] == [[0, 1], [2], [3, 4]]
+    loader = salient_gnn.NeighborLoader(data, [0, 0, 1, 0, 0, 1], [2], 6, workers=1)
+    assert next(iter(loader)).nodes[:2].tolist() == [2, 5]
+    two = Dataset.from_arrays(tmp_path / "two", [[0], [1]], y=[0, 1], train=[1, 0])
+    assert sorted(two.train.tolist()) == [0, 1]  # ids
 
 
 def test_features_may_be_parameters(arrays, tmp_path):
