@@ -22,7 +22,6 @@ namespace {
 
 constexpr ActivationType kType = ActivationType::kF16;
 constexpr std::int64_t kSize = 2;
-constexpr std::int64_t kLeftFree = std::int64_t{2} << 30;  ///< for LibTorch and libraries
 
 struct Width {
   std::int64_t in, out;  ///< padded; in is of one part of the operand
@@ -40,6 +39,13 @@ std::vector<Width> widths_of(const ExactShape& shape) {
 std::int64_t rows_of(const ExactShape& shape, std::size_t num_nodes) {
   const auto count = static_cast<std::int64_t>(num_nodes);
   return (count + shape.block_rows - 1) / shape.block_rows * shape.block_rows;
+}
+
+/// Free memory that results leave to others: to LibTorch and libraries, and for a copy of a block's logits without
+/// padding, which LibTorch makes on the GPU when it copies them to the host.
+std::int64_t left_free(const ExactShape& shape) {
+  constexpr std::int64_t kGb = std::int64_t{1} << 30;
+  return std::max(2 * kGb, kGb + shape.block_rows * shape.num_classes * std::int64_t{sizeof(float)});
 }
 
 /// Results of hidden layers that are kept at a time.
@@ -163,8 +169,9 @@ struct ExactForward::Impl {
     cuda_check(cudaMemGetInfo(&free_bytes, &total_bytes));
     const std::int64_t first = own_parts.empty() ? 0 : own_parts.back().end;
     const std::int64_t wanted = (rows_of(shape, data.graph.num_nodes) - first) / shape.block_rows;
-    const std::int64_t blocks = std::min(
-        wanted, std::min(static_cast<std::int64_t>(free_bytes) - kLeftFree, shape.most_kept) / own_block_bytes());
+    const std::int64_t blocks =
+        std::min(wanted, std::min(static_cast<std::int64_t>(free_bytes) - left_free(shape), shape.most_kept) /
+                             own_block_bytes());
     if (blocks <= 0) return;
     const auto bytes = static_cast<std::size_t>(blocks * own_block_bytes());
     more_own_parts = make_device_array<std::byte>(bytes, "the last layer's own parts");
