@@ -5,9 +5,11 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tests/models/resident/sage_problem.h"
@@ -17,21 +19,27 @@ namespace {
 
 using test::OnDevice;
 
-constexpr std::int64_t kBlockRows = 256;
-constexpr int kHidden = 32, kClasses = 10, kLayers = 3;
-constexpr std::int64_t kOwnBlock = kBlockRows * 16 * 2;  // bytes of a block's own parts, padded to 16 classes
+constexpr int kHidden = 32, kClasses = 10;
+
+struct Shape {
+  int in_dim;
+  int num_layers = 3;
+  std::int64_t block_rows = 256;  ///< of 3000 nodes: the last block is not full
+
+  std::int64_t own_block() const { return block_rows * 16 * 2; }  ///< bytes of its own parts, padded to 16 classes
+};
 
 struct Problem {
   test::OwnedGraph graph = test::graph_with_gaps();  // node 1 has so many neighbours that its row is a long one
-  const int in_dim;
+  const Shape shape;
   at::Tensor x;
   std::vector<at::Tensor> weights, on_device;  // around and self of each layer
 
-  explicit Problem(int columns) : in_dim(columns) {
+  explicit Problem(const Shape& s) : shape(s) {
     at::manual_seed(3);
-    x = at::randn({test::kSageNodes, in_dim}).to(at::kHalf);
-    for (int i = 0; i < 2 * kLayers; ++i) {
-      const int in = i < 2 ? in_dim : kHidden, out = i / 2 + 1 == kLayers ? kClasses : kHidden;
+    x = at::randn({test::kSageNodes, s.in_dim}).to(at::kHalf);
+    for (int i = 0; i < 2 * s.num_layers; ++i) {
+      const int in = i < 2 ? s.in_dim : kHidden, out = i / 2 + 1 == s.num_layers ? kClasses : kHidden;
       weights.push_back((at::randn({out, in}) / std::sqrt(in)).to(at::kHalf).to(at::kFloat));
       on_device.push_back(weights.back().to(at::kCUDA));
     }
@@ -46,10 +54,10 @@ struct Problem {
         mean.data_ptr<double>()[std::size_t{v} * test::kSageNodes + u] += 1.0 / static_cast<double>(row.size());
     }
     at::Tensor h = x.to(at::kDouble);
-    for (int i = 0; i < kLayers; ++i) {
+    for (int i = 0; i < shape.num_layers; ++i) {
       const at::Tensor z = mean.matmul(h).matmul(weights[2 * static_cast<std::size_t>(i)].to(at::kDouble).t()) +
                            h.matmul(weights[2 * static_cast<std::size_t>(i) + 1].to(at::kDouble).t());
-      h = i + 1 < kLayers ? z.clamp_min(0) : z;
+      h = i + 1 < shape.num_layers ? z.clamp_min(0) : z;
     }
     return h;
   }
@@ -63,23 +71,23 @@ struct Problem {
     const at::Tensor logits = at::zeros({static_cast<std::int64_t>(nodes.size()), kClasses}).to(at::kCUDA);
     cuda_check(cudaDeviceSynchronize());
     auto* const rows = static_cast<std::byte*>(features.data_ptr());
-    ExactForward forward({.num_layers = kLayers,
-                          .in_dim = in_dim,
+    ExactForward forward({.num_layers = shape.num_layers,
+                          .in_dim = shape.in_dim,
                           .hidden_dim = kHidden,
                           .num_classes = kClasses,
                           .is_deterministic = true,
-                          .block_rows = kBlockRows,
+                          .block_rows = shape.block_rows,
                           .most_kept = most_kept},
-                         {{indptr.get(), indices.get(), test::kSageNodes}, {rows, FeatureType::kF16, in_dim}},
+                         {{indptr.get(), indices.get(), test::kSageNodes}, {rows, FeatureType::kF16, shape.in_dim}},
                          {rows, static_cast<std::size_t>(spent_bytes)});
     std::vector<SageWeights> of_layers;
     for (std::size_t i = 0; i < on_device.size(); i += 2)
       of_layers.push_back({on_device[i].const_data_ptr<float>(), on_device[i + 1].const_data_ptr<float>(), nullptr,
                            nullptr, on_device[i].size(1), on_device[i].size(0)});
     forward.start(of_layers, stream.get());
-    for (std::size_t first = 0; first < nodes.size(); first += kBlockRows) {
-      const std::span block =
-          std::span(nodes).subspan(first).first(std::min<std::size_t>(kBlockRows, nodes.size() - first));
+    const auto block_rows = static_cast<std::size_t>(shape.block_rows);
+    for (std::size_t first = 0; first < nodes.size(); first += block_rows) {
+      const std::span block = std::span(nodes).subspan(first).first(std::min(block_rows, nodes.size() - first));
       const float* const of_block = forward.predict(block, stream.get());
       cuda_check(cudaMemcpy2DAsync(logits.data_ptr<float>() + first * kClasses, kClasses * sizeof(float), of_block,
                                    static_cast<std::size_t>(forward.logits_stride()) * sizeof(float),
@@ -90,8 +98,7 @@ struct Problem {
   }
 };
 
-/// Rows of words of 16, 8 and 2 bytes, and wider than a warp.
-class ExactForwardOf : public testing::TestWithParam<int> {};
+class ExactForwardOf : public testing::TestWithParam<Shape> {};
 
 TEST_P(ExactForwardOf, FindsWhatDenseAlgebraFindsWhereverPartsAreKept) {
   const Problem problem(GetParam());
@@ -102,16 +109,27 @@ TEST_P(ExactForwardOf, FindsWhatDenseAlgebraFindsWhereverPartsAreKept) {
   const at::Tensor some_index = at::tensor(std::vector<std::int64_t>(some.begin(), some.end()));
   const at::Tensor nothing_kept = problem.found(all, 0, 0);
   EXPECT_LT(((nothing_kept - expected).norm() / expected.norm()).item<double>(), 2e-3);
+  const std::int64_t own_block = problem.shape.own_block(), features = static_cast<std::int64_t>(problem.x.nbytes());
   for (const auto& [spent, most_kept] :
-       {std::pair{std::int64_t{0}, std::int64_t{1} << 40}, std::pair{4 * kOwnBlock, std::int64_t{0}},
-        std::pair{4 * kOwnBlock + 100, 3 * kOwnBlock}}) {
-    EXPECT_TRUE(at::equal(problem.found(all, spent, most_kept), nothing_kept)) << spent << ", " << most_kept;
-    EXPECT_TRUE(at::equal(problem.found(some, spent, most_kept), nothing_kept.index_select(0, some_index)))
-        << spent << ", " << most_kept << ", a list";
+       {std::pair{std::int64_t{0}, std::int64_t{1} << 40}, std::pair{4 * own_block, std::int64_t{0}},
+        std::pair{4 * own_block + 100, 3 * own_block}}) {
+    const std::int64_t bytes = std::min(spent, features);
+    EXPECT_TRUE(at::equal(problem.found(all, bytes, most_kept), nothing_kept)) << bytes << ", " << most_kept;
+    EXPECT_TRUE(at::equal(problem.found(some, bytes, most_kept), nothing_kept.index_select(0, some_index)))
+        << bytes << ", " << most_kept << ", a list";
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Columns, ExactForwardOf, testing::Values(24, 20, 7, 300));
+/// Rows of words of 16, 8 and 2 bytes, of one chunk of columns, and wider than a warp; two layers, the last hidden one
+/// of which reads the features, and four, which keep two layers' results; all nodes in one block.
+INSTANTIATE_TEST_SUITE_P(Shapes, ExactForwardOf,
+                         testing::Values(Shape{24}, Shape{20}, Shape{7}, Shape{8}, Shape{300}, Shape{360}, Shape{24, 2},
+                                         Shape{24, 4}, Shape{24, 3, 4096}),
+                         [](const testing::TestParamInfo<Shape>& test) {
+                           return std::to_string(test.param.in_dim) + "_columns_" +
+                                  std::to_string(test.param.num_layers) + "_layers_blocks_of_" +
+                                  std::to_string(test.param.block_rows);
+                         });
 
 }  // namespace
 }  // namespace salient
