@@ -204,7 +204,8 @@ void predict_sampled(BenchReport& report, const Setup& setup, int fanout) {
 }
 
 /// Every layer of all nodes of the graph, where they have room beside it on the GPU. Results take the place of
-/// features, which are copied again outside the time that is measured.
+/// features, which are copied again outside the time that is measured. Entries are counted once a layer; those of the
+/// last hidden one are read again for nodes whose own part had no room.
 void predict_exactly_resident(BenchReport& report, const Setup& setup) {
   const ResidentSpec spec = resident_spec_of(setup, 1, Precision::kBf16);
   if (!obstacle_to_resident_exact(spec, setup.dataset, residency_of(setup.data), /*num_ranks=*/1).empty()) return;
@@ -218,7 +219,7 @@ void predict_exactly_resident(BenchReport& report, const Setup& setup) {
                    const_cast<std::byte*>(setup.data.device_rows.data));
             const std::size_t layers = static_cast<std::size_t>(setup.run.model.num_layers);
             found.entries = static_cast<std::int64_t>(setup.dataset.graph.indices.size() * (layers - 1));
-            for (const NodeId v : setup.nodes) found.entries += 2 * setup.dataset.graph.degree(v);
+            for (const NodeId v : setup.nodes) found.entries += setup.dataset.graph.degree(v);
             return found;
           }));
 }
