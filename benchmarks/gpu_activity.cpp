@@ -76,7 +76,7 @@ GpuActivity::GpuActivity() {
 GpuActivity::~GpuActivity() {
   for (const CUpti_ActivityKind kind : kKinds) (void)cuptiActivityDisable(kind);
   (void)cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-  (void)cuptiFinalize();  // it knows kernels of a CUDA graph by addresses, which a later graph's may have again
+  (void)cuptiFinalize();  // else a later CUDA graph's kernels get the names of an earlier one's
 }
 
 std::vector<GpuActivity::Total> GpuActivity::totals() {
