@@ -180,7 +180,7 @@ struct Chunks {
     float values[8];
 #pragma unroll
     for (int c = 0; c < 8; ++c) values[c] = g.weight * gradient[c] + g.of_source * source[c] + g.of_target * target[c];
-    reader.backward(ref.row, chunk, values);
+    reader.backward(reader.bits_of(ref.row, chunk), values);
     using T = std::remove_const_t<std::remove_pointer_t<decltype(reader.z)>>;
     store_eight(values, static_cast<T*>(dz) + (ref.row * reader.chunks + chunk) * 8);
   }
@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   write_share<kTileChunks>(sums, chunks * 8, a.sums);
 }
 
-__global__ void __launch_bounds__(kThreadsPerBlock) vector_gradients_kernel(Attention a, std::int64_t width) {
+__global__ void __launch_bounds__(kTotalsThreads) vector_gradients_kernel(Attention a, std::int64_t width) {
   const ColumnTotals totals = totals_of(a.sums, kShares, width);
   const std::int64_t column = std::int64_t{blockIdx.x} * 32 + threadIdx.x;
   if (threadIdx.x >= 32 || column >= width) return;
@@ -266,7 +266,7 @@ void launch_backward(const Source& source, const Attention& a, const void* gradi
   const dim3 grid(kShares, static_cast<unsigned>((chunks + kTileChunks - 1) / kTileChunks));
   row_gradients_kernel<kHasRows, Source, T><<<grid, kThreadsPerBlock, 0, stream>>>(source, a, of_operand, dz, chunks);
   cuda_check(cudaGetLastError());
-  vector_gradients_kernel<<<warps_of(width), kThreadsPerBlock, 0, stream>>>(a, width);
+  vector_gradients_kernel<<<warps_of(width), kTotalsThreads, 0, stream>>>(a, width);
   cuda_check(cudaGetLastError());
 }
 

@@ -251,7 +251,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   write_share<kTileChunks>(sums, a.l.width, a.sums);
 }
 
-__global__ void __launch_bounds__(kThreadsPerBlock) vector_gradients_kernel(AttentionV2 a) {
+__global__ void __launch_bounds__(kTotalsThreads) vector_gradients_kernel(AttentionV2 a) {
   const ColumnTotals totals = totals_of(a.sums, kShares, a.l.width);
   const std::int64_t column = std::int64_t{blockIdx.x} * 32 + threadIdx.x;
   if (threadIdx.x >= 32 || column >= a.columns) return;
@@ -269,7 +269,7 @@ void launch_backward(const AttentionV2& a, const EntryRows& rows, const Attentio
   const dim3 grid(kShares, static_cast<unsigned>((a.l.width / 8 + kTileChunks - 1) / kTileChunks));
   row_gradients_kernel<T><<<grid, kThreadsPerBlock, 0, stream>>>(a, rows, gradient);
   cuda_check(cudaGetLastError());
-  vector_gradients_kernel<<<static_cast<unsigned>((a.columns + 31) / 32), kThreadsPerBlock, 0, stream>>>(a);
+  vector_gradients_kernel<<<static_cast<unsigned>((a.columns + 31) / 32), kTotalsThreads, 0, stream>>>(a);
   cuda_check(cudaGetLastError());
 }
 

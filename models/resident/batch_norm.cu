@@ -1,10 +1,13 @@
 // models/resident/batch_norm.cu - see batch_norm.h.
 //
-// Work split  sums: a block per tile of 64 columns and share of the rows, a lane per chunk of eight columns, then eight
-//             threads per column add the shares up. Elsewhere a lane per chunk of a row.
-// Access      rows behind each other, in words of 16 or 32 bytes.
-// Limit       memory: forward z twice and the result; backward z, its gradient and the result, then both again.
+// Work split  sums: a block per tile of 64 columns and share of the rows, a lane per chunk of eight columns, then 32
+//             threads per column add the shares up. Elsewhere a lane per chunk, which walks over rows: what normalises a
+//             chunk is read once for all of them.
+// Access      rows behind each other, in words of 16 or 32 bytes; four rows are requested before the first is used.
+// Limit       memory: forward z twice and the result; backward z and its gradient twice, and the result.
 // Sync        a block's rows meet in shared memory.
+#include <algorithm>
+
 #include "models/kernels/launch.cuh"
 #include "models/resident/batch_norm.h"
 #include "models/resident/column_sums.cuh"
@@ -18,6 +21,7 @@ namespace {
 
 constexpr int kShares = 256;  // of the rows, of a tile of columns
 constexpr int kTileChunks = 8, kTileColumns = 8 * kTileChunks, kTileRows = kThreadsPerBlock / kTileChunks;
+constexpr int kInFlight = 4;  // rows
 constexpr float kMomentum = 0.1f, kEpsilon = 1e-5f;
 
 /// Sums of z - shift and of its square, of distinct nodes; the shift is row 0, against cancellation.
@@ -25,21 +29,34 @@ template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock) moments_kernel(NormLayer layer) {
   const std::int64_t chunks = layer.z.width / 8;
   const std::int64_t chunk = std::int64_t{blockIdx.y} * kTileChunks + threadIdx.x % kTileChunks;
-  const T* const z = layer.z.as<const T>();
+  const T* const z = layer.z.as<const T>() + chunk * 8;
+  constexpr std::int64_t kStep = kShares * kTileRows;
   ColumnSums sums;
   if (chunk < chunks) {
+    const LocalId count = *layer.num_nodes;
     float shift[8];
-    load_eight(z + chunk * 8, shift);
-    for (std::int64_t row = std::int64_t{blockIdx.x} * kTileRows + threadIdx.x / kTileChunks; row < *layer.num_nodes;
-         row += kShares * kTileRows) {
-      if (layer.first[row] == 0) continue;
-      float values[8];
-      load_eight(z + (row * chunks + chunk) * 8, values);
+    load_eight(z, shift);
+    for (std::int64_t first = std::int64_t{blockIdx.x} * kTileRows + threadIdx.x / kTileChunks; first < count;
+         first += kInFlight * kStep) {
+      bool is_counted[kInFlight];
+      EightWords<T> words[kInFlight];
 #pragma unroll
-      for (int c = 0; c < 8; ++c) {
-        const float difference = values[c] - shift[c];
-        sums.first[c] += difference;
-        sums.second[c] += difference * difference;
+      for (int k = 0; k < kInFlight; ++k)
+        is_counted[k] = first + k * kStep < count && layer.first[first + k * kStep] != 0;
+#pragma unroll
+      for (int k = 0; k < kInFlight; ++k)
+        if (is_counted[k]) words[k] = EightWords<T>::load(z + (first + k * kStep) * chunks * 8);
+#pragma unroll
+      for (int k = 0; k < kInFlight; ++k) {
+        if (!is_counted[k]) continue;
+        float values[8];
+        words[k].unpack(values);
+#pragma unroll
+        for (int c = 0; c < 8; ++c) {
+          const float difference = values[c] - shift[c];
+          sums.first[c] += difference;
+          sums.second[c] += difference * difference;
+        }
       }
     }
   }
@@ -47,7 +64,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock) moments_kernel(NormLayer lay
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreadsPerBlock) statistics_kernel(NormLayer layer) {
+__global__ void __launch_bounds__(kTotalsThreads) statistics_kernel(NormLayer layer) {
   const std::int64_t width = layer.z.width, column = std::int64_t{blockIdx.x} * 32 + threadIdx.x % 32;
   const ColumnTotals sums = totals_of(layer.sums, kShares, width);
   if (threadIdx.x >= 32 || column >= layer.columns) return;
@@ -85,73 +102,130 @@ struct Columns {
   }
 };
 
+/// One chunk, and the rows of a thread: first, first + step, ... The threads of a grid lie side by side, so the words of
+/// a warp do, across the ends of rows.
+struct RowWalk {
+  std::int64_t chunk, first, step;
+
+  /// `first` is behind all rows for the threads that a last row has no chunk for.
+  __device__ static RowWalk of(std::int64_t chunks, std::int64_t rows) {
+    const std::int64_t step = std::int64_t{gridDim.x} * kThreadsPerBlock / chunks;
+    const std::int64_t thread = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x, row = thread / chunks;
+    return {thread % chunks, row < step ? row : rows, step};
+  }
+};
+
 template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock) apply_kernel(NormLayer layer, std::int64_t rows) {
   const std::int64_t chunks = layer.z.width / 8, out_chunks = layer.out.width / 8;
-  const std::int64_t chunk = std::int64_t{blockIdx.y} * kTileChunks + threadIdx.x % kTileChunks;
-  if (chunk >= out_chunks) return;
+  const auto [chunk, first_row, step] = RowWalk::of(out_chunks, rows);
+  const LocalId count = *layer.num_nodes;
   const StepMask mask = StepMask::of(layer.dropout);
   const Columns columns = Columns::of(layer, chunk);
-  for (std::int64_t row = std::int64_t{blockIdx.x} * kTileRows + threadIdx.x / kTileChunks; row < rows;
-       row += std::int64_t{gridDim.x} * kTileRows) {
-    float values[8] = {};
-    if (row < *layer.num_nodes) {
-      if (chunk < chunks) load_eight(layer.z.as<const T>() + (row * chunks + chunk) * 8, values);
+  const bool has_residual = layer.residual.data != nullptr;
+  for (std::int64_t first = first_row; first < rows; first += kInFlight * step) {
+    EightWords<T> words[kInFlight], more[kInFlight];
+    NodeId nodes[kInFlight];
 #pragma unroll
-      for (int c = 0; c < 8; ++c) {
-        const float y = (values[c] - columns.mean[c]) * columns.scale[c] * columns.weight[c] + columns.bias[c];
-        values[c] = y > 0 ? y : y * layer.slope;
-      }
-      mask.apply(layer.nodes[row], chunk, values);
-      if (layer.residual.data != nullptr && chunk < chunks) {
-        float more[8];
-        load_eight(layer.residual.as<const T>() + (row * chunks + chunk) * 8, more);
-#pragma unroll
-        for (int c = 0; c < 8; ++c) values[c] += more[c];
-      }
-#pragma unroll
-      for (int c = 0; c < 8; ++c)
-        if (chunk * 8 + c == layer.columns) values[c] = 1;
+    for (int k = 0; k < kInFlight; ++k) {
+      const std::int64_t row = first + k * step;
+      if (row >= count) continue;
+      nodes[k] = mask.is_none() ? 0 : layer.nodes[row];
+      if (chunk >= chunks) continue;
+      words[k] = EightWords<T>::load(layer.z.as<const T>() + (row * chunks + chunk) * 8);
+      if (has_residual) more[k] = EightWords<T>::load(layer.residual.as<const T>() + (row * chunks + chunk) * 8);
     }
-    store_eight(values, layer.out.as<T>() + (row * out_chunks + chunk) * 8);
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) {
+      const std::int64_t row = first + k * step;
+      if (row >= rows) continue;
+      float values[8] = {};
+      if (row < count) {
+        float addends[8];
+        words[k].unpack(values);
+        more[k].unpack(addends);
+#pragma unroll
+        for (int c = 0; c < 8; ++c) {
+          const float y = (values[c] - columns.mean[c]) * columns.scale[c] * columns.weight[c] + columns.bias[c];
+          values[c] = y > 0 ? y : y * layer.slope;
+        }
+        mask.apply(nodes[k], chunk, values);
+#pragma unroll
+        for (int c = 0; c < 8; ++c) {
+          if (has_residual) values[c] += addends[c];
+          if (chunk * 8 + c == layer.columns) values[c] = 1;
+        }
+      }
+      store_eight(values, layer.out.as<T>() + (row * out_chunks + chunk) * 8);
+    }
   }
 }
 
-/// dz = the gradient before the normalisation, and its sums, plain and times the normalised value.
+/// Rows of z and of the gradient of what the layer passes on, requested together.
 template <class T>
-__global__ void __launch_bounds__(kThreadsPerBlock)
-    gradient_sums_kernel(NormLayer layer, Matrix gradient, Matrix dz, std::int64_t rows) {
-  const std::int64_t chunks = layer.z.width / 8;
+struct GradientRows {
+  EightWords<T> z[kInFlight], gradient[kInFlight];
+  NodeId nodes[kInFlight];
+
+  __device__ void request(const NormLayer& layer, const Matrix& of, bool has_mask, std::int64_t chunk,
+                          std::int64_t first, std::int64_t step, std::int64_t count) {
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) {
+      const std::int64_t row = first + k * step;
+      if (row >= count) continue;
+      z[k] = EightWords<T>::load(layer.z.as<const T>() + row * layer.z.width + chunk * 8);
+      gradient[k] = EightWords<T>::load(of.as<const T>() + row * of.width + chunk * 8);
+      nodes[k] = has_mask ? layer.nodes[row] : 0;
+    }
+  }
+
+  /// Row k: its normalised values, and the gradient behind dropout and leaky_relu, of what they were scaled to.
+  __device__ void take(int k, const NormLayer& layer, const StepMask& mask, const Columns& columns, std::int64_t chunk,
+                       float (&normalised)[8], float (&values)[8]) const {
+    z[k].unpack(normalised);
+    gradient[k].unpack(values);
+    mask.apply(nodes[k], chunk, values);
+#pragma unroll
+    for (int c = 0; c < 8; ++c) {
+      normalised[c] = (normalised[c] - columns.mean[c]) * columns.scale[c];
+      if (!(normalised[c] * columns.weight[c] + columns.bias[c] > 0)) values[c] *= layer.slope;
+      if (chunk * 8 + c >= layer.columns) values[c] = 0;
+    }
+  }
+};
+
+/// The sums of the gradient before the scaling, plain and times the normalised value.
+template <class T>
+__global__ void __launch_bounds__(kThreadsPerBlock) gradient_sums_kernel(NormLayer layer, Matrix gradient) {
   const std::int64_t chunk = std::int64_t{blockIdx.y} * kTileChunks + threadIdx.x % kTileChunks;
+  constexpr std::int64_t kStep = kShares * kTileRows;
   ColumnSums sums;
-  if (chunk < chunks) {
+  if (chunk < layer.z.width / 8) {
+    const LocalId count = *layer.num_nodes;
     const StepMask mask = StepMask::of(layer.dropout);
     const Columns columns = Columns::of(layer, chunk);
-    for (std::int64_t row = std::int64_t{blockIdx.x} * kTileRows + threadIdx.x / kTileChunks; row < rows;
-         row += kShares * kTileRows) {
-      float values[8] = {};
-      if (row < *layer.num_nodes) {
-        float z[8];
-        load_eight(layer.z.as<const T>() + (row * chunks + chunk) * 8, z);
-        load_eight(gradient.as<const T>() + row * gradient.width + chunk * 8, values);
-        mask.apply(layer.nodes[row], chunk, values);
+    for (std::int64_t first = std::int64_t{blockIdx.x} * kTileRows + threadIdx.x / kTileChunks; first < count;
+         first += kInFlight * kStep) {
+      GradientRows<T> rows;
+      rows.request(layer, gradient, !mask.is_none(), chunk, first, kStep, count);
+#pragma unroll
+      for (int k = 0; k < kInFlight; ++k) {
+        if (first + k * kStep >= count) continue;
+        float normalised[8], values[8];
+        rows.take(k, layer, mask, columns, chunk, normalised, values);
 #pragma unroll
         for (int c = 0; c < 8; ++c) {
-          const float normalised = (z[c] - columns.mean[c]) * columns.scale[c];
-          if (!(normalised * columns.weight[c] + columns.bias[c] > 0)) values[c] *= layer.slope;
-          if (chunk * 8 + c >= layer.columns) values[c] = 0;
           sums.first[c] += values[c];
-          sums.second[c] += values[c] * normalised;
+          sums.second[c] += values[c] * normalised[c];
         }
       }
-      store_eight(values, dz.as<T>() + (row * chunks + chunk) * 8);
     }
   }
   write_share<kTileChunks>(sums, layer.z.width, layer.sums);
 }
 
 /// The parameters' gradients; the sums as means in statistics[2], [3].
-__global__ void __launch_bounds__(kThreadsPerBlock) parameter_gradients_kernel(NormLayer layer) {
+__global__ void __launch_bounds__(kTotalsThreads) parameter_gradients_kernel(NormLayer layer) {
   const std::int64_t width = layer.z.width, column = std::int64_t{blockIdx.x} * 32 + threadIdx.x % 32;
   const ColumnTotals sums = totals_of(layer.sums, kShares, width);
   if (threadIdx.x >= 32 || column >= layer.columns) return;
@@ -162,28 +236,40 @@ __global__ void __launch_bounds__(kThreadsPerBlock) parameter_gradients_kernel(N
   layer.statistics[3 * width + column] = count < 2 ? 0.0f : static_cast<float>(sums.second / count);
 }
 
+/// dz: the gradient of z.
 template <class T>
-__global__ void __launch_bounds__(kThreadsPerBlock) finish_gradient_kernel(NormLayer layer, Matrix dz) {
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    finish_gradient_kernel(NormLayer layer, Matrix gradient, Matrix dz, std::int64_t rows) {
   const std::int64_t chunks = layer.z.width / 8;
-  const std::int64_t chunk = std::int64_t{blockIdx.y} * kTileChunks + threadIdx.x % kTileChunks;
-  if (chunk >= chunks) return;
+  const auto [chunk, first_row, step] = RowWalk::of(chunks, rows);
+  const LocalId count = *layer.num_nodes;
+  const StepMask mask = StepMask::of(layer.dropout);
   const Columns columns = Columns::of(layer, chunk);
   float mean[8], product[8];
   load_columns(layer.statistics + 2 * layer.z.width, chunk, layer.columns, mean);
   load_columns(layer.statistics + 3 * layer.z.width, chunk, layer.columns, product);
-  for (std::int64_t row = std::int64_t{blockIdx.x} * kTileRows + threadIdx.x / kTileChunks; row < *layer.num_nodes;
-       row += std::int64_t{gridDim.x} * kTileRows) {
-    T* const at = dz.as<T>() + (row * chunks + chunk) * 8;
-    float values[8], z[8];
-    load_eight(at, values);
-    load_eight(layer.z.as<const T>() + (row * chunks + chunk) * 8, z);
-    const float share = layer.first[row] != 0 ? 1.0f : 0.0f;
+  for (std::int64_t first = first_row; first < rows; first += kInFlight * step) {
+    GradientRows<T> some;
+    some.request(layer, gradient, !mask.is_none(), chunk, first, step, count);
+    float shares[kInFlight];
 #pragma unroll
-    for (int c = 0; c < 8; ++c) {
-      const float normalised = (z[c] - columns.mean[c]) * columns.scale[c];
-      values[c] = columns.weight[c] * columns.scale[c] * (values[c] - share * (mean[c] + normalised * product[c]));
+    for (int k = 0; k < kInFlight; ++k)
+      shares[k] = first + k * step < count && layer.first[first + k * step] != 0 ? 1.0f : 0.0f;
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) {
+      const std::int64_t row = first + k * step;
+      if (row >= rows) continue;
+      float values[8] = {};
+      if (row < count) {
+        float normalised[8];
+        some.take(k, layer, mask, columns, chunk, normalised, values);
+#pragma unroll
+        for (int c = 0; c < 8; ++c)
+          values[c] = columns.weight[c] * columns.scale[c] *
+                      (values[c] - shares[k] * (mean[c] + normalised[c] * product[c]));
+      }
+      store_eight(values, dz.as<T>() + (row * chunks + chunk) * 8);
     }
-    store_eight(values, at);
   }
 }
 
@@ -191,7 +277,12 @@ __global__ void __launch_bounds__(kThreadsPerBlock) finish_gradient_kernel(NormL
 
 unsigned tiles_of(std::int64_t width) { return static_cast<unsigned>((width + kTileColumns - 1) / kTileColumns); }
 unsigned warps_of(std::int64_t columns) { return static_cast<unsigned>((columns + 31) / 32); }
-dim3 row_grid(std::int64_t rows, std::int64_t width) { return {blocks_for(rows * kTileChunks), tiles_of(width)}; }
+
+/// Blocks of a RowWalk: as many as fill any GPU, so that a thread has many rows.
+unsigned walkers_of(std::int64_t rows, std::int64_t width) {
+  constexpr unsigned kMost = 1024;
+  return std::min(kMost, blocks_for((rows * width / 8 + kInFlight - 1) / kInFlight));
+}
 
 template <class T>
 void launch_forward(const NormLayer& layer, std::int64_t rows, cudaStream_t stream) {
@@ -199,21 +290,21 @@ void launch_forward(const NormLayer& layer, std::int64_t rows, cudaStream_t stre
     moments_kernel<T><<<dim3(kShares, tiles_of(layer.z.width)), kThreadsPerBlock, 0, stream>>>(layer);
     cuda_check(cudaGetLastError());
   }
-  statistics_kernel<T><<<warps_of(layer.columns), kThreadsPerBlock, 0, stream>>>(layer);
+  statistics_kernel<T><<<warps_of(layer.columns), kTotalsThreads, 0, stream>>>(layer);
   cuda_check(cudaGetLastError());
-  apply_kernel<T><<<row_grid(rows, layer.out.width), kThreadsPerBlock, 0, stream>>>(layer, rows);
+  apply_kernel<T><<<walkers_of(rows, layer.out.width), kThreadsPerBlock, 0, stream>>>(layer, rows);
   cuda_check(cudaGetLastError());
 }
 
 template <class T>
 void launch_backward(const NormLayer& layer, const Matrix& gradient, const Matrix& dz, std::int64_t rows,
                      cudaStream_t stream) {
-  gradient_sums_kernel<T>
-      <<<dim3(kShares, tiles_of(layer.z.width)), kThreadsPerBlock, 0, stream>>>(layer, gradient, dz, rows);
+  gradient_sums_kernel<T><<<dim3(kShares, tiles_of(layer.z.width)), kThreadsPerBlock, 0, stream>>>(layer, gradient);
   cuda_check(cudaGetLastError());
-  parameter_gradients_kernel<<<warps_of(layer.columns), kThreadsPerBlock, 0, stream>>>(layer);
+  parameter_gradients_kernel<<<warps_of(layer.columns), kTotalsThreads, 0, stream>>>(layer);
   cuda_check(cudaGetLastError());
-  finish_gradient_kernel<T><<<row_grid(rows, layer.z.width), kThreadsPerBlock, 0, stream>>>(layer, dz);
+  finish_gradient_kernel<T>
+      <<<walkers_of(rows, layer.z.width), kThreadsPerBlock, 0, stream>>>(layer, gradient, dz, rows);
   cuda_check(cudaGetLastError());
 }
 

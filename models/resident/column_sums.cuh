@@ -45,10 +45,12 @@ struct ColumnTotals {
   double first = 0, second = 0;
 };
 
+constexpr int kTotalsThreads = 1024;  // of a block that calls totals_of()
+
 /// Both sums over all shares of column 32 * blockIdx.x + threadIdx.x % 32, true for the first warp of the block; all
 /// its threads come here.
 __device__ inline ColumnTotals totals_of(const float* __restrict__ sums, int shares, std::int64_t width) {
-  constexpr int kAdders = kThreadsPerBlock / 32;
+  constexpr int kAdders = kTotalsThreads / 32;
   __shared__ ColumnTotals partial[kAdders][32];
   const int lane = static_cast<int>(threadIdx.x) % 32, adder = static_cast<int>(threadIdx.x) / 32;
   const std::int64_t column = std::int64_t{blockIdx.x} * 32 + lane;

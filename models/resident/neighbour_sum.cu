@@ -2,8 +2,8 @@
 //
 // Work split  a group of lanes per row: the power of two up to a warp that the row's chunks of eight columns fill.
 //             Lanes stride over chunks.
-// Access      rows of the feature table in random order, those of a level behind each other; four or eight entries are
-//             in flight before the first is added.
+// Access      rows of the feature table in random order, those of a level behind each other; eight entries are in
+//             flight before the first is added, four rows of a gradient before the first is written.
 // Limit       memory.
 // Sync        none.
 #include <algorithm>
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
     const RowWeights weights = is_node ? row_weights(sum.rule, own_ref.node, reader.num_entries(i)) : RowWeights{0, 0};
     for (std::int64_t chunk = lane; chunk < chunks; chunk += group.lanes()) {
       float around[8] = {}, own[8] = {};
-      if (is_node) {
+      if (is_node && reader.has(chunk)) {
         const auto raw = reader.load(own_ref, chunk);
         add_entries(sum, reader, i, chunk, around);
         reader.first_values(raw, own_ref, chunk, own);
@@ -108,43 +108,69 @@ __device__ void add_row(const RowAddend& addend, std::int64_t row, std::int64_t 
   for (int c = 0; c < 8; ++c) values[c] += more[c];
 }
 
+constexpr int kSpreadRows = 4;  // whose gradients are requested before the first is written
+
+/// Where the gradient of a row of the grown level comes from.
+struct Origin {
+  NodeId node = 0;
+  std::int64_t at = -1;  ///< element of the operand's gradient; below 0: none
+  float weight = 0;
+};
+
+template <class Reader>
+__device__ Origin origin_of(const NeighbourSum& sum, const Reader& reader, std::int64_t row, LocalId num_grown) {
+  if (row >= num_grown) return {};
+  const NodeId node = reader.nodes[row];
+  if (row < reader.count)
+    return {node, row * sum.width + (sum.has_own_part ? reader.chunks * 8 : 0),
+            row_weights(sum.rule, node, reader.num_entries(row)).own};
+  const std::int64_t parent = reader.growth.parent[row - reader.count];
+  const RowWeights weights = row_weights(sum.rule, reader.nodes[parent], reader.num_entries(parent));
+  return {node, parent * sum.width, weights.around * entry_factor(sum.rule, node)};
+}
+
 template <class T, bool kRelu>
 __global__ void __launch_bounds__(kThreadsPerBlock)
     spread_kernel(LevelSource<T, kRelu> source, NeighbourSum sum, SpreadGradient spread, RowGroup group) {
   const auto reader = source.reader();
-  const TreeGrowth& growth = reader.growth;
   const StepMask neighbours = StepMask::of(sum.neighbours), self = StepMask::of(sum.self);
-  const std::int64_t lane = threadIdx.x & (group.lanes() - 1), rows_per_block = kThreadsPerBlock >> group.log_lanes;
-  const LocalId num_grown = *growth.num_grown;
+  const std::int64_t lane = threadIdx.x & (group.lanes() - 1), groups_per_block = kThreadsPerBlock >> group.log_lanes;
+  const std::int64_t capacity = reader.growth.grown_capacity;
+  const LocalId num_grown = *reader.growth.num_grown;
   const std::int64_t num_seeds = spread.header->num_seeds;
   const T* const gradient = static_cast<const T*>(spread.gradient);
-  for (std::int64_t row = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes);
-       row < growth.grown_capacity; row += std::int64_t{gridDim.x} * rows_per_block) {
-    const bool is_own = row < reader.count, is_row = row < num_grown;
-    const NodeId node = is_row ? reader.nodes[row] : 0;
-    const T* from = gradient;
-    float weight = 0;
-    if (is_own) {
-      from += row * sum.width + (sum.has_own_part ? reader.chunks * 8 : 0);
-      weight = row_weights(sum.rule, node, reader.num_entries(row)).own;
-    } else if (is_row) {
-      const std::int64_t parent = growth.parent[row - reader.count];
-      from += parent * sum.width;
-      weight =
-          row_weights(sum.rule, reader.nodes[parent], reader.num_entries(parent)).around * entry_factor(sum.rule, node);
-    }
-    for (std::int64_t chunk = lane; chunk < reader.chunks; chunk += group.lanes()) {
-      float values[8] = {};
-      if (is_row) {
-        load_eight(from + chunk * 8, values);
+  for (std::int64_t first = (std::int64_t{blockIdx.x} * groups_per_block + (threadIdx.x >> group.log_lanes)) *
+                            kSpreadRows;
+       first < capacity; first += std::int64_t{gridDim.x} * groups_per_block * kSpreadRows) {
+    Origin origins[kSpreadRows];
 #pragma unroll
-        for (int c = 0; c < 8; ++c) values[c] *= weight;
-        (is_own ? self : neighbours).apply(node, chunk, values);
-        if (is_own && spread.self.rows != nullptr) add_row<T>(spread.self, row, chunk, values);
-        if (row < num_seeds && spread.seeds.rows != nullptr) add_row<T>(spread.seeds, row, chunk, values);
-        reader.backward(row, chunk, values);
+    for (int k = 0; k < kSpreadRows; ++k) origins[k] = origin_of(sum, reader, first + k, num_grown);
+    for (std::int64_t chunk = lane; chunk < reader.chunks; chunk += group.lanes()) {
+      EightWords<T> raws[kSpreadRows];
+      unsigned bits[kSpreadRows] = {};
+#pragma unroll
+      for (int k = 0; k < kSpreadRows; ++k) {
+        if (origins[k].at < 0) continue;
+        raws[k] = EightWords<T>::load(gradient + origins[k].at + chunk * 8);
+        bits[k] = reader.bits_of(first + k, chunk);
       }
-      store_eight(values, static_cast<T*>(spread.dz) + (row * reader.chunks + chunk) * 8);
+#pragma unroll
+      for (int k = 0; k < kSpreadRows; ++k) {
+        const std::int64_t row = first + k;
+        if (row >= capacity) continue;
+        float values[8];
+        raws[k].unpack(values);
+        if (origins[k].at >= 0) {
+#pragma unroll
+          for (int c = 0; c < 8; ++c) values[c] *= origins[k].weight;
+          const bool is_own = row < reader.count;
+          (is_own ? self : neighbours).apply(origins[k].node, chunk, values);
+          if (is_own && spread.self.rows != nullptr) add_row<T>(spread.self, row, chunk, values);
+          if (row < num_seeds && spread.seeds.rows != nullptr) add_row<T>(spread.seeds, row, chunk, values);
+          reader.backward(bits[k], values);
+        }
+        store_eight(values, static_cast<T*>(spread.dz) + (row * reader.chunks + chunk) * 8);
+      }
     }
   }
 }
@@ -180,7 +206,8 @@ void neighbour_sum(const NeighbourSum& sum, const LevelRows& rows, cudaStream_t 
 void spread_gradient(const NeighbourSum& sum, const LevelRows& rows, const SpreadGradient& spread,
                      cudaStream_t stream) {
   const RowGroup group = RowGroup::make(rows.width / 8);
-  const unsigned blocks = blocks_for(rows.growth.grown_capacity << group.log_lanes);
+  const std::int64_t groups = (rows.growth.grown_capacity + kSpreadRows - 1) / kSpreadRows;
+  const unsigned blocks = blocks_for(groups << group.log_lanes);
   with_level_source(rows, [&]<class T, bool kRelu>(const LevelSource<T, kRelu>& source) {
     spread_kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(source, sum, spread, group);
     cuda_check(cudaGetLastError());

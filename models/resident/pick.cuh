@@ -30,6 +30,10 @@ struct Lane {
     return __shfl_sync(mask, value, lane, count);
   }
   __device__ bool any(bool holds) const { return (__ballot_sync(mask, holds) & mask) != 0; }
+  /// Whether a lane of the group before this one has the same value.
+  __device__ bool is_met_before(std::uint32_t value) const {
+    return (__match_any_sync(mask, value) & ((1U << (threadIdx.x & 31)) - 1)) != 0;
+  }
 };
 
 /// The position in its row of the entry that this lane keeps, if its index is below `kept`; all lanes of the group
@@ -41,14 +45,18 @@ __device__ inline std::uint32_t pick(Draws draws, std::uint32_t degree, std::uin
   if (replacement == Replacement::kWith) return k < kept ? draws.below(k, degree) : 0;
   if (kept == degree) return k;
   // Floyd, see sampler/neighbor_sampler.cpp. The draws do not depend on each other, only what is made of them.
-  const std::uint32_t last = degree - kept + k, choice = k < kept ? draws.below(k, last + 1) : 0;
-  std::uint32_t position = choice;
-  for (std::uint32_t turn = 1; turn < kept; ++turn) {
-    const std::uint32_t wanted = lane.from(static_cast<int>(turn), choice);
-    const bool is_taken = lane.any(k < turn && position == wanted);
-    if (k == turn && is_taken) position = last;
+  // A choice is taken if an earlier lane has made it, or if it is the last position of an earlier lane whose own choice
+  // was taken. Lanes without an entry choose what no other does.
+  const std::uint32_t last = degree - kept + k, choice = k < kept ? draws.below(k, last + 1) : ~k;
+  const std::uint32_t rival = choice - (degree - kept);  // the lane with that last position, if it is below k
+  const bool has_rival = choice >= degree - kept && rival < k && k < kept;
+  bool is_taken = lane.is_met_before(choice);
+  for (bool has_changed = true; has_changed;) {
+    const bool is_rival_taken = lane.from(has_rival ? static_cast<int>(rival) : 0, is_taken) && has_rival;
+    has_changed = lane.any(is_rival_taken && !is_taken);
+    is_taken = is_taken || is_rival_taken;
   }
-  return position;
+  return is_taken ? last : choice;
 }
 
 /// The same by one thread: positions[k] is that of entry k < kept; the others are of no meaning.

@@ -34,6 +34,7 @@ struct TableReader {
 
   __device__ std::int64_t capacity() const { return hop.capacity; }
   __device__ int num_entries(std::int64_t i) const { return hop.num_entries[i]; }
+  __device__ bool has(std::int64_t chunk) const { return chunk * 8 < width; }
   /// Of nodes and entries that there are: of others the ids are not written.
   __device__ RowRef own(std::int64_t i) const { return ref(hop.nodes[i]); }
   __device__ RowRef entry(std::int64_t i, int k) const { return ref(hop.entries[i * hop.fanout + k]); }
@@ -76,10 +77,8 @@ struct TableSource {
 /// @tparam kRelu  LevelRows::kept is there
 template <class T, bool kRelu>
 struct LevelReader {
-  static constexpr int kInFlight = 4;
-  struct Raw {
-    float values[8];
-  };
+  static constexpr int kInFlight = 8;
+  using Raw = EightWords<T>;
   TreeGrowth growth;
   const NodeId* nodes;
   const T* z;
@@ -91,43 +90,42 @@ struct LevelReader {
 
   __device__ std::int64_t capacity() const { return growth.capacity; }
   __device__ int num_entries(std::int64_t i) const { return growth.first_child[i + 1] - growth.first_child[i]; }
+  __device__ bool has(std::int64_t chunk) const { return chunk < chunks; }
   __device__ RowRef own(std::int64_t i) const { return {nodes[i], i}; }
   __device__ RowRef entry(std::int64_t i, int k) const {
     const std::int64_t row = std::int64_t{count} + growth.first_child[i] + k;
     return {nodes[row], row};
   }
   __device__ Raw load(RowRef ref, std::int64_t chunk) const {
-    Raw raw{};
-    if (chunk < chunks) load_eight(z + (ref.row * chunks + chunk) * 8, raw.values);
-    return raw;
+    return has(chunk) ? Raw::load(z + (ref.row * chunks + chunk) * 8) : Raw{};
   }
   __device__ void first_values(const Raw& raw, RowRef ref, std::int64_t chunk, float (&values)[8]) const {
-    if constexpr (!kRelu) return copy(raw, values);
-    if (chunk >= chunks) return copy(raw, values);
-    unsigned bits = mask.kept(ref.node, chunk);
+    raw.unpack(values);
+    if constexpr (kRelu) {
+      if (!has(chunk)) return;
+      unsigned bits = mask.kept(ref.node, chunk);
 #pragma unroll
-    for (int c = 0; c < 8; ++c) {
-      if (raw.values[c] <= 0) bits &= ~(1U << c);  // so that a value that is not a number stays one
-      values[c] = (bits >> c & 1) != 0 ? raw.values[c] * scale : 0.0f;
+      for (int c = 0; c < 8; ++c) {
+        if (values[c] <= 0) bits &= ~(1U << c);  // so that a value that is not a number stays one
+        values[c] = (bits >> c & 1) != 0 ? values[c] * scale : 0.0f;
+      }
+      kept[ref.row * chunks + chunk] = static_cast<std::uint8_t>(bits);
     }
-    kept[ref.row * chunks + chunk] = static_cast<std::uint8_t>(bits);
   }
   __device__ void values_again(const Raw& raw, RowRef ref, std::int64_t chunk, float (&values)[8]) const {
-    copy(raw, values);
-    backward(ref.row, chunk, values);
+    raw.unpack(values);
+    if (has(chunk)) backward(bits_of(ref.row, chunk), values);
+  }
+  /// Which values of a row the layer passes on, of a chunk that there is.
+  __device__ unsigned bits_of(std::int64_t row, std::int64_t chunk) const {
+    return kRelu ? kept[row * chunks + chunk] : 0xFFU;
   }
   /// What comes behind z, applied to a row's values or to its gradients.
-  __device__ void backward(std::int64_t row, std::int64_t chunk, float (&values)[8]) const {
+  __device__ void backward(unsigned bits, float (&values)[8]) const {
     if constexpr (kRelu) {
-      if (chunk >= chunks) return;
-      const unsigned bits = kept[row * chunks + chunk];
 #pragma unroll
       for (int c = 0; c < 8; ++c) values[c] = (bits >> c & 1) != 0 ? values[c] * scale : 0.0f;
     }
-  }
-  __device__ static void copy(const Raw& raw, float (&values)[8]) {
-#pragma unroll
-    for (int c = 0; c < 8; ++c) values[c] = raw.values[c];
   }
 };
 

@@ -181,15 +181,25 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   const Lane lane = Lane::of(group);
   const std::int64_t rows_per_block = kThreadsPerBlock >> group.log_lanes;
   const LocalId count = *hop.num_nodes;
+  const std::int64_t step = std::int64_t{gridDim.x} * rows_per_block;
+  struct Found {
+    NodeId node;
+    Hop::Row row;
+  };
+  const auto find = [&](std::int64_t i) -> Found {
+    if (i >= count) return {};
+    const NodeId node = nodes[i];
+    return {node, hop.row_of(node)};
+  };
   int sum = 0;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes); i < capacity;
-       i += std::int64_t{gridDim.x} * rows_per_block) {
+  std::int64_t i = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes);
+  for (Found next = find(i); i < capacity; i += step) {
+    const auto [node, row] = next;
+    next = find(i + step);  // its reads are under way while this node's entries are drawn
     if (i >= count) {
       if (lane.index == 0) num_entries[i] = 0;
       continue;
     }
-    const NodeId node = nodes[i];
-    const Hop::Row row = hop.row_of(node);
     const std::uint32_t position = pick(hop.draws_of(node), row.degree, row.kept, hop.replacement, lane);
     if (static_cast<std::uint32_t>(lane.index) < row.kept) {
       entries[i * hop.fanout + lane.index] = hop.graph.indices[row.begin + position];
@@ -233,7 +243,8 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 
 // ---- host code -------------------------------------------------------------------------------------------
 
-constexpr int kMaxShortGrowth = 10;  // entries that one thread draws for a level
+constexpr int kMaxShortGrowth = 10;          // entries that one thread draws for a level
+constexpr unsigned kMaxLastHopBlocks = 2048;  // as many as fill any GPU, so that a group of lanes has several nodes
 
 std::vector<std::int64_t> tree_capacities(const std::vector<int>& fanouts, std::int64_t max_seeds) {
   std::vector<std::int64_t> capacities{max_seeds};
@@ -315,8 +326,9 @@ void SampledTree::sample_last_hop(cudaStream_t stream) {
     kernel<<<blocks_for(capacity), kThreadsPerBlock, 0, stream>>>(hop, nodes_.get(), capacity, entries_.get(),
                                                                   num_children_.get(), num_edges);
   } else {
-    last_hop_kernel<<<blocks_for(capacity << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
-        hop, group, nodes_.get(), capacity, entries_.get(), num_children_.get(), num_edges);
+    const unsigned blocks = std::min(kMaxLastHopBlocks, blocks_for(capacity << group.log_lanes));
+    last_hop_kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(hop, group, nodes_.get(), capacity, entries_.get(),
+                                                             num_children_.get(), num_edges);
   }
   cuda_check(cudaGetLastError());
 }

@@ -3,6 +3,8 @@
 
 #include <cuda_bf16.h>
 
+#include <cstddef>
+
 namespace salient {
 
 using Bf16 = __nv_bfloat16;
@@ -37,5 +39,19 @@ __device__ inline void store_eight(const float (&values)[8], Bf16* to) {
   }
   *reinterpret_cast<uint4*>(to) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
 }
+
+/// Eight activations as they lie in memory: a load that is under way holds no more registers than these.
+template <class T>
+struct EightWords {
+  uint4 words[sizeof(T) / 2] = {};
+
+  __device__ static EightWords load(const T* from) {
+    EightWords result;
+#pragma unroll
+    for (std::size_t i = 0; i < sizeof(T) / 2; ++i) result.words[i] = reinterpret_cast<const uint4*>(from)[i];
+    return result;
+  }
+  __device__ void unpack(float (&values)[8]) const { load_eight(reinterpret_cast<const T*>(words), values); }
+};
 
 }  // namespace salient
