@@ -63,9 +63,6 @@ double operations(const ModelOptions& model, const Dataset& dataset, const TreeR
 
 std::string cost_of_repeated_rows(const ResidentSpec& spec, const Dataset& dataset, Gradients gradients) {
   const bool is_training = gradients == Gradients::kAll;
-  const ModelKind kind = spec.model.kind;
-  if (spec.numerics.precision == Precision::kFp32 && (kind == ModelKind::kGin || kind == ModelKind::kGatv2))
-    return "in fp32 the products of " + name_of(kind) + " take the time, and resident batches have more of them";
   const TreeRows rows = tree_rows(spec, dataset);
   const TreeRows again{repeated(rows.computed, dataset), repeated(rows.read, dataset)};
   const double row_bytes = static_cast<double>(dataset.features.row_bytes);

@@ -8,10 +8,11 @@ namespace salient {
 namespace {
 
 constexpr int kMaxFanout = 32, kMaxLayers = 8;
+constexpr std::int64_t kMaxGatv2Width = 2048;             // kMaxAttentionV2Columns of models/resident
 constexpr std::int64_t kMaxRows = std::int64_t{1} << 23;  // of a layer: some GB of activations
 
 /// What of the model's options nothing resident computes.
-std::string obstacle_of(const ModelOptions& model) {
+std::string obstacle_of(const ModelOptions& model, std::int64_t num_classes) {
   const bool is_attention = model.kind == ModelKind::kGat || model.kind == ModelKind::kGatv2;
   if (model.num_layers > kMaxLayers) return "the model has more than 8 layers";
   if ((model.num_layers > 1 || model.kind != ModelKind::kSage) && model.hidden_dim % 8 != 0)
@@ -22,6 +23,8 @@ std::string obstacle_of(const ModelOptions& model) {
   if (model.norm != NormKind::kNone || model.residual || model.jk != JumpingKnowledge::kNone)
     return "the model has norms, residual connections or jumping knowledge between its layers";
   if (is_attention && model.heads != 1) return "the model has several attention heads";
+  if (model.kind == ModelKind::kGatv2 && (model.hidden_dim > kMaxGatv2Width || num_classes > kMaxGatv2Width))
+    return "a layer of gatv2 has more than 2048 columns";
   return {};
 }
 
@@ -49,7 +52,7 @@ std::string obstacle_to_resident(const ResidentSpec& spec, const Dataset& datase
   if (!std::ranges::all_of(spec.fanouts, [](int fanout) { return fanout >= 1 && fanout <= kMaxFanout; }))
     return "a fanout is not in 1 to 32";
   if (most_rows(spec) > kMaxRows) return "a batch may have more than 2^23 rows";
-  return obstacle_of(spec.model);
+  return obstacle_of(spec.model, dataset.num_classes);
 }
 
 std::string obstacle_to_resident_exact(const ResidentSpec& spec, const Dataset& dataset, const DataResidency& data,

@@ -20,7 +20,24 @@ __device__ inline float warp_max(float value) {
   return value;
 }
 
-__device__ inline float leaky(float x) { return x > 0 ? x : x * kSlope; }
+/// Lane k gets the sum over the warp of values[k % 8]; values are lost.
+__device__ inline float warp_sums(float (&values)[8]) {
+  const unsigned lane = threadIdx.x & 31;
+#pragma unroll
+  for (int half = 4; half > 0; half /= 2) {  // of the values that a lane still has; its partner keeps the others
+    const bool keeps_upper = (lane & half) != 0;
+#pragma unroll
+    for (int k = 0; k < half; ++k) {
+      const float lower = values[k], upper = values[k + half];
+      const float given = __shfl_xor_sync(kWarp, keeps_upper ? lower : upper, half);
+      values[k] = (keeps_upper ? upper : lower) + given;
+    }
+  }
+  const float sum = values[0] + __shfl_xor_sync(kWarp, values[0], 8);
+  return sum + __shfl_xor_sync(kWarp, sum, 16);
+}
+
+__device__ inline float leaky(float x) { return fmaxf(x, x * kSlope); }
 __device__ inline float leaky_slope(float x) { return x > 0 ? 1.0f : kSlope; }
 
 /// Of a node itself, the same in all lanes, and of its entry `lane`.

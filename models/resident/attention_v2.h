@@ -25,7 +25,9 @@ struct EntryRows {
   std::int64_t rows;         ///< of l
 };
 
-/// Device memory, f32 where nothing else is said.
+inline constexpr std::int64_t kMaxAttentionV2Columns = 2048;
+
+/// Device memory, f32 where nothing else is said. At most kMaxAttentionV2Columns columns.
 struct AttentionV2 {
   const float *att, *bias;  ///< [columns]
   float *att_gradient, *bias_gradient;
@@ -33,9 +35,8 @@ struct AttentionV2 {
   std::int64_t fanout;
   Matrix l, r;  ///< [rows, padded(columns)], [capacity, padded(columns)]
   Matrix l_gradient, r_gradient;
-  float* weights;         ///< [capacity, fanout + 2]: a of i itself and of its entries
-  float* edge_gradients;  ///< likewise: of the logits
-  float* sums;            ///< [attention_v2_sums_size()] scratch
+  float* weights;  ///< [capacity, fanout + 2]: a of i itself and of its entries
+  float* sums;     ///< [attention_v2_sums_size()] scratch
   TreeDropout dropout;
   Matrix out;  ///< hidden: (dropout(relu(out_i)) | 1); else out_i, f32. Rows behind the end are zeros
   bool is_hidden;

@@ -1,8 +1,8 @@
 // models/resident/batch_norm.cu - see batch_norm.h.
 //
 // Work split  sums: a block per tile of 64 columns and share of the rows, a lane per chunk of eight columns, then 32
-//             threads per column add the shares up. Elsewhere a lane per chunk, which walks over rows: what normalises a
-//             chunk is read once for all of them.
+//             threads per column add the shares up. Elsewhere a lane per chunk, which walks over rows: what normalises
+//             a chunk is read once for all of them.
 // Access      rows behind each other, in words of 16 or 32 bytes; four rows are requested before the first is used.
 // Limit       memory: forward z twice and the result; backward z and its gradient twice, and the result.
 // Sync        a block's rows meet in shared memory.
@@ -102,13 +102,13 @@ struct Columns {
   }
 };
 
-/// One chunk, and the rows of a thread: first, first + step, ... The threads of a grid lie side by side, so the words of
-/// a warp do, across the ends of rows.
+/// One chunk, and the rows of a thread: first, first + step, ...
 struct RowWalk {
   std::int64_t chunk, first, step;
 
-  /// `first` is behind all rows for the threads that a last row has no chunk for.
-  __device__ static RowWalk of(std::int64_t chunks, std::int64_t rows) {
+  /// Over the grid: threads lie side by side, and so do the words of a warp, across the ends of rows. Threads that are
+  /// too few for a row of their own begin behind all rows.
+  __device__ static RowWalk over_grid(std::int64_t chunks, std::int64_t rows) {
     const std::int64_t step = std::int64_t{gridDim.x} * kThreadsPerBlock / chunks;
     const std::int64_t thread = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x, row = thread / chunks;
     return {thread % chunks, row < step ? row : rows, step};
@@ -118,13 +118,13 @@ struct RowWalk {
 template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock) apply_kernel(NormLayer layer, std::int64_t rows) {
   const std::int64_t chunks = layer.z.width / 8, out_chunks = layer.out.width / 8;
-  const auto [chunk, first_row, step] = RowWalk::of(out_chunks, rows);
+  const auto [chunk, first_row, step] = RowWalk::over_grid(out_chunks, rows);
   const LocalId count = *layer.num_nodes;
   const StepMask mask = StepMask::of(layer.dropout);
   const Columns columns = Columns::of(layer, chunk);
   const bool has_residual = layer.residual.data != nullptr;
   for (std::int64_t first = first_row; first < rows; first += kInFlight * step) {
-    EightWords<T> words[kInFlight], more[kInFlight];
+    EightWords<T> words[kInFlight] = {}, more[kInFlight] = {};
     NodeId nodes[kInFlight];
 #pragma unroll
     for (int k = 0; k < kInFlight; ++k) {
@@ -161,58 +161,73 @@ __global__ void __launch_bounds__(kThreadsPerBlock) apply_kernel(NormLayer layer
   }
 }
 
-/// Rows of z and of the gradient of what the layer passes on, requested together.
+/// What the gradients of rows are computed from.
+struct NormGradient {
+  NormLayer layer;
+  Matrix gradient;  ///< of what the layer passes on
+};
+
+/// A thread's chunk of the next rows of a walk, requested together.
 template <class T>
 struct GradientRows {
   EightWords<T> z[kInFlight], gradient[kInFlight];
   NodeId nodes[kInFlight];
 
-  __device__ void request(const NormLayer& layer, const Matrix& of, bool has_mask, std::int64_t chunk,
-                          std::int64_t first, std::int64_t step, std::int64_t count) {
+  __device__ GradientRows(const NormGradient& norm, const RowWalk& walk, std::int64_t count) {
+    const bool has_mask = norm.layer.dropout.threshold != 0;
 #pragma unroll
     for (int k = 0; k < kInFlight; ++k) {
-      const std::int64_t row = first + k * step;
+      const std::int64_t row = walk.first + k * walk.step;
       if (row >= count) continue;
-      z[k] = EightWords<T>::load(layer.z.as<const T>() + row * layer.z.width + chunk * 8);
-      gradient[k] = EightWords<T>::load(of.as<const T>() + row * of.width + chunk * 8);
-      nodes[k] = has_mask ? layer.nodes[row] : 0;
+      z[k] = EightWords<T>::load(norm.layer.z.as<const T>() + row * norm.layer.z.width + walk.chunk * 8);
+      gradient[k] = EightWords<T>::load(norm.gradient.as<const T>() + row * norm.gradient.width + walk.chunk * 8);
+      nodes[k] = has_mask ? norm.layer.nodes[row] : 0;
     }
   }
+};
 
-  /// Row k: its normalised values, and the gradient behind dropout and leaky_relu, of what they were scaled to.
-  __device__ void take(int k, const NormLayer& layer, const StepMask& mask, const Columns& columns, std::int64_t chunk,
-                       float (&normalised)[8], float (&values)[8]) const {
-    z[k].unpack(normalised);
-    gradient[k].unpack(values);
-    mask.apply(nodes[k], chunk, values);
+/// What a row's gradient takes from the layer, of one chunk.
+struct NormChunk {
+  Columns columns;
+  StepMask mask;
+  std::int64_t chunk, width;  ///< width: columns of the layer
+  float slope;
+
+  __device__ static NormChunk of(const NormLayer& layer, std::int64_t chunk) {
+    return {Columns::of(layer, chunk), StepMask::of(layer.dropout), chunk, layer.columns, layer.slope};
+  }
+  /// Of row k: its normalised values, and the gradient behind dropout and leaky_relu, of what they were scaled to.
+  template <class T>
+  __device__ void take(const GradientRows<T>& rows, int k, float (&normalised)[8], float (&values)[8]) const {
+    rows.z[k].unpack(normalised);
+    rows.gradient[k].unpack(values);
+    mask.apply(rows.nodes[k], chunk, values);
 #pragma unroll
     for (int c = 0; c < 8; ++c) {
       normalised[c] = (normalised[c] - columns.mean[c]) * columns.scale[c];
-      if (!(normalised[c] * columns.weight[c] + columns.bias[c] > 0)) values[c] *= layer.slope;
-      if (chunk * 8 + c >= layer.columns) values[c] = 0;
+      if (!(normalised[c] * columns.weight[c] + columns.bias[c] > 0)) values[c] *= slope;
+      if (chunk * 8 + c >= width) values[c] = 0;
     }
   }
 };
 
 /// The sums of the gradient before the scaling, plain and times the normalised value.
 template <class T>
-__global__ void __launch_bounds__(kThreadsPerBlock) gradient_sums_kernel(NormLayer layer, Matrix gradient) {
-  const std::int64_t chunk = std::int64_t{blockIdx.y} * kTileChunks + threadIdx.x % kTileChunks;
-  constexpr std::int64_t kStep = kShares * kTileRows;
+__global__ void __launch_bounds__(kThreadsPerBlock, 2) gradient_sums_kernel(NormGradient norm) {
+  const NormLayer& layer = norm.layer;
+  RowWalk walk{std::int64_t{blockIdx.y} * kTileChunks + threadIdx.x % kTileChunks,
+               std::int64_t{blockIdx.x} * kTileRows + threadIdx.x / kTileChunks, kShares * kTileRows};
   ColumnSums sums;
-  if (chunk < layer.z.width / 8) {
+  if (walk.chunk < layer.z.width / 8) {
     const LocalId count = *layer.num_nodes;
-    const StepMask mask = StepMask::of(layer.dropout);
-    const Columns columns = Columns::of(layer, chunk);
-    for (std::int64_t first = std::int64_t{blockIdx.x} * kTileRows + threadIdx.x / kTileChunks; first < count;
-         first += kInFlight * kStep) {
-      GradientRows<T> rows;
-      rows.request(layer, gradient, !mask.is_none(), chunk, first, kStep, count);
+    const NormChunk chunk = NormChunk::of(layer, walk.chunk);
+    for (; walk.first < count; walk.first += kInFlight * walk.step) {
+      const GradientRows<T> rows(norm, walk, count);
 #pragma unroll
       for (int k = 0; k < kInFlight; ++k) {
-        if (first + k * kStep >= count) continue;
+        if (walk.first + k * walk.step >= count) continue;
         float normalised[8], values[8];
-        rows.take(k, layer, mask, columns, chunk, normalised, values);
+        chunk.take(rows, k, normalised, values);
 #pragma unroll
         for (int c = 0; c < 8; ++c) {
           sums.first[c] += values[c];
@@ -239,36 +254,37 @@ __global__ void __launch_bounds__(kTotalsThreads) parameter_gradients_kernel(Nor
 /// dz: the gradient of z.
 template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    finish_gradient_kernel(NormLayer layer, Matrix gradient, Matrix dz, std::int64_t rows) {
+    finish_gradient_kernel(NormGradient norm, Matrix dz, std::int64_t rows) {
+  const NormLayer& layer = norm.layer;
   const std::int64_t chunks = layer.z.width / 8;
-  const auto [chunk, first_row, step] = RowWalk::of(chunks, rows);
+  RowWalk walk = RowWalk::over_grid(chunks, rows);
   const LocalId count = *layer.num_nodes;
-  const StepMask mask = StepMask::of(layer.dropout);
-  const Columns columns = Columns::of(layer, chunk);
+  const NormChunk chunk = NormChunk::of(layer, walk.chunk);
   float mean[8], product[8];
-  load_columns(layer.statistics + 2 * layer.z.width, chunk, layer.columns, mean);
-  load_columns(layer.statistics + 3 * layer.z.width, chunk, layer.columns, product);
-  for (std::int64_t first = first_row; first < rows; first += kInFlight * step) {
-    GradientRows<T> some;
-    some.request(layer, gradient, !mask.is_none(), chunk, first, step, count);
-    float shares[kInFlight];
-#pragma unroll
-    for (int k = 0; k < kInFlight; ++k)
-      shares[k] = first + k * step < count && layer.first[first + k * step] != 0 ? 1.0f : 0.0f;
+  load_columns(layer.statistics + 2 * layer.z.width, walk.chunk, layer.columns, mean);
+  load_columns(layer.statistics + 3 * layer.z.width, walk.chunk, layer.columns, product);
+  for (; walk.first < rows; walk.first += kInFlight * walk.step) {
+    const GradientRows<T> some(norm, walk, count);
+    float shares[kInFlight];  // of what comes from the statistics
 #pragma unroll
     for (int k = 0; k < kInFlight; ++k) {
-      const std::int64_t row = first + k * step;
+      const std::int64_t row = walk.first + k * walk.step;
+      shares[k] = row < count && layer.first[row] != 0 ? 1.0f : 0.0f;
+    }
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k) {
+      const std::int64_t row = walk.first + k * walk.step;
       if (row >= rows) continue;
       float values[8] = {};
       if (row < count) {
         float normalised[8];
-        some.take(k, layer, mask, columns, chunk, normalised, values);
+        chunk.take(some, k, normalised, values);
 #pragma unroll
         for (int c = 0; c < 8; ++c)
-          values[c] = columns.weight[c] * columns.scale[c] *
+          values[c] = chunk.columns.weight[c] * chunk.columns.scale[c] *
                       (values[c] - shares[k] * (mean[c] + normalised[c] * product[c]));
       }
-      store_eight(values, dz.as<T>() + (row * chunks + chunk) * 8);
+      store_eight(values, dz.as<T>() + (row * chunks + walk.chunk) * 8);
     }
   }
 }
@@ -299,12 +315,12 @@ void launch_forward(const NormLayer& layer, std::int64_t rows, cudaStream_t stre
 template <class T>
 void launch_backward(const NormLayer& layer, const Matrix& gradient, const Matrix& dz, std::int64_t rows,
                      cudaStream_t stream) {
-  gradient_sums_kernel<T><<<dim3(kShares, tiles_of(layer.z.width)), kThreadsPerBlock, 0, stream>>>(layer, gradient);
+  const NormGradient norm{layer, gradient};
+  gradient_sums_kernel<T><<<dim3(kShares, tiles_of(layer.z.width)), kThreadsPerBlock, 0, stream>>>(norm);
   cuda_check(cudaGetLastError());
   parameter_gradients_kernel<<<warps_of(layer.columns), kTotalsThreads, 0, stream>>>(layer);
   cuda_check(cudaGetLastError());
-  finish_gradient_kernel<T>
-      <<<walkers_of(rows, layer.z.width), kThreadsPerBlock, 0, stream>>>(layer, gradient, dz, rows);
+  finish_gradient_kernel<T><<<walkers_of(rows, layer.z.width), kThreadsPerBlock, 0, stream>>>(norm, dz, rows);
   cuda_check(cudaGetLastError());
 }
 

@@ -65,7 +65,6 @@ AttentionV2 make_attention(StepProgram& program, const Layer& layer) {
           .l_gradient = program.gradient(of_l, width),
           .r_gradient = program.gradient({layer.level}, width),
           .weights = program.memory().array<float>(slots),
-          .edge_gradients = program.memory().array<float>(slots),
           .sums = program.memory().array<float>(attention_v2_sums_size(layer.out)),
           .dropout = layer.is_last ? program.no_dropout() : program.dropout(static_cast<std::uint32_t>(layer.index)),
           .out = layer.is_last ? program.logits() : program.matrix({layer.level}, padded(layer.out + 1)),

@@ -7,6 +7,7 @@
 // Limit       memory.
 // Sync        none.
 #include <algorithm>
+#include <utility>
 
 #include "core/error.h"
 #include "models/resident/neighbour_sum.h"
@@ -25,15 +26,21 @@ __device__ void add_entries(const NeighbourSum& sum, const Reader& reader, std::
   constexpr int kInFlight = Reader::kInFlight;
   const StepMask input = StepMask::of(sum.input), mask = StepMask::of(sum.neighbours);
   const int kept = reader.num_entries(i);
+  RowRef next[kInFlight];
+#pragma unroll
+  for (int k = 0; k < kInFlight; ++k)
+    if (k < kept) next[k] = reader.entry(i, k);
   for (int first = 0; first < kept; first += kInFlight) {
     RowRef refs[kInFlight];
     typename Reader::Raw raws[kInFlight];
 #pragma unroll
-    for (int k = 0; k < kInFlight; ++k)
-      if (first + k < kept) refs[k] = reader.entry(i, first + k);
-#pragma unroll
-    for (int k = 0; k < kInFlight; ++k)
+    for (int k = 0; k < kInFlight; ++k) {
+      refs[k] = next[k];
       if (first + k < kept) raws[k] = reader.load(refs[k], chunk);
+    }
+#pragma unroll
+    for (int k = 0; k < kInFlight; ++k)  // while the rows are under way
+      if (first + kInFlight + k < kept) next[k] = reader.entry(i, first + kInFlight + k);
 #pragma unroll
     for (int k = 0; k < kInFlight; ++k) {
       if (first + k >= kept) continue;
@@ -55,9 +62,13 @@ __device__ void set_ones(std::int64_t ones, std::int64_t chunk, float (&values)[
     if (chunk * 8 + c == ones) values[c] = 1;
 }
 
+/// Blocks on a multiprocessor: as many as the registers of the rows in flight allow.
+template <class Source>
+constexpr int kSumBlocks = sizeof(typename decltype(std::declval<Source>().reader())::Raw) <= 16 ? 2 : 1;
+
 /// @param part_chunks  of one part of the operand, ones included   @param in_width  of a source's row
 template <class Source, class Out>
-__global__ void __launch_bounds__(kThreadsPerBlock)
+__global__ void __launch_bounds__(kThreadsPerBlock, kSumBlocks<Source>)
     sum_kernel(Source source, NeighbourSum sum, std::int64_t in_width, std::int64_t part_chunks, RowGroup group) {
   const auto reader = source.reader();
   const StepMask input = StepMask::of(sum.input), self = StepMask::of(sum.self);
@@ -139,14 +150,14 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   const LocalId num_grown = *reader.growth.num_grown;
   const std::int64_t num_seeds = spread.header->num_seeds;
   const T* const gradient = static_cast<const T*>(spread.gradient);
-  for (std::int64_t first = (std::int64_t{blockIdx.x} * groups_per_block + (threadIdx.x >> group.log_lanes)) *
-                            kSpreadRows;
+  for (std::int64_t first =
+           (std::int64_t{blockIdx.x} * groups_per_block + (threadIdx.x >> group.log_lanes)) * kSpreadRows;
        first < capacity; first += std::int64_t{gridDim.x} * groups_per_block * kSpreadRows) {
     Origin origins[kSpreadRows];
 #pragma unroll
     for (int k = 0; k < kSpreadRows; ++k) origins[k] = origin_of(sum, reader, first + k, num_grown);
     for (std::int64_t chunk = lane; chunk < reader.chunks; chunk += group.lanes()) {
-      EightWords<T> raws[kSpreadRows];
+      EightWords<T> raws[kSpreadRows] = {};
       unsigned bits[kSpreadRows] = {};
 #pragma unroll
       for (int k = 0; k < kSpreadRows; ++k) {

@@ -15,7 +15,7 @@ namespace salient {
 /// Which row to read. Of the table `row` is the node's, or that of its copy.
 struct RowRef {
   NodeId node;
-  std::int64_t row;
+  std::uint32_t row;  ///< of a table or a level, which have fewer than 2^32
 };
 
 template <class T, int kPack>
@@ -38,7 +38,7 @@ struct TableReader {
   /// Of nodes and entries that there are: of others the ids are not written.
   __device__ RowRef own(std::int64_t i) const { return ref(hop.nodes[i]); }
   __device__ RowRef entry(std::int64_t i, int k) const { return ref(hop.entries[i * hop.fanout + k]); }
-  __device__ RowRef ref(NodeId node) const { return {node, static_cast<std::int64_t>(near.row_of(node))}; }
+  __device__ RowRef ref(NodeId node) const { return {node, static_cast<std::uint32_t>(near.row_of(node))}; }
   /// Zeros behind the row's end.
   __device__ Raw load(RowRef ref, std::int64_t chunk) const {
     Raw raw{};
@@ -46,7 +46,8 @@ struct TableReader {
     for (int i = 0; i < 8 / kPack; ++i) {
       const std::int64_t column = chunk * 8 + i * kPack;
       if (column < width)
-        raw.words[i] = __ldg(reinterpret_cast<const typename P::Word*>(features + ref.row * width + column));
+        raw.words[i] =
+            __ldg(reinterpret_cast<const typename P::Word*>(features + std::int64_t{ref.row} * width + column));
     }
     return raw;
   }
@@ -91,9 +92,9 @@ struct LevelReader {
   __device__ std::int64_t capacity() const { return growth.capacity; }
   __device__ int num_entries(std::int64_t i) const { return growth.first_child[i + 1] - growth.first_child[i]; }
   __device__ bool has(std::int64_t chunk) const { return chunk < chunks; }
-  __device__ RowRef own(std::int64_t i) const { return {nodes[i], i}; }
+  __device__ RowRef own(std::int64_t i) const { return {nodes[i], static_cast<std::uint32_t>(i)}; }
   __device__ RowRef entry(std::int64_t i, int k) const {
-    const std::int64_t row = std::int64_t{count} + growth.first_child[i] + k;
+    const auto row = static_cast<std::uint32_t>(count + growth.first_child[i] + k);
     return {nodes[row], row};
   }
   __device__ Raw load(RowRef ref, std::int64_t chunk) const {

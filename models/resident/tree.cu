@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 
 /// The last hop's entries, in rows of their own, and how many there are in each; 0 behind the level's end.
 /// More than six parameters: each array is one of its own, for __restrict__.
-__global__ void __launch_bounds__(kThreadsPerBlock)
+__global__ void __launch_bounds__(kThreadsPerBlock, 5)
     last_hop_kernel(Hop hop, RowGroup group, const NodeId* __restrict__ nodes, std::int64_t capacity,
                     NodeId* __restrict__ entries, LocalId* __restrict__ num_entries,
                     unsigned long long* __restrict__ num_edges) {
@@ -182,20 +182,15 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   const std::int64_t rows_per_block = kThreadsPerBlock >> group.log_lanes;
   const LocalId count = *hop.num_nodes;
   const std::int64_t step = std::int64_t{gridDim.x} * rows_per_block;
-  struct Found {
-    NodeId node;
-    Hop::Row row;
-  };
-  const auto find = [&](std::int64_t i) -> Found {
-    if (i >= count) return {};
-    const NodeId node = nodes[i];
-    return {node, hop.row_of(node)};
-  };
+  const auto node_at = [&](std::int64_t i) { return i < count ? nodes[i] : NodeId{0}; };
   int sum = 0;
   std::int64_t i = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes);
-  for (Found next = find(i); i < capacity; i += step) {
-    const auto [node, row] = next;
-    next = find(i + step);  // its reads are under way while this node's entries are drawn
+  NodeId next = node_at(i);
+  for (Hop::Row next_row = hop.row_of(next); i < capacity; i += step) {
+    const NodeId node = next;
+    const Hop::Row row = next_row;
+    next = node_at(i + step);  // its reads are under way while this node's entries are drawn
+    next_row = hop.row_of(next);
     if (i >= count) {
       if (lane.index == 0) num_entries[i] = 0;
       continue;
@@ -243,7 +238,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 
 // ---- host code -------------------------------------------------------------------------------------------
 
-constexpr int kMaxShortGrowth = 10;          // entries that one thread draws for a level
+constexpr int kMaxShortGrowth = 10;           // entries that one thread draws for a level
 constexpr unsigned kMaxLastHopBlocks = 2048;  // as many as fill any GPU, so that a group of lanes has several nodes
 
 std::vector<std::int64_t> tree_capacities(const std::vector<int>& fanouts, std::int64_t max_seeds) {

@@ -3,7 +3,7 @@
 
 #include <cuda_bf16.h>
 
-#include <cstddef>
+#include <type_traits>
 
 namespace salient {
 
@@ -40,18 +40,32 @@ __device__ inline void store_eight(const float (&values)[8], Bf16* to) {
   *reinterpret_cast<uint4*>(to) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
 }
 
-/// Eight activations as they lie in memory: a load that is under way holds no more registers than these.
+/// Eight neighbouring activations as they lie in memory: of bf16 they take half the registers of their values.
 template <class T>
 struct EightWords {
-  uint4 words[sizeof(T) / 2] = {};
+  uint4 words[sizeof(T) / 2];
 
   __device__ static EightWords load(const T* from) {
     EightWords result;
 #pragma unroll
-    for (std::size_t i = 0; i < sizeof(T) / 2; ++i) result.words[i] = reinterpret_cast<const uint4*>(from)[i];
+    for (unsigned i = 0; i < sizeof(T) / 2; ++i) result.words[i] = reinterpret_cast<const uint4*>(from)[i];
     return result;
   }
-  __device__ void unpack(float (&values)[8]) const { load_eight(reinterpret_cast<const T*>(words), values); }
+  __device__ void unpack(float (&values)[8]) const {
+#pragma unroll
+    for (unsigned i = 0; i < sizeof(T) / 2; ++i) {
+      const unsigned bits[4] = {words[i].x, words[i].y, words[i].z, words[i].w};
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        if constexpr (std::is_same_v<T, float>) {
+          values[4 * i + k] = __uint_as_float(bits[k]);
+        } else {  // a bf16 is the upper half of an f32
+          values[2 * k] = __uint_as_float(bits[k] << 16);
+          values[2 * k + 1] = __uint_as_float(bits[k] & 0xFFFF0000);
+        }
+      }
+    }
+  }
 };
 
 }  // namespace salient

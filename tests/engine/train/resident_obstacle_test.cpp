@@ -40,6 +40,9 @@ TEST(ObstacleToResidentSteps, IsNamed) {
             "the model takes the maximum over neighbours");
   for (const ModelKind kind : {ModelKind::kGat, ModelKind::kGatv2})
     EXPECT_EQ(obstacle(kind, [](TrainOptions& o) { o.model.heads = 4; }), "the model has several attention heads");
+  EXPECT_EQ(obstacle(ModelKind::kGatv2, [](TrainOptions& o) { o.model.hidden_dim = 2048; }), "");
+  EXPECT_EQ(obstacle(ModelKind::kGatv2, [](TrainOptions& o) { o.model.hidden_dim = 2056; }),
+            "a layer of gatv2 has more than 2048 columns");
   EXPECT_EQ(obstacle_to_resident_steps({}, dataset, {}, 1), "features and graph are not both in GPU memory");
 }
 
@@ -112,13 +115,10 @@ TEST(TakesResidentSteps, TakesThemUnaskedWhereTheyAreFaster) {
   for (const auto& [kind, name] : names_of(ModelKind{})) {
     TrainOptions options;
     options.model.kind = kind;
-    const bool is_bound_by_products = kind == ModelKind::kGin || kind == ModelKind::kGatv2;
-    EXPECT_EQ(takes_resident_steps(options, dataset, kOnDevice, 1), !is_bound_by_products) << name;
-    options.precision = Precision::kBf16;
-    EXPECT_TRUE(takes_resident_steps(options, dataset, kOnDevice, 1)) << name;
-    options.precision = Precision::kFp32;
-    options.step = StepKind::kResident;
-    EXPECT_TRUE(takes_resident_steps(options, dataset, kOnDevice, 1)) << name;
+    for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kBf16}) {
+      options.precision = precision;
+      EXPECT_TRUE(takes_resident_steps(options, dataset, kOnDevice, 1)) << name;
+    }
   }
 }
 
