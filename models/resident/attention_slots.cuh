@@ -38,7 +38,6 @@ __device__ inline float warp_sums(float (&values)[8]) {
 }
 
 __device__ inline float leaky(float x) { return fmaxf(x, x * kSlope); }
-__device__ inline float leaky_slope(float x) { return x > 0 ? 1.0f : kSlope; }
 
 /// Of a node itself, the same in all lanes, and of its entry `lane`.
 struct Slots {

@@ -6,6 +6,8 @@
 //             stay in its registers: nodes of up to seven entries are read once, others once more from a cache.
 // Limit       memory.
 // Sync        warp shuffles; the tiles of a node, and shares of column sums, meet in shared memory.
+#include <algorithm>
+
 #include "core/error.h"
 #include "models/kernels/launch.cuh"
 #include "models/resident/attention_slots.cuh"

@@ -294,10 +294,10 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 unsigned tiles_of(std::int64_t width) { return static_cast<unsigned>((width + kTileColumns - 1) / kTileColumns); }
 unsigned warps_of(std::int64_t columns) { return static_cast<unsigned>((columns + 31) / 32); }
 
-/// Blocks of a RowWalk: as many as fill any GPU, so that a thread has many rows.
+/// Blocks of a RowWalk: threads for one row at least, and no more than fill any GPU, so that a thread has many rows.
 unsigned walkers_of(std::int64_t rows, std::int64_t width) {
   constexpr unsigned kMost = 1024;
-  return std::min(kMost, blocks_for((rows * width / 8 + kInFlight - 1) / kInFlight));
+  return std::min(kMost, blocks_for(std::max(std::int64_t{1}, rows / kInFlight) * width / 8));
 }
 
 template <class T>

@@ -38,7 +38,7 @@ struct TableReader {
   /// Of nodes and entries that there are: of others the ids are not written.
   __device__ RowRef own(std::int64_t i) const { return ref(hop.nodes[i]); }
   __device__ RowRef entry(std::int64_t i, int k) const { return ref(hop.entries[i * hop.fanout + k]); }
-  __device__ RowRef ref(NodeId node) const { return {node, static_cast<std::uint32_t>(near.row_of(node))}; }
+  __device__ RowRef ref(NodeId node) const { return {node, near.row_of(node)}; }
   /// Zeros behind the row's end.
   __device__ Raw load(RowRef ref, std::int64_t chunk) const {
     Raw raw{};
