@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # scripts/bundle.sh - a folder with the programs and those libraries that cluster nodes may lack.
 #
-#   scripts/bundle.sh [--out FOLDER] [--build FOLDER] [--tests LABEL]... [--with-mpi] [--cpu] [--workbench]
+#   scripts/bundle.sh [--out FOLDER] [--build FOLDER] [--tests LABEL]... [--benchmarks] [--with-mpi] [--cpu]
+#                     [--workbench]
 #     --out FOLDER     default dist/salient in the clone; replaced
 #     --build FOLDER   take the programs from this build folder instead of building build/release
 #     --tests LABEL    the test programs with this label too (gpu, mpi, ...), into tests/
+#     --benchmarks     operators_bench too, and benchmarks/repeat.sh, which runs the benchmarks of a GPU
 #     --workbench      salient-kernels with its cases, prompts, attacks and CuTe's headers, and no other program;
 #                      scripts/workbench_gpu.sh in it needs nvcc, a driver and a GPU
 #     --with-mpi       OpenMPI 4 too, for nodes without it; bin/mpirun starts it (shared memory and TCP only)
@@ -16,12 +18,13 @@ program=bundle
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 . "$root/scripts/lib/openmpi.sh"
 
-kind=auto with_mpi=no is_workbench=no out=$root/dist/salient folder='' labels=()
+kind=auto with_mpi=no is_workbench=no with_benchmarks=no out=$root/dist/salient folder='' labels=()
 take_option() {
   case $1 in
     --out) out=${2:-} words=2 ;;
     --build) folder=${2:-} words=2 ;;
     --tests) labels+=("${2:-}") words=2 ;;
+    --benchmarks) with_benchmarks=yes ;;
     --with-mpi) with_mpi=yes ;;
     --cpu) kind=cpu ;;
     --workbench) is_workbench=yes ;;
@@ -80,6 +83,12 @@ cp "$root/scripts/lib/salient-env.sh" "$out/bin/salient-env"
 shopt -s nullglob
 programs=("$folder"/bin/*)
 if [ $is_workbench = yes ]; then programs=("$folder/bin/salient-kernels"); fi
+if [ $with_benchmarks = yes ]; then
+  [ -x "$folder/benchmarks/operators_bench" ] || die 66 "operators_bench is not built; cmake --build $folder"
+  programs+=("$folder/benchmarks/operators_bench")
+  mkdir -p "$out/benchmarks"
+  cp "$root"/benchmarks/{repeat.sh,pyg_loader.py} "$root/scripts/load_serve.py" "$out/benchmarks/"
+fi
 for file in "${programs[@]}"; do
   cp "$file" "$out/libexec/"
   cp "$out/bin/salient-env" "$out/bin/${file##*/}"
