@@ -181,7 +181,8 @@ class SalientTrain(unittest.TestCase):
         self.assertNotEqual(self.losses("first"), self.losses("other-seed"))
 
     def test_a_resumed_run_goes_on_in_the_precision_that_it_came_to(self):
-        self.train("was-fp32", "--epochs", 2)
+        # Not the small store: of its products, with 12 features, a Xeon with AMX rounds none in bf16.
+        self.train("was-fp32", "--epochs", 2, dataset="synthetic:arxiv:0.03")
         state = json.loads((self.work / "was-fp32/run.json").read_text())
         self.assertEqual(state["resolved"]["precision"], "fp32", "left open on a CPU")
         has_bf16 = " avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text()
@@ -207,8 +208,7 @@ class SalientTrain(unittest.TestCase):
             report = json.loads(next((self.work / name / "predictions").glob("*/inference.json")).read_text())
             self.assertEqual(report["precision"], after)
         self.assertEqual(losses["now-tf32"], losses["now-fp32"])
-        if not has_bf16:  # where a CPU has it, products as small as these may still be in fp32
-            self.assertEqual(losses["now-bf16"], losses["now-fp32"])
+        self.assertEqual(losses["now-bf16"] == losses["now-fp32"], not has_bf16)
         asked = run("salient-train", "--resume", self.work / "now-bf16", "--epochs", 5, "--precision", "fp32")
         self.assertEqual(asked.returncode, 0, asked.stderr)
         self.assertIn('precision = "fp32"', (self.work / "now-bf16/config.toml").read_text())
