@@ -43,9 +43,9 @@ run() {
 # twin: a store with clusters, of a tenth of the nodes of papers100M, in two parts.
 twin() {
   [ ! -e twin ] || return 0
-  "$bin/salient-prepare" synthetic --like papers100M --scale "$(awk "BEGIN { print 0.1 * $scale }")" \
-    --train-communities 0.05 --community-edges 0.95 --out twin >twin.log 2>&1
-  "$bin/salient-prepare" partition twin --parts 2 >>twin.log 2>&1
+  run twin '^(nodes|edges)' "$bin/salient-prepare" synthetic --like papers100M --out twin \
+    --scale "$(awk "BEGIN { print 0.1 * $scale }")" --train-communities 0.05 --community-edges 0.95
+  run parts '^(parts|cut)' "$bin/salient-prepare" partition twin --parts 2
 }
 
 part() {
@@ -70,7 +70,7 @@ part() {
         done
       done ;;
     server)
-      "$bin/salient-train" --dataset synthetic:papers100M:0.05 --epochs 1 --out served >served.log 2>&1
+      run served '^test accuracy' "$bin/salient-train" --dataset synthetic:papers100M:0.05 --epochs 1 --out served
       "$bin/salient-serve" --run served --port 8095 >server.log 2>&1 &
       local server=$!
       for _ in $(seq 60); do ! curl -sf localhost:8095/healthz >/dev/null || break; sleep 1; done
