@@ -33,6 +33,7 @@ template <int kTeam, class T, class Term>
 __device__ Slots dots(const Place<kTeam>& place, const Matrix& l, const RowsOfNode& node, HeldRows<T>& held,
                       const Term& by) {
   Slots result{0, 0};
+  float sum = 0;
   for (int first = 0; first < node.count; first += kHeld) {
     if (first > 0) held.load(l, node, first, place.chunk);
     float terms[kHeld] = {};
@@ -43,10 +44,10 @@ __device__ Slots dots(const Place<kTeam>& place, const Matrix& l, const RowsOfNo
       held.rows[k].unpack(values);
       terms[k] = by(values);
     }
-    const float sum = warp_sums(terms);
+    sum = warp_sums(terms);
     if (place.lane >= first && place.lane < first + kHeld) result.entry = sum;
-    result.own = __shfl_sync(kWarp, sum, (node.kept - first) & 31);  // true of the last rows
   }
+  result.own = __shfl_sync(kWarp, sum, node.kept % kHeld);  // the node's own row is behind its entries
   return {place.team_sum(result.own), place.team_sum(result.entry)};
 }
 

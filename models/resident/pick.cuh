@@ -46,10 +46,10 @@ __device__ inline std::uint32_t pick(Draws draws, std::uint32_t degree, std::uin
   if (kept == degree) return k;
   // Floyd, see sampler/neighbor_sampler.cpp. The draws do not depend on each other, only what is made of them.
   // A choice is taken if an earlier lane has made it, or if it is the last position of an earlier lane whose own choice
-  // was taken. Lanes without an entry choose what no other does.
-  const std::uint32_t last = degree - kept + k, choice = k < kept ? draws.below(k, last + 1) : ~k;
+  // was taken. Lanes without an entry come last, where no other sees their choice, and have no rival.
+  const std::uint32_t last = degree - kept + k, choice = k < kept ? draws.below(k, last + 1) : 0;
   const std::uint32_t rival = choice - (degree - kept);  // the lane with that last position, if it is below k
-  const bool has_rival = choice >= degree - kept && rival < k && k < kept;
+  const bool has_rival = rival < k;
   bool is_taken = lane.is_met_before(choice);
   for (bool has_changed = true; has_changed;) {
     const bool is_rival_taken = lane.from(has_rival ? static_cast<int>(rival) : 0, is_taken) && has_rival;

@@ -322,6 +322,25 @@ std::vector<Case> cases() {
       all.push_back(
           {name[i], kind, {20, last_fanout}, width, 32, 6, FeatureType::kFp8, kF32, false, 0.5, 0, Replacement::kWith});
   }
+  // sizes that take other ways through the kernels
+  all.push_back({"v2_teams_of_four", ModelKind::kGatv2, {7, 9}, 16, 520, 5});
+  all.push_back({"v2_teams_of_eight", ModelKind::kGatv2, {4, 3}, 16, 2048, 5});
+  all.push_back(
+      {"v2_teams_of_eight_bf16", ModelKind::kGatv2, {4, 3}, 16, 2048, 5, FeatureType::kF16, kBf16, false, 0.3});
+  all.push_back({"gin_few_rows_of_many_columns", ModelKind::kGin, {7}, 16, 2048, 5});
+  all.push_back({"gcn_last_fanout_of_sixteen_lanes", ModelKind::kGcn, {5, 12}, 45, 32, 6});
+  all.push_back({"gcn_many_nodes_before_the_last_hop",
+                 ModelKind::kGcn,
+                 {20, 20, 20},
+                 16,
+                 32,
+                 6,
+                 FeatureType::kF16,
+                 kF32,
+                 false,
+                 0.5,
+                 0,
+                 Replacement::kWith});
   return all;
 }
 
