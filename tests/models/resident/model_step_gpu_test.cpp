@@ -279,8 +279,29 @@ TEST(ResidentModelStep, CountsWhatItSampledInTheEpoch) {
   }
 }
 
+/// Sizes that take other ways through the kernels than those of every model below.
+std::vector<Case> cases_of_sizes() {
+  return {{"v2_teams_of_four", ModelKind::kGatv2, {7, 9}, 16, 520, 5},
+          {"v2_teams_of_eight", ModelKind::kGatv2, {4, 3}, 16, 2048, 5},
+          {"v2_teams_of_eight_bf16", ModelKind::kGatv2, {4, 3}, 16, 1032, 47, FeatureType::kF16, kBf16},
+          {"gin_few_rows_of_many_columns", ModelKind::kGin, {7}, 16, 2048, 5},
+          {"gcn_last_fanout_of_sixteen_lanes", ModelKind::kGcn, {5, 12}, 45, 32, 6},
+          {"gcn_many_nodes_before_the_last_hop",
+           ModelKind::kGcn,
+           {20, 20, 20},
+           16,
+           32,
+           6,
+           FeatureType::kF16,
+           kF32,
+           false,
+           0.5,
+           0,
+           Replacement::kWith}};
+}
+
 std::vector<Case> cases() {
-  std::vector<Case> all;
+  std::vector<Case> all = cases_of_sizes();
   static const std::pair<ModelKind, std::array<const char*, 10>> kNames[] = {
       {ModelKind::kGcn,
        {"gcn", "gcn_one", "gcn_wide", "gcn_with", "gcn_tf32", "gcn_bf16", "gcn_row", "gcn_fp8", "gcn_fp8_four",
@@ -322,25 +343,6 @@ std::vector<Case> cases() {
       all.push_back(
           {name[i], kind, {20, last_fanout}, width, 32, 6, FeatureType::kFp8, kF32, false, 0.5, 0, Replacement::kWith});
   }
-  // sizes that take other ways through the kernels
-  all.push_back({"v2_teams_of_four", ModelKind::kGatv2, {7, 9}, 16, 520, 5});
-  all.push_back({"v2_teams_of_eight", ModelKind::kGatv2, {4, 3}, 16, 2048, 5});
-  all.push_back(
-      {"v2_teams_of_eight_bf16", ModelKind::kGatv2, {4, 3}, 16, 2048, 5, FeatureType::kF16, kBf16, false, 0.3});
-  all.push_back({"gin_few_rows_of_many_columns", ModelKind::kGin, {7}, 16, 2048, 5});
-  all.push_back({"gcn_last_fanout_of_sixteen_lanes", ModelKind::kGcn, {5, 12}, 45, 32, 6});
-  all.push_back({"gcn_many_nodes_before_the_last_hop",
-                 ModelKind::kGcn,
-                 {20, 20, 20},
-                 16,
-                 32,
-                 6,
-                 FeatureType::kF16,
-                 kF32,
-                 false,
-                 0.5,
-                 0,
-                 Replacement::kWith});
   return all;
 }
 
