@@ -40,7 +40,9 @@ class DeviceLike final : public Executor {
  public:
   explicit DeviceLike(std::unique_ptr<Executor> host) : host_(std::move(host)) {}
   void run(const RunOrder& order, Arena& arena) override { host_->run(order, arena); }
-  void time(const TimingPlan& plan, Arena& arena, SampleTimes* times) override { host_->time(plan, arena, times); }
+  void time(const TimingPlan& plan, SampleRange range, Arena& arena, SampleTimes* times) override {
+    host_->time(plan, range, arena, times);
+  }
   double copy_rate(Arena&, std::size_t, std::size_t) override { return 1e15; }
   double flop_rate(const std::string& ceiling) override { return host_->flop_rate(ceiling); }
 

@@ -49,6 +49,7 @@ if first[0] in (66, 69):
     print("skipped:", first[1])
     sys.exit(77)
 attacks = sorted(FIXTURES.glob("*.cu"))
+assert len(attacks) >= 24, f"{len(attacks)} attacks in {FIXTURES}"
 with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
     results = list(pool.map(check_start_kernel, sorted(CASES.glob("*.case"))))
     results += pool.map(check_example, [CASES.parent / "prompts/example_cute.txt"])

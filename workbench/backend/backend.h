@@ -41,8 +41,7 @@ struct RunOrder {
   std::uint64_t shuffle = 0;  ///< decides the order of blocks, where the back end chooses it
 };
 
-/// What happens before or after a timed sample, outside of the clock: `bytes` at `to` come from `from`, or become
-/// poison.
+/// What happens before a timed sample, outside of the clock: `bytes` at `to` come from `from`, or become poison.
 struct Restore {
   std::size_t to = 0, bytes = 0;
   std::optional<std::size_t> from{};
@@ -52,14 +51,20 @@ struct Restore {
 struct TimedSample {
   std::vector<std::size_t> orders{};    ///< into TimingPlan::orders
   std::vector<std::uint64_t> inputs{};  ///< per order: what its inputs are made from
-  std::vector<Restore> before{}, after{};
+  std::vector<Restore> before{};
+  std::vector<Placement> outputs{};  ///< what the host wants of it, if it is the last one of a call of time()
 };
 
 struct TimingPlan {
   std::vector<RunOrder> orders{};
   std::vector<TimedSample> samples{};
-  /// Called after each sample, outside of the clock, where the arena is the memory that kernels run on.
+  /// Called between a sample and the next, outside of the clock, where the arena is the memory that kernels run on.
   std::function<void(std::size_t sample)> change_inputs{};
+};
+
+/// Samples of a plan, [begin, end).
+struct SampleRange {
+  std::size_t begin = 0, end = 0;
 };
 
 /// Measured by the worker itself; the referee compares them with its own clock.
@@ -75,8 +80,11 @@ class Executor {
   /// Runs on the arena, in place. @throws Error{kBadData} for launches that cannot be, Error{kInternal} for device
   /// errors
   virtual void run(const RunOrder& order, Arena& arena) = 0;
-  /// @param times  one per sample, in shared memory
-  virtual void time(const TimingPlan& plan, Arena& arena, SampleTimes* times) = 0;
+  /// A plan is timed range by range, from its first sample to its last. At the end of each the arena has the outputs
+  /// that its last sample names, at the end of the plan all memory: what another process copies from it then, no later
+  /// run of a candidate can change.
+  /// @param times  one per sample of the plan, in shared memory
+  virtual void time(const TimingPlan& plan, SampleRange range, Arena& arena, SampleTimes* times) = 0;
   /// Bytes read and written per second by a plain copy, at its best: of `set_bytes` per run, half to half, on the input
   /// sets that fill the arena's first `bytes`, with the target poisoned before as outputs are.
   virtual double copy_rate(Arena& arena, std::size_t bytes, std::size_t set_bytes) = 0;

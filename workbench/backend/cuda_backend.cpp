@@ -45,6 +45,7 @@ class CudaBackend final : public Backend {
     if (to_ptx.timed_out) return Finding{Verdict::kCompileError, "the compiler took more than 5 minutes", {}};
     if (to_ptx.exit_code != 0) return complaint(to_ptx, folder);
     const std::size_t parameters = given.buffers.size() + given.dims.size() + candidate.scratch.size();
+    if (auto reason = reject_size(folder / "kernel.ptx")) return Finding{Verdict::kStaticReject, *reason, {}};
     const std::string ptx = read_text_file(folder / "kernel.ptx");
     if (auto reason = reject_ptx(ptx, candidate, parameters)) return Finding{Verdict::kStaticReject, *reason, {}};
 
@@ -54,6 +55,7 @@ class CudaBackend final : public Backend {
                                                "", {.seconds = kCompileSeconds});
     if (to_cubin.timed_out) return Finding{Verdict::kCompileError, "ptxas took more than 5 minutes", {}};
     if (to_cubin.exit_code != 0) return complaint(to_cubin, folder);
+    if (auto reason = reject_size(partial)) return Finding{Verdict::kStaticReject, *reason, {}};
     put(notes, to_cubin.errors);
     std::filesystem::rename(partial, cubin);
     return Artifact{cubin, to_cubin.errors};

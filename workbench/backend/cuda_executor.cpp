@@ -74,27 +74,21 @@ class CudaExecutor final : public Executor {
     dirty_shared_memory(order.shuffle);
     launch_all(order);
     driver_check(d_.stream_wait(stream_), "running the kernel");
-    download(arena, order.end);
+    download(arena, {0, order.end});
   }
 
-  void time(const TimingPlan& plan, Arena& arena, SampleTimes* times) override {
-    upload(arena, arena.size());
-    warm_up();
-    std::map<std::vector<std::size_t>, CudaGraphExec> graphs;
-    for (const TimedSample& sample : plan.samples) {
-      if (graphs.contains(sample.orders)) continue;
-      launch_all(plan.orders[sample.orders.front()]);  // loads the code, which recording cannot do
-      driver_check(d_.stream_wait(stream_), "running the kernel");
-      graphs[sample.orders] = capture([&] {
-        for (const std::size_t o : sample.orders) launch_all(plan.orders[o]);
-      });
+  void time(const TimingPlan& plan, SampleRange range, Arena& arena, SampleTimes* times) override {
+    if (range.begin == 0) {
+      upload(arena, arena.size());
+      warm_up();
+      record_samples(plan);
     }
-    for (const TimedSample& sample : plan.samples) {
-      restore(sample.before);
-      *times++ = run_graph(graphs[sample.orders]);
-      restore(sample.after);
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      restore(plan.samples[i].before);
+      times[i] = run_graph(graphs_[plan.samples[i].orders]);
     }
-    download(arena, arena.size());
+    if (range.end == plan.samples.size()) return download(arena, {0, arena.size()});
+    for (const Placement& output : plan.samples[range.end - 1].outputs) download(arena, output);
   }
 
   double copy_rate(Arena& arena, std::size_t bytes, std::size_t set_bytes) override {
@@ -120,9 +114,22 @@ class CudaExecutor final : public Executor {
     driver_check(d_.to_device(memory_, arena.data(), bytes, stream_), "copying to the GPU");
     driver_check(d_.stream_wait(stream_), "copying to the GPU");
   }
-  void download(Arena& arena, std::size_t bytes) {
-    driver_check(d_.to_host(arena.data(), memory_, bytes, stream_), "copying from the GPU");
+  void download(Arena& arena, Placement part) {
+    driver_check(d_.to_host(arena.data() + part.offset, memory_ + part.offset, part.bytes, stream_),
+                 "copying from the GPU");
     driver_check(d_.stream_wait(stream_), "copying from the GPU");
+  }
+
+  /// A CUDA graph of the launches of every sample.
+  void record_samples(const TimingPlan& plan) {
+    for (const TimedSample& sample : plan.samples) {
+      if (graphs_.contains(sample.orders)) continue;
+      launch_all(plan.orders[sample.orders.front()]);  // loads the code, which recording cannot do
+      driver_check(d_.stream_wait(stream_), "running the kernel");
+      graphs_[sample.orders] = capture([&] {
+        for (const std::size_t o : sample.orders) launch_all(plan.orders[o]);
+      });
+    }
   }
 
   /// Reads so much other memory that the cache holds nothing of the arena, and nothing that must be written back.
@@ -247,6 +254,7 @@ class CudaExecutor final : public Executor {
   int device_ = 0, shared_bytes_ = 0, multiprocessors_ = 0;
   std::vector<CudaModule> modules_{};
   std::map<std::pair<std::size_t, std::string>, CudaFunction> functions_{};
+  std::map<std::vector<std::size_t>, CudaGraphExec> graphs_{};  // by the orders of a sample, of the plan that is timed
 };
 
 }  // namespace

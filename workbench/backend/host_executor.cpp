@@ -75,9 +75,10 @@ class HostExecutor final : public Executor {
     for (auto& [entry, launch] : ready.launches) launch_blocks(entry, *launch, ready, order.shuffle);
   }
 
-  void time(const TimingPlan& plan, Arena& arena, SampleTimes* times) override {
-    for (std::size_t i = 0; i < plan.samples.size(); ++i) {
+  void time(const TimingPlan& plan, SampleRange range, Arena& arena, SampleTimes* times) override {
+    for (std::size_t i = range.begin; i < range.end; ++i) {
       const TimedSample& sample = plan.samples[i];
+      if (plan.change_inputs && i > 0) plan.change_inputs(i - 1);
       restore(sample.before, arena);
       double seconds = 0;
       for (const std::size_t o : sample.orders) {
@@ -87,8 +88,6 @@ class HostExecutor final : public Executor {
         seconds += seconds_since(start);
       }
       times[i] = {seconds, seconds};
-      restore(sample.after, arena);
-      if (plan.change_inputs) plan.change_inputs(i);
     }
   }
 

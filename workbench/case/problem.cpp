@@ -79,11 +79,13 @@ std::vector<std::int64_t> offsets_of_pattern(IndexPattern pattern, std::uint64_t
   return offsets;
 }
 
+bool is_one_thread = false;
+
 /// f(i) for i in [0, count); large counts by threads, which have ended when it returns.
 template <class F>
 void for_ranges(std::size_t count, const F& f) {
   constexpr std::size_t kLeast = std::size_t{1} << 18, kMostThreads = 8;
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t cores = is_one_thread ? 1 : std::max(1U, std::thread::hardware_concurrency());
   const std::size_t parts = std::clamp<std::size_t>(count / kLeast, 1, std::min(cores, kMostThreads));
   const auto run = [&](std::size_t part) {
     for (std::size_t i = count * part / parts; i < count * (part + 1) / parts; ++i) f(i);
@@ -94,6 +96,8 @@ void for_ranges(std::size_t count, const F& f) {
 }
 
 }  // namespace
+
+void make_problems_by_one_thread() { is_one_thread = true; }
 
 std::string text_of(Pattern pattern) {
   return std::string(kValueWords[static_cast<std::size_t>(pattern.values)]) + " values, " +

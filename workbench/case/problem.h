@@ -34,6 +34,9 @@ struct ProblemSpec {
 };
 std::string text_of(const ProblemSpec& spec);  ///< "public n=1024, zero-mean values, uniform indices, seed 12"
 
+/// From here on, in this process: a worker that runs host code may start no threads.
+void make_problems_by_one_thread();
+
 /// The inputs in host memory, private to the referee: candidates get copies.
 class Problem {
  public:

@@ -172,6 +172,13 @@ std::string in_a_child(std::string_view key, const Run& run) {
   return result;
 }
 
+/// Endpoints may show the key that they refuse; what they say goes to the ledger and to the terminal.
+void remove_key(const std::string& key, std::string& text) {
+  if (key.empty()) return;
+  for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 1))
+    text.replace(at, key.size(), "*");
+}
+
 /// The text of choices[0].message.content, or why there is none.
 Answer read_body(const Transfer& transfer) {
   if (transfer.body.is_cut) return {false, {}, "the answer is larger than " + std::to_string(kMaxBody) + " bytes"};
@@ -238,7 +245,8 @@ class OpenAiGenerator final : public Generator {
  private:
   Transfer post(const std::string& body) const {
     const std::string bytes = in_a_child(key_.text(), [&](const std::string& key) {
-      const Transfer made = transfer_with(key, body);
+      Transfer made = transfer_with(key, body);
+      remove_key(key, made.body.text);
       const TransferHead head{made.code, made.status, made.body.is_cut};
       return std::string(reinterpret_cast<const char*>(&head), sizeof head) + made.body.text;
     });

@@ -59,7 +59,13 @@ std::optional<std::string> reject_symbols(const Object& object, const Elf64_Shdr
 
 }  // namespace
 
+std::optional<std::string> reject_size(const std::filesystem::path& compiled) {
+  if (std::filesystem::file_size(compiled) <= std::uintmax_t{64} << 20) return std::nullopt;
+  return "more than 64 MiB when it is compiled";
+}
+
 std::optional<std::string> reject_object(const std::filesystem::path& path) {
+  if (auto reason = reject_size(path)) return reason;
   const Object object(path);
   const auto header = object.at<Elf64_Ehdr>(0);
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_shentsize != sizeof(Elf64_Shdr)) object.refuse();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "core/error.h"
 #include "workbench/referee/judge.h"
@@ -50,14 +51,11 @@ RunOrder make_order(const ProblemSize& problem, const Candidate& candidate, cons
 
 namespace {
 
-bool is_input(BufferRole role) { return role != BufferRole::kOut; }
-bool is_output(BufferRole role) { return role != BufferRole::kIn; }
-
-/// Room for copies of the buffers of some roles, from `end` on, which moves behind them.
-std::vector<Placement> place_copies(const Problem& problem, bool (*is_copied)(BufferRole), std::size_t& end) {
+/// Room for copies of the inputs, from `end` on, which moves behind them.
+std::vector<Placement> place_copies(const Problem& problem, std::size_t& end) {
   std::vector<Placement> copies(problem.num_buffers());
   for (std::size_t b = 0; b < problem.num_buffers(); ++b) {
-    if (!is_copied(problem.definition().buffers[b].role)) continue;
+    if (problem.definition().buffers[b].role == BufferRole::kOut) continue;
     copies[b] = {end, problem.bytes(b)};
     end = (end + problem.bytes(b) + 255) / 256 * 256;
   }
@@ -87,10 +85,8 @@ TimedSets lay_out_sets(const std::vector<Problem>& problems, const std::vector<c
     sets.end = sets.layouts.back().end;
   }
   for (const Problem& problem : problems)
-    sets.pristine.push_back(how == InputChange::kRotate ? place_copies(problem, is_input, sets.end)
+    sets.pristine.push_back(how == InputChange::kRotate ? place_copies(problem, sets.end)
                                                         : std::vector<Placement>(problem.num_buffers()));
-  for (std::size_t k = 0; k < kKeptSamples; ++k)
-    sets.kept.push_back(place_copies(problems.front(), is_output, sets.end));
   return sets;
 }
 
@@ -134,11 +130,14 @@ void add_restores(const TimingSetup& setup, std::size_t set, std::uint64_t input
 }
 
 /// Outputs of the last set that a sample runs on.
-void add_keeping(const TimingSetup& setup, const std::vector<Placement>& kept, TimedSample& sample) {
+std::vector<Placement> outputs_of(const TimingSetup& setup, const TimedSample& sample) {
   const std::size_t set = sample.orders.back() % setup.problems.size();
-  for (std::size_t b = 0; b < kept.size(); ++b)
-    if (kept[b].bytes > 0)
-      sample.after.push_back({kept[b].offset, kept[b].bytes, setup.sets.layouts[set].buffers[b].offset});
+  const Problem& problem = setup.problems[set];
+  std::vector<Placement> outputs;
+  for (std::size_t b = 0; b < problem.num_buffers(); ++b)
+    if (problem.definition().buffers[b].role != BufferRole::kIn)
+      outputs.push_back({setup.sets.layouts[set].buffers[b].offset, problem.bytes(b)});
+  return outputs;
 }
 
 }  // namespace
@@ -171,12 +170,18 @@ VerifiedPlan make_timing_plan(const TimingSetup& setup) {
     for (std::size_t k = 0; k < num_kernels; ++k) add_sample(k, setup.batch);
     for (std::size_t k = num_kernels; k > 0; --k) add_sample(k - 1, setup.batch);
   }
-  for (std::size_t k = 0; k < kKeptSamples; ++k) {
-    made.kept.push_back(of_last_kernel[mix(setup.seed + k) % of_last_kernel.size()]);
-    add_keeping(setup, setup.sets.kept[k], plan.samples[made.kept.back()]);
-  }
+  std::set<std::size_t> kept;
+  for (std::size_t k = 0; k < kKeptSamples; ++k)
+    kept.insert(of_last_kernel[mix(setup.seed + k) % of_last_kernel.size()]);
   next_set = 0;
   for (std::size_t s = 0; s < num_sets; ++s) add_sample(num_kernels - 1, 1);
+  std::size_t begin = 0;
+  for (const std::size_t sample : kept) {
+    plan.samples[sample].outputs = outputs_of(setup, plan.samples[sample]);
+    made.ranges.push_back({begin, sample + 1});
+    begin = sample + 1;
+  }
+  made.ranges.push_back({begin, plan.samples.size()});
   return made;
 }
 

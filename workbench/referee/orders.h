@@ -27,13 +27,12 @@ enum class InputChange {
 /// Inputs of a set as a sample has them. @param inputs  of TimedSample; 0 = those of `first`
 Problem problem_with(const Problem& first, std::uint64_t inputs, InputChange how);
 
-inline constexpr std::size_t kKeptSamples = 4;
+inline constexpr std::size_t kKeptSamples = 6;
 
 /// Several input sets with all that is needed to time kernels on them, one after the other in memory.
 struct TimedSets {
   std::vector<Layout> layouts{};                   ///< per set; scratch is as large as the most demanding kernel's
   std::vector<std::vector<Placement>> pristine{};  ///< per set, of kRotate: copies of its inputs
-  std::vector<std::vector<Placement>> kept{};      ///< kKeptSamples copies of a set's outputs
   std::size_t end = 0;
 };
 TimedSets lay_out_sets(const std::vector<Problem>& problems, const std::vector<const Candidate*>& kernels,
@@ -54,11 +53,11 @@ struct TimingSetup {
 };
 
 /// Orders for every kernel on every set (kernel-major), and ABBA samples: `warm` + `samples` per kernel, then the last
-/// kernel once on every set. No inputs are used twice. What the last kernel leaves can be verified: kKeptSamples of its
-/// timed samples, drawn by the seed, whose last outputs are copied to `kept`, and the runs at the end.
+/// kernel once on every set. No inputs are used twice. What the last kernel leaves can be verified: up to kKeptSamples
+/// of its timed samples, drawn by the seed, behind each of which a range ends, and the runs at the end, the last range.
 struct VerifiedPlan {
   TimingPlan plan{};
-  std::vector<std::size_t> kept{};  ///< samples
+  std::vector<SampleRange> ranges{};
 };
 VerifiedPlan make_timing_plan(const TimingSetup& setup);
 

@@ -17,6 +17,9 @@ namespace salient::workbench {
 /// gate.
 std::optional<std::string> reject_text(const std::string& source, BackendKind backend);
 
+/// Compiled files of more than 64 MiB, which nothing here reads.
+std::optional<std::string> reject_size(const std::filesystem::path& compiled);
+
 /// Writable memory (a planted cache), code that runs at load time, calls outside of the arithmetic library.
 /// @throws Error{kBadData} if the file is no ELF object
 std::optional<std::string> reject_object(const std::filesystem::path& object);

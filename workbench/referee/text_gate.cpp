@@ -33,6 +33,8 @@ constexpr std::array<std::string_view, 11> kHostWords = {"asm",
                                                          "__declspec",
                                                          "__thread",
                                                          "thread_local"};
+/// In any word: instructions that read a clock, or change how the worker's later arithmetic rounds.
+constexpr std::array<std::string_view, 6> kHostInstructions = {"rdtsc", "rdpmc", "csr", "_MM_SET_", "xrstor", "umwait"};
 constexpr std::array<std::string_view, 5> kWords = {"_Pragma", "__pragma", "import", "__has_include", "__has_embed"};
 constexpr std::array<std::string_view, 10> kDirectives = {"define", "undef", "if",    "ifdef", "ifndef",
                                                           "else",   "elif",  "endif", "error", "include"};
@@ -104,11 +106,16 @@ std::optional<std::string> reject_attributes(Tokens rest) {
   return std::nullopt;
 }
 
+bool is_barred_on_the_host(const std::string& word) {
+  return holds(kHostWords, word) || std::any_of(kHostInstructions.begin(), kHostInstructions.end(),
+                                                [&](auto part) { return word.find(part) != std::string::npos; });
+}
+
 std::optional<std::string> reject_tokens(Tokens tokens, BackendKind backend) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
     const bool is_word = token.kind == TokenKind::kWord;
-    if (is_word && (holds(kWords, token.text) || (backend == BackendKind::kHost && holds(kHostWords, token.text))))
+    if (is_word && (holds(kWords, token.text) || (backend == BackendKind::kHost && is_barred_on_the_host(token.text))))
       return "the word " + token.text;
     if (token.is("<") && is_at(tokens, i + 1, "<") && is_at(tokens, i + 2, "<")) return "'<<<' outside of literals";
     if (token.is("[") && is_at(tokens, i + 1, "["))

@@ -65,8 +65,16 @@ bool clocks_disagree(const TimingPlan& plan, const SampleTimes* measured, std::s
   return claimed > wall * kWallSlack || hides_work(plan, measured, num_sets);
 }
 
+/// What a sample left in the last set that it ran on, as the arena has it now.
+Outputs outputs_of(const TimingSetup& setup, const TimedSample& sample, const Arena& arena) {
+  const std::size_t set = sample.orders.back() % setup.problems.size();
+  return copy_outputs(setup.problems[set], setup.sets.layouts[set], arena);
+}
+
 /// What the candidate left at the end on every set, and in the samples that were kept. Rows are drawn by the seed.
-std::optional<Finding> judge_left_outputs(const TimingSetup& setup, const VerifiedPlan& made, const Arena& arena) {
+/// @param kept  per range but the last one: outputs of its last sample
+std::optional<Finding> judge_left_outputs(const TimingSetup& setup, const VerifiedPlan& made,
+                                          const std::vector<Outputs>& kept, const Arena& arena) {
   const std::size_t num_sets = setup.problems.size(), first_left = made.plan.samples.size() - num_sets;
   const auto inputs_of = [&](std::size_t sample) {
     const TimedSample& one = made.plan.samples[sample];
@@ -78,13 +86,8 @@ std::optional<Finding> judge_left_outputs(const TimingSetup& setup, const Verifi
     if (auto found = judge_bounds(problem, layout, arena)) return found;
     if (auto found = judge_numbers(problem, copy_outputs(problem, layout, arena), mix(setup.seed ^ s))) return found;
   }
-  for (std::size_t k = 0; k < made.kept.size(); ++k) {
-    Layout copies;
-    copies.buffers = setup.sets.kept[k];
-    const Problem problem = inputs_of(made.kept[k]);
-    if (auto found = judge_numbers(problem, copy_outputs(problem, copies, arena), mix(setup.seed - k - 1)))
-      return found;
-  }
+  for (std::size_t k = 0; k < kept.size(); ++k)
+    if (auto found = judge_numbers(inputs_of(made.ranges[k].end - 1), kept[k], mix(setup.seed - k - 1))) return found;
   return std::nullopt;
 }
 
@@ -157,20 +160,33 @@ ShapeTimes Referee::time_shape(const Variables& dims, const std::vector<const Ca
     measured[num_samples].seconds = std::max(measured[num_samples].seconds, copy);
     measured[num_samples + 1].seconds = std::max(measured[num_samples + 1].seconds, executor->flop_rate(case_.ceiling));
   };
-  Worker worker([&] { executor = backend_.make_executor(artifacts, arena.size()); },
-                [&](std::size_t step) { step == 1 ? executor->time(plan, arena, measured) : measure_ceilings(); },
-                backend_.limits());
+  const std::size_t num_ranges = made.ranges.size();
+  Worker worker(
+      [&] {
+        make_problems_by_one_thread();  // between samples
+        executor = backend_.make_executor(artifacts, arena.size());
+      },
+      [&](std::size_t step) {
+        step < num_ranges ? executor->time(plan, made.ranges[step], arena, measured) : measure_ceilings();
+      },
+      backend_.limits());
   prepare_sets(problems, sets, arena);
   const Reply ready = worker.wait_until_ready(60);
   std::unique_ptr<DeviceTurn> turn = backend_.turn(DeviceTurn::Kind::kExclusive);
-  Reply reply = ready.kind == Reply::Kind::kOk ? worker.run(0, 60) : ready;
+  Reply reply = ready.kind == Reply::Kind::kOk ? worker.run(num_ranges, 60) : ready;
   if (is_host) prepare_sets(problems, sets, arena);  // the copies were made in place
   const auto begin = std::chrono::steady_clock::now();
-  if (reply.kind == Reply::Kind::kOk) reply = worker.run(1, options_.timing_seconds);
-  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const auto wrong = reply.kind == Reply::Kind::kOk ? judge_left_outputs(setup, made, arena) : std::nullopt;
+  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+  std::vector<Outputs> kept;  // copied before the candidate runs again
+  for (std::size_t r = 0; r < num_ranges && reply.kind == Reply::Kind::kOk; ++r) {
+    reply = worker.run(r, std::max(options_.timing_seconds - seconds(), 0.0));
+    if (reply.kind == Reply::Kind::kOk && r + 1 < num_ranges)
+      kept.push_back(outputs_of(setup, plan.samples[made.ranges[r].end - 1], arena));
+  }
+  const double wall = seconds();
+  const auto wrong = reply.kind == Reply::Kind::kOk ? judge_left_outputs(setup, made, kept, arena) : std::nullopt;
   // Once more, behind the results, which the host's copies overwrite: a ceiling that was disturbed counts less.
-  if (reply.kind == Reply::Kind::kOk) reply = worker.run(2, 60);
+  if (reply.kind == Reply::Kind::kOk) reply = worker.run(num_ranges, 60);
   turn.reset();
   if (reply.kind != Reply::Kind::kOk) {
     if (reply.kind == Reply::Kind::kError && reply.error != ErrorKind::kInternal) fail(reply.error, reply.text);

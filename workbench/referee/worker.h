@@ -16,7 +16,7 @@ namespace salient::workbench {
 
 struct WorkerLimits {
   std::size_t memory_bytes = 0;  ///< of address space beyond what the parent has; 0 = no limit
-  bool is_sealed = false;        ///< no file may grow, few may be opened
+  bool is_sealed = false;        ///< no file may grow; once prepared, hardly a system call: see system_calls.h
 };
 
 /// How one step ended.
