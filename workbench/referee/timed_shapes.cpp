@@ -33,6 +33,12 @@ std::vector<Problem> make_sets(const Case& given, const Variables& dims, std::si
   return problems;
 }
 
+ShapeTimes without_times(const Case& given, const Variables& dims, const Problem& problem) {
+  return {.shape = text_of(dims),
+          .bytes = static_cast<double>(evaluate(given.bytes, with_distinct(problem))),
+          .flops = static_cast<double>(evaluate(given.flops, dims))};
+}
+
 double floor_of(const ShapeTimes& times) {
   return std::max(times.copy_rate > 0 ? times.bytes / times.copy_rate : 0,
                   times.flop_rate > 0 ? times.flops / times.flop_rate : 0);
@@ -91,6 +97,38 @@ std::optional<Finding> judge_left_outputs(const TimingSetup& setup, const Verifi
   return std::nullopt;
 }
 
+struct TimedRanges {
+  Reply reply{};
+  std::vector<Outputs> kept{};  ///< per range but the last one: outputs of its last sample
+  double wall = 0;              ///< by this process' clock
+
+  bool is_ok() const { return reply.kind == Reply::Kind::kOk; }
+};
+
+/// Steps 0, 1, ... of the worker time the ranges. What a range leaves is copied before the candidate runs again.
+/// @param ready  of the worker; ranges are timed if it is well
+TimedRanges time_ranges(Worker& worker, const Reply& ready, const TimingSetup& setup, const VerifiedPlan& made,
+                        const Arena& arena, double limit) {
+  TimedRanges timed{.reply = ready};
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+  for (std::size_t r = 0; r < made.ranges.size() && timed.is_ok(); ++r) {
+    timed.reply = worker.run(r, std::max(limit - seconds(), 0.0));
+    if (timed.is_ok() && r + 1 < made.ranges.size())
+      timed.kept.push_back(outputs_of(setup, made.plan.samples[made.ranges[r].end - 1], arena));
+  }
+  timed.wall = seconds();
+  return timed;
+}
+
+/// Of a worker that did not come to the end. @throws Error for what is no fault of the candidate
+Finding finding_of(const Reply& reply) {
+  if (reply.kind == Reply::Kind::kError && reply.error != ErrorKind::kInternal) fail(reply.error, reply.text);
+  return {reply.kind == Reply::Kind::kTimeout ? Verdict::kTimeout : Verdict::kRuntimeError,
+          reply.text + " while it was timed",
+          {}};
+}
+
 }  // namespace
 
 Timing Referee::time(const Candidate& candidate, const Candidate& start, const Candidate& best, std::uint64_t seed,
@@ -137,9 +175,7 @@ ShapeTimes Referee::time_shape(const Variables& dims, const std::vector<const Ca
   const bool is_host = backend_.kind() == BackendKind::kHost;
   const InputChange change = is_host ? InputChange::kRefill : InputChange::kRotate;
   const TimedSets sets = lay_out_sets(problems, kernels, machine.sm, seed, change);
-  ShapeTimes times{.shape = text_of(dims),
-                   .bytes = static_cast<double>(evaluate(case_.bytes, with_distinct(problems.front()))),
-                   .flops = static_cast<double>(evaluate(case_.flops, dims))};
+  ShapeTimes times = without_times(case_, dims, problems.front());
   const TimingSetup setup{.problems = problems,
                           .kernels = kernels,
                           .sets = sets,
@@ -161,43 +197,32 @@ ShapeTimes Referee::time_shape(const Variables& dims, const std::vector<const Ca
     measured[num_samples + 1].seconds = std::max(measured[num_samples + 1].seconds, executor->flop_rate(case_.ceiling));
   };
   const std::size_t num_ranges = made.ranges.size();
-  Worker worker(
-      [&] {
-        make_problems_by_one_thread();  // between samples
-        executor = backend_.make_executor(artifacts, arena.size());
-      },
-      [&](std::size_t step) {
-        step < num_ranges ? executor->time(plan, made.ranges[step], arena, measured) : measure_ceilings();
-      },
-      backend_.limits());
+  const auto get_ready = [&] {
+    make_problems_by_one_thread();  // between samples
+    executor = backend_.make_executor(artifacts, arena.size());
+  };
+  const auto serve = [&](std::size_t step) {
+    step < num_ranges ? executor->time(plan, made.ranges[step], arena, measured) : measure_ceilings();
+  };
+  Worker worker(get_ready, serve, backend_.limits());
   prepare_sets(problems, sets, arena);
   const Reply ready = worker.wait_until_ready(60);
   std::unique_ptr<DeviceTurn> turn = backend_.turn(DeviceTurn::Kind::kExclusive);
-  Reply reply = ready.kind == Reply::Kind::kOk ? worker.run(num_ranges, 60) : ready;
+  const Reply warm = ready.kind == Reply::Kind::kOk ? worker.run(num_ranges, 60) : ready;
   if (is_host) prepare_sets(problems, sets, arena);  // the copies were made in place
-  const auto begin = std::chrono::steady_clock::now();
-  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
-  std::vector<Outputs> kept;  // copied before the candidate runs again
-  for (std::size_t r = 0; r < num_ranges && reply.kind == Reply::Kind::kOk; ++r) {
-    reply = worker.run(r, std::max(options_.timing_seconds - seconds(), 0.0));
-    if (reply.kind == Reply::Kind::kOk && r + 1 < num_ranges)
-      kept.push_back(outputs_of(setup, plan.samples[made.ranges[r].end - 1], arena));
-  }
-  const double wall = seconds();
-  const auto wrong = reply.kind == Reply::Kind::kOk ? judge_left_outputs(setup, made, kept, arena) : std::nullopt;
+  TimedRanges timed = time_ranges(worker, warm, setup, made, arena, options_.timing_seconds);
+  const auto wrong = timed.is_ok() ? judge_left_outputs(setup, made, timed.kept, arena) : std::nullopt;
   // Once more, behind the results, which the host's copies overwrite: a ceiling that was disturbed counts less.
-  if (reply.kind == Reply::Kind::kOk) reply = worker.run(num_ranges, 60);
+  if (timed.is_ok()) timed.reply = worker.run(num_ranges, 60);
   turn.reset();
-  if (reply.kind != Reply::Kind::kOk) {
-    if (reply.kind == Reply::Kind::kError && reply.error != ErrorKind::kInternal) fail(reply.error, reply.text);
-    finding = {reply.kind == Reply::Kind::kTimeout ? Verdict::kTimeout : Verdict::kRuntimeError,
-               reply.text + " while it was timed"};
+  if (!timed.is_ok()) {
+    finding = finding_of(timed.reply);
     return times;
   }
   times.copy_rate = measured[num_samples].seconds;
   times.flop_rate = measured[num_samples + 1].seconds;
   take_samples(plan, measured, problems.size(), times);
-  if (clocks_disagree(plan, measured, problems.size(), wall))
+  if (clocks_disagree(plan, measured, problems.size(), timed.wall))
     finding = {Verdict::kImpossible, times.shape + kClocksDisagree};
   else if (wrong)
     finding = {wrong->verdict, wrong->reason + ", while it was timed"};
