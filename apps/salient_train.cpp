@@ -34,6 +34,7 @@
 #include "engine/train/score.h"
 #include "engine/train/trainer.h"
 #include "engine/train/training_needs.h"
+#include "store/part_rows_file.h"
 #include "store/store_manifest.h"
 
 namespace salient {
@@ -153,6 +154,12 @@ void open_trace(const std::filesystem::path& directory, int rank) {
   Trace::global().name_row(trace_row::kComputeStream, "compute stream");
 }
 
+/// The rows that this rank will read, where the store has none but those of parts.
+void check_part_rows(const DataPlan& plan, const Dataset& dataset, int rank) {
+  if (plan.residency.features != Residency::kPartitioned || dataset.features.data != nullptr) return;
+  (void)open_part_rows(dataset, open_parts(dataset), rank);
+}
+
 int train(const TrainCommand& command, const Launch& launch, Communicator& control) {
   if (command.actions.print_config) {
     if (launch.rank == 0) options::print_toml(std::cout, command.options);
@@ -164,8 +171,9 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   const DataPlan plan = plan_of(run);
   if (command.actions.dry_run && session.is_rank_0()) log_result(to_text(plan));
   together(*session.comm, [&] { check(plan); });
+  (void)parts_to_deal_by(command.options.batches.deal, run.dataset, *session.comm);  // before there is a directory
   if (command.actions.dry_run) {
-    (void)parts_to_deal_by(command.options.batches.deal, run.dataset, *session.comm);
+    together(*session.comm, [&] { check_part_rows(plan, run.dataset, session.comm->rank()); });
     session.on_rank_0([&] { check_directory(run); });
     if (session.is_rank_0()) log_result("dry run: everything is in place, nothing was trained");
     return 0;

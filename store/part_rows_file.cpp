@@ -17,15 +17,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kPrefix[] = "features-part-", kSuffix[] = ".npy";
+constexpr char kPrefix[] = "features-part-", kSuffix[] = ".npy", kStagedSuffix[] = ".npy.tmp";
 
-/// Removes the files of all parts at the end, unless they were kept.
+fs::path staged_rows_file(const fs::path& directory, int part) {
+  return directory / (kPrefix + std::to_string(part) + kStagedSuffix);
+}
+
+void remove_files(const fs::path& directory, const char* suffix) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kPrefix) && name.ends_with(suffix)) found.push_back(entry.path());
+  }
+  for (const fs::path& path : found)
+    if (std::error_code error; !fs::remove(path, error) && error)
+      fail(ErrorKind::kIo, path.string() + ": cannot remove: " + error.message());
+}
+
+/// Removes what was staged at the end, unless it was kept.
 class UnfinishedFiles {
  public:
-  explicit UnfinishedFiles(const fs::path& directory) : directory_(directory) { remove_part_rows(directory_); }
+  explicit UnfinishedFiles(const fs::path& directory) : directory_(directory) {
+    remove_files(directory_, kStagedSuffix);
+  }
   ~UnfinishedFiles() {
     try {
-      if (!is_kept_) remove_part_rows(directory_);
+      if (!is_kept_) remove_files(directory_, kStagedSuffix);
     } catch (...) {  // the error that ended the writing says more
     }
   }
@@ -57,7 +74,7 @@ std::vector<std::string> write_files_of(PartRange parts, const Dataset& dataset,
     if (parts.has(part)) ++sizes[parts.index_of(part)];
   std::deque<NpyWriter> writers;  // which do not move
   for (int part = parts.first; part < parts.last; ++part)
-    writers.emplace_back(dataset.directory / part_rows_file(part), features_array(dataset.feature_type).dtype,
+    writers.emplace_back(staged_rows_file(dataset.directory, part), features_array(dataset.feature_type).dtype,
                          std::vector{sizes[parts.index_of(part)], static_cast<std::uint64_t>(dataset.feature_dim)});
   const RowTable& rows = dataset.features;
   constexpr std::size_t kBlock = 4096;  // nodes between two reports of progress
@@ -89,7 +106,6 @@ std::string part_rows_file(int part) { return kPrefix + std::to_string(part) + k
 
 std::vector<std::string> write_part_rows(const Dataset& dataset, std::span<const std::uint16_t> owner, int num_parts) {
   require(dataset.features.data != nullptr && owner.size() == dataset.num_nodes(), "dense rows, and an owner for each");
-  fs::remove(dataset.directory / kPartsName);
   UnfinishedFiles files(dataset.directory);
   std::vector<std::string> checksums;
   Progress progress("feature rows of parts", dataset.features.num_rows, "rows");
@@ -137,13 +153,15 @@ NpyFile open_part_rows(const Dataset& dataset, const Parts& parts, int part) {
   return file;
 }
 
-void remove_part_rows(const fs::path& directory) {
-  std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(directory)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(kPrefix) && name.ends_with(kSuffix)) found.push_back(entry.path());
+void remove_part_rows(const fs::path& directory) { remove_files(directory, kSuffix); }
+
+void put_part_rows_in_place(const fs::path& directory, int num_parts) {
+  remove_part_rows(directory);
+  for (int part = 0; part < num_parts; ++part) {
+    const fs::path file = directory / part_rows_file(part);
+    if (std::rename(staged_rows_file(directory, part).c_str(), file.c_str()) != 0)
+      fail_with_errno(file, "rename a file to this name");
   }
-  for (const fs::path& path : found) fs::remove(path);
 }
 
 }  // namespace salient

@@ -15,8 +15,9 @@ namespace salient {
 /// "features-part-1.npy": rows of the nodes of part 1, ascending by node, in the type of features.npy.
 std::string part_rows_file(int part);
 
-/// Writes a file for each part. Removes parts.json first, as files of earlier parts are replaced: write_parts() makes
-/// the new one. What ends this early leaves none of the files. Shows progress.
+/// Writes a file for each part, under another name until write_parts() puts it in place: earlier parts and their rows
+/// are as they were until then, and need room beside them. What ends this early leaves none of the new files, a kill
+/// some that the next call removes. Shows progress.
 /// @param dataset  with dense features, all of them
 /// @return         the files' checksums, for write_parts()
 /// @throws Error{kIo}; Interrupted
@@ -34,5 +35,8 @@ NpyFile open_part_rows(const Dataset& dataset, const Parts& parts, int part);
 
 /// Removes those of all parts, also of earlier ones with other numbers.
 void remove_part_rows(const std::filesystem::path& directory);
+
+/// Replaces them by what write_part_rows() wrote.
+void put_part_rows_in_place(const std::filesystem::path& directory, int num_parts);
 
 }  // namespace salient

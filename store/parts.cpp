@@ -153,7 +153,7 @@ void write_parts(const Dataset& dataset, std::span<const std::uint16_t> owner, i
   const StagedOwners staged(directory);
   const FileDigest digest = staged.write(owner);
   fs::remove(directory / kPartsName);
-  if (row_files.empty()) remove_part_rows(directory);
+  row_files.empty() ? remove_part_rows(directory) : put_part_rows_in_place(directory, num_parts);
   staged.take_its_name();
   fsync_directory(directory);
   nlohmann::ordered_json root = {{"format", kFormat}, {"format_version", 1},         {"num_parts", num_parts},

@@ -11,9 +11,11 @@ namespace {
 
 constexpr std::uint32_t kProbes = 3;
 
-/// Values of a node before layer `layer`, the outermost first.
+/// Values of a node before layer `layer`, the outermost first; of sparse features those that a row of the mean has.
 double width_before(const Dataset& dataset, const EpochCase& epoch, std::size_t layer) {
-  return layer == 0 ? static_cast<double>(dataset.feature_dim) : epoch.hidden;
+  if (layer > 0) return epoch.hidden;
+  if (!dataset.has_sparse_features()) return static_cast<double>(dataset.feature_dim);
+  return static_cast<double>(dataset.sparse_features.num_values()) / static_cast<double>(dataset.num_nodes());
 }
 double width_after(const Dataset& dataset, const EpochCase& epoch, std::size_t layer) {
   return layer + 1 == epoch.fanouts.size() ? static_cast<double>(dataset.num_classes) : epoch.hidden;
@@ -21,6 +23,11 @@ double width_after(const Dataset& dataset, const EpochCase& epoch, std::size_t l
 
 /// Of a layer: two matrices, of the node itself and of the mean of its neighbours.
 double num_weights(const Dataset& dataset, const EpochCase& epoch, std::size_t layer) {
+  const double rows = layer == 0 ? static_cast<double>(dataset.feature_dim) : epoch.hidden;
+  return 2 * rows * width_after(dataset, epoch, layer);
+}
+/// Weights that one node is multiplied by.
+double num_products(const Dataset& dataset, const EpochCase& epoch, std::size_t layer) {
   return 2 * width_before(dataset, epoch, layer) * width_after(dataset, epoch, layer);
 }
 
@@ -31,7 +38,7 @@ void add_batch(BatchWork& work, const Dataset& dataset, const EpochCase& epoch, 
     const MfgShape::Hop& hop = shape.hops[layer];
     const int passes = layer == 0 ? 2 : 3;  // forward, gradient of the weights, and of the input where that has one
     edges += hop.num_edges;
-    work.operations += 2.0 * passes * hop.num_dst * num_weights(dataset, epoch, layer);
+    work.operations += 2.0 * passes * hop.num_dst * num_products(dataset, epoch, layer);
     work.aggregated_bytes += (passes - 1) * 4.0 * hop.num_edges * width_before(dataset, epoch, layer);
   }
   const double bytes_of_row = static_cast<double>(dataset.feature_bytes()) / static_cast<double>(dataset.num_nodes());

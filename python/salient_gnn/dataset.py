@@ -302,6 +302,8 @@ def _set_labels(store: _core.StoreFromArrays, y: Tensor, num_nodes: int, num_cla
         y = y.squeeze(1)
     if y.dim() not in (1, 2) or y.shape[0] != num_nodes:
         raise ValueError(f"y: has shape {list(y.shape)}, not [{num_nodes}] or [{num_nodes}, L]")
+    if y.dim() == 2 and y.shape[1] == 0:
+        raise ValueError(f"y: has shape {list(y.shape)}, no labels; leave it out")
     if y.is_floating_point():
         y = y.nan_to_num(nan=-1.0)
         if (y != y.round()).any():

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 import os
+import threading
 import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -89,6 +90,7 @@ class NeighborLoader:
         self._order.shuffle, self._order.drop_last, self._order.seed = shuffle, drop_last, seed
         self._order.rank, self._order.num_ranks = _position(rank, world_size)
         self._stream = self._make_stream(_replacement(replace, draw))
+        self._runs = _Runs(self._stream)
         self._current: weakref.ref[_Epoch] | None = None
         self._arguments = dict(
             dataset=dataset, nodes=nodes, fanouts=self.fanouts, batch_size=batch_size, device=str(self.device),
@@ -155,11 +157,13 @@ class NeighborLoader:
         """Starts the next epoch. An iteration of this loader that has not ended ends now; two at the same time need two
         loaders."""
         _forks.use_threads()
-        self.close()
-        self.epoch += 1
-        epoch = _Epoch(self._stream, self.device, self._facts)  # before its threads: it is what stops them
-        self._current = weakref.ref(epoch)
-        self._stream.start(self._order, self.epoch, 0)
+        with self._runs.lock:
+            self.close()
+            self._runs.stop()  # of another thread, whose iteration is ending
+            self.epoch += 1
+            epoch = _Epoch(self._runs, self.device, self._facts)  # before its threads: it is what stops them
+            self._current = weakref.ref(epoch)
+            self._stream.start(self._order, self.epoch, 0)
         return epoch
 
     def close(self) -> None:
@@ -179,17 +183,40 @@ class NeighborLoader:
         )
 
 
+class _Runs:
+    """Which iteration a stream runs for. Threads that share a loader start and stop it one after the other, and a late
+    end of one iteration does not stop the next."""
+
+    def __init__(self, stream: _core.BatchStream) -> None:
+        self.stream = stream
+        self.lock = threading.RLock()
+        self._process = os.getpid()
+        self._current = 0
+
+    def begin(self) -> int:
+        self._current += 1
+        return self._current
+
+    def stop(self, run: int | None = None) -> None:
+        if os.getpid() != self._process:  # a fork may have copied the lock while it was held
+            return self.stream.stop()
+        with self.lock:
+            if run in (None, self._current):
+                self.stream.stop()
+
+
 class _Epoch(Iterator[Batch]):
     """One iteration. On a GPU it enqueues the next batch's copy before it returns a batch, on a stream of its own."""
 
-    def __init__(self, stream: _core.BatchStream, device: torch.device, facts: dict[str, Any]) -> None:
-        self._stream: _core.BatchStream | None = stream
+    def __init__(self, runs: _Runs, device: torch.device, facts: dict[str, Any]) -> None:
+        self._stream: _core.BatchStream | None = runs.stream
         self._device = device
         self._facts = facts
         self._copies: Any = torch.cuda.Stream(device) if device.type == "cuda" else None
         self._ahead: _Ready | None = None
         self._in_copy: deque[tuple[Any, Tensor]] = deque()  # host memory that a copy may still read
-        self._finish = weakref.finalize(self, stream.stop)  # a loop that was left, an error, the end of the program
+        # a loop that was left, an error, the end of the program
+        self._finish = weakref.finalize(self, runs.stop, runs.begin())
 
     def __next__(self) -> Batch:
         _forks.use_threads()

@@ -83,7 +83,9 @@ def predict(
         raise ValueError(f"format: {options['format']!r} has no arrays to return; start salient-infer itself")
     with tempfile.TemporaryDirectory(prefix="salient-predict-") as folder:
         if not isinstance(nodes, str):
-            wanted = nodes_of(nodes, "nodes")
+            wanted = nodes_of(nodes, "nodes", None if "dataset" in options else _num_nodes_of(run))
+            if len(wanted) == 0:
+                raise ValueError("nodes: there are none to predict")
             nodes = os.path.join(folder, "nodes.npy")
             np.save(nodes, wanted.numpy())
         out = pathlib.Path(options.pop("out", None) or os.path.join(folder, "predictions"))
@@ -92,6 +94,14 @@ def predict(
             torch.from_numpy(np.load(out / f"{name}.npy")) for name in ("ids", "logits", "predictions")
         )
         return Predictions(ids, logits, labels, json.loads((out / "inference.json").read_text()))
+
+
+def _num_nodes_of(run: str | os.PathLike[str]) -> int | None:
+    """None where the run does not say so; salient-infer tells what is wrong with it."""
+    try:
+        return int(json.loads(pathlib.Path(run, "run.json").read_text())["dataset"]["nodes"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _program(name: str) -> str:

@@ -234,17 +234,19 @@ TEST_F(PrepareProgram, AFullDiskOrASignalEndsWithOneLineAndNothingLeft) {
 }
 
 /// The signal comes while the first of four files is written: by the time of the others it must have been seen.
-TEST_F(PrepareProgram, ASignalEndsTheWritingOfPartsRows) {
+TEST_F(PrepareProgram, ASignalEndsTheWritingOfPartsRowsAndLeavesTheEarlierOnes) {
   ASSERT_EQ(run("synthetic --nodes 200000 --mean-degree 1 --features 256 --out D").exit_code, 0);
-  const Outcome ended =
-      run("--version > /dev/null; '" SALIENT_PREPARE
-          "' partition D --parts 4 --method ranges --write-rows 2> ended.txt & "
-          "for i in $(seq 6000); do [ -s D/features-part-0.npy ] && break; sleep 0.01; done; kill -TERM $!; wait $!");
+  ASSERT_EQ(run("partition D --parts 2 --method ranges --write-rows").exit_code, 0);
+  const Outcome ended = run(
+      "--version > /dev/null; '" SALIENT_PREPARE
+      "' partition D --parts 4 --method ranges --write-rows --force 2> ended.txt & "
+      "for i in $(seq 6000); do [ -s D/features-part-0.npy.tmp ] && break; sleep 0.01; done; kill -TERM $!; wait $!");
   EXPECT_EQ(ended.exit_code, 143);
-  EXPECT_TRUE(read_bytes(scratch_ / "ended.txt").ends_with("salient-prepare: interrupted; nothing is left behind\n"));
+  EXPECT_TRUE(read_bytes(scratch_ / "ended.txt").ends_with("interrupted; nothing is left behind\n"));
   for (const auto& entry : fs::directory_iterator(scratch_ / "D"))
-    EXPECT_FALSE(entry.path().filename().string().starts_with("features-part-")) << entry.path();
-  EXPECT_FALSE(fs::exists(scratch_ / "D/parts.json"));
+    EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
+  EXPECT_FALSE(fs::exists(scratch_ / "D/features-part-2.npy"));
+  EXPECT_EQ(run("verify D").exit_code, 0);
 }
 
 TEST_F(PrepareProgram, RefusedInputLeavesNothing) {

@@ -109,6 +109,11 @@ def test_wrong_arrays_are_refused(arrays, tmp_path, wrong, message):
     assert not (tmp_path / "ring").exists()
 
 
+def test_labels_of_no_columns_are_refused(arrays, tmp_path):
+    with pytest.raises(ValueError, match=r"y: has shape \[6, 0\], no labels"):
+        Dataset.from_arrays(tmp_path / "ring", **{**arrays, "y": torch.zeros(6, 0)})
+
+
 def test_masks_may_be_numbers(arrays, tmp_path):
     numbers = {part: torch.zeros(6, dtype=torch.uint8) for part in ("train", "valid", "test")}
     numbers["train"][[0, 1]] = numbers["valid"][2] = numbers["test"][[3, 4]] = 1

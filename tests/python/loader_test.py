@@ -144,6 +144,17 @@ def test_two_loaders_at_once_and_in_threads(dataset):
     assert all(torch.equal(a.nodes, b.nodes) for a, b in pairs)
 
 
+def test_threads_that_share_a_loader_end(dataset):
+    loader = salient_gnn.NeighborLoader(dataset, "train", FANOUTS, 128, shuffle=True, workers=2)
+    threads = [threading.Thread(target=lambda: [list(loader) for _ in range(20)], daemon=True) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)
+    assert sum(batch.batch_size for batch in loader) == len(dataset.train), "a loop of its own is whole again"
+
+
 def test_memory_is_flat_over_many_batches(dataset):
     def resident():
         with open("/proc/self/statm") as file:

@@ -183,6 +183,11 @@ def test_nodes_may_be_a_mask_and_paths_need_not_be_utf8(tmp_path):
     mask = torch.zeros(1693, dtype=torch.bool)
     mask[[7, 1000]] = True
     assert salient_gnn.predict(run, mask, **common).ids.tolist() == [7, 1000]
+    assert salient_gnn.predict(run, mask.int(), **common).ids.tolist() == [7, 1000]
+    with pytest.raises(ValueError, match=r"a mask of shape \[3\], not \[1693\]"):
+        salient_gnn.predict(run, mask[:3], **common)
+    with pytest.raises(ValueError, match="there are none to predict"):
+        salient_gnn.predict(run, [], **common)
     with pytest.raises(salient_gnn.ProgramError, match=r"absent-\\xff"):
         salient_gnn.predict(os.path.join(tmp_path, os.fsdecode(b"absent-\xff")), **common)
 

@@ -26,7 +26,7 @@ struct PartitionedRows {
   PartitionedRows() {
     write_parts(dataset, kOwners, 5, "earlier");
     const std::vector<std::string> checksums = write_part_rows(dataset, kOwners, 5);
-    EXPECT_FALSE(has_parts(store.path())) << "their files may be gone";
+    EXPECT_TRUE(has_parts(store.path())) << "the earlier ones";
     write_parts(dataset, kOwners, 5, "hand", checksums);
   }
 };
@@ -114,7 +114,7 @@ TEST(PartRowsFile, AreNotThereForPartsWithoutThem) {
   EXPECT_COMPLAINT(open_part_rows(dataset, open_parts(dataset), 0), 66, "is missing, and so is features.npy");
 }
 
-TEST(PartRowsFile, ThatCannotBeWrittenLeaveNothing) {
+TEST(PartRowsFile, ThatCannotBeWrittenLeaveTheEarlierOnes) {
   const PartitionedRows made;
   rlimit limit{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -127,8 +127,10 @@ TEST(PartRowsFile, ThatCannotBeWrittenLeaveNothing) {
   setrlimit(RLIMIT_FSIZE, &limit);
   std::signal(SIGXFSZ, ignored);
   EXPECT_EQ(refusal.exit_code, 74) << refusal.text;
-  EXPECT_TRUE(part_rows_here(made.store.path(), 5).empty());
-  EXPECT_FALSE(has_parts(made.store.path())) << "none, not broken ones";
+  EXPECT_NO_THROW(verify_parts(made.dataset));
+  expect_rows_of_nodes(made.dataset, kOwners, 5);
+  for (const auto& entry : std::filesystem::directory_iterator(made.store.path()))
+    EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "store/synthetic.h"
+#include "tests/support/sparse_datasets.h"
 
 namespace salient::doctor {
 namespace {
@@ -34,6 +35,17 @@ TEST(EpochEstimate, OfOneHopThatTakesAllNeighboursFollowsByHand) {
   const EpochEstimate on_gpu = estimate_epoch(dataset, epoch, gpu);
   EXPECT_DOUBLE_EQ(on_gpu.exchange, 4 * products / 1e9);
   EXPECT_DOUBLE_EQ(on_gpu.total, work.slab_bytes / 1e6 + on_gpu.exchange);
+}
+
+TEST(EpochEstimate, OfSparseFeaturesCountsTheValuesThatAreThere) {
+  const test::SparseTwins twins = test::sparse_twins(500, 8, 64);
+  const EpochCase epoch{.fanouts = {-1}, .batch_size = 100, .hidden = 7};
+  const BatchWork dense = work_of_batches(twins.dense, epoch), sparse = work_of_batches(twins.sparse, epoch);
+  const double share = static_cast<double>(twins.sparse.sparse_features.num_values()) / (500.0 * 64);
+  EXPECT_LT(share, 0.5);
+  EXPECT_DOUBLE_EQ(sparse.edges, dense.edges);
+  EXPECT_NEAR(sparse.operations, share * dense.operations, 1e-9 * dense.operations);
+  EXPECT_NEAR(sparse.aggregated_bytes, share * dense.aggregated_bytes, 1e-9 * dense.aggregated_bytes);
 }
 
 TEST(EpochEstimate, RanksShareTheSteps) {
