@@ -76,8 +76,10 @@ class MemoryOfPlan {
     plan_.activation_bytes = peak_bytes(plan_);
     plan_.block_bytes = block_bytes_of(type);
     plan_.compute_bytes = 4 * block_bytes_of(ActivationDtype::kF32);
+    // what waits for other ranks' rows is blocks of the first layer, which have features
     plan_.slab_bytes =
-        with_growth(plan_.block_bytes) * (plan_.slots + options_.waiting) * options_.launch.ranks_on_host;
+        options_.launch.ranks_on_host * (with_growth(plan_.block_bytes) * plan_.slots +
+                                         with_growth(static_cast<std::int64_t>(feature_bytes_)) * options_.waiting);
   }
 
   /// Of all ranks of this host. A file takes what is left, for pages that the kernel drops on demand.
