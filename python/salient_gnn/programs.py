@@ -119,6 +119,8 @@ def _arguments(options: dict[str, Any]) -> list[str]:
         option = "--" + name.replace("_", "-")
         if value is None:
             continue
+        if isinstance(value, (np.ndarray, np.generic, torch.Tensor)):
+            value = value.tolist()
         if isinstance(value, bool):
             words.append(option if value else option + "=false")
         elif isinstance(value, (list, tuple)):

@@ -178,7 +178,10 @@ def test_predictions_stay_where_they_are_asked_for(tmp_path):
 def test_nodes_may_be_a_mask_and_paths_need_not_be_utf8(tmp_path):
     folder = os.path.join(tmp_path, os.fsdecode(b"run-\xff"))
     common = {"quiet": True, "device": "cpu", "fanout": [5, 5]}
-    run = salient_gnn.train("synthetic:arxiv:0.01", out=folder, layers=2, hidden=8, epochs=1, **common)
+    of_numpy = {"layers": numpy.int64(2), "fanout": numpy.array([5, 5]), "deterministic": numpy.bool_(True)}
+    run = salient_gnn.train(
+        "synthetic:arxiv:0.01", out=folder, hidden=8, epochs=1, quiet=True, device="cpu", **of_numpy
+    )
     assert os.fspath(run) == folder
     mask = torch.zeros(1693, dtype=torch.bool)
     mask[[7, 1000]] = True
