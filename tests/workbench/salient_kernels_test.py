@@ -153,6 +153,9 @@ class SalientKernels(unittest.TestCase):
         self.assertGreaterEqual(best["of_start"], 1)
         self.assertIn("has a ledger", self.run_it("optimize", "softsign", "--generator", "command", "--command", "true",
                                                   *QUICK, "--out", run, expect=2).stderr)
+        (run / "best.json").write_text(json.dumps({**best, "of_start": 99}))
+        self.assertIn("not the best", self.run_it("verify-ledger", run, expect=65).stderr)
+        (run / "best.json").write_text(json.dumps(best))
         best_source = (run / "best.cpp").read_text()
         (run / "best.cpp").write_text(best_source + "//")
         self.assertIn("not the best", self.run_it("verify-ledger", run, expect=65).stderr)
@@ -336,6 +339,10 @@ class SalientKernels(unittest.TestCase):
         source = GOOD.replace("// launch", "// param CHUNK=4096 values=1024,8192\n// launch").replace("4096", "CHUNK")
         source = source.replace("CHUNK=CHUNK", "CHUNK=4096")
         (self.work / "k.cpp").write_text(source)
+        (self.work / "bare.cpp").write_text('#include "workbench_kernel.h"\nextern "C" void k() {}\n')
+        self.assertIn("LAUNCH_ERROR", self.run_it("tune", "softsign", "bare.cpp", "--backend", "host", expect=1).stdout)
+        self.assertIn("is a folder", self.run_it("tune", "softsign", "k.cpp", "--backend", "host", "--out", self.work,
+                                                 expect=2).stderr)
         out = self.run_it("tune", "softsign", "k.cpp", "--backend", "host", "--samples", "4",
                           "--out", "best.cpp").stdout
         self.assertIn("CHUNK=1024", out)

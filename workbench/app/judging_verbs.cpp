@@ -130,7 +130,10 @@ int tune_candidate(const Words& words, const KernelOptions& options) {
   const WorkFolder work;
   const Case given = load_case(workbench_folder(options) / "cases", words[0]);
   const std::unique_ptr<Backend> backend = make_backend(options, work);
-  const Candidate start = start_of(given, *backend), first = parse_candidate(read_text_file(words[1]));
+  const std::variant<Candidate, Finding> read = read_candidate(read_text_file(words[1]));
+  if (const auto* rejected = std::get_if<Finding>(&read)) return print_verdict(words[1], *rejected);
+  if (std::filesystem::is_directory(options.out)) fail(ErrorKind::kUsage, "--out " + options.out + ": is a folder");
+  const Candidate start = start_of(given, *backend), &first = std::get<Candidate>(read);
   Referee referee(*backend, given, referee_options(options));
   Candidate best = first;
   bool has_best = false;

@@ -172,17 +172,29 @@ std::vector<Json> load_ledger(const std::filesystem::path& folder) {
   return records;
 }
 
+namespace {
+
+/// x of the start kernel; 0 where that is not said.
+double factor_of(const Json& json) {
+  const auto found = json.find("of_start");
+  return found != json.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+}  // namespace
+
 void verify_best(const std::filesystem::path& folder, const std::vector<Json>& records) {
   std::string source = text_of(records.front(), "start");
   int candidate = 0;
+  double of_start = 1;
   for (const Json& record : records)
     if (record["kind"] == "best") {
+      of_start = factor_of(record);
       source = text_of(record, "source");
       candidate = number_of(record, "candidate");
     }
   const std::filesystem::path path = folder / "best.json";
   const Json best = Json::parse(read_text_file(path), nullptr, false);
-  if (!best.is_object() || number_of(best, "candidate") != candidate)
+  if (!best.is_object() || number_of(best, "candidate") != candidate || factor_of(best) != of_start)
     fail(ErrorKind::kBadData, path.string() + ": not the best of the ledger");
   const std::string extension = text_of(records.front(), "backend") != "cuda" ? ".cpp" : ".cu";
   if (sha256(read_text_file(folder / ("best" + extension))) != source)
