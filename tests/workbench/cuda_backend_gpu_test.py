@@ -16,8 +16,8 @@ JOBS = max(1, min(6, (os.cpu_count() or 1) // 2))
 HANGS = {"endless_loop"}  # alone: they keep the GPU busy until they are killed
 
 
-def check(case, file, *more):
-    result = subprocess.run([PROGRAM, "check", case, file, "--backend", "cuda", *more], text=True, capture_output=True)
+def check(case, file, *more, verb="check"):
+    result = subprocess.run([PROGRAM, verb, case, file, "--backend", "cuda", *more], text=True, capture_output=True)
     return result.returncode, result.stdout + result.stderr
 
 
@@ -36,8 +36,8 @@ def check_example(file):
 
 
 def check_attack(fixture):
-    expected, case = re.search(r"^// expect (\S+) case (\S+)$", fixture.read_text(), re.M).groups()
-    code, text = check(case, fixture, "--run-s", "5")
+    expected, case, is_timed = re.search(r"^// expect (\S+) case (\S+)( timed)?$", fixture.read_text(), re.M).groups()
+    code, text = check(case, fixture, "--run-s", "5", verb="bench" if is_timed else "check")
     fits = code == 1 and any(f": {word}," in text for word in expected.split("|"))
     answer = text.splitlines()[0] if code == 1 else f"exit {code}: {text}"
     print(("ok   " if fits else "WRONG"), f"{fixture.stem}: expected {expected}:", answer, flush=True)

@@ -145,6 +145,7 @@ void add_best_shapes(const Assessment& best, const Baselines& baselines, Page& p
     }
   }
   page.section("The best kernel, shape by shape");
+  if (!best.device.empty()) page.paragraph("Measured on: " + best.device + ".");
   page.table(rows);
 }
 

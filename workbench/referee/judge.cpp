@@ -12,9 +12,10 @@
 namespace salient::workbench {
 namespace {
 
-constexpr double kAccumulator = 0x1p-24;      // unit roundoff of f32
-constexpr double kShortTerms = 0x1p-7;        // of products of bf16 numbers
-constexpr double kReferenceOperations = 3e7;  // per problem: about a tenth of a second
+constexpr double kAccumulator = 0x1p-24;                // unit roundoff of f32
+constexpr double kShortTerms = 0x1p-7;                  // of products of bf16 numbers
+constexpr double kMeanBase = 8, kMeanShare = 1.0 / 64;  // of the bound c: see judge_numbers
+constexpr double kReferenceOperations = 3e7;            // per problem: about a tenth of a second
 constexpr std::size_t kLeastRows = 24;
 
 bool is_written(const Problem& problem, std::size_t b) {
@@ -49,6 +50,23 @@ Fit fit_of(ElementType type, double o, double r, double magnitude, double c) {
   if (error <= bound) return Fit::kRight;
   return error <= kShortTerms * (magnitude + std::abs(r)) ? Fit::kImprecise : Fit::kWrong;  // NaN is wrong
 }
+
+/// Root mean square of errors beyond the rounding of the result, in units of 2^-24 * sum|terms|.
+class MeanError {
+ public:
+  void add(ElementType type, double o, double r, double magnitude) {
+    if (!is_float(type) || !(magnitude > 0) || !std::isfinite(magnitude) || !std::isfinite(o)) return;
+    const double error = std::abs(o - r) - unit_roundoff(type) * std::abs(r) - smallest_step(type);
+    const double units = std::max(0.0, error) / (kAccumulator * magnitude);
+    sum_ += units * units;
+    ++count_;
+  }
+  double value() const { return count_ == 0 ? 0 : std::sqrt(sum_ / static_cast<double>(count_)); }
+
+ private:
+  double sum_ = 0;
+  std::size_t count_ = 0;
+};
 
 std::vector<std::size_t> rows_to_check(const Problem& problem, std::uint64_t seed) {
   const auto rows = static_cast<std::size_t>(problem.value_of(problem.definition().rows));
@@ -144,11 +162,13 @@ std::optional<Finding> judge_numbers(const Problem& problem, const Outputs& outp
   const double c = static_cast<double>(problem.value_of(problem.definition().bound));
   const bool is_hidden = problem.spec().set == ShapeSet::kHidden;
   std::optional<Finding> found;
+  MeanError mean;
   for (const std::size_t row : rows_to_check(problem, seed))
     for (const ResultPart& part : reference->row(row)) {
       const BufferSpec& buffer = problem.definition().buffers[part.buffer];
       for (std::size_t i = 0; i < part.value.size(); ++i) {
         const double o = load_element(buffer.type, outputs[part.buffer].data(), part.first + i);
+        mean.add(buffer.type, o, part.value[i], part.magnitude[i]);
         const Fit fit = fit_of(buffer.type, o, part.value[i], part.magnitude[i], c);
         if (fit == Fit::kRight || (fit == Fit::kImprecise && found)) continue;
         const std::string what = is_hidden ? "wrong numbers in " + buffer.name
@@ -160,6 +180,12 @@ std::optional<Finding> judge_numbers(const Problem& problem, const Outputs& outp
         if (fit == Fit::kWrong) return found;
       }
     }
+  const double most = kMeanBase + c * kMeanShare;
+  if (!found && problem.spec().pattern.values == ValuePattern::kZeroMean && mean.value() > most)
+    found = Finding{Verdict::kPrecision,
+                    "root mean square of errors: " + number(mean.value()) + " x 2^-24 of the terms, at most " +
+                        number(most) + ", " + place_of(problem),
+                    {}};
   return found;
 }
 

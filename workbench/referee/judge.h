@@ -30,6 +30,10 @@ std::optional<Finding> judge_two_runs(const Problem& problem, const Outputs& fir
 ///
 /// An element o is right if |o - r| <= c * 2^-24 * sum|terms| + eps(out) * |r|; what the output's format cannot hold is
 /// infinite, NaN stays NaN. It is imprecise if 2^-7 in place of both factors makes it right: bf16 terms.
+///
+/// On values of mean zero, rounding errors cancel too: the root mean square of (|o - r| - eps(out) * |r|) over
+/// 2^-24 * sum|terms| is at most 8 + c/64. In sums of 4096 terms that is 40, where f32 in any order leaves less than 2
+/// and tf32 terms leave 90, which the bound of one element, 2056, does not see.
 std::optional<Finding> judge_numbers(const Problem& problem, const Outputs& outputs, std::uint64_t seed);
 
 }  // namespace salient::workbench

@@ -202,6 +202,7 @@ Assessment Referee::check_on(const Candidate& candidate, const std::vector<Probl
   }
   const Artifact& artifact = std::get<Artifact>(compiled);
   made.notes = artifact.notes;
+  made.device = backend_.environment()["device"];
   if (auto found = run_problems(candidate, artifact, specs, made))
     made.finding = std::move(*found);
   else
