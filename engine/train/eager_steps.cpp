@@ -5,20 +5,20 @@
 
 namespace salient {
 
-bool EagerSteps::next(std::uint32_t global_step) {
+std::size_t EagerSteps::next(std::uint32_t global_step) {
   const ComputeDevice& device = parts_.run.device;
   const Batch* const batch = source_->next(device.stream());
-  if (batch == nullptr) return false;
+  if (batch == nullptr) return 0;
   parts_.clock.batch_arrived();
   parts_.optimizer.zero_gradients();
-  if (batch->layout.num_seeds == 0) return true;
+  if (batch->layout.num_seeds == 0) return 1;
   const NoHostWait rule(device);
   const BatchView view = view_of(*batch, device.torch_device().index());
   const DropoutKey key{.seed = parts_.options.seed, .step = global_step, .nodes = view.nodes};
   const std::uint32_t step = batch->key.batch;
   const at::Tensor loss_sum = parts_.objective.loss_sum(step, parts_.model.forward(view, key), view.y);
   (loss_sum / static_cast<double>(parts_.seeds.num_labels(step))).backward();  // the mean over the global batch
-  return true;
+  return 1;
 }
 
 }  // namespace salient

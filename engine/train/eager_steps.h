@@ -28,8 +28,8 @@ class EagerSteps final : public GradientSteps {
  public:
   EagerSteps(const StepParts& parts, std::unique_ptr<BatchSource> source) : parts_(parts), source_(std::move(source)) {}
 
-  void start(std::vector<BatchRequest> requests) override { source_->start(std::move(requests)); }
-  bool next(std::uint32_t global_step) override;
+  void start(std::vector<BatchRequest> requests, std::vector<double>) override { source_->start(std::move(requests)); }
+  std::size_t next(std::uint32_t global_step) override;
   void stop() override { source_->stop(); }
   LoaderStats stats() const override { return source_->stats(); }
 

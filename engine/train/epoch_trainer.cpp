@@ -80,13 +80,12 @@ double EpochTrainer::rate_of(std::size_t step, const TrainProgress& progress) co
 }
 
 /// Gradient exchange and update. Enqueues and returns.
-void EpochTrainer::update(std::size_t step, TrainProgress& progress) {
+void EpochTrainer::update(std::size_t step, const TrainProgress& progress) {
   clock_.exchange_begins();
   run_.comm.all_reduce_sum(optimizer_.gradients(), run_.device.stream());
   clock_.exchange_ends();
   optimizer_.set_lr(rate_of(step, progress));
   optimizer_.step();
-  ++progress.global_step;
 }
 
 /// Adds the steps up to `end_step` that are not in the running sums yet, over all ranks. Waits for the device.
@@ -105,14 +104,17 @@ std::size_t EpochTrainer::train_steps(TrainProgress& progress, const std::functi
   const auto first_step = static_cast<std::size_t>(progress.step_in_epoch);
   const int epoch = progress.epoch + 1;
   Progress bar("epoch " + std::to_string(epoch), seeds_.num_steps() - first_step, "batches");
-  steps_->start(seeds_.start(epoch, first_step));
+  std::vector<double> rates;
+  for (std::size_t step = first_step; step < seeds_.num_steps(); ++step) rates.push_back(rate_of(step, progress));
+  steps_->start(seeds_.start(epoch, first_step), std::move(rates));
   clock_.start_epoch();
   std::size_t done = first_step;
-  while (steps_->next(static_cast<std::uint32_t>(progress.global_step))) {
-    update(done, progress);
+  while (const std::size_t count = steps_->next(static_cast<std::uint32_t>(progress.global_step))) {
+    if (!steps_->has_updates()) update(done, progress);
     clock_.step_done();
-    ++done;
-    bar.add(1);
+    done += count;
+    progress.global_step += static_cast<std::int64_t>(count);
+    bar.add(count);
     const SignalAgreement::Wishes wishes = signals_.after_step();
     if (wishes.stop) {
       steps_->stop();

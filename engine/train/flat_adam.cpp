@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/files/file_io.h"
-#include "models/ops/adam.h"
 
 namespace salient {
 namespace {
@@ -51,8 +50,7 @@ std::span<float> FlatAdam::parameters() { return as_span(parameters_); }
 
 void FlatAdam::step() {
   const at::NoGradGuard no_gradients;
-  adam_step({parameters_, gradients_, exp_avg_, exp_avg_sq_, step_, num_finished_blocks_}, options_.lr,
-            options_.weight_decay);
+  adam_step(tensors(), options_.lr, options_.weight_decay);
 }
 
 std::uint64_t FlatAdam::checksum() const {

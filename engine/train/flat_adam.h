@@ -9,6 +9,7 @@
 
 #include "engine/train/tensor_file.h"
 #include "models/model.h"
+#include "models/ops/adam.h"
 
 namespace salient {
 
@@ -31,6 +32,10 @@ class FlatAdam {
   std::span<float> gradients();
   std::span<float> parameters();
 
+  /// For kernels that do the step on the device: the optimiser's memory, and its rates.
+  AdamState device_state() { return device_state_of(tensors()); }
+  AdamRates rates() const { return adam_rates(options_.lr, options_.weight_decay); }
+
   /// One step of Adam (Kingma and Ba, ICLR 2015; betas 0.9, 0.999, eps 1e-8). Enqueued on the current stream.
   void step();
 
@@ -41,6 +46,8 @@ class FlatAdam {
   NamedTensors state() const;
 
  private:
+  AdamTensors tensors() const { return {parameters_, gradients_, exp_avg_, exp_avg_sq_, step_, num_finished_blocks_}; }
+
   Options options_;
   at::Tensor parameters_, gradients_, exp_avg_, exp_avg_sq_, step_, num_finished_blocks_;
   struct Slice {

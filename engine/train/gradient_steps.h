@@ -9,7 +9,7 @@
 
 namespace salient {
 
-/// Owns how a step gets its batch and what computes on it. The exchange of gradients and the update are the caller's.
+/// Owns how a step gets its batch and what computes on it.
 class GradientSteps {
  public:
   GradientSteps() = default;
@@ -19,14 +19,19 @@ class GradientSteps {
 
   /// Starts an epoch. The previous one must have ended: next() returned false, or stop() was called.
   /// @param requests  this rank's batches, in order; they borrow from the EpochSeeds of the run
-  virtual void start(std::vector<BatchRequest> requests) = 0;
+  /// @param rates     of learning, of each request's step
+  virtual void start(std::vector<BatchRequest> requests, std::vector<double> rates) = 0;
 
   /// Enqueues forward and backward of the next batch on the device's stream: the optimiser's gradients become this
   /// rank's share of those of the batch's mean loss, and the objective gets the batch's sums. The host does not wait.
+  /// With has_updates() the update too, and possibly of several batches.
   ///
-  /// @return  false after the last batch; nothing was enqueued
+  /// @return  the number of batches; 0 after the last one: nothing was enqueued
   /// @throws  whatever made the batch impossible
-  virtual bool next(std::uint32_t global_step) = 0;
+  virtual std::size_t next(std::uint32_t global_step) = 0;
+
+  /// Whether next() does the exchange and the update, too; else they are the caller's, after each batch.
+  virtual bool has_updates() const { return false; }
 
   /// Ends the epoch early.
   virtual void stop() = 0;

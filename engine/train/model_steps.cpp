@@ -27,15 +27,15 @@ class ModelSteps final : public GradientSteps {
               {sage_data_of(parts.run.dataset, parts.run.data.view()), labels_.get(), step_tensors_of(parts.model),
                parts.objective.sums()}) {}
 
-  void start(std::vector<BatchRequest> requests) override {
+  void start(std::vector<BatchRequest> requests, std::vector<double>) override {
     requests_ = std::move(requests);
     next_ = 0;
     step_.start_epoch(parts_.seeds.order());
   }
 
-  bool next(std::uint32_t global_step) override {
+  std::size_t next(std::uint32_t global_step) override {
     parts_.clock.batch_arrived();
-    if (next_ == requests_.size()) return false;
+    if (next_ == requests_.size()) return 0;
     const BatchRequest& request = requests_[next_++];
     const auto first = static_cast<std::uint32_t>(request.seeds.data() - parts_.seeds.order().data());
     step_.run({.seed = request.key.seed,
@@ -46,7 +46,7 @@ class ModelSteps final : public GradientSteps {
                .num_seeds = static_cast<std::uint32_t>(request.seeds.size()),
                .gradient_scale = 1.0F / static_cast<float>(parts_.seeds.num_labels(request.key.batch))},
               parts_.run.device.stream());
-    return true;
+    return 1;
   }
 
   void stop() override { requests_.resize(next_); }

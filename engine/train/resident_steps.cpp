@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -27,48 +28,62 @@ class ResidentSteps final : public GradientSteps {
         labels_(upload_classes(parts.run.dataset)),
         step_(sage_step_shape(parts.options, parts.run.dataset, parts.run.comm.size()), data()) {}
 
-  void start(std::vector<BatchRequest> requests) override {
+  void start(std::vector<BatchRequest> requests, std::vector<double> rates) override {
     requests_ = std::move(requests);
+    rates_ = std::move(rates);
     next_ = 0;
     step_.start_epoch(parts_.seeds.order());
   }
 
-  bool next(std::uint32_t global_step) override {
+  std::size_t next(std::uint32_t global_step) override {
     parts_.clock.batch_arrived();
-    if (next_ == requests_.size()) return false;
-    const StepHeader header = header_of(requests_[next_++], global_step);
-    std::array<StepHeader, SageStep::kMaxAhead> ahead;
-    const std::size_t num_ahead = std::min(ahead.size(), requests_.size() - next_);
-    for (std::size_t i = 0; i < num_ahead; ++i)
-      ahead[i] = header_of(requests_[next_ + i], global_step + 1 + static_cast<std::uint32_t>(i));
-    step_.run(header, std::span(ahead).first(num_ahead), parts_.run.device.stream());
-    return true;
+    if (next_ == requests_.size()) return 0;
+    std::array<StepHeader, kMostNamed> headers;
+    const std::span<StepHeader> rest = std::span(headers).first(std::min(headers.size(), requests_.size() - next_));
+    for (std::size_t i = 0; i < rest.size(); ++i)
+      rest[i] = header_of(next_ + i, global_step + static_cast<std::uint32_t>(i));
+    const std::size_t count = step_.run_some(rest, parts_.run.device.stream());
+    next_ += count;
+    return count;
   }
+
+  bool has_updates() const override { return step_.has_update(); }
 
   void stop() override { requests_.resize(next_); }
 
   LoaderStats stats() const override { return loader_stats_of(requests_, step_.counts(parts_.run.device.stream())); }
 
  private:
-  StepHeader header_of(const BatchRequest& request, std::uint32_t global_step) const {
+  static constexpr std::size_t kMostNamed = SageStep::kMaxAtOnce + SageStep::kMaxAhead;
+
+  StepHeader header_of(std::size_t step, std::uint32_t global_step) const {
+    const BatchRequest& request = requests_[step];
     return {.seed = request.key.seed,
             .epoch = request.key.epoch,
             .batch = request.key.batch,
             .global_step = global_step,
             .first_seed = static_cast<std::uint32_t>(request.seeds.data() - parts_.seeds.order().data()),
             .num_seeds = static_cast<std::uint32_t>(request.seeds.size()),
-            .gradient_scale = 1.0F / static_cast<float>(parts_.seeds.num_labels(request.key.batch))};
+            .gradient_scale = 1.0F / static_cast<float>(parts_.seeds.num_labels(request.key.batch)),
+            .learning_rate = rates_[step]};
   }
 
   SageStepData data() const {
     return {sage_data_of(parts_.run.dataset, parts_.run.data.view()), labels_.get(), sage_weights_of(parts_.model),
-            parts_.objective.sums()};
+            parts_.objective.sums(), update()};
+  }
+
+  /// Ranks exchange their gradients before they update.
+  std::optional<WeightUpdate> update() const {
+    if (parts_.run.comm.size() > 1) return {};
+    return WeightUpdate{parts_.optimizer.device_state(), parts_.optimizer.rates()};
   }
 
   StepParts parts_;
   DeviceArray<std::int32_t> labels_;
   SageStep step_;
   std::vector<BatchRequest> requests_;
+  std::vector<double> rates_;
   std::size_t next_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// models/kernels/dropout.cpp - dropout on the host: eight Philox blocks, 64 columns, at a time in AVX2 registers.
+// models/kernels/dropout.cpp - dropout on the host: eight Philox blocks, 64 columns, at a time in AVX2 registers; where
+// p is 1/2, one block for 128 columns.
 #include "models/kernels/dropout.h"
 
 #include <immintrin.h>
@@ -63,16 +64,51 @@ void draw_64_columns(const DropoutMask& mask, std::uint32_t node, std::uint32_t 
   }
 }
 
+/// Which of eight neighbouring columns are kept, as lanes of ones; to be asked from the first column on.
+class KeptOf16Bits {
+ public:
+  KeptOf16Bits(const DropoutMask& mask, std::uint32_t node)
+      : mask_(mask), node_(node), last_dropped_(_mm256_set1_epi32(static_cast<int>(mask.threshold) - 1)) {}
+
+  __m256i at(std::int64_t column) {
+    if (column % 64 == 0) draw_64_columns(mask_, node_, static_cast<std::uint32_t>(column / 64), draws_);
+    return _mm256_cmpgt_epi32(_mm256_cvtepu16_epi32(draws_[column % 64 / 8]), last_dropped_);
+  }
+
+ private:
+  const DropoutMask& mask_;
+  std::uint32_t node_;
+  __m256i last_dropped_;
+  __m128i draws_[8];
+};
+
+/// The same for p = 1/2.
+class KeptHalves {
+ public:
+  KeptHalves(const DropoutMask& mask, std::uint32_t node) : mask_(mask), node_(node) {}
+
+  __m256i at(std::int64_t column) {
+    if (column % 128 == 0) bits_ = dropout_bits(mask_, node_, static_cast<std::uint32_t>(column / 128));
+    const __m256i of_lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    const std::uint32_t eight = bits_.word[column % 128 / 32] >> column % 32;
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(static_cast<int>(eight)), of_lane), of_lane);
+  }
+
+ private:
+  const DropoutMask& mask_;
+  std::uint32_t node_;
+  PhiloxBlock bits_{};
+};
+
 /// @param out  its pointers are those of this row
+template <class Kept>
 void dropout_row(const DropoutMask& mask, Activation activation, const float* x, std::uint32_t node,
                  std::int64_t columns, const DroppedRows& out) {
-  const __m256i last_dropped = _mm256_set1_epi32(static_cast<int>(mask.threshold) - 1);
+  Kept kept(mask, node);
   const __m256 scale = _mm256_set1_ps(mask.scale);
   const __m256 floor = activation == Activation::kRelu ? _mm256_setzero_ps() : _mm256_set1_ps(-__builtin_inff());
-  __m128i draws[8];
   for (std::int64_t column = 0; column < columns; column += 8) {
-    if (column % 64 == 0) draw_64_columns(mask, node, static_cast<std::uint32_t>(column / 64), draws);
-    const __m256i keep = _mm256_cmpgt_epi32(_mm256_cvtepu16_epi32(draws[column % 64 / 8]), last_dropped);
+    const __m256i keep = kept.at(column);
     const auto apply = [&](__m256 v) {
       return _mm256_and_ps(_mm256_mul_ps(_mm256_max_ps(floor, v), scale), _mm256_castsi256_ps(keep));
     };
@@ -102,8 +138,9 @@ DroppedRows row_of(const DroppedRows& out, std::int64_t i, std::int64_t columns)
 void dropout(const DropoutMask& mask, Activation activation, const NodeRows& in, const DroppedRows& out) {
   const std::int64_t columns = in.columns;
   if (columns == 0) return;
+  const auto row = mask.threshold == kHalfOfDraws ? dropout_row<KeptHalves> : dropout_row<KeptOf16Bits>;
   parallel_rows(in.rows, kElementsPerTask / columns + 1, [&](std::int64_t i) {
-    dropout_row(mask, activation, in.x + i * columns, in.nodes[i], columns, row_of(out, i, columns));
+    row(mask, activation, in.x + i * columns, in.nodes[i], columns, row_of(out, i, columns));
   });
 }
 
@@ -124,7 +161,7 @@ void dropout_reference(const DropoutMask& mask, Activation activation, const Nod
       const auto column = static_cast<std::uint32_t>(c);
       const float value = in.x[i * in.columns + c];
       const float activated = activation == Activation::kRelu && value < 0 ? 0.0f : value;
-      const bool kept = is_kept(mask, dropout_draws(mask, in.nodes[i], column / 8), column);
+      const bool kept = (kept_of_eight(mask, in.nodes[i], column / 8) >> column % 8 & 1) != 0;
       row.values[c] = kept ? activated * mask.scale : 0.0f;
       if (row.positive == nullptr) continue;
       if (c % 8 == 0) row.positive[c / 8] = 0;

@@ -3,7 +3,7 @@
 // Work split  dropout_kernel: one thread per eight neighbouring columns of a row, one Philox block; grid stride.
 //             dropout_tiles_kernel, for rows of eights of columns: a warp per tile of 64 Philox blocks, two a lane.
 // Access      dropout_kernel: 16-byte words where width and addresses allow, else 4-byte values. dropout_tiles_kernel:
-//             512 neighbouring bytes for a warp; the lanes of a pair trade draws for that. x and the result leave the
+//             512 neighbouring bytes for a warp; the lanes of a pair trade bits for that. x and the result leave the
 //             L2 cache first. From a run of the kernel workbench on an H200 (Astra's method), 1.32 times as fast as
 //             dropout_kernel: workbench/results/dropout_relu-astra.
 //             scale_kernel: a thread per word of four columns; scale_any_kernel: per eight columns of a row.
@@ -21,10 +21,8 @@ namespace {
 
 // ---- device code -----------------------------------------------------------------------------------------
 
-__device__ float apply(const DropoutMask& mask, Activation activation, const PhiloxBlock& draws, std::uint32_t column,
-                       float x) {
-  const float activated = activation == Activation::kRelu && x < 0 ? 0.0f : x;
-  return is_kept(mask, draws, column) ? activated * mask.scale : 0.0f;
+__device__ float apply(const DropoutMask& mask, Activation activation, bool is_kept, float x) {
+  return is_kept && !(activation == Activation::kRelu && x < 0) ? x * mask.scale : 0.0f;
 }
 
 /// More than six parameters: each array is one of its own, for __restrict__, see attention_edges.cuh.
@@ -38,7 +36,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   const std::int64_t stride = std::int64_t{gridDim.x} * kThreadsPerBlock;
   for (std::int64_t t = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; t < rows * eights; t += stride) {
     const std::int64_t row = t / eights, first = t % eights * 8;
-    const PhiloxBlock draws = dropout_draws(mask, __ldg(nodes + row), static_cast<std::uint32_t>(first / 8));
+    const std::uint32_t kept = kept_of_eight(mask, __ldg(nodes + row), static_cast<std::uint32_t>(first / 8));
     std::uint32_t bits = 0;
 #pragma unroll
     for (std::int64_t c = 0; c < 8; c += kValues) {
@@ -47,7 +45,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
       float* values = reinterpret_cast<float*>(&word);
 #pragma unroll
       for (std::int64_t k = 0; k < kValues; ++k) {
-        values[k] = apply(mask, activation, draws, static_cast<std::uint32_t>(c + k), values[k]);
+        values[k] = apply(mask, activation, (kept >> (c + k) & 1) != 0, values[k]);
         bits |= static_cast<std::uint32_t>(values[k] > 0) << (c + k);
       }
       *reinterpret_cast<Word*>(out + row * columns + first + c) = word;
@@ -69,24 +67,18 @@ struct Eights {
   }
 };
 
-/// Four columns with their two words of draws. mask.threshold is below 2^16.
-__device__ float4 apply(const DropoutMask& mask, Activation activation, uint2 draws, float4 x) {
-  const auto value = [&](bool is_kept, float v) {
-    return is_kept && !(activation == Activation::kRelu && v < 0) ? v * mask.scale : 0.0f;
-  };
-  const auto low = [&](std::uint32_t word) { return (word & 0xFFFF) >= mask.threshold; };
-  const auto high = [&](std::uint32_t word) { return word >= mask.threshold << 16; };
-  return make_float4(value(low(draws.x), x.x), value(high(draws.x), x.y), value(low(draws.y), x.z),
-                     value(high(draws.y), x.w));
+/// Four columns; bit c of `kept`: column c is kept.
+__device__ float4 apply(const DropoutMask& mask, Activation activation, std::uint32_t kept, float4 x) {
+  return make_float4(apply(mask, activation, (kept & 1) != 0, x.x), apply(mask, activation, (kept & 2) != 0, x.y),
+                     apply(mask, activation, (kept & 4) != 0, x.z), apply(mask, activation, (kept & 8) != 0, x.w));
 }
 
-/// Draws of the two words that a lane has of 32 eights: word `lane` and word 32 + lane. A lane computes one block, of
-/// the first 16 eights if it is even, of the others if it is odd, and trades half of it with its neighbour.
-__device__ void trade_draws(const PhiloxBlock& own, bool is_odd, uint2 (&draws)[2]) {
-  const std::uint32_t low = __shfl_xor_sync(0xFFFFFFFF, is_odd ? own.word[0] : own.word[2], 1);
-  const std::uint32_t high = __shfl_xor_sync(0xFFFFFFFF, is_odd ? own.word[1] : own.word[3], 1);
-  draws[0] = is_odd ? make_uint2(low, high) : make_uint2(own.word[0], own.word[1]);
-  draws[1] = is_odd ? make_uint2(own.word[2], own.word[3]) : make_uint2(low, high);
+/// Bits of the two words that a lane has of 32 eights: word `lane` and word 32 + lane. A lane draws one eight, of the
+/// first 16 if it is even, of the others if it is odd, and trades half of its bits with its neighbour.
+__device__ void trade_bits(std::uint32_t own, bool is_odd, std::uint32_t (&kept)[2]) {
+  const std::uint32_t other = __shfl_xor_sync(0xFFFFFFFF, own, 1);
+  kept[0] = is_odd ? other >> 4 : own;
+  kept[1] = is_odd ? own >> 4 : other;
 }
 
 __device__ std::uint32_t positive_bits(float4 v) {
@@ -109,12 +101,12 @@ __device__ void drop_tile(const DropoutMask& mask, Activation activation, const 
   for (std::uint32_t k = 0; k < kEightsPerLane; ++k) {
     const std::uint32_t eight = min(first + kWarp * k + lane % 2 * 16 + lane / 2, eights.count - 1);
     const std::uint32_t row = eights.row_of(eight);
-    uint2 draws[2];
-    trade_draws(dropout_draws(mask, __ldg(nodes + row), eight - row * eights.per_row), lane % 2 == 1, draws);
+    std::uint32_t kept[2];
+    trade_bits(kept_of_eight(mask, __ldg(nodes + row), eight - row * eights.per_row), lane % 2 == 1, kept);
 #pragma unroll
     for (std::uint32_t half = 0; half < 2; ++half) {
       const std::uint32_t w = 2 * k + half, word = first_word + kWarp * w;
-      const float4 values = apply(mask, activation, draws[half], words[w]);
+      const float4 values = apply(mask, activation, kept[half], words[w]);
       if (has_word(w)) __stcs(out + word, values);
       if (positive == nullptr) continue;
       const std::uint32_t bits = positive_bits(values), of_neighbour = __shfl_xor_sync(0xFFFFFFFF, bits, 1);
@@ -170,10 +162,10 @@ void launch(const DropoutMask& mask, Activation activation, const NodeRows& in, 
   cuda_check(cudaGetLastError());
 }
 
-/// Whether dropout_tiles_kernel can: it counts words with 32 bits, and shifts the threshold by 16.
-bool are_tiles_possible(const DropoutMask& mask, const NodeRows& in, const float* out) {
+/// Whether dropout_tiles_kernel can: it counts words with 32 bits.
+bool are_tiles_possible(const NodeRows& in, const float* out) {
   return is_packable<float, 4>(in.x, in.columns) && is_packable<float, 4>(out, in.columns) && in.columns % 8 == 0 &&
-         in.rows * (in.columns / 8) <= std::int64_t{1} << 30 && mask.threshold < 65536;
+         in.rows * (in.columns / 8) <= std::int64_t{1} << 30;
 }
 
 void launch_tiles(const DropoutMask& mask, Activation activation, const NodeRows& in, const DroppedRows& out,
@@ -192,7 +184,7 @@ void launch_tiles(const DropoutMask& mask, Activation activation, const NodeRows
 void dropout(const DropoutMask& mask, Activation activation, const NodeRows& in, const DroppedRows& out,
              cudaStream_t stream) {
   if (in.rows == 0 || in.columns == 0) return;
-  if (are_tiles_possible(mask, in, out.values)) return launch_tiles(mask, activation, in, out, stream);
+  if (are_tiles_possible(in, out.values)) return launch_tiles(mask, activation, in, out, stream);
   is_packable<float, 4>(in.x, in.columns) && is_packable<float, 4>(out.values, in.columns)
       ? launch<float4>(mask, activation, in, out, stream)
       : launch<float>(mask, activation, in, out, stream);

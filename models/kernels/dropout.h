@@ -14,6 +14,9 @@ namespace salient {
 /// One mask. Element (row, column) draws 16 bits: half `column % 2` (low first) of word `column % 8 / 2` of the Philox
 /// block with key (seed, step) and counter (nodes[row], column / 8, layer, 'DROP'). It is dropped if they are below
 /// `threshold`. So p is a multiple of 2^-16, and the kept elements are scaled by exactly 1 / (kept share).
+///
+/// For p = 1/2 one bit is enough, and a block serves 128 columns: bit `column % 32` (low first) of word `column % 128 /
+/// 32` of the block with counter (nodes[row], column / 128, layer, 'HALF') is set where the element is kept.
 struct DropoutMask {
   std::uint32_t seed;
   std::uint32_t step;
@@ -28,14 +31,34 @@ struct DropoutMask {
   }
 };
 
-/// The draws of eight neighbouring columns.
+inline constexpr std::uint32_t kHalfOfDraws = 1 << 15;  ///< the threshold of p = 1/2
+
+/// The draws of eight neighbouring columns, where p is not 1/2.
 SALIENT_HOST_DEVICE constexpr PhiloxBlock dropout_draws(const DropoutMask& mask, std::uint32_t node,
                                                         std::uint32_t eight_columns) {
   return philox4x32({{mask.seed, mask.step}}, {{node, eight_columns, mask.layer, 0x44524F50}});
 }
 
-SALIENT_HOST_DEVICE constexpr bool is_kept(const DropoutMask& mask, const PhiloxBlock& draws, std::uint32_t column) {
-  return (draws.word[column % 8 / 2] >> (column % 2 * 16) & 0xFFFF) >= mask.threshold;
+/// The bits of 128 neighbouring columns, where it is.
+SALIENT_HOST_DEVICE constexpr PhiloxBlock dropout_bits(const DropoutMask& mask, std::uint32_t node,
+                                                       std::uint32_t columns_128) {
+  return philox4x32({{mask.seed, mask.step}}, {{node, columns_128, mask.layer, 0x48414C46}});
+}
+
+/// Bit c: column 8 * eight_columns + c of a node's row is kept.
+SALIENT_HOST_DEVICE constexpr std::uint32_t kept_of_eight(const DropoutMask& mask, std::uint32_t node,
+                                                          std::uint32_t eight_columns) {
+  if (mask.threshold == kHalfOfDraws) {
+    const PhiloxBlock bits = dropout_bits(mask, node, eight_columns / 16);
+    const std::uint32_t low = (eight_columns & 4) == 0 ? bits.word[0] : bits.word[1];
+    const std::uint32_t high = (eight_columns & 4) == 0 ? bits.word[2] : bits.word[3];
+    return ((eight_columns & 8) == 0 ? low : high) >> eight_columns % 4 * 8 & 0xFF;
+  }
+  const PhiloxBlock draws = dropout_draws(mask, node, eight_columns);
+  std::uint32_t kept = 0;
+  for (std::uint32_t c = 0; c < 8; ++c)
+    kept |= ((draws.word[c / 2] >> (c % 2 * 16) & 0xFFFF) >= mask.threshold ? 1U : 0U) << c;
+  return kept;
 }
 
 enum class Activation : std::uint8_t { kNone, kRelu };
@@ -60,7 +83,7 @@ struct DroppedRows {
 /// @param in, out  host
 /// Determinism:  the same bits from the reference and the device version, for any thread count.
 /// Threads:      runs on the caller's oneTBB arena.
-/// Cost:         one Philox block for eight elements, eight blocks at a time.
+/// Cost:         one Philox block for eight elements, eight blocks at a time; for 128 where p is 1/2.
 /// Oracle:       dropout_reference()
 void dropout(const DropoutMask& mask, Activation activation, const NodeRows& in, const DroppedRows& out);
 void dropout_reference(const DropoutMask& mask, Activation activation, const NodeRows& in, const DroppedRows& out);

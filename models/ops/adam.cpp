@@ -3,7 +3,6 @@
 
 #include <ATen/ops/_fused_adam.h>
 
-#include "models/kernels/adam.h"
 #include "models/ops/kernel_call.h"
 
 namespace salient {
@@ -17,19 +16,26 @@ void step_on_host(const AdamTensors& t, const AdamRates& rates) {
 
 }  // namespace
 
+AdamState device_state_of(const AdamTensors& tensors) {
+  const auto values = [](const at::Tensor& tensor) { return tensor.mutable_data_ptr<float>(); };
+  return {.parameters = values(tensors.parameters),
+          .gradients = values(tensors.gradients),
+          .exp_avg = values(tensors.exp_avg),
+          .exp_avg_sq = values(tensors.exp_avg_sq),
+          .step = values(tensors.step),
+          .num_finished_blocks = static_cast<unsigned*>(tensors.num_finished_blocks.mutable_data_ptr()),
+          .size = tensors.parameters.numel()};
+}
+
+AdamRates adam_rates(double lr, double weight_decay) {
+  return {.lr = lr, .weight_decay = weight_decay, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
+}
+
 void adam_step(const AdamTensors& tensors, double lr, double weight_decay) {
-  const AdamRates rates{.lr = lr, .weight_decay = weight_decay, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
+  const AdamRates rates = adam_rates(lr, weight_decay);
   if (tensors.parameters.is_cpu()) return step_on_host(tensors, rates);
   const c10::DeviceGuard guard(tensors.parameters.device());
-  const auto values = [](const at::Tensor& tensor) { return tensor.mutable_data_ptr<float>(); };
-  adam_step({.parameters = values(tensors.parameters),
-             .gradients = values(tensors.gradients),
-             .exp_avg = values(tensors.exp_avg),
-             .exp_avg_sq = values(tensors.exp_avg_sq),
-             .step = values(tensors.step),
-             .num_finished_blocks = static_cast<unsigned*>(tensors.num_finished_blocks.mutable_data_ptr()),
-             .size = tensors.parameters.numel()},
-            rates, current_stream(tensors.parameters.device()));
+  adam_step(device_state_of(tensors), rates, current_stream(tensors.parameters.device()));
 }
 
 }  // namespace salient

@@ -3,6 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "models/kernels/adam.h"
+
 namespace salient {
 
 /// f32 of one size, and on one device.
@@ -11,6 +13,11 @@ struct AdamTensors {
   at::Tensor step;                 ///< f32 scalar: steps done so far
   at::Tensor num_finished_blocks;  ///< i32 scalar, zero: the device's own
 };
+
+/// Those of a device, for kernels that do the step. They are the tensors' memory.
+AdamState device_state_of(const AdamTensors& tensors);
+/// Betas 0.9 and 0.999, eps 1e-8.
+AdamRates adam_rates(double lr, double weight_decay);
 
 /// Betas 0.9 and 0.999, eps 1e-8. On a device the current stream's work.
 /// @param weight_decay  L2 term added to the gradient, as torch.optim.Adam does

@@ -21,12 +21,7 @@ struct StepMask {
 
   /// Bit c: column 8 * chunk + c is kept.
   __device__ unsigned kept(NodeId node, std::int64_t chunk) const {
-    if (is_none()) return 0xFF;
-    const PhiloxBlock draws = dropout_draws(mask, node, static_cast<std::uint32_t>(chunk));
-    unsigned bits = 0;
-#pragma unroll
-    for (std::uint32_t c = 0; c < 8; ++c) bits |= static_cast<unsigned>(is_kept(mask, draws, c)) << c;
-    return bits;
+    return is_none() ? 0xFF : kept_of_eight(mask, node, static_cast<std::uint32_t>(chunk));
   }
   __device__ void apply(NodeId node, std::int64_t chunk, float (&values)[8]) const {
     if (is_none()) return;

@@ -71,7 +71,7 @@ void ModelStep::start_epoch(std::span<const NodeId> order) {
 
 void ModelStep::run(const StepHeader& header, cudaStream_t stream) {
   impl_->num_seeds += header.num_seeds;
-  impl_->program.sampled_tree().begin(header, impl_->order.get(), stream);
+  impl_->program.sampled_tree().begin({header, impl_->order.get()}, stream);
   impl_->graph->launch(stream);
 }
 

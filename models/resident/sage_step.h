@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct SageStepData {
   const std::int32_t* labels;        ///< [num_nodes], -1 = unlabelled
   std::vector<SageWeights> weights;  ///< the first layer's first
   double* sums;                      ///< [batches of an epoch, 2]: loss and right predictions, see loss.h
+  /// The update of `weights`, to be done in the step, with the header's learning rate; where the first layer is fused.
+  std::optional<WeightUpdate> update{};
 };
 
 /// GPU memory of a step, in bytes.
@@ -47,6 +50,14 @@ class SageStep {
   /// @param ahead  the headers of the next calls in this epoch, kMaxAhead or as many as there are, whose batches are
   ///               sampled and gathered meanwhile; a batch that was not named is sampled when its call comes
   void run(const StepHeader& header, std::span<const StepHeader> ahead, cudaStream_t stream);
+  /// Whether run() does the update, too: the weights have changed, and their gradients are not written.
+  bool has_update() const;
+
+  /// run() for the next steps, several at once where that is faster.
+  /// @param rest  headers of the steps that are left in this epoch, kMaxAtOnce + kMaxAhead or as many as there are
+  /// @return      how many it enqueued: one, or with has_update() up to kMaxAtOnce
+  std::size_t run_some(std::span<const StepHeader> rest, cudaStream_t stream);
+  static constexpr std::size_t kMaxAtOnce = kMaxAnnounced;
   static constexpr std::size_t kMaxAhead = SampledBatches::num_trees(SamplingLead::kThreeBatches) - 1;
 
   /// What the epoch computed so far. Blocks until `stream` has passed.

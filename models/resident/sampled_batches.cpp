@@ -6,7 +6,8 @@
 namespace salient {
 
 SampledBatches::SampledBatches(DeviceCsr graph, const std::vector<int>& fanouts, Replacement replacement,
-                               std::int64_t max_seeds, SamplingLead lead) {
+                               std::int64_t max_seeds, SamplingLead lead)
+    : announced_(make_device_array<SeedBatch>(kMaxAnnounced)), current_(num_trees(lead) - 1) {
   for (std::size_t i = 0; i < num_trees(lead); ++i) trees_.emplace_back(graph, fanouts, replacement, max_seeds);
 }
 
@@ -19,13 +20,14 @@ void SampledBatches::start(std::span<const NodeId> order) {
   cuda_check(cudaMemcpy(order_.get(), order.data(), order.size_bytes(), cudaMemcpyHostToDevice));
   for (SampledTree& tree : trees_) tree.clear_counts();
   begun_.clear();
+  current_ = trees_.size() - 1;
   num_seeds_ = 0;
 }
 
 /// Begins the batch that is `distance` batches ahead, and samples what its work at that distance expects.
 void SampledBatches::refill(std::size_t distance, cudaStream_t stream) {
   SampledTree& tree = trees_[tree_behind(current_, distance)];
-  tree.begin(begun_[distance].value_or(StepHeader{}), order_.get(), stream);
+  tree.begin(batch_of(begun_[distance]), stream);
   if (distance < num_with_levels()) tree.sample_levels(stream);
   if (distance < num_complete()) tree.sample_last_hop(stream);
 }
@@ -48,6 +50,21 @@ std::size_t SampledBatches::begin(const StepHeader& header, std::span<const Step
   }
   num_seeds_ += header.num_seeds;
   return current_;
+}
+
+void SampledBatches::begin_all(std::span<const StepHeader> rest, std::size_t count, cudaStream_t stream) {
+  require(is_at_first_tree() && rest.size() >= count, "all batches are there, the first one in the first tree");
+  begin(rest.front(), rest.subspan(1), stream);
+  std::vector<SeedBatch> announced;
+  for (std::size_t i = 1; i < count; ++i) {
+    const std::size_t last = i + num_with_levels();
+    current_ = tree_behind(current_, 1);
+    begun_.erase(begun_.begin());
+    begun_.push_back(last < rest.size() ? std::optional(rest[last]) : std::nullopt);
+    announced.push_back(batch_of(begun_.back()));
+    num_seeds_ += rest[i].num_seeds;
+  }
+  announce(announced, announced_.get(), stream);
 }
 
 SageCounts SampledBatches::counts(cudaStream_t stream) const {

@@ -50,6 +50,19 @@ class SampledBatches {
   ///                earlier call said stays true
   std::size_t begin(const StepHeader& header, std::span<const StepHeader> ahead, cudaStream_t stream);
 
+  /// `count` calls of begin() at once, for work that has begin_announced() in it. The first batch is in tree 0; later
+  /// work on `stream` finds all of them.
+  /// @param rest  headers of these calls and of all after them
+  void begin_all(std::span<const StepHeader> rest, std::size_t count, cudaStream_t stream);
+  /// Whether the next batch is in tree 0.
+  bool is_at_first_tree() const { return tree_behind(current_, 1) == 0; }
+
+  /// Beside the computation of batch i of begin_all(), which is not the first, before sample_levels(): begins the batch
+  /// that is sampled there.
+  void begin_announced(std::size_t i, cudaStream_t stream) {
+    trees_[(i + num_with_levels()) % trees_.size()].begin_announced(announced_.get() + i - 1, stream);
+  }
+
   /// Beside the computation of the batch in tree i, for the batches that the lead names: the same launches for every
   /// batch, so they can be captured. With a lead of one batch the last hop comes behind the levels.
   void sample_levels(std::size_t i, cudaStream_t stream) {
@@ -68,7 +81,12 @@ class SampledBatches {
   std::size_t num_complete() const { return trees_.size() / 2; }
   void refill(std::size_t distance, cudaStream_t stream);
 
+  SeedBatch batch_of(const std::optional<StepHeader>& header) const {
+    return {header.value_or(StepHeader{}), order_.get()};
+  }
+
   std::vector<SampledTree> trees_;
+  DeviceArray<SeedBatch> announced_;  // behind what begin_all() begins itself
   DeviceArray<NodeId> order_;
   std::size_t order_size_ = 0, current_ = 0;
   std::vector<std::optional<StepHeader>> begun_;  // by distance from the batch at hand; those that are not known too

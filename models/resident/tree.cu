@@ -21,24 +21,6 @@ namespace {
 
 // ---- device code -----------------------------------------------------------------------------------------
 
-/// More than six parameters: each array is one of its own, for __restrict__.
-__global__ void __launch_bounds__(kThreadsPerBlock)
-    begin_kernel(StepHeader header, StepHeader* __restrict__ to, const NodeId* __restrict__ order,
-                 NodeId* __restrict__ nodes, LocalId* __restrict__ num_seeds,
-                 unsigned long long* __restrict__ num_edges, std::uint32_t num_hops) {
-  const std::uint32_t first = blockIdx.x * kThreadsPerBlock + threadIdx.x;
-  if (first == 0) {
-    *to = header;
-    *num_seeds = static_cast<LocalId>(header.num_seeds);
-  }
-  if (first < num_hops) {
-    num_edges[num_hops + first] += num_edges[first];
-    num_edges[first] = 0;
-  }
-  for (std::uint32_t i = first; i < header.num_seeds; i += gridDim.x * kThreadsPerBlock)
-    nodes[i] = order[header.first_seed + i];
-}
-
 /// A level of the tree and the hop that is sampled for it.
 struct Hop {
   DeviceCsr graph;
@@ -280,12 +262,16 @@ LastHop SampledTree::last_hop() const {
   return {nodes(), size_of(level), entries_.get(), num_children_.get(), capacity(level), fanouts_.back()};
 }
 
-void SampledTree::begin(const StepHeader& header, const NodeId* order, cudaStream_t stream) {
-  require(header.num_seeds <= capacity(0), "a batch has no more seeds than was said");
-  begin_kernel<<<4, kThreadsPerBlock, 0, stream>>>(header, header_.get(), order, nodes_.get(), sizes_.get(),
-                                                   num_edges_.get(), static_cast<std::uint32_t>(fanouts_.size()));
-  cuda_check(cudaGetLastError());
+TreeStart SampledTree::start() const {
+  return {header_.get(), nodes_.get(), sizes_.get(), num_edges_.get(), static_cast<std::uint32_t>(fanouts_.size())};
 }
+
+void SampledTree::begin(const SeedBatch& batch, cudaStream_t stream) {
+  require(batch.header.num_seeds <= capacity(0), "a batch has no more seeds than was said");
+  start_tree(batch, start(), stream);
+}
+
+void SampledTree::begin_announced(const SeedBatch* batch, cudaStream_t stream) { start_tree(batch, start(), stream); }
 
 void SampledTree::sample_levels(cudaStream_t stream) {
   for (std::size_t h = 0; h + 1 < fanouts_.size(); ++h) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/cuda/cuda.h"
-#include "models/resident/step_header.h"
+#include "models/resident/seed_batch.h"
 #include "sampler/device_hop.h"
 
 namespace salient {
@@ -48,9 +48,10 @@ class SampledTree {
   /// @throws Error{kDeviceMemory}
   SampledTree(DeviceCsr graph, std::vector<int> fanouts, Replacement replacement, std::int64_t max_seeds);
 
-  /// Writes the header, and takes the seeds order[header.first_seed ...] as level 0. Enqueues and returns.
-  /// @param order  the training nodes in the order of the epoch, device
-  void begin(const StepHeader& header, const NodeId* order, cudaStream_t stream);
+  /// Writes the header, and takes the batch's seeds as level 0. Enqueues and returns.
+  void begin(const SeedBatch& batch, cudaStream_t stream);
+  /// The same with a batch in device memory, which announce() wrote: can be captured.
+  void begin_announced(const SeedBatch* batch, cudaStream_t stream);
 
   /// Samples all hops of the batch that begin() named: the same launches for every batch, so they can be captured. The
   /// levels are a chain of small kernels; the last hop is one large kernel behind them.
@@ -71,6 +72,8 @@ class SampledTree {
   LastHop last_hop() const;
 
  private:
+  TreeStart start() const;
+
   DeviceCsr graph_;
   std::vector<int> fanouts_;
   Replacement replacement_;

@@ -1,11 +1,12 @@
 // models/resident/weights.cu - see weights.h.
 //
 // Work split  a thread per element of a packed matrix, a row of blocks per layer; grid stride.
-// Limit       latency: weights are a few hundred kilobytes, in the L2 cache.
-// Sync        none.
+// Limit       latency: weights are a few hundred kilobytes, in the L2 cache; of a fused first layer 50 times that.
+// Sync        none; in the update the block's, around Adam's corrections, and an atomic a block.
 #include <algorithm>
 
 #include "core/error.h"
+#include "models/kernels/adam.cuh"
 #include "models/kernels/launch.cuh"
 #include "models/resident/weights.h"
 #include "models/resident/words.cuh"
@@ -37,6 +38,15 @@ __host__ __device__ std::int64_t num_packed(const SageWeights& weights) {
   return padded(weights.out_dim) * 2 * padded(weights.in_dim);
 }
 
+/// Of element `t` of a packed matrix.
+__device__ float gradient_of(const PackedWeights& from, std::int64_t t) {
+  float sum = 0;
+#pragma unroll 8
+  for (int part = 0; part < from.num_gradients; ++part)
+    sum += from.packed_gradient[part * num_packed(from.weights) + t];
+  return sum;
+}
+
 template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock) pack_kernel(Layers layers) {
   const PackedWeights& to = layers.layer[blockIdx.y];
@@ -55,11 +65,30 @@ __global__ void __launch_bounds__(kThreadsPerBlock) unpack_kernel(Layers layers)
        t += std::int64_t{gridDim.x} * kThreadsPerBlock) {
     const PackedElement e = PackedElement::of(to, t);
     if (!e.is_weight) continue;
-    float sum = 0;
-#pragma unroll 8
-    for (int part = 0; part < from.num_gradients; ++part) sum += from.packed_gradient[part * num_packed(to) + t];
-    (e.is_self ? to.self_gradient : to.around_gradient)[e.at] = sum;
+    (e.is_self ? to.self_gradient : to.around_gradient)[e.at] = gradient_of(from, t);
   }
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    update_kernel(Layers layers, WeightUpdate update, const StepHeader* __restrict__ header) {
+  __shared__ AdamCorrections corrections;
+  AdamCorrections::compute(update.rates, header->learning_rate, *update.state.step, &corrections);
+  const PackedWeights& layer = layers.layer[blockIdx.y];
+  const SageWeights& w = layer.weights;
+  const std::int64_t count = num_packed(w), stride = std::int64_t{gridDim.x} * kThreadsPerBlock;
+  std::int64_t t = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x;
+  const float first_gradient = t < count ? gradient_of(layer, t) : 0.0f;  // before the corrections are waited for
+  __syncthreads();
+  for (float gradient = first_gradient; t < count; t += stride, gradient = t < count ? gradient_of(layer, t) : 0.0f) {
+    const PackedElement e = PackedElement::of(w, t);
+    if (!e.is_weight) continue;  // stays zero
+    const std::int64_t i = (e.is_self ? w.self : w.around) + e.at - update.state.parameters;
+    const AdamElement after = AdamElement::of(update.state, i).after(gradient, update.rates, corrections);
+    after.store(update.state, i);
+    static_cast<T*>(layer.packed)[t] = static_cast<T>(after.value);
+  }
+  if (threadIdx.x == 0) count_adam_step(update.state, gridDim.x * gridDim.y);
 }
 
 // ---- host code -------------------------------------------------------------------------------------------
@@ -95,6 +124,16 @@ void pack_weights(std::span<const PackedWeights> layers, ActivationType type, cu
 void unpack_gradients(std::span<const PackedWeights> layers, cudaStream_t stream) {
   const Grid grid = grid_of(layers);
   unpack_kernel<<<grid.blocks, kThreadsPerBlock, 0, stream>>>(grid.layers);
+  cuda_check(cudaGetLastError());
+}
+
+void update_weights(std::span<const PackedWeights> layers, ActivationType type, const WeightUpdate& update,
+                    const StepHeader* header, cudaStream_t stream) {
+  const Grid grid = grid_of(layers);
+  const auto kernel = type == ActivationType::kF32   ? update_kernel<float>
+                      : type == ActivationType::kF16 ? update_kernel<__half>
+                                                     : update_kernel<Bf16>;
+  kernel<<<grid.blocks, kThreadsPerBlock, 0, stream>>>(grid.layers, update, header);
   cuda_check(cudaGetLastError());
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/cuda/cuda.h"
+#include "models/kernels/adam.h"
 #include "models/resident/operands.h"
 
 namespace salient {
@@ -35,5 +36,16 @@ void pack_weights(std::span<const PackedWeights> layers, ActivationType type, cu
 
 /// Writes all layers' gradients from those of the packed matrices.
 void unpack_gradients(std::span<const PackedWeights> layers, cudaStream_t stream);
+
+/// Adam's step of a model all of whose parameters are SageWeights.
+struct WeightUpdate {
+  AdamState state;  ///< its gradients are not read
+  AdamRates rates;  ///< but for lr
+};
+
+/// unpack_gradients(), adam_step() and pack_weights() at once; the gradients are not written.
+/// @param header  device: the learning rate
+void update_weights(std::span<const PackedWeights> layers, ActivationType type, const WeightUpdate& update,
+                    const StepHeader* header, cudaStream_t stream);
 
 }  // namespace salient

@@ -33,7 +33,7 @@ std::vector<float> dropped(const DropoutMask& mask, Activation activation, const
 
 TEST(Dropout, EqualsTheReference) {
   for (const std::int64_t rows : {0, 1, 5, 700})
-    for (const std::int64_t columns : {0, 1, 7, 8, 9, 63, 64, 65, 100, 256})
+    for (const std::int64_t columns : {0, 1, 7, 8, 9, 63, 64, 65, 100, 127, 129, 256, 300})
       for (const double p : {0.0, 0.1, 0.5, 1.0})
         for (const Activation activation : {Activation::kNone, Activation::kRelu}) {
           const std::vector<float> x = random_values(rows * columns, 1);
@@ -43,6 +43,21 @@ TEST(Dropout, EqualsTheReference) {
           dropout_reference(mask, activation, {x.data(), nodes.data(), rows, columns}, {expected.data()});
           ASSERT_EQ(dropped(mask, activation, x, nodes), expected) << rows << " x " << columns << ", p = " << p;
         }
+}
+
+TEST(Dropout, DrawsWhatTheHeaderSays) {
+  const std::uint32_t node = 12345;
+  for (const double p : {0.25, 0.5}) {
+    const DropoutMask mask = DropoutMask::make(p, 3, 17, 2);
+    for (std::uint32_t column = 0; column < 300; ++column) {
+      const bool is_half = p == 0.5;
+      const std::uint32_t block = is_half ? column / 128 : column / 8, tag = is_half ? 0x48414C46 : 0x44524F50;
+      const PhiloxBlock draws = philox4x32({{3, 17}}, {{node, block, 2, tag}});
+      const bool is_kept = is_half ? (draws.word[column % 128 / 32] >> column % 32 & 1) != 0
+                                   : (draws.word[column % 8 / 2] >> column % 2 * 16 & 0xFFFF) >= 0x4000;
+      ASSERT_EQ((kept_of_eight(mask, node, column / 8) >> column % 8 & 1) != 0, is_kept) << p << ", " << column;
+    }
+  }
 }
 
 TEST(Dropout, TellsWhichValuesArePositive) {

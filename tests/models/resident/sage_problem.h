@@ -67,9 +67,20 @@ class SageProblem {
       const int in = i == 0 ? c.in_dim : c.hidden_dim, out = i + 1 == layers ? c.num_classes : c.hidden_dim;
       for (int part = 0; part < 2; ++part) {
         weights_.push_back(at::randn({out, in}) / std::sqrt(in));
-        on_device_.push_back(weights_.back().to(at::kCUDA));
-        gradients_.push_back(at::full({out, in}, NAN, at::TensorOptions(at::kCUDA).dtype(at::kFloat)));
+        num_weights_ += weights_.back().numel();
       }
+    }
+    flat_weights_ = at::empty({num_weights_}, at::TensorOptions(at::kCUDA).dtype(at::kFloat));
+    flat_gradients_ = at::full_like(flat_weights_, NAN);
+    std::int64_t begin = 0;
+    for (const at::Tensor& weight : weights_) {
+      const auto view_of = [&](const at::Tensor& flat) {
+        return flat.narrow(0, begin, weight.numel()).view(weight.sizes());
+      };
+      on_device_.push_back(view_of(flat_weights_));
+      on_device_.back().copy_(weight);
+      gradients_.push_back(view_of(flat_gradients_));
+      begin += weight.numel();
     }
     x_device_ = features.stored.to(at::kCUDA);
     if (c.has_near_rows) near_table_.emplace(features.stored, stream_);
@@ -107,6 +118,9 @@ class SageProblem {
                          weights_[i].size(0)});
     return weights;
   }
+  /// All of them on the device, one behind the other, f32.
+  const at::Tensor& flat_weights() const { return flat_weights_; }
+  const at::Tensor& flat_gradients() const { return flat_gradients_; }
   const at::Tensor& gradient(std::size_t i) const { return gradients_[i]; }
   const at::Tensor& labels() const { return y_; }  ///< i32 on the host, -1 = unlabelled
   std::span<const NodeId> seeds() const { return seeds_; }
@@ -184,6 +198,8 @@ class SageProblem {
   std::optional<NearTable> near_table_;
   float unit_ = 1;
   std::vector<at::Tensor> weights_, on_device_, gradients_;  // around and self of each layer
+  std::int64_t num_weights_ = 0;
+  at::Tensor flat_weights_, flat_gradients_;  // of which on_device_ and gradients_ are views
   std::vector<NodeId> seeds_;
 };
 
