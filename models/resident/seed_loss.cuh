@@ -52,16 +52,18 @@ __device__ void loss_of_seed(const SeedLoss& loss, std::int64_t i, const float* 
   }
   exponentials = sum_of_lanes(exponentials);
   logits_sum = sum_of_lanes(logits_sum);
-  const float log_sum = best.value + logf(exponentials);
+  // apart from the largest logit, to which it would be rounded: of a sure prediction it is all that the loss is
+  const float log_sum = logf(exponentials);
   const auto classes = static_cast<float>(loss.num_classes);
   const float even = loss.label_smoothing / classes, rest = 1 - loss.label_smoothing;
   for (std::int64_t c = lane; c < columns; c += 32) {
-    const float probability = c < loss.num_classes ? expf(z[c] - log_sum) : 0.0f;
+    const float probability = c < loss.num_classes ? expf(z[c] - best.value) / exponentials : 0.0f;
     const float target = c < loss.num_classes ? even + (c == label ? rest : 0.0f) : 0.0f;
     store(c, (probability - target) * loss.header->gradient_scale);
   }
   if (lane > 0) return;
-  loss.rows[2 * i] = rest * (log_sum - z[label]) + even * (classes * log_sum - logits_sum);
+  loss.rows[2 * i] =
+      rest * (log_sum + (best.value - z[label])) + even * (classes * (log_sum + best.value) - logits_sum);
   loss.rows[2 * i + 1] = best.column == label ? 1.0f : 0.0f;
 }
 

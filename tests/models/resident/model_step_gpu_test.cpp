@@ -5,8 +5,6 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include <iostream>
-
 #include "models/model.h"
 #include "sampler/node_degree.h"
 #include "tests/models/resident/sage_problem.h"
@@ -156,35 +154,6 @@ class Problem {
     return {loss.item<double>(), (logits.argmax(1).eq(labels) * known).sum().item<double>()};
   }
 
-  /// How far the host's gradients of a parameter move, at most, when every weight moves by its last bit, up or down: a
-  /// unit whose input is zero but for rounding then crosses the edge of its ReLU, and takes its gradient along.
-  double movement_by_the_last_bit(const StepHeader& h, const std::string& name) {
-    const at::NoGradGuard no_gradients;
-    const auto gradient = [&] {
-      const at::AutoGradMode with_gradients(true);
-      train_on_the_host(h);
-      return model_->named_parameters()[name].grad().to(at::kDouble);
-    };
-    std::vector<std::pair<at::Tensor, at::Tensor>> saved;
-    for (const at::Tensor& tensor : model_->parameters()) saved.emplace_back(tensor, tensor.clone());
-    for (const at::Tensor& tensor : model_->buffers()) saved.emplace_back(tensor, tensor.clone());
-    const auto restore = [&] {
-      for (const auto& [tensor, value] : saved) tensor.copy_(value);
-    };
-    const at::Tensor before = gradient();
-    double most = 0;
-    for (int round = 0; round < 16; ++round) {
-      restore();
-      for (const at::Tensor& weight : model_->parameters())
-        weight.mul_(1 + (at::randint(0, 2, weight.sizes()).mul_(2).sub_(1)) * 0x1p-23);
-      most = std::max(most, (gradient() - before).norm().item<double>());
-    }
-    restore();
-    gradient();  // those of all parameters are as they were
-    restore();   // running statistics have moved once more
-    return most;
-  }
-
  private:
   const Case& case_;
   const test::OwnedGraph graph_ = test::sorted(test::graph_with_gaps());
@@ -248,12 +217,8 @@ TEST_P(ResidentModelStep, TrainsAsTheModelOnTheHost) {
       const at::Tensor wanted = item.value().grad().to(at::kDouble);
       const double difference =
           (problem.gradients().at(item.key()).cpu().to(at::kDouble) - wanted).norm().item<double>();
-      const double allowed = (bound + rounding) * std::max(wanted.norm().item<double>(), 1e-2 * largest) + 1e-9;
-      if (difference < allowed) continue;
-      const double movement = problem.movement_by_the_last_bit(header, item.key());
-      EXPECT_LT(difference, allowed + 2 * movement) << header.batch << " " << item.key();
-      std::cout << header.batch << " " << item.key() << ": " << difference << " apart, " << allowed
-                << " allowed; by the last bit of its weights the host's own gradient moves " << movement << "\n";
+      EXPECT_LT(difference, (bound + rounding) * std::max(wanted.norm().item<double>(), 1e-2 * largest) + 1e-9)
+          << header.batch << " " << item.key();
     }
     for (const auto& item : problem.model().named_buffers())
       EXPECT_LT(distance(problem.buffers().at(item.key()), item.value().to(at::kDouble)), std::max(bound, 1e-4) / 2)
