@@ -1,5 +1,5 @@
-// models/resident/sage_step.h - a training step of GraphSAGE with graph and features on the GPU: sampling, gather,
-// forward and backward, as one CUDA graph that the host replays.
+// models/resident/sage_step.h - training steps of GraphSAGE with graph and features on the GPU: sampling, gather,
+// forward and backward, as one CUDA graph that the host replays, or with their updates several in one.
 //
 // It computes what the model of models/sage.h with mean aggregation computes over the sampled message-flow graph:
 // the same neighbours, the same dropout masks, the same gradients up to rounding. Nothing comes back to the host.
