@@ -10,7 +10,7 @@ struct AdamCorrections {
   float step_size, root_of_correction2;
 
   /// Into shared memory; by all threads of a block of at least two warps, which find them behind its next barrier.
-  /// @param lr  read for the rate of `rates`, which may be 0
+  /// @param lr  in place of rates.lr
   __device__ static void compute(const AdamRates& rates, double lr, float steps_before, AdamCorrections* to) {
     if (threadIdx.x == 0) to->step_size = static_cast<float>(lr / (1 - pow(rates.beta1, steps_before + 1.0)));
     if (threadIdx.x == 32)  // of another warp, at the same time

@@ -161,7 +161,7 @@ void dropout_reference(const DropoutMask& mask, Activation activation, const Nod
       const auto column = static_cast<std::uint32_t>(c);
       const float value = in.x[i * in.columns + c];
       const float activated = activation == Activation::kRelu && value < 0 ? 0.0f : value;
-      const bool kept = (kept_of_eight(mask, in.nodes[i], column / 8) >> column % 8 & 1) != 0;
+      const bool kept = is_kept(mask, in.nodes[i], column);
       row.values[c] = kept ? activated * mask.scale : 0.0f;
       if (row.positive == nullptr) continue;
       if (c % 8 == 0) row.positive[c / 8] = 0;

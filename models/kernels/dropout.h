@@ -61,6 +61,10 @@ SALIENT_HOST_DEVICE constexpr std::uint32_t kept_of_eight(const DropoutMask& mas
   return kept;
 }
 
+SALIENT_HOST_DEVICE constexpr bool is_kept(const DropoutMask& mask, std::uint32_t node, std::uint32_t column) {
+  return (kept_of_eight(mask, node, column / 8) >> column % 8 & 1) != 0;
+}
+
 enum class Activation : std::uint8_t { kNone, kRelu };
 
 /// A matrix whose rows belong to nodes.

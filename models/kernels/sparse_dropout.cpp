@@ -12,7 +12,7 @@ void sparse_dropout(const DropoutMask& mask, const SparseRowsOf<T>& x, const std
   parallel_rows(x.num_rows, kRowsPerTask, [&](std::int64_t i) {
     for (LocalId k = x.begin[i]; k < x.begin[i + 1]; ++k) {
       const auto column = static_cast<std::uint32_t>(x.columns[k]);
-      const bool is_in = (kept_of_eight(mask, nodes[i], column / 8) >> column % 8 & 1) != 0;
+      const bool is_in = is_kept(mask, nodes[i], column);
       out[k] = is_in ? to_float(x.values[k]) * mask.scale : 0.0f;
     }
   });

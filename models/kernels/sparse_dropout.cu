@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
     const LocalId last = __ldg(x.begin + i + 1);
     for (LocalId k = __ldg(x.begin + i) + static_cast<LocalId>(threadIdx.x % kWarp); k < last; k += kWarp) {
       const auto column = static_cast<std::uint32_t>(__ldg(x.columns + k));
-      const bool is_in = (kept_of_eight(mask, node, column / 8) >> column % 8 & 1) != 0;
+      const bool is_in = is_kept(mask, node, column);
       out[k] = is_in ? as_float(x.values[k]) * mask.scale : 0.0f;
     }
   }

@@ -51,7 +51,7 @@ std::vector<std::uint32_t> expected_bits(const Level& level, const DropoutMask& 
       for (int feature = 0; row >= 0 && feature < kFusedWidth; ++feature) {
         const NodeId node = level.nodes[static_cast<std::size_t>(row)];
         const auto column = static_cast<std::uint32_t>(feature);
-        if ((kept_of_eight(mask, node, column / 8) >> column % 8 & 1) == 0) continue;
+        if (!is_kept(mask, node, column)) continue;
         const FeatureOwner owner = FeatureOwner::of(feature / 2 * 2, slot % 8 / 2);
         const int word = owner.thread * 4 + owner.block * 2 + slot / 64;
         const int bit = slot % 64 / 16 * 8 + slot % 16 / 8 * 4 + feature % 2 * 2 + slot % 2;
