@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +47,12 @@ class Messages {
                                              std::span<const std::span<std::byte>> in) = 0;
 };
 
+/// For kernels that exchange values among ranks themselves.
+struct PeerAccess {
+  std::span<std::byte* const> memory;  ///< [ranks] in their GPUs, as this rank addresses it; the communicator's
+  const std::uint32_t* is_given_up;    ///< [1] pinned: not 0 = a kernel that waits for another rank must end
+};
+
 /// All calls but cancel() are collective: every rank makes the same ones in the same order. Back ends: self (one rank),
 /// mpi (host memory), nccl (device memory; its control plane is one of the other two).
 ///
@@ -65,6 +72,14 @@ class Communicator : public Messages {
 
   /// data becomes rank 0's. Otherwise as all_reduce_sum().
   virtual void broadcast(std::span<float> data, CUstream_st* stream) = 0;
+
+  /// Memory of at least `bytes` in every rank's GPU that kernels of all ranks can write, if there is such. It is zero
+  /// at first, and the same memory with what was left there when it is asked for again.
+  virtual std::optional<PeerAccess> peer_access([[maybe_unused]] std::size_t bytes) { return std::nullopt; }
+
+  /// Calls enqueue(), which enqueues on `stream` work that waits for other ranks, and watches that as a collective:
+  /// with the time-out, and is_given_up when it has passed.
+  virtual void watch([[maybe_unused]] CUstream_st* stream, const std::function<void()>& enqueue) { enqueue(); }
 
   // Control plane: host memory, blocks until done. For metrics and agreements, never inside a step.
 

@@ -1,6 +1,7 @@
 // engine/comm/nccl_communicator.cpp - see nccl_communicator.h.
 #include "engine/comm/nccl_communicator.h"
 
+#include <exception>
 #include <map>
 #include <optional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "engine/comm/nccl_messages.h"
 #include "engine/comm/nccl_start.h"
 #include "engine/comm/nccl_watch.h"
+#include "engine/comm/peer_memory.h"
 
 namespace salient {
 namespace {
@@ -51,6 +53,11 @@ class NcclCommunicator final : public Communicator {
     if (rows == RowBackend::kNccl) rows_.emplace(*control_, timeout_seconds);
   }
 
+  ~NcclCommunicator() override {
+    for (const std::unique_ptr<PeerMemory>& memory : peers_)
+      memory->close();  // all ranks, before NCCL's end joins them
+  }
+
   std::string_view name() const override { return "nccl"; }
   int rank() const override { return control_->rank(); }
   int size() const override { return control_->size(); }
@@ -67,6 +74,30 @@ class NcclCommunicator final : public Communicator {
     end_if(nccl_.watch(stream, [&](ncclComm_t comm) {
       return ncclBroadcast(data.data(), data.data(), data.size(), ncclFloat, 0, comm, stream);
     }));
+  }
+
+  std::optional<PeerAccess> peer_access(std::size_t bytes) override {
+    for (const std::unique_ptr<PeerMemory>& memory : peers_)
+      if (memory->bytes() >= bytes) return PeerAccess{memory->of_ranks(), nccl_.is_given_up()};
+    std::unique_ptr<PeerMemory> memory = PeerMemory::make(control(), bytes);
+    if (!memory) return std::nullopt;
+    peers_.push_back(std::move(memory));
+    return PeerAccess{peers_.back()->of_ranks(), nccl_.is_given_up()};
+  }
+
+  void watch(CUstream_st* stream, const std::function<void()>& enqueue) override {
+    end_if(nccl_.failure());
+    std::exception_ptr problem;
+    const NcclFailure failure = nccl_.watch(stream, [&](ncclComm_t) {
+      try {
+        enqueue();
+      } catch (...) {
+        problem = std::current_exception();
+      }
+      return ncclSuccess;
+    });
+    if (problem) std::rethrow_exception(problem);
+    end_if(failure);
   }
 
   void all_reduce_sum(std::span<double> values) override { control().all_reduce_sum(values); }
@@ -112,6 +143,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   std::unique_ptr<Communicator> control_;
+  std::vector<std::unique_ptr<PeerMemory>> peers_;  // kept to the end: others may have it open
   NcclWatch nccl_;
   std::optional<NcclMessages> rows_;  // none: the control's
 };

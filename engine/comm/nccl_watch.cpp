@@ -11,6 +11,7 @@
 //      about to end.
 #include "engine/comm/nccl_watch.h"
 
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -54,6 +55,7 @@ std::string nccl_problem(const char* call, ncclResult_t status) {
 
 NcclWatch::NcclWatch(ncclComm_t comm, double timeout_seconds) : timeout_(timeout_seconds), comm_(comm) {
   cuda_check(cudaGetDevice(&device_));
+  is_given_up_[0] = 0;
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
@@ -79,9 +81,14 @@ NcclFailure NcclWatch::failure() {
   return failure_;
 }
 
+ncclComm_t NcclWatch::give_up() {
+  std::atomic_ref<std::uint32_t>(is_given_up_[0]).store(1);
+  return std::exchange(comm_, nullptr);
+}
+
 void NcclWatch::abort() noexcept {
   std::unique_lock lock(mutex_);
-  const ncclComm_t comm = std::exchange(comm_, nullptr);
+  const ncclComm_t comm = give_up();
   lock.unlock();
   if (comm != nullptr) abort_nccl(comm, device_, gate_);
 }
@@ -135,7 +142,7 @@ void NcclWatch::run(const std::stop_token& stop) {
     failure_ = problem();
   }
   is_failure_known_ = false;
-  const ncclComm_t stuck = std::exchange(comm_, nullptr);
+  const ncclComm_t stuck = give_up();
   lock.unlock();
   abort_nccl(stuck, device_, gate_);
   lock.lock();

@@ -59,6 +59,9 @@ class NcclWatch {
   std::uint32_t num_enqueued() const { return num_enqueued_; }
   std::uint32_t num_done() const { return num_done_.value(); }
 
+  /// [1] pinned: not 0 once NCCL's work was aborted, for kernels that wait for other ranks without NCCL.
+  const std::uint32_t* is_given_up() const { return is_given_up_.get(); }
+
   /// What the watching thread found. Once the caller knows, the thread does not end the process.
   NcclFailure failure();
 
@@ -71,12 +74,14 @@ class NcclWatch {
   ncclComm_t begin_call();
   NcclFailure end_call(ncclResult_t status);
   NcclFailure reason_or_cancelled();
+  ncclComm_t give_up();                   // under the mutex; what is to be aborted
   void run(const std::stop_token& stop);  // the thread
   NcclFailure problem();                  // one look
 
   const std::chrono::duration<double> timeout_;
   int device_ = 0;
   StreamCounter num_done_;
+  const PinnedArray<std::uint32_t> is_given_up_ = make_pinned_array<std::uint32_t>(1);
   std::mutex mutex_;
   ncclComm_t comm_;                                                      // null once aborted
   std::optional<Clock::time_point> call_began_;                          // while the caller is inside NCCL

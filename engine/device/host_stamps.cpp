@@ -11,7 +11,6 @@ class HostStamps final : public TimeStamps {
  public:
   void clear() override { stamps_.clear(); }
   void add() override { stamps_.push_back(std::chrono::steady_clock::now()); }
-  std::size_t size() const override { return stamps_.size(); }
   double seconds_before(std::size_t index) const override {
     return std::chrono::duration<double>(stamps_[index] - stamps_[index - 1]).count();
   }

@@ -13,52 +13,45 @@ std::chrono::steady_clock::time_point host_time(std::chrono::steady_clock::time_
 
 }  // namespace
 
-StepClock::StepClock(const ComputeDevice& device, bool has_exchange)
-    : device_(device),
-      has_exchange_(has_exchange),
-      stamps_(device.is_cuda() ? make_stream_stamps(device.stream()) : make_host_stamps()) {}
+StepClock::StepClock(const ComputeDevice& device)
+    : device_(device), stamps_(device.is_cuda() ? make_stream_stamps(device.stream()) : make_host_stamps()) {}
 
 void StepClock::start_epoch() {
   stamps_->clear();
-  ends_of_pauses_.clear();
+  parts_.clear();
   start_ = std::chrono::steady_clock::now();
   stamps_->add();
 }
 
-void StepClock::pause_ends() {
-  ends_of_pauses_.push_back(stamps_->size());
+void StepClock::add(Part part) {
   stamps_->add();
+  parts_.push_back(part);
 }
-void StepClock::batch_arrived() { stamps_->add(); }
-void StepClock::step_done() { stamps_->add(); }
-void StepClock::exchange_begins() {
-  if (has_exchange_) stamps_->add();
-}
-void StepClock::exchange_ends() { exchange_begins(); }
+
+void StepClock::batch_arrived() { add(Part::kWaiting); }
+void StepClock::exchange_begins() { add(Part::kComputing); }
+void StepClock::exchange_ends() { add(Part::kExchange); }
+void StepClock::step_done() { add(Part::kComputing); }
+void StepClock::pause_ends() { add(Part::kPause); }
 
 StepClock::Totals StepClock::totals() {
   device_.wait();
   const int row = device_.is_cuda() ? trace_row::kComputeStream : trace_row::kMain;
   Totals totals;
   double now = 0;  // seconds since the start of the epoch
-  const std::size_t stamps_per_step = has_exchange_ ? 4 : 2;
-  std::size_t num_pauses = 0, num_parts = 0;
-  for (std::size_t stamp = 1; stamp < stamps_->size(); ++stamp) {
-    const double seconds = stamps_->seconds_before(stamp);
-    if (num_pauses < ends_of_pauses_.size() && stamp == ends_of_pauses_[num_pauses]) {
-      ++num_pauses;
-      now += seconds;
-      continue;
-    }
-    const std::size_t step = num_parts / stamps_per_step;
-    const std::size_t part = num_parts++ % stamps_per_step;  // 0 arrived | [1 begins, 2 ends] | last: done
-    const bool is_exchange = has_exchange_ && part == 2;
-    (part == 0 ? totals.blocked_seconds : totals.train_seconds) += seconds;
-    if (is_exchange) totals.exchange_seconds += seconds;
-    if (part != 0 && Trace::global().is_on())
-      Trace::global().add(is_exchange ? "all-reduce" : "compute", "train", row, host_time(start_, now),
-                          host_time(start_, now + seconds), static_cast<std::int64_t>(step));
+  std::int64_t step = -1;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const double seconds = stamps_->seconds_before(i + 1), begin = now;
     now += seconds;
+    const Part part = parts_[i];
+    if (part == Part::kPause) continue;
+    (part == Part::kWaiting ? totals.blocked_seconds : totals.train_seconds) += seconds;
+    if (part == Part::kExchange) totals.exchange_seconds = totals.exchange_seconds.value_or(0) + seconds;
+    if (part == Part::kWaiting)
+      ++step;
+    else if (Trace::global().is_on())
+      Trace::global().add(part == Part::kExchange ? "all-reduce" : "compute", "train", row, host_time(start_, begin),
+                          host_time(start_, now), step);
   }
   return totals;
 }

@@ -19,7 +19,6 @@ class StreamStamps final : public TimeStamps {
     passed_.make_wait(beside_.get());
     events_[used_++].record(beside_.get());
   }
-  std::size_t size() const override { return used_; }
   double seconds_before(std::size_t index) const override {
     events_[index].wait();
     return events_[index].seconds_since(events_[index - 1]);

@@ -18,7 +18,6 @@ class TimeStamps {
 
   virtual void clear() = 0;
   virtual void add() = 0;
-  virtual std::size_t size() const = 0;
 
   /// From stamp `index` - 1 to stamp `index`. @param index  from 1
   virtual double seconds_before(std::size_t index) const = 0;

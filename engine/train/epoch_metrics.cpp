@@ -52,7 +52,7 @@ EpochMetrics epoch_metrics(const EpochRecord& record, const ComputeDevice& devic
   m.lr = record.lr;
   m.epoch_seconds = record.seconds;
   m.train_seconds = record.times.train_seconds;
-  if (comm.size() > 1) m.allreduce_seconds = record.times.exchange_seconds;
+  m.allreduce_seconds = record.times.exchange_seconds;
   m.blocked_seconds = record.times.blocked_seconds;
   m.transfer_seconds = record.loader.transfer_seconds;
   m.sample_seconds = sums.sample_seconds;

@@ -68,7 +68,7 @@ EpochTrainer::EpochTrainer(const TrainOptions& options, const TrainingRun& run, 
       schedule_(schedule_of(options.optimisation, seeds_.num_steps())),
       model_(make_model_on(run.device, model_options_of(options, run.dataset), numerics_of(options))),
       optimizer_(*model_, {.lr = options.optimisation.lr, .weight_decay = options.optimisation.weight_decay}),
-      clock_(run.device, /*has_exchange=*/run.comm.size() > 1),
+      clock_(run.device),
       objective_(options.optimisation.label_smoothing, seeds_.num_steps(), run.device.torch_device()),
       steps_(make_steps({options, run, seeds_, *model_, optimizer_, objective_, clock_}, std::move(source))) {}
 
@@ -81,9 +81,11 @@ double EpochTrainer::rate_of(std::size_t step, const TrainProgress& progress) co
 
 /// Gradient exchange and update. Enqueues and returns.
 void EpochTrainer::update(std::size_t step, const TrainProgress& progress) {
-  clock_.exchange_begins();
-  run_.comm.all_reduce_sum(optimizer_.gradients(), run_.device.stream());
-  clock_.exchange_ends();
+  if (run_.comm.size() > 1) {
+    clock_.exchange_begins();
+    run_.comm.all_reduce_sum(optimizer_.gradients(), run_.device.stream());
+    clock_.exchange_ends();
+  }
   optimizer_.set_lr(rate_of(step, progress));
   optimizer_.step();
 }

@@ -7,11 +7,14 @@
 #include <span>
 #include <utility>
 
+#include "core/console/log.h"
 #include "core/cuda/cuda.h"
 #include "core/error.h"
+#include "engine/comm/host_share.h"
 #include "engine/infer/resident_model.h"
 #include "engine/train/model_steps.h"
 #include "loaders/device_upload.h"
+#include "loaders/shards.h"
 #include "models/resident/sage_step.h"
 
 namespace salient {
@@ -21,12 +24,49 @@ SageStepShape sage_step_shape(const TrainOptions& options, const Dataset& datase
   return {sage_shape_of(training_spec(options, dataset, num_ranks), dataset), options.optimisation.label_smoothing};
 }
 
+/// Gradients that ranks sum inside a step: elements of all packed weights. 0 = none, they exchange them between steps.
+std::int64_t num_summed_values(const SageShape& shape, int num_ranks) {
+  if (num_ranks == 1 || num_ranks > PeerSums::kMaxRanks || !has_fused_layer(shape)) return 0;
+  std::int64_t count = 0;
+  for (const SageLayerShape& layer : sage_layer_shapes(shape)) count += layer.in * layer.out;
+  return count;
+}
+
+/// Whether every GPU has NVLink to every other: over PCIe NCCL's exchange is faster than words of 8 bytes to each rank.
+/// Collective.
+bool has_links_to_all(Communicator& comm) {
+  const PeerReach reach = reach_of_current_gpu(gather_on_all(comm, name_of_current_gpu()));
+  double missing = reach.obstacle.empty() && reach.slow_link.empty() ? 0 : 1;
+  comm.all_reduce_sum({&missing, 1});
+  return missing == 0;
+}
+
+/// The update, if steps can do it themselves: with several ranks where their GPUs write each other's memory.
+/// Collective.
+std::optional<WeightUpdate> update_of(const StepParts& parts) {
+  Communicator& comm = parts.run.comm;
+  WeightUpdate update{parts.optimizer.device_state(), parts.optimizer.rates()};
+  if (comm.size() == 1) return update;
+  const SageStepShape shape = sage_step_shape(parts.options, parts.run.dataset, comm.size());
+  const std::int64_t num_values = num_summed_values(shape.sage, comm.size());
+  if (num_values == 0 || !has_links_to_all(comm)) return std::nullopt;
+  const std::optional<PeerAccess> access = comm.peer_access(PeerSums::bytes(comm.size(), num_values));
+  if (!access) return std::nullopt;
+  update.peers = PeerSums::in(access->memory, comm.rank(), num_values, access->is_given_up);
+  return update;
+}
+
 class ResidentSteps final : public GradientSteps {
  public:
   explicit ResidentSteps(const StepParts& parts)
       : parts_(parts),
+        update_(update_of(parts)),
         labels_(upload_classes(parts.run.dataset)),
-        step_(sage_step_shape(parts.options, parts.run.dataset, parts.run.comm.size()), data()) {}
+        step_(sage_step_shape(parts.options, parts.run.dataset, parts.run.comm.size()), data()) {
+    if (parts.run.comm.size() > 1 && parts.run.comm.rank() == 0)
+      log_info(std::string("gradients are exchanged ") +
+               (update_ ? "inside a step, over NVLink" : "between steps, by " + std::string(parts.run.comm.name())));
+  }
 
   void start(std::vector<BatchRequest> requests, std::vector<double> rates) override {
     requests_ = std::move(requests);
@@ -42,7 +82,12 @@ class ResidentSteps final : public GradientSteps {
     const std::span<StepHeader> rest = std::span(headers).first(std::min(headers.size(), requests_.size() - next_));
     for (std::size_t i = 0; i < rest.size(); ++i)
       rest[i] = header_of(next_ + i, global_step + static_cast<std::uint32_t>(i));
-    const std::size_t count = step_.run_some(rest, parts_.run.device.stream());
+    std::size_t count = 0;
+    const auto run = [&] { count = step_.run_some(rest, parts_.run.device.stream()); };
+    if (step_.has_update())
+      parts_.run.comm.watch(parts_.run.device.stream(), run);
+    else
+      run();
     next_ += count;
     return count;
   }
@@ -70,16 +115,11 @@ class ResidentSteps final : public GradientSteps {
 
   SageStepData data() const {
     return {sage_data_of(parts_.run.dataset, parts_.run.data.view()), labels_.get(), sage_weights_of(parts_.model),
-            parts_.objective.sums(), update()};
-  }
-
-  /// Ranks exchange their gradients before they update.
-  std::optional<WeightUpdate> update() const {
-    if (parts_.run.comm.size() > 1) return {};
-    return WeightUpdate{parts_.optimizer.device_state(), parts_.optimizer.rates()};
+            parts_.objective.sums(), update_};
   }
 
   StepParts parts_;
+  const std::optional<WeightUpdate> update_;
   DeviceArray<std::int32_t> labels_;
   SageStep step_;
   std::vector<BatchRequest> requests_;
@@ -92,7 +132,10 @@ class ResidentSteps final : public GradientSteps {
 std::int64_t resident_steps_bytes(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
   if (options.model.kind != ModelKind::kSage) return model_steps_bytes(options, dataset, num_ranks);
   const auto labels = static_cast<std::int64_t>(dataset.num_nodes() * sizeof(std::int32_t));
-  return sage_step_bytes(sage_step_shape(options, dataset, num_ranks)) + labels;
+  const SageStepShape shape = sage_step_shape(options, dataset, num_ranks);
+  const std::int64_t num_values = num_summed_values(shape.sage, num_ranks);
+  const auto exchange = static_cast<std::int64_t>(num_values == 0 ? 0 : PeerSums::bytes(num_ranks, num_values));
+  return sage_step_bytes(shape) + labels + exchange;
 }
 
 std::unique_ptr<GradientSteps> make_resident_steps(const StepParts& parts) {

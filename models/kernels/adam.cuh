@@ -37,10 +37,12 @@ struct AdamElement {
 };
 
 /// The block that ends last counts the step. By one thread of each of `num_blocks` blocks, which have read the step.
-__device__ inline void count_adam_step(const AdamState& state, unsigned num_blocks) {
-  if (atomicAdd(state.num_finished_blocks, 1U) + 1 < num_blocks) return;
+/// @return  whether this block is the one
+__device__ inline bool count_adam_step(const AdamState& state, unsigned num_blocks) {
+  if (atomicAdd(state.num_finished_blocks, 1U) + 1 < num_blocks) return false;
   *state.num_finished_blocks = 0;
   *state.step += 1;
+  return true;
 }
 
 }  // namespace salient

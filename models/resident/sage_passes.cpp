@@ -51,9 +51,14 @@ SagePasses::SagePasses(const SageStepShape& shape, const SageStepData& data)
       operand_gradient_(array_of(largest_operand(sage_layer_shapes(shape.sage)), type_)),
       seed_losses_(make_device_array<float>(static_cast<std::size_t>(2 * shape.sage.max_seeds))) {
   require(data.weights.size() == layers().size(), "there are weights for every layer");
+  std::int64_t num_values = 0;
   for (std::size_t i = 0; i < layers().size(); ++i) {
     gradients_.emplace_back(layers()[i].shape, type_, is_fused(i));
-    weights_.push_back({data.weights[i], layers()[i].weight.get(), gradients_[i].weight.get()});
+    weights_.push_back({.weights = data.weights[i],
+                        .packed = layers()[i].weight.get(),
+                        .packed_gradient = gradients_[i].weight.get(),
+                        .first_value = num_values});
+    num_values += layers()[i].shape.in * layers()[i].shape.out;
   }
   if (const FusedLayer* const fused = forward_.fused())
     weights_[0].packed_gradient = fused->partials(), weights_[0].num_gradients = fused->num_partials();

@@ -2,12 +2,15 @@
 //
 // Work split  a thread per element of a packed matrix, a row of blocks per layer; grid stride.
 // Limit       latency: weights are a few hundred kilobytes, in the L2 cache; of a fused first layer 50 times that.
-// Sync        none; in the update the block's, around Adam's corrections, and an atomic a block.
+// Sync        none; in the update the block's, around Adam's corrections, and an atomic a block. With peers a block
+//             waits for the same elements of all ranks, so the grid is small enough to be on the GPU as a whole.
 #include <algorithm>
 
 #include "core/error.h"
 #include "models/kernels/adam.cuh"
 #include "models/kernels/launch.cuh"
+#include "models/resident/fused_layer.h"
+#include "models/resident/peer_sums.cuh"
 #include "models/resident/weights.h"
 #include "models/resident/words.cuh"
 
@@ -69,26 +72,57 @@ __global__ void __launch_bounds__(kThreadsPerBlock) unpack_kernel(Layers layers)
   }
 }
 
+/// Adam's step of element `t`, and its packed form.
+/// @param gradient  gives it; called when all else is there
+template <class T, class Gradient>
+__device__ void update_element(const PackedWeights& layer, std::int64_t t, const WeightUpdate& update,
+                               const AdamCorrections& corrections, const Gradient& gradient) {
+  const SageWeights& w = layer.weights;
+  const PackedElement e = PackedElement::of(w, t);
+  const std::int64_t i = (e.is_self ? w.self : w.around) + e.at - update.state.parameters;
+  const AdamElement before = AdamElement::of(update.state, i);
+  const AdamElement after = before.after(gradient(), update.rates, corrections);
+  after.store(update.state, i);
+  static_cast<T*>(layer.packed)[t] = static_cast<T>(after.value);
+}
+
 template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock)
     update_kernel(Layers layers, WeightUpdate update, const StepHeader* __restrict__ header) {
   __shared__ AdamCorrections corrections;
   AdamCorrections::compute(update.rates, header->learning_rate, *update.state.step, &corrections);
   const PackedWeights& layer = layers.layer[blockIdx.y];
-  const SageWeights& w = layer.weights;
-  const std::int64_t count = num_packed(w), stride = std::int64_t{gridDim.x} * kThreadsPerBlock;
+  const std::int64_t count = num_packed(layer.weights), stride = std::int64_t{gridDim.x} * kThreadsPerBlock;
   std::int64_t t = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x;
   const float first_gradient = t < count ? gradient_of(layer, t) : 0.0f;  // before the corrections are waited for
   __syncthreads();
-  for (float gradient = first_gradient; t < count; t += stride, gradient = t < count ? gradient_of(layer, t) : 0.0f) {
-    const PackedElement e = PackedElement::of(w, t);
-    if (!e.is_weight) continue;  // stays zero
-    const std::int64_t i = (e.is_self ? w.self : w.around) + e.at - update.state.parameters;
-    const AdamElement after = AdamElement::of(update.state, i).after(gradient, update.rates, corrections);
-    after.store(update.state, i);
-    static_cast<T*>(layer.packed)[t] = static_cast<T>(after.value);
-  }
-  if (threadIdx.x == 0) count_adam_step(update.state, gridDim.x * gridDim.y);
+  for (float gradient = first_gradient; t < count; t += stride, gradient = t < count ? gradient_of(layer, t) : 0.0f)
+    if (PackedElement::of(layer.weights, t).is_weight)  // padding stays zero
+      update_element<T>(layer, t, update, corrections, [&] { return gradient; });
+  if (threadIdx.x == 0) (void)count_adam_step(update.state, gridDim.x * gridDim.y);
+}
+
+constexpr int kBlocksWithPeers = 6;  // that fit on a multiprocessor
+
+/// The same with the gradients of all ranks.
+template <class T>
+__global__ void __launch_bounds__(kThreadsPerBlock, kBlocksWithPeers)
+    update_with_peers_kernel(Layers layers, WeightUpdate update, const __grid_constant__ PeerSums peers,
+                             const StepHeader* __restrict__ header) {
+  __shared__ AdamCorrections corrections;
+  const PackedWeights& layer = layers.layer[blockIdx.y];
+  const std::int64_t count = num_packed(layer.weights), stride = std::int64_t{gridDim.x} * kThreadsPerBlock;
+  const std::int64_t first = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x;
+  const PeerSum sum(peers);
+  for (std::int64_t t = first; t < count; t += stride)
+    if (PackedElement::of(layer.weights, t).is_weight) sum.send(layer.first_value + t, gradient_of(layer, t));
+  AdamCorrections::compute(update.rates, header->learning_rate, *update.state.step, &corrections);
+  __syncthreads();
+  for (std::int64_t t = first; t < count; t += stride)
+    if (PackedElement::of(layer.weights, t).is_weight)
+      update_element<T>(layer, t, update, corrections, [&] { return sum.receive(layer.first_value + t); });
+  __syncthreads();
+  if (threadIdx.x == 0 && count_adam_step(update.state, gridDim.x * gridDim.y)) sum.end();
 }
 
 // ---- host code -------------------------------------------------------------------------------------------
@@ -97,6 +131,11 @@ struct Grid {
   Layers layers{};
   dim3 blocks{};
 };
+
+template <class Kernel>
+Kernel of_type(ActivationType type, Kernel f32, Kernel f16, Kernel bf16) {
+  return type == ActivationType::kF32 ? f32 : type == ActivationType::kF16 ? f16 : bf16;
+}
 
 Grid grid_of(std::span<const PackedWeights> layers) {
   require(!layers.empty() && layers.size() <= kMaxSageLayers, "a model has 1 to 8 layers");
@@ -114,9 +153,7 @@ Grid grid_of(std::span<const PackedWeights> layers) {
 
 void pack_weights(std::span<const PackedWeights> layers, ActivationType type, cudaStream_t stream) {
   const Grid grid = grid_of(layers);
-  const auto kernel = type == ActivationType::kF32   ? pack_kernel<float>
-                      : type == ActivationType::kF16 ? pack_kernel<__half>
-                                                     : pack_kernel<Bf16>;
+  const auto kernel = of_type(type, pack_kernel<float>, pack_kernel<__half>, pack_kernel<Bf16>);
   kernel<<<grid.blocks, kThreadsPerBlock, 0, stream>>>(grid.layers);
   cuda_check(cudaGetLastError());
 }
@@ -129,11 +166,17 @@ void unpack_gradients(std::span<const PackedWeights> layers, cudaStream_t stream
 
 void update_weights(std::span<const PackedWeights> layers, ActivationType type, const WeightUpdate& update,
                     const StepHeader* header, cudaStream_t stream) {
-  const Grid grid = grid_of(layers);
-  const auto kernel = type == ActivationType::kF32   ? update_kernel<float>
-                      : type == ActivationType::kF16 ? update_kernel<__half>
-                                                     : update_kernel<Bf16>;
-  kernel<<<grid.blocks, kThreadsPerBlock, 0, stream>>>(grid.layers, update, header);
+  Grid grid = grid_of(layers);
+  if (update.peers) {
+    const auto most = static_cast<unsigned>(kBlocksWithPeers * FusedLayer::num_multiprocessors());
+    grid.blocks.x = std::min(grid.blocks.x, std::max(1U, most / grid.blocks.y));
+    const auto kernel = of_type(type, update_with_peers_kernel<float>, update_with_peers_kernel<__half>,
+                                update_with_peers_kernel<Bf16>);
+    kernel<<<grid.blocks, kThreadsPerBlock, 0, stream>>>(grid.layers, update, *update.peers, header);
+  } else {
+    const auto kernel = of_type(type, update_kernel<float>, update_kernel<__half>, update_kernel<Bf16>);
+    kernel<<<grid.blocks, kThreadsPerBlock, 0, stream>>>(grid.layers, update, header);
+  }
   cuda_check(cudaGetLastError());
 }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "core/cuda/cuda.h"
 #include "models/kernels/adam.h"
 #include "models/resident/operands.h"
+#include "models/resident/peer_sums.h"
 
 namespace salient {
 
@@ -29,6 +31,7 @@ struct PackedWeights {
   void* packed;                  ///< in the activations' type
   const float* packed_gradient;  ///< [num_gradients] of the same shape, whose sum it is
   int num_gradients = 1;
+  std::int64_t first_value = 0;  ///< of this layer, among those that ranks sum
 };
 
 /// Packs the weights of all layers. @param layers  at most kMaxSageLayers
@@ -39,11 +42,12 @@ void unpack_gradients(std::span<const PackedWeights> layers, cudaStream_t stream
 
 /// Adam's step of a model all of whose parameters are SageWeights.
 struct WeightUpdate {
-  AdamState state;  ///< its gradients are not read
-  AdamRates rates;  ///< but for lr
+  AdamState state;                  ///< its gradients are not read
+  AdamRates rates;                  ///< but for lr
+  std::optional<PeerSums> peers{};  ///< with whom the gradients are summed first
 };
 
-/// unpack_gradients(), adam_step() and pack_weights() at once; the gradients are not written.
+/// unpack_gradients(), the sum over ranks, adam_step() and pack_weights() at once; the gradients are not written.
 /// @param header  device: the learning rate
 void update_weights(std::span<const PackedWeights> layers, ActivationType type, const WeightUpdate& update,
                     const StepHeader* header, cudaStream_t stream);

@@ -118,6 +118,13 @@ TEST_F(MpiCommunicatorTest, ExchangesFlagsOneCallLaterBesideOtherCalls) {
   EXPECT_TRUE(on_all_ranks(*comm, is_right));
 }
 
+TEST_F(MpiCommunicatorTest, HasNoMemoryOfGpusAndEnqueuesAtOnce) {
+  EXPECT_FALSE(comm->peer_access(64).has_value());
+  int num_calls = 0;
+  comm->watch(nullptr, [&] { ++num_calls; });
+  EXPECT_EQ(num_calls, 1);
+}
+
 TEST_F(MpiCommunicatorTest, WaitsUntilSomethingElseHolds) {
   int num_looks = 0;
   comm->wait_until([&] { return ++num_looks == 1000; });

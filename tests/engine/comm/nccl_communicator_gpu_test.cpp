@@ -95,6 +95,30 @@ TEST_F(NcclCommunicatorTest, CarriesItsControlPlane) {
   EXPECT_TRUE(on_all_ranks(*control, values == std::vector<double>{n, n * (n - 1) / 2}));
 }
 
+TEST_F(NcclCommunicatorTest, GivesMemoryThatEveryRankWrites) {
+  const auto size = static_cast<std::size_t>(comm->size()), mine = static_cast<std::size_t>(comm->rank());
+  const auto access = comm->peer_access(size * sizeof(float));
+  if (!access) GTEST_SKIP() << "these GPUs have no access to each other";
+  const auto own = [&] { return on_host(reinterpret_cast<const float*>(access->memory[mine]), size, stream->get()); };
+  const std::vector<float> at_first = own();
+  control->barrier();
+  const auto value = on_device({static_cast<float>(mine + 1)}, stream->get());
+  comm->watch(stream->get(), [&] {
+    for (std::byte* const memory : access->memory)
+      cuda_check(cudaMemcpyAsync(reinterpret_cast<float*>(memory) + mine, value.get(), sizeof(float), cudaMemcpyDefault,
+                                 stream->get()));
+  });
+  stream->wait();
+  control->barrier();
+  const auto again = comm->peer_access(1);
+  bool is_right = at_first == std::vector<float>(size, 0.0F) && again && again->memory.data() == access->memory.data();
+  const std::vector<float> found = own();
+  for (std::size_t rank = 0; rank < size; ++rank) is_right = is_right && found[rank] == static_cast<float>(rank + 1);
+  EXPECT_TRUE(on_all_ranks(*control, is_right && *access->is_given_up == 0));
+  comm->cancel();
+  EXPECT_EQ(*access->is_given_up, 1);
+}
+
 TEST_F(NcclCommunicatorTest, LetsGoOfWorkThatNobodyAnswers) {
   const auto data = on_device(ramp(1000, 1), stream->get());
   if (comm->size() > 1 && comm->rank() == 0) {
