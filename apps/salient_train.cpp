@@ -26,6 +26,7 @@
 #include "core/host/machine.h"
 #include "core/value_text.h"
 #include "core/version.h"
+#include "engine/comm/agreement.h"
 #include "engine/device/fit_to_machine.h"
 #include "engine/device/planned_data.h"
 #include "engine/device/rank_parts.h"
@@ -74,10 +75,9 @@ void take_precision_of_resumed(TrainRun& run) {
   if (run.said.output.resume.empty() || run.said.precision) return;
   Communicator& comm = *run.session.comm;
   const std::optional<Precision> before = precision_of_run(comm, run.said.output.resume);
-  double unable = before && !has_precision(run.session.device, *before) ? 1 : 0;
-  comm.all_reduce_sum({&unable, 1});
-  run.options.precision = unable > 0 ? Precision::kFp32 : before;
-  if (unable > 0 && run.session.is_rank_0())
+  const bool is_able = on_all_ranks(comm, !before || has_precision(run.session.device, *before));
+  run.options.precision = is_able ? before : Precision::kFp32;
+  if (!is_able && run.session.is_rank_0())
     log_warning("the run was in " + name_of(*before) +
                 " so far, which this device lacks: it goes on in fp32, with other losses than it would have had");
 }

@@ -2,8 +2,8 @@
 //
 // Each row is a training of its own on the first R ranks, with the workers and threads that R ranks alone would get;
 // the other ranks sleep. `efficiency` is the first row's rank-seconds over this row's. `all-reduce` is the time of an
-// epoch's exchanges on rank 0 and includes the wait for slower ranks; `alone` is one such exchange with nothing around
-// it, `bare` the library's call by itself, in the same run.
+// epoch's exchanges on rank 0 and includes the wait for slower ranks, or is missing where they are inside a step;
+// `alone` is one such exchange with nothing around it, `bare` the library's call by itself, in the same run.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

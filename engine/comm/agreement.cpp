@@ -37,6 +37,12 @@ std::string difference(const std::string& expected, const std::string& found) {
 
 }  // namespace
 
+bool on_all_ranks(Communicator& comm, bool holds) {
+  double missing = holds ? 0 : 1;
+  comm.all_reduce_sum({&missing, 1});
+  return missing == 0;
+}
+
 void agree_on_outcome(Communicator& comm, const std::exception_ptr& failure) {
   if (comm.size() == 1) {
     if (failure) std::rethrow_exception(failure);

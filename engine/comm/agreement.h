@@ -30,6 +30,9 @@ void together(Communicator& comm, Work&& work) {
   agree_on_outcome(comm, failure);
 }
 
+/// Whether it holds on every rank; the same on all of them. Collective.
+bool on_all_ranks(Communicator& comm, bool holds);
+
 /// For a failure that is the same on every rank, such as a sum over ranks that is not a number: rank 0 logs it.
 [[noreturn]] void fail_on_all_ranks(const Communicator& comm, ErrorKind kind, const std::string& what,
                                     Topic topic = Topic::kNone);

@@ -73,12 +73,12 @@ class Communicator : public Messages {
   /// data becomes rank 0's. Otherwise as all_reduce_sum().
   virtual void broadcast(std::span<float> data, CUstream_st* stream) = 0;
 
-  /// Memory of at least `bytes` in every rank's GPU that kernels of all ranks can write, if there is such. It is zero
-  /// at first, and the same memory with what was left there when it is asked for again.
+  /// Memory of at least `bytes` in every rank's GPU that kernels of all ranks can write, or on all ranks none. It is
+  /// zero at first. Who asks for no more bytes again gets the same memory, with what was left there.
   virtual std::optional<PeerAccess> peer_access([[maybe_unused]] std::size_t bytes) { return std::nullopt; }
 
-  /// Calls enqueue(), which enqueues on `stream` work that waits for other ranks, and watches that as a collective:
-  /// with the time-out, and is_given_up when it has passed.
+  /// Calls enqueue(), which enqueues on `stream` kernels that wait for those of other ranks, and watches them as if
+  /// they were a collective: after the time-out is_given_up is set, and a later call throws.
   virtual void watch([[maybe_unused]] CUstream_st* stream, const std::function<void()>& enqueue) { enqueue(); }
 
   // Control plane: host memory, blocks until done. For metrics and agreements, never inside a step.

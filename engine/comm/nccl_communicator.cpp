@@ -94,7 +94,7 @@ class NcclCommunicator final : public Communicator {
       } catch (...) {
         problem = std::current_exception();
       }
-      return ncclSuccess;
+      return problem ? ncclSystemError : ncclSuccess;
     });
     if (problem) std::rethrow_exception(problem);
     end_if(failure);

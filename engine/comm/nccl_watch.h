@@ -65,7 +65,7 @@ class NcclWatch {
   /// What the watching thread found. Once the caller knows, the thread does not end the process.
   NcclFailure failure();
 
-  /// Ends NCCL's kernels on this GPU, unfinished.
+  /// Ends NCCL's kernels on this GPU, and those that look at is_given_up(), unfinished.
   void abort() noexcept;
 
  private:

@@ -24,12 +24,6 @@ std::uint64_t random_mark() {
   return std::uint64_t{device()} << 32 | device();
 }
 
-bool on_all_ranks(Communicator& control, bool holds) {
-  double missing[] = {holds ? 0.0 : 1.0};
-  control.all_reduce_sum(std::span<double>(missing));
-  return missing[0] == 0;
-}
-
 }  // namespace
 
 /// Without an error where it cannot be opened.
@@ -47,13 +41,15 @@ bool PeerMemory::open(std::size_t rank, const cudaIpcMemHandle_t& handle) {
 std::unique_ptr<PeerMemory> PeerMemory::make(Communicator& control, std::size_t bytes) {
   constexpr std::size_t kPageBytes = std::size_t{2} << 20;  // a handle is of whole pages
   const std::size_t whole = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-  Card card{.handle = {}, .mark = random_mark()};
+  Card card{};
   std::unique_ptr<PeerMemory> memory;
   bool is_open = true;
   together(control, [&] {
+    card.mark = random_mark();
     memory.reset(new PeerMemory(bytes, make_device_array<std::byte>(whole, "the exchange of gradients")));
     cuda_check(cudaMemset(memory->own_.get(), 0, whole));
     cuda_check(cudaMemcpy(memory->own_.get(), &card.mark, sizeof card.mark, cudaMemcpyHostToDevice));
+    cuda_check(cudaDeviceSynchronize());
     is_open = cudaIpcGetMemHandle(&card.handle, memory->own_.get()) == cudaSuccess;
     if (!is_open) (void)cudaGetLastError();
   });
@@ -73,7 +69,11 @@ std::unique_ptr<PeerMemory> PeerMemory::make(Communicator& control, std::size_t 
       is_open = is_open && found == other.mark;
     }
   });
-  if (!on_all_ranks(control, is_open)) return nullptr;  // all have read the marks
+  if (!on_all_ranks(control, is_open)) {  // all have read the marks
+    memory->close();
+    control.barrier();
+    return nullptr;
+  }
   together(control, [&] {
     cuda_check(cudaMemset(memory->own_.get(), 0, sizeof card.mark));
     cuda_check(cudaDeviceSynchronize());

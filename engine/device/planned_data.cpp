@@ -15,29 +15,13 @@
 #include "core/memory_size.h"
 #include "engine/comm/agreement.h"
 #include "engine/comm/descriptor_exchange.h"
-#include "engine/comm/host_share.h"
+#include "engine/device/gpu_links.h"
 #include "engine/device/missing_rows.h"
 #include "engine/device/rank_parts.h"
 #include "loaders/device_upload.h"
 
 namespace salient {
 namespace {
-
-/// The first text of a rank that is not empty, on all ranks. Collective.
-std::string first_of_all(Communicator& comm, const std::string& text) {
-  for (std::string& found : gather_on_all(comm, text))
-    if (!found.empty()) return std::move(found);
-  return "";
-}
-
-/// How the ranks' GPUs read each other, the same on all ranks. Collective.
-PeerReach reach_of_all_gpus(const RankPlace& place) {
-  if (place.launch.num_hosts > 1) return {.obstacle = "the ranks are on several hosts"};
-  const std::vector<std::string> gpus = gather_on_all(place.comm, place.device.is_cuda() ? name_of_current_gpu() : "");
-  if (std::ranges::find(gpus, "") != gpus.end()) return {};  // refused with what else needs a GPU
-  const PeerReach mine = reach_of_current_gpu(gpus);
-  return {.obstacle = first_of_all(place.comm, mine.obstacle), .slow_link = first_of_all(place.comm, mine.slow_link)};
-}
 
 bool is_sharded(const DataPlan& plan) { return plan.residency.features == Residency::kSharded; }
 
@@ -105,7 +89,8 @@ DataPlan plan_on_all_ranks(Communicator& comm, ResidencyRequest request, const D
 
 DataPlan plan_data(const RankPlace& place, ResidencyRequest request, const Dataset& dataset,
                    const std::function<RunNeeds()>& find_needs) {
-  const PeerReach reach = reach_of_all_gpus(place);
+  const PeerReach reach = place.launch.num_hosts > 1 ? PeerReach{.obstacle = "the ranks are on several hosts"}
+                                                     : reach_of_all_gpus(place.comm, place.device);
   const bool is_asked_for = request.features == Residency::kSharded;
   if (is_asked_for && !reach.obstacle.empty())
     fail_on_all_ranks(place.comm, ErrorKind::kUsage, "sharded features: " + reach.obstacle, Topic::kDeviceFeatures);

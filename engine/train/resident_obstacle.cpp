@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "engine/comm/agreement.h"
 #include "engine/infer/repeated_rows.h"
 #include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
@@ -40,9 +41,8 @@ Precision precision_for(const TrainOptions& options, const Dataset& dataset, con
 Precision precision_on_all_ranks(const TrainOptions& options, const Dataset& dataset, const DataResidency& data,
                                  Communicator& comm) {
   if (options.precision) return *options.precision;
-  double others = precision_for(options, dataset, data, comm.size()) == Precision::kBf16 ? 0 : 1;
-  comm.all_reduce_sum({&others, 1});
-  return others == 0 ? Precision::kBf16 : Precision::kFp32;
+  const bool is_bf16 = precision_for(options, dataset, data, comm.size()) == Precision::kBf16;
+  return on_all_ranks(comm, is_bf16) ? Precision::kBf16 : Precision::kFp32;
 }
 
 bool takes_resident_steps(const TrainOptions& options, const Dataset& dataset, const DataResidency& data,

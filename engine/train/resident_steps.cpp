@@ -5,16 +5,17 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "core/console/log.h"
 #include "core/cuda/cuda.h"
 #include "core/error.h"
-#include "engine/comm/host_share.h"
+#include "engine/comm/agreement.h"
+#include "engine/device/gpu_links.h"
 #include "engine/infer/resident_model.h"
 #include "engine/train/model_steps.h"
 #include "loaders/device_upload.h"
-#include "loaders/shards.h"
 #include "models/resident/sage_step.h"
 
 namespace salient {
@@ -32,27 +33,39 @@ std::int64_t num_summed_values(const SageShape& shape, int num_ranks) {
   return count;
 }
 
-/// Whether every GPU has NVLink to every other: over PCIe NCCL's exchange is faster than words of 8 bytes to each rank.
-/// Collective.
-bool has_links_to_all(Communicator& comm) {
-  const PeerReach reach = reach_of_current_gpu(gather_on_all(comm, name_of_current_gpu()));
-  double missing = reach.obstacle.empty() && reach.slow_link.empty() ? 0 : 1;
-  comm.all_reduce_sum({&missing, 1});
-  return missing == 0;
+/// How several ranks exchange gradients.
+struct Exchange {
+  std::optional<PeerSums> peers{};  ///< inside a step
+  std::string reason{};             ///< why between steps
+};
+
+/// Where GPUs write each other's memory over NVLink, inside a step: over PCIe NCCL is faster than words of 8 bytes to
+/// each rank. Collective.
+Exchange make_exchange(const StepParts& parts) {
+  Communicator& comm = parts.run.comm;
+  const std::int64_t num_values =
+      num_summed_values(sage_step_shape(parts.options, parts.run.dataset, comm.size()).sage, comm.size());
+  if (!on_all_ranks(comm, num_values > 0)) return {.reason = "these steps are not those of one kernel for a layer"};
+  const PeerReach reach = reach_of_all_gpus(comm, parts.run.device);
+  if (!reach.obstacle.empty() || !reach.slow_link.empty())
+    return {.reason = reach.obstacle.empty() ? reach.slow_link : reach.obstacle};
+  const std::optional<PeerAccess> access = comm.peer_access(PeerSums::bytes(comm.size(), num_values));
+  if (!access) return {.reason = "the ranks do not share GPU memory"};
+  return {.peers = PeerSums::in(access->memory, comm.rank(), num_values, access->is_given_up)};
 }
 
-/// The update, if steps can do it themselves: with several ranks where their GPUs write each other's memory.
-/// Collective.
-std::optional<WeightUpdate> update_of(const StepParts& parts) {
-  Communicator& comm = parts.run.comm;
+/// The update, if steps can do it themselves. Collective.
+std::optional<WeightUpdate> make_update(const StepParts& parts) {
   WeightUpdate update{parts.optimizer.device_state(), parts.optimizer.rates()};
+  const Communicator& comm = parts.run.comm;
   if (comm.size() == 1) return update;
-  const SageStepShape shape = sage_step_shape(parts.options, parts.run.dataset, comm.size());
-  const std::int64_t num_values = num_summed_values(shape.sage, comm.size());
-  if (num_values == 0 || !has_links_to_all(comm)) return std::nullopt;
-  const std::optional<PeerAccess> access = comm.peer_access(PeerSums::bytes(comm.size(), num_values));
-  if (!access) return std::nullopt;
-  update.peers = PeerSums::in(access->memory, comm.rank(), num_values, access->is_given_up);
+  const Exchange exchange = make_exchange(parts);
+  if (comm.rank() == 0)
+    log_info(exchange.peers
+                 ? "gradients are exchanged inside a step, over NVLink"
+                 : "gradients are exchanged between steps, by " + std::string(comm.name()) + ": " + exchange.reason);
+  if (!exchange.peers) return std::nullopt;
+  update.peers = exchange.peers;
   return update;
 }
 
@@ -60,13 +73,9 @@ class ResidentSteps final : public GradientSteps {
  public:
   explicit ResidentSteps(const StepParts& parts)
       : parts_(parts),
-        update_(update_of(parts)),
+        update_(make_update(parts)),
         labels_(upload_classes(parts.run.dataset)),
-        step_(sage_step_shape(parts.options, parts.run.dataset, parts.run.comm.size()), data()) {
-    if (parts.run.comm.size() > 1 && parts.run.comm.rank() == 0)
-      log_info(std::string("gradients are exchanged ") +
-               (update_ ? "inside a step, over NVLink" : "between steps, by " + std::string(parts.run.comm.name())));
-  }
+        step_(sage_step_shape(parts.options, parts.run.dataset, parts.run.comm.size()), data()) {}
 
   void start(std::vector<BatchRequest> requests, std::vector<double> rates) override {
     requests_ = std::move(requests);

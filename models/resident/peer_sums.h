@@ -9,7 +9,8 @@
 namespace salient {
 
 /// One rank's end. All ranks sum the same values in the same order of launches, and a launch with peers ends when those
-/// of all others have written their values: it must not wait for room that such a launch takes on the same GPU.
+/// of all others have written their values. All its blocks must be resident at once, since blocks that wait for other
+/// ranks keep their room.
 ///
 /// A value travels as a word of 8 bytes, its bits and the number of the sum, which says that it has arrived. Sums of
 /// odd and even number have a place each: a rank is at most one sum ahead of another.

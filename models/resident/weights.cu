@@ -168,6 +168,8 @@ void update_weights(std::span<const PackedWeights> layers, ActivationType type, 
                     const StepHeader* header, cudaStream_t stream) {
   Grid grid = grid_of(layers);
   if (update.peers) {
+    const PackedWeights& last = layers.back();
+    require(last.first_value + num_packed(last.weights) <= update.peers->num_values, "layers fit the peers' memory");
     const auto most = static_cast<unsigned>(kBlocksWithPeers * FusedLayer::num_multiprocessors());
     grid.blocks.x = std::min(grid.blocks.x, std::max(1U, most / grid.blocks.y));
     const auto kernel = of_type(type, update_with_peers_kernel<float>, update_with_peers_kernel<__half>,

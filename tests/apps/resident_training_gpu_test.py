@@ -228,8 +228,14 @@ class ResidentTraining(unittest.TestCase):
     def test_two_ranks_with_a_fused_first_layer_train_as_one(self):
         comm = self.comm_of_two_ranks()
         options = [*FUSED, "--global-batch-size", 200, "--epochs", 4]
-        self.train_all({"one-fused": (options, {}), "two-fused": ([*options, *comm], {"ranks": 2})})
+        printed = self.train_all({"one-fused": (options, {}), "two-fused": ([*options, *comm], {"ranks": 2})})
         self.assert_close_curves("one-fused", "two-fused", BF16_TOLERANCE)
+        is_inside = "gradients are exchanged inside a step, over NVLink" in printed["two-fused"]
+        self.assertNotEqual(is_inside, "gradients are exchanged between steps, by " in printed["two-fused"])
+        self.assertEqual(is_inside, self.metrics("two-fused")[-1].get("allreduce_seconds") is None)
+        links = subprocess.run(["nvidia-smi", "topo", "-m"], text=True, capture_output=True).stdout
+        if comm[1] == "nccl" and re.search(r"^GPU0\b.*\bNV\d+", links, re.MULTILINE):
+            self.assertTrue(is_inside, printed["two-fused"])
 
     def test_a_rank_that_ends_or_hangs_ends_all(self):
         options = [*FUSED, *self.comm_of_two_ranks(), "--batch-size", 8, "--epochs", 1000, "--comm-timeout", 10]

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <span>
 
-#include "engine/comm/communicator.h"
+#include "engine/comm/agreement.h"  // on_all_ranks(): no rank may leave a test early, so assert on its result
 #include "engine/comm/launch.h"
 
 namespace salient {
@@ -22,13 +21,6 @@ inline Launch on_hosts_of(int ranks_on_host) {
   launch.ranks_on_host = std::min(ranks_on_host, launch.size - launch.first_on_host);
   launch.num_hosts = (launch.size + ranks_on_host - 1) / ranks_on_host;
   return launch;
-}
-
-/// Collective: whether `holds` on every rank. No rank may leave a test early, so collect a verdict and assert on this.
-inline bool on_all_ranks(Communicator& comm, bool holds) {
-  double num_broken = holds ? 0 : 1;
-  comm.all_reduce_sum(std::span<double>(&num_broken, 1));
-  return num_broken == 0;
 }
 
 }  // namespace salient

@@ -46,9 +46,9 @@ function times() {
     bars("Time of an epoch", "seconds, on rank 0", spent),
     bars("Batches prepared meanwhile", "seconds of work", hidden)),
     note("Train: forward, backward and update. Blocked: nothing to compute because the next batch was not ready. "
-      + "All-reduce: exchange of gradients, waiting for slower ranks included. Preparing batches overlaps with "
-      + "training: sampling and gathering are core-seconds over all workers and ranks (where the GPU samples: the time "
-      + "they waited for it), the transfer is time of rank 0's copy stream."));
+      + "All-reduce: exchange of gradients, waiting for slower ranks included; a part of Train where it is inside a "
+      + "step. Preparing batches overlaps with training: sampling and gathering are core-seconds over all workers and "
+      + "ranks (where the GPU samples: the time they waited for it), the transfer is time of rank 0's copy stream."));
 }
 
 function sampling() {

@@ -98,7 +98,14 @@ TEST_F(NcclCommunicatorTest, CarriesItsControlPlane) {
 TEST_F(NcclCommunicatorTest, GivesMemoryThatEveryRankWrites) {
   const auto size = static_cast<std::size_t>(comm->size()), mine = static_cast<std::size_t>(comm->rank());
   const auto access = comm->peer_access(size * sizeof(float));
-  if (!access) GTEST_SKIP() << "these GPUs have no access to each other";
+  int num_reached = 0;
+  for (int gpu = 0; gpu < comm->size(); ++gpu) {
+    int can = 1;
+    if (gpu != launch_of_test().local_rank) cuda_check(cudaDeviceCanAccessPeer(&can, launch_of_test().local_rank, gpu));
+    num_reached += can;
+  }
+  if (!on_all_ranks(*control, num_reached == comm->size())) GTEST_SKIP() << "these GPUs do not reach each other";
+  ASSERT_TRUE(on_all_ranks(*control, access.has_value()));
   const auto own = [&] { return on_host(reinterpret_cast<const float*>(access->memory[mine]), size, stream->get()); };
   const std::vector<float> at_first = own();
   control->barrier();

@@ -1,5 +1,6 @@
 // tests/models/resident/peer_sums_gpu_test.cpp - updates of several ranks that sum their gradients in each other's
-// memory leave the bits of one update with the sum. The ranks are streams of one GPU here.
+// memory leave the bits of one update with the sum. The ranks are streams of one GPU here, which has room for all of
+// their blocks at once.
 #include "models/resident/peer_sums.h"
 
 #include <ATen/ATen.h>
@@ -25,20 +26,29 @@ struct LayerSize {
 
   std::int64_t num_packed() const { return padded(out) * 2 * padded(in); }
 };
-const std::vector<LayerSize> kLayers{{37, 30, 3}, {64, 100, 1}, {100, 7, 1}};  // padded and not, several gradients
+using Layers = std::vector<LayerSize>;
+const Layers kSmall{{37, 30, 3}, {16, 100, 1}, {100, 7, 1}};           // padded and not, several gradients
+const Layers kOther{{24, 40, 2}, {40, 40, 1}};                         // has other places in the same memory
+const Layers kOfPapers{{128, 256, 48}, {256, 256, 1}, {256, 172, 1}};  // more values than threads
+
+std::int64_t num_values(const Layers& layers) {
+  std::int64_t count = 0;
+  for (const LayerSize& layer : layers) count += layer.num_packed();
+  return count;
+}
 
 /// Weights, moments and packed weights of a rank, the same on all of them at first, and gradients of its own.
 class Rank {
  public:
-  Rank() {
+  explicit Rank(const Layers& layers) : layers_(layers) {
     at::manual_seed(5);
     std::int64_t size = 0;
-    for (const LayerSize& layer : kLayers) size += 2 * layer.in * layer.out;
+    for (const LayerSize& layer : layers_) size += 2 * layer.in * layer.out;
     flat_ = at::randn({4, size}).to(at::kCUDA);  // parameters, gradients, moments
     flat_.narrow(0, 2, 2).zero_();
     counts_ = at::zeros({2}, on_device(at::kInt));
     header_ = at::empty({static_cast<std::int64_t>(sizeof(StepHeader))}, on_device(at::kByte));
-    for (const LayerSize& layer : kLayers) {
+    for (const LayerSize& layer : layers_) {
       packed_.push_back(at::zeros({layer.num_packed()}, on_device(at::kBFloat16)));
       gradients_.push_back(at::zeros({layer.num_gradients, layer.num_packed()}, on_device(at::kFloat)));
     }
@@ -75,12 +85,6 @@ class Rank {
   }
   const at::Tensor parameters() const { return flat_[0]; }
 
-  static std::int64_t num_values() {
-    std::int64_t count = 0;
-    for (const LayerSize& layer : kLayers) count += layer.num_packed();
-    return count;
-  }
-
  private:
   AdamState state() const {
     return {.parameters = flat_[0].data_ptr<float>(),
@@ -95,75 +99,92 @@ class Rank {
     std::vector<PackedWeights> layers;
     std::int64_t first_value = 0;
     const float* at = flat_[0].const_data_ptr<float>();
-    for (std::size_t i = 0; i < kLayers.size(); ++i) {
-      const auto& [in, out, num_gradients] = kLayers[i];
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      const auto& [in, out, num_gradients] = layers_[i];
       layers.push_back({.weights = {at, at + in * out, nullptr, nullptr, in, out},
                         .packed = packed_[i].data_ptr(),
                         .packed_gradient = gradients_[i].const_data_ptr<float>(),
                         .num_gradients = num_gradients,
                         .first_value = first_value});
-      at += 2 * in * out, first_value += kLayers[i].num_packed();
+      at += 2 * in * out, first_value += layers_[i].num_packed();
     }
     return layers;
   }
 
+  const Layers layers_;
   at::Tensor flat_, counts_, header_;
   std::vector<at::Tensor> packed_, gradients_;
 };
 
-/// Memory of `num_ranks` ranks.
-class PeerSumsTest : public testing::TestWithParam<int> {
- protected:
-  PeerSumsTest() {
-    memory_ = at::zeros({num_ranks(), static_cast<std::int64_t>(PeerSums::bytes(num_ranks(), Rank::num_values()))},
-                        on_device(at::kByte));
+/// Memory of ranks, for all sizes of layers here.
+class Memory {
+ public:
+  explicit Memory(int num_ranks)
+      : bytes_(at::zeros({num_ranks, static_cast<std::int64_t>(PeerSums::bytes(num_ranks, num_values(kOfPapers)))},
+                         on_device(at::kByte))) {
+    for (int r = 0; r < num_ranks; ++r) of_ranks_.push_back(static_cast<std::byte*>(bytes_[r].data_ptr()));
     is_given_up_[0] = 0;
-    for (int r = 0; r < num_ranks(); ++r) {
-      ranks_.push_back(std::make_unique<Rank>());
-      of_ranks_.push_back(static_cast<std::byte*>(memory_[r].data_ptr()));
-    }
   }
-  static int num_ranks() { return GetParam(); }
-  PeerSums of_rank(int rank) const { return PeerSums::in(of_ranks_, rank, Rank::num_values(), is_given_up_.get()); }
+  PeerSums of_rank(int rank, const Layers& layers) const {
+    return PeerSums::in(of_ranks_, rank, num_values(layers), is_given_up_.get());
+  }
+  void give_up() const { is_given_up_[0] = 1; }
 
-  at::Tensor memory_;
+ private:
+  const at::Tensor bytes_;
   const PinnedArray<std::uint32_t> is_given_up_ = make_pinned_array<std::uint32_t>(1);
   std::vector<std::byte*> of_ranks_;
-  std::vector<std::unique_ptr<Rank>> ranks_;
 };
 
-TEST_P(PeerSumsTest, EveryRankHasTheBitsOfOneUpdateWithTheSum) {
-  Rank alone;
-  const std::vector<CudaStream> streams(static_cast<std::size_t>(num_ranks()));
+/// Some steps of all ranks, beside one that has the sum of their gradients.
+void train(const Memory& memory, int num_ranks, const Layers& layers) {
+  Rank alone(layers);
+  std::vector<std::unique_ptr<Rank>> ranks;
+  for (int r = 0; r < num_ranks; ++r) ranks.push_back(std::make_unique<Rank>(layers));
+  const std::vector<CudaStream> streams(static_cast<std::size_t>(num_ranks));
   for (int step = 0; step < 20; ++step) {
-    for (const auto& rank : ranks_) rank->draw_gradients();
-    alone.take_sums(ranks_);
+    for (const auto& rank : ranks) rank->draw_gradients();
+    alone.take_sums(ranks);
     cuda_check(cudaDeviceSynchronize());
     const double lr = 0.003 / (1 + step);
-    for (int i = 0; i < num_ranks(); ++i) {  // another rank is first each time
-      const int rank = (i + step) % num_ranks();
-      ranks_[static_cast<std::size_t>(rank)]->update(lr, of_rank(rank), streams[static_cast<std::size_t>(rank)].get());
+    for (int i = 0; i < num_ranks; ++i) {  // another rank is first each time
+      const int rank = (i + step) % num_ranks;
+      const auto index = static_cast<std::size_t>(rank);
+      ranks[index]->update(lr, memory.of_rank(rank, layers), streams[index].get());
     }
     for (const CudaStream& stream : streams) stream.wait();
     alone.update(lr, std::nullopt, streams[0].get());
     streams[0].wait();
-    for (const auto& rank : ranks_) rank->expect_equal(alone);
+    for (const auto& rank : ranks) rank->expect_equal(alone);
   }
   EXPECT_TRUE(at::isfinite(alone.parameters()).all().item<bool>());
 }
 
+class PeerSumsTest : public testing::TestWithParam<int> {};
+
+TEST_P(PeerSumsTest, EveryRankHasTheBitsOfOneUpdateWithTheSum) {
+  const Memory memory(GetParam());
+  train(memory, GetParam(), kSmall);
+  train(memory, GetParam(), kOther);  // the memory is left as it is
+  train(memory, GetParam(), kSmall);
+}
+
 TEST_P(PeerSumsTest, ARankWhosePeersAreGoneEndsAndHasNoNumbers) {
-  ranks_[0]->draw_gradients();
+  const Memory memory(GetParam());
+  Rank rank(kSmall);
+  rank.draw_gradients();
   cuda_check(cudaDeviceSynchronize());
   const CudaStream stream;
-  ranks_[0]->update(0.003, of_rank(0), stream.get());
+  rank.update(0.003, memory.of_rank(0, kSmall), stream.get());
   EXPECT_EQ(cudaStreamQuery(stream.get()), cudaErrorNotReady);
-  is_given_up_[0] = 1;
+  memory.give_up();
   stream.wait();
-  EXPECT_TRUE(at::isnan(ranks_[0]->parameters()).all().item<bool>());
+  EXPECT_TRUE(at::isnan(rank.parameters()).all().item<bool>());
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, PeerSumsTest, testing::Values(2, 3, 4));
+
+TEST(PeerSumsOfOneRank, HaveTheBitsOfAnUpdateWithout) { train(Memory(1), 1, kOfPapers); }
 
 }  // namespace
 }  // namespace salient
