@@ -80,13 +80,13 @@ double EpochTrainer::rate_of(std::size_t step, const TrainProgress& progress) co
 }
 
 /// Gradient exchange and update. Enqueues and returns.
-void EpochTrainer::update(std::size_t step, const TrainProgress& progress) {
+void EpochTrainer::update(double rate) {
   if (run_.comm.size() > 1) {
     clock_.exchange_begins();
     run_.comm.all_reduce_sum(optimizer_.gradients(), run_.device.stream());
     clock_.exchange_ends();
   }
-  optimizer_.set_lr(rate_of(step, progress));
+  optimizer_.set_lr(rate);
   optimizer_.step();
 }
 
@@ -108,11 +108,11 @@ std::size_t EpochTrainer::train_steps(TrainProgress& progress, const std::functi
   Progress bar("epoch " + std::to_string(epoch), seeds_.num_steps() - first_step, "batches");
   std::vector<double> rates;
   for (std::size_t step = first_step; step < seeds_.num_steps(); ++step) rates.push_back(rate_of(step, progress));
-  steps_->start(seeds_.start(epoch, first_step), std::move(rates));
+  steps_->start(seeds_.start(epoch, first_step), rates);
   clock_.start_epoch();
   std::size_t done = first_step;
   while (const std::size_t count = steps_->next(static_cast<std::uint32_t>(progress.global_step))) {
-    if (!steps_->has_updates()) update(done, progress);
+    if (!steps_->has_updates()) update(rates[done - first_step]);
     clock_.step_done();
     done += count;
     progress.global_step += static_cast<std::int64_t>(count);

@@ -44,7 +44,7 @@ class EpochTrainer {
 
  private:
   double rate_of(std::size_t step, const TrainProgress& progress) const;
-  void update(std::size_t step, const TrainProgress& progress);
+  void update(double rate);
   void collect(std::size_t end_step, TrainProgress& progress);
   std::size_t train_steps(TrainProgress& progress, const std::function<void()>& save);
 
