@@ -54,8 +54,12 @@ class NcclCommunicator final : public Communicator {
   }
 
   ~NcclCommunicator() override {
-    for (const std::unique_ptr<PeerMemory>& memory : peers_)
-      memory->close();  // all ranks, before NCCL's end joins them
+    const bool is_given_up = *nccl_.is_given_up() != 0;
+    for (std::unique_ptr<PeerMemory>& memory : peers_)
+      if (is_given_up)
+        (void)memory.release();  // others may still write there, and this process is about to end
+      else
+        memory->close();  // all ranks, before NCCL's end joins them
   }
 
   std::string_view name() const override { return "nccl"; }

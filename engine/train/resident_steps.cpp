@@ -45,6 +45,7 @@ Exchange make_exchange(const StepParts& parts) {
   Communicator& comm = parts.run.comm;
   const std::int64_t num_values =
       num_summed_values(sage_step_shape(parts.options, parts.run.dataset, comm.size()).sage, comm.size());
+  if (comm.size() > PeerSums::kMaxRanks) return {.reason = "there are more than 8 ranks"};
   if (!on_all_ranks(comm, num_values > 0)) return {.reason = "these steps are not those of one kernel for a layer"};
   const PeerReach reach = reach_of_all_gpus(comm, parts.run.device);
   if (!reach.obstacle.empty() || !reach.slow_link.empty())
