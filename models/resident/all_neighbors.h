@@ -1,7 +1,4 @@
 // models/resident/all_neighbors.h - means over all neighbours of a block of nodes, from a table of all nodes' rows.
-//
-// A gather is two launches: one of the rows with few entries, which notes the others, and one of these, which may run
-// beside other work, as it ends with a few busy blocks.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +9,8 @@
 
 namespace salient {
 
+constexpr int kLongRow = 512;  ///< rows with more entries may be added up in pieces
+
 /// Nodes first, first + 1, ... or those of a list. Device memory.
 struct NodeBlock {
   const NodeId* nodes;  ///< [count], or null
@@ -19,30 +18,44 @@ struct NodeBlock {
   std::int64_t count;
 };
 
-/// What the kernels write beside their results. Device memory.
-struct NeighborNotes {
-  std::int32_t* long_rows;   ///< [count of a block] scratch: rows with more entries than a warp should add up alone
-  std::int32_t* counters;    ///< [2] scratch: runs of rows that warps have taken, long rows
+/// A part of a row with so many entries that several warps add them up: piece `number` of the block's row `row`.
+struct RowPiece {
+  std::int32_t row, number;
+};
+
+struct GatherCounts {
+  unsigned long long long_entries;  ///< of rows with more than kLongRow entries
+  std::int32_t num_pieces, taken;   ///< of the pieces, and of the runs of rows behind them, those that warps took
+};
+
+/// What the kernels write beside their results, one gather at a time. Device memory.
+struct GatherScratch {
+  GatherCounts* counts;      ///< [1]
+  RowPiece* pieces;          ///< [max_pieces] those of a row beside each other
+  std::int32_t* num_added;   ///< [max_pieces] zero before and after: of a row, at its first piece's place
+  float* sums;               ///< [max_pieces, padded width of the table] of the pieces' entries
   std::int32_t* beyond_f16;  ///< [1] becomes 1 where a value is not a number or, stored as f16, would not be finite
+  int max_pieces;            ///< at least 2: with few, pieces are long
 };
 
 struct NeighborGather {
   DeviceCsr graph;
   NodeBlock block;
   FeatureRows table;
-  NeighborNotes notes;
-  int multiprocessors = 0;  ///< that short rows take; 0 = all
+  GatherScratch scratch;
+  int multiprocessors = 0;  ///< that it takes; 0 = all
 };
 
-enum class RowLength : std::uint8_t { kShort, kLong };
+/// Enqueues the lists of the block's long rows, for one gather of it.
+void list_pieces(const DeviceCsr& graph, const NodeBlock& block, const GatherScratch& scratch, cudaStream_t stream);
 
 /// The operand of a layer for a block: mean over its neighbours | own row, both padded with zeros to a multiple of 8
-/// columns. Sums are f32; an entry's place in a sum depends on the graph alone.
+/// columns. Sums are f32; an entry's place in a sum depends on the graph, the block's nodes and max_pieces alone, and
+/// not on the nodes where max_pieces is 2 / kLongRow of the block's entries or more.
 ///
-/// @param rows  kLong comes behind kShort
-/// @param out   [count, 2 * padded(table.width)] f16
-/// Cost:        reads the row of every node and of every entry once, in random order.
-void all_neighbors_operand(const NeighborGather& gather, RowLength rows, void* out, cudaStream_t stream);
+/// @param out  [count, 2 * padded(table.width)] f16
+/// Cost:       reads the row of every node and of every entry once, in random order.
+void all_neighbors_operand(const NeighborGather& gather, void* out, cudaStream_t stream);
 
 /// Parts of sums that are there already: f16 rows as wide as the table's.
 struct OwnParts {
@@ -54,6 +67,6 @@ struct OwnParts {
 ///
 /// @param gather  with a table of f16, of a width that is a multiple of 8
 /// @param sums    [count, table.width] f32
-void sum_with_neighbors(const NeighborGather& gather, RowLength rows, OwnParts own, float* sums, cudaStream_t stream);
+void sum_with_neighbors(const NeighborGather& gather, OwnParts own, float* sums, cudaStream_t stream);
 
 }  // namespace salient

@@ -72,14 +72,24 @@ struct OwnRange {
   std::byte* rows;
 };
 
-/// What one block's gather leaves to its products.
+/// What one block's gather leaves to its products, and what it needs for itself.
 struct Side {
-  Side(std::int64_t bytes, std::int64_t block_rows)
+  Side(std::int64_t bytes, int max_pieces, std::int64_t widest)
       : operand(array_of(bytes, "a block's operand")),
-        long_rows(make_device_array<std::int32_t>(static_cast<std::size_t>(block_rows))),
-        counters(make_device_array<std::int32_t>(2)) {}
+        counts(make_device_array<GatherCounts>(1)),
+        pieces(make_device_array<RowPiece>(static_cast<std::size_t>(max_pieces))),
+        num_added(array_of(max_pieces * std::int64_t{sizeof(std::int32_t)}, "counters of pieces")),
+        piece_sums(make_device_array<float>(static_cast<std::size_t>(max_pieces * widest))) {}
+  GatherScratch scratch(std::int32_t* beyond_f16, int max_pieces) const {
+    return {counts.get(),     pieces.get(), reinterpret_cast<std::int32_t*>(num_added.get()),
+            piece_sums.get(), beyond_f16,   max_pieces};
+  }
+
   DeviceArray<std::byte> operand;
-  DeviceArray<std::int32_t> long_rows, counters;
+  DeviceArray<GatherCounts> counts;
+  DeviceArray<RowPiece> pieces;
+  DeviceArray<std::byte> num_added;
+  DeviceArray<float> piece_sums;
   CudaEvent gathered{CudaEvent::Kind::kOrder};
   CudaEvent used{CudaEvent::Kind::kOrder};  // by products; in predictions, what came before the block's
 };
@@ -90,9 +100,10 @@ std::int64_t exact_forward_bytes(const ExactShape& shape, std::size_t num_nodes)
   const std::vector<Width> widths = widths_of(shape);
   const std::int64_t hidden = padded(shape.hidden_dim), classes = widths.back().out;
   const std::int64_t widest = std::max(widths[0].in, hidden);
-  const std::int64_t block_row = 2 * std::max(2 * widest * kSize, classes * 4) + (hidden + classes) * kSize + 12;
+  const std::int64_t block_row = 2 * std::max(2 * widest * kSize, classes * 4) + (hidden + classes) * kSize + 4;
+  const std::int64_t piece = 2 * (std::max(widest, classes) * 4 + 12);
   return rows_of(shape, num_nodes) * (num_kept(shape) * hidden + classes) * kSize + shape.block_rows * block_row +
-         (std::int64_t{100} << 20);
+         shape.max_pieces * piece + (std::int64_t{100} << 20);
 }
 
 struct ExactForward::Impl {
@@ -100,7 +111,7 @@ struct ExactForward::Impl {
       : shape(s),
         data(d),
         widths(widths_of(s)),
-        sides{Side(side_bytes(), s.block_rows), Side(side_bytes(), s.block_rows)},
+        sides{Side(side_bytes(), s.max_pieces, widest()), Side(side_bytes(), s.max_pieces, widest())},
         block_result(array_of(s.block_rows * hidden() * kSize, "a block's result")),
         block_own(array_of(own_block_bytes(), "a block's own part")),
         projected(array_of(rows_of(s, d.graph.num_nodes) * classes() * kSize, "the last layer of all nodes")),
@@ -119,6 +130,8 @@ struct ExactForward::Impl {
 
   std::int64_t hidden() const { return widths[0].out; }
   std::int64_t classes() const { return widths.back().out; }
+  /// Padded columns of the widest table that is gathered from.
+  std::int64_t widest() const { return std::max({widths[0].in, hidden(), classes()}); }
   /// Of a block's operand, or later its logits.
   std::int64_t side_bytes() const {
     return shape.block_rows * std::max(2 * std::max(widths[0].in, hidden()) * kSize, classes() * 4);
@@ -191,7 +204,7 @@ struct ExactForward::Impl {
     return {kept[(i - 1) % 2].get(), FeatureType::kF16, hidden()};
   }
   NeighborGather gather(const FeatureRows& rows, const NodeBlock& block, const Side& side) const {
-    return {data.graph, block, rows, {side.long_rows.get(), side.counters.get(), beyond_f16.get()}};
+    return {data.graph, block, rows, side.scratch(beyond_f16.get(), shape.max_pieces)};
   }
 
   /// Layer i of all nodes. Of each block, `use(block, operand, stream)` enqueues its products.
@@ -206,10 +219,9 @@ struct ExactForward::Impl {
       side.used.make_wait(gathering.get());
       NeighborGather rows = gather(table(i), block, side);
       rows.multiprocessors = num_gathering;
-      all_neighbors_operand(rows, RowLength::kShort, side.operand.get(), gathering.get());
+      all_neighbors_operand(rows, side.operand.get(), gathering.get());
       side.gathered.record(gathering.get());
       side.gathered.make_wait(multiplying.get());
-      all_neighbors_operand(rows, RowLength::kLong, side.operand.get(), multiplying.get());
       use(first, side.operand.get(), multiplying.get());
       side.used.record(multiplying.get());
     }
@@ -254,15 +266,13 @@ struct ExactForward::Impl {
     const auto [least, most] = std::ranges::minmax(of);
     if (const std::byte* const rows = own_part_of(least, std::int64_t{most} + 1)) return {rows, /*is_of_nodes=*/true};
     const std::size_t before_last = widths.size() - 2;
-    const NeighborGather rows = gather(table(before_last), block, side);
-    for (const RowLength length : {RowLength::kShort, RowLength::kLong})
-      all_neighbors_operand(rows, length, side.operand.get(), stream);
+    all_neighbors_operand(gather(table(before_last), block, side), side.operand.get(), stream);
     layers[before_last].run_on(side.operand.get(), block_result.get(), stream);
     layers.back().run(stream);
     return {block_own.get(), /*is_of_nodes=*/false};
   }
 
-  /// Short rows of a block are gathered while the block before has its long rows, and whatever the caller does with it.
+  /// A block is gathered while the caller does what it does with the block before.
   const float* predict(std::span<const NodeId> of, cudaStream_t stream) {
     require(!of.empty() && static_cast<std::int64_t>(of.size()) <= shape.block_rows,
             "a block has no more nodes than was said");
@@ -279,10 +289,9 @@ struct ExactForward::Impl {
     }
     const NeighborGather rows = gather({projected.get(), FeatureType::kF16, classes()}, block, side);
     auto* const logits = reinterpret_cast<float*>(side.operand.get());
-    sum_with_neighbors(rows, RowLength::kShort, own, logits, gathering.get());
+    sum_with_neighbors(rows, own, logits, gathering.get());
     side.gathered.record(gathering.get());
     side.gathered.make_wait(stream);
-    sum_with_neighbors(rows, RowLength::kLong, own, logits, stream);
     return logits;
   }
 

@@ -7,8 +7,7 @@
 
 namespace salient {
 
-constexpr int kRunRows = 16;   ///< neighbouring rows that a warp takes at a time
-constexpr int kLongRow = 512;  ///< rows with more entries are long
+constexpr int kRunRows = 16;  ///< neighbouring rows that a warp takes at a time
 
 struct Rows {
   DeviceCsr graph;
@@ -19,13 +18,21 @@ struct Rows {
   }
 };
 
-/// Short rows of a run: lane r < count has row r's. All lanes of a warp call the members that are told.
+/// Entries of a long row that are a piece: at least kLongRow, and so many that the pieces of all fit.
+__device__ inline int piece_entries(const GatherScratch& scratch) {
+  // A row of more than n entries has fewer than 2 / n of them as pieces.
+  const unsigned long long least = (2 * scratch.counts->long_entries) / scratch.max_pieces + 1;
+  return static_cast<int>(max(least, static_cast<unsigned long long>(kLongRow)));
+}
+
+/// Rows of a run, or one piece of a row: lane r < count has row r's. All lanes of a warp call the members that are
+/// told.
 struct Run {
   std::int64_t first = 0;
   int count = 0;
   NodeId node = 0;
   EdgeOffset begin = 0;
-  int degree = kAbsent;  ///< of no row, or a long one: kAbsent
+  int degree = kAbsent;  ///< of no row, or one that is added up in pieces: kAbsent
 
   static constexpr int kAbsent = -1;
   __device__ int degree_of(int row) const { return __shfl_sync(~0U, degree, row); }
@@ -33,11 +40,9 @@ struct Run {
   __device__ EdgeOffset begin_of(int row) const { return __shfl_sync(~0U, begin, row); }
 };
 
-/// The next run, if there is one; its long rows are noted.
-__device__ bool take_run(const Rows& rows, const NeighborNotes& notes, int lane, Run& run) {
-  int number = 0;
-  if (lane == 0) number = atomicAdd(&notes.counters[0], 1);
-  run.first = std::int64_t{__shfl_sync(~0U, number, 0)} * kRunRows;
+/// Run `number`, if there is one.
+__device__ inline bool read_run(const Rows& rows, std::int64_t number, int longest, int lane, Run& run) {
+  run.first = number * kRunRows;
   if (run.first >= rows.block.count) return false;
   run.count = static_cast<int>(min(std::int64_t{kRunRows}, rows.block.count - run.first));
   run.degree = Run::kAbsent;
@@ -45,11 +50,19 @@ __device__ bool take_run(const Rows& rows, const NeighborNotes& notes, int lane,
   run.node = rows.node_of(run.first + lane);
   run.begin = rows.graph.begin(run.node);
   const std::uint32_t degree = rows.graph.degree(run.node);
-  if (degree <= kLongRow)
-    run.degree = static_cast<int>(degree);
-  else
-    notes.long_rows[atomicAdd(&notes.counters[1], 1)] = static_cast<std::int32_t>(run.first + lane);
+  if (degree <= static_cast<std::uint32_t>(longest)) run.degree = static_cast<int>(degree);
   return true;
+}
+
+/// A piece as a run of one row.
+__device__ inline Run run_of(const Rows& rows, RowPiece piece, int longest) {
+  const NodeId node = rows.node_of(piece.row);
+  const std::int64_t before = std::int64_t{piece.number} * longest, degree = rows.graph.degree(node);
+  return {.first = piece.row,
+          .count = 1,
+          .node = node,
+          .begin = rows.graph.begin(node) + before,
+          .degree = static_cast<int>(min(std::int64_t{longest}, degree - before))};
 }
 
 /// The entries' ids, up to 32 of one row at a time, in the order of rows; the group behind the one at hand is on its

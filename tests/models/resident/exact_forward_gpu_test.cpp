@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "models/resident/all_neighbors.h"
 #include "tests/models/resident/sage_problem.h"
 
 namespace salient {
@@ -25,12 +26,29 @@ struct Shape {
   int in_dim;
   int num_layers = 3;
   std::int64_t block_rows = 256;  ///< of 3000 nodes: the last block is not full
+  int max_pieces = 1 << 15;
 
   std::int64_t own_block() const { return block_rows * 16 * 2; }  ///< bytes of its own parts, padded to 16 classes
 };
 
+/// Rows without entries, with few, and with about as many as one or two pieces of a long row have.
+test::OwnedGraph graph_with_long_rows() {
+  const test::OwnedGraph gaps = test::graph_with_gaps();  // node 1 has all nodes as neighbours
+  test::OwnedGraph graph;
+  for (NodeId v = 0; v < test::kSageNodes; ++v) {
+    const NodeId of_long_row = v % 50 == 5   ? kLongRow - 1 + v / 50 % 4
+                               : v % 50 == 6 ? 2 * kLongRow - 1 + v / 50 % 3
+                                             : 0;
+    for (NodeId i = 0; i < of_long_row; ++i) graph.indices.push_back((v + 7 * i) % test::kSageNodes);
+    const std::span<const NodeId> row = gaps.view().row(v);
+    if (of_long_row == 0) graph.indices.insert(graph.indices.end(), row.begin(), row.end());
+    graph.indptr.push_back(static_cast<EdgeOffset>(graph.indices.size()));
+  }
+  return graph;
+}
+
 struct Problem {
-  test::OwnedGraph graph = test::graph_with_gaps();  // node 1 has so many neighbours that its row is a long one
+  test::OwnedGraph graph = graph_with_long_rows();
   const Shape shape;
   at::Tensor x;
   std::vector<at::Tensor> weights, on_device;  // around and self of each layer
@@ -77,6 +95,7 @@ struct Problem {
                           .num_classes = kClasses,
                           .is_deterministic = true,
                           .block_rows = shape.block_rows,
+                          .max_pieces = shape.max_pieces,
                           .most_kept = most_kept},
                          {{indptr.get(), indices.get(), test::kSageNodes}, {rows, FeatureType::kF16, shape.in_dim}},
                          {rows, static_cast<std::size_t>(spent_bytes)});
@@ -117,6 +136,18 @@ TEST_P(ExactForwardOf, FindsWhatDenseAlgebraFindsWhereverPartsAreKept) {
     EXPECT_TRUE(at::equal(problem.found(all, bytes, most_kept), nothing_kept)) << bytes << ", " << most_kept;
     EXPECT_TRUE(at::equal(problem.found(some, bytes, most_kept), nothing_kept.index_select(0, some_index)))
         << bytes << ", " << most_kept << ", a list";
+  }
+}
+
+/// Where there is room for few pieces they are long, and a block's nodes say how long: sums are in another order then.
+TEST(ExactForwardInFewPieces, FindsWhatDenseAlgebraFinds) {
+  for (const int max_pieces : {2, 3, 7, 20, 60}) {
+    const Problem problem(Shape{.in_dim = 24, .block_rows = 1024, .max_pieces = max_pieces});
+    const at::Tensor expected = problem.expected();
+    std::vector<NodeId> nodes(test::kSageNodes);
+    std::iota(nodes.rbegin(), nodes.rend(), 0U);
+    EXPECT_LT(((problem.found(nodes, 0, 0).flip(0) - expected).norm() / expected.norm()).item<double>(), 2e-3)
+        << max_pieces;
   }
 }
 

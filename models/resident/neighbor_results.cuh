@@ -1,0 +1,80 @@
+// models/resident/neighbor_results.cuh - where the gather of all_neighbors.cu puts a mean and what is a node's own.
+#pragma once
+
+#include <cfloat>
+#include <cstdint>
+
+#include "models/kernels/launch.cuh"
+#include "models/resident/words.cuh"
+
+namespace salient {
+
+__device__ inline void store_eight(const float (&values)[8], __half* to) {
+  unsigned pairs[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const __half2 two = __floats2half2_rn(values[2 * i], values[2 * i + 1]);
+    pairs[i] = *reinterpret_cast<const unsigned*>(&two);
+  }
+  *reinterpret_cast<uint4*>(to) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+}
+
+inline constexpr float kLargestHalf = 65504;
+
+/// Every row of a table that is read is noted here at the latest: as the own row of its node.
+__device__ inline void note_beyond(const float (&values)[8], float largest, std::int32_t* beyond) {
+  bool is_within = true;
+#pragma unroll
+  for (const float value : values) is_within = is_within && fabsf(value) <= largest;  // false for a NaN
+  if (!is_within) *beyond = 1;
+}
+
+/// A table of rows, and what its numbers are times.
+template <class T>
+struct Table {
+  const T* rows;
+  int width;
+  float unit;
+  __device__ const T* row(std::uint32_t i) const {  // one multiplication of 32 bits
+    const unsigned row_bytes = static_cast<unsigned>(width) * static_cast<unsigned>(sizeof(T));
+    return reinterpret_cast<const T*>(reinterpret_cast<const char*>(rows) + std::uint64_t{i} * row_bytes);
+  }
+};
+
+/// Where a mean and what is a node's own go: beside each other into an operand.
+template <class T>
+struct ToOperand {
+  Table<T> own;
+  __half* out;
+  std::int32_t* beyond;
+
+  __device__ const T* own_row(std::int64_t, NodeId node) const { return own.row(node); }
+  __device__ void store(std::int64_t i, int chunk, int chunks, const float (&mean)[8], float (&own_columns)[8]) const {
+#pragma unroll
+    for (float& value : own_columns) value *= own.unit;
+    note_beyond(mean, kLargestHalf, beyond);
+    note_beyond(own_columns, kLargestHalf, beyond);
+    store_eight(mean, out + (i * 2 * chunks + chunk) * 8);
+    store_eight(own_columns, out + ((i * 2 + 1) * chunks + chunk) * 8);
+  }
+};
+
+/// ... or added up.
+struct ToSums {
+  Table<Half> own;
+  bool is_of_nodes;
+  float* sums;
+  std::int32_t* beyond;
+
+  __device__ const Half* own_row(std::int64_t i, NodeId node) const {
+    return own.row(is_of_nodes ? node : static_cast<std::uint32_t>(i));
+  }
+  __device__ void store(std::int64_t i, int chunk, int chunks, const float (&mean)[8], float (&own_columns)[8]) const {
+#pragma unroll
+    for (int c = 0; c < 8; ++c) own_columns[c] += mean[c];
+    note_beyond(own_columns, FLT_MAX, beyond);
+    salient::store_eight(own_columns, sums + (i * chunks + chunk) * 8);
+  }
+};
+
+}  // namespace salient
