@@ -4,6 +4,7 @@
 // Access      a bin is one 32-byte sector, where a count and a row are written; most of the bins are in the L2 cache.
 // Limit       the latency of an atomic, kPlacedTogether at a time.
 // Sync        integer atomics on the bins' counts, and one for the lanes of a warp that spill together.
+#include "core/cuda/device_attribute.h"
 #include "models/kernels/source_bins.h"
 
 #include <cooperative_groups.h>
@@ -65,10 +66,7 @@ void bin_by_source(const HopEdges& hop, const Bins& bins, cudaStream_t stream) {
 }
 
 unsigned blocks_on_device(int per_multiprocessor) {
-  int device = 0, multiprocessors = 0;
-  cuda_check(cudaGetDevice(&device));
-  cuda_check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-  return static_cast<unsigned>(per_multiprocessor * multiprocessors);
+  return static_cast<unsigned>(per_multiprocessor * device_attribute(cudaDevAttrMultiProcessorCount));
 }
 
 }  // namespace salient

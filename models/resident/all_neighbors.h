@@ -50,12 +50,17 @@ struct NeighborGather {
 void list_pieces(const DeviceCsr& graph, const NodeBlock& block, const GatherScratch& scratch, cudaStream_t stream);
 
 /// The operand of a layer for a block: mean over its neighbours | own row, both padded with zeros to a multiple of 8
-/// columns. Sums are f32; an entry's place in a sum depends on the graph, the block's nodes and max_pieces alone, and
-/// not on the nodes where max_pieces is 2 / kLongRow of the block's entries or more.
+/// columns. Sums are f32; an entry's place in a sum depends on the graph and the nodes of the block alone.
 ///
 /// @param out  [count, 2 * padded(table.width)] f16
 /// Cost:       reads the row of every node and of every entry once, in random order.
 void all_neighbors_operand(const NeighborGather& gather, void* out, cudaStream_t stream);
+
+/// The means alone. Own rows are not read.
+///
+/// @param gather  with a table of f16, of a width that is a multiple of 8
+/// @param out     [count, table.width] f16
+void all_neighbors_means(const NeighborGather& gather, void* out, cudaStream_t stream);
 
 /// Parts of sums that are there already: f16 rows as wide as the table's.
 struct OwnParts {

@@ -23,7 +23,7 @@ PFN_cuTensorMapEncodeTiled_v12000 encode_function() {
 CUtensorMap boxes_of(const BoxedMatrix& matrix, int box_rows) {
   CUtensorMap map{};
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(matrix.columns), static_cast<cuuint64_t>(matrix.rows)};
-  const cuuint64_t row_bytes = sizes[0] * 2;
+  const auto row_bytes = static_cast<cuuint64_t>(matrix.row_stride > 0 ? matrix.row_stride : matrix.columns) * 2;
   const cuuint32_t box[] = {64, static_cast<cuuint32_t>(box_rows)}, steps[] = {1, 1};
   const CUresult result =
       encode_function()(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<void*>(matrix.data), sizes, &row_bytes,

@@ -7,10 +7,11 @@
 
 namespace salient {
 
-/// Row-major bf16, in device memory.
+/// Row-major, in device memory. Elements of 2 bytes: bf16 or f16.
 struct BoxedMatrix {
   const void* data;
-  std::int64_t rows, columns;  ///< columns are a multiple of 8
+  std::int64_t rows, columns;   ///< columns are a multiple of 8
+  std::int64_t row_stride = 0;  ///< elements from a row to the next, a multiple of 8; 0 = columns
 };
 
 /// Boxes of `box_rows` rows, at most 256, and 64 columns, in the order that wgmma.cuh wants.

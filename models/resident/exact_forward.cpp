@@ -5,35 +5,26 @@
 //                                                                        --- * WL self ----> q, where it has room
 //   for the nodes asked for: q, computed again where it was not kept, + mean of p --> logits
 //
-// Of two operands one is gathered while products of the other, of the block before, run on some multiprocessors that
-// the gather leaves to them.
+// Where a GPU has the instructions of an ExactLayer, it takes the place of a line's products: the operand is the means
+// alone, and h(L-1) is not stored. Of two operands one is gathered while products of the other, of the block before,
+// run on some multiprocessors that the gather leaves to them.
 #include "models/resident/exact_forward.h"
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
+#include "core/cuda/device_attribute.h"
 #include "core/error.h"
 #include "models/resident/all_neighbors.h"
+#include "models/resident/exact_products.h"
 #include "models/resident/urgent_stream.h"
 
 namespace salient {
 namespace {
 
-constexpr ActivationType kType = ActivationType::kF16;
-constexpr std::int64_t kSize = 2;
-
-struct Width {
-  std::int64_t in, out;  ///< padded; in is of one part of the operand
-};
-
-std::vector<Width> widths_of(const ExactShape& shape) {
-  std::vector<Width> widths;
-  for (int i = 0; i < shape.num_layers; ++i)
-    widths.push_back({padded(i == 0 ? shape.in_dim : shape.hidden_dim),
-                      padded(i + 1 == shape.num_layers ? shape.num_classes : shape.hidden_dim)});
-  return widths;
-}
+constexpr std::int64_t kSize = 2;  // of f16
 
 /// Whole blocks, as products have a fixed number of rows.
 std::int64_t rows_of(const ExactShape& shape, std::size_t num_nodes) {
@@ -51,20 +42,9 @@ std::int64_t left_free(const ExactShape& shape) {
 /// Results of hidden layers that are kept at a time.
 int num_kept(const ExactShape& shape) { return std::min(shape.num_layers - 2, 2); }
 
-DeviceArray<std::byte> array_of(std::int64_t bytes, const char* what) {
-  auto array = make_device_array<std::byte>(static_cast<std::size_t>(bytes), what);
-  cuda_check(cudaMemset(array.get(), 0, static_cast<std::size_t>(bytes)));  // products read rows behind the last node
-  return array;
-}
-
 /// Multiprocessors that a gather takes while products run on the others: it waits for memory, which so many keep busy
-/// (on an H200 80, 88, 99 and 108 of 132 differed by 7 %, these were best).
-int multiprocessors_of_gather() {
-  int device = 0, all = 0;
-  cuda_check(cudaGetDevice(&device));
-  cuda_check(cudaDeviceGetAttribute(&all, cudaDevAttrMultiProcessorCount, device));
-  return std::max(1, all * 3 / 4);
-}
+/// (an H200 has 132; a tenth of papers100M took 0.115 s on 72, 0.111 on 78 and 84, 0.116 on 92, 0.124 on 100).
+int multiprocessors_of_gather(int all) { return std::max(1, all * 7 / 11); }
 
 /// Whole blocks of what is kept of the last layer's own part, rows from that of node `first` to `end`.
 struct OwnRange {
@@ -75,10 +55,10 @@ struct OwnRange {
 /// What one block's gather leaves to its products, and what it needs for itself.
 struct Side {
   Side(std::int64_t bytes, int max_pieces, std::int64_t widest)
-      : operand(array_of(bytes, "a block's operand")),
+      : operand(zeroed_array(bytes, "a block's operand")),
         counts(make_device_array<GatherCounts>(1)),
         pieces(make_device_array<RowPiece>(static_cast<std::size_t>(max_pieces))),
-        num_added(array_of(max_pieces * std::int64_t{sizeof(std::int32_t)}, "counters of pieces")),
+        num_added(zeroed_array(max_pieces * std::int64_t{sizeof(std::int32_t)}, "counters of pieces")),
         piece_sums(make_device_array<float>(static_cast<std::size_t>(max_pieces * widest))) {}
   GatherScratch scratch(std::int32_t* beyond_f16, int max_pieces) const {
     return {counts.get(),     pieces.get(), reinterpret_cast<std::int32_t*>(num_added.get()),
@@ -97,7 +77,7 @@ struct Side {
 }  // namespace
 
 std::int64_t exact_forward_bytes(const ExactShape& shape, std::size_t num_nodes) {
-  const std::vector<Width> widths = widths_of(shape);
+  const std::vector<ExactWidth> widths = widths_of(shape);
   const std::int64_t hidden = padded(shape.hidden_dim), classes = widths.back().out;
   const std::int64_t widest = std::max(widths[0].in, hidden);
   const std::int64_t block_row = 2 * std::max(2 * widest * kSize, classes * 4) + (hidden + classes) * kSize + 4;
@@ -112,20 +92,21 @@ struct ExactForward::Impl {
         data(d),
         widths(widths_of(s)),
         sides{Side(side_bytes(), s.max_pieces, widest()), Side(side_bytes(), s.max_pieces, widest())},
-        block_result(array_of(s.block_rows * hidden() * kSize, "a block's result")),
-        block_own(array_of(own_block_bytes(), "a block's own part")),
-        projected(array_of(rows_of(s, d.graph.num_nodes) * classes() * kSize, "the last layer of all nodes")),
+        block_own(zeroed_array(own_block_bytes(), "a block's own part")),
+        projected(zeroed_array(rows_of(s, d.graph.num_nodes) * classes() * kSize, "the last layer of all nodes")),
         nodes(make_device_array<NodeId>(static_cast<std::size_t>(s.block_rows))),
         beyond_f16(make_device_array<std::int32_t>(1)) {
     require(s.num_layers >= 2 && s.hidden_dim % 8 == 0, "there are hidden layers of a multiple of 8 columns");
     for (int i = 0; i < num_kept(s); ++i)
       kept[static_cast<std::size_t>(i)] =
-          array_of(rows_of(s, d.graph.num_nodes) * hidden() * kSize, "a layer's result of all nodes");
-    for (const Width& w : widths) weights.push_back(array_of(2 * w.in * w.out * kSize, "a layer's weight"));
-    plan();
+          zeroed_array(rows_of(s, d.graph.num_nodes) * hidden() * kSize, "a layer's result of all nodes");
+    std::vector<FeatureRows> tables;
+    for (std::size_t i = 0; i + 1 < widths.size(); ++i) tables.push_back(table(i));
+    products.emplace(s, tables, ExactPlanMemory{sides[0].operand.get(), block_own.get()});
     if (s.num_layers > 2) keep_own_parts_in(spent_features);  // of two layers the last hidden one reads features
     keeps_in_features = !own_parts.empty();
     keep_own_parts_in_free_memory();
+    cuda_check(cudaDeviceSynchronize());  // zeroed_array()
   }
 
   std::int64_t hidden() const { return widths[0].out; }
@@ -137,38 +118,6 @@ struct ExactForward::Impl {
     return shape.block_rows * std::max(2 * std::max(widths[0].in, hidden()) * kSize, classes() * 4);
   }
   std::int64_t own_block_bytes() const { return shape.block_rows * classes() * kSize; }
-
-  void plan() {
-    const CudaStream stream;
-    cuda_check(cudaDeviceSynchronize());
-    const std::byte* const operand = sides[0].operand.get();
-    for (std::size_t i = 0; i + 1 < widths.size(); ++i)
-      layers.emplace_back(products,
-                          ProductShape{.kind = ProductKind::kForward,
-                                       .rows = shape.block_rows,
-                                       .in = 2 * widths[i].in,
-                                       .out = widths[i].out,
-                                       .inputs = kType,
-                                       .result = kType,
-                                       .may_use_tf32 = false,
-                                       .has_relu = true},
-                          ProductMatrices{operand, weights[i].get(), block_result.get()}, shape.is_deterministic,
-                          stream.get());
-    const ProductShape last{.kind = ProductKind::kForward,
-                            .rows = shape.block_rows,
-                            .in = hidden(),
-                            .out = classes(),
-                            .inputs = kType,
-                            .result = kType,
-                            .may_use_tf32 = false,
-                            .weight_stride = 2 * hidden()};
-    const std::byte* const around = weights.back().get();
-    layers.emplace_back(products, last, ProductMatrices{block_result.get(), around, projected.get()},
-                        shape.is_deterministic, stream.get());
-    layers.emplace_back(products, last, ProductMatrices{block_result.get(), around + hidden() * kSize, block_own.get()},
-                        shape.is_deterministic, stream.get());
-    stream.wait();
-  }
 
   /// As many whole blocks of nodes as the memory has room for, from the first node without such a place on.
   void keep_own_parts_in(std::span<std::byte> memory) {
@@ -207,9 +156,25 @@ struct ExactForward::Impl {
     return {data.graph, block, rows, side.scratch(beyond_f16.get(), shape.max_pieces)};
   }
 
-  /// Layer i of all nodes. Of each block, `use(block, operand, stream)` enqueues its products.
-  template <class F>
-  void for_each_block(std::size_t i, const F& use) {
+  /// Behind it `operand` has what products read.
+  void aggregate(const NeighborGather& rows, void* operand, cudaStream_t stream) const {
+    if (products->reads_means_alone(rows.block))
+      all_neighbors_means(rows, operand, stream);
+    else
+      all_neighbors_operand(rows, operand, stream);
+  }
+
+  /// Of the block of nodes that `first` begins, of layer i, which is hidden.
+  ExactResults results_of(std::size_t i, std::int64_t first) const {
+    if (i + 2 < widths.size())
+      return {kept[i % 2].get() + first * hidden() * kSize, nullptr, nullptr, beyond_f16.get()};
+    std::byte* const own = own_part_of(first, first + shape.block_rows);
+    const std::int64_t offset = first * classes() * kSize;
+    return {nullptr, projected.get() + offset, own == nullptr ? nullptr : own + offset, beyond_f16.get()};
+  }
+
+  /// Layer i, which is hidden, of all nodes.
+  void compute(std::size_t i) {
     const auto num_nodes = static_cast<std::int64_t>(data.graph.num_nodes);
     for (const Side& side : sides) side.used.make_wait(gathering.get());  // the rows of the layer before
     std::size_t turn = 0;
@@ -219,35 +184,24 @@ struct ExactForward::Impl {
       side.used.make_wait(gathering.get());
       NeighborGather rows = gather(table(i), block, side);
       rows.multiprocessors = num_gathering;
-      all_neighbors_operand(rows, side.operand.get(), gathering.get());
+      aggregate(rows, side.operand.get(), gathering.get());
       side.gathered.record(gathering.get());
       side.gathered.make_wait(multiplying.get());
-      use(first, side.operand.get(), multiplying.get());
+      const bool is_last = first + shape.block_rows >= num_nodes;  // no gather runs beside its products
+      products->run(i, block, side.operand.get(), results_of(i, first),
+                    num_multiprocessors - (is_last ? 0 : num_gathering), multiplying.get());
       side.used.record(multiplying.get());
     }
   }
 
   void start(std::span<const SageWeights> of_model, cudaStream_t stream) {
-    require(of_model.size() == widths.size(), "there are weights for every layer");
     require(!has_spent_features, "features that were overwritten are not read again");
     has_spent_features = keeps_in_features;
     cuda_check(cudaMemsetAsync(beyond_f16.get(), 0, sizeof(std::int32_t), stream));
-    std::vector<PackedWeights> packed;
-    for (std::size_t i = 0; i < of_model.size(); ++i) packed.push_back({of_model[i], weights[i].get(), nullptr});
-    pack_weights(packed, kType, stream);
+    products->pack(of_model, stream);
     begun.record(stream);
     begun.make_wait(gathering.get());
-    const std::size_t before_last = widths.size() - 2;
-    for (std::size_t i = 0; i < before_last; ++i)
-      for_each_block(i, [&](std::int64_t first, const std::byte* operand, cudaStream_t on) {
-        layers[i].run_on(operand, kept[i % 2].get() + first * hidden() * kSize, on);
-      });
-    for_each_block(before_last, [&](std::int64_t first, const std::byte* operand, cudaStream_t on) {
-      layers[before_last].run_on(operand, block_result.get(), on);
-      layers[before_last + 1].run_on(block_result.get(), projected.get() + first * classes() * kSize, on);
-      if (std::byte* const own = own_part_of(first, first + shape.block_rows))
-        layers.back().run_on(block_result.get(), own + first * classes() * kSize, on);
-    });
+    for (std::size_t i = 0; i + 1 < widths.size(); ++i) compute(i);
     for (const Side& side : sides) side.used.make_wait(stream);
     num_predicted = 0;
   }
@@ -266,9 +220,9 @@ struct ExactForward::Impl {
     const auto [least, most] = std::ranges::minmax(of);
     if (const std::byte* const rows = own_part_of(least, std::int64_t{most} + 1)) return {rows, /*is_of_nodes=*/true};
     const std::size_t before_last = widths.size() - 2;
-    all_neighbors_operand(gather(table(before_last), block, side), side.operand.get(), stream);
-    layers[before_last].run_on(side.operand.get(), block_result.get(), stream);
-    layers.back().run(stream);
+    aggregate(gather(table(before_last), block, side), side.operand.get(), stream);
+    products->run(before_last, block, side.operand.get(), {nullptr, nullptr, block_own.get(), beyond_f16.get()},
+                  num_multiprocessors, stream);
     return {block_own.get(), /*is_of_nodes=*/false};
   }
 
@@ -297,15 +251,13 @@ struct ExactForward::Impl {
 
   const ExactShape shape;
   const SageData data;
-  const std::vector<Width> widths;
+  const std::vector<ExactWidth> widths;
   std::array<Side, 2> sides;  // of blocks in turns
-  DeviceArray<std::byte> block_result, block_own, projected;
+  DeviceArray<std::byte> block_own, projected;
   std::array<DeviceArray<std::byte>, 2> kept;  // of layer i in kept[i % 2]
   DeviceArray<NodeId> nodes;
   DeviceArray<std::int32_t> beyond_f16;
-  std::vector<DeviceArray<std::byte>> weights;
-  Products products;
-  std::vector<Product> layers;      // of hidden layers; then the last one's two matrices, around and self
+  std::optional<ExactProducts> products;
   std::vector<OwnRange> own_parts;  // nodes in order
   DeviceArray<std::byte> more_own_parts;
   const UrgentStream gathering;  // before products, which fill every multiprocessor that they get
@@ -313,7 +265,8 @@ struct ExactForward::Impl {
   CudaEvent begun{CudaEvent::Kind::kOrder};
   bool keeps_in_features = false, has_spent_features = false;
   std::size_t num_predicted = 0;  // blocks since start()
-  const int num_gathering = multiprocessors_of_gather();
+  const int num_multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
+  const int num_gathering = multiprocessors_of_gather(num_multiprocessors);
 };
 
 ExactForward::ExactForward(const ExactShape& shape, const SageData& data, std::span<std::byte> spent_features)

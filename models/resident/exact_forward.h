@@ -7,23 +7,13 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 
+#include "models/resident/exact_shape.h"
 #include "models/resident/sage_layers.h"
 
 namespace salient {
-
-struct ExactShape {
-  int num_layers;                                                     ///< from 2
-  int in_dim, hidden_dim, num_classes;                                ///< hidden_dim is a multiple of 8
-  bool is_deterministic = false;                                      ///< algorithms of products are not chosen by time
-  std::int64_t block_rows = std::int64_t{1} << 20;                    ///< nodes that a layer is computed for at a time
-  int max_pieces = 1 << 15;                                           ///< of long rows of a block, as in GatherScratch
-  std::int64_t most_kept = std::numeric_limits<std::int64_t>::max();  ///< bytes of free memory that results may take
-                                                                      ///< beyond what is needed
-};
 
 /// GPU memory of it, in bytes.
 std::int64_t exact_forward_bytes(const ExactShape& shape, std::size_t num_nodes);

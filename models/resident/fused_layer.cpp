@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/cuda/device_attribute.h"
 #include "core/error.h"
 #include "models/resident/copy_boxes.h"
 
@@ -14,28 +15,12 @@ std::int64_t max_tiles_of(const FusedShape& shape) {
   return (shape.parents + parents - 1) / parents;
 }
 
-int attribute(cudaDeviceAttr name) {
-  int device = 0, value = 0;
-  cuda_check(cudaGetDevice(&device));
-  cuda_check(cudaDeviceGetAttribute(&value, name, device));
-  return value;
-}
-
-/// Memory is planned on machines without a GPU, too.
-bool has_device() {
-  int count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
-}
-
 }  // namespace
 
 bool FusedLayer::fits(const FusedShape& shape, ActivationType type, int hidden_dim) {
   return type == ActivationType::kBf16 && hidden_dim == kFusedWidth && shape.in >= 64 && shape.in <= kMaxFusedInput &&
-         shape.rows >= kSlots && has_device() && attribute(cudaDevAttrComputeCapabilityMajor) == 9 &&
-         attribute(cudaDevAttrComputeCapabilityMinor) == 0;
+         shape.rows >= kSlots && has_hopper();
 }
-
-int FusedLayer::num_multiprocessors() { return attribute(cudaDevAttrMultiProcessorCount); }
 
 std::int64_t FusedLayer::bytes(const FusedShape& shape) {
   constexpr std::int64_t kBitsOfTile = kFusedThreads * 16, kBlocks = 96;  // half of a GPU's multiprocessors at most
@@ -50,7 +35,7 @@ FusedLayer::FusedLayer(const FusedShape& shape, const Operands& operands, int ap
             .own_rows = {},  // of a batch
             .child_rows = {},
             .in = static_cast<int>(shape.in),
-            .multiprocessors = std::max(2, num_multiprocessors() - apart)},
+            .multiprocessors = std::max(2, device_attribute(cudaDevAttrMultiProcessorCount) - apart)},
       bits_(make_device_array<std::uint32_t>(kNumBatches * static_cast<std::size_t>(same_.max_tiles) * kFusedThreads *
                                              4)) {
   for (std::size_t batch = 0; batch < kNumBatches; ++batch) {

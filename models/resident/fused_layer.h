@@ -22,9 +22,6 @@ class FusedLayer {
   /// Whether it can take the place of products: hidden_dim is kFusedWidth, and the GPU has compute capability 9.0.
   static bool fits(const FusedShape& shape, ActivationType type, int hidden_dim);
 
-  /// Of this GPU.
-  static int num_multiprocessors();
-
   /// GPU memory of it, in bytes.
   static std::int64_t bytes(const FusedShape& shape);
 

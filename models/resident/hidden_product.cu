@@ -116,19 +116,6 @@ struct Consumer {
     release((chunk - 1) % kRing);
   }
 
-  /// Words of four lanes that belong together change places: word i of lane q becomes word q of lane i.
-  __device__ __forceinline__ void exchange(std::uint32_t (&words)[4]) const {
-#pragma unroll
-    for (int step = 1; step < 4; step *= 2)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if ((i & step) != 0) continue;
-        const bool is_upper = (lane & step) != 0;
-        const std::uint32_t got = __shfl_xor_sync(0xFFFFFFFF, is_upper ? words[i] : words[i + step], step);
-        (is_upper ? words[i] : words[i + step]) = got;
-      }
-  }
-
   /// A lane has two columns of each eight; it stores eight of each 32.
   __device__ __forceinline__ void store(const Tile& tile, const float (&acc)[2][64]) const {
     const int count = *p.num_rows, quad = lane % 4;
@@ -144,7 +131,7 @@ struct Consumer {
 #pragma unroll
           for (int i = 0; i < 4; ++i)
             words[i] = pair_of(acc[half][(j + i) * 4 + part * 2], acc[half][(j + i) * 4 + part * 2 + 1]);
-          exchange(words);
+          exchange_in_four(words, lane);
           if (row < count)
             *reinterpret_cast<uint4*>(to + half * 128 + j * 8) = make_uint4(words[0], words[1], words[2], words[3]);
         }

@@ -21,7 +21,7 @@ __device__ inline void store_eight(const float (&values)[8], __half* to) {
 
 inline constexpr float kLargestHalf = 65504;
 
-/// Every row of a table that is read is noted here at the latest: as the own row of its node.
+/// Every row of a table that is read is noted at the latest as the own row of its node: here, or by ExactLayer.
 __device__ inline void note_beyond(const float (&values)[8], float largest, std::int32_t* beyond) {
   bool is_within = true;
 #pragma unroll
@@ -44,6 +44,7 @@ struct Table {
 /// Where a mean and what is a node's own go: beside each other into an operand.
 template <class T>
 struct ToOperand {
+  static constexpr bool kHasOwn = true;
   Table<T> own;
   __half* out;
   std::int32_t* beyond;
@@ -59,8 +60,22 @@ struct ToOperand {
   }
 };
 
+/// ... or the mean alone.
+struct ToMeans {
+  static constexpr bool kHasOwn = false;
+  __half* out;
+  std::int32_t* beyond;
+
+  __device__ const Half* own_row(std::int64_t, NodeId) const { return nullptr; }
+  __device__ void store(std::int64_t i, int chunk, int chunks, const float (&mean)[8], float (&)[8]) const {
+    note_beyond(mean, kLargestHalf, beyond);
+    store_eight(mean, out + (i * chunks + chunk) * 8);
+  }
+};
+
 /// ... or added up.
 struct ToSums {
+  static constexpr bool kHasOwn = true;
   Table<Half> own;
   bool is_of_nodes;
   float* sums;
@@ -76,5 +91,27 @@ struct ToSums {
     salient::store_eight(own_columns, sums + (i * chunks + chunk) * 8);
   }
 };
+
+/// Where sums of a run go: scaled to means to their rows, or as they are to the place of a piece.
+template <class T, class To>
+struct Sink {
+  const To& to;
+  float* piece;  ///< or null
+
+  __device__ const T* own_row(std::int64_t i, NodeId node) const {
+    return piece == nullptr ? to.own_row(i, node) : nullptr;
+  }
+  __device__ void store(std::int64_t i, int chunk, int chunks, float scale, float (&sums)[8], float (&own)[8]) const {
+    if (piece != nullptr) return salient::store_eight(sums, piece + chunk * 8);
+#pragma unroll
+    for (float& sum : sums) sum *= scale;
+    to.store(i, chunk, chunks, sums, own);
+  }
+};
+
+template <class T>
+__device__ float scale_of(const Table<T>& table, std::int64_t degree) {
+  return degree == 0 ? 0.0f : table.unit / static_cast<float>(degree);
+}
 
 }  // namespace salient

@@ -7,8 +7,6 @@
 
 namespace salient {
 
-constexpr int kRunRows = 16;  ///< neighbouring rows that a warp takes at a time
-
 struct Rows {
   DeviceCsr graph;
   NodeBlock block;
@@ -40,11 +38,12 @@ struct Run {
   __device__ EdgeOffset begin_of(int row) const { return __shfl_sync(~0U, begin, row); }
 };
 
-/// Run `number`, if there is one.
-__device__ inline bool read_run(const Rows& rows, std::int64_t number, int longest, int lane, Run& run) {
-  run.first = number * kRunRows;
+/// The run from row `first` on, of `most` rows if there are as many; false if there is none. Those with more than
+/// `longest` entries are absent.
+__device__ inline bool read_run(const Rows& rows, std::int64_t first, int most, int longest, int lane, Run& run) {
+  run.first = first;
   if (run.first >= rows.block.count) return false;
-  run.count = static_cast<int>(min(std::int64_t{kRunRows}, rows.block.count - run.first));
+  run.count = static_cast<int>(min(std::int64_t{most}, rows.block.count - run.first));
   run.degree = Run::kAbsent;
   if (lane >= run.count) return true;
   run.node = rows.node_of(run.first + lane);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/cuda/device_attribute.h"
 #include "core/error.h"
 #include "models/kernels/dropout.h"
 #include "models/resident/last_layer.h"
@@ -54,7 +55,7 @@ int gather_multiprocessors(const SageShape& shape, const FeatureRows& features) 
   const std::int64_t row_bytes = features.width * static_cast<std::int64_t>(size_of(features.type));
   const std::int64_t lines = (row_bytes + kLine - 1) / kLine;
   const std::int64_t moved = (1 + shape.fanouts.back()) * lines * kLine + 2 * padded(features.width) * 2;
-  const int all = FusedLayer::num_multiprocessors();
+  const int all = device_attribute(cudaDevAttrMultiProcessorCount);
   const auto share = static_cast<int>(all * moved / (moved + kArithmetic));
   return std::clamp((share + 1) / 2 * 2, 2, std::max(2, all / 2));
 }
@@ -204,7 +205,9 @@ void SageLayers::enqueue_layer(std::size_t i, Place place, cudaStream_t stream) 
     later_forward_[i - 1 - hidden_.size()].run(stream);
 }
 
-int SageLayers::multiprocessors() const { return FusedLayer::num_multiprocessors() - gather_multiprocessors_; }
+int SageLayers::multiprocessors() const {
+  return device_attribute(cudaDevAttrMultiProcessorCount) - gather_multiprocessors_;
+}
 
 void SageLayers::enqueue_fused_gradient(Place place, const void* gradient, cudaStream_t stream) const {
   fused_->backward(hidden_layer(0, place.tree), place.tree % FusedLayer::kNumBatches, gradient, stream);

@@ -1,4 +1,5 @@
 // models/resident/split_product.cu - see split_product.h; the kernels are in tf32x3_kernel.cuh and bf16x6_kernel.cuh.
+#include "core/cuda/device_attribute.h"
 #include "models/resident/split_product.h"
 
 #include <algorithm>
@@ -35,13 +36,6 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 
 constexpr std::int64_t kLeastPartDepth = 512;
 
-int attribute(cudaDeviceAttr which) {
-  int device = 0, value = 0;
-  cuda_check(cudaGetDevice(&device));
-  cuda_check(cudaDeviceGetAttribute(&value, which, device));
-  return value;
-}
-
 template <Order kA, Order kB>
 constexpr int kSharedBytes = tf32x3::kStages* tf32x3::kStageFloats<kA, kB>* static_cast<int>(sizeof(float));
 
@@ -59,7 +53,7 @@ void launch_tf32x3(const Problem& problem, cudaStream_t stream) {
 
 void launch(Splitting splitting, const Problem& problem, cudaStream_t stream) {
   if (splitting == Splitting::kBf16x6)
-    return bf16x6_product(problem, attribute(cudaDevAttrMultiProcessorCount), stream);
+    return bf16x6_product(problem, device_attribute(cudaDevAttrMultiProcessorCount), stream);
   if (problem.a.order == Order::kAcrossSum) return launch_tf32x3<Order::kAcrossSum, Order::kAcrossSum>(problem, stream);
   problem.b.order == Order::kAlongSum ? launch_tf32x3<Order::kAlongSum, Order::kAlongSum>(problem, stream)
                                       : launch_tf32x3<Order::kAlongSum, Order::kAcrossSum>(problem, stream);
@@ -69,7 +63,7 @@ void launch(Splitting splitting, const Problem& problem, cudaStream_t stream) {
 void cut(Problem& problem, std::size_t room) {
   const std::int64_t size = problem.a.count * problem.b.count;
   const std::int64_t num_tiles = tiles(problem.a.count) * tiles(problem.b.count);
-  const std::int64_t wanted = std::min({attribute(cudaDevAttrMultiProcessorCount) / num_tiles,
+  const std::int64_t wanted = std::min({device_attribute(cudaDevAttrMultiProcessorCount) / num_tiles,
                                         problem.depth / kLeastPartDepth, static_cast<std::int64_t>(room) / size});
   const std::int64_t units = (problem.depth + split::kDepthUnit - 1) / split::kDepthUnit;
   const std::int64_t part_units = wanted <= 1 ? units : (units + wanted - 1) / wanted;
@@ -104,9 +98,9 @@ bool has_kernel(Splitting splitting) {
   constexpr int kMostShared =
       std::max({kSharedBytes<Order::kAlongSum, Order::kAlongSum>, kSharedBytes<Order::kAlongSum, Order::kAcrossSum>,
                 kSharedBytes<Order::kAcrossSum, Order::kAcrossSum>});
-  const int major = attribute(cudaDevAttrComputeCapabilityMajor);
-  if (splitting == Splitting::kBf16x6) return major == 9 && attribute(cudaDevAttrComputeCapabilityMinor) == 0;
-  return major >= 8 && attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) >= kMostShared;
+  const int major = device_attribute(cudaDevAttrComputeCapabilityMajor);
+  if (splitting == Splitting::kBf16x6) return major == 9 && device_attribute(cudaDevAttrComputeCapabilityMinor) == 0;
+  return major >= 8 && device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) >= kMostShared;
 }
 
 }  // namespace

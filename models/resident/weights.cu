@@ -6,10 +6,10 @@
 //             waits for the same elements of all ranks, so the grid is small enough to be on the GPU as a whole.
 #include <algorithm>
 
+#include "core/cuda/device_attribute.h"
 #include "core/error.h"
 #include "models/kernels/adam.cuh"
 #include "models/kernels/launch.cuh"
-#include "models/resident/fused_layer.h"
 #include "models/resident/peer_sums.cuh"
 #include "models/resident/weights.h"
 #include "models/resident/words.cuh"
@@ -170,7 +170,7 @@ void update_weights(std::span<const PackedWeights> layers, ActivationType type, 
   if (update.peers) {
     const PackedWeights& last = layers.back();
     require(last.first_value + num_packed(last.weights) <= update.peers->num_values, "layers fit the peers' memory");
-    const auto most = static_cast<unsigned>(kBlocksWithPeers * FusedLayer::num_multiprocessors());
+    const auto most = static_cast<unsigned>(kBlocksWithPeers * device_attribute(cudaDevAttrMultiProcessorCount));
     grid.blocks.x = std::min(grid.blocks.x, std::max(1U, most / grid.blocks.y));
     const auto kernel = of_type(type, update_with_peers_kernel<float>, update_with_peers_kernel<__half>,
                                 update_with_peers_kernel<Bf16>);

@@ -1,8 +1,8 @@
 // models/resident/wgmma.cuh - what Hopper's tensor cores and copy engine are told, as PTX: products of a warpgroup,
 // barriers of shared memory that count bytes, copies of tiles. For kernels compiled for sm_90a alone.
 //
-// A product adds A [64, 16] * B [16, n] to accumulators. B is in shared memory in rows of 64 bf16, 128 bytes, whose
-// 16-byte pieces are exchanged: piece p of row r lies at p ^ (r & 7), as the copy engine writes it. The rows are
+// A product adds A [64, 16] * B [16, n] to accumulators. B is in shared memory in rows of 64 bf16 or f16, 128 bytes,
+// whose 16-byte pieces are exchanged: piece p of row r lies at p ^ (r & 7), as the copy engine writes it. The rows are
 // columns of B (kAlongK: their elements follow k) or rows of it (kAcrossK). A is in shared memory, too, or in
 // registers.
 #pragma once
@@ -142,7 +142,8 @@ __device__ __forceinline__ void pin(float (&values)[kCount]) {
   SALIENT_R32                                                                                         \
   ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55," \
   "%56,%57,%58,%59,%60,%61,%62,%63"
-#define SALIENT_PRODUCT(n) "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32.bf16.bf16 "
+#define SALIENT_PRODUCT_OF(n, type) "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." #type "." #type " "
+#define SALIENT_PRODUCT(n) SALIENT_PRODUCT_OF(n, bf16)
 
 /// d [64, 128] = A B, or d += A B if `is_sum`; A along k.
 template <Rows kRows = Rows::kAlongK>
@@ -165,6 +166,20 @@ __device__ __forceinline__ void product(float (&d)[64], const Fragment& a, Facto
                : SALIENT_D16(0), SALIENT_D16(16), SALIENT_D16(32), SALIENT_D16(48)
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.descriptor), "r"(static_cast<int>(is_sum)),
                  "n"(static_cast<int>(kRows)));
+}
+
+/// The same of f16, B along k.
+__device__ __forceinline__ void product_f16(float (&d)[64], Factor a, Factor b, bool is_sum) {
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n" SALIENT_PRODUCT_OF(
+                   128, f16) "{" SALIENT_R64 "}, %64, %65, p, 1, 1, 0, 0;\n}"
+               : SALIENT_D16(0), SALIENT_D16(16), SALIENT_D16(32), SALIENT_D16(48)
+               : "l"(a.descriptor), "l"(b.descriptor), "r"(static_cast<int>(is_sum)));
+}
+__device__ __forceinline__ void product_f16(float (&d)[64], const Fragment& a, Factor b, bool is_sum) {
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n" SALIENT_PRODUCT_OF(
+                   128, f16) "{" SALIENT_R64 "}, {%64,%65,%66,%67}, %68, p, 1, 1, 0;\n}"
+               : SALIENT_D16(0), SALIENT_D16(16), SALIENT_D16(32), SALIENT_D16(48)
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.descriptor), "r"(static_cast<int>(is_sum)));
 }
 
 /// d [64, 64] = A B, or d += A B if `is_sum`.
@@ -198,6 +213,7 @@ __device__ __forceinline__ void product(float (&d)[8], const Fragment& a, Factor
 }
 
 #undef SALIENT_PRODUCT
+#undef SALIENT_PRODUCT_OF
 #undef SALIENT_R64
 #undef SALIENT_R32
 #undef SALIENT_R16
@@ -208,6 +224,20 @@ __device__ __forceinline__ void product(float (&d)[8], const Fragment& a, Factor
 __device__ inline std::uint32_t pair_of(float low, float high) {
   const __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
   return *reinterpret_cast<const std::uint32_t*>(&two);
+}
+
+/// Words of four lanes that belong together change places: word i of lane q becomes word q of lane i. Of a warpgroup's
+/// accumulators a lane has two columns of each eight, and gets eight neighbouring ones of 32.
+__device__ __forceinline__ void exchange_in_four(std::uint32_t (&words)[4], int lane) {
+#pragma unroll
+  for (int step = 1; step < 4; step *= 2)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if ((i & step) != 0) continue;
+      const bool is_upper = (lane & step) != 0;
+      const std::uint32_t got = __shfl_xor_sync(0xFFFFFFFF, is_upper ? words[i] : words[i + step], step);
+      (is_upper ? words[i] : words[i + step]) = got;
+    }
 }
 
 /// The value of the warp's first lane, so that the compiler knows it to be uniform.

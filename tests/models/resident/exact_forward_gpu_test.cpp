@@ -20,15 +20,14 @@ namespace {
 
 using test::OnDevice;
 
-constexpr int kHidden = 32, kClasses = 10;
-
 struct Shape {
   int in_dim;
   int num_layers = 3;
   std::int64_t block_rows = 256;  ///< of 3000 nodes: the last block is not full
+  int hidden = 32, num_classes = 10;
   int max_pieces = 1 << 15;
 
-  std::int64_t own_block() const { return block_rows * 16 * 2; }  ///< bytes of its own parts, padded to 16 classes
+  std::int64_t own_block() const { return block_rows * padded(num_classes) * 2; }  ///< bytes of its own parts
 };
 
 /// Rows without entries, with few, and with about as many as one or two pieces of a long row have.
@@ -57,7 +56,7 @@ struct Problem {
     at::manual_seed(3);
     x = at::randn({test::kSageNodes, s.in_dim}).to(at::kHalf);
     for (int i = 0; i < 2 * s.num_layers; ++i) {
-      const int in = i < 2 ? s.in_dim : kHidden, out = i / 2 + 1 == s.num_layers ? kClasses : kHidden;
+      const int in = i < 2 ? s.in_dim : s.hidden, out = i / 2 + 1 == s.num_layers ? s.num_classes : s.hidden;
       weights.push_back((at::randn({out, in}) / std::sqrt(in)).to(at::kHalf).to(at::kFloat));
       on_device.push_back(weights.back().to(at::kCUDA));
     }
@@ -86,13 +85,13 @@ struct Problem {
     const OnDevice<EdgeOffset> indptr({graph.indptr.begin(), graph.indptr.end()}, stream);
     const OnDevice<NodeId> indices({graph.indices.begin(), graph.indices.end()}, stream);
     const at::Tensor features = x.to(at::kCUDA);
-    const at::Tensor logits = at::zeros({static_cast<std::int64_t>(nodes.size()), kClasses}).to(at::kCUDA);
+    const at::Tensor logits = at::zeros({static_cast<std::int64_t>(nodes.size()), shape.num_classes}).to(at::kCUDA);
     cuda_check(cudaDeviceSynchronize());
     auto* const rows = static_cast<std::byte*>(features.data_ptr());
     ExactForward forward({.num_layers = shape.num_layers,
                           .in_dim = shape.in_dim,
-                          .hidden_dim = kHidden,
-                          .num_classes = kClasses,
+                          .hidden_dim = shape.hidden,
+                          .num_classes = shape.num_classes,
                           .is_deterministic = true,
                           .block_rows = shape.block_rows,
                           .max_pieces = shape.max_pieces,
@@ -105,12 +104,13 @@ struct Problem {
                            nullptr, on_device[i].size(1), on_device[i].size(0)});
     forward.start(of_layers, stream.get());
     const auto block_rows = static_cast<std::size_t>(shape.block_rows);
+    const auto classes = static_cast<std::size_t>(shape.num_classes);
     for (std::size_t first = 0; first < nodes.size(); first += block_rows) {
       const std::span block = std::span(nodes).subspan(first).first(std::min(block_rows, nodes.size() - first));
       const float* const of_block = forward.predict(block, stream.get());
-      cuda_check(cudaMemcpy2DAsync(logits.data_ptr<float>() + first * kClasses, kClasses * sizeof(float), of_block,
+      cuda_check(cudaMemcpy2DAsync(logits.data_ptr<float>() + first * classes, classes * sizeof(float), of_block,
                                    static_cast<std::size_t>(forward.logits_stride()) * sizeof(float),
-                                   kClasses * sizeof(float), block.size(), cudaMemcpyDeviceToDevice, stream.get()));
+                                   classes * sizeof(float), block.size(), cudaMemcpyDeviceToDevice, stream.get()));
     }
     EXPECT_FALSE(forward.is_beyond_f16(stream.get()));
     return logits.cpu();
@@ -134,7 +134,8 @@ TEST_P(ExactForwardOf, FindsWhatDenseAlgebraFindsWhereverPartsAreKept) {
         std::pair{4 * own_block + 100, 3 * own_block}}) {
     const std::int64_t bytes = std::min(spent, features);
     EXPECT_TRUE(at::equal(problem.found(all, bytes, most_kept), nothing_kept)) << bytes << ", " << most_kept;
-    EXPECT_TRUE(at::equal(problem.found(some, bytes, most_kept), nothing_kept.index_select(0, some_index)))
+    // the order of a sum depends on the nodes beside it
+    EXPECT_LT(test::distance(problem.found(some, bytes, most_kept), nothing_kept.index_select(0, some_index)), 5e-4)
         << bytes << ", " << most_kept << ", a list";
   }
 }
@@ -152,13 +153,17 @@ TEST(ExactForwardInFewPieces, FindsWhatDenseAlgebraFinds) {
 }
 
 /// Rows of words of 16, 8 and 2 bytes, of one chunk of columns, and wider than a warp; two layers, the last hidden one
-/// of which reads the features, and four, which keep two layers' results; all nodes in one block.
+/// of which reads the features, and four, which keep two layers' results; all nodes in one block; layers of 256
+/// columns, which tensor cores compute from means and rows where they are.
 INSTANTIATE_TEST_SUITE_P(Shapes, ExactForwardOf,
                          testing::Values(Shape{24}, Shape{20}, Shape{7}, Shape{8}, Shape{300}, Shape{360}, Shape{24, 2},
-                                         Shape{24, 4}, Shape{24, 3, 4096}),
+                                         Shape{24, 4}, Shape{24, 3, 4096}, Shape{24, 3, 256, 256},
+                                         Shape{128, 3, 256, 256, 172}, Shape{200, 2, 512, 256, 130},
+                                         Shape{72, 4, 1000, 256, 64}),
                          [](const testing::TestParamInfo<Shape>& test) {
                            return std::to_string(test.param.in_dim) + "_columns_" +
-                                  std::to_string(test.param.num_layers) + "_layers_blocks_of_" +
+                                  std::to_string(test.param.num_layers) + "_layers_of_" +
+                                  std::to_string(test.param.hidden) + "_blocks_of_" +
                                   std::to_string(test.param.block_rows);
                          });
 
