@@ -2,18 +2,19 @@
 """Trains each row of the table below twice, with eager steps in fp32 and with resident steps in bf16, and prints the
 test accuracies of both, the same seeds for both.
 
-    scripts/compare_steps.py [--bin build/release/bin] [--raw ../shared/data] [--work runs/steps] [--trials 3]
-                             [--jobs 1] [--precision bf16] [--list] [WORD ...]
+    scripts/compare_steps.py [--bin build/release/bin] [--raw ../shared/data] [--work runs/steps] [--seeds 3]
+                             [--jobs 1] [--gpus 0] [--precision bf16] [--list] [WORD ...]
 
-WORDs pick the rows that hold all of them. --raw and --work are those of reproduce_accuracy.py. --jobs trainings run
-at a time, all on one GPU. "difference" is resident less eager, in points, with its standard error over the pairs of
-seeds.
+WORDs pick the rows that hold all of them. --raw and --work are those of reproduce_accuracy.py. Seeds are 1, 2, ...;
+on each of the --gpus, numbers as CUDA_VISIBLE_DEVICES takes them, --jobs trainings run at a time. A training that has
+ended is not repeated. "difference" is resident less eager, in points, with its standard error over the pairs of seeds.
 Exits with 1 if a difference is beyond 0.2 points.
 """
 import argparse
 import concurrent.futures
 import json
 import pathlib
+import queue
 import shlex
 import statistics
 import sys
@@ -36,16 +37,19 @@ OF_MODEL = {  # the fanouts of the recipes of gin and sage-ri are for larger gra
 BOUND = 0.2  # points
 
 
-def train(args, store, name, options):
-    """The test accuracies, one per trial."""
+def train(args, gpus, store, name, options):
+    """The test accuracy of one training, on a GPU that has room."""
     out = args.work / name
     state = out / "run.json"
     if not state.exists() or json.loads(state.read_text())["status"] != "finished":
         start = ["--resume", out] if (out / "config.toml").exists() else ["--out", out]
-        run([args.bin / "salient-train", "--dataset", store, "--trials", args.trials, "--device", "cuda", "--progress",
-             "none", "--metric", "accuracy", *start, *shlex.split(options)])
-    folders = [out] if args.trials == 1 else [out / f"trial-{i + 1}" for i in range(args.trials)]
-    return [100 * json.loads((folder / "run.json").read_text())["result"]["test_accuracy"] for folder in folders]
+        gpu = gpus.get()
+        try:
+            run([args.bin / "salient-train", "--dataset", store, "--device", "cuda", "--progress", "none", "--metric",
+                 "accuracy", *start, *shlex.split(options)], {"CUDA_VISIBLE_DEVICES": gpu} if gpu else {})
+        finally:
+            gpus.put(gpu)
+    return 100 * json.loads(state.read_text())["result"]["test_accuracy"]
 
 
 def spread(values):
@@ -58,8 +62,9 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, default="build/release/bin")
     parser.add_argument("--raw", type=pathlib.Path, default="../shared/data")
     parser.add_argument("--work", type=pathlib.Path, default="runs/steps")
-    parser.add_argument("--trials", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--gpus", default="")
     parser.add_argument("--precision", default="bf16")
     parser.add_argument("--list", action="store_true", help="print the rows and stop")
     args = parser.parse_args()
@@ -70,20 +75,26 @@ def main():
     ways = {"eager": "--step eager --precision fp32", "resident": f"--step resident --precision {args.precision}"}
     stores = {data: data if ":" in data else prepare(args, data) for data, _ in rows} if not args.list else {}
 
+    gpus = queue.Queue()
+    for gpu in args.gpus.split(",") * args.jobs:
+        gpus.put(gpu)
+
     def start(pool, data, model, way):
-        # Trials of a GPU's worth of small trainings: two workers each are enough for what the host still does.
+        # A GPU's worth of small trainings: two workers each are enough for what the host still does.
         options = f"--model {model} {DATASETS[data]} {OF_MODEL[model]} {ways[way]} --workers 2"
-        return pool.submit(train, args, stores[data], f"{data.replace(':', '-')}-{model}-{way}", options)
+        name = f"{data.replace(':', '-')}-{model}-{way}"
+        return [pool.submit(train, args, gpus, stores[data], f"{name}-{seed}", f"{options} --seed {seed}")
+                for seed in range(1, args.seeds + 1)]
 
     print(f"{'data set':<26} {'model':<8} {'eager fp32':<15} {'resident ' + args.precision:<15} difference", flush=True)
     beyond = 0
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+    with concurrent.futures.ThreadPoolExecutor(gpus.qsize()) as pool:
         results = {} if args.list else {(*row, way): start(pool, *row, way) for row in rows for way in ways
                                         if stores[row[0]]}
         for data, model in rows:
             text = f"--model {model} {DATASETS[data]} {OF_MODEL[model]}" if args.list else "no data"
             if (data, model, "eager") in results:
-                eager, resident = (results[data, model, way].result() for way in ways)
+                eager, resident = ([job.result() for job in results[data, model, way]] for way in ways)
                 pairs = [b - a for a, b in zip(eager, resident)]
                 error = statistics.stdev(pairs) / len(pairs) ** 0.5 if len(pairs) > 1 else 0
                 is_beyond = abs(statistics.mean(pairs)) > BOUND

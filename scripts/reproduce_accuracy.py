@@ -10,6 +10,7 @@ docs/DATASETS.md describes them; rows whose files are absent are left out with o
 """
 import argparse
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -77,8 +78,9 @@ def rows():
         yield dataset, model, what, float(goal), options
 
 
-def run(command):
-    result = subprocess.run([str(part) for part in command], text=True, capture_output=True)
+def run(command, environment=None):
+    result = subprocess.run([str(part) for part in command], text=True, capture_output=True,
+                            env={**os.environ, **(environment or {})})
     if result.returncode != 0:
         sys.exit(f"{shlex.join(map(str, command))}\n{result.stderr.strip()}")
     return result.stdout
