@@ -4,12 +4,12 @@
 // Access      a bin is one 32-byte sector, where a count and a row are written; most of the bins are in the L2 cache.
 // Limit       the latency of an atomic, kPlacedTogether at a time.
 // Sync        integer atomics on the bins' counts, and one for the lanes of a warp that spill together.
-#include "core/cuda/device_attribute.h"
 #include "models/kernels/source_bins.h"
 
 #include <cooperative_groups.h>
 
 #include "core/cuda/cuda.h"
+#include "core/cuda/device_attribute.h"
 #include "models/kernels/launch.cuh"
 
 namespace salient {

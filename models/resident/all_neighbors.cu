@@ -1,4 +1,5 @@
-// models/resident/all_neighbors.cu - see all_neighbors.h.
+// models/resident/all_neighbors.cu - see all_neighbors.h. Of rows of f16 of at most 256 columns neighbor_tiles.cuh does
+// the work, of others the kernel below.
 //
 // Work split  a block on each multiprocessor, whose warps take pieces of long rows, then runs of neighbouring rows,
 //             until none is left. A row's chunks of eight columns have a lane each: several entries at a time if they
@@ -18,7 +19,6 @@
 #include "models/resident/neighbor_results.cuh"
 #include "models/resident/neighbor_runs.cuh"
 #include "models/resident/neighbor_tiles.cuh"
-#include "models/resident/pick.cuh"
 #include "models/resident/row_chunk.cuh"
 #include "models/resident/row_pieces.cuh"
 #include "models/resident/row_ring.cuh"
@@ -146,13 +146,15 @@ struct GatherKernel {
 template <class T, int kPack, class To>
 void launch(const NeighborGather& gather, const To& to, cudaStream_t stream) {
   if (gather.block.count == 0) return;
+  static const int room = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   if constexpr (std::is_same_v<T, Half> && kPack == 8) {
     constexpr GatherKernel tiles{kTileWarps, kTileWarpBytes};
-    if (gather.table.width <= 128) return tiles.launch(gather_tiles_kernel<8, To>, gather, to, stream);
-    if (gather.table.width <= 256) return tiles.launch(gather_tiles_kernel<16, To>, gather, to, stream);
+    const bool has_room = kTileWarps * kTileWarpBytes <= room;  // GPUs before Hopper have not
+    const std::int64_t width = gather.table.width;
+    if (has_room && width <= 128) return tiles.launch(gather_tiles_kernel<8, To>, gather, to, stream);
+    if (has_room && width <= 256) return tiles.launch(gather_tiles_kernel<16, To>, gather, to, stream);
   }
   using Ring = RowRing<Chunk<T, kPack>>;
-  static const int room = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   GatherKernel{std::min(kMaxWarps, room / Ring::kBytes), Ring::kBytes}.launch(gather_kernel<T, kPack, To>, gather, to,
                                                                               stream);
 }

@@ -5,8 +5,8 @@
 //                                                                        --- * WL self ----> q, where it has room
 //   for the nodes asked for: q, computed again where it was not kept, + mean of p --> logits
 //
-// Where a GPU has the instructions of an ExactLayer, it takes the place of a line's products: the operand is the means
-// alone, and h(L-1) is not stored. Of two operands one is gathered while products of the other, of the block before,
+// Where ExactLayers fit, they take the place of a line's products: the operand is the means alone, and h(L-1) is not
+// stored. Of two operands one is gathered while products of the other, of the block before,
 // run on some multiprocessors that the gather leaves to them.
 #include "models/resident/exact_forward.h"
 
@@ -183,7 +183,7 @@ struct ExactForward::Impl {
       Side& side = sides[turn++ % sides.size()];
       side.used.make_wait(gathering.get());
       NeighborGather rows = gather(table(i), block, side);
-      rows.multiprocessors = num_gathering;
+      rows.multiprocessors = first == 0 ? num_multiprocessors : num_gathering;
       aggregate(rows, side.operand.get(), gathering.get());
       side.gathered.record(gathering.get());
       side.gathered.make_wait(multiplying.get());

@@ -20,7 +20,7 @@ std::int64_t exact_forward_bytes(const ExactShape& shape, std::size_t num_nodes)
 
 class ExactForward {
  public:
-  /// Allocates everything, times the products' algorithms. Blocks.
+  /// Allocates everything; times the algorithms of products that cuBLASLt computes. Blocks.
   /// @param spent_features  the features' memory, if nothing reads them later: start() may overwrite it, and can be
   ///                        called once; or empty
   /// @throws Error{kDeviceMemory}
@@ -39,8 +39,8 @@ class ExactForward {
   const float* predict(std::span<const NodeId> nodes, cudaStream_t stream);
   std::int64_t logits_stride() const;
 
-  /// Whether a value since start() was beyond the range of f16, so that predictions are wrong. Blocks until `stream`
-  /// has passed.
+  /// Whether a value of any node since start() was beyond the range of f16, so that predictions may be wrong. Blocks
+  /// until `stream` has passed.
   bool is_beyond_f16(cudaStream_t stream) const;
 
  private:

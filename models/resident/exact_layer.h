@@ -27,7 +27,7 @@ struct ExactLayerBlock {
   const void *means, *own;   ///< [count, width] over their neighbours; of themselves
   std::int64_t row_stride;   ///< elements from one row of either to the next
   void* result;              ///< [count, kFusedWidth], without `next`
-  void *around, *self;       ///< [count, next_columns], with `next`; null: not asked for
+  void *around, *self;       ///< [count, next_columns], with `next`; null: not asked for, if computed all the same
   std::int32_t* beyond_f16;  ///< [1] becomes 1 where an element of the layer's result is not a finite f16
 };
 

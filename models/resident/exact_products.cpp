@@ -43,10 +43,11 @@ void ExactProducts::plan_exact_layers() {
 void ExactProducts::plan_products(const ExactPlanMemory& memory) {
   const ExactWidth last = widths_.back();
   hidden_rows_ = zeroed_array(shape_.block_rows * last.in * kSize, "a block's result");
+  products_.emplace();
   const CudaStream stream;
   cuda_check(cudaDeviceSynchronize());
   for (std::size_t i = 0; i < tables_.size(); ++i)
-    layers_.emplace_back(products_,
+    layers_.emplace_back(*products_,
                          ProductShape{.kind = ProductKind::kForward,
                                       .rows = shape_.block_rows,
                                       .in = 2 * widths_[i].in,
@@ -67,7 +68,7 @@ void ExactProducts::plan_products(const ExactPlanMemory& memory) {
                              .weight_stride = 2 * last.in};
   for (std::int64_t part = 0; part < 2; ++part)
     layers_.emplace_back(
-        products_, of_last,
+        *products_, of_last,
         ProductMatrices{hidden_rows_.get(), weights_.back().get() + part * last.in * kSize, memory.classes},
         shape_.is_deterministic, stream.get());
   stream.wait();

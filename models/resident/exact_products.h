@@ -2,6 +2,7 @@
 // the last hidden one, both matrices of the last layer. By an ExactLayer where it fits, else by cuBLASLt.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -56,7 +57,7 @@ class ExactProducts {
   std::vector<DeviceArray<std::byte>> weights_;
   std::vector<ExactLayer> exact_layers_;  // of the hidden layers, or none
   DeviceArray<std::byte> last_weight_;    // of exact_layers_: the last layer's two matrices behind each other
-  Products products_;                     // without exact_layers_, as all that follows
+  std::optional<Products> products_;      // without exact_layers_, as all that follows
   std::vector<Product> layers_;           // of hidden layers; then the last one's two matrices, around and self
   DeviceArray<std::byte> hidden_rows_;    // [block_rows, hidden_dim] of the last hidden layer
 };

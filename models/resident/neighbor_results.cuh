@@ -21,7 +21,8 @@ __device__ inline void store_eight(const float (&values)[8], __half* to) {
 
 inline constexpr float kLargestHalf = 65504;
 
-/// Every row of a table that is read is noted at the latest as the own row of its node: here, or by ExactLayer.
+/// Every row of a table that is read is noted at the latest as the own row of its node: here, or in ExactLayer's
+/// result.
 __device__ inline void note_beyond(const float (&values)[8], float largest, std::int32_t* beyond) {
   bool is_within = true;
 #pragma unroll

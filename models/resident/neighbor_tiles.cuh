@@ -2,8 +2,8 @@
 //
 // The entries of a run of eight rows, one behind the other, are the terms of a product, 16 in a step:
 //   sums [column, row] = sum over entries of table[entry, column] * (is the entry one of the row? 1 : 0)
-// A sum's terms are exact, its order is that of the tensor cores; where in a step a row's entries begin depends on the
-// rows before it in its run.
+// A sum's terms are exact; the sum is f32, which tensor cores cut off and do not round: some 1e-6 of it for 512
+// entries. Where in a step a row's entries begin depends on the rows before it in its run.
 //
 // Work split  a warp for each run; the tiles of a step are 16 columns of 16 entries.
 // Access      rows in random order, 16 bytes a lane, copied asynchronously into a ring in shared memory, kSteps steps
@@ -19,7 +19,7 @@
 namespace salient {
 
 constexpr int kTileRun = 8, kStepEntries = 16, kTileWarps = 12;
-constexpr int kTileRingBytes = 16384, kStagedPitch = 68;  // floats of a row: no two of a warp's lanes meet in a bank
+constexpr int kTileRingBytes = 16384, kStagedPitch = 68;  // floats of a row: lanes that write meet in no bank
 constexpr int kTileWarpBytes = kTileRingBytes + kTileRun * kStagedPitch * 4;
 
 /// The ids of a run's entries, in order.
@@ -87,7 +87,8 @@ class TileSums {
         staged_(reinterpret_cast<float*>(memory + warps * kTileRingBytes) + warp * kTileRun * kStagedPitch),
         lane_(lane) {
     uint4* const zeros = reinterpret_cast<uint4*>(memory + warp * kTileRingBytes);
-    for (int i = lane; i < kTileRingBytes / 16; i += 32) zeros[i] = make_uint4(0, 0, 0, 0);  // no term is a NaN
+    for (int i = lane; i < kTileRingBytes / 16; i += 32)
+      zeros[i] = make_uint4(0, 0, 0, 0);  // what no entry fills, times zero, is zero
     __syncwarp();
   }
 

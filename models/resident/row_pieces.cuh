@@ -21,7 +21,7 @@ struct PiecedRow {
   std::int64_t degree;
 };
 
-/// Adds up a row's pieces, in the order of their numbers.
+/// Adds up a row's pieces, in an order that their number and the row's width give.
 template <class T, int kPack, class To>
 __device__ void add_pieces(const Table<T>& table, const PiecedRow& row, const To& to, RowLanes lanes) {
   const int chunks = (table.width + 7) / 8;

@@ -1,9 +1,9 @@
 // models/resident/split_product.cu - see split_product.h; the kernels are in tf32x3_kernel.cuh and bf16x6_kernel.cuh.
-#include "core/cuda/device_attribute.h"
 #include "models/resident/split_product.h"
 
 #include <algorithm>
 
+#include "core/cuda/device_attribute.h"
 #include "core/error.h"
 #include "models/kernels/launch.cuh"
 #include "models/resident/bf16x6_product.h"

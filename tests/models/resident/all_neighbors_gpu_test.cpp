@@ -25,7 +25,7 @@ constexpr int kMaxPieces = 64;
 
 at::Tensor on_gpu(const at::Tensor& x) { return x.to(at::kCUDA).contiguous(); }
 at::Tensor halves(std::int64_t rows, std::int64_t columns) { return at::randn({rows, columns}).to(at::kHalf); }
-at::Tensor zeros_on_gpu(std::int64_t rows, std::int64_t columns, at::ScalarType type) {
+at::Tensor nans_on_gpu(std::int64_t rows, std::int64_t columns, at::ScalarType type) {
   return at::full({rows, columns}, std::nan(""), at::TensorOptions(at::kCUDA).dtype(type));
 }
 
@@ -87,8 +87,8 @@ TEST_P(AllNeighborsOf, FindsTheMeansAndSumsThatTheHostFinds) {
   const auto count = static_cast<std::int64_t>(all.size());
   const at::Tensor means = problem.means(all), own = problem.x.narrow(0, 0, count).to(at::kDouble);
   const NeighborGather gather = problem.gather({nullptr, 0, count});
-  const at::Tensor found = zeros_on_gpu(count, width, at::kHalf), operand = zeros_on_gpu(count, 2 * width, at::kHalf),
-                   sums = zeros_on_gpu(count, width, at::kFloat);
+  const at::Tensor found = nans_on_gpu(count, width, at::kHalf), operand = nans_on_gpu(count, 2 * width, at::kHalf),
+                   sums = nans_on_gpu(count, width, at::kFloat);
   cuda_check(cudaDeviceSynchronize());
   all_neighbors_means(gather, found.data_ptr(), problem.stream.get());
   all_neighbors_operand(gather, operand.data_ptr(), problem.stream.get());
@@ -102,7 +102,7 @@ TEST_P(AllNeighborsOf, FindsTheMeansAndSumsThatTheHostFinds) {
   std::vector<NodeId> some;
   for (NodeId i = 0; i < 1999; ++i) some.push_back(i * 2'641 % kNodes);
   const OnDevice<NodeId> list(some, problem.stream);
-  const at::Tensor of_list = zeros_on_gpu(1999, width, at::kHalf);
+  const at::Tensor of_list = nans_on_gpu(1999, width, at::kHalf);
   cuda_check(cudaDeviceSynchronize());
   all_neighbors_means(problem.gather({list.get(), 0, 1999}), of_list.data_ptr(), problem.stream.get());
   problem.stream.wait();
@@ -130,8 +130,8 @@ TEST_P(ExactLayerOf, FindsTheProductsThatTheHostFinds) {
   const at::Tensor results = h.matmul(next.to(at::kDouble).t());
   const at::Tensor means_device = on_gpu(means), own_device = on_gpu(own), weight_device = on_gpu(weight),
                    next_device = on_gpu(next);
-  const at::Tensor found = zeros_on_gpu(count + 1, kFusedWidth, at::kHalf);
-  const at::Tensor around = zeros_on_gpu(count + 1, next_columns, at::kHalf), self = around.clone(),
+  const at::Tensor found = nans_on_gpu(count + 1, kFusedWidth, at::kHalf);
+  const at::Tensor around = nans_on_gpu(count + 1, next_columns, at::kHalf), self = around.clone(),
                    self_alone = around.clone();
   const at::Tensor beyond = at::zeros({1}, at::TensorOptions(at::kCUDA).dtype(at::kInt));
   cuda_check(cudaDeviceSynchronize());
