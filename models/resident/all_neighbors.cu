@@ -8,7 +8,7 @@
 //             that is kDepth steps ahead of the sums, over the ends of rows, so that short rows do not wait for memory
 //             one by one. Ids are loaded one group ahead. A lane reads only what it copied itself.
 // Limit       memory: one row read per entry.
-// Sync        a counter for each long row; its pieces are added in their order.
+// Sync        a counter for each long row; its pieces are added in a fixed order.
 #include <algorithm>
 
 #include "core/cuda/device_attribute.h"

@@ -89,17 +89,7 @@ struct Cursor {
   }
 };
 
-/// Stages that are full or empty.
-struct Barriers {
-  std::uint32_t address;
-
-  __device__ Barrier full(int stage) const { return {address + 8 * static_cast<std::uint32_t>(stage)}; }
-  __device__ Barrier empty(int stage) const { return {address + 8 * static_cast<std::uint32_t>(kStages + stage)}; }
-  /// By one thread.
-  __device__ void init() const {
-    for (int i = 0; i < kStages; ++i) full(i).init(kThreads - kMultiplying), empty(i).init(kMultiplying / 32);
-  }
-};
+using Barriers = RingBarriers<kStages>;
 
 /// Where term t of 16 is multiplied.
 __device__ constexpr int place_of(int t) { return t / 4 * 2 + t % 2 + t / 2 % 2 * 8; }
@@ -299,10 +289,10 @@ struct Multiplier {
 template <Order kA, Order kB>
 __global__ void __launch_bounds__(kThreads, 1) product_kernel(const __grid_constant__ Problem p) {
   extern __shared__ char raw[];
-  __shared__ std::uint64_t barrier_words[2 * kStages];
+  __shared__ std::uint64_t barrier_words[Barriers::kCount];
   char* const shared = raw + (-shared_address(raw) & 1023);
   const Barriers barriers{shared_address(barrier_words)};
-  if (threadIdx.x == 0) barriers.init();
+  if (threadIdx.x == 0) barriers.init(kThreads - kMultiplying, kMultiplying / 32);
   __syncthreads();
   const int warp = uniform(static_cast<int>(threadIdx.x) / 32), lane = static_cast<int>(threadIdx.x) & 31;
   constexpr int kRegisters = kB == Order::kAlongSum ? 200 : 208;

@@ -46,20 +46,16 @@ struct Matrices {
 
 /// A ring of chunks that are full or empty; each side counts those that it has passed.
 struct Ring {
-  std::uint32_t barriers, memory;
+  RingBarriers<kRing> barriers;
+  std::uint32_t memory;
   int passed = 0;
 
-  __device__ Barrier full(int slot) const { return {barriers + 8 * static_cast<std::uint32_t>(slot)}; }
-  __device__ Barrier empty(int slot) const { return {barriers + 8 * static_cast<std::uint32_t>(kRing + slot)}; }
+  __device__ Barrier full(int slot) const { return barriers.full(slot); }
   __device__ std::uint32_t at(int slot) const { return memory + static_cast<std::uint32_t>(slot * kChunkBytes); }
-  /// By one thread.
-  __device__ void init() const {
-    for (int i = 0; i < kRing; ++i) full(i).init(1), empty(i).init(kMultiplying / 32);
-  }
   /// The slot of the next chunk, empty: `bytes` will come.
   __device__ int to_fill(std::uint32_t bytes) {
     const int slot = passed % kRing, use = passed++ / kRing;
-    if (use > 0) empty(slot).wait(static_cast<std::uint32_t>(use - 1));
+    if (use > 0) barriers.empty(slot).wait(static_cast<std::uint32_t>(use - 1));
     full(slot).arrive_and_expect(bytes);
     return slot;
   }
@@ -93,11 +89,6 @@ __device__ void produce(const Problem& p, const Matrices& m, Ring ring) {
   }
 }
 
-__device__ std::uint32_t half_pair_of(float low, float high) {
-  const __half2 two = __floats2half2_rn(low, high);
-  return *reinterpret_cast<const std::uint32_t*>(&two);
-}
-
 /// ReLU of both; a NaN stays one.
 __device__ std::uint32_t relu_pair_of(float low, float high) {
   std::uint32_t two;
@@ -119,7 +110,7 @@ struct Consumer {
   int warpgroup, warp, lane;
 
   __device__ void release(int slot) const {
-    if (lane == 0) ring.empty(slot).arrive();
+    if (lane == 0) ring.barriers.empty(slot).arrive();
   }
   __device__ int row_of(int tile, int part) const {
     return tile * kTileRows + warpgroup * 64 + warp * 16 + part * 8 + lane / 4;
@@ -187,7 +178,7 @@ struct Consumer {
     }
   }
 
-  /// Starts acc = columns of the last layer's products; their chunks are read until release_next().
+  /// Starts acc = columns of the last layer's products; their chunks are read until end_next().
   __device__ __forceinline__ void begin_next(const Fragment (&factor)[16], float (&acc)[64]) {
     pin(acc);
 #pragma unroll
@@ -261,9 +252,9 @@ struct Consumer {
 __global__ void __launch_bounds__(kThreads, 1)
     exact_layer_kernel(const Problem p, const __grid_constant__ Matrices matrices) {
   extern __shared__ char raw[];
-  __shared__ std::uint64_t barrier_words[2 * kRing];
-  const Ring ring{shared_address(barrier_words), shared_address(raw) + (-shared_address(raw) & 1023)};
-  if (threadIdx.x == 0) ring.init();
+  __shared__ std::uint64_t barrier_words[RingBarriers<kRing>::kCount];
+  const Ring ring{{shared_address(barrier_words)}, shared_address(raw) + (-shared_address(raw) & 1023)};
+  if (threadIdx.x == 0) ring.barriers.init(1, kMultiplying / 32);
   publish_to_async();
   __syncthreads();
   const int warp = uniform(static_cast<int>(threadIdx.x) / 32), lane = static_cast<int>(threadIdx.x) & 31;
@@ -276,9 +267,9 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 }
 
-// ---- host code -------------------------------------------------------------------------------------------
-
 }  // namespace
+
+// ---- host code -------------------------------------------------------------------------------------------
 
 bool ExactLayer::fits(const FeatureRows& table, std::int64_t hidden_dim) {
   return table.type == FeatureType::kF16 && table.unit == 1 && table.width % 8 == 0 &&

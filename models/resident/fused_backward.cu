@@ -37,18 +37,7 @@ struct Backward {
   int pairs;
 };
 
-/// Stages that are full or empty.
-struct Barriers {
-  std::uint32_t address;
-
-  __device__ Barrier full(int stage) const { return {address + 8 * static_cast<std::uint32_t>(stage)}; }
-  __device__ Barrier empty(int stage) const { return {address + 8 * static_cast<std::uint32_t>(kStages + stage)}; }
-  /// By one thread.
-  __device__ void init() const {
-    // a stage is full when its bytes are there and the lanes of the other warps have written their parts
-    for (int i = 0; i < kStages; ++i) full(i).init(1 + 32 * kPoolWarps), empty(i).init(kFusedThreads / 32);
-  }
-};
+using Barriers = RingBarriers<kStages>;
 
 /// The copying warp. Knows the next tile before it waits.
 __device__ void copy_tiles(const Backward& p, const CUtensorMap& own_rows, const CUtensorMap& child_rows, char* shared,
@@ -246,10 +235,11 @@ __global__ void __launch_bounds__(kThreads, 1)
     fused_backward_kernel(const Backward p, const __grid_constant__ CUtensorMap own_rows,
                           const __grid_constant__ CUtensorMap child_rows) {
   extern __shared__ char raw[];
-  __shared__ std::uint64_t barrier_words[2 * kStages];
+  __shared__ std::uint64_t barrier_words[Barriers::kCount];
   char* const shared = raw + (-shared_address(raw) & 1023);
   const Barriers barriers{shared_address(barrier_words)};
-  if (threadIdx.x == 0) barriers.init();
+  // a stage is full when its bytes are there and the lanes of the other warps have written their parts
+  if (threadIdx.x == 0) barriers.init(1 + 32 * kPoolWarps, kFusedThreads / 32);
   // Rows that are never written are multiplied with zeros, so they must be numbers.
   for (int stage = 0; stage < kStages; ++stage) {
     for (int i = static_cast<int>(threadIdx.x); i < kOwnSlots * kRowStride / 16; i += kThreads)

@@ -38,17 +38,7 @@ struct Tile {
   }
 };
 
-/// Chunks of the ring that are full or empty.
-struct Barriers {
-  std::uint32_t address;
-
-  __device__ Barrier full(int slot) const { return {address + 8 * static_cast<std::uint32_t>(slot)}; }
-  __device__ Barrier empty(int slot) const { return {address + 8 * static_cast<std::uint32_t>(kRing + slot)}; }
-  /// By one thread.
-  __device__ void init() const {
-    for (int i = 0; i < kRing; ++i) full(i).init(1), empty(i).init(kMultiplying / 32);
-  }
-};
+using Barriers = RingBarriers<kRing>;
 
 /// The copying thread.
 template <Rows kWeight>
@@ -153,10 +143,10 @@ __global__ void __launch_bounds__(kThreads, 1)
     hidden_product_kernel(const Problem p, const __grid_constant__ CUtensorMap rows,
                           const __grid_constant__ CUtensorMap weight) {
   extern __shared__ char raw[];
-  __shared__ std::uint64_t barrier_words[2 * kRing];
+  __shared__ std::uint64_t barrier_words[Barriers::kCount];
   const std::uint32_t shared = shared_address(raw) + (-shared_address(raw) & 1023);
   const Barriers barriers{shared_address(barrier_words)};
-  if (threadIdx.x == 0) barriers.init();
+  if (threadIdx.x == 0) barriers.init(1, kMultiplying / 32);
   publish_to_async();
   __syncthreads();
   const int warp = uniform(static_cast<int>(threadIdx.x) / 32), lane = static_cast<int>(threadIdx.x) & 31;

@@ -9,16 +9,6 @@
 
 namespace salient {
 
-__device__ inline void store_eight(const float (&values)[8], __half* to) {
-  unsigned pairs[4];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const __half2 two = __floats2half2_rn(values[2 * i], values[2 * i + 1]);
-    pairs[i] = *reinterpret_cast<const unsigned*>(&two);
-  }
-  *reinterpret_cast<uint4*>(to) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
-}
-
 inline constexpr float kLargestHalf = 65504;
 
 /// Every row of a table that is read is noted at the latest as the own row of its node: here, or in ExactLayer's

@@ -45,6 +45,20 @@ struct Barrier {
   }
 };
 
+/// Of a ring of chunks in shared memory: which of them are full, and which are empty.
+template <int kSlots>
+struct RingBarriers {
+  static constexpr int kCount = 2 * kSlots;
+  std::uint32_t address;  ///< of kCount words of 8 bytes
+
+  __device__ Barrier full(int slot) const { return {address + 8 * static_cast<std::uint32_t>(slot)}; }
+  __device__ Barrier empty(int slot) const { return {address + 8 * static_cast<std::uint32_t>(kSlots + slot)}; }
+  /// By one thread. @param writes, reads  arrivals that make a chunk full, and empty
+  __device__ void init(std::uint32_t writes, std::uint32_t reads) const {
+    for (int i = 0; i < kSlots; ++i) full(i).init(writes), empty(i).init(reads);
+  }
+};
+
 /// A box of a matrix, from row and column on, to `to`; rows and columns outside of the matrix are zeros.
 __device__ inline void copy_box(std::uint32_t to, const CUtensorMap& map, int column, int row, Barrier done) {
   asm volatile(
@@ -219,12 +233,6 @@ __device__ __forceinline__ void product(float (&d)[8], const Fragment& a, Factor
 #undef SALIENT_R16
 #undef SALIENT_D16
 #undef SALIENT_D4
-
-/// Two values as one register of a fragment, the first one low.
-__device__ inline std::uint32_t pair_of(float low, float high) {
-  const __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
-  return *reinterpret_cast<const std::uint32_t*>(&two);
-}
 
 /// Words of four lanes that belong together change places: word i of lane q becomes word q of lane i. Of a warpgroup's
 /// accumulators a lane has two columns of each eight, and gets eight neighbouring ones of 32.

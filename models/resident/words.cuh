@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
+#include <cstdint>
 #include <type_traits>
 
 namespace salient {
@@ -30,13 +32,27 @@ __device__ inline void store_eight(const float (&values)[8], float* to) {
   reinterpret_cast<float4*>(to)[1] = make_float4(values[4], values[5], values[6], values[7]);
 }
 
+/// Two values as one word, the first one low.
+__device__ inline std::uint32_t pair_of(float low, float high) {
+  const __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
+  return *reinterpret_cast<const std::uint32_t*>(&two);
+}
+__device__ inline std::uint32_t half_pair_of(float low, float high) {
+  const __half2 two = __floats2half2_rn(low, high);
+  return *reinterpret_cast<const std::uint32_t*>(&two);
+}
+
 __device__ inline void store_eight(const float (&values)[8], Bf16* to) {
-  unsigned pairs[4];
+  std::uint32_t pairs[4];
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const __nv_bfloat162 two = __floats2bfloat162_rn(values[2 * i], values[2 * i + 1]);
-    pairs[i] = *reinterpret_cast<const unsigned*>(&two);
-  }
+  for (int i = 0; i < 4; ++i) pairs[i] = pair_of(values[2 * i], values[2 * i + 1]);
+  *reinterpret_cast<uint4*>(to) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+}
+
+__device__ inline void store_eight(const float (&values)[8], __half* to) {
+  std::uint32_t pairs[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) pairs[i] = half_pair_of(values[2 * i], values[2 * i + 1]);
   *reinterpret_cast<uint4*>(to) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
 }
 
