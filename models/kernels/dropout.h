@@ -33,31 +33,38 @@ struct DropoutMask {
 
 inline constexpr std::uint32_t kHalfOfDraws = 1 << 15;  ///< the threshold of p = 1/2
 
+inline constexpr std::uint32_t kDropoutTag = 0x44524F50, kHalfTag = 0x48414C46;
+
 /// The draws of eight neighbouring columns, where p is not 1/2.
 SALIENT_HOST_DEVICE constexpr PhiloxBlock dropout_draws(const DropoutMask& mask, std::uint32_t node,
                                                         std::uint32_t eight_columns) {
-  return philox4x32({{mask.seed, mask.step}}, {{node, eight_columns, mask.layer, 0x44524F50}});
+  return philox4x32({{mask.seed, mask.step}}, {{node, eight_columns, mask.layer, kDropoutTag}});
 }
 
 /// The bits of 128 neighbouring columns, where it is.
 SALIENT_HOST_DEVICE constexpr PhiloxBlock dropout_bits(const DropoutMask& mask, std::uint32_t node,
                                                        std::uint32_t columns_128) {
-  return philox4x32({{mask.seed, mask.step}}, {{node, columns_128, mask.layer, 0x48414C46}});
+  return philox4x32({{mask.seed, mask.step}}, {{node, columns_128, mask.layer, kHalfTag}});
 }
 
 /// Bit c: column 8 * eight_columns + c of a node's row is kept.
+///
+/// One Philox block serves every p: two, of which one is computed, cost the kernels that unroll this over many rows
+/// their registers.
 SALIENT_HOST_DEVICE constexpr std::uint32_t kept_of_eight(const DropoutMask& mask, std::uint32_t node,
                                                           std::uint32_t eight_columns) {
-  if (mask.threshold == kHalfOfDraws) {
-    const PhiloxBlock bits = dropout_bits(mask, node, eight_columns / 16);
-    const std::uint32_t low = (eight_columns & 4) == 0 ? bits.word[0] : bits.word[1];
-    const std::uint32_t high = (eight_columns & 4) == 0 ? bits.word[2] : bits.word[3];
+  const bool is_half = mask.threshold == kHalfOfDraws;
+  const PhiloxBlock block =
+      philox4x32({{mask.seed, mask.step}},
+                 {{node, is_half ? eight_columns / 16 : eight_columns, mask.layer, is_half ? kHalfTag : kDropoutTag}});
+  if (is_half) {
+    const std::uint32_t low = (eight_columns & 4) == 0 ? block.word[0] : block.word[1];
+    const std::uint32_t high = (eight_columns & 4) == 0 ? block.word[2] : block.word[3];
     return ((eight_columns & 8) == 0 ? low : high) >> eight_columns % 4 * 8 & 0xFF;
   }
-  const PhiloxBlock draws = dropout_draws(mask, node, eight_columns);
   std::uint32_t kept = 0;
   for (std::uint32_t c = 0; c < 8; ++c)
-    kept |= ((draws.word[c / 2] >> (c % 2 * 16) & 0xFFFF) >= mask.threshold ? 1U : 0U) << c;
+    kept |= ((block.word[c / 2] >> (c % 2 * 16) & 0xFFFF) >= mask.threshold ? 1U : 0U) << c;
   return kept;
 }
 
