@@ -6,7 +6,7 @@
 #     --out FOLDER     default dist/salient in the clone; replaced
 #     --build FOLDER   take the programs from this build folder instead of building build/release
 #     --tests LABEL    the test programs with this label too (gpu, mpi, ...), into tests/
-#     --benchmarks     operators_bench too, and benchmarks/repeat.sh, which runs the benchmarks of a GPU
+#     --benchmarks     operators_bench too, and in benchmarks/ the scripts that run the benchmarks of a GPU
 #     --workbench      salient-kernels with its cases, prompts, attacks and CuTe's headers, and no other program;
 #                      scripts/workbench_gpu.sh in it needs nvcc, a driver and a GPU
 #     --with-mpi       OpenMPI 4 too, for nodes without it; bin/mpirun starts it (shared memory and TCP only)
@@ -87,7 +87,7 @@ if [ $with_benchmarks = yes ]; then
   [ -x "$folder/benchmarks/operators_bench" ] || die 66 "operators_bench is not built; cmake --build $folder"
   programs+=("$folder/benchmarks/operators_bench")
   mkdir -p "$out/benchmarks"
-  cp "$root"/benchmarks/{repeat.sh,pyg_loader.py} "$root/scripts/load_serve.py" "$out/benchmarks/"
+  cp "$root"/benchmarks/{repeat.sh,compare_builds.py,pyg_loader.py} "$root/scripts/load_serve.py" "$out/benchmarks/"
 fi
 for file in "${programs[@]}"; do
   cp "$file" "$out/libexec/"
