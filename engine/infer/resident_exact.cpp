@@ -13,7 +13,7 @@
 #include "core/error.h"
 #include "core/timer.h"
 #include "engine/infer/resident_model.h"
-#include "models/resident/exact_forward.h"
+#include "models/exact/exact_forward.h"
 
 namespace salient {
 namespace {

@@ -1,4 +1,4 @@
-// models/resident/exact_forward.cpp - see exact_forward.h.
+// models/exact/exact_forward.cpp - see exact_forward.h.
 //
 //   features --- all neighbours, mean --> operand --- * W1, relu --> h1 ... h(L-2), of all nodes, block after block
 //   h(L-2) --- mean --> operand --- * W(L-1), relu --> h(L-1) of a block --- * WL around --> p, of all nodes
@@ -8,7 +8,7 @@
 // Where ExactLayers fit, they take the place of a line's products: the operand is the means alone, and h(L-1) is not
 // stored. Of two operands one is gathered while products of the other, of the block before,
 // run on some multiprocessors that the gather leaves to them.
-#include "models/resident/exact_forward.h"
+#include "models/exact/exact_forward.h"
 
 #include <algorithm>
 #include <array>
@@ -17,8 +17,8 @@
 
 #include "core/cuda/device_attribute.h"
 #include "core/error.h"
-#include "models/resident/all_neighbors.h"
-#include "models/resident/exact_products.h"
+#include "models/exact/all_neighbors.h"
+#include "models/exact/exact_products.h"
 #include "models/resident/urgent_stream.h"
 
 namespace salient {

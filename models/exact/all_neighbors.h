@@ -1,4 +1,4 @@
-// models/resident/all_neighbors.h - means over all neighbours of a block of nodes, from a table of all nodes' rows.
+// models/exact/all_neighbors.h - means over all neighbours of a block of nodes, from a table of all nodes' rows.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// models/resident/all_neighbors.cu - see all_neighbors.h. Of rows of f16 of at most 256 columns neighbor_tiles.cuh does
+// models/exact/all_neighbors.cu - see all_neighbors.h. Of rows of f16 of at most 256 columns neighbor_tiles.cuh does
 // the work, of others the kernel below.
 //
 // Work split  a block on each multiprocessor, whose warps take pieces of long rows, then runs of neighbouring rows,
@@ -13,15 +13,15 @@
 
 #include "core/cuda/device_attribute.h"
 #include "core/error.h"
+#include "models/exact/all_neighbors.h"
+#include "models/exact/neighbor_results.cuh"
+#include "models/exact/neighbor_runs.cuh"
+#include "models/exact/neighbor_tiles.cuh"
+#include "models/exact/row_pieces.cuh"
+#include "models/exact/row_ring.cuh"
 #include "models/kernels/launch.cuh"
-#include "models/resident/all_neighbors.h"
 #include "models/resident/fp8_pack.cuh"
-#include "models/resident/neighbor_results.cuh"
-#include "models/resident/neighbor_runs.cuh"
-#include "models/resident/neighbor_tiles.cuh"
 #include "models/resident/row_chunk.cuh"
-#include "models/resident/row_pieces.cuh"
-#include "models/resident/row_ring.cuh"
 
 namespace salient {
 namespace {

@@ -1,4 +1,4 @@
-// models/resident/neighbor_tiles.cuh - sums over neighbours by tensor cores: of rows of f16, of at most 256 columns.
+// models/exact/neighbor_tiles.cuh - sums over neighbours by tensor cores: of rows of f16, of at most 256 columns.
 //
 // The entries of a run of eight rows, one behind the other, are the terms of a product, 16 in a step:
 //   sums [column, row] = sum over entries of table[entry, column] * (is the entry one of the row? 1 : 0)
@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-#include "models/resident/row_pieces.cuh"
+#include "models/exact/row_pieces.cuh"
 
 namespace salient {
 

@@ -1,11 +1,11 @@
-// models/resident/row_pieces.cu - see all_neighbors.h: cuts long rows into pieces.
+// models/exact/row_pieces.cu - see all_neighbors.h: cuts long rows into pieces.
 //
 // Work split  a thread for each row, twice: the second time the length of pieces is known.
 // Limit       memory: two offsets a row.
 // Sync        atomic counters, so that rows take places in any order; pieces of one have theirs.
+#include "models/exact/all_neighbors.h"
+#include "models/exact/neighbor_runs.cuh"
 #include "models/kernels/launch.cuh"
-#include "models/resident/all_neighbors.h"
-#include "models/resident/neighbor_runs.cuh"
 
 namespace salient {
 namespace {

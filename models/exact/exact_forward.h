@@ -1,4 +1,4 @@
-// models/resident/exact_forward.h - predictions of GraphSAGE from all neighbours, layer by layer, in GPU memory.
+// models/exact/exact_forward.h - predictions of GraphSAGE from all neighbours, layer by layer, in GPU memory.
 //
 // It computes what the model of models/sage.h with mean aggregation computes in evaluation mode over the whole graph.
 // Results of hidden layers are f16, sums f32. The last layer is applied before the mean over neighbours: the result
@@ -10,7 +10,7 @@
 #include <memory>
 #include <span>
 
-#include "models/resident/exact_shape.h"
+#include "models/exact/exact_shape.h"
 #include "models/resident/sage_layers.h"
 
 namespace salient {

@@ -1,4 +1,4 @@
-// models/resident/exact_shape.h - what exact inference on the GPU computes, and the sizes of its layers.
+// models/exact/exact_shape.h - what exact inference on the GPU computes, and the sizes of its layers.
 #pragma once
 
 #include <cstdint>

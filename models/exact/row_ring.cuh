@@ -1,4 +1,4 @@
-// models/resident/row_ring.cuh - chunks of rows on their way to a warp: asynchronous copies into shared memory.
+// models/exact/row_ring.cuh - chunks of rows on their way to a warp: asynchronous copies into shared memory.
 #pragma once
 
 #include <cstdint>

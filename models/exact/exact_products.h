@@ -1,4 +1,4 @@
-// models/resident/exact_products.h - the products of exact inference: a hidden layer of a block of nodes and, behind
+// models/exact/exact_products.h - the products of exact inference: a hidden layer of a block of nodes and, behind
 // the last hidden one, both matrices of the last layer. By an ExactLayer where it fits, else by cuBLASLt.
 #pragma once
 
@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "models/resident/all_neighbors.h"
-#include "models/resident/exact_layer.h"
-#include "models/resident/exact_shape.h"
+#include "models/exact/all_neighbors.h"
+#include "models/exact/exact_layer.h"
+#include "models/exact/exact_shape.h"
 #include "models/resident/products.h"
 #include "models/resident/weights.h"
 

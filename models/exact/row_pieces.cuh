@@ -1,12 +1,12 @@
-// models/resident/row_pieces.cuh - what the warps of a gather take: pieces of long rows, then runs of rows.
+// models/exact/row_pieces.cuh - what the warps of a gather take: pieces of long rows, then runs of rows.
 #pragma once
 
 #include <cstdint>
 
-#include "models/resident/neighbor_results.cuh"
-#include "models/resident/neighbor_runs.cuh"
+#include "models/exact/neighbor_results.cuh"
+#include "models/exact/neighbor_runs.cuh"
+#include "models/exact/row_ring.cuh"
 #include "models/resident/row_chunk.cuh"
-#include "models/resident/row_ring.cuh"
 
 namespace salient {
 

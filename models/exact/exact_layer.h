@@ -1,4 +1,4 @@
-// models/resident/exact_layer.h - a hidden layer of exact inference, of some nodes, by Hopper's tensor cores: means and
+// models/exact/exact_layer.h - a hidden layer of exact inference, of some nodes, by Hopper's tensor cores: means and
 // own rows come from where they are, without an operand of both, and of the last hidden layer what the last layer makes
 // of its result is all that is stored.
 #pragma once

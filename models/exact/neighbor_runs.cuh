@@ -1,9 +1,9 @@
-// models/resident/neighbor_runs.cuh - what the warps of all_neighbors.cu read of a graph: runs of rows, and their ids.
+// models/exact/neighbor_runs.cuh - what the warps of all_neighbors.cu read of a graph: runs of rows, and their ids.
 #pragma once
 
 #include <cstdint>
 
-#include "models/resident/all_neighbors.h"
+#include "models/exact/all_neighbors.h"
 
 namespace salient {
 

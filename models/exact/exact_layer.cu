@@ -1,11 +1,11 @@
-// models/resident/exact_layer.cu - see exact_layer.h.
+// models/exact/exact_layer.cu - see exact_layer.h.
 //
 // Work split  blocks stride over tiles of 128 nodes. A thread copies, two warpgroups have 64 nodes each. A tile's
 //             result stays in registers, as the first factor of the last layer's products, 128 columns at a time.
 // Access      all factors by the copy engine into a ring; results 64 bytes of a row at a time.
 // Limit       the tensor cores of the multiprocessors that a gather leaves.
 // Sync        barriers in shared memory between the warps of a block.
-#include "models/resident/exact_layer.h"
+#include "models/exact/exact_layer.h"
 
 #include <cuda_fp16.h>
 

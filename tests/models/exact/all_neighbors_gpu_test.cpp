@@ -1,6 +1,6 @@
-// tests/models/resident/all_neighbors_gpu_test.cpp - the parts of exact inference by themselves, on so few
+// tests/models/exact/all_neighbors_gpu_test.cpp - the parts of exact inference by themselves, on so few
 // multiprocessors that each warp and each block has many turns, against f64 on the host.
-#include "models/resident/all_neighbors.h"
+#include "models/exact/all_neighbors.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "models/resident/exact_layer.h"
+#include "models/exact/exact_layer.h"
 #include "tests/models/resident/sage_problem.h"
 
 namespace salient {

@@ -1,5 +1,5 @@
-// models/resident/exact_products.cpp - see exact_products.h.
-#include "models/resident/exact_products.h"
+// models/exact/exact_products.cpp - see exact_products.h.
+#include "models/exact/exact_products.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-// tests/models/resident/exact_forward_gpu_test.cpp - predictions from all neighbours, block after block, against dense
+// tests/models/exact/exact_forward_gpu_test.cpp - predictions from all neighbours, block after block, against dense
 // f64 algebra on the host, wherever parts of them are kept.
-#include "models/resident/exact_forward.h"
+#include "models/exact/exact_forward.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "models/resident/all_neighbors.h"
+#include "models/exact/all_neighbors.h"
 #include "tests/models/resident/sage_problem.h"
 
 namespace salient {

@@ -1,4 +1,4 @@
-// models/resident/neighbor_results.cuh - where the gather of all_neighbors.cu puts a mean and what is a node's own.
+// models/exact/neighbor_results.cuh - where the gather of all_neighbors.cu puts a mean and what is a node's own.
 #pragma once
 
 #include <cfloat>
