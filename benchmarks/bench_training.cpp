@@ -20,6 +20,17 @@ ScratchFolder::~ScratchFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
+std::vector<std::string> items_of(const std::string& list) {
+  std::vector<std::string> items(1);
+  for (const char c : list) {
+    if (c == ',')
+      items.emplace_back();
+    else
+      items.back() += c;
+  }
+  return items;
+}
+
 Dataset without_evaluation(Dataset dataset) {
   dataset.valid = dataset.test = {};
   return dataset;

@@ -30,6 +30,9 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
+/// Of a list with commas between.
+std::vector<std::string> items_of(const std::string& list);
+
 /// The training data alone: an epoch is measured, not what the model is worth.
 Dataset without_evaluation(Dataset dataset);
 

@@ -7,12 +7,8 @@
 // GPU if the features are there. `sample` and `slice` are core-seconds of the workers, and where the GPU samples the
 // seconds that they waited for it; in the plain loop `slice` is the consumer's wall time. The paper's figures are for
 // the real graphs on a V100: the others are of synthetic graphs of the same size.
-#include <algorithm>
 #include <array>
-#include <cstdio>
-#include <functional>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,8 +18,8 @@
 #include "apps/open_named_dataset.h"
 #include "benchmarks/bench_report.h"
 #include "benchmarks/bench_training.h"
-#include "benchmarks/gpu_activity.h"
 #include "benchmarks/plain_loaders.h"
+#include "benchmarks/step_kernels.h"
 #include "core/console/log.h"
 #include "core/host/machine.h"
 #include "engine/comm/communicator.h"
@@ -76,17 +72,20 @@ enum class Path {
   kCachedFeatures,
   kDeviceFeatures,
   kAllOnDevice,
-  kResident,  ///< the whole step on the GPU
+  kResident,           ///< the whole step on the GPU
+  kResidentByProducts  ///< that, without kernels that fuse a layer
 };
 
 struct System {
   Path path;
   const char* name;
   std::optional<Precision> precision{};  ///< none: as asked for
+  std::optional<ModelKind> model{};      ///< none: any
 };
 
 bool is_slow(Path path) { return path == Path::kPlain || path == Path::kFastSampler; }
-bool is_all_on_device(Path path) { return path == Path::kAllOnDevice || path == Path::kResident; }
+bool is_resident(Path path) { return path == Path::kResident || path == Path::kResidentByProducts; }
+bool is_all_on_device(Path path) { return path == Path::kAllOnDevice || is_resident(path); }
 bool has_device_features(Path path) { return path == Path::kDeviceFeatures || is_all_on_device(path); }
 bool has_device_graph(Path path) {
   return path == Path::kDeviceGraph || path == Path::kCachedFeatures || is_all_on_device(path);
@@ -104,17 +103,6 @@ double paper_seconds(const std::string& graph, double scale, Path path) {
     if (graph == row.graph && scale == 1)
       return path == Path::kPlain ? row.pyg : path == Path::kPipelined ? row.salient : kNone;
   return kNone;
-}
-
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> items(1);
-  for (const char c : list) {
-    if (c == ',')
-      items.emplace_back();
-    else
-      items.back() += c;
-  }
-  return items;
 }
 
 /// As `--dataset` takes it.
@@ -175,52 +163,25 @@ TrainResult train(Path path, const TrainOptions& options, const Measured& measur
   return result;
 }
 
-/// What one training step makes the GPU do: what 40 steps cost beyond 20, by kernel, the longest first. Empty without a
-/// GPU.
-std::vector<GpuActivity::Total> step_activity(Path path, TrainOptions options, const Measured& measured) {
-  constexpr std::int64_t kSteps = 20;
-  const auto batches = [&](std::int64_t count) { return static_cast<std::size_t>(count * options.batches.size); };
-  const auto& [dataset, data, device] = measured;
-  if (!device.is_cuda() || batches(2 * kSteps) > dataset.train.size()) return {};
+/// Of a step between the 20th and the 40th.
+std::vector<StepKernel> kernels_of(Path path, TrainOptions options, const Measured& measured) {
+  constexpr std::size_t kSteps = 20;
+  const auto batch = static_cast<std::size_t>(options.batches.size);
+  if (!measured.device.is_cuda() || 2 * kSteps * batch > measured.dataset.train.size()) return {};
   options.optimisation.epochs = 1;
-  set_log_level(LogLevel::kWarning);  // the losses of these short trainings mean nothing
-  std::map<std::string, GpuActivity::Total> sums;
-  for (const int sign : {-1, 1}) {
-    Dataset part = dataset;
-    part.train = part.train.first(batches(sign < 0 ? kSteps : 2 * kSteps));
-    GpuActivity activity;
-    (void)train(path, options, {part, data, device});
-    device.wait();
-    for (const GpuActivity::Total& total : activity.totals()) {
-      GpuActivity::Total& sum = sums[total.name];
-      sum.launches += sign * total.launches;
-      sum.seconds += sign * total.seconds;
-    }
-  }
-  set_log_level(LogLevel::kInfo);
-  std::vector<GpuActivity::Total> per_step;
-  for (const auto& [name, sum] : sums)
-    if (sum.launches > 0) per_step.push_back({name, sum.launches, sum.seconds / static_cast<double>(kSteps)});
-  for (GpuActivity::Total& total : per_step) total.launches = (total.launches + kSteps / 2) / kSteps;
-  std::ranges::sort(per_step, std::greater(), &GpuActivity::Total::seconds);
-  return per_step;
+  const auto train_steps = [&](std::size_t steps) {
+    Dataset part = measured.dataset;
+    part.train = part.train.first(steps * batch);
+    (void)train(path, options, {part, measured.data, measured.device});
+    measured.device.wait();
+  };
+  return step_kernels([&] { train_steps(kSteps); }, [&] { train_steps(2 * kSteps); }, kSteps);
 }
 
-double num_launches(const std::vector<GpuActivity::Total>& activity) {
+double num_launches(const std::vector<StepKernel>& kernels) {
   double sum = 0;
-  for (const GpuActivity::Total& total : activity) sum += static_cast<double>(total.launches);
-  return activity.empty() ? kNone : sum;
-}
-
-/// "12 x 0.431 ms  name", for the kernels that take the most of a step.
-void note_kernels(BenchReport& report, const std::string& row, const std::vector<GpuActivity::Total>& activity) {
-  for (std::size_t i = 0; i < std::min<std::size_t>(activity.size(), 16); ++i) {
-    char text[160];
-    (void)std::snprintf(text, sizeof text, "%3lld launches %8.4f ms  %.100s",
-                        static_cast<long long>(activity[i].launches), activity[i].seconds * 1e3,
-                        activity[i].name.c_str());
-    report.add_note(row + ", per step: " + text);
-  }
+  for (const StepKernel& kernel : kernels) sum += kernel.launches;
+  return kernels.empty() ? kNone : sum;
 }
 
 void add_row(BenchReport& report, const std::string& name, const TrainResult& result, double plain_median,
@@ -280,14 +241,16 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
   options.output.checkpoint_every = 0;
 
   BenchReport report = new_report(verb, title, command, device);
-  for (const std::string& graph : split(command.own.graphs)) {
+  for (const std::string& graph : items_of(command.own.graphs)) {
     const Dataset dataset = without_evaluation(open_named_dataset(name_of(graph, command.own), wanted.data.root));
     double plain_median = kNone;
     for (const System& system : systems) {
       if (needs_gpu(system.path) && !device.is_cuda()) continue;
       if (std::string(system.name).find(command.own.rows) == std::string::npos) continue;
+      if (system.model && *system.model != options.model.kind) continue;
       TrainOptions row = options;
-      row.step = system.path == Path::kResident ? StepKind::kResident : StepKind::kEager;
+      row.step = is_resident(system.path) ? StepKind::kResident : StepKind::kEager;
+      row.may_fuse_layers = system.path != Path::kResidentByProducts;
       if (system.precision) row.precision = system.precision;
       DataResidency residency = residency_of(system.path, dataset, command.own.cached_share);
       residency.cache_policy = row.machine.cache_policy;
@@ -300,12 +263,11 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
       const Measured measured{dataset, data, device};
       const TrainResult result = train(system.path, row, measured);
       if (system.path == Path::kPlain) plain_median = epoch_times(result.epochs).median;
-      const auto activity =
-          is_slow(system.path) ? std::vector<GpuActivity::Total>{} : step_activity(system.path, row, measured);
+      const auto kernels = is_slow(system.path) ? std::vector<StepKernel>{} : kernels_of(system.path, row, measured);
       const std::string row_name = graph + ": " + system.name;
-      add_row(report, row_name, result, plain_median, num_launches(activity),
+      add_row(report, row_name, result, plain_median, num_launches(kernels),
               paper_seconds(graph, command.own.scale, system.path));
-      if (command.own.kernels) note_kernels(report, row_name, activity);
+      if (command.own.kernels) note_kernels(report, row_name, kernels);
     }
   }
   report.add_note(std::to_string(cores) + " cores, " + std::to_string(options.machine.workers) +
@@ -327,6 +289,8 @@ int bench_table1(Arguments arguments) {
               {Path::kDeviceFeatures, "SALIENT, features on the GPU"},
               {Path::kAllOnDevice, "SALIENT, features and sampling on the GPU"},
               {Path::kResident, "SALIENT, resident steps"},
+              {Path::kResidentByProducts, "SALIENT, resident steps, bf16, no fused layers", Precision::kBf16,
+               ModelKind::kSage},
               {Path::kResident, "SALIENT, resident steps, bf16", Precision::kBf16}},
              arguments);
 }
@@ -339,8 +303,9 @@ int bench_ablation(Arguments arguments) {
               {Path::kPipelined, "+ pipelined transfer"},
               {Path::kDeviceFeatures, "+ features on the GPU"},
               {Path::kAllOnDevice, "+ sampling on the GPU"},
-              {Path::kResident, "+ resident steps"},
-              {Path::kResident, "+ bf16", Precision::kBf16}},
+              {Path::kResidentByProducts, "+ resident steps"},
+              {Path::kResidentByProducts, "+ bf16", Precision::kBf16},
+              {Path::kResident, "+ fused layers", Precision::kBf16, ModelKind::kSage}},
              arguments);
 }
 

@@ -5,9 +5,6 @@
 // measured, on the CPU.
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +12,7 @@
 #include "apps/open_named_dataset.h"
 #include "benchmarks/bench_report.h"
 #include "benchmarks/bench_training.h"
-#include "benchmarks/gpu_activity.h"
+#include "benchmarks/step_kernels.h"
 #include "core/console/log.h"
 #include "core/host/machine.h"
 #include "core/host/processor.h"
@@ -59,17 +56,6 @@ constexpr std::array kWays{Way{"eager fp32", StepKind::kEager, Precision::kFp32}
                            Way{"resident tf32", StepKind::kResident, Precision::kTf32},
                            Way{"resident bf16", StepKind::kResident, Precision::kBf16}};
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> items(1);
-  for (const char c : list) {
-    if (c == ',')
-      items.emplace_back();
-    else
-      items.back() += c;
-  }
-  return items;
-}
-
 /// What all trainings of this process share.
 struct Setting {
   const Dataset& dataset;
@@ -86,33 +72,16 @@ TrainResult train(const TrainOptions& options, const Setting& setting) {
   return result;
 }
 
-/// What a second epoch's kernels take, the longest first, divided by its steps: the first one's count the timing of
-/// products.
-void note_kernels(BenchReport& report, const std::string& row, TrainOptions options, const Setting& setting) {
+/// Of a step of the second epoch.
+std::vector<StepKernel> kernels_of(TrainOptions options, const Setting& setting) {
   const auto batch = static_cast<std::size_t>(options.batches.size);
-  const auto steps = static_cast<double>((setting.dataset.train.size() + batch - 1) / batch);
-  std::map<std::string, GpuActivity::Total> sums;
-  for (const int epochs : {1, 2}) {
+  const auto train_epochs = [&](int epochs) {
     options.optimisation.epochs = epochs;
-    GpuActivity activity;
     (void)train(options, setting);
     setting.device.wait();
-    for (const GpuActivity::Total& total : activity.totals()) {
-      GpuActivity::Total& sum = sums[total.name];
-      sum.launches += (epochs == 1 ? -1 : 1) * total.launches;
-      sum.seconds += (epochs == 1 ? -1 : 1) * total.seconds;
-    }
-  }
-  std::vector<GpuActivity::Total> totals;
-  for (const auto& [name, sum] : sums) totals.push_back({name, sum.launches, sum.seconds});
-  std::ranges::sort(totals, std::greater(), &GpuActivity::Total::seconds);
-  for (std::size_t i = 0; i < std::min<std::size_t>(totals.size(), 20); ++i) {
-    char text[200];
-    (void)std::snprintf(text, sizeof text, "%5.1f launches %8.1f us  %.120s",
-                        static_cast<double>(totals[i].launches) / steps, totals[i].seconds / steps * 1e6,
-                        totals[i].name.c_str());
-    report.add_note(row + ", per step: " + text);
-  }
+  };
+  return step_kernels([&] { train_epochs(1); }, [&] { train_epochs(2); },
+                      (setting.dataset.train.size() + batch - 1) / batch);
 }
 
 struct Row {
@@ -180,7 +149,7 @@ int bench_steps(Arguments arguments) {
   const StepsOptions own = command_of("sage").own;
   require_option(own.rounds >= 1, "--rounds: at least 1");
   std::vector<TrainOptions> models;  // all of them are right before a graph is made
-  for (const std::string& model : split(own.models)) models.push_back(command_of(model).train.options);
+  for (const std::string& model : items_of(own.models)) models.push_back(command_of(model).train.options);
   const int cores = num_usable_cores();
   const MachineOptions& machine = models.front().machine;
   const auto device = ComputeDevice::choose(machine.device, 0, machine.threads > 0 ? machine.threads : cores);
@@ -207,7 +176,7 @@ int bench_steps(Arguments arguments) {
       TrainOptions mine = options;
       mine.step = row.way.step;
       mine.precision = row.way.precision;
-      note_kernels(report, model + ", " + row.way.name, mine, setting);
+      note_kernels(report, model + ", " + row.way.name, kernels_of(mine, setting));
     }
   }
   report.add_note("hidden width, fanouts and batch are the model's recipe; epochs after one to warm up");

@@ -22,7 +22,9 @@ namespace salient {
 namespace {
 
 SageStepShape sage_step_shape(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  return {sage_shape_of(training_spec(options, dataset, num_ranks), dataset), options.optimisation.label_smoothing};
+  SageShape shape = sage_shape_of(training_spec(options, dataset, num_ranks), dataset);
+  shape.may_fuse = options.may_fuse_layers;
+  return {shape, options.optimisation.label_smoothing};
 }
 
 /// Gradients that ranks sum inside a step: elements of all packed weights. 0 = none, they exchange them between steps.

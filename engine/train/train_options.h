@@ -87,6 +87,7 @@ struct TrainOptions {
   MachineOptions machine{};
   std::optional<Precision> precision{};  ///< none: what precision_for() finds
   std::optional<StepKind> step{};        ///< none: resident where the run allows it
+  bool may_fuse_layers = true;           ///< no option: a benchmark's, see SageShape::may_fuse
   CommOptions comm{};
   OutputOptions output{};
   ConsoleOptions console{};

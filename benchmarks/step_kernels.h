@@ -1,0 +1,29 @@
+// benchmarks/step_kernels.h - what a training step makes the GPU do, by kernel.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/bench_report.h"
+
+namespace salient {
+
+/// Of one step, on average.
+struct StepKernel {
+  std::string name;  ///< demangled; "copy" or "fill"
+  double launches = 0;
+  double seconds = 0;  ///< on the GPU
+};
+
+/// What `more` makes the GPU do beyond `less`, divided by the `steps` that it has beyond; the longest first. Both wait
+/// for the GPU before they return. What every training begins with, such as the timing of products, is in neither.
+/// Nothing but warnings is logged meanwhile. Empty without a GPU.
+std::vector<StepKernel> step_kernels(const std::function<void()>& less, const std::function<void()>& more,
+                                     std::size_t steps);
+
+/// Adds a note for each of the kernels that take the most of a step: "12.0 launches  431.0 us  name".
+void note_kernels(BenchReport& report, const std::string& row, const std::vector<StepKernel>& kernels);
+
+}  // namespace salient
