@@ -7,11 +7,14 @@
 // GPU if the features are there. `sample` and `slice` are core-seconds of the workers, and where the GPU samples the
 // seconds that they waited for it; in the plain loop `slice` is the consumer's wall time. The paper's figures are for
 // the real graphs on a V100: the others are of synthetic graphs of the same size.
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,7 +59,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("cached-share", self.cached_share, "of the feature rows, of the row with some of them on the GPU");
   field("plain-epochs", self.plain_epochs, "epochs of the slow rows, the first being a warm-up");
   field("kernels", self.kernels, "list the kernels that take the time of a step");
-  field("rows", self.rows, "only rows with this in their name, such as 'resident'; empty = all");
+  field("rows", self.rows, "only rows with one of these in their names, such as 'host,resident'; empty = all");
   field("json", self.json, "also write the result to this file");
 }
 
@@ -103,6 +106,22 @@ double paper_seconds(const std::string& graph, double scale, Path path) {
     if (graph == row.graph && scale == 1)
       return path == Path::kPlain ? row.pyg : path == Path::kPipelined ? row.salient : kNone;
   return kNone;
+}
+
+bool has_name_with(const System& system, const std::string& part) {
+  return std::string_view(system.name).find(part) != std::string_view::npos;
+}
+
+/// Those with one of these in their names. @throws Error{kUsage} where none has one of them.
+std::vector<System> wanted_rows(const std::vector<System>& all, const std::string& parts) {
+  std::vector<System> rows;
+  for (const std::string& part : items_of(parts))
+    require_option(std::ranges::any_of(all, [&](const System& system) { return has_name_with(system, part); }),
+                   "--rows: no row has '" + part + "' in its name");
+  std::ranges::copy_if(all, std::back_inserter(rows), [&](const System& system) {
+    return std::ranges::any_of(items_of(parts), [&](const std::string& part) { return has_name_with(system, part); });
+  });
+  return rows;
 }
 
 /// As `--dataset` takes it.
@@ -228,6 +247,7 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
   require_option(command.own.plain_epochs >= 2, "--plain-epochs: at least 2, as the first is a warm-up");
   require_option(command.train.options.data.dataset == kAnyGraph,
                  "--dataset: " + verb + " generates its own, see --graphs");
+  const std::vector<System> rows = wanted_rows(systems, command.own.rows);
   const TrainOptions& wanted = command.train.options;
   require_option(!wanted.batches.with_replacement, "--with-replacement: the plain loop draws without");
   require_option(wanted.batches.draw == DrawKind::kUniform, "--draw: the plain loop's is uniform");
@@ -244,9 +264,8 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
   for (const std::string& graph : items_of(command.own.graphs)) {
     const Dataset dataset = without_evaluation(open_named_dataset(name_of(graph, command.own), wanted.data.root));
     double plain_median = kNone;
-    for (const System& system : systems) {
+    for (const System& system : rows) {
       if (needs_gpu(system.path) && !device.is_cuda()) continue;
-      if (std::string(system.name).find(command.own.rows) == std::string::npos) continue;
       if (system.model && *system.model != options.model.kind) continue;
       TrainOptions row = options;
       row.step = is_resident(system.path) ? StepKind::kResident : StepKind::kEager;
