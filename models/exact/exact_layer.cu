@@ -13,8 +13,8 @@
 
 #include "core/cuda/device_attribute.h"
 #include "core/error.h"
-#include "models/resident/copy_boxes.h"
-#include "models/resident/wgmma.cuh"
+#include "models/products/copy_boxes.h"
+#include "models/products/wgmma.cuh"
 
 namespace salient {
 namespace {

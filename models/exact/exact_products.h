@@ -9,7 +9,7 @@
 #include "models/exact/all_neighbors.h"
 #include "models/exact/exact_layer.h"
 #include "models/exact/exact_shape.h"
-#include "models/resident/products.h"
+#include "models/products/products.h"
 #include "models/resident/weights.h"
 
 namespace salient {

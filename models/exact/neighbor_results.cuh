@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "models/kernels/launch.cuh"
-#include "models/resident/words.cuh"
+#include "models/products/words.cuh"
 
 namespace salient {
 

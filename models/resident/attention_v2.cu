@@ -10,12 +10,12 @@
 
 #include "core/error.h"
 #include "models/kernels/launch.cuh"
+#include "models/products/words.cuh"
 #include "models/resident/attention_slots.cuh"
 #include "models/resident/attention_v2.h"
 #include "models/resident/attention_v2_rows.cuh"
 #include "models/resident/column_sums.cuh"
 #include "models/resident/masks.cuh"
-#include "models/resident/words.cuh"
 
 namespace salient {
 namespace {

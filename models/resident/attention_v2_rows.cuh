@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #include "models/kernels/launch.cuh"
+#include "models/products/words.cuh"
 #include "models/resident/attention_slots.cuh"
 #include "models/resident/attention_v2.h"
 #include "models/resident/column_sums.cuh"
-#include "models/resident/words.cuh"
 
 namespace salient {
 

@@ -9,10 +9,10 @@
 #include <algorithm>
 
 #include "models/kernels/launch.cuh"
+#include "models/products/words.cuh"
 #include "models/resident/batch_norm.h"
 #include "models/resident/column_sums.cuh"
 #include "models/resident/masks.cuh"
-#include "models/resident/words.cuh"
 
 namespace salient {
 namespace {

@@ -11,11 +11,11 @@
 #include <algorithm>
 
 #include "models/kernels/launch.cuh"
+#include "models/products/words.cuh"
 #include "models/resident/fp8_pack.cuh"
 #include "models/resident/operands.h"
 #include "models/resident/pick.cuh"
 #include "models/resident/row_chunk.cuh"
-#include "models/resident/words.cuh"
 
 namespace salient {
 namespace {

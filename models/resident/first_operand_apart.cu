@@ -10,10 +10,10 @@
 
 #include "core/error.h"
 #include "models/kernels/launch.cuh"
+#include "models/products/words.cuh"
 #include "models/resident/fp8_pack.cuh"
 #include "models/resident/operands.h"
 #include "models/resident/pick.cuh"
-#include "models/resident/words.cuh"
 
 namespace salient {
 namespace {

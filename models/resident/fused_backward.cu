@@ -13,8 +13,8 @@
 // in accumulators, which are rounded, masked by the bits of ReLU and dropout, and are then the first factor of the next
 // product.
 #include "core/cuda/cuda.h"
+#include "models/products/wgmma.cuh"
 #include "models/resident/fused_kernels.h"
-#include "models/resident/wgmma.cuh"
 
 namespace salient {
 namespace {

@@ -13,8 +13,8 @@
 #include <algorithm>
 
 #include "core/cuda/cuda.h"
+#include "models/products/wgmma.cuh"
 #include "models/resident/fused_kernels.h"
-#include "models/resident/wgmma.cuh"
 
 namespace salient {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/cuda/device_attribute.h"
 #include "core/error.h"
-#include "models/resident/copy_boxes.h"
+#include "models/products/copy_boxes.h"
 
 namespace salient {
 namespace {

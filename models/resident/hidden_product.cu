@@ -9,8 +9,8 @@
 
 #include <algorithm>
 
-#include "models/resident/copy_boxes.h"
-#include "models/resident/wgmma.cuh"
+#include "models/products/copy_boxes.h"
+#include "models/products/wgmma.cuh"
 
 namespace salient {
 namespace {

@@ -5,9 +5,9 @@
 // Limit       latency: a batch has a thousand rows.
 // Sync        warp shuffles; one block-wide tree.
 #include "models/kernels/launch.cuh"
+#include "models/products/words.cuh"
 #include "models/resident/loss.h"
 #include "models/resident/seed_loss.cuh"
-#include "models/resident/words.cuh"
 
 namespace salient {
 namespace {

@@ -9,9 +9,9 @@
 #include "core/error.h"
 #include "models/kernels/dropout.h"
 #include "models/kernels/launch.cuh"
+#include "models/products/words.cuh"
 #include "models/resident/activation.cuh"
 #include "models/resident/operands.h"
-#include "models/resident/words.cuh"
 
 namespace salient {
 namespace {

@@ -1,28 +1,18 @@
 // models/resident/operands.h - the factors of a layer's product, and the way of its gradient: kernels over a tree.
 //
-// A layer's operand has one row for each node that the layer computes: the mean over its children | its own row.
-// Both parts
-// are `width` columns, padded with zeros to a multiple of 8. Rows behind the tree's end, up to its capacity, are
+// A layer's operand has one row for each node that the layer computes: the mean over its children | its own row. Both
+// parts are `width` columns, padded with zeros to a multiple of 8. Rows behind the tree's end, up to its capacity, are
 // zeros, so that products may have a fixed size.
 #pragma once
 
 #include <cstdint>
 
 #include "core/cuda/cuda.h"
-#include "core/philox.h"
+#include "models/products/activation_type.h"
 #include "models/resident/tree.h"
 #include "store/row_table.h"
 
 namespace salient {
-
-/// How activations and gradients lie in memory. Sums are f32 in each case. kF16 is for exact_forward.h alone: gradients
-/// need the range of bf16.
-enum class ActivationType : std::uint8_t { kF32, kBf16, kF16 };
-
-constexpr std::size_t size_of(ActivationType type) { return type == ActivationType::kF32 ? 4 : 2; }
-
-/// A multiple of 8, which 16-byte words and tensor cores want.
-SALIENT_HOST_DEVICE constexpr std::int64_t padded(std::int64_t width) { return (width + 7) / 8 * 8; }
 
 struct FeatureRows {
   const std::byte* data;  ///< [num_nodes, width] device

@@ -5,10 +5,10 @@
 #include <type_traits>
 
 #include "models/kernels/launch.cuh"
+#include "models/products/words.cuh"
 #include "models/resident/fp8_pack.cuh"
 #include "models/resident/masks.cuh"
 #include "models/resident/row_source.h"
-#include "models/resident/words.cuh"
 
 namespace salient {
 

@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
+#include "models/products/products.h"
 #include "models/resident/fused_layer.h"
 #include "models/resident/hidden_product.h"
 #include "models/resident/operands.h"
-#include "models/resident/products.h"
 #include "models/resident/sampled_batches.h"
 #include "models/resident/weights.h"
 

@@ -5,9 +5,9 @@
 // Limit       memory.
 // Sync        none.
 #include "models/kernels/launch.cuh"
+#include "models/products/words.cuh"
 #include "models/resident/masks.cuh"
 #include "models/resident/seed_rows.h"
-#include "models/resident/words.cuh"
 
 namespace salient {
 namespace {

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "models/products/products.h"
 #include "models/resident/batch_norm.h"
 #include "models/resident/first_seen.h"
 #include "models/resident/model_step.h"
 #include "models/resident/neighbour_sum.h"
-#include "models/resident/products.h"
 #include "models/resident/step_memory.h"
 #include "models/resident/weight_blocks.h"
 

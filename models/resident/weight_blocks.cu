@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "models/kernels/launch.cuh"
+#include "models/products/words.cuh"
 #include "models/resident/weight_blocks.h"
-#include "models/resident/words.cuh"
 
 namespace salient {
 namespace {

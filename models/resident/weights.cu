@@ -10,9 +10,9 @@
 #include "core/error.h"
 #include "models/kernels/adam.cuh"
 #include "models/kernels/launch.cuh"
+#include "models/products/words.cuh"
 #include "models/resident/peer_sums.cuh"
 #include "models/resident/weights.h"
-#include "models/resident/words.cuh"
 
 namespace salient {
 namespace {

@@ -1,5 +1,5 @@
-// tests/models/resident/split_product_gpu_test.cpp - products of split factors against f64: as exact as f32 sums.
-#include "models/resident/split_product.h"
+// tests/models/products/split_product_gpu_test.cpp - products of split factors against f64: as exact as f32 sums.
+#include "models/products/split_product.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

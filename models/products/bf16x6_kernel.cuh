@@ -1,4 +1,4 @@
-// models/resident/bf16x6_kernel.cuh - a product of f32 matrices by Hopper's tensor cores: each factor is the sum of
+// models/products/bf16x6_kernel.cuh - a product of f32 matrices by Hopper's tensor cores: each factor is the sum of
 // three bf16 numbers, high, middle and low, and the product is the sum of the six products that matter.
 //
 // Work split  blocks stride over tiles of 128 x 128 of the result, and over parts of the sum. A warpgroup splits B, two
@@ -15,8 +15,8 @@
 // terms 4q to 4q + 3 are where a fragment has its columns 2q, 2q + 1, 2q + 8, 2q + 9.
 #pragma once
 
-#include "models/resident/split_problem.h"
-#include "models/resident/wgmma.cuh"
+#include "models/products/split_problem.h"
+#include "models/products/wgmma.cuh"
 
 namespace salient::bf16x6 {
 

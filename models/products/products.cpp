@@ -1,5 +1,5 @@
-// models/resident/products.cpp - see products.h.
-#include "models/resident/products.h"
+// models/products/products.cpp - see products.h.
+#include "models/products/products.h"
 
 #include <cublasLt.h>
 
@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "core/error.h"
-#include "models/resident/split_product.h"
+#include "models/products/split_product.h"
 
 namespace salient {
 namespace {

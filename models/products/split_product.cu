@@ -1,13 +1,13 @@
-// models/resident/split_product.cu - see split_product.h; the kernels are in tf32x3_kernel.cuh and bf16x6_kernel.cuh.
-#include "models/resident/split_product.h"
+// models/products/split_product.cu - see split_product.h; the kernels are in tf32x3_kernel.cuh and bf16x6_kernel.cuh.
+#include "models/products/split_product.h"
 
 #include <algorithm>
 
 #include "core/cuda/device_attribute.h"
 #include "core/error.h"
 #include "models/kernels/launch.cuh"
-#include "models/resident/bf16x6_product.h"
-#include "models/resident/tf32x3_kernel.cuh"
+#include "models/products/bf16x6_product.h"
+#include "models/products/tf32x3_kernel.cuh"
 
 namespace salient {
 namespace {

@@ -1,4 +1,4 @@
-// models/resident/split_problem.h - a product of f32 matrices, as kernels see it that split factors into short numbers.
+// models/products/split_problem.h - a product of f32 matrices, as kernels see it that split factors into short numbers.
 #pragma once
 
 #include <cstdint>

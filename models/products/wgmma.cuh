@@ -1,4 +1,4 @@
-// models/resident/wgmma.cuh - what Hopper's tensor cores and copy engine are told, as PTX: products of a warpgroup,
+// models/products/wgmma.cuh - what Hopper's tensor cores and copy engine are told, as PTX: products of a warpgroup,
 // barriers of shared memory that count bytes, copies of tiles. For kernels compiled for sm_90a alone.
 //
 // A product adds A [64, 16] * B [16, n] to accumulators. B is in shared memory in rows of 64 bf16 or f16, 128 bytes,
@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "models/resident/words.cuh"
+#include "models/products/words.cuh"
 
 namespace salient {
 

@@ -1,5 +1,5 @@
-// models/resident/copy_boxes.cpp - see copy_boxes.h.
-#include "models/resident/copy_boxes.h"
+// models/products/copy_boxes.cpp - see copy_boxes.h.
+#include "models/products/copy_boxes.h"
 
 #include <cudaTypedefs.h>
 

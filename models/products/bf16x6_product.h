@@ -1,9 +1,9 @@
-// models/resident/bf16x6_product.h - launch of the kernel that splits f32 factors into three bf16 numbers each, on GPUs
+// models/products/bf16x6_product.h - launch of the kernel that splits f32 factors into three bf16 numbers each, on GPUs
 // of compute capability 9.0. See split_product.h.
 #pragma once
 
 #include "core/cuda/cuda.h"
-#include "models/resident/split_problem.h"
+#include "models/products/split_problem.h"
 
 namespace salient {
 

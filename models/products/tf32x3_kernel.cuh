@@ -1,4 +1,4 @@
-// models/resident/tf32x3_kernel.cuh - a product of f32 matrices by tensor cores: each factor is the sum of two tf32
+// models/products/tf32x3_kernel.cuh - a product of f32 matrices by tensor cores: each factor is the sum of two tf32
 // numbers, high and low, and the product is high * high + high * low + low * high. See split_product.h.
 //
 // Work split  a block per tile of 128 x 128 of the result, and per part of the sum; a warp has 64 x 32 of it.
@@ -15,8 +15,8 @@
 
 #include <cstdint>
 
-#include "models/resident/mma_tf32.cuh"
-#include "models/resident/split_problem.h"
+#include "models/products/mma_tf32.cuh"
+#include "models/products/split_problem.h"
 
 namespace salient::tf32x3 {
 

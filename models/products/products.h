@@ -1,11 +1,11 @@
-// models/resident/products.h - matrix products of fixed sizes by cuBLASLt, whose algorithms are timed once.
+// models/products/products.h - matrix products of fixed sizes by cuBLASLt, whose algorithms are timed once.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
 #include "core/cuda/cuda.h"
-#include "models/resident/operands.h"
+#include "models/products/activation_type.h"
 
 namespace salient {
 

@@ -1,4 +1,4 @@
-// models/resident/mma_tf32.cuh - as PTX: a warp's product of tf32 tiles, and copies that a thread waits for in groups.
+// models/products/mma_tf32.cuh - as PTX: a warp's product of tf32 tiles, and copies that a thread waits for in groups.
 #pragma once
 
 #include <cstdint>

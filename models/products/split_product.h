@@ -1,4 +1,4 @@
-// models/resident/split_product.h - products of f32 matrices by tensor cores, as exact as f32 arithmetic: each factor
+// models/products/split_product.h - products of f32 matrices by tensor cores, as exact as f32 arithmetic: each factor
 // is a sum of shorter numbers, which are multiplied with each other, but for pairs whose product is too small.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <span>
 
 #include "core/cuda/cuda.h"
-#include "models/resident/products.h"
+#include "models/products/products.h"
 
 namespace salient {
 

@@ -1,9 +1,9 @@
-// models/resident/bf16x6_product.cu - see bf16x6_product.h; the kernel is in bf16x6_kernel.cuh.
-#include "models/resident/bf16x6_product.h"
+// models/products/bf16x6_product.cu - see bf16x6_product.h; the kernel is in bf16x6_kernel.cuh.
+#include "models/products/bf16x6_product.h"
 
 #include <algorithm>
 
-#include "models/resident/bf16x6_kernel.cuh"
+#include "models/products/bf16x6_kernel.cuh"
 
 namespace salient {
 namespace {

@@ -1,4 +1,4 @@
-// models/resident/copy_boxes.h - a matrix as Hopper's copy engine reads it: in boxes of some rows and 64 columns.
+// models/products/copy_boxes.h - a matrix as Hopper's copy engine reads it: in boxes of some rows and 64 columns.
 #pragma once
 
 #include <cuda.h>
