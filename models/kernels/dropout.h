@@ -57,14 +57,15 @@ SALIENT_HOST_DEVICE constexpr std::uint32_t kept_of_eight(const DropoutMask& mas
   const PhiloxBlock block =
       philox4x32({{mask.seed, mask.step}},
                  {{node, is_half ? eight_columns / 16 : eight_columns, mask.layer, is_half ? kHalfTag : kDropoutTag}});
-  if (is_half) {
-    const std::uint32_t low = (eight_columns & 4) == 0 ? block.word[0] : block.word[1];
-    const std::uint32_t high = (eight_columns & 4) == 0 ? block.word[2] : block.word[3];
-    return ((eight_columns & 8) == 0 ? low : high) >> eight_columns % 4 * 8 & 0xFF;
-  }
+  const std::uint32_t low = (eight_columns & 4) == 0 ? block.word[0] : block.word[1];
+  const std::uint32_t high = (eight_columns & 4) == 0 ? block.word[2] : block.word[3];
+  const std::uint32_t bits = ((eight_columns & 8) == 0 ? low : high) >> eight_columns % 4 * 8 & 0xFF;
   std::uint32_t kept = 0;
-  for (std::uint32_t c = 0; c < 8; ++c)
-    kept |= ((block.word[c / 2] >> (c % 2 * 16) & 0xFFFF) >= mask.threshold ? 1U : 0U) << c;
+  for (std::uint32_t pair = 0; pair < 4; ++pair) {
+    const std::uint32_t draws = is_half ? bits * 0x8001 << (15 - 2 * pair) : block.word[pair];
+    kept |= ((draws & 0xFFFF) >= mask.threshold ? 1U : 0U) << 2 * pair;
+    kept |= (draws >> 16 >= mask.threshold ? 1U : 0U) << (2 * pair + 1);
+  }
   return kept;
 }
 
