@@ -21,8 +21,10 @@
 #include "apps/open_named_dataset.h"
 #include "benchmarks/bench_report.h"
 #include "benchmarks/bench_training.h"
+#include "benchmarks/gpu_ceilings.h"
 #include "benchmarks/plain_loaders.h"
 #include "benchmarks/step_kernels.h"
+#include "benchmarks/step_parts.h"
 #include "core/console/log.h"
 #include "core/host/machine.h"
 #include "engine/comm/communicator.h"
@@ -58,7 +60,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("community-edges", self.community_edges, "likewise");
   field("cached-share", self.cached_share, "of the feature rows, of the row with some of them on the GPU");
   field("plain-epochs", self.plain_epochs, "epochs of the slow rows, the first being a warm-up");
-  field("kernels", self.kernels, "list the kernels that take the time of a step");
+  field("kernels", self.kernels,
+        "list the kernels of a step; of a resident one its parts and their share of a ceiling");
   field("rows", self.rows, "only rows with one of these in their names, such as 'host,resident'; empty = all");
   field("json", self.json, "also write the result to this file");
 }
@@ -203,6 +206,14 @@ double num_launches(const std::vector<StepKernel>& kernels) {
   return kernels.empty() ? kNone : sum;
 }
 
+/// Of a resident step its parts.
+void note_step(BenchReport& report, const std::string& row, const TrainOptions& options, const EpochMetrics& epoch,
+               const Measured& measured, const std::vector<StepKernel>& kernels) {
+  if (*options.step == StepKind::kEager || kernels.empty()) return note_kernels(report, row, kernels);
+  note_parts(report, row, resident_step_parts(options, measured.dataset, epoch, kernels),
+             measure_gpu_ceilings(measured.device, *options.precision));
+}
+
 void add_row(BenchReport& report, const std::string& name, const TrainResult& result, double plain_median,
              double launches, double paper) {
   const EpochTimes times = epoch_times(result.epochs);
@@ -286,7 +297,7 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
       const std::string row_name = graph + ": " + system.name;
       add_row(report, row_name, result, plain_median, num_launches(kernels),
               paper_seconds(graph, command.own.scale, system.path));
-      if (command.own.kernels) note_kernels(report, row_name, kernels);
+      if (command.own.kernels) note_step(report, row_name, row, result.epochs.back(), measured, kernels);
     }
   }
   report.add_note(std::to_string(cores) + " cores, " + std::to_string(options.machine.workers) +

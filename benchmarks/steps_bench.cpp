@@ -12,7 +12,9 @@
 #include "apps/open_named_dataset.h"
 #include "benchmarks/bench_report.h"
 #include "benchmarks/bench_training.h"
+#include "benchmarks/gpu_ceilings.h"
 #include "benchmarks/step_kernels.h"
+#include "benchmarks/step_parts.h"
 #include "core/console/log.h"
 #include "core/host/machine.h"
 #include "core/host/processor.h"
@@ -38,7 +40,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("models", self.models, "which models, of sage,gcn,sage-ri,gin,gat,gatv2");
   field("graph", self.graph, "a data set, or synthetic:NAME[:SCALE]");
   field("rounds", self.rounds, "trainings of each row, in turns");
-  field("kernels", self.kernels, "list the kernels that take the time of a step");
+  field("kernels", self.kernels,
+        "list the kernels of a step; of a resident one its parts and their share of a ceiling");
   field("json", self.json, "also write the result to this file");
 }
 
@@ -82,6 +85,15 @@ std::vector<StepKernel> kernels_of(TrainOptions options, const Setting& setting)
   };
   return step_kernels([&] { train_epochs(1); }, [&] { train_epochs(2); },
                       (setting.dataset.train.size() + batch - 1) / batch);
+}
+
+/// Of a resident step its parts.
+void note_row(BenchReport& report, const std::string& name, const TrainOptions& options, const EpochMetrics& epoch,
+              const Setting& setting) {
+  const std::vector<StepKernel> kernels = kernels_of(options, setting);
+  if (*options.step == StepKind::kEager) return note_kernels(report, name, kernels);
+  note_parts(report, name, resident_step_parts(options, setting.dataset, epoch, kernels),
+             measure_gpu_ceilings(setting.device, *options.precision));
 }
 
 struct Row {
@@ -176,7 +188,7 @@ int bench_steps(Arguments arguments) {
       TrainOptions mine = options;
       mine.step = row.way.step;
       mine.precision = row.way.precision;
-      note_kernels(report, model + ", " + row.way.name, kernels_of(mine, setting));
+      note_row(report, model + ", " + row.way.name, mine, row.epochs.back(), setting);
     }
   }
   report.add_note("hidden width, fanouts and batch are the model's recipe; epochs after one to warm up");

@@ -1,0 +1,111 @@
+// tests/benchmarks/step_parts_test.cpp - a step's parts have all its kernels once, and the bytes and operations of its
+// batches.
+#include "benchmarks/step_parts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace salient {
+namespace {
+
+constexpr int kIn = 100, kHidden = 256, kClasses = 47;
+constexpr double kSeeds = 10, kFirstHop = 30, kSecondHop = 100;  // of a batch
+
+Dataset dataset_of_f16() {
+  Dataset dataset;
+  dataset.feature_dim = kIn;
+  dataset.num_classes = kClasses;
+  dataset.features.row_bytes = 2 * kIn;
+  return dataset;
+}
+
+/// Of four batches.
+EpochMetrics epoch() {
+  EpochMetrics metrics;
+  metrics.batches = 4;
+  metrics.seeds = 40;
+  metrics.hop_edges = {120, 400};
+  return metrics;
+}
+
+std::vector<StepPart> parts_of(ModelKind model, const std::vector<StepKernel>& kernels) {
+  TrainOptions options;
+  options.model.kind = model;
+  options.model.hidden_dim = kHidden;
+  options.precision = Precision::kBf16;
+  options.step = StepKind::kResident;
+  return resident_step_parts(options, dataset_of_f16(), epoch(), kernels);
+}
+
+const StepPart& part(const std::vector<StepPart>& parts, const std::string& name) {
+  const auto found = std::ranges::find(parts, name, &StepPart::name);
+  if (found == parts.end()) throw std::runtime_error("no part " + name);
+  return *found;
+}
+
+TEST(StepParts, OfFusedLayersHaveTheirOperationsAndProductsTheRest) {
+  const auto parts = parts_of(ModelKind::kSage, {{"first_operand_apart_kernel<Half>", 1, 4e-6},
+                                                 {"fused_forward_kernel", 1, 2e-6},
+                                                 {"fused_backward_kernel", 1, 3e-6},
+                                                 {"nvjet_sm90_a", 2, 1e-6},
+                                                 {"void salient::hidden_product_kernel<1>", 1, 1e-6},
+                                                 {"copy", 0.5, 9e-6}});
+  const double operand = 2 * 104, first = 2 * (kSeeds + kFirstHop) * operand * kHidden;
+  EXPECT_EQ(part(parts, "first layer").operations, first);
+  EXPECT_EQ(part(parts, "gradient of the first layer").operations, first);
+  const StepPart& products = part(parts, "products");
+  EXPECT_EQ(products.operations, 3 * 2 * kSeeds * 2 * kHidden * 48);
+  EXPECT_EQ(products.launches, 3);
+  EXPECT_DOUBLE_EQ(products.seconds, 2e-6);
+  EXPECT_EQ(part(parts, "rows of the table, their means").bytes,
+            (kSeeds + kFirstHop + kSecondHop) * 2 * kIn + (kSeeds + kFirstHop) * operand * 2);
+  EXPECT_EQ(parts.front().name, "copy") << "a part of its own, and the longest";
+  EXPECT_EQ(parts.front().bytes + parts.front().operations, 0);
+}
+
+TEST(StepParts, WithoutFusedKernelsAllLayersAreProducts) {
+  const auto parts = parts_of(ModelKind::kSage, {{"first_operand_kernel<Half>", 1, 4e-6}, {"nvjet_sm90_a", 5, 1e-6}});
+  EXPECT_EQ(part(parts, "products").operations,
+            2 * 2 * (kSeeds + kFirstHop) * 2 * 104 * kHidden + 3 * 2 * kSeeds * 2 * kHidden * 48);
+}
+
+TEST(StepParts, OfEveryModelHaveEachKernelOnce) {
+  const std::vector<StepKernel> kernels{
+      {"void salient::sum_kernel<salient::TableSource<salient::Half, 4>, float>", 1, 1},
+      {"void salient::sum_kernel<salient::LevelSource<float, true>, float>", 1, 2},
+      {"void salient::spread_kernel<float, true>", 1, 4},
+      {"salient::parameter_gradients_kernel(salient::NormLayer)", 1, 8},
+      {"void salient::forward_kernel<salient::TableSource<salient::Half, 4>>", 1, 16},
+      {"void salient::forward_kernel<salient::LevelSource<float, true>>", 1, 32},
+      {"salient::backward_kernel", 1, 64},
+      {"salient::gather_kernel<salient::Half, 4, float>", 1, 128},
+      {"salient::last_hop_kernel", 1, 256},
+      {"salient::unpack_kernel(salient::WeightBlock const*)", 1, 512}};
+  for (const ModelKind model :
+       {ModelKind::kSage, ModelKind::kGcn, ModelKind::kGin, ModelKind::kSageRi, ModelKind::kGat, ModelKind::kGatv2}) {
+    double launches = 0, seconds = 0;
+    for (const StepPart& each : parts_of(model, kernels)) {
+      launches += each.launches, seconds += each.seconds;
+      EXPECT_GT(each.launches, 0) << each.name;
+      EXPECT_GE(each.bytes, 0) << each.name;
+    }
+    EXPECT_EQ(launches, 10) << name_of(model);
+    EXPECT_EQ(seconds, 1023) << name_of(model);
+  }
+}
+
+TEST(StepParts, OfAttentionReadTheTableOnceForwardAndTwiceBack) {
+  const auto parts = parts_of(ModelKind::kGat, {{"forward_kernel<salient::TableSource<salient::Half, 4>", 1, 1},
+                                                {"logit_gradients_kernel<salient::TableSource<salient::Half, 4>", 1, 1},
+                                                {"row_gradients_kernel<false, salient::TableSource", 1, 1}});
+  EXPECT_EQ(parts.size(), 2U);
+  EXPECT_EQ(part(parts, "its gradients over rows of the table").bytes,
+            2 * part(parts, "attention over rows of the table").bytes);
+}
+
+}  // namespace
+}  // namespace salient
