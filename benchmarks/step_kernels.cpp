@@ -31,9 +31,10 @@ std::vector<StepKernel> step_kernels(const std::function<void()>& less, const st
       sum.seconds += sign * total.seconds / static_cast<double>(steps);
     }
   set_log_level(LogLevel::kInfo);
+  constexpr double kNoise = 1e-7;  // of what both began with
   std::vector<StepKernel> kernels;
   for (auto& [name, sum] : sums)
-    if (sum.launches > 0) kernels.push_back({name, sum.launches, sum.seconds});
+    if (sum.launches > 0 && sum.seconds > kNoise) kernels.push_back({name, sum.launches, sum.seconds});
   std::ranges::sort(kernels, std::greater(), &StepKernel::seconds);
   return kernels;
 }

@@ -186,6 +186,7 @@ class Step {
     }
     add("attention", {"forward_kernel"}, l + 2 * r);
     add("its gradients", {"backward_kernel"}, 2 * l + 3 * r);
+    add("its parameters", {"vector_gradients"}, 0);
   }
 
   const TrainOptions& options_;
