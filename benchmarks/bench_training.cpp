@@ -20,10 +20,10 @@ ScratchFolder::~ScratchFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-std::vector<std::string> items_of(const std::string& list) {
+std::vector<std::string> items_of(const std::string& list, char between) {
   std::vector<std::string> items(1);
   for (const char c : list) {
-    if (c == ',')
+    if (c == between)
       items.emplace_back();
     else
       items.back() += c;

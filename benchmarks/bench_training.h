@@ -30,8 +30,7 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-/// Of a list with commas between.
-std::vector<std::string> items_of(const std::string& list);
+std::vector<std::string> items_of(const std::string& list, char between = ',');
 
 /// The training data alone: an epoch is measured, not what the model is worth.
 Dataset without_evaluation(Dataset dataset);

@@ -5,6 +5,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/randn.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <functional>
@@ -27,20 +28,41 @@ double best_seconds(const ComputeDevice& device, const std::function<void()>& wo
   return best / kTimes;
 }
 
+double copied_bytes_per_second(const ComputeDevice& device) {
+  constexpr std::int64_t kBytes = std::int64_t{1} << 28;
+  const at::Tensor from = at::empty({kBytes}, at::TensorOptions(device.torch_device()).dtype(at::kByte));
+  const at::Tensor to = at::empty({kBytes}, from.options());
+  return 2.0 * kBytes / best_seconds(device, [&] { to.copy_(from); });
+}
+
+/// Whether torch may round factors to tf32, while it lives.
+class Tf32 {
+ public:
+  explicit Tf32(bool is_allowed) { at::globalContext().setAllowTF32CuBLAS(is_allowed); }
+  ~Tf32() { at::globalContext().setAllowTF32CuBLAS(before_); }
+  Tf32(const Tf32&) = delete;
+  Tf32& operator=(const Tf32&) = delete;
+
+ private:
+  bool before_ = at::globalContext().allowTF32CuBLAS();
+};
+
+double operations_per_second(const ComputeDevice& device, Precision precision) {
+  constexpr std::int64_t kSide = 8192;
+  const auto type = precision == Precision::kBf16 ? at::kBFloat16 : at::kFloat;
+  const at::Tensor a = at::randn({kSide, kSide}, at::TensorOptions(device.torch_device()).dtype(type)), b = a.t();
+  const Tf32 tf32(precision == Precision::kTf32);
+  return 2.0 * kSide * kSide * kSide / best_seconds(device, [&] { (void)at::mm(a, b); });
+}
+
 }  // namespace
 
-GpuCeilings measure_gpu_ceilings(const ComputeDevice& device, Precision precision) {
-  constexpr std::int64_t kBytes = std::int64_t{1} << 29, kSide = 8192;
-  const auto on_device = at::TensorOptions(device.torch_device());
-  const at::Tensor from = at::empty({kBytes}, on_device.dtype(at::kByte)), to = at::empty({kBytes}, from.options());
-  const double copied = best_seconds(device, [&] { to.copy_(from); });
-  const auto factor = on_device.dtype(precision == Precision::kBf16 ? at::kBFloat16 : at::kFloat);
-  const at::Tensor a = at::randn({kSide, kSide}, factor), b = at::randn({kSide, kSide}, factor);
-  const bool before = at::globalContext().allowTF32CuBLAS();
-  at::globalContext().setAllowTF32CuBLAS(precision == Precision::kTf32);
-  const double multiplied = best_seconds(device, [&] { (void)at::mm(a, b); });
-  at::globalContext().setAllowTF32CuBLAS(before);
-  return {2.0 * kBytes / copied, 2.0 * kSide * kSide * kSide / multiplied};
+std::optional<GpuCeilings> measure_gpu_ceilings(const ComputeDevice& device, Precision precision) {
+  try {
+    return GpuCeilings{copied_bytes_per_second(device), operations_per_second(device, precision)};
+  } catch (const c10::OutOfMemoryError&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace salient

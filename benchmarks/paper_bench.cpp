@@ -31,6 +31,7 @@
 #include "engine/comm/make_communicator.h"
 #include "engine/device/fit_to_machine.h"
 #include "engine/train/resident_steps.h"
+#include "engine/train/run_model.h"
 #include "engine/train/trainer.h"
 
 namespace salient {
@@ -62,7 +63,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("plain-epochs", self.plain_epochs, "epochs of the slow rows, the first being a warm-up");
   field("kernels", self.kernels,
         "list the kernels of a step; of a resident one its parts and their share of a ceiling");
-  field("rows", self.rows, "only rows with one of these in their names, such as 'host,resident'; empty = all");
+  field("rows", self.rows, "only rows with one of these in their names, such as 'host|resident'; empty = all");
   field("json", self.json, "also write the result to this file");
 }
 
@@ -115,15 +116,21 @@ bool has_name_with(const System& system, const std::string& part) {
   return std::string_view(system.name).find(part) != std::string_view::npos;
 }
 
-/// Those with one of these in their names. @throws Error{kUsage} where none has one of them.
-std::vector<System> wanted_rows(const std::vector<System>& all, const std::string& parts) {
-  std::vector<System> rows;
-  for (const std::string& part : items_of(parts))
+/// Those of the model, on this machine, with a part of --rows in their names. @throws Error{kUsage} if there are none.
+std::vector<System> wanted_rows(const std::vector<System>& all, const Command& command, bool has_gpu) {
+  const std::vector<std::string> parts = items_of(command.own.rows, '|');
+  require_option(parts.size() == 1 || std::ranges::find(parts, "") == parts.end(),
+                 "--rows: a part between two | is empty");
+  for (const std::string& part : parts)
     require_option(std::ranges::any_of(all, [&](const System& system) { return has_name_with(system, part); }),
                    "--rows: no row has '" + part + "' in its name");
+  std::vector<System> rows;
   std::ranges::copy_if(all, std::back_inserter(rows), [&](const System& system) {
-    return std::ranges::any_of(items_of(parts), [&](const std::string& part) { return has_name_with(system, part); });
+    return (has_gpu || !needs_gpu(system.path)) &&
+           (!system.model || *system.model == command.train.options.model.kind) &&
+           std::ranges::any_of(parts, [&](const std::string& part) { return has_name_with(system, part); });
   });
+  require_option(!rows.empty(), "--rows: these need a GPU, or are of another model");
   return rows;
 }
 
@@ -188,7 +195,7 @@ TrainResult train(Path path, const TrainOptions& options, const Measured& measur
 /// Of a step between the 20th and the 40th.
 std::vector<StepKernel> kernels_of(Path path, TrainOptions options, const Measured& measured) {
   constexpr std::size_t kSteps = 20;
-  const auto batch = static_cast<std::size_t>(options.batches.size);
+  const std::size_t batch = global_batch_of(options, /*num_ranks=*/1);
   if (!measured.device.is_cuda() || 2 * kSteps * batch > measured.dataset.train.size()) return {};
   options.optimisation.epochs = 1;
   const auto train_steps = [&](std::size_t steps) {
@@ -211,7 +218,7 @@ void note_step(BenchReport& report, const std::string& row, const TrainOptions& 
                const Measured& measured, const std::vector<StepKernel>& kernels) {
   if (*options.step == StepKind::kEager || kernels.empty()) return note_kernels(report, row, kernels);
   note_parts(report, row, resident_step_parts(options, measured.dataset, epoch, kernels),
-             measure_gpu_ceilings(measured.device, *options.precision));
+             measure_gpu_ceilings(measured.device, numerics_of(options).precision));
 }
 
 void add_row(BenchReport& report, const std::string& name, const TrainResult& result, double plain_median,
@@ -258,7 +265,6 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
   require_option(command.own.plain_epochs >= 2, "--plain-epochs: at least 2, as the first is a warm-up");
   require_option(command.train.options.data.dataset == kAnyGraph,
                  "--dataset: " + verb + " generates its own, see --graphs");
-  const std::vector<System> rows = wanted_rows(systems, command.own.rows);
   const TrainOptions& wanted = command.train.options;
   require_option(!wanted.batches.with_replacement, "--with-replacement: the plain loop draws without");
   require_option(wanted.batches.draw == DrawKind::kUniform, "--draw: the plain loop's is uniform");
@@ -267,6 +273,7 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
   const int cores = num_usable_cores();
   const auto device =
       ComputeDevice::choose(wanted.machine.device, 0, wanted.machine.threads > 0 ? wanted.machine.threads : cores);
+  const std::vector<System> rows = wanted_rows(systems, command, device.is_cuda());
   TrainOptions options = wanted;
   fit_to_machine(options.machine, device, cores);
   options.output.checkpoint_every = 0;
@@ -276,8 +283,6 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
     const Dataset dataset = without_evaluation(open_named_dataset(name_of(graph, command.own), wanted.data.root));
     double plain_median = kNone;
     for (const System& system : rows) {
-      if (needs_gpu(system.path) && !device.is_cuda()) continue;
-      if (system.model && *system.model != options.model.kind) continue;
       TrainOptions row = options;
       row.step = is_resident(system.path) ? StepKind::kResident : StepKind::kEager;
       row.may_fuse_layers = system.path != Path::kResidentByProducts;
@@ -319,7 +324,7 @@ int bench_table1(Arguments arguments) {
               {Path::kDeviceFeatures, "SALIENT, features on the GPU"},
               {Path::kAllOnDevice, "SALIENT, features and sampling on the GPU"},
               {Path::kResident, "SALIENT, resident steps"},
-              {Path::kResidentByProducts, "SALIENT, resident steps, bf16, no fused layers", Precision::kBf16,
+              {Path::kResidentByProducts, "SALIENT, resident bf16 steps without fused layers", Precision::kBf16,
                ModelKind::kSage},
               {Path::kResident, "SALIENT, resident steps, bf16", Precision::kBf16}},
              arguments);

@@ -18,10 +18,14 @@ struct StepKernel {
 };
 
 /// What `more` makes the GPU do beyond `less`, divided by the `steps` that it has beyond; the longest first. Both wait
-/// for the GPU before they return. What every training begins with, such as the timing of products, is in neither.
+/// for the GPU before they return. What every training begins with, such as the timing of products, is in neither; a
+/// kernel that `less` has more of, as its products took other algorithms, counts below 0, so that sums are right.
 /// Nothing but warnings is logged meanwhile. Empty without a GPU.
 std::vector<StepKernel> step_kernels(const std::function<void()>& less, const std::function<void()>& more,
                                      std::size_t steps);
+
+/// Whether it is more than what two trainings that begin alike differ by.
+bool is_seen(double launches, double seconds);
 
 /// Adds a note for each of the kernels that take the most of a step: "12.0 launches  431.0 us  name".
 void note_kernels(BenchReport& report, const std::string& row, const std::vector<StepKernel>& kernels);

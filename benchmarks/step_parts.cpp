@@ -8,8 +8,19 @@
 #include <span>
 #include <utility>
 
+#include "engine/train/run_model.h"
+
 namespace salient {
 namespace {
+
+template <class... Values>
+std::string formatted(const char* format, Values... values) {
+  char text[200];
+  (void)std::snprintf(text, sizeof text, format, values...);
+  return text;
+}
+
+constexpr double kSector = 32;  // bytes of memory: the least that a random read takes
 
 double padded(int columns) { return (columns + 7) / 8 * 8; }
 
@@ -19,7 +30,8 @@ class Step {
   Step(const TrainOptions& options, const Dataset& dataset, const EpochMetrics& epoch, std::vector<StepKernel> kernels)
       : options_(options),
         kernels_(std::move(kernels)),
-        size_(options.precision == Precision::kBf16 ? 2 : 4),
+        is_first_fused_(ran("fused_forward")),
+        size_(numerics_of(options).precision == Precision::kBf16 ? 2 : 4),
         row_bytes_(static_cast<double>(dataset.features.row_bytes)),
         in_(dataset.feature_dim),
         classes_(dataset.num_classes) {
@@ -38,14 +50,14 @@ class Step {
       case ModelKind::kGat: gat(); break;
       case ModelKind::kGatv2: gatv2(); break;
     }
-    add("products", {"nvjet", "gemm", "cutlass", "splitK", "product_kernel", "sum_parts"}, 0, products_);
-    constexpr double kSector = 32;  // of memory, for an entry or for a node's place
-    add("sampling", {"hop_kernel", "grow_kernel", "count_kernel", "tree_kernel", "announce"},
-        (2 * rows_.back() - rows_.front()) * kSector);
-    add("loss", {"seed_loss", "sum_rows"}, seeds() * padded(classes_) * (4 + size_));
-    // read: value, gradient, two moments; written: all but the gradient, and the packed value
-    add("update", {"update_", "adam", "pack_kernel"}, num_weights_ * (28 + size_));
+    add("products", {"nvjet", "gemm", "cutlass", "splitK", "product_kernel", "sum_parts"}, product_bytes_, products_);
+    add("sampling", {"hop_kernel", "grow_kernel", "count_kernel", "tree_kernel", "announce"}, sampling_bytes());
+    constexpr double kSums = 8;  // of a seed: loss and whether it is right
+    add("loss", {"seed_loss", "sum_rows"},
+        (ran("seed_loss") ? seeds() * padded(classes_) * (4 + size_) : 0) + seeds() * kSums);
+    add("update", {"update_", "adam", "pack_kernel"}, update_bytes());
     for (const StepKernel& kernel : kernels_) parts_.push_back({kernel.name, kernel.launches, kernel.seconds});
+    std::erase_if(parts_, [](const StepPart& part) { return !is_seen(part.launches, part.seconds); });
     std::ranges::sort(parts_, std::greater(), &StepPart::seconds);
     return std::move(parts_);
   }
@@ -66,7 +78,7 @@ class Step {
       part.launches += kernel.launches, part.seconds += kernel.seconds;
       return true;
     });
-    if (part.launches > 0) parts_.push_back(part);
+    parts_.push_back(part);
   }
 
   int layers() const { return static_cast<int>(rows_.size()) - 1; }
@@ -80,42 +92,70 @@ class Step {
   double activations(double rows, double columns) const { return rows * columns * size_; }
   /// Forward, the weight's gradient and, if it is wanted, the input's.
   void product(double rows, double in, double out, bool has_input_gradient) {
-    products_ += 2 * rows * in * out * (has_input_gradient ? 3 : 2);
+    add_products(rows, in, out, has_input_gradient ? 3 : 2);
     num_weights_ += in * out;
+  }
+  void add_products(double rows, double in, double out, int count) {
+    products_ += 2 * rows * in * out * count;
+    product_bytes_ += activations(rows, in + out) * count;
+  }
+
+  /// A sector for each entry and for a node's place, which hops but the last read twice: to count and to keep entries.
+  double sampling_bytes() const {
+    double places = rows_of(0);
+    for (int i = 1; i < layers(); ++i) places += 2 * rows_of(i);
+    return kSector * (rows_.back() - seeds() + places);
+  }
+
+  /// Adam reads value, gradient and two moments and writes all but the gradient; values are packed, gradients of packed
+  /// weights unpacked. Of a fused first layer gradients are many parts, as the GPU has multiprocessors: not counted.
+  double update_bytes() const {
+    if (is_first_fused_) return 0;
+    const double adam = 28, pack = 4 + size_, unpack = 8;
+    return num_weights_ * (adam + pack + (options_.model.kind == ModelKind::kSage ? pack : unpack));
   }
 
   void sage() {
     const int last = layers() - 1;
-    const bool is_first_fused = ran("fused_forward"), is_last_fused = ran("last_layer_kernel");
+    const bool is_last_fused = ran("last_layer_kernel");
     double between = 0;
     for (int i = 0; i < layers(); ++i) {
       product(rows_of(i), 2 * padded(in_of(i)), padded(out_of(i)), i > 0);
       // a layer's result or its gradient, and the next one's operand or its, each way
-      if (i > (is_first_fused ? 1 : 0) && !(i == last && is_last_fused))
+      if (i > (is_first_fused_ ? 1 : 0) && !(i == last && is_last_fused))
         between += 2 * activations(read_by(i), width()) + 2 * activations(rows_of(i), 2 * width());
     }
-    const double first = 2 * rows_of(0) * 2 * padded(in_) * padded(width());
-    const double of_last = 2 * seeds() * 2 * padded(in_of(last)) * padded(classes_);
-    products_ -= (is_first_fused ? 2 * first : 0) + (is_last_fused ? 2 * of_last : 0);
-    add("rows of the table, their means", {"first_operand"},
-        read_by(0) * row_bytes_ + activations(rows_of(0), 2 * padded(in_)));
-    add("first layer", {"fused_forward"}, 0, first);
-    add("gradient of the first layer", {"fused_backward"}, 0, first);
+    const double in = 2 * padded(in_), first = 2 * rows_of(0) * in * padded(width());
+    const double last_in = 2 * padded(in_of(last)), of_last = 2 * seeds() * last_in * padded(classes_);
+    if (is_first_fused_) add_products(rows_of(0), in, padded(width()), -2);
+    if (is_last_fused) add_products(seeds(), last_in, padded(classes_), -2);
+    add("rows of the table, their means", {"first_operand"}, read_by(0) * row_bytes_ + activations(rows_of(0), in));
+    // an operand, what dropout keeps, and means and own rows behind the layer, or their gradient
+    const double of_fused =
+        activations(rows_of(0), in) + rows_of(0) * width() / 8 + (last > 0 ? activations(rows_of(1), 2 * width()) : 0);
+    add("first layer", {"fused_forward"}, of_fused, first);
+    add("gradient of the first layer", {"fused_backward"}, of_fused, first);
     add("dropout of the first layer", {"fused_dropout"}, rows_of(0) * width() / 8);
     add("last layer, loss, their gradients", {"last_layer_kernel"},
-        2 * activations(read_by(last), width()) + activations(seeds(), 2 * width()), 0);
+        2 * activations(read_by(last), width()) + activations(seeds(), 2 * width()), 2 * of_last);
     add("between layers", {"next_operand", "spread_gradient"}, between);
   }
 
-  /// Sums over neighbours, and their gradients. @param columns  of a sum, for each column of the rows
-  void sums(double columns, double spread_more = 0) {
+  /// Sums over neighbours, and their gradients.
+  struct Sums {
+    double columns = 1;              ///< of a sum, for each of a row
+    double entry = 0;                ///< bytes that a row's factor takes
+    double first = 0, gradient = 0;  ///< more bytes of the first layer, and of gradients
+  };
+  void add_sums(const Sums& of) {
     add("sums over rows of the table", {"sum_kernel<salient::TableSource"},
-        read_by(0) * row_bytes_ + activations(rows_of(0), columns * padded(in_ + 1)));
+        read_by(0) * (row_bytes_ + of.entry) + rows_of(0) * of.entry + of.first);
     double bytes = 0;
     for (int i = 1; i < layers(); ++i)
-      bytes += activations(read_by(i), width()) + activations(rows_of(i), columns * width());
+      bytes += activations(read_by(i), width()) + activations(rows_of(i), of.columns * width()) +
+               (read_by(i) + rows_of(i)) * of.entry;
     add("sums over rows of a layer", {"sum_kernel"}, bytes);
-    add("gradients of those rows", {"spread_kernel"}, bytes + spread_more);
+    add("gradients of those rows", {"spread_kernel"}, bytes + of.gradient);
   }
 
   /// Values and gradients that a norm reads and writes: twice z and a result; twice both gradients, z, and dz.
@@ -128,12 +168,13 @@ class Step {
   }
 
   void gcn() {
-    sums(1);
+    const bool has_factors = options_.model.gcn_norm == GcnNorm::kSymmetric;  // of a node, and its degree
+    add_sums({.entry = has_factors ? kSector : 0, .first = activations(rows_of(0), padded(in_ + 1))});
     for (int i = 0; i < layers(); ++i) product(rows_of(i), padded(in_of(i) + 1), padded(out_of(i)), i > 0);
   }
 
   void gin() {
-    sums(1);
+    add_sums({.first = activations(rows_of(0), padded(in_ + 1))});
     for (int i = 0; i < layers(); ++i) {
       product(rows_of(i), padded(in_of(i) + 1), width(), i > 0);
       product(rows_of(i), padded(width() + 1), width(), true);
@@ -147,7 +188,9 @@ class Step {
   void sage_ri() {
     double residuals = 0;  // whose gradients are added to those of rows
     for (int i = 1; i < layers(); ++i) residuals += activations(rows_of(i), width());
-    sums(2, residuals);
+    add_sums({.columns = 2,
+              .first = activations(rows_of(0), 2 * padded(in_) + padded(in_ + 1)),  // and own rows
+              .gradient = residuals});
     product(rows_of(0), padded(in_ + 1), width(), false);  // the residual of the first layer
     for (int i = 0; i < layers(); ++i) {
       product(rows_of(i), 2 * padded(in_of(i)), width(), i > 0);
@@ -170,7 +213,7 @@ class Step {
     add("attention over rows of a layer", {"forward_kernel"}, rows + sums);
     // rows are read for the logits' gradients and for the vectors'
     add("its gradients over rows of the table",
-        {"logit_gradients_kernel<salient::TableSource", "row_gradients_kernel<false"}, 2 * (table + first));
+        {"logit_gradients_kernel<salient::TableSource", "row_gradients_kernel<false"}, 2 * table + first);
     add("its gradients over rows of a layer", {"logit_gradients_kernel", "row_gradients_kernel"}, 3 * rows + 2 * sums);
     add("its parameters", {"vectors_kernel", "vector_gradients", "parameter_gradients"}, 0);
   }
@@ -191,11 +234,12 @@ class Step {
 
   const TrainOptions& options_;
   std::vector<StepKernel> kernels_;  // of no part yet
+  const bool is_first_fused_;
   const double size_, row_bytes_;
   const int in_, classes_;
   std::vector<double> rows_;  // of the tree's levels, the seeds first; the last are those that are read from the table
   std::vector<StepPart> parts_;
-  double products_ = 0, num_weights_ = 0, norm_bytes_ = 0;
+  double products_ = 0, product_bytes_ = 0, num_weights_ = 0, norm_bytes_ = 0;
 };
 
 }  // namespace
@@ -206,20 +250,20 @@ std::vector<StepPart> resident_step_parts(const TrainOptions& options, const Dat
 }
 
 void note_parts(BenchReport& report, const std::string& row, const std::vector<StepPart>& parts,
-                const GpuCeilings& ceilings) {
-  for (const StepPart& part : std::span(parts).first(std::min<std::size_t>(parts.size(), 16))) {
-    char text[240];
-    const double bytes_rate = part.bytes / part.seconds, operations_rate = part.operations / part.seconds;
-    int end = std::snprintf(text, sizeof text, "%5.1f launches %8.1f us  %.110s", part.launches, part.seconds * 1e6,
-                            part.name.c_str());
-    const auto at = [&] { return std::span(text).subspan(static_cast<std::size_t>(end)); };
-    if (part.bytes > 0)
-      end += std::snprintf(at().data(), at().size(), ": %.1f MB, %.2f TB/s, %.2f of a copy", part.bytes * 1e-6,
-                           bytes_rate * 1e-12, bytes_rate / ceilings.bytes_per_second);
-    if (part.operations > 0)
-      end += std::snprintf(at().data(), at().size(), ": %.2f GFLOP, %.0f TFLOP/s, %.2f of a large product",
-                           part.operations * 1e-9, operations_rate * 1e-12,
-                           operations_rate / ceilings.operations_per_second);
+                const std::optional<GpuCeilings>& ceilings) {
+  for (const StepPart& part : std::span(parts).first(std::min<std::size_t>(parts.size(), 20))) {
+    std::string text =
+        formatted("%5.1f launches %8.1f us  %.110s", part.launches, part.seconds * 1e6, part.name.c_str());
+    if (part.bytes > 0) {
+      const double rate = part.bytes / part.seconds;
+      text += formatted(": %.1f MB, %.2f TB/s", part.bytes * 1e-6, rate * 1e-12);
+      if (ceilings) text += formatted(", %.2f of a copy", rate / ceilings->bytes_per_second);
+    }
+    if (part.operations > 0) {
+      const double rate = part.operations / part.seconds;
+      text += formatted("; %.2f GFLOP, %.0f TFLOP/s", part.operations * 1e-9, rate * 1e-12);
+      if (ceilings) text += formatted(", %.2f of a large product", rate / ceilings->operations_per_second);
+    }
     report.add_note(row + ", per step: " + text);
   }
 }

@@ -4,6 +4,7 @@
 // for each kernel that reads or writes them, so caches may serve some. Products of fixed sizes compute more rows.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,9 @@ struct StepPart {
 std::vector<StepPart> resident_step_parts(const TrainOptions& options, const Dataset& dataset,
                                           const EpochMetrics& epoch, const std::vector<StepKernel>& kernels);
 
-/// Adds a note for each part: "1.0 launches  314.0 us  sums over rows of a layer: 82.0 MB, 2.61 TB/s, 0.62 of a copy".
+/// Adds a note for each part: "1.0 launches  314.0 us  sums over rows of a layer: 82.0 MB, 2.61 TB/s, 0.62 of a copy",
+/// and of products their operations beside torch's.
 void note_parts(BenchReport& report, const std::string& row, const std::vector<StepPart>& parts,
-                const GpuCeilings& ceilings);
+                const std::optional<GpuCeilings>& ceilings);
 
 }  // namespace salient

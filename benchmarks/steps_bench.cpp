@@ -77,7 +77,7 @@ TrainResult train(const TrainOptions& options, const Setting& setting) {
 
 /// Of a step of the second epoch.
 std::vector<StepKernel> kernels_of(TrainOptions options, const Setting& setting) {
-  const auto batch = static_cast<std::size_t>(options.batches.size);
+  const std::size_t batch = global_batch_of(options, /*num_ranks=*/1);
   const auto train_epochs = [&](int epochs) {
     options.optimisation.epochs = epochs;
     (void)train(options, setting);
@@ -91,7 +91,7 @@ std::vector<StepKernel> kernels_of(TrainOptions options, const Setting& setting)
 void note_row(BenchReport& report, const std::string& name, const TrainOptions& options, const EpochMetrics& epoch,
               const Setting& setting) {
   const std::vector<StepKernel> kernels = kernels_of(options, setting);
-  if (*options.step == StepKind::kEager) return note_kernels(report, name, kernels);
+  if (*options.step == StepKind::kEager || kernels.empty()) return note_kernels(report, name, kernels);
   note_parts(report, name, resident_step_parts(options, setting.dataset, epoch, kernels),
              measure_gpu_ceilings(setting.device, *options.precision));
 }

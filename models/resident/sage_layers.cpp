@@ -47,9 +47,9 @@ FusedShape fused_shape(const SageShape& shape) {
 
 /// Those that the gather has for itself while the others compute: as many as its share of the work. Rows are read in
 /// whole lines of the cache. A row's arithmetic, which tiles of any width do in full, takes as long as moving 5 KB
-/// (measured on an H200 with 132 multiprocessors and 5 entries a row: for 128 f16 36 was better than 26, 32 and 40, for
-/// 100 f16 34 and 42 than 26; for 128 fp8 34 to 46 than 26: turning them into f32 takes what their bytes save, so they
-/// count as f16). Even, since gradients take pairs of the others.
+/// (measured on an H200 with 132 multiprocessors and 5 entries a row: for 128 f16 32 to 36 were better than 26 and 40,
+/// for 100 f16 34 and 42 than 26; for 128 fp8 34 to 46 than 26: turning them into f32 takes what their bytes save, so
+/// they count as f16). Even, since gradients take pairs of the others.
 int gather_multiprocessors(const SageShape& shape, const FeatureRows& features) {
   constexpr std::int64_t kArithmetic = 5400;  // bytes
   constexpr std::int64_t kLine = 128;

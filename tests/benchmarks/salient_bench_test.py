@@ -157,8 +157,10 @@ def test_paper_tables():
     assert "--graphs" in run("table1", "--help").stdout
     refusal = run("table1", "--graphs", "foo", "--device", "cpu", exit_code=2).stderr
     assert "arxiv, products, papers100M or mag240M" in refusal
-    assert list(measured("ablation", *small, "--rows", "plain,fast")) == ["arxiv: plain loop", "arxiv: + fast sampler"]
-    assert "--rows: no row has 'foo'" in run("table1", *small, "--rows", "plain,foo", exit_code=2).stderr
+    assert list(measured("ablation", *small, "--rows", "plain|fast")) == ["arxiv: plain loop", "arxiv: + fast sampler"]
+    assert "--rows: no row has 'foo'" in run("table1", *small, "--rows", "plain|foo", exit_code=2).stderr
+    assert "--rows: these need a GPU" in run("table1", *small, "--rows", "resident", exit_code=2).stderr
+    assert "--rows: a part between two | is empty" in run("table1", *small, "--rows", "plain|", exit_code=2).stderr
 
 
 def test_steps():

@@ -59,12 +59,28 @@ TEST(StepParts, OfFusedLayersHaveTheirOperationsAndProductsTheRest) {
   EXPECT_EQ(part(parts, "gradient of the first layer").operations, first);
   const StepPart& products = part(parts, "products");
   EXPECT_EQ(products.operations, 3 * 2 * kSeeds * 2 * kHidden * 48);
+  EXPECT_EQ(products.bytes, 3 * kSeeds * (2 * kHidden + 48) * 2);
+  EXPECT_EQ(part(parts, "first layer").bytes,
+            (kSeeds + kFirstHop) * (operand * 2 + kHidden / 8) + kSeeds * 2 * kHidden * 2);
   EXPECT_EQ(products.launches, 3);
   EXPECT_DOUBLE_EQ(products.seconds, 2e-6);
   EXPECT_EQ(part(parts, "rows of the table, their means").bytes,
             (kSeeds + kFirstHop + kSecondHop) * 2 * kIn + (kSeeds + kFirstHop) * operand * 2);
   EXPECT_EQ(parts.front().name, "copy") << "a part of its own, and the longest";
   EXPECT_EQ(parts.front().bytes + parts.front().operations, 0);
+}
+
+/// Two trainings of different length may have taken different algorithms for the same product.
+TEST(StepParts, CountAProductOnceThatHadTwoAlgorithms) {
+  const auto parts = parts_of(ModelKind::kGcn, {{"nvjet_b", 2, 6e-6}, {"nvjet_a", -1, -2e-6}, {"copy", 0, -1e-7}});
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0].launches, 1);
+  EXPECT_DOUBLE_EQ(parts[0].seconds, 4e-6);
+}
+
+TEST(StepParts, SamplingReadsPlacesAndEntries) {
+  const auto parts = parts_of(ModelKind::kGcn, {{"salient::last_hop_kernel", 1, 1}, {"salient::grow_kernel", 1, 1}});
+  EXPECT_EQ(part(parts, "sampling").bytes, 32 * (kFirstHop + kSecondHop + (kSeeds + kFirstHop) + 2 * kSeeds));
 }
 
 TEST(StepParts, WithoutFusedKernelsAllLayersAreProducts) {
@@ -98,13 +114,15 @@ TEST(StepParts, OfEveryModelHaveEachKernelOnce) {
   }
 }
 
+/// The logits' gradients read the sums' once, those of the vectors only the table again.
 TEST(StepParts, OfAttentionReadTheTableOnceForwardAndTwiceBack) {
   const auto parts = parts_of(ModelKind::kGat, {{"forward_kernel<salient::TableSource<salient::Half, 4>", 1, 1},
                                                 {"logit_gradients_kernel<salient::TableSource<salient::Half, 4>", 1, 1},
                                                 {"row_gradients_kernel<false, salient::TableSource", 1, 1}});
   EXPECT_EQ(parts.size(), 2U);
-  EXPECT_EQ(part(parts, "its gradients over rows of the table").bytes,
-            2 * part(parts, "attention over rows of the table").bytes);
+  const double table = (kSeeds + kFirstHop + kSecondHop) * 2 * kIn, sums = (kSeeds + kFirstHop) * 104 * 2;
+  EXPECT_EQ(part(parts, "attention over rows of the table").bytes, table + sums);
+  EXPECT_EQ(part(parts, "its gradients over rows of the table").bytes, 2 * table + sums);
 }
 
 }  // namespace
