@@ -1,7 +1,6 @@
 // benchmarks/gpu_ceilings.cpp - see gpu_ceilings.h.
 #include "benchmarks/gpu_ceilings.h"
 
-#include <ATen/Context.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/randn.h>
@@ -11,6 +10,7 @@
 #include <functional>
 
 #include "core/timer.h"
+#include "models/ops/tf32_scope.h"
 
 namespace salient {
 namespace {
@@ -35,23 +35,12 @@ double copied_bytes_per_second(const ComputeDevice& device) {
   return 2.0 * kBytes / best_seconds(device, [&] { to.copy_(from); });
 }
 
-/// Whether torch may round factors to tf32, while it lives.
-class Tf32 {
- public:
-  explicit Tf32(bool is_allowed) { at::globalContext().setAllowTF32CuBLAS(is_allowed); }
-  ~Tf32() { at::globalContext().setAllowTF32CuBLAS(before_); }
-  Tf32(const Tf32&) = delete;
-  Tf32& operator=(const Tf32&) = delete;
-
- private:
-  bool before_ = at::globalContext().allowTF32CuBLAS();
-};
-
 double operations_per_second(const ComputeDevice& device, Precision precision) {
   constexpr std::int64_t kSide = 8192;
   const auto type = precision == Precision::kBf16 ? at::kBFloat16 : at::kFloat;
   const at::Tensor a = at::randn({kSide, kSide}, at::TensorOptions(device.torch_device()).dtype(type)), b = a.t();
-  const Tf32 tf32(precision == Precision::kTf32);
+  std::optional<Tf32Scope> tf32;
+  if (precision == Precision::kTf32) tf32.emplace();
   return 2.0 * kSide * kSide * kSide / best_seconds(device, [&] { (void)at::mm(a, b); });
 }
 

@@ -21,7 +21,6 @@
 #include "apps/open_named_dataset.h"
 #include "benchmarks/bench_report.h"
 #include "benchmarks/bench_training.h"
-#include "benchmarks/gpu_ceilings.h"
 #include "benchmarks/plain_loaders.h"
 #include "benchmarks/step_kernels.h"
 #include "benchmarks/step_parts.h"
@@ -213,14 +212,6 @@ double num_launches(const std::vector<StepKernel>& kernels) {
   return kernels.empty() ? kNone : sum;
 }
 
-/// Of a resident step its parts.
-void note_step(BenchReport& report, const std::string& row, const TrainOptions& options, const EpochMetrics& epoch,
-               const Measured& measured, const std::vector<StepKernel>& kernels) {
-  if (*options.step == StepKind::kEager || kernels.empty()) return note_kernels(report, row, kernels);
-  note_parts(report, row, resident_step_parts(options, measured.dataset, epoch, kernels),
-             measure_gpu_ceilings(measured.device, numerics_of(options).precision));
-}
-
 void add_row(BenchReport& report, const std::string& name, const TrainResult& result, double plain_median,
              double launches, double paper) {
   const EpochTimes times = epoch_times(result.epochs);
@@ -302,7 +293,9 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
       const std::string row_name = graph + ": " + system.name;
       add_row(report, row_name, result, plain_median, num_launches(kernels),
               paper_seconds(graph, command.own.scale, system.path));
-      if (command.own.kernels) note_step(report, row_name, row, result.epochs.back(), measured, kernels);
+      if (command.own.kernels)
+        note_parts(report, row_name, step_parts(row, dataset, result.epochs.back(), kernels), device,
+                   numerics_of(row).precision);
     }
   }
   report.add_note(std::to_string(cores) + " cores, " + std::to_string(options.machine.workers) +

@@ -2,9 +2,7 @@
 #include "benchmarks/step_kernels.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
-#include <span>
 
 #include "benchmarks/gpu_activity.h"
 #include "core/console/log.h"
@@ -42,18 +40,6 @@ std::vector<StepKernel> step_kernels(const std::function<void()>& less, const st
   for (const auto& [name, sum] : sums) kernels.push_back({name, sum.launches, sum.seconds});
   std::ranges::sort(kernels, std::greater(), &StepKernel::seconds);
   return kernels;
-}
-
-bool is_seen(double launches, double seconds) { return launches > 0 && seconds > 1e-7; }
-
-void note_kernels(BenchReport& report, const std::string& row, const std::vector<StepKernel>& kernels) {
-  for (const StepKernel& kernel : std::span(kernels).first(std::min<std::size_t>(kernels.size(), 20))) {
-    if (!is_seen(kernel.launches, kernel.seconds)) break;
-    char text[200];
-    (void)std::snprintf(text, sizeof text, "%5.1f launches %8.1f us  %.120s", kernel.launches, kernel.seconds * 1e6,
-                        kernel.name.c_str());
-    report.add_note(row + ", per step: " + text);
-  }
 }
 
 }  // namespace salient

@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/bench_report.h"
-
 namespace salient {
 
 /// Of one step, on average.
@@ -23,11 +21,5 @@ struct StepKernel {
 /// Nothing but warnings is logged meanwhile. Empty without a GPU.
 std::vector<StepKernel> step_kernels(const std::function<void()>& less, const std::function<void()>& more,
                                      std::size_t steps);
-
-/// Whether it is more than what two trainings that begin alike differ by.
-bool is_seen(double launches, double seconds);
-
-/// Adds a note for each of the kernels that take the most of a step: "12.0 launches  431.0 us  name".
-void note_kernels(BenchReport& report, const std::string& row, const std::vector<StepKernel>& kernels);
 
 }  // namespace salient

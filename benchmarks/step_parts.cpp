@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstdio>
 #include <functional>
+#include <iterator>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "benchmarks/gpu_ceilings.h"
 #include "engine/train/run_model.h"
 
 namespace salient {
@@ -19,6 +22,8 @@ std::string formatted(const char* format, Values... values) {
   (void)std::snprintf(text, sizeof text, format, values...);
   return text;
 }
+
+StepPart part_of(const StepKernel& kernel) { return {kernel.name, kernel.launches, kernel.seconds}; }
 
 constexpr double kSector = 32;  // bytes of memory: the least that a random read takes
 
@@ -56,9 +61,7 @@ class Step {
     add("loss", {"seed_loss", "sum_rows"},
         (ran("seed_loss") ? seeds() * padded(classes_) * (4 + size_) : 0) + seeds() * kSums);
     add("update", {"update_", "adam", "pack_kernel"}, update_bytes());
-    for (const StepKernel& kernel : kernels_) parts_.push_back({kernel.name, kernel.launches, kernel.seconds});
-    std::erase_if(parts_, [](const StepPart& part) { return !is_seen(part.launches, part.seconds); });
-    std::ranges::sort(parts_, std::greater(), &StepPart::seconds);
+    for (const StepKernel& kernel : kernels_) parts_.push_back(part_of(kernel));
     return std::move(parts_);
   }
 
@@ -244,16 +247,27 @@ class Step {
 
 }  // namespace
 
-std::vector<StepPart> resident_step_parts(const TrainOptions& options, const Dataset& dataset,
-                                          const EpochMetrics& epoch, const std::vector<StepKernel>& kernels) {
-  return Step(options, dataset, epoch, kernels).parts();
+std::vector<StepPart> step_parts(const TrainOptions& options, const Dataset& dataset, const EpochMetrics& epoch,
+                                 const std::vector<StepKernel>& kernels) {
+  constexpr double kNoise = 1e-7;  // seconds that two trainings that begin alike differ by
+  std::vector<StepPart> parts;
+  if (*options.step == StepKind::kResident)
+    parts = Step(options, dataset, epoch, kernels).parts();
+  else
+    std::ranges::transform(kernels, std::back_inserter(parts), part_of);
+  std::erase_if(parts, [](const StepPart& part) { return part.launches <= 0 || part.seconds <= kNoise; });
+  std::ranges::sort(parts, std::greater(), &StepPart::seconds);
+  return parts;
 }
 
 void note_parts(BenchReport& report, const std::string& row, const std::vector<StepPart>& parts,
-                const std::optional<GpuCeilings>& ceilings) {
+                const ComputeDevice& device, Precision precision) {
+  std::optional<GpuCeilings> ceilings;
+  if (std::ranges::any_of(parts, [](const StepPart& part) { return part.bytes + part.operations > 0; }))
+    ceilings = measure_gpu_ceilings(device, precision);
   for (const StepPart& part : std::span(parts).first(std::min<std::size_t>(parts.size(), 20))) {
     std::string text =
-        formatted("%5.1f launches %8.1f us  %.110s", part.launches, part.seconds * 1e6, part.name.c_str());
+        formatted("%5.1f launches %8.1f us  %.120s", part.launches, part.seconds * 1e6, part.name.c_str());
     if (part.bytes > 0) {
       const double rate = part.bytes / part.seconds;
       text += formatted(": %.1f MB, %.2f TB/s", part.bytes * 1e-6, rate * 1e-12);

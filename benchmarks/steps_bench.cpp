@@ -12,7 +12,6 @@
 #include "apps/open_named_dataset.h"
 #include "benchmarks/bench_report.h"
 #include "benchmarks/bench_training.h"
-#include "benchmarks/gpu_ceilings.h"
 #include "benchmarks/step_kernels.h"
 #include "benchmarks/step_parts.h"
 #include "core/console/log.h"
@@ -85,15 +84,6 @@ std::vector<StepKernel> kernels_of(TrainOptions options, const Setting& setting)
   };
   return step_kernels([&] { train_epochs(1); }, [&] { train_epochs(2); },
                       (setting.dataset.train.size() + batch - 1) / batch);
-}
-
-/// Of a resident step its parts.
-void note_row(BenchReport& report, const std::string& name, const TrainOptions& options, const EpochMetrics& epoch,
-              const Setting& setting) {
-  const std::vector<StepKernel> kernels = kernels_of(options, setting);
-  if (*options.step == StepKind::kEager || kernels.empty()) return note_kernels(report, name, kernels);
-  note_parts(report, name, resident_step_parts(options, setting.dataset, epoch, kernels),
-             measure_gpu_ceilings(setting.device, *options.precision));
 }
 
 struct Row {
@@ -188,7 +178,8 @@ int bench_steps(Arguments arguments) {
       TrainOptions mine = options;
       mine.step = row.way.step;
       mine.precision = row.way.precision;
-      note_row(report, model + ", " + row.way.name, mine, row.epochs.back(), setting);
+      const std::vector<StepPart> parts = step_parts(mine, dataset, row.epochs.back(), kernels_of(mine, setting));
+      note_parts(report, model + ", " + row.way.name, parts, device, row.way.precision);
     }
   }
   report.add_note("hidden width, fanouts and batch are the model's recipe; epochs after one to warm up");

@@ -8,21 +8,10 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "core/host/processor.h"
+#include "models/ops/tf32_scope.h"
 
 namespace salient {
 namespace {
-
-/// Lets cuBLAS round f32 inputs to TF32 while it lives.
-class Tf32Scope {
- public:
-  Tf32Scope() : before_(at::globalContext().allowTF32CuBLAS()) { at::globalContext().setAllowTF32CuBLAS(true); }
-  ~Tf32Scope() { at::globalContext().setAllowTF32CuBLAS(before_); }
-  Tf32Scope(const Tf32Scope&) = delete;
-  Tf32Scope& operator=(const Tf32Scope&) = delete;
-
- private:
-  bool before_;
-};
 
 /// Lets oneDNN round f32 factors of matrix products to bfloat16 as it reads them while it lives; sums stay f32.
 class HostBf16Scope {

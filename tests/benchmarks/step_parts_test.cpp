@@ -38,7 +38,7 @@ std::vector<StepPart> parts_of(ModelKind model, const std::vector<StepKernel>& k
   options.model.hidden_dim = kHidden;
   options.precision = Precision::kBf16;
   options.step = StepKind::kResident;
-  return resident_step_parts(options, dataset_of_f16(), epoch(), kernels);
+  return step_parts(options, dataset_of_f16(), epoch(), kernels);
 }
 
 const StepPart& part(const std::vector<StepPart>& parts, const std::string& name) {
