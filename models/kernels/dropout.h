@@ -62,6 +62,7 @@ SALIENT_HOST_DEVICE constexpr std::uint32_t kept_of_eight(const DropoutMask& mas
   const std::uint32_t bits = ((eight_columns & 8) == 0 ? low : high) >> eight_columns % 4 * 8 & 0xFF;
   std::uint32_t kept = 0;
   for (std::uint32_t pair = 0; pair < 4; ++pair) {
+    // Of p = 1/2 the pair's bits become the highest ones of two draws, which then are compared as others are.
     const std::uint32_t draws = is_half ? bits * 0x8001 << (15 - 2 * pair) : block.word[pair];
     kept |= ((draws & 0xFFFF) >= mask.threshold ? 1U : 0U) << 2 * pair;
     kept |= (draws >> 16 >= mask.threshold ? 1U : 0U) << (2 * pair + 1);
