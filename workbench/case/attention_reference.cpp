@@ -10,9 +10,6 @@ namespace {
 
 constexpr double kSlope = 0.2;
 
-/// Errors of a sum grow with the number of its terms, which differs from row to row here.
-double growth(std::size_t terms) { return 1 + static_cast<double>(terms) / 16; }
-
 struct Edge {
   std::size_t id, source, destination;
 };
@@ -89,7 +86,7 @@ class Gatv2Backward final : public AttentionReference {
         const double slope = raw(edge, column) > 0 ? 1 : kSlope;
         const double term = p_.at(grad_, edge.id * heads_ + column / channels_) * p_.at(att_, column) * slope;
         part.value[column] += term;
-        part.magnitude[column] += std::abs(term) * growth(edges.size());
+        part.magnitude[column] += std::abs(term) * growth_of_errors(edges.size());
       }
   }
 
@@ -98,7 +95,7 @@ class Gatv2Backward final : public AttentionReference {
       const double x = raw(edge, column);
       const double term = p_.at(grad_, edge.id * heads_ + column / channels_) * (x > 0 ? x : kSlope * x);
       part.value[column] += term;
-      part.magnitude[column] += std::abs(term) * growth(num_edges_);
+      part.magnitude[column] += std::abs(term) * growth_of_errors(num_edges_);
     }
   }
 
@@ -122,7 +119,7 @@ class AttentionBackward final : public AttentionReference {
       for (std::size_t j = 0; j < heads_ * channels_; ++j) {
         const double term = p_.at(grad_, d * heads_ * channels_ + j) * p_.at(h_, edge.source * heads_ * channels_ + j);
         part.value[(edge.id - first) * heads_ + j / channels_] += term;
-        part.magnitude[(edge.id - first) * heads_ + j / channels_] += std::abs(term) * growth(channels_);
+        part.magnitude[(edge.id - first) * heads_ + j / channels_] += std::abs(term) * growth_of_errors(channels_);
       }
     return {part};
   }
@@ -136,7 +133,7 @@ class AttentionBackward final : public AttentionReference {
         const double term =
             p_.at(weights_, edge.id * heads_ + j / channels_) * p_.at(grad_, edge.destination * width + j);
         part.value[j] += term;
-        part.magnitude[j] += std::abs(term) * growth(from_[source].size());
+        part.magnitude[j] += std::abs(term) * growth_of_errors(from_[source].size());
       }
     return part;
   }
@@ -156,7 +153,7 @@ class GatAggregate final : public AttentionReference {
       for (std::size_t j = 0; j < width; ++j) {
         const double term = p_.at(weights, edge.id * heads_ + j / channels_) * p_.at(h, edge.source * width + j);
         part.value[j] += term;
-        part.magnitude[j] += std::abs(term) * growth(to_[row].size());
+        part.magnitude[j] += std::abs(term) * growth_of_errors(to_[row].size());
       }
     return {part};
   }

@@ -10,9 +10,6 @@ namespace {
 
 std::size_t dim(const Problem& p, std::string_view name) { return static_cast<std::size_t>(p.dim(name)); }
 
-/// Errors of a sum grow with the number of its terms, which differs from row to row here.
-double growth(std::size_t terms) { return 1 + static_cast<double>(terms) / 16; }
-
 class GraphReference : public Reference {
  public:
   explicit GraphReference(const Problem& problem) : p_(problem) {}
@@ -48,7 +45,7 @@ class GatherMean final : public GraphReference {
       for (std::size_t j = 0; j < width; ++j) {
         const double term = p_.at(x, whole(indices, e) * width + j) / static_cast<double>(end - begin);
         part.value[j] += term;
-        part.magnitude[j] += std::abs(term) * growth(end - begin);
+        part.magnitude[j] += std::abs(term) * growth_of_errors(end - begin);
       }
     return {part};
   }
@@ -67,7 +64,7 @@ class SageLayerForward final : public GraphReference {
       for (std::size_t t = 0; t < in; ++t) {
         const double term = p_.at(x, whole(indices, e) * in + t) / static_cast<double>(end - begin);
         mean[t] += term;
-        of_terms[t] += std::abs(term) * growth(end - begin);
+        of_terms[t] += std::abs(term) * growth_of_errors(end - begin);
       }
     ResultPart part{p_.index_of("y"), row * out};
     for (std::size_t j = 0; j < out; ++j) {
@@ -109,7 +106,7 @@ class SegmentMeanBackward final : public GraphReference {
       for (std::size_t j = 0; j < width; ++j) {
         const double term = p_.at(grad, to * width + j) * share;
         part.value[j] += term;
-        part.magnitude[j] += std::abs(term) * growth(edges_.of[row].size());
+        part.magnitude[j] += std::abs(term) * growth_of_errors(edges_.of[row].size());
       }
     }
     return {part};

@@ -10,6 +10,11 @@
 
 namespace salient::workbench {
 
+/// Errors of a sum grow with its terms. Where their number differs from row to row, magnitudes have this factor and
+/// the case a bound c of at least 16: c * growth is then more than the terms - 1 roundings of additions in any order.
+/// Equal terms, as sorted indices give them, can make nearly all of them to the same side.
+inline double growth_of_errors(std::size_t terms) { return 1 + static_cast<double>(terms) / 16; }
+
 /// Consecutive elements of one output.
 struct ResultPart {
   std::size_t buffer = 0;
