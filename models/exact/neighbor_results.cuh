@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "models/kernels/launch.cuh"
-#include "models/products/words.cuh"
+#include "models/products/eight_columns.cuh"
 
 namespace salient {
 

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "models/products/words.cuh"
+#include "models/products/eight_columns.cuh"
 
 namespace salient {
 

@@ -10,7 +10,7 @@
 
 #include "core/error.h"
 #include "models/kernels/launch.cuh"
-#include "models/products/words.cuh"
+#include "models/products/eight_columns.cuh"
 #include "models/resident/attention_slots.cuh"
 #include "models/resident/attention_v2.h"
 #include "models/resident/attention_v2_rows.cuh"

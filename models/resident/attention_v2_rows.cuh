@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "models/kernels/launch.cuh"
-#include "models/products/words.cuh"
+#include "models/products/eight_columns.cuh"
 #include "models/resident/attention_slots.cuh"
 #include "models/resident/attention_v2.h"
 #include "models/resident/column_sums.cuh"

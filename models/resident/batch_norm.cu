@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "models/kernels/launch.cuh"
-#include "models/products/words.cuh"
+#include "models/products/eight_columns.cuh"
 #include "models/resident/batch_norm.h"
 #include "models/resident/column_sums.cuh"
 #include "models/resident/masks.cuh"

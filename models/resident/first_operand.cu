@@ -11,7 +11,7 @@
 #include <algorithm>
 
 #include "models/kernels/launch.cuh"
-#include "models/products/words.cuh"
+#include "models/products/eight_columns.cuh"
 #include "models/resident/fp8_pack.cuh"
 #include "models/resident/operands.h"
 #include "models/resident/pick.cuh"

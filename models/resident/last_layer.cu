@@ -7,7 +7,7 @@
 // Limit       latency: of reading rows, then the weight twice.
 // Sync        the block's, between rows, product, loss, product, rows.
 #include "core/error.h"
-#include "models/products/words.cuh"
+#include "models/products/eight_columns.cuh"
 #include "models/resident/activation.cuh"
 #include "models/resident/last_layer.h"
 #include "models/resident/seed_loss.cuh"

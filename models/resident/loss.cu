@@ -5,7 +5,7 @@
 // Limit       latency: a batch has a thousand rows.
 // Sync        warp shuffles; one block-wide tree.
 #include "models/kernels/launch.cuh"
-#include "models/products/words.cuh"
+#include "models/products/eight_columns.cuh"
 #include "models/resident/loss.h"
 #include "models/resident/seed_loss.cuh"
 

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "models/kernels/dropout.h"
 #include "models/kernels/launch.cuh"
-#include "models/products/words.cuh"
+#include "models/products/eight_columns.cuh"
 #include "models/resident/activation.cuh"
 #include "models/resident/operands.h"
 

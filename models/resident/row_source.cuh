@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "models/kernels/launch.cuh"
-#include "models/products/words.cuh"
+#include "models/products/eight_columns.cuh"
 #include "models/resident/fp8_pack.cuh"
 #include "models/resident/masks.cuh"
 #include "models/resident/row_source.h"

@@ -5,7 +5,7 @@
 // Limit       memory.
 // Sync        none.
 #include "models/kernels/launch.cuh"
-#include "models/products/words.cuh"
+#include "models/products/eight_columns.cuh"
 #include "models/resident/masks.cuh"
 #include "models/resident/seed_rows.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "models/kernels/launch.cuh"
-#include "models/products/words.cuh"
+#include "models/products/eight_columns.cuh"
 #include "models/resident/weight_blocks.h"
 
 namespace salient {

@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "models/kernels/adam.cuh"
 #include "models/kernels/launch.cuh"
-#include "models/products/words.cuh"
+#include "models/products/eight_columns.cuh"
 #include "models/resident/peer_sums.cuh"
 #include "models/resident/weights.h"
 

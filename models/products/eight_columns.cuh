@@ -1,4 +1,4 @@
-// models/products/words.cuh - eight neighbouring activations as wide words: 16 bytes of bf16, 32 bytes of f32.
+// models/products/eight_columns.cuh - eight neighbouring activations as wide words: 16 bytes of bf16, 32 bytes of f32.
 #pragma once
 
 #include <cuda_bf16.h>
