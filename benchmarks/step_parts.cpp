@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <functional>
 #include <iterator>
 #include <optional>
@@ -11,17 +10,11 @@
 #include <utility>
 
 #include "benchmarks/gpu_ceilings.h"
+#include "core/number_text.h"
 #include "engine/train/run_model.h"
 
 namespace salient {
 namespace {
-
-template <class... Values>
-std::string formatted(const char* format, Values... values) {
-  char text[200];
-  (void)std::snprintf(text, sizeof text, format, values...);
-  return text;
-}
 
 StepPart part_of(const StepKernel& kernel) { return {kernel.name, kernel.launches, kernel.seconds}; }
 
@@ -266,17 +259,16 @@ void note_parts(BenchReport& report, const std::string& row, const std::vector<S
   if (std::ranges::any_of(parts, [](const StepPart& part) { return part.bytes + part.operations > 0; }))
     ceilings = measure_gpu_ceilings(device, precision);
   for (const StepPart& part : std::span(parts).first(std::min<std::size_t>(parts.size(), 20))) {
-    std::string text =
-        formatted("%5.1f launches %8.1f us  %.120s", part.launches, part.seconds * 1e6, part.name.c_str());
+    std::string text = printed("%5.1f launches %8.1f us  %.120s", part.launches, part.seconds * 1e6, part.name.c_str());
     if (part.bytes > 0) {
       const double rate = part.bytes / part.seconds;
-      text += formatted(": %.1f MB, %.2f TB/s", part.bytes * 1e-6, rate * 1e-12);
-      if (ceilings) text += formatted(", %.2f of a copy", rate / ceilings->bytes_per_second);
+      text += printed(": %.1f MB, %.2f TB/s", part.bytes * 1e-6, rate * 1e-12);
+      if (ceilings) text += printed(", %.2f of a copy", rate / ceilings->bytes_per_second);
     }
     if (part.operations > 0) {
       const double rate = part.operations / part.seconds;
-      text += formatted("; %.2f GFLOP, %.0f TFLOP/s", part.operations * 1e-9, rate * 1e-12);
-      if (ceilings) text += formatted(", %.2f of a large product", rate / ceilings->operations_per_second);
+      text += printed("; %.2f GFLOP, %.0f TFLOP/s", part.operations * 1e-9, rate * 1e-12);
+      if (ceilings) text += printed(", %.2f of a large product", rate / ceilings->operations_per_second);
     }
     report.add_note(row + ", per step: " + text);
   }

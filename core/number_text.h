@@ -3,12 +3,21 @@
 
 #include <cmath>
 #include <concepts>
+#include <cstdio>
 #include <string>
 
 namespace salient {
 
 /// "0.8312" for (0.83124, 4), as printf's %.4f.
 std::string fixed(double value, int decimals);
+
+/// The values as printf writes them by this pattern, cut to 255 bytes.
+template <class... Values>
+std::string printed(const char* pattern, Values... values) {
+  char text[256];
+  (void)std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
 
 /// "1.25 GB", in units of 10^9 bytes.
 std::string gigabytes(std::integral auto bytes, int decimals = 2) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "core/files/is_there.h"
 #include "core/files/json_text.h"
 #include "core/files/replace_text_file.h"
+#include "core/number_text.h"
 #include "core/value_text.h"
 
 namespace salient {
@@ -140,21 +140,14 @@ double per_second(const std::optional<std::int64_t>& count, const std::optional<
   return static_cast<double>(count.value_or(0)) / std::max(seconds.value_or(0), 1e-9);
 }
 
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[256];
-  (void)std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
-
 /// Where the rows of batches came from, and what one batch of a rank got from others.
 std::string rows_text(const EpochMetrics& m) {
   const double per_row = 100.0 / static_cast<double>(*m.own_rows + *m.copied_rows + *m.remote_rows);
   const double batches = static_cast<double>(std::max<std::int64_t>(1, m.batches.value_or(1)));
-  return format(", rows %.1f %% own, %.1f %% copies, %.1f %% remote: %.2f MB a batch, waited %.2f s for them",
-                per_row * static_cast<double>(*m.own_rows), per_row * static_cast<double>(*m.copied_rows),
-                per_row * static_cast<double>(*m.remote_rows), static_cast<double>(*m.remote_bytes) * 1e-6 / batches,
-                m.exchange_seconds.value_or(0));
+  return printed(", rows %.1f %% own, %.1f %% copies, %.1f %% remote: %.2f MB a batch, waited %.2f s for them",
+                 per_row * static_cast<double>(*m.own_rows), per_row * static_cast<double>(*m.copied_rows),
+                 per_row * static_cast<double>(*m.remote_rows), static_cast<double>(*m.remote_bytes) * 1e-6 / batches,
+                 m.exchange_seconds.value_or(0));
 }
 
 }  // namespace
@@ -179,25 +172,25 @@ void MetricsFiles::append(const EpochMetrics& metrics) {
 }
 
 std::string summary_line(const EpochMetrics& m) {
-  std::string line =
-      format("epoch %d: loss %.4f, train accuracy %.4f", m.epoch, m.loss.value_or(NAN), m.train_accuracy.value_or(NAN));
-  if (m.valid_accuracy.has_value()) line += format(", valid accuracy %.4f", *m.valid_accuracy);
-  if (m.valid_rocauc.has_value()) line += format(", valid rocauc %.4f", *m.valid_rocauc);
-  if (m.valid_f1.has_value()) line += format(", valid f1 %.4f", *m.valid_f1);
-  line += format(", %.2f s (train %.2f, blocked %.2f, transfer %.2f)", m.epoch_seconds.value_or(0),
-                 m.train_seconds.value_or(0), m.blocked_seconds.value_or(0), m.transfer_seconds.value_or(0));
+  std::string line = printed("epoch %d: loss %.4f, train accuracy %.4f", m.epoch, m.loss.value_or(NAN),
+                             m.train_accuracy.value_or(NAN));
+  if (m.valid_accuracy.has_value()) line += printed(", valid accuracy %.4f", *m.valid_accuracy);
+  if (m.valid_rocauc.has_value()) line += printed(", valid rocauc %.4f", *m.valid_rocauc);
+  if (m.valid_f1.has_value()) line += printed(", valid f1 %.4f", *m.valid_f1);
+  line += printed(", %.2f s (train %.2f, blocked %.2f, transfer %.2f)", m.epoch_seconds.value_or(0),
+                  m.train_seconds.value_or(0), m.blocked_seconds.value_or(0), m.transfer_seconds.value_or(0));
   if (m.device_bytes.has_value() && m.epoch_seconds.value_or(0) > 0)
-    line += format(", GPU busy %.0f %%", 100 * m.train_seconds.value_or(0) / *m.epoch_seconds);
+    line += printed(", GPU busy %.0f %%", 100 * m.train_seconds.value_or(0) / *m.epoch_seconds);
   if (m.remote_rows.has_value()) line += rows_text(m);
-  if (m.eval_seconds.has_value()) line += format(", eval %.2f s", *m.eval_seconds);
-  return line + format(", %.1f M edges/s, %.2f GB/s", per_second(m.edges, m.epoch_seconds) / 1e6,
-                       per_second(m.bytes_transferred, m.epoch_seconds) / 1e9);
+  if (m.eval_seconds.has_value()) line += printed(", eval %.2f s", *m.eval_seconds);
+  return line + printed(", %.1f M edges/s, %.2f GB/s", per_second(m.edges, m.epoch_seconds) / 1e6,
+                        per_second(m.bytes_transferred, m.epoch_seconds) / 1e9);
 }
 
 std::string timing_line(const EpochMetrics& m) {
-  return format("epoch seconds %.2f (train %.2f, blocked %.2f, transfer %.2f), %.1f M edges/s sampled",
-                m.epoch_seconds.value_or(0), m.train_seconds.value_or(0), m.blocked_seconds.value_or(0),
-                m.transfer_seconds.value_or(0), per_second(m.edges, m.epoch_seconds) / 1e6);
+  return printed("epoch seconds %.2f (train %.2f, blocked %.2f, transfer %.2f), %.1f M edges/s sampled",
+                 m.epoch_seconds.value_or(0), m.train_seconds.value_or(0), m.blocked_seconds.value_or(0),
+                 m.transfer_seconds.value_or(0), per_second(m.edges, m.epoch_seconds) / 1e6);
 }
 
 }  // namespace salient

@@ -2,8 +2,9 @@
 #include "engine/train/trials.h"
 
 #include <cmath>
-#include <cstdio>
 #include <numeric>
+
+#include "core/number_text.h"
 
 namespace salient {
 
@@ -16,9 +17,7 @@ TrialSpread spread_of_trials(std::span<const double> values) {
 }
 
 std::string to_text(const TrialSpread& spread, std::size_t num_trials) {
-  char text[96];
-  (void)std::snprintf(text, sizeof text, "%.4f +- %.4f (%zu trials)", spread.mean, spread.deviation, num_trials);
-  return text;
+  return printed("%.4f +- %.4f (%zu trials)", spread.mean, spread.deviation, num_trials);
 }
 
 TrainOptions trial_options(const TrainOptions& options, const std::filesystem::path& directory, int index,
