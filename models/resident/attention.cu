@@ -18,7 +18,7 @@ namespace {
 
 // ---- device code -----------------------------------------------------------------------------------------
 
-constexpr int kShares = 512, kTileChunks = 32, kWarps = kThreadsPerBlock / 32, kBatch = 4;
+constexpr int kShares = 512, kTileChunks = 32, kWarps = kThreadsPerBlock / 32, kBatch = StepMask::kShared;
 
 __device__ float dot(const float (&a)[8], const float (&b)[8]) {
   float sum = 0;
@@ -36,23 +36,31 @@ __device__ float entry_dots(const Reader& reader, std::int64_t i, std::int64_t c
   const int lane = static_cast<int>(threadIdx.x) & 31, kept = reader.num_entries(i);
   float result = 0;
   for (int first = 0; first < kept; first += kBatch) {
-    RowRef refs[kBatch];
+    RowRef refs[kBatch] = {};
     float partial[kBatch] = {};
 #pragma unroll
     for (int k = 0; k < kBatch; ++k)
       if (first + k < kept) refs[k] = reader.entry(i, first + k);
-    for (std::int64_t chunk = lane; chunk < chunks; chunk += 32) {
+    for (std::int64_t chunk = lane; (chunk - lane) < chunks; chunk += 32) {
       typename Reader::Raw raws[kBatch];
 #pragma unroll
       for (int k = 0; k < kBatch; ++k)
         if (first + k < kept) raws[k] = reader.load(refs[k], chunk);
-      float by[8];
-      factor(chunk, by);
+      float by[8] = {};
+      if (chunk < chunks) factor(chunk, by);
+      unsigned bits = 0;  // of the layer's dropout
+      if constexpr (kFirst && Reader::kIsLevel)
+        if (Reader::kIsRelu)
+          bits = reader.mask.kept_of_four({lane, 32, kWarp}, chunk, [&](int k) {
+            return k < 2 ? (k == 0 ? refs[0].node : refs[1].node) : (k == 2 ? refs[2].node : refs[3].node);
+          });
 #pragma unroll
       for (int k = 0; k < kBatch; ++k) {
         if (first + k >= kept) continue;
         float values[8];
-        if constexpr (kFirst)
+        if constexpr (kFirst && Reader::kIsLevel)
+          reader.first_values(raws[k], refs[k], chunk, bits >> 8 * k & 0xFF, values);
+        else if constexpr (kFirst)
           reader.first_values(raws[k], refs[k], chunk, values);
         else
           reader.values_again(raws[k], refs[k], chunk, values);

@@ -1,16 +1,17 @@
 // models/resident/neighbour_sum.cu - see neighbour_sum.h.
 //
 // Work split  a group of lanes per row: the power of two up to a warp that the row's chunks of eight columns fill.
-//             Lanes stride over chunks.
-// Access      rows of the feature table in random order, those of a level behind each other; eight entries are in
-//             flight before the first is added, four rows of a gradient before the first is written.
-// Limit       memory.
-// Sync        none.
+//             Lanes stride over chunks. A lane finds one entry, its factor and where a gradient comes from, for all.
+// Access      rows of the feature table in random order, those of a level behind each other; four or five entries are
+//             in flight before the first is added, four rows of a gradient before the first is written.
+// Limit       memory; with dropouts of its own, their draws.
+// Sync        shuffles in a group.
 #include <algorithm>
 #include <utility>
 
 #include "core/error.h"
 #include "models/resident/neighbour_sum.h"
+#include "models/resident/pick.cuh"
 #include "models/resident/row_factors.cuh"
 #include "models/resident/row_source.cuh"
 
@@ -19,38 +20,63 @@ namespace {
 
 // ---- device code -----------------------------------------------------------------------------------------
 
-/// The sum over the entries of row i, of one chunk.
+/// Dropout of a row's chunk by one of the sum's masks; of a level its bits are kept for the gradient.
 template <class Reader>
-__device__ void add_entries(const NeighbourSum& sum, const Reader& reader, std::int64_t i, std::int64_t chunk,
-                            float (&around)[8]) {
+__device__ __forceinline__ void drop(const NeighbourSum& sum, const StepMask& mask, const Reader& reader, RowRef ref,
+                                     std::int64_t chunk, float (&values)[8]) {
+  if constexpr (Reader::kIsLevel) {
+    if (!reader.has(chunk)) return;
+    const unsigned bits = mask.kept(ref.node, chunk);
+    sum.drawn[ref.row * reader.chunks + chunk] = static_cast<std::uint8_t>(bits);
+    keep(bits, mask.is_none() ? 1.0f : mask.mask.scale, values);
+  } else {
+    mask.apply(ref.node, chunk, values);
+  }
+}
+
+/// Adds eight columns of the rows of row i's entries. All lanes of the group call it, those behind the row's end too:
+/// each asks for an entry, and tells it to the others.
+template <bool kIsMasked, class Reader>
+__device__ __forceinline__ void add_entries(const NeighbourSum& sum, const Reader& reader, std::int64_t i, int kept,
+                                            std::int64_t chunk, Lane lane, float (&around)[8]) {
   constexpr int kInFlight = Reader::kInFlight;
   const StepMask input = StepMask::of(sum.input), mask = StepMask::of(sum.neighbours);
-  const int kept = reader.num_entries(i);
-  RowRef next[kInFlight];
-#pragma unroll
-  for (int k = 0; k < kInFlight; ++k)
-    if (k < kept) next[k] = reader.entry(i, k);
-  for (int first = 0; first < kept; first += kInFlight) {
-    RowRef refs[kInFlight];
-    typename Reader::Raw raws[kInFlight];
-#pragma unroll
-    for (int k = 0; k < kInFlight; ++k) {
-      refs[k] = next[k];
-      if (first + k < kept) raws[k] = reader.load(refs[k], chunk);
+  for (int first = 0; first < kept; first += lane.count) {
+    const int here = min(kept - first, lane.count);
+    RowRef mine{};
+    float factor = 1;
+    if (lane.index < here) {
+      mine = reader.entry(i, first + lane.index);
+      factor = entry_factor(sum.rule, mine.node);
     }
+    for (int at = 0; at < here; at += kInFlight) {
+      typename Reader::Raw raws[kInFlight];
 #pragma unroll
-    for (int k = 0; k < kInFlight; ++k)  // while the rows are under way
-      if (first + kInFlight + k < kept) next[k] = reader.entry(i, first + kInFlight + k);
+      for (int k = 0; k < kInFlight; ++k) {
+        const RowRef ref{0, lane.from(at + k, mine.row)};
+        if (at + k < here) raws[k] = reader.load(ref, chunk);
+      }
+      unsigned bits = 0;  // of the layer's own dropout
+      if constexpr (Reader::kIsLevel)
+        if (Reader::kIsRelu)
+          bits = reader.mask.kept_of_four(lane, chunk, [&](int k) { return lane.from(at + k, mine.node); });
 #pragma unroll
-    for (int k = 0; k < kInFlight; ++k) {
-      if (first + k >= kept) continue;
-      float values[8];
-      reader.first_values(raws[k], refs[k], chunk, values);
-      input.apply(refs[k].node, chunk, values);
-      mask.apply(refs[k].node, chunk, values);
-      const float factor = entry_factor(sum.rule, refs[k].node);
+      for (int k = 0; k < kInFlight; ++k) {
+        const RowRef ref{lane.from(at + k, mine.node), lane.from(at + k, mine.row)};
+        const float weight = lane.from(at + k, factor);
+        if (at + k >= here) continue;
+        float values[8];
+        if constexpr (Reader::kIsLevel)
+          reader.first_values(raws[k], ref, chunk, bits >> 8 * k & 0xFF, values);
+        else
+          reader.first_values(raws[k], ref, chunk, values);
+        if constexpr (kIsMasked) {
+          input.apply(ref.node, chunk, values);
+          drop(sum, mask, reader, ref, chunk, values);
+        }
 #pragma unroll
-      for (int c = 0; c < 8; ++c) around[c] += factor * values[c];
+        for (int c = 0; c < 8; ++c) around[c] += weight * values[c];
+      }
     }
   }
 }
@@ -63,31 +89,36 @@ __device__ void set_ones(std::int64_t ones, std::int64_t chunk, float (&values)[
 }
 
 /// Blocks on a multiprocessor: as many as the registers of the rows in flight allow.
-template <class Source>
-constexpr int kSumBlocks = sizeof(typename decltype(std::declval<Source>().reader())::Raw) <= 16 ? 2 : 1;
+template <class Source, bool kIsMasked>
+constexpr int kSumBlocks = sizeof(typename decltype(std::declval<Source>().reader())::Raw) <= 16 && !kIsMasked ? 3 : 2;
 
+/// @tparam kIsMasked   the sum has dropouts of its own
 /// @param part_chunks  of one part of the operand, ones included   @param in_width  of a source's row
-template <class Source, class Out>
-__global__ void __launch_bounds__(kThreadsPerBlock, kSumBlocks<Source>)
+template <class Source, class Out, bool kIsMasked>
+__global__ void __launch_bounds__(kThreadsPerBlock, kSumBlocks<Source, kIsMasked>)
     sum_kernel(Source source, NeighbourSum sum, std::int64_t in_width, std::int64_t part_chunks, RowGroup group) {
   const auto reader = source.reader();
-  const StepMask input = StepMask::of(sum.input), self = StepMask::of(sum.self);
-  const std::int64_t lane = threadIdx.x & (group.lanes() - 1), rows_per_block = kThreadsPerBlock >> group.log_lanes;
+  const Lane lane = Lane::of(group);
+  const std::int64_t rows_per_block = kThreadsPerBlock >> group.log_lanes;
   const std::int64_t own_chunks = padded(in_width + 1) / 8;
   const std::int64_t chunks = sum.own_rows != nullptr ? max(part_chunks, own_chunks) : part_chunks;
   Out* const operand = static_cast<Out*>(sum.operand);
   for (std::int64_t i = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes);
        i < reader.capacity(); i += std::int64_t{gridDim.x} * rows_per_block) {
     const bool is_node = i < reader.count;
+    const int kept = is_node ? reader.num_entries(i) : 0;
     const RowRef own_ref = is_node ? reader.own(i) : RowRef{};
-    const RowWeights weights = is_node ? row_weights(sum.rule, own_ref.node, reader.num_entries(i)) : RowWeights{0, 0};
-    for (std::int64_t chunk = lane; chunk < chunks; chunk += group.lanes()) {
+    const NodeFacts facts = is_node ? facts_of(sum.rule, own_ref.node) : NodeFacts{};
+    for (std::int64_t chunk = lane.index; (chunk - lane.index) < chunks; chunk += lane.count) {
       float around[8] = {}, own[8] = {};
-      if (is_node && reader.has(chunk)) {
-        const auto raw = reader.load(own_ref, chunk);
-        add_entries(sum, reader, i, chunk, around);
+      const bool is_read = is_node && reader.has(chunk);
+      typename decltype(source.reader())::Raw raw{};
+      if (is_read) raw = reader.load(own_ref, chunk);
+      add_entries<kIsMasked>(sum, reader, i, kept, chunk, lane, around);
+      if (chunk >= chunks) continue;
+      if (is_read) {
         reader.first_values(raw, own_ref, chunk, own);
-        input.apply(own_ref.node, chunk, own);
+        if constexpr (kIsMasked) StepMask::of(sum.input).apply(own_ref.node, chunk, own);
       }
       if (sum.own_rows != nullptr && chunk < own_chunks) {
         float row[8];
@@ -97,7 +128,9 @@ __global__ void __launch_bounds__(kThreadsPerBlock, kSumBlocks<Source>)
         store_eight(row, static_cast<Out*>(sum.own_rows) + (i * own_chunks + chunk) * 8);
       }
       if (chunk >= part_chunks) continue;
-      self.apply(own_ref.node, chunk, own);
+      if constexpr (kIsMasked)
+        if (is_read) drop(sum, StepMask::of(sum.self), reader, own_ref, chunk, own);
+      const RowWeights weights = is_node ? row_weights(sum.rule, facts, kept) : RowWeights{0, 0};
 #pragma unroll
       for (int c = 0; c < 8; ++c) {
         around[c] *= weights.around;
@@ -120,12 +153,14 @@ __device__ void add_row(const RowAddend& addend, std::int64_t row, std::int64_t 
 }
 
 constexpr int kSpreadRows = 4;  // whose gradients are requested before the first is written
+constexpr int kOriginRows = 8;  // of a group, at most: a lane finds where one's gradient comes from
 
 /// Where the gradient of a row of the grown level comes from.
 struct Origin {
-  NodeId node = 0;
   std::int64_t at = -1;  ///< element of the operand's gradient; below 0: none
   float weight = 0;
+
+  __device__ Origin from(Lane lane, int index) const { return {lane.from(index, at), lane.from(index, weight)}; }
 };
 
 template <class Reader>
@@ -133,54 +168,65 @@ __device__ Origin origin_of(const NeighbourSum& sum, const Reader& reader, std::
   if (row >= num_grown) return {};
   const NodeId node = reader.nodes[row];
   if (row < reader.count)
-    return {node, row * sum.width + (sum.has_own_part ? reader.chunks * 8 : 0),
-            row_weights(sum.rule, node, reader.num_entries(row)).own};
+    return {row * sum.width + (sum.has_own_part ? reader.chunks * 8 : 0),
+            row_weights(sum.rule, facts_of(sum.rule, node), reader.num_entries(row)).own};
   const std::int64_t parent = reader.growth.parent[row - reader.count];
-  const RowWeights weights = row_weights(sum.rule, reader.nodes[parent], reader.num_entries(parent));
-  return {node, parent * sum.width, weights.around * entry_factor(sum.rule, node)};
+  const float factor = entry_factor(sum.rule, node);
+  const RowWeights weights =
+      row_weights(sum.rule, facts_of(sum.rule, reader.nodes[parent]), reader.num_entries(parent));
+  return {parent * sum.width, weights.around * factor};
 }
 
-template <class T, bool kRelu>
+template <class T, bool kRelu, bool kIsMasked>
 __global__ void __launch_bounds__(kThreadsPerBlock)
     spread_kernel(LevelSource<T, kRelu> source, NeighbourSum sum, SpreadGradient spread, RowGroup group) {
   const auto reader = source.reader();
-  const StepMask neighbours = StepMask::of(sum.neighbours), self = StepMask::of(sum.self);
-  const std::int64_t lane = threadIdx.x & (group.lanes() - 1), groups_per_block = kThreadsPerBlock >> group.log_lanes;
+  const Lane lane = Lane::of(group);
+  const int rows_of_group = min(lane.count, kOriginRows), groups_per_block = kThreadsPerBlock >> group.log_lanes;
   const std::int64_t capacity = reader.growth.grown_capacity;
   const LocalId num_grown = *reader.growth.num_grown;
   const std::int64_t num_seeds = spread.header->num_seeds;
   const T* const gradient = static_cast<const T*>(spread.gradient);
-  for (std::int64_t first =
-           (std::int64_t{blockIdx.x} * groups_per_block + (threadIdx.x >> group.log_lanes)) * kSpreadRows;
-       first < capacity; first += std::int64_t{gridDim.x} * groups_per_block * kSpreadRows) {
-    Origin origins[kSpreadRows];
-#pragma unroll
-    for (int k = 0; k < kSpreadRows; ++k) origins[k] = origin_of(sum, reader, first + k, num_grown);
-    for (std::int64_t chunk = lane; chunk < reader.chunks; chunk += group.lanes()) {
-      EightWords<T> raws[kSpreadRows] = {};
-      unsigned bits[kSpreadRows] = {};
+  for (std::int64_t begin =
+           (std::int64_t{blockIdx.x} * groups_per_block + (threadIdx.x >> group.log_lanes)) * rows_of_group;
+       begin < capacity; begin += std::int64_t{gridDim.x} * groups_per_block * rows_of_group) {
+    Origin mine;
+    if (lane.index < rows_of_group) mine = origin_of(sum, reader, begin + lane.index, num_grown);
+    for (int done = 0; done < rows_of_group; done += kSpreadRows) {
+      const std::int64_t first = begin + done;
+      Origin origins[kSpreadRows];
 #pragma unroll
       for (int k = 0; k < kSpreadRows; ++k) {
-        if (origins[k].at < 0) continue;
-        raws[k] = EightWords<T>::load(gradient + origins[k].at + chunk * 8);
-        bits[k] = reader.bits_of(first + k, chunk);
+        origins[k] = mine.from(lane, done + k);
+        if (done + k >= rows_of_group) origins[k].at = -1;
       }
+      for (std::int64_t chunk = lane.index; chunk < reader.chunks; chunk += lane.count) {
+        EightWords<T> raws[kSpreadRows] = {};
+        unsigned bits[kSpreadRows] = {}, drawn[kSpreadRows] = {};
 #pragma unroll
-      for (int k = 0; k < kSpreadRows; ++k) {
-        const std::int64_t row = first + k;
-        if (row >= capacity) continue;
-        float values[8];
-        raws[k].unpack(values);
-        if (origins[k].at >= 0) {
-#pragma unroll
-          for (int c = 0; c < 8; ++c) values[c] *= origins[k].weight;
-          const bool is_own = row < reader.count;
-          (is_own ? self : neighbours).apply(origins[k].node, chunk, values);
-          if (is_own && spread.self.rows != nullptr) add_row<T>(spread.self, row, chunk, values);
-          if (row < num_seeds && spread.seeds.rows != nullptr) add_row<T>(spread.seeds, row, chunk, values);
-          reader.backward(bits[k], values);
+        for (int k = 0; k < kSpreadRows; ++k) {
+          if (origins[k].at < 0) continue;
+          raws[k] = EightWords<T>::load(gradient + origins[k].at + chunk * 8);
+          bits[k] = reader.bits_of(first + k, chunk);
+          if constexpr (kIsMasked) drawn[k] = sum.drawn[(first + k) * reader.chunks + chunk];
         }
-        store_eight(values, static_cast<T*>(spread.dz) + (row * reader.chunks + chunk) * 8);
+#pragma unroll
+        for (int k = 0; k < kSpreadRows; ++k) {
+          const std::int64_t row = first + k;
+          if (done + k >= rows_of_group || row >= capacity) continue;
+          float values[8];
+          raws[k].unpack(values);
+          if (origins[k].at >= 0) {
+#pragma unroll
+            for (int c = 0; c < 8; ++c) values[c] *= origins[k].weight;
+            const bool is_own = row < reader.count;
+            if constexpr (kIsMasked) keep(drawn[k], (is_own ? sum.self : sum.neighbours).scale, values);
+            if (is_own && spread.self.rows != nullptr) add_row<T>(spread.self, row, chunk, values);
+            if (row < num_seeds && spread.seeds.rows != nullptr) add_row<T>(spread.seeds, row, chunk, values);
+            reader.backward(bits[k], values);
+          }
+          store_eight(values, static_cast<T*>(spread.dz) + (row * reader.chunks + chunk) * 8);
+        }
       }
     }
   }
@@ -188,13 +234,18 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 
 // ---- host code: pick a kernel, size the grid, launch, check ----------------------------------------------
 
+bool is_masked(const NeighbourSum& sum) {
+  return (sum.input.threshold | sum.neighbours.threshold | sum.self.threshold) != 0;
+}
+
 template <class Out, class Source>
 void launch_sum(const Source& source, const NeighbourSum& sum, std::int64_t in_width, std::int64_t capacity,
                 cudaStream_t stream) {
   const std::int64_t part_chunks = sum.width / (sum.has_own_part ? 16 : 8);
-  const RowGroup group = RowGroup::make(part_chunks);
-  sum_kernel<Source, Out><<<blocks_for(capacity << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
-      source, sum, in_width, part_chunks, group);
+  const RowGroup group = RowGroup::make(std::max<std::int64_t>(part_chunks, 8));  // lanes for several entries
+  const auto kernel = is_masked(sum) ? sum_kernel<Source, Out, true> : sum_kernel<Source, Out, false>;
+  kernel<<<blocks_for(capacity << group.log_lanes), kThreadsPerBlock, 0, stream>>>(source, sum, in_width, part_chunks,
+                                                                                   group);
   cuda_check(cudaGetLastError());
 }
 
@@ -217,10 +268,12 @@ void neighbour_sum(const NeighbourSum& sum, const LevelRows& rows, cudaStream_t 
 void spread_gradient(const NeighbourSum& sum, const LevelRows& rows, const SpreadGradient& spread,
                      cudaStream_t stream) {
   const RowGroup group = RowGroup::make(rows.width / 8);
-  const std::int64_t groups = (rows.growth.grown_capacity + kSpreadRows - 1) / kSpreadRows;
+  const std::int64_t of_group = std::min(group.lanes(), kOriginRows);
+  const std::int64_t groups = (rows.growth.grown_capacity + of_group - 1) / of_group;
   const unsigned blocks = blocks_for(groups << group.log_lanes);
   with_level_source(rows, [&]<class T, bool kRelu>(const LevelSource<T, kRelu>& source) {
-    spread_kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(source, sum, spread, group);
+    const auto kernel = is_masked(sum) ? spread_kernel<T, kRelu, true> : spread_kernel<T, kRelu, false>;
+    kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(source, sum, spread, group);
     cuda_check(cudaGetLastError());
   });
 }

@@ -21,6 +21,9 @@ struct NeighbourSum {
   ActivationType type;                  ///< of the operand
   void* operand;                        ///< [capacity, width] device
   void* own_rows;                       ///< [capacity, padded(features + 1)] device: x_i | 1; null: not wanted
+  /// [grown_capacity, width of z / 8] device, of LevelRows with `neighbours` or `self`: bit c % 8 of byte c / 8 becomes
+  /// (the one of them that a row is under keeps the element), for spread_gradient().
+  std::uint8_t* drawn;
 };
 
 /// Terms are added in the samplers' order, in f32.

@@ -20,7 +20,8 @@ struct RowRef {
 
 template <class T, int kPack>
 struct TableReader {
-  static constexpr int kInFlight = 8;
+  static constexpr int kInFlight = 5;  ///< rows of a node that are requested together: fanouts are multiples of it
+  static constexpr bool kIsLevel = false;
   using P = Pack<T, kPack>;
   struct Raw {
     typename P::Word words[8 / kPack];
@@ -78,7 +79,8 @@ struct TableSource {
 /// @tparam kRelu  LevelRows::kept is there
 template <class T, bool kRelu>
 struct LevelReader {
-  static constexpr int kInFlight = 8;
+  static constexpr int kInFlight = StepMask::kShared;
+  static constexpr bool kIsLevel = true, kIsRelu = kRelu;
   using Raw = EightWords<T>;
   TreeGrowth growth;
   const NodeId* nodes;
@@ -101,16 +103,20 @@ struct LevelReader {
     return has(chunk) ? Raw::load(z + (ref.row * chunks + chunk) * 8) : Raw{};
   }
   __device__ void first_values(const Raw& raw, RowRef ref, std::int64_t chunk, float (&values)[8]) const {
+    first_values(raw, ref, chunk, kRelu && has(chunk) ? mask.kept(ref.node, chunk) : 0xFF, values);
+  }
+  /// @param drawn  mask.kept() of the row's chunk
+  __device__ void first_values(const Raw& raw, RowRef ref, std::int64_t chunk, unsigned drawn,
+                               float (&values)[8]) const {
     raw.unpack(values);
     if constexpr (kRelu) {
       if (!has(chunk)) return;
-      unsigned bits = mask.kept(ref.node, chunk);
 #pragma unroll
       for (int c = 0; c < 8; ++c) {
-        if (values[c] <= 0) bits &= ~(1U << c);  // so that a value that is not a number stays one
-        values[c] = (bits >> c & 1) != 0 ? values[c] * scale : 0.0f;
+        if (values[c] <= 0) drawn &= ~(1U << c);  // so that a value that is not a number stays one
+        values[c] = (drawn >> c & 1) != 0 ? values[c] * scale : 0.0f;
       }
-      kept[ref.row * chunks + chunk] = static_cast<std::uint8_t>(bits);
+      kept[ref.row * chunks + chunk] = static_cast<std::uint8_t>(drawn);
     }
   }
   __device__ void values_again(const Raw& raw, RowRef ref, std::int64_t chunk, float (&values)[8]) const {

@@ -48,7 +48,13 @@ class Builder {
             .width = operand.width,
             .type = operand.type,
             .operand = operand.data,
-            .own_rows = i == 0 ? x0_.data : nullptr};
+            .own_rows = i == 0 ? x0_.data : nullptr,
+            .drawn = i == 0 ? nullptr : drawn_of(program_.level_of(i))};
+  }
+
+  std::uint8_t* drawn_of(std::size_t level) {
+    if (!program_.is_training() || shape_.dropout == 0) return nullptr;
+    return program_.memory().array<std::uint8_t>(program_.levels().capacity({level + 1}) * shape_.hidden_dim / 8);
   }
 
   /// Writes the operand of layer i. Where its gradient goes; none for features.

@@ -203,7 +203,8 @@ NeighbourSum StepProgram::sum_with_ones(const SumRule& rule, const Matrix& opera
           .width = operand.width,
           .type = operand.type,
           .operand = operand.data,
-          .own_rows = nullptr};
+          .own_rows = nullptr,
+          .drawn = nullptr};
 }
 
 const FirstSeen& StepProgram::first_seen() {
