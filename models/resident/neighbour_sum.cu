@@ -4,15 +4,14 @@
 //             Lanes stride over chunks. A lane finds one entry, its factor and where a gradient comes from, for all.
 // Access      rows of the feature table in random order, those of a level behind each other; four or five entries are
 //             in flight before the first is added, four rows of a gradient before the first is written.
-// Limit       memory; with dropouts of its own, their draws.
+// Limit       memory.
 // Sync        shuffles in a group.
 #include <algorithm>
 #include <utility>
 
 #include "core/error.h"
-#include "models/resident/neighbour_sum.h"
+#include "models/resident/neighbour_sum.cuh"
 #include "models/resident/pick.cuh"
-#include "models/resident/row_factors.cuh"
 #include "models/resident/row_source.cuh"
 
 namespace salient {
@@ -20,27 +19,12 @@ namespace {
 
 // ---- device code -----------------------------------------------------------------------------------------
 
-/// Dropout of a row's chunk by one of the sum's masks; of a level its bits are kept for the gradient.
-template <class Reader>
-__device__ __forceinline__ void drop(const NeighbourSum& sum, const StepMask& mask, const Reader& reader, RowRef ref,
-                                     std::int64_t chunk, float (&values)[8]) {
-  if constexpr (Reader::kIsLevel) {
-    if (!reader.has(chunk)) return;
-    const unsigned bits = mask.kept(ref.node, chunk);
-    sum.drawn[ref.row * reader.chunks + chunk] = static_cast<std::uint8_t>(bits);
-    keep(bits, mask.is_none() ? 1.0f : mask.mask.scale, values);
-  } else {
-    mask.apply(ref.node, chunk, values);
-  }
-}
-
 /// Adds eight columns of the rows of row i's entries. All lanes of the group call it, those behind the row's end too:
 /// each asks for an entry, and tells it to the others.
-template <bool kIsMasked, class Reader>
+template <class Reader>
 __device__ __forceinline__ void add_entries(const NeighbourSum& sum, const Reader& reader, std::int64_t i, int kept,
                                             std::int64_t chunk, Lane lane, float (&around)[8]) {
   constexpr int kInFlight = Reader::kInFlight;
-  const StepMask input = StepMask::of(sum.input), mask = StepMask::of(sum.neighbours);
   for (int first = 0; first < kept; first += lane.count) {
     const int here = min(kept - first, lane.count);
     RowRef mine{};
@@ -70,10 +54,6 @@ __device__ __forceinline__ void add_entries(const NeighbourSum& sum, const Reade
           reader.first_values(raws[k], ref, chunk, bits >> 8 * k & 0xFF, values);
         else
           reader.first_values(raws[k], ref, chunk, values);
-        if constexpr (kIsMasked) {
-          input.apply(ref.node, chunk, values);
-          drop(sum, mask, reader, ref, chunk, values);
-        }
 #pragma unroll
         for (int c = 0; c < 8; ++c) around[c] += weight * values[c];
       }
@@ -81,31 +61,22 @@ __device__ __forceinline__ void add_entries(const NeighbourSum& sum, const Reade
   }
 }
 
-/// Column `ones` becomes 1 if it is in the chunk.
-__device__ void set_ones(std::int64_t ones, std::int64_t chunk, float (&values)[8]) {
-#pragma unroll
-  for (int c = 0; c < 8; ++c)
-    if (chunk * 8 + c == ones) values[c] = 1;
-}
-
 /// Blocks on a multiprocessor: as many as the registers of the rows in flight allow.
-template <class Source, bool kIsMasked>
-constexpr int kSumBlocks = sizeof(typename decltype(std::declval<Source>().reader())::Raw) <= 16 && !kIsMasked ? 3 : 2;
+template <class Source>
+constexpr int kSumBlocks = sizeof(typename decltype(std::declval<Source>().reader())::Raw) <= 16 ? 3 : 2;
 
-/// @tparam kIsMasked   the sum has dropouts of its own
 /// @param part_chunks  of one part of the operand, ones included   @param in_width  of a source's row
-template <class Source, class Out, bool kIsMasked>
-__global__ void __launch_bounds__(kThreadsPerBlock, kSumBlocks<Source, kIsMasked>)
+template <class Source, class Out>
+__global__ void __launch_bounds__(kThreadsPerBlock, kSumBlocks<Source>)
     sum_kernel(Source source, NeighbourSum sum, std::int64_t in_width, std::int64_t part_chunks, RowGroup group) {
   const auto reader = source.reader();
   const Lane lane = Lane::of(group);
   const std::int64_t rows_per_block = kThreadsPerBlock >> group.log_lanes;
-  const std::int64_t own_chunks = padded(in_width + 1) / 8;
-  const std::int64_t chunks = sum.own_rows != nullptr ? max(part_chunks, own_chunks) : part_chunks;
-  Out* const operand = static_cast<Out*>(sum.operand);
+  const std::int64_t own_chunks = SumRow<Out>::own_chunks_of(sum, in_width), chunks = max(part_chunks, own_chunks);
   for (std::int64_t i = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes);
        i < reader.capacity(); i += std::int64_t{gridDim.x} * rows_per_block) {
     const bool is_node = i < reader.count;
+    const SumRow<Out> row{sum, i, is_node, part_chunks, own_chunks, in_width};
     const int kept = is_node ? reader.num_entries(i) : 0;
     const RowRef own_ref = is_node ? reader.own(i) : RowRef{};
     const NodeFacts facts = is_node ? facts_of(sum.rule, own_ref.node) : NodeFacts{};
@@ -114,32 +85,10 @@ __global__ void __launch_bounds__(kThreadsPerBlock, kSumBlocks<Source, kIsMasked
       const bool is_read = is_node && reader.has(chunk);
       typename decltype(source.reader())::Raw raw{};
       if (is_read) raw = reader.load(own_ref, chunk);
-      add_entries<kIsMasked>(sum, reader, i, kept, chunk, lane, around);
-      if (chunk >= chunks) continue;
-      if (is_read) {
-        reader.first_values(raw, own_ref, chunk, own);
-        if constexpr (kIsMasked) StepMask::of(sum.input).apply(own_ref.node, chunk, own);
-      }
-      if (sum.own_rows != nullptr && chunk < own_chunks) {
-        float row[8];
-#pragma unroll
-        for (int c = 0; c < 8; ++c) row[c] = own[c];
-        if (is_node) set_ones(in_width, chunk, row);
-        store_eight(row, static_cast<Out*>(sum.own_rows) + (i * own_chunks + chunk) * 8);
-      }
-      if (chunk >= part_chunks) continue;
-      if constexpr (kIsMasked)
-        if (is_read) drop(sum, StepMask::of(sum.self), reader, own_ref, chunk, own);
-      const RowWeights weights = is_node ? row_weights(sum.rule, facts, kept) : RowWeights{0, 0};
-#pragma unroll
-      for (int c = 0; c < 8; ++c) {
-        around[c] *= weights.around;
-        own[c] *= weights.own;
-        if (!sum.has_own_part) around[c] += own[c];
-      }
-      if (sum.has_ones && is_node) set_ones(in_width, chunk, around);
-      store_eight(around, operand + i * sum.width + chunk * 8);
-      if (sum.has_own_part) store_eight(own, operand + i * sum.width + (part_chunks + chunk) * 8);
+      add_entries(sum, reader, i, kept, chunk, lane, around);
+      if (is_read) reader.first_values(raw, own_ref, chunk, own);
+      row.store_own(chunk, own);
+      row.store(chunk, is_node ? row_weights(sum.rule, facts, kept) : RowWeights{0, 0}, around, own);
     }
   }
 }
@@ -234,24 +183,20 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 
 // ---- host code: pick a kernel, size the grid, launch, check ----------------------------------------------
 
-bool is_masked(const NeighbourSum& sum) {
-  return (sum.input.threshold | sum.neighbours.threshold | sum.self.threshold) != 0;
-}
-
 template <class Out, class Source>
 void launch_sum(const Source& source, const NeighbourSum& sum, std::int64_t in_width, std::int64_t capacity,
                 cudaStream_t stream) {
   const std::int64_t part_chunks = sum.width / (sum.has_own_part ? 16 : 8);
   const RowGroup group = RowGroup::make(std::max<std::int64_t>(part_chunks, 8));  // lanes for several entries
-  const auto kernel = is_masked(sum) ? sum_kernel<Source, Out, true> : sum_kernel<Source, Out, false>;
-  kernel<<<blocks_for(capacity << group.log_lanes), kThreadsPerBlock, 0, stream>>>(source, sum, in_width, part_chunks,
-                                                                                   group);
+  sum_kernel<Source, Out><<<blocks_for(capacity << group.log_lanes), kThreadsPerBlock, 0, stream>>>(
+      source, sum, in_width, part_chunks, group);
   cuda_check(cudaGetLastError());
 }
 
 }  // namespace
 
 void neighbour_sum(const NeighbourSum& sum, const TableRows& rows, cudaStream_t stream) {
+  if (has_dropout(sum)) return dropped_sum(sum, rows, stream);
   with_table_source(rows, [&](const auto& source) {
     sum.type == ActivationType::kF32 ? launch_sum<float>(source, sum, rows.features.width, rows.hop.capacity, stream)
                                      : launch_sum<Bf16>(source, sum, rows.features.width, rows.hop.capacity, stream);
@@ -260,6 +205,7 @@ void neighbour_sum(const NeighbourSum& sum, const TableRows& rows, cudaStream_t 
 
 void neighbour_sum(const NeighbourSum& sum, const LevelRows& rows, cudaStream_t stream) {
   require(sum.type == rows.type && sum.own_rows == nullptr, "an operand has the type of its layer");
+  if (has_dropout(sum)) return dropped_sum(sum, rows, stream);
   with_level_source(rows, [&]<class T, bool kRelu>(const LevelSource<T, kRelu>& source) {
     launch_sum<T>(source, sum, rows.width, rows.growth.capacity, stream);
   });
@@ -272,7 +218,7 @@ void spread_gradient(const NeighbourSum& sum, const LevelRows& rows, const Sprea
   const std::int64_t groups = (rows.growth.grown_capacity + of_group - 1) / of_group;
   const unsigned blocks = blocks_for(groups << group.log_lanes);
   with_level_source(rows, [&]<class T, bool kRelu>(const LevelSource<T, kRelu>& source) {
-    const auto kernel = is_masked(sum) ? spread_kernel<T, kRelu, true> : spread_kernel<T, kRelu, false>;
+    const auto kernel = has_dropout(sum) ? spread_kernel<T, kRelu, true> : spread_kernel<T, kRelu, false>;
     kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(source, sum, spread, group);
     cuda_check(cudaGetLastError());
   });

@@ -30,6 +30,14 @@ struct NeighbourSum {
 void neighbour_sum(const NeighbourSum& sum, const TableRows& rows, cudaStream_t stream);
 void neighbour_sum(const NeighbourSum& sum, const LevelRows& rows, cudaStream_t stream);
 
+/// The same of a sum with dropouts of its own; neighbour_sum() takes it there.
+void dropped_sum(const NeighbourSum& sum, const TableRows& rows, cudaStream_t stream);
+void dropped_sum(const NeighbourSum& sum, const LevelRows& rows, cudaStream_t stream);
+
+inline bool has_dropout(const NeighbourSum& sum) {
+  return (sum.input.threshold | sum.neighbours.threshold | sum.self.threshold) != 0;
+}
+
 /// More gradient for the first rows of a matrix.
 struct RowAddend {
   const void* rows = nullptr;  ///< in the activations' type; null: none
