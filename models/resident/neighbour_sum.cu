@@ -22,9 +22,10 @@ namespace {
 /// Adds eight columns of the rows of row i's entries. All lanes of the group call it, those behind the row's end too:
 /// each asks for an entry, and tells it to the others.
 template <class Reader>
-__device__ __forceinline__ void add_entries(const NeighbourSum& sum, const Reader& reader, std::int64_t i, int kept,
+__device__ __forceinline__ void add_entries(const NeighbourSum& sum, const Reader& reader, std::int64_t i,
                                             std::int64_t chunk, Lane lane, float (&around)[8]) {
   constexpr int kInFlight = Reader::kInFlight;
+  const int kept = reader.num_entries(i);
   for (int first = 0; first < kept; first += lane.count) {
     const int here = min(kept - first, lane.count);
     RowRef mine{};
@@ -85,7 +86,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock, kSumBlocks<Source>)
       const bool is_read = is_node && reader.has(chunk);
       typename decltype(source.reader())::Raw raw{};
       if (is_read) raw = reader.load(own_ref, chunk);
-      add_entries(sum, reader, i, kept, chunk, lane, around);
+      if (is_node) add_entries(sum, reader, i, chunk, lane, around);
       if (is_read) reader.first_values(raw, own_ref, chunk, own);
       row.store_own(chunk, own);
       row.store(chunk, is_node ? row_weights(sum.rule, facts, kept) : RowWeights{0, 0}, around, own);
