@@ -51,7 +51,7 @@ __device__ float entry_dots(const Reader& reader, std::int64_t i, std::int64_t c
       unsigned bits = 0;  // of the layer's dropout
       if constexpr (kFirst && Reader::kIsLevel)
         if (Reader::kIsRelu)
-          bits = reader.mask.kept_of_four({lane, 32, kWarp}, chunk, [&](int k) {
+          bits = reader.mask.kept_of_four({lane, 32, kWarp}, chunk, [&](int k) {  // no indices: refs stay in registers
             return k < 2 ? (k == 0 ? refs[0].node : refs[1].node) : (k == 2 ? refs[2].node : refs[3].node);
           });
 #pragma unroll

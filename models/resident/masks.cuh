@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "models/kernels/dropout.h"
+#include "models/resident/lane.cuh"
 #include "models/resident/operands.h"
-#include "models/resident/pick.cuh"
 
 namespace salient {
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "core/error.h"
+#include "models/resident/lane.cuh"
 #include "models/resident/neighbour_sum.cuh"
-#include "models/resident/pick.cuh"
 #include "models/resident/row_source.cuh"
 
 namespace salient {
