@@ -1,4 +1,4 @@
-// models/resident/dropped_sum.cu - see neighbour_sum.h: sums with dropouts of their own.
+// models/resident/dropped_sum.cu - see neighbour_sum.h: sums with dropouts of their own, which neighbour_sum() calls.
 //
 // Work split  a group of lanes per row: the power of two up to a warp that the row's chunks of eight columns fill.
 //             Lanes stride over chunks.

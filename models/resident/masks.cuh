@@ -16,7 +16,7 @@ __device__ inline void keep(unsigned bits, float scale, float (&values)[8]) {
   for (int c = 0; c < 8; ++c) values[c] = (bits >> c & 1) != 0 ? values[c] * scale : 0.0f;
 }
 
-/// A TreeDropout with what the header says; read once per thread.
+/// A TreeDropout with what the header says.
 struct StepMask {
   DropoutMask mask;
 
@@ -36,8 +36,9 @@ struct StepMask {
 
   static constexpr int kShared = 4;  ///< rows whose bits are found together
 
-  /// kept() of four rows, a byte each, for the lane's chunk. All lanes of a group call it, with neighbouring chunks. Of
-  /// p = 1/2 a Philox block has the bits of sixteen chunks: each lane draws one word, where a group has enough lanes.
+  /// kept() of four rows, a byte each, for the lane's chunk. All lanes of a group call it; `chunk` is lane.index plus a
+  /// multiple of lane.count. Of p = 1/2 a Philox block has the bits of sixteen chunks: each lane draws one word, where
+  /// a group has enough lanes.
   /// @param node_of  node_of(k): of row k < 4
   template <class NodeOf>
   __device__ unsigned kept_of_four(Lane lane, std::int64_t chunk, NodeOf node_of) const {

@@ -1,7 +1,7 @@
 // models/resident/neighbour_sum.cu - see neighbour_sum.h.
 //
-// Work split  a group of lanes per row: the power of two up to a warp that the row's chunks of eight columns fill.
-//             Lanes stride over chunks. A lane finds one entry, its factor and where a gradient comes from, for all.
+// Work split  a group of lanes per row, a power of two up to a warp; lanes stride over chunks of eight columns. In a
+//             sum each lane finds one entry and its factor for the group, in a gradient the origin of one row's.
 // Access      rows of the feature table in random order, those of a level behind each other; four or five entries are
 //             in flight before the first is added, four rows of a gradient before the first is written.
 // Limit       memory.
@@ -103,7 +103,7 @@ __device__ void add_row(const RowAddend& addend, std::int64_t row, std::int64_t 
 }
 
 constexpr int kSpreadRows = 4;  // whose gradients are requested before the first is written
-constexpr int kOriginRows = 8;  // of a group, at most: a lane finds where one's gradient comes from
+constexpr int kOriginRows = 8;  // of a group's turn, at most: each has a lane that finds its origin
 
 /// Where the gradient of a row of the grown level comes from.
 struct Origin {
@@ -127,7 +127,7 @@ __device__ Origin origin_of(const NeighbourSum& sum, const Reader& reader, std::
   return {parent * sum.width, weights.around * factor};
 }
 
-template <class T, bool kRelu, bool kIsMasked>
+template <class T, bool kRelu, bool kHasDropout>
 __global__ void __launch_bounds__(kThreadsPerBlock)
     spread_kernel(LevelSource<T, kRelu> source, NeighbourSum sum, SpreadGradient spread, RowGroup group) {
   const auto reader = source.reader();
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
           if (origins[k].at < 0) continue;
           raws[k] = EightWords<T>::load(gradient + origins[k].at + chunk * 8);
           bits[k] = reader.bits_of(first + k, chunk);
-          if constexpr (kIsMasked) drawn[k] = sum.drawn[(first + k) * reader.chunks + chunk];
+          if constexpr (kHasDropout) drawn[k] = sum.drawn[(first + k) * reader.chunks + chunk];
         }
 #pragma unroll
         for (int k = 0; k < kSpreadRows; ++k) {
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 #pragma unroll
             for (int c = 0; c < 8; ++c) values[c] *= origins[k].weight;
             const bool is_own = row < reader.count;
-            if constexpr (kIsMasked) keep(drawn[k], (is_own ? sum.self : sum.neighbours).scale, values);
+            if constexpr (kHasDropout) keep(drawn[k], (is_own ? sum.self : sum.neighbours).scale, values);
             if (is_own && spread.self.rows != nullptr) add_row<T>(spread.self, row, chunk, values);
             if (row < num_seeds && spread.seeds.rows != nullptr) add_row<T>(spread.seeds, row, chunk, values);
             reader.backward(bits[k], values);
@@ -206,6 +206,8 @@ void neighbour_sum(const NeighbourSum& sum, const TableRows& rows, cudaStream_t 
 
 void neighbour_sum(const NeighbourSum& sum, const LevelRows& rows, cudaStream_t stream) {
   require(sum.type == rows.type && sum.own_rows == nullptr, "an operand has the type of its layer");
+  require(sum.input.threshold == 0, "only rows of the table have an input dropout");
+  require(!has_dropout(sum) || sum.drawn != nullptr, "dropouts of a layer's rows are kept for the gradient");
   if (has_dropout(sum)) return dropped_sum(sum, rows, stream);
   with_level_source(rows, [&]<class T, bool kRelu>(const LevelSource<T, kRelu>& source) {
     launch_sum<T>(source, sum, rows.width, rows.growth.capacity, stream);

@@ -1,4 +1,4 @@
-// models/resident/neighbour_sum.cuh - how kernels of neighbour_sum.h write a row.
+// models/resident/neighbour_sum.cuh - what kernels of neighbour_sum.h share: the choice of one, and a row's writing.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,13 @@
 #include "models/resident/row_factors.cuh"
 
 namespace salient {
+
+/// Whether a sum has dropouts of its own: neighbour_sum() then calls dropped_sum().
+inline bool has_dropout(const NeighbourSum& sum) {
+  return (sum.input.threshold | sum.neighbours.threshold | sum.self.threshold) != 0;
+}
+void dropped_sum(const NeighbourSum& sum, const TableRows& rows, cudaStream_t stream);
+void dropped_sum(const NeighbourSum& sum, const LevelRows& rows, cudaStream_t stream);
 
 /// One row of a sum: what it consists of, and where it goes.
 template <class Out>

@@ -21,22 +21,15 @@ struct NeighbourSum {
   ActivationType type;                  ///< of the operand
   void* operand;                        ///< [capacity, width] device
   void* own_rows;                       ///< [capacity, padded(features + 1)] device: x_i | 1; null: not wanted
-  /// [grown_capacity, width of z / 8] device, of LevelRows with `neighbours` or `self`: bit c % 8 of byte c / 8 becomes
-  /// (the one of them that a row is under keeps the element), for spread_gradient().
+  /// [grown_capacity, width of z / 8] device, of LevelRows with `neighbours` or `self`, for spread_gradient(): bit
+  /// c % 8 of byte c / 8 becomes (column c is kept), by `self` in rows of the level's nodes, by `neighbours` in their
+  /// entries'.
   std::uint8_t* drawn;
 };
 
 /// Terms are added in the samplers' order, in f32.
 void neighbour_sum(const NeighbourSum& sum, const TableRows& rows, cudaStream_t stream);
 void neighbour_sum(const NeighbourSum& sum, const LevelRows& rows, cudaStream_t stream);
-
-/// The same of a sum with dropouts of its own; neighbour_sum() takes it there.
-void dropped_sum(const NeighbourSum& sum, const TableRows& rows, cudaStream_t stream);
-void dropped_sum(const NeighbourSum& sum, const LevelRows& rows, cudaStream_t stream);
-
-inline bool has_dropout(const NeighbourSum& sum) {
-  return (sum.input.threshold | sum.neighbours.threshold | sum.self.threshold) != 0;
-}
 
 /// More gradient for the first rows of a matrix.
 struct RowAddend {

@@ -20,7 +20,8 @@ struct RowRef {
 
 template <class T, int kPack>
 struct TableReader {
-  static constexpr int kInFlight = 5;  ///< rows of a node that are requested together: fanouts are multiples of it
+  /// Rows of a node that are requested together. Usual fanouts are multiples of it: their last turn is a whole one.
+  static constexpr int kInFlight = 5;
   static constexpr bool kIsLevel = false;
   using P = Pack<T, kPack>;
   struct Raw {
@@ -105,18 +106,18 @@ struct LevelReader {
   __device__ void first_values(const Raw& raw, RowRef ref, std::int64_t chunk, float (&values)[8]) const {
     first_values(raw, ref, chunk, kRelu && has(chunk) ? mask.kept(ref.node, chunk) : 0xFF, values);
   }
-  /// @param drawn  mask.kept() of the row's chunk
-  __device__ void first_values(const Raw& raw, RowRef ref, std::int64_t chunk, unsigned drawn,
+  /// @param bits  mask.kept() of the row's chunk
+  __device__ void first_values(const Raw& raw, RowRef ref, std::int64_t chunk, unsigned bits,
                                float (&values)[8]) const {
     raw.unpack(values);
     if constexpr (kRelu) {
       if (!has(chunk)) return;
 #pragma unroll
       for (int c = 0; c < 8; ++c) {
-        if (values[c] <= 0) drawn &= ~(1U << c);  // so that a value that is not a number stays one
-        values[c] = (drawn >> c & 1) != 0 ? values[c] * scale : 0.0f;
+        if (values[c] <= 0) bits &= ~(1U << c);  // so that a value that is not a number stays one
+        values[c] = (bits >> c & 1) != 0 ? values[c] * scale : 0.0f;
       }
-      kept[ref.row * chunks + chunk] = static_cast<std::uint8_t>(drawn);
+      kept[ref.row * chunks + chunk] = static_cast<std::uint8_t>(bits);
     }
   }
   __device__ void values_again(const Raw& raw, RowRef ref, std::int64_t chunk, float (&values)[8]) const {
@@ -129,10 +130,7 @@ struct LevelReader {
   }
   /// What comes behind z, applied to a row's values or to its gradients.
   __device__ void backward(unsigned bits, float (&values)[8]) const {
-    if constexpr (kRelu) {
-#pragma unroll
-      for (int c = 0; c < 8; ++c) values[c] = (bits >> c & 1) != 0 ? values[c] * scale : 0.0f;
-    }
+    if constexpr (kRelu) keep(bits, scale, values);
   }
 };
 
