@@ -4,9 +4,17 @@
 
 namespace salient {
 
+namespace {
+[[noreturn]] void refuse_upload() {
+  fail(ErrorKind::kNoDevice, "nothing is copied to a GPU: this is a build without CUDA", Topic::kDeviceFeatures);
+}
+}  // namespace
+
+void upload(const char*, const std::byte*, std::size_t, std::byte*) { refuse_upload(); }
+
 void upload(const char*, std::size_t, std::size_t, const std::function<void(std::size_t, std::size_t, std::byte*)>&,
             std::byte*) {
-  fail(ErrorKind::kNoDevice, "nothing is copied to a GPU: this is a build without CUDA", Topic::kDeviceFeatures);
+  refuse_upload();
 }
 
 }  // namespace salient
