@@ -2,14 +2,18 @@
 //
 // All rates are bytes of rows per second. A copy moves each byte twice (and memcpy of big arrays streams its stores, as
 // the gather does), so `of memcpy` says how near random rows come to one long row. `of reads` is against prefetched
-// random rows that are read and not written: what the memory's latency allows.
+// random rows that are read and not written: what the memory's latency allows. Where there is a GPU, a row says the
+// first of the gather in its memory.
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
+#include "benchmarks/bench_device.h"
 #include "benchmarks/bench_graph.h"
 #include "benchmarks/bench_report.h"
+#include "benchmarks/gather_rounds.h"
 #include "benchmarks/measure.h"
 #include "benchmarks/verbs.h"
 #include "core/console/log.h"
@@ -35,7 +39,7 @@ template <class Self, class Visit>
 void visit_fields(Self& self, Visit&& field) {
   field("nodes", self.nodes, "rows of the feature matrix");
   field("row-bytes", self.row_bytes, "bytes of a row: 256 = 128 features of 16 bits");
-  field("rows", self.rows, "rows gathered per thread and round: one batch");
+  field("rows", self.rows, "rows gathered per thread and round, or per call on the GPU: one batch");
   field("threads", self.threads, "up to this many threads; 0 = all cores");
   field("rounds", self.rounds, "measurements of each kind");
   field("json", self.json, "also write the result to this file");
@@ -74,12 +78,18 @@ TimedWork gather_once(Gather gather, RowTable table, std::vector<Worker>& worker
   return {static_cast<double>(workers[0].out.size()) * num_threads, times.wall_seconds};
 }
 
+/// Rows of one batch, drawn at random; others for every number.
+std::vector<NodeId> random_rows(std::uint32_t batch, const GatherBenchOptions& options) {
+  std::vector<NodeId> row_of(options.rows);
+  for (std::uint32_t i = 0; i < options.rows; ++i)
+    row_of[i] = static_cast<NodeId>((std::uint64_t{philox4x32({}, {{i, batch, 0, 0}}).word[0]} * options.nodes) >> 32);
+  return row_of;
+}
+
 std::vector<Worker> make_workers(int count, const GatherBenchOptions& options) {
   std::vector<Worker> workers(static_cast<std::size_t>(count));
   for (std::uint32_t t = 0; t < workers.size(); ++t) {
-    for (std::uint32_t i = 0; i < options.rows; ++i)
-      workers[t].row_of.push_back(
-          static_cast<NodeId>((std::uint64_t{philox4x32({}, {{i, t, 0, 0}}).word[0]} * options.nodes) >> 32));
+    workers[t].row_of = random_rows(t, options);
     workers[t].out.resize(options.rows * static_cast<std::size_t>(options.row_bytes));
   }
   return workers;
@@ -107,6 +117,17 @@ BenchReport new_report(const GatherBenchOptions& options) {
   report.add_settings(options);
   report.add_note("bytes of rows per second; checked against the reference.");
   return report;
+}
+
+void add_gpu_row(BenchReport& report, RowTable table, const GatherBenchOptions& options) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  log_info("GPU");
+  std::vector<std::vector<NodeId>> calls;
+  for (std::uint32_t call = 0; call < 16; ++call) calls.push_back(random_rows(call, options));
+  const GpuGatherRates rates = gather_on_gpu(table, calls, options.rounds);
+  const Spread gather = spread_of(rates.gather), copy = spread_of(rates.copy);
+  report.add_row("GPU", {gather.median, gather.best, kNone, copy.best, kNone, gather.best / copy.best, kNone});
+  report.add_note("GPU: from and to its memory, beside a copy there; rows in host memory cost what that link does.");
 }
 
 }  // namespace
@@ -138,6 +159,7 @@ int bench_gather(Arguments arguments) {
     report.add_row(name, {gather.median, gather.best, plain.best, memcpy_rate, reads.best, gather.best / memcpy_rate,
                           gather.best / reads.best});
   }
+  if (!gpu_name().empty()) add_gpu_row(report, table, options);
   report.publish(options.json);
   return 0;
 }
