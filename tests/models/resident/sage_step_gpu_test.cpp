@@ -210,6 +210,13 @@ Case bf16_by_products() {
   return c;
 }
 
+/// A graph that compute-sanitizer can follow.
+Case without_size_choice(const char* name, ActivationType activations) {
+  Case c{name, {6, 5, 4}, 40, 32, 9, FeatureType::kF16, activations, false, 0.5};
+  c.has_size_choice = false;
+  return c;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Shapes, ResidentSageStep,
     testing::Values(Case{"three_layers", {15, 10, 5}, 128, 64, 17}, Case{"one_layer", {7}, 128, 8, 5},
@@ -227,7 +234,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"bf16", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kBf16, false, 0.5},
                     Case{"wide_hidden_layer", {5, 3}, 64, 512, 6, FeatureType::kF16, kF32, false, 0.5},
                     Case{"bf16_smoothed", {6, 6}, 100, 64, 47, FeatureType::kF16, kBf16, false, 0.5, 0.1},
-                    bf16_by_products()),
+                    bf16_by_products(), without_size_choice("without_size_choice", kF32),
+                    without_size_choice("bf16_without_size_choice", kBf16)),
     [](const testing::TestParamInfo<Case>& each) { return each.param.name; });
 
 // The first layer and the last one. Both ways have the same operands and the same rounding; only the order of sums
@@ -238,6 +246,7 @@ TEST_P(FusedLayers, HasTheGradientsOfProducts) {
   Case fused_case = GetParam(), other_case = fused_case;
   fused_case.has_near_rows = true;  // which are the same rows
   other_case.may_fuse = false;
+  other_case.has_size_choice = false;  // so that compute-sanitizer can follow it
   Problem fused_problem(fused_case), other_problem(other_case);
   SageStep fused(fused_problem.step_shape(), fused_problem.step_data());
   SageStep other(other_problem.step_shape(), other_problem.step_data());
