@@ -50,7 +50,8 @@ std::unique_ptr<GradientSteps> make_steps(const StepParts& parts, std::unique_pt
     return make_resident_steps(parts);
   }
   if (speaks)
-    log_info("training steps are eager: " + reason_for_eager_steps(options, run.dataset, data, run.comm.size()));
+    log_info("training steps are eager: " + reason_for_eager_steps(options, run.dataset, data, run.comm.size()) +
+             (options.precision == Precision::kBf16 ? "; tf32 is faster there than bf16" : ""));
   return std::make_unique<EagerSteps>(
       parts, make_batches(run.dataset, loader_options_of(options, options.batches.fanout, run), run.comm));
 }
