@@ -214,12 +214,12 @@ class ResidentTraining(unittest.TestCase):
             self.assertIn(reason, errors[0])
         auto = {f"auto-{name}": ([*args, "--epochs", 1], {**how, "step": "auto"})
                 for name, (args, how, _) in refused.items()}
-        auto["bf16"] = ([*refused["norm"][0], "--precision", "bf16", "--epochs", 1], {"step": "auto"})
+        auto["auto-bf16"] = ([*refused["norm"][0], "--precision", "bf16", "--epochs", 1], {"step": "auto"})
         taken = self.train_all(auto)
         for name, (_, _, reason) in refused.items():
             self.assertRegex(taken[f"auto-{name}"], f"training steps are eager: .*{reason}")
         advice = "; tf32 is faster there than bf16"
-        self.assertEqual([name for name in taken if advice in taken[name]], ["bf16"])
+        self.assertEqual([name for name in taken if advice in taken[name]], ["auto-bf16"])
 
     # --- ranks: of one GPU too, over host memory ---
 
