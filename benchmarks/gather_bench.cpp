@@ -119,15 +119,21 @@ BenchReport new_report(const GatherBenchOptions& options) {
   return report;
 }
 
+/// Where the GPU has no room for the rows, a note says so.
 void add_gpu_row(BenchReport& report, RowTable table, const GatherBenchOptions& options) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   log_info("GPU");
   std::vector<std::vector<NodeId>> calls;
   for (std::uint32_t call = 0; call < 16; ++call) calls.push_back(random_rows(call, options));
-  const GpuGatherRates rates = gather_on_gpu(table, calls, options.rounds);
-  const Spread gather = spread_of(rates.gather), copy = spread_of(rates.copy);
-  report.add_row("GPU", {gather.median, gather.best, kNone, copy.best, kNone, gather.best / copy.best, kNone});
-  report.add_note("GPU: from and to its memory, beside a copy there; rows in host memory cost what that link does.");
+  try {
+    const GpuGatherRates rates = gather_on_gpu(table, calls, options.rounds);
+    const Spread gather = spread_of(rates.gather), copy = spread_of(rates.copy);
+    report.add_row("GPU", {gather.median, gather.best, kNone, copy.best, kNone, gather.best / copy.best, kNone});
+    report.add_note("GPU: from and to its memory, beside a copy there; rows in host memory cost what that link does.");
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kDeviceMemory) throw;
+    report.add_note(std::string("GPU: ") + error.what());
+  }
 }
 
 }  // namespace

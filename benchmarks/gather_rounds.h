@@ -18,7 +18,7 @@ struct GpuGatherRates {
 /// Gathers from a copy of the table in GPU memory, as the batch loader does, and checks the last round.
 /// @param table  host
 /// @param calls  row_of of each call of a round, all of the same size: several, so that no cache has their rows yet
-/// @throws Error{kDeviceMemory}, Error{kNoDevice} in a build without CUDA.
+/// @throws Error{kDeviceMemory}; Error{kNoDevice} in a build without CUDA
 GpuGatherRates gather_on_gpu(RowTable table, std::span<const std::vector<NodeId>> calls, int rounds);
 
 }  // namespace salient
