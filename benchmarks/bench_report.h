@@ -1,6 +1,7 @@
 // benchmarks/bench_report.h - what a benchmark found: printed as a table, written as JSON.
 #pragma once
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ struct BenchColumn {
 
 class BenchReport {
  public:
+  /// The value of a column that does not apply to a row: "-" in the table, absent in JSON.
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
   /// @param verb   names the benchmark in JSON.
   /// @param title  one line for people.
   BenchReport(std::string verb, std::string title, std::vector<BenchColumn> columns);
@@ -38,7 +42,7 @@ class BenchReport {
   /// Shown under the table, kept in JSON: what the machine can do at most, what was verified, how to read a column.
   void add_note(std::string note) { notes_.push_back(std::move(note)); }
 
-  /// One value per column; NaN = does not apply.
+  /// One value per column.
   void add_row(std::string name, std::vector<double> values);
 
   /// Prints the table to standard output and, unless `json_path` is empty, writes the file.

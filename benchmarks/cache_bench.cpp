@@ -3,7 +3,6 @@
 // Nothing is gathered: an epoch is sampled by other random numbers than those that the policies see, and each node that
 // a batch meets counts once. `best possible` is a cache that knew that epoch. The last row is of the graph's rows that
 // batches read, where a share of the entries is in GPU memory, as --graph-gb chooses them.
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -149,7 +148,7 @@ int bench_cache(Arguments arguments) {
     add_row(report, policy.name, seconds, found_by(visits, caches));
   }
   const std::vector<float> known(visits.begin(), visits.end());
-  add_row(report, "best possible", std::numeric_limits<double>::quiet_NaN(),
+  add_row(report, "best possible", BenchReport::kNone,
           found_by(visits, caches_of([&](std::size_t count) { return most_visited_nodes(known, count); })));
   add_row_of_graph(report, graph, plan, options.shares);
   double num_rows = 0;

@@ -6,7 +6,6 @@
 // first of the gather in its memory.
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -121,14 +120,14 @@ BenchReport new_report(const GatherBenchOptions& options) {
 
 /// Where the GPU has no room for the rows, a note says so.
 void add_gpu_row(BenchReport& report, RowTable table, const GatherBenchOptions& options) {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   log_info("GPU");
   std::vector<std::vector<NodeId>> calls;
   for (std::uint32_t call = 0; call < 16; ++call) calls.push_back(random_rows(call, options));
   try {
     const GpuGatherRates rates = gather_on_gpu(table, calls, options.rounds);
     const Spread gather = spread_of(rates.gather), copy = spread_of(rates.copy);
-    report.add_row("GPU", {gather.median, gather.best, kNone, copy.best, kNone, gather.best / copy.best, kNone});
+    report.add_row("GPU", {gather.median, gather.best, BenchReport::kNone, copy.best, BenchReport::kNone,
+                           gather.best / copy.best, BenchReport::kNone});
     report.add_note("GPU: from and to its memory, beside a copy there; rows in host memory cost what that link does.");
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kDeviceMemory) throw;

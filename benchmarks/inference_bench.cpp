@@ -5,7 +5,6 @@
 // the pipeline.
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -123,7 +122,7 @@ BenchReport new_report(const InferenceBenchOptions& options, const TrainOptions&
 
 void add_row(BenchReport& report, const std::string& name, const Measured<Prediction>& found) {
   const InferenceCounts& counts = found.best.counts;
-  const double accuracy = counts.labelled > 0 ? counts.accuracy() : std::numeric_limits<double>::quiet_NaN();
+  const double accuracy = counts.labelled > 0 ? counts.accuracy() : BenchReport::kNone;
   const auto num_nodes = static_cast<double>(counts.nodes);
   report.add_row(name, {accuracy, num_nodes / found.rate.best, num_nodes / found.rate.median, found.rate.best,
                         static_cast<double>(found.best.entries)});

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,7 +36,6 @@ namespace salient {
 namespace {
 
 constexpr const char* kAnyGraph = "synthetic:products";  // so that the options are whole
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 struct PaperBenchOptions {
   std::string graphs = "arxiv,products";
@@ -107,8 +105,8 @@ double paper_seconds(const std::string& graph, double scale, Path path) {
   constexpr std::array kRows{Row{"arxiv", 1.683, 0.477}, Row{"products", 8.93, 2.81}, Row{"papers100M", 54.95, 16.51}};
   for (const Row& row : kRows)
     if (graph == row.graph && scale == 1)
-      return path == Path::kPlain ? row.pyg : path == Path::kPipelined ? row.salient : kNone;
-  return kNone;
+      return path == Path::kPlain ? row.pyg : path == Path::kPipelined ? row.salient : BenchReport::kNone;
+  return BenchReport::kNone;
 }
 
 bool has_name_with(const System& system, const std::string& part) {
@@ -209,7 +207,7 @@ std::vector<StepKernel> kernels_of(Path path, TrainOptions options, const Measur
 double num_launches(const std::vector<StepKernel>& kernels) {
   double sum = 0;
   for (const StepKernel& kernel : kernels) sum += kernel.launches;
-  return kernels.empty() ? kNone : sum;
+  return kernels.empty() ? BenchReport::kNone : sum;
 }
 
 void add_row(BenchReport& report, const std::string& name, const TrainResult& result, double plain_median,
@@ -272,7 +270,7 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
   BenchReport report = new_report(verb, title, command, device);
   for (const std::string& graph : items_of(command.own.graphs)) {
     const Dataset dataset = without_evaluation(open_named_dataset(name_of(graph, command.own), wanted.data.root));
-    double plain_median = kNone;
+    double plain_median = BenchReport::kNone;
     for (const System& system : rows) {
       TrainOptions row = options;
       row.step = is_resident(system.path) ? StepKind::kResident : StepKind::kEager;

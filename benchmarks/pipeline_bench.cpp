@@ -3,7 +3,6 @@
 // `overlap` is the sum of the stages' times, each on its own clock, over the wall time: 1 = one after the other; with W
 // workers and a copy stream it can reach W + 1. `of copy` compares the bytes of batches per second with one long copy:
 // memcpy on as many threads on a CPU, pinned memory to the device on a GPU.
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -125,8 +124,7 @@ void add_row(BenchReport& report, const std::string& name, const Measured<Epoch>
   const auto count = static_cast<double>(stats.batches), bytes = static_cast<double>(stats.bytes);
   const double busy = stats.sample_seconds + stats.gather_seconds + stats.transfer_seconds;
   report.add_row(name, {epochs.rate.median, epochs.rate.best, bytes / wall, bytes / count, stats.sample_seconds / count,
-                        stats.gather_seconds / count,
-                        use_gpu ? stats.transfer_seconds / count : std::numeric_limits<double>::quiet_NaN(),
+                        stats.gather_seconds / count, use_gpu ? stats.transfer_seconds / count : BenchReport::kNone,
                         busy / wall, long_copy, bytes / wall / long_copy});
 }
 

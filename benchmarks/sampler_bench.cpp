@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -154,8 +153,6 @@ HostRates measure_on_host(const SamplingCase& sampling, int most_threads) {
   return host;
 }
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
 /// @param of_core_seconds  the last six columns
 void add_row(BenchReport& report, const std::string& name, const SamplerRates& rates, double graph_bytes_per_edge,
              const std::vector<double>& of_core_seconds) {
@@ -177,7 +174,8 @@ void add_rows(BenchReport& report, const HostRates& host) {
              median_ratio(sampled, host.textbook.edges_per_core_second)});
   }
   add_row(report, "textbook, 1 thread", host.textbook, host.graph_bytes_per_edge,
-          {spread_of(host.textbook.edges_per_core_second).median, kNone, kNone, kNone, kNone, 1});
+          {spread_of(host.textbook.edges_per_core_second).median, BenchReport::kNone, BenchReport::kNone,
+           BenchReport::kNone, BenchReport::kNone, 1});
   report.add_note("of 1 thread: sampled edges per core-second over those of 1 thread in the same round");
   report.add_note(
       "reads of 1, arithmetic of 1: the same of bare random reads of the edge array, and of Philox, which reads "
@@ -225,7 +223,7 @@ int bench_sampler(Arguments arguments) {
   const auto add_gpu_row = [&](const std::string& name, int num_streams, double graph_share) {
     log_info(name);
     add_row(report, name, sample_on_gpu(sampling, num_streams, graph_share), host.graph_bytes_per_edge,
-            std::vector<double>(6, kNone));
+            std::vector<double>(6, BenchReport::kNone));
   };
   if (!gpu_name().empty()) {
     for (const int num_streams : {1, 3}) add_gpu_row("GPU, " + counted(num_streams, "stream"), num_streams, 1);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,7 +47,6 @@ namespace {
 
 constexpr double kPatience = 3600;    // seconds that idle ranks wait for a row
 constexpr double kNoCopiesGb = 1e-9;  // less than a row; 0 would be what is left
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 struct ScalingOptions {
   std::vector<int> ranks{};
@@ -117,7 +115,7 @@ struct Row {
   EpochMetrics last{};
   double steps = 0;  ///< per epoch
   std::size_t num_gradients = 0;
-  ExchangeTimes exchange{kNone, kNone};
+  ExchangeTimes exchange{BenchReport::kNone, BenchReport::kNone};
 };
 
 /// A generated data set without memory for its feature rows; `rows` draws them. Collective.
@@ -191,7 +189,7 @@ Row measure(const TrainOptions& wanted, const Launch& launch, const Dataset& dat
 }
 
 void add_row(BenchReport& report, const std::string& name, const Row& row, double first_rank_seconds) {
-  const double exchange = row.last.allreduce_seconds.value_or(kNone);
+  const double exchange = row.last.allreduce_seconds.value_or(BenchReport::kNone);
   const int num_ranks = row.num_ranks;
   report.add_row(name, {row.epoch.median, row.epoch.best, first_rank_seconds / (num_ranks * row.epoch.median),
                         row.steps, *row.last.blocked_seconds, exchange, exchange / *row.last.epoch_seconds,

@@ -70,8 +70,8 @@ with tempfile.TemporaryDirectory() as folder:
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(compile_own, own))
     objects = {}
-    for name in without:
-        file, _, thing = (without if name in own else with_cuda).get(name, without[name])
+    for name, unit in without.items():
+        file, _, thing = unit if name in own else with_cuda.get(name, unit)
         if thing.exists():  # fuzz targets are not built by default
             objects[file] = symbols_of(thing)
 
