@@ -9,6 +9,7 @@ target_compile_options(salient_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3>  # AVX2, FMA, F16C: every x86 server and laptop since 2013
   # The rest is for this project, not for those that link its libraries.
   $<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wsign-conversion;-Wshadow>>
+  $<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-Werror=switch>>  # whoever adds to an enum sees every list that lacks it
   $<BUILD_INTERFACE:$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>>  # false for "literal" + std::string: bug 105651
   $<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>>  # files named from the root
   $<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=../../=>>  # likewise where ccache makes paths relative

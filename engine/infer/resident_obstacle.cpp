@@ -11,9 +11,23 @@ constexpr int kMaxFanout = 32, kMaxLayers = 8;
 constexpr std::int64_t kMaxGatv2Width = 2048;             // kMaxAttentionV2Columns of models/resident
 constexpr std::int64_t kMaxRows = std::int64_t{1} << 23;  // of a layer: some GB of activations
 
+/// A kind that is not here is eager: add it with its kernels.
+bool has_resident_step(ModelKind kind) {
+  switch (kind) {
+    case ModelKind::kSage:
+    case ModelKind::kGat:
+    case ModelKind::kGin:
+    case ModelKind::kSageRi:
+    case ModelKind::kGcn:
+    case ModelKind::kGatv2: return true;
+  }
+  return false;
+}
+
 /// What of the model's options nothing resident computes.
 std::string obstacle_of(const ModelOptions& model, std::int64_t num_classes) {
   const bool is_attention = model.kind == ModelKind::kGat || model.kind == ModelKind::kGatv2;
+  if (!has_resident_step(model.kind)) return "the model has no resident step";
   if (model.num_layers > kMaxLayers) return "the model has more than 8 layers";
   if ((model.num_layers > 1 || model.kind != ModelKind::kSage) && model.hidden_dim % 8 != 0)
     return "the width of the hidden layers is not a multiple of 8";

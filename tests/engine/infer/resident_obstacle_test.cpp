@@ -39,6 +39,9 @@ TEST(ObstacleToResident, IsNamed) {
               }),
               "")
         << name;
+  EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.model.kind = ModelKind{names_of(ModelKind{}).size()}; }),
+            "the model has no resident step")
+      << "of a kind that is added without one";
   EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.model.kind = ModelKind::kGatv2; }),
             "a batch may have more than 2^23 rows")
       << "of entries";
