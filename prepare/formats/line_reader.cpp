@@ -7,12 +7,40 @@
 
 #include "core/error.h"
 #include "core/files/npy.h"
+#include "prepare/formats/text_fields.h"
 
 namespace salient {
 
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+/// What no line may hold, and why. A carriage return may end a line.
+struct Forbidden {
+  std::string_view bytes;
+  const char* rule;
+};
+constexpr Forbidden kForbidden[] = {
+    {std::string_view("\0", 1), "holds a NUL byte: binary data, or text that is not in UTF-8"},
+    {"\r", "holds a carriage return that ends no line; write line ends as '\\n' or '\\r\\n'"},
+    {kByteOrderMark, "holds a byte order mark inside of the text; are these several files joined?"}};
+
+std::size_t find_forbidden(std::string_view text, std::string_view bytes) {
+  std::size_t at = text.find(bytes);
+  if (bytes == "\r")
+    while (at != std::string_view::npos && (at + 1 == text.size() || text[at + 1] == '\n'))
+      at = text.find('\r', at + 1);
+  return at;
+}
+
+/// Where the first of kForbidden is, or npos.
+std::size_t find_forbidden(std::string_view text) {
+  std::size_t first = std::string_view::npos;
+  for (const Forbidden& forbidden : kForbidden)
+    first = std::min(first, find_forbidden(text.substr(0, first), forbidden.bytes));
+  return first;
+}
 
 Encoding encoding_of(const InputFile& file) {
   std::array<std::byte, 2> magic{};
@@ -51,7 +79,8 @@ bool LineReader::next(std::string_view& line) {
           found ? static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data()) + 1 : end_;
       std::string_view rest(buffer_.data() + begin_, stop - begin_);
       begin_ = stop;
-      if (!take_line(rest, line)) return false;
+      if (rest.empty()) return false;
+      (void)take_line(rest = allowed_part(rest), line);
       ++line_number_;
       return true;
     }
@@ -65,7 +94,7 @@ bool LineReader::next_block(LineBlock& block) {
     const std::string_view held(buffer_.data() + begin_, end_ - begin_);
     const std::size_t last = held.rfind('\n');
     if (last != std::string_view::npos || stream_ended_) {
-      block.text = last == std::string_view::npos ? held : held.substr(0, last + 1);
+      block.text = allowed_part(last == std::string_view::npos ? held : held.substr(0, last + 1));
       block.first_line = line_number_ + 1;
       begin_ += block.text.size();
       const auto ends = std::count(block.text.begin(), block.text.end(), '\n');
@@ -74,6 +103,23 @@ bool LineReader::next_block(LineBlock& block) {
     }
     refill();
   }
+}
+
+/// Whole lines of `text` before the first that is not allowed, which has its turn when they are taken.
+std::string_view LineReader::allowed_part(std::string_view text) const {
+  const std::size_t bad = find_forbidden(text);
+  if (bad == std::string_view::npos) return text;
+  const std::size_t begin = text.substr(0, bad).rfind('\n') + 1;  // npos + 1 = 0
+  if (begin > 0) return text.substr(0, begin);
+  std::string_view line;
+  (void)take_line(text, line);
+  fail_forbidden(line, line_number_ + 1);
+}
+
+void LineReader::fail_forbidden(std::string_view line, std::uint64_t line_number) const {
+  for (const auto& [bytes, rule] : kForbidden)
+    if (find_forbidden(line, bytes) != std::string_view::npos) fail_at_line(path(), line_number, line, rule);
+  fail_at_line(path(), line_number, line, kForbidden[1].rule);  // "\r\r\n"
 }
 
 void LineReader::refill() {
@@ -93,16 +139,15 @@ void LineReader::refill() {
   } catch (const Error& error) {
     fail(error.kind(), error.what() + (" (after line " + std::to_string(line_number_) + ")"));
   }
-  if (is_first) require_text();
+  if (is_first) begin();
 }
 
 /// An archive without a line break may pass for a line of words.
-void LineReader::require_text() const {
+void LineReader::begin() {
   const std::string_view first(buffer_.data(), end_);
-  const char* const format = known_format(first);
-  if (format || first.find('\0') != std::string_view::npos)
-    fail(ErrorKind::kBadData,
-         path().string() + ": not text, plain or gzip; it looks like " + (format ? format : "binary data"));
+  if (const char* const format = known_format(first))
+    fail(ErrorKind::kBadData, path().string() + ": not text, plain or gzip; it looks like " + format);
+  if (first.starts_with(kByteOrderMark)) begin_ = kByteOrderMark.size();
 }
 
 }  // namespace salient

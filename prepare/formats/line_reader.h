@@ -27,7 +27,9 @@ bool take_line(std::string_view& text, std::string_view& line);
 /// "FILE: line 17", the beginning of every complaint about a line.
 std::string line_name(const std::filesystem::path& path, std::uint64_t line_number);
 
-/// gzip is recognised by its first two bytes, not by the file's name.
+/// gzip is recognised by its first two bytes, not by the file's name. A byte order mark in front of the text is left
+/// out. What every reader of text refuses is refused here: a NUL byte, a carriage return that ends no line, a byte
+/// order mark inside.
 ///
 /// @throws Error{kNoInput} when the file is missing; Error{kBadData} for gzip data that are damaged, end early or are
 ///         followed by something else, for a line above the limit, and for what is no text; Error{kIo}.
@@ -58,7 +60,9 @@ class LineReader {
 
  private:
   void refill();
-  void require_text() const;
+  void begin();
+  std::string_view allowed_part(std::string_view text) const;
+  [[noreturn]] void fail_forbidden(std::string_view line, std::uint64_t line_number) const;
 
   InputFile file_;
   InflateStream stream_;

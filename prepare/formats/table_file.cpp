@@ -47,11 +47,9 @@ bool is_skipped_line(std::string_view line) {
 }
 
 TableFile::TableFile(const std::filesystem::path& path) : reader_(std::make_unique<LineReader>(path)) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   std::optional<MatrixBanner> banner;
   for (std::string_view line; head_.size() < 2 && reader_->next(line);) {
     const bool is_first = reader_->line_number() == 1;
-    if (is_first && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
     if (is_first) banner.emplace(line);
     if (is_skipped_line(line)) continue;
     if (banner->is_there() && !matrix_)

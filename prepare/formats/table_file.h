@@ -41,8 +41,7 @@ class TableFile {
   /// @throws as LineReader; Error{kBadData} for a Matrix Market file without sizes, or that lists all values
   explicit TableFile(const std::filesystem::path& path);
 
-  /// At most two, before take_header() removes one. A byte order mark in front of them is left out, and so are the
-  /// sizes of a Matrix Market file.
+  /// At most two, before take_header() removes one. The sizes of a Matrix Market file are left out.
   const std::vector<TableRow>& head() const { return head_; }
   const std::optional<MatrixSizes>& matrix() const { return matrix_; }  ///< of a Matrix Market file
   const std::filesystem::path& path() const { return reader_->path(); }

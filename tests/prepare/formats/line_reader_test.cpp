@@ -76,8 +76,11 @@ TEST(LineReader, EndsOfLinesAndFiles) {
                                                             {"a\r\n", {"a"}},
                                                             {"a\r", {"a"}},
                                                             {"\n\na\n", {"", "", "a"}},
-                                                            {"a\rb\n", {"a\rb"}},
-                                                            {"a\r\r\n", {"a\r"}}};
+                                                            {"\xEF\xBB\xBF", {}},
+                                                            {"\xEF\xBB\xBF\r\n", {""}},
+                                                            {"\xEF\xBB\xBF"
+                                                             "a\nb",
+                                                             {"a", "b"}}};
   for (const auto& [text, expected] : cases) {
     const auto path = write_bytes(folder / "case", text);
     EXPECT_EQ(lines_of(path), expected) << '"' << text << '"';
@@ -126,7 +129,19 @@ TEST(LineReader, OtherFormatsAreNoText) {
       {"BZh91AY&SY 1\n", "looks like bzip2"},
       {"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "a Git LFS pointer; fetch"},
       {std::string("\xFF\xFE\0a\0,\0b\0\n", 10), "looks like text in UTF-16"},
-      {std::string("a,b\n\0,c\n", 8), "looks like binary data"}};
+      {std::string("a,b\n\0,c\n", 8),
+       "e.csv: line 2: holds a NUL byte: binary data, or text that is not in UTF-8: '\\x00,c'"},
+      {"a\rb\n", "e.csv: line 1: holds a carriage return that ends no line"},
+      {"a\nb\r\r\n", "e.csv: line 2: holds a carriage return"},
+      {"a\r\n"
+       "b\rc",
+       "e.csv: line 2: holds a carriage return"},
+      {"a\n\xEF\xBB\xBF"
+       "b\n",
+       "e.csv: line 2: holds a byte order mark inside of the text"},
+      {"\xEF\xBB\xBF\xEF\xBB\xBF"
+       "b\n",
+       "e.csv: line 1: holds a byte order mark"}};
   for (const auto& [bytes, message] : cases) {
     const auto path = write_bytes(folder / "e.csv", bytes);
     EXPECT_COMPLAINT(lines_of(path), ErrorKind::kBadData, message);
