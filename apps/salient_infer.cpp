@@ -27,7 +27,6 @@
 #include "engine/infer/node_scores.h"
 #include "engine/infer/prediction_writer.h"
 #include "engine/infer/selected_nodes.h"
-#include "engine/report/confusion.h"
 #include "engine/report/run_directory.h"
 #include "engine/train/signal_agreement.h"
 #include "store/node_ids.h"
@@ -118,8 +117,7 @@ std::filesystem::path scratch_folder(const InferOptions& options, const std::fil
 void name_nodes_and_classes(const Dataset& dataset, PredictionOutput& output) {
   if (dataset.directory.empty()) return;  // generated
   output.ids = NodeIds::open(dataset.directory);
-  if (!has_several_labels(dataset))
-    output.class_names = read_class_names(dataset.directory / "class_names.txt", dataset.num_classes);
+  if (!has_several_labels(dataset)) output.class_names = dataset.class_names;
 }
 
 /// Predicts, and writes what is found into `staged`, which is rank 0's. Collective. @return the exit code

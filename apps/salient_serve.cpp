@@ -21,7 +21,6 @@
 #include "core/console/progress.h"
 #include "core/error.h"
 #include "core/host/program.h"
-#include "engine/report/confusion.h"
 
 namespace salient::serve {
 namespace {
@@ -62,8 +61,7 @@ ServiceOptions service_options(const ServeOptions& options, const Predictor& pre
                                     .max_queued = static_cast<std::size_t>(options.max_queued),
                                     .window = std::chrono::microseconds(options.window_us)}};
   if (!index.ids().empty()) service.rules.find_id = [&index](std::string_view id) { return index.find(id); };
-  if (!dataset.directory.empty() && dataset.task == Task::kMultiClass)
-    service.names.classes = read_class_names(dataset.directory / "class_names.txt", dataset.num_classes);
+  if (dataset.task == Task::kMultiClass) service.names.classes = dataset.class_names;
   return service;
 }
 

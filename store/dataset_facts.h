@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "store/data_schema.h"
 #include "store/label_table.h"
 #include "store/row_table.h"
 #include "store/sparse_rows.h"
@@ -20,11 +22,15 @@ struct DatasetFacts {
   float fp8_scale = 0;  ///< of kFp8: as in RowTable
   FeatureLayout feature_layout = FeatureLayout::kDense;
   bool is_symmetric = false;
+  std::vector<std::string> class_names{};   ///< as in DataSchema; of a store in class_names.txt
+  std::vector<std::string> column_names{};  ///< likewise in column_names.txt, or WordNet's vocabulary.txt
+  FeatureOrigin feature_origin{};           ///< likewise
   bool operator==(const DatasetFacts&) const = default;
 
   DatasetFacts& facts() { return *this; }  ///< for structs that have these among their own fields
   const DatasetFacts& facts() const { return *this; }
 
+  DataSchema schema() const { return {task, num_classes, feature_dim, class_names, column_names, feature_origin}; }
   LabelType label_type() const { return {task, task == Task::kMultiLabel ? num_classes : 1}; }
   bool has_sparse_features() const { return feature_layout == FeatureLayout::kCsr; }
   /// Of a dense row, stored, and in a batch.
@@ -46,6 +52,9 @@ void visit_facts(Facts& facts, Visit visit) {
   visit("fp8_scale", facts.fp8_scale);
   visit("feature_layout", facts.feature_layout);
   visit("is_symmetric", facts.is_symmetric);
+  visit("class_names", facts.class_names);
+  visit("column_names", facts.column_names);
+  visit("feature_origin", facts.feature_origin);
 }
 
 }  // namespace salient

@@ -12,6 +12,7 @@
 #include "core/files/npy.h"
 #include "core/files/staged_directory.h"
 #include "store/dataset_checks.h"
+#include "store/name_list.h"
 #include "store/parts.h"
 #include "store/store_arrays.h"
 
@@ -139,6 +140,13 @@ Dataset view_of(const MappedStore& store, const StoreManifest& manifest) {
   return dataset;
 }
 
+void read_names_of(const fs::path& directory, Dataset& dataset) {
+  const auto num_columns = static_cast<std::size_t>(dataset.feature_dim);
+  dataset.class_names = read_names(directory / kClassNamesFile, static_cast<std::size_t>(dataset.num_classes));
+  dataset.column_names = read_names(directory / kColumnNamesFile, num_columns);
+  if (dataset.column_names.empty()) dataset.column_names = read_names(directory / kVocabularyFile, num_columns);
+}
+
 void check_values(const Dataset& dataset, const StoreManifest& manifest, const DatasetChecks& checks) {
   checks.check_indptr(dataset.graph.indptr, manifest.num_edges);
   checks.check_indices(dataset.graph);
@@ -172,6 +180,7 @@ OpenedStore open_store(const fs::path& directory, int num_threads, FeatureFile n
                               store->arrays.at(kNodeNamesArray.file).data().size());
   });
   dataset.sparse_features.longest = LongestRows(dataset.sparse_features.begin);
+  read_names_of(directory, dataset);
   dataset.directory = directory;
   dataset.fingerprint = std::move(fingerprint);
   dataset.storage = std::move(store);

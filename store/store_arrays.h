@@ -20,6 +20,11 @@ inline constexpr StoreArray kOriginalIdsArray{"original_ids.npy", "<u8"};
 inline constexpr StoreArray kNodeNamesArray{"node_names.npy", "|u1"};
 inline constexpr StoreArray kNodeNamesBeginArray{"node_names_begin.npy", "<i8"};
 
+/// Names, a line each.
+inline constexpr char kClassNamesFile[] = "class_names.txt";
+inline constexpr char kColumnNamesFile[] = "column_names.txt";
+inline constexpr char kVocabularyFile[] = "vocabulary.txt";  ///< of WordNet: the words that its columns stand for
+
 /// Of a partitioned data set; not among the manifest's files (store/parts.h).
 inline constexpr StoreArray kOwnerArray{"owner.npy", "<u2"};
 

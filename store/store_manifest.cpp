@@ -54,6 +54,28 @@ FeatureLayout feature_layout_of(const JsonObject& root) {
   return FeatureLayout::kCsr;
 }
 
+/// Stores of older versions say it in the options that they were made with alone.
+FeatureOrigin origin_in_options(const StoreManifest& manifest) {
+  constexpr std::string_view kOption = "make-features ";
+  const std::size_t at = manifest.source_options.rfind(kOption);
+  if (at == std::string::npos) return {};
+  const std::string recipe = manifest.source_options.substr(at + kOption.size());
+  const std::size_t colon = recipe.find(':');
+  if (colon == std::string::npos) return {{"kind", recipe}};
+  return {{"kind", recipe.substr(0, colon)},
+          {"seed", std::to_string(manifest.rng_seed)},
+          {"width", recipe.substr(colon + 1)}};
+}
+
+FeatureOrigin feature_origin_of(const JsonObject& root, const StoreManifest& manifest) {
+  const std::vector<std::string> keys = root.keys();
+  if (std::ranges::find(keys, "feature_origin") == keys.end()) return origin_in_options(manifest);
+  const JsonObject object = root.object("feature_origin");
+  FeatureOrigin origin;
+  for (const std::string& name : object.keys()) origin[name] = object.string(name);
+  return origin;
+}
+
 /// A store has the arrays of its layout, and no others.
 void check_feature_files(const JsonObject& files, const StoreManifest& manifest) {
   const auto check = [&](const char* name, bool is_needed) {
@@ -128,6 +150,7 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
   manifest.source_kind = source.string("kind");
   manifest.source_path = source.string("path");
   manifest.source_options = source.string("options");
+  manifest.feature_origin = feature_origin_of(root, manifest);
   const JsonObject files = root.object("files");
   for (const std::string& name : files.keys()) {
     check_file_name(files, name);
@@ -157,6 +180,7 @@ std::string manifest_text(const StoreManifest& manifest) {
   root["feature_dtype"] = name_of(manifest.feature_type);
   if (manifest.feature_type == FeatureType::kFp8) root["fp8_scale"] = manifest.fp8_scale;
   if (manifest.has_sparse_features()) root["feature_layout"] = name_of(manifest.feature_layout);
+  if (!manifest.feature_origin.empty()) root["feature_origin"] = manifest.feature_origin;
   root["symmetric"] = manifest.is_symmetric;
   root["deduplicated"] = manifest.is_deduplicated;
   root["self_loops"] = manifest.self_loops;

@@ -21,7 +21,8 @@ std::string name_of(Task task);
 bool is_dataset_name(std::string_view name);
 
 /// Field for field what docs/DATASETS.md lists.
-/// The fields "task", "feature_layout" and "fp8_scale" are there for kMultiLabel, kCsr and kFp8 alone.
+/// The fields "task", "feature_layout" and "fp8_scale" are there for kMultiLabel, kCsr and kFp8 alone, "feature_origin"
+/// for features that were made. Names of classes and columns are in files of their own, and empty here.
 struct StoreManifest : DatasetFacts {
   std::uint64_t num_nodes = 0;
   std::uint64_t num_edges = 0;

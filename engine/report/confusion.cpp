@@ -2,20 +2,11 @@
 #include "engine/report/confusion.h"
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "core/error.h"
-#include "core/files/is_there.h"
 #include "core/files/replace_text_file.h"
 
 namespace salient {
-
-std::vector<std::string> read_class_names(const std::filesystem::path& path, int num_classes) {
-  std::istringstream file(text_if_there(path));
-  std::vector<std::string> names;
-  for (std::string line; std::getline(file, line);) names.push_back(line);
-  return names.size() == static_cast<std::size_t>(num_classes) ? names : std::vector<std::string>{};
-}
 
 void write_confusion(const std::filesystem::path& directory, const ConfusionMatrix& matrix) {
   const auto num_classes = static_cast<std::size_t>(matrix.num_classes);

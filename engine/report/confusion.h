@@ -20,9 +20,6 @@ struct ConfusionMatrix {
   std::vector<std::int64_t> counts{};      ///< [num_classes, num_classes] labelled nodes, by true class, then predicted
 };
 
-/// One name per line. @return empty if there is no such file, or not `num_classes` lines.
-std::vector<std::string> read_class_names(const std::filesystem::path& path, int num_classes);
-
 /// Replaces DIR/confusion.json: the fields above; counts as `cells`, a list of [true, predicted, nodes] without zeros.
 /// @throws Error{kIo}
 void write_confusion(const std::filesystem::path& directory, const ConfusionMatrix& matrix);

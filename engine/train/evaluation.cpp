@@ -77,7 +77,7 @@ void Evaluation::write_confusion_of(EvaluationSet set, int epoch) {
   const ConfusionMatrix matrix{.set = name_of(set),
                                .epoch = epoch,
                                .num_classes = num_classes,
-                               .class_names = read_class_names(run_.dataset.directory / "class_names.txt", num_classes),
+                               .class_names = run_.dataset.class_names,
                                .counts = confusion_->sum_over_ranks(run_.comm)};
   on_rank_0(run_.comm, [&] { write_confusion(run_.directory, matrix); });
 }

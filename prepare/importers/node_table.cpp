@@ -32,8 +32,9 @@ struct NodeTable {
   Separator separator = Separator::kComma;
   std::size_t num_columns = 0;
   std::optional<std::size_t> id{}, label{};
-  bool begins_with_words = false;  ///< the first line might be a header, and is a row
-  bool guesses_header = false;     ///< the first line might be a row, and is a header
+  std::vector<std::string> names{};  ///< [num_columns] of the header; empty without one
+  bool begins_with_words = false;    ///< the first line might be a header, and is a row
+  bool guesses_header = false;       ///< the first line might be a row, and is a header
 
   void require_width(std::span<const std::string_view> fields, std::uint64_t number, std::string_view line) const {
     if (fields.size() != num_columns)
@@ -135,6 +136,7 @@ NodeTable open_node_table(const fs::path& path, const NodeTableOptions& options,
   const bool has_header = is_named || table.guesses_header;
   table.begins_with_words = !has_header && std::ranges::none_of(first, is_number);
   if (has_header) table.file.take_header();
+  if (has_header) table.names = first;
   return table;
 }
 
@@ -244,6 +246,8 @@ RawFeatures read_feature_table(const fs::path& path, const NodeTableOptions& opt
     log_info(path.string() + ": column " + std::to_string(*table.label) + " is a label by its name, and no feature");
   if (columns.empty()) fail(ErrorKind::kBadData, path.string() + ": has no column of features beside the id");
   RawFeatures features{.type = type, .dim = static_cast<int>(columns.size())};
+  if (!table.names.empty())
+    for (const std::size_t column : columns) features.column_names.push_back(table.names[column]);
   const auto parse = [&](std::span<const std::string_view> fields, std::uint64_t number, std::string_view line,
                          ParsedRows& parsed) {
     table.require_width(fields, number, line);

@@ -24,9 +24,10 @@ struct RawFeatures {
   float fp8_scale = 0;                   ///< of kFp8
   int dim = 0;                           ///< 0 = the graph has no features
   FeatureLayout layout = FeatureLayout::kDense;
-  std::vector<std::byte> rows{};         ///< [V, dim] type; of kCsr the values that are not zero
-  std::vector<std::int64_t> begin{};     ///< of kCsr, as in SparseRowTable
-  std::vector<std::uint32_t> columns{};  ///< likewise
+  std::vector<std::byte> rows{};            ///< [V, dim] type; of kCsr the values that are not zero
+  std::vector<std::int64_t> begin{};        ///< of kCsr, as in SparseRowTable
+  std::vector<std::uint32_t> columns{};     ///< likewise
+  std::vector<std::string> column_names{};  ///< [dim], or empty: the source has none
 
   /// dim is above 0.
   std::size_t num_rows() const {

@@ -33,7 +33,8 @@ void for_each_value(const RawFeatures& features, Visit visit) {
 template <class T>
 RawFeatures sparse_of(const RawFeatures& dense, const MemoryLimit& memory) {
   constexpr const char* kWhat = "sparse features";
-  RawFeatures sparse{.type = dense.type, .dim = dense.dim, .layout = FeatureLayout::kCsr};
+  RawFeatures sparse{
+      .type = dense.type, .dim = dense.dim, .layout = FeatureLayout::kCsr, .column_names = dense.column_names};
   memory.check((dense.num_rows() + 1) * sizeof(std::int64_t), kWhat);
   sparse.begin.assign(dense.num_rows() + 1, 0);
   for_each_value<T>(dense, [&](std::size_t r, std::uint32_t, const std::byte*) { ++sparse.begin[r + 1]; });
@@ -50,7 +51,7 @@ RawFeatures sparse_of(const RawFeatures& dense, const MemoryLimit& memory) {
 }
 
 RawFeatures dense_of(const RawFeatures& sparse, const MemoryLimit& memory) {
-  RawFeatures dense{.type = sparse.type, .dim = sparse.dim};
+  RawFeatures dense{.type = sparse.type, .dim = sparse.dim, .column_names = sparse.column_names};
   const std::size_t item = size_of(sparse.type), row_bytes = static_cast<std::size_t>(sparse.dim) * item;
   memory.check(sparse.num_rows() * row_bytes, "dense features");
   dense.rows.resize(sparse.num_rows() * row_bytes);

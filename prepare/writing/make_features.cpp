@@ -211,6 +211,15 @@ std::string text_of(const FeatureRecipe& recipe) {
   return name_of(recipe.kind) + (recipe.width > 0 ? ":" + std::to_string(recipe.width) : "");
 }
 
+FeatureOrigin origin_of(const FeatureRecipe& recipe, std::uint32_t seed) {
+  if (recipe.kind == MadeFeatures::kNone) return {};
+  FeatureOrigin origin{{"kind", name_of(recipe.kind)}};
+  if (recipe.kind == MadeFeatures::kDegree) return origin;
+  origin["width"] = std::to_string(recipe.width);
+  origin["seed"] = std::to_string(seed);
+  return origin;
+}
+
 RawFeatures make_features(const CsrGraph& graph, const FeatureRecipe& recipe, FeatureType type, std::uint32_t seed,
                           const MemoryLimit& memory) {
   const auto width = static_cast<std::size_t>(recipe.width);

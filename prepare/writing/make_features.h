@@ -10,6 +10,7 @@
 #include "core/csr_graph.h"
 #include "core/enum_names.h"
 #include "prepare/importers/raw_graph.h"
+#include "store/data_schema.h"
 
 namespace salient {
 
@@ -39,6 +40,9 @@ inline constexpr int kMaxMadeWidth = 4096;
 std::optional<FeatureRecipe> feature_recipe(std::string_view text);
 
 std::string text_of(const FeatureRecipe& recipe);  ///< the inverse
+
+/// What a store says about features made so; the seed where it decides them.
+FeatureOrigin origin_of(const FeatureRecipe& recipe, std::uint32_t seed);
 
 /// One row a node, of a graph whose row v has the neighbours of v:
 ///

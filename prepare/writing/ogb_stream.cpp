@@ -154,7 +154,7 @@ void write_node_data(RawGraph& graph, const OgbLayout& layout, const LabelChoice
   read_ogb_split(layout, graph);
   write_labels_and_splits(dataset_of(graph), store);
   free_memory_of(graph.labels, graph.multi_labels, graph.train, graph.valid, graph.test);
-  store.write_lines("class_names.txt", graph.class_names);
+  store.write_lines(kClassNamesFile, graph.class_names);
 }
 
 void write_tables(const ZipArchive& archive, const OgbSize& size, RawGraph& graph, const StreamPlan& plan,

@@ -15,7 +15,9 @@ Dataset dataset_of(const RawGraph& graph) {
                      .feature_type = graph.features.type,
                      .fp8_scale = graph.features.fp8_scale,
                      .feature_layout = graph.features.layout,
-                     .is_symmetric = graph.symmetrise};
+                     .is_symmetric = graph.symmetrise,
+                     .class_names = graph.class_names,
+                     .column_names = graph.features.column_names};
   if (dataset.has_sparse_features())
     dataset.sparse_features = {
         .begin = graph.features.begin, .columns = graph.features.columns, .values = graph.features.rows.data()};
@@ -36,7 +38,6 @@ StoreOrigin origin_of(const RawGraph& graph) {
   origin.rng_seed = graph.rng_seed;
   origin.original_ids = graph.original_ids;
   origin.node_names = &graph.node_names;
-  origin.class_names = graph.class_names;
   origin.vocabulary = graph.vocabulary;
   return origin;
 }

@@ -26,6 +26,10 @@ void check_rules(const Dataset& dataset, const fs::path& out) {
   const std::array splits = {SplitView{"train.npy", dataset.train}, SplitView{"valid.npy", dataset.valid},
                              SplitView{"test.npy", dataset.test}};
   checks.check_splits(splits, dataset.label_table());
+  for (const std::vector<std::string>* names : {&dataset.class_names, &dataset.column_names})
+    for (const std::string& name : *names)
+      if (name.find('\n') != std::string::npos)
+        fail(ErrorKind::kBadData, out.string() + ": the name '" + name + "' of a class or column has a line break");
 }
 
 void write_features(const Dataset& dataset, StoreWriter& store, Progress& progress) {
@@ -57,8 +61,9 @@ void write_arrays(const Dataset& dataset, const StoreOrigin& origin, StoreWriter
     store.write_array(kNodeNamesArray, std::span(text), {text.size()}, &progress);
     store.write_array(kNodeNamesBeginArray, std::span(begin), {begin.size()}, &progress);
   }
-  store.write_lines("class_names.txt", origin.class_names);
-  store.write_lines("vocabulary.txt", origin.vocabulary);
+  store.write_lines(kClassNamesFile, dataset.class_names);
+  store.write_lines(kColumnNamesFile, dataset.column_names);
+  store.write_lines(kVocabularyFile, origin.vocabulary);
 }
 
 }  // namespace
@@ -94,6 +99,7 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
   }
   Dataset dataset = dataset_of(graph);
   dataset.graph = arrays.view();
+  dataset.feature_origin = origin_of(options.make_features, graph.rng_seed);
   StoreOrigin origin = origin_of(graph);
   origin.edges_read = edges_read;
   origin.self_loops = arrays.self_loops;

@@ -54,7 +54,7 @@ struct StoreOrigin {
   std::uint64_t self_loops = 0, duplicates = 0, edges_read = 0;
   std::span<const std::uint64_t> original_ids{};
   const NameTable* node_names = nullptr;  ///< null or empty = none
-  std::span<const std::string> class_names{}, vocabulary{};
+  std::span<const std::string> vocabulary{};
 };
 
 /// The same for a data set whose rows are sorted and free of repeats already, such as a generated one.

@@ -19,7 +19,10 @@ DatasetFacts unusual_facts() {
           .feature_type = FeatureType::kF32,
           .fp8_scale = 0.25F,
           .feature_layout = FeatureLayout::kCsr,
-          .is_symmetric = true};
+          .is_symmetric = true,
+          .class_names = {"a", "b", "c", "d", "e", "f", "g"},
+          .column_names = {"x", "y", "z"},
+          .feature_origin = {{"kind", "random"}, {"seed", "3"}}};
 }
 
 TEST(DatasetFacts, TheListHasEveryField) {
@@ -33,7 +36,7 @@ TEST(DatasetFacts, TheListHasEveryField) {
         if (name == other) fact = value;
     });
   });
-  EXPECT_EQ(num_facts, 9u);
+  EXPECT_EQ(num_facts, 12u);
   EXPECT_EQ(copy, original);
 }
 
@@ -46,7 +49,9 @@ TEST(DatasetFacts, OtherProcessesGetThemAll) {
 TEST(DatasetFacts, TheManifestHasThemAll) {
   StoreManifest manifest;
   manifest.facts() = unusual_facts();
-  manifest.fp8_scale = 0;  // of fp8 alone
+  manifest.fp8_scale = 0;        // of fp8 alone
+  manifest.class_names.clear();  // in files of their own
+  manifest.column_names.clear();
   manifest.num_nodes = 2;
   for (const char* name : {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy",
                            "feature_begin.npy", "feature_columns.npy", "feature_values.npy"})

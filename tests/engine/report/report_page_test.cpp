@@ -154,13 +154,5 @@ TEST(ReportPage, ThatCannotBeWrittenIsAWarningOnce) {
   EXPECT_EQ(count_of(warnings, "report"), 1U) << warnings;
 }
 
-TEST(ClassNames, AreTakenWhenThereIsOnePerClass) {
-  const Scratch scratch;
-  const auto path = test::write_bytes(scratch / "class_names.txt", "noun.animal\nnoun.plant\n");
-  EXPECT_EQ(read_class_names(path, 2), (std::vector<std::string>{"noun.animal", "noun.plant"}));
-  EXPECT_TRUE(read_class_names(path, 3).empty());
-  EXPECT_TRUE(read_class_names(scratch / "absent.txt", 2).empty());
-}
-
 }  // namespace
 }  // namespace salient
