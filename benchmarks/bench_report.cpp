@@ -30,6 +30,7 @@ nlohmann::ordered_json hardware() {
 
 nlohmann::ordered_json versions() {
   return {{"salient", kVersion},
+          {"commit", SALIENT_COMMIT},
           {"compiler", __VERSION__},
           {"oneTBB", TBB_runtime_version()},
 #ifdef NDEBUG

@@ -28,6 +28,7 @@ def measured(verb, *options, before=()):
         table = run(verb, *options, "--json", result_file, before=before).stdout
         result = json.loads(result_file.read_text())
     assert result["benchmark"] == verb and result["hardware"]["cores"] >= 1 and result["versions"]["salient"], result
+    assert result["versions"]["commit"], result
     assert result["settings"] and "json" not in result["settings"], result["settings"]
     assert result["title"] in table and all(note in table for note in result["notes"]), (table, result)
     expect_same_as_table(result["rows"], table.splitlines())

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# scripts/figures.py - figures of README.md and docs/BENCHMARKS.md, from the JSON of benchmarks/results.
+"""A document says <!--=NAME-->VALUE: VALUE is what FIGURES makes of the row of a benchmark's report.
+
+    scripts/figures.py            writes the values into the documents
+    scripts/figures.py --check    says which differ, and ends with 1 if some do; a test
+"""
+import json
+import pathlib
+import re
+import sys
+from typing import NamedTuple
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+DOCUMENTS = ["README.md", "docs/BENCHMARKS.md"]
+MARK = re.compile(r"<!--=([\w-]+)-->([0-9][0-9.,]*[0-9]|[0-9])?")
+
+
+class Figure(NamedTuple):
+    report: str  # benchmarks/results/REPORT.json
+    row: str  # the first of that name
+    key: str
+    decimals: int
+    scale: float = 1  # shown = value * scale
+
+
+SAMPLER, TABLE1 = "h200-16-cores-sampler-111M-nodes", "h200-16-cores-table1-papers100M"
+TODAY = "h200-16-cores-table1-papers100M-resident"
+BF16, EAGER = "h200-x4-64-cores-scaling-papers100M-bf16", "h200-x4-64-cores-scaling-papers100M"
+RATE, EPOCH = "edges_per_second_median", "epoch_seconds_median"
+FIGURES = {
+    "sampler-1": Figure(SAMPLER, "1 thread", RATE, 1, 1e-6),
+    "sampler-16": Figure(SAMPLER, "16 threads", RATE, 0, 1e-6),
+    "sampler-gpu": Figure(SAMPLER, "GPU, 3 streams", RATE, 0, 1e-6),
+    "epoch-bf16": Figure(TODAY, "papers100M: SALIENT, resident steps, bf16", EPOCH, 3),
+    "epoch-fp32": Figure(TODAY, "papers100M: SALIENT, resident steps", EPOCH, 3),
+    "epoch-host": Figure(
+        TABLE1, "papers100M: SALIENT, features on the host, sampling on the GPU", EPOCH, 2
+    ),
+    "epoch-plain": Figure(TABLE1, "papers100M: plain loop", EPOCH, 1),
+    "bf16-1": Figure(BF16, "1 rank, device", EPOCH, 3),
+    "bf16-2": Figure(BF16, "2 ranks, device", EPOCH, 3),
+    "bf16-4": Figure(BF16, "4 ranks, device", EPOCH, 3),
+    "eager-1": Figure(EAGER, "1 rank", EPOCH, 3),
+    "eager-2": Figure(EAGER, "2 ranks", EPOCH, 3),
+    "eager-4": Figure(EAGER, "4 ranks", EPOCH, 3),
+}
+
+
+def value_of(figure):
+    rows = json.loads((ROOT / f"benchmarks/results/{figure.report}.json").read_text())["rows"]
+    row = next(row for row in rows if row["name"] == figure.row)
+    return f"{row[figure.key] * figure.scale:.{figure.decimals}f}"
+
+
+def main(words):
+    if words not in ([], ["--check"]):
+        sys.exit(__doc__)
+    problems, used = [], set()
+    for name in DOCUMENTS:
+        path = ROOT / name
+        text = path.read_text()
+
+        def replaced(match):
+            key, shown = match[1], match[2]
+            used.add(key)
+            if key not in FIGURES:
+                problems.append(f"{name}: no figure is called {key}")
+                return match[0]
+            value = value_of(FIGURES[key])
+            if shown != value:
+                problems.append(f"{name}: {key} is {value}, the document says {shown}")
+            return f"<!--={key}-->{value}"
+
+        written = MARK.sub(replaced, text)
+        if not words and written != text:
+            path.write_text(written)
+    problems += [f"no document has {key}" for key in FIGURES if key not in used]
+    print("\n".join(problems) or f"{len(used)} figures are those of their reports")
+    return bool(problems and words)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
