@@ -71,14 +71,15 @@ void answer_requests(const ServeOptions& options, Descriptor socket, Service& se
   const std::string address = address_of(socket);
   HttpServer server(
       std::move(socket),
-      {.max_body = static_cast<std::size_t>(options.max_body_kb) << 10,
+      {.rules = {.max_body = static_cast<std::size_t>(options.max_body_kb) << 10,
+                 .hosts = HostNames(address, options.host, options.allow_host)},
        .max_connections = static_cast<unsigned>(options.max_connections),
        .timeout = std::chrono::seconds(options.timeout)},
       {.on_request = [&](HttpRequest request, Reply reply) { service.handle(std::move(request), std::move(reply)); },
        .on_answer = [&](int status, double seconds) { service.count_answer(status, seconds); },
        .on_connections = [&](std::size_t num_open) { service.set_connections(num_open); }});
   log_result("listening on http://" + address);
-  while (!stop.wait(1000)) server.drop_slow();
+  stop.wait();
   log_info("stopping");
   server.stop_accepting();
   if (!service.finish(kTimeToStop)) {

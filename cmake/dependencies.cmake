@@ -37,18 +37,6 @@ add_library(salient::hwloc ALIAS salient_hwloc)
 target_include_directories(salient_hwloc SYSTEM INTERFACE "${HWLOC_INCLUDE_DIR}")
 target_link_libraries(salient_hwloc INTERFACE "${HWLOC_LIBRARY}")
 
-# For salient-serve alone.
-find_path(MICROHTTPD_INCLUDE_DIR microhttpd.h)
-find_library(MICROHTTPD_LIBRARY microhttpd)
-if(MICROHTTPD_INCLUDE_DIR AND MICROHTTPD_LIBRARY)
-  add_library(salient_microhttpd INTERFACE IMPORTED GLOBAL)
-  add_library(salient::microhttpd ALIAS salient_microhttpd)
-  target_include_directories(salient_microhttpd SYSTEM INTERFACE "${MICROHTTPD_INCLUDE_DIR}")
-  target_link_libraries(salient_microhttpd INTERFACE "${MICROHTTPD_LIBRARY}")
-else()
-  message(STATUS "no libmicrohttpd: salient-serve is left out; scripts/setup.sh installs it")
-endif()
-
 # MPI and NCCL are for several ranks; a build without them has one. Debian's mpi.h includes the removed C++ bindings.
 find_package(MPI QUIET COMPONENTS C)
 if(MPI_C_FOUND)

@@ -2,10 +2,7 @@
 #
 # Programs are in lib/salient/libexec; bin/salient-NAME is scripts/lib/salient-env.sh, which finds LibTorch and starts
 # them. Manual pages and completion are made while installing, from --help.
-set(programs salient-doctor salient-infer salient-prepare salient-report salient-train)
-if(TARGET salient-serve)
-  list(APPEND programs salient-serve)
-endif()
+set(programs salient-doctor salient-infer salient-prepare salient-report salient-serve salient-train)
 add_custom_target(packaged-programs)  # all that scripts/package.sh builds: tests take much longer
 add_dependencies(packaged-programs ${programs})
 set(home lib/salient)

@@ -5,55 +5,41 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <string>
 
+#include "apps/serve/http_message.h"
+#include "apps/serve/request_rules.h"
 #include "core/host/descriptor.h"
 
 namespace salient::serve {
 
 struct HttpLimits {
-  std::size_t max_body = 1 << 20;    ///< bytes of a request
+  HeadRules rules{};
   unsigned max_connections = 256;    ///< at a time; others wait to be accepted
   std::chrono::seconds timeout{10};  ///< for a client to send a request, or to take an answer
-};
-
-struct HttpRequest {
-  std::string method{};
-  std::string path{};
-  std::string body{};
-};
-
-struct HttpAnswer {
-  int status = 200;
-  std::string body{};
-  const char* type = "application/json";
-  const char* allow = nullptr;  ///< of 405: the method that the path has
 };
 
 /// Gives the answer of one request, on any thread; the first counts. Copies are of the same request, and may outlive
 /// the server.
 using Reply = std::function<void(HttpAnswer)>;
 
-/// One thread does all input and output; it waits in epoll. By libmicrohttpd: see docs/decisions/0016.
+/// One thread does all input and output; it waits in epoll, and closes connections of clients that are too slow, or
+/// that left before their request was whole. A client that sends no more after a whole request still gets its answer.
 class HttpServer {
  public:
   struct Handlers {
     /// On the server's thread, which it must not hold up. What it throws is an answer with code 500.
     std::function<void(HttpRequest request, Reply reply)> on_request{};
-    /// Of every answer, refusals included. @param seconds  since the request's headers
+    /// Of every answer, refusals included. @param seconds  since the request was whole
     std::function<void(int status, double seconds)> on_answer{};
     /// Of every connection that opens or closes. @param num_open  from now on
     std::function<void(std::size_t num_open)> on_connections{};
   };
 
-  /// Accepts from now on. @param socket  listens   @throws Error{kIo}
+  /// Accepts from now on. @param socket  listens, and does not block   @throws Error{kIo}; std::system_error
   HttpServer(Descriptor socket, HttpLimits limits, Handlers handlers);
   ~HttpServer();  ///< closes all connections; requests without a reply get 503
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
-
-  /// Ends connections of clients that were too slow; call it every second or so.
-  void drop_slow();
 
   /// No more connections. Those that are open may go on.
   void stop_accepting();

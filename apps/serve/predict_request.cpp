@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "core/error.h"
+#include "core/files/json_text.h"
 
 namespace salient::serve {
 namespace {
@@ -93,25 +93,26 @@ NewNodes new_nodes_of(const json& list, const RequestRules& rules) {
   return nodes;
 }
 
-json parse_json(std::string_view body) {
-  const auto too_deep = [](int depth, json::parse_event_t, const json&) {
-    if (depth > kDeepest) refuse("the body is JSON of more than " + std::to_string(kDeepest) + " levels");
-    return true;
-  };
+/// The place of byte `at`: 1 and 1 of the first.
+std::string place_of(std::string_view text, std::size_t at) {
+  const std::string_view before = text.substr(0, at);
+  return "line " + std::to_string(1 + std::ranges::count(before, '\n')) + ", column " +
+         std::to_string(before.size() - (before.rfind('\n') + 1) + 1);  // npos + 1 is 0
+}
+
+json json_of(std::string_view body) {
   try {
-    return json::parse(body, too_deep);
-  } catch (const json::exception& error) {
-    const std::string text =
-        error.what();  // "[json.exception...] parse error at line 1, column 3: ...; last read: ..."
-    const std::size_t begin = text.find("at line"), end = text.find(": ", begin);
-    refuse("the body is no JSON" + (begin == std::string::npos ? "" : " " + text.substr(begin, end - begin)));
+    return read_json(body, kDeepest);
+  } catch (const JsonFault& fault) {
+    if (fault.is_json) refuse("the body has " + fault.what);
+    refuse("the body is no JSON" + (fault.at ? " at " + place_of(body, *fault.at) : ""));
   }
 }
 
 }  // namespace
 
 PredictRequest parse_request(std::string_view body, const RequestRules& rules) {
-  const json root = parse_json(body);
+  const json root = json_of(body);
   if (!root.is_object()) refuse("the body must be an object with \"nodes\" or \"new_nodes\"");
   check_fields(root, "", {"nodes", "new_nodes", "probabilities"});
   const json& known = list_of(root, "nodes", "");

@@ -3,6 +3,7 @@
 
 #include "apps/options/checkpoint_name.h"
 #include "apps/options/options.h"
+#include "apps/serve/host_names.h"
 #include "sampler/neighbor_sampler.h"
 
 namespace salient::serve {
@@ -20,6 +21,9 @@ std::vector<FieldProblem> problems_of(const ServeOptions& options) {
   check_field(found, !options.run.empty(), "run", "is required, the directory of a run of salient-train");
   check_field(found, !options.host.empty(), "host", "an address of this machine");
   check_field(found, options.port >= 0 && options.port <= 65535, "port", "0 to 65535");
+  for (const std::string& name : options.allow_host)
+    check_field(found, host_named(name).has_value(), "allow-host",
+                "a name or an address, such as models.example or [fd00::1], no port");
   options::check_checkpoint_name(found, options.checkpoint);
   check_field(found, options.fanout.empty() || are_fanouts(options.fanout), "fanout", "each 1 to 65535, or -1 for all");
   check_field(found, options.device != DeviceKind::kCpu || options.step != StepKind::kResident, "step",

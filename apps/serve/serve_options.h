@@ -18,6 +18,7 @@ struct ServeOptions {
   std::string run{};
   std::string host = "127.0.0.1";
   int port = 8080;
+  std::vector<std::string> allow_host{};
   std::string checkpoint = "best";
   std::string dataset{};
   std::string data_root{};
@@ -43,6 +44,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("run", self.run, "directory of a run of salient-train");
   field("host", self.host, "address to listen on; 0.0.0.0 = every one of this machine, for anyone who reaches it");
   field("port", self.port, "0 = any that is free; the first line of the output names it");
+  field("allow-host", self.allow_host, "other names of this server, a list: of requests and of pages that ask it");
   field("checkpoint", self.checkpoint, "best | latest | epoch-NNNN");
   field("dataset", self.dataset, "another data set than the run's, with as many features and classes");
   field("data-root", self.data_root, "where prepared data sets live; SALIENT_DATA sets it too");

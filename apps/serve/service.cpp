@@ -12,33 +12,36 @@ namespace salient::serve {
 namespace {
 
 constexpr const char* kBusy = "too many requests wait; try again";
+constexpr std::chrono::minutes kWarningInterval{1};
 constexpr const char* kStopping = "the server is stopping";
 
 HttpAnswer refusal(int status, const std::string& what) { return {.status = status, .body = error_json(what)}; }
 
+}  // namespace
+
+Service::Service(PredictFunctions predict, ServiceOptions options)
+    : options_(std::move(options)),
+      warning_(kWarningInterval),
+      batcher_(std::move(predict), options_.limits, metrics_) {}
+
 /// Of a prediction that could not be made: the client's fault if it asked for too much (kUsage), else the server's, and
 /// then the log has the reason, too.
-HttpAnswer failure(const std::exception_ptr& error) {
+HttpAnswer Service::failure(const std::exception_ptr& error) {
   const Error found = as_error(error);
   const std::string what = found.what();
   if (found.kind() == ErrorKind::kUsage) return refusal(413, what);
-  log_warning("a prediction failed: " + what);
+  if (const auto line = warning_.line("a prediction failed: " + what)) log_warning(*line);
   return refusal(500, "the prediction failed: " + what);
 }
 
-HttpAnswer answer_of(const PredictRequest& request, const Prediction& prediction, const Names& names) {
+HttpAnswer Service::answer_of(const PredictRequest& request, const Prediction& prediction) {
   if (prediction.error) return failure(prediction.error);
   try {
-    return {.body = predictions_json(request, prediction.logits, names)};
+    return {.body = predictions_json(request, prediction.logits, options_.names)};
   } catch (const std::exception&) {
     return failure(std::current_exception());
   }
 }
-
-}  // namespace
-
-Service::Service(PredictFunctions predict, ServiceOptions options)
-    : options_(std::move(options)), batcher_(std::move(predict), options_.limits, metrics_) {}
 
 void Service::handle(HttpRequest request, Reply reply) {
   const bool is_prediction = request.path == "/predict";
@@ -66,7 +69,7 @@ void Service::predict(const std::string& body, const Reply& reply) {
   Job job{
       .nodes = request->nodes, .new_nodes = request->new_nodes, .done = [this, request, reply](Prediction prediction) {
         try {
-          reply(answer_of(*request, prediction, options_.names));
+          reply(answer_of(*request, prediction));
         } catch (const std::exception&) {  // no memory, not even for words
           reply({.status = 500});
         }

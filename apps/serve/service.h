@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <optional>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "apps/serve/metrics.h"
 #include "apps/serve/predict_request.h"
 #include "apps/serve/prediction_json.h"
+#include "apps/serve/rare_warning.h"
 
 namespace salient::serve {
 
@@ -36,12 +38,15 @@ class Service {
 
  private:
   void predict(const std::string& body, const Reply& reply);
+  HttpAnswer answer_of(const PredictRequest& request, const Prediction& prediction);
+  HttpAnswer failure(const std::exception_ptr& error);
   HttpAnswer look(const std::string& path) const;
 
   const ServiceOptions options_;
   Metrics metrics_;
   std::atomic<std::size_t> num_connections_{0};
   std::atomic<bool> is_stopping_{false};
+  RareWarning warning_;
   Batcher batcher_;  // last: its thread uses the above
 };
 

@@ -43,9 +43,10 @@ StopSignal::~StopSignal() {
   (void)::close(static_cast<int>(event));
 }
 
-bool StopSignal::wait(int milliseconds) const {
+void StopSignal::wait() const {
   pollfd waited{.fd = static_cast<int>(event), .events = POLLIN, .revents = 0};
-  return ::poll(&waited, 1, milliseconds) > 0;
+  while (::poll(&waited, 1, -1) <= 0) {  // a signal that comes meanwhile interrupts it
+  }
 }
 
 }  // namespace salient::serve

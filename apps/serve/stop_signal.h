@@ -11,8 +11,8 @@ class StopSignal {
   StopSignal(const StopSignal&) = delete;
   StopSignal& operator=(const StopSignal&) = delete;
 
-  /// Sleeps. @return whether a signal has come
-  bool wait(int milliseconds) const;
+  /// Sleeps until a signal has come.
+  void wait() const;
 };
 
 }  // namespace salient::serve

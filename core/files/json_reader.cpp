@@ -64,21 +64,11 @@ std::size_t find_key(std::string_view text, const std::vector<std::string>& path
 
 JsonObject JsonObject::parse(std::string text, const std::string& file) {
   auto document = std::make_shared<Document>(Document{file, std::move(text), {}});
-  const auto refuse_depth = [&](int depth, json::parse_event_t, const json&) {
-    if (depth > kMaxJsonDepth)
-      fail(ErrorKind::kBadData, file + ": more than " + std::to_string(kMaxJsonDepth) + " levels of brackets");
-    return true;
-  };
   try {
-    document->root = json::parse(document->text, refuse_depth);
-  } catch (const json::parse_error& error) {
-    std::string why = error.what();  // "[json.exception...] parse error at line 1, column 5: syntax error ..."
-    const std::size_t colon = why.find(": ");
-    if (colon != std::string::npos) why.erase(0, colon + 2);
-    const std::size_t at = error.byte == 0 ? 0 : error.byte - 1;
-    fail(ErrorKind::kBadData, file + ": " + place(document->text, at) + ": not JSON: " + why);
-  } catch (const json::exception& error) {
-    fail(ErrorKind::kBadData, file + ": not JSON: " + error.what());
+    document->root = read_json(document->text);
+  } catch (const JsonFault& fault) {
+    const std::string where = fault.at ? place(document->text, *fault.at) + ": " : "";
+    fail(ErrorKind::kBadData, file + ": " + where + fault.what);
   }
   if (!document->root.is_object()) fail(ErrorKind::kBadData, file + ": line 1, column 1: not a JSON object");
   return JsonObject(std::move(document));

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <utility>
 
 #include "core/error.h"
@@ -80,15 +79,12 @@ class Parser {
     const auto* text = reinterpret_cast<const char*>(bytes_.data()) + kLengthBytes;
     data_ = bytes_.subspan(kLengthBytes + length);
 
-    std::set<std::string> names;
-    const auto check = [&](int depth, Json::parse_event_t event, Json& value) {
-      if (depth > kMaxJsonDepth)
-        refuse("the header has more than " + std::to_string(kMaxJsonDepth) + " levels of brackets");
-      if (event == Json::parse_event_t::key && depth == 1 && !names.insert(value.get<std::string>()).second)
-        refuse(value.get<std::string>(), "is twice in the header");
-      return true;
-    };
-    Json header = Json::parse(text, text + length, check, /*allow_exceptions=*/false);
+    Json header;
+    try {
+      header = read_json<Json>({text, length});
+    } catch (const JsonFault& fault) {
+      if (fault.is_json) refuse("the header has " + fault.what);
+    }
     if (!header.is_object()) refuse("the header is not a JSON object");
     return header;
   }

@@ -7,7 +7,6 @@ readonly packages=(
   libtbb-dev libspdlog-dev nlohmann-json3-dev libtomlplusplus-dev zlib1g-dev libxxhash-dev libhwloc-dev
   libopenmpi-dev openmpi-bin
   libcurl4-openssl-dev                               # requests of salient-kernels to model servers
-  libmicrohttpd-dev                                  # HTTP of salient-serve
   libgtest-dev libbenchmark-dev                      # tests, micro benchmarks
   python3 python3-pip unzip ca-certificates          # fetch and unpack LibTorch's wheel; scripts/check_layers.py
 )

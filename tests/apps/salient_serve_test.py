@@ -5,15 +5,12 @@
 """
 import concurrent.futures
 import csv
-import http.client
 import json
 import os
 import pathlib
 import random
 import re
 import shutil
-import signal
-import socket
 import struct
 import subprocess
 import sys
@@ -24,6 +21,7 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import npy
+import serving
 
 BIN, DOCUMENT = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 QUIET = ["--device", "cpu", "--progress", "none"]
@@ -36,58 +34,8 @@ def start(*command, expect=0):
     return done
 
 
-class Server:
-    """One salient-serve on a free port."""
-
-    def __init__(self, run, *options):
-        self.process = subprocess.Popen([str(word) for word in (BIN / "salient-serve", "--run", run, "--device", "cpu",
-                                         "--port", 0, *options)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True)
-        line = self.process.stdout.readline()
-        assert line.startswith("listening on http://127.0.0.1:"), line + self.process.stderr.read()
-        self.port = int(line.rsplit(":", 1)[1])
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
-
-    def connection(self):
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-
-    def ask(self, method, path, body=None, connection=None):
-        """Status, headers and text."""
-        own = connection or self.connection()
-        own.request(method, path, body)
-        response = own.getresponse()
-        text = response.read().decode()
-        if connection is None:
-            own.close()
-        return response.status, response.headers, text
-
-    def predict(self, body, connection=None):
-        status, _, text = self.ask("POST", "/predict", json.dumps(body), connection)
-        assert status == 200, (status, text)
-        return json.loads(text)["predictions"]
-
-    def socket(self):
-        raw = socket.create_connection(("127.0.0.1", self.port))
-        raw.settimeout(30)
-        return raw
-
-    def metrics(self):
-        return dict(re.findall(r"^([a-z_]+(?:\{[^}]*\})?) (\S+)$", self.ask("GET", "/metrics")[2], re.M))
-
-    def stop(self):
-        """@return seconds"""
-        begin = time.monotonic()
-        self.process.send_signal(signal.SIGTERM)
-        code = self.process.wait(timeout=20)
-        assert code == 0, code
-        return time.monotonic() - begin
+def Server(run, *options):
+    return serving.Server(BIN, run, *options)
 
 
 def probabilities(predictions):
@@ -233,9 +181,9 @@ class SalientServe(unittest.TestCase):
             self.assertEqual(self.server.ask(method, path)[0], code, (method, path))
 
     def test_what_is_too_large_is_refused_before_it_is_read(self):
-        for head, code in ((b"POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n", 413),
-                           (b"POST /predict HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
-                           (b"GET /healthz HTTP/1.1\r\nHost: a\r\nX: " + b"y" * 60000 + b"\r\n\r\n", 431)):
+        for head, code in ((b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n", 413),
+                           (b"POST /predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
+                           (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 60000 + b"\r\n\r\n", 431)):
             with self.server.socket() as raw:
                 raw.sendall(head)
                 self.assertIn(f" {code} ".encode(), raw.recv(100).split(b"\r\n")[0])
@@ -244,7 +192,7 @@ class SalientServe(unittest.TestCase):
 
     def test_a_million_bytes_that_are_no_http_and_clients_that_leave(self):
         draw = random.Random(4)
-        whole = b'POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 14\r\n\r\n{"nodes": [1]}'
+        whole = b'POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 14\r\n\r\n{"nodes": [1]}'
         for i in range(300):
             with self.server.socket() as raw:
                 try:
@@ -293,7 +241,8 @@ class SalientServe(unittest.TestCase):
         with Server(self.run_dir, "--timeout", 1, "--max-connections", 64) as server:
             slow = [server.socket() for _ in range(40)]
             for i, raw in enumerate(slow):
-                raw.sendall(b"POST /predict HTTP/1.1\r\n" + (b"Content-Length: 99\r\n\r\n" if i % 2 else b""))
+                raw.sendall(b"POST /predict HTTP/1.1\r\nHost: localhost\r\n" +
+                            (b"Content-Length: 99\r\n\r\n" if i % 2 else b""))
             begin, dropped = time.monotonic(), 0
             while time.monotonic() - begin < 4.5:  # a byte now and then
                 for raw in slow:

@@ -1,6 +1,8 @@
 // tests/fuzz/predict_request_fuzz.cpp - any bytes as the body of POST /predict: refused, or nodes that keep the rules.
 #include "apps/serve/predict_request.h"
 
+#include <algorithm>
+
 #include "tests/fuzz/fuzz_target.h"
 
 namespace salient::fuzz {
@@ -9,7 +11,10 @@ std::vector<std::string> seeds() {
   return {R"({"nodes": [0, 99, "ann"], "probabilities": true})",
           R"({"new_nodes": [{"features": [0.5, -1e3], "neighbors": [7, "ann"], "new_neighbors": [0, 1]},
                             {"features": [1, 2]}]})",
-          R"({"nodes": [1.5], "x": {"a": [[[]]]}})", "{\"nodes\": " + std::string(50, '[')};
+          R"({"nodes": [1.5], "x": {"a": [[[]]]}})",
+          "{\"nodes\": " + std::string(50, '['),
+          R"({"nodes": [1], "nodes": [2]})",
+          std::string("{\"nodes\": [1]}\0{}", 18)};
 }
 
 }  // namespace salient::fuzz
@@ -23,6 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       }};
   (void)fuzz::succeeds([&] {
     const serve::PredictRequest request = serve::parse_request({reinterpret_cast<const char*>(data), size}, rules);
+    fuzz::claim(std::find(data, data + size, 0) == data + size, "a body with a NUL is refused");
     const NewNodes& added = request.new_nodes;
     const std::size_t num_new = added.num_nodes();
     fuzz::claim(request.nodes.empty() != (num_new == 0), "either known nodes or new ones");

@@ -7,12 +7,15 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <future>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "apps/serve/listen.h"
 #include "apps/serve/prediction_json.h"
@@ -37,6 +40,16 @@ class Client {
     EXPECT_EQ(::send(socket_.get(), request.data(), request.size(), 0), std::ssize(request));
   }
 
+  /// Sends no more, but still reads.
+  void close_half() const { EXPECT_EQ(::shutdown(socket_.get(), SHUT_WR), 0); }
+
+  /// Closes by a reset, as the system does for a process that dies with unread bytes.
+  void reset() {
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    EXPECT_EQ(::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+    EXPECT_TRUE(socket_.close());
+  }
+
   /// What the server sends until it closes the connection.
   std::string answer() const {
     std::string all;
@@ -54,15 +67,25 @@ std::string body_of(const std::string& answer) { return answer.substr(answer.fin
 
 /// A server whose requests are handled by `on_request`.
 struct Running {
-  explicit Running(std::function<void(HttpRequest, Reply)> on_request) {
+  explicit Running(std::function<void(HttpRequest, Reply)> on_request, HttpLimits limits = {}) {
     Descriptor socket = listen_on("127.0.0.1", 0);
     address = address_of(socket);
-    server = std::make_unique<HttpServer>(std::move(socket), HttpLimits{},
-                                          HttpServer::Handlers{.on_request = std::move(on_request),
-                                                               .on_answer = [](int, double) {},
-                                                               .on_connections = [](std::size_t) {}});
+    server = std::make_unique<HttpServer>(
+        std::move(socket), limits,
+        HttpServer::Handlers{.on_request = std::move(on_request),
+                             .on_answer = [](int, double) {},
+                             .on_connections = [this](std::size_t count) { num_open = count; }});
   }
+
+  /// @return whether that many connections are open before a second is over
+  bool has_open(std::size_t count) const {
+    const auto end = std::chrono::steady_clock::now() + 1s;
+    while (num_open != count && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(5ms);
+    return num_open == count;
+  }
+
   std::string address;
+  std::atomic<std::size_t> num_open{0};
   std::unique_ptr<HttpServer> server;
 };
 
@@ -149,6 +172,94 @@ TEST(HttpServer, HeadersThatAProxyMayReadInAnotherWayAreRefusedAndTheRestIsNoReq
     const std::string both = answers_to(running.address, method, "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n");
     EXPECT_EQ(both.substr(0, 3), "411");
     EXPECT_EQ(both.find("200"), std::string::npos) << method;
+  }
+}
+
+constexpr const char* kParts[] = {"",
+                                  "G",
+                                  "GET / HTTP/1.1\r\n",
+                                  "GET / HTTP/1.1\r\nHost: a\r\nX: ",
+                                  "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n",
+                                  "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabcd"};
+
+TEST(HttpServer, AClientThatLeavesBeforeItsRequestIsWholeGivesItsPlaceBackAtOnce) {
+  Running running([](const HttpRequest&, const Reply& reply) { reply({.body = "sound"}); }, {.max_connections = 60});
+  for (const bool is_reset : {false, true}) {
+    std::vector<std::unique_ptr<Client>> clients;
+    for (std::size_t i = 0; i < 60; ++i)
+      clients.push_back(std::make_unique<Client>(running.address, kParts[i % std::size(kParts)]));
+    EXPECT_TRUE(running.has_open(60));
+    const Client next(running.address);  // waits for a place
+    std::this_thread::sleep_for(50ms);
+    EXPECT_EQ(running.num_open, 60U);
+    const auto begin = std::chrono::steady_clock::now();
+    if (is_reset)
+      for (const auto& client : clients) client->reset();
+    clients.clear();
+    EXPECT_EQ(next.answer().substr(0, 12), "HTTP/1.1 200");
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s);
+    EXPECT_LE(running.num_open, 2U);
+  }
+}
+
+TEST(HttpServer, AClientThatClosesOneWayGetsTheAnswerToAWholeRequestAlone) {
+  std::promise<Reply> kept;
+  Running running([&](const HttpRequest& request, const Reply& reply) {
+    request.path == "/late" ? kept.set_value(reply) : reply({.body = request.path});
+  });
+  for (const char* part : kParts) {
+    const Client client(running.address, part);
+    client.close_half();
+    EXPECT_EQ(client.answer(), "") << part;
+  }
+  const Client late(running.address, "GET /late HTTP/1.1\r\nHost: a\r\n\r\n");
+  late.close_half();
+  const Reply reply = kept.get_future().get();
+  std::this_thread::sleep_for(50ms);  // it has seen the end of the client's bytes
+  EXPECT_EQ(running.num_open, 1U);
+  reply({.body = "late"});
+  EXPECT_EQ(body_of(late.answer()), "late");
+  const Client two(running.address, "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\nGET /3");
+  two.close_half();
+  const std::string answers = two.answer();
+  EXPECT_NE(answers.find("/1"), std::string::npos);
+  EXPECT_NE(answers.find("/2"), std::string::npos);
+  EXPECT_TRUE(running.has_open(0));
+}
+
+TEST(HttpServer, AClientThatIsResetWhileItsRequestWaitsIsForgotten) {
+  std::promise<Reply> kept;
+  Running running([&](const HttpRequest&, Reply reply) { kept.set_value(std::move(reply)); });
+  Client client(running.address);
+  const Reply reply = kept.get_future().get();
+  client.reset();
+  EXPECT_TRUE(running.has_open(0));
+  reply({.body = "for nobody"});
+  EXPECT_TRUE(running.server->wait_for_answers(10s));
+}
+
+TEST(HttpServer, AClientThatIsTooSlowIsClosedWhateverItSends) {
+  Running running([](const HttpRequest&, const Reply& reply) { reply({}); }, {.timeout = 1s});
+  std::vector<std::unique_ptr<Client>> clients;
+  for (const char* part : kParts) clients.push_back(std::make_unique<Client>(running.address, part));
+  for (const auto& client : clients) EXPECT_EQ(client->answer(), "");
+  EXPECT_TRUE(running.has_open(0));
+}
+
+TEST(HttpServer, AnAnswerLargerThanTheSystemsBuffersArrivesWhole) {
+  const std::string body(64 << 20, 'x');
+  Running running([&](const HttpRequest&, const Reply& reply) { reply({.body = body}); });
+  const Client client(running.address);
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(body_of(client.answer()).size(), body.size());
+}
+
+TEST(HttpServer, ARefusalReachesAClientThatStillSends) {
+  Running running([](const HttpRequest&, const Reply& reply) { reply({}); });
+  const std::string head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\n";
+  for (int i = 0; i < 20; ++i) {
+    const std::string answer = Client(running.address, head + std::string(200'000, 'x')).answer();
+    EXPECT_EQ(answer.substr(0, 12), "HTTP/1.1 413");
   }
 }
 

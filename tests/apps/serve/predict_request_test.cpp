@@ -46,6 +46,9 @@ TEST(PredictRequest, EveryMessageNamesThePlaceInOneShortLine) {
   EXPECT_EQ(message_of("{\n\"nodes\": [1,]}"), "the body is no JSON at line 2, column 13");
   EXPECT_EQ(message_of(R"({"new_nodes": [{"features": [1, 2]}, {"features": [1, 2, 3]}]})"),
             "new_nodes[1]: 3 features; the data set has 2");
+  EXPECT_EQ(message_of(std::string("{\"nodes\": [1]}\0", 15)), "the body is no JSON at line 1, column 15");
+  EXPECT_EQ(message_of(R"({"nodes": [1], "nodes": [2]})"), "the body has the key \"nodes\" twice in one object");
+  EXPECT_EQ(message_of(R"({"nodes": [-0]})"), "nodes[0]: node 0: 0 to 9");
   const std::string long_id(10'000, 'x');
   EXPECT_LT(message_of("{\"nodes\": [\"" + long_id + "\"]}").size(), 120U);
   EXPECT_EQ(message_of("{\"nodes\": [\"a\\nb\"]}").find('\n'), std::string::npos);

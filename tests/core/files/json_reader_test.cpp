@@ -55,9 +55,19 @@ TEST(JsonReader, HundredThousandBracketsAreRefusedNotACrash) {
   EXPECT_COMPLAINT(parse(std::string(100'000, '[')), 65, "FILE: more than 64 levels");
 }
 
+TEST(JsonReader, WhatFollowsANulAndAKeyThatIsThereTwiceAreRefused) {
+  EXPECT_COMPLAINT(parse(std::string("{\"a\":\n1}\0anything", 17)), 65, "FILE: line 2, column 3: not JSON: a NUL");
+  EXPECT_COMPLAINT(parse(std::string("{\"a\":1}\0", 8)), 65, "FILE: line 1, column 8: not JSON: a NUL");
+  EXPECT_COMPLAINT(parse(R"({"a": {"b": 1, "b": 1}})"), 65, "FILE: the key \"b\" twice in one object");
+  EXPECT_COMPLAINT(parse(R"({"a": 1, "\u0061": 2})"), 65, "FILE: the key \"a\" twice in one object");
+  EXPECT_EQ(parse(R"({"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]})").keys().size(), 2u);
+}
+
 TEST(JsonText, IsDiscardedWhenItIsTooDeepOrNoJson) {
   EXPECT_EQ(parse_json("[1, {\"a\": null}]").dump(), "[1,{\"a\":null}]");
   EXPECT_FALSE(parse_json(brackets(kMaxJsonDepth)).is_discarded());
+  EXPECT_TRUE(parse_json(std::string_view("1\0", 2)).is_discarded());
+  EXPECT_TRUE(parse_json(R"([{"a": 1, "a": 1}])").is_discarded());
   EXPECT_TRUE(parse_json(brackets(kMaxJsonDepth + 1)).is_discarded());
   EXPECT_TRUE(parse_json(std::string(100'000, '[')).is_discarded());
   EXPECT_TRUE(parse_json<nlohmann::ordered_json>(brackets(100'000)).is_discarded());

@@ -94,7 +94,8 @@ TEST(Safetensors, RefusesAWrongHeader) {
   const std::string good = tensor("a", "U8", "[2]", "[0,2]");
   expect_refused(R"({"__metadata__":[]})", 0, "__metadata__ is not an object");
   expect_refused(R"({"__metadata__":{"x":1}})", 0, "\"x\" is not a string");
-  expect_refused("{" + good + "," + good + "}", 2, "tensor \"a\": is twice");
+  expect_refused("{" + good + "," + good + "}", 2, "the header has the key \"a\" twice in one object");
+  expect_refused("{" + good + std::string(1, '\0') + "}", 2, "not a JSON object");
   expect_refused(R"({"a":{"dtype":"U8","shape":[2]}})", 2, "must have dtype, shape and data_offsets");
   expect_refused(R"({"a\nb":3})", 2, R"(tensor "a\nb": must have)");
   expect_refused("{" + tensor("a", "F8", "[2]", "[0,2]") + "}", 2, "dtype \"F8\" is not one of");
