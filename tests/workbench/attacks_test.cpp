@@ -6,13 +6,15 @@
 #include <sstream>
 
 #include "tests/workbench/bench_support.h"
+#include "workbench/promotion/sanitize.h"
 
 namespace salient::workbench::test {
 namespace {
 
 struct Fixture {
   std::string name, source, expected, case_name;
-  bool is_timed = false;  ///< a correct kernel by all checks without a clock
+  bool is_timed = false;     ///< a correct kernel by all checks without a clock
+  bool is_promoted = false;  ///< a correct kernel by all checks outside of a sanitizer
 };
 
 std::vector<Fixture> fixtures() {
@@ -20,6 +22,7 @@ std::vector<Fixture> fixtures() {
   for (const auto& entry : std::filesystem::directory_iterator(fixtures_folder())) {
     Fixture one{entry.path().stem(), read_text_file(entry.path()), "", ""};
     one.is_timed = one.source.find(" timed\n") != std::string::npos;
+    one.is_promoted = one.source.find(" promoted\n") != std::string::npos;
     std::istringstream lines(one.source);
     std::string line, word;
     std::getline(lines, line);
@@ -33,6 +36,14 @@ std::vector<Fixture> fixtures() {
 Finding verdict_when_timed(Backend& backend, const Case& given, const std::string& source) {
   const Candidate start = start_of(given);
   return Referee(backend, given, {}).assess(parse_candidate(source), start, start).finding;
+}
+
+Finding verdict_when_promoted(HostBench& bench, const Case& given, const std::string& source) {
+  std::vector<ProblemSpec> problems = problems_of(given, BackendKind::kHost, {}, 1);
+  problems.resize(6);
+  const Candidate candidate = parse_candidate(source);
+  const auto found = sanitize_on_host(candidate, given, problems, cases_folder() / "kernels", bench.scratch.path());
+  return found ? *found : Finding{};
 }
 
 /// Like a GPU, whose copies leave the arena alone.
@@ -94,7 +105,8 @@ TEST(Attacks, EveryOneIsRejectedWithItsVerdict) {
   EXPECT_GE(all.size(), 24U);
   for (const Fixture& fixture : all) {
     const Case given = load_case(cases_folder(), fixture.case_name);
-    const Finding found = fixture.is_timed
+    const Finding found = fixture.is_promoted ? verdict_when_promoted(bench, given, fixture.source)
+                          : fixture.is_timed
                               ? verdict_when_timed(*bench.backend, given, fixture.source)
                               : verdict_of_source(*bench.backend, given, fixture.source, {.run_seconds = 2});
     EXPECT_NE(found.verdict, Verdict::kAccepted) << fixture.name;

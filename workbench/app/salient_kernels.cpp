@@ -1,4 +1,6 @@
 // workbench/app/salient_kernels.cpp - salient-kernels: judges kernels and improves them.
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -57,6 +59,10 @@ const char* advice(ErrorKind kind, Topic topic) {
   return nullptr;
 }
 
+/// No other process of this user may read keys from this one's memory, or from a core file; a tool that looks into a
+/// candidate's run may.
+void keep_memory_private() { (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
 int run(std::span<const char* const> arguments) {
   if (arguments.empty()) return print_help(), static_cast<int>(ErrorKind::kUsage);
   const std::string_view name = arguments[0];
@@ -72,6 +78,7 @@ int run(std::span<const char* const> arguments) {
     options::parse(arguments.subspan(at), given);
     if (given.help) return print_help(), 0;
     check_options(given);
+    if (verb.run != run_candidate) keep_memory_private();
     return verb.run(words, given);
   }
   fail(ErrorKind::kUsage, "unknown verb '" + std::string(name) + "'; see --help");

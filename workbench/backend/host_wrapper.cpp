@@ -3,31 +3,48 @@
 
 #include <set>
 
+#include "workbench/referee/static_gate.h"
+
 namespace salient::workbench {
+namespace {
+
+/// Types of the parameters behind the block, in their order.
+std::vector<std::string> types_of(const Candidate& candidate, const Case& given) {
+  std::vector<std::string> types;
+  for (const BufferSpec& buffer : given.buffers)
+    types.push_back((buffer.role == BufferRole::kIn ? "const " : "") + type_name(buffer.type, BackendKind::kHost) +
+                    "*");
+  types.insert(types.end(), given.dims.size(), "long long");
+  for (const BufferSpec& buffer : candidate.scratch) types.push_back(type_name(buffer.type, BackendKind::kHost) + "*");
+  return types;
+}
+
+}  // namespace
+
+std::string host_prologue(const Candidate& candidate) {
+  std::string text = "#include \"workbench_kernel.h\"\n";
+  for (const std::string& header : included_headers(candidate.source)) text += "#include " + header + "\n";
+  for (const Parameter& p : candidate.parameters) text += "#define " + p.name + " " + std::to_string(p.value) + "\n";
+  return text + "#include \"candidate.cpp\"\n";
+}
 
 std::string host_wrapper(const Candidate& candidate, const Case& given) {
-  std::string text = "#include \"candidate.cpp\"\n#include <type_traits>\n#include \"workbench_kernel.h\"\n";
-  const std::string parameters = parameter_list(given, BackendKind::kHost, candidate.scratch);
+  const std::vector<std::string> types = types_of(candidate, given);
+  std::string parameters = "WorkbenchBlock", arguments = "*block";
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const std::string at = "a[" + std::to_string(i) + "]";
+    parameters += ", " + types[i];
+    arguments += types[i].back() == '*' ? ", static_cast<" + types[i] + ">(" + at + ")"
+                                        : ", *static_cast<" + types[i] + "*>(" + at + ")";
+  }
+  std::string text = "\n# 1 \"wrapper.cpp\"\n";
   std::set<std::string> done;
   for (const LaunchLine& launch : candidate.launches) {
-    const std::string& name = launch.kernel;
-    if (!done.insert(name).second) continue;
-    text += "static_assert(std::is_same_v<decltype(" + name + "), void(" + parameters + ")>, \"entry\");\n";
-    text += "extern \"C\" void salient_call_" + name + "(const WorkbenchBlock* block, void* const* a) {\n  " + name +
-            "(*block";
-    std::size_t at = 0;
-    const auto pass = [&](const std::string& what) { text += ", " + what; };
-    const auto pass_address = [&] { pass("SalientAddress{a[" + std::to_string(at++) + "]}"); };
-    for (std::size_t b = 0; b < given.buffers.size(); ++b) pass_address();
-    for (std::size_t d = 0; d < given.dims.size(); ++d)
-      pass("*static_cast<long long*>(a[" + std::to_string(at++) + "])");
-    for (std::size_t b = 0; b < candidate.scratch.size(); ++b) pass_address();
-    text += ");\n}\n";
+    if (!done.insert(launch.kernel).second) continue;
+    text += "extern \"C\" void salient_call_" + launch.kernel + "(const WorkbenchBlock* block, void* const* a) {\n" +
+            "  void (*const entry)(" + parameters + ") = ::" + launch.kernel + ";\n  entry(" + arguments + ");\n}\n";
   }
-  const std::string address =
-      "struct SalientAddress {\n  void* at;\n  template <class T>\n  operator T*() const { return static_cast<T*>(at); "
-      "}\n};\n";
-  return text.insert(text.find("static_assert"), address);
+  return text;
 }
 
 }  // namespace salient::workbench

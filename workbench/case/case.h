@@ -83,6 +83,9 @@ std::vector<Case> load_cases(const std::filesystem::path& folder);
 /// @throws Error{kNoInput} with the known names if there is none of this name
 Case load_case(const std::filesystem::path& folder, const std::string& name);
 
+/// The C++ or CUDA type of a buffer's elements.
+std::string type_name(ElementType type, BackendKind backend);
+
 /// The C++ or CUDA parameter list of a kernel of this case: buffers in order, dims as 64-bit integers, then scratch.
 std::string parameter_list(const Case& given, BackendKind backend, const std::vector<BufferSpec>& scratch);
 

@@ -6,8 +6,6 @@
 #include "workbench/case/case.h"
 
 namespace salient::workbench {
-namespace {
-
 std::string type_name(ElementType type, BackendKind backend) {
   switch (type) {
     case ElementType::kF32: return "float";
@@ -18,8 +16,6 @@ std::string type_name(ElementType type, BackendKind backend) {
   }
   return "";
 }
-
-}  // namespace
 
 std::vector<Case> load_cases(const std::filesystem::path& folder) {
   if (!std::filesystem::is_directory(folder)) fail(ErrorKind::kNoInput, folder.string() + ": no folder of cases");

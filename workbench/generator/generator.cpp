@@ -19,9 +19,11 @@ class CommandGenerator final : public Generator {
       : command_(std::move(command)), seconds_(seconds) {}
 
   Answer ask(const Request& request) override {
-    const ProcessResult result =
-        run_process(command_, text_of(request) + "\n",
-                    {.seconds = seconds_, .output_bytes = kMaxAnswerBytes, .ends_when_interrupted = true});
+    const ProcessResult result = run_process(command_, text_of(request) + "\n",
+                                             {.seconds = seconds_,
+                                              .output_bytes = kMaxAnswerBytes,
+                                              .ends_when_interrupted = true,
+                                              .environment = Environment::kWhole});
     if (result.exit_code != 0) stop_if_interrupted();
     if (result.timed_out) return {false, {}, "the command gave no answer in time"};
     if (result.cut) return {false, {}, "the answer is larger than " + std::to_string(kMaxAnswerBytes) + " bytes"};

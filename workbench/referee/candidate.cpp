@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/error.h"
+#include "workbench/referee/static_gate.h"
 
 namespace salient::workbench {
 namespace {
@@ -98,6 +99,7 @@ class Declarations {
     if (made_.parameters.size() == kMaxParameters) refuse("more than 16 parameters");
     const auto [name, value] = key_value(words[1]);
     if (!is_identifier(name) || value.empty()) refuse("param NAME=VALUE [values=A,B,C]");
+    if (is_reserved(name)) refuse("a param cannot be named " + name + ", which has a meaning of its own");
     Parameter parameter{.name = name, .value = number(value)};
     for (std::size_t i = 2; i < words.size(); ++i) {
       const auto [key, list] = key_value(words[i]);

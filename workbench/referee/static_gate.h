@@ -1,9 +1,11 @@
 // workbench/referee/static_gate.h - what a candidate's text, object file or PTX must not contain.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "workbench/case/case.h"
@@ -13,16 +15,31 @@ namespace salient::workbench {
 
 // Each returns the reason to reject, one line, or nothing.
 
-/// Includes off the list, inline assembly of the host, attributes, pragmas, pasted tokens and other ways round this
-/// gate.
+/// Of a source as it is written: includes off the list, inline assembly of the host, attributes, pragmas, pasted
+/// tokens, macros in place of the language's own words, and other ways round this gate.
 std::optional<std::string> reject_text(const std::string& source, BackendKind backend);
+
+/// Likewise of a candidate of the host as the preprocessor leaves it: what macros make is seen here.
+std::optional<std::string> reject_preprocessed(const std::string& text);
+
+/// Headers that a source includes, with their brackets or quotes, in their order, each once.
+/// @throws Error{kBadData} for what reject_text() refuses to read
+std::vector<std::string> included_headers(const std::string& source);
+
+/// Whether the name means something to the language, its compilers or this workbench: no macro may replace it.
+bool is_reserved(std::string_view name);
 
 /// Compiled files of more than 64 MiB, which nothing here reads.
 std::optional<std::string> reject_size(const std::filesystem::path& compiled);
 
-/// Writable memory (a planted cache), code that runs at load time, calls outside of the arithmetic library.
-/// @throws Error{kBadData} if the file is no ELF object
-std::optional<std::string> reject_object(const std::filesystem::path& object);
+enum class LibraryKind : std::uint8_t { kPlain, kSanitized };
+
+/// Of a shared library of the host back end, by its program headers and its dynamic section, which are all that the
+/// loader reads: writable memory (a planted cache), code that runs at load time, calls outside of the arithmetic
+/// library, relocations out of place. A sanitized one may have memory of its own and one function at load time, both
+/// of AddressSanitizer.
+/// @throws Error{kBadData} if the file is no ELF library of this machine
+std::optional<std::string> reject_library(const std::filesystem::path& library, LibraryKind kind);
 
 /// Module variables above one byte, calls of printf, malloc and the like, clocks, sleeps, entries whose parameters do
 /// not

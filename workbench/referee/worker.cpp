@@ -2,9 +2,11 @@
 #include "workbench/referee/worker.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -24,9 +27,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::size_t kMaxWords = 200;  // of a sealed worker's text
+
+struct Order {
+  std::uint64_t word = 0;
+  std::size_t index = 0;
+};
+
 struct Message {
-  int code = 0;  ///< 0 = done, else an ErrorKind
-  char text[508] = {};
+  std::uint64_t word = 0;  ///< of the order that it answers
+  int code = 0;            ///< 0 = done, else an ErrorKind
+  char text[500] = {};
 };
 
 bool write_all(int to, const void* data, std::size_t size) {
@@ -66,6 +77,11 @@ void wipe_environment() {
   (void)clearenv();
 }
 
+/// From `first` to `last`, where there are any.
+void close_descriptors(int first, int last) {
+  if (first <= last) (void)close_range(static_cast<unsigned>(first), static_cast<unsigned>(last), 0);
+}
+
 /// Cuts the child off: no environment (it may hold keys) but the choice of a GPU, no streams, no other descriptors.
 void seal(const WorkerLimits& limits, int keep_in, int keep_out) {
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -75,8 +91,10 @@ void seal(const WorkerLimits& limits, int keep_in, int keep_out) {
   if (devices != nullptr) (void)setenv("CUDA_VISIBLE_DEVICES", visible.c_str(), 1);
   const int nowhere = open("/dev/null", O_RDWR);
   for (const int stream : {0, 1, 2}) (void)dup2(nowhere, stream);
-  for (int descriptor = 3; descriptor < 256; ++descriptor)
-    if (descriptor != keep_in && descriptor != keep_out) (void)close(descriptor);
+  const auto [low, high] = std::minmax(keep_in, keep_out);
+  close_descriptors(3, low - 1);
+  close_descriptors(low + 1, high - 1);
+  close_descriptors(high + 1, INT_MAX);
   for (const int number : {SIGINT, SIGHUP})  // of a terminal, which its parent hears: no fault of a candidate
     (void)signal(number, SIG_IGN);
   for (const int number : {SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGUSR1, SIGXFSZ})
@@ -86,7 +104,18 @@ void seal(const WorkerLimits& limits, int keep_in, int keep_out) {
   if (limits.is_sealed) {
     set_limit(RLIMIT_FSIZE, 0);
     set_limit(RLIMIT_NOFILE, 64);
+    set_limit(RLIMIT_NPROC, 0);
   }
+}
+
+/// Memory comes from brk() alone and is kept: a candidate needs no right to map or unmap the worker's pages.
+void keep_memory() {
+  (void)mallopt(M_MMAP_MAX, 0);
+  (void)mallopt(M_TRIM_THRESHOLD, -1);
+}
+
+void take_filter_or_fail(const CallFilter& filter) {
+  if (!take_filter(filter)) fail(ErrorKind::kIo, "cannot run candidates: the kernel takes no seccomp filter");
 }
 
 Message answer_of(const std::function<void()>& action) {
@@ -103,17 +132,38 @@ Message answer_of(const std::function<void()>& action) {
 
 [[noreturn]] void serve_until_closed(int in, int out, bool is_sealed, const std::function<void()>& prepare,
                                      const std::function<void(std::size_t)>& serve) {
-  Message message = answer_of(prepare);
-  if (message.code == 0 && is_sealed && !kHasSanitizer)
-    message = answer_of([] {
-      if (!give_up_system_calls()) fail(ErrorKind::kIo, "cannot run candidates: the kernel takes no seccomp filter");
-    });
+  const bool is_filtered = is_sealed && !kHasSanitizer;
+  Message message = answer_of([&] {
+    if (is_filtered && !give_up_capabilities()) fail(ErrorKind::kIo, "cannot run candidates: capabilities stay");
+    if (is_filtered) take_filter_or_fail(loading_filter());
+    prepare();
+    if (!is_filtered) return;
+    keep_memory();
+    give_up_time_stamps();
+    take_filter_or_fail(running_filter(in, out));
+  });
   while (write_all(out, &message, sizeof message)) {
-    std::size_t index = 0;
-    if (read(in, &index, sizeof index) != static_cast<ssize_t>(sizeof index)) break;
-    message = answer_of([&] { serve(index); });
+    Order order;
+    if (read(in, &order, sizeof order) != static_cast<ssize_t>(sizeof order)) break;
+    message = answer_of([&] { serve(order.index); });
+    message.word = order.word;
   }
   _exit(0);
+}
+
+std::uint64_t fresh_word() {
+  std::uint64_t word = 0;
+  if (getrandom(&word, sizeof word, 0) != static_cast<ssize_t>(sizeof word))
+    fail(ErrorKind::kIo, "the system gives no random numbers");
+  return word;
+}
+
+/// What may have been written by a candidate, as one line that is fit to be shown.
+std::string harmless(std::string text) {
+  text.resize(std::min(text.size(), kMaxWords));
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c >= 0x7F; }, '?');
+  return "the worker says: " + text;
 }
 
 }  // namespace
@@ -133,6 +183,7 @@ Worker::Worker(std::function<void()> prepare, std::function<void(std::size_t)> s
   (void)close(up[1]);
   to_child_ = down[1];
   from_child_ = up[0];
+  is_sealed_ = limits.is_sealed;
 }
 
 Worker::~Worker() {
@@ -147,7 +198,7 @@ Reply Worker::bury(Reply reply) {
   while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
   }
   child_ = -1;
-  if (reply.kind == Reply::Kind::kDied)
+  if (reply.kind == Reply::Kind::kDied && reply.text.empty())
     reply.text = WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL
                      ? std::string("the worker ended with ") + strsignal(WTERMSIG(status))
                      : "the worker ended early";
@@ -172,14 +223,22 @@ Reply Worker::receive(double seconds) {
     }
     got += static_cast<std::size_t>(some);
   }
+  if (message.word != word_)
+    return bury({Reply::Kind::kDied, ErrorKind::kInternal, "the worker answered what it was not asked"});
   if (message.code == 0) return {};
   message.text[sizeof message.text - 1] = '\0';
   return {Reply::Kind::kError, static_cast<ErrorKind>(message.code), message.text};
 }
 
 Reply Worker::run(std::size_t index, double seconds) {
-  if (child_ > 0) (void)write_all(to_child_, &index, sizeof index);
-  return receive(seconds);
+  const Order order{word_ = fresh_word(), index};
+  const auto old_handler = signal(SIGPIPE, SIG_IGN);  // of a child that died after its last answer
+  if (child_ > 0) (void)write_all(to_child_, &order, sizeof order);
+  (void)signal(SIGPIPE, old_handler);
+  Reply reply = receive(seconds);
+  if (is_sealed_ && reply.kind == Reply::Kind::kError)
+    return {Reply::Kind::kError, ErrorKind::kInternal, harmless(std::move(reply.text))};
+  return reply;
 }
 
 }  // namespace salient::workbench

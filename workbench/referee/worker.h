@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -16,14 +17,16 @@ namespace salient::workbench {
 
 struct WorkerLimits {
   std::size_t memory_bytes = 0;  ///< of address space beyond what the parent has; 0 = no limit
-  bool is_sealed = false;        ///< no file may grow; once prepared, hardly a system call: see system_calls.h
+  /// Candidates run in the worker's own process: it loads them without rights, runs them with hardly a system call (see
+  /// system_calls.h), and what it says once one has run is not believed.
+  bool is_sealed = false;
 };
 
 /// How one step ended.
 struct Reply {
   enum class Kind { kOk, kError, kDied, kTimeout } kind = Kind::kOk;
-  ErrorKind error = ErrorKind::kInternal;  ///< of kError
-  std::string text{};                      ///< why, one line
+  ErrorKind error = ErrorKind::kInternal;  ///< of kError; of a step of a sealed worker always this
+  std::string text{};                      ///< why, one line; of a sealed worker printable and short
 };
 
 /// One child. Its standard streams lead nowhere, its environment is empty, it dies with its parent.
@@ -39,7 +42,8 @@ class Worker {
 
   /// Blocks until the child has prepared, at most `seconds`.
   Reply wait_until_ready(double seconds) { return receive(seconds); }
-  /// Asks for serve(index), and blocks at most `seconds`. After kDied or kTimeout the child is gone.
+  /// Asks for serve(index), and blocks at most `seconds`. After kDied or kTimeout the child is gone; an answer that was
+  /// written before the question is kDied.
   Reply run(std::size_t index, double seconds);
 
  private:
@@ -48,6 +52,8 @@ class Worker {
 
   pid_t child_ = -1;
   int to_child_ = -1, from_child_ = -1;
+  bool is_sealed_ = false;
+  std::uint64_t word_ = 0;  ///< of the last order, which its answer repeats: no candidate knows that of the next
 };
 
 }  // namespace salient::workbench
