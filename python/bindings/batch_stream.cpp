@@ -81,12 +81,9 @@ struct BatchStream::Impl {
     }
   }
 
-  /// A worker's job. Never throws: the error is delivered instead of the batch.
-  void prepare(std::size_t index) {
-    if (is_stopped) return;
+  /// Never throws: the error is delivered instead of the batch.
+  void prepare(std::size_t index, BatchMaker& maker) {
     Slot& slot = slots[index % slots.size()];
-    const auto worker = options.num_workers == 0 ? 0 : oneapi::tbb::this_task_arena::current_thread_index();
-    BatchMaker& maker = makers[static_cast<std::size_t>(worker)];
     try {
       slot.error = nullptr;
       StreamedBatch& made = slot.made;
@@ -108,23 +105,31 @@ struct BatchStream::Impl {
     return std::exchange(slot.made, {});
   }
 
-  void run_epoch() {
+  /// A worker's job.
+  void prepare_unless_stopped(std::size_t index) {
+    if (is_stopped) return;  // deliver() ends the pipeline
+    prepare(index, makers[static_cast<std::size_t>(oneapi::tbb::this_task_arena::current_thread_index())]);
+  }
+
+  void run_epoch(Queue& ready) {
     try {
       run_batches(
-          requests.size(), options.num_workers, slots.size(), [this](std::size_t b) { prepare(b); },
-          [this](std::size_t b) {
-            if (is_stopped || !queue->push(take(b))) throw Stopped();
+          requests.size(), options.num_workers, slots.size(), [this](std::size_t b) { prepare_unless_stopped(b); },
+          [&](std::size_t b) {
+            if (is_stopped || !ready.push(take(b))) throw Stopped();
           });
-      queue->close();
+      ready.close();
     } catch (const Stopped&) {
-      queue->close();
+      ready.close();
     } catch (...) {
-      queue->close(std::current_exception());
+      ready.close(std::current_exception());
     }
   }
 
-  void start(EpochOrder next_order, std::uint32_t epoch, std::size_t first) {
-    stop();
+  std::uint64_t start(EpochOrder next_order, std::uint32_t epoch, std::size_t first) {
+    const std::lock_guard one_by_one(starting);
+    halt();
+    const std::lock_guard no_batch_at_hand(preparing);
     order = std::move(next_order);
     if (order.is_shuffled) shuffle_seeds(order.nodes, order.seed, epoch);
     requests = requests_of(order, epoch, first);
@@ -132,37 +137,58 @@ struct BatchStream::Impl {
     is_stopped = false;
     for (Slot& slot : slots) slot = {};
     const auto empty = std::make_shared<Queue>(static_cast<std::size_t>(options.num_ahead));
-    {
-      const std::lock_guard lock(mutex);
-      queue = empty;
-    }
-    if (options.num_workers > 0) producer = std::jthread([this] { run_epoch(); });
+    if (options.num_workers > 0) producer = std::jthread([this, empty] { run_epoch(*empty); });
+    const std::lock_guard lock(mutex);
+    queue = empty;
+    return current = ++num_runs;
   }
 
-  std::optional<StreamedBatch> next() {
-    const std::shared_ptr<Queue> ready = current_queue();  // stop() on another thread closes it
-    if (!ready) return std::nullopt;
-    if (options.num_workers > 0) return ready->pop();
-    if (is_stopped || num_taken == requests.size()) return std::nullopt;
-    prepare(num_taken);
-    return take(num_taken++);
+  std::optional<StreamedBatch> next(std::uint64_t run) {
+    if (options.num_workers > 0) {
+      const std::shared_ptr<Queue> ready = queue_of(run);  // stop() on another thread closes it
+      return ready ? ready->pop() : std::nullopt;
+    }
+    const std::lock_guard one_by_one(preparing);
+    if (!queue_of(run) || num_taken == requests.size()) return std::nullopt;
+    prepare(num_taken, makers.front());
+    try {
+      return take(num_taken++);
+    } catch (...) {
+      num_taken = requests.size();
+      throw;
+    }
+  }
+
+  void stop(std::uint64_t run) {
+    if (!queue_of(run)) return;  // waits for no other thread's start(): Python may be collecting garbage inside of it
+    const std::lock_guard one_by_one(starting);
+    if (queue_of(run)) halt();
   }
 
   void stop() {
-    const std::lock_guard only_one(stopping);
-    is_stopped = true;
-    if (const std::shared_ptr<Queue> open = current_queue()) open->close();
-    if (producer.joinable()) {
-      producer.join();
-      for (Slot& slot : slots) slot = {};
-    }
-    const std::lock_guard lock(mutex);
-    queue.reset();
+    const std::lock_guard one_by_one(starting);
+    halt();
   }
 
-  std::shared_ptr<Queue> current_queue() {
+  /// Ends the run at present, if there is one. `starting` is held.
+  void halt() {
+    is_stopped = true;
+    std::shared_ptr<Queue> open;
+    {
+      const std::lock_guard lock(mutex);
+      open = std::exchange(queue, nullptr);
+      current = 0;
+    }
+    if (open) open->close();
+    if (!producer.joinable()) return;
+    producer.join();
+    for (Slot& slot : slots) slot = {};
+  }
+
+  /// Null unless it is the run at present.
+  std::shared_ptr<Queue> queue_of(std::uint64_t run) {
     const std::lock_guard lock(mutex);
-    return queue;
+    return run == current ? queue : nullptr;
   }
 
   const StreamOptions options;
@@ -176,10 +202,13 @@ struct BatchStream::Impl {
   // Of the epoch.
   EpochOrder order;
   std::vector<BatchRequest> requests;
-  std::mutex mutex;  // of the next line
+  std::mutex starting;        // held by start() and stop(), and before the two below
+  std::mutex preparing;       // without workers, where the callers of next() share a maker
+  std::size_t num_taken = 0;  // likewise
+  std::mutex mutex;           // of the next two lines
   std::shared_ptr<Queue> queue;
-  std::mutex stopping;
-  std::size_t num_taken = 0;  // without workers
+  std::uint64_t current = 0;  // the run at present; 0 = none
+  std::uint64_t num_runs = 0;
   std::atomic<bool> is_stopped{false};
   std::jthread producer;
 };
@@ -198,12 +227,18 @@ BatchStream::~BatchStream() {
 
 bool BatchStream::is_inherited() const { return getpid() != process_; }
 
-void BatchStream::start(EpochOrder order, std::uint32_t epoch, std::size_t first) {
+std::uint64_t BatchStream::start(EpochOrder order, std::uint32_t epoch, std::size_t first) {
   require(!is_inherited(), "a stream's threads do not survive a fork");
-  impl_->start(std::move(order), epoch, first);
+  return impl_->start(std::move(order), epoch, first);
 }
 
-std::optional<StreamedBatch> BatchStream::next() { return is_inherited() ? std::nullopt : impl_->next(); }
+std::optional<StreamedBatch> BatchStream::next(std::uint64_t run) {
+  return is_inherited() ? std::nullopt : impl_->next(run);
+}
+
+void BatchStream::stop(std::uint64_t run) {
+  if (!is_inherited()) impl_->stop(run);
+}
 
 void BatchStream::stop() {
   if (!is_inherited()) impl_->stop();

@@ -43,7 +43,8 @@ struct StreamedBatch {
                                            ///< it, towards the seeds, had as destinations already
 };
 
-/// One consumer thread; stop() may come from another. In a forked child there are no batches, and stop() does nothing.
+/// Any thread may call any function at any time. An epoch that was started is a run, known by its number; start() of
+/// another thread ends it. In a forked child there are no batches, and stop() does nothing.
 class BatchStream {
  public:
   /// @param dataset, graph  live as long as the stream; graph null = the host samples
@@ -54,14 +55,19 @@ class BatchStream {
   BatchStream(const BatchStream&) = delete;
   BatchStream& operator=(const BatchStream&) = delete;
 
-  /// Ends the epoch before, and starts this one at batch `first`.
-  void start(EpochOrder order, std::uint32_t epoch, std::size_t first);
+  /// Ends the run before, and starts one of this epoch at batch `first`. @return its number, above 0
+  std::uint64_t start(EpochOrder order, std::uint32_t epoch, std::size_t first);
 
-  /// The next batch in order; none after the last, and after stop(). Blocks while none is ready.
-  /// @throws what a worker threw, instead of the batch that failed; the epoch is over then.
-  std::optional<StreamedBatch> next();
+  /// The next batch of the run in order, to one caller each; none after the last, and after the run's end. Blocks while
+  /// none is ready.
+  /// @throws what a worker threw, instead of the batch that failed; the run is over then.
+  std::optional<StreamedBatch> next(std::uint64_t run);
 
-  /// Workers finish the batch at hand; the rest is dropped. Blocks until they have.
+  /// Ends the run if it has not ended: workers finish the batch at hand, the rest is dropped. Blocks until they have. A
+  /// next() without workers that another thread has called ends in its own time.
+  void stop(std::uint64_t run);
+
+  /// The same of whichever run there is.
   void stop();
 
  private:

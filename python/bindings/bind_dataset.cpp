@@ -10,6 +10,7 @@
 #include "core/host/machine.h"
 #include "core/number_text.h"
 #include "python/bindings/bindings.h"
+#include "python/bindings/python_lock.h"
 #include "store/checksums.h"
 #include "store/dataset_name.h"
 #include "store/store_manifest.h"
@@ -40,12 +41,12 @@ Dataset make_or_open(const std::string& name, const std::string& data_root) {
 /// Paths are bytes: they need not be UTF-8.
 std::shared_ptr<OpenDataset> open_by_name(const nb::bytes& name, const nb::bytes& data_root) {
   const std::string path = text_of(name), root = text_of(data_root);
-  const nb::gil_scoped_release release;
+  const LockReleased others_run;
   return std::make_shared<OpenDataset>(OpenDataset{std::make_shared<const Dataset>(make_or_open(path, root))});
 }
 
 std::shared_ptr<GraphOnDevice> copy_to_device(std::shared_ptr<OpenDataset> dataset) {
-  const nb::gil_scoped_release release;
+  const LockReleased others_run;
   auto graph = std::make_shared<const DeviceGraph>(dataset->data->graph);
   return std::make_shared<GraphOnDevice>(GraphOnDevice{std::move(dataset), std::move(graph)});
 }

@@ -13,6 +13,7 @@
 #include "prepare/importers/sparse_npz.h"
 #include "prepare/writing/write_store.h"
 #include "python/bindings/bindings.h"
+#include "python/bindings/python_lock.h"
 #include "store/store_manifest.h"
 
 namespace salient::python {
@@ -101,7 +102,7 @@ class StoreFromArrays {
   /// @param sparse  keeps the features that are not zero, and no others
   void write(const nb::bytes& out, bool force, bool sparse, bool fp8) {
     WriteStoreOptions options{.out = text_of(out), .force = force, .in_fp8 = fp8};
-    const nb::gil_scoped_release release;
+    const LockReleased others_run;
     if (sparse) options.feature_layout = FeatureLayout::kCsr;
     write_store(std::move(graph_), options);
   }

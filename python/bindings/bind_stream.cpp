@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "python/bindings/batch_stream.h"
 #include "python/bindings/bindings.h"
+#include "python/bindings/python_lock.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/reference_sampler.h"
 
@@ -63,6 +64,7 @@ std::vector<NodeId> ids_of(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb
 
 /// The slab's prepared bytes; the array owns a share of the slab.
 nb::ndarray<> memory_of(const StreamedBatch& self) {
+  require(self.slab != nullptr, "a batch's memory is asked for before it is dropped");
   auto* const owner = new OwnedSlab(self.slab);
   const nb::capsule capsule(owner, [](void* slab) noexcept { delete static_cast<OwnedSlab*>(slab); });
   return array_of(self.slab->data(), {self.batch.layout.prepared_bytes}, capsule, nb::dtype<std::uint8_t>());
@@ -112,7 +114,7 @@ nb::tuple reference(const OpenDataset& dataset, const std::vector<int>& fanouts,
 struct PythonStream : BatchStream {
   using BatchStream::BatchStream;
   ~PythonStream() {
-    const nb::gil_scoped_release release;
+    const LockReleased others_run;
     stop();
   }
 };
@@ -121,7 +123,7 @@ std::unique_ptr<PythonStream> make_stream(const OpenDataset& dataset, const Grap
                                           const StreamOptions& options, nb::object pin, nb::object unpin) {
   std::unique_ptr<PagePinner> pinner;
   if (!pin.is_none()) pinner = std::make_unique<TorchPinner>(std::move(pin), std::move(unpin));
-  const nb::gil_scoped_release release;
+  const LockReleased others_run;
   return std::make_unique<PythonStream>(dataset.data, graph == nullptr ? nullptr : graph->graph, options,
                                         std::move(pinner));
 }
@@ -151,11 +153,12 @@ void bind_stream(nb::module_& module) {
       .def_rw("rank", &EpochOrder::rank)
       .def_rw("num_ranks", &EpochOrder::num_ranks)
       .def_prop_ro("num_batches", &EpochOrder::num_batches);
-  using Release = nb::call_guard<nb::gil_scoped_release>;
+  using Release = nb::call_guard<LockReleased>;
   nb::class_<PythonStream>(module, "BatchStream")
       .def("start", &PythonStream::start, Release(), nb::arg("order"), nb::arg("epoch"), nb::arg("first"))
-      .def("next", &PythonStream::next, Release())
-      .def("stop", &PythonStream::stop, Release());
+      .def("next", &PythonStream::next, Release(), nb::arg("run"))
+      .def("stop", nb::overload_cast<std::uint64_t>(&PythonStream::stop), Release(), nb::arg("run"))
+      .def("stop_all", nb::overload_cast<>(&PythonStream::stop), Release());
   module.def("make_stream", &make_stream, nb::arg("dataset"), nb::arg("graph").none(), nb::arg("options"),
              nb::arg("pin").none(), nb::arg("unpin").none());
   module.def("are_fanouts", [](const std::vector<int>& fanouts) { return are_fanouts(fanouts); });

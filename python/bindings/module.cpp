@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include <string_view>
+#include <system_error>
 
 #include "core/console/log.h"
 #include "core/console/progress.h"
@@ -9,11 +10,26 @@
 #include "core/version.h"
 #include "python/bindings/bindings.h"
 
+namespace salient::python {
+namespace {
+
+void raise(PyObject* type, const Error& error) {
+  const std::string_view text = error.what();  // may quote a file that is not UTF-8
+  PyObject* const decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
+  nb::object raised = nb::steal(PyObject_CallFunction(type, "N", decoded));
+  raised.attr("code") = static_cast<int>(error.kind());
+  PyErr_SetObject(type, raised.ptr());
+}
+
+}  // namespace
+}  // namespace salient::python
+
 NB_MODULE(_core, module) {
   namespace nb = nanobind;
   using namespace salient;
   set_progress_mode(ProgressMode::kNone);  // a library says nothing
   set_log_level(LogLevel::kWarning);
+  nb::set_leak_warnings(false);  // of what daemon threads hold when the program ends
 
   static PyObject* const error_type = PyErr_NewException("salient_gnn.Error", PyExc_RuntimeError, nullptr);
   module.attr("Error") = nb::handle(error_type);
@@ -21,12 +37,9 @@ NB_MODULE(_core, module) {
     try {
       std::rethrow_exception(thrown);
     } catch (const Error& error) {
-      const std::string_view text = error.what();  // may quote a file that is not UTF-8
-      PyObject* const decoded =
-          PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
-      nb::object raised = nb::steal(PyObject_CallFunction(error_type, "N", decoded));
-      raised.attr("code") = static_cast<int>(error.kind());
-      PyErr_SetObject(error_type, raised.ptr());
+      python::raise(error_type, error);
+    } catch (const std::system_error&) {  // of files, and of threads that cannot start
+      python::raise(error_type, as_error(thrown));
     }
   });
 

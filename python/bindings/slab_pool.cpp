@@ -1,9 +1,13 @@
 // python/bindings/slab_pool.cpp - see slab_pool.h.
 #include "python/bindings/slab_pool.h"
 
+#include <unistd.h>
+
 #include <utility>
 
 namespace salient::python {
+
+SlabPool::SlabPool(std::unique_ptr<PagePinner> pinner) : process_(getpid()), pinner_(std::move(pinner)) {}
 
 std::shared_ptr<SlabPool> SlabPool::make(std::unique_ptr<PagePinner> pinner) {
   return std::shared_ptr<SlabPool>(new SlabPool(std::move(pinner)));
@@ -26,6 +30,7 @@ OwnedSlab SlabPool::take() {
 }
 
 void SlabPool::give_back(std::unique_ptr<HostSlab> slab) noexcept {
+  if (getpid() != process_) return;  // the fork may have copied the lock while it was held
   try {
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(slab));

@@ -24,9 +24,10 @@ class SlabPool : public std::enable_shared_from_this<SlabPool> {
   OwnedSlab take();
 
  private:
-  explicit SlabPool(std::unique_ptr<PagePinner> pinner) : pinner_(std::move(pinner)) {}
+  explicit SlabPool(std::unique_ptr<PagePinner> pinner);
   void give_back(std::unique_ptr<HostSlab> slab) noexcept;
 
+  const int process_;                   // a forked child frees what it has inherited
   std::unique_ptr<PagePinner> pinner_;  // outlives the slabs below
   std::mutex mutex_;
   std::vector<std::unique_ptr<HostSlab>> idle_;

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import threading
 import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,17 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from salient_gnn import _core, _forks
-from salient_gnn._ids import ids_of, nodes_of
+from salient_gnn import _core, _threads
+from salient_gnn._arrays import edges_of, features_of, integer_of, labels_of, nodes_of, refuse_first, tensor_of
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
     StrPath = str | os.PathLike[str]
+
+
+_MOST_NODES = (1 << 32) - 2
+_MASKS = {"train": "train_mask", "valid": "val_mask", "test": "test_mask"}  # of PyG
 
 
 class Dataset:
@@ -32,6 +37,7 @@ class Dataset:
         self._core = core
         self._origin = origin
         self._on_device: dict[tuple[str, torch.device], Any] = {}
+        self._placing = threading.RLock()  # loaders of several threads choose and fill GPU memory one after the other
 
     @classmethod
     def open(cls, name: StrPath, data_root: StrPath | None = None) -> Dataset:
@@ -40,7 +46,7 @@ class Dataset:
 
         Raises Error when there is no such store, or when it breaks a rule; the message names file, record and rule.
         """
-        _forks.use_threads()
+        _threads.use_threads()
         if data_root is None:
             data_root = os.environ.get("SALIENT_DATA") or "data"
         origin = (os.fspath(name), os.fspath(data_root))
@@ -76,22 +82,18 @@ class Dataset:
         force        replaces a store that is there
         fp8          stores x in 8 bits a value, with 4 significant ones
         """
-        _forks.use_threads()
-        edges = torch.as_tensor(edge_index)
-        if edges.dim() != 2 or edges.shape[0] != 2:
-            raise ValueError(f"edge_index: has shape {list(edges.shape)}, not [2, E]")
-        features = None if x is None else torch.as_tensor(x).detach()
-        labels = None if y is None else torch.as_tensor(y)
+        _threads.use_threads()
+        edges = edges_of(edge_index)
+        features = None if x is None else features_of(x)
         if num_nodes is None:
-            num_nodes = _num_nodes(edges, features, labels)
-        if num_nodes < 1:
-            raise ValueError(f"num_nodes: {num_nodes}; a graph has a node")
+            num_nodes = _num_nodes(edges, features, y)
+        num_nodes = integer_of("num_nodes", num_nodes, 1, _MOST_NODES)
         store = _core.StoreFromArrays(name or pathlib.Path(out).name, num_nodes)
-        store.set_edges(*(ids_of(ends, "edge_index").numpy() for ends in edges), symmetric)
+        store.set_edges(*(ends.numpy() for ends in edges), symmetric)
         if features is not None:
             _set_features(store, features, num_nodes)
-        if labels is not None:
-            _set_labels(store, labels, num_nodes, num_classes)
+        if y is not None:
+            _set_labels(store, labels_of(y, num_nodes), num_classes)
         parts = {"train": train, "valid": valid, "test": test}
         store.set_split(*(nodes_of(nodes, part, num_nodes).numpy() for part, nodes in parts.items()))
         store.write(os.fsencode(out), force, features is not None and features.layout != torch.strided, fp8)
@@ -103,14 +105,14 @@ class Dataset:
         `split`. Edges stay as they are, but for weights and features, which a store does not have. The other options
         are those of from_arrays().
         """
-        for part, mask in (("train", "train_mask"), ("valid", "val_mask"), ("test", "test_mask")):
-            nodes = getattr(data, mask, None)
-            if nodes is not None:
-                options.setdefault(part, nodes[:, split] if nodes.dim() == 2 else nodes)
         edge_index = getattr(data, "edge_index", None)
         if edge_index is None:
             raise ValueError("data: has no edge_index of one type of nodes and edges")
-        _warn_of_edge_values(name for name in ("edge_attr", "edge_weight") if getattr(data, name, None) is not None)
+        for part, name in _MASKS.items():
+            mask = getattr(data, name, None)
+            if mask is not None:
+                options.setdefault(part, _column(tensor_of(mask, name), name, split))
+        _warn_of_unused(_names_in(data), {"x", "y", "edge_index", "num_nodes", *_MASKS.values()})
         options.setdefault("num_nodes", data.num_nodes)
         return cls.from_arrays(out, edge_index, data.x, data.y, **options)
 
@@ -123,14 +125,17 @@ class Dataset:
         item = dataset[0]
         if isinstance(item, tuple):
             graph, labels = item
-            edge_index, x, num_nodes = graph["edge_index"], graph["node_feat"], graph["num_nodes"]
-            _warn_of_edge_values(name for name in ("edge_feat",) if graph.get(name) is not None)
+            edge_index, x, num_nodes = graph.get("edge_index"), graph.get("node_feat"), graph.get("num_nodes")
+            names = [name for name, values in graph.items() if values is not None]
         else:
-            edge_index, x, labels, num_nodes = item.edge_index, item.x, item.y, item.num_nodes
-            _warn_of_edge_values(name for name in ("edge_attr",) if getattr(item, name, None) is not None)
+            edge_index, x, labels, num_nodes = getattr(item, "edge_index", None), item.x, item.y, item.num_nodes
+            names = _names_in(item)
+        if edge_index is None:
+            raise ValueError("dataset: has no edge_index of one type of nodes and edges")
+        _warn_of_unused(names, {"edge_index", "node_feat", "num_nodes", "x", "y"})
         options.setdefault("symmetric", True)
         options.setdefault("name", getattr(dataset, "name", None))
-        options.setdefault("num_nodes", int(num_nodes))
+        options.setdefault("num_nodes", num_nodes)
         for part in ("train", "valid", "test"):
             options.setdefault(part, parts[part])
         return cls.from_arrays(out, edge_index, x, labels, **options)
@@ -234,17 +239,19 @@ class Dataset:
     def features_on(self, device: torch.device) -> Tensor:
         """All feature rows on a device, copied once for all loaders."""
         key = ("features", device)
-        if key not in self._on_device:
-            self._on_device[key] = self.x.to(device)
-        return self._on_device[key]
+        with self._placing:
+            if key not in self._on_device:
+                self._on_device[key] = self.x.to(device)
+            return self._on_device[key]
 
     def graph_on(self, device: torch.device) -> _core.DeviceGraph:
         """The graph on a device, to be sampled there, copied once for all loaders."""
         key = ("graph", device)
-        if key not in self._on_device:
-            with torch.cuda.device(device):
-                self._on_device[key] = _core.copy_graph_to_device(self._core)
-        return self._on_device[key]
+        with self._placing:
+            if key not in self._on_device:
+                with torch.cuda.device(device):
+                    self._on_device[key] = _core.copy_graph_to_device(self._core)
+            return self._on_device[key]
 
     def _as_ids(self, array: Any) -> Tensor:
         ids = torch.from_dlpack(array)
@@ -260,28 +267,40 @@ class Dataset:
         )
 
 
-def _warn_of_edge_values(names: Iterable[str]) -> None:
-    for name in names:
-        warnings.warn(f"{name} is left out: edges of a store have neither weights nor features", stacklevel=3)
+def _names_in(data: Data) -> list[str]:
+    """Of the attributes of a Data object that have a value."""
+    keys = data.keys() if callable(data.keys) else data.keys  # a property up to PyG 2.3
+    return [name for name in keys if data[name] is not None]
 
 
-def _num_nodes(edges: Tensor, features: Tensor | None, labels: Tensor | None) -> int:
-    for rows in (features, labels):
+def _warn_of_unused(names: Iterable[str], used: set[str]) -> None:
+    unused = [name for name in names if name not in used]
+    if unused:
+        text = f"{', '.join(unused)} {'is' if len(unused) == 1 else 'are'} left out"
+        warnings.warn(f"{text}: a store has edges without weights, features, labels and a split", stacklevel=3)
+
+
+def _column(mask: Tensor, name: str, split: int) -> Tensor:
+    """The mask of one split, where there are several in columns."""
+    if mask.dim() != 2:
+        return mask
+    return mask[:, integer_of(f"split of {name}", split, 0, mask.shape[1] - 1)]
+
+
+def _num_nodes(edges: tuple[Tensor, Tensor], features: Tensor | None, y: Any) -> int:
+    for rows in (features, None if y is None else tensor_of(y, "y")):
         if rows is not None:
-            return rows.shape[0]
-    return int(edges.max()) + 1 if edges.numel() > 0 else 0
+            return rows.shape[0] if rows.dim() > 0 else 0
+    return 1 + max((int(ends.max()) for ends in edges if len(ends) > 0), default=-1)
 
 
 def _set_features(store: _core.StoreFromArrays, x: Tensor, num_nodes: int) -> None:
     if x.dim() != 2 or x.shape[0] != num_nodes or x.shape[1] == 0:
         raise ValueError(f"x: has shape {list(x.shape)}, not [{num_nodes}, F] with F above 0")
-    if x.is_complex():
-        raise ValueError(f"x: {x.dtype}, not real numbers")
     if x.layout != torch.strided:
         return _set_sparse_features(store, x)
     if x.dtype == torch.float16:
-        if not x.isfinite().all():
-            raise ValueError("x: has values that are not finite")
+        refuse_first(~x.isfinite(), x, "x", "which is not finite")
         store.set_half_features(x.cpu().contiguous().view(torch.int16).numpy())
     else:
         store.set_float_features(x.to("cpu", torch.float32).contiguous().numpy())
@@ -297,24 +316,15 @@ def _set_sparse_features(store: _core.StoreFromArrays, x: Tensor) -> None:
     store.set_sparse_features(begin, columns, values, x.shape[1], x.dtype == torch.float16)
 
 
-def _set_labels(store: _core.StoreFromArrays, y: Tensor, num_nodes: int, num_classes: int | None) -> None:
-    if y.dim() == 2 and y.shape[1] == 1:
-        y = y.squeeze(1)
-    if y.dim() not in (1, 2) or y.shape[0] != num_nodes:
-        raise ValueError(f"y: has shape {list(y.shape)}, not [{num_nodes}] or [{num_nodes}, L]")
-    if y.dim() == 2 and y.shape[1] == 0:
-        raise ValueError(f"y: has shape {list(y.shape)}, no labels; leave it out")
-    if y.is_floating_point():
-        y = y.nan_to_num(nan=-1.0)
-        if (y != y.round()).any():
-            raise ValueError("y: has fractions; labels are whole numbers")
-    y = y.to("cpu", torch.int64)
-    most = 1 if y.dim() == 2 else (1 << 20) - 1
-    if y.numel() > 0 and not (-1 <= int(y.min()) and int(y.max()) <= most):
-        raise ValueError(f"y: labels are -1 to {most}")
+def _set_labels(store: _core.StoreFromArrays, y: Tensor, num_classes: int | None) -> None:
+    known = int(y.max()) + 1 if y.dim() == 1 and y.numel() > 0 else 0
     if y.dim() == 2:
-        store.set_flags(y.to(torch.int8).contiguous().numpy())
-    else:
-        if num_classes is None:
-            num_classes = int(y.max()) + 1 if y.numel() > 0 else 0
-        store.set_classes(y.to(torch.int32).contiguous().numpy(), num_classes)
+        if num_classes not in (None, y.shape[1]):
+            raise ValueError(f"num_classes: {num_classes!r}, and y has {y.shape[1]} labels a node")
+        if y.shape[0] > 2 and y.shape[1] > 1 and bool(((y != 0).sum(1) == 1).all()) and bool((y >= 0).all()):
+            warnings.warn(
+                f"y: every node has one of {y.shape[1]} labels; if they are classes, pass y.argmax(1)", stacklevel=3
+            )
+        return store.set_flags(y.numpy())
+    count = known if num_classes is None else integer_of("num_classes", num_classes, known, 1 << 20)
+    store.set_classes(y.numpy(), count)

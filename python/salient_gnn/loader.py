@@ -7,21 +7,21 @@ import operator
 import os
 import threading
 import weakref
-from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from salient_gnn import _core, _forks
-from salient_gnn._ids import nodes_of
+from salient_gnn import _core, _threads
+from salient_gnn._arrays import integer_of, nodes_of, refuse_first
 from salient_gnn.batch import Batch
 from salient_gnn.dataset import Dataset
 from salient_gnn.pinning import pinning_of
 
 _PLACES = ("auto", "host", "device")
 _DRAWS = ("uniform", "labor")
+_WHOLE = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
 _Ready = tuple[Batch, "torch.cuda.Event | None"]
 
 
@@ -73,24 +73,27 @@ class NeighborLoader:
         workers: int | None = None,
         drop_last: bool = False,
     ) -> None:
-        _forks.use_threads()
+        _threads.use_threads()
         self.dataset = dataset
         self.device = _whole_device(device)
-        self.dtype = dtype
+        self.dtype = _feature_dtype(dtype)
         self.epoch = 0  #: of the last iteration that was started
         self.fanouts = _fanouts(fanouts)
-        batch_size, seed = _integer("batch_size", batch_size, 1), _integer("seed", seed, 0)
-        self.workers = len(os.sched_getaffinity(0)) if workers is None else _integer("workers", workers, 0, 1024)
-        self.features = self._place("features", features, dataset._core.feature_bytes)
-        will_take = dataset._core.feature_bytes if self.features == "device" and not self._has("features") else 0
-        self.sampler = self._place("sampler", sampler, dataset._core.graph_bytes, will_take)
+        batch_size, seed = integer_of("batch_size", batch_size, 1), integer_of("seed", seed, 0)
+        self.workers = len(os.sched_getaffinity(0)) if workers is None else integer_of("workers", workers, 0, 1024)
         self._order = _core.EpochOrder()
         self._order.set_nodes(_seeds(dataset, nodes).numpy())
         self._order.batch_size = batch_size
         self._order.shuffle, self._order.drop_last, self._order.seed = shuffle, drop_last, seed
         self._order.rank, self._order.num_ranks = _position(rank, world_size)
-        self._stream = self._make_stream(_replacement(replace, draw))
-        self._runs = _Runs(self._stream)
+        replacement = _replacement(replace, draw)
+        with dataset._placing:
+            self.features = self._place("features", features, dataset._core.feature_bytes)
+            will_take = dataset._core.feature_bytes if self.features == "device" and not self._has("features") else 0
+            self.sampler = self._place("sampler", sampler, dataset._core.graph_bytes, will_take)
+            resident = dataset.features_on(self.device) if self.features == "device" else None
+            self._stream = self._make_stream(replacement)
+        self._starting = threading.RLock()  # threads that share a loader start it one after the other
         self._current: weakref.ref[_Epoch] | None = None
         self._arguments = dict(
             dataset=dataset, nodes=nodes, fanouts=self.fanouts, batch_size=batch_size, device=str(self.device),
@@ -106,7 +109,7 @@ class NeighborLoader:
             "stored_dtype": torch.float16 if dataset.fp8_scale else dataset.feature_dtype,
             "fp8_scale": dataset.fp8_scale,
             "dtype": dtype,
-            "features": dataset.features_on(self.device) if self.features == "device" else None,
+            "features": resident,
         }
 
     def _has(self, what: str) -> bool:
@@ -151,23 +154,26 @@ class NeighborLoader:
 
     def set_epoch(self, epoch: int) -> None:
         """The next iteration is of this epoch: to go on with a run that was interrupted."""
-        self.epoch = _integer("epoch", epoch, 0) - 1
+        self.epoch = integer_of("epoch", epoch, 0) - 1
 
     def __iter__(self) -> Iterator[Batch]:
         """Starts the next epoch. An iteration of this loader that has not ended ends now; two at the same time need two
-        loaders."""
-        _forks.use_threads()
-        with self._runs.lock:
+        loaders. Threads may share an iteration: each batch goes to one of them."""
+        _threads.use_threads()
+        with self._starting:
+            number = integer_of("epoch", self.epoch + 1, 0)
             self.close()
-            self._runs.stop()  # of another thread, whose iteration is ending
-            self.epoch += 1
-            epoch = _Epoch(self._runs, self.device, self._facts)  # before its threads: it is what stops them
-            self._current = weakref.ref(epoch)
-            self._stream.start(self._order, self.epoch, 0)
+            try:
+                run = self._stream.start(self._order, number, 0)
+                epoch = _Epoch(self._stream, run, self.device, self._facts)
+            except BaseException:  # Ctrl-C, too
+                self._stream.stop_all()
+                raise
+            self.epoch, self._current = number, weakref.ref(epoch)
         return epoch
 
     def close(self) -> None:
-        """Ends an iteration that has not ended. Called when the loader goes."""
+        """Ends an iteration that has not ended."""
         current = self._current() if self._current is not None else None
         if current is not None:
             current.close()
@@ -183,48 +189,29 @@ class NeighborLoader:
         )
 
 
-class _Runs:
-    """Which iteration a stream runs for. Threads that share a loader start and stop it one after the other, and a late
-    end of one iteration does not stop the next."""
-
-    def __init__(self, stream: _core.BatchStream) -> None:
-        self.stream = stream
-        self.lock = threading.RLock()
-        self._process = os.getpid()
-        self._current = 0
-
-    def begin(self) -> int:
-        self._current += 1
-        return self._current
-
-    def stop(self, run: int | None = None) -> None:
-        if os.getpid() != self._process:  # a fork may have copied the lock while it was held
-            return self.stream.stop()
-        with self.lock:
-            if run in (None, self._current):
-                self.stream.stop()
-
-
 class _Epoch(Iterator[Batch]):
     """One iteration. On a GPU it enqueues the next batch's copy before it returns a batch, on a stream of its own."""
 
-    def __init__(self, runs: _Runs, device: torch.device, facts: dict[str, Any]) -> None:
-        self._stream: _core.BatchStream | None = runs.stream
+    _is_over = True  # until it has begun
+
+    def __init__(self, stream: _core.BatchStream, run: int, device: torch.device, facts: dict[str, Any]) -> None:
+        self._stream = stream
+        self._run = run
         self._device = device
         self._facts = facts
+        self._taking = threading.RLock()  # of what follows
         self._copies: Any = torch.cuda.Stream(device) if device.type == "cuda" else None
         self._ahead: _Ready | None = None
-        self._in_copy: deque[tuple[Any, Tensor]] = deque()  # host memory that a copy may still read
-        # a loop that was left, an error, the end of the program
-        self._finish = weakref.finalize(self, runs.stop, runs.begin())
+        self._in_copy: list[tuple[Any, Tensor]] = []  # host memory that a copy may still read
+        self._is_over = False
+        _threads.close_at_exit(self)
 
     def __next__(self) -> Batch:
-        _forks.use_threads()
-        if self._stream is None:
-            raise StopIteration
+        _threads.use_threads()
         try:
-            ready = self._ahead or self._take()
-            self._ahead = self._take() if ready is not None and self._copies is not None else None
+            with self._taking:
+                ready = None if self._is_over else self._ahead or self._take()
+                self._ahead = self._take() if ready is not None and self._copies is not None else None
         except BaseException:
             self.close()
             raise
@@ -239,43 +226,43 @@ class _Epoch(Iterator[Batch]):
         return batch
 
     def _take(self) -> _Ready | None:
-        core = self._stream.next() if self._stream is not None else None
-        if core is None:
-            return None
-        host = torch.from_dlpack(core.memory())
-        core.drop_memory()  # it is the tensors' now
         if self._copies is None:
-            return Batch(core, host, self._facts), None
-        while self._in_copy and self._in_copy[0][0].query():
-            self._in_copy.popleft()
-        with torch.cuda.stream(self._copies):
+            return self._take_from_host()
+        with torch.cuda.stream(self._copies):  # leaves the caller's device as it is
+            taken = self._take_from_host()
+            if taken is None:
+                return None
+            host = taken[0]._memory
             memory = torch.empty(len(host), dtype=torch.uint8, device=self._device)
             memory.copy_(host, non_blocking=True)
             copied = torch.cuda.Event()
             copied.record(self._copies)
+        self._in_copy = [(done, source) for done, source in self._in_copy if not done.query()]
         self._in_copy.append((copied, host))
-        return Batch(core, memory, self._facts), copied
+        return Batch(taken[0]._core, memory, self._facts), copied
+
+    def _take_from_host(self) -> _Ready | None:
+        core = self._stream.next(self._run)
+        if core is None:
+            return None
+        host = torch.from_dlpack(core.memory())
+        core.drop_memory()  # it is the tensors' now
+        return Batch(core, host, self._facts), None
 
     def close(self) -> None:
-        self._stream = self._ahead = None
-        self._finish()
-        if self._in_copy:
-            self._copies.synchronize()
-            self._in_copy.clear()
+        self._is_over = True
+        self._stream.stop(self._run)  # first: a thread that waits for a batch has the lock
+        if self._copies is None or _threads.is_forked():
+            return
+        with self._taking:
+            self._ahead = None
+            if self._in_copy:
+                self._copies.synchronize()
+                self._in_copy = []
 
-    def __del__(self) -> None:
-        if getattr(self, "_in_copy", None):
-            self._copies.synchronize()
-
-
-def _integer(name: str, value: Any, least: int, most: int = (1 << 32) - 1) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = -1
-    if not least <= number <= most:
-        raise ValueError(f"{name}: {value!r} is no integer from {least} to {most}")
-    return number
+    def __del__(self) -> None:  # a loop that was left, an error
+        if not self._is_over:
+            self.close()
 
 
 def _fanouts(values: Any) -> list[int]:
@@ -287,6 +274,13 @@ def _fanouts(values: Any) -> list[int]:
     if not are_valid:
         raise ValueError(f"fanouts: {values!r}; a list, one for each layer, 1 to 65535 or -1 for all neighbours")
     return fanouts
+
+
+def _feature_dtype(dtype: torch.dtype | None) -> torch.dtype | None:
+    is_real = isinstance(dtype, torch.dtype) and (dtype.is_floating_point or dtype in _WHOLE)
+    if dtype is not None and not is_real:
+        raise ValueError(f"dtype: {dtype!r} is no torch.dtype of real numbers, such as torch.float32, and not None")
+    return dtype
 
 
 def _replacement(replace: bool, draw: str) -> _core.Replacement:
@@ -317,8 +311,7 @@ def _seeds(dataset: Dataset, nodes: Tensor | Sequence[int] | str) -> Tensor:
             raise ValueError(f"nodes: '{nodes}' is none of train, valid, test, all")
         nodes = torch.arange(dataset.num_nodes) if nodes == "all" else getattr(dataset, nodes)
     ids = nodes_of(nodes, "nodes", dataset.num_nodes)
-    if ids.numel() > 0 and (int(ids.min()) < 0 or int(ids.max()) >= dataset.num_nodes):
-        raise ValueError(f"nodes: ids are 0 to {dataset.num_nodes - 1}")
+    refuse_first((ids < 0) | (ids >= dataset.num_nodes), ids, "nodes", f"ids are 0 to {dataset.num_nodes - 1}")
     if len(ids.unique()) != len(ids):
         raise ValueError("nodes: an id is there more than once")
     return ids
@@ -327,8 +320,8 @@ def _seeds(dataset: Dataset, nodes: Tensor | Sequence[int] | str) -> Tensor:
 def _position(rank: int | None, world_size: int | None) -> tuple[int, int]:
     if rank is None and world_size is None and torch.distributed.is_available() and torch.distributed.is_initialized():
         return torch.distributed.get_rank(), torch.distributed.get_world_size()
-    place = 0 if rank is None else _integer("rank", rank, 0)
-    size = 1 if world_size is None else _integer("world_size", world_size, 1, (1 << 31) - 1)
+    place = 0 if rank is None else integer_of("rank", rank, 0)
+    size = 1 if world_size is None else integer_of("world_size", world_size, 1, (1 << 31) - 1)
     if place >= size:
         raise ValueError(f"rank: {place} of {size}; ranks are 0 to world_size - 1, and go with a world_size")
     return place, size

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from salient_gnn._ids import nodes_of
+from salient_gnn._arrays import nodes_of
 from salient_gnn.dataset import Dataset
 
 

@@ -87,7 +87,7 @@ def test_fp8_features_become_half_batches(arrays, tmp_path):
         ({"edge_index": torch.tensor([0, 1])}, "edge_index"),
         ({"edge_index": torch.tensor([[0.0, 1.9], [1.0, 1.0]])}, "edge_index: torch.float32"),
         ({"edge_index": torch.ones(2, 2, dtype=torch.bool)}, "edge_index: torch.bool"),
-        ({"train": [0.5]}, "train: torch.float32"),
+        ({"train": [0.5]}, "train: torch.float64"),
         ({"x": torch.full((6, 2), torch.nan)}, "x: row 0, column 0 is nan"),
         ({"x": torch.ones(6, 2, dtype=torch.cfloat)}, "x: torch.complex64"),
         ({"x": torch.full((6, 2), torch.inf).half()}, "not finite"),
@@ -101,6 +101,11 @@ def test_fp8_features_become_half_batches(arrays, tmp_path):
         ({"num_nodes": -1}, "num_nodes: -1"),
         ({"train": torch.ones(5, dtype=torch.bool)}, "train: a mask"),
         ({"name": "a/b"}, "name"),
+        ({"edge_index": torch.ones(2, 2, dtype=torch.cfloat)}, "edge_index: torch.complex64"),
+        ({"edge_index": torch.tensor([[2**63, 1], [1, 2]], dtype=torch.uint64)}, f"edge_index: item 0 is {2**63}"),
+        ({"edge_index": None}, "edge_index: is None"),
+        ({"train": None}, "train: is None"),
+        ({"num_nodes": 6.0}, "num_nodes: 6.0"),
     ],
 )
 def test_wrong_arrays_are_refused(arrays, tmp_path, wrong, message):
