@@ -44,7 +44,7 @@ constexpr Row kTable[] = {
     {Topic::kHalfRange, "", "use --activation-dtype f32", "use --feature-dtype f32"},
     {Topic::kEdgeColumns, "", "", "choose them with --columns I,J, by name or counted from 0"},
     {Topic::kNodeIds, "", "", "--ids text reads ids of any characters"},
-    {Topic::kLabelColumn, "", "", "choose it with --label-column NAME, or its number from 0"},
+    {Topic::kLabelColumn, "", "", "choose it with --id-column or --label-column, NAME or number from 0"},
     {Topic::kParts, "salient-prepare partition makes a part for each rank, and their files of rows with --write-rows",
      "salient-prepare partition makes a part for each rank, and their files of rows with --write-rows", ""},
     {Topic::kDamagedStore, "run salient-prepare verify on it", "run salient-prepare verify on it", ""},

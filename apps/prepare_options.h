@@ -143,6 +143,7 @@ struct EdgesArguments {
   std::vector<std::string> columns{};
   IdKind ids = IdKind::kAuto;
   std::string id_column{}, label_column{};
+  std::vector<std::string> unlabelled{};
   std::string name{};
   std::string make_features = "none";
   LayoutOptions layout{};
@@ -168,6 +169,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("ids", self.ids, "what ids are; auto: by the first edge");
   field("id-column", self.id_column, "of tables of nodes: name or number; empty = the first");
   field("label-column", self.label_column, "of a table of labels: name or number, -1 = last; empty = by its name");
+  field("unlabelled", self.unlabelled, "words of a table of labels that mean none, such as unknown,withheld");
   field("name", self.name, "empty = by the folder's name, --out");
   field("make-features", self.make_features, "for a graph without: degree, random:K or positional:K (K columns)");
   visit_fields(self.layout, field);

@@ -140,6 +140,7 @@ int run_edges(Arguments arguments) {
                            .columns = given.columns,
                            .id_column = given.id_column,
                            .label_column = given.label_column,
+                           .unlabelled = given.unlabelled,
                            .ids = given.ids,
                            .label_choice = choice_of(given.label_choice),
                            .name = set_name(given.name, given.write),

@@ -214,37 +214,6 @@ std::string NpyHeader::dtype() const {
 
 std::string NpyHeader::shape_text() const { return shape_to_text(shape); }
 
-const char* known_format(std::string_view first_bytes) {
-  constexpr std::pair<std::string_view, const char*> kFormats[] = {
-      {"\x1F\x8B", "gzip"},
-      {"PK\3\4", "zip (npz)"},
-      {"PK\5\6", "zip (npz)"},
-      {"\x93NUMPY", "an npy array"},
-      {"version https://git-lfs", "a Git LFS pointer; fetch the real file with git lfs"},
-      {"\x28\xB5\x2F\xFD", "zstd"},
-      {"\xFD\x37zXZ", "xz"},
-      {"BZh91AY&SY", "bzip2"},
-      {"\x80\x02", "a Python pickle"},
-      {"\x80\x04", "a Python pickle"},
-      {"\x80\x05", "a Python pickle"},
-      {"PAR1", "Parquet"},
-      {"\x89HDF", "HDF5"},
-      {"\xFF\xFE", "text in UTF-16"},
-      {"\xFE\xFF", "text in UTF-16"},
-      {"<!", "a web page"},
-      {"<html", "a web page"},
-  };
-  for (const auto& [magic, name] : kFormats)
-    if (first_bytes.starts_with(magic)) return name;
-  return nullptr;
-}
-
-std::string looks_like(std::string_view first_bytes) {
-  if (first_bytes.empty()) return "an empty file";
-  const char* const format = known_format(first_bytes);
-  return format ? format : "raw data";
-}
-
 std::size_t npy_header_bytes(std::string_view preamble, const std::string& file) {
   if (!preamble.starts_with(kMagic))
     fail(ErrorKind::kBadData, file + ": not an npy file, it looks like " + looks_like(preamble));

@@ -105,6 +105,11 @@ bool LineReader::next_block(LineBlock& block) {
   }
 }
 
+std::string_view LineReader::peek() {
+  if (begin_ == end_ && !stream_ended_) refill();
+  return {buffer_.data() + begin_, end_ - begin_};
+}
+
 /// Whole lines of `text` before the first that is not allowed, which has its turn when they are taken.
 std::string_view LineReader::allowed_part(std::string_view text) const {
   const std::size_t bad = find_forbidden(text);

@@ -44,6 +44,9 @@ class LineReader {
   /// @return      false after the last line. A file that ends without '\n' has its last line all the same.
   bool next(std::string_view& line);
 
+  /// What was read and not handed out yet, up to a megabyte: at first the beginning of the text.
+  std::string_view peek();
+
   /// The next lines together, about a megabyte of them, for parsers with several threads. May be mixed with next().
   ///
   /// @return  false after the last line

@@ -21,12 +21,14 @@ enum class Separator : char {
 };
 
 /// What parts the fields of a line: the first of tab, semicolon and comma that it has outside of quotes, else blanks.
+/// A last field in braces, as networkx writes the data of an edge, is not looked at.
 Separator separator_of(std::string_view line);
 
 /// The fields of a line, valid until the next one is split and as long as the line is.
 ///
 /// Blanks around a field are no part of it. A field that begins with '"' ends with the next '"' that is not doubled,
-/// and has one '"' for two. Fields have no line breaks. csv_field() is the inverse.
+/// and has one '"' for two. Fields have no line breaks. csv_field() is the inverse. A field that begins with '{' and
+/// whose '}' ends the line is the last one, whatever it holds.
 class TableLine {
  public:
   /// @return  null, or the rule that the line breaks
@@ -41,7 +43,25 @@ class TableLine {
   std::deque<std::string> unquoted_;  ///< of fields with doubled quotes; elements never move
 };
 
-/// A node id: digits, or a whole number from 0 to 2^53 as a floating-point number, such as "3.0" or "1e3".
+/// Whether a field that split() found in `line` is in quotes there, and has none of its own.
+bool is_quoted(std::string_view field, std::string_view line);
+
+/// Why a field of `line` is no id of any characters, or null: it is empty, or stands for a missing value and is not in
+/// quotes.
+const char* broken_id_rule(std::string_view field, std::string_view line);
+
+/// A node id: digits, or a whole number from 0 to 2^53 with a point or an exponent, such as "3.0" or "1e3". What is no
+/// whole number is refused, however near it is to one.
 bool parse_id(std::string_view text, std::uint64_t& id);
+
+/// How a field is an id. Unusual are codes with zeros in front, such as "007", and exponents, such as "1.23457e+09", as
+/// programs round numbers to: other ids than they were meant to be, perhaps.
+enum class IdForm { kNone, kPlain, kUnusual };
+
+/// parse_id(), and the form.
+IdForm id_form(std::string_view text, std::uint64_t& id);
+
+/// What is said of an id that is unusual: "id '007' is read as the number 7, ...".
+std::string unusual_id_text(std::string_view text);
 
 }  // namespace salient

@@ -16,6 +16,13 @@ namespace salient {
 /// `text` between quotes, for error messages: one line and printable whatever it holds, long ones cut.
 std::string in_quotes(std::string_view text);
 
+/// What R, pandas, databases and people write where a value is missing: nothing, NA, NaN, null, None, ?, ...
+bool is_missing(std::string_view text);
+
+/// What may be wrong with a text that is no number, as the end of a message, or "": commas where a point is meant, or
+/// between thousands.
+const char* number_hint(std::string_view text);
+
 /// Decimal digits, or a floating-point number as std::from_chars reads it, "nan" and "inf" included: no blanks, no
 /// '+', nothing behind. False also for values out of T's range.
 template <class T>

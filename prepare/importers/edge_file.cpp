@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "core/console/log.h"
 #include "core/error.h"
@@ -24,23 +25,24 @@ class EdgeEnds {
  public:
   EdgeEnds(const EdgeTable& table, const EdgeFileOptions& options) : table_(table), options_(options) {}
 
-  std::array<std::string_view, 2> of(std::span<const std::string_view> fields, std::uint64_t number,
-                                     std::string_view line) const {
-    const std::size_t most = std::max(table_.columns[0], table_.columns[1]);
-    const auto refuse = [&](const std::string& rule) {
-      fail_at_line(table_.file.path(), number, line, rule, Topic::kEdgeColumns);
-    };
-    if (table_.takes_all_columns && fields.size() != 2)
-      refuse(std::to_string(fields.size()) + " columns; an edge has two");
-    if (fields.size() <= most)
-      refuse("only " + std::to_string(fields.size()) + " columns; column " + std::to_string(most) + " was asked for");
+  std::array<std::string_view, 2> of(std::span<const std::string_view> fields) const {
     return {fields[table_.columns[0]], fields[table_.columns[1]]};
   }
 
-  std::uint64_t number(std::string_view field, std::uint64_t number, std::string_view line) const {
+  /// An id of any characters.
+  void require_id(std::string_view field, std::uint64_t number, std::string_view line) const {
+    if (const char* rule = broken_id_rule(field, line)) fail_at_line(table_.file.path(), number, line, rule);
+  }
+
+  /// An id that is a number. Sets `unusual`, if it is not set, where the form of this one is.
+  std::uint64_t number(std::string_view field, std::uint64_t number, std::string_view line, TableRow& unusual) const {
     std::uint64_t id = 0;
-    if (!parse_id(field, id))
+    const IdForm form = id_form(field, id);
+    if (form == IdForm::kUnusual && unusual.number == 0) unusual = {number, std::string(field)};
+    if (form == IdForm::kNone) {
+      require_id(field, number, line);
       fail_at_line(table_.file.path(), number, line, in_quotes(field) + " is not a node id", Topic::kNodeIds);
+    }
     if (const std::optional<MatrixSizes>& matrix = table_.file.matrix()) {
       if (id == 0 || id > matrix->num_rows)
         fail_at_line(
@@ -50,7 +52,8 @@ class EdgeEnds {
     }
     if (options_.num_nodes && id >= *options_.num_nodes)
       fail_at_line(table_.file.path(), number, line,
-                   "node " + std::to_string(id) + ", the graph has " + std::to_string(*options_.num_nodes));
+                   "node " + std::to_string(id) + ", the graph has " + std::to_string(*options_.num_nodes) +
+                       (id == *options_.num_nodes ? ", which count from 0; do the ids count from 1?" : ""));
     return id;
   }
 
@@ -70,21 +73,47 @@ void append(std::vector<T>& items, const std::vector<T>& more, const MemoryLimit
   items.insert(items.end(), more.begin(), more.end());
 }
 
+/// Edges of a block, and the first id that is written in an unusual way.
+struct NumberedEdges {
+  EdgeList edges{};
+  TableRow unusual{};
+};
+
+/// Whether the rows are those of a METIS file of which every node has two neighbours: V, E; then the neighbours of each
+/// node. As edges they would be a loop, and others.
+bool is_metis_graph(const EdgeList& edges) {
+  const std::uint64_t num_nodes = edges.sources.empty() ? 0 : edges.sources[0];
+  if (num_nodes < 3 || edges.destinations[0] != num_nodes || edges.sources.size() != num_nodes + 1) return false;
+  const auto has = [&](std::uint64_t node, std::uint64_t neighbor) {
+    return edges.sources[node] == neighbor || edges.destinations[node] == neighbor;
+  };
+  for (std::uint64_t node = 1; node <= num_nodes; ++node)
+    for (const std::uint64_t neighbor : {edges.sources[node], edges.destinations[node]})
+      if (neighbor == 0 || neighbor > num_nodes || !has(neighbor, node)) return false;
+  return true;
+}
+
 EdgeList read_text(const fs::path& path, const EdgeFileOptions& options) {
   EdgeTable table = open_edge_table(path, options);
+  say_what_is_left(table);
   const EdgeEnds ends(table, options);
   EdgeList edges;
+  bool is_said = false;
   const auto parse = [&](std::span<const std::string_view> fields, std::uint64_t number, std::string_view line,
-                         EdgeList& parsed) {
-    const auto [source, destination] = ends.of(fields, number, line);
-    parsed.sources.push_back(ends.number(source, number, line));
-    parsed.destinations.push_back(ends.number(destination, number, line));
+                         NumberedEdges& parsed) {
+    const auto [source, destination] = ends.of(fields);
+    parsed.edges.sources.push_back(ends.number(source, number, line, parsed.unusual));
+    parsed.edges.destinations.push_back(ends.number(destination, number, line, parsed.unusual));
   };
-  table.file.for_each_row<EdgeList>(table.separator, options.num_threads, "reading edges", parse,
-                                    [&](const EdgeList& parsed) {
-                                      append(edges.sources, parsed.sources, options.memory, path.string());
-                                      append(edges.destinations, parsed.destinations, options.memory, path.string());
-                                    });
+  const auto take = [&](const NumberedEdges& parsed) {
+    if (parsed.unusual.number > 0 && !std::exchange(is_said, true))
+      log_info(line_name(path, parsed.unusual.number) + ": " + unusual_id_text(parsed.unusual.text));
+    append(edges.sources, parsed.edges.sources, options.memory, path.string());
+    append(edges.destinations, parsed.edges.destinations, options.memory, path.string());
+  };
+  table.rows.num_threads = options.num_threads;
+  table.rows.label = "reading edges";
+  table.file.for_each_row<NumberedEdges>(table.rows, parse, take);
   if (const std::optional<MatrixSizes>& matrix = table.file.matrix()) {
     if (matrix->num_entries != edges.sources.size())
       fail(ErrorKind::kBadData, path.string() + ": has " + std::to_string(edges.sources.size()) +
@@ -92,6 +121,9 @@ EdgeList read_text(const fs::path& path, const EdgeFileOptions& options) {
     edges.num_rows = matrix->num_rows;
     edges.first_id = 1;
     edges.is_symmetric = matrix->is_symmetric;
+  } else if (table.header.empty() && is_metis_graph(edges)) {
+    fail(ErrorKind::kBadData, path.string() + ": it looks like a graph of METIS, a line of sizes and then the " +
+                                  "neighbours of each node; write its edges as two ids a line");
   }
   return edges;
 }
@@ -186,13 +218,15 @@ NodePairs read_edges_of_names(const fs::path& path, const EdgeFileOptions& optio
                               const std::function<std::optional<NodeId>(std::string_view)>& node_of) {
   EdgeTable table = open_edge_table(path, options);
   const EdgeEnds ends(table, options);
-  log_info(path.string() + ": ids are text" + (table.has_header ? "" : ", and the first line is an edge, no header"));
+  log_info(path.string() + ": ids are text" +
+           (table.header.empty() ? ", and the first line is an edge, no header" : ""));
+  say_what_is_left(table);
   NodePairs edges;
   const auto parse = [&](std::span<const std::string_view> fields, std::uint64_t number, std::string_view line,
                          NamedEdges& parsed) {
     parsed.lines.push_back(number);
-    for (const std::string_view id : ends.of(fields, number, line)) {
-      if (id.empty()) fail_at_line(path, number, line, "an empty id");
+    for (const std::string_view id : ends.of(fields)) {
+      ends.require_id(id, number, line);
       parsed.ids.append(id);
     }
   };
@@ -208,7 +242,9 @@ NodePairs read_edges_of_names(const fs::path& path, const EdgeFileOptions& optio
     append(edges.sources, found.sources, options.memory, path.string());
     append(edges.destinations, found.destinations, options.memory, path.string());
   };
-  table.file.for_each_row<NamedEdges>(table.separator, options.num_threads, "reading edges", parse, take);
+  table.rows.num_threads = options.num_threads;
+  table.rows.label = "reading edges";
+  table.file.for_each_row<NamedEdges>(table.rows, parse, take);
   return edges;
 }
 

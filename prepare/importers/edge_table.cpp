@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/console/log.h"
 #include "prepare/importers/raw_graph.h"
 
 namespace salient {
@@ -64,14 +65,43 @@ IdKind kind_of(const Fields& edge, const Columns& columns) {
   return are_numbers ? IdKind::kNumbers : IdKind::kText;
 }
 
+/// Refuses columns that are not there, and more than two of which none was chosen.
+///
+/// @param next  the row behind the first, if that is a row, too
+void check_width(const EdgeTable& table, const Fields& first, const Fields& next, bool are_chosen) {
+  if (table.file.head().empty()) return;
+  const TableRow& row = table.file.head().front();
+  const auto refuse = [&](const std::string& rule) {
+    fail_at_line(table.file.path(), row.number, row.text, rule, Topic::kEdgeColumns);
+  };
+  const std::string width = std::to_string(first.size());
+  const std::size_t most = std::max(table.columns[0], table.columns[1]);
+  if (first.size() <= most && are_chosen)
+    refuse("only " + width + " columns; column " + std::to_string(most) + " was asked for");
+  if (are_chosen || first.size() == 2) return;
+  if (!next.empty() && next.size() != first.size())
+    fail_at_line(table.file.path(), row.number, row.text,
+                 width + " columns, and the next row has " + std::to_string(next.size()) +
+                     "; is it an adjacency list? Edges are a line each, with two ids");
+  refuse(width + " columns; an edge has two");
+}
+
 /// Entries: a row, a column, values.
 void take_matrix(EdgeTable& table, const EdgeFileOptions& options) {
   const MatrixSizes& matrix = *table.file.matrix();
   require_square(table.file.path(), matrix.num_rows, matrix.num_columns, options.num_nodes);
-  table.separator = Separator::kBlanks;
-  table.takes_all_columns = false;
+  table.rows.separator = Separator::kBlanks;
   for (std::size_t end = 0; end < options.columns.size(); ++end)
     table.columns[end] = column_named(options.columns[end], {}, table.file, Topic::kEdgeColumns);
+  if (table.file.head().empty()) return;
+  const Fields first = table.file.fields_of(table.file.head().front(), Separator::kBlanks);
+  table.rows.num_columns = first.size();
+  check_width(table, first, {}, /*are_chosen=*/true);
+}
+
+std::string without_digits(std::string text) {
+  std::erase_if(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+  return text;
 }
 
 }  // namespace
@@ -99,8 +129,9 @@ EdgeTable open_edge_table(const std::filesystem::path& path, const EdgeFileOptio
   const Separator strict =
       of_first != Separator::kBlanks ? of_first : separator_of(head.back().text);  // "from to\n0,1"
   const Fields first = table.file.fields_of(head.front(), of_first);
+  const Fields second = head.size() > 1 ? table.file.fields_of(head.back(), strict) : Fields{};
   const std::optional<Columns> usual = usual_columns(first);
-  table.takes_all_columns = options.columns.empty() && !usual;
+  const bool are_chosen = !options.columns.empty() || usual;
   if (!options.columns.empty())
     for (std::size_t end = 0; end < 2; ++end)
       table.columns[end] = column_named(options.columns[end], first, table.file, Topic::kEdgeColumns);
@@ -108,15 +139,35 @@ EdgeTable open_edge_table(const std::filesystem::path& path, const EdgeFileOptio
     table.columns = *usual;
 
   const bool may_be_header = has_no_numbers(first);
-  const Fields edge = may_be_header && head.size() > 1 ? table.file.fields_of(head.back(), strict) : first;
-  table.ids = options.ids == IdKind::kAuto ? kind_of(edge, table.columns) : options.ids;
+  table.ids = options.ids == IdKind::kAuto ? kind_of(may_be_header && !second.empty() ? second : first, table.columns)
+                                           : options.ids;
   const bool is_numbers = table.ids == IdKind::kNumbers;
-  const bool is_lenient = is_numbers && table.takes_all_columns && strict != Separator::kSemicolon;
-  table.separator = is_lenient ? Separator::kAny : strict;
-  const bool is_named = are_named(options.columns);
-  table.has_header = is_named || usual || (is_numbers && may_be_header);
-  if (table.has_header) table.file.take_header();
+  check_width(table, first, may_be_header ? Fields{} : second, are_chosen);
+  table.rows.num_columns = first.size();
+  table.rows.separator = is_numbers && first.size() == 2 && strict != Separator::kSemicolon ? Separator::kAny : strict;
+  const bool begins_with_id = std::ranges::find(table.columns, std::size_t{0}) != table.columns.end();
+  if (!is_numbers || !begins_with_id) table.rows.comments = CommentRule::kInFront;
+  if (are_named(options.columns) || usual || (is_numbers && may_be_header)) {
+    table.header = first;
+    table.file.take_header();
+  }
   return table;
+}
+
+void say_what_is_left(const EdgeTable& table) {
+  const std::string file = table.file.path().string();
+  const auto& [source, destination] = table.columns;
+  if (const std::optional<MatrixSizes>& matrix = table.file.matrix()) {
+    if (matrix->has_values) log_info(file + ": the values of the entries are not used");
+    return;
+  }
+  say_unused(table.file, table.header, {source, destination}, table.rows.num_columns);
+  if (table.ids == IdKind::kNumbers && !table.header.empty() && !usual_columns(table.header) &&
+      without_digits(table.header[source]) != without_digits(table.header[destination]))
+    log_info(file + ": equal ids in " + in_quotes(table.header[source]) + " and " +
+             in_quotes(table.header[destination]) +
+             " are one node; if they are two kinds of nodes, add an offset to one of them");
+  if (table.header.empty() && table.ids == IdKind::kNumbers) say_if_counted(table.file, table.rows.separator);
 }
 
 }  // namespace salient

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "prepare/formats/table_file.h"
 #include "prepare/importers/edge_file.h"
@@ -15,15 +17,17 @@ namespace salient {
 struct EdgeTable {
   TableFile file;  ///< without its header; a matrix() is square, and has as many rows as there are nodes
   IdKind ids = IdKind::kNumbers;
-  Separator separator = Separator::kAny;
+  RowRules rows{.separator = Separator::kAny, .num_columns = 2, .comments = CommentRule::kAnywhere};
   std::array<std::size_t, 2> columns{0, 1};
-  bool has_header = false;
-  bool takes_all_columns = true;  ///< the file must have two
+  std::vector<std::string> header{};  ///< names of the columns, if the file has some
 };
 
 /// @param num_nodes  when known    @throws Error{kBadData} unless edges may be the entries of such a matrix
 void require_square(const std::filesystem::path& path, std::uint64_t num_rows, std::uint64_t num_columns,
                     std::optional<std::uint64_t> num_nodes);
+
+/// Says which columns are not used, and what else a table with such a beginning may be.
+void say_what_is_left(const EdgeTable& table);
 
 /// @throws as read_edge_file()
 EdgeTable open_edge_table(const std::filesystem::path& path, const EdgeFileOptions& options);

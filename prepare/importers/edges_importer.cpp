@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/arena_of.h"
+#include "core/console/log.h"
 #include "core/error.h"
 #include "core/free_memory.h"
 #include "core/value_text.h"
@@ -65,6 +66,7 @@ class EdgesImport {
   explicit EdgesImport(const EdgesOptions& options) : options_(options) {
     table_ = {.id_column = options.id_column,
               .label_column = options.label_column,
+              .is_shared = options.labels == options.features,
               .num_threads = options.memory.num_parsers(options.num_threads),
               .memory = options.memory};
     edge_file_ = {.columns = options.columns,
@@ -77,6 +79,7 @@ class EdgesImport {
   RawGraph run() {
     start_graph();
     edge_file_.ids = ids_of_edge_file(options_.edges, edge_file_);
+    table_.ids_are_numbers = edge_file_.ids == IdKind::kNumbers;
     read_arrays();
     if (edge_file_.ids == IdKind::kText)
       read_by_name();
@@ -114,7 +117,7 @@ class EdgesImport {
     if (is_table(options_.labels)) {
       const TableLabels labels = read_label_table(options_.labels, table_, {});
       graph_.num_nodes = labels.codes.size();
-      set_labels(labels, {}, options_.labels.string(), graph_);
+      set_labels(labels, {}, options_.labels.string(), options_.unlabelled, graph_);
     } else {
       read_labels(options_.labels, graph_, options_.memory);
     }
@@ -141,12 +144,11 @@ class EdgesImport {
   }
 
   RawFeatures keyed_features(const TakeId& take_id) {
-    const bool labels_too = labels_have_ids_ && options_.labels == options_.features;
-    return read_feature_table(options_.features, table_, options_.feature_type, labels_too, take_id);
+    return read_feature_table(options_.features, table_, options_.feature_type, labels_have_ids_ && table_.is_shared,
+                              take_id);
   }
 
-  // Ids of any characters.
-
+  /// Ids of any characters.
   void read_by_name() {
     NameMap names(options_.memory);
     bool is_closed = false;  // edges bring no further nodes
@@ -188,8 +190,6 @@ class EdgesImport {
     if (labels_have_ids_) take_labels(labels, node_of_row);
   }
 
-  // Ids that are numbers.
-
   void read_by_number() {
     std::vector<std::uint64_t> feature_ids, label_ids;
     const auto into = [](std::vector<std::uint64_t>& ids) {
@@ -212,6 +212,7 @@ class EdgesImport {
       graph_.destinations = nodes_of(edges.destinations, options_.edges);
       free_memory_of(edges.destinations);
     });
+    if (num_rows_ && !edges.num_rows) say_if_ids_count_from_one();
     if (features_are_keyed()) {
       const std::vector<NodeId> nodes = distinct_nodes_of(feature_ids, options_.features);
       if (nodes.size() != graph_.num_nodes)
@@ -220,6 +221,16 @@ class EdgesImport {
       reorder_rows(graph_.features, nodes, options_.memory);
     }
     if (labels_have_ids_) take_labels(labels, distinct_nodes_of(label_ids, options_.labels));
+  }
+
+  /// Beside arrays, whose rows count from 0.
+  void say_if_ids_count_from_one() const {
+    if (graph_.sources.empty()) return;
+    const auto [least_source, most_source] = std::ranges::minmax(graph_.sources);
+    const auto [least, most] = std::ranges::minmax(graph_.destinations);
+    if (std::min(least_source, least) == 1 && std::max(most_source, most) == graph_.num_nodes - 1)
+      log_warning(options_.edges.string() + ": no edge has node 0, and one has the last, " +
+                  std::to_string(graph_.num_nodes - 1) + "; nodes are rows from 0 on, do the ids count from 1?");
   }
 
   NodeIndex index_of(const std::vector<std::uint64_t>& feature_ids, const std::vector<std::uint64_t>& label_ids,
@@ -271,7 +282,7 @@ class EdgesImport {
         if (std::exchange(has_label[node], 1) != 0)
           fail(ErrorKind::kBadData, options_.labels.string() + ": a node has two lines");
     }
-    set_labels(labels, node_of_row, options_.labels.string(), graph_);
+    set_labels(labels, node_of_row, options_.labels.string(), options_.unlabelled, graph_);
   }
 
   void read_splits() {
@@ -318,6 +329,8 @@ std::vector<FieldProblem> problems(const EdgesOptions& options) {
   const bool chooses_labels =
       options.label_choice.compact || options.label_choice.one_hot || !options.label_choice.class_names.empty();
   check_field(found, !chooses_labels || !options.labels.empty(), "labels", "are needed to choose what they mean");
+  check_field(found, options.unlabelled.empty() || is_table(options.labels), "unlabelled",
+              "of labels in text, which are not given");
   const bool are_columns =
       options.columns.empty() || (options.columns.size() == 2 && options.columns[0] != options.columns[1] &&
                                   std::ranges::none_of(options.columns, &std::string::empty));

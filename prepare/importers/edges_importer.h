@@ -23,6 +23,7 @@ struct EdgesOptions {
   std::vector<double> split{};              ///< three fractions instead of the three files
   std::vector<std::string> columns{};       ///< of a text file with more than two: names, or numbers from 0
   std::string id_column{}, label_column{};  ///< of tables of nodes, see NodeTableOptions
+  std::vector<std::string> unlabelled{};    ///< words of a table of labels that are none
   IdKind ids = IdKind::kAuto;
   LabelChoice label_choice{};
   std::string name{};  ///< of the data set

@@ -2,12 +2,14 @@
 #include "prepare/importers/label_choice.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
 #include "core/error.h"
 #include "core/free_memory.h"
 #include "prepare/formats/line_reader.h"
+#include "prepare/formats/text_fields.h"
 
 namespace salient {
 namespace {
@@ -50,6 +52,20 @@ void take_compact(RawGraph& graph) {
   graph.class_names = std::move(names);
 }
 
+/// Names are told apart, and no class is without one.
+void check_class_names(const std::filesystem::path& path, const std::vector<std::string>& names) {
+  std::vector<std::size_t> order(names.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) -> const std::string& { return names[i]; });
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::string& name = names[order[i]];
+    if (name.find_first_not_of(" \t") == std::string::npos)
+      fail_at_line(path, order[i] + 1, name, "a class without a name; names are one a line");
+    if (i > 0 && name == names[order[i - 1]])
+      fail_at_line(path, order[i] + 1, name, "class " + std::to_string(order[i - 1]) + " has this name already");
+  }
+}
+
 void take_class_names(const std::filesystem::path& path, RawGraph& graph) {
   LineReader reader(path);
   std::vector<std::string> names;
@@ -60,6 +76,7 @@ void take_class_names(const std::filesystem::path& path, RawGraph& graph) {
          path.string() + ": has " +
              (names.size() > static_cast<std::size_t>(graph.num_classes) ? "more" : std::to_string(names.size())) +
              " lines, the graph has " + std::to_string(graph.num_classes) + " classes");
+  check_class_names(path, names);
   graph.class_names = std::move(names);
 }
 

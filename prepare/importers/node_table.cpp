@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "core/console/log.h"
 #include "core/error.h"
@@ -22,24 +23,17 @@ constexpr std::string_view kIdNames[] = {"id", "node", "node_id", "nodeid", "nam
 constexpr std::string_view kLabelNames[] = {"label", "labels", "class", "node_label"};
 constexpr std::string_view kUnsureLabelNames[] = {"classes", "y", "target", "category", "community"};  // y: or a place
 
-/// What R, pandas, databases and people write where a value is missing.
-constexpr std::string_view kMissing[] = {"",     "nan",  "NaN",  "NA",   "<NA>", "N/A", "n/a",
-                                         "#N/A", "null", "NULL", "None", "\\N",  "?"};
-
 /// A table whose columns are known.
 struct NodeTable {
   TableFile file;
-  Separator separator = Separator::kComma;
-  std::size_t num_columns = 0;
+  RowRules rows{};
+  std::vector<std::string> header{};  ///< names of the columns, if the file has some
   std::optional<std::size_t> id{}, label{};
-  std::vector<std::string> names{};  ///< [num_columns] of the header; empty without one
-  bool begins_with_words = false;    ///< the first line might be a header, and is a row
-  bool guesses_header = false;       ///< the first line might be a row, and is a header
+  bool begins_with_words = false;  ///< the first line might be a header, and is a row
+  bool guesses_header = false;     ///< the first line might be a row, and is a header
 
-  void require_width(std::span<const std::string_view> fields, std::uint64_t number, std::string_view line) const {
-    if (fields.size() != num_columns)
-      fail_at_line(file.path(), number, line,
-                   std::to_string(fields.size()) + " columns, the first line has " + std::to_string(num_columns));
+  std::string name_of(std::size_t column) const {
+    return header.empty() ? "column " + std::to_string(column) : "column " + in_quotes(header[column]);
   }
 };
 
@@ -60,8 +54,6 @@ std::optional<double> number_of(std::string_view text) {
 }
 
 bool is_number(std::string_view text) { return number_of(text).has_value(); }
-
-bool is_missing(std::string_view text) { return std::ranges::find(kMissing, text) != std::end(kMissing); }
 
 /// @param column  "" = not chosen    @param[out] is_named  by the header
 std::optional<std::size_t> chosen_column(const std::string& column, const std::vector<std::string>& first,
@@ -94,6 +86,10 @@ bool are_words_above_numbers(const std::vector<std::string>& first, const std::v
 bool choose_columns(NodeTable& table, const std::vector<std::string>& first, const NodeTableOptions& options,
                     Wanted wanted) {
   bool is_named = false;
+  if (wanted == Wanted::kIds && first.size() == 1) {
+    table.id = 0;
+    return (first[0] == options.id_column && !is_number(first[0])) || usual_column(first, kIdNames);
+  }
   table.id = chosen_column(options.id_column, first, table.file, is_named);
   const bool wants_label = wanted == Wanted::kLabels || wanted == Wanted::kLabelledFeatures;
   if (wants_label) table.label = chosen_column(options.label_column, first, table.file, is_named);
@@ -120,6 +116,31 @@ bool choose_columns(NodeTable& table, const std::vector<std::string>& first, con
   return is_named;
 }
 
+/// The name of an index that pandas wrote beside the columns: none, or "Unnamed: 0".
+bool is_index(const std::vector<std::string>& header, std::size_t column) {
+  return column < header.size() && ((column == 0 && header[0].empty()) || header[column].starts_with("Unnamed:"));
+}
+
+/// Refuses an id that may be none.
+void check_id(const NodeTable& table, const std::vector<std::string>& first, const NodeTableOptions& options,
+              Wanted wanted) {
+  if (!table.id || !options.id_column.empty()) return;
+  const TableRow row = table.header.empty() ? table.file.head().front() : TableRow{1, ""};
+  const std::string file = table.file.path().string();
+  if (is_index(table.header, *table.id))
+    fail(ErrorKind::kBadData,
+         file + ": the first column has no name, as an index that pandas writes; which column is the id is not clear",
+         Topic::kLabelColumn);
+  if (table.header.empty() && first.size() > 1 && first[*table.id].empty())
+    fail_at_line(file, row.number, row.text,
+                 "has no id; if it is a header, with an index in front, give its columns names that are no numbers");
+  if (wanted == Wanted::kIds && first.size() > 1 && !usual_column(table.header, kIdNames))
+    fail_at_line(
+        file, row.number, row.text,
+        std::to_string(first.size()) + " columns, and which one is the id is not clear; a list has an id a line",
+        Topic::kLabelColumn);
+}
+
 /// Which column is which, from the first lines.
 NodeTable open_node_table(const fs::path& path, const NodeTableOptions& options, Wanted wanted) {
   NodeTable table{.file = TableFile(path)};
@@ -127,21 +148,44 @@ NodeTable open_node_table(const fs::path& path, const NodeTableOptions& options,
     fail(ErrorKind::kBadData, path.string() + ": a Matrix Market file, not a table with a line for each node");
   const std::vector<TableRow>& head = table.file.head();
   if (head.empty()) fail(ErrorKind::kBadData, path.string() + ": has no lines");
-  table.separator = separator_of(head.front().text);
-  const std::vector<std::string> first = table.file.fields_of(head.front(), table.separator);
-  table.num_columns = first.size();
+  const Separator of_first = separator_of(head.front().text);
+  const Separator separator = of_first != Separator::kBlanks ? of_first : separator_of(head.back().text);
+  const std::vector<std::string> first = table.file.fields_of(head.front(), separator);
   const bool is_named = choose_columns(table, first, options, wanted);
-  table.guesses_header = !is_named && head.size() == 2 &&
-                         are_words_above_numbers(first, table.file.fields_of(head.back(), table.separator), table.id);
-  const bool has_header = is_named || table.guesses_header;
-  table.begins_with_words = !has_header && std::ranges::none_of(first, is_number);
-  if (has_header) table.file.take_header();
-  if (has_header) table.names = first;
+  table.guesses_header = !is_named && head.size() > 1 &&
+                         are_words_above_numbers(first, table.file.fields_of(head.back(), separator), table.id);
+  if (is_named || table.guesses_header) {
+    table.header = first;
+    table.file.take_header();
+  }
+  table.begins_with_words = table.header.empty() && std::ranges::none_of(first, is_number);
+  check_id(table, first, options, wanted);
+  const bool may_begin_with_words = !options.ids_are_numbers || table.id != std::optional<std::size_t>(0);
+  table.rows = {.separator = separator,
+                .num_columns = first.size(),
+                .comments = may_begin_with_words ? CommentRule::kInFront : CommentRule::kAnywhere,
+                .lines_are_rows = !table.id,
+                .num_threads = options.num_threads};
   return table;
 }
 
-void say_if_header(const NodeTable& table) {
+/// Says how a table is read.
+///
+/// @param used  further columns than the id
+void say_what_is_read(const NodeTable& table, const NodeTableOptions& options, std::vector<std::size_t> used) {
   if (table.guesses_header) log_info(table.file.path().string() + ": the first line is a header, no node");
+  if (table.id) used.push_back(*table.id);
+  if (!options.is_shared) say_unused(table.file, table.header, used, table.rows.num_columns);
+  if (table.header.empty()) say_if_counted(table.file, table.rows.separator);
+}
+
+/// @throws Error{kBadData} for an id that is missing
+void append_id(const NodeTable& table, std::span<const std::string_view> fields, std::uint64_t number,
+               std::string_view line, NameTable& ids) {
+  if (!table.id) return;
+  const std::string_view id = fields[*table.id];
+  if (const char* rule = broken_id_rule(id, line)) fail_at_line(table.file.path(), number, line, rule);
+  ids.append(id);
 }
 
 /// Rows of a block.
@@ -151,57 +195,28 @@ struct ParsedRows {
   std::vector<std::uint64_t> lines{};
 };
 
-void take_ids(const fs::path& path, const ParsedRows& parsed, const TakeId& take_id) {
-  for (std::size_t row = 0; row < parsed.ids.size(); ++row)
-    if (const char* rule = take_id(parsed.ids[row])) fail_at_line(path, parsed.lines[row], parsed.ids[row], rule);
-}
+/// Hands ids over, and says which is the first that is not written as a number is.
+class IdTaker {
+ public:
+  IdTaker(const fs::path& path, const NodeTableOptions& options, const TakeId& take_id)
+      : path_(path), are_numbers_(options.ids_are_numbers), take_id_(take_id) {}
 
-/// Missing, or -1, also among words.
-bool is_no_label(std::string_view text) {
-  const std::optional<double> number = number_of(text);
-  return is_missing(text) || (number && (std::isnan(*number) || *number == -1));
-}
-
-/// The class of each name, if all names are numbers.
-std::optional<std::vector<std::int32_t>> numeric_classes(const NameTable& names, const std::string& file) {
-  std::vector<std::int32_t> classes(names.size(), -1);
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (!is_no_label(names[i]) && !number_of(names[i])) return std::nullopt;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (!is_no_label(names[i]) && !label_of(*number_of(names[i]), classes[i]))
-      fail(ErrorKind::kBadData, file + ": label " + in_quotes(names[i]) + ", labels are whole numbers from 0 to " +
-                                    std::to_string(kMaxClasses - 1) + ", -1 or NaN for none, or words");
-  return classes;
-}
-
-/// The class of each name by its rank among them, and the names in this order.
-std::vector<std::int32_t> ranked_classes(const NameTable& names, std::vector<std::string>& sorted) {
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (!is_no_label(names[i])) sorted.emplace_back(names[i]);
-  std::ranges::sort(sorted);
-  std::vector<std::int32_t> classes(names.size(), -1);
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (!is_no_label(names[i]))
-      classes[i] = static_cast<std::int32_t>(std::ranges::lower_bound(sorted, names[i]) - sorted.begin());
-  return classes;
-}
-
-/// Says which words are no label, and which word makes classes of words of labels that look like numbers.
-void say_what_labels_are(const TableLabels& labels, const std::string& file) {
-  const NameTable& names = labels.names.names();
-  std::optional<std::size_t> number, word;  // the first label that is one
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (is_no_label(names[i])) {
-      if (!names[i].empty() && !is_number(names[i])) log_info(file + ": " + in_quotes(names[i]) + " is no label");
-      continue;
+  void take(const ParsedRows& parsed) {
+    for (std::size_t row = 0; row < parsed.ids.size(); ++row) {
+      const std::string_view id = parsed.ids[row];
+      if (const char* rule = take_id_(id)) fail_at_line(path_, parsed.lines[row], id, rule);
+      std::uint64_t number = 0;
+      if (are_numbers_ && id_form(id, number) == IdForm::kUnusual && !std::exchange(is_said_, true))
+        log_info(line_name(path_, parsed.lines[row]) + ": " + unusual_id_text(id));
     }
-    std::optional<std::size_t>& first = is_number(names[i]) ? number : word;
-    if (!first) first = i;
   }
-  if (number && word)
-    log_info(line_name(file, labels.first_lines[*word]) + ": labels are words, as " + in_quotes(names[*word]) +
-             " is no number");
-}
+
+ private:
+  const fs::path& path_;
+  const bool are_numbers_;
+  const TakeId& take_id_;
+  bool is_said_ = false;
+};
 
 }  // namespace
 
@@ -211,93 +226,87 @@ bool has_ids(const fs::path& path, const NodeTableOptions& options) {
 
 TableLabels read_label_table(const fs::path& path, const NodeTableOptions& options, const TakeId& take_id) {
   NodeTable table = open_node_table(path, options, Wanted::kLabels);
-  say_if_header(table);
+  say_what_is_read(table, options, {*table.label});
   if (table.begins_with_words) log_info(path.string() + ": the first line is a node, no header");
   TableLabels labels{.names = NameMap(options.memory)};
   const auto parse = [&](std::span<const std::string_view> fields, std::uint64_t number, std::string_view line,
                          ParsedRows& parsed) {
-    table.require_width(fields, number, line);
     parsed.lines.push_back(number);
-    if (table.id) parsed.ids.append(fields[*table.id]);
+    append_id(table, fields, number, line, parsed.ids);
     parsed.labels.append(fields[*table.label]);
   };
-  table.file.for_each_row<ParsedRows>(
-      table.separator, options.num_threads, "reading labels", parse, [&](const ParsedRows& parsed) {
-        take_ids(path, parsed, take_id);
-        for (std::size_t row = 0; row < parsed.labels.size(); ++row) {
-          labels.codes.push_back(labels.names.add(parsed.labels[row]));
-          if (labels.names.size() > labels.first_lines.size()) labels.first_lines.push_back(parsed.lines[row]);
-          if (labels.names.size() > static_cast<std::size_t>(kMaxClasses))
-            fail_at_line(path, parsed.lines[row], parsed.labels[row],
-                         "more than " + std::to_string(kMaxClasses) + " different labels");
-        }
-      });
+  IdTaker ids(path, options, take_id);
+  table.rows.label = "reading labels";
+  table.file.for_each_row<ParsedRows>(table.rows, parse, [&](const ParsedRows& parsed) {
+    ids.take(parsed);
+    for (std::size_t row = 0; row < parsed.labels.size(); ++row) {
+      labels.codes.push_back(labels.names.add(parsed.labels[row]));
+      if (labels.names.size() > labels.first_lines.size()) labels.first_lines.push_back(parsed.lines[row]);
+      if (labels.names.size() > static_cast<std::size_t>(kMaxClasses))
+        fail_at_line(path, parsed.lines[row], parsed.labels[row],
+                     "more than " + std::to_string(kMaxClasses) + " different labels");
+    }
+  });
   return labels;
 }
 
 RawFeatures read_feature_table(const fs::path& path, const NodeTableOptions& options, FeatureType type, bool labels_too,
                                const TakeId& take_id) {
   NodeTable table = open_node_table(path, options, labels_too ? Wanted::kLabelledFeatures : Wanted::kFeatures);
-  if (!labels_too) say_if_header(table);  // who reads the labels does
   std::vector<std::size_t> columns;
-  for (std::size_t column = 0; column < table.num_columns; ++column)
-    if (table.id != column && table.label != column) columns.push_back(column);
-  if (table.label && !labels_too)
-    log_info(path.string() + ": column " + std::to_string(*table.label) + " is a label by its name, and no feature");
+  for (std::size_t column = 0; column < table.rows.num_columns; ++column)
+    if (table.id != column && table.label != column && !is_index(table.header, column)) columns.push_back(column);
+  if (!labels_too) {  // else who reads the labels says it
+    std::vector<std::size_t> used = columns;
+    if (table.label) used.push_back(*table.label);
+    say_what_is_read(table, options, used);
+    if (table.label)
+      log_info(path.string() + ": " + table.name_of(*table.label) + " is a label by its name, and no feature");
+  }
   if (columns.empty()) fail(ErrorKind::kBadData, path.string() + ": has no column of features beside the id");
   RawFeatures features{.type = type, .dim = static_cast<int>(columns.size())};
-  if (!table.names.empty())
-    for (const std::size_t column : columns) features.column_names.push_back(table.names[column]);
+  if (!table.header.empty())
+    for (const std::size_t column : columns) features.column_names.push_back(table.header[column]);
   const auto parse = [&](std::span<const std::string_view> fields, std::uint64_t number, std::string_view line,
                          ParsedRows& parsed) {
-    table.require_width(fields, number, line);
     parsed.lines.push_back(number);
-    parsed.ids.append(fields[*table.id]);
+    append_id(table, fields, number, line, parsed.ids);
     for (const std::size_t column : columns) {
       double value = 0;  // a float's own parser refuses 1e-50, which is 0
       if (!parse_number(fields[column], value))
-        fail_at_line(path, number, fields[column], "column " + std::to_string(column) + " is no number");
+        fail_at_line(path, number, fields[column],
+                     "column " + std::to_string(column) + " is no number" + number_hint(fields[column]));
       if (std::isfinite(value) && std::fabs(value) > double{std::numeric_limits<float>::max()})
         fail_at_line(path, number, fields[column],
                      "column " + std::to_string(column) + " is beyond the range of a float");
       parsed.values.push_back(static_cast<float>(value));
     }
   };
-  table.file.for_each_row<ParsedRows>(
-      table.separator, options.num_threads, "reading features", parse, [&](const ParsedRows& parsed) {
-        take_ids(path, parsed, take_id);
-        const std::size_t wanted = features.rows.size() + parsed.values.size() * size_of(type);
-        if (wanted > features.rows.capacity()) {
-          options.memory.check(std::max(2 * features.rows.capacity(), wanted), path.string());
-          features.rows.reserve(std::max(2 * features.rows.capacity(), wanted));
-        }
-        append_feature_rows(features, parsed.values.data(), parsed.values.size(), path.string());
-      });
+  IdTaker ids(path, options, take_id);
+  table.rows.label = "reading features";
+  table.file.for_each_row<ParsedRows>(table.rows, parse, [&](const ParsedRows& parsed) {
+    ids.take(parsed);
+    const std::size_t wanted = features.rows.size() + parsed.values.size() * size_of(type);
+    if (wanted > features.rows.capacity()) {
+      options.memory.check(std::max(2 * features.rows.capacity(), wanted), path.string());
+      features.rows.reserve(std::max(2 * features.rows.capacity(), wanted));
+    }
+    append_feature_rows(features, parsed.values.data(), parsed.values.size(), path.string());
+  });
   return features;
 }
 
 void read_id_list(const fs::path& path, const NodeTableOptions& options, const TakeId& take_id) {
   NodeTable table = open_node_table(path, options, Wanted::kIds);
+  say_what_is_read(table, options, {});
   const auto parse = [&](std::span<const std::string_view> fields, std::uint64_t number, std::string_view line,
                          ParsedRows& parsed) {
-    table.require_width(fields, number, line);
     parsed.lines.push_back(number);
-    parsed.ids.append(fields[*table.id]);
+    append_id(table, fields, number, line, parsed.ids);
   };
-  table.file.for_each_row<ParsedRows>(table.separator, options.num_threads, "reading ids", parse,
-                                      [&](const ParsedRows& parsed) { take_ids(path, parsed, take_id); });
-}
-
-void set_labels(const TableLabels& labels, const std::vector<NodeId>& node_of_row, const std::string& file,
-                RawGraph& graph) {
-  const NameTable& names = labels.names.names();
-  const std::optional<std::vector<std::int32_t>> numbers = numeric_classes(names, file);
-  say_what_labels_are(labels, file);
-  const std::vector<std::int32_t> classes = numbers ? *numbers : ranked_classes(names, graph.class_names);
-  graph.labels.assign(graph.num_nodes, -1);
-  for (std::size_t row = 0; row < labels.codes.size(); ++row)
-    graph.labels[node_of_row.empty() ? row : node_of_row[row]] = classes[labels.codes[row]];
-  graph.num_classes = classes.empty() ? 0 : std::max(0, std::ranges::max(classes) + 1);
+  IdTaker ids(path, options, take_id);
+  table.rows.label = "reading ids";
+  table.file.for_each_row<ParsedRows>(table.rows, parse, [&](const ParsedRows& parsed) { ids.take(parsed); });
 }
 
 }  // namespace salient

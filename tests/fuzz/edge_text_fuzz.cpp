@@ -7,8 +7,14 @@
 namespace salient::fuzz {
 
 std::vector<std::string> seeds() {
-  return {"# from to\n0 1\n2\t3\n", "source,target\r\n 4 , 5\r\n18446744073709551615,0\r\n", "% x\n\n7 8 0.5\n",
-          "w;source;target\n1;\"a;b\";c\n2;c;\"d\"\"\"\n"};
+  return {"# from to\n0 1\n2\t3\n",
+          "source,target\r\n 4 , 5\r\n18446744073709551615,0\r\n",
+          "% x\n\n7 8 0.5\n",
+          "w;source;target\n1;\"a;b\";c\n2;c;\"d\"\"\"\n",
+          "a #b\n#b %c\n\"NA\" d\n",
+          "0 1 {'w': 1, 'k': {}}\n1 2 {}\n",
+          ",source,target,w\n0,1.0,2e0,3\n# x\n\n1,007,2,3\n",
+          "% c\n%%MatrixMarket matrix coordinate\n3 3 1\n1 2\n"};
 }
 
 namespace {

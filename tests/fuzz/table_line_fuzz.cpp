@@ -10,7 +10,9 @@
 namespace salient::fuzz {
 
 std::vector<std::string> seeds() {
-  return {"a,\"b, \"\"c\"\"\",,d e", "1\t 2 ;\"x\ty\"\t", " 0 , 1 \"q\" 3.0", "\"\"\"\"; \"\" ;"};
+  return {"a,\"b, \"\"c\"\"\",,d e",    "1\t 2 ;\"x\ty\"\t",       " 0 , 1 \"q\" 3.0",
+          "\"\"\"\"; \"\" ;",           "0 1 {'a': {}, \"b\": 2}", "{a,b}",
+          "1e3,9007199254740993.0,.5e1"};
 }
 
 }  // namespace salient::fuzz
@@ -31,7 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::claim(again.split(written, Separator::kComma) == nullptr, "what is written can be read");
     fuzz::claim(std::ranges::equal(line.fields(), again.fields()), "and has the same fields");
     std::uint64_t id = 0;
-    for (const std::string_view field : line.fields()) (void)parse_id(field, id);
+    for (const std::string_view field : line.fields())
+      if (parse_id(field, id)) fuzz::claim(!unusual_id_text(field).empty(), "an id has words");
   }
   return 0;
 }

@@ -36,11 +36,14 @@ def judge(reader, case, outcome, wanted):
     if CONTROL.search(outcome.err.replace("\t", "")):
         return f"control characters in {outcome.err!r}"
     if outcome.code == 0:
-        if reader.left_out and case.refused and re.search(f"{reader.file}.*{case.refused}.*{reader.left_out}", printed):
+        left_out = f"{reader.file}.*{case.refused}.*{reader.left_out}"
+        if reader.left_out and case.refused is not None and re.search(left_out, printed):
             return "said"
         if not case.is_read:
             return f"is read: {outcome.content}\n{printed}"
-        if outcome.content != wanted:
+        if case.holds and not case.holds(outcome.content):
+            return f"what must hold does not: {outcome.content}\n{printed}"
+        if not case.holds and outcome.content != wanted:
             return f"content\n{outcome.content}, wanted\n{wanted}\n{printed}"
         if case.said is None:
             return "right"

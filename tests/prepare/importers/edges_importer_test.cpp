@@ -190,7 +190,7 @@ TEST(EdgesImporter, RefusesOtherTextsNamingTheLine) {
   EXPECT_COMPLAINT(imported_text("0 1\n1 -2\n"), 65, "line 2: '-2' is not a node id");
   EXPECT_COMPLAINT(imported_text("0 1\n1 2.5\n"), 65, "line 2: '2.5' is not a node id");
   EXPECT_COMPLAINT(imported_text("0 1\n1 1e17\n"), 65, "line 2: '1e17' is not a node id");
-  EXPECT_COMPLAINT(imported_text("0 1\n1,\n"), 65, "line 2: '' is not a node id");
+  EXPECT_COMPLAINT(imported_text("0 1\n1,\n"), 65, "line 2: an empty id");
   EXPECT_COMPLAINT(imported_text("0 1\n1,2,\n"), 65, "line 2: 3 columns");
   EXPECT_COMPLAINT(imported_text("0 1\n1,,2\n"), 65, "line 2: 3 columns");
   EXPECT_COMPLAINT(imported_text("from to\n0 b\n"), 65, "line 2: 'b' is not a node id");
