@@ -118,5 +118,15 @@ TEST(Attacks, EveryOneIsRejectedWithItsVerdict) {
   }
 }
 
+TEST(Attacks, ParamsAndMacrosReachNoHeaderAndNoWrapper) {
+  HostBench bench;
+  std::string source =
+      "// param T=4096\n// param type=1\n#define data 7\n" + read_text_file(cases_folder() / "kernels/softsign.cpp");
+  source.replace(source.find("block.x * 4096"), 14, "block.x * T");
+  source.insert(source.find("#include <cmath>"), "#include <algorithm>\n#include <type_traits>\n");
+  const Finding found = verdict_of_source(*bench.backend, load_case(cases_folder(), "softsign"), source);
+  EXPECT_EQ(found.verdict, Verdict::kAccepted) << found.reason << found.log;
+}
+
 }  // namespace
 }  // namespace salient::workbench::test

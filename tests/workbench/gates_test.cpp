@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/workbench/bench_support.h"
+#include "workbench/backend/host_compiler.h"
 #include "workbench/ledger/ledger.h"
 #include "workbench/referee/lexer.h"
 #include "workbench/referee/static_gate.h"
@@ -105,10 +106,64 @@ TEST(PtxGate, EntriesFitTheCase) {
 TEST(PtxGate, WhatOutlivesALaunchOrLeavesTheKernelIsRejected) {
   const Candidate one = parse_candidate("// launch k grid=1");
   EXPECT_FALSE(reject_ptx(std::string(".global .align 1 .b8 _ZN4cute1_E[1];\n") + kPtx, one, 2)) << "a tag of one byte";
+  EXPECT_TRUE(reject_ptx(
+      std::string(".global .align 1 .b8 seen[1];\n") + kPtx + ".func f()\n{ st.global.u8 [seen], 1; }", one, 2))
+      << "one byte counts launches";
   for (const char* line : {".visible .global .align 4 .b8 cache[1024];\n", ".global .align 8 .u64 seen;\n",
                            ".extern .func  (.param .b32 func_retval0) vprintf\n", "\tmov.u32 %r1, %clock;\n",
                            "\tnanosleep.u32 100;\n", ".global .texref t;\n", "\tmov.u64 %rd1, %globaltimer;\n"})
     EXPECT_TRUE(reject_ptx(std::string(line) + kPtx, one, 2)) << line;
+}
+
+/// The gate on a library that is made past the gate on text.
+std::optional<std::string> reject_linked(const std::string& source, const char* flag = "-O1") {
+  const salient::test::Scratch scratch;
+  const std::string text = scratch / "k.cpp", object = scratch / "k.o", library = scratch / "k.so";
+  (void)write_text_file(text, "extern \"C\" float k(float x) { return x; }\n" + source);
+  EXPECT_EQ(run_process({"g++", "-std=c++20", "-w", "-fPIC", flag, "-c", text, "-o", object}, "", {}).exit_code, 0);
+  const ProcessResult linked = run_process(link_command(object, library), "", {});
+  EXPECT_EQ(linked.exit_code, 0) << source << linked.errors;
+  return linked.exit_code != 0 ? std::nullopt : reject_library(library, LibraryKind::kPlain);
+}
+
+TEST(LibraryGate, WhatTheLoaderWouldRunOrLeaveOpenIsRejected) {
+  EXPECT_FALSE(reject_linked(""));
+  EXPECT_FALSE(
+      reject_linked("static const char* const names[] = {\"a\", \"b\"}; extern \"C\" const char* name(int i) { "
+                    "return names[i]; }"))
+      << "addresses that are sealed";
+  EXPECT_FALSE(reject_linked("#include <cmath>\nextern \"C\" float e(float x) { return std::exp(x); }"));
+  const std::string table = " void f() {} void (*const table[])() = {f};";
+  for (const char* const source :
+       {"[[gnu::constructor]] void f() {}", "[[gnu::destructor]] void f() {}", "extern \"C\" void _init() {}",
+        "extern \"C\" void _fini() {}", "int counter; extern \"C\" int* at() { return &counter; }",
+        "int counter = 7; extern \"C\" int* at() { return &counter; }", "thread_local int t; int* at() { return &t; }",
+        "extern \"C\" char* getenv(const char*); char* at() { return getenv(\"A\"); }",
+        "extern \"C\" int* environ; int* at() { return environ; }",
+        "extern \"C\" void f() {} extern \"C\" void* which() { return (void*)f; } extern \"C\" void g() "
+        "__attribute__((ifunc(\"which\"))); void h() { g(); }",
+        "[[gnu::section(\".data.rel.ro.x\")]] int kept = 1; [[gnu::section(\".bss.y\")]] int more;",
+        "[[gnu::section(\".gnu.linkonce.d.x,\\\"a\\\",@progbits#\")]] int kept = 1; int* at() { return &kept; }",
+        "asm(\".pushsection .rwx,\\\"awx\\\",@progbits\\n.long 1\\n.popsection\");",
+        "asm(\".pushsection .note.GNU-stack,\\\"x\\\",@progbits\\n.popsection\"); int unsealed;"})
+    EXPECT_TRUE(reject_linked(source)) << source;
+  for (const char* section : {".init_array", ".fini_array", ".ctors", ".dtors", ".ctors.00001", ".init_array.5"})
+    EXPECT_TRUE(reject_linked("[[gnu::used, gnu::section(\"" + std::string(section) + ",\\\"a\\\"#\")]]" + table))
+        << section;
+}
+
+TEST(TextGate, WhatMacrosMakeIsSeenBehindThePreprocessor) {
+  for (const char* text :
+       {"[ [gnu::used]] int a;\n", "# 7 \"candidate.cpp\" 2\nint a; asm(\"\");\n", "int a = __builtin_apply(0);\n",
+        "unsigned long t = __rdtsc();\n", "__attribute__((used)) int a;\n", "__thread int a;\n", "#pragma weak a\n",
+        "const char* t = R\"(\n# 1 \"x\"\n)\"; asm(\"\");\n"})
+    EXPECT_TRUE(reject_preprocessed(text)) << text;
+  for (const char* text : {"# 1 \"candidate.cpp\" 1\nfloat a = __builtin_nanf(\"\");\n", "#pragma GCC unroll 4\n",
+                           "float b = __builtin_ia32_addps(x, y);\n", "int csr_rows;\n", "int asmall;\n",
+                           "int c = __builtin_expect(1, 1) + __builtin_clzll(3ull) + __builtin_popcount(1);\n"})
+    EXPECT_FALSE(reject_preprocessed(text)) << text << *reject_preprocessed(text);
+  for (const char* text : {"#define inline static\n", "#undef __AVX2__\n", "#define _Foo 1\n"})
+    EXPECT_TRUE(reject_text(text, BackendKind::kHost)) << text;
 }
 
 TEST(TextGate, OrdinaryCodePasses) {

@@ -14,7 +14,12 @@
 namespace salient::workbench {
 namespace {
 
-constexpr double kCompileSeconds = 300;  // CuTe takes 20 s on an idle machine
+/// Of every run of nvcc, which starts compilers of its own. CuTe takes 20 s on an idle machine.
+constexpr ProcessLimits kCompilerLimits{.seconds = 900,
+                                        .cpu_seconds = 300,
+                                        .memory_bytes = std::size_t{16} << 30,
+                                        .file_bytes = std::size_t{1} << 30,
+                                        .environment = Environment::kTools};
 
 void put(const std::filesystem::path& path, const std::string& text) {
   (void)std::filesystem::remove(path);
@@ -40,9 +45,11 @@ class CudaBackend final : public Backend {
     if (std::filesystem::exists(cubin)) return Artifact{cubin, read_text_file(notes)};
     std::filesystem::create_directories(folder);
     put(folder / "candidate.cu", candidate.source);
+    put(folder / "main.cu", source_with_parameters(candidate));
+    ProcessLimits limits = kCompilerLimits;
+    limits.scratch = folder.native();
 
-    const ProcessResult to_ptx = run_process(ptx_command(candidate, folder), "", {.seconds = kCompileSeconds});
-    if (to_ptx.timed_out) return Finding{Verdict::kCompileError, "the compiler took more than 5 minutes", {}};
+    const ProcessResult to_ptx = run_process(ptx_command(folder), "", limits);
     if (to_ptx.exit_code != 0) return complaint(to_ptx, folder);
     const std::size_t parameters = given.buffers.size() + given.dims.size() + candidate.scratch.size();
     if (auto reason = reject_size(folder / "kernel.ptx")) return Finding{Verdict::kStaticReject, *reason, {}};
@@ -52,8 +59,7 @@ class CudaBackend final : public Backend {
     const std::filesystem::path partial = folder / "kernel.part.cubin";
     const ProcessResult to_cubin = run_process({compiler_.nvcc, "-cubin", "-arch=" + architecture(), "-Xptxas", "-v",
                                                 (folder / "kernel.ptx").string(), "-o", partial.string()},
-                                               "", {.seconds = kCompileSeconds});
-    if (to_cubin.timed_out) return Finding{Verdict::kCompileError, "ptxas took more than 5 minutes", {}};
+                                               "", limits);
     if (to_cubin.exit_code != 0) return complaint(to_cubin, folder);
     if (auto reason = reject_size(partial)) return Finding{Verdict::kStaticReject, *reason, {}};
     put(notes, to_cubin.errors);
@@ -80,7 +86,7 @@ class CudaBackend final : public Backend {
   WorkerLimits limits() const override { return {}; }  // the driver maps terabytes of addresses and opens devices
 
   std::map<std::string, std::string> environment() override {
-    const ProcessResult version = run_process({compiler_.nvcc, "--version"}, "", {});
+    const ProcessResult version = run_process({compiler_.nvcc, "--version"}, "", kCompilerLimits);
     const std::size_t release = version.output.find("release ");
     const std::string text = release == std::string::npos
                                  ? "?"
@@ -114,18 +120,26 @@ class CudaBackend final : public Backend {
     return "sm_" + std::to_string(number) + (number >= 90 ? "a" : "");
   }
 
-  std::vector<std::string> ptx_command(const Candidate& candidate, const std::filesystem::path& folder) {
+  /// The headers that nvcc includes by itself come before the parameters, which are macros.
+  static std::string source_with_parameters(const Candidate& candidate) {
+    std::string text;
+    for (const Parameter& p : candidate.parameters) text += "#define " + p.name + " " + std::to_string(p.value) + "\n";
+    return text + "#include \"candidate.cu\"\n";
+  }
+
+  std::vector<std::string> ptx_command(const std::filesystem::path& folder) {
     std::vector<std::string> command = {
         compiler_.nvcc,           "-ptx", "-std=c++20", "-O3", "-w", "-DNDEBUG", "--expt-relaxed-constexpr",
         "-arch=" + architecture()};
     for (const std::filesystem::path& include : compiler_.includes) command.push_back("-I" + include.string());
-    for (const Parameter& p : candidate.parameters) command.push_back("-D" + p.name + "=" + std::to_string(p.value));
-    command.insert(command.end(), {(folder / "candidate.cu").string(), "-o", (folder / "kernel.ptx").string()});
+    command.insert(command.end(), {(folder / "main.cu").string(), "-o", (folder / "kernel.ptx").string()});
     return command;
   }
 
   static Finding complaint(const ProcessResult& result, const std::filesystem::path& folder) {
     const std::string all = without_folder(result.errors + result.output, folder.string());
+    if (auto limit = limit_met(result, kCompilerLimits))
+      return {Verdict::kCompileError, "the compiler needs " + *limit, all};
     const std::size_t at = all.find("error");
     const std::string first = at == std::string::npos ? "the compiler failed" : all.substr(at, all.find('\n', at) - at);
     return {Verdict::kCompileError, first.substr(0, 300), all};

@@ -12,7 +12,7 @@ const std::vector<std::string> kFlags = {
     "-std=c++20",        "-O3", "-march=x86-64-v3", "-fPIC", "-fno-exceptions", "-fno-rtti", "-fno-stack-protector",
     "-ffp-contract=off", "-w"};
 const std::vector<std::string> kSanitizers = {"-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"};
-/// No start files: nothing of a library runs before it is called. All that it writes to at load time is sealed then.
+/// All that a library writes to at load time is sealed then.
 const std::vector<std::string> kLinkFlags = {"-shared",
                                              "-nostdlib",
                                              "-fno-lto",
@@ -69,6 +69,10 @@ std::vector<std::string> command_of(std::initializer_list<std::vector<std::strin
 
 const std::vector<std::string>& host_flags() { return kFlags; }
 
+std::vector<std::string> link_command(const std::string& object, const std::string& library) {
+  return command_of({kLinkFlags, {"-o", library, object}, kLibraries});
+}
+
 std::optional<Finding> compile_on_host(const Candidate& candidate, const Case& given,
                                        const std::filesystem::path& kernels, const std::filesystem::path& library,
                                        LibraryKind kind) {
@@ -93,7 +97,7 @@ std::optional<Finding> compile_on_host(const Candidate& candidate, const Case& g
   const ProcessResult compiled =
       run_process(command_of({kFlags, more, {"-fpreprocessed", "-c", preprocessed, "-o", object}}), "", limits);
   if (compiled.exit_code != 0) return complaint(compiled, folder);
-  const ProcessResult made = run_process(command_of({kLinkFlags, {"-o", linked, object}, kLibraries}), "", limits);
+  const ProcessResult made = run_process(link_command(object, linked), "", limits);
   if (made.exit_code != 0)
     return Finding{Verdict::kCompileError, "the linker refuses it", without_folder(made.errors, folder.string())};
   if (auto reason = reject_library(linked, kind)) return Finding{Verdict::kStaticReject, *reason, {}};

@@ -23,6 +23,9 @@ inline constexpr ProcessLimits kHostCompilerLimits{.seconds = 300,
 
 const std::vector<std::string>& host_flags();  ///< of the compiler, for kernels that are timed
 
+/// How an object becomes a library. Without start files: nothing of it runs before it is called.
+std::vector<std::string> link_command(const std::string& object, const std::string& library);
+
 /// Preprocesses the candidate, judges the tokens, compiles them as they were judged, links without start files, and
 /// judges the library.
 ///

@@ -85,7 +85,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
 
 void set_limit(int what, std::size_t value) {
   if (value == 0) return;
-  const rlimit limit{value, value};
+  const rlimit limit{value, value + 1};  // at the first SIGXCPU says why, at the second SIGKILL would not
   (void)setrlimit(static_cast<__rlimit_resource>(what), &limit);
 }
 

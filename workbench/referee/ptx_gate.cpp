@@ -5,7 +5,9 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <iterator>
 #include <map>
+#include <set>
 #include <span>
 #include <string_view>
 
@@ -15,6 +17,8 @@ namespace salient::workbench {
 namespace {
 
 using Words = std::span<const std::string_view>;
+
+constexpr const char* kOutlives = "a module variable: memory that outlives a launch";
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%'; }
 
@@ -71,6 +75,16 @@ std::size_t bytes_of_variable(Words declaration) {
   return bytes;
 }
 
+/// The last name before the brackets or the value; "" if there is none.
+std::string_view name_of_variable(Words declaration) {
+  std::string_view name;
+  for (const std::string_view word : declaration) {
+    if (word == "[" || word == "=") break;
+    if (!word.starts_with('.')) name = word;
+  }
+  return name;
+}
+
 std::optional<std::string> reject_word(std::string_view word) {
   for (const std::string_view wide : {"%clock", "%globaltimer", "%pm", "%envreg"})
     if (word.starts_with(wide)) return "use of " + std::string(wide);
@@ -80,6 +94,12 @@ std::optional<std::string> reject_word(std::string_view word) {
   return std::nullopt;
 }
 
+/// Whether the statement declares a variable of the module.
+bool is_module_variable(Words statement) {
+  return !statement.empty() && statement[0].starts_with('.') && !holds(statement, ".func") &&
+         !holds(statement, ".entry") && holds(statement, ".global");
+}
+
 /// @param statement  up to ; { or }. A declaration begins with a directive; of instructions it is a modifier.
 std::optional<std::string> reject_statement(Words statement) {
   for (const std::string_view word : statement)
@@ -87,8 +107,7 @@ std::optional<std::string> reject_statement(Words statement) {
   if (statement.empty() || !statement[0].starts_with('.')) return std::nullopt;
   const bool is_function = holds(statement, ".func");
   if (is_function && holds(statement, ".extern")) return "a call outside of the kernel";
-  if (!is_function && !holds(statement, ".entry") && holds(statement, ".global") && bytes_of_variable(statement) > 1)
-    return "a module variable: memory that outlives a launch";
+  if (is_module_variable(statement) && bytes_of_variable(statement) > 1) return kOutlives;
   return std::nullopt;
 }
 
@@ -120,21 +139,43 @@ Entry entry_of(Words head) {
   return entry;
 }
 
+/// Up to ; { or }, without labels.
+std::vector<Words> statements_of(const std::vector<std::string_view>& words) {
+  constexpr std::array<std::string_view, 3> kEnds = {";", "{", "}"};
+  std::vector<Words> statements;
+  for (auto from = words.begin(); from != words.end();) {
+    const auto to = std::find_first_of(from, words.end(), kEnds.begin(), kEnds.end());
+    statements.push_back(without_labels({from, to}));
+    from = to == words.end() ? to : std::next(to);
+  }
+  return statements;
+}
+
+/// A tag of one byte, as CuTe's headers have them, is memory once a statement names it.
+std::optional<std::string> reject_used_variables(const std::vector<Words>& statements) {
+  std::set<std::string_view> declared;
+  for (const Words& statement : statements)
+    if (is_module_variable(statement)) declared.insert(name_of_variable(statement));
+  for (const Words& statement : statements)
+    if (!is_module_variable(statement) &&
+        std::any_of(statement.begin(), statement.end(), [&](std::string_view word) { return declared.contains(word); }))
+      return kOutlives;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> reject_ptx(const std::string& ptx, const Candidate& candidate, std::size_t num_parameters) {
   const std::vector<std::string_view> words = words_of(ptx);
-  constexpr std::array<std::string_view, 3> kEnds = {";", "{", "}"};
+  const std::vector<Words> statements = statements_of(words);
   std::map<std::string_view, Entry> entries;
-  for (auto from = words.begin(); from != words.end();) {
-    const auto to = std::find_first_of(from, words.end(), kEnds.begin(), kEnds.end());
-    const Words statement = without_labels({from, to});
+  for (const Words& statement : statements) {
     if (auto reason = reject_statement(statement)) return reason;
     if (const auto at = std::find(statement.begin(), statement.end(), ".entry");
         at != statement.end() && std::next(at) != statement.end())
       entries[*std::next(at)] = entry_of(statement);
-    from = to == words.end() ? to : std::next(to);
   }
+  if (auto reason = reject_used_variables(statements)) return reason;
   for (const auto& [name, entry] : entries)
     if (entry.is_odd) return "an entry has a parameter that is neither a pointer nor a 64-bit integer";
   for (const LaunchLine& launch : candidate.launches) {
