@@ -27,6 +27,7 @@ class Figure(NamedTuple):
 SAMPLER, TABLE1 = "h200-16-cores-sampler-111M-nodes", "h200-16-cores-table1-papers100M"
 TODAY = "h200-16-cores-table1-papers100M-resident"
 BF16, EAGER = "h200-x4-64-cores-scaling-papers100M-bf16", "h200-x4-64-cores-scaling-papers100M"
+PREDICT, EXACT = "h200-16-cores-inference-papers100M", "h200-16-cores-exact-papers100M"
 RATE, EPOCH = "edges_per_second_median", "epoch_seconds_median"
 FIGURES = {
     "sampler-1": Figure(SAMPLER, "1 thread", RATE, 1, 1e-6),
@@ -38,6 +39,8 @@ FIGURES = {
         TABLE1, "papers100M: SALIENT, features on the host, sampling on the GPU", EPOCH, 2
     ),
     "epoch-plain": Figure(TABLE1, "papers100M: plain loop", EPOCH, 1),
+    "predict": Figure(PREDICT, "fanout 20, resident, bf16", "seconds_median", 3),
+    "exact": Figure(EXACT, "exact, resident, f16", "seconds_median", 3),
     "bf16-1": Figure(BF16, "1 rank, device", EPOCH, 3),
     "bf16-2": Figure(BF16, "2 ranks, device", EPOCH, 3),
     "bf16-4": Figure(BF16, "4 ranks, device", EPOCH, 3),
