@@ -43,9 +43,13 @@ bool has_no_numbers(const Fields& fields) {
          std::ranges::none_of(fields, [&](const std::string& field) { return parse_id(field, id); });
 }
 
+std::string in_lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
 std::optional<Columns> usual_columns(Fields header) {
-  for (std::string& name : header)
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (std::string& name : header) name = in_lower_case(name);
   for (const auto& [source, target] : kEndNames) {
     const auto from = std::ranges::find(header, source), to = std::ranges::find(header, target);
     if (from != header.end() && to != header.end())
@@ -99,9 +103,20 @@ void take_matrix(EdgeTable& table, const EdgeFileOptions& options) {
   check_width(table, first, {}, /*are_chosen=*/true);
 }
 
-std::string without_digits(std::string text) {
-  std::erase_if(text, [](unsigned char c) { return std::isdigit(c) != 0; });
-  return text;
+/// Whether the names of two columns may be of two kinds of nodes, such as user and item; not "from_node" and "to_node",
+/// "id1" and "id2", "x" and "y".
+bool may_be_two_kinds(const std::string& source_name, const std::string& destination_name) {
+  std::string source = in_lower_case(source_name), destination = in_lower_case(destination_name);
+  const auto are_ends = [](const std::string& a, const std::string& b) {
+    return std::ranges::any_of(kEndNames, [&](const auto& ends) {
+      const auto& [from, to] = ends;
+      return from.size() > 1 ? a.starts_with(from) && b.starts_with(to) : a == from && b == to;
+    });
+  };
+  if (are_ends(source, destination) || are_ends(destination, source)) return false;
+  for (std::string* name : {&source, &destination})
+    std::erase_if(*name, [](unsigned char c) { return std::isdigit(c) != 0; });
+  return source != destination && source.size() + destination.size() > 2;
 }
 
 }  // namespace
@@ -124,7 +139,10 @@ EdgeTable open_edge_table(const std::filesystem::path& path, const EdgeFileOptio
     return table;
   }
   const std::vector<TableRow>& head = table.file.head();
-  if (head.empty()) return table;
+  if (head.empty()) {
+    table.rows.comments = CommentRule::kInFront;  // all that there is may be rows
+    return table;
+  }
   const Separator of_first = separator_of(head.front().text);
   const Separator strict =
       of_first != Separator::kBlanks ? of_first : separator_of(head.back().text);  // "from to\n0,1"
@@ -162,8 +180,8 @@ void say_what_is_left(const EdgeTable& table) {
     return;
   }
   say_unused(table.file, table.header, {source, destination}, table.rows.num_columns);
-  if (table.ids == IdKind::kNumbers && !table.header.empty() && !usual_columns(table.header) &&
-      without_digits(table.header[source]) != without_digits(table.header[destination]))
+  if (table.ids == IdKind::kNumbers && !table.header.empty() &&
+      may_be_two_kinds(table.header[source], table.header[destination]))
     log_info(file + ": equal ids in " + in_quotes(table.header[source]) + " and " +
              in_quotes(table.header[destination]) +
              " are one node; if they are two kinds of nodes, add an offset to one of them");

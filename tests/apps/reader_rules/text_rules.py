@@ -366,6 +366,14 @@ def two_kinds(reader):
     return read(reader.text(header=["user_id", "item_id"]), said="equal ids in 'user_id' and 'item_id' are one node")
 
 
+def comments_alone(reader):
+    """a file of comments alone is no empty file without a word"""
+    if reader.kind != "edges" or not reader.is_table:
+        return "it needs a row"
+    return read("#a,#b\n#b,#c\n", said="'#a,#b' is the first of 2 comments", holds=bool) if reader.name.endswith(
+        "arrays") else refuse("#a,#b\n#b,#c\n", "no edge")
+
+
 def count_from_one(reader):
     """ids that probably count from 1 beside rows from 0: said"""
     if reader.name != "edges beside arrays":
@@ -446,7 +454,7 @@ RULES = [
     data_in_braces, data_in_braces_without_columns, format_of("GML", GML), format_of("GraphML", XML),
     format_of("Pajek", PAJEK), format_of("TGF", TGF), format_of("JSON", '{"nodes": [{"id": 0}]}\n'),
     format_of("DOT", "digraph G {\n  a -> b;\n}\n"), format_of("KONECT", "% bip unweighted\n% 1 1 1\n1 1\n"), adjacency,
-    metis_ring, two_kinds, count_from_one, beyond_the_last, twice, late_word, in_quotes, open_quote,
+    metis_ring, two_kinds, comments_alone, count_from_one, beyond_the_last, twice, late_word, in_quotes, open_quote,
     of_labels("a word for none makes nodes unlabelled by an option", ["cat", "dog", "unknown", "unknown"],
               "'unknown' is no label", "--unlabelled", "unknown",
               holds=lambda content: sorted(map(str, content["labels"].values())) == ["-1", "-1", "cat", "dog"]),
