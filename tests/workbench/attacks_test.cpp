@@ -51,9 +51,10 @@ class DeviceLike final : public Executor {
  public:
   explicit DeviceLike(std::unique_ptr<Executor> host) : host_(std::move(host)) {}
   void run(const RunOrder& order, Arena& arena) override { host_->run(order, arena); }
-  void time(const TimingPlan& plan, SampleRange range, Arena& arena, SampleTimes* times) override {
-    host_->time(plan, range, arena, times);
+  SampleTimes time(const TimingPlan& plan, std::size_t sample, Arena& arena) override {
+    return host_->time(plan, sample, arena);
   }
+  void fetch(Placement, Arena&) override {}
   double copy_rate(Arena&, std::size_t, std::size_t) override { return 1e15; }
   double flop_rate(const std::string& ceiling) override { return host_->flop_rate(ceiling); }
 
@@ -84,9 +85,7 @@ TEST(Attacks, WhereInputsAreChangedByCopiesACacheIsSeenToo) {
   HostBench bench;
   RotatingHost backend(*bench.backend);
   for (const char* name : {"matmul_f32", "gather_mean", "fused_add_rmsnorm"}) {
-    Case given = load_case(cases_folder(), name);
-    std::erase_if(given.shapes, [](const ShapeSpec& shape) { return shape.backend == "cuda"; });
-    for (ShapeSpec& shape : given.shapes) shape.backend.clear();
+    const Case given = as_on_a_device(load_case(cases_folder(), name));
     const Candidate start = start_of(given);
     Finding finding;
     const Timing timing = Referee(backend, given, {.samples = 4}).time(start, start, start, 7, finding);

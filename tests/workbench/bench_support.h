@@ -18,6 +18,13 @@ inline std::filesystem::path fixtures_folder() { return SALIENT_FIXTURES_DIR; }
 
 inline Candidate start_of(const Case& given) { return parse_candidate(read_text_file(given.host_start)); }
 
+/// The host's shapes for a back end that says it is a device, but is the host.
+inline Case as_on_a_device(Case given) {
+  std::erase_if(given.shapes, [](const ShapeSpec& shape) { return shape.backend == "cuda"; });
+  for (ShapeSpec& shape : given.shapes) shape.backend.clear();
+  return given;
+}
+
 struct HostBench {
   salient::test::Scratch scratch{};
   std::unique_ptr<Backend> backend = make_host_backend(cases_folder() / "kernels", scratch.path());

@@ -1,11 +1,14 @@
 // tests/workbench/clocks_test.cpp - what follows where the clocks of device and host disagree.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <new>
 
 #include "tests/workbench/bench_support.h"
+#include "workbench/referee/process_clock.h"
 
 namespace salient::workbench::test {
 namespace {
@@ -33,10 +36,12 @@ class DisturbedExecutor final : public Executor {
   DisturbedExecutor(std::unique_ptr<Executor> host, std::atomic<int>& disturbances)
       : host_(std::move(host)), disturbances_(disturbances) {}
   void run(const RunOrder& order, Arena& arena) override { host_->run(order, arena); }
-  void time(const TimingPlan& plan, SampleRange range, Arena& arena, SampleTimes* times) override {
-    host_->time(plan, range, arena, times);
-    if (range.begin == 0 && disturbances_-- > 0) times[0].seconds += 3600;
+  SampleTimes time(const TimingPlan& plan, std::size_t sample, Arena& arena) override {
+    SampleTimes times = host_->time(plan, sample, arena);
+    if (sample == 0 && disturbances_-- > 0) times.seconds += 3600;
+    return times;
   }
+  void fetch(Placement, Arena&) override {}
   double copy_rate(Arena&, std::size_t, std::size_t) override { return 1e15; }  // nothing is faster than a copy
   double flop_rate(const std::string& ceiling) override { return host_->flop_rate(ceiling); }
 
@@ -45,11 +50,12 @@ class DisturbedExecutor final : public Executor {
   std::atomic<int>& disturbances_;
 };
 
+/// Is asked for its clock, as a device is: the host's is read by the referee.
 class DisturbedHost final : public Backend {
  public:
   DisturbedHost(Backend& host, std::atomic<int>& disturbances) : host_(host), disturbances_(disturbances) {}
 
-  BackendKind kind() const override { return host_.kind(); }
+  BackendKind kind() const override { return BackendKind::kCuda; }
   Machine machine() override { return host_.machine(); }
   std::variant<Artifact, Finding> compile(const Candidate& candidate, const Case& given) override {
     return host_.compile(candidate, given);
@@ -75,7 +81,7 @@ Timed time_softsign(int disturbances) {
   HostBench bench;
   const SharedCount left(disturbances);
   DisturbedHost backend(*bench.backend, *left);
-  const Case given = load_case(cases_folder(), "softsign");
+  const Case given = as_on_a_device(load_case(cases_folder(), "softsign"));
   const Candidate start = start_of(given);
   Timed timed;
   timed.shapes = Referee(backend, given, {.samples = 2}).time(start, start, start, 7, timed.finding).shapes.size();
@@ -96,6 +102,68 @@ TEST(Clocks, WhereTheyKeepDisagreeingTheRunStopsForAPerson) {
   EXPECT_NE(timed.finding.reason.find("clocks"), std::string::npos) << timed.finding.reason;
   EXPECT_EQ(timed.shapes, 0U);
   EXPECT_EQ(timed.measurements, 3);
+}
+
+/// Samples of a process as they should be, and not all alike.
+std::vector<Usage> usages(double cpu, double away) {
+  std::vector<Usage> list;
+  for (int i = 0; i < 20; ++i) {
+    const double factor = 1 + 0.1 * (i % 5);
+    list.push_back({.wall = cpu * factor + 0.02 + away * factor,
+                    .cpu = cpu * factor,
+                    .queued = 0.02,
+                    .idle_cpu = 5e-6,
+                    .waits = 1,
+                    .threads = 1});
+  }
+  return list;
+}
+
+TEST(Clocks, OfAProcessThatOnlyComputesAgree) {
+  EXPECT_EQ(hidden_work(usages(1e-3, 50e-6), usages(5e-3, 50e-6)), "");
+  EXPECT_EQ(hidden_work(usages(1e-3, 20e-3), usages(1e-3, 20e-3)), "") << "a busy machine keeps all from their cores";
+  EXPECT_EQ(hidden_work(usages(1e-3, 10e-3), usages(1e-3, 8e-3)), "");
+}
+
+TEST(Clocks, ShowWorkThatIsDoneElsewhere) {
+  const std::vector<Usage> best = usages(5e-3, 50e-6);
+  EXPECT_NE(hidden_work(usages(0.3e-3, 5e-3), best).find("passed without it"), std::string::npos) << "it sleeps";
+  std::vector<Usage> one = usages(1e-3, 50e-6);
+  one[7].threads = 2;
+  EXPECT_EQ(hidden_work(one, best), "it has 2 threads");
+  one = usages(1e-3, 50e-6);
+  for (Usage& usage : one) usage.waits = 2;
+  EXPECT_EQ(hidden_work(one, best), "it waits 1.0 times in a sample") << "for a lock";
+  one = usages(1e-3, 50e-6);
+  for (Usage& usage : one) usage.idle_cpu = 4e-3;
+  EXPECT_NE(hidden_work(one, best).find("between its samples"), std::string::npos);
+}
+
+TEST(Clocks, OfAChildCountItsCpuTimeAndItsWaits) {
+  Worker worker([] {},
+                [](std::size_t step) {
+                  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+                  if (step == 1) (void)usleep(20000);
+                  while (step == 0 && std::chrono::steady_clock::now() < end) {
+                  }
+                },
+                {});
+  ASSERT_EQ(worker.wait_until_ready(60).kind, Reply::Kind::kOk);
+  const ProcessClock clock(worker.process());
+  const auto used = [&](std::size_t step) {
+    (void)usleep(20000);
+    const ProcessTimes before = clock.read();
+    (void)worker.run(step, 60);
+    (void)usleep(20000);
+    const ProcessTimes after = clock.read();
+    EXPECT_EQ(after.threads, 1);
+    return std::pair{after.cpu - before.cpu, after.waits - before.waits};
+  };
+  const auto [busy, of_busy] = used(0);
+  const auto [asleep, of_asleep] = used(1);
+  EXPECT_GT(busy, asleep + 1e-3);
+  EXPECT_EQ(of_busy, 1);
+  EXPECT_EQ(of_asleep, 2);
 }
 
 }  // namespace

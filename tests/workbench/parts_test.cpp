@@ -2,6 +2,7 @@
 // decisions.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -85,21 +86,38 @@ TEST(Layout, BuffersAreApartAndGuardsAreSeen) {
   for (std::uint64_t seed = 1; seed < 20; ++seed) {
     const Layout layout = lay_out({1000, 0, 4, 100000}, 512, seed);
     Arena arena(layout.end);
-    arena.fill(layout.begin, layout.end, kGuard);
+    const std::byte guard = kDirt[0].guard;
+    arena.fill(layout.begin, layout.end, guard);
     for (const Placement& place : layout.buffers) arena.fill(place.offset, place.offset + place.bytes, std::byte{1});
-    EXPECT_EQ(arena.first_broken_guard(layout), layout.end);
+    EXPECT_EQ(arena.first_broken_guard(layout, guard), layout.end);
     for (const Placement& place : layout.buffers) EXPECT_EQ(place.offset % 256, 0U);
     for (const std::size_t b : {std::size_t{0}, std::size_t{3}})
       for (const std::size_t far :
            {layout.buffers[b].offset - (1 << 20), layout.buffers[b].offset + 100000 + (900 << 10)}) {
         const std::byte before = std::exchange(arena.data()[far], std::byte{0});
-        EXPECT_NE(arena.first_broken_guard(layout), layout.end) << "a write far away";
+        EXPECT_NE(arena.first_broken_guard(layout, guard), layout.end) << "a write far away";
         arena.data()[far] = before;
       }
     const std::size_t behind = layout.buffers[2].offset + 4;
     arena.data()[behind] = std::byte{0};
-    EXPECT_EQ(arena.first_broken_guard(layout), behind);
+    EXPECT_EQ(arena.first_broken_guard(layout, guard), behind);
   }
+}
+
+TEST(Layout, BuffersInRoomsTouchAFenceAtEitherEnd) {
+  const std::vector<std::size_t> most = {100000, 0, 70000}, now = {99996, 0, 6};
+  const Rooms rooms = make_rooms(most, 1000, 7);
+  ASSERT_EQ(rooms.fences.size(), 4U);
+  const auto is_fence = [&](std::size_t at) {
+    return std::any_of(rooms.fences.begin(), rooms.fences.end(),
+                       [&](const Placement& fence) { return fence.offset <= at && at < fence.offset + fence.bytes; });
+  };
+  for (const FencedSide side : {FencedSide::kBegin, FencedSide::kEnd})
+    for (const Placement& place : lay_out_in_rooms(rooms, now, side).buffers) {
+      EXPECT_EQ(is_fence(place.offset - 1), side == FencedSide::kBegin || place.bytes == 0) << place.bytes;
+      EXPECT_EQ(is_fence(place.offset + place.bytes), side == FencedSide::kEnd || place.bytes == 0) << place.bytes;
+      for (std::size_t i = 0; i < place.bytes; ++i) ASSERT_FALSE(is_fence(place.offset + i));
+    }
 }
 
 Timing timing_of(double start, double best, double candidate, double floor, double wobble) {
@@ -121,6 +139,9 @@ TEST(Decision, FollowsTheKeepRule) {
   EXPECT_EQ(decide(timing_of(2, 1, 0.95, 0.1, 0.1)).verdict, Verdict::kNoise) << "a gain within the noise";
   EXPECT_EQ(decide(timing_of(2, 1, 1.1, 0.1, 0)).verdict, Verdict::kSlower);
   EXPECT_EQ(decide(timing_of(2, 1, 0.5, 0.6, 0)).verdict, Verdict::kImpossible);
+  Timing uneven = timing_of(2, 1, 0.4, 0.1, 0.01);
+  for (std::size_t i = 0; i < 10; ++i) uneven.shapes[0].candidate[i] *= 3;
+  EXPECT_EQ(decide(uneven).verdict, Verdict::kNoise) << "two modes";
   Timing two = timing_of(1, 1, 0.5, 0.1, 0);
   two.shapes.push_back(timing_of(1, 1, 1.06, 0.1, 0).shapes[0]);
   EXPECT_EQ(decide(two).verdict, Verdict::kSlower) << "one shape lost more than 5 %";

@@ -45,9 +45,10 @@ class WithFastCopies final : public Executor {
  public:
   explicit WithFastCopies(std::unique_ptr<Executor> host) : host_(std::move(host)) {}
   void run(const RunOrder& order, Arena& arena) override { host_->run(order, arena); }
-  void time(const TimingPlan& plan, SampleRange range, Arena& arena, SampleTimes* times) override {
-    host_->time(plan, range, arena, times);
+  SampleTimes time(const TimingPlan& plan, std::size_t sample, Arena& arena) override {
+    return host_->time(plan, sample, arena);
   }
+  void fetch(Placement part, Arena& arena) override { host_->fetch(part, arena); }
   double copy_rate(Arena&, std::size_t, std::size_t) override { return 1e15; }
   double flop_rate(const std::string& ceiling) override { return host_->flop_rate(ceiling); }
 

@@ -88,6 +88,7 @@ int check_candidate(const Words& words, const KernelOptions& options) {
   if (const auto* rejected = std::get_if<Finding>(&read)) return print_verdict(words[1], *rejected);
   const Assessment made = Referee(*backend, given, referee_options(options)).check(std::get<Candidate>(read));
   const int code = print_verdict(words[1], made.finding);
+  if (!made.tried.empty()) print("tried up to " + text_of(made.tried) + "; nothing is known beyond");
   print("seed " + std::to_string(made.seed));
   return code;
 }

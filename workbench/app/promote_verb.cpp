@@ -55,7 +55,8 @@ int promote_best(const Words& words, const KernelOptions& options) {
   const Candidate candidate = parse_candidate(read_object(run, text_of(*best, "source")));
   const Candidate start = parse_candidate(read_object(run, text_of(records.front(), "start")));
   Referee referee(*backend, given, referee_options(options));
-  Finding finding = referee.assess(candidate, start, start).finding;
+  const Assessment made = referee.assess(candidate, start, start);
+  Finding finding = made.finding;
   if (finding.verdict == Verdict::kAccepted)
     if (auto found = sanitize(candidate, given, referee, *backend, options, work)) finding = std::move(*found);
   if (finding.verdict != Verdict::kAccepted) {
@@ -66,12 +67,10 @@ int promote_best(const Words& words, const KernelOptions& options) {
   const std::filesystem::path out = options.out;
   std::filesystem::create_directories(out);
   replace_text(out / (given.name + (backend->kind() == BackendKind::kHost ? ".cpp" : ".cu")), candidate.source);
-  replace_text(out / (given.name + "_launch.h"), launch_header(candidate, given));
-  const Json facts = {{"verdict", word_of(Verdict::kPromoted)},
-                      {"case", given.name},
-                      {"source", sha256(candidate.source)},
-                      {"ledger", records.back()["hash"]},
-                      {"reason", finding.reason}};
+  replace_text(out / (given.name + "_launch.h"), launch_header(candidate, given, made.tried));
+  const Json facts = {
+      {"verdict", word_of(Verdict::kPromoted)}, {"case", given.name},  {"source", sha256(candidate.source)},
+      {"ledger", records.back()["hash"]},       {"tried", made.tried}, {"reason", finding.reason}};
   replace_text(out / (given.name + "_promoted.json"), facts.dump(2) + "\n");
   print(std::string(word_of(Verdict::kPromoted)) + ", " + finding.reason);
   return 0;

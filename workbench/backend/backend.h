@@ -52,22 +52,14 @@ struct TimedSample {
   std::vector<std::size_t> orders{};    ///< into TimingPlan::orders
   std::vector<std::uint64_t> inputs{};  ///< per order: what its inputs are made from
   std::vector<Restore> before{};
-  std::vector<Placement> outputs{};  ///< what the host wants of it, if it is the last one of a call of time()
 };
 
 struct TimingPlan {
   std::vector<RunOrder> orders{};
   std::vector<TimedSample> samples{};
-  /// Called between a sample and the next, outside of the clock, where the arena is the memory that kernels run on.
-  std::function<void(std::size_t sample)> change_inputs{};
 };
 
-/// Samples of a plan, [begin, end).
-struct SampleRange {
-  std::size_t begin = 0, end = 0;
-};
-
-/// Measured by the worker itself; the referee compares them with its own clock.
+/// Measured by the worker itself.
 struct SampleTimes {
   double seconds = 0;  ///< by the device's clock, of the whole sample
   double wall = 0;     ///< by the host's
@@ -80,11 +72,10 @@ class Executor {
   /// Runs on the arena, in place. @throws Error{kBadData} for launches that cannot be, Error{kInternal} for device
   /// errors
   virtual void run(const RunOrder& order, Arena& arena) = 0;
-  /// A plan is timed range by range, from its first sample to its last. At the end of each the arena has the outputs
-  /// that its last sample names, at the end of the plan all memory: what another process copies from it then, no later
-  /// run of a candidate can change.
-  /// @param times  one per sample of the plan, in shared memory
-  virtual void time(const TimingPlan& plan, SampleRange range, Arena& arena, SampleTimes* times) = 0;
+  /// One sample of a plan. Sample 0 comes first, and finds the arena's inputs; a device keeps copies from then on.
+  virtual SampleTimes time(const TimingPlan& plan, std::size_t sample, Arena& arena) = 0;
+  /// Brings a part of memory as it is now into the arena, where a device has memory of its own.
+  virtual void fetch(Placement part, Arena& arena) = 0;
   /// Bytes read and written per second by a plain copy, at its best: of `set_bytes` per run, half to half, on the input
   /// sets that fill the arena's first `bytes`, with the target poisoned before as outputs are.
   virtual double copy_rate(Arena& arena, std::size_t bytes, std::size_t set_bytes) = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <utility>
 
 #include "core/error.h"
 #include "core/files/file_io.h"
@@ -77,18 +78,19 @@ class CudaExecutor final : public Executor {
     download(arena, {0, order.end});
   }
 
-  void time(const TimingPlan& plan, SampleRange range, Arena& arena, SampleTimes* times) override {
-    if (range.begin == 0) {
+  SampleTimes time(const TimingPlan& plan, std::size_t sample, Arena& arena) override {
+    if (sample == 0) {
       upload(arena, arena.size());
       record_samples(plan);
     }
-    warm_up();  // the GPU was idle while the host copied what the range before left
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      restore(plan.samples[i].before);
-      times[i] = run_graph(graphs_[plan.samples[i].orders]);
-    }
-    if (range.end == plan.samples.size()) return download(arena, {0, arena.size()});
-    for (const Placement& output : plan.samples[range.end - 1].outputs) download(arena, output);
+    if (std::exchange(was_idle_, false)) warm_up();
+    restore(plan.samples[sample].before);
+    return run_graph(graphs_[plan.samples[sample].orders]);
+  }
+
+  void fetch(Placement part, Arena& arena) override {
+    download(arena, part);
+    was_idle_ = true;  // while the host copies what came
   }
 
   double copy_rate(Arena& arena, std::size_t bytes, std::size_t set_bytes) override {
@@ -208,14 +210,14 @@ class CudaExecutor final : public Executor {
       if (one.from)
         driver_check(d_.copy(memory_ + one.to, memory_ + *one.from, one.bytes, stream_), "restoring inputs");
       else
-        driver_check(d_.fill(memory_ + one.to, std::to_integer<unsigned char>(kPoisons[0]), one.bytes, stream_),
+        driver_check(d_.fill(memory_ + one.to, std::to_integer<unsigned char>(kDirt[0].poison), one.bytes, stream_),
                      "poisoning outputs");
     }
   }
 
   void dirty_shared_memory(std::uint64_t shuffle) {
     auto bytes = static_cast<unsigned>(shared_bytes_);
-    unsigned value = std::to_integer<unsigned>(kPoisons[shuffle % 2]) * 0x01010101U;
+    unsigned value = std::to_integer<unsigned>(kDirt[shuffle % 2].poison) * 0x01010101U;
     void* parameters[] = {&bytes, &value};
     driver_check(d_.launch(dirty_, static_cast<unsigned>(multiprocessors_) * 2, 1, 1, 1024, 1, 1, bytes, stream_,
                            parameters, nullptr),
@@ -250,6 +252,7 @@ class CudaExecutor final : public Executor {
   CudaEventHandle start_ = nullptr, end_ = nullptr;
   CudaPointer memory_ = 0, flushed_ = 0;
   std::size_t flush_bytes_ = 0;
+  bool was_idle_ = true;
   CudaFunction dirty_ = nullptr, read_ = nullptr, copy_ = nullptr;
   int device_ = 0, shared_bytes_ = 0, multiprocessors_ = 0;
   std::vector<CudaModule> modules_{};

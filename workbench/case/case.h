@@ -34,6 +34,13 @@ struct BufferSpec {
   std::string limit{};  ///< expression, of kIndex and kIndptr
 };
 
+/// How equal an output must be to the reference.
+enum class Exact : std::uint8_t {
+  kNo,      ///< within the error bound
+  kValues,  ///< the same numbers; a NaN for a NaN, a zero for a zero
+  kBits,    ///< the same bits: copies
+};
+
 enum class ShapeSet : std::uint8_t { kPublic, kEdge, kHidden };
 
 /// low == high but for hidden shapes, which are drawn from [low, high].
@@ -59,11 +66,15 @@ struct Case {
   std::string rows{};           ///< expression: independent parts of the result, as the reference computes them
   std::string row_cost{};       ///< expression: operations of the reference for one row
   std::string bound{};          ///< expression: c of the error bound c * eps * sum|terms|
+  std::string mean{};           ///< expression: most of the root mean square of errors; empty = 8 + c/64, see judge.h
   std::string bytes{};          ///< expression: least bytes moved
   std::string flops{};          ///< expression: least operations
   std::string ceiling = "f32";  ///< f32 | tf32_tensor | bf16_tensor: which arithmetic ceiling applies
   bool nonfinite = false;       ///< inputs with NaN and infinities are part of the contract
-  bool atomics = false;         ///< the order of additions is free: runs may differ in their last bits
+  Exact exact = Exact::kNo;     ///< of every output of floating point; whole numbers always are
+  int least_exponent = -60;  ///< of 2, of the values of ValuePattern::kExtreme: what the reference's formula can take
+  int most_exponent = 60;    ///< without overflow and underflow in between
+  bool atomics = false;      ///< the order of additions is free: runs may differ in their last bits
   std::vector<ShapeSpec> shapes{};
   std::filesystem::path host_start{}, cuda_start{};  ///< start kernels; empty = none
 
@@ -85,6 +96,9 @@ Case load_case(const std::filesystem::path& folder, const std::string& name);
 
 /// The C++ or CUDA type of a buffer's elements.
 std::string type_name(ElementType type, BackendKind backend);
+
+/// The dims that a buffer's number of elements depends on; others are plain numbers.
+std::vector<std::string> sizes_of(const Case& given);
 
 /// The C++ or CUDA parameter list of a kernel of this case: buffers in order, dims as 64-bit integers, then scratch.
 std::string parameter_list(const Case& given, BackendKind backend, const std::vector<BufferSpec>& scratch);

@@ -39,6 +39,24 @@ Case load_case(const std::filesystem::path& folder, const std::string& name) {
   fail(ErrorKind::kNoInput, "no case '" + name + "'; there are " + known);
 }
 
+std::vector<std::string> sizes_of(const Case& given) {
+  const auto is_of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  const auto names = [&](const std::string& expression, const std::string& dim) {
+    for (std::size_t at = 0; (at = expression.find(dim, at)) != std::string::npos; at += dim.size()) {
+      const std::size_t end = at + dim.size();
+      if ((at == 0 || !is_of_word(expression[at - 1])) && (end == expression.size() || !is_of_word(expression[end])))
+        return true;
+    }
+    return false;
+  };
+  std::vector<std::string> sizes;
+  for (const std::string& dim : given.dims)
+    if (std::any_of(given.buffers.begin(), given.buffers.end(),
+                    [&](const BufferSpec& buffer) { return names(buffer.count, dim); }))
+      sizes.push_back(dim);
+  return sizes;
+}
+
 std::string parameter_list(const Case& given, BackendKind backend, const std::vector<BufferSpec>& scratch) {
   std::string text = backend == BackendKind::kHost ? "WorkbenchBlock block" : "";
   const auto add = [&](const std::string& parameter) { text.append(text.empty() ? "" : ", ").append(parameter); };

@@ -81,6 +81,12 @@ class CaseParser {
     } else if (const auto flag = flag_.find(key); flag != flag_.end()) {
       if (words.size() != 2 || (words[1] != "yes" && words[1] != "no")) refuse(key + ": yes or no");
       *flag->second = words[1] == "yes";
+    } else if (key == "mean") {
+      made_.mean = rest_of(line, 1);
+    } else if (key == "exact") {
+      read_exact(words);
+    } else if (key == "exponents") {
+      read_exponents(words);
     } else if (key == "dims") {
       made_.dims.assign(words.begin() + 1, words.end());
     } else if (key == "buffer") {
@@ -117,6 +123,28 @@ class CaseParser {
     if (buffer.role != BufferRole::kOut && is_float(buffer.type) != (buffer.fill == Fill::kValues))
       refuse("values fill floating point, the other fills integers");
     made_.buffers.push_back(std::move(buffer));
+  }
+
+  void read_exact(const std::vector<std::string>& words) {
+    static const std::map<std::string, Exact> kinds = {
+        {"no", Exact::kNo}, {"values", Exact::kValues}, {"bits", Exact::kBits}};
+    const auto kind = words.size() == 2 ? kinds.find(words[1]) : kinds.end();
+    if (kind == kinds.end()) refuse("exact: no, values or bits");
+    made_.exact = kind->second;
+  }
+
+  void read_exponents(const std::vector<std::string>& words) {
+    const auto whole = [&](const std::string& word) {
+      int value = 0;
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+      if (error != std::errc{} || end != word.data() + word.size() || value < -149 || value > 127)
+        refuse("'" + word + "': an exponent of 2, -149 to 127");
+      return value;
+    };
+    if (words.size() != 3) refuse("exponents LEAST MOST");
+    made_.least_exponent = whole(words[1]);
+    made_.most_exponent = whole(words[2]);
+    if (made_.least_exponent > made_.most_exponent) refuse("exponents LEAST MOST ascend");
   }
 
   void read_start(const std::vector<std::string>& words) {
@@ -184,6 +212,7 @@ class CaseParser {
       for (const auto& [key, expression] : expression_)
         if (evaluate(*expression, key == "bytes" ? with_distinct : values) < 0)
           refuse(key + " is negative for a shape");
+      if (!made_.mean.empty() && evaluate(made_.mean, values) < 1) refuse("mean is below 1 for a shape");
       for (const BufferSpec& buffer : made_.buffers) {
         if (evaluate(buffer.count, values) < 0) refuse(buffer.name + ": negative size");
         if (buffer.fill == Fill::kIndex && evaluate(buffer.count, values) > 0 && evaluate(buffer.limit, values) < 1)

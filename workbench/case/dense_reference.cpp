@@ -93,10 +93,12 @@ Parts merge_attn_states(const Problem& p, std::size_t row) {
   const double sa = p.at(p.index_of("s_a"), row), sb = p.at(p.index_of("s_b"), row), top = std::max(sa, sb);
   const double wa = std::exp(sa - top), wb = std::exp(sb - top), total = wa + wb;
   const double slack = 1 + std::abs(sa) + std::abs(sb);  // of exp in a shorter format
+  constexpr double kUnderflow = 0x1p-126 / 0x1p-24;      // a weight below the normal numbers of f32 may be zero
   ResultPart v{p.index_of("v_out"), row * d}, s{p.index_of("s_out"), row};
   for (std::size_t j = 0; j < d; ++j) {
-    const double a = wa / total * p.at(va, row * d + j), b = wb / total * p.at(vb, row * d + j);
-    v.add(a + b, (std::abs(a) + std::abs(b)) * slack);
+    const double left = p.at(va, row * d + j), right = p.at(vb, row * d + j);
+    const double a = wa / total * left, b = wb / total * right;
+    v.add(a + b, (std::abs(a) + std::abs(b)) * slack + (std::abs(left) + std::abs(right)) * kUnderflow);
   }
   s.add(std::log(total) + top, std::abs(top) + std::log(total) + 1);
   return {v, s};

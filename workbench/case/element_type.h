@@ -21,6 +21,12 @@ double unit_roundoff(ElementType type);
 /// The smallest positive normal number; results below it may be flushed to zero. 0 for integers.
 double smallest_normal(ElementType type);
 
+/// The largest finite number, of formats of floating point.
+double largest_finite(ElementType type);
+
+/// The bits of an element, in the low bytes.
+std::uint32_t load_bits(ElementType type, const std::byte* buffer, std::size_t index);
+void store_bits(ElementType type, std::byte* buffer, std::size_t index, std::uint32_t bits);
 double load_element(ElementType type, const std::byte* buffer, std::size_t index);
 /// Rounds to nearest even. Integers: `value` is one of the type.
 void store_element(ElementType type, std::byte* buffer, std::size_t index, double value);

@@ -28,7 +28,10 @@ class GatherRows final : public GraphReference {
   std::vector<ResultPart> row(std::size_t row) const override {
     const std::size_t width = dim(p_, "width"), from = whole(p_.index_of("index"), row), table = p_.index_of("table");
     ResultPart part{p_.index_of("out"), row * width};
-    for (std::size_t j = 0; j < width; ++j) part.add(p_.at(table, from * width + j), 0);
+    for (std::size_t j = 0; j < width; ++j) {
+      part.add(p_.at(table, from * width + j), 0);
+      part.bits.push_back(p_.bits_at(table, from * width + j));
+    }
     return {part};
   }
 };

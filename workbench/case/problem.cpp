@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <thread>
 
@@ -16,14 +17,27 @@ namespace {
 constexpr std::uint64_t kMaxBytes = std::uint64_t{16} << 30;
 constexpr double kFullMantissa = 0.5182959437370300;  // 0.47 of tf32's last bit away from a tf32, likewise for bf16
 
-constexpr const char* kValueWords[] = {"zero-mean", "positive", "wide", "equal", "non-finite"};
+constexpr const char* kValueWords[] = {"zero-mean", "positive", "wide", "equal", "non-finite", "extreme"};
 constexpr const char* kIndexWords[] = {"uniform", "sorted", "equal", "power-law", "empty-row"};
 constexpr const char* kSetWords[] = {"public", "edge", "hidden"};
 
 /// In (0, 1), 53 bits.
 double unit(std::uint64_t random) { return (static_cast<double>(random >> 11) + 0.5) * 0x1p-53; }
 
-double value_of_pattern(ValuePattern pattern, std::uint64_t random, std::size_t index, std::size_t count) {
+/// Of 16 values one is a zero and one a subnormal number of the format, of either sign.
+double extreme_value(const Case& given, ElementType type, std::uint64_t random) {
+  const double smallest = smallest_normal(type), sign = random % 2 == 0 ? 1 : -1;
+  const std::uint64_t other = mix(random);
+  if (other % 16 == 0) return sign * 0.0;
+  if (other % 16 == 1) return sign * unit(random) * smallest;
+  const int least = std::max(given.least_exponent, std::ilogb(smallest));
+  const int most = std::min(given.most_exponent, std::ilogb(largest_finite(type)));
+  const auto exponents = static_cast<std::uint64_t>(most - least + 1);
+  const int exponent = least + static_cast<int>(other / 16 % exponents);
+  return sign * std::ldexp(1 + 0.99 * unit(random), exponent);  // the format's rounding makes no infinity of it
+}
+
+double value_of_pattern(ValuePattern pattern, std::uint64_t random) {
   const double u = unit(random);
   switch (pattern) {
     case ValuePattern::kZeroMean: return 2 * u - 1;
@@ -33,10 +47,8 @@ double value_of_pattern(ValuePattern pattern, std::uint64_t random, std::size_t 
       return (2 * u - 1) * magnitude;
     }
     case ValuePattern::kEqual: return kFullMantissa;
-    case ValuePattern::kNonFinite:
-      if (index == count / 2) return std::numeric_limits<double>::quiet_NaN();
-      if (index == count / 3) return std::numeric_limits<double>::infinity();
-      if (index == count / 5) return -std::numeric_limits<double>::infinity();
+    case ValuePattern::kExtreme:    // see extreme_value
+    case ValuePattern::kNonFinite:  // see Problem::spoil
       return 2 * u - 1;
   }
   return 0;
@@ -79,13 +91,11 @@ std::vector<std::int64_t> offsets_of_pattern(IndexPattern pattern, std::uint64_t
   return offsets;
 }
 
-bool is_one_thread = false;
-
 /// f(i) for i in [0, count); large counts by threads, which have ended when it returns.
 template <class F>
 void for_ranges(std::size_t count, const F& f) {
   constexpr std::size_t kLeast = std::size_t{1} << 18, kMostThreads = 8;
-  const std::size_t cores = is_one_thread ? 1 : std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   const std::size_t parts = std::clamp<std::size_t>(count / kLeast, 1, std::min(cores, kMostThreads));
   const auto run = [&](std::size_t part) {
     for (std::size_t i = count * part / parts; i < count * (part + 1) / parts; ++i) f(i);
@@ -96,8 +106,6 @@ void for_ranges(std::size_t count, const F& f) {
 }
 
 }  // namespace
-
-void make_problems_by_one_thread() { is_one_thread = true; }
 
 std::string text_of(Pattern pattern) {
   return std::string(kValueWords[static_cast<std::size_t>(pattern.values)]) + " values, " +
@@ -156,17 +164,33 @@ void Problem::fill(std::size_t buffer) {
   }
   const auto limit =
       as.fill == Fill::kIndex ? static_cast<std::uint64_t>(std::max<std::int64_t>(1, value_of(as.limit))) : 1;
+  const bool is_extreme = spec_.pattern.values == ValuePattern::kExtreme;
+  const bool is_any = is_extreme && as.fill == Fill::kValues && case_->exact == Exact::kBits;
   for_ranges(count, [&](std::size_t i) {
     const std::uint64_t random = mix(seed + i);
     double value = 0;
-    if (as.fill == Fill::kValues)
-      value = value_of_pattern(spec_.pattern.values, random, i, count);
+    if (is_any && random % 8 != 0) return store_bits(as.type, out, i, static_cast<std::uint32_t>(random >> 32));
+    if (as.fill == Fill::kValues && is_extreme)
+      value = extreme_value(*case_, as.type, random);
+    else if (as.fill == Fill::kValues)
+      value = value_of_pattern(spec_.pattern.values, random);
     else if (as.fill == Fill::kIndex)
       value = static_cast<double>(index_of_pattern(spec_.pattern.indices, random, i, count, limit));
     else
       value = static_cast<double>(random >> 32);
     store_element(as.type, out, i, value);
   });
+  if (as.fill == Fill::kValues && spec_.pattern.values == ValuePattern::kNonFinite) spoil(buffer, seed);
+}
+
+/// Where they are and how many of a row must not be foreseen.
+void Problem::spoil(std::size_t buffer, std::uint64_t seed) {
+  constexpr double kSpoilt[] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+                                -std::numeric_limits<double>::infinity()};
+  constexpr std::size_t kOfEach = 3;
+  for (std::size_t k = 0; k < kOfEach * std::size(kSpoilt) && elements_[buffer] > 0; ++k)
+    store_element(case_->buffers[buffer].type, data_[buffer].data(), mix(~seed - k) % elements_[buffer],
+                  kSpoilt[k % std::size(kSpoilt)]);
 }
 
 void Problem::rotate(std::size_t buffer, std::size_t by) {

@@ -15,7 +15,8 @@ enum class ValuePattern : std::uint8_t {
   kPositive,   ///< uniform in (0, 1): sums do not cancel
   kWide,       ///< magnitudes 2^-12 to 2^12, both signs
   kEqual,      ///< one number with a full mantissa: rounding to a shorter format shows
-  kNonFinite,  ///< zero mean, with a NaN and two infinities
+  kNonFinite,  ///< zero mean, with NaN and infinities at places that the seed draws
+  kExtreme,    ///< all exponents that the case takes, both zeros, subnormals; any bits where bits are copied
 };
 enum class IndexPattern : std::uint8_t { kUniform, kSorted, kEqual, kPowerLaw, kEmptyRows };
 
@@ -33,9 +34,6 @@ struct ProblemSpec {
   std::uint64_t seed = 0;
 };
 std::string text_of(const ProblemSpec& spec);  ///< "public n=1024, zero-mean values, uniform indices, seed 12"
-
-/// From here on, in this process: a worker that runs host code may start no threads.
-void make_problems_by_one_thread();
 
 /// The inputs in host memory, private to the referee: candidates get copies.
 class Problem {
@@ -57,12 +55,16 @@ class Problem {
   const std::vector<std::byte>& data(std::size_t buffer) const { return data_[buffer]; }
   /// Element i becomes what element (i + by) mod elements was. @param by  below elements
   void rotate(std::size_t buffer, std::size_t by);
+  std::uint32_t bits_at(std::size_t buffer, std::size_t index) const {
+    return load_bits(case_->buffers[buffer].type, data_[buffer].data(), index);
+  }
   double at(std::size_t buffer, std::size_t index) const {
     return load_element(case_->buffers[buffer].type, data_[buffer].data(), index);
   }
 
  private:
   void fill(std::size_t buffer);
+  void spoil(std::size_t buffer, std::uint64_t seed);
 
   const Case* case_;  ///< outlives this
   ProblemSpec spec_;

@@ -22,6 +22,8 @@ struct ResultPart {
   std::vector<double> value{};
   std::vector<double> magnitude{};  ///< sum of the absolute terms of each value: what rounding errors scale with
 
+  std::vector<std::uint32_t> bits{};  ///< of each value, where the case copies bits
+
   void add(double v, double m) {
     value.push_back(v);
     magnitude.push_back(m);

@@ -146,6 +146,7 @@ void add_best_shapes(const Assessment& best, const Baselines& baselines, Page& p
   }
   page.section("The best kernel, shape by shape");
   if (!best.device.empty()) page.paragraph("Measured on: " + best.device + ".");
+  if (!best.tried.empty()) page.paragraph("Tried up to " + text_of(best.tried) + "; nothing is known beyond.");
   page.table(rows);
 }
 

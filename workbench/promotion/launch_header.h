@@ -9,6 +9,8 @@
 namespace salient::workbench {
 
 /// A header without dependencies: parameters as constants, and a function that gives every launch for given sizes.
-std::string launch_header(const Candidate& candidate, const Case& given);
+///
+/// @param tried  of Assessment: the function refuses larger sizes
+std::string launch_header(const Candidate& candidate, const Case& given, const Variables& tried);
 
 }  // namespace salient::workbench

@@ -18,19 +18,57 @@ constexpr std::size_t kAlign = 256, kGuardBytes = std::size_t{1} << 20, kMaxShif
 
 std::size_t aligned(std::size_t offset) { return (offset + kAlign - 1) / kAlign * kAlign; }
 
+std::vector<std::size_t> random_order(std::size_t count, std::uint64_t seed) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[mix(seed + i) % i]);
+  return order;
+}
+
 }  // namespace
 
 Layout lay_out(const std::vector<std::size_t>& bytes, std::size_t begin, std::uint64_t seed) {
-  std::vector<std::size_t> order(bytes.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[mix(seed + i) % i]);
   Layout layout{std::vector<Placement>(bytes.size()), begin, begin};
-  for (const std::size_t b : order) {
+  for (const std::size_t b : random_order(bytes.size(), seed)) {
     layout.end = aligned(layout.end + kGuardBytes) + kAlign * (mix(seed ^ mix(b)) % kMaxShift);
     layout.buffers[b] = {layout.end, bytes[b]};
     layout.end += bytes[b];
   }
   layout.end = aligned(layout.end + kGuardBytes);
+  return layout;
+}
+
+namespace {
+
+constexpr std::size_t kPage = 65536;  // a multiple of the page of every machine
+constexpr std::size_t kFenceBytes = 4 * kPage;
+
+std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
+}  // namespace
+
+Rooms make_rooms(const std::vector<std::size_t>& most_bytes, std::size_t begin, std::uint64_t seed) {
+  Rooms made{std::vector<Placement>(most_bytes.size()), {}, whole_pages(begin), 0};
+  std::size_t end = made.begin;
+  const auto add_fence = [&] {
+    made.fences.push_back({end, kFenceBytes});
+    end += kFenceBytes;
+  };
+  add_fence();
+  for (const std::size_t b : random_order(most_bytes.size(), seed)) {
+    made.rooms[b] = {end, whole_pages(most_bytes[b])};
+    end += made.rooms[b].bytes;
+    add_fence();
+  }
+  made.end = end;
+  return made;
+}
+
+Layout lay_out_in_rooms(const Rooms& rooms, const std::vector<std::size_t>& bytes, FencedSide side) {
+  Layout layout{{}, rooms.begin, rooms.end};
+  for (std::size_t b = 0; b < bytes.size(); ++b)
+    layout.buffers.push_back(
+        {rooms.rooms[b].offset + (side == FencedSide::kEnd ? rooms.rooms[b].bytes - bytes[b] : 0), bytes[b]});
   return layout;
 }
 
@@ -43,20 +81,32 @@ Arena::Arena(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, kAlign)) {
 
 Arena::~Arena() { (void)munmap(data_, bytes_); }
 
+void Arena::forbid(Placement pages) const {
+  if (mprotect(data_ + pages.offset, pages.bytes, PROT_NONE) != 0)
+    fail(ErrorKind::kHostMemory, "cannot protect pages round the buffers");
+}
+
+void Arena::touch() {
+  for (std::size_t at = 0; at < bytes_; at += 4096) {
+    volatile std::byte* const byte = data_ + at;
+    *byte = *byte;
+  }
+}
+
 void Arena::fill(std::size_t begin, std::size_t end, std::byte value) {
   std::memset(data_ + begin, std::to_integer<int>(value), end - begin);
 }
 
-std::size_t Arena::first_broken_guard(const Layout& layout) const {
+std::size_t Arena::first_broken_guard(const Layout& layout, std::byte guard) const {
   std::vector<Placement> sorted = layout.buffers;
   std::sort(sorted.begin(), sorted.end(), [](const Placement& a, const Placement& b) { return a.offset < b.offset; });
   sorted.push_back({layout.end, 0});
   std::size_t from = layout.begin;
   for (const Placement& place : sorted) {
     const std::byte *const begin = data_ + from, *const end = data_ + place.offset;
-    const bool is_whole = begin == end || (*begin == kGuard && std::equal(begin, end - 1, begin + 1));  // by memcmp
+    const bool is_whole = begin == end || (*begin == guard && std::equal(begin, end - 1, begin + 1));  // by memcmp
     if (!is_whole)
-      return static_cast<std::size_t>(std::find_if(begin, end, [](std::byte b) { return b != kGuard; }) - data_);
+      return static_cast<std::size_t>(std::find_if(begin, end, [&](std::byte b) { return b != guard; }) - data_);
     from = place.offset + place.bytes;
   }
   return layout.end;

@@ -8,8 +8,12 @@
 
 namespace salient::workbench {
 
-inline constexpr std::byte kGuard{0xC3};
-inline constexpr std::byte kPoisons[2] = {std::byte{0xFF}, std::byte{0x7B}};  ///< as f32 a NaN, and 1.3e36
+/// What memory holds that is no input: outputs and scratch, and what lies around all buffers.
+struct Dirt {
+  std::byte poison{0xFF}, guard{0xC3};
+};
+/// Of the two runs of a problem: as f32 a NaN and -391.5, then 1.3e36 and 0.0115. What depends on it differs.
+inline constexpr Dirt kDirt[2] = {{std::byte{0xFF}, std::byte{0xC3}}, {std::byte{0x7B}, std::byte{0x3C}}};
 
 struct Placement {
   std::size_t offset = 0, bytes = 0;
@@ -25,6 +29,19 @@ struct Layout {
 /// random distances, so that addresses differ from run to run.
 Layout lay_out(const std::vector<std::size_t>& bytes, std::size_t begin, std::uint64_t seed);
 
+/// Rooms for buffers between fences: memory that a process may be forbidden to touch.
+struct Rooms {
+  std::vector<Placement> rooms{};   ///< in the order of the parameters; they begin and end at pages
+  std::vector<Placement> fences{};  ///< before, between and behind them
+  std::size_t begin = 0, end = 0;
+};
+/// Rooms for buffers of up to so many bytes, in random order. @param begin  moved to a page
+Rooms make_rooms(const std::vector<std::size_t>& most_bytes, std::size_t begin, std::uint64_t seed);
+
+/// At which side of its room a buffer touches a fence. Behind it, addresses are multiples of its elements' size alone.
+enum class FencedSide { kBegin, kEnd };
+Layout lay_out_in_rooms(const Rooms& rooms, const std::vector<std::size_t>& bytes, FencedSide side);
+
 /// Zeroed pages that parent and children share. Move-only by being neither.
 class Arena {
  public:
@@ -36,10 +53,14 @@ class Arena {
   std::byte* data() const { return data_; }
   std::size_t size() const { return bytes_; }
   std::span<std::byte> at(Placement place) const { return {data_ + place.offset, place.bytes}; }
+  /// In this process, touching these pages is a signal from now on.
+  void forbid(Placement pages) const;  ///< @throws Error{kHostMemory}
+  /// Maps all pages, so that this process has no faults later.
+  void touch();
   void fill(std::size_t begin, std::size_t end, std::byte value);
 
   /// Offset of the first byte between the buffers that is not guard, or `layout.end`.
-  std::size_t first_broken_guard(const Layout& layout) const;
+  std::size_t first_broken_guard(const Layout& layout, std::byte guard) const;
 
  private:
   std::byte* data_ = nullptr;

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <limits>
 
 #include "workbench/case/reference.h"
 
@@ -27,25 +26,35 @@ std::string place_of(const Problem& problem) {
   return "on " + text_of(problem.spec());
 }
 
-double largest_of(ElementType type) {
-  return type == ElementType::kF16    ? 65504.0
-         : type == ElementType::kBF16 ? 0x1.FEp127
-                                      : double{std::numeric_limits<float>::max()};
-}
-
 /// Below this, numbers of the format may be rounded to a multiple of their least bit or to zero.
 double smallest_step(ElementType type) { return type == ElementType::kF16 ? 0x1p-24 : 0x1p-126; }
 
 enum class Fit { kRight, kImprecise, kWrong };
 
+/// Of a case whose outputs are exact.
+Fit exact_fit_of(const Problem& problem, const ResultPart& part, std::size_t i, const Outputs& outputs) {
+  const ElementType type = problem.definition().buffers[part.buffer].type;
+  const std::byte* const written = outputs[part.buffer].data();
+  bool is_right = false;
+  if (problem.definition().exact == Exact::kBits && !part.bits.empty()) {
+    is_right = load_bits(type, written, part.first + i) == part.bits[i];
+  } else {
+    const double o = load_element(type, written, part.first + i), r = part.value[i];
+    const bool is_alike = problem.definition().exact == Exact::kValues || std::signbit(o) == std::signbit(r);
+    is_right = (o == r && is_alike) || (std::isnan(o) && std::isnan(r));
+  }
+  return is_right ? Fit::kRight : Fit::kWrong;
+}
+
 Fit fit_of(ElementType type, double o, double r, double magnitude, double c) {
   if (!is_float(type)) return o == r ? Fit::kRight : Fit::kWrong;
   if (std::isnan(r)) return std::isnan(o) ? Fit::kRight : Fit::kWrong;
-  const double eps = unit_roundoff(type), largest = largest_of(type);
+  const double eps = unit_roundoff(type), largest = largest_finite(type);
   if (std::isinf(r)) return o == r ? Fit::kRight : Fit::kWrong;
   if (!std::isfinite(magnitude)) magnitude = std::abs(r);
   const double bound = c * kAccumulator * magnitude + eps * std::abs(r) + smallest_step(type);
   if (std::isinf(o) && std::signbit(o) == std::signbit(r) && std::abs(r) + bound > largest) return Fit::kRight;
+  if (!std::isfinite(o) && magnitude > largest_finite(ElementType::kF32)) return Fit::kRight;  // a sum on the way
   const double error = std::abs(o - r);
   if (error <= bound) return Fit::kRight;
   return error <= kShortTerms * (magnitude + std::abs(r)) ? Fit::kImprecise : Fit::kWrong;  // NaN is wrong
@@ -61,6 +70,8 @@ class MeanError {
     sum_ += units * units;
     ++count_;
   }
+  /// Of few errors the root mean square may be larger by chance.
+  double chance() const { return count_ == 0 ? 1 : 1 + 3 / std::sqrt(static_cast<double>(count_)); }
   double value() const { return count_ == 0 ? 0 : std::sqrt(sum_ / static_cast<double>(count_)); }
 
  private:
@@ -89,22 +100,41 @@ std::string number(double value) {
   return text;
 }
 
+std::string hexadecimal(std::uint32_t bits) {
+  char text[16];
+  (void)std::snprintf(text, sizeof text, "0x%X", bits);
+  return text;
+}
+
+/// Where and how an output differs from the reference.
+std::string difference(const Problem& problem, const ResultPart& part, std::size_t i,
+                       const std::vector<std::byte>& output) {
+  const BufferSpec& buffer = problem.definition().buffers[part.buffer];
+  const std::size_t at = part.first + i;
+  const std::string element = buffer.name + "[" + std::to_string(at) + "]";
+  if (!part.bits.empty())
+    return element + " has the bits " + hexadecimal(load_bits(buffer.type, output.data(), at)) + ", right are " +
+           hexadecimal(part.bits[i]);
+  return element + " is " + number(load_element(buffer.type, output.data(), at)) + ", right is " +
+         number(part.value[i]);
+}
+
 }  // namespace
 
-void prepare_arena(const Problem& problem, const Layout& layout, std::byte poison, Arena& arena) {
-  arena.fill(layout.begin, layout.end, kGuard);
+void prepare_arena(const Problem& problem, const Layout& layout, Dirt dirt, Arena& arena) {
+  arena.fill(layout.begin, layout.end, dirt.guard);
   for (std::size_t b = 0; b < layout.buffers.size(); ++b) {
     const Placement place = layout.buffers[b];
     const bool is_filled = b < problem.num_buffers() && !problem.data(b).empty();
     if (is_filled)
       std::memcpy(arena.data() + place.offset, problem.data(b).data(), place.bytes);
     else
-      arena.fill(place.offset, place.offset + place.bytes, poison);
+      arena.fill(place.offset, place.offset + place.bytes, dirt.poison);
   }
 }
 
-std::optional<Finding> judge_bounds(const Problem& problem, const Layout& layout, const Arena& arena) {
-  if (arena.first_broken_guard(layout) != layout.end)
+std::optional<Finding> judge_bounds(const Problem& problem, const Layout& layout, std::byte guard, const Arena& arena) {
+  if (arena.first_broken_guard(layout, guard) != layout.end)
     return Finding{Verdict::kOutOfBounds, "memory outside of all buffers was written " + place_of(problem), {}};
   for (std::size_t b = 0; b < problem.num_buffers(); ++b) {
     if (is_written(problem, b)) continue;
@@ -133,13 +163,13 @@ std::optional<Finding> judge_two_runs(const Problem& problem, const Outputs& fir
     if (buffer.role != BufferRole::kOut) continue;
     const std::size_t width = bytes_of(buffer.type);
     for (std::size_t i = 0; i < first[b].size(); i += width) {
-      if (first[b][i] != kPoisons[0]) continue;
+      if (first[b][i] != kDirt[0].poison) continue;
       const auto is_poison = [&](const std::vector<std::byte>& bytes, std::byte poison) {
         return std::all_of(bytes.begin() + static_cast<std::ptrdiff_t>(i),
                            bytes.begin() + static_cast<std::ptrdiff_t>(i + width),
                            [&](std::byte byte) { return byte == poison; });
       };
-      if (is_poison(first[b], kPoisons[0]) && is_poison(second[b], kPoisons[1]))
+      if (is_poison(first[b], kDirt[0].poison) && is_poison(second[b], kDirt[1].poison))
         return Finding{Verdict::kUnwritten,
                        buffer.name +
                            (problem.spec().set == ShapeSet::kHidden ? std::string(" has an element")
@@ -169,18 +199,21 @@ std::optional<Finding> judge_numbers(const Problem& problem, const Outputs& outp
       for (std::size_t i = 0; i < part.value.size(); ++i) {
         const double o = load_element(buffer.type, outputs[part.buffer].data(), part.first + i);
         mean.add(buffer.type, o, part.value[i], part.magnitude[i]);
-        const Fit fit = fit_of(buffer.type, o, part.value[i], part.magnitude[i], c);
+        const Fit fit = problem.definition().exact == Exact::kNo
+                            ? fit_of(buffer.type, o, part.value[i], part.magnitude[i], c)
+                            : exact_fit_of(problem, part, i, outputs);
         if (fit == Fit::kRight || (fit == Fit::kImprecise && found)) continue;
-        const std::string what = is_hidden ? "wrong numbers in " + buffer.name
-                                           : buffer.name + "[" + std::to_string(part.first + i) + "] is " + number(o) +
-                                                 ", right is " + number(part.value[i]);
+        const std::string what =
+            is_hidden ? "wrong numbers in " + buffer.name : difference(problem, part, i, outputs[part.buffer]);
         found = Finding{fit == Fit::kWrong ? Verdict::kIncorrect : Verdict::kPrecision,
                         (fit == Fit::kWrong ? "" : "beyond the error bound: ") + what + " " + place_of(problem),
                         {}};
         if (fit == Fit::kWrong) return found;
       }
     }
-  const double most = kMeanBase + c * kMeanShare;
+  const std::string& limit = problem.definition().mean;
+  const double most =
+      limit.empty() ? kMeanBase + c * kMeanShare : static_cast<double>(problem.value_of(limit)) * mean.chance();
   if (!found && problem.spec().pattern.values == ValuePattern::kZeroMean && mean.value() > most)
     found = Finding{Verdict::kPrecision,
                     "root mean square of errors: " + number(mean.value()) + " x 2^-24 of the terms, at most " +

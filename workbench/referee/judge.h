@@ -15,10 +15,10 @@ namespace salient::workbench {
 using Outputs = std::vector<std::vector<std::byte>>;
 
 /// Fills guards, inputs and poison for a run. Buffers beyond the case's are scratch: poison.
-void prepare_arena(const Problem& problem, const Layout& layout, std::byte poison, Arena& arena);
+void prepare_arena(const Problem& problem, const Layout& layout, Dirt dirt, Arena& arena);
 
-/// OUT_OF_BOUNDS or INPUT_MODIFIED, or nothing.
-std::optional<Finding> judge_bounds(const Problem& problem, const Layout& layout, const Arena& arena);
+/// OUT_OF_BOUNDS or INPUT_MODIFIED, or nothing. @param guard  that prepare_arena() put there
+std::optional<Finding> judge_bounds(const Problem& problem, const Layout& layout, std::byte guard, const Arena& arena);
 
 Outputs copy_outputs(const Problem& problem, const Layout& layout, const Arena& arena);
 
@@ -29,11 +29,16 @@ std::optional<Finding> judge_two_runs(const Problem& problem, const Outputs& fir
 /// long.
 ///
 /// An element o is right if |o - r| <= c * 2^-24 * sum|terms| + eps(out) * |r|; what the output's format cannot hold is
-/// infinite, NaN stays NaN. It is imprecise if 2^-7 in place of both factors makes it right: bf16 terms.
+/// infinite, NaN stays NaN, and where the terms' sum is beyond f32, a sum on the way may be, too. It is
+/// imprecise if 2^-7 in place of both factors makes it right: bf16 terms.
 ///
 /// On values of mean zero, rounding errors cancel too: the root mean square of (|o - r| - eps(out) * |r|) over
 /// 2^-24 * sum|terms| is at most 8 + c/64. In sums of 4096 terms that is 40, where f32 in any order leaves less than 2
-/// and tf32 terms leave 90, which the bound of one element, 2056, does not see.
+/// and tf32 terms leave 90, which the bound of one element, 2056, does not see. A case may say `mean` in its place, for
+/// sums of products in f32: these leave less than 0.5, factors of 18 bits 4.6 in 100 terms, 1.8 in 700; of few elements
+/// n, 1 + 3/sqrt(n) times as much may be left.
+///
+/// Exact outputs of a case have the reference's numbers, or its bits.
 std::optional<Finding> judge_numbers(const Problem& problem, const Outputs& outputs, std::uint64_t seed);
 
 }  // namespace salient::workbench

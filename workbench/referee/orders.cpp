@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 #include "core/error.h"
 #include "workbench/referee/judge.h"
@@ -92,7 +91,7 @@ TimedSets lay_out_sets(const std::vector<Problem>& problems, const std::vector<c
 
 void prepare_sets(const std::vector<Problem>& problems, const TimedSets& sets, Arena& arena) {
   for (std::size_t s = 0; s < problems.size(); ++s) {
-    prepare_arena(problems[s], sets.layouts[s], kPoisons[0], arena);
+    prepare_arena(problems[s], sets.layouts[s], kDirt[0], arena);
     for (std::size_t b = 0; b < problems[s].num_buffers(); ++b)
       std::copy_n(problems[s].data(b).begin(), sets.pristine[s][b].bytes, arena.data() + sets.pristine[s][b].offset);
   }
@@ -112,7 +111,7 @@ Problem problem_with(const Problem& first, std::uint64_t inputs, InputChange how
 
 namespace {
 
-/// What a run finds: poisoned outputs and scratch, and of kRotate its inputs from their copies, rotated.
+/// What a run finds: poisoned outputs and scratch, and its inputs from their copies, rotated.
 void add_restores(const TimingSetup& setup, std::size_t set, std::uint64_t inputs, std::vector<Restore>& list) {
   const Problem& problem = setup.problems[set];
   for (std::size_t b = 0; b < setup.sets.layouts[set].buffers.size(); ++b) {
@@ -120,88 +119,44 @@ void add_restores(const TimingSetup& setup, std::size_t set, std::uint64_t input
     if (place.bytes == 0) continue;
     if (b >= problem.num_buffers() || problem.definition().buffers[b].role == BufferRole::kOut) {
       list.push_back({place.offset, place.bytes, std::nullopt});
-    } else if (setup.change == InputChange::kRotate) {
-      const std::size_t from = setup.sets.pristine[set][b].offset;
-      const std::size_t by = rotation_of(problem, b, inputs) * bytes_of(problem.definition().buffers[b].type);
-      list.push_back({place.offset, place.bytes - by, from + by});
-      if (by > 0) list.push_back({place.offset + place.bytes - by, by, from});
+      continue;
     }
+    const std::size_t from = setup.sets.pristine[set][b].offset;
+    const std::size_t by = rotation_of(problem, b, inputs) * bytes_of(problem.definition().buffers[b].type);
+    list.push_back({place.offset, place.bytes - by, from + by});
+    if (by > 0) list.push_back({place.offset + place.bytes - by, by, from});
   }
-}
-
-/// Outputs of the last set that a sample runs on.
-std::vector<Placement> outputs_of(const TimingSetup& setup, const TimedSample& sample) {
-  const std::size_t set = sample.orders.back() % setup.problems.size();
-  const Problem& problem = setup.problems[set];
-  std::vector<Placement> outputs;
-  for (std::size_t b = 0; b < problem.num_buffers(); ++b)
-    if (problem.definition().buffers[b].role != BufferRole::kIn)
-      outputs.push_back({setup.sets.layouts[set].buffers[b].offset, problem.bytes(b)});
-  return outputs;
 }
 
 }  // namespace
 
-VerifiedPlan make_timing_plan(const TimingSetup& setup) {
-  VerifiedPlan made;
-  TimingPlan& plan = made.plan;
+std::vector<std::size_t> order_of_round(std::size_t num_kernels) {
+  std::vector<std::size_t> order(2 * num_kernels);
+  for (std::size_t k = 0; k < num_kernels; ++k) order[k] = order[2 * num_kernels - 1 - k] = k;
+  return order;
+}
+
+TimingPlan make_timing_plan(const TimingSetup& setup) {
+  TimingPlan plan;
   const std::size_t num_sets = setup.problems.size(), num_kernels = setup.kernels.size();
   for (std::size_t k = 0; k < num_kernels; ++k)
     for (std::size_t s = 0; s < num_sets; ++s)
       plan.orders.push_back(
           make_order(size_of(setup.problems[s]), *setup.kernels[k], setup.sets.layouts[s], k, setup.sm));
-  std::vector<bool> is_used(num_sets);
-  std::vector<std::size_t> of_last_kernel;
-  std::size_t next_set = 0;
-  const auto add_sample = [&](std::size_t kernel, std::size_t length) {
+  const auto add_sample = [&](std::size_t kernel, std::size_t begin, std::size_t end) {
     TimedSample sample;
-    for (std::size_t i = 0; i < length; ++i) {
-      const std::size_t set = next_set++ % num_sets;
-      const std::uint64_t drawn = mix(setup.seed ^ mix(plan.samples.size() * num_sets + i + 1)) >> 1 | 1;
+    for (std::size_t set = begin; set < end; ++set) {
+      const std::uint64_t drawn = mix(setup.seed ^ mix(plan.samples.size() * num_sets + set + 1)) >> 1 | 1;
       sample.orders.push_back(kernel * num_sets + set);
-      sample.inputs.push_back(is_used[set] ? drawn : 0);
-      is_used[set] = true;
+      sample.inputs.push_back(plan.samples.empty() ? 0 : drawn);
       add_restores(setup, set, sample.inputs.back(), sample.before);
     }
-    if (kernel + 1 == num_kernels) of_last_kernel.push_back(plan.samples.size());
     plan.samples.push_back(std::move(sample));
   };
-  for (int round = 0; round < (kWarmSamples + setup.samples) / 2; ++round) {
-    for (std::size_t k = 0; k < num_kernels; ++k) add_sample(k, setup.batch);
-    for (std::size_t k = num_kernels; k > 0; --k) add_sample(k - 1, setup.batch);
-  }
-  std::set<std::size_t> kept;
-  for (std::size_t k = 0; k < kKeptSamples; ++k)
-    kept.insert(of_last_kernel[mix(setup.seed + k) % of_last_kernel.size()]);
-  next_set = 0;
-  for (std::size_t s = 0; s < num_sets; ++s) add_sample(num_kernels - 1, 1);
-  std::size_t begin = 0;
-  for (const std::size_t sample : kept) {
-    plan.samples[sample].outputs = outputs_of(setup, plan.samples[sample]);
-    made.ranges.push_back({begin, sample + 1});
-    begin = sample + 1;
-  }
-  made.ranges.push_back({begin, plan.samples.size()});
-  return made;
-}
-
-void refill_after(std::size_t sample, const TimingSetup& setup, const TimingPlan& plan, Arena& arena) {
-  const std::size_t num_sets = setup.problems.size();
-  for (const std::size_t order : plan.samples[sample].orders) {
-    const std::size_t set = order % num_sets;
-    for (std::size_t next = sample + 1; next < plan.samples.size(); ++next) {
-      const TimedSample& user = plan.samples[next];
-      const auto found = std::find_if(user.orders.begin(), user.orders.end(),
-                                      [&](std::size_t other) { return other % num_sets == set; });
-      if (found == user.orders.end()) continue;
-      const std::uint64_t inputs = user.inputs[static_cast<std::size_t>(found - user.orders.begin())];
-      const Problem problem = problem_with(setup.problems[set], inputs, InputChange::kRefill);
-      for (std::size_t b = 0; b < problem.num_buffers(); ++b)
-        std::copy(problem.data(b).begin(), problem.data(b).end(),
-                  arena.data() + setup.sets.layouts[set].buffers[b].offset);
-      break;
-    }
-  }
+  for (int round = 0; round < (kWarmSamples + setup.samples) / 2; ++round)
+    for (const std::size_t kernel : order_of_round(num_kernels)) add_sample(kernel, 0, num_sets);
+  for (std::size_t s = 0; s < num_sets; ++s) add_sample(num_kernels - 1, s, s + 1);
+  return plan;
 }
 
 }  // namespace salient::workbench

@@ -1,6 +1,8 @@
 // workbench/referee/orders.h - a candidate on a problem, as numbers that a worker can run.
 #pragma once
 
+#include <iterator>
+
 #include "workbench/backend/backend.h"
 #include "workbench/case/problem.h"
 
@@ -21,13 +23,18 @@ RunOrder make_order(const ProblemSize& problem, const Candidate& candidate, cons
 
 /// How the inputs of a set change between timed samples, so that results of earlier ones are wrong.
 enum class InputChange {
-  kRefill,  ///< made anew; for memory that the worker writes itself
+  kRefill,  ///< made anew by the referee, which shares the memory
   kRotate,  ///< every buffer but row offsets by a distance of its own, by copies within the device's memory
 };
 /// Inputs of a set as a sample has them. @param inputs  of TimedSample; 0 = those of `first`
 Problem problem_with(const Problem& first, std::uint64_t inputs, InputChange how);
 
-inline constexpr std::size_t kKeptSamples = 6;
+/// What kernels are timed on: each sample is one run on each, so that no pattern decides alone. Equal, extreme and
+/// non-finite inputs are checked, not timed: a kernel is not chosen for them.
+inline constexpr Pattern kTimedPatterns[] = {{ValuePattern::kZeroMean, IndexPattern::kUniform},
+                                             {ValuePattern::kWide, IndexPattern::kPowerLaw},
+                                             {ValuePattern::kPositive, IndexPattern::kSorted}};
+inline constexpr std::size_t kNumTimedPatterns = std::size(kTimedPatterns);
 
 /// Several input sets with all that is needed to time kernels on them, one after the other in memory.
 struct TimedSets {
@@ -41,29 +48,22 @@ TimedSets lay_out_sets(const std::vector<Problem>& problems, const std::vector<c
 /// Fills all sets.
 void prepare_sets(const std::vector<Problem>& problems, const TimedSets& sets, Arena& arena);
 
+inline constexpr int kWarmSamples = 2;  ///< of every kernel, before those that count
+
 struct TimingSetup {
   const std::vector<Problem>& problems;  ///< one per set
   const std::vector<const Candidate*>& kernels;
   const TimedSets& sets;
-  InputChange change = InputChange::kRefill;
   std::int64_t sm = 1;
   int samples = 20;
-  std::size_t batch = 1;   ///< runs of a sample
-  std::uint64_t seed = 0;  ///< of all changes of inputs, and of what is kept
+  std::uint64_t seed = 0;  ///< of all changes of inputs
 };
 
-/// Orders for every kernel on every set (kernel-major), and ABBA samples: `warm` + `samples` per kernel, then the last
-/// kernel once on every set. No inputs are used twice. What the last kernel leaves can be verified: up to kKeptSamples
-/// of its timed samples, drawn by the seed, behind each of which a range ends, and the runs at the end, the last range.
-struct VerifiedPlan {
-  TimingPlan plan{};
-  std::vector<SampleRange> ranges{};
-};
-VerifiedPlan make_timing_plan(const TimingSetup& setup);
+/// Orders for every kernel on every set (kernel-major), and samples in the order ABBA: kWarmSamples + `samples` per
+/// kernel, each on every set, then the last kernel once on every set. Inputs change by kRotate, none are used twice.
+TimingPlan make_timing_plan(const TimingSetup& setup);
 
-/// After a sample: the sets that it used get the inputs of the sample that uses them next. Of kRefill.
-void refill_after(std::size_t sample, const TimingSetup& setup, const TimingPlan& plan, Arena& arena);
-
-inline constexpr int kWarmSamples = 2;
+/// Indices of the kernels of two samples each, as they are run: ABBA.
+std::vector<std::size_t> order_of_round(std::size_t num_kernels);
 
 }  // namespace salient::workbench

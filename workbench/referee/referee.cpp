@@ -2,6 +2,8 @@
 // (timed_shapes.cpp).
 #include "workbench/referee/referee.h"
 
+#include <signal.h>
+
 #include <algorithm>
 
 #include "core/error.h"
@@ -11,11 +13,26 @@
 namespace salient::workbench {
 namespace {
 
-constexpr Pattern kAllPatterns[] = {{ValuePattern::kZeroMean, IndexPattern::kUniform},
-                                    {ValuePattern::kPositive, IndexPattern::kSorted},
-                                    {ValuePattern::kWide, IndexPattern::kPowerLaw},
-                                    {ValuePattern::kEqual, IndexPattern::kEqual},
-                                    {ValuePattern::kZeroMean, IndexPattern::kEmptyRows}};
+/// Every pattern of values and every pattern of indices.
+constexpr Pattern kAllPatterns[] = {
+    {ValuePattern::kZeroMean, IndexPattern::kUniform},   {ValuePattern::kPositive, IndexPattern::kSorted},
+    {ValuePattern::kWide, IndexPattern::kPowerLaw},      {ValuePattern::kEqual, IndexPattern::kEqual},
+    {ValuePattern::kZeroMean, IndexPattern::kEmptyRows}, {ValuePattern::kExtreme, IndexPattern::kUniform},
+    {ValuePattern::kNonFinite, IndexPattern::kUniform}};
+
+/// Those that make a difference to the case.
+std::vector<Pattern> patterns_of(const Case& given) {
+  const bool has_values = std::any_of(given.buffers.begin(), given.buffers.end(), [](const BufferSpec& buffer) {
+    return buffer.role != BufferRole::kOut && buffer.fill == Fill::kValues;
+  });
+  std::vector<Pattern> patterns;
+  for (const Pattern pattern : kAllPatterns)
+    if (pattern.values == ValuePattern::kNonFinite ? has_values && given.nonfinite
+        : pattern.values == ValuePattern::kExtreme ? has_values
+                                                   : true)
+      patterns.push_back(pattern);
+  return patterns;
+}
 
 constexpr std::size_t kMaxSeeds = 8;
 
@@ -91,7 +108,7 @@ std::vector<ProblemSpec> problems_of_seed(const Case& given, BackendKind backend
   const auto add = [&](std::vector<ProblemSpec>& list, ShapeSet set, const Variables& dims, Pattern pattern) {
     list.push_back({set, dims, pattern, mix(++counter) >> 1});
   };
-  bool is_first_public = true, is_first_hidden = true;
+  const std::vector<Pattern> patterns = patterns_of(given);
   for (const ShapeSpec& shape : given.shapes) {
     if (!shape.backend.empty() && shape.backend != word_of(backend)) continue;
     Variables dims;
@@ -100,22 +117,12 @@ std::vector<ProblemSpec> problems_of_seed(const Case& given, BackendKind backend
         dims[dim.name] =
             dim.low + static_cast<std::int64_t>(mix(++counter) % static_cast<std::uint64_t>(dim.high - dim.low + 1));
     };
-    draw();
-    if (shape.set == ShapeSet::kPublic) {
-      add(open, shape.set, dims, kAllPatterns[0]);
-      if (is_first_public) add(open, shape.set, dims, kAllPatterns[3]);
-      is_first_public = false;
-    } else if (shape.set == ShapeSet::kEdge) {
-      add(edge, shape.set, dims, kAllPatterns[0]);
-      add(edge, shape.set, dims, kAllPatterns[4]);
-    } else {
-      for (const Pattern pattern : kAllPatterns) {
-        add(hidden, shape.set, dims, pattern);
-        draw();
-      }
-      if (given.nonfinite && is_first_hidden)
-        add(hidden, shape.set, dims, {ValuePattern::kNonFinite, IndexPattern::kUniform});
-      is_first_hidden = false;
+    for (const Pattern pattern : patterns) {
+      draw();
+      add(shape.set == ShapeSet::kPublic ? open
+          : shape.set == ShapeSet::kEdge ? edge
+                                         : hidden,
+          shape.set, dims, pattern);
     }
   }
   for (const Variables& dims : more_shapes) {
@@ -138,30 +145,83 @@ std::vector<ProblemSpec> problems_of(const Case& given, BackendKind backend, con
   return all;
 }
 
-std::optional<Finding> Referee::run_problems(const Candidate& candidate, const Artifact& artifact,
-                                             const std::vector<ProblemSpec>& specs, Assessment& made) {
-  const std::int64_t sm = backend_.machine().sm;
-  std::vector<Layout> layouts;  // two runs per problem
-  std::vector<RunOrder> orders;
+namespace {
+
+/// Both runs of every problem: where its buffers are, and what the worker is told.
+struct CheckPlan {
+  std::vector<Layout> layouts{};
+  std::vector<RunOrder> orders{};
+  std::vector<Placement> fences{};  ///< that the worker may not touch
   std::size_t end = 0;
-  for (const ProblemSpec& spec : specs) {
-    const ProblemSize problem{case_, spec.dims};
+};
+
+struct CheckSetup {
+  const Case& given;
+  const Candidate& candidate;
+  const std::vector<ProblemSpec>& specs;
+  std::int64_t sm = 1;
+  bool has_fences = false;  ///< the second run of every problem is between fences, at one end or the other
+};
+
+/// @throws Error{kBadData} for expressions that cannot be launched
+CheckPlan make_check_plan(const CheckSetup& setup) {
+  std::vector<std::vector<std::size_t>> bytes;
+  std::vector<std::size_t> most;
+  for (const ProblemSpec& spec : setup.specs) {
+    try {
+      bytes.push_back(buffer_bytes({setup.given, spec.dims}, setup.candidate, setup.sm));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kBadData) throw;
+      fail(ErrorKind::kBadData, std::string(error.what()) + " " + place_of(spec));
+    }
+    most.resize(bytes.back().size());
+    for (std::size_t b = 0; b < most.size(); ++b) most[b] = std::max(most[b], bytes.back()[b]);
+  }
+  const Rooms rooms = make_rooms(most, 0, setup.specs.empty() ? 0 : mix(setup.specs.front().seed));
+  CheckPlan plan;
+  if (setup.has_fences) plan.fences = rooms.fences;
+  const std::size_t begin = setup.has_fences ? rooms.end : 0;
+  plan.end = begin;
+  for (std::size_t p = 0; p < setup.specs.size(); ++p) {
+    const ProblemSpec& spec = setup.specs[p];
     for (const std::uint64_t run : {std::uint64_t{1}, std::uint64_t{2}}) {
+      const FencedSide side = p % 3 == 0 ? FencedSide::kBegin : FencedSide::kEnd;
+      plan.layouts.push_back(run == 2 && setup.has_fences ? lay_out_in_rooms(rooms, bytes[p], side)
+                                                          : lay_out(bytes[p], begin, mix(spec.seed + run)));
       try {
-        layouts.push_back(lay_out(buffer_bytes(problem, candidate, sm), 0, mix(spec.seed + run)));
-        orders.push_back(make_order(problem, candidate, layouts.back(), 0, sm));
+        plan.orders.push_back(make_order({setup.given, spec.dims}, setup.candidate, plan.layouts.back(), 0, setup.sm));
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::kBadData) throw;
-        return Finding{Verdict::kLaunchError, std::string(error.what()) + " " + place_of(spec), {}};
+        fail(ErrorKind::kBadData, std::string(error.what()) + " " + place_of(spec));
       }
-      orders.back().shuffle = spec.seed / 2 * 2 + run;
-      end = std::max(end, layouts.back().end);
+      plan.orders.back().shuffle = spec.seed / 2 * 2 + run;
+      plan.end = std::max(plan.end, plan.layouts.back().end);
     }
   }
-  Arena arena(end);
+  return plan;
+}
+
+bool is_bad_access(const Reply& reply) { return reply.signal == SIGSEGV || reply.signal == SIGBUS; }
+
+}  // namespace
+
+std::optional<Finding> Referee::run_problems(const Candidate& candidate, const Artifact& artifact,
+                                             const std::vector<ProblemSpec>& specs, Assessment& made) {
+  CheckPlan plan;
+  try {
+    plan = make_check_plan({case_, candidate, specs, backend_.machine().sm, backend_.kind() == BackendKind::kHost});
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kBadData) throw;
+    return Finding{Verdict::kLaunchError, error.what(), {}};
+  }
+  Arena arena(plan.end);
   std::unique_ptr<Executor> executor;
-  Worker worker([&] { executor = backend_.make_executor({artifact}, arena.size()); },
-                [&](std::size_t step) { executor->run(orders[step], arena); }, backend_.limits());
+  const auto get_ready = [&] {
+    for (const Placement& fence : plan.fences) arena.forbid(fence);
+    executor = backend_.make_executor({artifact}, arena.size());
+  };
+  Worker worker(
+      get_ready, [&](std::size_t step) { executor->run(plan.orders[step], arena); }, backend_.limits());
   if (const Reply ready = worker.wait_until_ready(60); ready.kind != Reply::Kind::kOk)
     return finding_of(ready, "when it was loaded");
   for (std::size_t p = 0; p < specs.size(); ++p) {
@@ -169,20 +229,24 @@ std::optional<Finding> Referee::run_problems(const Candidate& candidate, const A
     Outputs outputs[2];
     for (const std::size_t run : {std::size_t{0}, std::size_t{1}}) {
       const std::size_t step = 2 * p + run;
-      prepare_arena(problem, layouts[step], kPoisons[run], arena);
+      prepare_arena(problem, plan.layouts[step], kDirt[run], arena);
       const Reply reply = [&] {
         const std::unique_ptr<DeviceTurn> turn = backend_.turn(DeviceTurn::Kind::kShared);
         return worker.run(step, options_.run_seconds);
       }();
+      if (run == 1 && !plan.fences.empty() && is_bad_access(reply))
+        return Finding{Verdict::kOutOfBounds, "memory outside of all buffers was touched " + place_of(specs[p]), {}};
       if (reply.kind != Reply::Kind::kOk) return finding_of(reply, place_of(specs[p]));
-      if (auto found = judge_bounds(problem, layouts[step], arena)) return found;
-      outputs[run] = copy_outputs(problem, layouts[step], arena);
+      if (auto found = judge_bounds(problem, plan.layouts[step], kDirt[run].guard, arena)) return found;
+      outputs[run] = copy_outputs(problem, plan.layouts[step], arena);
     }
     if (auto found = judge_two_runs(problem, outputs[0], outputs[1])) return found;
     if (auto found = judge_numbers(problem, outputs[0], made.seed)) return found;
     if (case_.atomics)
       if (auto found = judge_numbers(problem, outputs[1], made.seed)) return found;
     ++made.problems;
+    for (const std::string& size : sizes_of(case_))
+      made.tried[size] = std::max(made.tried[size], specs[p].dims.at(size));
   }
   return std::nullopt;
 }

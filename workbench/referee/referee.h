@@ -35,6 +35,7 @@ struct Assessment {
   Finding finding{};
   std::uint64_t seed = 0;    ///< of this check: with it, everything can be run again
   std::size_t problems = 0;  ///< that it passed
+  Variables tried{};         ///< the largest of each of sizes_of(case) among them: beyond, nothing is known
   std::string device{};      ///< that it ran on; "" where it was rejected before
   std::string notes{};       ///< of the profiler, if asked, and of the compiler: registers, spills
   Timing timing{};

@@ -11,6 +11,7 @@ namespace salient::workbench {
 namespace {
 
 constexpr double kLeastGain = 0.02, kMostLoss = 0.05, kNoiseFactor = 3, kImpossible = 0.9;
+constexpr double kModesFactor = 10, kModesSpread = 0.5;
 
 double quantile(const std::vector<double>& sorted, double q) {
   const double at = q * static_cast<double>(sorted.size() - 1);
@@ -20,6 +21,15 @@ double quantile(const std::vector<double>& sorted, double q) {
 }
 
 double median(const std::vector<double>& samples) { return spread_of(samples).median; }
+
+double relative(const Spread& spread) { return (spread.high - spread.low) / spread.median; }
+
+/// A kernel does not the same work in every sample where its times are much farther apart than the best's.
+bool has_two_modes(const ShapeTimes& times) {
+  const double candidate = relative(spread_of(times.candidate));
+  const double best = std::max(relative(spread_of(times.best)), relative(spread_of(times.best_again)));
+  return candidate > kModesSpread && candidate > kModesFactor * best;
+}
 
 std::string percent(double share) { return fixed(share * 100, 1) + " %"; }
 
@@ -42,7 +52,7 @@ Decision decide(const Timing& timing) {
   Decision made;
   if (timing.shapes.empty()) return {Verdict::kAccepted, "correct; not timed"};
   double log_gain = 0, log_start = 0;
-  const ShapeTimes* slower = nullptr;
+  const ShapeTimes *slower = nullptr, *uneven = nullptr;
   for (const ShapeTimes& times : timing.shapes) {
     const double candidate = median(times.candidate), best = median(times.best);
     if (candidate < kImpossible * times.floor)
@@ -53,13 +63,18 @@ Decision decide(const Timing& timing) {
     log_start += std::log(median(times.start) / candidate) / count;
     made.noise += noise_of(times) / count;
     if (candidate > best * (1 + kMostLoss)) slower = &times;
+    if (has_two_modes(times)) uneven = &times;
   }
   made.gain = std::exp(log_gain);
   made.of_start = std::exp(log_start);
   const double needed = std::max(kLeastGain, kNoiseFactor * made.noise);
   const std::string facts = fixed(made.gain, 3) + "x of the best, " + fixed(made.of_start, 3) +
                             "x of the start kernel, noise " + percent(made.noise);
-  if (made.gain > 1 + needed && slower == nullptr) {
+  if (made.gain > 1 + needed && uneven != nullptr) {
+    made.verdict = Verdict::kNoise;
+    made.reason =
+        facts + ", but its samples at " + uneven->shape + " are more than ten times as far apart as the best's";
+  } else if (made.gain > 1 + needed && slower == nullptr) {
     made.verdict = Verdict::kAccepted;
     made.reason = facts;
   } else if (slower != nullptr && made.gain > 1 + needed) {

@@ -37,7 +37,8 @@ struct Decision {
   double noise = 0;     ///< mean over the shapes, as a share
 };
 
-/// IMPOSSIBLE below 0.9 of a floor; ACCEPTED if the gain is above max(2 %, 3 noise) and no shape is more than 5 %
+/// IMPOSSIBLE below 0.9 of a floor; NOISE where the quartiles of the candidate are more than half its median and ten
+/// times those of the best apart; ACCEPTED if the gain is above max(2 %, 3 noise) and no shape is more than 5 %
 /// slower than
 /// the best; SLOWER if a shape is, or if the loss is above the same limit; else NOISE.
 Decision decide(const Timing& timing);

@@ -198,6 +198,7 @@ Reply Worker::bury(Reply reply) {
   while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
   }
   child_ = -1;
+  if (reply.kind == Reply::Kind::kDied && WIFSIGNALED(status)) reply.signal = WTERMSIG(status);
   if (reply.kind == Reply::Kind::kDied && reply.text.empty())
     reply.text = WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL
                      ? std::string("the worker ended with ") + strsignal(WTERMSIG(status))

@@ -27,6 +27,7 @@ struct Reply {
   enum class Kind { kOk, kError, kDied, kTimeout } kind = Kind::kOk;
   ErrorKind error = ErrorKind::kInternal;  ///< of kError; of a step of a sealed worker always this
   std::string text{};                      ///< why, one line; of a sealed worker printable and short
+  int signal = 0;                          ///< of kDied, if it was one
 };
 
 /// One child. Its standard streams lead nowhere, its environment is empty, it dies with its parent.
@@ -45,6 +46,8 @@ class Worker {
   /// Asks for serve(index), and blocks at most `seconds`. After kDied or kTimeout the child is gone; an answer that was
   /// written before the question is kDied.
   Reply run(std::size_t index, double seconds);
+
+  pid_t process() const { return child_; }  ///< -1 when it is gone
 
  private:
   Reply receive(double seconds);
