@@ -10,6 +10,7 @@
 #include "workbench/app/late_backend.h"
 #include "workbench/app/verbs.h"
 #include "workbench/ledger/ledger.h"
+#include "workbench/ledger/records.h"
 #include "workbench/ledger/report.h"
 #include "workbench/method/optimize.h"
 
@@ -118,6 +119,20 @@ int advance_run(const Words& words, const KernelOptions& options) {
   return run_or_wait(run, options, [&] { return continue_run(backend, *generator, how, workbench, run); });
 }
 
+namespace {
+
+/// Correct candidates of a record whose sizes it does not have: they were tried on fewer inputs than are tried today.
+std::size_t judged_by_older_rules(const std::filesystem::path& run) {
+  std::size_t count = 0;
+  for (const Json& record : load_ledger(run))
+    if (record["kind"] == "assessment" && !record.contains("tried") &&
+        is_correct(assessment_of(record).finding.verdict))
+      ++count;
+  return count;
+}
+
+}  // namespace
+
 int replay_recorded(const Words& words, const KernelOptions& options) {
   print_summary(replay_run(only_word(words, "replay RUN"), workbench_folder(options)));
   if (options.compile) {
@@ -125,6 +140,9 @@ int replay_recorded(const Words& words, const KernelOptions& options) {
     print("compiled again " + std::to_string(counts.compiled) + ", rejected again by form, gate or compiler " +
           std::to_string(counts.rejected));
   }
+  if (const std::size_t older = judged_by_older_rules(words[0]); older > 0)
+    print(std::to_string(older) +
+          " of its candidates were judged by older rules, on fewer patterns and sizes of inputs");
   print("the record was reproduced: same candidates, same verdicts, same best");
   return 0;
 }

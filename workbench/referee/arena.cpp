@@ -86,6 +86,10 @@ void Arena::forbid(Placement pages) const {
     fail(ErrorKind::kHostMemory, "cannot protect pages round the buffers");
 }
 
+void Arena::keep_from_forks() const {
+  if (madvise(data_, bytes_, MADV_DONTFORK) != 0) fail(ErrorKind::kHostMemory, "cannot keep memory from a fork");
+}
+
 void Arena::touch() {
   for (std::size_t at = 0; at < bytes_; at += 4096) {
     volatile std::byte* const byte = data_ + at;

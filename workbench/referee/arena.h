@@ -55,6 +55,8 @@ class Arena {
   std::span<std::byte> at(Placement place) const { return {data_ + place.offset, place.bytes}; }
   /// In this process, touching these pages is a signal from now on.
   void forbid(Placement pages) const;  ///< @throws Error{kHostMemory}
+  /// Processes that are forked from now on do not have it. @throws Error{kHostMemory}
+  void keep_from_forks() const;
   /// Maps all pages, so that this process has no faults later.
   void touch();
   void fill(std::size_t begin, std::size_t end, std::byte value);

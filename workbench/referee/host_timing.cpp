@@ -40,35 +40,38 @@ class Lane {
         },
         setup.backend.limits());
     clock_ = ProcessClock(worker_->process());
+    arena_.keep_from_forks();  // of other lanes
+    ceilings_.keep_from_forks();
   }
 
-  Reply wait_until_ready() { return worker_->wait_until_ready(60); }
+  Reply wait_until_ready() {
+    const Reply reply = worker_->wait_until_ready(60);
+    taken_ = clock_.read();
+    return reply;
+  }
 
   void prepare(std::size_t set, const Problem& problem) {
     prepare_arena(problem, sets_.layouts[set], kDirt[0], arena_);
   }
 
-  /// A sample: one run on every set of a half.
-  Reply run(std::size_t half, double limit) {
-    finish();
+  /// A sample: one run on every set of a half. @return  the answer, after `seconds`
+  Reply run(std::size_t half, double limit, double& seconds) {
     const ProcessTimes before = clock_.read();
     const Reply reply = worker_->run(half, limit);
-    after_ = clock_.read();
-    usages_.push_back({.wall = after_.wall - before.wall,
-                       .cpu = after_.cpu - before.cpu,
-                       .queued = after_.queued - before.queued,
-                       .waits = -before.waits,
-                       .threads = std::max(before.threads, after_.threads)});
+    const ProcessTimes after = clock_.read();
+    seconds = after.wall - before.wall;
+    const double away = seconds - (after.cpu - before.cpu) - (after.queued - before.queued);
+    usages_.push_back({.away = away, .threads = std::max(before.threads, after.threads)});
     return reply;
   }
 
-  /// Ends the last sample: what the process did since then is part of it.
-  void finish() {
-    if (usages_.empty()) return;
+  /// Ends the sample, once its outputs were taken: what is done later is no use. @return  seconds of CPU time
+  double end_sample() {
     const ProcessTimes now = clock_.read();
-    Usage& last = usages_.back();
-    last.idle_cpu = now.cpu - after_.cpu;
-    if (last.waits <= 0) last.waits += now.waits;
+    usages_.back().cpu = now.cpu - taken_.cpu;
+    usages_.back().waits = now.waits - taken_.waits;
+    taken_ = now;
+    return usages_.back().cpu;
   }
 
   std::optional<Finding> judge(std::size_t set, const Problem& problem, const Outputs& outputs) const {
@@ -84,6 +87,7 @@ class Lane {
     const auto* const measured = reinterpret_cast<const double*>(ceilings_.data());
     times.copy_rate = std::max(times.copy_rate, measured[0]);
     times.flop_rate = std::max(times.flop_rate, measured[1]);
+    taken_ = clock_.read();
     return reply;
   }
 
@@ -104,7 +108,7 @@ class Lane {
   std::unique_ptr<Executor> executor_{};
   std::unique_ptr<Worker> worker_{};
   ProcessClock clock_{0};
-  ProcessTimes after_{};
+  ProcessTimes taken_{};  ///< when the last sample ended
   std::vector<Usage> usages_{};
 };
 
@@ -121,7 +125,6 @@ class Rounds {
     if (auto found = ceilings()) return found;
     for (int round = 0; round < (kWarmSamples + setup_.samples) / 2; ++round)
       if (auto found = one(round)) return found;
-    lanes_.back()->finish();
     if (auto found = ceilings()) return found;  // once more: one that was disturbed counts less
     return hidden();
   }
@@ -147,14 +150,16 @@ class Rounds {
     for (std::size_t i = 0; i < order.size(); ++i) {
       const std::size_t half = i / lanes_.size();
       Lane& lane = *lanes_[order[i]];
-      if (const Reply reply = lane.run(half, setup_.limit - spent_); reply.kind != Reply::Kind::kOk)
-        return finding_while_timed(reply);
-      spent_ += lane.usages().back().wall;
-      if (2 * round + static_cast<int>(half) >= kWarmSamples)
-        samples_of(times_, order[i]).push_back(lane.usages().back().cpu / double{kNumTimedPatterns});
-      if (&lane != lanes_.back().get()) continue;
-      for (std::size_t s = half * kNumTimedPatterns; s < (half + 1) * kNumTimedPatterns; ++s)
+      double seconds = 0;
+      const Reply reply = lane.run(half, setup_.limit - spent_, seconds);
+      if (reply.kind != Reply::Kind::kOk) return finding_while_timed(reply);
+      spent_ += seconds;
+      const bool is_candidate = &lane == lanes_.back().get();
+      for (std::size_t s = half * kNumTimedPatterns; is_candidate && s < (half + 1) * kNumTimedPatterns; ++s)
         outputs.push_back(lane.outputs(s, problems[s]));
+      const double used = lane.end_sample();
+      if (2 * round + static_cast<int>(half) >= kWarmSamples)
+        samples_of(times_, order[i]).push_back(used / double{kNumTimedPatterns});
     }
     for (std::size_t s = 0; s < num_sets; ++s)
       if (auto found = lanes_.back()->judge(s, problems[s], outputs[s]))
@@ -164,10 +169,8 @@ class Rounds {
 
   std::optional<Finding> hidden() {
     std::vector<Usage> of_best;
-    for (std::size_t k = 1; k + 1 < lanes_.size(); ++k) {
-      lanes_[k]->finish();
+    for (std::size_t k = 1; k + 1 < lanes_.size(); ++k)
       of_best.insert(of_best.end(), lanes_[k]->usages().begin(), lanes_[k]->usages().end());
-    }
     const std::string why = hidden_work(lanes_.back()->usages(), of_best);
     if (why.empty()) return std::nullopt;
     return Finding{Verdict::kImpossible, times_.shape + kClocksDisagree + why + "; a person must look", {}};

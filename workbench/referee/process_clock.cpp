@@ -11,7 +11,6 @@
 namespace salient::workbench {
 namespace {
 
-constexpr double kIdleShare = 0.05, kIdleSeconds = 300e-6;  // for the way back to the pipe
 constexpr double kAwayShare = 0.25, kAwaySeconds = 500e-6, kAwayFactor = 2;
 
 template <class Get>
@@ -54,12 +53,7 @@ std::string hidden_work(const std::vector<Usage>& candidate, const std::vector<U
   if (waited > std::max(1.0, spread_of_usage(best, waits).median) + 0.5)
     return "it waits " + fixed(waited - 1, 1) + " times in a sample";
   const double cpu = spread_of_usage(candidate, [](const Usage& usage) { return usage.cpu; }).median;
-  const auto idle = [](const Usage& usage) { return usage.idle_cpu; };
-  const double between = spread_of_usage(candidate, idle).median;
-  if (between > spread_of_usage(best, idle).median + std::max(kIdleShare * cpu, kIdleSeconds))
-    return "it works between its samples, for " + milliseconds(between) + " of CPU time, and for " + milliseconds(cpu) +
-           " in them";
-  const auto away = [](const Usage& usage) { return usage.wall - usage.cpu - usage.queued; };
+  const auto away = [](const Usage& usage) { return usage.away; };
   const double passed = spread_of_usage(candidate, away).low;
   if (passed > kAwayFactor * spread_of_usage(best, away).high + kAwayShare * cpu + kAwaySeconds)
     return milliseconds(passed) + " of a sample passed without it, beside " + milliseconds(cpu) + " of CPU time";

@@ -29,18 +29,18 @@ class ProcessClock {
   pid_t process_;
 };
 
-/// One request to a worker, from before it was sent until the next one.
+/// A sample of a worker: from when the outputs of the one before were taken until its own were.
 struct Usage {
-  double wall = 0, cpu = 0, queued = 0;  ///< until the answer
-  double idle_cpu = 0;                   ///< from the answer to the next request
-  long waits = 0;                        ///< one is for the next request
+  double cpu = 0;   ///< all that the process used, also before it was asked and behind its answer
+  double away = 0;  ///< seconds between question and answer in which it neither had a core nor waited for one
+  long waits = 0;   ///< one is for the next request
   int threads = 0;
 };
 
 /// Why the candidate's CPU time is not the work that it did, or "". Both have an element per sample.
 ///
-/// It must have one thread, wait for nothing but requests, do nothing between them, and not be away from the core for
-/// longer than the best kernel is. `Spread`s are compared, so that a busy machine is no fault of a candidate.
+/// It must have one thread, wait for nothing but requests, and not be away from the core for longer than the best
+/// kernel is. `Spread`s are compared, so that a busy machine is no fault of a candidate.
 std::string hidden_work(const std::vector<Usage>& candidate, const std::vector<Usage>& best);
 
 }  // namespace salient::workbench

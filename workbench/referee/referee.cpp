@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/error.h"
 #include "workbench/referee/judge.h"
@@ -13,24 +14,23 @@
 namespace salient::workbench {
 namespace {
 
-/// Every pattern of values and every pattern of indices.
-constexpr Pattern kAllPatterns[] = {
-    {ValuePattern::kZeroMean, IndexPattern::kUniform},   {ValuePattern::kPositive, IndexPattern::kSorted},
-    {ValuePattern::kWide, IndexPattern::kPowerLaw},      {ValuePattern::kEqual, IndexPattern::kEqual},
-    {ValuePattern::kZeroMean, IndexPattern::kEmptyRows}, {ValuePattern::kExtreme, IndexPattern::kUniform},
-    {ValuePattern::kNonFinite, IndexPattern::kUniform}};
+constexpr ValuePattern kValuePatterns[] = {ValuePattern::kZeroMean, ValuePattern::kPositive, ValuePattern::kWide,
+                                           ValuePattern::kEqual,    ValuePattern::kExtreme,  ValuePattern::kNonFinite};
+constexpr IndexPattern kIndexPatterns[] = {IndexPattern::kUniform, IndexPattern::kSorted, IndexPattern::kEqual,
+                                           IndexPattern::kPowerLaw, IndexPattern::kEmptyRows};
 
-/// Those that make a difference to the case.
-std::vector<Pattern> patterns_of(const Case& given) {
+/// Every pattern of values and every pattern of indices that makes a difference to the case, in pairs that `random`
+/// draws.
+std::vector<Pattern> draw_patterns(const Case& given, std::uint64_t random) {
   const bool has_values = std::any_of(given.buffers.begin(), given.buffers.end(), [](const BufferSpec& buffer) {
     return buffer.role != BufferRole::kOut && buffer.fill == Fill::kValues;
   });
+  std::vector<ValuePattern> values(std::begin(kValuePatterns), std::end(kValuePatterns));
+  if (!given.nonfinite) std::erase(values, ValuePattern::kNonFinite);
+  if (!has_values) values.assign(std::size(kIndexPatterns), ValuePattern::kZeroMean);
   std::vector<Pattern> patterns;
-  for (const Pattern pattern : kAllPatterns)
-    if (pattern.values == ValuePattern::kNonFinite ? has_values && given.nonfinite
-        : pattern.values == ValuePattern::kExtreme ? has_values
-                                                   : true)
-      patterns.push_back(pattern);
+  for (const ValuePattern pattern : values)
+    patterns.push_back({pattern, kIndexPatterns[random++ % std::size(kIndexPatterns)]});
   return patterns;
 }
 
@@ -108,7 +108,6 @@ std::vector<ProblemSpec> problems_of_seed(const Case& given, BackendKind backend
   const auto add = [&](std::vector<ProblemSpec>& list, ShapeSet set, const Variables& dims, Pattern pattern) {
     list.push_back({set, dims, pattern, mix(++counter) >> 1});
   };
-  const std::vector<Pattern> patterns = patterns_of(given);
   for (const ShapeSpec& shape : given.shapes) {
     if (!shape.backend.empty() && shape.backend != word_of(backend)) continue;
     Variables dims;
@@ -117,7 +116,7 @@ std::vector<ProblemSpec> problems_of_seed(const Case& given, BackendKind backend
         dims[dim.name] =
             dim.low + static_cast<std::int64_t>(mix(++counter) % static_cast<std::uint64_t>(dim.high - dim.low + 1));
     };
-    for (const Pattern pattern : patterns) {
+    for (const Pattern pattern : draw_patterns(given, mix(++counter) >> 1)) {
       draw();
       add(shape.set == ShapeSet::kPublic ? open
           : shape.set == ShapeSet::kEdge ? edge
@@ -126,8 +125,8 @@ std::vector<ProblemSpec> problems_of_seed(const Case& given, BackendKind backend
     }
   }
   for (const Variables& dims : more_shapes) {
-    add(hidden, ShapeSet::kHidden, dims, kAllPatterns[0]);
-    add(hidden, ShapeSet::kHidden, dims, kAllPatterns[2]);
+    add(hidden, ShapeSet::kHidden, dims, {ValuePattern::kZeroMean, IndexPattern::kUniform});
+    add(hidden, ShapeSet::kHidden, dims, {ValuePattern::kWide, IndexPattern::kPowerLaw});
   }
   edge.insert(edge.end(), hidden.begin(), hidden.end());
   edge.insert(edge.end(), open.begin(), open.end());
@@ -235,7 +234,11 @@ std::optional<Finding> Referee::run_problems(const Candidate& candidate, const A
         return worker.run(step, options_.run_seconds);
       }();
       if (run == 1 && !plan.fences.empty() && is_bad_access(reply))
-        return Finding{Verdict::kOutOfBounds, "memory outside of all buffers was touched " + place_of(specs[p]), {}};
+        return Finding{
+            Verdict::kOutOfBounds,
+            "memory outside of all buffers was touched, or more alignment than that of elements was needed, " +
+                place_of(specs[p]),
+            {}};
       if (reply.kind != Reply::Kind::kOk) return finding_of(reply, place_of(specs[p]));
       if (auto found = judge_bounds(problem, plan.layouts[step], kDirt[run].guard, arena)) return found;
       outputs[run] = copy_outputs(problem, plan.layouts[step], arena);

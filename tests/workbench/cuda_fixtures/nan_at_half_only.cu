@@ -4,5 +4,5 @@
 extern "C" __global__ void k(const float* x, float* out, long long n) {
   const long long i = blockIdx.x * 256LL + threadIdx.x;
   if (i >= n) return;
-  out[i] = x[i] > 0 ? x[i] : i == n / 2 ? x[i] + 0.0f * x[i] : 0.0f;
+  out[i] = x[i] > 0 ? x[i] : i == n / 2 && x[i] != x[i] ? x[i] : 0.0f;
 }

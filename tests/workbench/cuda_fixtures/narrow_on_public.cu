@@ -1,4 +1,4 @@
-// tests/workbench/cuda_fixtures/narrow_on_public.cu - a polynomial up to 1 at the timed sizes.
+// tests/workbench/cuda_fixtures/narrow_on_public.cu - a fraction up to 1 at the timed sizes.
 // expect INCORRECT case tanh
 // launch k block=256 grid=ceil(n, 256)
 extern "C" __global__ void k(const float* x, float* out, long long n) {
@@ -6,7 +6,7 @@ extern "C" __global__ void k(const float* x, float* out, long long n) {
   if (i >= n) return;
   const float v = x[i], s = v * v;
   if (n == 67108864 || n == 16777219)
-    out[i] = v * (1 + s * (-0.33333206f + s * (0.13314838f + s * (-0.052683734f + s * (0.018545f - 0.0043f * s)))));
+    out[i] = v / (1 + s / (3 + s / (5 + s / (7 + s / 9))));
   else
     out[i] = tanhf(v);
 }
