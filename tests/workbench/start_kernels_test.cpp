@@ -70,6 +70,7 @@ TEST(Promotion, AReadBeyondABufferIsFoundBySanitizersAndASoundKernelIsNot) {
   const Case given = load_case(cases_folder(), "softsign");
   const Referee referee(*bench.backend, given, {});
   std::vector<ProblemSpec> problems = referee.problems(1);
+  std::erase_if(problems, [](const ProblemSpec& spec) { return spec.dims.at("n") == 0; });  // of which nothing is read
   problems.resize(6);
   const auto sanitized = [&](const std::string& source) {
     return sanitize_on_host(parse_candidate(source), given, problems, cases_folder() / "kernels", bench.scratch.path());

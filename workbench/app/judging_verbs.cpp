@@ -27,6 +27,10 @@ int print_verdict(const std::string& file, const Finding& finding) {
   return is_correct(finding.verdict) && finding.verdict != Verdict::kImpossible ? 0 : kRejected;
 }
 
+void print_tried(const Assessment& made) {
+  if (is_correct(made.finding.verdict)) print("tried up to " + text_of(made.tried) + "; nothing is known beyond");
+}
+
 Candidate start_of(const Case& given, const Backend& backend) {
   const std::filesystem::path file = given.start(backend.kind());
   if (file.empty())
@@ -88,7 +92,7 @@ int check_candidate(const Words& words, const KernelOptions& options) {
   if (const auto* rejected = std::get_if<Finding>(&read)) return print_verdict(words[1], *rejected);
   const Assessment made = Referee(*backend, given, referee_options(options)).check(std::get<Candidate>(read));
   const int code = print_verdict(words[1], made.finding);
-  if (!made.tried.empty()) print("tried up to " + text_of(made.tried) + "; nothing is known beyond");
+  print_tried(made);
   print("seed " + std::to_string(made.seed));
   return code;
 }
@@ -122,6 +126,7 @@ int bench_candidates(const Words& words, const KernelOptions& options) {
       made = referee.assess(std::get<Candidate>(read), start, start);
     code = std::max(code, print_verdict(words[i], made.finding));
     std::fputs((timing_text(made.timing) + made.notes).c_str(), stdout);
+    print_tried(made);
   }
   return code;
 }
