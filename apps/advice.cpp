@@ -48,7 +48,7 @@ constexpr Row kTable[] = {
     {Topic::kParts, "salient-prepare partition makes a part for each rank, and their files of rows with --write-rows",
      "salient-prepare partition makes a part for each rank, and their files of rows with --write-rows", ""},
     {Topic::kDamagedStore, "run salient-prepare verify on it", "run salient-prepare verify on it", ""},
-    {Topic::kMissingSplit, "", "", "draw one with --split 0.6,0.2,0.2"},
+    {Topic::kMissingSplit, "", "--nodes all takes every node", "draw one with --split 0.6,0.2,0.2"},
     {Topic::kMissingFeatures, "prepare it with features, or with salient-prepare's --make-features degree", "",
      "give it features, or make some with --make-features degree, random:64 or positional:32"},
     {Topic::kSourceFolder, "", "", "name another folder with --raw or --source"},

@@ -31,7 +31,9 @@ void visit_fields(Self& self, Visit&& field) {
   field("format", self.results.format, "arrays for programs, or a table for people");
   field("top-k", self.results.top_k, "classes per node, the most probable first");
   field("embeddings", self.results.embeddings, "also write the result of this layer, from 1; 0 = none");
-  field("dataset", self.data.dataset, "another data set than the run's, with as many features and classes");
+  field("dataset", self.data.dataset, "another data set than the run's, with the run's columns of features");
+  field("match-features", self.match_features,
+        "columns of another data set: by their names, and made features only if made as the run's; or as they come");
   field("data-root", self.data.root, "where prepared data sets live; SALIENT_DATA sets it too");
   field("seed", self.sampled.seed, "of the sampled neighbourhoods; -1 = the run's");
   field("batch-size", self.sampled.batch_size, "nodes per rank and batch; 0 = the run's --eval-batch-size");

@@ -12,6 +12,7 @@
 #include "engine/infer/activations.h"
 #include "engine/infer/prediction_writer.h"
 #include "engine/train/train_options.h"
+#include "store/data_schema.h"
 
 namespace salient {
 
@@ -58,7 +59,8 @@ struct InferOptions {
   std::string checkpoint = "best";        ///< or "latest", "epoch-NNNN"
   std::string nodes = "test";             ///< or "train", "valid", "all", "FILE.npy"
   DataOptions data{.dataset{}, .root{}};  ///< empty: the run's
-  bool exact = false;                     ///< by LayerwiseOptions, not SampledOptions
+  FeatureMatch match_features = FeatureMatch::kName;
+  bool exact = false;  ///< by LayerwiseOptions, not SampledOptions
   SampledOptions sampled{};
   LayerwiseOptions layerwise{};
   std::optional<Precision> precision{};  ///< of the model; none: the run's

@@ -205,7 +205,7 @@ void compare_with_fanouts(const InferRun& run, const InferenceCounts& exact, con
   SampledOptions sampled = run.options.sampled;
   sampled.fanout = trained_with.batches.fanout;
   std::string line = line_on_fanouts(trained_with) + ": all neighbours mislead it";
-  if (exact.labelled > 0) {
+  if (exact.labelled > num_of_unknown_class(run)) {
     const InferenceCounts counts =
         predict_sampled(run, sampled, [&](const InferenceRound&) { on_round({}); });  // a signal may end it
     line += "; accuracy " + fixed(exact.accuracy(), 4) + " with all, " + fixed(counts.accuracy(), 4) + " with those";
@@ -214,6 +214,12 @@ void compare_with_fanouts(const InferRun& run, const InferenceCounts& exact, con
 }
 
 }  // namespace
+
+std::int64_t num_of_unknown_class(const InferRun& run) {
+  if (run.unknown_classes.empty() || has_several_labels(run.dataset)) return 0;
+  return std::ranges::count_if(run.nodes,
+                               [&](NodeId node) { return run.dataset.labels[node] >= run.dataset.num_classes; });
+}
 
 InferenceCounts predict(const InferRun& run, const std::filesystem::path& scratch, const OnRound& on_round) {
   if (run.options.exact) {
@@ -249,7 +255,8 @@ std::string report_of(const InferRun& run, const InferResult& result, const char
   json["precision"] = name_of(numerics_of(run.trained_with).precision);
   json["ranks"] = run.session.comm->size();
   json[has_several_labels(dataset) ? "known_labels" : "labelled"] = counts.labelled;
-  if (counts.labelled > 0) json["accuracy"] = counts.accuracy();
+  if (result.unknown > 0) json["of_unknown_class"] = result.unknown;
+  if (result.has_accuracy()) json["accuracy"] = counts.accuracy();
   if (counts.labelled > 0 && has_several_labels(dataset)) json["f1"] = counts.f1();
   if (result.rocauc) json["rocauc"] = *result.rocauc;
   json["seconds"] = counts.seconds;
@@ -262,7 +269,7 @@ void print_result(const InferResult& result, const Dataset& dataset, const std::
   if (counts.labelled > 0 && has_several_labels(dataset))
     log_result(rocauc + "f1 " + fixed(counts.f1(), 4) + ", accuracy " + fixed(counts.accuracy(), 4) + " (" +
                std::to_string(counts.labelled) + " known labels of " + std::to_string(counts.nodes) + " nodes)");
-  else if (counts.labelled > 0)
+  else if (result.has_accuracy())
     log_result(rocauc + "accuracy " + fixed(counts.accuracy(), 4) + " (" + std::to_string(counts.labelled) + " of " +
                std::to_string(counts.nodes) + " nodes have a label)");
   log_result("inference seconds " + fixed(counts.seconds, 2) + " (" +

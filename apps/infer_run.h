@@ -1,8 +1,10 @@
 // apps/infer_run.h - a run's model applied to nodes, on this rank: what it works with, and how it predicts.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "apps/infer_options.h"
@@ -17,8 +19,9 @@ namespace salient {
 struct InferRun {
   Session session;
   TrainOptions trained_with{};
-  InferOptions options{};  ///< what is not chosen is as in the run
-  Dataset dataset{};
+  InferOptions options{};                      ///< what is not chosen is as in the run
+  Dataset dataset{};                           ///< in the run's classes and columns
+  std::vector<std::string> unknown_classes{};  ///< of dataset.num_classes + i: the run does not know them
   TrainedModel trained{};
   std::vector<NodeId> nodes{};
 };
@@ -28,10 +31,16 @@ struct InferRun {
 /// Collective. @param on_round  see there
 InferenceCounts predict(const InferRun& run, const std::filesystem::path& scratch, const OnRound& on_round);
 
+/// Labelled nodes of classes that the run does not know.
+std::int64_t num_of_unknown_class(const InferRun& run);
+
 /// What the predictions came to.
 struct InferResult {
   InferenceCounts counts{};
   std::optional<double> rocauc{};  ///< where the data set has it and the nodes' labels allow it
+  std::int64_t unknown = 0;        ///< labelled nodes of classes that the run does not know
+
+  bool has_accuracy() const { return counts.labelled > unknown; }
 };
 
 /// inference.json: how the other files were made.

@@ -59,14 +59,23 @@ struct Predictor::Impl {
         stream(stream_of_thread(device.torch_device())),
         trained_with(with_precision_of(device, said)),
         machine(machine_for(options, device)),
-        dataset(open_named_dataset(options.dataset.empty() ? trained_with.data.dataset : options.dataset,
-                                   options.data_root.empty() ? trained_with.data.root : options.data_root)),
+        dataset(open_fitted(run, options)),
         trained(open_trained_model(*comm, device, run, trained_with, dataset, options.checkpoint)),
         loading(loading_for(options)),
         max_new_edges(options.max_new_edges),
         batches({*comm, launch, device}, {trained_with, dataset, *trained.model}, loading, options.step) {
-    check_origin(trained.origin, dataset, /*is_other_data_meant=*/!options.dataset.empty());
     trained.model->eval();
+  }
+
+  Dataset open_fitted(const std::filesystem::path& run, const PredictorOptions& options) const {
+    return fit_to_run(*comm,
+                      {.run = run,
+                       .checkpoint = options.checkpoint,
+                       .is_other_data_meant = !options.dataset.empty(),
+                       .features = options.match_features},
+                      open_named_dataset(options.dataset.empty() ? trained_with.data.dataset : options.dataset,
+                                         options.data_root.empty() ? trained_with.data.root : options.data_root))
+        .dataset;
   }
 
   LoaderOptions loading_for(const PredictorOptions& options) const {

@@ -18,9 +18,10 @@ namespace salient {
 
 /// Empty and 0 mean: as in the run, or what suits the machine.
 struct PredictorOptions {
-  std::string dataset{};               ///< another one than the run's, with as many features and classes
-  std::string data_root{};             ///< where data sets that have only a name are
-  std::string checkpoint = "best";     ///< or "latest" | "epoch-NNNN"
+  std::string dataset{};                              ///< another one than the run's; fit_to_run() says which do
+  FeatureMatch match_features = FeatureMatch::kName;  ///< how its columns are found
+  std::string data_root{};                            ///< where data sets that have only a name are
+  std::string checkpoint = "best";                    ///< or "latest" | "epoch-NNNN"
   std::vector<int> fanouts{};          ///< neighbours kept per node and hop, the nodes' own hop first; -1 = all
   std::optional<DeviceKind> device{};  ///< none = a GPU where there is one
   std::optional<StepKind> step{};      ///< of known nodes; none = resident where model, fanouts, GPU memory allow it
@@ -46,7 +47,7 @@ class Predictor {
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) noexcept;
 
-  const Dataset& dataset() const;
+  const Dataset& dataset() const;                            ///< in the run's classes and columns
   int num_classes() const { return dataset().num_classes; }  ///< or labels of a node
 
   /// [nodes.size(), num_classes()] float32, row by row in the order of `nodes`; before the softmax.

@@ -5,6 +5,7 @@
 #include <span>
 #include <sstream>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "apps/older_runs.h"
@@ -61,12 +62,20 @@ TrainOptions parse_config(const std::string& text, const std::string& file) {
 
 std::string read_resumed_config(const fs::path& run) { return read_config(run, Topic::kNone); }
 
-void write_config(const fs::path& directory, TrainOptions said) {
+TrainOptions as_written(TrainOptions said) {
   said.output.directory = said.output.resume = "";
   said.data.dataset = whole_path(said.data.dataset);
   said.data.root = fs::absolute(said.data.root).string();
+  return said;
+}
+
+TrainOptions read_written_options(const fs::path& run) {
+  return parse_config(read_config(run, Topic::kRunDirectory), (run / "config.toml").string());
+}
+
+void write_config(const fs::path& directory, TrainOptions said) {
   std::ostringstream config;
-  options::print_toml(config, said);
+  options::print_toml(config, as_written(std::move(said)));
   replace_text_file(directory / "config.toml", config.str());
 }
 

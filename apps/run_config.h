@@ -17,6 +17,12 @@ namespace salient {
 /// @throws Error{kIo}.
 void write_config(const std::filesystem::path& directory, TrainOptions said);
 
+/// `said` as write_config() writes it.
+TrainOptions as_written(TrainOptions said);
+
+/// The options that DIR/config.toml has, on this rank. @throws as read_run_options()
+TrainOptions read_written_options(const std::filesystem::path& run);
+
 /// The text of DIR/config.toml of a run to resume. @throws Error{kNoInput} when there is no such run
 std::string read_resumed_config(const std::filesystem::path& run);
 

@@ -1,10 +1,13 @@
 // apps/salient_infer.cpp - salient-infer: argv -> options -> predictions of a run's model, as files.
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apps/advice.h"
@@ -82,7 +85,14 @@ InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& co
   run.trained_with = with_precision_of(session.device, run.trained_with);
   fit_to_machine(run.options.machine, session.device, launch.cores);
   (void)log_rank_table(session, run.options.machine.workers);
-  run.dataset = open_dataset_together(session, options.data, options.machine);
+  FittedData fitted = fit_to_run(*session.comm,
+                                 {.run = options.run,
+                                  .checkpoint = options.checkpoint,
+                                  .is_other_data_meant = !said.data.dataset.empty(),
+                                  .features = options.match_features},
+                                 open_dataset_together(session, options.data, options.machine));
+  run.dataset = std::move(fitted.dataset);
+  run.unknown_classes = std::move(fitted.unknown_classes);
   run.trained =
       open_trained_model(*session.comm, session.device, options.run, run.trained_with, run.dataset, options.checkpoint);
   const std::string older_kind = older_kind_line(trained_with.model);
@@ -94,7 +104,7 @@ void check_top_k(const ResultOptions& results, const Dataset& dataset) {
   const bool has_labels = has_several_labels(dataset);
   if (results.top_k > dataset.num_classes)
     fail(ErrorKind::kUsage,
-         "--top-k: the data set has " + std::to_string(dataset.num_classes) + (has_labels ? " labels" : " classes"));
+         "--top-k: the run has " + std::to_string(dataset.num_classes) + (has_labels ? " labels" : " classes"));
   if (has_labels && results.top_k > 1 && results.format != PredictionFormat::kCsv)
     fail(ErrorKind::kUsage, "--top-k: predictions.npy has every label of a node; use --format csv");
 }
@@ -114,10 +124,23 @@ std::filesystem::path scratch_folder(const InferOptions& options, const std::fil
 }
 
 /// What a table calls nodes and classes beside their numbers.
-void name_nodes_and_classes(const Dataset& dataset, PredictionOutput& output) {
-  if (dataset.directory.empty()) return;  // generated
-  output.ids = NodeIds::open(dataset.directory);
-  if (!has_several_labels(dataset)) output.class_names = dataset.class_names;
+void name_nodes_and_classes(const InferRun& run, PredictionOutput& output) {
+  if (!run.dataset.directory.empty()) output.ids = NodeIds::open(run.dataset.directory);  // else generated
+  output.class_names = run.dataset.class_names;
+  if (!output.class_names.empty())
+    output.class_names.insert(output.class_names.end(), run.unknown_classes.begin(), run.unknown_classes.end());
+}
+
+/// How many labels say nothing of the run's classes. @return  their number
+std::int64_t say_what_is_unknown(const InferRun& run) {
+  const std::int64_t unknown = num_of_unknown_class(run);
+  if (unknown == 0 || !run.session.is_rank_0()) return unknown;
+  const auto labelled = std::ranges::count_if(run.nodes, [&](NodeId node) { return run.dataset.labels[node] >= 0; });
+  log_warning(std::to_string(unknown) + " of " + std::to_string(labelled) +
+              " labelled nodes are of classes that the run does not know: " +
+              (unknown == labelled ? "there is no accuracy" : "accuracy counts them as wrong") +
+              (has_roc_auc(run.dataset) ? ", ROC AUC leaves them out" : ""));
+  return unknown;
 }
 
 /// Predicts, and writes what is found into `staged`, which is rank 0's. Collective. @return the exit code
@@ -132,11 +155,11 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
                           .rounds_kept = session.device.is_cuda() ? kRoundsKept : 0};
   const bool is_scored = has_roc_auc(run.dataset);
   if (is_scored) output.on_logits = [&](std::span<const float> logits) { scores.add(logits); };
-  if (staged && results.format == PredictionFormat::kCsv) name_nodes_and_classes(run.dataset, output);
+  if (staged && results.format == PredictionFormat::kCsv) name_nodes_and_classes(run, output);
   PredictionWriter writer(staged ? staged->path() : "", run.nodes, run.dataset.label_table(), run.dataset.num_classes,
                           output, *session.comm);
   SignalAgreement signals(*session.comm, /*steps_between=*/1);
-  InferResult result;
+  InferResult result{.unknown = say_what_is_unknown(run)};
   try {
     result.counts = predict(run, scratch_folder(run.options, folder), [&](const InferenceRound& round) {
       writer.add(round);
@@ -171,7 +194,6 @@ int infer(const InferCommand& command, const Launch& launch, Communicator& contr
   together(*run.session.comm, [&] {
     check_top_k(run.options.results, run.dataset);
     if (!run.session.is_rank_0()) return;
-    check_origin(run.trained.origin, run.dataset, /*is_other_data_meant=*/!said.data.dataset.empty());
     folder = output_folder(run.options);
     warn_of_leftovers(folder);
     staged.emplace(folder, said.results.force ? ReplaceExisting::kReplace : ReplaceExisting::kRefuse, kReport);

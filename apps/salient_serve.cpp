@@ -46,6 +46,7 @@ Predictor open_predictor(const ServeOptions& options) {
                           .threads = options.threads,
                           .max_new_edges = options.max_edges};
   wanted.dataset = options.dataset;
+  wanted.match_features = options.match_features;
   wanted.data_root = options.data_root;
   return Predictor(options.run, wanted);
 }
@@ -56,12 +57,11 @@ ServiceOptions service_options(const ServeOptions& options, const Predictor& pre
   ServiceOptions service{.rules = {.num_nodes = dataset.num_nodes(),
                                    .feature_dim = static_cast<std::size_t>(dataset.feature_dim),
                                    .max_nodes = static_cast<std::size_t>(options.max_nodes)},
-                         .names = {.task = dataset.task, .ids = index.ids()},
+                         .names = {.task = dataset.task, .ids = index.ids(), .classes = dataset.class_names},
                          .limits = {.max_nodes = predictor.batch_size(),
                                     .max_queued = static_cast<std::size_t>(options.max_queued),
                                     .window = std::chrono::microseconds(options.window_us)}};
   if (!index.ids().empty()) service.rules.find_id = [&index](std::string_view id) { return index.find(id); };
-  if (dataset.task == Task::kMultiClass) service.names.classes = dataset.class_names;
   return service;
 }
 

@@ -2,7 +2,9 @@
 #include "apps/train_directory.h"
 
 #include <string>
+#include <vector>
 
+#include "apps/resumed_options.h"
 #include "apps/run_config.h"
 #include "core/console/log.h"
 #include "engine/train/checkpoint.h"
@@ -34,11 +36,24 @@ void check_checkpoints(const TrainRun& run, const fs::path& directory) {
   }
 }
 
+/// What is not as it was before the run ended, and what that does to the step size. Of trials the first one's epochs.
+void say_what_changed(const TrainRun& run, const TrainOptions& before, const fs::path& directory) {
+  const TrainOptions now = as_written(run.said);
+  const std::vector<std::string> changes = option_changes(before, now);
+  for (const std::string& change : changes) log_info("resumed with another option: " + change);
+  if (changes.empty() || run.options.trials > 1 || !has_checkpoint(directory / "checkpoints")) return;
+  const int epoch = read_origin(directory / "checkpoints", "latest").epoch;
+  if (const std::string line = step_size_change(before.optimisation, now.optimisation, epoch); !line.empty())
+    log_warning(line);
+}
+
 }  // namespace
 
 void check_directory(const TrainRun& run) {
   check_run_directory(wanted_directory(run), is_resumed(run));
-  if (is_resumed(run)) check_checkpoints(run, wanted_directory(run));
+  if (!is_resumed(run)) return;
+  check_checkpoints(run, wanted_directory(run));
+  say_what_changed(run, read_written_options(wanted_directory(run)), wanted_directory(run));
 }
 
 std::optional<RunLock> take_directory(TrainRun& run) {
@@ -48,9 +63,14 @@ std::optional<RunLock> take_directory(TrainRun& run) {
     const fs::path directory = make_run_directory(
         wanted_directory(run), run.dataset.name + "-" + name_of(run.options.model.kind), is_resumed(run));
     lock.emplace(directory);
-    if (is_resumed(run)) check_checkpoints(run, directory);
+    std::optional<TrainOptions> before;
+    if (is_resumed(run)) {
+      check_checkpoints(run, directory);
+      before = read_written_options(directory);
+    }
     write_config(directory, run.said);  // first: with it the run can be resumed, wherever it ends
     log_to_file((directory / "log.txt").string());
+    if (before) say_what_changed(run, *before, directory);
     name = directory.string();
   });
   run.session.comm->broadcast(name);

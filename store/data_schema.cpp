@@ -45,8 +45,9 @@ std::string listed(const Names& names) {
 }
 
 /// "column 'a'", "columns 'a', 'b'"
-std::string listed(const char* what, const Names& names) {
-  return std::string(what) + (names.size() == 1 ? " " : "s ") + listed(names);
+std::string listed(const std::string& what, const Names& names) {
+  const char* const many = what.ends_with('s') ? "es " : "s ";
+  return what + (names.size() == 1 ? " " : many) + listed(names);
 }
 
 /// Name -> its number, kAmbiguous where it is there twice.
@@ -124,6 +125,14 @@ void match_classes(const DataSchema& run, const DataSchema& data, SchemaMatch& m
                 data_names.empty() ? first_numbers(data.num_classes) : data_names, match);
   if (!match.class_of.empty())
     match.remarks.push_back("has its " + kind + " in another order, or others: they are compared by name");
+}
+
+void say_what_is_unknown(const DataSchema& run, SchemaMatch& match) {
+  if (match.unknown_classes.empty()) return;
+  const bool has_labels = run.task == Task::kMultiLabel;
+  match.remarks.push_back("has the " + listed(has_labels ? "label" : "class", match.unknown_classes) +
+                          ", which the run does not know: " +
+                          (has_labels ? "accuracy and F1 leave them out" : "accuracy counts nodes of theirs as wrong"));
 }
 
 std::string text_of(const FeatureOrigin& origin) {
@@ -224,6 +233,7 @@ SchemaMatch match_schemas(const DataSchema& run, const DataSchema& data, Feature
   SchemaMatch match;
   match_columns(run, data, features, match);
   match_classes(run, data, match);
+  say_what_is_unknown(run, match);
   if (!run.is_complete)
     match.remarks.emplace_back(
         "is used by a run that did not keep names of classes and columns, nor how features were made");

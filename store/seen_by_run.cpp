@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/host/huge_vector.h"
 
 namespace salient {
 namespace {
@@ -20,9 +21,9 @@ struct MappedColumns {
   std::shared_ptr<const void> source{};
   std::vector<std::int32_t> labels{};
   std::vector<std::int8_t> multi_labels{};
-  std::vector<std::byte> features{};
+  UnsetHugeVector<std::byte> features{};
   std::vector<std::int64_t> begin{};
-  std::vector<std::uint32_t> columns{};
+  UnsetHugeVector<std::uint32_t> columns{};
 };
 
 template <class Use>

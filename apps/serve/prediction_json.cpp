@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/error.h"
 
@@ -39,10 +40,15 @@ void add_class(Json& prediction, std::span<const float> row, const Names& names)
   if (best < names.classes.size()) prediction["name"] = names.classes[best];
 }
 
-void add_labels(Json& prediction, std::span<const float> row) {
-  Json& labels = prediction["labels"] = Json::array();
-  for (std::size_t i = 0; i < row.size(); ++i)
-    if (row[i] > 0) labels.push_back(i);
+void add_labels(Json& prediction, std::span<const float> row, const Names& names) {
+  Json labels = Json::array(), called = Json::array();
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (!(row[i] > 0)) continue;
+    labels.push_back(i);
+    if (i < names.classes.size()) called.push_back(names.classes[i]);
+  }
+  prediction["labels"] = std::move(labels);
+  if (!names.classes.empty()) prediction["names"] = std::move(called);
 }
 
 /// As salient-infer: a class of what is not a number would look like any other.
@@ -71,7 +77,7 @@ std::string predictions_json(const PredictRequest& request, std::span<const floa
       if (!names.ids.empty()) prediction["id"] = names.ids[request.nodes[i]];
     }
     const bool has_labels = names.task == Task::kMultiLabel;
-    has_labels ? add_labels(prediction, row) : add_class(prediction, row, names);
+    has_labels ? add_labels(prediction, row, names) : add_class(prediction, row, names);
     if (request.probabilities) prediction["probabilities"] = has_labels ? sigmoid(row) : softmax(row);
     predictions.push_back(std::move(prediction));
   }

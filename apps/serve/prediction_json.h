@@ -15,11 +15,12 @@ namespace salient::serve {
 struct Names {
   Task task = Task::kMultiClass;
   NodeIds ids{};                       ///< none: nodes have numbers alone
-  std::vector<std::string> classes{};  ///< likewise; of one class a node
+  std::vector<std::string> classes{};  ///< likewise; or of labels
 };
 
 /// {"predictions": [{"node": 17, "id": "..", "class": 3, "name": ".."}, ...]}, of several labels a node "labels":
-/// [0, 5] instead of "class"; where asked for, "probabilities": of each class by the softmax, of labels by the sigmoid.
+/// [0, 5] and "names": [..] instead of "class" and "name"; where asked for, "probabilities": of each class by the
+/// softmax, of labels by the sigmoid.
 ///
 /// @param request  of which `nodes` or the number of new nodes is read
 /// @param logits   a row for each

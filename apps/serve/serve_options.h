@@ -11,6 +11,7 @@
 #include "core/device_kind.h"
 #include "core/field_problem.h"
 #include "engine/train/step_kind.h"
+#include "store/data_schema.h"
 
 namespace salient::serve {
 
@@ -21,6 +22,7 @@ struct ServeOptions {
   std::vector<std::string> allow_host{};
   std::string checkpoint = "best";
   std::string dataset{};
+  FeatureMatch match_features = FeatureMatch::kName;
   std::string data_root{};
   std::vector<int> fanout{};
   std::optional<DeviceKind> device{};
@@ -46,7 +48,9 @@ void visit_fields(Self& self, Visit&& field) {
   field("port", self.port, "0 = any that is free; the first line of the output names it");
   field("allow-host", self.allow_host, "other names of this server, a list: of requests and of pages that ask it");
   field("checkpoint", self.checkpoint, "best | latest | epoch-NNNN");
-  field("dataset", self.dataset, "another data set than the run's, with as many features and classes");
+  field("dataset", self.dataset, "another data set than the run's, with the run's columns of features");
+  field("match-features", self.match_features,
+        "columns of another data set: by their names, and made features only if made as the run's; or as they come");
   field("data-root", self.data_root, "where prepared data sets live; SALIENT_DATA sets it too");
   field("fanout", self.fanout, "neighbours kept per node and hop, the nodes' own hop first; the run's --eval-fanout");
   field("device", self.device, "");

@@ -7,6 +7,11 @@
 namespace salient {
 namespace {
 
+/// Of a class that the run does not know (store/seen_by_run.h).
+bool is_of_unknown_class(const Dataset& dataset, NodeId node) {
+  return dataset.task == Task::kMultiClass && dataset.labels[node] >= dataset.num_classes;
+}
+
 bool is_binary(const Dataset& dataset) { return dataset.task == Task::kMultiClass && dataset.num_classes == 2; }
 
 }  // namespace
@@ -36,7 +41,7 @@ void NodeScores::add(std::span<const float> logits) {
   for (; !logits.empty(); logits = logits.subspan(num_classes)) {
     require(num_seen_ < nodes_.size(), "no more rows than nodes");
     const NodeId node = nodes_[num_seen_++];
-    if (dataset_.label_table().num_known(node) == 0) continue;
+    if (dataset_.label_table().num_known(node) == 0 || is_of_unknown_class(dataset_, node)) continue;
     kept_.push_back(node);
     if (is_binary(dataset_))
       scores_.push_back(logits[1] - logits[0]);  // how far the second class is ahead

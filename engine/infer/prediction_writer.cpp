@@ -119,12 +119,12 @@ PredictionWriter::PredictionWriter(std::filesystem::path folder, std::span<const
 
 void PredictionWriter::write_csv_header() {
   csv_.emplace(folder_ / "predictions.csv");
-  std::string header = output_.ids.empty() ? "node," : "node,id,", names = ",label_name";
+  std::string header = output_.ids.empty() ? "node," : "node,id,", names = has_several_labels() ? "" : ",label_name";
   header += has_several_labels() ? "labels,predicted" : "label";
   for (int k = 1; k <= output_.top_k; ++k) {
     const std::string number = output_.top_k == 1 ? "" : "_" + std::to_string(k);
     header.append(has_several_labels() ? ",label" : ",class").append(number).append(",probability").append(number);
-    names.append(",class_name").append(number);
+    names.append(has_several_labels() ? ",label_name" : ",class_name").append(number);
   }
   csv_->write(header + (output_.class_names.empty() ? "" : names) + "\n");
 }
@@ -224,7 +224,8 @@ void PredictionWriter::write_csv_row(NodeId node, std::span<const float> logits,
     const auto name_of_class = [&](std::int32_t c) {
       return csv_field(output_.class_names[static_cast<std::size_t>(c)]);
     };
-    line.append(",").append(labels_.classes[node] >= 0 ? name_of_class(labels_.classes[node]) : "");
+    if (!has_several_labels())
+      line.append(",").append(labels_.classes[node] >= 0 ? name_of_class(labels_.classes[node]) : "");
     for (const std::int32_t c : classes) line.append(",").append(name_of_class(c));
   }
   csv_->write(line + "\n");

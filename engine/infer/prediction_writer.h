@@ -42,7 +42,7 @@ struct PredictionOutput {
   int embedding_layer = 0;  ///< also write this layer's result; 0 = none
   std::function<void(std::span<const float>)> on_logits{};  ///< on rank 0: sees all rows, in their order
   NodeIds ids{};                                            ///< of the table; none: nodes have their numbers alone
-  std::vector<std::string> class_names{};                   ///< of the table, [num_classes]; none for several labels
+  std::vector<std::string> class_names{};  ///< of the table: of the classes or labels, and of labels beyond those
   int rounds_kept = 0;  ///< that are copied to the host before the oldest of them is written, the same on all ranks
 };
 
@@ -60,7 +60,7 @@ void top_classes(std::span<const float> logits, std::span<std::int32_t> classes)
 ///
 ///   npy   predictions i1 [N, C]: 1 where the logit is above 0, else 0; the others as above
 ///   csv   node, its known labels, its predicted labels (both with blanks between), then label and
-///         probability of each of the top_k
+///         probability of each of the top_k; with names of labels then that of each of the top_k
 ///
 ///   and, if asked for, embeddings.npy f4 [N, width of the layer]
 ///

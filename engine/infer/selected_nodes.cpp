@@ -49,7 +49,7 @@ std::vector<NodeId> select_nodes(const Dataset& dataset, const std::string& what
                                                             : dataset.test;
     nodes.assign(split.begin(), split.end());
   }
-  if (nodes.empty()) fail(ErrorKind::kUsage, "the selection '" + what + "' has no nodes");
+  if (nodes.empty()) fail(ErrorKind::kUsage, "the selection '" + what + "' has no nodes", Topic::kMissingSplit);
   return nodes;
 }
 

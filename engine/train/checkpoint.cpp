@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -33,9 +34,8 @@ constexpr std::string_view kNamePrefix = "epoch-";
 
 Json digest_json(const FileDigest& digest) { return {{"bytes", digest.bytes}, {"xxh3", to_hex(digest.xxh3)}}; }
 
-/// state.json of a checkpoint whose files are all there, whole, and unchanged. @throws Error{kBadData},
-/// Error{kNoInput}.
-Json valid_state(const fs::path& folder) {
+/// state.json of a checkpoint. @throws Error{kBadData}, Error{kNoInput}.
+Json read_state(const fs::path& folder) {
   const fs::path file = folder / kState;
   const std::string text = read_text_file(file);
   check_state_text(text, file);
@@ -45,6 +45,13 @@ Json valid_state(const fs::path& folder) {
   if (state["format_version"] != 1)
     fail(ErrorKind::kBadData,
          file.string() + ": format_version " + state["format_version"].dump() + ", this program reads 1");
+  return state;
+}
+
+/// read_state() of a checkpoint whose files are all there, whole, and unchanged. @throws Error{kBadData},
+/// Error{kNoInput}.
+Json valid_state(const fs::path& folder) {
+  Json state = read_state(folder);
   for (const char* name : {kWeights, kOptimizer}) {
     const FileDigest digest = digest_file(folder / name);
     if (!state["files"].contains(name) || state["files"][name] != digest_json(digest))
@@ -205,26 +212,6 @@ Latest latest_state(const fs::path& root, const CheckpointIdentity& identity) {
 
 }  // namespace
 
-std::string model_config_json(const ModelOptions& options, Task task) {
-  Json config{{"task", name_of(task)},
-              {"model", name_of(options.kind)},
-              {"in_dim", options.in_dim},
-              {"hidden_dim", options.hidden_dim},
-              {"num_classes", options.num_classes},
-              {"num_layers", options.num_layers},
-              {"norm", name_of(options.norm)},
-              {"residual", options.residual},
-              {"jk", name_of(options.jk)},
-              {"aggr", name_of(options.aggr)},
-              {"heads", options.heads}};
-  // Only what is not as before these options came, so that checkpoints of that time and of other models are as ever.
-  if (options.kind == ModelKind::kGcn && options.gcn_norm != GcnNorm::kRow)
-    config["gcn_norm"] = name_of(options.gcn_norm);
-  if (options.kind == ModelKind::kGin && options.gin_sum != GinSum::kPlain)
-    config["gin_sum"] = name_of(options.gin_sum);
-  return config.dump();
-}
-
 void write_checkpoint(const fs::path& root, const Model& model, const FlatAdam& optimizer,
                       const TrainProgress& progress, const CheckpointIdentity& identity, int keep) {
   const std::string name = checkpoint_name(progress);
@@ -314,6 +301,20 @@ fs::path find_checkpoint(const fs::path& root, const std::string& name) {
   fail(ErrorKind::kNoInput, folder.string() + ": no such checkpoint; there are " + known);
 }
 
+CheckpointOrigin read_origin(const fs::path& root, const std::string& name) {
+  if (name != "latest" && name != "best") (void)find_checkpoint(root, name);
+  std::exception_ptr reason;
+  for (const fs::path& folder : checkpoints_in(root)) {  // a run that goes on may remove one at any moment
+    try {
+      return origin_in(read_state(folder), folder / kState);
+    } catch (const Error&) {
+      if (!reason) reason = std::current_exception();
+    }
+  }
+  if (reason) std::rethrow_exception(reason);
+  fail(ErrorKind::kNoInput, root.string() + ": holds no checkpoint");
+}
+
 CheckpointOrigin load_weights(const fs::path& folder, Model& model, const std::string& model_config) {
   const Json state = valid_state(folder);
   warn_if_unsealed(folder, state);
@@ -322,12 +323,10 @@ CheckpointOrigin load_weights(const fs::path& folder, Model& model, const std::s
       fail(ErrorKind::kBadData,
            folder.string() + ": does not fit the data set: " + model_difference(state.at("model"), model_config));
     (void)load_tensors(folder / kWeights, state_of(model));
-    return {.epoch = state.at("epoch"),
-            .dataset_name = state.at("dataset").at("name"),
-            .dataset_fingerprint = state.at("dataset").at("xxh3")};
   } catch (const Json::exception& cause) {
     fail(ErrorKind::kBadData, (folder / kState).string() + ": " + cause.what());
   }
+  return origin_in(state, folder / kState);
 }
 
 LoadedWeights load_named_weights(const fs::path& root, const std::string& name, Model& model,

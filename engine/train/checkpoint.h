@@ -9,6 +9,7 @@
 #include "engine/train/flat_adam.h"
 #include "engine/train/schedule.h"
 #include "models/model.h"
+#include "store/data_schema.h"
 #include "store/label_table.h"
 
 namespace salient {
@@ -41,6 +42,7 @@ struct CheckpointIdentity {
   int world_size = 1;
   std::int64_t global_batch_size = 0;
   std::string program_version{};
+  DataSchema schema{};  ///< of the data set: kept, not compared, as its checksum covers it
 };
 
 /// Writes ROOT/epoch-NNNN (model.safetensors, optimizer.safetensors, state.json; FORMATS: "checkpoint") under a
@@ -77,7 +79,13 @@ std::filesystem::path find_checkpoint(const std::filesystem::path& root, const s
 struct CheckpointOrigin {
   int epoch = 0;  ///< finished when it was written
   std::string dataset_name{}, dataset_fingerprint{};
+  DataSchema schema{};  ///< of that data set
 };
+
+/// What a run was trained on, which all its checkpoints agree on. Reads no weights; `epoch` is that of any checkpoint.
+/// @param name  as find_checkpoint()
+/// @throws Error{kNoInput}; Error{kBadData} where no checkpoint says it.
+CheckpointOrigin read_origin(const std::filesystem::path& root, const std::string& name);
 
 /// Loads the weights of one checkpoint, to use them rather than to go on.
 /// @throws Error{kNoInput}; Error{kBadData} for a damaged one, or one of another model.

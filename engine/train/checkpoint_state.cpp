@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/files/json_text.h"
 #include "core/files/sealed_json.h"
+#include "store/store_manifest.h"
 
 namespace salient {
 namespace {
@@ -29,6 +30,26 @@ T count_in(const Json& object, const char* field, T high = std::numeric_limits<T
 }
 
 }  // namespace
+
+std::string model_config_json(const ModelOptions& options, Task task) {
+  Json config{{"task", name_of(task)},
+              {"model", name_of(options.kind)},
+              {"in_dim", options.in_dim},
+              {"hidden_dim", options.hidden_dim},
+              {"num_classes", options.num_classes},
+              {"num_layers", options.num_layers},
+              {"norm", name_of(options.norm)},
+              {"residual", options.residual},
+              {"jk", name_of(options.jk)},
+              {"aggr", name_of(options.aggr)},
+              {"heads", options.heads}};
+  // Only what is not as before these options came, so that checkpoints of that time and of other models are as ever.
+  if (options.kind == ModelKind::kGcn && options.gcn_norm != GcnNorm::kRow)
+    config["gcn_norm"] = name_of(options.gcn_norm);
+  if (options.kind == ModelKind::kGin && options.gin_sum != GinSum::kPlain)
+    config["gin_sum"] = name_of(options.gin_sum);
+  return config.dump();
+}
 
 std::string model_difference(const std::string& trained, const std::string& asked) {
   const Json before = parse_json<Json>(trained);
@@ -74,7 +95,10 @@ Json state_json(const TrainProgress& progress, const CheckpointIdentity& identit
             {"bad_epochs", progress.plateau.bad_epochs},
             {"reductions", progress.plateau.reductions}}},
           {"model", identity.model_config},
-          {"dataset", {{"name", identity.dataset_name}, {"xxh3", identity.dataset_fingerprint}}}};
+          {"dataset",
+           {{"name", identity.dataset_name},
+            {"xxh3", identity.dataset_fingerprint},
+            {"schema", Json::parse(to_json_text(identity.schema))}}}};
 }
 
 std::string sealed_text(const Json& state) {
@@ -114,6 +138,27 @@ TrainProgress progress_in(const Json& state, const std::string& metric, const st
   if (progress.best_epoch > progress.epoch || progress.partial_correct > progress.partial_labels)
     fail(ErrorKind::kBadData, file + ": the best epoch is one to come, or more labels are right than there are");
   return progress;
+}
+
+CheckpointOrigin origin_in(const Json& state, const std::filesystem::path& file) {
+  CheckpointOrigin origin;
+  try {
+    const Json& dataset = state.at("dataset");
+    origin = {
+        .epoch = state.at("epoch"), .dataset_name = dataset.at("name"), .dataset_fingerprint = dataset.at("xxh3")};
+    if (dataset.contains("schema")) {
+      origin.schema = schema_from_json(dataset["schema"].dump(), file.string());
+      return origin;
+    }
+    const Json model = parse_json<Json>(state.at("model").get<std::string>());
+    origin.schema = {.task = model.at("task") == name_of(Task::kMultiLabel) ? Task::kMultiLabel : Task::kMultiClass,
+                     .num_classes = model.at("num_classes"),
+                     .feature_dim = model.at("in_dim")};
+    origin.schema.is_complete = false;
+  } catch (const Json::exception& cause) {
+    fail(ErrorKind::kBadData, file.string() + ": " + cause.what());
+  }
+  return origin;
 }
 
 std::string checkpoint_name(int epoch) {

@@ -31,6 +31,10 @@ void check_state_text(const std::string& text, const std::filesystem::path& file
 TrainProgress progress_in(const nlohmann::ordered_json& state, const std::string& metric,
                           const std::filesystem::path& folder);
 
+/// Of a state of an older version the schema is not complete. @param file  named in errors
+/// @throws Error{kBadData} where a field is missing or of another type
+CheckpointOrigin origin_in(const nlohmann::ordered_json& state, const std::filesystem::path& file);
+
 /// "epoch-0004" of a position after epoch 4, or inside it: the checkpoint at its end replaces the one inside it.
 std::string checkpoint_name(const TrainProgress& progress);
 std::string checkpoint_name(int epoch);

@@ -27,7 +27,8 @@ CheckpointIdentity checkpoint_identity(const TrainOptions& options, const Datase
           .seed = options.seed,
           .world_size = num_ranks,
           .global_batch_size = static_cast<std::int64_t>(global_batch_of(options, num_ranks)),
-          .program_version = kVersion};
+          .program_version = kVersion,
+          .schema = dataset.schema()};
 }
 
 }  // namespace salient

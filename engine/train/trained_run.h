@@ -20,7 +20,7 @@ struct TrainedModel {
   CheckpointOrigin origin{};           ///< on rank 0
 };
 
-/// Collective. @param dataset  has the run's feature width and classes.
+/// Collective. @param dataset  has the run's feature width and classes: of other data, seen_by_run().
 /// @param checkpoint  as find_checkpoint()
 /// @throws Error{kNoInput}, Error{kBadData}.
 TrainedModel open_trained_model(Communicator& comm, const ComputeDevice& device, const std::filesystem::path& run,

@@ -333,6 +333,21 @@ class SalientTrain(unittest.TestCase):
         (folder / "runs/papers100M-7/config.toml").write_text("")
         self.assertIn("--resume runs/papers100M-7", start().stdout)
 
+    def test_a_resumed_run_says_what_options_it_changed(self):
+        out = self.work / "changed"
+        self.assertEqual(self.train(out.name, "--epochs", 2, "--schedule", "cosine").returncode, 0)
+        same = run("salient-train", "--resume", out)
+        self.assertEqual(same.returncode, 0, same.stderr)
+        self.assertNotIn("another option", same.stderr)
+        for options in (["--dry-run"], []):  # the dry run leaves the configuration as it is
+            resumed = run("salient-train", "--resume", out, "--epochs", 4, "--lr", 0.001, *options)
+            self.assertEqual(resumed.returncode, 0, resumed.stderr)
+            self.assertIn("resumed with another option: epochs 2 -> 4\n", resumed.stderr)
+            self.assertIn("resumed with another option: lr ", resumed.stderr)
+            self.assertEqual(resumed.stderr.count("another option"), 2, resumed.stderr)
+            self.assertIn("the step size goes on at 0.0005 in epoch 3; epoch 2 ended at 0: the cosine", resumed.stderr)
+        self.assertIn("epochs 2 -> 4", (out / "log.txt").read_text())
+
     def test_a_run_resumed_with_larger_batches_has_the_step_sizes_of_its_epochs(self):
         larger = ["--epochs", 6, "--schedule", "cosine", "--warmup", 2.5, "--batch-size", 400]
         self.train("larger-throughout", *larger)

@@ -79,5 +79,22 @@ TEST(StoreManifest, TaskIsAKnownOne) {
   refused("num_classes", 0, "'num_classes' is 0, allowed are 1 to");
 }
 
+TEST(StoreManifest, SaysHowFeaturesWereMadeAsOlderStoresDidInTheirOptions) {
+  const SmallStore store;
+  StoreManifest manifest = parse_manifest(read_bytes(store / "dataset.json"), "FILE");
+  EXPECT_EQ(manifest.feature_origin, FeatureOrigin{});
+  EXPECT_EQ(manifest_text(manifest).find("feature_origin"), std::string::npos) << "nothing is to be said";
+  manifest.rng_seed = 3;
+  const auto read_again = [&] { return parse_manifest(manifest_text(manifest), "FILE").feature_origin; };
+  manifest.source_options = "columns 0,1 --make-features random:4";
+  EXPECT_EQ(read_again(), (FeatureOrigin{{"kind", "random"}, {"seed", "3"}, {"width", "4"}}));
+  manifest.source_options = "--make-features degree";
+  EXPECT_EQ(read_again(), (FeatureOrigin{{"kind", "degree"}}));
+  manifest.feature_origin = {{"kind", "scaled"}};
+  EXPECT_EQ(read_again(), manifest.feature_origin) << "the field counts";
+  store.edit_manifest([](json& root) { root["feature_origin"] = {{"seed", 3}}; });
+  expect_refused(store, 65, {"dataset.json: line", "'feature_origin / seed' is not a string"});
+}
+
 }  // namespace
 }  // namespace salient

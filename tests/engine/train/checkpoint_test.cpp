@@ -50,7 +50,12 @@ class Checkpoints : public testing::Test {
   std::shared_ptr<Model> model_ = make_model(options_);
   FlatAdam optimizer_{*model_, {}};
   const CheckpointIdentity identity_{.model_config = model_config_json(options_, Task::kMultiClass),
-                                     .metric = "accuracy"};
+                                     .metric = "accuracy",
+                                     .schema = {.num_classes = 2,
+                                                .feature_dim = 4,
+                                                .class_names = {"no", "yes"},
+                                                .column_names = {"a", "b", "c", "d"},
+                                                .feature_origin = {{"kind", "random"}}}};
 };
 
 TEST_F(Checkpoints, TheNewestIsTheOneOfTheHighestEpoch) {
@@ -183,6 +188,27 @@ TEST_F(Checkpoints, WithoutAChecksumTheyAreReadWithAWarning) {
     EXPECT_EQ(is_resume ? read().epoch : load().epoch, 1);
     EXPECT_NE(testing::internal::GetCapturedStderr().find("state.json has no checksum"), std::string::npos);
   }
+}
+
+TEST_F(Checkpoints, SayWhatTheRunWasTrainedOn) {
+  EXPECT_COMPLAINT((void)read_origin(root_, "best"), 66, "holds no checkpoint");
+  write(1);
+  for (const char* name : {"best", "latest", "epoch-0001"})
+    EXPECT_EQ(read_origin(root_, name).schema, identity_.schema) << name;
+  EXPECT_EQ(load().schema, identity_.schema);
+  EXPECT_COMPLAINT((void)read_origin(root_, "epoch-0009"), 66, "epoch-0009");
+  write_checkpoint(root_, *model_, optimizer_, {.epoch = 2, .global_step = 2}, identity_, /*keep=*/2);
+  test::write_bytes(root_ / "epoch-0002" / "state.json", "{}");
+  EXPECT_EQ(read_origin(root_, "best").schema, identity_.schema) << "that of another checkpoint";
+  fs::remove_all(root_ / "epoch-0001");
+  EXPECT_COMPLAINT((void)read_origin(root_, "best"), 65, "state.json");
+}
+
+TEST_F(Checkpoints, OfOlderVersionsSayTheNumbersOfColumnsAndClassesAlone) {
+  edit_old_state("\"schema\"", "\"unknown\"");
+  DataSchema numbers{.num_classes = 2, .feature_dim = 4};
+  numbers.is_complete = false;
+  EXPECT_EQ(read_origin(root_, "best").schema, numbers);
 }
 
 TEST_F(Checkpoints, OfAnotherWidthAreRefusedInWords) {
