@@ -37,7 +37,7 @@ class OtherData(unittest.TestCase):
     def setUpClass(cls):
         cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-other-data-"))
         cls.addClassCleanup(shutil.rmtree, cls.work)
-        cls.run = cls.train(cls.store("old", kinds="ant bee cat"), "run")
+        cls.trained = cls.train(cls.store("old", kinds="ant bee cat"), "run")
 
     @classmethod
     def files(cls, kinds, columns=COLUMNS, rename=None, seed=1):
@@ -80,7 +80,7 @@ class OtherData(unittest.TestCase):
 
     def infer(self, store, *options, run=None, out="p", expect=0, before=()):
         shutil.rmtree(self.work / out, ignore_errors=True)
-        return start(*before, BIN / "salient-infer", "--run", run or self.run, "--dataset", store, "--nodes", "all",
+        return start(*before, BIN / "salient-infer", "--run", run or self.trained, "--dataset", store, "--nodes", "all",
                      "--out", self.work / out, *QUIET, *options, expect=expect)
 
     def table(self, store, *options, **how):
@@ -212,8 +212,8 @@ class OtherData(unittest.TestCase):
                 error = self.infer(store, *options, expect=65).stderr
                 self.assertIn(line, error)
                 self.assertEqual("--match-features place" in error, may_be_taken)
-            served = start(BIN / "salient-serve", "--run", self.run, "--dataset", store, "--port", 0, "--device", "cpu",
-                           expect=65)
+            served = start(BIN / "salient-serve", "--run", self.trained, "--dataset", store, "--port", 0, "--device",
+                           "cpu", expect=65)
             self.assertIn(line, served.stderr)
         rows, done = self.table(self.store("new", rename={"age": "Age"}), "--match-features", "place")
         self.assert_named(rows, ["ant", "bee", "cat"])
@@ -268,7 +268,7 @@ class OtherData(unittest.TestCase):
 
     def test_a_run_of_an_older_version_is_compared_by_number(self):
         run = self.work / "older"
-        shutil.copytree(self.run, run, symlinks=True)
+        shutil.copytree(self.trained, run, symlinks=True)
         for path in run.glob("checkpoints/epoch-*/state.json"):
             state = json.loads(path.read_text())
             del state["dataset"]["schema"], state["checksum"]
@@ -300,9 +300,9 @@ class OtherData(unittest.TestCase):
             self.store("straight", kinds=kinds, labels=labels or "words")
             store = (self.reordered(None, tuple(reversed(COLUMNS)), []) if labels else
                      self.store("bare", kinds=kinds, labels=None))
-            server = subprocess.Popen([str(w) for w in (BIN / "salient-serve", "--run", self.run, "--dataset", store,
-                                       "--port", 0, "--device", "cpu")], stdout=subprocess.PIPE,
-                                      stderr=subprocess.PIPE, text=True)
+            words = (BIN / "salient-serve", "--run", self.trained, "--dataset", store, "--port", 0, "--device", "cpu")
+            server = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                      text=True)
             try:
                 line = server.stdout.readline()
                 self.assertIn("listening", line, msg=line or server.stderr.read())
@@ -314,6 +314,7 @@ class OtherData(unittest.TestCase):
                     connection.request("POST", "/predict", json.dumps(body))
                     answer = json.loads(connection.getresponse().read())
                     self.assertEqual([each["name"] for each in answer["predictions"]], expected)
+                connection.close()
             finally:
                 server.terminate()
                 server.communicate()
