@@ -17,7 +17,7 @@ template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, InferOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("run", self.run, "directory of a run of salient-train");
-  field("nodes", self.nodes, "train | valid | test | all | FILE.npy with node ids");
+  field("nodes", self.nodes, "train | valid | test | all | FILE.npy with node ids or a bool for each node");
   field("fanout", self.sampled.fanout,
         "neighbours kept per node and hop, the nodes' own hop first; the run's --eval-fanout");
   field("with-replacement", self.sampled.with_replacement,

@@ -107,7 +107,9 @@ std::string set_name(const std::string& name, const WriteOptions& write) {
 }
 
 /// What to do with a store, or what it lacks to be trained on.
-std::string next_step(const Dataset& dataset, const std::string& out) {
+std::string next_step(const Dataset& dataset, const std::string& out, const std::string& likely_features) {
+  if (dataset.feature_dim == 0 && !likely_features.empty())
+    return "to train on it  give it features: call " + likely_features + " 'x.npy' if it holds them";
   const std::string features = dataset.source_kind == "npz" ? "" : "--features or ";  // else an array of the file
   if (dataset.feature_dim == 0) return "to train on it  give it features, with " + features + "--make-features";
   if (dataset.num_classes == 0) return "to train on it  give it labels, with --labels";
@@ -115,7 +117,8 @@ std::string next_step(const Dataset& dataset, const std::string& out) {
   return "next            salient-train --dataset " + out;
 }
 
-void print_summary(const WriteReport& report, const WriteOptions& write, const Timer& timer, std::uint64_t limit) {
+void print_summary(const WriteReport& report, const WriteOptions& write, const Timer& timer, std::uint64_t limit,
+                   const std::string& likely_features) {
   const std::string peak_memory = peak_memory_text(limit);
   const Dataset dataset = open_dataset(write.out, write.common.threads);
   const DatasetSummary summary = summarise(dataset, write.common.threads);
@@ -127,7 +130,7 @@ void print_summary(const WriteReport& report, const WriteOptions& write, const T
               << " repeated entries left out, " << report.self_loops << " self loops kept\n";
   std::cout << "wrote           " << fixed(static_cast<double>(report.bytes) * 1e-6, 1) << " MB in "
             << fixed(timer.seconds(), 1) << " s to " << write.out << "\n"
-            << peak_memory << next_step(dataset, write.out) << "\n";
+            << peak_memory << next_step(dataset, write.out, likely_features) << "\n";
 }
 
 int write_and_report(RawGraph graph, const WriteOptions& write, const WriteStoreOptions& options, const Timer& timer) {
@@ -137,11 +140,12 @@ int write_and_report(RawGraph graph, const WriteOptions& write, const WriteStore
     graph.source_options.append(graph.source_options.empty() ? "" : " ")
         .append("--make-features ")
         .append(text_of(options.make_features));
+  const std::string likely_features = graph.likely_features;
   const WriteReport report = write_store(std::move(graph), options);
   if (makes_features)
     std::cout << "made features   " << text_of(options.make_features) << ", " << report.feature_dim << " columns, seed "
               << write.rng_seed << "\n";
-  print_summary(report, write, timer, write.memory_gb > 0 ? memory_limit(write) : 0);
+  print_summary(report, write, timer, write.memory_gb > 0 ? memory_limit(write) : 0, likely_features);
   return 0;
 }
 

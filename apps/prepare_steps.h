@@ -81,8 +81,10 @@ LabelChoice choice_of(const LabelOptions& labels);
 FeatureRecipe recipe_of(const std::string& make_features);
 
 /// The last lines of every subcommand that writes a store. Opening it again proves that it can be opened.
-/// @param limit  bytes that the memory was limited to, 0 = it was not
-void print_summary(const WriteReport& report, const WriteOptions& write, const Timer& timer, std::uint64_t limit = 0);
+/// @param limit            bytes that the memory was limited to, 0 = it was not
+/// @param likely_features  an array that may hold the features which the store lacks; "" = none
+void print_summary(const WriteReport& report, const WriteOptions& write, const Timer& timer, std::uint64_t limit = 0,
+                   const std::string& likely_features = "");
 
 /// Writes the store and prints the last lines. @return the exit code
 int write_and_report(RawGraph graph, const WriteOptions& write, const WriteStoreOptions& options, const Timer& timer);

@@ -1,33 +1,40 @@
 // engine/infer/selected_nodes.cpp - see selected_nodes.h.
 #include "engine/infer/selected_nodes.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <span>
 
 #include "core/error.h"
 #include "core/files/npy.h"
+#include "core/files/value_rules.h"
 
 namespace salient {
 namespace {
+
+std::vector<NodeId> nodes_of_mask(const NpyFile& file) {
+  std::vector<NodeId> nodes;
+  for (std::size_t v = 0; v < file.data().size(); ++v)
+    if (file.data()[v] != std::byte{0}) nodes.push_back(static_cast<NodeId>(v));
+  return nodes;
+}
 
 std::vector<NodeId> nodes_in(const std::filesystem::path& path, std::size_t num_nodes) {
   const NpyFile file(path);
   const NpyHeader& header = file.header();
   const auto refuse = [&](const std::string& why) { fail(ErrorKind::kBadData, file.name() + ": " + why); };
-  if (header.shape.size() != 1 || (header.kind != 'i' && header.kind != 'u'))
-    refuse("holds " + header.dtype() + " of shape " + header.shape_text() + ", expected a list of integer node ids");
-  std::vector<std::int64_t> ids(header.num_items());
-  convert_to_int64(header, file.data().data(), ids.size(), ids.data());
+  const bool is_list = header.shape.size() == 1;
+  if (is_list && header.kind == 'b' && header.shape[0] == num_nodes) return nodes_of_mask(file);
+  if (!is_list || (header.kind != 'i' && header.kind != 'u'))
+    refuse("holds " + header.dtype() + " of shape " + header.shape_text() +
+           ", expected a list of integer node ids, or a bool for each of the " + std::to_string(num_nodes) + " nodes");
   std::vector<NodeId> nodes;
-  nodes.reserve(ids.size());
   std::vector<bool> is_taken(num_nodes, false);
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const auto id = static_cast<std::uint64_t>(ids[i]);  // negative ones are beyond any graph
-    if (id >= num_nodes)
-      refuse("entry " + std::to_string(i) + " is " + std::to_string(ids[i]) + ", the graph has nodes 0 to " +
-             std::to_string(num_nodes - 1));
-    if (is_taken[id]) refuse("node " + std::to_string(id) + " is listed again at entry " + std::to_string(i));
+  for (const std::uint64_t id : ids_of(file)) {
+    const std::size_t position = nodes.size();
+    if (id >= num_nodes) fail_at_item(file.name(), position, std::to_string(id), no_node(id, num_nodes));
+    if (is_taken[id]) refuse("node " + std::to_string(id) + " is listed again at item " + std::to_string(position));
     is_taken[id] = true;
     nodes.push_back(static_cast<NodeId>(id));
   }

@@ -16,6 +16,7 @@
 #include "engine/train/epoch_metrics.h"
 #include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
+#include "store/largest_feature.h"
 
 namespace salient {
 namespace {
@@ -94,7 +95,8 @@ void EpochTrainer::update(double rate) {
 /// Adds the steps up to `end_step` that are not in the running sums yet, over all ranks. Waits for the device.
 void EpochTrainer::collect(std::size_t end_step, TrainProgress& progress) {
   auto step = static_cast<std::size_t>(progress.step_in_epoch);
-  for (const Objective::StepSums& sums : objective_.collect(run_.comm, progress.epoch + 1, step, end_step)) {
+  const auto inputs = [this] { return largest_feature_text(run_.dataset); };
+  for (const Objective::StepSums& sums : objective_.collect(run_.comm, progress.epoch + 1, step, end_step, inputs)) {
     progress.partial_loss_sum += sums.loss;
     progress.partial_correct += sums.correct;
     progress.partial_labels += seeds_.num_labels(step++);

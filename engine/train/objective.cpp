@@ -17,17 +17,21 @@ namespace salient {
 namespace {
 
 /// Every rank comes here for the same step, and some have a loss that is not a number.
-[[noreturn]] void fail_diverged(Communicator& comm, int epoch, std::size_t step, bool is_mine) {
+[[noreturn]] void fail_diverged(Communicator& comm, int epoch, std::size_t step, bool is_mine,
+                                const std::function<std::string()>& inputs) {
   std::vector<double> is_bad(static_cast<std::size_t>(comm.size()), 0.0);
   is_bad[static_cast<std::size_t>(comm.rank())] = is_mine ? 1 : 0;
   comm.all_reduce_sum(std::span<double>(is_bad));
   std::string ranks;
   for (std::size_t rank = 0; rank < is_bad.size() && comm.size() > 1; ++rank)
     if (is_bad[rank] > 0) ranks.append(ranks.empty() ? ", rank " : " and ").append(std::to_string(rank));
-  fail_on_all_ranks(
-      comm, ErrorKind::kDiverged,
-      "the loss is not a number at epoch " + std::to_string(epoch) + ", step " + std::to_string(step + 1) + ranks,
-      Topic::kLearningRate);
+  const std::string what =
+      "the loss is not a number at epoch " + std::to_string(epoch) + ", step " + std::to_string(step + 1) + ranks;
+  if (epoch > 1 || step > 0) fail_on_all_ranks(comm, ErrorKind::kDiverged, what, Topic::kLearningRate);
+  const std::string facts = comm.rank() == 0 ? inputs() : "";
+  fail_on_all_ranks(comm, ErrorKind::kDiverged,
+                    what + ", before any update, so it comes from the features" + (facts.empty() ? "" : ": ") + facts +
+                        "; scale them to a size of about 1 and prepare the set again");
 }
 
 }  // namespace
@@ -58,8 +62,8 @@ at::Tensor Objective::loss_sum(std::size_t step, const at::Tensor& logits, const
   return sum;
 }
 
-std::vector<Objective::StepSums> Objective::collect(Communicator& comm, int epoch, std::size_t first,
-                                                    std::size_t end) const {
+std::vector<Objective::StepSums> Objective::collect(Communicator& comm, int epoch, std::size_t first, std::size_t end,
+                                                    const std::function<std::string()>& inputs) const {
   const at::Tensor on_host = sums_.cpu();
   const double* const values = on_host.const_data_ptr<double>();
   std::vector<double> mine;
@@ -70,7 +74,7 @@ std::vector<Objective::StepSums> Objective::collect(Communicator& comm, int epoc
   std::vector<StepSums> steps;
   const std::size_t count = end - first;
   for (std::size_t i = 0; i < count; ++i) {
-    if (!std::isfinite(sums[i])) fail_diverged(comm, epoch, first + i, /*is_mine=*/!std::isfinite(mine[i]));
+    if (!std::isfinite(sums[i])) fail_diverged(comm, epoch, first + i, /*is_mine=*/!std::isfinite(mine[i]), inputs);
     steps.push_back({sums[i], static_cast<std::int64_t>(sums[count + i])});
   }
   return steps;

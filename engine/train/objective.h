@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "engine/comm/communicator.h"
@@ -38,9 +40,12 @@ class Objective {
     std::int64_t correct = 0;  ///< labels predicted right
   };
   /// Steps [first, end) over all ranks. Waits for the device. Collective.
-  /// @param epoch  for the message
+  /// @param epoch   for the message
+  /// @param inputs  says what the data are like, for the message about the run's first step: no update came before it,
+  ///                so its loss depends on the data. Called on rank 0.
   /// @throws RankError{kDiverged} on all ranks, naming the first step whose loss is not finite, and the ranks.
-  std::vector<StepSums> collect(Communicator& comm, int epoch, std::size_t first, std::size_t end) const;
+  std::vector<StepSums> collect(Communicator& comm, int epoch, std::size_t first, std::size_t end,
+                                const std::function<std::string()>& inputs) const;
 
   /// [steps_per_epoch, 2] of the epoch: loss and right predictions of each step, on the device. For what computes a
   /// step without loss_sum().

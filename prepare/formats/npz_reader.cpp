@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/files/value_rules.h"
 #include "prepare/formats/text_fields.h"
 
 namespace salient {
@@ -74,6 +75,13 @@ std::size_t NpzArray::read_converted(std::span<T> out, Convert convert) {
 std::size_t NpzArray::read(std::span<std::int64_t> out) {
   expect(NpzKind::kInteger);
   return read_converted(out, convert_to_int64);
+}
+
+std::size_t NpzArray::read(std::span<std::uint64_t> out) {
+  const std::string array = name();
+  return read_converted(out, [&](const NpyHeader& header, const std::byte* raw, std::size_t count, std::uint64_t* ids) {
+    convert_to_ids(header, raw, count, header.num_items() - items_left_ - count, array, ids);
+  });
 }
 
 std::size_t NpzArray::read(std::span<float> out) { return read_converted(out, convert_to_float); }

@@ -44,7 +44,8 @@ class NpzArray {
   /// The next items, converted; fewer than out.size() only at the end of the array.
   ///
   /// @return  number of items        @throws Error{kBadData} for damaged data; Error{kIo}
-  std::size_t read(std::span<std::int64_t> out);  ///< after expect(kInteger)
+  std::size_t read(std::span<std::int64_t> out);   ///< after expect(kInteger)
+  std::size_t read(std::span<std::uint64_t> out);  ///< as ids, of any type: see convert_to_ids()
   std::size_t read(std::span<float> out);
   std::size_t read(std::span<double> out);
   void skip(std::uint64_t items);  ///< inflates and drops them

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <span>
 #include <utility>
 
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/npy.h"
+#include "core/files/value_rules.h"
 #include "prepare/formats/npz_reader.h"
 #include "prepare/importers/edge_table.h"
 #include "prepare/importers/name_map.h"
@@ -134,29 +134,6 @@ struct NamedEdges {
   std::vector<std::uint64_t> lines{};
 };
 
-std::vector<std::int64_t> whole_numbers_of(const NpyFile& file) {
-  const NpyHeader& header = file.header();
-  std::vector<std::int64_t> flat(header.num_items());
-  if (header.kind != 'f') {
-    convert_to_int64(header, file.data().data(), flat.size(), flat.data());
-    return flat;
-  }
-  constexpr std::size_t kBlock = std::size_t{64} << 10;
-  std::vector<double> block(std::min(kBlock, flat.size()));
-  for (std::size_t from = 0; from < flat.size(); from += block.size()) {
-    const std::size_t count = std::min(block.size(), flat.size() - from);
-    const std::byte* const raw = file.data().data() + from * static_cast<std::size_t>(header.item_bytes);
-    convert_to_double(header, raw, count, block.data());
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!(std::fabs(block[i]) <= 0x1p53) || block[i] != std::floor(block[i]))
-        fail(ErrorKind::kBadData, file.name() + ": entry " + std::to_string(from + i) + " is " +
-                                      std::to_string(block[i]) + ", ids are whole numbers");
-      flat[from + i] = static_cast<std::int64_t>(block[i]);
-    }
-  }
-  return flat;
-}
-
 /// Entry i of the flat file belongs to end i / E ([2, E] in C order, [E, 2] in Fortran order) or i % 2.
 EdgeList read_npy(const fs::path& path, const EdgeFileOptions& options) {
   const NpyFile file(path);
@@ -165,21 +142,19 @@ EdgeList read_npy(const fs::path& path, const EdgeFileOptions& options) {
   if (header.kind == 'b' || !is_pairs)
     fail(ErrorKind::kBadData, file.name() + ": edges are whole numbers [2, E] or [E, 2], found " + header.dtype() +
                                   " " + header.shape_text());
-  options.memory.check(file.data().size() + 2 * sizeof(std::int64_t) * header.num_items(), file.name());
-  const std::vector<std::int64_t> flat = whole_numbers_of(file);
-  for (std::size_t i = 0; i < flat.size(); ++i)
-    if (flat[i] < 0 || (options.num_nodes && static_cast<std::uint64_t>(flat[i]) >= *options.num_nodes))
-      fail(ErrorKind::kBadData, file.name() + ": entry " + std::to_string(i) + " is " + std::to_string(flat[i]) +
-                                    (flat[i] < 0 ? ", ids are not negative"
-                                                 : ", the graph has " + std::to_string(*options.num_nodes) + " nodes"));
+  options.memory.check(file.data().size() + 2 * sizeof(std::uint64_t) * header.num_items(), file.name());
+  const std::vector<std::uint64_t> flat = ids_of(file);
+  for (std::size_t i = 0; options.num_nodes && i < flat.size(); ++i)
+    if (flat[i] >= *options.num_nodes)
+      fail_at_item(file.name(), i, std::to_string(flat[i]), no_node(flat[i], *options.num_nodes));
   const bool ends_apart = (header.shape[0] == 2) != header.is_fortran_order;
   const std::size_t num_edges = flat.size() / 2;
   EdgeList edges;
   edges.sources.resize(num_edges);
   edges.destinations.resize(num_edges);
   for (std::size_t m = 0; m < num_edges; ++m) {
-    edges.sources[m] = static_cast<std::uint64_t>(flat[ends_apart ? m : 2 * m]);
-    edges.destinations[m] = static_cast<std::uint64_t>(flat[ends_apart ? num_edges + m : 2 * m + 1]);
+    edges.sources[m] = flat[ends_apart ? m : 2 * m];
+    edges.destinations[m] = flat[ends_apart ? num_edges + m : 2 * m + 1];
   }
   return edges;
 }
@@ -191,7 +166,8 @@ EdgeList read_npz(const fs::path& path, const EdgeFileOptions& options) {
                                   ": has no sparse matrix (data, indices, indptr, shape, or data, row, col, "
                                   "shape); it has: " +
                                   names_in(archive));
-  const SparseMatrix matrix = read_sparse_matrix(archive, "", options.memory);
+  const SparseMatrix matrix = read_sparse_matrix(archive, "", options.memory, SparseValues::kNotWanted);
+  if (matrix.has_weights) log_info(path.string() + ": entries have different values, which are not used");
   require_square(path, matrix.num_rows, matrix.num_columns, options.num_nodes);
   options.memory.check(2 * sizeof(std::uint64_t) * matrix.columns.size(), path.string());
   EdgeList edges{.num_rows = matrix.num_rows};

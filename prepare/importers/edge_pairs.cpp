@@ -36,9 +36,8 @@ class IdReader {
     array_.read(std::span(wide_));
     ids.resize(wide_.size());
     for (std::size_t i = 0; i < wide_.size(); ++i) {
-      if (static_cast<std::uint64_t>(wide_[i]) >= num_nodes_)
-        fail_at_item(array_, position_ + i, std::to_string(wide_[i]),
-                     "the graph has nodes 0 to " + std::to_string(num_nodes_ - 1));
+      if (wide_[i] >= num_nodes_)
+        fail_at_item(array_.name(), position_ + i, std::to_string(wide_[i]), no_node(wide_[i], num_nodes_));
       ids[i] = static_cast<NodeId>(wide_[i]);
     }
     position_ += count;
@@ -48,7 +47,7 @@ class IdReader {
   NpzArray array_;
   const std::uint64_t num_nodes_;
   std::uint64_t position_ = 0;
-  std::vector<std::int64_t> wide_;
+  std::vector<std::uint64_t> wide_;
 };
 
 struct EdgeBlock {

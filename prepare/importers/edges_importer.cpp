@@ -212,7 +212,7 @@ class EdgesImport {
       graph_.destinations = nodes_of(edges.destinations, options_.edges);
       free_memory_of(edges.destinations);
     });
-    if (num_rows_ && !edges.num_rows) say_if_ids_count_from_one();
+    if (num_rows_ && !edges.num_rows) say_if_ids_count_from_one(graph_, options_.edges.string());
     if (features_are_keyed()) {
       const std::vector<NodeId> nodes = distinct_nodes_of(feature_ids, options_.features);
       if (nodes.size() != graph_.num_nodes)
@@ -221,16 +221,6 @@ class EdgesImport {
       reorder_rows(graph_.features, nodes, options_.memory);
     }
     if (labels_have_ids_) take_labels(labels, distinct_nodes_of(label_ids, options_.labels));
-  }
-
-  /// Beside arrays, whose rows count from 0.
-  void say_if_ids_count_from_one() const {
-    if (graph_.sources.empty()) return;
-    const auto [least_source, most_source] = std::ranges::minmax(graph_.sources);
-    const auto [least, most] = std::ranges::minmax(graph_.destinations);
-    if (std::min(least_source, least) == 1 && std::max(most_source, most) == graph_.num_nodes - 1)
-      log_warning(options_.edges.string() + ": no edge has node 0, and one has the last, " +
-                  std::to_string(graph_.num_nodes - 1) + "; nodes are rows from 0 on, do the ids count from 1?");
   }
 
   NodeIndex index_of(const std::vector<std::uint64_t>& feature_ids, const std::vector<std::uint64_t>& label_ids,

@@ -1,8 +1,11 @@
 // prepare/importers/labelled_split.cpp - see labelled_split.h.
 #include "prepare/importers/labelled_split.h"
 
+#include <array>
+#include <string>
 #include <utility>
 
+#include "core/console/log.h"
 #include "core/error.h"
 #include "prepare/importers/split.h"
 
@@ -21,6 +24,12 @@ void draw_labelled_split(RawGraph& graph, const std::vector<double>& fractions, 
   for (NodeId v = 0; v < labels.num_nodes(); ++v)
     if (labels.num_known(v) > 0) labelled.push_back(v);
   Split parts = split(labelled.size(), {fractions[0], fractions[1], fractions[2]}, rng_seed);
+  const std::array<std::pair<const char*, std::size_t>, 3> sizes = {{{"to train on", parts.train.size()},
+                                                                     {"for validation", parts.valid.size()},
+                                                                     {"for the test", parts.test.size()}}};
+  for (std::size_t p = 0; p < sizes.size(); ++p)
+    if (fractions[p] > 0 && sizes[p].second == 0)
+      log_warning("the split of " + std::to_string(labelled.size()) + " labelled nodes leaves none " + sizes[p].first);
   for (std::vector<NodeId>* part : {&parts.train, &parts.valid, &parts.test})
     for (NodeId& id : *part) id = labelled[id];
   graph.train = std::move(parts.train);

@@ -8,6 +8,7 @@
 #include "core/console/progress.h"
 #include "core/error.h"
 #include "core/files/npy.h"
+#include "core/files/value_rules.h"
 #include "prepare/importers/mask_layout.h"
 
 namespace salient {
@@ -25,18 +26,39 @@ bool is_one_column(const NpyHeader& header) {
   return header.shape.size() == 1 || (header.shape.size() == 2 && header.shape[1] == 1);
 }
 
-/// Rows [first, first + count) as floats in C order, whatever the order in the file.
-void read_rows(const NpyFile& file, std::size_t dim, std::size_t first, std::size_t count, std::vector<float>& rows) {
+void convert(const NpyHeader& header, const std::byte* raw, std::size_t count, float* out) {
+  convert_to_float(header, raw, count, out);
+}
+void convert(const NpyHeader& header, const std::byte* raw, std::size_t count, double* out) {
+  convert_to_double(header, raw, count, out);
+}
+
+/// Rows [first, first + count) in C order, whatever the order in the file.
+template <class T>
+void read_rows(const NpyFile& file, std::size_t dim, std::size_t first, std::size_t count, std::vector<T>& rows) {
   const NpyHeader& header = file.header();
   const auto item = static_cast<std::size_t>(header.item_bytes);
   const std::byte* data = file.data().data();
   rows.resize(count * dim);
-  if (!header.is_fortran_order) return convert_to_float(header, data + first * dim * item, rows.size(), rows.data());
-  std::vector<float> column(count);
+  if (!header.is_fortran_order) return convert(header, data + first * dim * item, rows.size(), rows.data());
+  std::vector<T> column(count);
   for (std::size_t j = 0; j < dim; ++j) {
-    convert_to_float(header, data + (j * header.shape[0] + first) * item, count, column.data());
+    convert(header, data + (j * header.shape[0] + first) * item, count, column.data());
     for (std::size_t i = 0; i < count; ++i) rows[i * dim + j] = column[i];
   }
+}
+
+/// Rows from `first` on where the file has them as T already, which spares a copy; else null.
+template <class T>
+const T* rows_in_place(const NpyFile& file, std::size_t dim, std::size_t first) {
+  const NpyHeader& header = file.header();
+  const bool is_here = header.kind == 'f' && header.item_bytes == int{sizeof(T)} && !header.is_big_endian &&
+                       !header.is_fortran_order && header.data_offset % alignof(T) == 0;
+  return is_here ? file.items<T>().data() + first * dim : nullptr;
+}
+
+std::string text_at(const NpyFile& file, std::size_t item) {
+  return item_text(file.header(), file.data().data() + item * static_cast<std::size_t>(file.header().item_bytes));
 }
 
 std::vector<std::int32_t> read_classes(const NpyFile& file) {
@@ -44,10 +66,8 @@ std::vector<std::int32_t> read_classes(const NpyFile& file) {
   convert_to_double(file.header(), file.data().data(), values.size(), values.data());
   std::vector<std::int32_t> labels(values.size());
   for (std::size_t v = 0; v < values.size(); ++v)
-    if (!label_of(values[v], labels[v]))
-      refuse(file, "node " + std::to_string(v) + " has label " + std::to_string(values[v]) +
-                       ", labels are whole numbers from 0 to " + std::to_string(kMaxClasses - 1) +
-                       ", or -1 or NaN for none");
+    if (const char* rule = label_from(values[v], labels[v]))
+      refuse(file, "node " + std::to_string(v) + " has label " + text_at(file, v) + ", " + rule);
   return labels;
 }
 
@@ -55,16 +75,38 @@ std::vector<std::int32_t> read_classes(const NpyFile& file) {
 std::vector<std::int8_t> read_flags(const NpyFile& file) {
   const std::size_t num_nodes = file.header().shape[0], width = file.header().shape[1];
   std::vector<std::int8_t> flags(num_nodes * width);
-  std::vector<float> rows;
+  std::vector<double> rows;
   const std::size_t block = std::max<std::size_t>(1, (std::size_t{1} << 18) / width);
   for (std::size_t first = 0; first < num_nodes; first += block) {
     read_rows(file, width, first, std::min(block, num_nodes - first), rows);
     for (std::size_t i = 0; i < rows.size(); ++i)
-      if (!flag_of(double{rows[i]}, flags[first * width + i]))
-        refuse(file, "node " + std::to_string(first + i / width) + ", label " + std::to_string(i % width) + " is " +
-                         std::to_string(rows[i]) + ", allowed are 1, 0, and -1 or NaN for not known");
+      if (const char* rule = flag_from(rows[i], flags[first * width + i])) {
+        const std::size_t node = first + i / width, label = i % width;
+        const std::size_t item = file.header().is_fortran_order ? label * num_nodes + node : node * width + label;
+        refuse(file, "node " + std::to_string(node) + ", label " + std::to_string(label) + " is " +
+                         text_at(file, item) + ", " + rule);
+      }
   }
   return flags;
+}
+
+/// As read_features(), by way of T, which holds every value of the file.
+template <class T>
+void append_all_rows(const NpyFile& file, RawFeatures& features) {
+  const auto dim = static_cast<std::size_t>(features.dim);
+  const std::size_t num_rows = file.header().shape[0], block = std::max<std::size_t>(1, (std::size_t{1} << 18) / dim);
+  Progress progress("reading features", num_rows, "rows");
+  std::vector<T> rows;
+  for (std::size_t first = 0; first < num_rows; first += block) {
+    const std::size_t count = std::min(block, num_rows - first);
+    const T* values = rows_in_place<T>(file, dim, first);
+    if (!values) {
+      read_rows(file, dim, first, count, rows);
+      values = rows.data();
+    }
+    append_feature_rows(features, values, count * dim, file.name());
+    progress.add(count);
+  }
 }
 
 }  // namespace
@@ -78,15 +120,10 @@ RawFeatures read_features(const std::filesystem::path& path, FeatureType type, c
   RawFeatures features{.type = type, .dim = static_cast<int>(dim)};
   memory.check(file.data().size() + header.num_items() * size_of(type), file.name());
   features.rows.reserve(header.num_items() * size_of(type));
-  const std::size_t num_rows = header.shape[0], block = std::max<std::size_t>(1, (std::size_t{1} << 18) / dim);
-  Progress progress("reading features", num_rows, "rows");
-  std::vector<float> rows;
-  for (std::size_t first = 0; first < num_rows; first += block) {
-    const std::size_t count = std::min(block, num_rows - first);
-    read_rows(file, dim, first, count, rows);
-    append_feature_rows(features, rows.data(), rows.size(), file.name());
-    progress.add(count);
-  }
+  if (fits_float(header))
+    append_all_rows<float>(file, features);
+  else
+    append_all_rows<double>(file, features);
   return features;
 }
 
@@ -126,11 +163,11 @@ std::vector<NodeId> read_split(const std::filesystem::path& path, std::uint64_t 
     return ids;
   }
   ids.reserve(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i] < 0 || static_cast<std::uint64_t>(values[i]) >= num_nodes)
-      refuse(file, "position " + std::to_string(i) + ": node " + std::to_string(values[i]) + ", the graph has " +
-                       std::to_string(num_nodes) + " nodes");
-    ids.push_back(static_cast<NodeId>(values[i]));
+  std::uint64_t position = 0;
+  for (const std::uint64_t id : ids_of(file)) {
+    if (id >= num_nodes) fail_at_item(file.name(), position, std::to_string(id), no_node(id, num_nodes));
+    ids.push_back(static_cast<NodeId>(id));
+    ++position;
   }
   return ids;
 }

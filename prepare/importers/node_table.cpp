@@ -191,7 +191,7 @@ void append_id(const NodeTable& table, std::span<const std::string_view> fields,
 /// Rows of a block.
 struct ParsedRows {
   NameTable ids{}, labels{};
-  std::vector<float> values{};
+  std::vector<double> values{};
   std::vector<std::uint64_t> lines{};
 };
 
@@ -279,7 +279,7 @@ RawFeatures read_feature_table(const fs::path& path, const NodeTableOptions& opt
       if (std::isfinite(value) && std::fabs(value) > double{std::numeric_limits<float>::max()})
         fail_at_line(path, number, fields[column],
                      "column " + std::to_string(column) + " is beyond the range of a float");
-      parsed.values.push_back(static_cast<float>(value));
+      parsed.values.push_back(value);
     }
   };
   IdTaker ids(path, options, take_id);

@@ -2,10 +2,10 @@
 #include "prepare/importers/npz_tables.h"
 
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include "core/error.h"
+#include "core/value_text.h"
 
 namespace salient {
 
@@ -15,26 +15,37 @@ namespace {
   fail(ErrorKind::kBadData, array.name() + ": has shape " + array.header().shape_text() + ", expected " + expected);
 }
 
-std::string nodes_of(const RawGraph& graph) {
-  return "the graph has nodes 0 to " + std::to_string(graph.num_nodes - 1);
-}
-
-/// use(id, position) for every id of some edges: integers, or floats that are whole numbers.
+/// use(node, position) for every id of some edges.
 template <class Use>
 void for_each_id(NpzArray& array, const RawGraph& graph, Use use) {
-  const auto check = [&](auto id, std::uint64_t position, const std::string& text) {
-    if (!(id >= 0 && id < static_cast<decltype(id)>(graph.num_nodes)))
-      fail_at_item(array, position, text, nodes_of(graph));
-    use(static_cast<NodeId>(id), position);
+  for_each_block<std::uint64_t>(array, "edges", [&](std::span<const std::uint64_t> ids, std::uint64_t position) {
+    for (const std::uint64_t id : ids) {
+      if (id >= graph.num_nodes) fail_at_item(array.name(), position, std::to_string(id), no_node(id, graph.num_nodes));
+      use(static_cast<NodeId>(id), position++);
+    }
+  });
+}
+
+/// use(value, position) for every number of labels; it returns null or the rule that the value breaks.
+template <class Use>
+void for_each_label(NpzArray& array, Use use) {
+  const NpyHeader& header = array.header();
+  const auto refuse = [&](std::uint64_t position, const std::string& text, const char* rule) {
+    fail_at_item(array.name(), position, text, rule);
   };
-  if (array.header().kind != 'f')
-    return for_each_block<std::int64_t>(array, "edges", [&](std::span<const std::int64_t> ids, std::uint64_t position) {
-      for (const std::int64_t id : ids) check(id, position, std::to_string(id)), ++position;
+  if (header.kind == 'f')
+    return for_each_block<double>(array, "labels", [&](std::span<const double> values, std::uint64_t position) {
+      for (const double value : values) {
+        if (const char* rule = use(value, position)) refuse(position, to_text(value), rule);
+        ++position;
+      }
     });
-  for_each_block<double>(array, "edges", [&](std::span<const double> ids, std::uint64_t position) {
-    for (const double id : ids) {
-      if (id != std::floor(id)) fail_at_item(array, position, std::to_string(id), "which is no whole number");
-      check(id, position, std::to_string(id)), ++position;
+  for_each_block<std::int64_t>(array, "labels", [&](std::span<const std::int64_t> values, std::uint64_t position) {
+    for (const std::int64_t value : values) {
+      const bool is_large = header.kind == 'u' && value < 0;  // from 2^63 on
+      if (const char* rule = use(is_large ? 0x1p63 : static_cast<double>(value), position))
+        refuse(position, integer_text(header, value), rule);
+      ++position;
     }
   });
 }
@@ -46,21 +57,13 @@ void read_flags(NpzArray& array, RawGraph& graph) {
   graph.task = Task::kMultiLabel;
   graph.num_classes = static_cast<int>(width);
   graph.multi_labels.resize(num_nodes * width);
-  for_each_block<float>(array, "labels", [&](std::span<const float> values, std::uint64_t position) {
-    for (const float value : values) {
-      const std::uint64_t at = header.is_fortran_order ? position % num_nodes * width + position / num_nodes : position;
-      if (!flag_of(double{value}, graph.multi_labels[at]))
-        fail_at_item(array, position, std::to_string(value), "allowed are 1, 0, and -1 or NaN for not known");
-      ++position;
-    }
+  for_each_label(array, [&](double value, std::uint64_t position) {
+    const std::uint64_t at = header.is_fortran_order ? position % num_nodes * width + position / num_nodes : position;
+    return flag_from(value, graph.multi_labels[at]);
   });
 }
 
 }  // namespace
-
-void fail_at_item(const NpzArray& array, std::uint64_t item, const std::string& value, const std::string& rule) {
-  fail(ErrorKind::kBadData, array.name() + ": item " + std::to_string(item) + " is " + value + ", " + rule);
-}
 
 EdgeLayout edge_layout_of(const NpzArray& array, EdgeLayout if_both) {
   const auto& shape = array.header().shape;
@@ -95,45 +98,58 @@ void read_edges(NpzArray& sources, NpzArray& destinations, RawGraph& graph) {
     fail_at_shape(destinations, "(" + std::to_string(graph.sources.size()) + ",), an end for every source");
 }
 
-std::uint64_t read_count(const ZipArchive& archive, const char* key) {
-  NpzArray array(archive, key);
-  array.expect(NpzKind::kInteger);
-  std::array<std::int64_t, 1> count{};
+std::uint64_t read_count(NpzArray& array) {
+  std::array<std::uint64_t, 1> count{};
   if (array.header().num_items() != 1)
     fail(ErrorKind::kBadData, array.name() + ": has shape " + array.header().shape_text() + ", one count is expected");
-  array.read(std::span<std::int64_t>(count));
-  return static_cast<std::uint64_t>(count[0]);  // a negative one is refused as too large
+  array.read(std::span<std::uint64_t>(count));
+  return count[0];
 }
 
 int feature_dim_of(const NpzArray& array, std::uint64_t num_nodes) {
   constexpr std::uint64_t kMaxDim = std::uint64_t{1} << 20;
   const auto& shape = array.header().shape;
-  const bool fits = shape.size() == 2 && shape[0] == num_nodes && shape[1] > 0 && shape[1] <= kMaxDim;
+  const std::uint64_t dim = shape.size() == 1 ? 1 : shape.size() == 2 ? shape[1] : 0;
+  const bool fits = dim > 0 && dim <= kMaxDim && shape[0] == num_nodes;
   if (!fits) fail_at_shape(array, "(" + std::to_string(num_nodes) + ", F)");
-  return static_cast<int>(shape[1]);
+  return static_cast<int>(dim);
 }
 
-void read_features(NpzArray& array, RawGraph& graph) {
-  const NpyHeader& header = array.header();
-  graph.features.dim = feature_dim_of(array, graph.num_nodes);
-  const std::size_t num_rows = header.shape[0], dim = header.shape[1];
-  const std::uint64_t turned = header.is_fortran_order ? num_rows * dim * sizeof(float) : 0;
+namespace {
+
+/// As read_features(), by way of T, which holds every value of the array.
+template <class T>
+void read_features_as(NpzArray& array, RawGraph& graph) {
+  const std::size_t num_rows = graph.num_nodes, dim = static_cast<std::size_t>(graph.features.dim);
+  const bool is_turned = array.header().is_fortran_order && dim > 1;
+  const std::uint64_t turned = is_turned ? num_rows * dim * sizeof(T) : 0;
   graph.memory.check(num_rows * dim * size_of(graph.features.type) + turned, array.name());
   graph.features.rows.reserve(num_rows * dim * size_of(graph.features.type));
-  std::vector<float> columns;
-  columns.reserve(turned / sizeof(float));
-  for_each_block<float>(array, "features", [&](std::span<const float> values, std::uint64_t) {
-    if (header.is_fortran_order)
+  std::vector<T> columns;
+  columns.reserve(turned / sizeof(T));
+  const std::string name = array.name();
+  for_each_block<T>(array, "features", [&](std::span<const T> values, std::uint64_t) {
+    if (is_turned)
       columns.insert(columns.end(), values.begin(), values.end());
     else
-      append_feature_rows(graph.features, values.data(), values.size(), array.name());
+      append_feature_rows(graph.features, values.data(), values.size(), name);
   });
-  if (!header.is_fortran_order) return;
-  std::vector<float> row(dim);
+  if (!is_turned) return;
+  std::vector<T> row(dim);
   for (std::size_t r = 0; r < num_rows; ++r) {
     for (std::size_t c = 0; c < dim; ++c) row[c] = columns[c * num_rows + r];
-    append_feature_rows(graph.features, row.data(), dim, array.name());
+    append_feature_rows(graph.features, row.data(), dim, name);
   }
+}
+
+}  // namespace
+
+void read_features(NpzArray& array, RawGraph& graph) {
+  graph.features.dim = feature_dim_of(array, graph.num_nodes);
+  if (fits_float(array.header()))
+    read_features_as<float>(array, graph);
+  else
+    read_features_as<double>(array, graph);
 }
 
 void read_labels(NpzArray& array, RawGraph& graph) {
@@ -143,15 +159,7 @@ void read_labels(NpzArray& array, RawGraph& graph) {
     fail_at_shape(array, "(" + std::to_string(graph.num_nodes) + ", 1), or more columns for several labels");
   if (shape.size() == 2 && shape[1] > 1) return read_flags(array, graph);
   graph.labels.reserve(graph.num_nodes);
-  for_each_block<float>(array, "labels", [&](std::span<const float> values, std::uint64_t position) {
-    for (const float value : values) {
-      std::int32_t label = 0;
-      if (!label_of(double{value}, label))
-        fail_at_item(array, position, std::to_string(value), "which is no class (0, 1, ..., or -1 or NaN for none)");
-      graph.labels.push_back(label);
-      ++position;
-    }
-  });
+  for_each_label(array, [&](double value, std::uint64_t) { return label_from(value, graph.labels.emplace_back()); });
   graph.num_classes = *std::ranges::max_element(graph.labels) + 1;
 }
 

@@ -8,14 +8,11 @@
 #include <vector>
 
 #include "core/console/progress.h"
+#include "core/files/value_rules.h"
 #include "prepare/formats/npz_reader.h"
 #include "prepare/importers/raw_graph.h"
 
 namespace salient {
-
-/// "data.npz: 'edge_index.npy': item 4 is 9, RULE" @throws Error{kBadData}, always
-[[noreturn]] void fail_at_item(const NpzArray& array, std::uint64_t item, const std::string& value,
-                               const std::string& rule);
 
 /// Streams the rest of an array in blocks: use(block, position of its first item). A progress bar goes with it.
 template <class T, class Use>
@@ -38,27 +35,26 @@ enum class EdgeLayout {
 /// By the axis of length 2. @param if_both  the layout of 2 x 2 @throws Error{kBadData} if there is no such axis
 EdgeLayout edge_layout_of(const NpzArray& array, EdgeLayout if_both);
 
-/// Adds edges from whole numbers of any type, in C or Fortran order.
-/// @throws Error{kBadData} for another shape, for fractions, and for ids of no node; as MemoryLimit::check()
+/// Adds edges from ids of any type, in C or Fortran order.
+/// @throws Error{kBadData} for another shape, for ids of no node, and as convert_to_ids(); as MemoryLimit::check()
 void read_edges(NpzArray& array, EdgeLayout layout, RawGraph& graph);
 
 /// The same for two arrays [E].
 void read_edges(NpzArray& sources, NpzArray& destinations, RawGraph& graph);
 
-/// One non-negative integer, such as a number of nodes. A negative one comes out as too large for any graph.
-/// @throws Error{kBadData} for anything else
-std::uint64_t read_count(const ZipArchive& archive, const char* key);
+/// One whole number from 0, such as a number of nodes. @throws Error{kBadData} for anything else
+std::uint64_t read_count(NpzArray& array);
 
-/// The width of a feature matrix. @throws Error{kBadData} unless its shape is [num_nodes, F].
+/// The width of a feature matrix. @throws Error{kBadData} unless its shape is [num_nodes, F], or [num_nodes]: F = 1.
 int feature_dim_of(const NpzArray& array, std::uint64_t num_nodes);
 
-/// Fills features.dim and .rows from numbers of shape [V, F], C or Fortran order.
+/// Fills features.dim and .rows from numbers of shape [V, F] or [V], C or Fortran order.
 /// @throws Error{kBadData} for another shape, and as append_feature_rows(); as MemoryLimit::check()
 void read_features(NpzArray& array, RawGraph& graph);
 
 /// Sets task, num_classes, and labels or multi_labels from numbers of shape [V] or [V, 1], classes, or [V, T], several
 /// labels. num_nodes is set.
-/// @throws Error{kBadData} for another shape, and for what label_of() or flag_of() refuses
+/// @throws Error{kBadData} for another shape, and for what label_from() or flag_from() refuses
 void read_labels(NpzArray& array, RawGraph& graph);
 
 }  // namespace salient

@@ -8,7 +8,11 @@
 namespace salient {
 
 OgbSize size_of_ogb_binary(const ZipArchive& archive) {
-  OgbSize size{.num_nodes = read_count(archive, "num_nodes_list"), .num_edges = read_count(archive, "num_edges_list")};
+  const auto count_of = [&](const char* name) {
+    NpzArray array(archive, name);
+    return read_count(array);
+  };
+  OgbSize size{.num_nodes = count_of("num_nodes_list"), .num_edges = count_of("num_edges_list")};
   if (!is_node_count(size.num_nodes))
     fail(ErrorKind::kBadData, archive.file().path().string() +
                                   ": num_nodes_list: a graph has 1 to 2^32 - 2 nodes, not " +

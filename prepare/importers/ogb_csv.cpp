@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/files/value_rules.h"
 #include "prepare/formats/line_blocks.h"
 #include "prepare/formats/line_reader.h"
 #include "prepare/formats/text_fields.h"
@@ -32,7 +33,8 @@ std::uint64_t read_count(const fs::path& path) {
   if (!reader.next(line)) fail(ErrorKind::kBadData, path.string() + ": is empty, one count is expected");
   std::uint64_t count = 0;
   if (!parse_number(line, count)) fail_at_line(path, 1, line, "is not a count");
-  if (reader.next(line)) fail_at_line(path, 2, line, "one count is expected, this is a second line");
+  if (reader.next(line))
+    fail_at_line(path, 2, line, "one count is expected, this is a second line, as of a set of several graphs");
   return count;
 }
 
@@ -105,14 +107,14 @@ std::size_t num_columns_of(std::string_view line) {
 }
 
 void append_row(std::string_view line, const fs::path& path, std::uint64_t number, std::size_t num_columns,
-                std::vector<float>& values) {
+                std::vector<double>& values) {
   FieldSplitter splitter(line, ',');
   std::size_t column = 0;
   for (std::string_view field; splitter.next(field); ++column) {
     double value = 0;  // as OGB reads: text to double, double to float
     if (!parse_number(field, value) || std::fabs(value) > double{std::numeric_limits<float>::max()})
       fail_at_line(path, number, field, "column " + std::to_string(column + 1) + " is not a number of float's range");
-    values.push_back(static_cast<float>(value));
+    values.push_back(value);
   }
   if (column != num_columns)
     fail_at_line(path, number, line,
@@ -127,17 +129,17 @@ void read_rows(const fs::path& path, const Promise& promise, int num_threads, Us
   if (!reader.next(first)) fail(ErrorKind::kBadData, path.string() + ": is empty");
   const std::size_t num_columns = num_columns_of(first);
   std::uint64_t num_values = 0;
-  const auto take = [&](const std::vector<float>& values) {
+  const auto take = [&](const std::vector<double>& values) {
     promise.check_not_above((num_values += values.size()) / num_columns, path);
     use(values, num_columns);
   };
-  std::vector<float> first_row;
+  std::vector<double> first_row;
   append_row(first, path, 1, num_columns, first_row);
   take(first_row);
-  for_each_line_block<std::vector<float>>(
+  for_each_line_block<std::vector<double>>(
       reader, num_threads, "features",
       [&](const LineBlock& block) {
-        std::vector<float> values;
+        std::vector<double> values;
         for_each_line(block, [&](std::string_view line, std::uint64_t number) {
           append_row(line, path, number, num_columns, values);
         });
@@ -149,7 +151,7 @@ void read_rows(const fs::path& path, const Promise& promise, int num_threads, Us
 
 void read_node_features(const OgbLayout& layout, const Promise& promise, int num_threads, RawGraph& graph) {
   const fs::path path = layout.features();
-  read_rows(path, promise, num_threads, [&](const std::vector<float>& values, std::size_t num_columns) {
+  read_rows(path, promise, num_threads, [&](const std::vector<double>& values, std::size_t num_columns) {
     graph.features.dim = static_cast<int>(num_columns);
     append_feature_rows(graph.features, values.data(), values.size(), path.string());
   });
@@ -162,16 +164,16 @@ void read_edge_features(const OgbLayout& layout, int num_threads, RawGraph& grap
   std::vector<double> sums;
   std::vector<std::uint32_t> num_edges_of(graph.num_nodes);
   std::size_t edge = 0, dim = 0;
-  const auto add = [&](NodeId node, const float* values) {
-    for (std::size_t c = 0; c < dim; ++c) sums[node * dim + c] += double{values[c]};
+  const auto add = [&](NodeId node, const double* values) {
+    for (std::size_t c = 0; c < dim; ++c) sums[node * dim + c] += static_cast<float>(values[c]);
     ++num_edges_of[node];
   };
   const Promise promise = read_promise(layout.raw("num-edge-list.csv.gz"));
-  read_rows(path, promise, num_threads, [&](const std::vector<float>& values, std::size_t num_columns) {
+  read_rows(path, promise, num_threads, [&](const std::vector<double>& values, std::size_t num_columns) {
     dim = num_columns;
     sums.resize(graph.num_nodes * dim);
-    for (const float* row = values.data(); row < values.data() + values.size(); row += dim, ++edge) {
-      const auto bad = std::find_if(row, row + dim, [](float value) { return !std::isfinite(value); });
+    for (const double* row = values.data(); row < values.data() + values.size(); row += dim, ++edge) {
+      const auto bad = std::find_if(row, row + dim, [](double value) { return !std::isfinite(value); });
       if (bad != row + dim)
         fail(ErrorKind::kBadData, path.string() + ": line " + std::to_string(edge + 1) + ": column " +
                                       std::to_string(bad - row + 1) + " is " + std::to_string(*bad) +
@@ -197,7 +199,7 @@ void append_flags(const LineReader& reader, std::string_view line, RawGraph& gra
   for (std::string_view field; splitter.next(field); ++column) {
     double value = std::numeric_limits<double>::quiet_NaN();
     std::int8_t flag = -1;
-    if ((!field.empty() && !parse_number(field, value)) || !flag_of(value, flag))
+    if ((!field.empty() && !parse_number(field, value)) || flag_from(value, flag))
       fail_at_line(reader.path(), reader.line_number(), field,
                    "column " + std::to_string(column + 1) + " is not 0 or 1, nor nan or empty for not known");
     graph.multi_labels.push_back(flag);
@@ -230,7 +232,7 @@ void read_labels(const OgbLayout& layout, const Promise& promise, RawGraph& grap
   for (; is_line; is_line = reader.next(line)) {
     double value = 0;
     std::int32_t label = 0;
-    if (!parse_number(line, value) || !label_of(value, label))
+    if (!parse_number(line, value) || label_from(value, label))
       fail_at_line(reader.path(), reader.line_number(), line, "is not a class (0, 1, ..., or -1 or nan for none)");
     graph.labels.push_back(label);
     promise.check_not_above(graph.labels.size(), reader.path());

@@ -50,6 +50,42 @@ fs::path split_of(const OgbLayout& layout) {
   fail(ErrorKind::kBadData, splits.string() + ": holds several splits (" + list + "); leave the one to use");
 }
 
+bool has_file_ending_with(const fs::path& folder, std::string_view end) {
+  std::error_code error;  // a folder that is not there has none
+  for (auto entry = fs::recursive_directory_iterator(folder, error); !error && entry != fs::end(entry);
+       entry.increment(error))
+    if (entry->path().filename().string().ends_with(end)) return true;
+  return false;
+}
+
+/// OGB's sets of other tasks, and its own writer's, have layouts of their own.
+void refuse_other_layouts(const OgbLayout& layout) {
+  struct Other {
+    std::string_view what;
+    std::array<const char*, 4> files;  // in raw/
+  };
+  constexpr std::array<Other, 2> kOthers = {
+      {{"a set of several types of nodes, as ogbn-mag, and a graph here has nodes of one type: write the edges and the "
+        "features of one type to files of your own, and read those",
+        {"triplet-type-list.csv.gz", "num-node-dict.csv.gz", "edge_index_dict.npz", "num_nodes_dict.npz"}},
+       {"a set of several graphs with a label each, as ogbg-molhiv, and the nodes of one graph are trained on here",
+        {"graph-label.csv.gz", "graph-label.npz", "graph-feat.csv.gz", "graph-feat.npz"}}}};
+  for (const auto& [what, files] : kOthers)
+    for (const char* file : files)
+      if (fs::exists(layout.raw(file)))
+        fail(ErrorKind::kBadData, layout.root.string() + ": has raw/" + file + ": it is " + std::string(what));
+  const fs::path split = layout.root / "split";
+  if (has_file_ending_with(split, "train.csv.gz")) return;
+  if (has_file_ending_with(split, "split_dict.pt"))
+    fail(ErrorKind::kBadData, layout.root.string() +
+                                  ": its split is split_dict.pt, a Python pickle of ogb's DatasetSaver, which is not "
+                                  "read: write its ids to train.csv.gz, valid.csv.gz and test.csv.gz beside it");
+  if (has_file_ending_with(split, ".pt"))
+    fail(ErrorKind::kBadData, layout.root.string() +
+                                  ": its split is of .pt files, as those of link prediction sets (ogbl-...): edges are "
+                                  "to be predicted there, the labels of nodes here");
+}
+
 void check_files(const OgbLayout& layout) {
   std::vector<fs::path> files;
   if (layout.is_binary)
@@ -85,6 +121,7 @@ OgbLayout find_ogb_layout(const std::filesystem::path& raw, const std::string& n
   layout.is_synthetic = fs::exists(layout.root / kSyntheticMarker);
   layout.is_binary = fs::exists(layout.raw("data.npz"));
   layout.has_node_features = fs::exists(layout.raw("node-feat.csv.gz")) || !fs::exists(layout.raw("edge-feat.csv.gz"));
+  refuse_other_layouts(layout);
   layout.split = split_of(layout);
   check_files(layout);
   return layout;

@@ -37,7 +37,7 @@ std::string ogb_name_of_folder(const std::string& folder);
 /// @param raw   the data set's folder, or raw/ in it
 /// @param name  "" = by the folder's name
 /// @throws Error{kNoInput} naming every file that is missing; Error{kBadData} when there are several splits to choose
-///         from and the set is unknown.
+///         from and the set is unknown, and for OGB's sets of other tasks, which are laid out in another way.
 OgbLayout find_ogb_layout(const std::filesystem::path& raw, const std::string& name);
 
 }  // namespace salient

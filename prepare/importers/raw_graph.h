@@ -10,6 +10,7 @@
 
 #include "core/enum_names.h"
 #include "core/types.h"
+#include "prepare/importers/feature_losses.h"
 #include "prepare/importers/memory_limit.h"
 #include "prepare/importers/name_table.h"
 #include "store/label_table.h"
@@ -28,6 +29,8 @@ struct RawFeatures {
   std::vector<std::int64_t> begin{};        ///< of kCsr, as in SparseRowTable
   std::vector<std::uint32_t> columns{};     ///< likewise
   std::vector<std::string> column_names{};  ///< [dim], or empty: the source has none
+  FeatureLosses losses{};                   ///< of what was converted so far
+  std::string file{};                       ///< where it came from, for messages
 
   /// dim is above 0.
   std::size_t num_rows() const {
@@ -65,17 +68,15 @@ struct RawGraph {
   std::vector<std::uint64_t> original_ids{};             ///< optional, [V]
   NameTable node_names{};                                ///< optional, [V]: ids that are text
   std::uint32_t rng_seed = 0;
-  MemoryLimit memory{};  ///< that all who fill this, or build a store of it, keep to
+  std::string likely_features{};  ///< where there are none: an array that was not read and may hold them
+  MemoryLimit memory{};           ///< that all who fill this, or build a store of it, keep to
 
   LabelTable label_table() const { return {{task, task == Task::kMultiLabel ? num_classes : 1}, labels, multi_labels}; }
 };
 
-/// The label that a number of a foreign file means: NaN and -1 are -1, unlabelled; false for fractions, other
-/// negative numbers and those from kMaxClasses on. Every importer of foreign labels asks here.
-bool label_of(double value, std::int32_t& label);
-
-/// The same for one of several labels: 0, 1, and NaN or -1 for not known; false for anything else.
-bool flag_of(double value, std::int8_t& flag);
+/// Says so where ids may count from 1, unlike rows: an edge has the last node, and node 0 is one of few without any.
+/// @param file  of the edges
+void say_if_ids_count_from_one(const RawGraph& graph, const std::string& file);
 
 /// Node counts that a store can hold: 1 to 2^32 - 2.
 bool is_node_count(std::uint64_t count);
@@ -86,15 +87,18 @@ bool is_node_count(std::uint64_t count);
 /// @param type      f16 or f32
 /// @param out       [count] type
 /// @param file      named in the error.
-/// @throws Error{kBadData} for a non-finite value, or |x| > 65504 as f16, naming file, row and column.
+/// @throws Error{kBadData} for a non-finite value, |x| > 65504 as f16, or one beyond f32, naming file, row and column.
 void convert_features(std::span<const float> values, FeatureType type, int dim, std::uint64_t position,
                       const std::string& file, std::byte* out);
+void convert_features(std::span<const double> values, FeatureType type, int dim, std::uint64_t position,
+                      const std::string& file, std::byte* out);
 
-/// Converts and appends `count` values that follow the ones already there.
+/// Converts and appends `count` values that follow the ones already there, and counts what they lose.
 ///
-/// @param values  [count] row-major continuation of the matrix; `features.dim` is set.
+/// @param values  [count] row-major continuation of the matrix, of the source's precision; `features.dim` is set.
 /// @param file    named in the error.
 /// @throws as convert_features()
 void append_feature_rows(RawFeatures& features, const float* values, std::size_t count, const std::string& file);
+void append_feature_rows(RawFeatures& features, const double* values, std::size_t count, const std::string& file);
 
 }  // namespace salient

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -37,10 +38,11 @@ std::vector<T> read_indices(NpzArray& array, std::uint64_t limit, const MemoryLi
   memory.check(array.items_left() * sizeof(T), array.name());
   std::vector<T> items;
   items.reserve(array.items_left());
-  for_each_block<std::int64_t>(array, "indices", [&](std::span<const std::int64_t> block, std::uint64_t position) {
-    for (const std::int64_t item : block) {
-      if (static_cast<std::uint64_t>(item) >= limit)
-        fail_at_item(array, position, std::to_string(item), "the matrix allows 0 to " + std::to_string(limit - 1));
+  for_each_block<std::uint64_t>(array, "indices", [&](std::span<const std::uint64_t> block, std::uint64_t position) {
+    for (const std::uint64_t item : block) {
+      if (item >= limit)
+        fail_at_item(array.name(), position, std::to_string(item),
+                     "the matrix allows 0 to " + std::to_string(limit - 1));
       items.push_back(static_cast<T>(item));
       ++position;
     }
@@ -48,11 +50,19 @@ std::vector<T> read_indices(NpzArray& array, std::uint64_t limit, const MemoryLi
   return items;
 }
 
-std::vector<float> read_values(NpzArray& array, const MemoryLimit& memory) {
-  memory.check(array.items_left() * sizeof(float), array.name());
-  std::vector<float> values(array.items_left());
-  array.read(std::span(values));
-  return values;
+void read_values(NpzArray& array, SparseMatrix& matrix, const MemoryLimit& memory) {
+  memory.check(array.items_left() * sizeof(double), array.name());
+  matrix.values.resize(array.items_left());
+  array.read(std::span(matrix.values));
+}
+
+/// Reads them all, and keeps whether they differ.
+void pass_values(NpzArray& array, SparseMatrix& matrix) {
+  std::optional<double> first;
+  for_each_block<double>(array, "values", [&](std::span<const double> block, std::uint64_t) {
+    if (!first) first = block.front();
+    matrix.has_weights |= !std::ranges::all_of(block, [&](double value) { return value == *first; });
+  });
 }
 
 void require_length(const NpzArray& array, std::uint64_t length) {
@@ -74,17 +84,18 @@ std::vector<std::int64_t> read_begin(NpzArray& array, std::uint64_t count, std::
 
 /// Sorts values by their rows and keeps their order within a row.
 void sort_by_rows(SparseMatrix& matrix, const std::vector<std::uint32_t>& rows, const MemoryLimit& memory) {
-  memory.check(rows.size() * (sizeof(std::uint32_t) + sizeof(float)) + (matrix.num_rows + 1) * sizeof(std::int64_t),
+  memory.check(rows.size() * sizeof(std::uint32_t) + matrix.values.size() * sizeof(double) +
+                   (matrix.num_rows + 1) * sizeof(std::int64_t),
                "a sparse matrix");
   matrix.begin.assign(matrix.num_rows + 1, 0);
   for (const std::uint32_t row : rows) ++matrix.begin[row + std::size_t{1}];
   for (std::size_t r = 0; r < matrix.num_rows; ++r) matrix.begin[r + 1] += matrix.begin[r];
   std::vector<std::uint32_t> columns(rows.size());
-  std::vector<float> values(rows.size());
+  std::vector<double> values(matrix.values.size());
   for (std::size_t k = 0; k < rows.size(); ++k) {  // moves begin[r] to the end of row r
     const auto at = static_cast<std::size_t>(matrix.begin[rows[k]]++);
     columns[at] = matrix.columns[k];
-    values[at] = matrix.values[k];
+    if (!values.empty()) values[at] = matrix.values[k];
   }
   std::copy_backward(matrix.begin.begin(), matrix.begin.end() - 1, matrix.begin.end());
   matrix.begin.front() = 0;
@@ -103,19 +114,18 @@ std::vector<std::uint32_t> spread(const std::vector<std::int64_t>& begin, const 
 
 void read_shape(const ZipArchive& archive, const std::string& prefix, SparseMatrix& matrix) {
   NpzArray array(archive, prefix + "shape");
-  array.expect(NpzKind::kInteger);
-  std::array<std::int64_t, 2> shape{};
+  std::array<std::uint64_t, 2> shape{};
   require_length(array, shape.size());
-  array.read(std::span<std::int64_t>(shape));
-  matrix.num_rows = static_cast<std::uint64_t>(shape[0]);  // a negative one is too large
-  matrix.num_columns = static_cast<std::uint64_t>(shape[1]);
+  array.read(std::span<std::uint64_t>(shape));
+  matrix.num_rows = shape[0];
+  matrix.num_columns = shape[1];
   if (!is_node_count(matrix.num_rows) || !is_node_count(matrix.num_columns))
     fail(ErrorKind::kBadData, array.name() + ": is (" + std::to_string(shape[0]) + ", " + std::to_string(shape[1]) +
                                   "), expected 1 to 2^32 - 2 rows and columns");
 }
 
 /// Columns and values of row r: columns ascend, each once.
-void read_row(const SparseMatrix& matrix, std::size_t r, std::vector<std::pair<std::uint32_t, float>>& row) {
+void read_row(const SparseMatrix& matrix, std::size_t r, std::vector<std::pair<std::uint32_t, double>>& row) {
   row.clear();
   for (auto k = static_cast<std::size_t>(matrix.begin[r]); k < static_cast<std::size_t>(matrix.begin[r + 1]); ++k)
     row.emplace_back(matrix.columns[k], matrix.values[k]);
@@ -147,7 +157,8 @@ bool has_sparse_matrix(const ZipArchive& archive, std::string_view prefix) {
   return has("shape") && has("data") && ((has("indices") && has("indptr")) || (has("row") && has("col")));
 }
 
-SparseMatrix read_sparse_matrix(const ZipArchive& archive, const std::string& prefix, const MemoryLimit& memory) {
+SparseMatrix read_sparse_matrix(const ZipArchive& archive, const std::string& prefix, const MemoryLimit& memory,
+                                SparseValues wanted) {
   const bool is_coo = archive.find(prefix + "indptr.npy") == nullptr;
   const std::string said = text_of(archive, prefix + "format"), format = said.empty() ? is_coo ? "coo" : "csr" : said;
   if (format != "coo" && (is_coo || (format != "csr" && format != "csc")))
@@ -157,8 +168,11 @@ SparseMatrix read_sparse_matrix(const ZipArchive& archive, const std::string& pr
   read_shape(archive, prefix, matrix);
   NpzArray data(archive, prefix + "data");
   require_length(data, data.header().num_items());
-  matrix.values = read_values(data, memory);
-  const std::uint64_t num_values = matrix.values.size();
+  const std::uint64_t num_values = data.header().num_items();
+  if (wanted == SparseValues::kRead)
+    read_values(data, matrix, memory);
+  else
+    pass_values(data, matrix);
   if (is_coo) {
     NpzArray row(archive, prefix + "row"), column(archive, prefix + "col");
     require_length(row, num_values);
@@ -198,12 +212,14 @@ RawFeatures sparse_features(const SparseMatrix& matrix, FeatureType type, const 
   features.columns.reserve(num_values);
   features.rows.reserve(num_values * item);
   features.begin.push_back(0);
-  std::vector<std::pair<std::uint32_t, float>> row;
+  features.file = file;
+  std::vector<std::pair<std::uint32_t, double>> row;
   for (std::size_t r = 0; r < matrix.num_rows; ++r) {
     read_row(matrix, r, row);
     for (const auto& [column, value] : row) {
       std::array<std::byte, sizeof(float)> stored{};
-      convert_features({&value, 1}, type, features.dim, r * matrix.num_columns + column, file, stored.data());
+      convert_features(std::span(&value, 1), type, features.dim, r * matrix.num_columns + column, file, stored.data());
+      features.losses.add_entry(column, value, stored.data(), type, features.dim);
       if (is_zero(stored, type)) continue;
       features.columns.push_back(column);
       features.rows.insert(features.rows.end(), stored.begin(), stored.begin() + static_cast<std::ptrdiff_t>(item));

@@ -19,8 +19,11 @@ struct SparseMatrix {
   std::uint64_t num_rows = 0, num_columns = 0;
   std::vector<std::int64_t> begin{};
   std::vector<std::uint32_t> columns{};
-  std::vector<float> values{};
+  std::vector<double> values{};  ///< empty if they are not wanted
+  bool has_weights = false;      ///< where they are not wanted: they differ
 };
+
+enum class SparseValues { kRead, kNotWanted };
 
 /// Whether there is a matrix whose arrays have these names behind `prefix`: data, shape and more.
 bool has_sparse_matrix(const ZipArchive& archive, std::string_view prefix);
@@ -30,8 +33,9 @@ bool has_sparse_matrix(const ZipArchive& archive, std::string_view prefix);
 ///
 /// @param prefix  "" of scipy's files; "attr_" and "adj_" in those of Shchur et al., Pitfalls of GNN Evaluation
 /// @throws Error{kBadData} naming array and item; Error{kIo}; Error{kHostMemory}
-/// Memory: 8 bytes a value and 8 a row, while COO and CSC are sorted twice that
-SparseMatrix read_sparse_matrix(const ZipArchive& archive, const std::string& prefix, const MemoryLimit& memory);
+/// Memory: 4 bytes a value, 8 more where they are read, and 8 a row; while COO and CSC are sorted twice that
+SparseMatrix read_sparse_matrix(const ZipArchive& archive, const std::string& prefix, const MemoryLimit& memory,
+                                SparseValues wanted = SparseValues::kRead);
 
 /// The rows as features of FeatureLayout::kCsr: columns ascend, sums are made, and what is 0 as `type` is left out.
 /// @param file  named in errors   @throws as convert_features(); Error{kHostMemory}

@@ -8,6 +8,7 @@
 
 #include "core/console/log.h"
 #include "core/error.h"
+#include "core/files/value_rules.h"
 #include "prepare/formats/line_reader.h"
 #include "prepare/formats/text_fields.h"
 
@@ -47,7 +48,7 @@ std::optional<std::vector<std::int32_t>> numeric_classes(const LabelTexts& names
   for (std::size_t i = 0; i < names.size(); ++i)
     if (!names.is_none(i) && !number_of(names[i])) return std::nullopt;
   for (std::size_t i = 0; i < names.size(); ++i)
-    if (!names.is_none(i) && !label_of(*number_of(names[i]), classes[i]))
+    if (!names.is_none(i) && label_from(*number_of(names[i]), classes[i]))
       fail(ErrorKind::kBadData, file + ": label " + in_quotes(names[i]) + ", labels are whole numbers from 0 to " +
                                     std::to_string(kMaxClasses - 1) + ", -1 or NaN for none, or words");
   return classes;

@@ -17,7 +17,7 @@ struct TableLabels {
   std::vector<std::uint64_t> first_lines{};  ///< [names] where each is first
 };
 
-/// Makes classes of texts: numbers as label_of() takes them if all are numbers; else names, in ascending order. A
+/// Makes classes of texts: numbers as label_from() takes them if all are numbers; else names, in ascending order. A
 /// missing value, -1 and the words `unlabelled` are no label. Sets graph.labels, num_classes and class_names. The log
 /// names the words that are no label, or not there, and the word that makes words of numbers.
 ///

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/files/npy.h"
+#include "core/files/value_rules.h"
 #include "prepare/formats/line_reader.h"
 #include "prepare/formats/table_line.h"
 #include "prepare/formats/text_fields.h"
@@ -98,12 +99,11 @@ Owners read_parts(const std::filesystem::path& path, std::size_t num_nodes, int 
   if (header.shape.size() != 1 || header.shape[0] != num_nodes || (header.kind != 'i' && header.kind != 'u'))
     fail(ErrorKind::kBadData, file.name() + ": " + header.dtype() + " " + header.shape_text() +
                                   ", expected whole numbers (" + std::to_string(num_nodes) + ",), a part per node");
-  std::vector<std::int64_t> parts(num_nodes);
-  convert_to_int64(header, file.data().data(), num_nodes, parts.data());
-  const auto bad = std::ranges::find_if(parts, [&](std::int64_t part) { return part < 0 || part >= limit; });
+  const std::vector<std::uint64_t> parts = ids_of(file);
+  const auto bad = std::ranges::find_if(parts, [&](std::uint64_t part) { return part >= std::uint64_t(limit); });
   if (bad != parts.end())
-    fail(ErrorKind::kBadData, file.name() + ": item " + std::to_string(bad - parts.begin()) + " is " +
-                                  std::to_string(*bad) + ", parts are 0 to " + std::to_string(limit - 1));
+    fail_at_item(file.name(), static_cast<std::uint64_t>(bad - parts.begin()), std::to_string(*bad),
+                 "parts are 0 to " + std::to_string(limit - 1));
   return {parts.begin(), parts.end()};
 }
 

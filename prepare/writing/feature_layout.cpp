@@ -33,8 +33,11 @@ void for_each_value(const RawFeatures& features, Visit visit) {
 template <class T>
 RawFeatures sparse_of(const RawFeatures& dense, const MemoryLimit& memory) {
   constexpr const char* kWhat = "sparse features";
-  RawFeatures sparse{
-      .type = dense.type, .dim = dense.dim, .layout = FeatureLayout::kCsr, .column_names = dense.column_names};
+  RawFeatures sparse{.type = dense.type,
+                     .dim = dense.dim,
+                     .layout = FeatureLayout::kCsr,
+                     .column_names = dense.column_names,
+                     .file = dense.file};
   memory.check((dense.num_rows() + 1) * sizeof(std::int64_t), kWhat);
   sparse.begin.assign(dense.num_rows() + 1, 0);
   for_each_value<T>(dense, [&](std::size_t r, std::uint32_t, const std::byte*) { ++sparse.begin[r + 1]; });
@@ -51,7 +54,7 @@ RawFeatures sparse_of(const RawFeatures& dense, const MemoryLimit& memory) {
 }
 
 RawFeatures dense_of(const RawFeatures& sparse, const MemoryLimit& memory) {
-  RawFeatures dense{.type = sparse.type, .dim = sparse.dim, .column_names = sparse.column_names};
+  RawFeatures dense{.type = sparse.type, .dim = sparse.dim, .column_names = sparse.column_names, .file = sparse.file};
   const std::size_t item = size_of(sparse.type), row_bytes = static_cast<std::size_t>(sparse.dim) * item;
   memory.check(sparse.num_rows() * row_bytes, "dense features");
   dense.rows.resize(sparse.num_rows() * row_bytes);

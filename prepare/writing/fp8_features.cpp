@@ -66,15 +66,21 @@ float ColumnRanges::fp8_scale(const std::string& file) const {
   return scale;
 }
 
-RawFeatures in_fp8(RawFeatures features, const std::string& file) {
+RawFeatures in_fp8(RawFeatures features, const std::string& source) {
+  const std::string& file = features.file.empty() ? source : features.file;
   if (features.layout == FeatureLayout::kCsr)
     fail(ErrorKind::kUsage, file + ": sparse features are not kept in fp8, but in f16 or f32");
   ColumnRanges ranges(features.dim);
   for_each_block(features, [&](std::size_t, std::span<const float> values) { ranges.add(values); });
   const float scale = ranges.fp8_scale(file);
+  FeatureLosses losses;
+  const bool counts = !features.file.empty();  // not of features that were made
   for_each_block(features, [&](std::size_t first, std::span<const float> values) {
-    floats_to_fp8(values.data(), values.size(), scale, features.rows.data() + first);  // behind what is read next
+    std::byte* const out = features.rows.data() + first;  // behind what is read next
+    floats_to_fp8(values.data(), values.size(), scale, out);
+    if (counts) losses.add(values, out, FeatureType::kFp8, features.dim);
   });
+  say_losses(losses, file, features.column_names);
   features.rows.resize(features.rows.size() / size_of(features.type));
   features.type = FeatureType::kFp8;
   features.fp8_scale = scale;

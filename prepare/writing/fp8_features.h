@@ -28,8 +28,9 @@ class ColumnRanges {
   std::size_t column_ = 0;  // of the next value
 };
 
-/// Dense rows of f16 or f32, rounded to fp8 in their own memory.
-/// @throws as ColumnRanges::fp8_scale(); Error{kUsage} for sparse rows
-RawFeatures in_fp8(RawFeatures features, const std::string& file);
+/// Dense rows of f16 or f32, rounded to fp8 in their own memory. Warns of what they lose, unless they were made.
+/// @param source  named in errors where the features have no file
+/// @throws as ColumnRanges::fp8_scale() and FeatureLosses::text(); Error{kUsage} for sparse rows
+RawFeatures in_fp8(RawFeatures features, const std::string& source);
 
 }  // namespace salient

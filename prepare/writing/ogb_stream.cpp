@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/files/value_rules.h"
 #include "core/fp8.h"
 #include "core/free_memory.h"
 #include "core/host/interrupt.h"
@@ -57,12 +58,12 @@ void check_disk(const fs::path& folder, const fs::path& out, std::uint64_t neede
 }
 
 /// Calls use(first, values) for all features, block by block.
-template <class Use>
+template <class T, class Use>
 void for_each_block(NpzArray& array, SharedProgress& progress, Use use) {
-  std::vector<float> values(kFeatureBlock);
+  std::vector<T> values(kFeatureBlock);
   std::uint64_t first = 0;
   while (const std::size_t count = array.read(std::span(values))) {
-    use(first, std::span(values).first(count));
+    use(first, std::span<const T>(values).first(count));
     first += count;
     progress.add(count);
   }
@@ -73,16 +74,20 @@ class HalfRounding {
  public:
   HalfRounding(int dim, std::string file) : dim_(dim), file_(std::move(file)) {}
 
-  /// @throws as convert_features()
-  void round(std::uint64_t first, std::span<float> values) {
-    convert_features(values, FeatureType::kF16, dim_, first, file_, reinterpret_cast<std::byte*>(halves_.data()));
-    std::transform(halves_.begin(), halves_.begin() + std::ssize(values), values.begin(), half_to_float);
+  /// @return  until the next call     @throws as convert_features()
+  template <class T>
+  std::span<const float> round(std::uint64_t first, std::span<const T> values) {
+    convert_features(values, FeatureType::kF16, dim_, first, file_, halves());
+    std::transform(halves_.begin(), halves_.begin() + std::ssize(values), rounded_.begin(), half_to_float);
+    return std::span(rounded_).first(values.size());
   }
+  std::byte* halves() { return reinterpret_cast<std::byte*>(halves_.data()); }
 
  private:
   int dim_;
   std::string file_;
   std::vector<std::uint16_t> halves_ = std::vector<std::uint16_t>(kFeatureBlock);
+  std::vector<float> rounded_ = std::vector<float>(kFeatureBlock);
 };
 
 /// Reads all features once more, before they are stored.
@@ -90,32 +95,47 @@ float find_fp8_scale(const ZipArchive& archive, int dim, SharedProgress& progres
   NpzArray array(archive, kFeatureArray);
   HalfRounding rounding(dim, array.name());
   ColumnRanges ranges(dim);
-  for_each_block(array, progress, [&](std::uint64_t first, std::span<float> values) {
-    rounding.round(first, values);
-    ranges.add(values);
+  for_each_block<double>(array, progress, [&](std::uint64_t first, std::span<const double> values) {
+    ranges.add(rounding.round(first, values));
   });
   return ranges.fp8_scale(array.name());
 }
 
-/// One stream front to back: floats in, stored rows out.
-FileDigest write_features(const ZipArchive& archive, const RawFeatures& features, const fs::path& folder,
-                          SharedProgress& progress) {
-  NpzArray array(archive, kFeatureArray);
+/// One stream front to back: T, which holds every value of the array, in, stored rows out.
+template <class T>
+FileDigest write_features_as(NpzArray& array, const RawFeatures& features, const fs::path& folder,
+                             SharedProgress& progress) {
+  const bool in_fp8 = features.type == FeatureType::kFp8;
   const std::size_t item = size_of(features.type);
+  const std::string name = array.name();
   std::vector<std::byte> stored(kFeatureBlock * item);
   const StoreArray stored_as = features_array(features.type);
-  NpyWriter writer(folder / stored_as.file, stored_as.dtype, array.header().shape);
-  HalfRounding rounding(features.dim, array.name());
-  for_each_block(array, progress, [&](std::uint64_t first, std::span<float> values) {
-    if (features.type == FeatureType::kFp8) {
-      rounding.round(first, values);
-      floats_to_fp8(values.data(), values.size(), features.fp8_scale, stored.data());
+  NpyWriter writer(folder / stored_as.file, stored_as.dtype,
+                   {array.header().shape[0], static_cast<std::uint64_t>(features.dim)});
+  HalfRounding rounding(features.dim, name);
+  FeatureLosses losses, fp8_losses;
+  for_each_block<T>(array, progress, [&](std::uint64_t first, std::span<const T> values) {
+    if (in_fp8) {
+      const std::span<const float> rounded = rounding.round(first, values);
+      losses.add(values, rounding.halves(), FeatureType::kF16, features.dim);
+      floats_to_fp8(rounded.data(), rounded.size(), features.fp8_scale, stored.data());
+      fp8_losses.add(rounded, stored.data(), FeatureType::kFp8, features.dim);
     } else {
-      convert_features(values, features.type, features.dim, first, array.name(), stored.data());
+      convert_features(values, features.type, features.dim, first, name, stored.data());
+      losses.add(values, stored.data(), features.type, features.dim);
     }
     writer.write(std::span(stored).first(values.size() * item));
   });
+  say_losses(losses, name);
+  say_losses(fp8_losses, name);
   return writer.close();
+}
+
+FileDigest write_features(const ZipArchive& archive, const RawFeatures& features, const fs::path& folder,
+                          SharedProgress& progress) {
+  NpzArray array(archive, kFeatureArray);
+  if (fits_float(array.header())) return write_features_as<float>(array, features, folder, progress);
+  return write_features_as<double>(array, features, folder, progress);
 }
 
 /// Spreads all entries over files, then sorts file by file.

@@ -77,6 +77,7 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
   const bool makes_features = options.make_features.kind != MadeFeatures::kNone;
   if (makes_features && graph.features.dim > 0)
     fail(ErrorKind::kUsage, graph.source_path + ": has features already, none are made");
+  say_losses(graph.features.losses, graph.features.file, graph.features.column_names);
   const std::uint64_t edges_read = graph.sources.size();
   graph.memory.check(edges_read * (graph.symmetrise ? 2 : 1) * sizeof(NodeId) +
                          graph.num_nodes * (sizeof(EdgeOffset) + sizeof(NodeId) + sizeof(std::int32_t)),

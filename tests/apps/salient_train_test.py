@@ -20,6 +20,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import npy
+
 BIN = pathlib.Path(sys.argv.pop(1)).resolve()
 SMALL = ["--device", "cpu", "--hidden", "16", "--fanout", "5,4", "--eval-fanout", "8,8", "--batch-size", "200",
          "--eval-batch-size", "500", "--lr", "0.01", "--workers", "2", "--progress", "none"]
@@ -538,6 +541,20 @@ class SalientTrain(unittest.TestCase):
         self.assertRegex(result.stderr, r"salient-train: error: the loss is not a number at epoch \d+, step \d+")
         self.assertIn("failed", json.loads((self.work / "diverged/run.json").read_text())["status"])
         self.assertIn("<b>failed</b>: the loss is not a number", (self.work / "diverged/report.html").read_text())
+
+    def test_a_first_loss_that_is_no_number_names_the_features(self):
+        huge = self.work / "huge"
+        huge.mkdir()
+        npy.write(huge / "x.npy", (40, 2), [2.5e38 if v % 2 else -1e38 for v in range(78)] + [1.0, -3e38], "<f4")
+        npy.write_ids(huge / "y.npy", [v % 2 for v in range(40)])
+        npy.write(huge / "e.npy", (2, 80), [v % 40 for v in range(80)] + [(7 * v + 1) % 40 for v in range(80)], "<i8")
+        made = run("salient-prepare", "edges", "--edges", "e.npy", "--features", "x.npy", "--labels", "y.npy",
+                   "--feature-dtype", "f32", "--split", "0.6,0.2,0.2", "--out", "store", cwd=huge)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        result = self.train("huge-run", "--epochs", 1, "--metric", "accuracy", dataset=huge / "store", expect=1)
+        self.assertRegex(result.stderr, r"error: the loss is not a number at epoch 1, step 1, before any update, so it "
+                         r"comes from the features: the largest feature is -3e\+38 \(node 39, column 1\); scale them")
+        self.assertNotIn("--lr", result.stderr)
 
     def test_bad_stores_are_refused_and_nothing_is_written(self):
         broken = self.work / "broken"

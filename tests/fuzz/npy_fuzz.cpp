@@ -1,5 +1,8 @@
 // tests/fuzz/npy_fuzz.cpp - any bytes as an array file: refused, or every value lies in the file and can be converted.
+#include <algorithm>
+
 #include "core/files/npy.h"
+#include "core/files/value_rules.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace salient::fuzz {
@@ -24,6 +27,13 @@ void read_values(const NpyFile& file) {
   claim(file.data().size() == header.data_bytes(), "the file has exactly its values");
   std::vector<double> values(header.num_items());
   convert_to_double(header, file.data().data(), values.size(), values.data());
+  (void)succeeds([&] {
+    const std::vector<std::uint64_t> ids = ids_of(file);
+    claim(ids.size() == values.size(), "every value is an id, or all are refused");
+  });
+  for (std::size_t i = 0; i < std::min<std::size_t>(values.size(), 100); ++i)
+    claim(!item_text(header, file.data().data() + i * static_cast<std::size_t>(header.item_bytes)).empty(),
+          "a value has a text");
   if (header.kind == 'f') return;
   std::vector<std::int64_t> integers(values.size());
   convert_to_int64(header, file.data().data(), integers.size(), integers.data());

@@ -37,6 +37,18 @@ void read_everything(const ZipArchive& archive) {
       array.skip(3);
       array.read(std::span<std::int64_t>(some));
     });
+    std::vector<std::uint64_t> ids;
+    const auto ids_by = [&](std::size_t step) {
+      ids.clear();
+      NpzArray array(archive, key);
+      std::vector<std::uint64_t> piece(step);
+      while (const std::size_t count = array.read(std::span(piece)))
+        ids.insert(ids.end(), piece.begin(), piece.begin() + std::ptrdiff_t(count));
+    };
+    const bool are_ids = succeeds([&] { ids_by(1 << 16); });
+    const std::vector<std::uint64_t> all = ids;
+    claim(are_ids == succeeds([&] { ids_by(7); }), "whether all are ids does not depend on pieces");
+    claim(!are_ids || ids == all, "ids do not depend on pieces");
   }
 }
 

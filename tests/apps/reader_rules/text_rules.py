@@ -17,6 +17,7 @@ class Case:
     like: bytes = None  # a plain file with the same content; None = the good one
     holds: object = None  # instead of a file with the same content: a condition of it
     options: tuple = ()
+    becomes: object = None  # function: the good content -> what is wanted
 
 
 def encode(text):

@@ -35,8 +35,19 @@ TEST_F(SelectNodes, KeepsTheOrderOfItsSource) {
   EXPECT_EQ(select_nodes(dataset_, list<std::uint16_t>({3, 1}, "<u2")), (std::vector<NodeId>{3, 1}));
 }
 
+TEST_F(SelectNodes, AMaskSelectsItsNodes) {
+  std::vector<std::uint8_t> mask(50, 0);
+  mask[3] = mask[49] = 1;
+  EXPECT_EQ(select_nodes(dataset_, list(mask, "|b1")), (std::vector<NodeId>{3, 49}));
+  mask.pop_back();
+  EXPECT_COMPLAINT(select_nodes(dataset_, list(mask, "|b1")), ErrorKind::kBadData, "a bool for each of the 50 nodes");
+}
+
 TEST_F(SelectNodes, RefusesWhatNoSamplerTakes) {
-  EXPECT_COMPLAINT(select_nodes(dataset_, list<std::int64_t>({1, 50}, "<i8")), ErrorKind::kBadData, "entry 1 is 50");
+  EXPECT_COMPLAINT(select_nodes(dataset_, list<std::int64_t>({1, 50}, "<i8")), ErrorKind::kBadData,
+                   "item 1 is 50, the graph has nodes 0 to 49, which count from 0; do the ids count from 1?");
+  EXPECT_COMPLAINT(select_nodes(dataset_, list<std::uint64_t>({~std::uint64_t{0}}, "<u8")), ErrorKind::kBadData,
+                   "item 0 is 18446744073709551615");
   EXPECT_COMPLAINT(select_nodes(dataset_, list<std::int32_t>({-1}, "<i4")), ErrorKind::kBadData, "-1");
   EXPECT_COMPLAINT(select_nodes(dataset_, list<std::int64_t>({4, 9, 4}, "<i8")), ErrorKind::kBadData, "node 4");
   EXPECT_COMPLAINT(select_nodes(dataset_, list<float>({1}, "<f4")), ErrorKind::kBadData, "integer");

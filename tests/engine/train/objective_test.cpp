@@ -10,6 +10,8 @@
 namespace salient {
 namespace {
 
+std::string no_facts() { return ""; }
+
 TEST(Objective, EqualsTorchsCrossEntropy) {
   const at::Tensor logits = at::randn({40, 7}), labels = at::randint(0, 7, {40}, at::kLong);
   for (const double smoothing : {0.0, 0.1, 0.9}) {
@@ -59,7 +61,7 @@ TEST(Objective, KeepsTheSumsOfSeveralLabels) {
   const at::Tensor logits = at::tensor({9.0f, -9.0f, 9.0f, 9.0f, 9.0f, -9.0f}).view({3, 2});
   const at::Tensor y = at::tensor({1, 0, 0, -1, 1, 1}, at::kChar).view({3, 2});
   const at::Tensor loss = objective.loss_sum(1, logits, y);
-  const std::vector<Objective::StepSums> sums = objective.collect(*comm, 1, 0, 2);
+  const std::vector<Objective::StepSums> sums = objective.collect(*comm, 1, 0, 2, no_facts);
   EXPECT_EQ(sums[0].correct, 0);
   EXPECT_EQ(sums[1].correct, 3);
   EXPECT_NEAR(sums[1].loss, 18.0006, 1e-3);
@@ -72,20 +74,32 @@ TEST(Objective, KeepsTheSumsOfEveryStep) {
   const at::Tensor logits = at::tensor({9.0f, 0.0f, 0.0f, 9.0f, 9.0f, 0.0f}).view({3, 2});
   const at::Tensor y = at::tensor({0, 1, 1}, at::kInt);
   const at::Tensor loss = objective.loss_sum(1, logits, y);
-  const std::vector<Objective::StepSums> sums = objective.collect(*comm, 1, 0, 2);
+  const std::vector<Objective::StepSums> sums = objective.collect(*comm, 1, 0, 2, no_facts);
   ASSERT_EQ(sums.size(), 2u);
   EXPECT_EQ(sums[0].loss, 0);
   EXPECT_EQ(sums[1].correct, 2);
   EXPECT_EQ(sums[1].loss, static_cast<double>(loss.item<float>()));
   objective.start_epoch();
-  EXPECT_EQ(objective.collect(*comm, 1, 1, 2)[0].loss, 0);
+  EXPECT_EQ(objective.collect(*comm, 1, 1, 2, no_facts)[0].loss, 0);
+}
+
+TEST(Objective, NamesTheFeaturesWhereTheFirstLossIsNoNumber) {
+  const auto comm = make_self_communicator();
+  Objective objective(0, 2, at::kCPU);
+  (void)objective.loss_sum(0, at::full({1, 2}, NAN), at::zeros({1}, at::kInt));
+  const auto collect = [&](int epoch) {
+    (void)objective.collect(*comm, epoch, 0, 2, [] { return std::string("the largest feature is 9"); });
+  };
+  EXPECT_COMPLAINT(collect(1), ErrorKind::kDiverged,
+                   "epoch 1, step 1, before any update, so it comes from the features: the largest feature is 9");
+  EXPECT_COMPLAINT(collect(2), ErrorKind::kDiverged, "the loss is not a number at epoch 2, step 1");
 }
 
 TEST(Objective, NamesTheStepThatDiverged) {
   const auto comm = make_self_communicator();
   Objective objective(0, 5, at::kCPU);
   (void)objective.loss_sum(2, at::full({1, 2}, NAN), at::zeros({1}, at::kInt));
-  EXPECT_COMPLAINT((void)objective.collect(*comm, 7, 1, 5), ErrorKind::kDiverged, "epoch 7, step 3");
+  EXPECT_COMPLAINT((void)objective.collect(*comm, 7, 1, 5, no_facts), ErrorKind::kDiverged, "epoch 7, step 3");
 }
 
 }  // namespace

@@ -218,11 +218,11 @@ TEST(EdgesImporter, ReadsArraysInBothLayouts) {
   EXPECT_EQ(edges_of("<i4", "(3, 2)", std::vector<std::int32_t>{0, 1, 2, 1, 2, 0}, true), expected);
   EXPECT_EQ(edges_of("<i4", "(2, 3)", std::vector<std::int32_t>{0, 1, 1, 2, 2, 0}, true), expected);
   EXPECT_EQ(edges_of("|u1", "(2, 2)", std::vector<std::uint8_t>{0, 1, 1, 0}), (std::pair(Ids{0, 1}, Ids{1, 0})));
-  EXPECT_COMPLAINT(edges_of("<f4", "(2, 1)", std::vector<float>{0, 0.5}), 65, "entry 1 is 0.5");
+  EXPECT_COMPLAINT(edges_of("<f4", "(2, 1)", std::vector<float>{0, 0.5}), 65, "item 1 is 0.5, which is no");
   EXPECT_EQ(edges_of("<f8", "(3, 2)", std::vector<double>{0, 1, 1, 2, 2, 0}), expected);
   EXPECT_COMPLAINT(edges_of("|b1", "(2, 1)", std::vector<std::uint8_t>{0, 1}), 65, "whole numbers [2, E] or [E, 2]");
   EXPECT_COMPLAINT(edges_of("<i4", "(3, 1)", std::vector<std::int32_t>{0, 1, 2}), 65, "whole numbers [2, E] or [E, 2]");
-  EXPECT_COMPLAINT(edges_of("<i4", "(2, 1)", std::vector<std::int32_t>{0, -1}), 65, "entry 1 is -1");
+  EXPECT_COMPLAINT(edges_of("<i4", "(2, 1)", std::vector<std::int32_t>{0, -1}), 65, "item 1 is -1, which is negative");
 }
 
 TEST(EdgesOptions, EveryBrokenRuleIsAFactAboutAField) {
@@ -324,7 +324,7 @@ TEST_F(EdgesWithNodeFiles, SplitsAreIdsOrMasksOrFractions) {
   EXPECT_EQ(import_edges(options_).test, (Ids{1, 4})) << "numbers that can only be a mask";
   const EdgesOptions good = options_;
   options_.valid = write_npy(scratch_ / "valid.npy", "<i8", "(1,)", std::vector<std::int64_t>{5});
-  EXPECT_COMPLAINT(import_edges(options_), 65, "valid.npy: position 0: node 5");
+  EXPECT_COMPLAINT(import_edges(options_), 65, "valid.npy: item 0 is 5, the graph has nodes 0 to 4");
   options_.valid = write_npy(scratch_ / "valid.npy", "<i8", "(1,)", std::vector<std::int64_t>{3});
   EXPECT_COMPLAINT(import_edges(options_), 65, "train.npy too");
   options_ = good;

@@ -125,6 +125,66 @@ TEST_F(MaskedNpzTest, ASplitIsDrawnWhereThereAreNoMasks) {
   EXPECT_EQ(problems(MaskedNpzOptions{}).size(), 1u);
 }
 
+TEST_F(MaskedNpzTest, NamesOfDglsReddit) {
+  const Arrays plain;
+  const Entries entries = {{"feature.npy", npy("<f4", "(4,)", bytes_of(std::vector<float>{1, 2, 3, 4}))},
+                           {"label.npy", plain.labels},
+                           {"edge_index.npy", array<std::int64_t>("<i8", "(2, 2)", {0, 2, 1, 3})},
+                           {"node_types.npy", array<std::int64_t>("<i8", "(4,)", {3, 1, 2, 1})},
+                           {"node_ids.npy", array<std::int64_t>("<i8", "(4,)", {0, 1, 2, 3})}};
+  expect_the_same(import(entries), import(Arrays{}, 1));
+  Entries other = entries;
+  other[3].data = array<std::int64_t>("<i8", "(4,)", {3, 1, 4, 1});
+  EXPECT_COMPLAINT(import(other), ErrorKind::kBadData, "'node_types.npy': item 2 is 4, the parts of a split are 1, 2");
+}
+
+TEST_F(MaskedNpzTest, ArraysThatAreNotUsedAreNamed) {
+  const auto said = [&](const Entries& entries, const MaskedNpzOptions& options = {}) {
+    ::testing::internal::CaptureStderr();
+    const RawGraph graph = import(entries, options);
+    return ::testing::internal::GetCapturedStderr() + graph.likely_features;
+  };
+  Entries entries = entries_of({});
+  const std::string plain = said(entries);
+  EXPECT_NE(plain.find("toy.npz: read: 'node_features.npy', 'node_labels.npy', "), std::string::npos) << plain;
+  EXPECT_EQ(plain.find("not used"), std::string::npos) << plain;
+  entries.push_back({"edge_weight.npy", array<float>("<f4", "(2,)", {1, 2})});
+  entries.push_back({"train_idx.npy", array<std::int64_t>("<i8", "(1,)", {0})});
+  EXPECT_NE(said(entries).find("not used: 'edge_weight.npy' (edges have neither weights nor features), "
+                               "'train_idx.npy'"),
+            std::string::npos)
+      << "masks win over ids";
+  EXPECT_NE(said(entries, {.split = {0.5, 0.25, 0.25}}).find("'train_masks.npy', "), std::string::npos);
+  entries[0] = {"emb.npy", npy("<f4", "(4, 2)", std::string(32, '\1'))};
+  const std::string text = said(entries);
+  EXPECT_NE(text.find("'emb.npy' (if it holds the features, call it 'x.npy')"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with("'emb.npy'")) << text;
+}
+
+TEST_F(MaskedNpzTest, NumNodesMustNotContradict) {
+  Entries entries = entries_of({});
+  entries.push_back({"num_nodes.npy", array<std::int64_t>("<i8", "()", {4})});
+  EXPECT_EQ(import(entries).num_nodes, 4u);
+  entries.back().data = array<std::int64_t>("<i8", "()", {5});
+  EXPECT_COMPLAINT(import(entries), ErrorKind::kBadData, "'node_features.npy': has 4 rows, num_nodes is 5");
+}
+
+TEST_F(MaskedNpzTest, IdsThatCountFromOneAreSaid) {
+  ::testing::internal::CaptureStderr();
+  (void)import({.edges = npy("<i8", "(2, 2)", bytes_of(std::vector<std::int64_t>{1, 2, 2, 3}))}, 0);
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("no edge has node 0, and one has the last, 3"),
+            std::string::npos);
+  expect_bad("item 3 is 4, the graph has nodes 0 to 3, which count from 0; do the ids count from 1?",
+             {.edges = npy("<i8", "(2, 2)", bytes_of(std::vector<std::int64_t>{1, 2, 2, 4}))});
+}
+
+TEST_F(MaskedNpzTest, ASplitThatLeavesAPartEmptyIsSaid) {
+  ::testing::internal::CaptureStderr();
+  (void)import(entries_of({}), {.split = {0.6, 0.2, 0.2}});
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("the split of 4 labelled nodes leaves none for validation"),
+            std::string::npos);
+}
+
 TEST_F(MaskedNpzTest, FeaturesMayBeMissing) {
   const Arrays plain;
   Entries entries = entries_of(plain);
@@ -201,7 +261,7 @@ TEST_F(MaskedNpzTest, MinusOneIsUnlabelled) {
   };
   EXPECT_EQ(import({.labels = labels(0, -1)}, 0).labels, (std::vector<std::int32_t>{0, 1, 0, -1}));
   expect_bad("node 0 is to be trained on without a label", {.labels = labels(-1, 1)});
-  expect_bad("item 3 is -2.000000, which is no class (0, 1, ..., or -1 or NaN for none", {.labels = labels(0, -2)});
+  expect_bad("item 3 is -2, which is no class (0 to 1048575, or -1 or NaN for none", {.labels = labels(0, -2)});
 }
 
 TEST_F(MaskedNpzTest, WhatMayBeWrong) {
@@ -219,9 +279,11 @@ TEST_F(MaskedNpzTest, WhatMayBeWrong) {
   expect_bad("'edges.npy': item 1 is nan", {.edges = array<float>("<f4", "(2, 2)", {0, __builtin_nanf(""), 1, 3})});
   expect_bad("'edges.npy': item 1 is -1", {.edges = array<double>("<f8", "(2, 2)", {0, -1, 1, 3})});
   expect_bad("'train_masks.npy': has type <f4", {.train = array<float>("<f4", "(4,)", {0, 1, 0, 0})});
+  expect_bad("'train_masks.npy': item 1 is 255, a mask is of 0 and 1",
+             {.train = npy("|u1", "(1, 4)", std::string("\0\377\0\0", 4))});
   Entries entries = entries_of({});
   entries[3] = {"train_idx.npy", array<std::int64_t>("<i8", "(1,)", {-1})};
-  EXPECT_COMPLAINT(import(entries), ErrorKind::kBadData, "'train_idx.npy': node ");
+  EXPECT_COMPLAINT(import(entries), ErrorKind::kBadData, "'train_idx.npy': item 0 is -1, which is negative");
   entries = entries_of({});
   entries[2] = {"row.npy", array<std::int64_t>("<i8", "(1,)", {1})};
   entries.push_back({"col.npy", array<std::int64_t>("<i8", "(2,)", {1, 2})});

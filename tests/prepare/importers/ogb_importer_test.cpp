@@ -266,7 +266,7 @@ TEST_F(OgbImporterTest, BrokenArrays) {
   expect("data.npz: 'edge_index.npy': item 4 is 4, the graph has nodes 0 to 3", npy("<i8", "(2, 3)", bytes_of(far)),
          good_features_, good_labels_);
   far[4] = -1;
-  expect("data.npz: 'edge_index.npy': item 4 is -1, the graph has nodes 0 to 3", npy("<i8", "(2, 3)", bytes_of(far)),
+  expect("data.npz: 'edge_index.npy': item 4 is -1, which is negative", npy("<i8", "(2, 3)", bytes_of(far)),
          good_features_, good_labels_);
   expect("'edge_index.npy': has shape (3, 2), expected (2, 3)", npy("<i8", "(3, 2)", bytes_of(edges_)), good_features_,
          good_labels_);
@@ -284,10 +284,10 @@ TEST_F(OgbImporterTest, BrokenArrays) {
          npy("<f4", "(2, 2)", bytes_of(labels_)));
   std::vector<float> half = labels_;
   half[1] = 0.5f;
-  expect("'node_label.npy': item 1 is 0.500000, which is no class", good_edges_, good_features_,
+  expect("'node_label.npy': item 1 is 0.5, which is no class", good_edges_, good_features_,
          npy("<f4", "(4, 1)", bytes_of(half)));
   expect("a graph has 1 to 2^32 - 2 nodes, not 0", good_edges_, good_features_, good_labels_, 0);
-  expect("a graph has 1 to 2^32 - 2 nodes, not 18446744073709551615", good_edges_, good_features_, good_labels_, -1);
+  expect("'num_nodes_list.npy': item 0 is -1, which is negative", good_edges_, good_features_, good_labels_, -1);
   test::write_bytes(root_ / "raw/data.npz", zip({{"edge_index.npy", good_edges_}}));
   expect_bad("data.npz: has no array num_nodes_list.npy; it has: 'edge_index.npy'");
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/scratch.h"
+
 namespace salient {
 namespace {
 
@@ -14,6 +16,22 @@ TEST(OgbLayout, NamesOfFolders) {
   EXPECT_EQ(ogb_name_of_folder("products"), "ogbn-products");
   for (const char* folder : {"amazon-computers", "ogbn-arxiv-partial", "ogbn_mine", "arxiv2"})
     EXPECT_EQ(ogb_name_of_folder(folder), folder);
+}
+
+TEST(OgbLayout, SetsOfOtherTasksAreNamed) {
+  const auto is_named = [](const char* file, const char* rule) {
+    const test::Scratch root;
+    std::filesystem::create_directories((root / file).parent_path());
+    std::filesystem::create_directories(root / "raw");
+    test::write_bytes(root / file, "");
+    EXPECT_COMPLAINT(find_ogb_layout(root.path(), ""), ErrorKind::kBadData, rule);
+  };
+  for (const char* file : {"raw/triplet-type-list.csv.gz", "raw/num-node-dict.csv.gz", "raw/edge_index_dict.npz"})
+    is_named(file, "a set of several types of nodes, as ogbn-mag");
+  for (const char* file : {"raw/graph-label.csv.gz", "raw/graph-label.npz"})
+    is_named(file, "a set of several graphs with a label each");
+  is_named("split/random/split_dict.pt", "split_dict.pt, a Python pickle of ogb's DatasetSaver");
+  is_named("split/time/train.pt", "link prediction sets (ogbl-...)");
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ TEST_F(SparseNpz, WhatMayBeWrong) {
   bad(2, array("indptr", "<i4", I32{1, 2, 2, 4}), "'indptr.npy': does not ascend");
   bad(2, array("indptr", "<i4", I32{0, 2, 2, 3}), "'indptr.npy': does not ascend");
   bad(2, array("indptr", "<i4", I32{0, 2, 4}), "'indptr.npy': has shape (3,), expected (4,)");
-  bad(3, array("shape", "<i8", I64{3, -1}), "'shape.npy': is (3, -1), expected");
+  bad(3, array("shape", "<i8", I64{3, -1}), "'shape.npy': item 1 is -1, which is negative");
   bad(3, array("shape", "<i8", I64{3}), "'shape.npy': has shape (1,), expected (2,)");
   bad(4, format("bsr"), "has a sparse matrix of format 'bsr', csr, csc and coo can be read");
   bad(4, {"format.npy", "csr"}, "is no name of a format");
