@@ -96,6 +96,7 @@ void TableFile::refuse_row(const RowRules& rules, std::size_t num_columns, std::
   std::string rule = std::to_string(num_columns) + " columns, the first line has " + std::to_string(rules.num_columns);
   if (header_ && num_columns == rules.num_columns + 1 && number == head_.front().number)
     rule += "; do rows begin with a name that the header lacks, as R's write.table writes them? Name that column, too";
+  if (is_comment_sign(first_character(line))) rule += "; below the first row it is no comment, as it may be data";
   fail_at_line(path(), number, line, rule);
 }
 
