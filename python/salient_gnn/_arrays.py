@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,25 @@ def labels_of(y: Any, num_nodes: int) -> Tensor:
     most = 1 if are_flags else (1 << 20) - 1
     refuse_first((whole < -1) | (whole > most), whole, "y", f"labels are -1 to {most}, -1 where they are not known")
     return whole.to(torch.int8 if are_flags else torch.int32).contiguous()
+
+
+def narrowed(x: Tensor, what: str) -> Tensor:
+    """[N, F] as float32 on the CPU. ValueError for a number beyond its range. A warning where numbers that are not 0
+    become 0, or where in some column a sixteenth of the neighbouring rows that differ become equal."""
+    x = x.cpu()
+    narrow = x.to(torch.float32)
+    if x.dtype not in (torch.float64, torch.int64, torch.int32):
+        return narrow  # exact
+    refuse_first(narrow.isinf() & x.isfinite(), x, what, "beyond the range of float32, 3.4e38")
+    num_zeros = int(((narrow == 0) & (x != 0)).sum())
+    differ, equal = x[1:] != x[:-1], narrow[1:] == narrow[:-1]
+    lost = ((differ & equal).sum(0) > differ.sum(0) // 16).nonzero().flatten().tolist()
+    losses = [f"{num_zeros} numbers that are not 0 become 0"] if num_zeros else []
+    losses += [f"different numbers become equal (column {lost[0]}, {len(lost)} in all)"] if lost else []
+    if losses:
+        text = f"{what}: in float32 {' and '.join(losses)}; subtract an offset or scale them first"
+        warnings.warn(text, stacklevel=5)
+    return narrow
 
 
 def refuse_first(breaks: Tensor, values: Tensor, what: str, rule: str) -> None:

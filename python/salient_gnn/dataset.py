@@ -14,7 +14,9 @@ import torch
 from torch import Tensor
 
 from salient_gnn import _core, _threads
-from salient_gnn._arrays import edges_of, features_of, integer_of, labels_of, nodes_of, refuse_first, tensor_of
+from salient_gnn._arrays import (
+    edges_of, features_of, integer_of, labels_of, narrowed, nodes_of, refuse_first, tensor_of,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -303,7 +305,7 @@ def _set_features(store: _core.StoreFromArrays, x: Tensor, num_nodes: int) -> No
         refuse_first(~x.isfinite(), x, "x", "which is not finite")
         store.set_half_features(x.cpu().contiguous().view(torch.int16).numpy())
     else:
-        store.set_float_features(x.to("cpu", torch.float32).contiguous().numpy())
+        store.set_float_features(narrowed(x, "x").contiguous().numpy())
 
 
 def _set_sparse_features(store: _core.StoreFromArrays, x: Tensor) -> None:
@@ -312,7 +314,7 @@ def _set_sparse_features(store: _core.StoreFromArrays, x: Tensor) -> None:
         rows = rows.to_dense()  # torch makes no CSR of blocks
     rows = rows.to_sparse_csr()
     begin, columns = (part.to(torch.int64).contiguous().numpy() for part in (rows.crow_indices(), rows.col_indices()))
-    values = rows.values().to(torch.float32).contiguous().numpy()
+    values = narrowed(rows.values().unsqueeze(1), "x's values").squeeze(1).contiguous().numpy()
     store.set_sparse_features(begin, columns, values, x.shape[1], x.dtype == torch.float16)
 
 
