@@ -104,6 +104,8 @@ TEST(Attacks, EveryOneIsRejectedWithItsVerdict) {
   const std::vector<Fixture> all = fixtures();
   EXPECT_GE(all.size(), 24U);
   for (const Fixture& fixture : all) {
+    const bool needs_filters = fixture.source.find("A constant whose bytes are") != std::string::npos;
+    if (needs_filters && !kHasFilters) continue;
     const Case given = load_case(cases_folder(), fixture.case_name);
     const Finding found = fixture.is_promoted ? verdict_when_promoted(bench, given, fixture.source)
                           : fixture.is_timed

@@ -13,6 +13,14 @@
 
 namespace salient::workbench::test {
 
+/// Workers of a program with a sanitizer run without filters.
+inline constexpr bool kHasFilters =
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    false;
+#else
+    true;
+#endif
+
 inline std::filesystem::path cases_folder() { return std::filesystem::path(SALIENT_WORKBENCH_DIR) / "cases"; }
 inline std::filesystem::path fixtures_folder() { return SALIENT_FIXTURES_DIR; }
 

@@ -15,10 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/scratch.h"
-#include "workbench/referee/arena.h"
+#include "tests/workbench/bench_support.h"
 #include "workbench/referee/process.h"
-#include "workbench/referee/worker.h"
 
 namespace salient::workbench {
 namespace {
@@ -27,11 +25,6 @@ constexpr WorkerLimits kSealed{.memory_bytes = std::size_t{256} << 20, .is_seale
 constexpr double kSeconds = 60;
 
 void do_nothing() {}
-void skip_under_sanitizers() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "workers of a sanitized program have no filters";
-#endif
-}
 
 TEST(Worker, AnErrorOfASealedOneIsNoFaultOfTheMachineAndShort) {
   const auto serve = [](std::size_t) {
@@ -72,7 +65,7 @@ Reply::Kind sealed_step(const std::function<void()>& step) {
 }
 
 TEST(Worker, ASealedStepTakesMemoryAndNothingElse) {
-  skip_under_sanitizers();
+  if (!test::kHasFilters) GTEST_SKIP() << "a program with a sanitizer";
   EXPECT_EQ(sealed_step([] {
               for (int lap = 0; lap < 8; ++lap)
                 std::vector<char>(std::size_t{48} << 20, 'x').swap(*new std::vector<char>());
@@ -97,7 +90,7 @@ TEST(Worker, ASealedStepTakesMemoryAndNothingElse) {
 }
 
 TEST(Worker, ASealedOneLoadsWithoutRights) {
-  skip_under_sanitizers();
+  if (!test::kHasFilters) GTEST_SKIP() << "a program with a sanitizer";
   const auto prepared = [](const std::function<void()>& prepare) {
     Worker worker(
         prepare, [](std::size_t) {}, kSealed);
