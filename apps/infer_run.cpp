@@ -176,7 +176,7 @@ InferenceCounts predict_exact(const InferRun& run, const std::filesystem::path& 
     exact.waiting = 3 * static_cast<int>(RowExchange::kDepth) - 1;  // slabs, and the rows that each sends and gets
   }
   const ExactPlan plan = plan_exact_inference(ranks, run.dataset, run.nodes, exact);
-  if (session.is_rank_0()) log_info(to_text(plan));
+  if (session.is_rank_0()) log_lines(to_text(plan), log_info);
   ResidencyRequest request = request_of(run.options.machine);
   request.graph = GraphResidency::kHost;  // exact inference samples there
   const ResidentData data = make_data_resident(

@@ -13,6 +13,7 @@
 #include "core/host/machine.h"
 #include "core/memory_size.h"
 #include "core/number_text.h"
+#include "core/printable.h"
 #include "store/dataset_summary.h"
 #include "store/store_manifest.h"
 
@@ -129,8 +130,8 @@ void print_summary(const WriteReport& report, const WriteOptions& write, const T
     std::cout << "met             " << report.edges_read << " edges read, " << report.duplicates
               << " repeated entries left out, " << report.self_loops << " self loops kept\n";
   std::cout << "wrote           " << fixed(static_cast<double>(report.bytes) * 1e-6, 1) << " MB in "
-            << fixed(timer.seconds(), 1) << " s to " << write.out << "\n"
-            << peak_memory << next_step(dataset, write.out, likely_features) << "\n";
+            << fixed(timer.seconds(), 1) << " s to " << printable(write.out) << "\n"
+            << peak_memory << next_step(dataset, printable(write.out), likely_features) << "\n";
 }
 
 int write_and_report(RawGraph graph, const WriteOptions& write, const WriteStoreOptions& options, const Timer& timer) {

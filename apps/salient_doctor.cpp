@@ -25,6 +25,7 @@
 #include "core/host/machine.h"
 #include "core/host/program.h"
 #include "core/number_text.h"
+#include "core/printable.h"
 #include "core/version.h"
 #include "engine/comm/agreement.h"
 #include "engine/comm/comm_options.h"
@@ -113,8 +114,8 @@ EpochEstimate estimate(const Dataset& dataset, const EpochCase& epoch, Ceilings 
 
 void print_text(const Diagnosis& found, const Options& options) {
   for (const Finding& finding : found.findings)
-    std::printf("%-8s %-14s %s%s%s\n", to_text(finding.state).c_str(), finding.part.c_str(), finding.found.c_str(),
-                finding.advice.empty() ? "" : "; ", finding.advice.c_str());
+    std::printf("%-8s %-14s %s%s%s\n", to_text(finding.state).c_str(), finding.part.c_str(),
+                printable(finding.found).c_str(), finding.advice.empty() ? "" : "; ", finding.advice.c_str());
   const Ceilings& at_best = found.ceilings;
   const auto line = [](const char* name, double rate, const char* of_what) {
     if (rate > 0) std::printf("%-23s %8.2f %s\n", name, rate * 1e-9, of_what);
@@ -127,8 +128,9 @@ void print_text(const Diagnosis& found, const Options& options) {
   line("all-reduce of ranks", at_best.all_reduced_bytes, "GB/s, through host memory");
   const EpochEstimate& epoch = found.epoch;
   if (epoch.steps == 0) return;
-  std::printf("epoch of %s: at least %.3g s in %lld steps (sampling %.2g, gathering %.2g", options.dataset.c_str(),
-              epoch.total, static_cast<long long>(epoch.steps), epoch.sampling, epoch.gathering);
+  std::printf("epoch of %s: at least %.3g s in %lld steps (sampling %.2g, gathering %.2g",
+              printable(options.dataset).c_str(), epoch.total, static_cast<long long>(epoch.steps), epoch.sampling,
+              epoch.gathering);
   if (at_best.pinned_bytes > 0)
     std::printf(", copying %.2g; the model's time on the GPU comes on top", epoch.transfer);
   else

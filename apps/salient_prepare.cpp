@@ -23,6 +23,7 @@
 #include "core/host/machine.h"
 #include "core/host/program.h"
 #include "core/number_text.h"
+#include "core/printable.h"
 #include "core/timer.h"
 #include "core/value_text.h"
 #include "core/version.h"
@@ -176,10 +177,10 @@ int write_raw(const SyntheticArguments& given, const SyntheticOptions& wanted, c
   install_interrupt_handlers();
   const WriteReport report = write_raw_ogb(wanted, options);
   std::printf("name            %s\nedges           %llu, each listed once\nwrote           %.1f MB in %.1f s to %s\n",
-              wanted.name.c_str(), static_cast<unsigned long long>(report.edges_read),
-              static_cast<double>(report.bytes) * 1e-6, timer.seconds(), given.write.out.c_str());
+              printable(wanted.name).c_str(), static_cast<unsigned long long>(report.edges_read),
+              static_cast<double>(report.bytes) * 1e-6, timer.seconds(), printable(given.write.out).c_str());
   std::printf("%snext            salient-prepare ogb --raw %s --out DIR\n", peak_memory_text(limit).c_str(),
-              given.write.out.c_str());
+              printable(given.write.out).c_str());
   return 0;
 }
 
@@ -229,7 +230,7 @@ int run_verify(Arguments arguments) {
   const Timer timer;
   open_or_advise(directory, [&] { verify_dataset(directory, common.threads); });
   if (has_parts(directory)) verify_parts(open_with_parts(directory, common.threads));
-  std::printf("%s: every check passed in %.1f s\n", directory.c_str(), timer.seconds());
+  std::printf("%s: every check passed in %.1f s\n", printable(directory).c_str(), timer.seconds());
   return 0;
 }
 
@@ -271,7 +272,7 @@ int run_partition(Arguments arguments) {
   if (given.write_rows) row_files = write_part_rows(dataset, owner, num_parts);
   write_parts(dataset, owner, num_parts, given.by.empty() ? name_of(given.method) : "the file " + given.by, row_files);
   std::cout << parts_text(dataset, open_parts(dataset)) << "wrote           " << kOwnerArray.file << " and "
-            << kPartsName << " in " << fixed(timer.seconds(), 1) << " s to " << directory << "\n";
+            << kPartsName << " in " << fixed(timer.seconds(), 1) << " s to " << printable(directory) << "\n";
   return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/console/log.h"
 #include "core/error.h"
 #include "core/host/program.h"
 #include "core/version.h"
@@ -54,7 +55,7 @@ int run(std::span<const char* const> args) {
     out = out.value_or("comparison.html");
     write_comparison(runs, *out);
   }
-  std::puts(out->c_str());
+  log_result(out->string());
   return 0;
 }
 

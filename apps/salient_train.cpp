@@ -169,7 +169,7 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   TrainRun run = set_up(command.options, launch, control);
   const Session& session = run.session;
   const DataPlan plan = plan_of(run);
-  if (command.actions.dry_run && session.is_rank_0()) log_result(to_text(plan));
+  if (command.actions.dry_run && session.is_rank_0()) log_lines(to_text(plan), log_result);
   together(*session.comm, [&] { check(plan); });
   (void)parts_to_deal_by(command.options.batches.deal, run.dataset, *session.comm);  // before there is a directory
   if (command.actions.dry_run) {

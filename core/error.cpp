@@ -3,8 +3,12 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <new>
+#include <string_view>
 #include <system_error>
+
+#include "core/printable.h"
 
 namespace salient {
 namespace {
@@ -12,7 +16,15 @@ namespace {
 /// Without the topic of a run's memory: smaller batches or models need as many threads.
 Error of_missing_thread() {
   return {ErrorKind::kHostMemory,
-          "no further thread can be started; `ulimit -u` or the container (pids.max) allows no more"};
+          "no further thread can be started; `ulimit -u` or -v, or the container (pids.max), allows no more"};
+}
+
+/// "cannot remove: " of libstdc++'s "filesystem error: cannot remove: Read-only file system [PATH]".
+std::string action_of(std::string_view what) {
+  constexpr std::string_view kStart = "filesystem error: ";
+  if (what.starts_with(kStart)) what.remove_prefix(kStart.size());
+  const std::size_t colon = what.find(": ");
+  return colon == std::string_view::npos ? "" : std::string(what.substr(0, colon + 2));
 }
 
 /// What the standard library throws: std::filesystem for a path, std::thread for a thread.
@@ -23,7 +35,10 @@ Error of_system_error(const std::system_error& error) {
     return {ErrorKind::kHostMemory, "out of host memory", Topic::kTrainingMemory};
   const bool is_missing = code == std::errc::no_such_file_or_directory || code == std::errc::not_a_directory ||
                           code == std::errc::filename_too_long;
-  return {is_missing ? ErrorKind::kNoInput : ErrorKind::kIo, error.what()};
+  const ErrorKind kind = is_missing ? ErrorKind::kNoInput : ErrorKind::kIo;
+  if (const auto* of_path = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
+    return {kind, of_path->path1().string() + ": " + action_of(error.what()) + code.message()};
+  return {kind, error.what()};
 }
 
 }  // namespace
@@ -52,9 +67,13 @@ Error as_error(const std::exception_ptr& exception) {
 int report(const char* program, const Error& error, Advice advice) noexcept {
   const char* const next = advice == nullptr ? nullptr : advice(error.kind(), error.topic());
   const bool has_advice = next != nullptr && *next != '\0';
-  const int length = static_cast<int>(std::strcspn(error.what(), "\n"));
-  std::fprintf(stderr, "%s: error: %.*s%s%s\n", program, length, error.what(), has_advice ? "; " : "",
-               has_advice ? next : "");
+  std::string what;
+  try {
+    what = printable(error.what());
+  } catch (const std::bad_alloc&) {
+    what = "";  // the kind is the exit code
+  }
+  std::fprintf(stderr, "%s: error: %s%s%s\n", program, what.c_str(), has_advice ? "; " : "", has_advice ? next : "");
   std::fflush(stderr);
   return static_cast<int>(error.kind());
 }

@@ -19,7 +19,10 @@ std::uint64_t bytes_of_files(const StoreManifest& manifest) {
 void check_checksums(const std::filesystem::path& directory, const StoreManifest& manifest, Progress* progress) {
   oneapi::tbb::parallel_for_each(manifest.files, [&](const auto& entry) {
     const auto& [name, stored] = entry;
-    const FileDigest computed = digest_file(directory / name);
+    const FileDigest computed = digest_file(directory / name, stored.bytes);
+    if (computed.bytes != stored.bytes)
+      fail(ErrorKind::kBadData, (directory / name).string() + ": " + std::to_string(computed.bytes) + " bytes, " +
+                                    kManifestName + " says " + std::to_string(stored.bytes));
     if (computed.xxh3 != stored.xxh3)
       fail(ErrorKind::kBadData, (directory / name).string() + ": XXH3 checksum " + to_hex(computed.xxh3) + ", " +
                                     kManifestName + " says " + to_hex(stored.xxh3));

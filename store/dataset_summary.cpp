@@ -9,6 +9,7 @@
 
 #include "core/arena_of.h"
 #include "core/number_text.h"
+#include "core/printable.h"
 
 namespace salient {
 namespace {
@@ -105,7 +106,7 @@ std::string summary_text(const Dataset& dataset, const DatasetSummary& summary) 
     label.resize(16, ' ');
     text.append(label).append(value).append("\n");
   };
-  line("name", dataset.name + " (" + dataset.source_kind + ")");
+  line("name", printable(dataset.name) + " (" + dataset.source_kind + ")");
   line("nodes", grouped(dataset.num_nodes()) + ", " + grouped(summary.isolated_nodes) + " isolated");
   line("edges", grouped(static_cast<std::uint64_t>(dataset.num_edges())) + " entries, " +
                     (dataset.is_symmetric ? "symmetric" : "directed"));

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/files/is_there.h"
 #include "core/files/npy.h"
+#include "core/files/open_to_read.h"
 #include "core/files/staged_directory.h"
 #include "store/dataset_checks.h"
 #include "store/name_list.h"
@@ -33,7 +34,6 @@ StoreManifest read_manifest(const fs::path& directory, std::string* fingerprint)
   if (!is_there(directory)) fail_missing(directory, directory);
   const fs::path path = directory / kManifestName;
   if (!is_there(path)) fail_missing(path, directory);
-  if (!fs::is_regular_file(path)) fail(ErrorKind::kBadData, path.string() + ": is not a file");  // a pipe would block
   std::string text = read_text_file(path);
   *fingerprint = to_hex(digest_of(std::as_bytes(std::span(text))).xxh3);
   return parse_manifest(std::move(text), path.string());
@@ -54,10 +54,8 @@ MappedStore map_files(const fs::path& directory, const StoreManifest& manifest) 
   MappedStore store;
   for (const auto& [name, digest] : manifest.files) {
     const fs::path path = directory / name;
-    std::error_code error;
-    const std::uint64_t bytes = fs::file_size(path, error);
-    if (error == std::errc::no_such_file_or_directory) fail_missing(path, directory);
-    if (error) fail(ErrorKind::kIo, path.string() + ": cannot read: " + error.message());
+    if (!is_there(path)) fail_missing(path, directory);
+    const std::uint64_t bytes = open_to_read(path).bytes;
     if (path.extension() == ".npy") store.arrays.emplace(name, NpyFile(path));  // its own size check says more
     if (bytes != digest.bytes)
       fail(ErrorKind::kBadData, path.string() + ": " + std::to_string(bytes) + " bytes, " + kManifestName + " says " +

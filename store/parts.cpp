@@ -19,6 +19,7 @@
 #include "core/files/replace_text_file.h"
 #include "core/files/sealed_json.h"
 #include "core/number_text.h"
+#include "core/printable.h"
 #include "store/part_rows_file.h"
 #include "store/store_arrays.h"
 
@@ -105,7 +106,6 @@ Parts open_parts(const Dataset& dataset) {
   const fs::path path = dataset.directory / kPartsName;
   if (!is_there(path)) fail(ErrorKind::kNoInput, dataset.directory.string() + ": has no parts", Topic::kParts);
   const std::string file = path.string();
-  if (!fs::is_regular_file(path)) fail(ErrorKind::kBadData, file + ": is not a file");  // a pipe would block
   const std::string text = read_text_file(path);
   const JsonObject root = JsonObject::parse(text, file);
   if (root.string("format") != kFormat) root.refuse("format", std::string("is not '") + kFormat + "'");
@@ -172,9 +172,10 @@ std::string parts_text(const Dataset& dataset, const Parts& parts) {
     cut += static_cast<std::uint64_t>(
         std::ranges::count_if(dataset.graph.row(v), [&](NodeId u) { return parts.owner[u] != parts.owner[v]; }));
   const double share = static_cast<double>(cut) / static_cast<double>(std::max<EdgeOffset>(1, dataset.num_edges()));
-  return "parts           " + std::to_string(parts.num_parts) + " by " + parts.method + ": " + range_of(nodes) +
-         " nodes, of which " + range_of(counts_of(parts, dataset.train)) + " to train\n" + "cut             " +
-         fixed(100 * share, 1) + " % of the entries join two parts\n" + row_files_text(dataset, parts);
+  return "parts           " + std::to_string(parts.num_parts) + " by " + printable(parts.method) + ": " +
+         range_of(nodes) + " nodes, of which " + range_of(counts_of(parts, dataset.train)) + " to train\n" +
+         "cut             " + fixed(100 * share, 1) + " % of the entries join two parts\n" +
+         row_files_text(dataset, parts);
 }
 
 }  // namespace salient

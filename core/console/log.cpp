@@ -6,11 +6,14 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <mutex>
 
 #include "core/error.h"
+#include "core/files/open_to_read.h"
+#include "core/printable.h"
 
 namespace salient {
 namespace {
@@ -48,7 +51,7 @@ class LogFile final : public spdlog::sinks::base_sink<std::mutex> {
       action();
     } catch (const spdlog::spdlog_ex& error) {
       has_ended_ = true;
-      (void)std::fprintf(stderr, "warning: %s; the log ends here\n", error.what());
+      (void)std::fprintf(stderr, "warning: %s; the log ends here\n", printable(error.what()).c_str());
     }
   }
 
@@ -79,6 +82,7 @@ Sinks& sinks() {
 void set_log_level(LogLevel level) { sinks().terminal->set_level(to_spdlog(level)); }
 
 void log_to_file(const std::string& path) {
+  refuse_pipe(path);
   try {
     auto file = std::make_shared<LogFile>(path);
     file->set_pattern("%Y-%m-%d %H:%M:%S.%e %v");
@@ -91,17 +95,25 @@ void log_to_file(const std::string& path) {
 }
 
 void log_line(LogLevel level, std::string_view text) {
-  const std::string line = level == LogLevel::kWarning ? "warning: " + std::string(text) : std::string(text);
+  const std::string line = (level == LogLevel::kWarning ? "warning: " : "") + printable(text);
   sinks().logger.log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
 }
 
 void log_result(std::string_view text) {
-  const spdlog::string_view_t view(text.data(), text.size());
-  (void)std::fprintf(stdout, "%.*s\n", static_cast<int>(text.size()), text.data());
+  const std::string line = printable(text);
+  (void)std::fprintf(stdout, "%s\n", line.c_str());
   (void)std::fflush(stdout);
   if (!sinks().file) return;
-  sinks().file->log(spdlog::details::log_msg("salient", spdlog::level::info, view));
+  sinks().file->log(spdlog::details::log_msg("salient", spdlog::level::info, line));
   sinks().file->flush();
+}
+
+void log_lines(std::string_view text, void (*log)(std::string_view)) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    log(line);
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
 }
 
 }  // namespace salient

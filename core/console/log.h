@@ -15,11 +15,14 @@ void set_log_level(LogLevel level);
 /// is a warning. @throws Error{kIo} if it cannot be opened.
 void log_to_file(const std::string& path);
 
-/// One line on standard error, and in the log file. Threads: any.
+/// One line on standard error, and in the log file, as printable() writes it. Threads: any.
 void log_line(LogLevel level, std::string_view text);
 
-/// A result that scripts read: one line on standard output, and in the log file.
+/// A result that scripts read: one such line on standard output, and in the log file.
 void log_result(std::string_view text);
+
+/// Each line of a text of our own, such as a table, by `log`: log_info, log_result.
+void log_lines(std::string_view text, void (*log)(std::string_view));
 
 inline void log_debug(std::string_view text) { log_line(LogLevel::kDebug, text); }
 inline void log_info(std::string_view text) { log_line(LogLevel::kInfo, text); }

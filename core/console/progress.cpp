@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "core/printable.h"
+
 namespace salient {
 namespace {
 
@@ -52,7 +54,7 @@ std::string duration(double seconds) {
 void set_progress_mode(ProgressMode mode) { chosen_mode = mode; }
 
 Progress::Progress(std::string label, std::uint64_t total, std::string unit)
-    : label_(std::move(label)),
+    : label_(printable(label)),
       total_(total),
       unit_(std::move(unit)),
       mode_(resolved(chosen_mode)),

@@ -10,6 +10,7 @@
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "core/files/open_to_read.h"
 
 namespace salient {
 namespace {
@@ -42,6 +43,7 @@ Trace& Trace::global() {
 void Trace::open(const std::filesystem::path& path, int rank) {
   const std::lock_guard lock(mutex_);
   require(!file_, "a trace is opened once");
+  refuse_pipe(path);
   file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!file_) fail_with_errno(path, "write");
   rank_ = rank;

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/files/open_to_read.h"
 
 namespace salient {
 namespace {
@@ -26,12 +27,6 @@ std::string errno_text(const std::filesystem::path& path, std::string_view actio
   const int code = errno;
   std::string text = path.string();
   return text.append(": cannot ").append(action).append(": ").append(std::generic_category().message(code));
-}
-
-Descriptor open_to_read(const std::filesystem::path& path) {
-  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) fail_to_open(path);
-  return file;
 }
 
 /// Bytes read, 0 at the end.
@@ -70,13 +65,17 @@ void fail_to_open(const std::filesystem::path& path) {
 }
 
 std::string read_text_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  const Descriptor file = open_to_read(path);
+  const FileToRead opened = open_to_read(path);
+  const auto check = [&](std::uint64_t bytes) {
+    if (bytes > max_bytes)
+      fail(ErrorKind::kBadData, path.string() + ": larger than " + std::to_string(max_bytes) + " bytes");
+  };
+  check(opened.bytes);
   std::string text;
   char block[1 << 14];
-  while (const std::size_t got = read_some(path, file, block, sizeof block)) {
+  while (const std::size_t got = read_some(path, opened.file, block, sizeof block)) {
     text.append(block, got);
-    if (text.size() > max_bytes)
-      fail(ErrorKind::kBadData, path.string() + ": larger than " + std::to_string(max_bytes) + " bytes");
+    check(text.size());
   }
   return text;
 }
@@ -85,12 +84,16 @@ FileDigest digest_of(std::span<const std::byte> bytes) {
   return {bytes.size(), XXH3_64bits(bytes.data(), bytes.size())};
 }
 
-FileDigest digest_file(const std::filesystem::path& path) {
-  const Descriptor file = open_to_read(path);
+FileDigest digest_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  const FileToRead opened = open_to_read(path);
+  if (opened.bytes > max_bytes) return {opened.bytes, 0};
   const HashState hash = new_hash();
   std::vector<std::byte> block(kBufferBytes);
   FileDigest digest;
-  while (const std::size_t got = read_some(path, file, block.data(), block.size())) {
+  while (digest.bytes < opened.bytes) {
+    const std::size_t wanted = std::min<std::uint64_t>(block.size(), opened.bytes - digest.bytes);
+    const std::size_t got = read_some(path, opened.file, block.data(), wanted);
+    if (got == 0) break;  // it has become shorter
     (void)XXH3_64bits_update(hash.get(), block.data(), got);
     digest.bytes += got;
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,12 +32,17 @@ std::string to_hex(std::uint64_t value);  ///< 16 lower-case digits
 /// @throws Error{kNoInput} if nothing is there, else Error{kIo}.
 [[noreturn]] void fail_to_open(const std::filesystem::path& path);
 
-/// The whole file. @throws Error{kNoInput}, Error{kIo}; Error{kBadData} if it is larger than `max_bytes`.
+/// The whole file. @throws as open_to_read(); Error{kBadData} if it is larger than `max_bytes`.
 std::string read_text_file(const std::filesystem::path& path, std::uint64_t max_bytes = std::uint64_t{64} << 20);
 
-/// Checksum of `size` bytes in memory, or of a file read once. @throws Error{kNoInput}, Error{kIo}.
+/// Of bytes in memory.
 FileDigest digest_of(std::span<const std::byte> bytes);
-FileDigest digest_file(const std::filesystem::path& path);
+
+/// Of a file, of the bytes that it has when it is opened.
+/// @param max_bytes  a larger file is not read, and has the checksum 0: its size alone says that it is another one
+/// @throws as open_to_read()
+FileDigest digest_file(const std::filesystem::path& path,
+                       std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max());
 
 /// Makes a rename or a new file inside `directory` survive a power failure. @throws Error{kIo}.
 void fsync_directory(const std::filesystem::path& directory);

@@ -11,7 +11,7 @@ namespace salient {
 bool is_there(const std::filesystem::path& path);
 
 /// The whole file, or nothing where nothing has this name.
-/// @throws Error{kIo} when it cannot be read; Error{kBadData} beyond 4 GiB
+/// @throws as open_to_read(); Error{kBadData} beyond 4 GiB
 std::string text_if_there(const std::filesystem::path& path);
 
 }  // namespace salient

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/files/json_text.h"
+#include "core/printable.h"
 
 namespace salient {
 
@@ -81,9 +82,7 @@ void JsonObject::refuse(std::string_view key, std::string_view why) const {
   std::string text = document_->file + ": " + place(document_->text, at) + ": field '";
   for (std::size_t i = 0; i < path.size(); ++i) text.append(i == 0 ? "" : " / ").append(path[i]);
   text.append("' ").append(why);
-  const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7F; };  // "\n" in a key or a value
-  std::ranges::replace_if(text, is_control, '?');
-  fail(ErrorKind::kBadData, text);
+  fail(ErrorKind::kBadData, printable(text));
 }
 
 JsonObject JsonObject::object(std::string_view key) const {

@@ -13,7 +13,7 @@ namespace salient {
 /// the process (SIGBUS), as it does for every program that maps files.
 class MappedFile {
  public:
-  /// @throws Error{kNoInput} if there is no such file, Error{kIo} with errno's text if it cannot be mapped.
+  /// @throws as open_to_read(); Error{kIo} with errno's text if it cannot be mapped.
   explicit MappedFile(const std::filesystem::path& path);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;

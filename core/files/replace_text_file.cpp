@@ -23,7 +23,7 @@ class TemporaryFile {
  public:
   explicit TemporaryFile(const fs::path& path) : path_(path) {
     do {  // again when the program that had the lock renamed the file
-      file_ = Descriptor(open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
+      file_ = Descriptor(open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0666));
       if (!file_) fail_with_errno(path, "create");
       (void)flock(file_.get(), LOCK_EX);  // where a file system knows no locks, nothing keeps programs apart
     } while (!has_its_name());

@@ -9,11 +9,14 @@
 #include <climits>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <iostream>
 #include <string_view>
 
 #include "core/error.h"
+#include "core/host/threads.h"
 
 namespace salient {
 namespace {
@@ -49,9 +52,17 @@ void end_without_the_page(int /*signal*/, siginfo_t* info, void* /*context*/) {
   _exit(static_cast<int>(ErrorKind::kIo));
 }
 
+/// Of an exception that left a thread's function.
+[[noreturn]] void end_with_the_exception() noexcept {
+  if (std::current_exception()) std::_Exit(report_current_exception(program_invocation_short_name));
+  std::abort();
+}
+
 }  // namespace
 
 void start_program() noexcept {
+  (void)std::set_terminate(end_with_the_exception);
+  set_thread_stacks();
   for (const int descriptor : {0, 1, 2})
     if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF) (void)open("/dev/null", O_RDWR);  // gets the lowest number
   (void)std::signal(SIGXFSZ, SIG_IGN);

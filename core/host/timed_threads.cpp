@@ -2,15 +2,14 @@
 #include "core/host/timed_threads.h"
 
 #include <algorithm>
-#include <barrier>
 #include <chrono>
 #include <cstring>
 #include <ctime>
 #include <numeric>
-#include <thread>
 
 #include "core/error.h"
 #include "core/host/huge_vector.h"
+#include "core/host/threads.h"
 #include "core/philox.h"
 
 namespace salient {
@@ -38,18 +37,12 @@ ThreadTimes time_on_threads(int num_threads, const std::function<void(int)>& wor
     double cpu_seconds;
   };
   std::vector<Times> times(static_cast<std::size_t>(num_threads));
-  std::barrier start(num_threads);
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < num_threads; ++t)
-      threads.emplace_back([&, t] {
-        start.arrive_and_wait();
-        const auto begin = Clock::now();
-        const double cpu = thread_cpu_seconds();
-        work(t);
-        times[static_cast<std::size_t>(t)] = {begin, Clock::now(), thread_cpu_seconds() - cpu};
-      });
-  }
+  run_on_threads(num_threads, [&](int t) {
+    const auto begin = Clock::now();
+    const double cpu = thread_cpu_seconds();
+    work(t);
+    times[static_cast<std::size_t>(t)] = {begin, Clock::now(), thread_cpu_seconds() - cpu};
+  });
   const auto begin = std::ranges::min(times, {}, &Times::begin).begin;
   const auto end = std::ranges::max(times, {}, &Times::end).end;
   const double cpu =

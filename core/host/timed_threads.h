@@ -15,7 +15,7 @@ struct ThreadTimes {
   double cpu_seconds = 0;   ///< of all threads together
 };
 
-/// Calls work(0) ... work(num_threads - 1), each on its own thread; all start together.
+/// Calls work(0) ... work(num_threads - 1), as run_on_threads() does. @throws as that
 ThreadTimes time_on_threads(int num_threads, const std::function<void(int)>& work);
 
 /// Best and middle of several measurements.

@@ -53,8 +53,9 @@ Json read_state(const fs::path& folder) {
 Json valid_state(const fs::path& folder) {
   Json state = read_state(folder);
   for (const char* name : {kWeights, kOptimizer}) {
-    const FileDigest digest = digest_file(folder / name);
-    if (!state["files"].contains(name) || state["files"][name] != digest_json(digest))
+    const Json stated = state["files"].contains(name) ? state["files"][name] : Json();
+    const bool has_size = stated.is_object() && stated.contains("bytes") && stated["bytes"].is_number_unsigned();
+    if (stated != digest_json(digest_file(folder / name, has_size ? stated["bytes"].get<std::uint64_t>() : 0)))
       fail(ErrorKind::kBadData,
            (folder / name).string() + ": is damaged: size or checksum is not the one in state.json");
   }

@@ -1,26 +1,20 @@
 // prepare/formats/input_file.cpp - see input_file.h.
 #include "prepare/formats/input_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 
-#include "core/error.h"
 #include "core/files/file_io.h"
+#include "core/files/open_to_read.h"
 
 namespace salient {
 
-InputFile::InputFile(std::filesystem::path path)
-    : path_(std::move(path)),
-      file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {  // a pipe would wait for its writer
-  if (!file_) fail_to_open(path_);
-  struct stat status {};
-  if (::fstat(file_.get(), &status) != 0) fail_with_errno(path_, "read");
-  if (!S_ISREG(status.st_mode)) fail(ErrorKind::kNoInput, path_.string() + ": is not a regular file");
-  size_ = static_cast<std::uint64_t>(status.st_size);
+InputFile::InputFile(std::filesystem::path path) : path_(std::move(path)) {
+  FileToRead opened = open_to_read(path_);
+  file_ = std::move(opened.file);
+  size_ = opened.bytes;
 }
 
 std::size_t InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {

@@ -16,7 +16,7 @@ namespace salient {
 /// Threads: any number may read at the same time; there is no file position.
 class InputFile {
  public:
-  /// @throws Error{kNoInput} when there is no such file, Error{kIo} when it cannot be opened.
+  /// @throws as open_to_read()
   explicit InputFile(std::filesystem::path path);
   InputFile(const InputFile&) = delete;  // streams refer to it
   InputFile& operator=(const InputFile&) = delete;

@@ -1,12 +1,12 @@
 // python/bindings/module.cpp - the extension module salient_gnn._core. It sees no torch: arrays pass by DLPack.
 #include <nanobind/nanobind.h>
 
-#include <string_view>
 #include <system_error>
 
 #include "core/console/log.h"
 #include "core/console/progress.h"
 #include "core/error.h"
+#include "core/printable.h"
 #include "core/version.h"
 #include "python/bindings/bindings.h"
 
@@ -14,9 +14,7 @@ namespace salient::python {
 namespace {
 
 void raise(PyObject* type, const Error& error) {
-  const std::string_view text = error.what();  // may quote a file that is not UTF-8
-  PyObject* const decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
-  nb::object raised = nb::steal(PyObject_CallFunction(type, "N", decoded));
+  nb::object raised = nb::steal(PyObject_CallFunction(type, "s", printable(error.what()).c_str()));
   raised.attr("code") = static_cast<int>(error.kind());
   PyErr_SetObject(type, raised.ptr());
 }

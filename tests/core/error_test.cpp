@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -33,6 +34,20 @@ TEST(Error, TheReportIsOneLine) {
   ::testing::internal::CaptureStderr();
   (void)exit_code_after([] { throw std::runtime_error("device mismatch\nframe #0: ..."); });
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "error_test: error: device mismatch\n");
+}
+
+TEST(Error, TheReportHasNoControlCharacters) {
+  ::testing::internal::CaptureStderr();
+  (void)exit_code_after([] { fail(ErrorKind::kNoInput, "runs/a\x1b[31m\nwarning: b: not found"); });
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "error_test: error: runs/a\\x1b[31m\\nwarning: b: not found\n");
+}
+
+TEST(Error, AnErrorOfTheFileSystemNamesThePathFirst) {
+  const auto missing = std::make_error_code(std::errc::no_such_file_or_directory);
+  const std::filesystem::filesystem_error thrown("cannot remove", "store/owner.npy", missing);
+  const Error error = as_error(std::make_exception_ptr(thrown));
+  EXPECT_EQ(error.kind(), ErrorKind::kNoInput);
+  EXPECT_STREQ(error.what(), "store/owner.npy: cannot remove: No such file or directory");
 }
 
 TEST(Error, AThreadThatIsRefusedIsNotAMatterOfMemory) {

@@ -1,7 +1,7 @@
 // workbench/app/judging_verbs.cpp - list, check, bench and tune: candidates without a generator.
 #include <algorithm>
-#include <cstdio>
 
+#include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
 #include "core/number_text.h"
@@ -15,20 +15,15 @@ namespace {
 
 constexpr std::size_t kMaxSettings = 256;
 
-void print(const std::string& line) {
-  std::fputs((line + "\n").c_str(), stdout);
-  std::fflush(stdout);
-}
-
 /// A verdict with its reason and log. @return the exit code
 int print_verdict(const std::string& file, const Finding& finding) {
-  print(file + ": " + word_of(finding.verdict) + ", " + finding.reason);
-  if (!is_correct(finding.verdict) && !finding.log.empty()) print(finding.log.substr(0, 4000));
+  log_result(file + ": " + word_of(finding.verdict) + ", " + finding.reason);
+  if (!is_correct(finding.verdict) && !finding.log.empty()) log_lines(finding.log.substr(0, 4000), log_result);
   return is_correct(finding.verdict) && finding.verdict != Verdict::kImpossible ? 0 : kRejected;
 }
 
 void print_tried(const Assessment& made) {
-  if (is_correct(made.finding.verdict)) print("tried up to " + text_of(made.tried) + "; nothing is known beyond");
+  if (is_correct(made.finding.verdict)) log_result("tried up to " + text_of(made.tried) + "; nothing is known beyond");
 }
 
 Candidate start_of(const Case& given, const Backend& backend) {
@@ -78,8 +73,8 @@ std::string with_setting(const Candidate& candidate) {
 int list_cases(const Words& words, const KernelOptions& options) {
   if (!words.empty()) fail(ErrorKind::kUsage, "list takes no words");
   for (const Case& given : load_cases(workbench_folder(options) / "cases"))
-    print(given.name + std::string(given.name.size() < 24 ? 24 - given.name.size() : 1, ' ') + given.kind + ": " +
-          given.task.substr(0, given.task.find('\n')));
+    log_result(given.name + std::string(given.name.size() < 24 ? 24 - given.name.size() : 1, ' ') + given.kind + ": " +
+               given.task.substr(0, given.task.find('\n')));
   return 0;
 }
 
@@ -93,7 +88,7 @@ int check_candidate(const Words& words, const KernelOptions& options) {
   const Assessment made = Referee(*backend, given, referee_options(options)).check(std::get<Candidate>(read));
   const int code = print_verdict(words[1], made.finding);
   print_tried(made);
-  print("seed " + std::to_string(made.seed));
+  log_result("seed " + std::to_string(made.seed));
   return code;
 }
 
@@ -103,7 +98,7 @@ int run_candidate(const Words& words, const KernelOptions& options) {
   const Candidate candidate = parse_candidate(read_text_file(words[1]));
   const std::size_t runs = run_in_this_process(
       candidate, given, words[2], options.public_shapes ? WhichProblems::kPublic : WhichProblems::kSmall, options.seed);
-  print(std::to_string(runs) + " runs");
+  log_result(std::to_string(runs) + " runs");
   return 0;
 }
 
@@ -125,7 +120,7 @@ int bench_candidates(const Words& words, const KernelOptions& options) {
     else
       made = referee.assess(std::get<Candidate>(read), start, start);
     code = std::max(code, print_verdict(words[i], made.finding));
-    std::fputs((timing_text(made.timing) + made.notes).c_str(), stdout);
+    log_lines(timing_text(made.timing) + made.notes, log_result);
     print_tried(made);
   }
   return code;
@@ -145,14 +140,14 @@ int tune_candidate(const Words& words, const KernelOptions& options) {
   bool has_best = false;
   for (const Candidate& setting : settings_of(first)) {
     const Assessment made = referee.assess(setting, start, has_best ? best : start);
-    print(text_of_setting(setting) + word_of(made.finding.verdict) + ", " + made.finding.reason);
+    log_result(text_of_setting(setting) + word_of(made.finding.verdict) + ", " + made.finding.reason);
     if (!is_correct(made.finding.verdict) || made.finding.verdict == Verdict::kImpossible) continue;
     if (has_best && made.finding.verdict != Verdict::kAccepted) continue;
     best = setting;
     has_best = true;
   }
-  if (!has_best) return print("no setting is correct"), kRejected;
-  print("best: " + text_of_setting(best));
+  if (!has_best) return log_result("no setting is correct"), kRejected;
+  log_result("best: " + text_of_setting(best));
   if (!options.out.empty()) (void)write_text_file(options.out, with_setting(best));
   return 0;
 }

@@ -1,7 +1,7 @@
 // workbench/app/promote_verb.cpp - promote: the best kernel of a run, judged once more and sanitized, as files for the
 // engine.
-#include <cstdio>
 
+#include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
 #include "workbench/app/bench_setup.h"
@@ -14,12 +14,10 @@
 namespace salient::workbench {
 namespace {
 
-void print(const std::string& line) { std::fputs((line + "\n").c_str(), stdout); }
-
 void replace_text(const std::filesystem::path& path, const std::string& text) {
   (void)std::filesystem::remove(path);
   (void)write_text_file(path, text);
-  print(path.string());
+  log_result(path.string());
 }
 
 std::optional<Finding> sanitize(const Candidate& candidate, const Case& given, const Referee& referee, Backend& backend,
@@ -45,7 +43,8 @@ int promote_best(const Words& words, const KernelOptions& options) {
   const Json* best = nullptr;
   for (const Json& record : records)
     if (record["kind"] == "best") best = &record;
-  if (best == nullptr) return print("nothing to promote: no candidate was faster than the start kernel"), kRejected;
+  if (best == nullptr)
+    return log_result("nothing to promote: no candidate was faster than the start kernel"), kRejected;
 
   const WorkFolder work;
   KernelOptions as_recorded = options;
@@ -60,8 +59,8 @@ int promote_best(const Words& words, const KernelOptions& options) {
   if (finding.verdict == Verdict::kAccepted)
     if (auto found = sanitize(candidate, given, referee, *backend, options, work)) finding = std::move(*found);
   if (finding.verdict != Verdict::kAccepted) {
-    print(std::string(word_of(finding.verdict)) + ", " + finding.reason);
-    if (!finding.log.empty()) print(finding.log.substr(0, 4000));
+    log_result(std::string(word_of(finding.verdict)) + ", " + finding.reason);
+    if (!finding.log.empty()) log_lines(finding.log.substr(0, 4000), log_result);
     return kRejected;
   }
   const std::filesystem::path out = options.out;
@@ -72,7 +71,7 @@ int promote_best(const Words& words, const KernelOptions& options) {
       {"verdict", word_of(Verdict::kPromoted)}, {"case", given.name},  {"source", sha256(candidate.source)},
       {"ledger", records.back()["hash"]},       {"tried", made.tried}, {"reason", finding.reason}};
   replace_text(out / (given.name + "_promoted.json"), facts.dump(2) + "\n");
-  print(std::string(word_of(Verdict::kPromoted)) + ", " + finding.reason);
+  log_result(std::string(word_of(Verdict::kPromoted)) + ", " + finding.reason);
   return 0;
 }
 

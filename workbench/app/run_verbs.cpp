@@ -1,6 +1,6 @@
 // workbench/app/run_verbs.cpp - optimize, replay, report and verify-ledger: runs and their folders.
-#include <cstdio>
 
+#include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
 #include "core/host/interrupt.h"
@@ -17,16 +17,14 @@
 namespace salient::workbench {
 namespace {
 
-void print(const std::string& line) { std::fputs((line + "\n").c_str(), stdout); }
-
 void print_summary(const RunSummary& summary) {
   std::string verdicts;
   for (const auto& [word, count] : summary.verdicts) verdicts += " " + word + " " + std::to_string(count);
-  print("requests " + std::to_string(summary.requests) + ", without a usable answer " +
-        std::to_string(summary.failed_answers));
-  print("candidates " + std::to_string(summary.judged) + ":" + (verdicts.empty() ? " none" : verdicts));
-  if (summary.reworded > 0) print("requests that would read otherwise today " + std::to_string(summary.reworded));
-  print("best " + fixed(summary.best_of_start, 3) + "x of the start kernel (" + summary.reason + ")");
+  log_result("requests " + std::to_string(summary.requests) + ", without a usable answer " +
+             std::to_string(summary.failed_answers));
+  log_result("candidates " + std::to_string(summary.judged) + ":" + (verdicts.empty() ? " none" : verdicts));
+  if (summary.reworded > 0) log_result("requests that would read otherwise today " + std::to_string(summary.reworded));
+  log_result("best " + fixed(summary.best_of_start, 3) + "x of the start kernel (" + summary.reason + ")");
 }
 
 const std::string& only_word(const Words& words, const char* usage) {
@@ -37,7 +35,7 @@ const std::string& only_word(const Words& words, const char* usage) {
 void replace_text(const std::filesystem::path& path, const std::string& text) {
   (void)std::filesystem::remove(path);
   (void)write_text_file(path, text);
-  print(path.string());
+  log_result(path.string());
 }
 
 /// The referee of a run, whose prompts show what a profiler says.
@@ -60,13 +58,13 @@ std::string generator_words(const KernelOptions& options) {
 template <class RunIt>
 int run_or_wait(const std::filesystem::path& run, const KernelOptions& options, RunIt run_it) {
   const auto print_how_to_go_on = [&](const std::string& why) {
-    print(why);
-    print("run folder " + run.string() + ", to be continued by: salient-kernels advance " + run.string() +
-          generator_words(options));
+    log_result(why);
+    log_result("run folder " + run.string() + ", to be continued by: salient-kernels advance " + run.string() +
+               generator_words(options));
   };
   try {
     print_summary(run_it());
-    print("run folder " + run.string());
+    log_result("run folder " + run.string());
     return 0;
   } catch (const Waiting& waiting) {
     print_how_to_go_on(waiting.reason);
@@ -137,13 +135,13 @@ int replay_recorded(const Words& words, const KernelOptions& options) {
   print_summary(replay_run(only_word(words, "replay RUN"), workbench_folder(options)));
   if (options.compile) {
     const CompiledAgain counts = compile_again(words[0], options);
-    print("compiled again " + std::to_string(counts.compiled) + ", rejected again by form, gate or compiler " +
-          std::to_string(counts.rejected));
+    log_result("compiled again " + std::to_string(counts.compiled) + ", rejected again by form, gate or compiler " +
+               std::to_string(counts.rejected));
   }
   if (const std::size_t older = judged_by_older_rules(words[0]); older > 0)
-    print(std::to_string(older) +
-          " of its candidates were judged by older rules, on fewer patterns and sizes of inputs");
-  print("the record was reproduced: same candidates, same verdicts, same best");
+    log_result(std::to_string(older) +
+               " of its candidates were judged by older rules, on fewer patterns and sizes of inputs");
+  log_result("the record was reproduced: same candidates, same verdicts, same best");
   return 0;
 }
 
@@ -160,7 +158,7 @@ int verify_ledger(const Words& words, const KernelOptions&) {
   const std::filesystem::path run = only_word(words, "verify-ledger RUN");
   const std::vector<Json> records = load_ledger(run);
   verify_best(run, records);
-  print(std::to_string(records.size()) + " records; chain, texts and best are whole");
+  log_result(std::to_string(records.size()) + " records; chain, texts and best are whole");
   return 0;
 }
 

@@ -49,10 +49,20 @@ TEST(OutputFile, ReportsAFullDiskInTheSystemsWords) {  // a size limit fails the
 TEST(TextFile, MissingIsNotTheSameAsUnreadable) {
   const Scratch scratch;
   EXPECT_COMPLAINT((void)read_text_file(scratch / "none"), 66, "No such file");
-  EXPECT_COMPLAINT((void)read_text_file(scratch.path()), 74, "Is a directory");
+  EXPECT_COMPLAINT((void)read_text_file(scratch.path()), 65, "is a folder, not a file");
   EXPECT_COMPLAINT(write_text_file(scratch / "no/such/folder", ""), 74, "No such file");
   write_text_file(scratch / "text", "12345");
   EXPECT_COMPLAINT((void)read_text_file(scratch / "text", 4), 65, "larger than 4 bytes");
+}
+
+TEST(DigestFile, EndsAtTheSizeThatIsExpected) {
+  const Scratch scratch;
+  write_text_file(scratch / "text", "12345");
+  EXPECT_EQ(digest_file(scratch / "text", 5), digest_file(scratch / "text"));
+  EXPECT_EQ(digest_file(scratch / "text", 4), (FileDigest{5, 0}));
+  std::filesystem::resize_file(scratch / "text", std::uintmax_t{1} << 42);  // sparse: hours of reading
+  EXPECT_EQ(digest_file(scratch / "text", 5), (FileDigest{std::uint64_t{1} << 42, 0}));
+  EXPECT_COMPLAINT((void)read_text_file(scratch / "text"), 65, "larger than");
 }
 
 TEST(WriteAll, WritesAtTheDescriptorsPosition) {

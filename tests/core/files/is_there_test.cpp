@@ -43,7 +43,7 @@ TEST(TextIfThere, OnlyWhatIsMissingIsEmpty) {
   write_bytes(scratch / "file", "a\nb");
   EXPECT_EQ(text_if_there(scratch / "file"), "a\nb");
   EXPECT_EQ(text_if_there(scratch / "none"), "");
-  EXPECT_COMPLAINT((void)text_if_there(scratch.path()), 74, "cannot read: Is a directory");
+  EXPECT_COMPLAINT((void)text_if_there(scratch.path()), 65, "is a folder, not a file");
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ TEST(JsonReader, AWrongFieldIsNamedWithItsPlace) {
   EXPECT_COMPLAINT((void)root.object("name"), 65, "is not an object");
   EXPECT_COMPLAINT((void)root.boolean("none"), 65, "field 'none' is missing");
   const JsonObject nodes = root.object("files").object("nodes");
-  EXPECT_COMPLAINT(nodes.refuse("bytes", "are\nmany"), 65, "line 5, column 22: field 'files / nodes / bytes' are?many");
+  EXPECT_COMPLAINT(nodes.refuse("bytes", "are\nmany"), 65,
+                   "line 5, column 22: field 'files / nodes / bytes' are\\nmany");
 }
 
 TEST(JsonReader, WhatIsNoObjectIsRefused) {

@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <new>
+#include <thread>
 
 namespace salient {
 namespace {
@@ -64,6 +66,14 @@ TEST(Program, ARemovedWorkingDirectoryIsAnErrorInOneLine) {
   };
   EXPECT_EXIT(start_where_nothing_is(), testing::ExitedWithCode(66),
               "^core_unit: error: the working directory has been removed; change to one that exists\n$");
+}
+
+TEST(Program, AnExceptionThatNoThreadCatchesIsAnErrorInOneLine) {
+  const auto throw_in_a_thread = [] {
+    start_program();
+    std::thread([] { throw std::bad_alloc(); }).join();
+  };
+  EXPECT_EXIT(throw_in_a_thread(), testing::ExitedWithCode(71), "^core_unit: error: out of host memory\n$");
 }
 
 TEST(Program, ResultsThatDoNotGetOutAreAnError) {

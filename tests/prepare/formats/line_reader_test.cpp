@@ -153,9 +153,9 @@ TEST(LineReader, OtherFormatsAreNoText) {
 TEST(LineReader, MissingFiles) {
   const test::Scratch folder;
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
-  EXPECT_COMPLAINT(lines_of(folder / "pipe"), ErrorKind::kNoInput, "pipe: is not a regular file");
+  EXPECT_COMPLAINT(lines_of(folder / "pipe"), ErrorKind::kBadData, "pipe: is a pipe, not a file");
   EXPECT_COMPLAINT(lines_of(folder / "none.csv.gz"), ErrorKind::kNoInput, "none.csv.gz: cannot open: No such file");
-  EXPECT_COMPLAINT(lines_of(folder.path()), ErrorKind::kNoInput, "is not a regular file");
+  EXPECT_COMPLAINT(lines_of(folder.path()), ErrorKind::kBadData, "is a folder, not a file");
 }
 
 }  // namespace
