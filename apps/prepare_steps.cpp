@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "apps/label_note.h"
+#include "apps/options/thread_note.h"
 #include "core/console/leftovers.h"
 #include "core/console/progress.h"
 #include "core/host/interrupt.h"
@@ -29,6 +30,7 @@ void require_none(const std::vector<FieldProblem>& problems) {
 void apply_common(const CommonOptions& common) {
   require_option(common.threads >= 0 && common.threads <= 4096, "--threads: 0 to 4096");
   set_progress_mode(common.progress);
+  warn_of_threads("--threads", common.threads, num_usable_cores());
 }
 
 WriteStoreOptions start_writing(const WriteOptions& write, const char* marker) {

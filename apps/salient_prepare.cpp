@@ -1,11 +1,13 @@
 // apps/salient_prepare.cpp - salient-prepare: other people's graphs, or generated ones, become data sets.
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +21,8 @@
 #include "apps/prepare_steps.h"
 #include "core/console/progress.h"
 #include "core/error.h"
+#include "core/files/file_io.h"
+#include "core/files/folder_lock.h"
 #include "core/host/interrupt.h"
 #include "core/host/machine.h"
 #include "core/host/program.h"
@@ -262,9 +266,12 @@ int run_partition(Arguments arguments) {
   const int least = given.by.empty() ? 1 : 0;
   require_option(given.parts >= least && given.parts <= kMaxParts,
                  "--parts: " + std::to_string(least) + " to " + std::to_string(kMaxParts));
+  const std::optional<Descriptor> lock = try_lock_folder(directory);
+  if (!lock) fail(ErrorKind::kIo, directory + ": another program is writing to this data set; wait for it to end");
   const Dataset dataset = open_or_advise(directory, [&] { return open_dataset(directory, given.common.threads); });
   require_option(!given.write_rows || dataset.features.num_rows > 0, "--write-rows: of dense feature rows alone");
   require_option(given.force || !has_parts(directory), directory + " has parts; --force replaces them");
+  if (access(directory.c_str(), W_OK) != 0) fail_with_errno(directory, "write in this folder");
   const Owners owner = make_parts(dataset, given);
   const int num_parts = given.parts > 0 ? given.parts : *std::ranges::max_element(owner) + 1;
   install_interrupt_handlers();  // only now: until here a signal ends the program at once, and nothing is left behind

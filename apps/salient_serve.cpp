@@ -9,6 +9,7 @@
 
 #include "apps/advice.h"
 #include "apps/options/options.h"
+#include "apps/options/thread_note.h"
 #include "apps/predictor.h"
 #include "apps/program.h"
 #include "apps/run_fields.h"
@@ -20,6 +21,7 @@
 #include "core/console/log.h"
 #include "core/console/progress.h"
 #include "core/error.h"
+#include "core/host/machine.h"
 #include "core/host/program.h"
 
 namespace salient::serve {
@@ -45,6 +47,8 @@ Predictor open_predictor(const ServeOptions& options) {
                           .workers = options.workers,
                           .threads = options.threads,
                           .max_new_edges = options.max_edges};
+  warn_of_threads("--threads", options.threads, num_usable_cores());
+  warn_of_threads("--workers", options.workers, num_usable_cores());
   wanted.dataset = options.dataset;
   wanted.match_features = options.match_features;
   wanted.data_root = options.data_root;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apps/open_named_dataset.h"
+#include "apps/options/thread_note.h"
 #include "apps/pinning.h"
 #include "apps/versions.h"
 #include "core/console/log.h"
@@ -41,6 +42,10 @@ CommunicatorOptions communicator_options(const CommOptions& comm, const MachineO
 
 Session open_session(const MachineOptions& machine, const CommOptions& comm_options, const Launch& launch,
                      Communicator& control) {
+  if (launch.rank == 0) {
+    warn_of_threads("--threads", machine.threads, launch.cores);
+    warn_of_threads("--workers", machine.workers, launch.cores);
+  }
   std::optional<ComputeDevice> device;
   together(control, [&] {
     const int threads = machine.threads > 0 ? machine.threads : launch.cores;

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <string_view>
 #include <utility>
 
 #include "core/console/progress.h"
 #include "core/error.h"
 #include "core/files/is_there.h"
 #include "core/host/interrupt.h"
+#include "store/part_files.h"
 #include "store/store_arrays.h"
 
 namespace salient {
@@ -17,43 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kPrefix[] = "features-part-", kSuffix[] = ".npy", kStagedSuffix[] = ".npy.tmp";
-
-fs::path staged_rows_file(const fs::path& directory, int part) {
-  return directory / (kPrefix + std::to_string(part) + kStagedSuffix);
-}
-
-void remove_files(const fs::path& directory, const char* suffix) {
-  std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(directory)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(kPrefix) && name.ends_with(suffix)) found.push_back(entry.path());
-  }
-  for (const fs::path& path : found)
-    if (std::error_code error; !fs::remove(path, error) && error)
-      fail(ErrorKind::kIo, path.string() + ": cannot remove: " + error.message());
-}
-
-/// Removes what was staged at the end, unless it was kept.
-class UnfinishedFiles {
- public:
-  explicit UnfinishedFiles(const fs::path& directory) : directory_(directory) {
-    remove_files(directory_, kStagedSuffix);
-  }
-  ~UnfinishedFiles() {
-    try {
-      if (!is_kept_) remove_files(directory_, kStagedSuffix);
-    } catch (...) {  // the error that ended the writing says more
-    }
-  }
-  UnfinishedFiles(const UnfinishedFiles&) = delete;
-  UnfinishedFiles& operator=(const UnfinishedFiles&) = delete;
-  void keep() { is_kept_ = true; }
-
- private:
-  const fs::path& directory_;
-  bool is_kept_ = false;
-};
+constexpr std::string_view kPrefix = "features-part-", kSuffix = ".npy";
 
 /// Files that are written at a time; each has a buffer of a MiB and a descriptor, of which a process has a thousand.
 constexpr int kMostOpen = 64;
@@ -74,7 +40,8 @@ std::vector<std::string> write_files_of(PartRange parts, const Dataset& dataset,
     if (parts.has(part)) ++sizes[parts.index_of(part)];
   std::deque<NpyWriter> writers;  // which do not move
   for (int part = parts.first; part < parts.last; ++part)
-    writers.emplace_back(staged_rows_file(dataset.directory, part), features_array(dataset.feature_type).dtype,
+    writers.emplace_back(unfinished_part_file(dataset.directory, part_rows_file(part)),
+                         features_array(dataset.feature_type).dtype,
                          std::vector{sizes[parts.index_of(part)], static_cast<std::uint64_t>(dataset.feature_dim)});
   const RowTable& rows = dataset.features;
   constexpr std::size_t kBlock = 4096;  // nodes between two reports of progress
@@ -89,59 +56,75 @@ std::vector<std::string> write_files_of(PartRange parts, const Dataset& dataset,
     progress.add(written);
   }
   std::vector<std::string> checksums;
-  for (NpyWriter& writer : writers) checksums.push_back(to_hex(writer.close().xxh3));
+  for (int part = parts.first; part < parts.last; ++part) {
+    checksums.push_back(to_hex(writers[parts.index_of(part)].close().xxh3));
+    finish_part_file(dataset.directory, part_rows_file(part), checksums.back());
+  }
   return checksums;
 }
 
 [[noreturn]] void fail_missing(const Dataset& dataset, const Parts& parts, int part) {
   std::string text = (dataset.directory / part_rows_file(part)).string() + " is missing, and so is features.npy";
-  if (!parts.row_files.empty())
-    text += "; parts whose rows are here: " + parts_here_text(dataset.directory, parts.num_parts);
+  if (!parts.row_files.empty()) text += "; parts whose rows are here: " + parts_here_text(dataset.directory, parts);
   fail(ErrorKind::kNoInput, text, Topic::kParts);
 }
 
 }  // namespace
 
-std::string part_rows_file(int part) { return kPrefix + std::to_string(part) + kSuffix; }
+std::string part_rows_file(int part) { return std::string(kPrefix).append(std::to_string(part)).append(kSuffix); }
+
+bool is_part_rows_file(std::string_view name) {
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return false;
+  const std::string_view part = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+  return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+}
 
 std::vector<std::string> write_part_rows(const Dataset& dataset, std::span<const std::uint16_t> owner, int num_parts) {
   require(dataset.features.data != nullptr && owner.size() == dataset.num_nodes(), "dense rows, and an owner for each");
-  UnfinishedFiles files(dataset.directory);
   std::vector<std::string> checksums;
   Progress progress("feature rows of parts", dataset.features.num_rows, "rows");
-  for (int first = 0; first < num_parts; first += kMostOpen)
-    for (std::string& checksum :
-         write_files_of({first, std::min(first + kMostOpen, num_parts)}, dataset, owner, progress))
-      checksums.push_back(std::move(checksum));
-  stop_if_interrupted();  // for the last time: write_parts() makes them valid
-  files.keep();
+  settle_parts(dataset.directory);
+  try {
+    for (int first = 0; first < num_parts; first += kMostOpen)
+      for (std::string& checksum :
+           write_files_of({first, std::min(first + kMostOpen, num_parts)}, dataset, owner, progress))
+        checksums.push_back(std::move(checksum));
+    stop_if_interrupted();  // for the last time: write_parts() makes them valid
+  } catch (...) {
+    settle_parts_after_failure(dataset.directory);
+    throw;
+  }
   return checksums;
 }
 
-std::vector<int> part_rows_here(const fs::path& directory, int num_parts) {
-  std::vector<int> parts;
-  for (int part = 0; part < num_parts; ++part)
-    if (is_there(directory / part_rows_file(part))) parts.push_back(part);
-  return parts;
+std::vector<int> part_rows_here(const fs::path& directory, const Parts& parts) {
+  std::vector<int> here;
+  for (std::size_t part = 0; part < parts.row_files.size(); ++part) {
+    const std::string name = part_rows_file(static_cast<int>(part));
+    if (is_there(part_file(directory, name, parts.row_files[part]))) here.push_back(static_cast<int>(part));
+  }
+  return here;
 }
 
-std::string parts_here_text(const fs::path& directory, int num_parts) {
+std::string parts_here_text(const fs::path& directory, const Parts& of) {
   constexpr std::size_t kMostNamed = 8;
-  const std::vector<int> parts = part_rows_here(directory, num_parts);
+  const std::vector<int> parts = part_rows_here(directory, of);
   if (parts.empty()) return "none";
-  if (parts.size() == static_cast<std::size_t>(num_parts)) return "all " + std::to_string(num_parts);
+  if (parts.size() == of.row_files.size()) return "all " + std::to_string(of.num_parts);
   std::string text;
   for (std::size_t i = 0; i < std::min(kMostNamed, parts.size()); ++i)
     text.append(i == 0 ? "" : ", ").append(std::to_string(parts[i]));
-  return text + (parts.size() > kMostNamed ? ", ..." : "") + " of " + std::to_string(num_parts);
+  return text + (parts.size() > kMostNamed ? ", ..." : "") + " of " + std::to_string(of.num_parts);
 }
 
 NpyFile open_part_rows(const Dataset& dataset, const Parts& parts, int part) {
-  const fs::path path = dataset.directory / part_rows_file(part);
-  if (parts.row_files.empty() || !is_there(path)) fail_missing(dataset, parts, part);
+  if (parts.row_files.empty()) fail_missing(dataset, parts, part);
+  const std::string& expected = parts.row_files[static_cast<std::size_t>(part)];
+  const fs::path path = part_file(dataset.directory, part_rows_file(part), expected);
+  if (!is_there(path)) fail_missing(dataset, parts, part);
   NpyFile file(path);
   const auto size = static_cast<std::uint64_t>(std::ranges::count(parts.owner, part));
-  const std::string found = to_hex(digest_file(path).xxh3), &expected = parts.row_files[static_cast<std::size_t>(part)];
+  const std::string found = to_hex(digest_file(path).xxh3);
   const auto other = std::ranges::find(parts.row_files, found);
   if (found != expected && other != parts.row_files.end())
     fail(ErrorKind::kBadData,
@@ -151,17 +134,6 @@ NpyFile open_part_rows(const Dataset& dataset, const Parts& parts, int part) {
   expect_npy(file.header(), features_array(dataset.feature_type).dtype,
              std::array{size, static_cast<std::uint64_t>(dataset.feature_dim)}, file.name());
   return file;
-}
-
-void remove_part_rows(const fs::path& directory) { remove_files(directory, kSuffix); }
-
-void put_part_rows_in_place(const fs::path& directory, int num_parts) {
-  remove_part_rows(directory);
-  for (int part = 0; part < num_parts; ++part) {
-    const fs::path file = directory / part_rows_file(part);
-    if (std::rename(staged_rows_file(directory, part).c_str(), file.c_str()) != 0)
-      fail_with_errno(file, "rename a file to this name");
-  }
 }
 
 }  // namespace salient

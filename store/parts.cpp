@@ -1,14 +1,10 @@
 // store/parts.cpp - see parts.h.
-//
-// parts.json is removed first and written last, so that an owner.npy without it is none.
 #include "store/parts.h"
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <vector>
 
 #include "core/error.h"
@@ -20,6 +16,7 @@
 #include "core/files/sealed_json.h"
 #include "core/number_text.h"
 #include "core/printable.h"
+#include "store/part_files.h"
 #include "store/part_rows_file.h"
 #include "store/store_arrays.h"
 
@@ -57,32 +54,46 @@ std::vector<std::uint64_t> counts_of(const Parts& parts, std::span<const NodeId>
   return counts;
 }
 
-/// owner.npy as it is written; removed at the end, unless it got that name.
-class StagedOwners {
- public:
-  explicit StagedOwners(const fs::path& directory)
-      : file_(directory / kOwnerArray.file), staged_(file_.string() + ".tmp") {
-    fs::remove(staged_);
-  }
-  ~StagedOwners() {
-    std::error_code ignored;
-    fs::remove(staged_, ignored);
-  }
-  StagedOwners(const StagedOwners&) = delete;
-  StagedOwners& operator=(const StagedOwners&) = delete;
+/// parts.json, without the owners. @param fingerprint  of the data set; empty: of any
+Parts read_description(const fs::path& directory, const std::string& fingerprint) {
+  const fs::path path = directory / kPartsName;
+  const std::string file = path.string(), text = read_text_file(path);
+  const JsonObject root = JsonObject::parse(text, file);
+  if (root.string("format") != kFormat) root.refuse("format", std::string("is not '") + kFormat + "'");
+  (void)root.integer("format_version", 1, 1);
+  Parts parts;
+  parts.num_parts = static_cast<int>(root.integer("num_parts", 1, kMaxParts));
+  parts.method = root.string("method");
+  parts.xxh3 = root.string("xxh3");
+  parts.row_files = row_files_of(root, parts.num_parts);
+  if (!fingerprint.empty() && root.string("dataset") != fingerprint)
+    root.refuse("dataset", "is not " + fingerprint + ": the parts are those of another data set");
+  (void)check_seal(text, file);
+  return parts;
+}
 
-  FileDigest write(std::span<const std::uint16_t> owner) const {
-    NpyWriter writer(staged_, kOwnerArray.dtype, {owner.size()});
-    writer.write(owner);
-    return writer.close();
+/// The files that parts.json names; none where it cannot be read: then no one has use for them.
+Checksums files_of_parts(const fs::path& directory) {
+  Checksums files;
+  try {
+    const Parts parts = read_description(directory, "");
+    files[kOwnerArray.file] = parts.xxh3;
+    for (std::size_t part = 0; part < parts.row_files.size(); ++part)
+      files[part_rows_file(static_cast<int>(part))] = parts.row_files[part];
+  } catch (const Error&) {
+    return {};
   }
-  void take_its_name() const {
-    if (std::rename(staged_.c_str(), file_.c_str()) != 0) fail_with_errno(file_, "rename a file to this name");
-  }
+  return files;
+}
 
- private:
-  fs::path file_, staged_;
-};
+/// @return  the checksum of the finished file
+std::string write_owners(const fs::path& directory, std::span<const std::uint16_t> owner) {
+  NpyWriter writer(unfinished_part_file(directory, kOwnerArray.file), kOwnerArray.dtype, {owner.size()});
+  writer.write(owner);
+  std::string checksum = to_hex(writer.close().xxh3);
+  finish_part_file(directory, kOwnerArray.file, checksum);
+  return checksum;
+}
 
 std::string range_of(const std::vector<std::uint64_t>& counts) {
   const auto [least, most] = std::ranges::minmax(counts);
@@ -92,33 +103,30 @@ std::string range_of(const std::vector<std::uint64_t>& counts) {
 /// Which files of parts' rows are in the folder; nothing where none were written.
 std::string row_files_text(const Dataset& dataset, const Parts& parts) {
   if (parts.row_files.empty()) return "";
-  return "files of rows   parts " + parts_here_text(dataset.directory, parts.num_parts) +
+  return "files of rows   parts " + parts_here_text(dataset.directory, parts) +
          (dataset.features.data == nullptr ? "; no features.npy\n" : "; and features.npy\n");
 }
 
 }  // namespace
+
+void settle_parts(const fs::path& directory) { settle_part_files(directory, files_of_parts(directory)); }
+
+void settle_parts_after_failure(const fs::path& directory) noexcept {
+  try {
+    settle_parts(directory);
+  } catch (...) {  // the error that ended the writing says more
+  }
+}
 
 bool has_parts(const fs::path& directory) { return !directory.empty() && is_there(directory / kPartsName); }
 
 Parts open_parts(const Dataset& dataset) {
   if (dataset.directory.empty())
     fail(ErrorKind::kNoInput, dataset.name + ": is generated in memory and has no parts", Topic::kParts);
-  const fs::path path = dataset.directory / kPartsName;
-  if (!is_there(path)) fail(ErrorKind::kNoInput, dataset.directory.string() + ": has no parts", Topic::kParts);
-  const std::string file = path.string();
-  const std::string text = read_text_file(path);
-  const JsonObject root = JsonObject::parse(text, file);
-  if (root.string("format") != kFormat) root.refuse("format", std::string("is not '") + kFormat + "'");
-  (void)root.integer("format_version", 1, 1);
-  Parts parts;
-  parts.num_parts = static_cast<int>(root.integer("num_parts", 1, kMaxParts));
-  parts.method = root.string("method");
-  parts.xxh3 = root.string("xxh3");
-  parts.row_files = row_files_of(root, parts.num_parts);
-  if (root.string("dataset") != dataset.fingerprint)
-    root.refuse("dataset", "is not " + dataset.fingerprint + ": the parts are those of another data set");
-  (void)check_seal(text, file);
-  const auto owner = std::make_shared<const NpyFile>(dataset.directory / kOwnerArray.file);
+  if (!has_parts(dataset.directory))
+    fail(ErrorKind::kNoInput, dataset.directory.string() + ": has no parts", Topic::kParts);
+  Parts parts = read_description(dataset.directory, dataset.fingerprint);
+  const auto owner = std::make_shared<const NpyFile>(part_file(dataset.directory, kOwnerArray.file, parts.xxh3));
   expect_npy(owner->header(), kOwnerArray.dtype, std::array{std::uint64_t{dataset.num_nodes()}}, owner->name());
   parts.owner = owner->items<std::uint16_t>();
   parts.storage = owner;
@@ -127,7 +135,7 @@ Parts open_parts(const Dataset& dataset) {
 }
 
 void verify_owners(const Dataset& dataset, const Parts& parts) {
-  const fs::path path = dataset.directory / kOwnerArray.file;
+  const fs::path path = part_file(dataset.directory, kOwnerArray.file, parts.xxh3);
   const std::string found = to_hex(digest_file(path).xxh3);
   if (found != parts.xxh3)
     fail(ErrorKind::kBadData, path.string() + ": XXH3 checksum " + found + ", " + kPartsName + " says " + parts.xxh3);
@@ -136,8 +144,7 @@ void verify_owners(const Dataset& dataset, const Parts& parts) {
 void verify_parts(const Dataset& dataset) {
   const Parts parts = open_parts(dataset);
   verify_owners(dataset, parts);
-  const std::vector<int> here =
-      parts.row_files.empty() ? std::vector<int>() : part_rows_here(dataset.directory, parts.num_parts);
+  const std::vector<int> here = part_rows_here(dataset.directory, parts);
   if (here.empty() && dataset.features.num_rows > 0 && dataset.features.data == nullptr)
     fail(ErrorKind::kNoInput,
          dataset.directory.string() + ": features.npy is missing, and so are the feature rows of every part");
@@ -150,18 +157,22 @@ void write_parts(const Dataset& dataset, std::span<const std::uint16_t> owner, i
   require(row_files.empty() || row_files.size() == static_cast<std::size_t>(num_parts), "a file of rows for each part");
   require(num_parts >= 1 && num_parts <= kMaxParts, "parts that an owner can name");
   const fs::path& directory = dataset.directory;
-  const StagedOwners staged(directory);
-  const FileDigest digest = staged.write(owner);
-  fs::remove(directory / kPartsName);
-  row_files.empty() ? remove_part_rows(directory) : put_part_rows_in_place(directory, num_parts);
-  staged.take_its_name();
-  fsync_directory(directory);
-  nlohmann::ordered_json root = {{"format", kFormat}, {"format_version", 1},         {"num_parts", num_parts},
-                                 {"method", method},  {"xxh3", to_hex(digest.xxh3)}, {"dataset", dataset.fingerprint}};
-  for (std::size_t part = 0; part < row_files.size(); ++part)
-    root[kRowFiles][part_rows_file(static_cast<int>(part))] = row_files[part];
-  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;  // paths are bytes, not always UTF-8
-  replace_text_file(directory / kPartsName, sealed_json(root.dump(2, ' ', false, kReplace)));
+  if (row_files.empty()) settle_parts(directory);
+  try {
+    const std::string checksum = write_owners(directory, owner);
+    nlohmann::ordered_json root = {{"format", kFormat}, {"format_version", 1}, {"num_parts", num_parts},
+                                   {"method", method},  {"xxh3", checksum},    {"dataset", dataset.fingerprint}};
+    for (std::size_t part = 0; part < row_files.size(); ++part)
+      root[kRowFiles][part_rows_file(static_cast<int>(part))] = row_files[part];
+    constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;  // paths are bytes, not always UTF-8
+    fsync_directory(directory);
+    replace_text_file(directory / kPartsName, sealed_json(root.dump(2, ' ', false, kReplace)));
+    fsync_directory(directory);  // before the old files go
+  } catch (...) {
+    settle_parts_after_failure(directory);
+    throw;
+  }
+  settle_parts(directory);
 }
 
 std::string parts_text(const Dataset& dataset, const Parts& parts) {

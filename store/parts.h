@@ -41,12 +41,16 @@ void verify_owners(const Dataset& dataset, const Parts& parts);
 void verify_parts(const Dataset& dataset);
 
 /// Adds owner.npy and parts.json to the data set's folder, in place of earlier ones. Whatever interrupts it leaves the
-/// old parts, the new ones, or none.
+/// old parts or the new ones (store/part_files.h). For the only writer: whoever calls it holds try_lock_folder().
 /// @param owner      [V] each below num_parts
 /// @param row_files  those of write_part_rows(); empty: files of earlier parts' rows are removed
 /// @throws Error{kIo}
 void write_parts(const Dataset& dataset, std::span<const std::uint16_t> owner, int num_parts, const std::string& method,
                  std::span<const std::string> row_files = {});
+
+/// Finishes or removes what an interrupted writer left. For the only writer. @throws Error{kIo}
+void settle_parts(const std::filesystem::path& directory);
+void settle_parts_after_failure(const std::filesystem::path& directory) noexcept;
 
 /// Lines of "what   value" as in summary_text(): sizes of the parts, and the entries that lead from one to another.
 std::string parts_text(const Dataset& dataset, const Parts& parts);

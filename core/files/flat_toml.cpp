@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/number_text.h"
 #include "core/value_text.h"
 
 #define TOML_ASSERT(holds) \
@@ -108,8 +109,11 @@ std::string toml_string(std::string_view text) {
   for (const char c : text) {
     std::size_t i = 0;
     while (i < kEscapes.size() && kEscapes[i] != c) i += 2;
+    const auto byte = static_cast<unsigned char>(c);
     if (i < kEscapes.size())
       quoted += '\\', quoted += kEscapes[i + 1];
+    else if (byte < 0x20 || byte == 0x7F)
+      quoted += printed("\\u%04x", byte);
     else
       quoted += c;
   }

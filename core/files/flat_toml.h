@@ -21,7 +21,7 @@ struct TomlItem {
 std::vector<TomlItem> parse_flat_toml(std::string_view text, const std::string& path);
 
 /// `text` as a basic string that parse_flat_toml() reads back. @throws Error{kUsage} for text that TOML cannot hold:
-/// bytes that are not UTF-8, and control characters without an escape.
+/// bytes that are not UTF-8.
 std::string toml_string(std::string_view text);
 
 }  // namespace salient

@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "core/files/folder_lock.h"
 #include "core/host/machine.h"
 
 namespace salient {
@@ -84,6 +85,17 @@ fs::path exchange(const fs::path& staged, const fs::path& target) {
   return old;
 }
 
+/// @param old  what had the name before; empty = nothing
+void fsync_name_of(const fs::path& target, const fs::path& old) {
+  try {
+    fsync_directory(target.parent_path());
+  } catch (const Error& error) {
+    const std::string kept = old.empty() ? "" : "; what it replaced is kept as " + old.string();
+    fail(error.kind(),
+         target.string() + " is whole and has its name, which a power failure may still undo: " + error.what() + kept);
+  }
+}
+
 /// @return  why it is still there; empty when it is gone
 std::string remove_folder(const fs::path& old) {
   std::error_code error;
@@ -109,7 +121,7 @@ std::vector<fs::path> leftovers_of(const fs::path& out) {
 
 std::string replace_directory(const fs::path& staged, const fs::path& target) {
   const fs::path old = take_free_name(staged, target) ? fs::path() : exchange(staged, target);
-  fsync_directory(target.parent_path());
+  fsync_name_of(target, old);
   return old.empty() ? "" : remove_folder(old);
 }
 
@@ -142,6 +154,7 @@ StagedDirectory::~StagedDirectory() {
 
 void StagedDirectory::publish() {
   fsync_directory(staging_);
+  const Descriptor lock = lock_folder(out_);  // a program that adds to what is replaced here ends first
   const bool is_taken = !take_free_name(staging_, out_);
   is_published_ = true;  // from here on the results stay, under one name or the other
   std::error_code error;
@@ -150,7 +163,7 @@ void StagedDirectory::publish() {
                                 " appeared while the results were written, and is left as it is; they are in " +
                                 staging_.string() + ", which can be renamed");
   const fs::path old = is_taken ? exchange(staging_, out_) : fs::path();
-  fsync_directory(out_.parent_path());
+  fsync_name_of(out_, old);
   if (!is_taken) return;
   const std::string problem = fs::exists(old / marker_, error)
                                   ? remove_folder(old)

@@ -39,9 +39,10 @@ class StagedDirectory {
   const std::filesystem::path& path() const { return staging_; }
 
   /// fsyncs the folder, gives it its name (exchanging it with an existing OUT, which is then removed), fsyncs the
-  /// parent. Only what may be replaced and holds `marker` at this moment is removed.
+  /// parent. Only what may be replaced and holds `marker` at this moment is removed, once no program has
+  /// try_lock_folder() of it.
   /// @throws Error{kUsage} if something else got the name OUT in the meantime: it stays, and so does the .tmp- folder,
-  ///         which the error names; Error{kIo}.
+  ///         which the error names; Error{kIo}; Interrupted, while it waits.
   void publish();
 
  private:

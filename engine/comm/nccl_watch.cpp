@@ -19,6 +19,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/printable.h"
 #include "engine/comm/in_time.h"
 
 namespace salient {
@@ -148,7 +149,7 @@ void NcclWatch::run(const std::stop_token& stop) {
   lock.lock();
   wake_.wait_for(lock, stop, kGrace, [this] { return is_failure_known_; });
   if (stop.stop_requested() || is_failure_known_) return;
-  std::fprintf(stderr, "error: %s\n", failure_.what.c_str());
+  std::fprintf(stderr, "error: %s\n", printable(failure_.what).c_str());
   std::_Exit(static_cast<int>(ErrorKind::kComm));
 }
 

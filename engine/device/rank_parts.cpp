@@ -1,21 +1,18 @@
 // engine/device/rank_parts.cpp - see rank_parts.h.
 #include "engine/device/rank_parts.h"
 
-#include <span>
 #include <string>
 
 #include "core/error.h"
-#include "core/files/file_io.h"
 #include "engine/comm/agreement.h"
 #include "loaders/part_rows.h"
 
 namespace salient {
 namespace {
 
-void require_equal_owners(Communicator& comm, const Parts& parts) {
-  std::string checksum;
-  together(comm, [&] { checksum = to_hex(digest_of(std::as_bytes(parts.owner)).xxh3); });
-  require_equal_on_all_ranks(comm, "the checksum of the data set's parts", checksum, ErrorKind::kBadData);
+void require_equal_owners(Communicator& comm, const Dataset& dataset, const Parts& parts) {
+  together(comm, [&] { verify_owners(dataset, parts); });
+  require_equal_on_all_ranks(comm, "the checksum of the data set's parts", parts.xxh3, ErrorKind::kBadData);
 }
 
 }  // namespace
@@ -23,7 +20,7 @@ void require_equal_owners(Communicator& comm, const Parts& parts) {
 Parts parts_with_rows(const Dataset& dataset, Communicator& comm) {
   Parts parts;
   together(comm, [&] { parts = open_parts_of_ranks(dataset, comm.size()); });
-  require_equal_owners(comm, parts);
+  require_equal_owners(comm, dataset, parts);
   return parts;
 }
 
@@ -38,7 +35,7 @@ Parts parts_to_deal_by(DealKind deal, const Dataset& dataset, Communicator& comm
                std::to_string(comm.size()) + " ranks, to which seeds are to be dealt",
            Topic::kParts);
   });
-  require_equal_owners(comm, parts);
+  require_equal_owners(comm, dataset, parts);
   return parts;
 }
 

@@ -9,10 +9,13 @@
 #include <cerrno>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "core/error.h"
 #include "core/files/file_io.h"
+#include "core/files/folder_lock.h"
 #include "core/files/is_there.h"
 #include "core/files/replace_text_file.h"
 
@@ -71,8 +74,10 @@ void check_run_directory(const std::filesystem::path& wanted, bool is_resumed) {
   std::filesystem::path present = std::filesystem::absolute(wanted.empty() ? "runs" : wanted, error);
   while (!std::filesystem::exists(present, error) && present.has_relative_path()) present = present.parent_path();
   if (access(present.c_str(), W_OK | X_OK) != 0)
-    fail(ErrorKind::kIo, wanted.string() + ": cannot write in " + present.string() + ": " +
-                             std::error_code(errno, std::generic_category()).message());
+    fail(ErrorKind::kIo,
+         (wanted.empty() ? "runs" : wanted.string()) + ": cannot write in " + present.string() + ": " +
+             std::error_code(errno, std::generic_category()).message(),
+         Topic::kRunDirectory);
 }
 
 std::filesystem::path make_run_directory(const std::filesystem::path& wanted, const std::string& name,
@@ -88,10 +93,10 @@ std::filesystem::path make_run_directory(const std::filesystem::path& wanted, co
   return wanted;
 }
 
-RunLock::RunLock(const std::filesystem::path& directory)
-    : directory_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  if (!directory_ || flock(directory_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-  fail(ErrorKind::kUsage, directory.string() + ": another program is writing to this run directory");
+RunLock::RunLock(const std::filesystem::path& directory) {
+  std::optional<Descriptor> lock = try_lock_folder(directory);
+  if (!lock) fail(ErrorKind::kUsage, directory.string() + ": another program is writing to this run directory");
+  directory_ = std::move(*lock);
 }
 
 bool is_being_written(const std::filesystem::path& directory) {

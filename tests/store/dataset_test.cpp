@@ -186,8 +186,15 @@ TEST(Dataset, OneClassANodeIsWrittenAsEver) {
 TEST(Dataset, ReadErrorsCarryTheSystemsWords) {
   const SmallStore store;
   std::filesystem::remove(store / "labels.npy");
+  std::filesystem::create_symlink("labels.npy", store / "labels.npy");
+  expect_refused(store, 74, {"labels.npy", "Too many levels of symbolic links"});
+}
+
+TEST(Dataset, IsMadeOfFiles) {
+  const SmallStore store;
+  std::filesystem::remove(store / "labels.npy");
   std::filesystem::create_directory(store / "labels.npy");
-  expect_refused(store, 74, {"labels.npy", "Is a directory"});
+  expect_refused(store, 65, {"labels.npy: is a folder, not a file"});
 }
 
 TEST(VerifyDataset, ChecksumsTellAChangedBit) {

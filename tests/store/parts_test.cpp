@@ -117,11 +117,35 @@ TEST(Parts, ThatCannotBeWrittenLeaveNothing) {
   setrlimit(RLIMIT_FSIZE, &limit);
   std::signal(SIGXFSZ, ignored);
   EXPECT_EQ(refusal.exit_code, 74);
-  EXPECT_TRUE(refusal.mentions("owner.npy.tmp: cannot write")) << refusal.text;
+  EXPECT_TRUE(refusal.mentions("owner.npy.tmp-") && refusal.mentions(": cannot write")) << refusal.text;
   EXPECT_EQ(files_in(store.path()), before);
   std::filesystem::create_directory(store / "owner.npy");
   EXPECT_COMPLAINT(write_parts(dataset, kOwners, 5, "hand"), 74, "owner.npy: cannot rename");
-  EXPECT_FALSE(std::filesystem::exists(store / "owner.npy.tmp"));
+}
+
+/// What a kill leaves at each moment of replacing parts: the old ones or the new ones, and the next writer tidies up.
+TEST(Parts, AreReplacedAtOneMoment) {
+  const Partitioned made;
+  const std::set<std::string> names = files_in(made.store.path());
+  write_parts(made.dataset, Owners(8, 0), 1, "again");
+  const std::string new_owners = read_bytes(made.store / "owner.npy"), new_parts = read_bytes(made.store / kPartsName);
+  const std::string checksum = open_parts(made.dataset).xxh3;
+  write_parts(made.dataset, kOwners, 5, "hand");
+  EXPECT_EQ(files_in(made.store.path()), names);
+
+  write_bytes(made.store / ("owner.npy." + checksum), new_owners);
+  write_bytes(made.store / "owner.npy.tmp-host-1", "half");
+  EXPECT_EQ(open_parts(made.dataset).method, "hand") << "until parts.json names the new file";
+  EXPECT_NO_THROW(verify_parts(made.dataset));
+
+  write_bytes(made.store / kPartsName, new_parts);
+  EXPECT_EQ(open_parts(made.dataset).method, "again") << "while owner.npy is still the old one";
+  EXPECT_NO_THROW(verify_parts(made.dataset));
+
+  settle_parts(made.store.path());
+  EXPECT_EQ(files_in(made.store.path()), names);
+  EXPECT_EQ(read_bytes(made.store / "owner.npy"), new_owners);
+  EXPECT_NO_THROW(verify_parts(made.dataset));
 }
 
 TEST(Parts, RefuseFiguresThatCannotBe) {

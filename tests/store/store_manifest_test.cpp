@@ -42,7 +42,7 @@ TEST(StoreManifest, DescriptionIsJsonWithEveryField) {
   refused("/source", "wordnet", "'source' is not an object");
   refused("/source/kind", nullptr, "'source / kind' is not a string");
   refused("/files/indices.npy/xxh3", "12", "'files / indices.npy / xxh3' is not 16 hexadecimal digits");
-  refused("/format", "two\nlines", "'format' is 'two?lines'");
+  refused("/format", "two\nlines", "'format' is 'two\\nlines'");
   refused("/files/..~1secret", {{"bytes", 1}}, "is not a plain file name");
   refused("/feature_dim", 0, "is there, though feature_dim is 0");
   refused("/self_loops", 18, "'self_loops' is 18, allowed are 0 to 17");

@@ -109,7 +109,7 @@ TEST(NpyFile, CountsMissingAndSurplusBytes) {
   EXPECT_COMPLAINT(NpyFile(write_bytes(scratch / "long.npy", good + "xy")), 65, "2 bytes too many");
   EXPECT_COMPLAINT(NpyFile(write_bytes(scratch / "odd.npy", good)).items<float>(), 65, "no multiple of 4");
   EXPECT_COMPLAINT(NpyFile(scratch / "none.npy"), 66, "none.npy: cannot open: No such file");
-  EXPECT_COMPLAINT(NpyFile(scratch.path()), 74, "Is a directory");
+  EXPECT_COMPLAINT(NpyFile(scratch.path()), 65, "is a folder, not a file");
 }
 
 TEST(NpyFile, WriterKeepsItsPromise) {

@@ -84,7 +84,7 @@ TEST(Metrics, RowsThatCannotBeReadAreNotReplaced) {
     { MetricsFiles(scratch.path(), 1).append({.epoch = 1, .loss = 1.0}); }
     std::filesystem::remove(scratch / unreadable);
     std::filesystem::create_directory(scratch / unreadable);  // root may read every file, but no folder as one
-    EXPECT_COMPLAINT(MetricsFiles(scratch.path(), 2), 74, "cannot read: Is a directory");
+    EXPECT_COMPLAINT(MetricsFiles(scratch.path(), 2), 65, "is a folder, not a file");
     EXPECT_TRUE(std::filesystem::is_directory(scratch / unreadable));
     const char* other = unreadable == std::string("metrics.csv") ? "metrics.jsonl" : "metrics.csv";
     EXPECT_FALSE(test::read_bytes(scratch / other).empty());
