@@ -12,8 +12,10 @@ COARSE = "in f16.*f32"
 
 def refused_type(reader, dtype):
     """Of arrays whose type is not read at all."""
-    kind = dtype[1]
-    return None if kind in reader.kinds else "whole numbers|integers|expected|bools|floating-point|integer node ids"
+    words = "whole numbers|integers|expected|bools|floating-point|integer node ids"
+    if reader.role == "mask":
+        words += "|again|is -1|nodes 0 to 4"  # whole numbers are a list of ids there
+    return None if dtype[1] in reader.kinds else words
 
 
 def item(reader, value, dtype, words, at=1):
