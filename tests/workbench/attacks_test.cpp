@@ -110,7 +110,7 @@ TEST(Attacks, EveryOneIsRejectedWithItsVerdict) {
     const Finding found = fixture.is_promoted ? verdict_when_promoted(bench, given, fixture.source)
                           : fixture.is_timed
                               ? verdict_when_timed(*bench.backend, given, fixture.source)
-                              : verdict_of_source(*bench.backend, given, fixture.source, {.run_seconds = 2});
+                              : verdict_of_source(*bench.backend, given, fixture.source, {.run_seconds = 10});
     EXPECT_NE(found.verdict, Verdict::kAccepted) << fixture.name;
     std::istringstream allowed(fixture.expected);
     bool fits = false;
