@@ -138,8 +138,10 @@ std::uint64_t ogb_memory_bytes(const OgbOptions& options) {
   const std::uint64_t entries = size.num_edges * (options.symmetric == Symmetric::kNo ? 1 : 2);
   const std::uint64_t edges = 2 * sizeof(NodeId) * size.num_edges * growth;
   const std::uint64_t rows = entries * sizeof(NodeId) + size.num_nodes * (sizeof(EdgeOffset) + sizeof(NodeId));
+  // Blocks of lines with their numbers, which are read in f64.
+  const std::uint64_t blocks = layout.is_binary ? 0 : std::min(num_features * sizeof(double), std::uint64_t{8} << 20);
   return num_features * size_of(options.feature_type) + std::max(turned, edges + rows) +
-         size.num_nodes * (size.label_bytes + 1);
+         size.num_nodes * (size.label_bytes + 1) + blocks;
 }
 
 }  // namespace salient
