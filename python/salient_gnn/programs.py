@@ -70,7 +70,9 @@ def train(dataset: Dataset | str | os.PathLike[str], *, quiet: bool = False, **o
     directory = re.search(r"^run directory (.+)$", output, re.MULTILINE)
     if directory is None:
         raise ProgramError("salient-train printed no run directory", 70)
-    return Run(pathlib.Path(directory[1]), results)
+    folder = options.get("out") or options.get("resume")  # what is printed is made printable: not every folder's name
+    is_one = folder and int(options.get("trials") or 1) == 1
+    return Run(pathlib.Path(folder if is_one else directory[1]), results)
 
 
 def predict(

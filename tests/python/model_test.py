@@ -198,8 +198,8 @@ def test_nodes_may_be_a_mask_and_paths_need_not_be_utf8(tmp_path):
 @pytest.mark.parametrize(
     "nodes, message",
     [
-        ([0.5, 1.5], "torch.float32, not integers"),
-        ([1 + 2j], "torch.complex64, not integers"),
+        ([0.5, 1.5], "torch.float64, not integers"),
+        ([1 + 2j], "torch.complex128, not real numbers"),
         ([[1], [2]], r"has shape \[2, 1\], not a list"),
         (torch.ones(2, 2, dtype=torch.bool), r"a mask of shape \[2, 2\]"),
     ],

@@ -101,7 +101,7 @@ def no_last_line_end(reader):
 
 def long_line(reader):
     """a line of 17 MB is refused"""
-    return refuse(reader.text() + "x" * (17 << 20) + "\n", "longer than")
+    return refuse(reader.text() + "x" * (17 << 20) + "\n", "(longer|larger) than")
 
 
 def packed(name, data):
