@@ -12,7 +12,7 @@ namespace salient {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-constexpr std::uint64_t kFixed = 48 * kMiB;  // program, libraries, blocks of the streams, in f64, buffers of the files
+constexpr std::uint64_t kFixed = 40 * kMiB;  // program, libraries, blocks of the streams, buffers of the files
 constexpr std::uint64_t kPerThread = kMiB;   // stack, allocator, a block of keys
 constexpr std::uint64_t kLeastToSort = 8 * kMiB;
 constexpr std::size_t kMostBuffer = std::size_t{128} << 10;  // keys
