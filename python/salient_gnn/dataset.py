@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import threading
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor
 
 from salient_gnn import _core, _threads
+from salient_gnn._runs import checkpoint_folder, trained_on
 from salient_gnn._arrays import (
     edges_of, features_of, integer_of, labels_of, narrowed, nodes_of, refuse_first, tensor_of,
 )  # fmt: skip
@@ -35,9 +37,10 @@ class Dataset:
     valid for as long as any of them is kept. They must not be written to; a write ends the process.
     """
 
-    def __init__(self, core: _core.Dataset, origin: tuple[str, str]) -> None:
+    def __init__(self, core: _core.Dataset, origin: tuple[str, str], view: tuple[str, str, str] | None = None) -> None:
         self._core = core
         self._origin = origin
+        self._view = view  # arguments of seen_by_run()
         self._on_device: dict[tuple[str, torch.device], Any] = {}
         self._placing = threading.RLock()  # loaders of several threads choose and fill GPU memory one after the other
 
@@ -141,6 +144,30 @@ class Dataset:
         for part in ("train", "valid", "test"):
             options.setdefault(part, parts[part])
         return cls.from_arrays(out, edge_index, x, labels, **options)
+
+    def seen_by_run(self, run: StrPath, checkpoint: str = "best", match_features: str = "name") -> Dataset:
+        """This data set with the classes and the columns of the run, for load_model(run): batch.y has the run's numbers
+        of classes, batch.x its columns in its order. As salient-infer does it, what is mapped or cannot be compared is a
+        warning. A class that the run does not know has a number from the run's num_classes on.
+
+        match_features   "name"; or "place": the columns are the run's as they come
+        Raises Error (code 65) where the data set does not fit the run.
+        """
+        if match_features not in ("name", "place"):
+            raise ValueError(f"match_features: {match_features!r} is neither 'name' nor 'place'")
+        folder = checkpoint_folder(run, checkpoint)
+        known = trained_on(folder)
+        if known.fingerprint == self._core.fingerprint:
+            return self
+        file, by_place = os.fspath(folder / "state.json"), match_features == "place"
+        file = os.fsencode(file).decode(errors="backslashreplace")
+        remarks, core = _core.seen_by_run(self._core, json.dumps(known.schema), file, known.is_complete, by_place)
+        warnings.warn(
+            f"the model was trained on {known.name}, not on this data set"
+            + "".join(f"; {self.name} {remark}" for remark in remarks),
+            stacklevel=2,
+        )
+        return Dataset(core, self._origin, (os.path.abspath(run), checkpoint, match_features))
 
     @property
     def name(self) -> str:
@@ -260,13 +287,22 @@ class Dataset:
         return ids if self.num_nodes <= 1 << 31 else ids.view(torch.uint32)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Dataset.open, self._origin
+        return _reopen, (self._origin, self._view)
 
     def __repr__(self) -> str:
         return (
             f"Dataset({self.name!r}, {self.num_nodes} nodes, {self.num_edges} edges, {self.num_features} features, "
             f"{self.num_classes} {'labels' if self.is_multi_label else 'classes'})"
         )
+
+
+def _reopen(origin: tuple[str, str], view: tuple[str, str, str] | None) -> Dataset:
+    dataset = Dataset.open(*origin)
+    if view is None:
+        return dataset
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it was said where the view was made
+        return dataset.seen_by_run(*view)
 
 
 def _names_in(data: Data) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from salient_gnn._runs import checkpoint_folder, trained_on
 from salient_gnn.batch import Layer
 
 _REDUCTIONS = {"mean": "mean", "sum": "sum", "add": "sum"}
@@ -65,19 +66,18 @@ def load_model(run: str | os.PathLike[str], checkpoint: str = "best") -> nn.Modu
 
     Its forward takes (x, layers) with the layers of a Batch, and returns the logits of the seeds; or (x, edge_index)
     of a whole graph, and returns the logits of all nodes. Models that weigh edges by whole degrees (gcn's symmetric
-    norm, gin's scaled sums) take whole graphs alone.
+    norm, gin's scaled sums) take whole graphs alone. Its class_names and column_names are those of the data set that it
+    was trained on, or empty where that has none; of another one it takes what Dataset.seen_by_run(run) gives.
 
     checkpoint   "best", "latest" or "epoch-0003"
     """
-    folder = pathlib.Path(run) / "checkpoints"
-    if checkpoint == "best" and not (folder / "best").exists():
-        checkpoint = "latest"
-    path = folder / checkpoint / "model.safetensors"
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: is missing; a run directory of salient-train has it")
-    parameters, metadata = read_safetensors(path)
+    folder = checkpoint_folder(run, checkpoint)
+    parameters, metadata = read_safetensors(folder / "model.safetensors")
     model = TrainedModel(json.loads(metadata["salient.config"]))
     model.load_state_dict(parameters)
+    if (folder / "state.json").is_file():
+        schema = trained_on(folder).schema
+        model.class_names, model.column_names = schema["class_names"], schema["column_names"]
     return model.eval()
 
 
@@ -103,6 +103,8 @@ class TrainedModel(nn.Module):
         super().__init__()
         self.config = config
         self.kind: str = config["model"]
+        self.class_names: list[str] = []
+        self.column_names: list[str] = []
         widths = [config["in_dim"]] + [config["hidden_dim"]] * (config["num_layers"] - 1) + [config["num_classes"]]
         if self.kind == "sage-ri":
             self._make_sage_ri(widths)
@@ -156,6 +158,8 @@ class TrainedModel(nn.Module):
         raise ValueError(f"model: '{self.kind}' is not known to this version")
 
     def forward(self, x: Tensor, graph: Tensor | Sequence[Layer]) -> Tensor:
+        if x.dim() != 2 or x.shape[1] != self.config["in_dim"]:
+            raise ValueError(f"x: has shape {list(x.shape)}, and the model was trained on [N, {self.config['in_dim']}]")
         layers = self._layers_of(x, graph)
         x = x.to(next(self.parameters()).dtype)
         if self.kind == "sage-ri":

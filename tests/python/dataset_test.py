@@ -1,4 +1,5 @@
 # tests/python/dataset_test.py - stores from arrays, and the arrays of a store.
+import json
 import os
 import pathlib
 import pickle
@@ -196,3 +197,37 @@ def test_from_pyg_and_from_ogb(arrays, tmp_path):
 
     data = Dataset.from_ogb(Ogb(), tmp_path / "ogb")
     assert (data.name, data.num_edges, data.test.tolist()) == ("ogbn-ring", 14, [2])
+
+
+def test_another_data_set_has_the_classes_and_columns_of_a_run(arrays, tmp_path):
+    data = Dataset.from_arrays(tmp_path / "store", **{**arrays, "y": torch.tensor([0, 1, 2, 0, 1, -1])})
+    (data.directory / "class_names.txt").write_text("bee\ncat\ndog\n")
+    (data.directory / "column_names.txt").write_text("b\na\n")
+    data = Dataset.open(data.directory)
+    schema = {"task": "multi-class", "num_classes": 3, "feature_dim": 2, "class_names": ["ant", "bee", "cat"],
+              "column_names": ["a", "b"], "feature_origin": {}}  # fmt: skip
+    folder = tmp_path / "run/checkpoints/latest"
+    folder.mkdir(parents=True)
+    (folder / "model.safetensors").touch()
+
+    def keep(**changed):
+        state = {"dataset": {"name": "old", "xxh3": "0", "schema": {**schema, **changed}}}
+        (folder / "state.json").write_text(json.dumps(state))
+
+    keep()
+    with pytest.warns(UserWarning, match="trained on old, not on this data set; store .*dog"):
+        seen = data.seen_by_run(tmp_path / "run")
+    assert seen.y.tolist() == [1, 2, 3, 1, 2, -1] and seen.num_classes == 3
+    assert torch.equal(seen.x, arrays["x"].flip(1))
+    assert torch.equal(pickle.loads(pickle.dumps(seen)).y, seen.y)
+    batch = next(iter(salient_gnn.NeighborLoader(seen, [2], [2], 1, workers=1)))
+    assert batch.y.tolist() == [3] and torch.equal(batch.x, arrays["x"].flip(1)[batch.nodes.long()])
+    keep(column_names=["a", "z"])
+    with pytest.raises(salient_gnn.Error, match="store does not fit the run: it .*z") as refused:
+        data.seen_by_run(tmp_path / "run")
+    assert refused.value.code == 65
+    with pytest.warns(UserWarning):
+        assert torch.equal(data.seen_by_run(tmp_path / "run", match_features="place").x, arrays["x"])
+    (folder / "state.json").write_text("{}")
+    with pytest.raises(salient_gnn.Error, match="state.json: does not say what the run was trained on"):
+        data.seen_by_run(tmp_path / "run")

@@ -4,7 +4,7 @@
 
 Loaders of 0, 1 and 2 workers, each shared by 1, 2 and 6 threads. Every thread starts, breaks off, shares and drops
 iterations in its own way; between them the threads of a loader share one whole iteration, whose batches must each be
-there once. Prints the resident memory after the first round and at the end. Exit code 1: a batch is missing or twice.
+there once. Prints the resident memory from the first round to the last. Exit code 1: a batch is missing or twice.
 """
 import gc
 import random
@@ -47,8 +47,8 @@ def use(loader, draws, left):
         if len(left) > 4:
             del left[:2]
     else:
-        kept = [batch.nodes for batch in loader]
-        del kept
+        for batch in loader:  # none is kept: a loader keeps memory for as many as were held at the same time
+            batch.nodes.sum()
     if draws.randrange(8) == 0:
         loader.close()
     if draws.randrange(16) == 0:
@@ -76,7 +76,7 @@ def main():
         (salient_gnn.NeighborLoader(dataset, "train", [4, 3], 64, shuffle=True, workers=workers), num_threads)
         for workers in (0, 1, 2) for num_threads in (1, 2, 6)
     ]  # fmt: skip
-    rounds, first, most = 0, 0, 0
+    rounds, resident = 0, []
     while rounds < 2 or time.monotonic() < end:
         for loader, num_threads in pairs:
             left = []
@@ -90,8 +90,9 @@ def main():
             if not once_each(loader, num_threads):
                 sys.exit(f"workers={loader.workers}, {num_threads} threads: batches are missing or twice")
         rounds += 1
-        first, most = first or resident_kib(), max(most, resident_kib())
-    print(f"rounds {rounds}, resident KiB: {first} after the first, {resident_kib()} after the last, {most} at most")
+        resident.append(resident_kib())
+    shown = sorted({len(resident) * part // 10 for part in range(10)} | {len(resident) - 1})
+    print(f"rounds {rounds}, resident KiB after round", *(f"{number + 1}: {resident[number]}" for number in shown))
 
 
 main()
