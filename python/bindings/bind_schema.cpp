@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/printable.h"
 #include "python/bindings/bindings.h"
 #include "python/bindings/python_lock.h"
 #include "store/data_schema.h"
@@ -43,6 +44,8 @@ Seen see(const OpenDataset& dataset, const std::string& schema, const std::strin
 
 void bind_schema(nb::module_& module) {
   module.def(
+      "printable", [](const nb::bytes& text) { return printable(text_of(text)); }, nb::arg("text"));
+  module.def(
       "seen_by_run",
       [](const OpenDataset& dataset, const std::string& schema, const std::string& file, bool is_complete,
          bool by_place) {
@@ -52,8 +55,7 @@ void bind_schema(nb::module_& module) {
           seen = see(dataset, schema, file, is_complete, by_place);
         }
         nb::list remarks;
-        for (const std::string& text : seen.first)
-          remarks.append(nb::steal(PyUnicode_DecodeUTF8(text.data(), Py_ssize_t(text.size()), "backslashreplace")));
+        for (const std::string& text : seen.first) remarks.append(printable(text));
         return nb::make_tuple(remarks, seen.second);
       },
       nb::arg("dataset"), nb::arg("schema"), nb::arg("file"), nb::arg("is_complete"), nb::arg("by_place"));

@@ -10,6 +10,11 @@ from typing import Any
 from salient_gnn import _core
 
 
+def printable(text: str | os.PathLike[str]) -> str:
+    """A name or a path as one line that a terminal may show: control characters become \\n, \\x1b, ..."""
+    return _core.printable(os.fspath(text).encode(errors="surrogateescape"))
+
+
 def checkpoint_folder(run: str | os.PathLike[str], checkpoint: str) -> pathlib.Path:
     """Of "best", "latest" or "epoch-0003"; "latest" where there is no best one."""
     folder = pathlib.Path(run) / "checkpoints"
@@ -17,7 +22,9 @@ def checkpoint_folder(run: str | os.PathLike[str], checkpoint: str) -> pathlib.P
         checkpoint = "latest"
     path = folder / checkpoint
     if not (path / "model.safetensors").is_file():
-        raise FileNotFoundError(f"{path}/model.safetensors: is missing; a run directory of salient-train has it")
+        raise FileNotFoundError(
+            f"{printable(path)}/model.safetensors: is missing; a run directory of salient-train has it"
+        )
     return path
 
 
@@ -44,6 +51,6 @@ def trained_on(folder: pathlib.Path) -> TrainedOn:
             schema = {**numbers, "class_names": [], "column_names": [], "feature_origin": {}}
         return TrainedOn(dataset["name"], dataset["xxh3"], schema, "schema" in dataset)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        refusal = _core.Error(f"{file}: does not say what the run was trained on ({error!r})")
+        refusal = _core.Error(f"{printable(file)}: does not say what the run was trained on ({error!r})")
         refusal.code = 65
         raise refusal from None

@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 
 from salient_gnn import _core, _threads
-from salient_gnn._runs import checkpoint_folder, trained_on
 from salient_gnn._arrays import (
     edges_of, features_of, integer_of, labels_of, narrowed, nodes_of, refuse_first, tensor_of,
 )  # fmt: skip
+from salient_gnn._runs import checkpoint_folder, printable, trained_on
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -147,8 +147,8 @@ class Dataset:
 
     def seen_by_run(self, run: StrPath, checkpoint: str = "best", match_features: str = "name") -> Dataset:
         """This data set with the classes and the columns of the run, for load_model(run): batch.y has the run's numbers
-        of classes, batch.x its columns in its order. As salient-infer does it, what is mapped or cannot be compared is a
-        warning. A class that the run does not know has a number from the run's num_classes on.
+        of classes, batch.x its columns in its order. A warning says what is mapped, or cannot be compared. A class
+        that the run does not know has a number from the run's num_classes on.
 
         match_features   "name"; or "place": the columns are the run's as they come
         Raises Error (code 65) where the data set does not fit the run.
@@ -160,10 +160,10 @@ class Dataset:
         if known.fingerprint == self._core.fingerprint:
             return self
         file, by_place = os.fspath(folder / "state.json"), match_features == "place"
-        file = os.fsencode(file).decode(errors="backslashreplace")
+        file = printable(file)
         remarks, core = _core.seen_by_run(self._core, json.dumps(known.schema), file, known.is_complete, by_place)
         warnings.warn(
-            f"the model was trained on {known.name}, not on this data set"
+            f"the model was trained on {printable(known.name)}, not on this data set"
             + "".join(f"; {self.name} {remark}" for remark in remarks),
             stacklevel=2,
         )

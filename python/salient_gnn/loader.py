@@ -120,7 +120,7 @@ class NeighborLoader:
         """Where features or graph are, if `will_take` bytes of what is free are promised; raises ValueError for what
         cannot be."""
         if wanted not in _PLACES:
-            raise ValueError(f"{what}: '{wanted}' is none of {', '.join(_PLACES)}")
+            raise ValueError(f"{what}: {wanted!r} is none of {', '.join(_PLACES)}")
         obstacle = ""
         if self.device.type != "cuda":
             obstacle = f"batches are on {self.device}"
@@ -285,7 +285,7 @@ def _feature_dtype(dtype: torch.dtype | None) -> torch.dtype | None:
 
 def _replacement(replace: bool, draw: str) -> _core.Replacement:
     if draw not in _DRAWS:
-        raise ValueError(f"draw: '{draw}' is none of {', '.join(_DRAWS)}")
+        raise ValueError(f"draw: {draw!r} is none of {', '.join(_DRAWS)}")
     if draw == "uniform":
         return _core.Replacement.WITH if replace else _core.Replacement.WITHOUT
     if replace:
@@ -308,7 +308,7 @@ def _seeds(dataset: Dataset, nodes: Tensor | Sequence[int] | str) -> Tensor:
     """int64 [S] on the CPU, distinct nodes of the data set."""
     if isinstance(nodes, str):
         if nodes not in ("train", "valid", "test", "all"):
-            raise ValueError(f"nodes: '{nodes}' is none of train, valid, test, all")
+            raise ValueError(f"nodes: {nodes!r} is none of train, valid, test, all")
         nodes = torch.arange(dataset.num_nodes) if nodes == "all" else getattr(dataset, nodes)
     ids = nodes_of(nodes, "nodes", dataset.num_nodes)
     refuse_first((ids < 0) | (ids >= dataset.num_nodes), ids, "nodes", f"ids are 0 to {dataset.num_nodes - 1}")

@@ -228,6 +228,23 @@ def test_another_data_set_has_the_classes_and_columns_of_a_run(arrays, tmp_path)
     assert refused.value.code == 65
     with pytest.warns(UserWarning):
         assert torch.equal(data.seen_by_run(tmp_path / "run", match_features="place").x, arrays["x"])
+    (data.directory / "class_names.txt").write_text("bee\ncat\n\x1b[31mdog\n")
+    keep()
+    with pytest.warns(UserWarning, match=r"\\x1b\[31mdog") as said:
+        Dataset.open(data.directory).seen_by_run(tmp_path / "run")
+    assert str(said[0].message).isprintable()
     (folder / "state.json").write_text("{}")
     with pytest.raises(salient_gnn.Error, match="state.json: does not say what the run was trained on"):
         data.seen_by_run(tmp_path / "run")
+
+
+def test_errors_show_no_control_characters(arrays, tmp_path):
+    place = tmp_path / "run\n\x1b[31mred"
+    some = Dataset.open("synthetic:arxiv:0.01")
+    for use in (Dataset.open, salient_gnn.load_model, some.seen_by_run):
+        with pytest.raises((salient_gnn.Error, FileNotFoundError), match=r"run\\n\\x1b\[31mred") as missing:
+            use(place)
+        assert str(missing.value).isprintable()
+    with pytest.raises(salient_gnn.Error) as wrong:
+        Dataset.from_arrays(tmp_path / "out", name="a\n\x1b[31mb", **arrays)
+    assert str(wrong.value).isprintable()
