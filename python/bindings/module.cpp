@@ -1,6 +1,9 @@
 // python/bindings/module.cpp - the extension module salient_gnn._core. It sees no torch: arrays pass by DLPack.
 #include <nanobind/nanobind.h>
+#include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <system_error>
 
 #include "core/console/log.h"
@@ -17,6 +20,17 @@ void raise(PyObject* type, const Error& error) {
   nb::object raised = nb::steal(PyObject_CallFunction(type, "s", printable(error.what()).c_str()));
   raised.attr("code") = static_cast<int>(error.kind());
   PyErr_SetObject(type, raised.ptr());
+}
+
+/// Of a forked child: its exit() leaves out the libraries' own ends. That of oneTBB's allocator waits for a lock that a
+/// thread of the parent may have held at the fork.
+void skip_exit_handlers() {
+  on_exit(
+      [](int status, void*) {
+        std::fflush(nullptr);
+        _exit(status);
+      },
+      nullptr);
 }
 
 }  // namespace
@@ -41,6 +55,7 @@ NB_MODULE(_core, module) {
     }
   });
 
+  module.def("skip_exit_handlers", &python::skip_exit_handlers);
   module.attr("has_cuda") = SALIENT_HAS_CUDA != 0;
   module.attr("__version__") = kVersion;
   python::bind_dataset(module);

@@ -8,6 +8,8 @@ import time
 import weakref
 from typing import Any
 
+from salient_gnn import _core
+
 _GRACE_S = 0.5  #: at the end of the program, for a thread that computes with a batch
 
 _has_threads = False
@@ -22,6 +24,8 @@ _open: set[weakref.ref[Any]] = set()
 
 def _after_fork() -> None:
     global _is_forked_too_late
+    if _has_threads and not _is_forked_too_late:
+        _core.skip_exit_handlers()
     _is_forked_too_late = _is_forked_too_late or _has_threads
 
 

@@ -120,6 +120,19 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), sum(map(len, iterator)
     assert done.stdout.split() == ["True", "True", "True", "5", "True"], done.stderr
 
 
+def test_a_forked_child_ends_without_the_locks_of_its_parents_threads():
+    # The handler stands for oneTBB's, which may wait for ever.
+    done = run_program("import ctypes\nlibc = ctypes.CDLL(None)\nlibc.on_exit(libc.abort, None)\n" + PROGRAM + """
+child = os.fork()
+if child == 0:
+    print("child")
+    sys.exit(5)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+os._exit(0)
+""")
+    assert done.stdout.split() == ["child", "5"], done.stderr
+
+
 def test_processes_may_fork_before_the_first_data_set():
     done = run_program("""
 import os, sys, salient_gnn
