@@ -101,7 +101,7 @@ for label in "${labels[@]}"; do
     cp "$file" "$out/tests/"
     [[ $file = *.py ]] || copy_libraries "$file"
   done < <(test_programs "$label")
-  cp "$root/tests/support/npy.py" "$out/tests/"  # what the scripts import
+  cp "$root"/tests/support/{job,npy,programs}.py "$out/tests/"  # what the scripts import
 done
 if [ $is_workbench = yes ]; then
   mkdir -p "$out/share/workbench" "$out/scripts" "$out/tests"

@@ -10,19 +10,16 @@ import re
 import shutil
 import signal
 import socket
-import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from ranks_of import ranks_of
+import programs
+from job import wait_until
 
-BIN, LAUNCH = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
-PROGRAM = BIN / "salient-train"
-SMALL = ["--device", "cpu", "--hidden", "16", "--fanout", "5,4", "--eval-fanout", "8,8", "--eval-batch-size", "300",
-         "--lr", "0.01", "--workers", "1", "--threads", "1", "--progress", "none", "--comm-timeout", "20"]
+PROGRAMS = programs.Programs(sys.argv[1], sys.argv[2:])
+SMALL = [*programs.SMALL, "--eval-batch-size", "300", "--workers", "1", "--threads", "1", "--comm-timeout", "20"]
 LIMIT_FILE_SIZE = """import os, resource, signal, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (8 << 20, 8 << 20))  # MPI's own shared files fit
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that write() fails as on a full disk
@@ -44,74 +41,32 @@ if os.environ["OMPI_COMM_WORLD_RANK"] == "1":
 os.execv(sys.argv[1], sys.argv[1:])"""
 
 
-def ranks():
-    return ranks_of(BIN)
-
-
-class Distributed(unittest.TestCase):
+class Distributed(programs.ProgramTest):
     @classmethod
     def setUpClass(cls):
-        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-ranks-"))
-        made = subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "2000", "--mean-degree", "8",
-                               "--features", "12", "--classes", "5", "--out", cls.work / "data/graph"],
-                              text=True, capture_output=True)
-        assert made.returncode == 0, made.stderr
+        super().setUpClass()
+        PROGRAMS.generate(cls.work / "data/graph", nodes=2000, degree=8)
 
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.work)
-
-    def command(self, num_ranks, name, *args):
+    def command(self, num_ranks, name, *args, through=()):
         out = [] if name is None else ["--out", self.work / name]
-        program = [PROGRAM, "--dataset", "graph", "--data-root", self.work / "data", *out, *SMALL, *args]
-        return [str(a) for a in (program if num_ranks == 0 else [*LAUNCH, "-np", num_ranks, *program])]
+        return PROGRAMS.command("salient-train", "--dataset", "graph", "--data-root", self.work / "data", *out, *SMALL,
+                                *args, ranks=num_ranks, through=through)
 
-    def finish(self, command, expect, limit=60, env=None):
+    def run_all(self, command, expect, env=None):
         """Runs to the end: the exit code must be `expect`, and nothing may be left running."""
-        result = subprocess.run(command, text=True, capture_output=True, timeout=limit,
-                                env={**os.environ, **(env or {})})
-        self.assertEqual(result.returncode, expect, result.stderr + result.stdout)
-        self.assertEqual(self.left_over(), {})
-        return result
+        return self.finish(self.start(command, env=env), expect)
 
-    def left_over(self):
-        deadline = time.monotonic() + 5
-        while ranks() and time.monotonic() < deadline:
-            time.sleep(0.1)
-        return ranks()
+    def train(self, num_ranks, name, *args, expect=0, **how):
+        return self.run_all(self.command(num_ranks, name, *args, **how), expect)
 
-    def train(self, num_ranks, name, *args, expect=0):
-        return self.finish(self.command(num_ranks, name, *args), expect)
+    def resume(self, num_ranks, name, *args):
+        return PROGRAMS.run("salient-train", "--resume", self.work / name, *args, ranks=num_ranks, expect=0)
 
-    def resume(self, num_ranks, name, *args, expect=0):
-        program = [PROGRAM, "--resume", self.work / name, *args]
-        return self.finish([str(a) for a in (program if num_ranks == 0 else [*LAUNCH, "-np", num_ranks, *program])],
-                           expect)
-
-    def metrics(self, name):
-        return [json.loads(line) for line in (self.work / name / "metrics.jsonl").read_text().splitlines()]
-
-    def weights(self, name):
-        return (self.work / name / "checkpoints/latest/model.safetensors").read_bytes()
-
-    def assert_told_once(self, output, reason):
-        lines = [line for line in output.splitlines() if re.search(reason, line)]
-        self.assertEqual(len(lines), 1, output)
-
-    def start(self, num_ranks, name, *args):
+    def start_long(self, num_ranks, name, *args):
         """A long run in its second epoch."""
-        process = subprocess.Popen(self.command(num_ranks, name, "--epochs", 1000, "--global-batch-size", 30, *args),
-                                   text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for line in process.stderr:
-            if line.startswith("epoch 1:"):
-                break
-        return process
-
-    def end(self, process, expect):
-        _, errors = process.communicate(timeout=30)
-        self.assertEqual(process.returncode, expect, errors)
-        self.assertEqual(self.left_over(), {})
-        return errors
+        job = self.start(self.command(num_ranks, name, "--epochs", 1000, "--global-batch-size", 30, *args))
+        job.wait_for_line("epoch 1:")
+        return job
 
     def assert_same_curve(self, a, b, tolerance):
         for x, y in zip(self.metrics(a), self.metrics(b), strict=True):
@@ -132,9 +87,7 @@ class Distributed(unittest.TestCase):
     def test_seeds_dealt_to_their_owners_train_the_same_on_fewer_rows(self):
         missing = self.train(2, "no-parts", "--epochs", 1, "--deal", "owner", expect=66)
         self.assertIn("salient-prepare partition", missing.stderr)
-        parted = subprocess.run([BIN / "salient-prepare", "partition", self.work / "data/graph", "--parts", "2"],
-                                text=True, capture_output=True)
-        self.assertEqual(parted.returncode, 0, parted.stderr)
+        PROGRAMS.run("salient-prepare", "partition", self.work / "data/graph", "--parts", 2, expect=0)
         batch = ["--epochs", 3, "--dropout", 0, "--global-batch-size", 256]
         for deal in ("even", "owner"):
             self.train(2, f"dealt-{deal}", *batch, "--deal", deal)
@@ -145,10 +98,7 @@ class Distributed(unittest.TestCase):
         self.assertIn("has 2 parts for 4 ranks", refused.stderr)
 
     def test_roc_auc_is_over_the_nodes_of_all_ranks(self):
-        made = subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "2000", "--mean-degree", "8",
-                               "--features", "12", "--classes", "2", "--out", self.work / "data/binary"],
-                              text=True, capture_output=True)
-        self.assertEqual(made.returncode, 0, made.stderr)
+        PROGRAMS.generate(self.work / "data/binary", nodes=2000, degree=8, classes=2)
         for num_ranks in (0, 2, 4):  # weights that do not move, so that the scores are the same
             self.train(num_ranks, f"auc-{num_ranks}", "--dataset", "binary", "--global-batch-size", 600, "--epochs", 1,
                        "--lr", "1e-12", "--eval-batch-size", 70)
@@ -178,9 +128,8 @@ class Distributed(unittest.TestCase):
 
     def test_the_scaling_benchmark_trains_the_same_on_1_and_2_ranks(self):
         found = self.work / "scaling.json"
-        result = self.finish([*map(str, LAUNCH), "-np", "2", str(BIN / "salient-bench"), "scaling",
-                              "--dataset", str(self.work / "data/graph"), *SMALL, "--layers", "2",
-                              "--global-batch-size", "250", "--epochs", "3", "--json", str(found)], 0)
+        result = PROGRAMS.run("salient-bench", "scaling", "--dataset", self.work / "data/graph", *SMALL, "--layers", 2,
+                              "--global-batch-size", 250, "--epochs", 3, "--json", found, ranks=2, expect=0)
         self.assertIn("x bare", result.stdout)
         one, two = json.loads(found.read_text())["rows"]
         self.assertEqual((one["name"], two["name"], one["efficiency"]), ("1 rank", "2 ranks", 1.0))
@@ -205,14 +154,15 @@ class Distributed(unittest.TestCase):
         for num_ranks in (0, 2):
             self.train(num_ranks, f"generated-{num_ranks}", *generated, "--epochs", 2)
         self.assert_same_curve("generated-0", "generated-2", 1e-5)
-        process = self.start(2, "shared", *generated)
+        job = self.start_long(2, "shared", *generated)
+        ranks = job.ranks()
         shared = [set(re.findall(r"(\d+) +/memfd:salient",
-                                 pathlib.Path(f"/proc/{pid}/maps").read_text())) for pid in ranks().values()]
+                                 pathlib.Path(f"/proc/{pid}/maps").read_text())) for pid in ranks.values()]
         self.assertTrue(shared[0])
         self.assertEqual(shared[0], shared[1])  # the same inodes
-        for pid in ranks().values():
+        for pid in ranks.values():
             os.kill(pid, signal.SIGKILL)
-        self.end(process, 128 + signal.SIGKILL)
+        self.finish(job, 128 + signal.SIGKILL)
         self.assertEqual([f for f in os.listdir("/dev/shm") if "salient" in f], [])
 
     # --- resume and signals ---
@@ -229,16 +179,15 @@ class Distributed(unittest.TestCase):
     def test_a_run_that_rank_0_alone_sees_is_resumed(self):
         self.train(2, "of-rank-0", "--epochs", 1)
         (self.work / "elsewhere").mkdir()
-        command = [*LAUNCH, "-np", 2, sys.executable, "-c", IN_FOLDER_OF_RANK, self.work, self.work / "elsewhere",
-                   PROGRAM, "--resume", "of-rank-0", "--epochs", 2]
-        self.finish([str(a) for a in command], 0)
+        through = [sys.executable, "-c", IN_FOLDER_OF_RANK, self.work, self.work / "elsewhere"]
+        PROGRAMS.run("salient-train", "--resume", "of-rank-0", "--epochs", 2, ranks=2, through=through, expect=0)
         self.assertEqual(len(self.metrics("of-rank-0")), 2)
         self.assertEqual(list((self.work / "elsewhere").iterdir()), [])
 
     def test_sigterm_on_one_rank_stops_all_at_the_same_step(self):
-        process = self.start(2, "stopped")
-        os.kill(ranks()[1], signal.SIGTERM)
-        self.assert_told_once(self.end(process, 128 + signal.SIGTERM), "interrupted; continue with")
+        job = self.start_long(2, "stopped")
+        job.signal(signal.SIGTERM, rank=1)
+        self.assert_told_once(self.finish(job, 128 + signal.SIGTERM).stderr, "interrupted; continue with")
         self.assertEqual(json.loads((self.work / "stopped/run.json").read_text())["status"], "interrupted")
         epoch = len(self.metrics("stopped")) + 2
         self.resume(2, "stopped", "--epochs", epoch)
@@ -246,58 +195,44 @@ class Distributed(unittest.TestCase):
         self.assertEqual(self.weights("stopped"), self.weights("unstopped"))
 
     def test_sigusr1_on_one_rank_leaves_a_checkpoint(self):
-        process = self.start(2, "usr1", "--checkpoint-every", 0, "--eval-every", 1000)
+        job = self.start_long(2, "usr1", "--checkpoint-every", 0, "--eval-every", 1000)
         latest = self.work / "usr1/checkpoints/latest/state.json"
         self.assertFalse(latest.exists())
-        os.kill(ranks()[1], signal.SIGUSR1)
-        deadline = time.monotonic() + 20
-        while not latest.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        self.assertTrue(latest.exists())
-        os.kill(ranks()[0], signal.SIGINT)
-        self.end(process, 128 + signal.SIGINT)
+        job.signal(signal.SIGUSR1, rank=1)
+        wait_until(latest.exists, "a checkpoint")
+        job.signal(signal.SIGINT, rank=0)
+        self.finish(job, 128 + signal.SIGINT)
 
     # --- failures: all ranks gone, the reason once, the right exit code, the last checkpoint good ---
 
     def test_a_killed_rank_ends_all(self):
-        process = self.start(2, "killed")
-        os.kill(ranks()[1], signal.SIGKILL)
-        self.end(process, 128 + signal.SIGKILL)
+        job = self.start_long(2, "killed")
+        job.signal(signal.SIGKILL, rank=1)
+        self.finish(job, 128 + signal.SIGKILL)
         self.resume(2, "killed", "--epochs", len(self.metrics("killed")) + 1)
 
     def test_a_stopped_rank_ends_all_after_the_timeout(self):
-        for rank in (0, 1):
-            process = self.start(2, f"hangs-{rank}", "--comm-timeout", 3)
-            begin = time.monotonic()
-            os.kill(ranks()[rank], signal.SIGSTOP)
-            self.assert_told_once(self.end(process, 75), f"error: .*no answer from rank {rank} on ")
-            self.assertLess(time.monotonic() - begin, 30)
+        jobs = [self.start_long(2, f"hangs-{rank}", "--comm-timeout", 8) for rank in (0, 1)]
+        for rank, job in enumerate(jobs):
+            job.signal(signal.SIGSTOP, rank)
+        for rank, job in enumerate(jobs):
+            self.assert_told_once(self.finish(job, 75, limit=90).stderr, f"error: .*no answer from rank {rank} on ")
         self.resume(2, "hangs-1", "--epochs", len(self.metrics("hangs-1")) + 1)
 
     def test_a_rank_that_is_stopped_before_mpi_starts_ends_all_after_the_timeout(self):
-        command = self.command(2, "asleep", "--comm-timeout", 3)
-        at = command.index(str(PROGRAM))
-        begin = time.monotonic()
-        result = self.finish([*command[:at], sys.executable, "-c", STOP_RANK_1, *command[at:]], 75)
-        self.assert_told_once(result.stderr, "error: rank 0 on .*: the start of MPI takes more than 3 s: .* stopped")
-        self.assertLess(time.monotonic() - begin, 30)
+        result = self.train(2, "asleep", "--comm-timeout", 8, through=[sys.executable, "-c", STOP_RANK_1], expect=75)
+        self.assert_told_once(result.stderr, "error: rank 0 on .*: the start of MPI takes more than 8 s: .* stopped")
 
     def test_a_signal_while_a_graph_is_generated_ends_all_at_once(self):
         """Generation takes seconds on one core; the table of ranks comes before it, the line of the graph after it."""
         for rank in (0, 1):
-            name = f"early-{rank}"
-            process = subprocess.Popen(self.command(2, name, "--dataset", "synthetic:products:0.5"), text=True,
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                       preexec_fn=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}))
-            self.assertTrue(any(re.match(r" +1 .* cpu ", line) for line in process.stderr))  # the table's last line
-            time.sleep(0.5)
-            begin = time.monotonic()
-            os.kill(ranks()[rank], signal.SIGTERM)
-            _, errors = process.communicate(timeout=30)
-            self.assertLess(time.monotonic() - begin, 5)  # mpirun itself takes a second
+            job = self.start(["taskset", "--cpu-list", min(os.sched_getaffinity(0)),
+                              *self.command(2, f"early-{rank}", "--dataset", "synthetic:products:0.5")])
+            job.wait_for_line(" +1 .* cpu ")  # the table's last line
+            job.signal(signal.SIGTERM, rank)
+            errors = self.finish(job, 128 + signal.SIGTERM).stderr
             self.assertNotIn("opened in", errors)  # the signal came before the graph was there
-            self.assertEqual((process.returncode, self.left_over()), (128 + signal.SIGTERM, {}))
-            self.assertFalse((self.work / name).exists())
+            self.assertFalse((self.work / f"early-{rank}").exists())
 
     def test_shared_memory_of_a_killed_run_is_named(self):
         left = pathlib.Path(f"/dev/shm/vader_segment.{socket.gethostname()}.{os.getuid()}.5a11e47.0")
@@ -312,39 +247,36 @@ class Distributed(unittest.TestCase):
         result = self.train(2, "diverged", "--epochs", 3, "--batch-size", 100, "--lr", "1e30", expect=1)
         self.assert_told_once(result.stderr, r"error: the loss is not a number at epoch \d+, step \d+, rank \d")
 
-    def more_on_rank_1(self, name, more):
-        command = self.command(2, name)
-        at = command.index(str(PROGRAM))
-        return [*command[:at], sys.executable, "-c", MORE_ON_RANK_1, *command[at:], more]
+    def train_with_more_on_rank_1(self, name, more, expect):
+        return self.train(2, name, more, through=[sys.executable, "-c", MORE_ON_RANK_1], expect=expect)
 
     def test_a_rank_with_a_corrupt_store_ends_all(self):
         shutil.copytree(self.work / "data", self.work / "broken")
         indices = self.work / "broken/graph/indices.npy"
         indices.write_bytes(indices.read_bytes()[:-4] + b"\xff\xff\xff\x7f")
-        result = self.finish(self.more_on_rank_1("corrupt", f"--data-root {self.work / 'broken'}"), 65)
+        result = self.train_with_more_on_rank_1("corrupt", f"--data-root {self.work / 'broken'}", 65)
         self.assert_told_once(result.stderr, r"error: rank 1 on .*indices\.npy")
         self.assertFalse((self.work / "corrupt").exists())
 
     def test_ranks_with_different_options_are_refused(self):
-        result = self.finish(self.more_on_rank_1("different", "--lr 0.5"), 2)
+        result = self.train_with_more_on_rank_1("different", "--lr 0.5", 2)
         self.assert_told_once(result.stderr,
                               r"error: rank 1 on .* the configuration differs .*'lr = 0.5', not 'lr = 0.01'")
 
     def test_a_full_disk_on_rank_0_ends_all(self):
-        command = self.command(2, "full", "--epochs", 2, "--batch-size", 1000, "--hidden", 1100,
-                               "--fanout", "3,3,3", "--eval-fanout", "3,3,3")  # 9.7 MB of weights
-        at = command.index(str(PROGRAM))
-        result = self.finish([*command[:at], sys.executable, "-c", LIMIT_FILE_SIZE, *command[at:]], 74)
+        result = self.train(2, "full", "--epochs", 2, "--batch-size", 1000, "--hidden", 1100, "--fanout", "3,3,3",
+                            "--eval-fanout", "3,3,3",  # 9.7 MB of weights
+                            through=[sys.executable, "-c", LIMIT_FILE_SIZE], expect=74)
         self.assert_told_once(result.stderr, r"error: rank 0 on .*model\.safetensors: cannot write")
         self.assertIn("failed", json.loads((self.work / "full/run.json").read_text())["status"])
 
     def test_lone_processes_that_should_be_ranks_are_refused(self):
         for variable in ("WORLD_SIZE", "SLURM_NTASKS"):
-            result = self.finish(self.command(0, "lone"), 2, env={variable: "4"})
+            result = self.run_all(self.command(0, "lone"), 2, env={variable: "4"})
             self.assert_told_once(result.stderr, f"error: {variable} is 4 but MPI knows one rank")
 
     def test_a_bad_option_is_told_once(self):
-        result = self.finish([*self.command(2, "bad", "--fanot", "3")], 2)
+        result = self.train(2, "bad", "--fanot", "3", expect=2)
         self.assert_told_once(result.stderr, "error: .*--fanout")
 
 

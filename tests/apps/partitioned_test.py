@@ -3,99 +3,62 @@
 
     partitioned_test.py BIN_DIRECTORY MPIEXEC [FLAGS...]       CPU only; about two minutes on 2 cores
 """
-import json
 import os
 import pathlib
 import re
 import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from ranks_of import ranks_of
+import programs
+from job import wait_until
 
-BIN, LAUNCH = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
-CPU = ["--device", "cpu", "--workers", "1", "--threads", "1", "--progress", "none"]
-SMALL = [*CPU, "--hidden", "16", "--fanout", "5,4", "--eval-fanout", "8,8", "--eval-batch-size", "300", "--lr", "0.01",
-         "--comm-timeout", "20", "--global-batch-size", "90"]
-
-
-def ranks():
-    return ranks_of(BIN)
+PROGRAMS = programs.Programs(sys.argv[1], sys.argv[2:])
+CPU = [*programs.QUIET, "--workers", "1", "--threads", "1"]
+SMALL = [*programs.SMALL, "--workers", "1", "--threads", "1", "--eval-batch-size", "300", "--comm-timeout", "20",
+         "--global-batch-size", "90"]
 
 
-class Partitioned(unittest.TestCase):
+class Partitioned(programs.ProgramTest):
     @classmethod
     def setUpClass(cls):
-        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-parts-"))
-        for name, twin in (("graph", ["--nodes", "2000", "--mean-degree", "8", "--features", "12", "--classes", "5"]),
-                           ("twin", ["--like", "papers100M", "--scale", "0.0005", "--train-communities", "0.05"])):
-            subprocess.run([BIN / "salient-prepare", "synthetic", *twin, "--out", cls.work / name],
-                           check=True, capture_output=True)
+        super().setUpClass()
+        PROGRAMS.generate(cls.work / "graph", nodes=2000, degree=8)
+        PROGRAMS.run("salient-prepare", "synthetic", "--like", "papers100M", "--scale", "0.0005",
+                     "--train-communities", "0.05", "--out", cls.work / "twin", expect=0)
         cls.partition("graph", 2)
 
     @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.work)
-
-    @classmethod
     def partition(cls, graph, num_parts, *args):
-        subprocess.run([BIN / "salient-prepare", "partition", cls.work / graph, "--parts", str(num_parts), "--force",
-                        *args], check=True, capture_output=True)
-
-    def command(self, program, num_ranks, *args):
-        launch = [*LAUNCH, "-np", num_ranks] if num_ranks > 0 else []
-        return [str(word) for word in (*launch, BIN / program, *args)]
+        PROGRAMS.run("salient-prepare", "partition", cls.work / graph, "--parts", num_parts, "--force", *args, expect=0)
 
     def command_of_hosts(self, num_ranks, program, *args):
         """Each rank with a folder of its own, host0, host1, ..."""
         words = []
         for rank in range(num_ranks):
-            words += [":"] * (rank > 0) + ["-np", 1, BIN / program, "--data-root", self.work / f"host{rank}", *args]
-        return [str(word) for word in (*LAUNCH, *words)]
+            words += [":"] * (rank > 0) + ["-np", 1, PROGRAMS.folder / program, "--data-root",
+                                           self.work / f"host{rank}", *args]
+        return [*PROGRAMS.launch, *words]
 
-    def finish(self, command, expect=0, limit=120):
-        result = subprocess.run(command, text=True, capture_output=True, timeout=limit)
-        self.assertEqual(result.returncode, expect, result.stderr + result.stdout)
-        self.assert_nothing_left()
-        return result
-
-    def assert_nothing_left(self):
-        deadline = time.monotonic() + 5
-        while ranks() and time.monotonic() < deadline:
-            time.sleep(0.1)
-        self.assertEqual(ranks(), {})
+    def run_all(self, command, expect=0):
+        return self.finish(self.start(command), expect)
 
     def train(self, num_ranks, name, *args, graph="graph", expect=0):
-        return self.finish(self.command("salient-train", num_ranks, "--dataset", self.work / graph, "--out",
-                                        self.work / name, *SMALL, *args), expect)
+        return PROGRAMS.run("salient-train", "--dataset", self.work / graph, "--out", self.work / name, *SMALL, *args,
+                            ranks=num_ranks, expect=expect)
 
-    def metrics(self, name):
-        return [json.loads(line) for line in (self.work / name / "metrics.jsonl").read_text().splitlines()]
+    def infer(self, num_ranks, name, *args, expect=0):
+        return PROGRAMS.run("salient-infer", *CPU, "--out", self.work / name, *args, ranks=num_ranks, expect=expect)
 
-    def weights(self, name):
-        return (self.work / name / "checkpoints/latest/model.safetensors").read_bytes()
-
-    def start(self, name, *args):
+    def start_long(self, name, *args):
         """A long run on two ranks, in its second epoch."""
-        process = subprocess.Popen(
-            self.command("salient-train", 2, "--dataset", self.work / "graph", "--out", self.work / name, *SMALL,
-                         "--features", "partitioned", "--epochs", 1000, *args),
-            text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for line in process.stderr:
-            if line.startswith("epoch 1:"):
-                break
-        return process
-
-    def end(self, process, expect):
-        _, errors = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, expect, errors)
-        self.assert_nothing_left()
-        return errors
+        job = self.start(PROGRAMS.command("salient-train", "--dataset", self.work / "graph", "--out", self.work / name,
+                                          *SMALL, "--features", "partitioned", "--epochs", 1000, *args, ranks=2))
+        job.wait_for_line("epoch 1:")
+        return job
 
     # --- the same results ---
 
@@ -119,10 +82,9 @@ class Partitioned(unittest.TestCase):
         for neighbours in ([], ["--exact", "--block-mb", "1"]):
             found = []
             for features in ("host", "partitioned"):
-                out = self.work / f"predicted-{features}{len(neighbours)}"
-                self.finish(self.command("salient-infer", 2, "--run", self.work / "model", "--nodes", "all", *CPU,
-                                         *neighbours, "--features", features, "--out", out))
-                found.append((out / "logits.npy").read_bytes())
+                name = f"predicted-{features}{len(neighbours)}"
+                self.infer(2, name, "--run", self.work / "model", "--nodes", "all", *neighbours, "--features", features)
+                found.append((self.work / name / "logits.npy").read_bytes())
             self.assertEqual(*found)
 
     def test_copies_by_expected_visits_spare_remote_rows(self):
@@ -146,9 +108,8 @@ class Partitioned(unittest.TestCase):
         self.partition("twin", 2)
         share = {}
         for policy in ("vip", "degree"):
-            errors = self.finish(self.command("salient-infer", 2, "--run", self.work / "chooser", *CPU, "--features",
-                                              "partitioned", "--cache-policy", policy, "--nodes", "train", "--out",
-                                              self.work / f"chosen-{policy}")).stderr
+            errors = self.infer(2, f"chosen-{policy}", "--run", self.work / "chooser", "--features", "partitioned",
+                                "--cache-policy", policy, "--nodes", "train").stderr
             line = re.search(r"rank 0: \d+ of its part, \d+ copies of others; of a batch's rows (\d+) % are", errors)
             share[policy] = int(line[1])
         self.assertGreater(share["vip"], share["degree"])
@@ -164,29 +125,28 @@ class Partitioned(unittest.TestCase):
                 shutil.copytree(self.work / "graph", folder / "graph", ignore=shutil.ignore_patterns("features*.npy"))
                 shutil.copy(self.work / f"graph/features-part-{part}.npy", folder / "graph")
 
-        def command(program, *args):
-            return self.command_of_hosts(3, program, *args)
+        def run_of_hosts(program, *args, expect=0):
+            return self.run_all(self.command_of_hosts(3, program, *args), expect)
 
         train = ["--dataset", "graph", "--out", self.work / "with-own-rows", *SMALL, "--epochs", 2]
         folders([0, 1, 2])
-        self.finish(command("salient-train", *train, "--features", "partitioned"))
+        run_of_hosts("salient-train", *train, "--features", "partitioned")
         self.assertEqual(self.weights("with-all-rows"), self.weights("with-own-rows"))
         for program, more in (("verify", ""), ("describe", "parts 1 of 3; no features.npy")):
-            checked = self.finish([BIN / "salient-prepare", program, self.work / "host1/graph"])
+            checked = PROGRAMS.run("salient-prepare", program, self.work / "host1/graph", expect=0)
             self.assertIn(more, checked.stdout)
-        infer = ["--run", self.work / "with-own-rows", "--dataset", "graph", "--nodes", "all", *CPU]
+        infer = ["--run", self.work / "with-own-rows", "--dataset", "graph", "--nodes", "all"]
         for name, neighbours in (("found", []), ("found-exact", ["--exact"])):
-            self.finish(command("salient-infer", *infer, *neighbours, "--features", "partitioned",
-                                "--out", self.work / f"{name}-own"))
-            self.finish(self.command("salient-infer", 3, *infer, *neighbours, "--data-root", self.work,
-                                     "--out", self.work / name))
+            run_of_hosts("salient-infer", *infer, *neighbours, *CPU, "--features", "partitioned",
+                         "--out", self.work / f"{name}-own")
+            self.infer(3, name, *infer, *neighbours, "--data-root", self.work)
             self.assertEqual((self.work / name / "logits.npy").read_bytes(),
                              (self.work / f"{name}-own/logits.npy").read_bytes(), name)
 
-        errors = self.finish(command("salient-train", *train, "--features", "host"), 66).stderr
+        errors = run_of_hosts("salient-train", *train, "--features", "host", expect=66).stderr
         self.assertRegex(errors, "error: .*features.npy is missing")
         folders([0, 2, 1])
-        errors = self.finish(command("salient-train", *train, "--features", "partitioned"), 66).stderr
+        errors = run_of_hosts("salient-train", *train, "--features", "partitioned", expect=66).stderr
         self.assertRegex(errors, "rank 1 .*host1/graph/features-part-1.npy is missing.*parts whose rows are here: 2")
         self.partition("graph", 2)
 
@@ -197,14 +157,12 @@ class Partitioned(unittest.TestCase):
         self.assertRegex(errors, "number of parts 2, of ranks 3; a part for each rank is needed")
         self.assertEqual(len(re.findall("error:", errors)), 1, errors)
         shutil.rmtree(self.work / "whole", ignore_errors=True)
-        subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "100", "--out", self.work / "whole"],
-                       check=True, capture_output=True)
+        PROGRAMS.generate(self.work / "whole", nodes=100)
         errors = self.train(2, "refused", "--features", "partitioned", graph="whole", expect=66).stderr
         self.assertRegex(errors, "has no parts.*; salient-prepare partition")
 
     def test_a_dry_run_says_that_parts_and_ranks_do_not_agree(self):
-        subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "100", "--out", self.work / "without"],
-                       check=True, capture_output=True)
+        PROGRAMS.generate(self.work / "without", nodes=100)
         rows, deal = ["--features", "partitioned", "--dry-run"], ["--deal", "owner", "--dry-run"]
         self.assertIn("number of parts 2, of ranks 3", self.train(3, "dry", *rows, expect=2).stderr)
         self.assertIn("has no parts", self.train(2, "dry", *rows, graph="without", expect=66).stderr)
@@ -224,48 +182,45 @@ class Partitioned(unittest.TestCase):
             train = ["--dataset", "graph", "--out", self.work / "refused", *SMALL, "--epochs", 1]
             infer = ["--run", self.work / "of-one-host", "--dataset", "graph", "--nodes", "all", *CPU]
             for command in (["salient-train", *train], ["salient-infer", *infer, "--out", self.work / "refused"]):
-                result = self.finish(self.command_of_hosts(2, *command, "--features", "partitioned"), 65)
+                result = self.run_all(self.command_of_hosts(2, *command, "--features", "partitioned"), 65)
                 self.assertRegex(result.stderr, "error: rank 1 on .*: the checksum of the data set's parts differs")
         self.partition("graph", 2)
 
     # --- ends ---
 
     def test_sigterm_on_one_rank_stops_all_and_the_run_goes_on_with_the_same_bits(self):
-        process = self.start("stopped")
-        os.kill(ranks()[1], signal.SIGTERM)
-        self.assertIn("interrupted; continue with", self.end(process, 128 + signal.SIGTERM))
+        job = self.start_long("stopped")
+        job.signal(signal.SIGTERM, rank=1)
+        self.assertIn("interrupted; continue with", self.finish(job, 128 + signal.SIGTERM).stderr)
         epoch = len(self.metrics("stopped")) + 2
-        self.finish(self.command("salient-train", 2, "--resume", self.work / "stopped", "--epochs", epoch))
+        PROGRAMS.run("salient-train", "--resume", self.work / "stopped", "--epochs", epoch, ranks=2, expect=0)
         self.train(2, "unstopped", "--features", "host", "--epochs", epoch)
         self.assertEqual(self.weights("stopped"), self.weights("unstopped"))
 
     def test_a_killed_rank_ends_all(self):
-        process = self.start("killed")
-        os.kill(ranks()[1], signal.SIGKILL)
-        self.end(process, 128 + signal.SIGKILL)
+        job = self.start_long("killed")
+        job.signal(signal.SIGKILL, rank=1)
+        self.finish(job, 128 + signal.SIGKILL)
 
     def test_a_stopped_rank_ends_all_after_the_timeout(self):
-        for rank in (0, 1):
-            process = self.start(f"hangs-{rank}", "--comm-timeout", 3)
-            begin = time.monotonic()
-            os.kill(ranks()[rank], signal.SIGSTOP)
-            errors = self.end(process, 75)
-            self.assertRegex(errors, f"error: .*no answer from rank {rank} on ")
-            self.assertLess(time.monotonic() - begin, 30)
+        jobs = [self.start_long(f"hangs-{rank}", "--comm-timeout", 8) for rank in (0, 1)]
+        for rank, job in enumerate(jobs):
+            job.signal(signal.SIGSTOP, rank)
+        for rank, job in enumerate(jobs):
+            self.assertRegex(self.finish(job, 75, limit=90).stderr, f"error: .*no answer from rank {rank} on ")
 
     def test_a_slow_rank_is_waited_for(self):
-        process = self.start("slow")
-        pid = ranks()[1]
+        job = self.start_long("slow", "--comm-timeout", 120)
+        pid = job.ranks()[1]
         for _ in range(3):
             os.kill(pid, signal.SIGSTOP)
             time.sleep(1)
             os.kill(pid, signal.SIGCONT)
             epochs = len(self.metrics("slow"))
-            while len(self.metrics("slow")) == epochs:
-                self.assertIsNone(process.poll())
-                time.sleep(0.05)
+            wait_until(lambda: job.process.poll() is not None or len(self.metrics("slow")) > epochs, "another epoch")
+            self.assertIsNone(job.process.poll(), job.printed())
         os.kill(pid, signal.SIGTERM)
-        self.end(process, 128 + signal.SIGTERM)
+        self.finish(job, 128 + signal.SIGTERM)
 
 
 if __name__ == "__main__":

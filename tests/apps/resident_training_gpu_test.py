@@ -6,7 +6,6 @@
 Trainings that do not depend on each other run at the same time.
 """
 import json
-import os
 import pathlib
 import random
 import re
@@ -14,15 +13,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import time
 import unittest
 
 sys.path += [str(pathlib.Path(__file__).resolve().parents[1] / "support"), str(pathlib.Path(__file__).resolve().parent)]
 import npy
+import programs
 
-BIN, LAUNCH = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
-PROGRAM = BIN / "salient-train"
+PROGRAMS = programs.Programs(sys.argv[1], sys.argv[2:])
 NO_DEVICE, USAGE, SKIPPED = 69, 2, 77
 TOLERANCE = 0.01  # of losses in fp32 after some hundred steps, in which rounding grows
 BF16_TOLERANCE = 0.05
@@ -33,53 +30,27 @@ FUSED = ["--fanout", "10,5,5", "--eval-fanout", "8,8,8", "--precision", "bf16"] 
 MODELS = {"sage-fused": FUSED, **{name: SMALL for name in ("sage", "gcn", "gin", "sage-ri", "gat", "gatv2")}}
 
 
-def pid_of_rank(rank, word):
-    """Of the training with this word in its command line, started by mpiexec."""
-    for process in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            is_rank = f"OMPI_COMM_WORLD_RANK={rank}".encode() in (process / "environ").read_bytes().split(b"\0")
-            if is_rank and word.encode() in (process / "cmdline").read_bytes():
-                return int(process.name)
-        except OSError:
-            continue
-    return None
-
-
-def start(*command):
-    return subprocess.Popen([str(c) for c in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-class ResidentTraining(unittest.TestCase):
+class ResidentTraining(programs.ProgramTest):
     @classmethod
     def setUpClass(cls):
-        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-resident-"))
-        cls.store = cls.work / "graph"
-        made = subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "12000", "--mean-degree", "8",
-                               "--features", "64", "--classes", "5", "--out", cls.store],
-                              text=True, capture_output=True)
-        assert made.returncode == 0, made.stderr
+        super().setUpClass()
+        cls.store = PROGRAMS.generate(cls.work / "graph", nodes=12000, degree=8, features=64)
 
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.work)
+    def command(self, name, *args, step="resident", ranks=0, dataset=None):
+        return PROGRAMS.command("salient-train", "--dataset", dataset or self.store, "--out", self.work / name,
+                                "--step", step, *ON_GPU, *args, ranks=ranks)
 
-    def command(self, name, *args, step="resident", ranks=None, dataset=None):
-        launch = [] if ranks is None else [*LAUNCH, "-np", ranks]
-        return [*launch, PROGRAM, "--dataset", dataset or self.store, "--out", self.work / name, "--step", step,
-                *ON_GPU, *args]
+    def resume(self, name, *args, ranks=0):
+        return self.start(PROGRAMS.command("salient-train", "--resume", self.work / name, *args, ranks=ranks))
 
-    def finish(self, process, expect=0):
-        output, errors = process.communicate(timeout=150)
-        self.assertEqual(process.returncode, expect, errors + output)
-        return errors + output
+    def said_by(self, job, expect=0, limit=None):
+        done = self.finish(job, expect, limit)
+        return done.stderr + done.stdout
 
     def train_all(self, runs, expect=0):
         """Trains {name: arguments of command()} at the same time. @return what each printed"""
-        started = {name: start(*self.command(name, *args, **how)) for name, (args, how) in runs.items()}
-        return {name: self.finish(process, expect) for name, process in started.items()}
-
-    def metrics(self, name):
-        return [json.loads(line) for line in (self.work / name / "metrics.jsonl").read_text().splitlines()]
+        started = {name: self.start(self.command(name, *args, **how)) for name, (args, how) in runs.items()}
+        return {name: self.said_by(job, expect) for name, job in started.items()}
 
     def curve(self, name):
         return [(m["step"], m["loss"], m["train_accuracy"], m["valid_accuracy"], m["lr"]) for m in self.metrics(name)]
@@ -109,9 +80,8 @@ class ResidentTraining(unittest.TestCase):
                 for part, epochs in (("whole", 4), ("part", 2)) for name, args in options.items()}
         for printed in self.train_all(runs).values():
             self.assertIn("training steps are resident", printed)
-        resumed = [start(PROGRAM, "--resume", self.work / f"part-{name}", "--epochs", 4) for name in options]
-        for process in resumed:
-            self.assertIn("resuming after epoch 2, step 0", self.finish(process))
+        for job in [self.resume(f"part-{name}", "--epochs", 4) for name in options]:
+            self.assertIn("resuming after epoch 2, step 0", self.said_by(job))
         for name in options:
             self.assert_same_run(f"whole-{name}", f"part-{name}")
 
@@ -119,24 +89,18 @@ class ResidentTraining(unittest.TestCase):
         options = ["--deterministic", "--batch-size", 8, "--eval-every", 1000, "--warmup", 1.5,
                    "--label-smoothing", 0.1]
         names = {"sage": FUSED, "gat": SMALL}  # each kind of step; SMALL's batch size comes first
-        processes = {}
-        for name, more in names.items():
-            processes[name] = start(*self.command(f"stopped-{name}", "--model", name, *more, *options,
-                                                  "--epochs", 1000))
+        jobs = {name: self.start(self.command(f"stopped-{name}", "--model", name, *more, *options, "--epochs", 1000))
+                for name, more in names.items()}
         last = {}
-        for name, process in processes.items():
-            for line in process.stderr:
-                if line.startswith("epoch 1:"):
-                    break
-            process.send_signal(signal.SIGINT)
-            self.assertIn("--resume", self.finish(process, 130))
+        for name, job in jobs.items():
+            job.wait_for_line("epoch 1:")
+            job.signal(signal.SIGINT)
+            self.assertIn("--resume", self.said_by(job, 130))
             run = json.loads((self.work / f"stopped-{name}/run.json").read_text())
             self.assertEqual(run["status"], "interrupted")
             last[name] = len(self.metrics(f"stopped-{name}")) + 2
-        resumed = {name: start(PROGRAM, "--resume", self.work / f"stopped-{name}", "--epochs", last[name])
-                   for name in names}
-        in_epoch = [int(re.search(r"resuming after epoch \d+, step (\d+)", self.finish(process))[1])
-                    for process in resumed.values()]
+        resumed = [self.resume(f"stopped-{name}", "--epochs", last[name]) for name in names]
+        in_epoch = [int(re.search(r"resuming after epoch \d+, step (\d+)", self.said_by(job))[1]) for job in resumed]
         self.assertGreater(max(in_epoch), 0, "one of two signals, each at any of 900 steps, came inside an epoch")
         self.train_all({f"unstopped-{name}": (["--model", name, *more, *options, "--epochs", last[name]], {})
                         for name, more in names.items()})
@@ -177,7 +141,7 @@ class ResidentTraining(unittest.TestCase):
             self.assertRegex(printed[name], rf"training steps are resident: .* arithmetic \({precision}\)")
         self.assertIn('precision = "auto"', (self.work / "open/config.toml").read_text())
         eager = ["--step", "eager", "--epochs", 3]  # that were fp32 if the run had not been bf16
-        self.assertNotIn("so far", self.finish(start(PROGRAM, "--resume", self.work / "open", *eager)))
+        self.assertNotIn("so far", self.said_by(self.resume("open", *eager)))
         self.assertEqual(json.loads((self.work / "open/run.json").read_text())["resolved"]["precision"], "bf16")
         self.assert_close_curves("open", "bf16", BF16_TOLERANCE)
 
@@ -197,10 +161,8 @@ class ResidentTraining(unittest.TestCase):
         (labels / "edges.csv").write_text("".join(f"{v},{draw.randrange(500)}\n" for v in range(500) for _ in range(4)))
         npy.write(labels / "x.npy", (500, 8), [draw.gauss(0, 1) for _ in range(4000)], "<f4")
         npy.write(labels / "y.npy", (500, 3), [draw.randrange(2) for _ in range(1500)], "|i1")
-        made = subprocess.run([BIN / "salient-prepare", "edges", "--edges", labels / "edges.csv", "--features",
-                               labels / "x.npy", "--labels", labels / "y.npy", "--split", "0.6,0.2,0.2", "--out",
-                               labels / "store"], text=True, capture_output=True)
-        self.assertEqual(made.returncode, 0, made.stderr)
+        PROGRAMS.run("salient-prepare", "edges", "--edges", labels / "edges.csv", "--features", labels / "x.npy",
+                     "--labels", labels / "y.npy", "--split", "0.6,0.2,0.2", "--out", labels / "store", expect=0)
         several = {"dataset": labels / "store"}
         refused = {"labels": (SMALL, several, "a node has several labels"),
                    "norm": ([*SMALL, "--norm", "layer"], {}, "norms"),
@@ -224,7 +186,7 @@ class ResidentTraining(unittest.TestCase):
     # --- ranks: of one GPU too, over host memory ---
 
     def comm_of_two_ranks(self):
-        if not LAUNCH or shutil.which(LAUNCH[0]) is None:
+        if not PROGRAMS.launch or shutil.which(PROGRAMS.launch[0]) is None:
             self.skipTest("no mpiexec")
         gpus = len(subprocess.run(["nvidia-smi", "-L"], text=True, capture_output=True).stdout.splitlines())
         return ["--comm", "nccl" if gpus > 1 else "mpi"]
@@ -245,14 +207,10 @@ class ResidentTraining(unittest.TestCase):
         options = [*FUSED, *self.comm_of_two_ranks(), "--batch-size", 8, "--epochs", 1000, "--comm-timeout", 10]
         for what, code in ((signal.SIGKILL, 128 + signal.SIGKILL), (signal.SIGSTOP, 75)):
             name = f"ended-by-{what.name}"
-            process = start(*self.command(name, *options, ranks=2))
-            for line in process.stderr:
-                if line.startswith("epoch 1:"):
-                    break
-            begin = time.monotonic()
-            os.kill(pid_of_rank(1, name), what)
-            said = self.finish(process, code)
-            self.assertLess(time.monotonic() - begin, 40, said)
+            job = self.start(self.command(name, *options, ranks=2))
+            job.wait_for_line("epoch 1:")
+            job.signal(what, rank=1)
+            said = self.said_by(job, code, limit=90)
             if what == signal.SIGSTOP:
                 self.assertRegex(said, "error: .*no answer from rank 1 on ")
 
@@ -263,22 +221,17 @@ class ResidentTraining(unittest.TestCase):
         self.train_all({"one": (options, {}), "two": ([*options, *comm], several),
                         "two-half": ([*options, *comm, "--epochs", 1], several)})
         self.assert_close_curves("one", "two", TOLERANCE)
-        resume = [*LAUNCH, "-np", 2, PROGRAM, "--resume", self.work / "two-half", "--epochs", 3]
-        self.finish(start(*resume))
+        self.said_by(self.resume("two-half", "--epochs", 3, **several))
         self.assert_close_curves("two", "two-half", TOLERANCE)
-        process = start(*self.command("two-stopped", *options, *comm, "--batch-size", 8, "--epochs", 1000, **several))
-        for line in process.stderr:
-            if line.startswith("epoch 1:"):
-                break
-        os.kill(pid_of_rank(0, "two-stopped"), signal.SIGINT)
-        self.assertIn("--resume", self.finish(process, 130))
-        self.finish(start(*[*LAUNCH, "-np", 2, PROGRAM, "--resume", self.work / "two-stopped", "--epochs",
-                            len(self.metrics("two-stopped")) + 1]))
+        job = self.start(self.command("two-stopped", *options, *comm, "--batch-size", 8, "--epochs", 1000, **several))
+        job.wait_for_line("epoch 1:")
+        job.signal(signal.SIGINT, rank=0)
+        self.assertIn("--resume", self.said_by(job, 130))
+        self.said_by(self.resume("two-stopped", "--epochs", len(self.metrics("two-stopped")) + 1, **several))
 
 
 if __name__ == "__main__":
-    probe = subprocess.run([PROGRAM, "--device", "cuda", "--dataset", "synthetic:arxiv:0.01", "--dry-run"], text=True,
-                           capture_output=True)
+    probe = PROGRAMS.run("salient-train", "--device", "cuda", "--dataset", "synthetic:arxiv:0.01", "--dry-run")
     if probe.returncode == NO_DEVICE:
         print("skipped: no GPU")
         sys.exit(SKIPPED)

@@ -3,27 +3,25 @@
 
     three_hosts_test.py BIN_DIRECTORY MPIEXEC    OpenMPI 4; needs root, ip and unshare; else skipped
 """
-import json
 import os
 import pathlib
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
-import time
 import unittest
 
-BIN, MPIEXEC = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
-PROGRAM = BIN / "salient-train"
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import programs
+from job import wait_until
+
+PROGRAMS, MPIEXEC = programs.Programs(sys.argv[1]), sys.argv[2]
 NAME = f"salient{os.getpid()}"
 HOSTS = ["alpha", "beta", "gamma"]
 NETWORK = "10.213.77"
-CPU = ["--device", "cpu", "--workers", "1", "--threads", "1", "--progress", "none"]
-TRAIN = [*CPU, "--hidden", "16", "--fanout", "5,4", "--eval-every", "1000", "--lr", "0.01",
-         "--global-batch-size", "250"]
-COMM_TIMEOUT, LIMIT = 5, 30  # seconds
+CPU = [*programs.QUIET, "--workers", "1", "--threads", "1"]
+TRAIN = [*programs.SMALL, *CPU, "--eval-every", "1000", "--global-batch-size", "250"]
+COMM_TIMEOUT = 8  # seconds, in which MPI starts on a slow machine, too
 
 # mpirun uses it as rsh: starts a command on a "host". The hosts see the same files; name and network are their own.
 AGENT = """#!/bin/sh
@@ -60,11 +58,8 @@ def build_network():
             # mpirun and its daemons have no time-out but TCP's, 15 minutes by default; this is 13 s.
             ip("netns", "exec", f"{NAME}-{host}", "sh", "-c", "echo 5 > /proc/sys/net/ipv4/tcp_retries2")
         subprocess.run(["unshare", "--uts", "hostname", "alpha"], capture_output=True, text=True, check=True)
-        deadline = time.monotonic() + 10
-        while ip("-n", f"{NAME}-switch", "link", "show", "master", "bridge").stdout.count(" state UP ") < len(HOSTS):
-            if time.monotonic() > deadline:
-                return "the cables of the network namespaces do not come up"
-            time.sleep(0.05)
+        wait_until(lambda: ip("-n", f"{NAME}-switch", "link", "show", "master",
+                              "bridge").stdout.count(" state UP ") == len(HOSTS), "the cables are up")
     except subprocess.CalledProcessError as error:
         return f"no network namespaces here: {error.stderr.strip() or error.cmd}"
     return ""
@@ -75,38 +70,19 @@ def remove_network():
         subprocess.run(["ip", "netns", "delete", f"{NAME}-{host}"], capture_output=True, check=False)
 
 
-def pids():
-    """Of the programs that run on the "hosts", and of what started them there."""
-    found = []
-    for host in HOSTS:
-        found += map(int, ip("netns", "pids", f"{NAME}-{host}").stdout.split())
-    return found
-
-
-class ThreeHosts(unittest.TestCase):
+class ThreeHosts(programs.ProgramTest):
     @classmethod
     def setUpClass(cls):
-        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-hosts-"))
+        super().setUpClass()
         cls.agent, cls.container_agent = cls.work / "agent", cls.work / "container-agent"
         for agent, text in ((cls.agent, AGENT), (cls.container_agent, CONTAINER_AGENT)):
             agent.write_text(text.format(name=NAME, work=cls.work))
             agent.chmod(0o755)
-        made = subprocess.run([BIN / "salient-prepare", "synthetic", "--nodes", "2000", "--mean-degree", "8",
-                               "--features", "12", "--classes", "5", "--out", cls.work / "data/graph"],
-                              text=True, capture_output=True)
-        assert made.returncode == 0, made.stderr
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.work)
+        PROGRAMS.generate(cls.work / "data/graph", nodes=2000, degree=8)
 
     def setUp(self):
+        self.addCleanup(remove_network)
         self.assertEqual(build_network(), "")
-
-    def tearDown(self):
-        for pid in pids():
-            os.kill(pid, signal.SIGKILL)
-        remove_network()
 
     def launch(self, agent, slots, *command):
         """mpirun on the first host, which starts as many ranks on each host as `slots` says."""
@@ -116,26 +92,22 @@ class ThreeHosts(unittest.TestCase):
                   "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", network,
                   "--mca", "oob_tcp_if_include", network, "--host", ",".join(hosts), "-np", sum(slots),
                   *command, "--comm-timeout", COMM_TIMEOUT]
-        return subprocess.Popen([str(agent), HOSTS[0], shlex.join(map(str, mpirun))], text=True, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE)
+        return self.start([agent, HOSTS[0], shlex.join(map(str, mpirun))])
 
-    def start(self, name, *args):
-        """A training, a rank on each host."""
-        return self.launch(self.agent, [1, 1, 1], PROGRAM, "--dataset", self.work / "data/graph", *TRAIN,
-                           "--out", self.work / name, *args)
+    def launch_training(self, name, *args):
+        """A rank on each host."""
+        return self.launch(self.agent, [1, 1, 1], PROGRAMS.folder / "salient-train", "--dataset",
+                           self.work / "data/graph", *TRAIN, "--out", self.work / name, *args)
 
     def train_alone(self, name, num_epochs):
-        alone = subprocess.run([PROGRAM, "--dataset", self.work / "data/graph", *TRAIN, "--epochs", str(num_epochs),
-                                "--out", self.work / name], text=True, capture_output=True, timeout=60)
-        self.assertEqual(alone.returncode, 0, alone.stderr)
+        PROGRAMS.run("salient-train", "--dataset", self.work / "data/graph", *TRAIN, "--epochs", num_epochs, "--out",
+                     self.work / name, expect=0)
 
     def losses(self, name):
-        return [json.loads(line)["loss"] for line in (self.work / name / "metrics.jsonl").read_text().splitlines()]
+        return [row["loss"] for row in self.metrics(name)]
 
     def test_the_curve_is_that_of_one_process(self):
-        process = self.start("three", "--epochs", 3)
-        output, errors = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 0, errors + output)
+        errors = self.finish(self.launch_training("three", "--epochs", 3), 0).stderr
         self.assertIn("between 3 ranks on 3 hosts", errors)
         for rank, host in enumerate(HOSTS):
             self.assertRegex(errors, rf"(?m)^ +{rank}  {host} +cpu ")
@@ -144,11 +116,8 @@ class ThreeHosts(unittest.TestCase):
             self.assertLess(abs(a - b), 1e-5 * a)
 
     def test_features_in_parts_give_the_curve_of_one_process(self):
-        subprocess.run([BIN / "salient-prepare", "partition", self.work / "data/graph", "--parts", "3"], check=True,
-                       capture_output=True)
-        process = self.start("parts", "--features", "partitioned", "--epochs", 3)
-        output, errors = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 0, errors + output)
+        PROGRAMS.run("salient-prepare", "partition", self.work / "data/graph", "--parts", 3, expect=0)
+        errors = self.finish(self.launch_training("parts", "--features", "partitioned", "--epochs", 3), 0).stderr
         self.assertRegex(errors, r"epoch 3: .* [1-9][0-9.]* % remote")
         self.train_alone("parts-alone", 3)
         for a, b in zip(self.losses("parts-alone"), self.losses("parts"), strict=True):
@@ -156,39 +125,26 @@ class ThreeHosts(unittest.TestCase):
 
     def test_containers_of_one_name_share_nothing_and_find_what_one_process_finds(self):
         self.train_alone("model", 1)
-        infer = [BIN / "salient-infer", "--run", self.work / "model", "--nodes", "all", "--exact", "--block-mb", 1,
-                 *CPU]
-        alone = subprocess.run([str(word) for word in (*infer, "--out", self.work / "predicted")], text=True,
-                               capture_output=True, timeout=60)
-        self.assertEqual(alone.returncode, 0, alone.stderr)
+        infer = PROGRAMS.command("salient-infer", "--run", self.work / "model", "--nodes", "all", "--exact",
+                                 "--block-mb", 1, *CPU)
+        self.finish(self.start([*infer, "--out", self.work / "predicted"]), 0)
         for place in ("memory", "file"):
             out = self.work / f"predicted-{place}"
-            process = self.launch(self.container_agent, [2, 1, 1], *infer, "--activations", place, "--out", out)
-            output, errors = process.communicate(timeout=120)
-            self.assertEqual(process.returncode, 0, errors + output)
+            job = self.launch(self.container_agent, [2, 1, 1], *infer, "--activations", place, "--out", out)
+            errors = self.finish(job, 0).stderr
             self.assertIn("between 4 ranks on 3 hosts", errors)
             self.assertRegex(errors, r"(?m)^ +3  container +cpu ")
             self.assertEqual((out / "logits.npy").read_bytes(), (self.work / "predicted/logits.npy").read_bytes())
 
     def test_a_pulled_cable_ends_every_process(self):
-        process = self.start("cut", "--epochs", 100000, "--checkpoint-every", 1000)
-        for line in process.stderr:
-            if line.startswith("epoch 2:"):
-                break
+        job = self.launch_training("cut", "--epochs", 100000, "--checkpoint-every", 1000)
+        job.wait_for_line("epoch 2:")
         ip("-n", f"{NAME}-switch", "link", "set", "gamma", "down")
-        begin = time.monotonic()
-        try:
-            _, errors = process.communicate(timeout=COMM_TIMEOUT + LIMIT)
-        except subprocess.TimeoutExpired:
-            left = {pid: pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()[:100] for pid in pids()}
-            process.kill()
-            self.fail(f"still running: {left}")
-        while pids() and time.monotonic() - begin < COMM_TIMEOUT + LIMIT:
-            time.sleep(0.2)
-        self.assertEqual(pids(), [])
-        self.assertNotEqual(process.returncode, 0)
-        reports = [line for line in errors.splitlines() if "salient-train: error:" in line]
-        self.assertEqual(len(reports), 1, errors)
+        done = job.end(90)  # mpirun notices after 13 s of TCP's own
+        job.wait_for_last()
+        self.assertNotEqual(done.returncode, 0)
+        reports = [line for line in done.stderr.splitlines() if "salient-train: error:" in line]
+        self.assertEqual(len(reports), 1, done.stderr)
         self.assertRegex(reports[0], "no answer from rank 2 on gamma")
 
 

@@ -56,7 +56,7 @@ void take_steps(Communicator& comm, SummedData& data, const std::string& how, bo
 int run(const Launch& launch, const std::string& how, int failing_rank, bool is_on_gpu) {
   if (is_on_gpu && !take_gpu(launch.local_rank, launch.ranks_on_host)) return 77;
   const bool is_failing = launch.rank == failing_rank;
-  const auto comm = make_communicator({.timeout_seconds = is_on_gpu ? 8.0 : 3.0,
+  const auto comm = make_communicator({.timeout_seconds = 8.0,
                                        .is_data_on_gpu = is_on_gpu,
                                        .moves_rows = true,
                                        .rows = is_on_gpu ? RowBackend::kNccl : RowBackend::kMpi},
