@@ -72,6 +72,68 @@ LoaderOptions checked(LoaderOptions options) {
   return options;
 }
 
+/// The slots of a loader, and the makers that fill them: one per worker.
+class SlotFiller {
+ public:
+  /// @param options, ring  outlive it. ring: null on a CPU; pins the slabs
+  SlotFiller(const Dataset& dataset, const LoaderOptions& options, DeviceRing* ring)
+      : options_(options), ring_(ring), device_samplers_(make_device_samplers(options)) {
+    for (int w = 0; w < std::max(options.num_workers, 1); ++w) {
+      if (device_samplers_)
+        makers_.emplace_back(dataset, device_samplers_->make_handle(), options.data, options.row_of, options.degrees);
+      else
+        makers_.emplace_back(dataset, options.fanouts, options.replacement, options.data, options.row_of,
+                             options.degrees);
+      if (options.has_paged_rows) makers_.back().expect_paged_rows();
+    }
+    for (int s = 0; s < options.num_slots; ++s) slots_.emplace_back(ring ? ring : options.pinner);
+  }
+
+  std::size_t num_workers() const { return makers_.size(); }
+  Slot& slot_of(std::size_t batch) { return slots_[batch % slots_.size()]; }
+
+  /// A worker's job. Never throws: the error is in the slot instead of the batch.
+  void fill(std::size_t index, const BatchRequest& request) {
+    Slot& slot = slot_of(index);
+    // Workers of an arena have distinct indices; without workers there is only the caller.
+    const auto worker = options_.num_workers == 0 ? 0 : oneapi::tbb::this_task_arena::current_thread_index();
+    BatchMaker& maker = makers_[static_cast<std::size_t>(worker)];
+    try {
+      slot.error = nullptr;
+      slot.batch.index = index;
+      slot.batch.sample_seconds = timed("sample", worker, index, [&] { maker.sample(request, slot.batch); });
+      if (ring_) ring_->wait_until_copied(index % slots_.size());
+      std::byte* const memory = slot.memory.reserve(slot.batch.layout.prepared_bytes);
+      slot.batch.gather_seconds = timed("gather", worker, index, [&] { maker.write(slot.batch, memory); });
+    } catch (...) {
+      maker.drop();
+      slot.error = std::current_exception();
+    }
+  }
+
+ private:
+  const LoaderOptions& options_;
+  DeviceRing* const ring_;
+  const std::unique_ptr<SamplerPool> device_samplers_;  // null if the host samples; outlives the makers
+  std::vector<BatchMaker> makers_;
+  std::vector<Slot> slots_;
+};
+
+void add(const Batch& batch, LoaderStats& totals) {
+  totals.sample_seconds += batch.sample_seconds;
+  totals.gather_seconds += batch.gather_seconds;
+  totals.batches += 1;
+  totals.seeds += batch.layout.num_seeds;
+  totals.nodes += batch.layout.num_nodes;
+  totals.edges += batch.num_edges();
+  totals.bytes += static_cast<std::int64_t>(batch.layout.prepared_bytes);
+  const std::vector<HopLayout>& hops = batch.layout.hops;  // outermost first
+  for (std::size_t hop = 0; hop < hops.size(); ++hop) {
+    totals.hop_nodes[hop] += hops[hops.size() - 1 - hop].num_src;
+    totals.hop_edges[hop] += hops[hops.size() - 1 - hop].num_edges;
+  }
+}
+
 }  // namespace
 
 struct BatchLoader::Impl {
@@ -79,19 +141,9 @@ struct BatchLoader::Impl {
       : options(checked(std::move(chosen))),
         num_slots(static_cast<std::size_t>(options.num_slots)),
         max_delivered(static_cast<std::size_t>(std::max(num_device_slabs(options.num_slots) - 1, options.num_held))),
-        max_in_flight(num_slots - max_delivered) {
-    if (options.to_device) ring = make_device_ring(num_slots, max_delivered + 1, options.data.device_rows);
-    device_samplers = make_device_samplers(options);
-    for (int w = 0; w < std::max(options.num_workers, 1); ++w) {
-      if (device_samplers)
-        makers.emplace_back(dataset, device_samplers->make_handle(), options.data, options.row_of, options.degrees);
-      else
-        makers.emplace_back(dataset, options.fanouts, options.replacement, options.data, options.row_of,
-                            options.degrees);
-      if (options.has_paged_rows) makers.back().expect_paged_rows();
-    }
-    for (std::size_t s = 0; s < num_slots; ++s) slots.emplace_back(ring ? ring.get() : options.pinner);
-  }
+        max_in_flight(num_slots - max_delivered),
+        ring(options.to_device ? make_device_ring(num_slots, max_delivered + 1, options.data.device_rows) : nullptr),
+        filler(dataset, options, ring.get()) {}
 
   ~Impl() {
     end_epoch();
@@ -104,31 +156,13 @@ struct BatchLoader::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  Slot& slot_of(std::size_t batch) { return slots[batch % num_slots]; }
-
-  /// A worker's job. Never throws: the error is delivered instead of the batch.
   void prepare(std::size_t index) {
-    if (gate.is_closed()) return;
-    Slot& slot = slot_of(index);
-    // Workers of an arena have distinct indices; without workers there is only the caller.
-    const auto worker = options.num_workers == 0 ? 0 : oneapi::tbb::this_task_arena::current_thread_index();
-    BatchMaker& maker = makers[static_cast<std::size_t>(worker)];
-    try {
-      slot.error = nullptr;
-      slot.batch.index = index;
-      slot.batch.sample_seconds = timed("sample", worker, index, [&] { maker.sample(requests[index], slot.batch); });
-      if (ring) ring->wait_until_copied(index % num_slots);
-      std::byte* const memory = slot.memory.reserve(slot.batch.layout.prepared_bytes);
-      slot.batch.gather_seconds = timed("gather", worker, index, [&] { maker.write(slot.batch, memory); });
-    } catch (...) {
-      maker.drop();
-      slot.error = std::current_exception();
-    }
+    if (!gate.is_closed()) filler.fill(index, requests[index]);
   }
 
   void deliver(std::size_t index) {
     if (gate.is_closed()) throw Stopped();
-    Slot& slot = slot_of(index);
+    Slot& slot = filler.slot_of(index);
     if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
     slot.batch.is_on_device = ring != nullptr;
     slot.batch.data = ring ? ring->copy(index, slot.memory.data(), slot.batch.layout) : slot.memory.data();
@@ -160,7 +194,7 @@ struct BatchLoader::Impl {
     gate.reset();
     ready.emplace(num_slots);
     if (ring) ring->start_epoch();
-    for (std::size_t w = 0; w < makers.size() && Trace::global().is_on(); ++w)
+    for (std::size_t w = 0; w < filler.num_workers() && Trace::global().is_on(); ++w)
       Trace::global().name_row(trace_row::kFirstWorker + static_cast<int>(w), "worker " + std::to_string(w));
     is_running = true;
     if (options.num_workers > 0) producer = std::jthread([this] { run_epoch(); });
@@ -193,9 +227,9 @@ struct BatchLoader::Impl {
       return nullptr;
     }
     if (ring) ring->begin_use(*index, stream);
-    const Batch& batch = slot_of(*index).batch;
+    const Batch& batch = filler.slot_of(*index).batch;
     ++num_taken;
-    add_to_totals(batch);
+    add(batch, totals);
     return &batch;
   }
 
@@ -220,27 +254,10 @@ struct BatchLoader::Impl {
     is_running = false;
   }
 
-  void add_to_totals(const Batch& batch) {
-    totals.sample_seconds += batch.sample_seconds;
-    totals.gather_seconds += batch.gather_seconds;
-    totals.batches += 1;
-    totals.seeds += batch.layout.num_seeds;
-    totals.nodes += batch.layout.num_nodes;
-    totals.edges += batch.num_edges();
-    totals.bytes += static_cast<std::int64_t>(batch.layout.prepared_bytes);
-    const std::vector<HopLayout>& hops = batch.layout.hops;  // outermost first
-    for (std::size_t hop = 0; hop < hops.size(); ++hop) {
-      totals.hop_nodes[hop] += hops[hops.size() - 1 - hop].num_src;
-      totals.hop_edges[hop] += hops[hops.size() - 1 - hop].num_edges;
-    }
-  }
-
   const LoaderOptions options;
   const std::size_t num_slots, max_delivered, max_in_flight;  // S, D, T
-  std::unique_ptr<DeviceRing> ring;                           // null on a CPU; outlives the slabs that it pinned
-  std::unique_ptr<SamplerPool> device_samplers;               // null if the host samples; outlives the makers
-  std::vector<BatchMaker> makers;                             // one per worker
-  std::vector<Slot> slots;
+  const std::unique_ptr<DeviceRing> ring;                     // null on a CPU; outlives the slabs that it pinned
+  SlotFiller filler;
 
   std::vector<BatchRequest> requests;
   ReleaseGate gate;

@@ -1,24 +1,34 @@
 #!/usr/bin/env python3
-# scripts/check_sizes.py - fails for lines that are too wide and for files, functions and signatures that are too long.
-"""Run by ctest. Without arguments it checks the repository; with names of files only those.
+# scripts/check_sizes.py - fails for lines that are too wide and for files, classes, functions and signatures that are
+# too long.
+"""Run by ctest, on all files of the repository.
 
 A line has at most 120 characters, comments included. Two kinds of lines may have more: rows of a table in Markdown,
 which begin with "|", and lines with a word of at least 100 characters (a URL, a pattern).
-A file outside tests has at most 350 lines and a function at most 60, its head included. A function has at most 6
-parameters, unless a comment directly above its declaration or definition gives the reason with the word "parameters".
+A file outside tests has at most 350 lines, a class there at most 150, and a function at most 60, heads included. A
+function has at most 6 parameters, unless a comment directly above its declaration or definition gives the reason with
+the word "parameters".
 """
 import pathlib
 import re
 import sys
 
-MAX_WIDTH, MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_PARAMETERS = 120, 350, 60, 6
+MAX_WIDTH, MAX_FILE_LINES, MAX_CLASS_LINES, MAX_FUNCTION_LINES, MAX_PARAMETERS = 120, 350, 150, 60, 6
 SOURCE_FOLDERS = ["core", "sampler", "store", "prepare", "loaders", "models", "engine", "apps", "python",
                   "workbench", "benchmarks", "tests"]
 # Kernels of the workbench have the parameters that their case gives them.
 GIVEN_PARAMETERS = ("workbench/cases/kernels/", "tests/workbench/fixtures/", "tests/workbench/cuda_fixtures/")
 TEXT_FOLDERS = [*SOURCE_FOLDERS, "cmake", "examples", "docs", "scripts", "third_party"]
 RECORDED = ("workbench/examples/", "workbench/results/")  # recorded runs
-NOT_YET = ()  # names of files or folders that are excused
+LONG_CLASSES = {  # older than the rule, with their lines: they may shrink, not grow
+    "apps/serve/http_server.cpp HttpServer::Impl": 214,
+    "benchmarks/step_parts.cpp Step": 214,
+    "models/exact/exact_forward.cpp ExactForward::Impl": 182,
+    "prepare/importers/edges_importer.cpp EdgesImport": 243,
+    "python/bindings/batch_stream.cpp BatchStream::Impl": 161,
+    "workbench/backend/cuda_executor.cpp CudaExecutor": 221,
+    "workbench/case/case_parser.cpp CaseParser": 196,
+}
 CODE = {".h", ".cuh", ".cpp", ".cu"}
 TEXT = {*CODE, ".py", ".sh", ".md", ".txt", ".cmake", ".js", ".css"}
 
@@ -112,6 +122,20 @@ def functions_of(code):
             begin = i + 1
 
 
+def classes_of(code):
+    """(name, first line, last line) of every class, struct and union with a body."""
+    text, open_braces = blanked(code), []
+    heads = {match.end() - 1: match for match in
+             re.finditer(r"\b(?:class|struct|union)\s+(?:alignas\([^)]*\)\s*)?([\w:]+)[^;{}()=]*\{", text)}
+    for i, c in enumerate(text):
+        if c == "{":
+            open_braces.append(heads.get(i))
+        elif c == "}" and open_braces:
+            head = open_braces.pop()
+            if head:
+                yield head[1], text.count("\n", 0, head.start()) + 1, text.count("\n", 0, i) + 1
+
+
 def has_reason(lines, first):
     """Whether the comment that ends above line `first` speaks of the parameters."""
     number = first - 1
@@ -124,6 +148,10 @@ def too_long(path, code, signatures):
     lines = code.splitlines()
     if path.parts[0] != "tests" and len(lines) > MAX_FILE_LINES:
         yield f"{path}: {len(lines)} lines, at most {MAX_FILE_LINES}"
+    for name, first, last in classes_of(code) if path.parts[0] != "tests" else ():
+        limit = LONG_CLASSES.get(f"{path} {name}", MAX_CLASS_LINES)
+        if last - first + 1 > limit:
+            yield f"{path}:{first}: {name} has {last - first + 1} lines, at most {limit}"
     for name, first, last, count in functions_of(code):
         if last is not None and last - first + 1 > MAX_FUNCTION_LINES:
             yield f"{path}:{first}: {name} has {last - first + 1} lines, at most {MAX_FUNCTION_LINES}"
@@ -144,14 +172,9 @@ def problems_in(files):
             yield f"{path}:{line}: {name} has {count} parameters, more than {MAX_PARAMETERS} need a reason above"
 
 
-if sys.argv[1:] == ["--all"]:  # those that are not checked yet, too
-    NOT_YET = ()
-if len(sys.argv) > 1 and NOT_YET:
-    paths = [pathlib.Path(name) for name in sys.argv[1:]]
-else:
-    paths = [p for folder in TEXT_FOLDERS for p in sorted(pathlib.Path(folder).rglob("*")) if p.suffix in TEXT]
-    paths += [p for p in sorted(pathlib.Path().glob("*")) if p.suffix in TEXT]
-    paths = [p for p in paths if not p.as_posix().startswith((*NOT_YET, *RECORDED))]
+paths = [p for folder in TEXT_FOLDERS for p in sorted(pathlib.Path(folder).rglob("*")) if p.suffix in TEXT]
+paths += [p for p in sorted(pathlib.Path().glob("*")) if p.suffix in TEXT]
+paths = [p for p in paths if not p.as_posix().startswith(RECORDED)]
 found = list(problems_in(paths))
 print("\n".join(found) or f"{len(paths)} files keep to the sizes")
 sys.exit(bool(found))
