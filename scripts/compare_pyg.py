@@ -23,13 +23,14 @@ import pathlib
 import shlex
 import statistics
 import struct
-import subprocess
 import sys
 
 import numpy
 import torch
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent / "lib"))
 import make_golden
+import trainings
 
 # data set   | model   | options of salient-train, which PyG's side reads too
 COMMON = "--hidden 32 --dropout 0.2 --lr 0.01"
@@ -50,12 +51,6 @@ tolokers     | sage-ri | --fanout 10,10 --batch-size 1024 --epochs 30 --eval-eve
 MASKS = (0, 1, 2)
 
 
-def rows():
-    for line in filter(None, map(str.strip, TABLE.splitlines())):
-        dataset, model, options = (part.strip() for part in line.split("|"))
-        yield dataset, model, shlex.split(f"{COMMON} {options}")
-
-
 def parsed(words):
     """The options of salient-train that PyG's side follows."""
     parser = argparse.ArgumentParser()
@@ -68,28 +63,11 @@ def parsed(words):
     return parser.parse_args(words)
 
 
-def run(command):
-    result = subprocess.run([str(part) for part in command], text=True, capture_output=True)
-    if result.returncode != 0:
-        sys.exit(f"{shlex.join(map(str, command))}\n{result.stderr.strip()}")
-
-
-def prepare(args, dataset, mask):
-    folder = args.work / "data" / f"{dataset}-{mask}"
-    if not (folder / "dataset.json").exists():
-        run([args.bin / "salient-prepare", "npz", "--file", args.raw / f"{dataset}.npz", "--mask", mask,
-             "--out", folder])
-    return folder
-
-
 def train_salient(args, store, model, words, seed, out):
-    state = out / "run.json"
-    if not state.exists() or json.loads(state.read_text())["status"] != "finished":
-        num_layers = len(parsed(words).fanout)
-        whole = ",".join(["-1"] * num_layers)
-        run([args.bin / "salient-train", "--dataset", store, "--model", model, "--out", out, "--device", "cpu",
-             "--progress", "none", f"--eval-fanout={whole}", "--eval-batch-size", 1 << 20, "--seed", seed, *words])
-    return json.loads(state.read_text())["result"]["test_rocauc"]
+    whole = ",".join(["-1"] * len(parsed(words).fanout))
+    trainings.train(args, out, ["--dataset", store, "--model", model, "--device", "cpu", f"--eval-fanout={whole}",
+                                "--eval-batch-size", 1 << 20, "--seed", seed, *words])
+    return trainings.result_of(out)["test_rocauc"]
 
 
 def initial_values(args, store, model, words, seed, out):
@@ -226,26 +204,19 @@ def spread(values):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("words", nargs="*", metavar="WORD")
-    parser.add_argument("--bin", type=pathlib.Path, default="build/release/bin")
-    parser.add_argument("--raw", type=pathlib.Path, default="../shared/data")
-    parser.add_argument("--work", type=pathlib.Path, default="runs/compare")
+    parser = trainings.parser_of(__doc__, "runs/compare")
     parser.add_argument("--seeds", default="1")
     parser.add_argument("--same-start", action="store_true")
-    parser.add_argument("--list", action="store_true", help="print the rows and stop")
     args = parser.parse_args()
-    words = [word for text in args.words for word in text.split()]
-    chosen = [row for row in rows() if all(word in row[:2] for word in words)]
-    if not chosen:
-        sys.exit("no row has all of: " + " ".join(words))
+    rows = trainings.chosen([(dataset, model, shlex.split(f"{COMMON} {options}")) for dataset, model, options in
+                             trainings.rows_of(TABLE, 3)], args.words)
     print(f"{'data set':<12} {'model':<8} {'salient':<17} {'PyG':<17} options", flush=True)
     num_below = 0
     seeds = [int(seed) for seed in args.seeds.split(",")]
-    for dataset, model, options in chosen:
+    for dataset, model, options in rows:
         ours, theirs = [], []
         for mask, seed in itertools.product(MASKS, seeds) if not args.list else ():
-            store, name = prepare(args, dataset, mask), f"{dataset}-{mask}-{model}-{seed}"
+            store, name = trainings.prepare(args, dataset, mask), f"{dataset}-{mask}-{model}-{seed}"
             ours.append(train_salient(args, store, model, options, seed, args.work / name))
             pyg, start = args.work / f"{name}-pyg", None
             if args.same_start:

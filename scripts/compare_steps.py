@@ -11,16 +11,15 @@ ended is not repeated. "difference" is resident less eager, in points, with its 
 "<" is behind those that are beyond 0.2 points by more than two standard errors, "more seeds" behind others whose error
 is above 0.1. Exits with 1 if there is a "<". Seeds of gin on the amazon sets differ by a point: take 100.
 """
-import argparse
 import concurrent.futures
-import json
 import pathlib
 import queue
 import shlex
 import statistics
 import sys
 
-from reproduce_accuracy import prepare, run
+sys.path.append(str(pathlib.Path(__file__).resolve().parent / "lib"))
+import trainings
 
 SMALL = "--hidden 64 --epochs 40 --batch-size 512"
 DATASETS = {  # options for every model; generated graphs have names with a colon
@@ -40,17 +39,13 @@ BOUND = 0.2  # points
 
 def train(args, gpus, store, name, options):
     """The test accuracy of one training, on a GPU that has room."""
-    out = args.work / name
-    state = out / "run.json"
-    if not state.exists() or json.loads(state.read_text())["status"] != "finished":
-        start = ["--resume", out] if (out / "config.toml").exists() else ["--out", out]
-        gpu = gpus.get()
-        try:
-            run([args.bin / "salient-train", "--dataset", store, "--device", "cuda", "--progress", "none", "--metric",
-                 "accuracy", *start, *shlex.split(options)], {"CUDA_VISIBLE_DEVICES": gpu} if gpu else {})
-        finally:
-            gpus.put(gpu)
-    return 100 * json.loads(state.read_text())["result"]["test_accuracy"]
+    gpu = gpus.get()
+    try:
+        trainings.train(args, args.work / name, ["--dataset", store, "--device", "cuda", "--metric", "accuracy",
+                                                 *shlex.split(options)], {"CUDA_VISIBLE_DEVICES": gpu} if gpu else {})
+    finally:
+        gpus.put(gpu)
+    return 100 * trainings.result_of(args.work / name)["test_accuracy"]
 
 
 def spread(values):
@@ -68,23 +63,15 @@ def compare(eager, resident):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("words", nargs="*", metavar="WORD")
-    parser.add_argument("--bin", type=pathlib.Path, default="build/release/bin")
-    parser.add_argument("--raw", type=pathlib.Path, default="../shared/data")
-    parser.add_argument("--work", type=pathlib.Path, default="runs/steps")
+    parser = trainings.parser_of(__doc__, "runs/steps")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--gpus", default="")
     parser.add_argument("--precision", default="bf16")
-    parser.add_argument("--list", action="store_true", help="print the rows and stop")
     args = parser.parse_args()
-    words = {word for text in args.words for word in text.split()}
-    rows = [(data, model) for data in DATASETS for model in OF_MODEL if words <= {data, model}]
-    if not rows:
-        sys.exit("no row has all of: " + " ".join(sorted(words)))
+    rows = trainings.chosen([(data, model) for data in DATASETS for model in OF_MODEL], args.words)
     ways = {"eager": "--step eager --precision fp32", "resident": f"--step resident --precision {args.precision}"}
-    stores = {data: data if ":" in data else prepare(args, data) for data, _ in rows} if not args.list else {}
+    stores = {data: data if ":" in data else trainings.prepare(args, data) for data, _ in rows} if not args.list else {}
 
     gpus = queue.Queue()
     for gpu in args.gpus.split(",") * args.jobs:

@@ -8,15 +8,14 @@ WORDs pick the rows that hold all of them ("gin", "amazon-photo tuned"). --raw h
 docs/DATASETS.md describes them; rows whose files are absent are left out with one line. Rows that are finished in
 --work are not run again.
 """
-import argparse
-import json
-import os
 import pathlib
 import re
 import shlex
 import statistics
-import subprocess
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent / "lib"))
+import trainings
 
 # data set        | model   | what     | goal  | options of salient-train
 TABLE = """
@@ -72,74 +71,31 @@ PUBLISHED = {("amazon-computers", "plain"): "0.9120", ("amazon-computers", "tune
 MASKED = ("tolokers", "minesweeper")  # published with ten splits, of which the first three are used, with one seed each
 
 
-def rows():
-    for line in filter(None, map(str.strip, TABLE.splitlines())):
-        dataset, model, what, goal, options = (part.strip() for part in line.split("|"))
-        yield dataset, model, what, float(goal), options
-
-
-def run(command, environment=None):
-    result = subprocess.run([str(part) for part in command], text=True, capture_output=True,
-                            env={**os.environ, **(environment or {})})
-    if result.returncode != 0:
-        sys.exit(f"{shlex.join(map(str, command))}\n{result.stderr.strip()}")
-    return result.stdout
-
-
-def prepare(args, dataset, mask=None):
-    """The folder of the prepared data set; None if its files are not here."""
-    folder = args.work / "data" / (dataset if mask is None else f"{dataset}-{mask}")
-    if dataset == "wordnet":
-        source, verb = pathlib.Path("/usr/share/wordnet"), ["wordnet"]
-    elif mask is not None:
-        source = args.raw / f"{dataset}.npz"
-        verb = ["npz", "--file", source, "--mask", mask]
-    else:
-        source = args.raw / dataset
-        verb = ["ogb", "--raw", source]
-    if (folder / "dataset.json").exists():
-        return folder
-    if not source.exists():
-        return None
-    run([args.bin / "salient-prepare", *verb, "--out", folder])
-    return folder
-
-
 def train(args, store, name, model, options, trials):
     """The test results, one per trial."""
     out = args.work / name
-    state = out / "run.json"
-    if not state.exists() or json.loads(state.read_text())["status"] != "finished":
-        start = ["--resume", out] if (out / "config.toml").exists() else ["--out", out]
-        run([args.bin / "salient-train", "--dataset", store, "--model", model, "--trials", trials,
-             "--device", args.device, "--progress", "none", *start, *shlex.split(options)])
+    trainings.train(args, out, ["--dataset", store, "--model", model, "--trials", trials, "--device", args.device,
+                                *options])
     folders = [out] if trials == 1 else [out / f"trial-{i + 1}" for i in range(trials)]
-    results = [json.loads((folder / "run.json").read_text())["result"] for folder in folders]
+    results = map(trainings.result_of, folders)
     return [value for result in results for key, value in result.items() if re.fullmatch("test_[a-z]+", key)]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("words", nargs="*", metavar="WORD")
-    parser.add_argument("--bin", type=pathlib.Path, default="build/release/bin")
-    parser.add_argument("--raw", type=pathlib.Path, default="../shared/data")
-    parser.add_argument("--work", type=pathlib.Path, default="runs/accuracy")
+    parser = trainings.parser_of(__doc__, "runs/accuracy")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--trials", type=int, default=3)
-    parser.add_argument("--list", action="store_true", help="print the rows and stop")
     args = parser.parse_args()
-    words = [word for text in args.words for word in text.split()]
-    chosen = [row for row in rows() if all(word in row[:3] for word in words)]
-    if not chosen:
-        sys.exit("no row has all of: " + " ".join(words))
+    rows = trainings.chosen([(*names, float(goal), shlex.split(options)) for *names, goal, options in
+                             trainings.rows_of(TABLE, 5)], args.words)
     print(f"{'data set':<17} {'model':<8} {'what':<6} {'reached':<17} {'goal':<7} {'published':<10} options",
           flush=True)
     missed = 0
-    for dataset, model, what, goal, options in chosen:
+    for dataset, model, what, goal, options in rows:
         reached = ""
         if not args.list:
             masks = range(3) if dataset in MASKED else [None]
-            splits = [prepare(args, dataset, mask) for mask in masks]
+            splits = [trainings.prepare(args, dataset, mask) for mask in masks]
             if None in splits:
                 reached = "no data"
             else:
@@ -150,9 +106,10 @@ def main():
                 missed += statistics.mean(values) < goal
                 reached += "" if statistics.mean(values) >= goal else " <"
         published = PUBLISHED.get((dataset, what), "") if model == "sage" else ""
-        print(f"{dataset:<17} {model:<8} {what:<6} {reached:<17} {goal:<7} {published:<10} {options}", flush=True)
+        print(f"{dataset:<17} {model:<8} {what:<6} {reached:<17} {goal:<7} {published:<10} {shlex.join(options)}",
+              flush=True)
     if missed:
-        print(f"{missed} of {len(chosen)} below their goal (marked <)")
+        print(f"{missed} of {len(rows)} below their goal (marked <)")
     return 1 if missed else 0
 
 

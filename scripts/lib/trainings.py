@@ -1,0 +1,74 @@
+# scripts/lib/trainings.py - tables of trainings: their command line, their data sets, and runs that are not repeated.
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+
+
+def parser_of(description, work):
+    """The options that all tables have. @param work  the default of --work"""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("words", nargs="*", metavar="WORD")
+    parser.add_argument("--bin", type=pathlib.Path, default="build/release/bin")
+    parser.add_argument("--raw", type=pathlib.Path, default="../shared/data")
+    parser.add_argument("--work", type=pathlib.Path, default=work)
+    parser.add_argument("--list", action="store_true", help="print the rows and stop")
+    return parser
+
+
+def rows_of(table, num_columns):
+    """The rows of a text whose columns are separated by "|"; a row may go on in the next line, behind a backslash."""
+    for line in filter(None, map(str.strip, table.splitlines())):
+        row = tuple(part.strip() for part in line.split("|"))
+        assert len(row) == num_columns, line
+        yield row
+
+
+def chosen(rows, words):
+    """The rows with all words among their texts; ends the program where there is none. @param rows  tuples"""
+    wanted = {word for text in words for word in text.split()}
+    found = [row for row in rows if wanted <= set(filter(lambda part: isinstance(part, str), row))]
+    return found or sys.exit("no row has all of: " + " ".join(sorted(wanted)))
+
+
+def run(command, environment=None):
+    """Runs a command; ends the program with its errors where it fails."""
+    result = subprocess.run([str(part) for part in command], text=True, capture_output=True,
+                            env={**os.environ, **(environment or {})})
+    if result.returncode != 0:
+        sys.exit(f"{shlex.join(map(str, command))}\n{result.stderr.strip()}")
+
+
+def prepare(args, dataset, mask=None):
+    """The folder of the prepared data set, made if it is not there; None if its files are not here."""
+    folder = args.work / "data" / (dataset if mask is None else f"{dataset}-{mask}")
+    if dataset == "wordnet":
+        source, verb = pathlib.Path("/usr/share/wordnet"), ["wordnet"]
+    elif mask is not None:
+        source = args.raw / f"{dataset}.npz"
+        verb = ["npz", "--file", source, "--mask", mask]
+    else:
+        source = args.raw / dataset
+        verb = ["ogb", "--raw", source]
+    if (folder / "dataset.json").exists():
+        return folder
+    if not source.exists():
+        return None
+    run([args.bin / "salient-prepare", *verb, "--out", folder])
+    return folder
+
+
+def train(args, out, options, environment=None):
+    """Trains, goes on with what was interrupted, or does nothing where the run in `out` has ended."""
+    if (out / "run.json").exists() and json.loads((out / "run.json").read_text())["status"] == "finished":
+        return
+    where = ["--resume", out] if (out / "config.toml").exists() else ["--out", out]
+    run([args.bin / "salient-train", "--progress", "none", *where, *options], environment)
+
+
+def result_of(run_folder):
+    """Accuracies and the like, by name."""
+    return json.loads((run_folder / "run.json").read_text())["result"]
