@@ -48,7 +48,8 @@ void print_results(const std::vector<TrainResult>& results, const fs::path& dire
 }
 
 /// Does the work of a run directory; rank 0 keeps its run.json and its report true whatever happens.
-/// @param work  fills about.result, and returns the signal that ended it, or 0   @return the same
+/// @param work  fills about.result and returns the signal that ended it, or 0
+/// @return      what work returns
 template <class Work>
 int with_run_json(const Session& session, const fs::path& directory, RunDescription about, Work&& work) {
   const auto write_status = [&](const std::string& status) {

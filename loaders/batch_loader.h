@@ -22,8 +22,8 @@ struct LoaderOptions {
   int num_slots = 4;       ///< batches in flight, bounded memory; at least 2; 0 = default_slots(). With fewer than
                            ///< num_workers + 2 some workers have nothing to do
   bool to_device = false;  ///< pinned slabs, one asynchronous copy per batch to the current device
-  int num_held = 1;        ///< batches that the consumer works on: next() takes back the one it gave so many calls ago.
-                           ///< Slots come on top; more than 1 only of batches on the host
+  int num_held = 1;        ///< batches that the consumer works on: next() releases the one that it returned num_held
+                           ///< calls earlier. Slots come on top; more than 1 only of batches on the host
   PagePinner* pinner = nullptr;  ///< of the slabs, if they stay on the host; outlives the loader
   ResidentView data{};           ///< what is in GPU memory, of ResidentData; outlives the loader. Batches are the same;
                                  ///< features in GPU memory need to_device

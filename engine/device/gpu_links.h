@@ -7,8 +7,8 @@
 
 namespace salient {
 
-/// The same on all ranks, which are on one host: what the first one of them lacks. Without a GPU on some rank nothing,
-/// as that is refused with what else needs one. Collective.
+/// Collective, on one host. Returns the obstacle and the slow link of the first rank that has one, the same on all;
+/// none where a rank has no GPU, which is refused with what else needs one.
 /// @throws RankError on all ranks
 PeerReach reach_of_all_gpus(Communicator& comm, const ComputeDevice& device);
 

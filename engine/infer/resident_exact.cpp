@@ -83,7 +83,7 @@ InferenceCounts resident_exact_inference(const ModelOnRanks& ranks, const Datase
     const std::span<const NodeId> block = nodes.subspan(first, count);
     const auto rows = static_cast<std::int64_t>(count);
     CudaEvent& done_before = done[turn++ % done.size()];
-    done_before.wait();  // so far may the host be ahead of the GPU
+    done_before.wait();  // the host is at most done.size() blocks ahead of the GPU
     const float* const logits = forward.predict(block, device.stream());
     InferenceRound round{.num_nodes = rows};
     round.logits = at::from_blob(const_cast<float*>(logits), {rows, dataset.num_classes}, {forward.logits_stride(), 1},

@@ -2,8 +2,8 @@
 //
 // Work split  a warp per (row, head), lanes over the row's edges; half a warp from the weights' gradients to the
 //             scores'.
-// Access      scores and logits are scalars, read through the L1 cache. Where their gradient takes bins, edges are
-//             placed by the way.
+// Access      scores and logits are scalars, read through the L1 cache. Where their gradient takes bins, the same pass
+//             also fills the bins.
 // Sync        warp shuffles; atomics for the gradient of the sources' scores, or, where the edges by source are given,
 //             a second kernel with a thread per (source, head).
 #include "models/kernels/attention_bins.cuh"

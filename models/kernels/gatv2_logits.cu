@@ -4,7 +4,7 @@
 //             (part of kRowsPerPart rows, head), so that att's gradient has a fixed order.
 // Access      each neighbour's channels are read once in each direction; backward adds to their gradients by 16-byte
 //             atomics (sm_90). Logits are scalars, read through the L1 cache.
-//             Where the gradient takes bins, edges are placed and signs kept by the way.
+//             Where the gradient takes bins, the same pass also fills the bins and stores the signs.
 // Limit       (entries + num_dst) rows of z_src, in each direction.
 // Sync        shuffles within a group; atomics for the gradient of z_src, or, where the edges by source are given, a
 //             second kernel with a group per (source, head).
