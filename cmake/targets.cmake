@@ -47,6 +47,9 @@ function(salient_library name)
   endif()
 endfunction()
 
+# The end of a test that hangs: ten times what the longest takes on 2 cores.
+set(SALIENT_TEST_LIMIT_S 2400)
+
 # salient_test(<name> LABEL unit|property|gpu|mpi|golden|integration SOURCES <cpp>... [DEPS <target>...] [RANKS <n>...])
 # One ctest entry per binary and rank count; a process per case would pay CUDA and MPI start-up every time.
 function(salient_test name)
@@ -62,8 +65,8 @@ function(salient_test name)
     foreach(n IN LISTS ARG_RANKS)
       add_test(NAME ${name}.np${n}
         COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${n} ${SALIENT_MPIEXEC_FLAGS} $<TARGET_FILE:${name}>)
-      set_tests_properties(${name}.np${n} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 60 PROCESSORS ${n}
-        SKIP_RETURN_CODE 77)
+      set_tests_properties(${name}.np${n} PROPERTIES LABELS ${ARG_LABEL}
+        TIMEOUT ${SALIENT_TEST_LIMIT_S} PROCESSORS ${n} SKIP_RETURN_CODE 77)
     endforeach()
   else()
     if(ARG_LABEL STREQUAL gpu)
@@ -72,7 +75,8 @@ function(salient_test name)
       target_link_libraries(${name} PRIVATE GTest::gtest_main)
     endif()
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 60 SKIP_RETURN_CODE 77)
+    set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${SALIENT_TEST_LIMIT_S}
+      SKIP_RETURN_CODE 77)
   endif()
 endfunction()
 
@@ -84,9 +88,14 @@ function(salient_bench name)
 endfunction()
 
 # salient_program(<name> SOURCES <cpp>... [DEPS <target>...]): one of the programs users start, in build/<preset>/bin.
+# The target `programs` is all of them.
 function(salient_program name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPS")
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE salient_flags ${ARG_DEPS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+  if(NOT TARGET programs)
+    add_custom_target(programs)
+  endif()
+  add_dependencies(programs ${name})
 endfunction()

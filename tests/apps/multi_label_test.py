@@ -9,29 +9,21 @@ sees neighbours can know all labels, one that sees the node alone none. A fifth 
 import csv
 import json
 import math
-import os
 import pathlib
 import random
 import re
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import npy
+import programs
 
-BIN, LAUNCH = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
-QUIET = ["--device", "cpu", "--progress", "none"]
+PROGRAMS, QUIET = programs.Programs(sys.argv[1], sys.argv[2:]), programs.QUIET
 SMALL = [*QUIET, "--hidden", "32", "--fanout", "5,5", "--eval-fanout", "5,5", "--batch-size", "100",
          "--eval-batch-size", "300", "--lr", "0.01", "--dropout", "0", "--workers", "1"]
 NODES, FEATURES, LABELS, NEIGHBOURS = 3000, 6, 3, 5
-
-
-def start(*command):
-    return subprocess.run([str(c) for c in command], text=True, capture_output=True, timeout=300)
 
 
 def plant(folder):
@@ -60,41 +52,28 @@ def roc_auc(scores, labels):
     return sum((a > b) + (a == b) / 2 for a, b in pairs) / len(pairs)
 
 
-class MultiLabel(unittest.TestCase):
+class MultiLabel(programs.ProgramTest):
     @classmethod
     def setUpClass(cls):
-        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-labels-test-"))
+        super().setUpClass()
         cls.labels = plant(cls.work)
         cls.made = cls.prepare("planted", "edges.csv", "y.npy")
         cls.trained = cls.train("run", "--epochs", 20)
 
     @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.work)
-
-    @classmethod
     def prepare(cls, name, edges, labels):
-        made = start(BIN / "salient-prepare", "edges", "--edges", cls.work / edges, "--symmetric", "no", "--features",
-                     cls.work / "x.npy", "--labels", cls.work / labels, "--split", "0.6,0.2,0.2",
-                     "--out", cls.work / name)
-        assert made.returncode == 0, made.stderr
-        return made.stdout
+        return PROGRAMS.run("salient-prepare", "edges", "--edges", cls.work / edges, "--symmetric", "no", "--features",
+                            cls.work / "x.npy", "--labels", cls.work / labels, "--split", "0.6,0.2,0.2",
+                            "--out", cls.work / name, expect=0).stdout
 
     @classmethod
-    def train(cls, name, *args, expect=0, dataset="planted", launch=()):
-        result = start(*launch, BIN / "salient-train", "--dataset", cls.work / dataset, "--out", cls.work / name,
-                       *SMALL, *args)
-        assert result.returncode == expect, result.stderr + result.stdout
-        return result
+    def train(cls, name, *args, expect=0, dataset="planted", ranks=0):
+        return PROGRAMS.run("salient-train", "--dataset", cls.work / dataset, "--out", cls.work / name, *SMALL, *args,
+                            ranks=ranks, expect=expect)
 
-    def infer(self, name, *args, expect=0, launch=()):
-        result = start(*launch, BIN / "salient-infer", "--run", self.work / "run", "--out", self.work / name, *QUIET,
-                       *args)
-        self.assertEqual(result.returncode, expect, result.stderr + result.stdout)
-        return result
-
-    def metrics(self, name):
-        return [json.loads(line) for line in (self.work / name / "metrics.jsonl").read_text().splitlines()]
+    def infer(self, name, *args, expect=0, ranks=0):
+        return PROGRAMS.run("salient-infer", "--run", self.work / "run", "--out", self.work / name, *QUIET, *args,
+                            ranks=ranks, expect=expect)
 
     def losses(self, name):
         return [(m["loss"], m["train_accuracy"], m["valid_rocauc"], m["valid_f1"]) for m in self.metrics(name)]
@@ -111,10 +90,10 @@ class MultiLabel(unittest.TestCase):
 
     def test_the_store_says_what_it_holds(self):
         share = 100 * sum(label >= 0 for label in self.labels) / len(self.labels)
-        for text in (self.made, start(BIN / "salient-prepare", "describe", self.work / "planted").stdout):
+        for text in (self.made, PROGRAMS.run("salient-prepare", "describe", self.work / "planted").stdout):
             self.assertRegex(text, r"labels +3 a node, each of 1,\d\d\d to 1,\d\d\d nodes; "
                                    rf"{share:.1f} % known; 0 nodes unlabelled")
-        self.assertEqual(start(BIN / "salient-prepare", "verify", self.work / "planted").returncode, 0)
+        self.assertEqual(PROGRAMS.run("salient-prepare", "verify", self.work / "planted").returncode, 0)
         stored = npy.read(self.work / "planted/labels.npy")
         self.assertEqual((stored.dtype, stored.shape, list(stored.values)), ("|i1", (NODES, LABELS), self.labels))
 
@@ -134,8 +113,8 @@ class MultiLabel(unittest.TestCase):
     def test_the_loss_is_the_mean_over_known_labels(self):
         """Weights that do not move: their loss on all training nodes, from salient-infer's logits."""
         self.train("still", "--epochs", 1, "--lr", "1e-12")
-        result = start(BIN / "salient-infer", "--run", self.work / "still", "--out", self.work / "still-out", *QUIET,
-                       "--nodes", "train", "--exact")
+        result = PROGRAMS.run("salient-infer", "--run", self.work / "still", "--out", self.work / "still-out", *QUIET,
+                              "--nodes", "train", "--exact")
         self.assertEqual(result.returncode, 0, result.stderr)
         z = npy.read(self.work / "still-out/logits.npy").values
         y = self.known(npy.read(self.work / "still-out/ids.npy").values)
@@ -147,11 +126,11 @@ class MultiLabel(unittest.TestCase):
 
     def test_its_logits_are_not_read_as_those_of_classes(self):
         of_classes = self.work / "of-classes"
-        made = start(BIN / "salient-prepare", "synthetic", "--nodes", 500, "--features", FEATURES, "--classes", LABELS,
-                     "--out", of_classes)
+        made = PROGRAMS.run("salient-prepare", "synthetic", "--nodes", 500, "--features", FEATURES, "--classes", LABELS,
+                            "--out", of_classes)
         self.assertEqual(made.returncode, 0, made.stderr)
-        result = start(BIN / "salient-infer", "--run", self.work / "run", "--dataset", of_classes, "--nodes", "all",
-                       "--out", self.work / "other-out", *QUIET)
+        result = PROGRAMS.run("salient-infer", "--run", self.work / "run", "--dataset", of_classes, "--nodes", "all",
+                              "--out", self.work / "other-out", *QUIET)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("one class a node, which are not compared with the labels that the run predicts", result.stderr)
         self.assertNotIn("accuracy", result.stdout)
@@ -214,8 +193,8 @@ class MultiLabel(unittest.TestCase):
                             "--metric accuracy")
         said = self.train("accuracy", "--metric", "accuracy", "--epochs", 2, dataset="full").stdout
         self.assertTrue(said.startswith("valid accuracy"), said)
-        made = start(BIN / "salient-prepare", "synthetic", "--nodes", 300, "--mean-degree", 4, "--features", 4,
-                     "--classes", 2, "--out", self.work / "classes")
+        made = PROGRAMS.run("salient-prepare", "synthetic", "--nodes", 300, "--mean-degree", 4, "--features", 4,
+                            "--classes", 2, "--out", self.work / "classes")
         self.assertEqual(made.returncode, 0, made.stderr)
         self.assert_refused(self.train("no-f1", "--metric", "f1", expect=2, dataset="classes"), 2, "F1",
                             "one class a node", "--metric accuracy")
@@ -224,22 +203,18 @@ class MultiLabel(unittest.TestCase):
         options = ["--dropout", "0.3", "--label-smoothing", "0.1"]
         self.train("whole", "--epochs", 3, *options)
         self.train("part", "--epochs", 1, *options)
-        resumed = start(BIN / "salient-train", "--resume", self.work / "part", "--epochs", 3)
+        resumed = PROGRAMS.run("salient-train", "--resume", self.work / "part", "--epochs", 3)
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
         self.assertEqual(self.losses("whole"), self.losses("part"))
 
     def test_ctrl_c_inside_an_epoch_resumes_to_the_same_sums(self):
         options = ["--epochs", "3", "--batch-size", "4"]
-        process = subprocess.Popen([str(a) for a in (BIN / "salient-train", "--dataset", self.work / "planted", "--out",
-                                                     self.work / "stopped", *SMALL, *options)], stderr=subprocess.PIPE,
-                                   text=True, stdout=subprocess.DEVNULL)
-        for line in process.stderr:
-            if line.startswith("epoch 1:"):
-                break
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130, errors)
-        resumed = start(BIN / "salient-train", "--resume", self.work / "stopped")
+        job = self.start(PROGRAMS.command("salient-train", "--dataset", self.work / "planted", "--out",
+                                          self.work / "stopped", *SMALL, *options))
+        job.wait_for_line("epoch 1:")
+        job.signal(signal.SIGINT)
+        self.finish(job, 130)
+        resumed = PROGRAMS.run("salient-train", "--resume", self.work / "stopped")
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
         self.train("unstopped", *options)
         for a, b in zip(self.losses("stopped"), self.losses("unstopped"), strict=True):
@@ -247,23 +222,22 @@ class MultiLabel(unittest.TestCase):
                 self.assertAlmostEqual(found, expected, places=12)
 
     def test_any_number_of_ranks_trains_and_scores_the_same(self):
-        if not LAUNCH:
+        if not PROGRAMS.launch:
             self.skipTest("no MPI")
         options = ["--global-batch-size", 250, "--epochs", 4, "--dropout", "0.5", "--threads", 1]
         for ranks in (0, 2, 4):
-            self.train(f"ranks-{ranks}", *options, launch=[*LAUNCH, "-np", ranks] if ranks else ())
+            self.train(f"ranks-{ranks}", *options, ranks=ranks)
         for ranks in (2, 4):
             for a, b in zip(self.metrics("ranks-0"), self.metrics(f"ranks-{ranks}"), strict=True):
                 self.assertAlmostEqual(a["loss"], b["loss"], delta=1e-5 * a["loss"])
                 self.assertAlmostEqual(a["valid_rocauc"], b["valid_rocauc"], delta=1e-4)
         for ranks in (0, 2):  # weights that do not move have the same scores
-            self.train(f"still-{ranks}", *options, "--epochs", 1, "--lr", "1e-12",
-                       launch=[*LAUNCH, "-np", ranks] if ranks else ())
+            self.train(f"still-{ranks}", *options, "--epochs", 1, "--lr", "1e-12", ranks=ranks)
         a, b = (self.metrics(f"still-{ranks}")[0] for ranks in (0, 2))
         self.assertAlmostEqual(a["valid_rocauc"], b["valid_rocauc"], places=5)
         self.assertEqual(a["valid_f1"], b["valid_f1"])
         self.infer("one", "--nodes", "all")
-        self.infer("two", "--nodes", "all", launch=[*LAUNCH, "-np", 2])
+        self.infer("two", "--nodes", "all", ranks=2)
         for name in ("predictions.npy", "logits.npy"):
             self.assertEqual((self.work / "one" / name).read_bytes(), (self.work / "two" / name).read_bytes())
 

@@ -6,37 +6,28 @@
 A node's kind decides its features, so that a run predicts it right. Other sets differ in kinds, columns and labels.
 """
 import csv
-import http.client
 import json
 import pathlib
 import random
 import shutil
-import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import npy
+import programs
+import serving
 
-BIN, MPIEXEC = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
-QUIET = ["--device", "cpu", "--progress", "none"]
+PROGRAMS, QUIET = programs.Programs(sys.argv[1], sys.argv[2:]), programs.QUIET
 NODES = 240
 COLUMNS = ("legs", "wings", "fur", "shell", "age")
 KINDS = ("ant", "bee", "cat", "dog", "eel")  # each has its column, but for the last, which is age to all
 
 
-def start(*command, expect=0):
-    done = subprocess.run([str(word) for word in command], text=True, capture_output=True, timeout=300)
-    assert done.returncode == expect, (done.returncode, command, done.stdout + done.stderr)
-    return done
-
-
-class OtherData(unittest.TestCase):
+class OtherData(programs.ProgramTest):
     @classmethod
     def setUpClass(cls):
-        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-other-data-"))
-        cls.addClassCleanup(shutil.rmtree, cls.work)
+        super().setUpClass()
         cls.trained = cls.train(cls.store("old", kinds="ant bee cat"), "run")
 
     @classmethod
@@ -60,7 +51,7 @@ class OtherData(unittest.TestCase):
     def store(cls, name, *options, kinds="ant bee cat", labels="words", split=True, **made):
         """Prepares a data set. labels: "words", "numbers" by the kind's place in KINDS, "empty" or None"""
         kind_of = cls.files(kinds.split(), **made)
-        words = [BIN / "salient-prepare", "edges", "--edges", cls.work / "e.csv", "--out", cls.work / name, "--force"]
+        words = ["edges", "--edges", cls.work / "e.csv", "--out", cls.work / name, "--force"]
         if "--make-features" not in options:
             words += ["--features", cls.work / "x.csv"]
         if labels:
@@ -68,20 +59,20 @@ class OtherData(unittest.TestCase):
             (cls.work / "y.csv").write_text("id,label\n" + "".join(f"{v},{text(k)}\n" for v, k in enumerate(kind_of)))
             words += ["--labels", cls.work / "y.csv"]
             words += ["--split", "0.6,0.2,0.2"] if split and labels != "empty" else []
-        start(*words, *options)
+        PROGRAMS.run("salient-prepare", *words, *options, expect=0)
         return cls.work / name
 
     @classmethod
     def train(cls, store, name, epochs=12):
-        start(BIN / "salient-train", "--dataset", store, "--out", cls.work / name, "--epochs", epochs, "--lr", 0.02,
-              "--hidden", 16, "--fanout", "5,5", "--eval-fanout", "5,5", "--batch-size", 32, "--metric", "accuracy",
-              *QUIET)
+        PROGRAMS.run("salient-train", "--dataset", store, "--out", cls.work / name, "--epochs", epochs, "--lr", 0.02,
+                     "--hidden", 16, "--fanout", "5,5", "--eval-fanout", "5,5", "--batch-size", 32, "--metric",
+                     "accuracy", *QUIET, expect=0)
         return cls.work / name
 
-    def infer(self, store, *options, run=None, out="p", expect=0, before=()):
+    def infer(self, store, *options, run=None, out="p", expect=0, ranks=0):
         shutil.rmtree(self.work / out, ignore_errors=True)
-        return start(*before, BIN / "salient-infer", "--run", run or self.trained, "--dataset", store, "--nodes", "all",
-                     "--out", self.work / out, *QUIET, *options, expect=expect)
+        return PROGRAMS.run("salient-infer", "--run", run or self.trained, "--dataset", store, "--nodes", "all",
+                            "--out", self.work / out, *QUIET, *options, expect=expect, ranks=ranks)
 
     def table(self, store, *options, **how):
         """The rows of predictions.csv, and what the program said."""
@@ -196,9 +187,9 @@ class OtherData(unittest.TestCase):
         for row in rows:
             text += ",".join([row["id"]] + [row.get(c) or f"{draw.random():.3f}" for c in columns]) + "\n"
         (self.work / "x.csv").write_text(text)
-        start(BIN / "salient-prepare", "edges", "--edges", self.work / "e.csv", "--features", self.work / "x.csv",
-              "--labels", self.work / "y.csv", "--split", "0.6,0.2,0.2", "--out", self.work / "reordered", "--force",
-              *layout)
+        PROGRAMS.run("salient-prepare", "edges", "--edges", self.work / "e.csv", "--features", self.work / "x.csv",
+                     "--labels", self.work / "y.csv", "--split", "0.6,0.2,0.2", "--out", self.work / "reordered",
+                     "--force", *layout, expect=0)
         return self.work / "reordered"
 
     def test_columns_that_are_missing_are_refused_by_name(self):
@@ -212,8 +203,8 @@ class OtherData(unittest.TestCase):
                 error = self.infer(store, *options, expect=65).stderr
                 self.assertIn(line, error)
                 self.assertEqual("--match-features place" in error, may_be_taken)
-            served = start(BIN / "salient-serve", "--run", self.trained, "--dataset", store, "--port", 0, "--device",
-                           "cpu", expect=65)
+            served = PROGRAMS.run("salient-serve", "--run", self.trained, "--dataset", store, "--port", 0, "--device",
+                                  "cpu", expect=65)
             self.assertIn(line, served.stderr)
         rows, done = self.table(self.store("new", rename={"age": "Age"}), "--match-features", "place")
         self.assert_named(rows, ["ant", "bee", "cat"])
@@ -245,9 +236,9 @@ class OtherData(unittest.TestCase):
                      for each in names]
             npy.write(self.work / "y.npy", (NODES, len(names)), flags, "<i8")
             (self.work / "names.txt").write_text("".join(f"{each}\n" for each in names))
-            start(BIN / "salient-prepare", "edges", "--edges", self.work / "e.csv", "--features", self.work / "x.csv",
-                  "--labels", self.work / "y.npy", "--class-names", self.work / "names.txt", "--split", "0.6,0.2,0.2",
-                  "--out", self.work / name, "--force")
+            PROGRAMS.run("salient-prepare", "edges", "--edges", self.work / "e.csv", "--features", self.work / "x.csv",
+                         "--labels", self.work / "y.npy", "--class-names", self.work / "names.txt", "--split",
+                         "0.6,0.2,0.2", "--out", self.work / name, "--force", expect=0)
             return self.work / name
 
         run = self.train(store("multi", ["ant", "bee", "cat"], ["ant", "bee", "cat"]), "multi-run", epochs=40)
@@ -287,37 +278,25 @@ class OtherData(unittest.TestCase):
         other = self.reordered(straight, tuple(reversed(COLUMNS)), [])
         for options in ([], ["--exact"]):
             expected = self.logits(other, *options)
-            self.assertEqual(self.logits(other, *options, before=[*MPIEXEC, "-np", "2"]), expected)
+            self.assertEqual(self.logits(other, *options, ranks=2), expected)
             self.assertEqual(self.report()["of_unknown_class"], NODES // 3)
-        start(BIN / "salient-prepare", "partition", other, "--parts", 2, "--write-rows")
-        parted = [*MPIEXEC, "-np", "2"], ["--features", "partitioned"]
-        self.assertEqual(self.logits(other, *parted[1], before=parted[0]), self.logits(other))
+        PROGRAMS.run("salient-prepare", "partition", other, "--parts", 2, "--write-rows", expect=0)
+        parted = ["--features", "partitioned"]
+        self.assertEqual(self.logits(other, *parted, ranks=2), self.logits(other))
         (other / "features.npy").unlink()
-        self.assertIn("only where features.npy is", self.infer(other, *parted[1], before=parted[0], expect=66).stderr)
+        self.assertIn("only where features.npy is", self.infer(other, *parted, ranks=2, expect=66).stderr)
 
     def test_a_server_answers_in_the_runs_classes_and_columns(self):
         for kinds, labels in (("bee cat dog", "words"), ("bee cat", None)):
             self.store("straight", kinds=kinds, labels=labels or "words")
             store = (self.reordered(None, tuple(reversed(COLUMNS)), []) if labels else
                      self.store("bare", kinds=kinds, labels=None))
-            words = (BIN / "salient-serve", "--run", self.trained, "--dataset", store, "--port", 0, "--device", "cpu")
-            server = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                      text=True)
-            try:
-                line = server.stdout.readline()
-                self.assertIn("listening", line, msg=line or server.stderr.read())
-                connection = http.client.HTTPConnection("127.0.0.1", int(line.rsplit(":", 1)[1]), timeout=60)
-                fur = [0.0] * len(COLUMNS)
-                fur[COLUMNS.index("fur")] = 3.0  # in the run's order
+            fur = [0.0] * len(COLUMNS)
+            fur[COLUMNS.index("fur")] = 3.0  # in the run's order
+            with serving.Server(PROGRAMS.folder, self.trained, "--dataset", store) as server:
                 for body, expected in (({"nodes": [0, 1]}, ["bee", "cat"]),
                                        ({"new_nodes": [{"features": fur, "neighbors": []}]}, ["cat"])):
-                    connection.request("POST", "/predict", json.dumps(body))
-                    answer = json.loads(connection.getresponse().read())
-                    self.assertEqual([each["name"] for each in answer["predictions"]], expected)
-                connection.close()
-            finally:
-                server.terminate()
-                server.communicate()
+                    self.assertEqual([each["name"] for each in server.predict(body)], expected)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ class OwnJobs(programs.ProgramTest):
                                 ranks=ranks)
 
     def test_a_training_that_somebody_else_runs_is_neither_seen_nor_ended(self):
-        environment = {name: value for name, value in os.environ.items() if name != "SALIENT_TEST_JOB"}
+        environment = {name: value for name, value in os.environ.items() if name != "JOB_OF_A_TEST"}
         foreign = subprocess.Popen(self.command("foreign"), env=environment, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, start_new_session=True)
         self.addCleanup(foreign.wait)

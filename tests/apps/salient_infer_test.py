@@ -6,56 +6,39 @@
 import csv
 import json
 import math
-import os
 import pathlib
 import re
 import shutil
 import signal
-import subprocess
 import sys
-import tempfile
-import time
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import npy
+import programs
+from job import wait_until
 from memory_limit import memory_limit
 
-BIN, LAUNCH = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
-QUIET = ["--device", "cpu", "--progress", "none"]
-SMALL = [*QUIET, "--hidden", "16", "--fanout", "5,4", "--eval-fanout", "8,8", "--batch-size", "200",
-         "--eval-batch-size", "300", "--lr", "0.01", "--workers", "2"]
+PROGRAMS, QUIET = programs.Programs(sys.argv[1], sys.argv[2:]), programs.QUIET
+SMALL = [*programs.SMALL, "--batch-size", "200", "--eval-batch-size", "300", "--workers", "2"]
 LIMIT_FILE_SIZE = """import os, resource, signal, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (60000, 60000))
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that write() fails as on a full disk
 os.execv(sys.argv[1], sys.argv[1:])"""
 
 
-def start(*command, env=None):
-    return subprocess.run([str(c) for c in command], text=True, capture_output=True, timeout=300,
-                          env={**os.environ, **(env or {})})
-
-
-class SalientInfer(unittest.TestCase):
+class SalientInfer(programs.ProgramTest):
     @classmethod
     def setUpClass(cls):
-        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-infer-test-"))
-        cls.store, cls.run_dir = cls.work / "graph", cls.work / "run"
-        made = start(BIN / "salient-prepare", "synthetic", "--nodes", 4000, "--mean-degree", 10, "--features", 12,
-                     "--classes", 5, "--out", cls.store)
-        assert made.returncode == 0, made.stderr
-        cls.trained = start(BIN / "salient-train", "--dataset", cls.store, "--out", cls.run_dir, *SMALL, "--epochs", 2)
-        assert cls.trained.returncode == 0, cls.trained.stderr
+        super().setUpClass()
+        cls.store, cls.run_dir = PROGRAMS.generate(cls.work / "graph"), cls.work / "run"
+        cls.trained = PROGRAMS.run("salient-train", "--dataset", cls.store, "--out", cls.run_dir, *SMALL, "--epochs", 2,
+                                   expect=0)
 
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.work)
-
-    def infer(self, name, *args, expect=0, run=None, launch=(), env=None):
+    def infer(self, name, *args, run=None, **how):
         out = [] if name is None else ["--out", self.work / name]
-        result = start(*launch, BIN / "salient-infer", "--run", run or self.run_dir, *out, *QUIET, *args, env=env)
-        self.assertEqual(result.returncode, expect, result.stderr + result.stdout)
-        return result
+        return PROGRAMS.run("salient-infer", "--run", run or self.run_dir, *out, *QUIET, *args,
+                            **{"expect": 0, **how})
 
     def assert_refused(self, code, *args, run=None, words=()):
         result = self.infer("never", *args, expect=code, run=run)
@@ -121,10 +104,10 @@ class SalientInfer(unittest.TestCase):
         self.infer("alone", *options)
         self.infer("workers", *options, "--workers", 4, "--slots", 3)
         self.assert_same_files("alone", "workers")
-        if not LAUNCH:
+        if not PROGRAMS.launch:
             self.skipTest("no MPI")
         for ranks in (2, 4):
-            result = self.infer(f"ranks-{ranks}", *options, "--workers", 1, launch=[*LAUNCH, "-np", ranks])
+            result = self.infer(f"ranks-{ranks}", *options, "--workers", 1, ranks=ranks)
             self.assert_same_files("alone", f"ranks-{ranks}")
             self.assertEqual(len(re.findall(r"^accuracy", result.stdout, re.M)), 1)
             self.assertEqual(self.report(f"ranks-{ranks}")["ranks"], ranks)
@@ -198,38 +181,38 @@ class SalientInfer(unittest.TestCase):
         self.assertIn("a mapped scratch file, f16", said)
         for ours, theirs in zip(self.arrays("exact-f16")["logits"].values, self.arrays("exact-alone")["logits"].values):
             self.assertAlmostEqual(ours, theirs, delta=2e-3 * max(1, abs(theirs)))
-        if not LAUNCH:
+        if not PROGRAMS.launch:
             self.skipTest("no MPI")
         for ranks in (2, 4):
             for way, more in ways.items():
                 name = f"exact-{way}-{ranks}"
-                self.infer(name, *options, "--activations", way, *more, "--workers", 1, launch=[*LAUNCH, "-np", ranks])
+                self.infer(name, *options, "--activations", way, *more, "--workers", 1, ranks=ranks)
                 self.assert_same_files("exact-alone", name)
-            self.infer(f"exact-f16-{ranks}", *options, "--activation-dtype", "f16", launch=[*LAUNCH, "-np", ranks])
+            self.infer(f"exact-f16-{ranks}", *options, "--activation-dtype", "f16", ranks=ranks)
             self.assert_same_files("exact-f16", f"exact-f16-{ranks}")
         self.assertFalse([p for p in self.work.iterdir() if p.name.startswith("salient-infer-")])
 
     def test_exact_keeps_to_the_memory_of_its_control_group(self):
         big, run = self.work / "big", self.work / "run-wide"
-        made = start(BIN / "salient-prepare", "synthetic", "--nodes", 200_000, "--mean-degree", 6, "--features", 12,
-                     "--classes", 5, "--out", big)
+        made = PROGRAMS.run("salient-prepare", "synthetic", "--nodes", 200_000, "--mean-degree", 6, "--features", 12,
+                            "--classes", 5, "--out", big)
         self.assertEqual(made.returncode, 0, made.stderr)
-        trained = start(BIN / "salient-train", "--dataset", self.store, "--out", run, *SMALL, "--hidden", 256,
-                        "--fanout", "3,3,3", "--eval-fanout", "3,3,3", "--epochs", 1)
+        trained = PROGRAMS.run("salient-train", "--dataset", self.store, "--out", run, *SMALL, "--hidden", 256,
+                               "--fanout", "3,3,3", "--eval-fanout", "3,3,3", "--epochs", 1)
         self.assertEqual(trained.returncode, 0, trained.stderr)
         options = ["--exact", "--dataset", big, "--nodes", "all", "--block-mb", 8, "--workers", 1, "--threads", 2]
         self.infer("exact-free", *options, "--activation-dtype", "f16", run=run)
         with memory_limit(500_000_000) as launch:  # two layers in f32 alone: 0.41 GB
             if launch is None:
                 self.skipTest("no control group can be made here")
-            said = self.infer("exact-tight", *options, run=run, launch=launch).stderr
+            said = self.infer("exact-tight", *options, run=run, through=launch).stderr
         self.assertRegex(said, "activations: 0.20 GB in .*, f16")
         self.assert_same_files("exact-free", "exact-tight")
 
     # --- what is refused, and what is left behind ---
 
     def train(self, name, *args, expect=0):
-        result = start(BIN / "salient-train", *args, "--out", self.work / name, *SMALL, "--epochs", 1)
+        result = PROGRAMS.run("salient-train", *args, "--out", self.work / name, *SMALL, "--epochs", 1)
         self.assertEqual(result.returncode, expect, result.stderr)
         return self.work / name
 
@@ -243,7 +226,7 @@ class SalientInfer(unittest.TestCase):
         (older / "config.toml").write_text("\n".join(config) + "\n")
         self.assertIn("--gcn-norm row", self.infer("gcn-unsaid", "--exact", run=older).stderr)
         self.assert_same_files("gcn-said", "gcn-unsaid")
-        resumed = start(BIN / "salient-train", "--resume", older, "--epochs", 2, *QUIET)
+        resumed = PROGRAMS.run("salient-train", "--resume", older, "--epochs", 2, *QUIET)
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
         self.assertIn("--gcn-norm row", resumed.stderr)
         symmetric = self.train("gcn-symmetric", "--dataset", self.store, "--model", "gcn")
@@ -276,20 +259,17 @@ class SalientInfer(unittest.TestCase):
                       self.infer("named", "--nodes", "valid").stderr)
 
     def test_a_full_disk_leaves_nothing(self):
-        result = self.infer("never", "--nodes", "all", launch=[sys.executable, "-c", LIMIT_FILE_SIZE], expect=74)
+        result = self.infer("never", "--nodes", "all", through=[sys.executable, "-c", LIMIT_FILE_SIZE], expect=74)
         self.assertIn("logits.npy: cannot write", result.stderr)
         self.assertFalse([p for p in self.work.iterdir() if p.name.startswith("never")])
 
     def test_ctrl_c_leaves_nothing(self):
-        process = subprocess.Popen([BIN / "salient-infer", "--run", self.run_dir, "--out", self.work / "never", *QUIET,
-                                    "--nodes",
-                                    "all", "--batch-size", "1", "--progress", "plain"], stderr=subprocess.PIPE,
-                                   text=True)
-        while process.poll() is None and not self.written("never"):
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        self.assertEqual((process.wait(timeout=30), process.stderr.read().count("nothing was written")), (130, 1))
-        process.stderr.close()
+        job = self.start(PROGRAMS.command("salient-infer", "--run", self.run_dir, "--out", self.work / "never",
+                                          "--device", "cpu", "--nodes", "all", "--batch-size", 1, "--progress",
+                                          "plain"))
+        wait_until(lambda: self.written("never"), "its folder is there")
+        job.signal(signal.SIGINT)
+        self.assertEqual(self.finish(job, 130).stderr.count("nothing was written"), 1)
         self.assertFalse(self.written("never"))
 
     def written(self, name):
@@ -311,7 +291,7 @@ class SalientInfer(unittest.TestCase):
             with self.subTest(args=args):
                 self.assert_refused(2, "--device", "cpu", *args, words=[args[0], "GPU"])
         self.assert_refused(2, "--cache-gb", "1", words=["--cache-gb", "cached"])
-        self.assertIn("--run", start(BIN / "salient-infer").stderr)
+        self.assertIn("--run", PROGRAMS.run("salient-infer").stderr)
 
     @unittest.skipIf(shutil.which("nvidia-smi"), "a GPU is here")
     def test_what_needs_a_gpu_says_that_there_is_none(self):
@@ -363,8 +343,8 @@ class SalientInfer(unittest.TestCase):
     def test_training_evaluates_as_inference_predicts(self):
         steps = ["--features", "device", "--sampler", "device", "--step", "resident"]
         run = self.work / "resident-run"
-        made = start(BIN / "salient-train", "--dataset", self.store, "--out", run, *SMALL, "--epochs", 2, "--device",
-                     "cuda", *steps)
+        made = PROGRAMS.run("salient-train", "--dataset", self.store, "--out", run, *SMALL, "--epochs", 2, "--device",
+                            "cuda", *steps)
         self.assertEqual(made.returncode, 0, made.stderr)
         metrics = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
         for name, step in (("as-resident", "resident"), ("as-eager", "eager")):
@@ -407,15 +387,15 @@ class SalientInfer(unittest.TestCase):
         config.write_text(text + "colour = 3\n")
         self.assert_refused(65, run=run, words=["config.toml", "colour"])
         config.write_text(text[:200])
-        self.assertIn(start(BIN / "salient-infer", "--run", run, *QUIET).returncode, (2, 65))
+        self.assertIn(PROGRAMS.run("salient-infer", "--run", run, *QUIET).returncode, (2, 65))
         shutil.rmtree(run / "checkpoints")
         config.write_text(text)
         self.assert_refused(66, run=run, words=["no checkpoint"])
 
     def test_other_data_must_be_meant(self):
         other = self.work / "other"
-        made = start(BIN / "salient-prepare", "synthetic", "--nodes", 500, "--mean-degree", 5, "--features", 12,
-                     "--classes", 5, "--out", other)
+        made = PROGRAMS.run("salient-prepare", "synthetic", "--nodes", 500, "--mean-degree", 5, "--features", 12,
+                            "--classes", 5, "--out", other)
         self.assertEqual(made.returncode, 0, made.stderr)
         self.assertIn("was trained on", self.infer("elsewhere", "--dataset", other, "--nodes", "all").stderr)
         self.assertEqual(self.arrays("elsewhere")["ids"].shape, (500,))
@@ -425,9 +405,9 @@ class SalientInfer(unittest.TestCase):
         self.assert_refused(65, run=run, words=["checksum", "--dataset"])
 
     def test_help_and_version(self):
-        self.assertIn("--checkpoint", start(BIN / "salient-infer", "--help").stdout)
+        self.assertIn("--checkpoint", PROGRAMS.run("salient-infer", "--help").stdout)
         for library in ("salient-infer 0.1.0", "LibTorch"):
-            self.assertIn(library, start(BIN / "salient-infer", "--version").stdout)
+            self.assertIn(library, PROGRAMS.run("salient-infer", "--version").stdout)
 
 
 if __name__ == "__main__":

@@ -8,41 +8,32 @@ import json
 import pathlib
 import shutil
 import struct
-import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import npy
+import programs
 import word_bags
 
-BIN = pathlib.Path(sys.argv.pop(1)).resolve()
+run = programs.Programs(sys.argv.pop(1)).run
 NODES, COLUMNS, VALUES = 400, 1200, 12
 MODELS = {
     "sage": [], "gat": ["--heads", 2], "gin": [], "sage-ri": [], "gcn": [], "gatv2": ["--heads", 2],
     "sage, max": ["--aggr", "max"], "sage, all": ["--norm", "batch", "--residual", "--jk", "cat"],
 }
-QUIET = ["--progress", "none", "--log-level", "warning", "--device", "cpu", "--workers", 1, "--threads", 2]
+QUIET = [*programs.QUIET, "--log-level", "warning", "--workers", 1, "--threads", 2]
 
 
-def run(program, *arguments):
-    return subprocess.run([str(BIN / program), *map(str, arguments)], capture_output=True, text=True, timeout=300)
-
-
-class SparseFeatures(unittest.TestCase):
+class SparseFeatures(programs.ProgramTest):
     @classmethod
     def setUpClass(cls):
-        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-sparse-"))
+        super().setUpClass()
         options = word_bags.parsed([str(cls.work), "--nodes", str(NODES), "--columns", str(COLUMNS), "--values",
                                     str(VALUES), "--classes", "3"])
         cls.rows = word_bags.write(cls.work, options)
         cls.prepare("sparse")
         cls.prepare("dense", "--feature-layout", "dense")
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.work)
 
     @classmethod
     def prepare(cls, name, *more, features="x.npz", expected=0):

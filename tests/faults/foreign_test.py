@@ -6,13 +6,11 @@ small stacks, more threads than cores.
 """
 import json
 import os
-import pathlib
 import re
 import resource
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import small_runs
@@ -25,33 +23,8 @@ FILES_OF_RUN = ["run.json", "config.toml", "checkpoints/epoch-0002/state.json",
                 "checkpoints/epoch-0002/model.safetensors"]
 
 
-def command(program, *words):
-    return [str(PROGRAMS.folder / program), *map(str, words)]
-
-
-class Foreign(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="salient-foreign-")).resolve()
-        cls.store, cls.run_folder = cls.work / "store", cls.work / "run"
-        for made in (PROGRAMS.prepare(cls.store), PROGRAMS.train(cls.store, cls.run_folder, 2)):
-            assert made.returncode == 0, made.stderr
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.work)
-
-    def copy(self, folder, name):
-        target = self.work / f"{self.id().rsplit('.', 1)[1]}-{name}"
-        shutil.rmtree(target, ignore_errors=True)
-        return shutil.copytree(folder, target, symlinks=True)
-
-    def new(self, name):
-        return self.work / f"{self.id().rsplit('.', 1)[1]}-{name}"
-
-    def assert_ends(self, result, *codes):
-        self.assertIn(result.returncode, codes, result.stderr[-500:])
-        self.assertEqual(small_runs.complaint_about(result), "", result.stderr[-500:])
+class Foreign(small_runs.FaultTest):
+    PROGRAMS = PROGRAMS
 
     def serve(self, run):
         return PROGRAMS.run("salient-serve", "--run", run, "--port", 0, "--device", "cpu", "--checkpoint", "latest")
@@ -133,8 +106,8 @@ class Foreign(unittest.TestCase):
             force = attempt % 2 == 1
             if force:
                 self.assert_ends(PROGRAMS.run("salient-prepare", "partition", store, "--parts", 3, "--write-rows"), 0)
-            both = [subprocess.Popen(command("salient-prepare", "partition", store, "--parts", parts, "--write-rows",
-                                             *(["--force"] if force else [])),
+            both = [subprocess.Popen(PROGRAMS.command("salient-prepare", "partition", store, "--parts", parts,
+                                                      "--write-rows", *(["--force"] if force else [])),
                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for parts in (2, 4)]
             said = [process.communicate(timeout=60)[1] for process in both]
             codes = [process.returncode for process in both]
@@ -150,7 +123,7 @@ class Foreign(unittest.TestCase):
         partition = ["partition", store, "--write-rows", "--force", "--method", "ranges", "--parts"]
         self.assert_ends(PROGRAMS.run("salient-prepare", *partition, 2), 0)
         for attempt in range(20):
-            process = subprocess.Popen(command("salient-prepare", *partition, 2 + attempt % 5),
+            process = subprocess.Popen(PROGRAMS.command("salient-prepare", *partition, 2 + attempt % 5),
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             try:
                 process.wait(timeout=0.004 * attempt)
@@ -168,7 +141,8 @@ class Foreign(unittest.TestCase):
         self.assert_ends(PROGRAMS.infer(self.run_folder, self.new("out"), **limit), 0)
         if not (PROGRAMS.folder / "salient-serve").exists():
             return
-        server = subprocess.Popen(command("salient-serve", "--run", self.run_folder, "--port", 0, "--device", "cpu"),
+        server = subprocess.Popen(PROGRAMS.command("salient-serve", "--run", self.run_folder, "--port", 0, "--device",
+                                                   "cpu"),
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **limit)
         self.assertIn("listening on", server.stdout.readline())  # after its first prediction
         server.terminate()

@@ -3,10 +3,12 @@ import csv
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import programs
 import word_bags
 
 DOCUMENTED = {0, 1, 2, 65, 66, 69, 71, 72, 74, 75, 130, 143}  # exit codes; 70 is for our own mistakes
@@ -23,11 +25,13 @@ class Programs:
     def __init__(self, folder, launch=()):
         self.folder, self.launch = pathlib.Path(folder).resolve(), list(launch)
 
+    def command(self, program, *args):
+        return [*self.launch, str(self.folder / program), *map(str, args)]
+
     def run(self, program, *args, env=None, **more):
-        command = [*self.launch, str(self.folder / program), *map(str, args)]
         environment = {**os.environ, "OMP_NUM_THREADS": "1", **(env or {})}
-        return subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", timeout=300,
-                              stdin=subprocess.DEVNULL, **more)
+        return subprocess.run(self.command(program, *args), env=environment, capture_output=True, text=True,
+                              errors="replace", timeout=300, stdin=subprocess.DEVNULL, **more)
 
     def prepare(self, out, *more, seed=1, **keywords):
         return self.run("salient-prepare", "synthetic", *SYNTHETIC, "--rng-seed", seed, "--out", out, *more, **keywords)
@@ -110,3 +114,26 @@ def checkpoints(run):
 def temporary_names(folder):
     """Names below `folder` that a finished program would not leave."""
     return sorted(str(p) for p in folder.rglob("*") if ".tmp" in p.name or ".old-" in p.name)
+
+
+class FaultTest(programs.ProgramTest):
+    """A suite with a store and a run of two epochs, copies of which are spoilt. A class of it sets PROGRAMS."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.store, cls.run_folder = cls.work / "store", cls.work / "run"
+        for made in (cls.PROGRAMS.prepare(cls.store), cls.PROGRAMS.train(cls.store, cls.run_folder, 2)):
+            assert made.returncode == 0, made.stderr
+
+    def new(self, name):
+        """A path of this test alone."""
+        return self.work / f"{self.id().rsplit('.', 1)[1]}-{name}"
+
+    def copy(self, folder, name):
+        shutil.rmtree(self.new(name), ignore_errors=True)
+        return shutil.copytree(folder, self.new(name), symlinks=True)
+
+    def assert_ends(self, result, *codes):
+        self.assertIn(result.returncode, codes, result.stderr[-500:])
+        self.assertEqual(complaint_about(result), "", result.stderr[-500:])

@@ -37,7 +37,7 @@ class Job:
     """
 
     def __init__(self, command, env=None, **options):
-        self.mark = f"SALIENT_TEST_JOB={SUITE}.{next(NUMBERS)}".encode()
+        self.mark = f"JOB_OF_A_TEST={SUITE}.{next(NUMBERS)}".encode()
         name, value = self.mark.decode().split("=")
         self.streams = [tempfile.TemporaryFile() for _ in range(2)]
         prctl = ctypes.CDLL(None).prctl

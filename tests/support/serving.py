@@ -5,7 +5,8 @@ import re
 import signal
 import socket
 import subprocess
-import time
+
+from job import LIMIT_S
 
 
 class Server:
@@ -27,7 +28,7 @@ class Server:
         self.process.communicate()
 
     def connection(self):
-        return http.client.HTTPConnection(self.host, self.port, timeout=30)
+        return http.client.HTTPConnection(self.host, self.port, timeout=LIMIT_S)
 
     def ask(self, method, path, body=None, connection=None, headers={}):
         """Status, headers and text."""
@@ -46,7 +47,7 @@ class Server:
 
     def socket(self):
         raw = socket.create_connection((self.host, self.port))
-        raw.settimeout(30)
+        raw.settimeout(LIMIT_S)
         return raw
 
     def answers(self, data, end=True):
@@ -67,9 +68,6 @@ class Server:
         return dict(re.findall(r"^([a-z_]+(?:\{[^}]*\})?) (\S+)$", self.ask("GET", "/metrics")[2], re.M))
 
     def stop(self):
-        """@return seconds"""
-        begin = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
-        code = self.process.wait(timeout=20)
+        code = self.process.wait(timeout=LIMIT_S)
         assert code == 0, code
-        return time.monotonic() - begin
