@@ -1,19 +1,23 @@
 #!/usr/bin/env bash
 # scripts/test.sh - set-up, build, and every test that this machine can run; at the end, how many passed or not.
 #
-#   scripts/test.sh [--cpu] [--no-packages] [--browser] [--python] [--asan] [--tsan] [--fuzz SECONDS]
+#   scripts/test.sh [--quick] [--cpu] [--no-packages] [--browser] [--python] [--asan] [--tsan] [--fuzz SECONDS]
+#     --quick            minutes instead of half an hour: the tests of single parts, against their references and
+#                        recorded results of PyG, and the checks of the sources; not the programs as users run them
 #     --browser          install chromium, too, so that report.html is tested in it; always where CI=true
 #     --python           make the Python package's test environment, too, so that its tests run; likewise
 #     --asan, --tsan     the tests that need no LibTorch once more, under AddressSanitizer and UBSan, or ThreadSanitizer
 #     --fuzz SECONDS     every libFuzzer target for that long; needs clang
-#   SALIENT_TESTS=REGEX in the environment: the tests alone whose names match; only what they start is built.
+#   SALIENT_TESTS=REGEX in the environment: the tests alone whose names match. For these and for --quick only what the
+#   tests start is built.
 set -euo pipefail
 program=test
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
-kind=auto presets=(release) fuzz_seconds=0 setup_options=()
+kind=auto presets=(release) fuzz_seconds=0 setup_options=() selection=()
 take_option() {
   case $1 in
+    --quick) selection+=(--label-regex '^(unit|property|golden)$') ;;
     --cpu) kind=cpu setup_options+=("$1") ;;
     --no-packages | --browser | --python) setup_options+=("$1") ;;
     --asan | --tsan) presets+=("${1#--}") ;;
@@ -32,29 +36,16 @@ if [ "${CI:-}" = true ]; then setup_options+=(--browser --python); fi
 choose_variant "$kind"
 use_cmake
 
-# programs_of_tests FOLDER REGEX: what to build for these tests, one a line. Their own programs have their names; a test
-# that starts others may start all.
-programs_of_tests() {
-  ctest --test-dir "$1" -R "$2" --show-only=json-v1 | python3 -c '
-import json, sys
-folder = sys.argv[1] + "/"
-for test in json.load(sys.stdin)["tests"]:
-    words = test.get("command", [folder])  # none: not built yet
-    if words[0].startswith(folder):
-        print(test["name"])
-    elif any(word.startswith(folder) for word in words):
-        print("all")' "$1"
-}
-
+if [ -n "${SALIENT_TESTS:-}" ]; then selection+=(--tests-regex "$SALIENT_TESTS"); fi
 results=()
 for preset in "${presets[@]}"; do
   configure "$preset"
-  folder=$root/build/$preset targets=() selection=()
-  if [ -n "${SALIENT_TESTS:-}" ]; then
-    selection=(--tests-regex "$SALIENT_TESTS")
-    mapfile -t targets < <(programs_of_tests "$folder" "$SALIENT_TESTS")
+  folder=$root/build/$preset targets=(all)
+  if [ ${#selection[@]} -gt 0 ]; then
+    mapfile -t targets < <(ctest --test-dir "$folder" "${selection[@]}" --show-only=json-v1 |
+      python3 "$root/scripts/lib/targets_of_tests.py" "$folder")
   fi
-  if [ -z "${SALIENT_TESTS:-}" ] || [ ${#targets[@]} -gt 0 ]; then build "$preset" "${targets[@]}"; fi
+  if [ -n "${targets[*]}" ]; then build "$preset" "${targets[@]}"; fi
   say "running the tests of build/$preset"
   results+=("$folder/tests.xml")
   rm -f "${results[-1]}"
