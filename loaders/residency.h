@@ -60,7 +60,7 @@ constexpr auto names_of(GraphResidency) {
 /// Of both parts of a data set. The default is a CPU's.
 struct DataResidency {
   Residency features = Residency::kHost;
-  std::size_t cached_rows = 0;  ///< kCached: rows copied to the GPU; kSharded, kPartitioned: copies of other ranks' rows
+  std::size_t cached_rows = 0;  ///< kCached: rows copied to the GPU; otherwise copies of rows of other ranks
   CachePolicy cache_policy = CachePolicy::kVip;  ///< of cached_rows and graph_entries: which
   GraphResidency graph = GraphResidency::kHost;
   std::optional<std::size_t> graph_entries{};  ///< kDevice: how many of them are in GPU memory, the others in pinned
