@@ -9,6 +9,7 @@
 
 #include "core/console/console_options.h"
 #include "prepare/importers/edge_file.h"
+#include "prepare/importers/feature_table.h"
 #include "prepare/importers/raw_graph.h"
 #include "prepare/importers/wordnet_importer.h"
 #include "prepare/partitioning/partition.h"
@@ -134,16 +135,39 @@ void visit_fields(Self& self, Visit&& field) {
   visit_fields(self.write, field);
 }
 
+/// What the columns of a table of nodes are.
+struct TableOptions {
+  FeatureScaling scale_features = FeatureScaling::kAuto;
+  std::vector<std::string> categorical{}, index_columns{}, drop_columns{}, missing{};
+  std::string features_as{};
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, TableOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field("scale-features", self.scale_features,
+        "numbers of a table in text to mean 0 and deviation 1; auto: columns that reach beyond 10 or vary by less than "
+        "0.1");
+  field("categorical", self.categorical, "columns of words or codes, by name or from 0: a feature for each word");
+  field("index-columns", self.index_columns, "likewise, but one feature: the number of the word");
+  field("drop-columns", self.drop_columns, "columns that are no features");
+  field("missing", self.missing, "words that stand for a missing value, beside NA, null, ?, ...");
+  field("features-as", self.features_as,
+        "data set whose columns and scales the features get, so that a run on it can predict; instead of the above");
+}
+
 struct EdgesArguments {
   std::string edges{};
+  std::string nodes{}, label{};
   std::string features{}, labels{};
   std::string train{}, valid{}, test{};
   int mask = 0;
   std::vector<double> split{};
   std::vector<std::string> columns{};
   IdKind ids = IdKind::kAuto;
+  HeaderRule header = HeaderRule::kAuto;
   std::string id_column{}, label_column{};
   std::vector<std::string> unlabelled{};
+  TableOptions table{};
   std::string name{};
   std::string make_features = "none";
   LayoutOptions layout{};
@@ -155,8 +179,10 @@ requires std::is_same_v<std::remove_const_t<Self>, EdgesArguments>
 void visit_fields(Self& self, Visit&& field) {
   field("edges", self.edges,
         ".txt .csv .tsv .mtx (also .gz) or .npy: a pair of node ids per edge; or .npz of scipy.sparse; needed");
-  field("features", self.features,
-        ".npy [nodes, width]; .npz of scipy.sparse; or a table in text: a line a node, its id and numbers");
+  field("nodes", self.nodes,
+        "a table in text, a line a node: its id, features (numbers, words, yes and no, blanks), and a label");
+  field("label", self.label, "the column of --nodes that is the label; empty = by its name, such as label or class");
+  field("features", self.features, "instead of --nodes: .npy [nodes, width]; .npz of scipy.sparse; or such a table");
   field("labels", self.labels,
         ".npy [nodes]: classes, -1 or NaN = unlabelled; [nodes, labels]: 1, 0, or -1 or NaN = not known; "
         "or a table in text: a line a node, its id and a number or word");
@@ -167,9 +193,11 @@ void visit_fields(Self& self, Visit&& field) {
   field("mask", self.mask, "of masks with K columns: which, from 0");
   field("columns", self.columns, "of a text file with more than two: the two that hold the ids, by name or from 0");
   field("ids", self.ids, "what ids are; auto: by the first edge");
+  field("header", self.header, "whether the first line of a table in text has names; auto: by what is below it");
   field("id-column", self.id_column, "of tables of nodes: name or number; empty = the first");
   field("label-column", self.label_column, "of a table of labels: name or number, -1 = last; empty = by its name");
   field("unlabelled", self.unlabelled, "words of a table of labels that mean none, such as unknown,withheld");
+  visit_fields(self.table, field);
   field("name", self.name, "empty = by the folder's name, --out");
   field("make-features", self.make_features, "for a graph without: degree, random:K or positional:K (K columns)");
   visit_fields(self.layout, field);

@@ -17,6 +17,7 @@
 #include "apps/advice.h"
 #include "apps/missing_dataset.h"
 #include "apps/options/options.h"
+#include "apps/prepare_edges.h"
 #include "apps/prepare_options.h"
 #include "apps/prepare_steps.h"
 #include "core/console/progress.h"
@@ -134,26 +135,7 @@ int run_edges(Arguments arguments) {
   WriteStoreOptions options = start_writing(given.write);
   options.make_features = recipe_of(given.make_features);
   choose_layout(given.layout, options);
-  const EdgesOptions edges{.edges = given.edges,
-                           .features = given.features,
-                           .labels = given.labels,
-                           .train = given.train,
-                           .valid = given.valid,
-                           .test = given.test,
-                           .mask = given.mask,
-                           .split = given.split,
-                           .columns = given.columns,
-                           .id_column = given.id_column,
-                           .label_column = given.label_column,
-                           .unlabelled = given.unlabelled,
-                           .ids = given.ids,
-                           .label_choice = choice_of(given.label_choice),
-                           .name = set_name(given.name, given.write),
-                           .feature_type = gathered_type(given.write.feature_dtype),
-                           .symmetric = given.write.symmetric,
-                           .rng_seed = given.write.rng_seed,
-                           .num_threads = given.write.common.threads,
-                           .memory = limit_of_importer(given.write)};
+  const EdgesOptions edges = edges_options(given);
   require_none(problems(edges));
   return write_and_report(import_edges(edges), given.write, options, timer);
 }
@@ -286,7 +268,7 @@ int run_partition(Arguments arguments) {
 constexpr Command kCommands[] = {
     {"wordnet", "[--source /usr/share/wordnet] --out DIR", "WordNet 3.0: 117,659 synsets", run_wordnet},
     {"ogb", "--raw DIR --out DIR [--name ogbn-arxiv]", "an OGB node set, CSV or binary layout", run_ogb},
-    {"edges", "--edges FILE --out DIR [--features F.npy] [--labels L.npy] [--split 0.6,0.2,0.2]",
+    {"edges", "--edges FILE --out DIR [--nodes TABLE --label COLUMN] [--split 0.6,0.2,0.2]",
      "an edge list, text or NumPy", run_edges},
     {"npz", "--file FILE.npz --out DIR [--mask 0]", "one file with several splits, as tolokers.npz", run_npz},
     {"synthetic", "--like arxiv|products|papers100M|mag240M [--scale S] [--raw-ogb] --out DIR", "a generated graph",

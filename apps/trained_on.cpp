@@ -9,6 +9,7 @@
 #include "engine/comm/agreement.h"
 #include "engine/train/checkpoint.h"
 #include "store/seen_by_run.h"
+#include "store/table_coding.h"
 
 namespace salient {
 namespace {
@@ -44,9 +45,12 @@ std::string joined(const std::vector<std::string>& texts) {
 }
 
 [[noreturn]] void refuse_unfit(const CheckpointOrigin& origin, const Dataset& dataset, const SchemaMatch& match) {
+  const bool is_coded = coding_of(origin.schema.feature_origin, dataset.name).has_value();
   const bool may_be_taken = match_schemas(origin.schema, dataset.schema(), FeatureMatch::kPlace).reasons.empty();
   fail(ErrorKind::kBadData, "the data set " + dataset.name + " does not fit the run: it " + joined(match.reasons) +
-                                (may_be_taken ? "; --match-features place takes its columns as they come" : ""));
+                                (is_coded       ? "; salient-prepare edges --features-as codes a table as another's"
+                                 : may_be_taken ? "; --match-features place takes its columns as they come"
+                                                : ""));
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ enum class Topic {
   kEdgeColumns,      ///< which columns of an edge file are the edge
   kNodeIds,          ///< ids that are text where numbers are expected
   kLabelColumn,      ///< which column of a table of nodes is the label
+  kTableColumn,      ///< what a column of a table of nodes means
+  kHeader,           ///< whether the first line of a table has the names of its columns
   kParts,            ///< the parts of a data set, one for each rank
   kDamagedStore,     ///< files of a store that break its rules
   kMissingSplit,     ///< a data set without training, validation and test nodes

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/files/json_text.h"
 #include "store/store_manifest.h"
+#include "store/table_coding.h"
 
 namespace salient {
 namespace {
@@ -179,6 +180,16 @@ void match_columns(const DataSchema& run, const DataSchema& data, FeatureMatch r
     return;
   }
   if (run.is_complete && run.feature_origin != data.feature_origin) {
+    const std::optional<TableCoding> of_run = coding_of(run.feature_origin, "the run"),
+                                     of_data = coding_of(data.feature_origin, "the data set");
+    const std::string difference = of_run && of_data ? difference_of(*of_run, *of_data) : "features of another kind";
+    if (of_run || of_data) {
+      if (!difference.empty())
+        match.reasons.push_back("has a table that was coded in another way than the run's: " + difference);
+      else
+        match_columns_by_name(as_kept(run.column_names), as_kept(data.column_names), match);
+      return;
+    }
     match.reasons.push_back("has features that " + text_of(data.feature_origin) + "; those of the run's data set " +
                             text_of(run.feature_origin));
     return;

@@ -5,12 +5,10 @@
 #include <oneapi/tbb/parallel_reduce.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
-#include "core/fp8.h"
-#include "core/half.h"
 #include "core/value_text.h"
+#include "store/feature_value.h"
 
 namespace salient {
 namespace {
@@ -24,18 +22,6 @@ struct Found {
     if (other_size > size) *this = {other, other_size, at_node, at_column};
   }
 };
-
-float value_at(const std::byte* values, std::size_t i, FeatureType type, float fp8_scale) {
-  if (type == FeatureType::kFp8) return fp8_to_float(std::to_integer<std::uint8_t>(values[i])) * fp8_scale;
-  if (type == FeatureType::kF16) {
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, values + i * sizeof bits, sizeof bits);
-    return half_to_float(bits);
-  }
-  float value = 0;
-  std::memcpy(&value, values + i * sizeof value, sizeof value);
-  return value;
-}
 
 }  // namespace
 
@@ -54,7 +40,7 @@ std::string largest_feature_text(const Dataset& dataset) {
           const std::size_t first = is_sparse ? static_cast<std::size_t>(sparse.begin[v]) : v * dim;
           const std::size_t end = is_sparse ? static_cast<std::size_t>(sparse.begin[v + 1]) : first + dim;
           for (std::size_t i = first; i < end; ++i)
-            best.meet(value_at(is_sparse ? sparse.values : dense.data, i, type, dense.fp8_scale), v,
+            best.meet(feature_value(is_sparse ? sparse.values : dense.data, i, type, dense.fp8_scale), v,
                       is_sparse ? sparse.columns[i] : i - first);
         }
         return best;

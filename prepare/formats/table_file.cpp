@@ -73,6 +73,24 @@ TableFile::TableFile(const std::filesystem::path& path) : reader_(std::make_uniq
     fail(ErrorKind::kBadData, this->path().string() + ": a Matrix Market file that ends before its sizes");
 }
 
+std::vector<std::vector<std::string>> TableFile::read_ahead(std::size_t num_rows, const RowRules& rules) {
+  std::vector<std::vector<std::string>> sample;
+  TableLine fields;
+  const auto take = [&](const TableRow& row) {
+    const char sign = first_character(row.text);
+    const bool is_row = sign != '\0' && (rules.comments == CommentRule::kInFront || !is_comment_sign(sign));
+    if (is_row && fields.split(row.text, rules.separator) == nullptr && fields.fields().size() == rules.num_columns)
+      sample.emplace_back(fields.fields().begin(), fields.fields().end());
+  };
+  for (std::size_t i = 1; i < head_.size(); ++i) take(head_[i]);
+  std::string_view line;
+  while (sample.size() < num_rows && ahead_.size() < 2 * num_rows && reader_->next(line)) {
+    ahead_.push_back({reader_->line_number(), std::string(line)});
+    take(ahead_.back());
+  }
+  return sample;
+}
+
 void TableFile::take_header() {
   header_ = std::move(head_.front().text);
   head_.erase(head_.begin());

@@ -72,6 +72,10 @@ class TableFile {
   /// The fields of a line of head(). @throws Error{kBadData} for bad quotes
   std::vector<std::string> fields_of(const TableRow& row, Separator separator) const;
 
+  /// The fields of the rows below the first one, up to `num_rows` of them, those that have its width and no bad quotes.
+  /// for_each_row() has all the same rows then. Called once, before take_header().
+  std::vector<std::vector<std::string>> read_ahead(std::size_t num_rows, const RowRules& rules);
+
   /// The first line has the names of the columns and is no row.
   void take_header();
 
@@ -113,7 +117,8 @@ class TableFile {
     check_blank(rules, blank_in_head_);
     Block head;
     TableLine fields;
-    for (const TableRow& row : head_) parse_line(fields, row.text, row.number, head);
+    for (const std::vector<TableRow>* lines : {&head_, &ahead_})
+      for (const TableRow& row : *lines) parse_line(fields, row.text, row.number, head);
     consume_block(std::move(head));
     const auto parse_block = [&](const LineBlock& lines) {
       Block block;
@@ -143,6 +148,7 @@ class TableFile {
 
   std::unique_ptr<LineReader> reader_;
   std::vector<TableRow> head_;
+  std::vector<TableRow> ahead_;  ///< lines behind it, blank ones and comments included
   std::uint64_t blank_in_head_ = 0;
   std::optional<std::string> header_{};
   Comments comments_in_front_{};

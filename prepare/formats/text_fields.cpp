@@ -1,19 +1,9 @@
 // prepare/formats/text_fields.cpp - how text of unknown origin is quoted in a message
 #include "prepare/formats/text_fields.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "prepare/formats/line_reader.h"
 
 namespace salient {
-
-bool is_missing(std::string_view text) {
-  constexpr std::string_view kMissing[] = {"",    "nan",  "NaN",  "NAN",  "NA",   "<NA>", "N/A", "n/a", "#N/A",
-                                           "#NA", "null", "NULL", "Null", "None", "\\N",  "?",   "NaT"};
-  const bool may_be = text.empty() || std::string_view("nN<#\\?").find(text[0]) != std::string_view::npos;
-  return may_be && std::ranges::find(kMissing, text) != std::end(kMissing);
-}
 
 const char* number_hint(std::string_view text) {
   const bool are_digits = !text.empty() && text.find_first_not_of("+-0123456789.,'eE") == std::string_view::npos &&

@@ -3,33 +3,22 @@
 // By hand: std::from_chars does the work; a library for CSV would not name the line, nor read in parallel blocks.
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "core/error.h"
+#include "core/field_values.h"
 
 namespace salient {
 
 /// `text` between quotes, for error messages: one line and printable whatever it holds, long ones cut.
 std::string in_quotes(std::string_view text);
 
-/// What R, pandas, databases and people write where a value is missing: nothing, NA, NaN, null, None, ?, ...
-bool is_missing(std::string_view text);
-
 /// What may be wrong with a text that is no number, as the end of a message, or "": commas where a point is meant, or
 /// between thousands.
 const char* number_hint(std::string_view text);
-
-/// Decimal digits, or a floating-point number as std::from_chars reads it, "nan" and "inf" included: no blanks, no
-/// '+', nothing behind. False also for values out of T's range.
-template <class T>
-bool parse_number(std::string_view text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
-}
 
 /// The fields of a line, one after another: "a,b" and ",b" have two, "" has one, empty.
 class FieldSplitter {

@@ -134,6 +134,19 @@ struct NamedEdges {
   std::vector<std::uint64_t> lines{};
 };
 
+/// Refuses a first line that may be a header: in at least 20 edges its two ends occur nowhere else.
+void refuse_lone_words(const EdgeTable& table, const NodePairs& edges) {
+  constexpr std::size_t kLeastEdges = 20;
+  const std::vector<TableRow>& head = table.file.head();
+  if (edges.sources.size() < kLeastEdges || head.empty()) return;
+  const NodeId source = edges.sources[0], destination = edges.destinations[0];
+  for (const std::vector<NodeId>* ends : {&edges.sources, &edges.destinations})
+    for (const NodeId node : std::span(*ends).subspan(1))
+      if (node == source || node == destination) return;
+  fail_at_line(table.file.path(), head.front().number, head.front().text,
+               "may be a header, or an edge of two nodes that have no other", Topic::kHeader);
+}
+
 /// Entry i of the flat file belongs to end i / E ([2, E] in C order, [E, 2] in Fortran order) or i % 2.
 EdgeList read_npy(const fs::path& path, const EdgeFileOptions& options) {
   const NpyFile file(path);
@@ -221,6 +234,7 @@ NodePairs read_edges_of_names(const fs::path& path, const EdgeFileOptions& optio
   table.rows.num_threads = options.num_threads;
   table.rows.label = "reading edges";
   table.file.for_each_row<NamedEdges>(table.rows, parse, take);
+  if (table.header.empty() && options.header == HeaderRule::kAuto && !options.is_node) refuse_lone_words(table, edges);
   return edges;
 }
 

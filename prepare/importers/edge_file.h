@@ -12,6 +12,7 @@
 
 #include "core/enum_names.h"
 #include "core/types.h"
+#include "prepare/importers/column_guess.h"
 #include "prepare/importers/memory_limit.h"
 
 namespace salient {
@@ -45,7 +46,9 @@ struct EdgeFileOptions {
   std::vector<std::string> columns{};  ///< two names or numbers from 0; empty: see below
   IdKind ids = IdKind::kAuto;
   std::optional<std::uint64_t> num_nodes{};  ///< of numbers, when known: ids from there on are refused
-  int num_threads = 0;                       ///< 0 = all cores
+  HeaderRule header = HeaderRule::kAuto;
+  std::function<bool(std::string_view id)> is_node{};  ///< where the nodes are known already; null = they are not
+  int num_threads = 0;                                 ///< 0 = all cores
   MemoryLimit memory{};
 };
 
@@ -56,9 +59,11 @@ IdKind ids_of_edge_file(const std::filesystem::path& path, const EdgeFileOptions
 /// edge row -> column for each entry, whatever its value. Anything else is text, plain or gzip: `#` and `%` begin
 /// comment lines; fields are parted by blanks, tabs, commas or semicolons, and may be in double quotes.
 ///
-/// A first line without numbers, and that does not begin as one, is a header of numbers; of text it is one if columns
-/// are chosen by their names or if it has a usual pair of names, such as source and target. Columns are those chosen,
-/// else those with such names, else the two there are.
+/// A first line without numbers, and that does not begin as one, is a header of numbers. Of text it is one if columns
+/// are chosen by their names, if it has a usual pair of names, such as source and target, if it has words above values,
+/// if its two ends are no nodes where those are known, or if they look like no other end and occur nowhere in the first
+/// 1,000 rows. EdgeFileOptions::header decides it. Columns are those chosen, else those with such names, else the two
+/// there are, else the two whose fields are nodes.
 ///
 /// A Matrix Market file is such text, of a matrix as in NAME.npz. Its ids count from 1: where num_nodes is known they
 /// come out as row numbers, 1 less.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "core/console/log.h"
@@ -14,6 +15,8 @@ namespace {
 
 using Columns = std::array<std::size_t, 2>;
 using Fields = std::vector<std::string>;
+
+constexpr std::size_t kMaxSample = 1000, kLeastSample = 20;  // rows
 
 /// What people call the two ends of an edge.
 constexpr std::pair<std::string_view, std::string_view> kEndNames[] = {{"source", "target"},
@@ -90,6 +93,38 @@ void check_width(const EdgeTable& table, const Fields& first, const Fields& next
   refuse(width + " columns; an edge has two");
 }
 
+/// Where nodes are known and no columns are chosen: of more than two the two whose fields are all nodes, or most.
+void choose_columns_of_nodes(EdgeTable& table, const SampleRows& sample, const EdgeFileOptions& options) {
+  if (!options.is_node || table.rows.num_columns < 3 || sample.empty()) return;
+  std::vector<std::ptrdiff_t> num_nodes;
+  for (std::size_t column = 0; column < table.rows.num_columns; ++column)
+    num_nodes.push_back(std::ranges::count_if(sample, [&](const Fields& row) { return options.is_node(row[column]); }));
+  for (const std::ptrdiff_t least : {std::ssize(sample), std::ssize(sample) / 2 + 1}) {
+    std::vector<std::size_t> found;
+    for (std::size_t column = 0; column < num_nodes.size(); ++column)
+      if (num_nodes[column] >= least) found.push_back(column);
+    if (found.size() != 2 || table.guesses_columns) continue;
+    table.columns = {found[0], found[1]};
+    table.guesses_columns = true;
+  }
+}
+
+/// Whether a first line of words, which no name makes a header, is one above edges of text.
+bool looks_like_header(const EdgeTable& table, const Fields& first, const SampleRows& sample,
+                       const EdgeFileOptions& options) {
+  if (sample.empty()) return false;
+  if (first.size() > 2 && are_words_above_values(first, sample, std::nullopt)) return true;
+  const auto is_end = [&](const auto& test) { return std::ranges::all_of(table.columns, test); };
+  if (options.is_node) return is_end([&](std::size_t column) { return !options.is_node(first[column]); });
+  return is_end([&](std::size_t column) {
+    const std::string usual = usual_form(sample, column);
+    const bool occurs = std::ranges::any_of(sample, [&](const Fields& row) {
+      return row[table.columns[0]] == first[column] || row[table.columns[1]] == first[column];
+    });
+    return sample.size() >= kLeastSample && !occurs && !usual.empty() && usual != form_of(first[column]);
+  });
+}
+
 /// Entries: a row, a column, values.
 void take_matrix(EdgeTable& table, const EdgeFileOptions& options) {
   const MatrixSizes& matrix = *table.file.matrix();
@@ -117,6 +152,10 @@ bool may_be_two_kinds(const std::string& source_name, const std::string& destina
   for (std::string* name : {&source, &destination})
     std::erase_if(*name, [](unsigned char c) { return std::isdigit(c) != 0; });
   return source != destination && source.size() + destination.size() > 2;
+}
+
+std::string name_of(const EdgeTable& table, std::size_t column) {
+  return table.header.empty() ? std::to_string(column) : in_quotes(table.header[column]);
 }
 
 }  // namespace
@@ -157,15 +196,26 @@ EdgeTable open_edge_table(const std::filesystem::path& path, const EdgeFileOptio
     table.columns = *usual;
 
   const bool may_be_header = has_no_numbers(first);
+  table.rows.num_columns = first.size();
+  table.rows.separator = strict;
+  SampleRows sample;
+  if (options.ids != IdKind::kNumbers || options.is_node) {
+    const RowRules as_text{.separator = strict, .num_columns = first.size(), .comments = CommentRule::kInFront};
+    sample = table.file.read_ahead(kMaxSample, as_text);
+  }
+  if (!are_chosen) choose_columns_of_nodes(table, sample, options);
   table.ids = options.ids == IdKind::kAuto ? kind_of(may_be_header && !second.empty() ? second : first, table.columns)
                                            : options.ids;
   const bool is_numbers = table.ids == IdKind::kNumbers;
-  check_width(table, first, may_be_header ? Fields{} : second, are_chosen);
-  table.rows.num_columns = first.size();
-  table.rows.separator = is_numbers && first.size() == 2 && strict != Separator::kSemicolon ? Separator::kAny : strict;
+  check_width(table, first, may_be_header ? Fields{} : second, are_chosen || table.guesses_columns);
+  if (is_numbers && first.size() == 2 && strict != Separator::kSemicolon) table.rows.separator = Separator::kAny;
   const bool begins_with_id = std::ranges::find(table.columns, std::size_t{0}) != table.columns.end();
   if (!is_numbers || !begins_with_id) table.rows.comments = CommentRule::kInFront;
-  if (are_named(options.columns) || usual || (is_numbers && may_be_header)) {
+  const bool is_named = are_named(options.columns) || usual || (is_numbers && may_be_header);
+  table.guesses_header = options.header == HeaderRule::kAuto && !is_named && !is_numbers && may_be_header &&
+                         looks_like_header(table, first, sample, options);
+  if (options.header == HeaderRule::kYes ||
+      (options.header == HeaderRule::kAuto && (is_named || table.guesses_header))) {
     table.header = first;
     table.file.take_header();
   }
@@ -179,6 +229,10 @@ void say_what_is_left(const EdgeTable& table) {
     if (matrix->has_values) log_info(file + ": the values of the entries are not used");
     return;
   }
+  if (table.guesses_header) log_info(file + ": the first line is a header, no edge");
+  if (table.guesses_columns)
+    log_info(file + ": edges are in the columns " + name_of(table, source) + " and " + name_of(table, destination) +
+             ", whose fields are nodes");
   say_unused(table.file, table.header, {source, destination}, table.rows.num_columns);
   if (table.ids == IdKind::kNumbers && !table.header.empty() &&
       may_be_two_kinds(table.header[source], table.header[destination]))

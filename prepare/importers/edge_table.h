@@ -20,6 +20,8 @@ struct EdgeTable {
   RowRules rows{.separator = Separator::kAny, .num_columns = 2, .comments = CommentRule::kAnywhere};
   std::array<std::size_t, 2> columns{0, 1};
   std::vector<std::string> header{};  ///< names of the columns, if the file has some
+  bool guesses_header = false;        ///< the first line might be an edge, and is a header
+  bool guesses_columns = false;       ///< the columns are those whose fields are nodes
 };
 
 /// @param num_nodes  when known    @throws Error{kBadData} unless edges may be the entries of such a matrix

@@ -29,28 +29,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_table(const fs::path& path) {
-  return !path.empty() && path.extension() != ".npy" && path.extension() != ".npz";
-}
-
 RawFeatures read_feature_rows(const EdgesOptions& options) {
   if (options.features.extension() != ".npz")
     return read_features(options.features, options.feature_type, options.memory);
   const ZipArchive archive(options.features);
   const SparseMatrix matrix = read_sparse_matrix(archive, "", options.memory);
   return sparse_features(matrix, options.feature_type, options.features.string(), options.memory);
-}
-
-/// Row i becomes row place_of_row[i].
-void reorder_rows(RawFeatures& features, const std::vector<NodeId>& place_of_row, const MemoryLimit& memory) {
-  if (std::ranges::is_sorted(place_of_row)) return;
-  const std::size_t row_bytes = static_cast<std::size_t>(features.dim) * size_of(features.type);
-  memory.check(features.rows.size(), "sorted features");
-  std::vector<std::byte> rows(features.rows.size());
-  for (std::size_t row = 0; row < place_of_row.size(); ++row)
-    std::copy_n(features.rows.begin() + static_cast<std::ptrdiff_t>(row * row_bytes), row_bytes,
-                rows.begin() + static_cast<std::ptrdiff_t>(place_of_row[row] * row_bytes));
-  features.rows = std::move(rows);
 }
 
 /// @throws Error{kBadData} for the first id that is of no node
@@ -66,19 +50,22 @@ class EdgesImport {
   explicit EdgesImport(const EdgesOptions& options) : options_(options) {
     table_ = {.id_column = options.id_column,
               .label_column = options.label_column,
-              .is_shared = options.labels == options.features,
+              .header = options.header,
               .num_threads = options.memory.num_parsers(options.num_threads),
               .memory = options.memory};
     edge_file_ = {.columns = options.columns,
                   .ids = options.ids,
+                  .header = options.header,
                   .num_threads = options.memory.num_parsers(options.num_threads),
                   .memory = options.memory};
-    labels_have_ids_ = is_table(options.labels) && has_ids(options.labels, table_);
+    if (!options.nodes.empty()) take_nodes();
+    table_.is_shared = options_.labels == options_.features;
+    labels_have_ids_ = is_text_table(options_.labels) && has_ids(options_.labels, table_);
   }
 
   RawGraph run() {
     start_graph();
-    edge_file_.ids = ids_of_edge_file(options_.edges, edge_file_);
+    edge_file_.ids = kind_of_ids();
     table_.ids_are_numbers = edge_file_.ids == IdKind::kNumbers;
     read_arrays();
     if (edge_file_.ids == IdKind::kText)
@@ -96,6 +83,26 @@ class EdgesImport {
   }
 
  private:
+  /// One table of features and labels, as far as it has them.
+  void take_nodes() {
+    const TableParts parts = parts_of(options_.nodes, table_);
+    if (!parts.has_label && !parts.has_features)
+      fail(ErrorKind::kBadData, options_.nodes.string() + ": has no column beside the id", Topic::kLabelColumn);
+    if (parts.has_features) options_.features = options_.nodes;
+    if (parts.has_label) options_.labels = options_.nodes;
+    const bool needs_label = !options_.split.empty() || !options_.unlabelled.empty();
+    if (needs_label && !parts.has_label)
+      fail(ErrorKind::kBadData, options_.nodes.string() + ": which column is the label is not clear",
+           Topic::kLabelColumn);
+  }
+
+  /// As the table of features has them, else the edges.
+  IdKind kind_of_ids() const {
+    if (!features_are_keyed() || !is_text_table(options_.edges)) return ids_of_edge_file(options_.edges, edge_file_);
+    if (edge_file_.ids != IdKind::kAuto) return edge_file_.ids;
+    return has_ids_of_text(options_.features, table_) ? IdKind::kText : IdKind::kNumbers;
+  }
+
   void start_graph() {
     graph_.name = options_.name;
     graph_.source_kind = "edges";
@@ -107,14 +114,14 @@ class EdgesImport {
     graph_.features.type = options_.feature_type;
   }
 
-  bool features_are_keyed() const { return is_table(options_.features); }
+  bool features_are_keyed() const { return is_text_table(options_.features); }
 
   /// Features and labels whose rows are nodes.
   void read_arrays() {
     if (!options_.features.empty() && !features_are_keyed()) graph_.features = read_feature_rows(options_);
     if (graph_.features.dim > 0) num_rows_ = graph_.features.num_rows();
     if (options_.labels.empty() || labels_have_ids_) return;
-    if (is_table(options_.labels)) {
+    if (is_text_table(options_.labels)) {
       const TableLabels labels = read_label_table(options_.labels, table_, {});
       graph_.num_nodes = labels.codes.size();
       set_labels(labels, {}, options_.labels.string(), options_.unlabelled, graph_);
@@ -144,8 +151,11 @@ class EdgesImport {
   }
 
   RawFeatures keyed_features(const TakeId& take_id) {
-    return read_feature_table(options_.features, table_, options_.feature_type, labels_have_ids_ && table_.is_shared,
-                              take_id);
+    const bool labels_too = labels_have_ids_ && table_.is_shared;
+    CodedFeatures read =
+        read_feature_table(options_.features, table_, {options_.wishes, options_.feature_type, labels_too}, take_id);
+    graph_.feature_origin = origin_of(read.coding);
+    return std::move(read.features);
   }
 
   /// Ids of any characters.
@@ -162,6 +172,7 @@ class EdgesImport {
       graph_.features = keyed_features(add_new);
       require_rows(options_.features, names.size());
       is_closed = true;
+      table_.is_node = edge_file_.is_node = [&names](std::string_view id) { return names.find(id).has_value(); };
     }
     std::vector<NodeId> node_of_row;
     TableLabels labels;
@@ -182,7 +193,9 @@ class EdgesImport {
     NodePairs edges = read_edges_of_names(options_.edges, edge_file_, [&](std::string_view id) {
       return is_closed ? names.find(id) : std::optional(names.add(id));
     });
+    edge_file_.is_node = nullptr;
     index_ = NodeIndex::of_names(std::move(names));
+    table_.is_node = [this](std::string_view id) { return index_.find(id).has_value(); };
     graph_.num_nodes = index_.num_nodes();
     check_count();
     graph_.sources = std::move(edges.sources);
@@ -194,14 +207,22 @@ class EdgesImport {
     std::vector<std::uint64_t> feature_ids, label_ids;
     const auto into = [](std::vector<std::uint64_t>& ids) {
       return [&ids](std::string_view id) -> const char* {
-        return parse_id(id, ids.emplace_back()) ? nullptr : "the id is no number, as those of the edges are";
+        return parse_id(id, ids.emplace_back()) ? nullptr : "the id is no number, as the others are";
       };
     };
-    if (features_are_keyed()) graph_.features = keyed_features(into(feature_ids));
+    table_.is_node = [](std::string_view id) {
+      std::uint64_t number = 0;
+      return parse_id(id, number);
+    };
+    if (features_are_keyed()) {
+      graph_.features = keyed_features(into(feature_ids));
+      know_nodes(feature_ids);
+    }
     TableLabels labels;
     if (labels_have_ids_) labels = read_label_table(options_.labels, table_, into(label_ids));
     edge_file_.num_nodes = num_rows_;
     EdgeList edges = read_edge_file(options_.edges, edge_file_);
+    edge_file_.is_node = nullptr;
     graph_.symmetrise |= edges.is_symmetric;
     arena_of(options_.num_threads).execute([&] {
       index_ = num_rows_ ? NodeIndex::of_rows(*num_rows_) : index_of(feature_ids, label_ids, edges);
@@ -221,6 +242,15 @@ class EdgesImport {
       reorder_rows(graph_.features, nodes, options_.memory);
     }
     if (labels_have_ids_) take_labels(labels, distinct_nodes_of(label_ids, options_.labels));
+  }
+
+  /// The first ids of edges are asked for: among these they are searched.
+  void know_nodes(std::vector<std::uint64_t> ids) {
+    std::ranges::sort(ids);
+    edge_file_.is_node = [ids = std::move(ids)](std::string_view id) {
+      std::uint64_t number = 0;
+      return parse_id(id, number) && std::ranges::binary_search(ids, number);
+    };
   }
 
   NodeIndex index_of(const std::vector<std::uint64_t>& feature_ids, const std::vector<std::uint64_t>& label_ids,
@@ -279,7 +309,7 @@ class EdgesImport {
     const std::array paths = {options_.train, options_.valid, options_.test};
     const std::array parts = {&graph_.train, &graph_.valid, &graph_.test};
     for (std::size_t s = 0; s < paths.size(); ++s) {
-      if (is_table(paths[s]))
+      if (is_text_table(paths[s]))
         read_id_list(paths[s], table_, [&](std::string_view id) -> const char* {
           const std::optional<NodeId> node = index_.find(id);
           if (node) parts[s]->push_back(*node);
@@ -296,7 +326,7 @@ class EdgesImport {
                                    options_.labels.empty() ? LabelTable{.classes = unlabelled} : graph_.label_table());
   }
 
-  const EdgesOptions& options_;
+  EdgesOptions options_;
   NodeTableOptions table_{};
   EdgeFileOptions edge_file_{};
   bool labels_have_ids_ = false;
@@ -306,28 +336,6 @@ class EdgesImport {
 };
 
 }  // namespace
-
-std::vector<FieldProblem> problems(const EdgesOptions& options) {
-  std::vector<FieldProblem> found;
-  const bool has_files = !options.train.empty() || !options.valid.empty() || !options.test.empty();
-  check_field(found, !options.edges.empty(), "edges", "is needed, the file with the edges");
-  if (!options.split.empty()) {
-    check_split(found, options.split);
-    check_field(found, !has_files, "split", "instead of files for train, valid and test, not beside them");
-    check_field(found, !options.labels.empty(), "split", "needs labels, it is drawn from the labelled nodes");
-  }
-  const bool chooses_labels =
-      options.label_choice.compact || options.label_choice.one_hot || !options.label_choice.class_names.empty();
-  check_field(found, !chooses_labels || !options.labels.empty(), "labels", "are needed to choose what they mean");
-  check_field(found, options.unlabelled.empty() || is_table(options.labels), "unlabelled",
-              "of labels in text, which are not given");
-  const bool are_columns =
-      options.columns.empty() || (options.columns.size() == 2 && options.columns[0] != options.columns[1] &&
-                                  std::ranges::none_of(options.columns, &std::string::empty));
-  check_field(found, are_columns, "columns", "two different columns, by name or counted from 0");
-  check_field(found, options.mask >= 0, "mask", "at least 0");
-  return found;
-}
 
 RawGraph import_edges(const EdgesOptions& options) {
   require(problems(options).empty(), "options name a graph");

@@ -74,6 +74,17 @@ void say_if_ids_count_from_one(const RawGraph& graph, const std::string& file) {
                 "; nodes are rows from 0 on, do the ids count from 1?");
 }
 
+void reorder_rows(RawFeatures& features, const std::vector<NodeId>& place_of_row, const MemoryLimit& memory) {
+  if (std::ranges::is_sorted(place_of_row)) return;
+  const std::size_t row_bytes = static_cast<std::size_t>(features.dim) * size_of(features.type);
+  memory.check(features.rows.size(), "sorted features");
+  std::vector<std::byte> rows(features.rows.size());
+  for (std::size_t row = 0; row < place_of_row.size(); ++row)
+    std::copy_n(features.rows.begin() + static_cast<std::ptrdiff_t>(row * row_bytes), row_bytes,
+                rows.begin() + static_cast<std::ptrdiff_t>(place_of_row[row] * row_bytes));
+  features.rows = std::move(rows);
+}
+
 bool is_node_count(std::uint64_t count) { return count > 0 && count < std::numeric_limits<NodeId>::max(); }
 
 void convert_features(std::span<const float> values, FeatureType type, int dim, std::uint64_t position,

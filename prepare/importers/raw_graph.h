@@ -13,6 +13,7 @@
 #include "prepare/importers/feature_losses.h"
 #include "prepare/importers/memory_limit.h"
 #include "prepare/importers/name_table.h"
+#include "store/data_schema.h"
 #include "store/label_table.h"
 #include "store/row_table.h"
 #include "store/sparse_rows.h"
@@ -59,6 +60,7 @@ struct RawGraph {
   std::vector<NodeId> destinations{};
   bool symmetrise = true;  ///< add the reverse of every edge
   RawFeatures features{};
+  FeatureOrigin feature_origin{};  ///< of features that are not as the source has them
   Task task = Task::kMultiClass;
   std::vector<std::int32_t> labels{};       ///< [V] of kMultiClass, as in LabelType; may be empty: no labels at all
   std::vector<std::int8_t> multi_labels{};  ///< [V, num_classes] of kMultiLabel, as in LabelType
@@ -77,6 +79,9 @@ struct RawGraph {
 /// Says so where ids may count from 1, unlike rows: an edge has the last node, and node 0 is one of few without any.
 /// @param file  of the edges
 void say_if_ids_count_from_one(const RawGraph& graph, const std::string& file);
+
+/// Row i of dense features becomes row place_of_row[i], each place once. @throws Error{kHostMemory}
+void reorder_rows(RawFeatures& features, const std::vector<NodeId>& place_of_row, const MemoryLimit& memory);
 
 /// Node counts that a store can hold: 1 to 2^32 - 2.
 bool is_node_count(std::uint64_t count);

@@ -100,7 +100,8 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
   }
   Dataset dataset = dataset_of(graph);
   dataset.graph = arrays.view();
-  dataset.feature_origin = origin_of(options.make_features, graph.rng_seed);
+  dataset.feature_origin =
+      makes_features ? origin_of(options.make_features, graph.rng_seed) : std::move(graph.feature_origin);
   StoreOrigin origin = origin_of(graph);
   origin.edges_read = edges_read;
   origin.self_loops = arrays.self_loops;

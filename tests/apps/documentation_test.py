@@ -43,6 +43,7 @@ BLOCKS = {
     "docs/PACKAGES.md": ["tests/scripts/package_test.py", "tests/scripts/bare_machine_test.py",
                          "tests/scripts/dockerfile_test.py"],
     "docs/REPORT.md": ["here", "here", "tests/python/tensorboard_test.py"],
+    "docs/TABLES.md": ["tests/apps/node_tables_test.py"],
     "docs/TRAINING.md": ["tests/python/readme_test.py"],
 }
 # What the commands are given so that they run on a small machine; and commands that other tests run.

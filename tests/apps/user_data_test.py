@@ -23,6 +23,9 @@ import zipfile
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import npy
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "examples/shop"))
+import tables
+
 BIN, DOCUMENT = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 NODES, CLASSES = 200, 3
 CODES = {**npy.CODES, "|b1": "B", "|u1": "B", "<f8": "d"}
@@ -57,6 +60,7 @@ def write_files(folder):
     draw = random.Random(1)
     edges, nodes = edges_of(draw), range(NODES)
     features = [draw.gauss(v % CLASSES, 1) for v in nodes for _ in range(4)]
+    tables.write(folder, NODES, seed=0)
     (folder / "roads.csv").write_text("".join(f"{s},{d}\n" for s, d in edges))
     (folder / "x.npy").write_bytes(array_bytes((NODES, 4), features, "<f4"))
     (folder / "y.npy").write_bytes(array_bytes((NODES,), [v % CLASSES for v in nodes], "<i8"))

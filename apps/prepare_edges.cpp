@@ -1,0 +1,70 @@
+// apps/prepare_edges.cpp - see prepare_edges.h.
+#include "apps/prepare_edges.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "apps/missing_dataset.h"
+#include "apps/prepare_steps.h"
+#include "store/open_store.h"
+#include "store/table_coding.h"
+
+namespace salient::prepare {
+namespace {
+
+/// How the features of a data set are coded: by its table, or as the columns that they are.
+TableCoding coding_of_dataset(const std::string& directory) {
+  const Dataset dataset = open_or_advise(
+      directory, [&] { return open_store(directory, /*num_threads=*/0, FeatureFile::kOrParts).dataset; });
+  if (std::optional<TableCoding> coding = coding_of(dataset.feature_origin, directory)) return *std::move(coding);
+  TableCoding coding;
+  for (const std::string& name : dataset.column_names) coding.columns.push_back({.name = name});
+  require_option(!coding.columns.empty() && dataset.feature_origin.empty(),
+                 "--features-as: the features of " + directory + " do not come from a table with names of columns");
+  return coding;
+}
+
+ColumnWishes wishes_of(const TableOptions& table) {
+  ColumnWishes wishes{.scaling = table.scale_features,
+                      .dropped = table.drop_columns,
+                      .categories = table.categorical,
+                      .indices = table.index_columns,
+                      .blanks = table.missing};
+  if (table.features_as.empty()) return wishes;
+  require_option(wishes == ColumnWishes{}, "--features-as: instead of options that say what columns are");
+  wishes.coding = coding_of_dataset(table.features_as);
+  return wishes;
+}
+
+}  // namespace
+
+EdgesOptions edges_options(const EdgesArguments& given) {
+  require_option(given.label.empty() || given.label_column.empty(), "--label or --label-column: one of them, not both");
+  require_option(given.label.empty() || !given.nodes.empty(), "--label: a column of --nodes, which is not given");
+  return {.edges = given.edges,
+          .nodes = given.nodes,
+          .features = given.features,
+          .labels = given.labels,
+          .train = given.train,
+          .valid = given.valid,
+          .test = given.test,
+          .mask = given.mask,
+          .split = given.split,
+          .columns = given.columns,
+          .id_column = given.id_column,
+          .label_column = given.label.empty() ? given.label_column : given.label,
+          .unlabelled = given.unlabelled,
+          .ids = given.ids,
+          .header = given.header,
+          .wishes = wishes_of(given.table),
+          .label_choice = choice_of(given.label_choice),
+          .name = set_name(given.name, given.write),
+          .feature_type = gathered_type(given.write.feature_dtype),
+          .symmetric = given.write.symmetric,
+          .rng_seed = given.write.rng_seed,
+          .num_threads = given.write.common.threads,
+          .memory = limit_of_importer(given.write)};
+}
+
+}  // namespace salient::prepare

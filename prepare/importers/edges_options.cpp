@@ -1,0 +1,44 @@
+// prepare/importers/edges_options.cpp - see edges_options.h.
+#include "prepare/importers/edges_options.h"
+
+#include <algorithm>
+
+#include "prepare/importers/labelled_split.h"
+
+namespace salient {
+
+bool is_text_table(const std::filesystem::path& path) {
+  return !path.empty() && path.extension() != ".npy" && path.extension() != ".npz";
+}
+
+std::vector<FieldProblem> problems(const EdgesOptions& options) {
+  std::vector<FieldProblem> found;
+  const bool has_files = !options.train.empty() || !options.valid.empty() || !options.test.empty();
+  const bool has_nodes = !options.nodes.empty();
+  check_field(found, !options.edges.empty(), "edges", "is needed, the file with the edges");
+  check_field(found, !has_nodes || (options.features.empty() && options.labels.empty()), "nodes",
+              "instead of files for features and labels, not beside them");
+  check_field(found, !has_nodes || is_text_table(options.nodes), "nodes",
+              "a table in text; arrays are given as features and labels");
+  const bool has_labels = has_nodes || !options.labels.empty();
+  if (!options.split.empty()) {
+    check_split(found, options.split);
+    check_field(found, !has_files, "split", "instead of files for train, valid and test, not beside them");
+    check_field(found, has_labels, "split", "needs labels, it is drawn from the labelled nodes");
+  }
+  const bool chooses_labels =
+      options.label_choice.compact || options.label_choice.one_hot || !options.label_choice.class_names.empty();
+  check_field(found, !chooses_labels || has_labels, "labels", "are needed to choose what they mean");
+  check_field(found, options.unlabelled.empty() || has_nodes || is_text_table(options.labels), "unlabelled",
+              "of labels in text, which are not given");
+  const bool are_columns =
+      options.columns.empty() || (options.columns.size() == 2 && options.columns[0] != options.columns[1] &&
+                                  std::ranges::none_of(options.columns, &std::string::empty));
+  check_field(found, are_columns, "columns", "two different columns, by name or counted from 0");
+  check_field(found, options.wishes == ColumnWishes{} || has_nodes || is_text_table(options.features), "features",
+              "a table in text is needed to say what its columns are");
+  check_field(found, options.mask >= 0, "mask", "at least 0");
+  return found;
+}
+
+}  // namespace salient

@@ -1,0 +1,47 @@
+// prepare/importers/edges_options.h - which files make a graph, and how they are read.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/field_problem.h"
+#include "prepare/importers/edge_file.h"
+#include "prepare/importers/feature_table.h"
+#include "prepare/importers/label_choice.h"
+#include "prepare/importers/raw_graph.h"
+
+namespace salient {
+
+/// Empty paths: not given. Files that end in .npy are arrays, edges and features in .npz a sparse matrix, all others
+/// text.
+struct EdgesOptions {
+  std::filesystem::path edges{};
+  std::filesystem::path nodes{};  ///< a table of both, instead of the next two
+  std::filesystem::path features{}, labels{};
+  std::filesystem::path train{}, valid{}, test{};
+  int mask = 0;                             ///< which column or row of masks in these files
+  std::vector<double> split{};              ///< three fractions instead of the three files
+  std::vector<std::string> columns{};       ///< of a text file with more than two: names, or numbers from 0
+  std::string id_column{}, label_column{};  ///< of tables of nodes, see NodeTableOptions
+  std::vector<std::string> unlabelled{};    ///< words of a table of labels that are none
+  IdKind ids = IdKind::kAuto;
+  HeaderRule header = HeaderRule::kAuto;  ///< of all tables in text
+  ColumnWishes wishes{};                  ///< of a table of features
+  LabelChoice label_choice{};
+  std::string name{};  ///< of the data set
+  FeatureType feature_type = FeatureType::kF16;
+  Symmetric symmetric = Symmetric::kAuto;
+  std::uint32_t rng_seed = 0;  ///< of the split
+  int num_threads = 0;         ///< 0 = all cores
+  MemoryLimit memory{};
+};
+
+/// Whether a file that was given is a table in text.
+bool is_text_table(const std::filesystem::path& path);
+
+/// What makes no graph: {"columns", "two different columns, ..."}, and so on. Reads no file.
+std::vector<FieldProblem> problems(const EdgesOptions& options);
+
+}  // namespace salient
