@@ -18,6 +18,7 @@
 #include "apps/train_command.h"
 #include "apps/train_directory.h"
 #include "apps/train_run.h"
+#include "apps/train_warnings.h"
 #include "apps/versions.h"
 #include "core/console/log.h"
 #include "core/console/trace.h"
@@ -82,6 +83,17 @@ void take_precision_of_resumed(TrainRun& run) {
                 " so far, which this device lacks: it goes on in fp32, with other losses than it would have had");
 }
 
+/// Few nodes make smaller batches, so that an epoch has several steps.
+void choose_batch_size(TrainRun& run) {
+  BatchOptions& batches = run.options.batches;
+  if (batches.size != kAutoBatchSize) return;
+  const int num_ranks = run.session.comm->size();
+  batches.size = batches.global_size > 0 ? BatchOptions{}.size : auto_batch_size(run.dataset.train.size(), num_ranks);
+  if (run.session.is_rank_0() && batches.size < BatchOptions{}.size)
+    log_info("batches of " + std::to_string(batches.size) + " seeds, as there are " +
+             std::to_string(run.dataset.train.size()) + " training nodes; --batch-size chooses another size");
+}
+
 /// Device, ranks and data set of the run. Collective.
 TrainRun set_up(const TrainOptions& said, const Launch& launch, Communicator& control) {
   TrainRun run{.session = open_session(said.machine, said.comm, launch, control), .said = said, .options = said};
@@ -95,6 +107,7 @@ TrainRun set_up(const TrainOptions& said, const Launch& launch, Communicator& co
   RankTable ranks = log_rank_table(session, run.options.machine.workers);
   run.dataset = open_dataset_together(session, said.data, said.machine);
   together(*session.comm, [&] { require_trainable(run.options, run.dataset); });
+  choose_batch_size(run);
   run.about = describe_run(run);
   run.about.placement = std::move(ranks);
   return run;
@@ -189,6 +202,7 @@ int train(const TrainCommand& command, const Launch& launch, Communicator& contr
   run.about.resolved = resolved_facts(run, plan.residency);
   if (session.is_rank_0()) log_info(resolved_line(run.about.resolved));
   if (session.is_rank_0()) warn_of_dense_rows(run);
+  if (session.is_rank_0()) warn_of_data(run.dataset);
   const std::string older_kind = older_kind_line(run.options.model);
   if (session.is_rank_0() && !run.options.output.resume.empty() && !older_kind.empty()) log_info(older_kind);
   if (run.options.output.trace) together(*session.comm, [&] { open_trace(run.directory, session.comm->rank()); });

@@ -51,7 +51,7 @@ void add_fanout_problems(std::vector<FieldProblem>& found, const char* field, co
 
 void add_problems(std::vector<FieldProblem>& found, const BatchOptions& options, int num_layers) {
   add_fanout_problems(found, "fanout", options.fanout, num_layers);
-  check_field(found, options.size >= 1, "batch-size", "at least 1");
+  check_field(found, options.size >= 1 || options.size == kAutoBatchSize, "batch-size", "at least 1, or 0");
   check_field(found, options.global_size >= 0, "global-batch-size", "at least 1, or 0");
   const bool draws = std::ranges::any_of(options.fanout, [](int fanout) { return fanout != -1; });
   check_field(found, !options.with_replacement || draws, "with-replacement",

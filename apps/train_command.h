@@ -22,7 +22,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("draw", self.draw,
         "each node draws its neighbours by itself, or by numbers that a batch's nodes share: fewer rows, the same law; "
         "in evaluation too");
-  field("batch-size", self.size, "seeds per rank and step");
+  field("batch-size", self.size,
+        "seeds per rank and step; 0 = 1024, or less where an epoch has fewer than ten steps then");
   field("global-batch-size", self.global_size, "seeds per step over all ranks; 0 = ranks x batch-size");
   field("deal", self.deal,
         "how a step's seeds go to ranks: in the order of the epoch, or each to the rank that owns it, see "
@@ -98,7 +99,7 @@ struct TrainActions {
 
 /// The whole command line.
 struct TrainCommand {
-  TrainOptions options{};
+  TrainOptions options{.batches = {.size = kAutoBatchSize}};
   TrainActions actions{};
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/run_config.h"
+#include "apps/train_warnings.h"
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/number_text.h"
@@ -141,6 +142,7 @@ int carry_out(TrainRun& run) {
   if (run.session.is_rank_0() && signal == 0) {
     log_info("report: " + (run.directory / "report.html").string());
     print_results(results, run.directory);
+    warn_of_chance(run.dataset, results.back());
   }
   return signal == 0 ? 0 : 128 + signal;
 }

@@ -28,6 +28,8 @@ struct DataOptions {
   bool operator==(const DataOptions&) const = default;
 };
 
+inline constexpr int kAutoBatchSize = 0;  ///< of a command line: auto_batch_size() decides
+
 /// The batches of training.
 struct BatchOptions {
   std::vector<int> fanout = {15, 10, 5};  ///< neighbours kept per node, the seeds' own hop first; -1 keeps all
@@ -97,6 +99,14 @@ struct TrainOptions {
 
   bool operator==(const TrainOptions&) const = default;
 };
+
+/// BatchOptions::size of a run that has kAutoBatchSize: 1024, or the largest power of two, from 16 on, with which an
+/// epoch has ten steps.
+inline int auto_batch_size(std::size_t num_train, int num_ranks) {
+  int size = 1024;
+  while (size > 16 && static_cast<std::size_t>(size) * static_cast<std::size_t>(num_ranks) * 10 > num_train) size /= 2;
+  return size;
+}
 
 /// Seeds of a step, over all ranks.
 inline std::size_t global_batch_of(const TrainOptions& options, int num_ranks) {

@@ -1,0 +1,85 @@
+// apps/train_warnings.cpp - see train_warnings.h.
+#include "apps/train_warnings.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/console/log.h"
+#include "core/number_text.h"
+#include "store/column_spread.h"
+
+namespace salient {
+namespace {
+
+constexpr double kTimesWider = 100, kLeastWide = 10;
+constexpr std::size_t kSampledRows = 4096;
+
+/// "'name'" or "3", of a class or a column.
+std::string called(const std::vector<std::string>& names, std::size_t i) {
+  return names.empty() ? std::to_string(i) : "'" + names[i] + "'";
+}
+
+void warn_of_wide_column(const Dataset& dataset) {
+  std::vector<double> deviations = column_deviations(dataset, kSampledRows);
+  if (deviations.size() < 2) return;
+  const auto widest = std::ranges::max_element(deviations);
+  const auto column = static_cast<std::size_t>(widest - deviations.begin());
+  const double most = *widest;
+  std::erase(deviations, 0.0);  // constant columns say nothing
+  if (deviations.empty() || most < kLeastWide) return;
+  const auto middle = deviations.begin() + (std::ssize(deviations) - 1) / 2;
+  std::ranges::nth_element(deviations, middle);
+  if (most < kTimesWider * *middle) return;
+  log_warning("feature " + called(dataset.column_names, column) + " varies by " + printed("%.3g", most) +
+              ", most others by " + printed("%.3g", *middle) +
+              ": the model will see little else; scale it, as salient-prepare edges --scale-features standard does");
+}
+
+/// Nodes of each class. @param nodes  with labels
+std::vector<std::uint64_t> counts_of(const Dataset& dataset, std::span<const NodeId> nodes) {
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(dataset.num_classes), 0);
+  for (const NodeId node : nodes)
+    if (const std::int32_t label = dataset.labels[node]; label >= 0) ++counts[static_cast<std::size_t>(label)];
+  return counts;
+}
+
+void warn_of_missing_classes(const Dataset& dataset) {
+  constexpr std::size_t kMost = 5;
+  if (dataset.task != Task::kMultiClass) return;
+  const std::vector<std::uint64_t> in_train = counts_of(dataset, dataset.train),
+                                   in_valid = counts_of(dataset, dataset.valid),
+                                   in_test = counts_of(dataset, dataset.test);
+  std::string names;
+  std::size_t count = 0;
+  for (std::size_t c = 0; c < in_train.size(); ++c)
+    if (in_train[c] == 0 && in_valid[c] + in_test[c] > 0 && ++count <= kMost)
+      names.append(names.empty() ? "" : ", ").append(called(dataset.class_names, c));
+  if (count > kMost) names += " and " + std::to_string(count - kMost) + " more";
+  if (count > 0)
+    log_warning("no training node is of class " + names + ": it will never be predicted; draw another split");
+}
+
+}  // namespace
+
+void warn_of_data(const Dataset& dataset) {
+  warn_of_missing_classes(dataset);
+  warn_of_wide_column(dataset);
+}
+
+void warn_of_chance(const Dataset& dataset, const TrainResult& result) {
+  if (result.metric != "accuracy" || !result.valid || result.epochs.size() < 2 || dataset.task != Task::kMultiClass)
+    return;
+  const std::vector<std::uint64_t> counts = counts_of(dataset, dataset.valid);
+  std::uint64_t all = 0;
+  for (const std::uint64_t count : counts) all += count;
+  if (all == 0) return;
+  const double share = static_cast<double>(std::ranges::max(counts)) / static_cast<double>(all);
+  if (*result.valid <= share)
+    log_warning("validation was never better than always saying the largest class (" + fixed(share, 4) +
+                "): look at the scales of the features and at the column of the labels, or train longer");
+}
+
+}  // namespace salient
