@@ -200,6 +200,33 @@ class NodeTables(unittest.TestCase):
         with open(self.folder / "predictions/predictions.csv") as file:
             self.assertEqual(sum(1 for _ in file), 5001)
 
+    def test_what_prevents_a_first_model_is_said_once_with_the_remedy(self):
+        tables.write(self.folder, 1000, seed=0)
+        words = ("edges", "--edges", "edges.csv", "--nodes", "customers.csv", "--label", "segment")
+        plain = (*words, "--split", ".6,.2,.2", "--feature-dtype", "f32", "--out")
+        self.done(BIN / "salient-prepare", *plain, "scaled")
+        self.done(BIN / "salient-prepare", *plain, "wide", "--scale-features", "none")
+        (self.folder / "train.txt").write_text("\n".join(self.ids_of("retail")[:50]) + "\n")
+        (self.folder / "valid.txt").write_text("\n".join(self.ids_of("premium")[:50]) + "\n")
+        self.done(BIN / "salient-prepare", *words, "--train", "train.txt", "--valid", "valid.txt", "--out", "apart")
+        said = {name: self.training_of(name) for name in ("scaled", "wide", "apart")}
+        self.assertEqual(said["wide"].count("warning: feature 'income' varies by "), 1, said["wide"])
+        self.assertIn("--scale-features standard", said["wide"])
+        self.assertEqual(said["apart"].count("warning: no training node is of class 'premium'"), 1, said["apart"])
+        self.assertEqual(said["apart"].count("warning: validation was never better than"), 1, said["apart"])
+        self.assertIn("batches of 32 seeds", said["scaled"], "1000 customers, 6 in 10 of them labelled, 6 in 10 to train")
+        self.assertNotIn("warning", said["scaled"])
+
+    def ids_of(self, segment):
+        lines = (self.folder / "customers.csv").read_text().split("\n")
+        return [line.split(",")[0] for line in lines if line.endswith("," + segment)]
+
+    def training_of(self, name):
+        done = run(BIN / "salient-train", "--dataset", name, "--epochs", "3", "--hidden", "16", "--device", "cpu",
+                   cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
+
     def done(self, *words):
         done = run(*words, cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
