@@ -1,12 +1,10 @@
 // prepare/importers/edges_importer.cpp - see edges_importer.h.
 #include "prepare/importers/edges_importer.h"
 
-#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <optional>
 #include <span>
 #include <utility>
@@ -21,6 +19,7 @@
 #include "prepare/importers/node_arrays.h"
 #include "prepare/importers/node_index.h"
 #include "prepare/importers/node_table.h"
+#include "prepare/importers/numbered_nodes.h"
 #include "prepare/importers/sparse_npz.h"
 #include "store/dataset_checks.h"
 
@@ -37,11 +36,26 @@ RawFeatures read_feature_rows(const EdgesOptions& options) {
   return sparse_features(matrix, options.feature_type, options.features.string(), options.memory);
 }
 
-/// @throws Error{kBadData} for the first id that is of no node
-void require_ids(const NodeIndex& index, const std::vector<std::uint64_t>& ids, const fs::path& path,
-                 const std::string& rule) {
-  for (const std::uint64_t id : ids)
-    if (!index.find(id)) fail(ErrorKind::kBadData, path.string() + ": node " + std::to_string(id) + rule);
+/// Files of training, validation and test nodes.
+void read_splits(const EdgesOptions& options, const NodeTableOptions& table, const NodeIndex& index, RawGraph& graph) {
+  const std::array paths = {options.train, options.valid, options.test};
+  const std::array parts = {&graph.train, &graph.valid, &graph.test};
+  for (std::size_t s = 0; s < paths.size(); ++s) {
+    if (is_text_table(paths[s]))
+      read_id_list(paths[s], table, [&](std::string_view id) -> const char* {
+        const std::optional<NodeId> node = index.find(id);
+        if (node) parts[s]->push_back(*node);
+        return node ? nullptr : "no node has this id";
+      });
+    else if (!paths[s].empty())
+      *parts[s] = read_split(paths[s], graph.num_nodes, options.mask);
+  }
+  const std::vector<std::int32_t> unlabelled(options.labels.empty() ? graph.num_nodes : 0, -1);
+  const std::array names = {paths[0].string(), paths[1].string(), paths[2].string()};
+  const std::array views = {SplitView{names[0].c_str(), graph.train}, SplitView{names[1].c_str(), graph.valid},
+                            SplitView{names[2].c_str(), graph.test}};
+  DatasetChecks({}).check_splits(views,
+                                 options.labels.empty() ? LabelTable{.classes = unlabelled} : graph.label_table());
 }
 
 /// One import: what the files say, and the graph that it becomes.
@@ -74,7 +88,7 @@ class EdgesImport {
       read_by_number();
     apply(options_.label_choice, graph_);
     if (options_.split.empty())
-      read_splits();
+      read_splits(options_, table_, index_, graph_);
     else
       draw_labelled_split(graph_, options_.split, options_.rng_seed);
     graph_.original_ids = index_.take_numbers();
@@ -216,7 +230,7 @@ class EdgesImport {
     };
     if (features_are_keyed()) {
       graph_.features = keyed_features(into(feature_ids));
-      know_nodes(feature_ids);
+      edge_file_.is_node = one_of(feature_ids);
     }
     TableLabels labels;
     if (labels_have_ids_) labels = read_label_table(options_.labels, table_, into(label_ids));
@@ -228,29 +242,20 @@ class EdgesImport {
       index_ = num_rows_ ? NodeIndex::of_rows(*num_rows_) : index_of(feature_ids, label_ids, edges);
       graph_.num_nodes = index_.num_nodes();
       check_count();
-      graph_.sources = nodes_of(edges.sources, options_.edges);
+      graph_.sources = nodes_of(index_, edges.sources, options_.edges, options_.memory);
       free_memory_of(edges.sources);
-      graph_.destinations = nodes_of(edges.destinations, options_.edges);
+      graph_.destinations = nodes_of(index_, edges.destinations, options_.edges, options_.memory);
       free_memory_of(edges.destinations);
     });
     if (num_rows_ && !edges.num_rows) say_if_ids_count_from_one(graph_, options_.edges.string());
     if (features_are_keyed()) {
-      const std::vector<NodeId> nodes = distinct_nodes_of(feature_ids, options_.features);
+      const std::vector<NodeId> nodes = distinct_nodes_of(index_, feature_ids, options_.features, options_.memory);
       if (nodes.size() != graph_.num_nodes)
         fail(ErrorKind::kBadData, options_.features.string() + ": has features of " + std::to_string(nodes.size()) +
                                       " nodes, the graph has " + std::to_string(graph_.num_nodes));
       reorder_rows(graph_.features, nodes, options_.memory);
     }
-    if (labels_have_ids_) take_labels(labels, distinct_nodes_of(label_ids, options_.labels));
-  }
-
-  /// The first ids of edges are asked for: among these they are searched.
-  void know_nodes(std::vector<std::uint64_t> ids) {
-    std::ranges::sort(ids);
-    edge_file_.is_node = [ids = std::move(ids)](std::string_view id) {
-      std::uint64_t number = 0;
-      return parse_id(id, number) && std::ranges::binary_search(ids, number);
-    };
+    if (labels_have_ids_) take_labels(labels, distinct_nodes_of(index_, label_ids, options_.labels, options_.memory));
   }
 
   NodeIndex index_of(const std::vector<std::uint64_t>& feature_ids, const std::vector<std::uint64_t>& label_ids,
@@ -268,33 +273,6 @@ class EdgesImport {
     return NodeIndex::of_numbers(all, options_.memory);
   }
 
-  std::vector<NodeId> nodes_of(const std::vector<std::uint64_t>& ids, const fs::path& path) const {
-    options_.memory.check(sizeof(NodeId) * ids.size(), path.string());
-    std::vector<NodeId> nodes(ids.size());
-    std::atomic<bool> are_known = true;
-    oneapi::tbb::parallel_for(std::size_t{0}, ids.size(), [&](std::size_t i) {
-      const std::optional<NodeId> node = index_.find(ids[i]);
-      if (node)
-        nodes[i] = *node;
-      else
-        are_known = false;
-    });
-    if (!are_known) require_ids(index_, ids, path, ", which no table of nodes has");
-    return nodes;
-  }
-
-  std::vector<NodeId> distinct_nodes_of(const std::vector<std::uint64_t>& ids, const fs::path& path) const {
-    std::vector<NodeId> nodes = nodes_of(ids, path);
-    std::vector<std::uint8_t> has_row(graph_.num_nodes, 0);
-    for (const NodeId node : nodes)
-      if (std::exchange(has_row[node], 1) != 0)
-        fail(ErrorKind::kBadData,
-             path.string() + ": node " +
-                 std::to_string(ids[static_cast<std::size_t>(std::ranges::find(nodes, node) - nodes.begin())]) +
-                 " has two lines");
-    return nodes;
-  }
-
   void take_labels(const TableLabels& labels, const std::vector<NodeId>& node_of_row) {
     if (index_.has_names()) {
       std::vector<std::uint8_t> has_label(graph_.num_nodes, 0);
@@ -303,27 +281,6 @@ class EdgesImport {
           fail(ErrorKind::kBadData, options_.labels.string() + ": a node has two lines");
     }
     set_labels(labels, node_of_row, options_.labels.string(), options_.unlabelled, graph_);
-  }
-
-  void read_splits() {
-    const std::array paths = {options_.train, options_.valid, options_.test};
-    const std::array parts = {&graph_.train, &graph_.valid, &graph_.test};
-    for (std::size_t s = 0; s < paths.size(); ++s) {
-      if (is_text_table(paths[s]))
-        read_id_list(paths[s], table_, [&](std::string_view id) -> const char* {
-          const std::optional<NodeId> node = index_.find(id);
-          if (node) parts[s]->push_back(*node);
-          return node ? nullptr : "no node has this id";
-        });
-      else if (!paths[s].empty())
-        *parts[s] = read_split(paths[s], graph_.num_nodes, options_.mask);
-    }
-    const std::vector<std::int32_t> unlabelled(options_.labels.empty() ? graph_.num_nodes : 0, -1);
-    const std::array names = {paths[0].string(), paths[1].string(), paths[2].string()};
-    const std::array views = {SplitView{names[0].c_str(), graph_.train}, SplitView{names[1].c_str(), graph_.valid},
-                              SplitView{names[2].c_str(), graph_.test}};
-    DatasetChecks({}).check_splits(views,
-                                   options_.labels.empty() ? LabelTable{.classes = unlabelled} : graph_.label_table());
   }
 
   EdgesOptions options_;

@@ -214,7 +214,7 @@ class NodeTables(unittest.TestCase):
         self.assertIn("--scale-features standard", said["wide"])
         self.assertEqual(said["apart"].count("warning: no training node is of class 'premium'"), 1, said["apart"])
         self.assertEqual(said["apart"].count("warning: validation was never better than"), 1, said["apart"])
-        self.assertIn("batches of 32 seeds", said["scaled"], "1000 customers, 6 in 10 of them labelled, 6 in 10 to train")
+        self.assertIn("batches of 32 seeds", said["scaled"], "of 1000 customers 6 in 10 are labelled")
         self.assertNotIn("warning", said["scaled"])
 
     def ids_of(self, segment):
