@@ -96,9 +96,9 @@ class SalientDoctor(unittest.TestCase):
         self.assertIn("--dataset", doctor("--help").stdout)
         self.assertRegex(doctor("--version").stdout, r"^salient-doctor \d")
         with open("/dev/full", "w") as full:
-            result = subprocess.run([PROGRAM, "--measure=false"], stdout=full, stderr=subprocess.PIPE, timeout=60)
+            result = subprocess.run([PROGRAM, "--measure=false"], stdout=full, stderr=subprocess.PIPE, timeout=300)
         self.assertEqual(result.returncode, 74)
-        closed = subprocess.run(["bash", "-c", f"'{PROGRAM}' --measure=false >&-"], capture_output=True, timeout=60)
+        closed = subprocess.run(["bash", "-c", f"'{PROGRAM}' --measure=false >&-"], capture_output=True, timeout=300)
         self.assertIn(closed.returncode, (0, 1))
 
     def test_ranks_measure_their_all_reduce(self):

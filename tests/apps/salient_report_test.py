@@ -42,7 +42,7 @@ class SalientReport(unittest.TestCase):
         return directory
 
     def report(self, *args, expect=0):
-        result = subprocess.run([PROGRAM, *args], text=True, capture_output=True, timeout=60)
+        result = subprocess.run([PROGRAM, *args], text=True, capture_output=True, timeout=300)
         self.assertEqual(result.returncode, expect, result.stderr)
         return result
 
@@ -61,7 +61,7 @@ class SalientReport(unittest.TestCase):
             self.assertIn("2 runs compared", page.read_text())
             self.assertNotIn(EVIL, page.read_text())
             page.unlink()
-        default = subprocess.run([PROGRAM, *runs], text=True, capture_output=True, timeout=60, cwd=self.work)
+        default = subprocess.run([PROGRAM, *runs], text=True, capture_output=True, timeout=300, cwd=self.work)
         self.assertEqual((default.returncode, default.stdout), (0, "comparison.html\n"), default.stderr)
         self.assertTrue((self.work / "comparison.html").exists())
         self.assertFalse((runs[0] / "report.html").exists())

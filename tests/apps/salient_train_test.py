@@ -285,7 +285,7 @@ class SalientTrain(programs.ProgramTest):
         environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
         for program in ("salient-train", "salient-infer"):
             started = subprocess.run([PROGRAMS.folder / program, "--version"], env={**environment, "LD_DEBUG": "files",
-                                     "OMP_DISPLAY_ENV": "true"}, text=True, capture_output=True, timeout=60)
+                                     "OMP_DISPLAY_ENV": "true"}, text=True, capture_output=True, timeout=300)
             self.assertEqual(started.returncode, 0)
             self.assertEqual(len(re.findall(r"calling init: .*/libtorch_cpu\.so", started.stderr)), 1)
             self.assertRegex(started.stderr, r"OMP_WAIT_POLICY = 'PASSIVE'")

@@ -30,7 +30,7 @@ TOLERANCE = {"sage": 0.02, "gat": 1e-3}  # of probabilities, in bf16 and fp32
 
 
 def start(*command, expect=0):
-    done = subprocess.run([str(c) for c in command], text=True, capture_output=True, timeout=150)
+    done = subprocess.run([str(c) for c in command], text=True, capture_output=True, timeout=300)
     assert done.returncode == expect, (done.returncode, done.stdout + done.stderr)
     return done
 
@@ -95,7 +95,7 @@ class ServeOnGpu(unittest.TestCase):
                 found = [p for part in clients.map(lambda seed: ask(address[0], seed), range(4)) for p in part]
         finally:
             server.terminate()
-            log = server.communicate(timeout=30)[1]
+            log = server.communicate(timeout=300)[1]
         self.assertEqual(server.returncode, 0, log)
         return found, log
 

@@ -16,7 +16,7 @@ SCALES = (1e-9, 1e-6, 1e-3, 1, 100, 1e3, 1e6)  # of the units that tables use
 
 
 def run(*arguments, exit_code=0, before=()):
-    done = subprocess.run([*before, PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*before, PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300)
     assert done.returncode == exit_code, (arguments, done.returncode, done.stderr)
     return done
 

@@ -109,7 +109,7 @@ class Foreign(small_runs.FaultTest):
             both = [subprocess.Popen(PROGRAMS.command("salient-prepare", "partition", store, "--parts", parts,
                                                       "--write-rows", *(["--force"] if force else [])),
                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for parts in (2, 4)]
-            said = [process.communicate(timeout=60)[1] for process in both]
+            said = [process.communicate(timeout=300)[1] for process in both]
             codes = [process.returncode for process in both]
             self.assertIn(0, codes, said)
             self.assertTrue(set(codes) <= {0, 2, 74}, said)
@@ -146,7 +146,7 @@ class Foreign(small_runs.FaultTest):
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **limit)
         self.assertIn("listening on", server.stdout.readline())  # after its first prediction
         server.terminate()
-        server.communicate(timeout=60)
+        server.communicate(timeout=300)
         self.assertIn(server.returncode, (0, 143))
 
     def test_little_memory_ends_a_doctor_with_a_line(self):

@@ -41,7 +41,7 @@ class Hostile(small_runs.FaultTest):
             command = [PROGRAMS.folder / "salient-prepare", "synthetic", "--nodes", "20000", "--out", out]
             both = [subprocess.Popen(list(map(str, command)) + ["--rng-seed", str(seed)], stderr=subprocess.PIPE,
                                      stdout=subprocess.DEVNULL, text=True) for seed in (1, 2)]
-            said = [process.communicate(timeout=60)[1] for process in both]
+            said = [process.communicate(timeout=300)[1] for process in both]
             codes = [process.returncode for process in both]
             self.assertEqual(sorted(codes), [0, 2], said)
             self.assertIn(str(out), said[codes.index(2)])
@@ -53,7 +53,7 @@ class Hostile(small_runs.FaultTest):
                    *small_runs.TRAIN]
         both = [subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
                 for _ in range(2)]
-        said = [process.communicate(timeout=60)[1] for process in both]
+        said = [process.communicate(timeout=300)[1] for process in both]
         self.assertEqual(sorted(process.returncode for process in both), [0, 2], said)
         self.assertEqual(len(small_runs.metrics(out)), 3)
 
@@ -118,7 +118,7 @@ class Hostile(small_runs.FaultTest):
         def start(program, *args):
             with open("/dev/full", "w") as full:
                 return subprocess.run([str(PROGRAMS.folder / program), *map(str, args)], stdout=full, text=True,
-                                      stderr=subprocess.PIPE, timeout=60)
+                                      stderr=subprocess.PIPE, timeout=300)
         for result in (start("salient-prepare", "describe", self.store), start("salient-prepare", "verify", self.store),
                        start("salient-prepare", "--help"), start("salient-report", self.run_folder),
                        start("salient-train", "--dataset", self.store, "--out", self.new("run"), "--epochs", 1,
@@ -271,7 +271,7 @@ class Hostile(small_runs.FaultTest):
                         os.close(descriptor)
 
             def start(program, *args):
-                return subprocess.run([str(PROGRAMS.folder / program), *map(str, args)], preexec_fn=close, timeout=60,
+                return subprocess.run([str(PROGRAMS.folder / program), *map(str, args)], preexec_fn=close, timeout=300,
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
             store, run = self.new(f"store-{mask}"), self.new(f"run-{mask}")
             self.assertEqual(start("salient-prepare", "synthetic", *small_runs.SYNTHETIC, "--rng-seed", 1, "--progress",
@@ -291,7 +291,7 @@ class Hostile(small_runs.FaultTest):
         command = [str(PROGRAMS.folder / "salient-report"), str(run)]
         reports = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
                    for _ in range(16)]
-        said = [report.communicate(timeout=60)[1] for report in reports]
+        said = [report.communicate(timeout=300)[1] for report in reports]
         self.assertEqual([report.returncode for report in reports], [0] * 16, said)
         self.assertTrue((run / "report.html").read_text().rstrip().endswith("</html>"))
         self.assertEqual(small_runs.temporary_names(run), [])

@@ -30,7 +30,7 @@ def test_curves_of_a_run_are_shown(tmp_path):
             deadline = time.monotonic() + 120
             tags = {}
             while not tags.get("mine") and time.monotonic() < deadline:
-                with urllib.request.urlopen(f"{address}data/plugin/scalars/tags", timeout=60) as answer:
+                with urllib.request.urlopen(f"{address}data/plugin/scalars/tags", timeout=300) as answer:
                     tags = json.load(answer)
             assert {"loss", "accuracy/valid"} <= set(tags["mine"]), tags
         finally:

@@ -90,7 +90,7 @@ class FetchOgb(unittest.TestCase):
         environment["no_proxy"] = "127.0.0.1"
         if path:
             environment["PATH"] = f"{path}:{environment['PATH']}"
-        done = subprocess.run([SCRIPT, name, self.dir], env=environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([SCRIPT, name, self.dir], env=environment, capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
         if expect:
             self.assertRegex(done.stderr, r"\Afetch_ogb: error: [^\n]*\n\Z")

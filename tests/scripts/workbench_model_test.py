@@ -76,7 +76,7 @@ class WorkbenchModel(unittest.TestCase):
 
     def run_script(self, *arguments, expect=0, **variables):
         process = self.start(*arguments, **variables)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
         self.assertEqual(process.returncode, expect, out + err)
         self.assert_nothing_runs()
         return out, err
@@ -144,7 +144,7 @@ class WorkbenchModel(unittest.TestCase):
             process = self.start(HANG="1")
             self.wait_for_pids(2)
             process.send_signal(name)
-            process.communicate(timeout=60)
+            process.communicate(timeout=300)
             self.assertEqual(process.returncode, code)
             self.assert_nothing_runs()
             self.pids.unlink()

@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
     const auto& all = *::testing::UnitTest::GetInstance();
     const bool is_skipped =
         all.skipped_test_count() == all.test_to_run_count();  // for want of GPUs: alike on all ranks
-    const auto comm = salient::make_mpi_communicator(started, /*timeout_seconds=*/20);
+    const auto comm = salient::make_mpi_communicator(started, /*timeout_seconds=*/120);
     const bool passed = salient::on_all_ranks(*comm, mine == 0);
     if (mine != 0) std::fprintf(stderr, "rank %d: tests failed\n", started.rank);
     return !passed ? EXIT_FAILURE : is_skipped ? 77 : EXIT_SUCCESS;  // 77: SKIP_RETURN_CODE in cmake/targets.cmake

@@ -83,7 +83,7 @@ def content_of(store):
 
 
 def run(folder, program, *arguments):
-    done = subprocess.run([BIN / program, *map(str, arguments)], cwd=folder, capture_output=True, timeout=60)
+    done = subprocess.run([BIN / program, *map(str, arguments)], cwd=folder, capture_output=True, timeout=300)
     return Outcome(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
 
 

@@ -138,7 +138,7 @@ TEST(HttpServer, TheFirstReplyCounts) {
   });
   const std::string answer = Client(running.address).answer();
   EXPECT_NE(answer.find("first"), std::string::npos);
-  EXPECT_TRUE(running.server->wait_for_answers(10s));
+  EXPECT_TRUE(running.server->wait_for_answers(100s));
 }
 
 /// The answers, each as code and body, to a request with these headers, four bytes that may be its body, and kPlain.
@@ -233,7 +233,7 @@ TEST(HttpServer, AClientThatIsResetWhileItsRequestWaitsIsForgotten) {
   client.reset();
   EXPECT_TRUE(running.has_open(0));
   reply({.body = "for nobody"});
-  EXPECT_TRUE(running.server->wait_for_answers(10s));
+  EXPECT_TRUE(running.server->wait_for_answers(100s));
 }
 
 TEST(HttpServer, AClientThatIsTooSlowIsClosedWhateverItSends) {

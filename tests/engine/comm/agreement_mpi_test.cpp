@@ -15,7 +15,7 @@ namespace {
 
 class AgreementTest : public ::testing::Test {
  protected:
-  AgreementTest() : comm(make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20)), last(comm->size() - 1) {}
+  AgreementTest() : comm(make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/120)), last(comm->size() - 1) {}
 
   /// What `work` threw on this rank; kind 0 if nothing.
   template <class Work>

@@ -27,7 +27,7 @@ TEST(CallGate, WaitsForACallThatGoesOn) {
     is_over = true;
     gate.leave();
   });
-  EXPECT_TRUE(gate.wait_until_left(std::chrono::seconds(20)));
+  EXPECT_TRUE(gate.wait_until_left(std::chrono::seconds(120)));
   EXPECT_TRUE(is_over);
 }
 

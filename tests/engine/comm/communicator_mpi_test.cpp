@@ -20,7 +20,7 @@ namespace {
 
 class MpiCommunicatorTest : public ::testing::Test {
  protected:
-  MpiCommunicatorTest() : comm(make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20)) {}
+  MpiCommunicatorTest() : comm(make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/120)) {}
   float sum_of_ranks() const { return static_cast<float>(comm->size() * (comm->size() + 1) / 2); }  // of rank + 1
   std::unique_ptr<Communicator> comm;
 };

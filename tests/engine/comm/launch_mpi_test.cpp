@@ -15,7 +15,7 @@ namespace {
 
 TEST(LaunchTest, RanksThatMayRunOnTheSameCoresShareThemEvenly) {
   const Launch& launch = launch_of_test();
-  const auto comm = make_mpi_communicator(launch, /*timeout_seconds=*/20);
+  const auto comm = make_mpi_communicator(launch, /*timeout_seconds=*/120);
   const std::vector<int> mine = cores_of_process();
   std::string text = launch.host;
   for (const int core : mine) text.append(" ").append(std::to_string(core));

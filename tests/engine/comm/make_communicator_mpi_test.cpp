@@ -22,7 +22,7 @@ struct Made {
 };
 
 Made made(CommunicatorOptions options) {
-  options.timeout_seconds = 20;
+  options.timeout_seconds = 120;
   try {
     const auto comm = make_communicator(options, launch_of_test());
     return {std::string(comm->name()), std::string(comm->rows().name()), std::nullopt};
@@ -36,7 +36,7 @@ Made made(CommunicatorOptions options) {
 class MakeCommunicator : public ::testing::Test {
  protected:
   bool is_right(const Made& found, const Made& expected) { return on_all_ranks(*control_, found == expected); }
-  const std::unique_ptr<Communicator> control_ = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20);
+  const std::unique_ptr<Communicator> control_ = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/120);
   const bool is_alone_ = launch_of_test().size == 1;
   const Made by_mpi_{"mpi", "mpi", std::nullopt};
   const Made alone_{"self", "self", std::nullopt};

@@ -42,7 +42,7 @@ class PlanOnRanks : public ::testing::Test {
 
   const Dataset dataset_ = test::generated_dataset(20'000, 4, 400, FeatureType::kF32);
   const std::int64_t all_rows_ = static_cast<std::int64_t>(dataset_.feature_bytes());
-  const std::unique_ptr<Communicator> comm_ = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20);
+  const std::unique_ptr<Communicator> comm_ = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/120);
   const bool has_others_ = comm_->size() > 1;
   std::string log_;
 };
@@ -74,7 +74,7 @@ TEST_F(PlanOnRanks, AllShardWhereItIsAskedFor) {
 
 /// Parts of very different sizes: whether a rank's own part fits is what it has to know.
 TEST(PlanOfParts, CountsTheRowsOfARanksOwnPart) {
-  const std::unique_ptr<Communicator> comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20);
+  const std::unique_ptr<Communicator> comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/120);
   const test::Scratch scratch;
   Dataset dataset = test::generated_dataset(20'000, 4, 400, FeatureType::kF32);
   dataset.directory = scratch.path();

@@ -21,7 +21,7 @@ namespace salient {
 namespace {
 
 TEST(ExactInferenceOnRanks, FindsTheSameBytesAsOneRank) {
-  const auto comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20);
+  const auto comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/120);
   const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCpu, 0, 1);
   const Dataset dataset = test::dataset_with_small_features(400, 6, 7, FeatureType::kF16);
   std::vector<NodeId> targets(150);
@@ -58,7 +58,7 @@ TEST(ExactInferenceOnRanks, FindsTheSameBytesAsOneRank) {
 }
 
 TEST(ExactInferenceOnRanks, GetsRowsOfPartsFromTheirOwners) {
-  const auto comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20);
+  const auto comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/120);
   const ComputeDevice device = ComputeDevice::choose(DeviceKind::kCpu, 0, 1);
   const Dataset dataset = test::dataset_with_small_features(400, 6, 7, FeatureType::kF16);
   const auto num_ranks = static_cast<NodeId>(comm->size());

@@ -14,7 +14,7 @@ namespace salient {
 namespace {
 
 TEST(HostMatrixOnRanks, IsSharedByTheRanksOfAHostAndByNoOther) {
-  const auto comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20);
+  const auto comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/120);
   const int size = comm->size(), rank = comm->rank();
   for (const bool is_file : {false, true})
     for (const int ranks_on_host : {size, 2, 1}) {

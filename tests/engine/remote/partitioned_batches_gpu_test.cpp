@@ -78,7 +78,7 @@ void expect_the_bytes_of_the_replicated_run(std::unique_ptr<Communicator> comm) 
 
 TEST(PartitionedBatchesOnDevice, HaveTheBytesOfTheReplicatedRunByMpi) {
   if (num_gpus() == 0) GTEST_SKIP() << "no GPU";
-  expect_the_bytes_of_the_replicated_run(make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20));
+  expect_the_bytes_of_the_replicated_run(make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/120));
 }
 
 TEST(PartitionedBatchesOnDevice, HaveTheBytesOfTheReplicatedRunByNccl) {

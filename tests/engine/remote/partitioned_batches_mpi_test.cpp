@@ -98,7 +98,7 @@ class PartitionedBatchesOnRanks : public ::testing::Test {
     return is_right;
   }
 
-  const std::unique_ptr<Communicator> comm_ = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20);
+  const std::unique_ptr<Communicator> comm_ = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/120);
   Dataset dataset_ = test::generated_dataset(kNumNodes, 8, 11);
   LoaderStats stats_{};
 };

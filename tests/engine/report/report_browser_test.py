@@ -142,7 +142,7 @@ class ReportInABrowser(unittest.TestCase):
         process = self.start(name, 200)
         self.wait_for_epoch(process, 2)
         process.send_signal(with_signal)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
         return process.returncode
 
     def inspect(self, directory, charts, headings):

@@ -28,7 +28,7 @@ LoaderStats stats_of(int factor) {
 }
 
 TEST(EpochMetrics, SumWorkAndKeepTimesOfThisRank) {
-  const auto comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20);
+  const auto comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/120);
   const int size = comm->size(), mine = comm->rank() + 1, all = size * (size + 1) / 2;
   const TrainProgress progress{.global_step = 40, .partial_loss_sum = 30, .partial_correct = 12, .partial_labels = 60};
   const EpochMetrics m = epoch_metrics(

@@ -73,7 +73,7 @@ bool equal(const TrainProgress& a, const TrainProgress& b) {
 
 class RankState : public testing::Test {
  protected:
-  const std::unique_ptr<Communicator> comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20);
+  const std::unique_ptr<Communicator> comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/120);
   const ComputeDevice device = test::on_the_cpu();
   const TrainedModel of_rank_0{0};
   TrainedModel mine{comm->rank()};

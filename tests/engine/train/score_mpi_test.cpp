@@ -11,7 +11,7 @@ namespace salient {
 namespace {
 
 TEST(ScoreOnRanks, IsThatOfOneRank) {
-  const auto comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20);
+  const auto comm = make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/120);
   struct Case {
     Task task;
     int num_classes;

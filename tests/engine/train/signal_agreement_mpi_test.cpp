@@ -16,7 +16,7 @@ namespace {
 class SignalAgreementOnRanks : public testing::Test {
  protected:
   SignalAgreementOnRanks()
-      : comm_(make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/20)),
+      : comm_(make_mpi_communicator(launch_of_test(), /*timeout_seconds=*/120)),
         is_last_(comm_->rank() == comm_->size() - 1) {}
   ~SignalAgreementOnRanks() override {
     test::set_interrupt_signal(0);
