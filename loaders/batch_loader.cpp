@@ -12,8 +12,6 @@
 // before b are given back, and then no deliver() blocks.
 #include "loaders/batch_loader.h"
 
-#include <oneapi/tbb/task_arena.h>
-
 #include <algorithm>
 #include <exception>
 #include <optional>
@@ -25,13 +23,11 @@
 #include "core/console/trace.h"
 #include "core/error.h"
 #include "core/timer.h"
-#include "loaders/batch_maker.h"
 #include "loaders/batch_pipeline.h"
-#include "loaders/device_graph.h"
 #include "loaders/device_ring.h"
 #include "loaders/host_slab.h"
 #include "loaders/release_gate.h"
-#include "sampler/sampler_pool.h"
+#include "loaders/worker_makers.h"
 
 namespace salient {
 namespace {
@@ -42,14 +38,6 @@ struct Slot {
   Batch batch{};
   std::exception_ptr error{};  // of preparing; delivered in order like a batch, so that the same batch always fails
 };
-
-std::unique_ptr<SamplerPool> make_device_samplers(const LoaderOptions& options) {
-  if (options.data.graph == nullptr) return nullptr;
-  std::vector<std::unique_ptr<BatchSampler>> samplers;
-  for (int i = 0; i < std::clamp(options.num_workers, 1, kDeviceSamplers); ++i)
-    samplers.push_back(options.data.graph->make_sampler(options.fanouts, options.replacement));
-  return std::make_unique<SamplerPool>(std::move(samplers));
-}
 
 struct Stopped {};  // ends the pipeline early
 
@@ -72,52 +60,9 @@ LoaderOptions checked(LoaderOptions options) {
   return options;
 }
 
-/// The slots of a loader, and the makers that fill them: one per worker.
-class SlotFiller {
- public:
-  /// @param options, ring  outlive it. ring: null on a CPU; pins the slabs
-  SlotFiller(const Dataset& dataset, const LoaderOptions& options, DeviceRing* ring)
-      : options_(options), ring_(ring), device_samplers_(make_device_samplers(options)) {
-    for (int w = 0; w < std::max(options.num_workers, 1); ++w) {
-      if (device_samplers_)
-        makers_.emplace_back(dataset, device_samplers_->make_handle(), options.data, options.row_of, options.degrees);
-      else
-        makers_.emplace_back(dataset, options.fanouts, options.replacement, options.data, options.row_of,
-                             options.degrees);
-      if (options.has_paged_rows) makers_.back().expect_paged_rows();
-    }
-    for (int s = 0; s < options.num_slots; ++s) slots_.emplace_back(ring ? ring : options.pinner);
-  }
-
-  std::size_t num_workers() const { return makers_.size(); }
-  Slot& slot_of(std::size_t batch) { return slots_[batch % slots_.size()]; }
-
-  /// A worker's job. Never throws: the error is in the slot instead of the batch.
-  void fill(std::size_t index, const BatchRequest& request) {
-    Slot& slot = slot_of(index);
-    // Workers of an arena have distinct indices; without workers there is only the caller.
-    const auto worker = options_.num_workers == 0 ? 0 : oneapi::tbb::this_task_arena::current_thread_index();
-    BatchMaker& maker = makers_[static_cast<std::size_t>(worker)];
-    try {
-      slot.error = nullptr;
-      slot.batch.index = index;
-      slot.batch.sample_seconds = timed("sample", worker, index, [&] { maker.sample(request, slot.batch); });
-      if (ring_) ring_->wait_until_copied(index % slots_.size());
-      std::byte* const memory = slot.memory.reserve(slot.batch.layout.prepared_bytes);
-      slot.batch.gather_seconds = timed("gather", worker, index, [&] { maker.write(slot.batch, memory); });
-    } catch (...) {
-      maker.drop();
-      slot.error = std::current_exception();
-    }
-  }
-
- private:
-  const LoaderOptions& options_;
-  DeviceRing* const ring_;
-  const std::unique_ptr<SamplerPool> device_samplers_;  // null if the host samples; outlives the makers
-  std::vector<BatchMaker> makers_;
-  std::vector<Slot> slots_;
-};
+LoaderStats no_batches(std::size_t num_hops) {
+  return {.hop_nodes = std::vector<std::int64_t>(num_hops), .hop_edges = std::vector<std::int64_t>(num_hops)};
+}
 
 void add(const Batch& batch, LoaderStats& totals) {
   totals.sample_seconds += batch.sample_seconds;
@@ -134,6 +79,11 @@ void add(const Batch& batch, LoaderStats& totals) {
   }
 }
 
+void name_rows_of_trace(std::size_t num_workers) {
+  for (std::size_t w = 0; w < num_workers && Trace::global().is_on(); ++w)
+    Trace::global().name_row(trace_row::kFirstWorker + static_cast<int>(w), "worker " + std::to_string(w));
+}
+
 }  // namespace
 
 struct BatchLoader::Impl {
@@ -143,26 +93,43 @@ struct BatchLoader::Impl {
         max_delivered(static_cast<std::size_t>(std::max(num_device_slabs(options.num_slots) - 1, options.num_held))),
         max_in_flight(num_slots - max_delivered),
         ring(options.to_device ? make_device_ring(num_slots, max_delivered + 1, options.data.device_rows) : nullptr),
-        filler(dataset, options, ring.get()) {}
+        makers(dataset, options) {
+    for (std::size_t s = 0; s < num_slots; ++s) slots.emplace_back(ring ? ring.get() : options.pinner);
+  }
 
   ~Impl() {
     end_epoch();
     try {
       give_back(last_stream, 0);  // marks the slab in use, so that its memory outlives the consumer's kernels
-    } catch (...) {               // the device has failed; the consumer has had that error
-    }
+    } catch (...) {
+    }  // the device has failed; the consumer has had that error
     if (ring) ring->quiesce();
   }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
 
+  Slot& slot_of(std::size_t batch) { return slots[batch % num_slots]; }
+
+  /// A worker's job. Never throws: the error is delivered instead of the batch.
   void prepare(std::size_t index) {
-    if (!gate.is_closed()) filler.fill(index, requests[index]);
+    if (gate.is_closed()) return;
+    Slot& slot = slot_of(index);
+    const int worker = makers.this_worker();
+    BatchMaker& maker = makers.of(worker);
+    try {
+      slot.error = nullptr;
+      slot.batch.index = index;
+      slot.batch.sample_seconds = timed("sample", worker, index, [&] { maker.sample(requests[index], slot.batch); });
+      if (ring) ring->wait_until_copied(index % num_slots);
+      std::byte* const memory = slot.memory.reserve(slot.batch.layout.prepared_bytes);
+      slot.batch.gather_seconds = timed("gather", worker, index, [&] { maker.write(slot.batch, memory); });
+    } catch (...) {
+      maker.drop();
+      slot.error = std::current_exception();
+    }
   }
 
   void deliver(std::size_t index) {
     if (gate.is_closed()) throw Stopped();
-    Slot& slot = filler.slot_of(index);
+    Slot& slot = slot_of(index);
     if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
     slot.batch.is_on_device = ring != nullptr;
     slot.batch.data = ring ? ring->copy(index, slot.memory.data(), slot.batch.layout) : slot.memory.data();
@@ -189,13 +156,11 @@ struct BatchLoader::Impl {
     require(!is_running, "the last epoch has ended before the next one starts");
     requests = std::move(next_requests);
     num_taken = num_given_back = 0;
-    totals = {.hop_nodes = std::vector<std::int64_t>(options.fanouts.size()),
-              .hop_edges = std::vector<std::int64_t>(options.fanouts.size())};
+    totals = no_batches(options.fanouts.size());
     gate.reset();
     ready.emplace(num_slots);
     if (ring) ring->start_epoch();
-    for (std::size_t w = 0; w < filler.num_workers() && Trace::global().is_on(); ++w)
-      Trace::global().name_row(trace_row::kFirstWorker + static_cast<int>(w), "worker " + std::to_string(w));
+    name_rows_of_trace(makers.size());
     is_running = true;
     if (options.num_workers > 0) producer = std::jthread([this] { run_epoch(); });
   }
@@ -227,7 +192,7 @@ struct BatchLoader::Impl {
       return nullptr;
     }
     if (ring) ring->begin_use(*index, stream);
-    const Batch& batch = filler.slot_of(*index).batch;
+    const Batch& batch = slot_of(*index).batch;
     ++num_taken;
     add(batch, totals);
     return &batch;
@@ -257,7 +222,8 @@ struct BatchLoader::Impl {
   const LoaderOptions options;
   const std::size_t num_slots, max_delivered, max_in_flight;  // S, D, T
   const std::unique_ptr<DeviceRing> ring;                     // null on a CPU; outlives the slabs that it pinned
-  SlotFiller filler;
+  WorkerMakers makers;
+  std::vector<Slot> slots;
 
   std::vector<BatchRequest> requests;
   ReleaseGate gate;

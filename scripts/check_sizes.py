@@ -25,7 +25,6 @@ LONG_CLASSES = {  # older than the rule, with their lines: they may shrink, not 
     "benchmarks/step_parts.cpp Step": 214,
     "models/exact/exact_forward.cpp ExactForward::Impl": 182,
     "prepare/importers/edges_importer.cpp EdgesImport": 232,
-    "python/bindings/batch_stream.cpp BatchStream::Impl": 161,
     "workbench/backend/cuda_executor.cpp CudaExecutor": 221,
     "workbench/case/case_parser.cpp CaseParser": 196,
 }

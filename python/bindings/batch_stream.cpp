@@ -1,10 +1,8 @@
 // python/bindings/batch_stream.cpp - see batch_stream.h.
 #include "python/bindings/batch_stream.h"
 
-#include <oneapi/tbb/task_arena.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -15,6 +13,7 @@
 #include "core/error.h"
 #include "loaders/batch_loader.h"
 #include "loaders/batch_pipeline.h"
+#include "loaders/worker_makers.h"
 #include "sampler/seed_order.h"
 
 namespace salient::python {
@@ -64,26 +63,17 @@ struct BatchStream::Impl {
         dataset(std::move(data)),
         device_graph(std::move(graph)),
         pool(SlabPool::make(std::move(pinner))),
-        slots(static_cast<std::size_t>(default_slots(options.num_workers))) {
-    const ResidentView view{.features = options.has_features_on_device ? Residency::kDevice : Residency::kHost};
-    const int num_makers = std::max(options.num_workers, 1);
-    if (device_graph) {
-      std::vector<std::unique_ptr<BatchSampler>> all;
-      for (int i = 0; i < std::min(num_makers, kDeviceSamplers); ++i)
-        all.push_back(device_graph->make_sampler(options.fanouts, options.replacement));
-      samplers = std::make_unique<SamplerPool>(std::move(all));
-    }
-    for (int w = 0; w < num_makers; ++w) {
-      if (samplers)
-        makers.emplace_back(*dataset, samplers->make_handle(), view);
-      else
-        makers.emplace_back(*dataset, options.fanouts, options.replacement, view);
-    }
-  }
+        makers(*dataset, {.fanouts = options.fanouts,
+                          .replacement = options.replacement,
+                          .num_workers = options.num_workers,
+                          .data = {.features = options.has_features_on_device ? Residency::kDevice : Residency::kHost,
+                                   .graph = device_graph.get()}}),
+        slots(static_cast<std::size_t>(default_slots(options.num_workers))) {}
 
   /// Never throws: the error is delivered instead of the batch.
-  void prepare(std::size_t index, BatchMaker& maker) {
+  void prepare(std::size_t index) {
     Slot& slot = slots[index % slots.size()];
+    BatchMaker& maker = makers.of(makers.this_worker());
     try {
       slot.error = nullptr;
       StreamedBatch& made = slot.made;
@@ -105,16 +95,13 @@ struct BatchStream::Impl {
     return std::exchange(slot.made, {});
   }
 
-  /// A worker's job.
-  void prepare_unless_stopped(std::size_t index) {
-    if (is_stopped) return;  // deliver() ends the pipeline
-    prepare(index, makers[static_cast<std::size_t>(oneapi::tbb::this_task_arena::current_thread_index())]);
-  }
-
   void run_epoch(Queue& ready) {
     try {
       run_batches(
-          requests.size(), options.num_workers, slots.size(), [this](std::size_t b) { prepare_unless_stopped(b); },
+          requests.size(), options.num_workers, slots.size(),
+          [this](std::size_t b) {
+            if (!is_stopped) prepare(b);
+          },
           [&](std::size_t b) {
             if (is_stopped || !ready.push(take(b))) throw Stopped();
           });
@@ -150,7 +137,7 @@ struct BatchStream::Impl {
     }
     const std::lock_guard one_by_one(preparing);
     if (!queue_of(run) || num_taken == requests.size()) return std::nullopt;
-    prepare(num_taken, makers.front());
+    prepare(num_taken);
     try {
       return take(num_taken++);
     } catch (...) {
@@ -195,9 +182,8 @@ struct BatchStream::Impl {
   const std::shared_ptr<const Dataset> dataset;
   const std::shared_ptr<const DeviceGraph> device_graph;  // null if the host samples
   const std::shared_ptr<SlabPool> pool;
-  std::unique_ptr<SamplerPool> samplers;  // likewise; outlives the makers
-  std::vector<BatchMaker> makers;         // one per worker
-  std::vector<Slot> slots;                // one per batch inside the pipeline
+  WorkerMakers makers;
+  std::vector<Slot> slots;  // one per batch inside the pipeline
 
   // Of the epoch.
   EpochOrder order;

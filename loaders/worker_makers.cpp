@@ -1,0 +1,41 @@
+// loaders/worker_makers.cpp - see worker_makers.h.
+#include "loaders/worker_makers.h"
+
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "loaders/device_graph.h"
+
+namespace salient {
+namespace {
+
+std::unique_ptr<SamplerPool> make_device_samplers(const LoaderOptions& options) {
+  if (options.data.graph == nullptr) return nullptr;
+  std::vector<std::unique_ptr<BatchSampler>> samplers;
+  for (int i = 0; i < std::clamp(options.num_workers, 1, kDeviceSamplers); ++i)
+    samplers.push_back(options.data.graph->make_sampler(options.fanouts, options.replacement));
+  return std::make_unique<SamplerPool>(std::move(samplers));
+}
+
+}  // namespace
+
+WorkerMakers::WorkerMakers(const Dataset& dataset, const LoaderOptions& options)
+    : num_workers_(options.num_workers), device_samplers_(make_device_samplers(options)) {
+  for (int w = 0; w < std::max(num_workers_, 1); ++w) {
+    if (device_samplers_)
+      makers_.emplace_back(dataset, device_samplers_->make_handle(), options.data, options.row_of, options.degrees);
+    else
+      makers_.emplace_back(dataset, options.fanouts, options.replacement, options.data, options.row_of,
+                           options.degrees);
+    if (options.has_paged_rows) makers_.back().expect_paged_rows();
+  }
+}
+
+// Workers of an arena have distinct indices; without workers there is only the caller.
+int WorkerMakers::this_worker() const {
+  return num_workers_ == 0 ? 0 : oneapi::tbb::this_task_arena::current_thread_index();
+}
+
+}  // namespace salient
