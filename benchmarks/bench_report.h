@@ -20,6 +20,11 @@ struct BenchColumn {
   int decimals = 1;
 };
 
+// Columns that several benchmarks of trainings have.
+inline const BenchColumn kMedianEpoch{"epoch_seconds_median", "epoch s median", 1, 3};
+inline const BenchColumn kBestEpoch{"epoch_seconds_best", "best", 1, 3};
+inline const BenchColumn kBlockedSeconds{"blocked_seconds", "blocked s", 1, 3};
+
 class BenchReport {
  public:
   /// The value of a column that does not apply to a row: "-" in the table, absent in JSON.

@@ -228,10 +228,10 @@ BenchReport new_report(const std::string& verb, const std::string& title, const 
                          std::to_string(options.model.hidden_dim) + ", fanout " + to_text(options.batches.fanout) +
                          ", batch " + std::to_string(options.batches.size) + ", " + to_text(options.precision) +
                          ", on " + device.name() + "; synthetic graphs",
-                     {{"epoch_seconds_median", "epoch s median", 1, 3},
-                      {"epoch_seconds_best", "best", 1, 3},
+                     {kMedianEpoch,
+                      kBestEpoch,
                       {"train_seconds", "train s", 1, 3},
-                      {"blocked_seconds", "blocked s", 1, 3},
+                      kBlockedSeconds,
                       {"transfer_seconds", "transfer s", 1, 3},
                       {"busy_share", "busy", 1, 2},
                       {"sample_core_seconds", "sample core-s", 1, 2},

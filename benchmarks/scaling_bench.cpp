@@ -203,11 +203,11 @@ BenchReport new_report(const TrainOptions& options, const Dataset& dataset) {
                          (dataset.source_kind == "synthetic" ? " (synthetic)" : "") + ", " +
                          std::to_string(dataset.num_nodes()) + " nodes, " + std::to_string(dataset.num_edges()) +
                          " entries, fanout " + to_text(options.batches.fanout),
-                     {{"epoch_seconds_median", "epoch s median", 1, 3},
-                      {"epoch_seconds_best", "best", 1, 3},
+                     {kMedianEpoch,
+                      kBestEpoch,
                       {"efficiency", "efficiency", 1, 2},
                       {"steps_per_epoch", "steps", 1, 0},
-                      {"blocked_seconds", "blocked s", 1, 3},
+                      kBlockedSeconds,
                       {"allreduce_seconds", "all-reduce s", 1, 3},
                       {"allreduce_share", "share", 1, 3},
                       {"allreduce_seconds_per_step", "us/step", 1e6, 1},

@@ -159,8 +159,8 @@ int bench_steps(Arguments arguments) {
   const DataResidency on_device{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
   const ResidentData data(dataset, device.is_cuda() ? on_device : DataResidency{});
   BenchReport report("steps", std::string(title) + ", " + own.graph + ", on " + device.name(),
-                     {{"epoch_seconds_median", "epoch s median", 1, 3},
-                      {"epoch_seconds_best", "best", 1, 3},
+                     {kMedianEpoch,
+                      kBestEpoch,
                       {"epoch_seconds_worst", "worst", 1, 3},
                       {"speedup_over_eager", "x eager fp32", 1, 2},
                       {"last_loss", "loss", 1, 4},

@@ -149,8 +149,8 @@ int bench_tiers(Arguments arguments) {
   BenchReport report(
       "tiers",
       std::string(title) + ", " + command.own.graph + ", " + to_text(options.precision) + ", on " + device.name(),
-      {{"epoch_seconds_median", "epoch s median", 1, 3},
-       {"epoch_seconds_best", "best", 1, 3},
+      {kMedianEpoch,
+       kBestEpoch,
        {"epoch_seconds_worst", "worst", 1, 3},
        {"speedup_over_cores", "x cores", 1, 2},
        {"last_loss", "loss", 1, 6}});

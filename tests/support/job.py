@@ -97,7 +97,11 @@ class Job:
         wait_until(lambda: not self.processes(), f"every process of {self.process.args} has ended")
 
     def kill(self):
-        """Ends every process of it, at once, also those that are stopped; and forgets what they printed."""
+        """Ends every process of it, also those that are stopped; and forgets what they printed."""
+        if self.process.poll() is None:
+            self.process.terminate()  # mpirun then removes its ranks' shared memory, which a SIGKILL would leave
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(10)
         while running := self.processes():
             for pid in running:
                 with contextlib.suppress(ProcessLookupError):
