@@ -20,9 +20,4 @@ InputRows InputRows::first(std::int64_t count) const {
   return dense_.narrow(0, 0, count);
 }
 
-InputRows node_dropout(const InputRows& x, double p, const DropoutKey& key, std::uint32_t layer) {
-  if (x.is_sparse()) return node_dropout(x.sparse(), p, key, layer);
-  return node_dropout(x.dense(), p, key, layer);
-}
-
 }  // namespace salient

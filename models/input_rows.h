@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "models/ops/sparse_rows.h"
+#include "models/sparse_rows.h"
 
 namespace salient {
 
@@ -38,8 +38,5 @@ class InputRows {
   at::Tensor dense_{};
   std::optional<SparseRows> sparse_{};
 };
-
-/// node_dropout() of the rows, dense or sparse as they are.
-InputRows node_dropout(const InputRows& x, double p, const DropoutKey& key, std::uint32_t layer);
 
 }  // namespace salient

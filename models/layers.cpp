@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "models/init.h"
 #include "models/ops/linear.h"
+#include "models/ops/sparse_rows.h"
 
 namespace salient {
 

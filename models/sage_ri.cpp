@@ -4,6 +4,8 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/leaky_relu.h>
 
+#include "models/ops/sparse_rows.h"
+
 namespace salient {
 
 SageRi::SageRi(const ModelOptions& options) : dropout_(options.dropout) {

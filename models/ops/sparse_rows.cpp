@@ -1,11 +1,7 @@
 // models/ops/sparse_rows.cpp - see sparse_rows.h.
 #include "models/ops/sparse_rows.h"
 
-#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/searchsorted.h>
-#include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
@@ -96,13 +92,6 @@ struct SparseLinear : Function<SparseLinear> {
 
 }  // namespace
 
-SparseRows SparseRows::first(std::int64_t count) const {
-  require(count <= num_rows, "as many rows as there are");
-  SparseRows rows = *this;
-  rows.num_rows = count;
-  return rows;
-}
-
 at::Tensor sparse_linear(const SparseRows& x, const at::Tensor& weight) {
   if (!at::GradMode::is_enabled() || !weight.requires_grad()) return product(x, weight.detach());
   return SparseLinear::apply(weight, x);
@@ -125,13 +114,9 @@ SparseRows node_dropout(const SparseRows& x, double p, const DropoutKey& key, st
   return dropped;
 }
 
-at::Tensor to_dense(const SparseRows& x) {
-  const std::int64_t num_rows = x.begin.numel() - 1;
-  const at::Tensor positions = at::arange(x.values.numel(), x.begin.options());
-  const at::Tensor row = at::searchsorted(x.begin, positions, /*out_int32=*/false, /*right=*/true) - 1;
-  at::Tensor dense = at::zeros({num_rows * x.num_columns}, x.values.options().dtype(at::kFloat));
-  dense.scatter_(0, row * x.num_columns + x.columns, x.values.to(at::kFloat));
-  return dense.view({num_rows, x.num_columns}).narrow(0, 0, x.num_rows);
+InputRows node_dropout(const InputRows& x, double p, const DropoutKey& key, std::uint32_t layer) {
+  if (x.is_sparse()) return node_dropout(x.sparse(), p, key, layer);
+  return node_dropout(x.dense(), p, key, layer);
 }
 
 }  // namespace salient

@@ -26,8 +26,11 @@ class CheckScripts(unittest.TestCase):
         (self.root / "scripts").mkdir()
         for script in SCRIPTS:
             shutil.copy(SOURCE / "scripts" / script, self.root / "scripts")
-        for folder in re.findall(r'"([a-z/]+)"\]? *[:=] ', (SOURCE / "scripts/check_layers.py").read_text()):
+        table = (SOURCE / "scripts/check_layers.py").read_text()
+        for folder in re.findall(r'"([a-z/]+)"\]? *[:=] ', table):
             (self.root / folder).mkdir(parents=True, exist_ok=True)
+        for name in re.findall(r'"(\w+)"', re.search(r"for name in \((.*?)\)", table, re.S)[1]):
+            self.write(f"models/{name}.h", "")
 
     def check(self, script):
         done = subprocess.run([sys.executable, f"scripts/{script}"], cwd=self.root, text=True, capture_output=True)
@@ -78,6 +81,15 @@ class CheckScripts(unittest.TestCase):
             with self.subTest(words=words):
                 self.assert_fine("check_layers.py", "store/a.cpp", fine)
                 self.assert_found("check_layers.py", "store/a.cpp", broken, words)
+
+    def test_what_operators_work_on_is_below_them_and_layers_are_above(self):
+        self.write("models/layers.h", "")
+        self.write("models/ops/b.h", "")
+        self.assert_fine("check_layers.py", "models/ops/a.h", '#include "models/input_rows.h"\n')
+        self.assert_fine("check_layers.py", "models/a.h", '#include "models/ops/b.h"\n#include "models/batch_view.h"\n')
+        for path, target in (("models/ops/a.h", "models/layers.h"), ("models/sparse_rows.cpp", "models/ops/b.h"),
+                             ("models/sparse_rows.cpp", "models/layers.h")):
+            self.assert_found("check_layers.py", path, f'#include "{target}"\n', f"may not include {target}")
 
     def test_a_row_of_the_table_whose_folder_is_gone(self):
         self.assertEqual(self.check("check_layers.py")[0], 0, self.check("check_layers.py")[1])
