@@ -28,6 +28,9 @@ const std::vector<std::string> kLinkFlags = {"-shared",
                                              "-Wl,--defsym=__dso_handle=0"};
 const std::vector<std::string> kLibraries = {"-lm", "-lc", "-lgcc"};
 
+/// What the preprocessor leaves, which this process reads: 3 MiB of headers at most, and a source of 1 MiB.
+constexpr std::size_t kPreprocessedBytes = std::size_t{6} << 20;
+
 /// Replaces what may be there already: another check of the same source.
 void put(const std::filesystem::path& path, const std::string& text) {
   (void)std::filesystem::remove(path);
@@ -39,10 +42,9 @@ bool is_about_wrapper(const std::string& errors) {
   return errors.find("wrapper.cpp:") != std::string::npos && errors.find("candidate.cpp:") == std::string::npos;
 }
 
-Finding complaint(const ProcessResult& result, const std::filesystem::path& folder) {
-  const std::string errors = without_folder(result.errors, folder.string());
-  if (auto limit = limit_met(result, kHostCompilerLimits))
-    return {Verdict::kCompileError, "the compiler needs " + *limit, errors};
+Finding complaint(const ProcessResult& result, const ProcessLimits& limits) {
+  const std::string errors = without_folder(result.errors, std::string(limits.scratch));
+  if (auto limit = limit_met(result, limits)) return {Verdict::kCompileError, "the compiler needs " + *limit, errors};
   if (is_about_wrapper(errors))
     return {Verdict::kStaticReject, "a launched function is missing, or its parameters are not those of the case",
             errors};
@@ -85,10 +87,12 @@ std::optional<Finding> compile_on_host(const Candidate& candidate, const Case& g
   ProcessLimits limits = kHostCompilerLimits;
   limits.scratch = folder.native();
 
+  ProcessLimits of_text = limits;
+  of_text.file_bytes = kPreprocessedBytes;
   const ProcessResult expanded = run_process(
       command_of({kFlags, {"-E", "-I", kernels.string(), (folder / "prologue.cpp").string(), "-o", preprocessed}}), "",
-      limits);
-  if (expanded.exit_code != 0) return complaint(expanded, folder);
+      of_text);
+  if (expanded.exit_code != 0) return complaint(expanded, of_text);
   const std::string text = read_text_file(preprocessed);
   if (auto reason = reject_preprocessed(candidates_part(text))) return Finding{Verdict::kStaticReject, *reason, {}};
   put(preprocessed, text + host_wrapper(candidate, given));
@@ -96,7 +100,7 @@ std::optional<Finding> compile_on_host(const Candidate& candidate, const Case& g
   const std::vector<std::string> none, &more = kind == LibraryKind::kSanitized ? kSanitizers : none;
   const ProcessResult compiled =
       run_process(command_of({kFlags, more, {"-fpreprocessed", "-c", preprocessed, "-o", object}}), "", limits);
-  if (compiled.exit_code != 0) return complaint(compiled, folder);
+  if (compiled.exit_code != 0) return complaint(compiled, limits);
   const ProcessResult made = run_process(link_command(object, linked), "", limits);
   if (made.exit_code != 0)
     return Finding{Verdict::kCompileError, "the linker refuses it", without_folder(made.errors, folder.string())};

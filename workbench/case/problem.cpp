@@ -16,16 +16,18 @@ namespace {
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{16} << 30;
 constexpr double kFullMantissa = 0.5182959437370300;  // 0.47 of tf32's last bit away from a tf32, likewise for bf16
+constexpr std::uint64_t kSparseShare = 16;            // of which one is not zero
 
-constexpr const char* kValueWords[] = {"zero-mean", "positive", "wide", "equal", "non-finite", "extreme"};
+constexpr const char* kValueWords[] = {"zero-mean", "positive", "wide", "equal", "non-finite", "extreme", "sparse"};
 constexpr const char* kIndexWords[] = {"uniform", "sorted", "equal", "power-law", "empty-row"};
 constexpr const char* kSetWords[] = {"public", "edge", "hidden"};
 
 /// In (0, 1), 53 bits.
 double unit(std::uint64_t random) { return (static_cast<double>(random >> 11) + 0.5) * 0x1p-53; }
 
-/// Of 16 values one is a zero and, where the case takes such exponents, one a subnormal number of the format, of either
-/// sign. Sums of a GPU's memory flush those, and kernels multiply what is left of them.
+/// Of 16 values one is a zero, one a small power of two, as programs' constants are, and, where the case takes such
+/// exponents, one a subnormal number of the format, of either sign. Sums of a GPU's memory flush those, and kernels
+/// multiply what is left of them.
 double extreme_value(const Case& given, ElementType type, std::uint64_t random) {
   const double smallest = smallest_normal(type), sign = random % 2 == 0 ? 1 : -1;
   const std::uint64_t other = mix(random);
@@ -34,6 +36,7 @@ double extreme_value(const Case& given, ElementType type, std::uint64_t random) 
   const int least = std::max(given.least_exponent, std::ilogb(smallest));
   const int most = std::min(given.most_exponent, std::ilogb(largest_finite(type)));
   const auto exponents = static_cast<std::uint64_t>(most - least + 1);
+  if (other % 16 == 2) return sign * std::ldexp(1, std::clamp(static_cast<int>(other / 16 % 9) - 4, least, most));
   const int exponent = least + static_cast<int>(other / 16 % exponents);
   return sign * std::ldexp(1 + 0.99 * unit(random), exponent);  // the format's rounding makes no infinity of it
 }
@@ -48,6 +51,7 @@ double value_of_pattern(ValuePattern pattern, std::uint64_t random) {
       return (2 * u - 1) * magnitude;
     }
     case ValuePattern::kEqual: return kFullMantissa;
+    case ValuePattern::kSparse: return mix(random) % kSparseShare == 0 ? 2 * u - 1 : 0;
     case ValuePattern::kExtreme:    // see extreme_value
     case ValuePattern::kNonFinite:  // see Problem::spoil
       return 2 * u - 1;
@@ -107,6 +111,22 @@ void for_ranges(std::size_t count, const F& f) {
 }
 
 }  // namespace
+
+std::vector<Pattern> draw_patterns(const Case& given, std::uint64_t random) {
+  const bool has_values = std::any_of(given.buffers.begin(), given.buffers.end(), [](const BufferSpec& buffer) {
+    return buffer.role != BufferRole::kOut && buffer.fill == Fill::kValues;
+  });
+  std::vector<ValuePattern> values = {ValuePattern::kZeroMean, ValuePattern::kPositive, ValuePattern::kWide,
+                                      ValuePattern::kEqual, ValuePattern::kExtreme};
+  if (given.nonfinite) values.push_back(ValuePattern::kNonFinite);
+  if (!given.mean.empty()) values.push_back(ValuePattern::kSparse);
+  constexpr std::uint64_t kNumIndexPatterns = std::size(kIndexWords);
+  if (!has_values) values.assign(kNumIndexPatterns, ValuePattern::kZeroMean);
+  std::vector<Pattern> patterns;
+  for (const ValuePattern pattern : values)
+    patterns.push_back({pattern, static_cast<IndexPattern>(random++ % kNumIndexPatterns)});
+  return patterns;
+}
 
 std::string text_of(Pattern pattern) {
   return std::string(kValueWords[static_cast<std::size_t>(pattern.values)]) + " values, " +

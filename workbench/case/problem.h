@@ -17,6 +17,7 @@ enum class ValuePattern : std::uint8_t {
   kEqual,      ///< one number with a full mantissa: rounding to a shorter format shows
   kNonFinite,  ///< zero mean, with NaN and infinities at places that the seed draws
   kExtreme,    ///< all exponents that the case takes, both zeros, subnormals; any bits where bits are copied
+  kSparse,     ///< uniform in (-1, 1), but most are zero: sums of a few terms, of which every bit shows
 };
 enum class IndexPattern : std::uint8_t { kUniform, kSorted, kEqual, kPowerLaw, kEmptyRows };
 
@@ -25,6 +26,9 @@ struct Pattern {
   IndexPattern indices = IndexPattern::kUniform;
 };
 std::string text_of(Pattern pattern);  ///< "wide values, sorted indices"
+/// Every pattern of values and every pattern of indices that makes a difference to the case, in pairs that `random`
+/// draws.
+std::vector<Pattern> draw_patterns(const Case& given, std::uint64_t random);
 
 /// Everything that decides a problem's inputs.
 struct ProblemSpec {

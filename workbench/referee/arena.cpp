@@ -28,7 +28,7 @@ std::vector<std::size_t> random_order(std::size_t count, std::uint64_t seed) {
 }  // namespace
 
 Layout lay_out(const std::vector<std::size_t>& bytes, std::size_t begin, std::uint64_t seed) {
-  Layout layout{std::vector<Placement>(bytes.size()), begin, begin};
+  Layout layout{std::vector<Placement>(bytes.size()), begin, begin, {}};
   for (const std::size_t b : random_order(bytes.size(), seed)) {
     layout.end = aligned(layout.end + kGuardBytes) + kAlign * (mix(seed ^ mix(b)) % kMaxShift);
     layout.buffers[b] = {layout.end, bytes[b]};
@@ -38,10 +38,23 @@ Layout lay_out(const std::vector<std::size_t>& bytes, std::size_t begin, std::ui
   return layout;
 }
 
+std::vector<Placement> guards_of(const Layout& layout) {
+  std::vector<Placement> taken = layout.buffers, guards;
+  taken.insert(taken.end(), layout.fences.begin(), layout.fences.end());
+  std::sort(taken.begin(), taken.end(), [](const Placement& a, const Placement& b) { return a.offset < b.offset; });
+  taken.push_back({layout.end, 0});
+  std::size_t from = layout.begin;
+  for (const Placement& place : taken) {
+    if (place.offset > from) guards.push_back({from, place.offset - from});
+    from = std::max(from, place.offset + place.bytes);  // an empty buffer may lie where a fence begins
+  }
+  return guards;
+}
+
 namespace {
 
 constexpr std::size_t kPage = 65536;  // a multiple of the page of every machine
-constexpr std::size_t kFenceBytes = 4 * kPage;
+constexpr std::size_t kFenceBytes = std::size_t{256} << 20;
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
@@ -65,7 +78,7 @@ Rooms make_rooms(const std::vector<std::size_t>& most_bytes, std::size_t begin, 
 }
 
 Layout lay_out_in_rooms(const Rooms& rooms, const std::vector<std::size_t>& bytes, FencedSide side) {
-  Layout layout{{}, rooms.begin, rooms.end};
+  Layout layout{{}, rooms.begin, rooms.end, rooms.fences};
   for (std::size_t b = 0; b < bytes.size(); ++b)
     layout.buffers.push_back(
         {rooms.rooms[b].offset + (side == FencedSide::kEnd ? rooms.rooms[b].bytes - bytes[b] : 0), bytes[b]});
@@ -102,16 +115,11 @@ void Arena::fill(std::size_t begin, std::size_t end, std::byte value) {
 }
 
 std::size_t Arena::first_broken_guard(const Layout& layout, std::byte guard) const {
-  std::vector<Placement> sorted = layout.buffers;
-  std::sort(sorted.begin(), sorted.end(), [](const Placement& a, const Placement& b) { return a.offset < b.offset; });
-  sorted.push_back({layout.end, 0});
-  std::size_t from = layout.begin;
-  for (const Placement& place : sorted) {
-    const std::byte *const begin = data_ + from, *const end = data_ + place.offset;
+  for (const Placement& place : guards_of(layout)) {
+    const std::byte *const begin = data_ + place.offset, *const end = begin + place.bytes;
     const bool is_whole = begin == end || (*begin == guard && std::equal(begin, end - 1, begin + 1));  // by memcmp
     if (!is_whole)
       return static_cast<std::size_t>(std::find_if(begin, end, [&](std::byte b) { return b != guard; }) - data_);
-    from = place.offset + place.bytes;
   }
   return layout.end;
 }

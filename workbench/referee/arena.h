@@ -19,17 +19,20 @@ struct Placement {
   std::size_t offset = 0, bytes = 0;
 };
 
-/// Where the buffers of one problem are. Everything else in [begin, end) is guard.
+/// Where the buffers of one problem are. Everything else in [begin, end) is guard, but for the fences.
 struct Layout {
   std::vector<Placement> buffers{};  ///< in the order of the parameters
   std::size_t begin = 0, end = 0;
+  std::vector<Placement> fences{};  ///< are never touched, so that they cost addresses alone
 };
+/// What is neither a buffer nor a fence, in the order of addresses.
+std::vector<Placement> guards_of(const Layout& layout);
 
 /// Places the buffers from `begin` on: in random order, at multiples of 256, at least 1 MiB of guard round each, and
 /// random distances, so that addresses differ from run to run.
 Layout lay_out(const std::vector<std::size_t>& bytes, std::size_t begin, std::uint64_t seed);
 
-/// Rooms for buffers between fences: memory that a process may be forbidden to touch.
+/// Rooms for buffers between fences, 256 MiB each: memory that a process may be forbidden to touch.
 struct Rooms {
   std::vector<Placement> rooms{};   ///< in the order of the parameters; they begin and end at pages
   std::vector<Placement> fences{};  ///< before, between and behind them

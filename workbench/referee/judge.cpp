@@ -122,7 +122,7 @@ std::string difference(const Problem& problem, const ResultPart& part, std::size
 }  // namespace
 
 void prepare_arena(const Problem& problem, const Layout& layout, Dirt dirt, Arena& arena) {
-  arena.fill(layout.begin, layout.end, dirt.guard);
+  for (const Placement& place : guards_of(layout)) arena.fill(place.offset, place.offset + place.bytes, dirt.guard);
   for (std::size_t b = 0; b < layout.buffers.size(); ++b) {
     const Placement place = layout.buffers[b];
     const bool is_filled = b < problem.num_buffers() && !problem.data(b).empty();
@@ -214,7 +214,9 @@ std::optional<Finding> judge_numbers(const Problem& problem, const Outputs& outp
   const std::string& limit = problem.definition().mean;
   const double most =
       limit.empty() ? kMeanBase + c * kMeanShare : static_cast<double>(problem.value_of(limit)) * mean.chance();
-  if (!found && problem.spec().pattern.values == ValuePattern::kZeroMean && mean.value() > most)
+  const ValuePattern values = problem.spec().pattern.values;
+  const bool has_mean = values == ValuePattern::kZeroMean || values == ValuePattern::kSparse;
+  if (!found && has_mean && mean.value() > most)
     found = Finding{Verdict::kPrecision,
                     "root mean square of errors: " + number(mean.value()) + " x 2^-24 of the terms, at most " +
                         number(most) + ", " + place_of(problem),

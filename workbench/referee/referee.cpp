@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "core/error.h"
 #include "workbench/referee/judge.h"
@@ -14,27 +15,29 @@
 namespace salient::workbench {
 namespace {
 
-constexpr ValuePattern kValuePatterns[] = {ValuePattern::kZeroMean, ValuePattern::kPositive, ValuePattern::kWide,
-                                           ValuePattern::kEqual,    ValuePattern::kExtreme,  ValuePattern::kNonFinite};
-constexpr IndexPattern kIndexPatterns[] = {IndexPattern::kUniform, IndexPattern::kSorted, IndexPattern::kEqual,
-                                           IndexPattern::kPowerLaw, IndexPattern::kEmptyRows};
-
-/// Every pattern of values and every pattern of indices that makes a difference to the case, in pairs that `random`
-/// draws.
-std::vector<Pattern> draw_patterns(const Case& given, std::uint64_t random) {
-  const bool has_values = std::any_of(given.buffers.begin(), given.buffers.end(), [](const BufferSpec& buffer) {
-    return buffer.role != BufferRole::kOut && buffer.fill == Fill::kValues;
-  });
-  std::vector<ValuePattern> values(std::begin(kValuePatterns), std::end(kValuePatterns));
-  if (!given.nonfinite) std::erase(values, ValuePattern::kNonFinite);
-  if (!has_values) values.assign(std::size(kIndexPatterns), ValuePattern::kZeroMean);
-  std::vector<Pattern> patterns;
-  for (const ValuePattern pattern : values)
-    patterns.push_back({pattern, kIndexPatterns[random++ % std::size(kIndexPatterns)]});
-  return patterns;
-}
-
 constexpr std::size_t kMaxSeeds = 8;
+
+/// Sizes of hidden shapes: at random, but in turns of all remainders by 64, so that no tile's or vector's end is left
+/// out for long. Where 2^b draws were made from one range, all remainders by 2^b came.
+class SizeDraws {
+ public:
+  explicit SizeDraws(std::uint64_t seed) : seed_(seed) {}
+
+  std::int64_t draw(const DimRange& dim, std::uint64_t random) {
+    const auto low = static_cast<std::uint64_t>(dim.low), span = static_cast<std::uint64_t>(dim.high) - low + 1;
+    const std::uint64_t drawn = low + random % span;
+    if (span < 2 * kTile) return static_cast<std::int64_t>(drawn);
+    const std::uint64_t first = mix(seed_ ^ std::hash<std::string>{}(dim.name)), step = mix(first) | 1;
+    const std::uint64_t remainder = (first + step * turns_[dim.name]++) % kTile;
+    const std::uint64_t moved = drawn - drawn % kTile + remainder;
+    return static_cast<std::int64_t>(moved < low ? moved + kTile : moved >= low + span ? moved - kTile : moved);
+  }
+
+ private:
+  static constexpr std::uint64_t kTile = 64;
+  std::uint64_t seed_;
+  std::map<std::string, std::uint64_t> turns_{};
+};
 
 /// What a worker's reply says of the candidate; for a fault of ours it throws.
 Finding finding_of(const Reply& reply, const std::string& where) {
@@ -105,6 +108,7 @@ std::vector<ProblemSpec> problems_of_seed(const Case& given, BackendKind backend
                                           const std::vector<Variables>& more_shapes, std::uint64_t seed) {
   std::vector<ProblemSpec> edge, hidden, open;
   std::uint64_t counter = seed;
+  SizeDraws sizes(seed);
   const auto add = [&](std::vector<ProblemSpec>& list, ShapeSet set, const Variables& dims, Pattern pattern) {
     list.push_back({set, dims, pattern, mix(++counter) >> 1});
   };
@@ -112,9 +116,7 @@ std::vector<ProblemSpec> problems_of_seed(const Case& given, BackendKind backend
     if (!shape.backend.empty() && shape.backend != word_of(backend)) continue;
     Variables dims;
     const auto draw = [&] {
-      for (const DimRange& dim : shape.dims)
-        dims[dim.name] =
-            dim.low + static_cast<std::int64_t>(mix(++counter) % static_cast<std::uint64_t>(dim.high - dim.low + 1));
+      for (const DimRange& dim : shape.dims) dims[dim.name] = sizes.draw(dim, mix(++counter));
     };
     for (const Pattern pattern : draw_patterns(given, mix(++counter) >> 1)) {
       draw();

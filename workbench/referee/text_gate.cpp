@@ -23,8 +23,9 @@ constexpr std::string_view kCudaIncludes[] = {
     "math.h",           "stdint.h",    "cuda/barrier", "cuda/pipeline"};
 constexpr std::string_view kCudaFolders[] = {"cooperative_groups/", "cuda/std/", "cub/", "cute/", "cutlass/"};
 constexpr std::string_view kHostWords[] = {"asm", "thread_local"};
-/// Beginnings of the compiler's words that reach the machine or the linker.
-constexpr std::string_view kHostBeginnings[] = {"__asm", "__attribute", "__declspec", "__thread", "__transaction"};
+/// Beginnings of the compiler's words that reach the machine, the linker, or what sanitizers call.
+constexpr std::string_view kHostBeginnings[] = {"__asm",  "__attribute", "__declspec", "__thread",    "__transaction",
+                                                "__asan", "__ubsan",     "__lsan",     "__sanitizer", "__interceptor"};
 /// In intrinsics: instructions that read a clock, or change how the worker's later arithmetic rounds, or its state.
 constexpr std::string_view kHostInstructions[] = {"rdtsc",  "rdpmc",  "csr",     "_MM_SET_", "xrstor", "xsave",
                                                   "umwait", "tpause", "monitor", "mwait",    "rdpid",  "fsbase",
@@ -101,7 +102,8 @@ constexpr std::string_view kKeywords[] = {
 constexpr std::string_view kOwnNames[] = {"WorkbenchBlock", "PhiloxWords", "philox", "half",    "bfloat16",
                                           "to_float",       "to_bfloat16", "std",    "min",     "max",
                                           "ceil",           "sm",          "Launch", "launches"};
-constexpr std::string_view kWords[] = {"_Pragma", "__pragma", "import", "__has_include", "__has_embed"};
+constexpr std::string_view kWords[] = {"_Pragma",       "__pragma",           "import",
+                                       "__has_include", "__has_include_next", "__has_embed"};
 constexpr std::string_view kDirectives[] = {"define", "undef", "if",    "ifdef", "ifndef",
                                             "else",   "elif",  "endif", "error", "include"};
 constexpr std::string_view kAttributes[] = {"maybe_unused", "nodiscard",   "likely",
