@@ -8,6 +8,7 @@ readonly packages=(
   libopenmpi-dev openmpi-bin
   libcurl4-openssl-dev                               # requests of salient-kernels to model servers
   libgtest-dev libbenchmark-dev                      # tests, micro benchmarks
+  xz-utils                                           # unpacks recorded runs of salient-kernels
   python3 python3-pip unzip ca-certificates          # fetch and unpack LibTorch's wheel; scripts/check_layers.py
 )
 optional_packages=(ccache wordnet-base)     # a faster second build; the graph that quickstart.sh trains on

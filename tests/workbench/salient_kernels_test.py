@@ -3,8 +3,12 @@
 
     salient_kernels_test.py PROGRAM SOURCE_DIR
 """
+import atexit
+import hashlib
 import http.server
+import io
 import json
+import lzma
 import os
 import pathlib
 import re
@@ -13,6 +17,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
@@ -21,9 +26,31 @@ import unittest
 SOURCE = pathlib.Path(sys.argv.pop(2)).resolve()
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 KERNELS = SOURCE / "workbench/cases/kernels"
+RESULTS = SOURCE / "workbench/results"
 KEY = "sk-secret-0123456789"
 GOOD = (KERNELS / "softsign.cpp").read_text()
-QUICK = ["--backend", "host", "--samples", "4", "--rounds", "1", "--repairs", "0"]
+
+
+def small_workbench():
+    """A folder with softsign in small shapes, in which a check takes a tenth of the time: verbs are tested here."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="salient-kernels-small-"))
+    atexit.register(shutil.rmtree, folder)
+    shutil.copytree(SOURCE / "workbench/cases", folder / "cases")
+    for name in ("prompts", "results"):
+        (folder / name).symlink_to(SOURCE / "workbench" / name)
+    case = folder / "cases/softsign.case"
+    text = case.read_text()
+    for large, small in (("n=1048576\n", "n=16384\n"), ("n=262147\n", "n=5003\n"), ("n=2..70000\n", "n=2..4000\n"),
+                         ("n=70001..1000000\n", "n=4001..9000\n"), ("n=1048577..1300000\n", "n=16385..20000\n")):
+        assert large in text, large
+        text = text.replace(large, small)
+    case.write_text(text)
+    return folder
+
+
+SLOW = ["--backend", "host", "--samples", "4", "--rounds", "1", "--repairs", "0"]
+SMALL = ["--workbench-dir", small_workbench()]
+QUICK = [*SLOW, *SMALL]
 
 
 class ModelServer(http.server.BaseHTTPRequestHandler):
@@ -85,9 +112,9 @@ class SalientKernels(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.work)
         ModelServer.mode, ModelServer.requests = "good", []
 
-    def run_it(self, *args, expect=0, **more):
+    def run_it(self, *args, expect=0, path=os.environ["PATH"]):
         result = subprocess.run([PROGRAM, *map(str, args)], text=True, capture_output=True, timeout=250, cwd=self.work,
-                                env={**os.environ, "OPENAI_API_KEY": KEY}, **more)
+                                env={**os.environ, "OPENAI_API_KEY": KEY, "PATH": path})
         self.assertEqual(result.returncode, expect, result.stdout + result.stderr)
         self.assertNotIn(KEY, result.stdout + result.stderr)
         return result
@@ -144,7 +171,7 @@ class SalientKernels(unittest.TestCase):
         self.assertIn("x of start", (run / "report.md").read_text())
         self.assertTrue((run / "report.html").read_text().startswith("<!doctype html>"))
         others = self.work / "baselines.json"
-        others.write_text(json.dumps({"cases": {"softsign": {"n=262147": {"torch": 0.5}}}}))
+        others.write_text(json.dumps({"cases": {"softsign": {"n=5003": {"torch": 0.5}}}}))
         self.run_it("report", run, "--baselines", others)
         for text, code in (("{", 65), ('{"cases": 3}', 65), ('{"cases": {"softsign": {"n": 1}}}', 65)):
             others.write_text(text)
@@ -230,8 +257,8 @@ class SalientKernels(unittest.TestCase):
 
     def test_a_folder_run_survives_odd_answers_and_a_broken_last_line(self):
         run = self.work / "run"
-        self.run_it("optimize", "softsign", "--generator", "folder", "--method", "cutegen", "--backend", "host",
-                    "--samples", "4", "--rounds", "4", "--repairs", "1", "--out", run, expect=3)
+        self.run_it("optimize", "softsign", "--generator", "folder", "--method", "cutegen", *QUICK, "--rounds", "4",
+                    "--repairs", "1", "--out", run, expect=3)
         answers = run / "answers"
         (answers / "001-coder.answer.md").write_text(" \n")
         self.assertIn("001-coder", self.run_it("advance", run, expect=3).stdout, "it is still being written")
@@ -284,7 +311,7 @@ class SalientKernels(unittest.TestCase):
     def interrupt(self, run, command, record):
         """Ctrl-C for all processes of a terminal, once the record is there. @return what was printed"""
         process = subprocess.Popen([PROGRAM, "optimize", "softsign", "--generator", "command", "--command", command,
-                                    "--method", "single", *QUICK, "--rounds", "6", "--out", run],
+                                    "--method", "single", *SLOW, "--rounds", "6", "--out", run],
                                    cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                    start_new_session=True)
         ledger = run / "ledger.jsonl"
@@ -324,16 +351,80 @@ class SalientKernels(unittest.TestCase):
 
     def test_every_committed_run_is_whole_and_replays(self):
         # Those of a GPU are not compiled again: nvcc takes minutes for them, and CuTe's headers may not be there.
-        runs = [ledger.parent for folder in ("examples", "results")
-                for ledger in sorted((SOURCE / "workbench" / folder).glob("*/ledger.jsonl"))]
-        self.assertGreaterEqual(len(runs), 29)
-        for run in runs:
-            with self.subTest(run=run.name):
+        folders = [ledger.parent for folder in ("examples", "results")
+                   for ledger in sorted((SOURCE / "workbench" / folder).glob("*/ledger.jsonl"))]
+        with tarfile.open(RESULTS / "runs.tar.xz") as archive:
+            archived = sorted({name.split("/")[0] for name in archive.getnames()})
+            ledgers = {run: archive.extractfile(f"{run}/ledger.jsonl").read().decode() for run in archived}
+        ledgers |= {run: (run / "ledger.jsonl").read_text() for run in folders}
+        self.assertGreaterEqual(len(folders) + len(archived), 30)
+        readme = (RESULTS / "README.md").read_text()
+        for run in [*folders, *archived]:
+            with self.subTest(run=run):
                 self.run_it("verify-ledger", run)
-                is_host = '"backend":"host"' in (run / "ledger.jsonl").read_text().split("\n", 1)[0]
+                records = [json.loads(line) for line in ledgers[run].splitlines()]
+                is_host = records[0]["backend"] == "host"
                 out = self.run_it("replay", run, *(["--compile"] if is_host else [])).stdout
                 self.assertIn("reproduced", out)
-                self.assertTrue((run / "report.md").exists(), "a committed run has its report")
+                if not is_host:
+                    name = pathlib.Path(run).name
+                    self.assertRegex(readme, rf"(?m)^\| {name} \|.*\| {records[-1]['hash'][:12]} \|$")
+
+    def test_a_run_of_the_archive_is_read_by_its_name(self):
+        name, out = "gather_mean-astra", self.work / "out"
+        for run in (name, RESULTS / name, f"{RESULTS / name}/", "gelu-cutegen"):
+            self.assertIn("records; chain", self.run_it("verify-ledger", run).stdout)
+        self.assertIn("--out: is needed", self.run_it("report", name, expect=2).stderr)
+        self.run_it("report", name, "--out", out, "--baselines", RESULTS / "baselines_h200.json")
+        self.assertIn(name.split("-")[0], (out / "report.md").read_text())
+        self.assertIn("there are: attention_backward-astra, ", self.run_it("replay", "nothing", expect=66).stderr)
+        self.assertEqual(list(self.work.glob("*")), [out])
+
+    def test_a_hostile_or_damaged_archive_gets_one_line(self):
+        results = self.work / "bench/results"
+        results.mkdir(parents=True)
+        for name in ("cases", "prompts"):
+            (self.work / "bench" / name).symlink_to(SOURCE / "workbench" / name)
+        packed = (RESULTS / "runs.tar.xz").read_bytes()
+        said = (RESULTS / "runs.tar.xz.sha256").read_text()
+
+        def refused(data, line, digest=None, verb="replay", expect=65, **more):
+            (results / "runs.tar.xz").write_bytes(data)
+            (results / "runs.tar.xz.sha256").write_text(digest or hashlib.sha256(data).hexdigest() + "  runs.tar.xz\n")
+            error = self.run_it(verb, "gather_mean-astra", "--workbench-dir", self.work / "bench", "--out",
+                                self.work / "out", expect=expect, **more).stderr
+            self.assertEqual(len(error.splitlines()), 1, error)
+            self.assertIn(line, error)
+            self.assertIn("runs.tar.xz: ", error)
+
+        def tar(*members):
+            buffer = io.BytesIO()
+            with tarfile.open(fileobj=buffer, mode="w:xz", format=tarfile.USTAR_FORMAT) as archive:
+                for path, kind in members:
+                    member = tarfile.TarInfo(path)
+                    member.type, member.linkname = kind, "/etc/passwd"
+                    archive.addfile(member)
+            return buffer.getvalue()
+
+        for at in (0, 20, len(packed) // 2, len(packed) - 1):
+            changed = bytearray(packed)
+            changed[at] ^= 1
+            refused(bytes(changed), "its SHA-256 is not that of", said)
+            refused(bytes(changed), "xz cannot unpack it")
+        refused(packed, "its SHA-256 is not that of", "0" * 64)
+        for size in (0, 1000, len(packed) - 40):
+            refused(packed[:size], "xz cannot unpack it")
+        refused(lzma.compress(lzma.decompress(packed).rstrip(b"\0")), "its end is missing")
+        for verb in ("replay", "verify-ledger", "report"):
+            refused(tar(("../../gather_mean-astra/best.json", tarfile.REGTYPE)), "is no file of a recorded run",
+                    verb=verb)
+        refused(tar(("/gather_mean-astra/best.json", tarfile.REGTYPE)), "is no file of a recorded run")
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE, tarfile.CHRTYPE):
+            refused(tar(("gather_mean-astra/best.json", kind)), "is no file of a recorded run")
+        refused(tar(("gather_mean-astra/\x1b[2J\nbest.json", tarfile.REGTYPE)), "\\x1b[2J\\nbest.json' is no file")
+        refused(lzma.compress(bytes(80 << 20)), "more than 64 MiB")
+        refused(packed, "takes the program xz", expect=66, path="/nowhere")
+        self.assertFalse((self.work / "out").exists())
 
     def test_tune_tries_every_value(self):
         source = GOOD.replace("// launch", "// param CHUNK=4096 values=1024,8192\n// launch").replace("4096", "CHUNK")
@@ -343,7 +434,7 @@ class SalientKernels(unittest.TestCase):
         self.assertIn("LAUNCH_ERROR", self.run_it("tune", "softsign", "bare.cpp", "--backend", "host", expect=1).stdout)
         self.assertIn("is a folder", self.run_it("tune", "softsign", "k.cpp", "--backend", "host", "--out", self.work,
                                                  expect=2).stderr)
-        out = self.run_it("tune", "softsign", "k.cpp", "--backend", "host", "--samples", "4",
+        out = self.run_it("tune", "softsign", "k.cpp", "--backend", "host", "--samples", "4", *SMALL,
                           "--out", "best.cpp").stdout
         self.assertIn("CHUNK=1024", out)
         self.assertIn("CHUNK=8192", out)

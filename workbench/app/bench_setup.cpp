@@ -9,6 +9,7 @@
 #include "apps/options/options.h"
 #include "core/console/log.h"
 #include "core/error.h"
+#include "workbench/app/named_run.h"
 
 namespace salient::workbench {
 
@@ -116,7 +117,7 @@ std::unique_ptr<Generator> make_generator(const KernelOptions& options, const st
     return make_folder_generator(options.folder.empty() ? run / "answers" : std::filesystem::path(options.folder));
   if (options.generator == "replay") {
     require_option(!options.recorded.empty(), "--recorded: is needed, the folder of a recorded run");
-    return make_replay_generator(options.recorded);
+    return make_replay_generator(NamedRun(options.recorded, options).folder());  // which it reads at once
   }
   if (options.generator == "openai") {
     require_option(!options.endpoint.empty() && !options.model.empty(), "--endpoint and --model: are needed");

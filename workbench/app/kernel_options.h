@@ -55,7 +55,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("language", self.language, "optimize: host | cuda | cute; empty = by the back end");
   field("roles", self.roles, "optimize: those of astra that take part; coder is needed");
   field("budget-s", self.budget_s, "optimize, advance: seconds after which the run is left open; 0 = no limit");
-  field("out", self.out, "optimize, replay: run folder; tune, promote: what to write; empty = below runs/kernels");
+  field("out", self.out,
+        "optimize: run folder; tune, promote, report: what to write; empty = below runs/kernels, in the run");
   field("command", self.command, "generator command: a shell command, request on its input, answer on its output");
   field("folder", self.folder, "generator folder: of requests and answers; empty = answers/ in the run folder");
   field("recorded", self.recorded, "generator replay: the run whose answers are given again");

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/files/file_io.h"
 #include "workbench/app/bench_setup.h"
+#include "workbench/app/named_run.h"
 #include "workbench/app/verbs.h"
 #include "workbench/ledger/ledger.h"
 #include "workbench/ledger/sha256.h"
@@ -38,7 +39,8 @@ std::optional<Finding> sanitize(const Candidate& candidate, const Case& given, c
 int promote_best(const Words& words, const KernelOptions& options) {
   if (words.size() != 1) fail(ErrorKind::kUsage, "promote RUN");
   if (options.out.empty()) fail(ErrorKind::kUsage, "--out: is needed, the folder for kernel and header");
-  const std::filesystem::path run = words[0];
+  const NamedRun named(words[0], options);
+  const std::filesystem::path& run = named.folder();
   const std::vector<Json> records = load_ledger(run);
   const Json* best = nullptr;
   for (const Json& record : records)
@@ -52,7 +54,7 @@ int promote_best(const Words& words, const KernelOptions& options) {
   const std::unique_ptr<Backend> backend = make_backend(as_recorded, work);
   const Case given = load_case(workbench_folder(options) / "cases", text_of(records.front(), "case"));
   const Candidate candidate = parse_candidate(read_object(run, text_of(*best, "source")));
-  const Candidate start = parse_candidate(read_object(run, text_of(records.front(), "start")));
+  const Candidate start = parse_candidate(read_text_file(given.start(backend->kind())));  // not what the record says
   Referee referee(*backend, given, referee_options(options));
   const Assessment made = referee.assess(candidate, start, start);
   Finding finding = made.finding;

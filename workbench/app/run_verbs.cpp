@@ -1,5 +1,4 @@
 // workbench/app/run_verbs.cpp - optimize, replay, report and verify-ledger: runs and their folders.
-
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
@@ -8,6 +7,7 @@
 #include "workbench/app/bench_setup.h"
 #include "workbench/app/compile_again.h"
 #include "workbench/app/late_backend.h"
+#include "workbench/app/named_run.h"
 #include "workbench/app/verbs.h"
 #include "workbench/ledger/ledger.h"
 #include "workbench/ledger/records.h"
@@ -132,13 +132,14 @@ std::size_t judged_by_older_rules(const std::filesystem::path& run) {
 }  // namespace
 
 int replay_recorded(const Words& words, const KernelOptions& options) {
-  print_summary(replay_run(only_word(words, "replay RUN"), workbench_folder(options)));
+  const NamedRun run(only_word(words, "replay RUN"), options);
+  print_summary(replay_run(run.folder(), workbench_folder(options)));
   if (options.compile) {
-    const CompiledAgain counts = compile_again(words[0], options);
+    const CompiledAgain counts = compile_again(run.folder(), options);
     log_result("compiled again " + std::to_string(counts.compiled) + ", rejected again by form, gate or compiler " +
                std::to_string(counts.rejected));
   }
-  if (const std::size_t older = judged_by_older_rules(words[0]); older > 0)
+  if (const std::size_t older = judged_by_older_rules(run.folder()); older > 0)
     log_result(std::to_string(older) +
                " of its candidates were judged by older rules, on fewer patterns and sizes of inputs");
   log_result("the record was reproduced: same candidates, same verdicts, same best");
@@ -146,18 +147,24 @@ int replay_recorded(const Words& words, const KernelOptions& options) {
 }
 
 int write_reports(const Words& words, const KernelOptions& options) {
-  const std::filesystem::path run = only_word(words, "report RUN");
+  const NamedRun named(only_word(words, "report RUN"), options);
+  const std::filesystem::path& run = named.folder();
+  if (named.is_unpacked() && options.out.empty())
+    fail(ErrorKind::kUsage, "--out: is needed, the folder for the report of a run in an archive");
+  const std::filesystem::path out = options.out.empty() ? run : std::filesystem::path(options.out);
   const Baselines baselines =
       options.baselines.empty() ? Baselines{} : read_baselines(options.baselines, text_of(first_record(run), "case"));
-  replace_text(run / "report.md", markdown_report(run, baselines));
-  replace_text(run / "report.html", html_report(run, baselines));
+  const std::string markdown = markdown_report(run, baselines), html = html_report(run, baselines);
+  std::filesystem::create_directories(out);
+  replace_text(out / "report.md", markdown);
+  replace_text(out / "report.html", html);
   return 0;
 }
 
-int verify_ledger(const Words& words, const KernelOptions&) {
-  const std::filesystem::path run = only_word(words, "verify-ledger RUN");
-  const std::vector<Json> records = load_ledger(run);
-  verify_best(run, records);
+int verify_ledger(const Words& words, const KernelOptions& options) {
+  const NamedRun run(only_word(words, "verify-ledger RUN"), options);
+  const std::vector<Json> records = load_ledger(run.folder());
+  verify_best(run.folder(), records);
   log_result(std::to_string(records.size()) + " records; chain, texts and best are whole");
   return 0;
 }

@@ -56,6 +56,12 @@ struct ShapeSpec {
 };
 
 /// A case file, checked: every expression has a value for every shape.
+/// A kernel of the engine that came from a run of a case.
+struct EngineKernel {
+  std::string file{}, function{};  ///< "models/kernels/NAME.h", and what it declares there
+  std::string run{};               ///< name of the recorded run
+};
+
 struct Case {
   std::string name{};
   std::string kind{};       ///< class of work: elementwise, gemm, reduction, gather, segment, attention
@@ -77,6 +83,7 @@ struct Case {
   bool atomics = false;      ///< the order of additions is free: runs may differ in their last bits
   std::vector<ShapeSpec> shapes{};
   std::filesystem::path host_start{}, cuda_start{};  ///< start kernels; empty = none
+  std::vector<EngineKernel> engine{};                ///< what the engine has of this case's runs
 
   const std::filesystem::path& start(BackendKind backend) const {
     return backend == BackendKind::kHost ? host_start : cuda_start;

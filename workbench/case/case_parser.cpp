@@ -93,6 +93,9 @@ class CaseParser {
       read_buffer(words);
     } else if (key == "start") {
       read_start(words);
+    } else if (key == "engine") {
+      if (words.size() != 4) refuse("engine FILE FUNCTION RUN");
+      made_.engine.push_back({words[1], words[2], words[3]});
     } else if (key == "public" || key == "edge" || key == "hidden") {
       read_shape(words);
     } else {

@@ -3,7 +3,7 @@
 // RUN/ledger.jsonl   one record a line: n, kind, at (seconds since 1970), prev (hash of the record before), its facts,
 // hash
 // RUN/objects/HASH   sources, requests, answers and logs; the name is the SHA-256 of the content
-// RUN/best.json      the best kernel so far; RUN/best.cpp or best.cu its source
+// RUN/best.json      the best kernel so far; RUN/best.cpp or best.cu a copy of its source, which records may lack
 #pragma once
 
 #include <filesystem>
@@ -64,8 +64,8 @@ std::string text_of(const Json& record, const char* key);
 /// Likewise; 0 if it is not there. @throws Error{kBadData} if it is no whole number
 int number_of(const Json& record, const char* key);
 
-/// That best.json and the best source are those of the last record of kind "best". @throws Error{kNoInput},
-/// Error{kBadData}
+/// That best.json and the best source, if it is there, are those of the last record of kind "best".
+/// @throws Error{kNoInput}, Error{kBadData}
 void verify_best(const std::filesystem::path& folder, const std::vector<Json>& records);
 
 /// A text by hash; "" for "". @throws Error{kNoInput}, Error{kBadData} if its content has another hash
