@@ -138,11 +138,7 @@ class CaseParser {
 
   void read_exponents(const std::vector<std::string>& words) {
     const auto whole = [&](const std::string& word) {
-      int value = 0;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-      if (error != std::errc{} || end != word.data() + word.size() || value < -149 || value > 127)
-        refuse("'" + word + "': an exponent of 2, -149 to 127");
-      return value;
+      return static_cast<int>(number(word, -149, 127, "an exponent of 2, -149 to 127"));
     };
     if (words.size() != 3) refuse("exponents LEAST MOST");
     made_.least_exponent = whole(words[1]);
@@ -186,11 +182,12 @@ class CaseParser {
     return range;
   }
 
-  std::int64_t number(const std::string& text) const {
+  std::int64_t number(const std::string& text, std::int64_t least = 0, std::int64_t most = std::int64_t{1} << 40,
+                      const char* rule = "a whole number, 0 to 2^40") const {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < 0 || value > (std::int64_t{1} << 40))
-      refuse("'" + text + "': a whole number, 0 to 2^40");
+    if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
+      refuse("'" + text + "': " + rule);
     return value;
   }
 
