@@ -92,13 +92,17 @@ void FeatureColumns::order_as_coded() {
 }
 
 void FeatureColumns::parse(std::span<const std::string_view> fields, std::uint64_t line, RawFields& parsed) const {
-  if (parsed.words.empty()) parsed.words.resize(columns_.size());
+  if (parsed.words.empty()) {
+    parsed.words.resize(columns_.size());
+    parsed.statistics.resize(columns_.size());
+  }
   for (const FeatureColumn& column : columns_) {
     const std::string_view field = fields[column.place];
     if (!column.has_words())
       parsed.values.push_back(value_of(column, field, line));
     else
       parsed.values.push_back(coding_.is_blank(field) ? kBlank : parsed.words[column.slot].add(field));
+    parsed.statistics[column.slot].add(parsed.values.back(), line);
   }
 }
 
@@ -121,9 +125,9 @@ double FeatureColumns::value_of(const FeatureColumn& column, std::string_view fi
 void FeatureColumns::take(RawFields& parsed) {
   if (parsed.values.empty()) return;
   for (FeatureColumn& column : columns_) {
-    const std::span values = std::span(parsed.values).subspan(column.slot);
-    if (column.has_words()) number_words(column, parsed.words[column.slot].names(), values);
-    column.statistics.add(values, width_, parsed.ids.lines);
+    column.statistics.merge(parsed.statistics[column.slot]);
+    if (column.has_words())
+      number_words(column, parsed.words[column.slot].names(), std::span(parsed.values).subspan(column.slot));
   }
   parsed.words.clear();
 }
@@ -139,6 +143,22 @@ void FeatureColumns::number_words(FeatureColumn& column, const NameTable& words,
   if (!column.reason.empty()) return;
   for (std::size_t i = 0; i < values.size(); i += width_)
     if (!std::isnan(values[i])) values[i] = number_of[static_cast<std::size_t>(values[i])];
+}
+
+bool FeatureColumns::may_be_plain(FeatureType type) const {
+  if (wishes_.coding || wishes_.scaling == FeatureScaling::kStandard) return is_plain();
+  const double most = wishes_.scaling == FeatureScaling::kAuto ? kFarthest
+                      : type == FeatureType::kF16              ? double{kHalfMax}
+                                                               : double{std::numeric_limits<float>::max()};
+  return std::ranges::all_of(columns_, [&](const FeatureColumn& column) {
+    return column.coding.kind == ColumnKind::kNumber && column.statistics.num_blanks() == 0 &&
+           std::fabs(column.statistics.largest()) <= most;
+  });
+}
+
+bool FeatureColumns::is_plain() const {
+  return !coding_.columns.empty() && columns_.size() == width_ &&
+         std::ranges::all_of(coding_.columns, &ColumnCoding::is_plain);
 }
 
 void FeatureColumns::finish(FeatureType type) {
@@ -179,10 +199,10 @@ void FeatureColumns::finish_column(FeatureColumn& column, FeatureType type) cons
   if (coding.kind == ColumnKind::kNumber && is_scaled(found)) {
     coding.mean = found.mean();
     coding.deviation = found.deviation() > 0 ? found.deviation() : 1;
-  } else if (type == FeatureType::kF16 && found.largest() > double{kHalfMax}) {
+  } else if (type == FeatureType::kF16 && std::fabs(found.largest()) > double{kHalfMax}) {
     fail(ErrorKind::kBadData,
-         line_name(table_.file.path(), found.line_of_largest()) + ": " + name + " is " +
-             to_text(found.value_of_largest()) + ", beyond the f16 range of 65504",
+         line_name(table_.file.path(), found.line_of_largest()) + ": " + name + " is " + to_text(found.largest()) +
+             ", beyond the f16 range of 65504",
          Topic::kHalfRange);
   }
 }
@@ -190,7 +210,7 @@ void FeatureColumns::finish_column(FeatureColumn& column, FeatureType type) cons
 bool FeatureColumns::is_scaled(const ColumnStatistics& found) const {
   if (wishes_.scaling != FeatureScaling::kAuto) return wishes_.scaling == FeatureScaling::kStandard;
   const bool is_narrow = found.deviation() > 0 && found.deviation() < kLeastDeviation && !found.is_binary();
-  return found.largest() > kFarthest || is_narrow;
+  return std::fabs(found.largest()) > kFarthest || is_narrow;
 }
 
 void FeatureColumns::say_unknown_words() const {
@@ -207,8 +227,7 @@ void FeatureColumns::say_unknown_words() const {
 }
 
 std::vector<double> FeatureColumns::coded(std::vector<double> values) const {
-  const bool is_plain = std::ranges::all_of(coding_.columns, &ColumnCoding::is_plain);
-  if (is_plain && columns_.size() == width_) return values;
+  if (is_plain()) return values;
   const std::size_t num_rows = values.size() / width_;
   std::vector<double> features(num_rows * static_cast<std::size_t>(coding_.width()));
   double* out = features.data();

@@ -33,6 +33,7 @@ struct RawFields {
   ParsedIds ids{};
   std::vector<double> values{};  ///< [rows, columns]; of a column of words their numbers in `words`, NaN of a blank
   std::vector<NameMap> words{};  ///< [columns]
+  std::vector<ColumnStatistics> statistics{};  ///< [columns]
 };
 
 /// From fields to a coding. Each row is parsed, each block taken in the file's order, then all is finished.
@@ -52,8 +53,14 @@ class FeatureColumns {
   /// Numbers the words as the table does, and counts.
   void take(RawFields& parsed);
 
+  /// Whether numbers of all rows so far fit features as they are, so that they may stay so.
+  bool may_be_plain(FeatureType type) const;
+
   /// What all rows say. @throws Error{kBadData} for columns that were wished and cannot be; Error{kBadData, kHalfRange}
   void finish(FeatureType type);
+
+  /// Whether features are the numbers of the table. When all is finished.
+  bool is_plain() const;
 
   /// Features of rows of RawFields::values: [rows, coding().width()].
   std::vector<double> coded(std::vector<double> values) const;

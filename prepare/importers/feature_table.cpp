@@ -36,23 +36,50 @@ void say_coding(const fs::path& path, const TableCoding& coding) {
   say_columns(path, "blank fields have the mean, and a feature that says so: ", marked);
 }
 
-RawFeatures features_of(std::vector<std::vector<double>> blocks, const FeatureColumns& columns, FeatureType type,
-                        const NodeTable& table, const MemoryLimit& memory) {
-  const TableCoding& coding = columns.coding();
-  RawFeatures features{.type = type, .dim = coding.width()};
-  const bool is_plain = std::ranges::all_of(coding.columns, &ColumnCoding::is_plain);
-  if (!table.header.empty() || !is_plain) features.column_names = coding.feature_names();
-  std::size_t num_rows = 0;
-  for (const std::vector<double>& block : blocks) num_rows += block.size() / columns.width();
-  const std::size_t num_bytes = num_rows * static_cast<std::size_t>(features.dim) * size_of(type);
-  memory.check(num_bytes, table.file.path().string());
-  features.rows.reserve(num_bytes);
-  for (std::vector<double>& block : blocks) {
-    const std::vector<double> coded = columns.coded(std::exchange(block, {}));
-    append_feature_rows(features, coded.data(), coded.size(), table.file.path().string());
+/// The rows of a table as they are read: as features where numbers stay as they are, and as fields until that is sure.
+class Rows {
+ public:
+  Rows(const fs::path& path, FeatureType type, const MemoryLimit& memory)
+      : path_(path), memory_(memory), plain_{.type = type} {}
+
+  void append(std::vector<double> values, const FeatureColumns& columns) {
+    if (may_be_plain_ && !columns.may_be_plain(plain_.type)) {
+      may_be_plain_ = false;
+      plain_ = {.type = plain_.type};
+    }
+    if (may_be_plain_) {
+      plain_.dim = static_cast<int>(columns.width());
+      append_to(plain_, values);
+    }
+    memory_.check(values.size() * sizeof(double), path_.string());
+    values.shrink_to_fit();
+    blocks_.push_back(std::move(values));
   }
-  return features;
-}
+
+  RawFeatures features(const FeatureColumns& columns) {
+    if (may_be_plain_ && columns.is_plain() && plain_.dim > 0) return std::move(plain_);
+    RawFeatures coded{.type = plain_.type, .dim = columns.coding().width()};
+    plain_ = {};
+    for (std::vector<double>& block : blocks_) append_to(coded, columns.coded(std::exchange(block, {})));
+    return coded;
+  }
+
+ private:
+  void append_to(RawFeatures& features, const std::vector<double>& values) const {
+    const std::size_t wanted = features.rows.size() + values.size() * size_of(features.type);
+    if (wanted > features.rows.capacity()) {
+      memory_.check(std::max(2 * features.rows.capacity(), wanted), path_.string());
+      features.rows.reserve(std::max(2 * features.rows.capacity(), wanted));
+    }
+    append_feature_rows(features, values.data(), values.size(), path_.string());
+  }
+
+  const fs::path& path_;
+  const MemoryLimit& memory_;
+  bool may_be_plain_ = true;
+  RawFeatures plain_;
+  std::vector<std::vector<double>> blocks_{};
+};
 
 }  // namespace
 
@@ -67,7 +94,7 @@ CodedFeatures read_feature_table(const fs::path& path, const NodeTableOptions& o
     if (table.label)
       log_info(path.string() + ": " + table.name_of(*table.label) + " is a label by its name, and no feature");
   }
-  std::vector<std::vector<double>> blocks;
+  Rows rows(path, how.type, options.memory);
   IdTaker ids(path, options, take_id);
   const auto parse = [&](std::span<const std::string_view> fields, std::uint64_t number, std::string_view line,
                          RawFields& parsed) {
@@ -78,12 +105,13 @@ CodedFeatures read_feature_table(const fs::path& path, const NodeTableOptions& o
   table.file.for_each_row<RawFields>(table.rows, parse, [&](RawFields&& parsed) {
     ids.take(parsed.ids);
     columns.take(parsed);
-    options.memory.check(parsed.values.size() * sizeof(double), path.string());
-    blocks.push_back(std::move(parsed.values));
+    rows.append(std::move(parsed.values), columns);
   });
   columns.finish(how.type);
   say_coding(path, columns.coding());
-  return {features_of(std::move(blocks), columns, how.type, table, options.memory), columns.coding()};
+  RawFeatures features = rows.features(columns);
+  if (!table.header.empty() || !columns.is_plain()) features.column_names = columns.coding().feature_names();
+  return {std::move(features), columns.coding()};
 }
 
 }  // namespace salient
