@@ -31,7 +31,7 @@ constexpr Format kFormats[] = {
     {"\x80\x03", "a Python pickle"},
     {"\x80\x04", "a Python pickle"},
     {"\x80\x05", "a Python pickle"},
-    {"PAR1", "Parquet"},
+    {"PAR1", "Parquet, which prepare() of the Python package salient_gnn reads"},
     {"ARROW1\0"sv, "Arrow"},
     {"FEA1\0"sv, "Feather"},
     {"Obj\x01", "Avro"},

@@ -15,6 +15,7 @@ from salient_gnn.dataset import Dataset
 from salient_gnn.loader import NeighborLoader
 from salient_gnn.models import load_model, take_layers
 from salient_gnn.programs import Predictions, ProgramError, Run, predict, train
+from salient_gnn.tables import prepare
 
 __all__ = [
     "Batch",
@@ -28,6 +29,7 @@ __all__ = [
     "__version__",
     "load_model",
     "predict",
+    "prepare",
     "take_layers",
     "train",
 ]

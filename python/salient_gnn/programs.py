@@ -63,7 +63,7 @@ def train(dataset: Dataset | str | os.PathLike[str], *, quiet: bool = False, **o
         if options.get(name):
             raise ValueError(f"{name}: trains nothing; start salient-train itself")
     named = dataset if not isinstance(dataset, Dataset) else dataset.directory or dataset._origin[0]
-    output = _start("salient-train", {"dataset": named, **options}, quiet)
+    output = run_program("salient-train", {"dataset": named, **options}, quiet)
     results = {
         match[1]: float(match[2]) for match in re.finditer(r"^((?:valid|test) \w+) ([0-9.]+)", output, re.MULTILINE)
     }
@@ -91,7 +91,7 @@ def predict(
             nodes = os.path.join(folder, "nodes.npy")
             np.save(nodes, wanted.numpy())
         out = pathlib.Path(options.pop("out", None) or os.path.join(folder, "predictions"))
-        _start("salient-infer", {"run": os.fspath(run), "nodes": nodes, "out": out, **options}, quiet)
+        run_program("salient-infer", {"run": os.fspath(run), "nodes": nodes, "out": out, **options}, quiet)
         ids, logits, labels = (
             torch.from_numpy(np.load(out / f"{name}.npy")) for name in ("ids", "logits", "predictions")
         )
@@ -132,9 +132,13 @@ def _arguments(options: dict[str, Any]) -> list[str]:
     return words
 
 
-def _start(name: str, options: dict[str, Any], quiet: bool) -> str:
-    """Runs the program to its end and returns its standard output. Ctrl-C reaches it, too: it ends in its own way."""
-    command, last = [_program(name), *_arguments(options)], ""
+def run_program(name: str, options: dict[str, Any], quiet: bool) -> str:
+    """Runs a program, or "salient-prepare edges", a command of one, to its end and returns its standard output.
+
+    Ctrl-C reaches it, too: it ends in its own way.
+    """
+    program, *subcommand = name.split()
+    command, last = [_program(program), *subcommand, *_arguments(options)], ""
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogateescape") as printed:  # paths are bytes
         process = subprocess.Popen(
             command, stdout=printed, stderr=subprocess.PIPE, encoding="utf-8", errors="backslashreplace"

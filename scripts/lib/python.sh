@@ -7,7 +7,7 @@ readonly python_packages=(python3-dev python3-venv)
 # folder brings what import needs of them.
 readonly python_wheels=(numpy==2.2.6 pytest==9.2.0 torch_geometric==2.8.1 nanobind==3.1.0 scikit-build-core==1.1.2
   safetensors==0.8.0 filelock==4.1.0 typing-extensions==4.16.0 sympy==1.14.0 networkx==3.4.2 jinja2==3.1.6
-  fsspec==2026.9.0 'setuptools<82' tensorboard==2.21.0)
+  fsspec==2026.9.0 'setuptools<82' tensorboard==2.21.0 pyarrow==25.0.1)
 
 # python_with_headers: the first Python 3.10 or later with headers and venv, one that the wheel's torch suits if there
 # is one.

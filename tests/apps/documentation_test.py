@@ -30,7 +30,7 @@ BLOCKS = {
     "docs/DATASETS.md": ["here"] + 2 * ["tests/apps/user_data_test.py"] + ["here"],
     "README.md": [PICTURE, "tests/scripts/quickstart_test.py", OUTPUT, "here", "here"],
     "CONTRIBUTING.md": ["here"],
-    "python/README.md": ["tests/python/install_test.py"] + 3 * ["tests/python/readme_test.py"],
+    "python/README.md": ["tests/python/install_test.py"] + 4 * ["tests/python/readme_test.py"],
     "docs/ARCHITECTURE.md": 2 * [PICTURE],
     "docs/BENCHMARKS.md": [FORMULA] + 3 * ["here"] + ["tests/python/readme_test.py"],
     "docs/DISTRIBUTED.md": ["here", OUTPUT, "here", "here", OUTPUT],
