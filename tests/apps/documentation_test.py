@@ -37,7 +37,8 @@ BLOCKS = {
     "docs/INFERENCE.md": ["here", OUTPUT, "tests/python/readme_test.py", OUTPUT],
     "docs/KERNELS.md": 5 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_model_test.py"]
                        + [OUTPUT, "tests/workbench/salient_kernels_test.py", "the head of a candidate"]
-                       + 2 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_gpu_test.py"],
+                       + 2 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_gpu_test.py",
+                                                                            "tests/workbench/salient_kernels_test.py"],
     "docs/LIBRARY.md": 2 * ["tests/scripts/installed_library_test.py"],
     "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here", "here"],
     "docs/PACKAGES.md": ["tests/scripts/package_test.py", "tests/scripts/bare_machine_test.py",
