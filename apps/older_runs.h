@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apps/options/options.h"
-#include "models/model_options.h"
+#include "models/describe/model_options.h"
 
 namespace salient {
 

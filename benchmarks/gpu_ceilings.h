@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "engine/device/compute_device.h"
-#include "models/model_options.h"
+#include "models/describe/model_options.h"
 
 namespace salient {
 

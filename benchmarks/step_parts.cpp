@@ -12,6 +12,7 @@
 #include "benchmarks/gpu_ceilings.h"
 #include "core/number_text.h"
 #include "engine/train/run_model.h"
+#include "models/describe/costs.h"
 
 namespace salient {
 namespace {
@@ -20,7 +21,15 @@ StepPart part_of(const StepKernel& kernel) { return {kernel.name, kernel.launche
 
 constexpr double kSector = 32;  // bytes of memory: the least that a random read takes
 
-double padded(int columns) { return (columns + 7) / 8 * 8; }
+double padded(std::int64_t columns) { return static_cast<double>((columns + 7) / 8 * 8); }
+
+LayerList list_of(const TrainOptions& options, const Dataset& dataset, const EpochMetrics& epoch) {
+  ModelOptions model = options.model;
+  model.in_dim = dataset.feature_dim;
+  model.num_classes = dataset.num_classes;
+  model.num_layers = static_cast<int>(epoch.hop_edges->size());
+  return describe(model);
+}
 
 /// The sizes of a batch and of the model, and the parts that follow from them.
 class Step {
@@ -32,7 +41,8 @@ class Step {
         size_(numerics_of(options).precision == Precision::kBf16 ? 2 : 4),
         row_bytes_(static_cast<double>(dataset.features.row_bytes)),
         in_(dataset.feature_dim),
-        classes_(dataset.num_classes) {
+        classes_(dataset.num_classes),
+        list_(list_of(options, dataset, epoch)) {
     const auto batches = static_cast<double>(*epoch.batches);
     rows_.push_back(static_cast<double>(*epoch.seeds) / batches);
     for (const std::int64_t edges : *epoch.hop_edges)
@@ -40,14 +50,11 @@ class Step {
   }
 
   std::vector<StepPart> parts() {
-    switch (options_.model.kind) {
-      case ModelKind::kSage: sage(); break;
-      case ModelKind::kGcn: gcn(); break;
-      case ModelKind::kGin: gin(); break;
-      case ModelKind::kSageRi: sage_ri(); break;
-      case ModelKind::kGat: gat(); break;
-      case ModelKind::kGatv2: gatv2(); break;
-    }
+    add_products_of_model();
+    if (options_.model.kind == ModelKind::kSage)
+      sage();
+    else
+      add_operations_of_model();
     add("products", {"nvjet", "gemm", "cutlass", "splitK", "product_kernel", "sum_parts"}, product_bytes_, products_);
     add("sampling", {"hop_kernel", "grow_kernel", "count_kernel", "tree_kernel", "announce"}, sampling_bytes());
     constexpr double kSums = 8;  // of a seed: loss and whether it is right
@@ -86,10 +93,18 @@ class Step {
   double rows_of(int layer) const { return rows_[static_cast<std::size_t>(layers() - 1 - layer)]; }
   double read_by(int layer) const { return rows_[static_cast<std::size_t>(layers() - layer)]; }
   double activations(double rows, double columns) const { return rows * columns * size_; }
-  /// Forward, the weight's gradient and, if it is wanted, the input's.
-  void product(double rows, double in, double out, bool has_input_gradient) {
-    add_products(rows, in, out, has_input_gradient ? 3 : 2);
-    num_weights_ += in * out;
+  /// Of each: forward, the weight's gradient and, where its input is computed, the input's. A bias is a column of ones.
+  void add_products_of_model() {
+    for (const RowProduct& product : products_of(list_, ProductOrder::kSumsFirst)) {
+      const double in = padded(product.in + product.has_bias), out = padded(product.out);
+      const double rows = product.layer == layers()          ? seeds()
+                          : product.rows == RowSet::kSources ? read_by(product.layer)
+                                                             : rows_of(product.layer);
+      const int passes = product.reads_features ? 2 : 3;
+      add_products(rows, in, out, passes);
+      if (product.is_added) product_bytes_ -= activations(rows, out) * passes;  // of the product before it
+      num_weights_ += in * out;
+    }
   }
   void add_products(double rows, double in, double out, int count) {
     products_ += 2 * rows * in * out * count;
@@ -116,7 +131,6 @@ class Step {
     const bool is_last_fused = ran("last_layer_kernel");
     double between = 0;
     for (int i = 0; i < layers(); ++i) {
-      product(rows_of(i), 2 * padded(in_of(i)), padded(out_of(i)), i > 0);
       // a layer's result or its gradient, and the next one's operand or its, each way
       if (i > (is_first_fused_ ? 1 : 0) && !(i == last && is_last_fused))
         between += 2 * activations(read_by(i), width()) + 2 * activations(rows_of(i), 2 * width());
@@ -154,57 +168,49 @@ class Step {
     add("gradients of those rows", {"spread_kernel"}, bytes + of.gradient);
   }
 
-  /// Values and gradients that a norm reads and writes: twice z and a result; twice both gradients, z, and dz.
-  void norms(double rows) { norm_bytes_ += activations(rows, width()) * (3 + 5); }
-  void add_norms() {
-    add("norms",
-        {"moments_kernel", "statistics_kernel", "apply_kernel", "gradient_sums", "finish_gradient",
-         "parameter_gradients"},
-        norm_bytes_);
-  }
-
-  void gcn() {
-    const bool has_factors = options_.model.gcn_norm == GcnNorm::kSymmetric;  // of a node, and its degree
-    add_sums({.entry = has_factors ? kSector : 0, .first = activations(rows_of(0), padded(in_ + 1))});
-    for (int i = 0; i < layers(); ++i) product(rows_of(i), padded(in_of(i) + 1), padded(out_of(i)), i > 0);
-  }
-
-  void gin() {
-    add_sums({.first = activations(rows_of(0), padded(in_ + 1))});
-    for (int i = 0; i < layers(); ++i) {
-      product(rows_of(i), padded(in_of(i) + 1), width(), i > 0);
-      product(rows_of(i), padded(width() + 1), width(), true);
-      norms(rows_of(i));
-    }
-    product(seeds(), padded(width() + 1), width(), true);
-    product(seeds(), padded(width() + 1), padded(classes_), true);
-    add_norms();
-  }
-
-  void sage_ri() {
+  /// What each operation of the layers has beside products. Values and gradients that a norm reads and writes: twice z
+  /// and a result; twice both gradients, z, and dz.
+  void add_operations_of_model() {
+    std::optional<Sums> sums;
+    std::optional<AttentionKind> attention;
     double residuals = 0;  // whose gradients are added to those of rows
-    for (int i = 1; i < layers(); ++i) residuals += activations(rows_of(i), width());
-    add_sums({.columns = 2,
-              .first = activations(rows_of(0), 2 * padded(in_) + padded(in_ + 1)),  // and own rows
-              .gradient = residuals});
-    product(rows_of(0), padded(in_ + 1), width(), false);  // the residual of the first layer
-    for (int i = 0; i < layers(); ++i) {
-      product(rows_of(i), 2 * padded(in_of(i)), width(), i > 0);
-      norms(rows_of(i));
-      norm_bytes_ += activations(rows_of(i), width());  // the residual
+    for (const Op& op : list_.ops) {
+      if (op.layer == layers()) break;
+      const double values = activations(rows_of(op.layer), width());
+      if (const auto* aggregate = std::get_if<Aggregate>(&op.what)) {
+        if (!sums) sums.emplace();
+        if (aggregate->kind == SumKind::kSymmetric) sums->entry = kSector;  // of a node, and its degree
+      } else if (const auto* attend = std::get_if<Attend>(&op.what)) {
+        attention = attend->kind;
+      } else if (std::holds_alternative<Normalise>(op.what)) {
+        norm_bytes_ += values * (3 + 5);
+      } else if (is_joined_product(list_, op)) {
+        sums->columns = 2;                                    // means and own rows
+      } else if (std::holds_alternative<Combine>(op.what)) {  // a residual connection
+        norm_bytes_ += values;
+        if (op.layer > 0) residuals += values;
+      }
     }
-    product(seeds(), padded(in_ + 1) + width() * layers(), padded(2 * classes_), true);
-    product(seeds(), padded(2 * classes_ + 1), padded(classes_), true);
-    add_norms();
+    if (sums) {
+      sums->gradient = residuals;
+      for (const RowProduct& product : products_of(list_, ProductOrder::kSumsFirst))  // operands that are made of rows
+        if (product.reads_features) sums->first += activations(rows_of(0), padded(product.in + product.has_bias));
+      add_sums(*sums);
+    }
+    if (norm_bytes_ > 0)
+      add("norms",
+          {"moments_kernel", "statistics_kernel", "apply_kernel", "gradient_sums", "finish_gradient",
+           "parameter_gradients"},
+          norm_bytes_);
+    if (attention == AttentionKind::kGat) gat();
+    if (attention == AttentionKind::kGatv2) gatv2();
   }
 
   void gat() {
     const double table = read_by(0) * row_bytes_, first = activations(rows_of(0), padded(in_));
     double rows = 0, sums = 0;  // of layers, and weighted
-    for (int i = 0; i < layers(); ++i) {
-      product(rows_of(i), padded(in_of(i)), padded(out_of(i)), true);
-      if (i > 0) rows += activations(read_by(i), width()), sums += activations(rows_of(i), width());
-    }
+    for (int i = 1; i < layers(); ++i)
+      rows += activations(read_by(i), width()), sums += activations(rows_of(i), width());
     add("attention over rows of the table", {"forward_kernel<salient::TableSource"}, table + first);
     add("attention over rows of a layer", {"forward_kernel"}, rows + sums);
     // rows are read for the logits' gradients and for the vectors'
@@ -219,8 +225,6 @@ class Step {
     add("rows of the table", {"gather_kernel"}, read_by(0) * row_bytes_ + activations(read_by(0), columns));
     double l = 0, r = 0;  // with as many gradients
     for (int i = 0; i < layers(); ++i) {
-      product(read_by(i), padded(in_of(i) + 1), padded(out_of(i)), i > 0);
-      product(rows_of(i), padded(in_of(i) + 1), padded(out_of(i)), i > 0);
       l += activations(read_by(i), padded(out_of(i))), r += activations(rows_of(i), padded(out_of(i)));
     }
     add("attention", {"forward_kernel"}, l + 2 * r);
@@ -233,6 +237,7 @@ class Step {
   const bool is_first_fused_;
   const double size_, row_bytes_;
   const int in_, classes_;
+  const LayerList list_;
   std::vector<double> rows_;  // of the tree's levels, the seeds first; the last are those that are read from the table
   std::vector<StepPart> parts_;
   double products_ = 0, product_bytes_ = 0, num_weights_ = 0, norm_bytes_ = 0;

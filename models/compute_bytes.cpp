@@ -1,9 +1,12 @@
-// models/compute_bytes.cpp - rows times widths times the matrices that a layer of each model has alive.
+// models/compute_bytes.cpp - rows times widths times the matrices that the operations of each layer have alive.
 #include "models/compute_bytes.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
+#include "core/error.h"
+#include "models/describe/costs.h"
 #include "models/kernels/gat_bins.h"
 #include "models/kernels/gatv2_bins.h"
 
@@ -13,37 +16,110 @@ namespace {
 /// Matrices of a layer at its peak. Rows: dst are those that it computes, src all that it reads. Widths: in, out.
 struct Matrices {
   int dst_in = 0, src_in = 0, dst_out = 0, src_out = 0;
+
+  Matrices& operator+=(const Matrices& more) {
+    dst_in += more.dst_in, src_in += more.src_in, dst_out += more.dst_out, src_out += more.src_out;
+    return *this;
+  }
 };
 
 struct LayerMatrices {
   Matrices values{}, gradients{};
 };
 
-/// What the operators keep and make; fitted to the peaks of trainings with small and large batches, not profiled.
-LayerMatrices matrices_of(const ModelOptions& options) {
-  using enum ModelKind;
-  const auto of_kind = [&]() -> LayerMatrices {
-    switch (options.kind) {
-      case kSage:
-        if (options.aggr != Aggregation::kMean)  // not one fused operator: both products, their sum; what was largest
-          return {{.dst_in = 2, .dst_out = 4}, {.dst_in = 2, .dst_out = 2}};
-        return {{.dst_in = 1, .dst_out = 2}, {.dst_in = 1, .dst_out = 2}};
-      case kGcn:
-        return {{.dst_in = options.gcn_norm == GcnNorm::kRow ? 3 : 5, .dst_out = 3}, {.dst_in = 1, .dst_out = 2}};
-      case kGin: return {{.dst_in = 4, .dst_out = 4}, {.dst_in = 1, .dst_out = 3}};
-      case kGat: return {{.dst_out = 2, .src_out = 1}, {.dst_out = 1, .src_out = 2}};
-      case kGatv2: return {{.dst_out = 4, .src_out = 1}, {.dst_out = 3, .src_out = 1}};
-      case kSageRi: return {{.dst_in = 2, .src_in = 2, .dst_out = 5}, {.dst_in = 1, .dst_out = 2}};
-    }
-    return {};
-  };
-  LayerMatrices found = of_kind();
-  if (options.residual && options.kind != ModelKind::kSageRi) ++found.values.dst_out;
-  if (options.norm != NormKind::kNone && options.kind != kSageRi) {
-    ++found.values.dst_out;
-    ++found.gradients.dst_out;
+/// What each operation keeps and makes; fitted to the peaks of trainings with small and large batches, not profiled.
+class Counter {
+ public:
+  Counter(const LayerList& list, OpId id)
+      : list_(list), id_(id), op_(list.at(id)), is_logits_(id + 1 == static_cast<OpId>(list.ops.size())) {}
+
+  LayerMatrices count() const {
+    return std::visit([this](const auto& what) { return of(what); }, op_.what);
   }
-  return found;
+
+ private:
+  /// Logits are counted apart.
+  Matrices result() const {
+    if (is_logits_) return {};
+    return op_.rows == RowSet::kSources ? Matrices{.src_out = 1} : Matrices{.dst_out = 1};
+  }
+  LayerMatrices value_and_gradient() const { return {result(), result()}; }
+
+  LayerMatrices of(const Input&) const { return {}; }
+  LayerMatrices of(const Aggregate& aggregate) const {
+    LayerMatrices found{{.dst_in = 1}, {.dst_in = 1}};
+    if (aggregate.kind == SumKind::kMean) return found;  // one operator with the product behind it; no other sum is
+    found.values.dst_out = 1;
+    switch (aggregate.kind) {
+      case SumKind::kMean: break;
+      case SumKind::kRowMean: found.values.dst_in = 3; break;
+      case SumKind::kSymmetric: found.values.dst_in = 5; break;
+      case SumKind::kPlain:
+      case SumKind::kScaled: found.values.dst_in = 4; break;
+    }
+    return found;
+  }
+  /// And both products behind it, before their sum; what was largest.
+  LayerMatrices of(const Maximum&) const { return {{.dst_in = 2, .dst_out = 2}, {.dst_in = 2}}; }
+  LayerMatrices of(const Attend& attend) const {
+    LayerMatrices found = value_and_gradient();
+    switch (attend.kind) {
+      case AttentionKind::kGat: found.gradients = {.src_out = 1}; break;
+      case AttentionKind::kGatv2: ++found.values.dst_out; break;  // before its bias
+    }
+    return found;
+  }
+  LayerMatrices of(const Project&) const {
+    const bool is_added = std::ranges::any_of(list_.ops, [this](const Op& reader) {  // where another one is
+      const auto* combine = std::get_if<Combine>(&reader.what);
+      if (combine == nullptr || combine->kind != CombineKind::kSum) return false;
+      const auto place = std::ranges::find(reader.inputs, id_);
+      return place != reader.inputs.end() && (place != reader.inputs.begin() || is_joined_product(list_, reader));
+    });
+    return is_added ? LayerMatrices{} : value_and_gradient();
+  }
+  LayerMatrices of(const Normalise&) const { return value_and_gradient(); }
+  LayerMatrices of(const Activate& activate) const {
+    return {activate.negative_slope == 0 ? Matrices{} : result(), {}};  // in place
+  }
+  LayerMatrices of(const Drop& drop) const {
+    if (!drop.is_by_node) return value_and_gradient();
+    const Op& input = list_.at(op_.inputs.front());
+    if (std::holds_alternative<Input>(input.what)) return {};
+    if (op_.rows == RowSet::kSources) return {{.src_in = 2}, {}};
+    return {std::holds_alternative<Activate>(input.what) ? result() : Matrices{.dst_in = 1}, {}};
+  }
+  LayerMatrices of(const Combine&) const { return {result(), is_joined_product(list_, op_) ? result() : Matrices{}}; }
+
+  const LayerList& list_;
+  const OpId id_;
+  const Op& op_;
+  const bool is_logits_;
+};
+
+/// A layer of the list.
+struct Layer {
+  LayerMatrices matrices{};
+  std::int64_t out = 0;  ///< columns of its result
+  std::vector<const Op*> attends{};
+  bool has_maximum = false;         ///< the one aggregation that dense rows are made of sparse ones for
+  bool multiplies_sources = false;  ///< before the edges
+};
+
+std::vector<Layer> layers_of(const LayerList& list) {
+  std::vector<Layer> layers(static_cast<std::size_t>(list.num_layers));
+  for (OpId id = 0; id < static_cast<OpId>(list.ops.size()) && list.at(id).layer < list.num_layers; ++id) {
+    const Op& op = list.at(id);
+    Layer& layer = layers[static_cast<std::size_t>(op.layer)];
+    const LayerMatrices more = Counter(list, id).count();
+    layer.matrices.values += more.values;
+    layer.matrices.gradients += more.gradients;
+    layer.out = op.width;
+    if (std::holds_alternative<Attend>(op.what)) layer.attends.push_back(&op);
+    layer.has_maximum |= std::holds_alternative<Maximum>(op.what);
+    layer.multiplies_sources |= std::holds_alternative<Project>(op.what) && op.rows == RowSet::kSources;
+  }
+  return layers;
 }
 
 std::int64_t values_of(const Matrices& count, const MfgShape::Hop& hop, std::int64_t in, std::int64_t out) {
@@ -52,24 +128,26 @@ std::int64_t values_of(const Matrices& count, const MfgShape::Hop& hop, std::int
 }
 
 /// Of one row between the last layer and the logits: what layers are joined to, and hidden layers of its own.
-std::int64_t width_of_head(const ModelOptions& options, InputKind input) {
-  const std::int64_t hidden = options.hidden_dim, all = hidden * options.num_layers;
-  std::int64_t width = options.jk == JumpingKnowledge::kNone ? 0 : all;
-  if (options.kind == ModelKind::kGin) width += 2 * hidden;
-  if (options.kind == ModelKind::kSageRi)
-    width += (input == InputKind::kDense ? options.in_dim : 0) + all + std::int64_t{6} * options.num_classes;
+std::int64_t width_of_head(const LayerList& list, InputKind input) {
+  std::int64_t width = 0;
+  for (OpId id = 0; id < static_cast<OpId>(list.ops.size()); ++id) {
+    const Op& op = list.at(id);
+    if (op.layer < list.num_layers) continue;
+    if (!std::holds_alternative<Combine>(op.what)) {
+      width += Counter(list, id).count().values.dst_out * op.width;
+      continue;
+    }
+    for (const OpId joined : op.inputs)
+      if (input == InputKind::kDense || !reads_features(list, list.at(joined))) width += list.at(joined).width;
+  }
   return width;
 }
 
-bool is_attention(const ModelOptions& options) {
-  return options.kind == ModelKind::kGat || options.kind == ModelKind::kGatv2;
-}
-
 /// Bytes that attention keeps of a hop's edges for a gradient by bins: on a GPU, in any order. Counted elsewhere, too.
-std::int64_t bytes_of_bins(const ModelOptions& options, const MfgShape::Hop& hop, std::int64_t out, int heads) {
-  if (!is_attention(options)) return 0;
-  const Heads shape{heads, out / heads};
-  const bool is_v2 = options.kind == ModelKind::kGatv2;
+std::int64_t bytes_of_bins(const Op& op, const MfgShape::Hop& hop) {
+  const Attend& attend = std::get<Attend>(op.what);
+  const Heads shape{attend.heads, op.width / attend.heads};
+  const bool is_v2 = attend.kind == AttentionKind::kGatv2;
   if (!(is_v2 ? are_gatv2_bins_faster(shape, hop.num_src, hop.num_edges)
               : are_gat_bins_faster(shape, hop.num_src, hop.num_edges)))
     return 0;
@@ -77,48 +155,42 @@ std::int64_t bytes_of_bins(const ModelOptions& options, const MfgShape::Hop& hop
   return attention_bins_size(hop.num_src, hop.num_edges) * static_cast<std::int64_t>(sizeof(LocalId)) + signs;
 }
 
-/// Maxima of columns are the one aggregation that dense rows are made for.
-bool makes_dense_rows(const ModelOptions& options) {
-  return options.kind == ModelKind::kSage && options.aggr != Aggregation::kMean;
-}
-
 /// What the first layer of sparse rows has beside the matrices of any layer, in the place of those as wide as its
 /// input: products of all sources, and the transposed weight or its gradient.
-std::int64_t values_of_sparse_input(const ModelOptions& options, const MfgShape::Hop& hop, std::int64_t out) {
-  return hop.num_src * out + 2 * std::int64_t{options.in_dim} * out;
+std::int64_t values_of_sparse_input(std::int64_t in, const MfgShape::Hop& hop, std::int64_t out) {
+  return hop.num_src * out + 2 * in * out;
 }
 
 }  // namespace
 
 std::int64_t compute_bytes(const ModelOptions& options, const MfgShape& mfg, Gradients gradients, InputKind input) {
   if (mfg.hops.empty()) return 0;
-  LayerMatrices matrices = matrices_of(options);
+  const LayerList list = describe(options);
+  require(mfg.hops.size() == static_cast<std::size_t>(list.num_layers), "a hop for each layer");
+  const std::vector<Layer> layers = layers_of(list);
   const bool is_training = gradients == Gradients::kAll;
-  if (!is_training) {  // nothing is kept for gradients, and no dropout made
-    matrices.values.dst_out = std::min(matrices.values.dst_out, 3);
-    matrices.values.src_in = 0;
-  }
-  const std::int64_t head = width_of_head(options, input);
+  const std::int64_t head = width_of_head(list, input);
   std::int64_t values = 0, peak = 0, kept_bytes = 0, in = options.in_dim;
-  for (std::size_t layer = 0; layer < mfg.hops.size(); ++layer) {
-    const bool is_first = layer == 0, is_last = layer + 1 == mfg.hops.size();
-    const MfgShape::Hop& hop = mfg.hops[layer];
-    const std::int64_t out = is_last && head == 0 ? options.num_classes : options.hidden_dim;
-    Matrices of_values = matrices.values, of_gradients = is_training ? matrices.gradients : Matrices{};
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const Layer& layer = layers[i];
+    const MfgShape::Hop& hop = mfg.hops[i];
+    const bool is_first = i == 0, has_logits = i + 1 == layers.size() && head == 0;
+    Matrices of_values = layer.matrices.values, of_gradients = is_training ? layer.matrices.gradients : Matrices{};
     if (is_first) of_gradients.dst_in = 0;  // features have no gradient
-    if (is_last && head == 0) {             // no activation, and its result is the logits, which are counted below
-      of_values.dst_out = std::max(0, of_values.dst_out - 2);
-      of_gradients.dst_out = std::max(0, of_gradients.dst_out - 2);
+    if (!is_training) {                     // nothing is kept for gradients, and no dropout made
+      of_values.dst_out = std::min(of_values.dst_out, has_logits ? 1 : 3);
+      of_values.src_in = 0;
     }
     const bool is_sparse = is_first && input == InputKind::kSparse;
-    if (is_sparse) values += values_of_sparse_input(options, hop, out);
-    if (is_sparse && !makes_dense_rows(options)) in = out;  // it multiplies first
-    values += values_of(of_values, hop, in, out);
+    if (is_sparse) values += values_of_sparse_input(in, hop, layer.out);
+    if (is_sparse && !layer.has_maximum) in = layer.out;  // it multiplies first
+    values += values_of(of_values, hop, in, layer.out);
     // All features as f32: for the product before the edges, or made of sparse ones.
-    if (is_first && (is_sparse ? makes_dense_rows(options) : is_attention(options))) values += hop.num_src * in;
-    if (is_training) kept_bytes += bytes_of_bins(options, hop, out, is_last && head == 0 ? 1 : options.heads);
-    peak = std::max(peak, values + values_of(of_gradients, hop, in, out));  // what comes after this layer is freed then
-    in = options.hidden_dim;
+    if (is_first && (is_sparse ? layer.has_maximum : layer.multiplies_sources)) values += hop.num_src * in;
+    if (is_training)
+      for (const Op* attend : layer.attends) kept_bytes += bytes_of_bins(*attend, hop);
+    peak = std::max(peak, values + values_of(of_gradients, hop, in, layer.out));  // freed after the layer
+    in = layer.out;
   }
   const std::int64_t num_seeds = mfg.hops.back().num_dst;
   values += num_seeds * (is_training ? 2 : 1) * head;

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "models/model_options.h"
+#include "models/describe/model_options.h"
 #include "sampler/mfg.h"
 
 namespace salient {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "models/model_options.h"
+#include "models/describe/model_options.h"
 
 namespace salient {
 

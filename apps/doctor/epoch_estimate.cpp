@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "models/describe/costs.h"
 #include "sampler/mfg.h"
 #include "sampler/neighbor_sampler.h"
 
@@ -11,36 +12,32 @@ namespace {
 
 constexpr std::uint32_t kProbes = 3;
 
-/// Values of a node before layer `layer`, the outermost first; of sparse features those that a row of the mean has.
-double width_before(const Dataset& dataset, const EpochCase& epoch, std::size_t layer) {
-  if (layer > 0) return epoch.hidden;
-  if (!dataset.has_sparse_features()) return static_cast<double>(dataset.feature_dim);
+LayerList layers_of(const Dataset& dataset, const EpochCase& epoch) {
+  return describe({.in_dim = dataset.feature_dim,
+                   .hidden_dim = epoch.hidden,
+                   .num_classes = dataset.num_classes,
+                   .num_layers = static_cast<int>(epoch.fanouts.size())});
+}
+
+/// Values that are computed with of a row of so many columns: of sparse features those that a row of the mean has.
+double width_of(const Dataset& dataset, std::int64_t columns, bool reads_features) {
+  if (!reads_features || !dataset.has_sparse_features()) return static_cast<double>(columns);
   return static_cast<double>(dataset.sparse_features.num_values()) / static_cast<double>(dataset.num_nodes());
 }
-double width_after(const Dataset& dataset, const EpochCase& epoch, std::size_t layer) {
-  return layer + 1 == epoch.fanouts.size() ? static_cast<double>(dataset.num_classes) : epoch.hidden;
-}
 
-/// Of a layer: two matrices, of the node itself and of the mean of its neighbours.
-double num_weights(const Dataset& dataset, const EpochCase& epoch, std::size_t layer) {
-  const double rows = layer == 0 ? static_cast<double>(dataset.feature_dim) : epoch.hidden;
-  return 2 * rows * width_after(dataset, epoch, layer);
-}
-/// Weights that one node is multiplied by.
-double num_products(const Dataset& dataset, const EpochCase& epoch, std::size_t layer) {
-  return 2 * width_before(dataset, epoch, layer) * width_after(dataset, epoch, layer);
-}
-
-void add_batch(BatchWork& work, const Dataset& dataset, const EpochCase& epoch, const MfgShape& shape) {
+void add_batch(BatchWork& work, const Dataset& dataset, const LayerList& layers, const MfgShape& shape) {
+  const auto hop_of = [&](int layer) -> const MfgShape::Hop& { return shape.hops[static_cast<std::size_t>(layer)]; };
+  for (const RowProduct& product : products_of(layers, ProductOrder::kAsListed)) {
+    const int passes = product.reads_features ? 2 : 3;  // forward, gradient of the weight, and of the input
+    work.operations += 2.0 * passes * hop_of(product.layer).num_dst *
+                       width_of(dataset, product.in, product.reads_features) * static_cast<double>(product.out);
+  }
+  for (const RowSum& sum : sums_of(layers))
+    work.aggregated_bytes += (sum.reads_features ? 1 : 2) * 4.0 * hop_of(sum.layer).num_edges *
+                             width_of(dataset, sum.width, sum.reads_features);
   const auto nodes = static_cast<double>(shape.num_nodes);
   double edges = 0;
-  for (std::size_t layer = 0; layer < shape.hops.size(); ++layer) {
-    const MfgShape::Hop& hop = shape.hops[layer];
-    const int passes = layer == 0 ? 2 : 3;  // forward, gradient of the weights, and of the input where that has one
-    edges += hop.num_edges;
-    work.operations += 2.0 * passes * hop.num_dst * num_products(dataset, epoch, layer);
-    work.aggregated_bytes += (passes - 1) * 4.0 * hop.num_edges * width_before(dataset, epoch, layer);
-  }
+  for (const MfgShape::Hop& hop : shape.hops) edges += hop.num_edges;
   const double bytes_of_row = static_cast<double>(dataset.feature_bytes()) / static_cast<double>(dataset.num_nodes());
   work.nodes += nodes;
   work.edges += edges;
@@ -52,6 +49,7 @@ void add_batch(BatchWork& work, const Dataset& dataset, const EpochCase& epoch, 
 
 BatchWork work_of_batches(const Dataset& dataset, const EpochCase& epoch) {
   NeighborSampler sampler(dataset.graph, epoch.fanouts);
+  const LayerList layers = layers_of(dataset, epoch);
   Mfg mfg;
   BatchWork work;
   const auto size = static_cast<std::size_t>(epoch.batch_size);
@@ -59,7 +57,7 @@ BatchWork work_of_batches(const Dataset& dataset, const EpochCase& epoch) {
   for (; count < kProbes && count * size < dataset.train.size(); ++count) {
     const auto seeds = dataset.train.subspan(count * size, std::min(size, dataset.train.size() - count * size));
     sampler.sample(seeds, {.seed = 1, .epoch = 1, .batch = count}, mfg);
-    add_batch(work, dataset, epoch, shape_of(mfg));
+    add_batch(work, dataset, layers, shape_of(mfg));
   }
   for (double* value :
        {&work.nodes, &work.edges, &work.row_bytes, &work.slab_bytes, &work.operations, &work.aggregated_bytes})
@@ -76,9 +74,7 @@ EpochEstimate estimate_epoch(const Dataset& dataset, const EpochCase& epoch, con
   found.sampling = steps * work.edges / ceilings.random_reads;
   found.gathering = steps * work.row_bytes / ceilings.random_row_bytes;
   if (ceilings.all_reduced_bytes > 0) {
-    double gradients = 0;
-    for (std::size_t layer = 0; layer < epoch.fanouts.size(); ++layer)
-      gradients += sizeof(float) * num_weights(dataset, epoch, layer);
+    const auto gradients = sizeof(float) * static_cast<double>(num_parameters(layers_of(dataset, epoch)));
     found.exchange = steps * gradients / ceilings.all_reduced_bytes;
   }
   const double prepared = found.sampling + found.gathering;

@@ -9,7 +9,7 @@
 #include "engine/device/data_plan.h"
 #include "engine/infer/exact_plan.h"
 #include "loaders/batch_loader.h"
-#include "models/model_options.h"
+#include "models/describe/model_options.h"
 #include "store/dataset.h"
 
 namespace salient {

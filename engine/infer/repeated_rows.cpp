@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/number_text.h"
+#include "models/describe/costs.h"
 
 namespace salient {
 namespace {
@@ -45,18 +46,13 @@ double repeated(double rows, const Dataset& dataset) {
 }
 
 /// The first layer's forward pass, over those rows.
-double operations(const ModelOptions& model, const Dataset& dataset, const TreeRows& rows) {
-  const double in = dataset.feature_dim, out = model.num_layers > 1 ? model.hidden_dim : dataset.num_classes;
-  const double product = 2 * in * out;  // of a row with one matrix
-  switch (model.kind) {
-    case ModelKind::kSage: return rows.computed * 2 * product;
-    case ModelKind::kSageRi: return rows.computed * 3 * product;
-    case ModelKind::kGin: return rows.computed * (product + 2 * out * out);
-    case ModelKind::kGatv2: return (rows.computed + rows.read) * product;
-    case ModelKind::kGcn:
-    case ModelKind::kGat: break;
-  }
-  return rows.computed * product;
+double operations(const ModelOptions& model, const TreeRows& rows) {
+  double sum = 0;
+  for (const RowProduct& product : products_of(describe(model), ProductOrder::kSumsFirst))
+    if (product.layer == 0)
+      sum += (product.rows == RowSet::kSources ? rows.read : rows.computed) * 2 *
+             static_cast<double>(product.in * product.out);
+  return sum;
 }
 
 }  // namespace
@@ -68,7 +64,7 @@ std::string cost_of_repeated_rows(const ResidentSpec& spec, const Dataset& datas
   const double row_bytes = static_cast<double>(dataset.features.row_bytes);
   // The gradient of the first layer's weight is as large a product as the layer itself; features have none.
   const double seconds = again.read * row_bytes / kBytesPerSecond + (is_training ? 2 : 1) *
-                                                                        operations(spec.model, dataset, again) /
+                                                                        operations(model_of(spec, dataset), again) /
                                                                         operations_per_second(spec.numerics.precision);
   if (seconds <= (is_training ? kSavedByTraining : kSavedByPrediction)) return {};
   return "a resident batch would compute " + std::to_string(std::llround(rows.computed)) + " rows of " +

@@ -3,27 +3,16 @@
 
 #include <string>
 
-#include "core/error.h"
 #include "loaders/device_graph.h"
+#include "models/describe/layer_list.h"
 
 namespace salient {
 namespace {
 
-StepModel step_model_of(ModelKind kind) {
-  switch (kind) {
-    case ModelKind::kGcn: return StepModel::kGcn;
-    case ModelKind::kGin: return StepModel::kGin;
-    case ModelKind::kSageRi: return StepModel::kSageRi;
-    case ModelKind::kGat: return StepModel::kGat;
-    case ModelKind::kGatv2: return StepModel::kGatv2;
-    case ModelKind::kSage: break;
-  }
-  fail(ErrorKind::kInternal, "GraphSAGE has steps of its own");
-}
-
+/// Of the layers, which all have the same; gat and gatv2 have none.
 SumKind sum_kind_of(const ModelOptions& model) {
-  if (model.kind == ModelKind::kGcn) return model.gcn_norm == GcnNorm::kRow ? SumKind::kRowMean : SumKind::kSymmetric;
-  if (model.kind == ModelKind::kGin) return model.gin_sum == GinSum::kScaled ? SumKind::kScaled : SumKind::kPlain;
+  for (const Op& op : describe(model).ops)
+    if (const auto* aggregate = std::get_if<Aggregate>(&op.what)) return aggregate->kind;
   return SumKind::kMean;
 }
 
@@ -49,8 +38,8 @@ SageShape sage_shape_of(const ResidentSpec& spec, const Dataset& dataset) {
 
 ModelStepShape model_step_shape_of(const ResidentSpec& spec, const Dataset& dataset, StepUse use) {
   const SageShape shared = sage_shape_of(spec, dataset);  // every model's step has these
-  return {.model = step_model_of(spec.model.kind),
-          .sum = sum_kind_of(spec.model),
+  return {.model = spec.model.kind,
+          .sum = sum_kind_of(model_of(spec, dataset)),
           .fanouts = shared.fanouts,
           .replacement = shared.replacement,
           .max_seeds = shared.max_seeds,

@@ -10,8 +10,8 @@
 #include "engine/device/compute_device.h"
 #include "engine/infer/predictions.h"
 #include "loaders/residency.h"
+#include "models/describe/model_options.h"
 #include "models/model.h"
-#include "models/model_options.h"
 #include "models/numerics.h"
 #include "sampler/draws.h"
 #include "sampler/mfg.h"
@@ -27,6 +27,9 @@ struct ResidentSpec {
   std::size_t max_seeds = 1;  ///< of a batch on this rank
   Numerics numerics{};
 };
+
+/// The model with the data set's widths.
+ModelOptions model_of(const ResidentSpec& spec, const Dataset& dataset);
 
 /// What prevents batches that stay on the GPU, of training or prediction, as a fact; "" = nothing. Depends on the
 /// arguments alone.

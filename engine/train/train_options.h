@@ -14,7 +14,7 @@
 #include "engine/train/metric.h"
 #include "engine/train/schedule.h"
 #include "engine/train/step_kind.h"
-#include "models/model_options.h"
+#include "models/describe/model_options.h"
 #include "sampler/draw_kind.h"
 #include "sampler/seed_dealing.h"
 

@@ -9,7 +9,7 @@
 #include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
 #include "models/compute_bytes.h"
-#include "models/num_parameters.h"
+#include "models/describe/costs.h"
 #include "sampler/seed_order.h"
 
 namespace salient {
@@ -89,7 +89,7 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
     add("factors as oneDNN rounds them to bfloat16", of_a_batch / 4);
   if (has_roc_auc(dataset) && options.evaluation.metric.value_or(Metric::kRocAuc) == Metric::kRocAuc)
     needs.others.push_back(roc_auc_line(dataset, on_gpu));
-  add("parameters, gradients, Adam moments", num_parameters(model) * std::int64_t{4 * sizeof(float)});
+  add("parameters, gradients, Adam moments", num_parameters(describe(model)) * std::int64_t{4 * sizeof(float)});
   needs.others.push_back(libraries_line(on_gpu));
   return needs;
 }

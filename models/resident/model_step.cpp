@@ -11,14 +11,20 @@
 namespace salient {
 namespace {
 
+/// What models/describe/resident_limits.cpp names, but for GraphSAGE.
+constexpr struct {
+  ModelKind kind;
+  void (*build)(StepProgram& program);
+} kPrograms[] = {{ModelKind::kGcn, build_gcn},
+                 {ModelKind::kGin, build_gin},
+                 {ModelKind::kSageRi, build_sage_ri},
+                 {ModelKind::kGat, build_gat},
+                 {ModelKind::kGatv2, build_gatv2}};
+
 void build(StepProgram& program) {
-  switch (program.shape().model) {
-    case StepModel::kGcn: return build_gcn(program);
-    case StepModel::kGin: return build_gin(program);
-    case StepModel::kSageRi: return build_sage_ri(program);
-    case StepModel::kGat: return build_gat(program);
-    case StepModel::kGatv2: return build_gatv2(program);
-  }
+  for (const auto& [kind, build_kind] : kPrograms)
+    if (kind == program.shape().model) return build_kind(program);
+  fail(ErrorKind::kInternal, "a model without a step program");
 }
 
 }  // namespace

@@ -13,13 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "models/describe/model_options.h"
 #include "models/resident/operands.h"
 #include "models/resident/row_factors.h"
 #include "models/resident/sage_layers.h"
 
 namespace salient {
-
-enum class StepModel : std::uint8_t { kGcn, kGin, kSageRi, kGat, kGatv2 };
 
 enum class StepUse : std::uint8_t {
   kTraining,
@@ -28,7 +27,7 @@ enum class StepUse : std::uint8_t {
 
 /// Without norms, residual connections and jumping knowledge beside those that a model fixes, and with one head.
 struct ModelStepShape {
-  StepModel model = StepModel::kGcn;
+  ModelKind model = ModelKind::kGcn;
   SumKind sum = SumKind::kMean;  ///< of gcn and gin
   std::vector<int> fanouts{};    ///< the seeds' own hop first, one per layer; each in [1, kMaxTreeFanout]
   Replacement replacement = Replacement::kWithout;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "engine/train/run_model.h"
-#include "models/num_parameters.h"
+#include "models/describe/costs.h"
 #include "tests/support/datasets.h"
 #include "tests/support/scratch.h"
 
@@ -51,7 +51,7 @@ TEST(NeedsOfTraining, GoWhereTheModelComputes) {
       EXPECT_GT(loader.batch.slab(Residency::kHost).host_bytes, 0);
     }
     const MemoryLine parameters = line_of(needs, "parameters").value();
-    EXPECT_EQ(on_gpu ? parameters.device_bytes : parameters.host_bytes, 16 * num_parameters(model));
+    EXPECT_EQ(on_gpu ? parameters.device_bytes : parameters.host_bytes, 16 * num_parameters(describe(model)));
     EXPECT_EQ(on_gpu ? parameters.host_bytes : parameters.device_bytes, 0);
     const MemoryLine activations = line_of(needs, "activations").value();
     EXPECT_EQ(on_gpu ? activations.device_bytes : activations.host_bytes, needs.loaders[0].batch.compute_bytes);

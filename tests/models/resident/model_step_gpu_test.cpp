@@ -31,16 +31,6 @@ struct Case {
   bool is_other_sum = false;  // gcn by rows, gin scaled
 };
 
-StepModel step_model_of(ModelKind kind) {
-  switch (kind) {
-    case ModelKind::kGcn: return StepModel::kGcn;
-    case ModelKind::kGin: return StepModel::kGin;
-    case ModelKind::kSageRi: return StepModel::kSageRi;
-    case ModelKind::kGat: return StepModel::kGat;
-    default: return StepModel::kGatv2;
-  }
-}
-
 SumKind sum_of(const Case& c) {
   if (c.kind == ModelKind::kGcn) return c.is_other_sum ? SumKind::kRowMean : SumKind::kSymmetric;
   if (c.kind == ModelKind::kGin) return c.is_other_sum ? SumKind::kScaled : SumKind::kPlain;
@@ -86,7 +76,7 @@ class Problem {
   }
 
   ModelStepShape shape() const {
-    return {.model = step_model_of(case_.kind),
+    return {.model = case_.kind,
             .sum = sum_of(case_),
             .fanouts = case_.fanouts,
             .replacement = case_.replacement,

@@ -1,4 +1,4 @@
-// models/model_options.h - the choices that make a model, and the rules between them. Free of LibTorch.
+// models/describe/model_options.h - the choices that make a model, and the rules between them. Free of LibTorch.
 #pragma once
 
 #include <array>

@@ -1,14 +1,9 @@
-// models/model_options.cpp - see model_options.h.
-#include "models/model_options.h"
+// models/describe/model_options.cpp - see model_options.h.
+#include "models/describe/model_options.h"
 
 #include <string>
 
 namespace salient {
-
-bool reads_degrees(const ModelOptions& o) {
-  return (o.kind == ModelKind::kGcn && o.gcn_norm == GcnNorm::kSymmetric) ||
-         (o.kind == ModelKind::kGin && o.gin_sum == GinSum::kScaled);
-}
 
 std::vector<FieldProblem> problems_of(const ModelOptions& o) {
   std::vector<FieldProblem> found;

@@ -1,0 +1,58 @@
+// models/describe/costs.h - what follows from a model's list: its parameters and its products.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/describe/layer_list.h"
+
+namespace salient {
+
+/// A tensor that training changes.
+struct ParameterShape {
+  std::string name{};
+  std::vector<std::int64_t> shape{};
+  bool operator==(const ParameterShape&) const = default;
+};
+
+/// In the order of the list. Oracle: make_model(options)->named_parameters()
+std::vector<ParameterShape> parameters_of(const LayerList& list);
+
+/// Numbers in them all.
+std::int64_t num_parameters(const LayerList& list);
+
+/// Nothing that is trained is before this operation's result.
+bool reads_features(const LayerList& list, const Op& op);
+
+/// The sum of a convolution's products of neighbours and of the rows themselves: one product of joined inputs.
+bool is_joined_product(const LayerList& list, const Op& op);
+
+/// A matrix product: of each row, with a weight [out, in].
+struct RowProduct {
+  int layer = 0;  ///< whose hop has the rows; num_layers = the head, whose rows are the seeds
+  RowSet rows = RowSet::kDestinations;
+  std::int64_t in = 0, out = 0;
+  bool has_bias = false;
+  bool reads_features = false;  ///< its input does: training needs no gradient of that
+  bool is_added = false;        ///< to the product before it, see is_joined_product()
+};
+
+/// Attention of gat sums rows with weights that are known before: the product in front of it may come behind it, with
+/// as many rows as that has. Eager layers compute as listed, resident ones the sums first.
+enum class ProductOrder : std::uint8_t { kAsListed, kSumsFirst };
+
+/// In the order of the list.
+std::vector<RowProduct> products_of(const LayerList& list, ProductOrder order);
+
+/// What a layer takes over the entries of each row: a sum, a maximum, or attention.
+struct RowSum {
+  int layer = 0;
+  std::int64_t width = 0;
+  bool reads_features = false;  ///< what it sums does
+};
+
+/// In the order of the list.
+std::vector<RowSum> sums_of(const LayerList& list);
+
+}  // namespace salient

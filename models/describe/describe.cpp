@@ -1,0 +1,166 @@
+// models/describe/describe.cpp - the list of each model, from its convolution and what all models have around it.
+#include <utility>
+
+#include "core/error.h"
+#include "models/describe/layer_list.h"
+
+namespace salient {
+namespace {
+
+/// A list while it is written. `x` is an earlier operation, `name` is PyG's.
+class Writer {
+ public:
+  explicit Writer(const ModelOptions& options) : o_(options) { list_.num_layers = options.num_layers; }
+
+  void begin_layer(int layer) { layer_ = layer; }
+  OpId input() { return add(Input{}, {}, o_.in_dim, RowSet::kSources); }
+  OpId aggregate(SumKind kind, OpId x, std::string eps = {}) {
+    return add(Aggregate{kind, std::move(eps)}, {x}, width(x));
+  }
+  OpId maximum(OpId x) { return add(Maximum{}, {x}, width(x)); }
+  OpId attend(Attend attend, std::vector<OpId> inputs) {
+    const std::int64_t columns = width(inputs.front());
+    return add(std::move(attend), std::move(inputs), columns);
+  }
+  OpId project(Project names, OpId x, std::int64_t out, RowSet rows = RowSet::kDestinations) {
+    return add(std::move(names), {x}, out, rows);
+  }
+  OpId linear(const std::string& name, OpId x, std::int64_t out, RowSet rows = RowSet::kDestinations) {
+    return project({name + ".weight", name + ".bias"}, x, out, rows);
+  }
+  OpId normalise(NormKind kind, std::string name, OpId x) {
+    return add(Normalise{kind, std::move(name)}, {x}, width(x));
+  }
+  OpId activate(OpId x, double negative_slope = 0) { return add(Activate{negative_slope}, {x}, width(x)); }
+  OpId drop(OpId x, Drop drop, RowSet rows = RowSet::kDestinations) { return add(drop, {x}, width(x), rows); }
+  OpId sum(OpId a, OpId b) { return add(Combine{CombineKind::kSum}, {a, b}, width(a)); }
+  OpId largest(std::vector<OpId> inputs) {
+    const std::int64_t columns = width(inputs.front());
+    return add(Combine{CombineKind::kMax}, std::move(inputs), columns);
+  }
+  OpId concat(std::vector<OpId> inputs) {
+    std::int64_t columns = 0;
+    for (const OpId input : inputs) columns += width(input);
+    return add(Combine{CombineKind::kConcat}, std::move(inputs), columns);
+  }
+
+  std::int64_t width(OpId id) const { return list_.ops[static_cast<std::size_t>(id)].width; }
+  LayerList take() { return std::move(list_); }
+
+ private:
+  OpId add(What what, std::vector<OpId> inputs, std::int64_t columns, RowSet rows = RowSet::kDestinations) {
+    list_.ops.push_back({std::move(what), layer_, std::move(inputs), rows, columns});
+    return static_cast<OpId>(list_.ops.size()) - 1;
+  }
+
+  const ModelOptions& o_;
+  LayerList list_;
+  int layer_ = 0;
+};
+
+/// SAGEConv, with what it takes of the neighbours' rows and with the rows' own.
+OpId sage_convolution(Writer& write, const std::string& name, OpId neighbours, OpId self, std::int64_t out) {
+  const OpId around = write.project({name + ".lin_l.weight"}, neighbours, out);
+  return write.sum(around, write.project({name + ".lin_r.weight"}, self, out));
+}
+
+OpId gcn_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, GcnNorm norm) {
+  const SumKind kind = norm == GcnNorm::kRow ? SumKind::kRowMean : SumKind::kSymmetric;
+  return write.project({name + ".lin.weight", name + ".bias"}, write.aggregate(kind, x), out);
+}
+
+OpId gin_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, GinSum sum) {
+  const SumKind kind = sum == GinSum::kScaled ? SumKind::kScaled : SumKind::kPlain;
+  const OpId first = write.linear(name + ".nn.0", write.aggregate(kind, x, name + ".eps"), out);
+  return write.linear(name + ".nn.3", write.activate(write.normalise(NormKind::kBatch, name + ".nn.1", first)), out);
+}
+
+OpId gat_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, int heads) {
+  const OpId z = write.project({name + ".lin.weight"}, x, out, RowSet::kSources);
+  return write.attend({AttentionKind::kGat, heads, {name + ".att_src", name + ".att_dst"}}, {z});
+}
+
+OpId gatv2_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, int heads) {
+  const OpId l = write.linear(name + ".lin_l", x, out, RowSet::kSources), r = write.linear(name + ".lin_r", x, out);
+  return write.attend({AttentionKind::kGatv2, heads, {name + ".att"}, name + ".bias"}, {l, r});
+}
+
+/// The convolution of a layer of a stack. @param is_hidden  false: its result are the logits
+OpId convolution(Writer& write, const ModelOptions& o, int layer, OpId x, bool is_hidden) {
+  const std::string name = "convs." + std::to_string(layer);
+  const std::int64_t out = is_hidden ? o.hidden_dim : o.num_classes;
+  const int heads = is_hidden ? o.heads : 1;
+  switch (o.kind) {
+    case ModelKind::kSage:
+      return sage_convolution(
+          write, name, o.aggr == Aggregation::kMax ? write.maximum(x) : write.aggregate(SumKind::kMean, x), x, out);
+    case ModelKind::kGat: return gat_convolution(write, name, x, out, heads);
+    case ModelKind::kGin: return gin_convolution(write, name, x, out, o.gin_sum);
+    case ModelKind::kGcn: return gcn_convolution(write, name, x, out, o.gcn_norm);
+    case ModelKind::kGatv2: return gatv2_convolution(write, name, x, out, heads);
+    case ModelKind::kSageRi: break;  // is no stack
+  }
+  fail(ErrorKind::kInternal, "a model without a convolution");
+}
+
+/// As conv_stack.h has it; gin is one without dropout between its layers.
+LayerList conv_stack(const ModelOptions& o) {
+  const bool is_gin = o.kind == ModelKind::kGin, has_jk = o.jk != JumpingKnowledge::kNone;
+  Writer write(o);
+  OpId h = write.input();
+  std::vector<OpId> layers;
+  for (int i = 0; i < o.num_layers; ++i) {
+    const bool is_hidden = is_gin || has_jk || i + 1 < o.num_layers;
+    const std::string number = std::to_string(i);
+    write.begin_layer(i);
+    const OpId x = h;
+    h = convolution(write, o, i, x, is_hidden);
+    if (!is_hidden) return write.take();
+    if (o.residual)
+      h = write.sum(h, write.width(x) == write.width(h) ? x : write.linear("res_linears." + number, x, o.hidden_dim));
+    if (o.norm != NormKind::kNone) h = write.normalise(o.norm, "norms." + number, h);
+    h = write.activate(h);
+    if (!is_gin) h = write.drop(h, {.stream = static_cast<std::uint32_t>(i)});
+    layers.push_back(h);
+  }
+  write.begin_layer(o.num_layers);
+  if (has_jk) h = o.jk == JumpingKnowledge::kCat ? write.concat(layers) : write.largest(layers);
+  if (is_gin) h = write.drop(write.activate(write.linear("lin1", h, o.hidden_dim)), {.stream = 0});
+  (void)write.linear(is_gin ? "lin2" : "lin", h, o.num_classes);
+  return write.take();
+}
+
+/// As sage_ri.h has it.
+LayerList sage_ri(const ModelOptions& o) {
+  constexpr double kSlope = 0.01;
+  constexpr std::uint32_t kInput = 0, kNeighbours = 1, kSelf = 2, kOutput = 3;
+  Writer write(o);
+  const auto drop = [&](OpId x, int layer, std::uint32_t mask, RowSet rows = RowSet::kDestinations) {
+    return write.drop(x, {.stream = static_cast<std::uint32_t>(layer) * 4 + mask, .is_by_node = true}, rows);
+  };
+  OpId x = drop(write.input(), 0, kInput, RowSet::kSources);
+  std::vector<OpId> all{x};
+  for (int i = 0; i < o.num_layers; ++i) {
+    const std::string number = std::to_string(i);
+    write.begin_layer(i);
+    const OpId neighbours = drop(x, i, kNeighbours, RowSet::kSources), self = drop(x, i, kSelf);
+    const OpId h =
+        sage_convolution(write, "convs." + number, write.aggregate(SumKind::kMean, neighbours), self, o.hidden_dim);
+    const OpId out = drop(write.activate(write.normalise(NormKind::kBatch, "bns." + number, h), kSlope), i, kOutput);
+    x = write.sum(out, i == 0 ? write.linear("res_linears.0", x, o.hidden_dim) : x);
+    all.push_back(x);
+  }
+  write.begin_layer(o.num_layers);
+  const OpId first = write.linear("mlp.module_list.0", write.concat(all), 2 * std::int64_t{o.num_classes});
+  const OpId wide = write.activate(write.normalise(NormKind::kBatch, "mlp.module_list.1", first), kSlope);
+  (void)write.linear("mlp.module_list.3", wide, o.num_classes);
+  return write.take();
+}
+
+}  // namespace
+
+LayerList describe(const ModelOptions& options) {
+  return options.kind == ModelKind::kSageRi ? sage_ri(options) : conv_stack(options);
+}
+
+}  // namespace salient

@@ -1,0 +1,22 @@
+// models/describe/resident_limits.h - what steps and predictions that stay on the GPU (models/resident) compute.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "models/describe/model_options.h"
+
+namespace salient {
+
+inline constexpr int kMaxResidentFanout = 32;
+inline constexpr int kMaxResidentLayers = 8;
+inline constexpr std::int64_t kMaxResidentGatv2Width = 2048;
+
+/// What of the model nothing resident computes, as a fact; "" = nothing.
+///
+/// Kinds that have steps are named here, and their operations compared with what those steps compute: another kind, or
+/// a kind with more operations, is eager until it has kernels.
+/// Oracle: tests/models/describe/resident_limits_test.cpp decides by the options.
+std::string resident_obstacle(const ModelOptions& options);
+
+}  // namespace salient

@@ -1,0 +1,57 @@
+// tests/models/describe/costs_test.cpp - what follows from lists; describe_test.cpp compares lists with the models.
+#include "models/describe/costs.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/support/every_model.h"
+
+namespace salient {
+namespace {
+
+TEST(Costs, ReadFeaturesThroughWhatHasNoParameters) {
+  const auto products = products_of(
+      describe({.kind = ModelKind::kSageRi, .in_dim = 7, .hidden_dim = 12, .num_classes = 5, .num_layers = 2}),
+      ProductOrder::kAsListed);
+  std::vector<std::int64_t> of_features;
+  for (const RowProduct& product : products)
+    if (product.reads_features) of_features.push_back(product.in);
+  EXPECT_EQ(of_features, (std::vector<std::int64_t>{7, 7, 7})) << "lin_l, lin_r, res_linears.0";
+  EXPECT_EQ(products.size(), 2u * 2 + 1 + 2);
+}
+
+TEST(Costs, AttentionOfGatMaySumFirst) {
+  for (const auto& [kind, name] : names_of(ModelKind{})) {
+    const LayerList list = describe({.kind = kind, .in_dim = 7, .hidden_dim = 12, .num_classes = 5, .num_layers = 2});
+    int num_of_sources = 0, num_moved = 0;
+    const auto listed = products_of(list, ProductOrder::kAsListed), first = products_of(list, ProductOrder::kSumsFirst);
+    for (std::size_t i = 0; i < listed.size(); ++i) {
+      num_of_sources += listed[i].rows == RowSet::kSources;
+      num_moved += listed[i].rows != first[i].rows;
+    }
+    EXPECT_EQ(num_of_sources, kind == ModelKind::kGat || kind == ModelKind::kGatv2 ? 2 : 0) << name;
+    EXPECT_EQ(num_moved, kind == ModelKind::kGat ? 2 : 0) << name;
+  }
+}
+
+TEST(Costs, OneProductOfJoinedInputsIsThatOfAConvolution) {
+  test::for_each_model([](const ModelOptions& options, const std::string& name) {
+    int num_joined = 0;
+    const LayerList list = describe(options);
+    for (const Op& op : list.ops) num_joined += is_joined_product(list, op);
+    const bool is_sage = options.kind == ModelKind::kSage || options.kind == ModelKind::kSageRi;
+    EXPECT_EQ(num_joined, is_sage ? options.num_layers : 0) << name << ": residual connections are sums, too";
+  });
+}
+
+TEST(Costs, WhatReadsDegreesFollowsFromTheSums) {
+  test::for_each_model([](const ModelOptions& options, const std::string& name) {
+    const bool symmetric = options.kind == ModelKind::kGcn && options.gcn_norm == GcnNorm::kSymmetric;
+    const bool scaled = options.kind == ModelKind::kGin && options.gin_sum == GinSum::kScaled;
+    EXPECT_EQ(reads_degrees(options), symmetric || scaled) << name;
+  });
+}
+
+}  // namespace
+}  // namespace salient

@@ -1,0 +1,58 @@
+// tests/models/describe/resident_limits_test.cpp - the rule over operations decides as one over options.
+#include "models/describe/resident_limits.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/support/every_model.h"
+
+namespace salient {
+namespace {
+
+/// The oracle: by the options alone, in the order in which reasons are named.
+std::string obstacle_by_options(const ModelOptions& model) {
+  const bool is_attention = model.kind == ModelKind::kGat || model.kind == ModelKind::kGatv2;
+  if (model.num_layers > 8) return "the model has more than 8 layers";
+  if ((model.num_layers > 1 || model.kind != ModelKind::kSage) && model.hidden_dim % 8 != 0)
+    return "the width of the hidden layers is not a multiple of 8";
+  if (model.kind == ModelKind::kSageRi) return {};  // it fixes what follows
+  if (model.norm != NormKind::kNone || model.residual || model.jk != JumpingKnowledge::kNone)
+    return "the model has norms, residual connections or jumping knowledge between its layers";
+  if (model.aggr != Aggregation::kMean) return "the model takes the maximum over neighbours";
+  if (is_attention && model.heads != 1) return "the model has several attention heads";
+  if (model.kind == ModelKind::kGatv2 && (model.hidden_dim > 2048 || model.num_classes > 2048))
+    return "a layer of gatv2 has more than 2048 columns";
+  return {};
+}
+
+TEST(ResidentLimits, AreTheSameForEveryModelAndOption) {
+  int num_compared = 0, num_resident = 0;
+  test::for_each_model([&](const ModelOptions& options, const std::string& name) {
+    for (const int num_layers : {options.num_layers, 8, 9})
+      for (const int hidden_dim : {12, 24, 2048, 2064})
+        for (const int num_classes : {5, 2049})
+          for (const int heads : {options.heads, 1}) {
+            ModelOptions changed = options;
+            changed.num_layers = num_layers;
+            changed.hidden_dim = hidden_dim - hidden_dim % heads;
+            changed.num_classes = num_classes;
+            changed.heads = heads;
+            const std::string found = resident_obstacle(changed);
+            EXPECT_EQ(found, obstacle_by_options(changed))
+                << name << ", layers " << num_layers << ", hidden " << changed.hidden_dim << ", classes " << num_classes
+                << ", heads " << heads;
+            ++num_compared;
+            num_resident += found.empty();
+          }
+  });
+  EXPECT_GT(num_resident, 100);
+  EXPECT_GT(num_compared - num_resident, 1000);
+}
+
+TEST(ResidentLimits, OfAKindWithoutStepsAreNamed) {
+  EXPECT_EQ(resident_obstacle({.kind = ModelKind{names_of(ModelKind{}).size()}}), "the model has no resident step");
+}
+
+}  // namespace
+}  // namespace salient
