@@ -27,6 +27,7 @@
 #include "engine/remote/partitioned_batches.h"
 #include "engine/remote/row_exchange.h"
 #include "engine/train/run_model.h"
+#include "models/describe/costs.h"
 #include "sampler/neighbor_sampler.h"
 
 namespace salient {

@@ -21,6 +21,7 @@
 #include "engine/device/fit_to_machine.h"
 #include "engine/infer/sampled_inference.h"
 #include "engine/train/trained_run.h"
+#include "models/describe/costs.h"
 #include "sampler/neighbor_sampler.h"
 
 namespace salient {

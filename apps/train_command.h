@@ -50,7 +50,7 @@ void visit_fields(Self& self, Visit&& field) {
         "of gcn: by the degrees of the whole graph at both ends of an edge, or the mean over the kept row");
   field("gin-sum", self.model.gin_sum,
         "of gin: kept neighbours count all / kept times, so that fanouts may change, or once each");
-  field("heads", self.model.heads, "attention heads of gat and gatv2, which share --hidden");
+  field("heads", self.model.heads, "attention heads, which share --hidden");
   field("init", self.model.init, "pyg is uniform within 1/sqrt(fan_in), xavier the paper artifact's");
   field("epochs", self.optimisation.epochs, "passes over the training nodes");
   field("lr", self.optimisation.lr, "Adam step size");

@@ -33,6 +33,7 @@
 #include "engine/train/run_model.h"
 #include "engine/train/trained_run.h"
 #include "loaders/device_upload.h"
+#include "models/describe/costs.h"
 #include "sampler/neighbor_sampler.h"
 
 namespace salient {

@@ -31,6 +31,7 @@
 #include "engine/train/resident_steps.h"
 #include "engine/train/run_model.h"
 #include "engine/train/trainer.h"
+#include "models/describe/costs.h"
 
 namespace salient {
 namespace {

@@ -13,12 +13,14 @@
 namespace salient {
 namespace {
 
-/// Matrices of a layer at its peak. Rows: dst are those that it computes, src all that it reads. Widths: in, out.
+/// Matrices of a layer at its peak. Rows: dst are those that it computes, src all that it reads, edge its entries.
+/// Widths: in, out.
 struct Matrices {
-  int dst_in = 0, src_in = 0, dst_out = 0, src_out = 0;
+  int dst_in = 0, src_in = 0, dst_out = 0, src_out = 0, edge_out = 0;
 
   Matrices& operator+=(const Matrices& more) {
     dst_in += more.dst_in, src_in += more.src_in, dst_out += more.dst_out, src_out += more.src_out;
+    edge_out += more.edge_out;
     return *this;
   }
 };
@@ -66,6 +68,10 @@ class Counter {
     switch (attend.kind) {
       case AttentionKind::kGat: found.gradients = {.src_out = 1}; break;
       case AttentionKind::kGatv2: ++found.values.dst_out; break;  // before its bias
+      case AttentionKind::kDot:  // a query, a key, their product, a value and its weighted one for each entry
+        found.values.dst_out += 1, found.values.edge_out = 5;
+        found.gradients.edge_out = 2;
+        break;
     }
     return found;
   }
@@ -124,7 +130,7 @@ std::vector<Layer> layers_of(const LayerList& list) {
 
 std::int64_t values_of(const Matrices& count, const MfgShape::Hop& hop, std::int64_t in, std::int64_t out) {
   return hop.num_dst * (count.dst_in * in + count.dst_out * out) +
-         hop.num_src * (count.src_in * in + count.src_out * out);
+         hop.num_src * (count.src_in * in + count.src_out * out) + hop.num_edges * (count.edge_out * out);
 }
 
 /// Of one row between the last layer and the logits: what layers are joined to, and hidden layers of its own.
@@ -146,6 +152,7 @@ std::int64_t width_of_head(const LayerList& list, InputKind input) {
 /// Bytes that attention keeps of a hop's edges for a gradient by bins: on a GPU, in any order. Counted elsewhere, too.
 std::int64_t bytes_of_bins(const Op& op, const MfgShape::Hop& hop) {
   const Attend& attend = std::get<Attend>(op.what);
+  if (attend.kind == AttentionKind::kDot) return 0;
   const Heads shape{attend.heads, op.width / attend.heads};
   const bool is_v2 = attend.kind == AttentionKind::kGatv2;
   if (!(is_v2 ? are_gatv2_bins_faster(shape, hop.num_src, hop.num_edges)

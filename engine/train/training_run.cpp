@@ -1,6 +1,8 @@
 // engine/train/training_run.cpp - see training_run.h.
 #include "engine/train/training_run.h"
 
+#include "models/describe/costs.h"
+
 namespace salient {
 
 LoaderOptions loader_options_of(const TrainOptions& options, const std::vector<int>& fanouts, const TrainingRun& run) {

@@ -91,6 +91,11 @@ std::vector<RowSum> sums_of(const LayerList& list) {
   return found;
 }
 
+bool has_attention(ModelKind kind) {
+  return std::ranges::any_of(describe({.kind = kind, .num_layers = 1}).ops,
+                             [](const Op& op) { return std::holds_alternative<Attend>(op.what); });
+}
+
 bool reads_degrees(const ModelOptions& options) {
   return std::ranges::any_of(describe(options).ops, [](const Op& op) {
     const auto* aggregate = std::get_if<Aggregate>(&op.what);

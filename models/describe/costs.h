@@ -45,6 +45,12 @@ enum class ProductOrder : std::uint8_t { kAsListed, kSumsFirst };
 /// In the order of the list.
 std::vector<RowProduct> products_of(const LayerList& list, ProductOrder order);
 
+/// A layer has attention: heads are a choice.
+bool has_attention(ModelKind kind);
+
+/// The model needs the degrees of a batch's nodes in the whole graph: one of its sums does.
+bool reads_degrees(const ModelOptions& options);
+
 /// What a layer takes over the entries of each row: a sum, a maximum, or attention.
 struct RowSum {
   int layer = 0;

@@ -16,7 +16,7 @@ namespace salient {
 /// these; of the head the seeds. An operation reads as many rows of its inputs as it has.
 enum class RowSet : std::uint8_t { kSources, kDestinations };
 
-enum class AttentionKind : std::uint8_t { kGat, kGatv2 };
+enum class AttentionKind : std::uint8_t { kGat, kGatv2, kDot };
 enum class CombineKind : std::uint8_t { kSum, kConcat, kMax };
 
 /// The rows of the batch's features.
@@ -34,7 +34,8 @@ struct Maximum {
   bool operator==(const Maximum&) const = default;
 };
 /// As Aggregate, with weights from the rows themselves. kGat has one input, the sources; kGatv2 two: sources and
-/// destinations.
+/// destinations; kDot three: queries of the destinations, keys and values of the sources. The first two attend to a row
+/// itself, too.
 struct Attend {
   AttentionKind kind = AttentionKind::kGat;
   int heads = 1;

@@ -3,11 +3,24 @@
 
 #include <string>
 
+#include "models/describe/costs.h"
+
 namespace salient {
+
+namespace {
+
+std::string kinds_with_attention() {
+  std::string names;
+  for (const auto& [kind, name] : names_of(ModelKind{}))
+    if (has_attention(kind)) names.append(names.empty() ? "" : ", ").append(name);
+  return names;
+}
+
+}  // namespace
 
 std::vector<FieldProblem> problems_of(const ModelOptions& o) {
   std::vector<FieldProblem> found;
-  const bool has_heads = o.kind == ModelKind::kGat || o.kind == ModelKind::kGatv2;
+  const bool has_heads = has_attention(o.kind);
   const bool has_own_shape = o.kind == ModelKind::kSageRi;
   check_field(found, o.num_layers >= 1 && o.num_layers <= 64, "layers", "1 to 64");
   check_field(found, o.hidden_dim >= 1 && o.hidden_dim <= 1 << 16, "hidden", "1 to 65536");
@@ -25,7 +38,7 @@ std::vector<FieldProblem> problems_of(const ModelOptions& o) {
               "only gin has a choice, not " + name_of(o.kind));
   check_field(found, o.heads >= 1 && o.heads <= 1024, "heads", "1 to 1024");
   check_field(found, o.heads == 1 || has_heads, "heads",
-              name_of(o.kind) + " has no attention heads; gat and gatv2 have");
+              name_of(o.kind) + " has no attention heads; " + kinds_with_attention() + " have");
   check_field(found, !has_heads || o.heads < 1 || o.hidden_dim % o.heads == 0, "heads",
               std::to_string(o.heads) + " must divide the width of the hidden layers, " + std::to_string(o.hidden_dim));
   return found;

@@ -92,9 +92,6 @@ struct ModelOptions {
   bool operator==(const ModelOptions&) const = default;
 };
 
-/// The model needs the degrees of a batch's nodes in the whole graph.
-bool reads_degrees(const ModelOptions& options);
-
 /// Every rule that these choices break; in_dim and num_classes are not looked at.
 std::vector<FieldProblem> problems_of(const ModelOptions& options);
 

@@ -60,4 +60,14 @@ at::Tensor attention(const HopView& hop, const at::Tensor& z, const at::Tensor& 
 at::Tensor attention_v2(const HopView& hop, const at::Tensor& z_src, const at::Tensor& z_dst, const at::Tensor& att,
                         GradientOrder order = GradientOrder::kAny);
 
+/// out[i, k, :] = sum of a_ijk * value[j, k, :] over the entries j of row i, 0 for an empty row, where a is the softmax
+/// over them of <query[i, k, :], key[j, k, :]> / sqrt(channels). Differentiable in all three.
+///
+/// @param query  [num_dst, heads * channels] f32   @param key, value  [num_src, heads * channels] f32
+/// @return       [num_dst, heads * channels] f32
+/// Ordering, Lifetime: as above.   Cost: five rows are made for each entry, four of them kept for the backward pass.
+/// Oracle: tests/models/golden/transformer.safetensors
+at::Tensor dot_attention(const HopView& hop, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                         std::int64_t heads, GradientOrder order = GradientOrder::kAny);
+
 }  // namespace salient

@@ -80,7 +80,7 @@ std::string complaint_about(std::vector<const char*> args) {
 
 TEST(TrainCommand, WhatAModelHasNotIsRefused) {
   EXPECT_EQ(complaint_about({}), "none");
-  EXPECT_EQ(complaint_about({"--heads=4"}), "--heads: sage has no attention heads; gat and gatv2 have");
+  EXPECT_EQ(complaint_about({"--heads=4"}), "--heads: sage has no attention heads; gat, gatv2 have");
   EXPECT_EQ(complaint_about({"--model=gat", "--heads=3"}),
             "--heads: 3 must divide the width of the hidden layers, 256");
   EXPECT_EQ(complaint_about({"--model=sage-ri", "--jk=max"}),

@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 
+#include "models/describe/costs.h"
 #include "models/kernels/dropout.h"
 #include "models/ops/linear.h"
 #include "models/ops/operators.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "models/describe/model_options.h"
+#include "models/describe/costs.h"
 
 namespace salient::test {
 
@@ -24,7 +24,7 @@ void for_each_model(Check check) {
                                    .norm = norm,
                                    .residual = residual,
                                    .jk = jk};
-              if (kind == ModelKind::kGat || kind == ModelKind::kGatv2) options.heads = is_other ? 1 : 3;
+              if (has_attention(kind)) options.heads = is_other ? 1 : 3;
               if (kind == ModelKind::kSage && is_other) options.aggr = Aggregation::kMax;
               if (kind == ModelKind::kGcn && is_other) options.gcn_norm = GcnNorm::kRow;
               if (kind == ModelKind::kGin && is_other) options.gin_sum = GinSum::kScaled;
