@@ -9,6 +9,7 @@
 #include "models/layers.h"
 #include "models/sage.h"
 #include "models/sage_ri.h"
+#include "models/transformer.h"
 
 namespace salient {
 namespace {
@@ -21,6 +22,7 @@ std::shared_ptr<Model> make_empty_model(const ModelOptions& options) {
     case ModelKind::kSageRi: return std::make_shared<SageRi>(options);
     case ModelKind::kGcn: return make_gcn(options);
     case ModelKind::kGatv2: return make_gatv2(options);
+    case ModelKind::kTransformer: return make_transformer(options);
   }
   fail(ErrorKind::kInternal, "an unknown model");
 }

@@ -17,7 +17,7 @@ import sys
 import torch
 import torch.nn.functional as F
 from torch.nn import BatchNorm1d, LayerNorm, LeakyReLU, Linear, ModuleList, ReLU, Sequential
-from torch_geometric.nn import GATConv, GATv2Conv, GCNConv, GINConv, SAGEConv
+from torch_geometric.nn import GATConv, GATv2Conv, GCNConv, GINConv, SAGEConv, TransformerConv
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "models" / "golden"
 
@@ -107,6 +107,12 @@ class Gatv2(Stack):
         return GATv2Conv(in_dim, out_dim // heads, heads=heads)
 
 
+class Transformer(Stack):
+    def conv(self, in_dim, out_dim, is_hidden, heads=1):
+        heads = heads if is_hidden else 1
+        return TransformerConv(in_dim, out_dim // heads, heads=heads)
+
+
 class Gcn(Stack):
     """A hop without degrees is the whole graph, which PyG normalises itself. Of a sampled one the weights are given, as
     models/gcn.h says them; with gcn_norm="row" those of the mean over a node's entries and itself."""
@@ -185,7 +191,8 @@ class SageRi(torch.nn.Module):
         return self.mlp.module_list(torch.cat(collected, -1))
 
 
-MODELS = {"sage": Sage, "gat": Gat, "gin": Gin, "gcn": Gcn, "gatv2": Gatv2, "sage-ri": SageRi}
+MODELS = {"sage": Sage, "gat": Gat, "gin": Gin, "gcn": Gcn, "gatv2": Gatv2, "sage-ri": SageRi,
+          "transformer": Transformer}
 
 
 def save(tensors, path, metadata):
@@ -247,6 +254,8 @@ def main():
     write("sage_max", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 13, aggr="max")
     write("gatv2", "gatv2", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 11)
     write("gatv2_heads", "gatv2", [10, 12, 5], [6, 8], 6, torch.float16, 12, heads=3)
+    write("transformer", "transformer", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 15)
+    write("transformer_heads", "transformer", [10, 12, 5], [6, 8], 6, torch.float16, 16, heads=3)
     write("sage_layer_norm", "sage", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 8, norm="layer", residual=True,
           jk="cat")
     write("gat_batch_norm", "gat", [10, 12, 12, 5], [3, 4, 5], 6, torch.float32, 9, norm="batch", jk="max", heads=3)

@@ -85,6 +85,14 @@ OpId gatv2_convolution(Writer& write, const std::string& name, OpId x, std::int6
   return write.attend({AttentionKind::kGatv2, heads, {name + ".att"}, name + ".bias"}, {l, r});
 }
 
+OpId transformer_convolution(Writer& write, const std::string& name, OpId x, std::int64_t out, int heads) {
+  const OpId query = write.linear(name + ".lin_query", x, out);
+  const OpId key = write.linear(name + ".lin_key", x, out, RowSet::kSources);
+  const OpId value = write.linear(name + ".lin_value", x, out, RowSet::kSources);
+  const OpId sums = write.attend({AttentionKind::kDot, heads}, {query, key, value});
+  return write.sum(sums, write.linear(name + ".lin_skip", x, out));
+}
+
 /// The convolution of a layer of a stack. @param is_hidden  false: its result are the logits
 OpId convolution(Writer& write, const ModelOptions& o, int layer, OpId x, bool is_hidden) {
   const std::string name = "convs." + std::to_string(layer);
@@ -98,6 +106,7 @@ OpId convolution(Writer& write, const ModelOptions& o, int layer, OpId x, bool i
     case ModelKind::kGin: return gin_convolution(write, name, x, out, o.gin_sum);
     case ModelKind::kGcn: return gcn_convolution(write, name, x, out, o.gcn_norm);
     case ModelKind::kGatv2: return gatv2_convolution(write, name, x, out, heads);
+    case ModelKind::kTransformer: return transformer_convolution(write, name, x, out, heads);
     case ModelKind::kSageRi: break;  // is no stack
   }
   fail(ErrorKind::kInternal, "a model without a convolution");

@@ -10,7 +10,7 @@
 
 namespace salient {
 
-enum class ModelKind : std::uint8_t { kSage, kGat, kGin, kSageRi, kGcn, kGatv2 };
+enum class ModelKind : std::uint8_t { kSage, kGat, kGin, kSageRi, kGcn, kGatv2, kTransformer };
 enum class NormKind : std::uint8_t { kNone, kBatch, kLayer };  ///< between hidden layers
 enum class JumpingKnowledge : std::uint8_t { kNone, kCat, kMax };
 enum class Aggregation : std::uint8_t { kMean, kMax };
@@ -45,7 +45,8 @@ constexpr auto names_of(ModelKind) {
                                              {ModelKind::kGin, "gin"},
                                              {ModelKind::kSageRi, "sage-ri"},
                                              {ModelKind::kGcn, "gcn"},
-                                             {ModelKind::kGatv2, "gatv2"}});
+                                             {ModelKind::kGatv2, "gatv2"},
+                                             {ModelKind::kTransformer, "transformer"}});
 }
 constexpr auto names_of(NormKind) {
   return std::to_array<EnumName<NormKind>>(

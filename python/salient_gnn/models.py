@@ -150,6 +150,8 @@ class TrainedModel(nn.Module):
             return pyg.GATConv(width_in, width_out // heads, heads=heads, bias=False)
         if self.kind == "gatv2":
             return pyg.GATv2Conv(width_in, width_out // heads, heads=heads)
+        if self.kind == "transformer":
+            return pyg.TransformerConv(width_in, width_out // heads, heads=heads)
         if self.kind == "gcn":
             return pyg.GCNConv(width_in, width_out, normalize=self.config.get("gcn_norm", "row") == "symmetric")
         if self.kind == "gin":

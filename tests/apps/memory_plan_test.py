@@ -37,6 +37,7 @@ CASES = {
     "gin": (PLAIN, "--model gin --fanout 8,8 --batch-size 4000"),
     "gat": (PLAIN, "--model gat --heads 4 --fanout 8,8 --batch-size 4000"),
     "gatv2": (PLAIN, "--model gatv2 --heads 4 --fanout 8,8 --batch-size 4000"),
+    "transformer": (PLAIN, "--model transformer --heads 4 --fanout 8,8 --batch-size 4000"),
     "sage-ri": (PLAIN, "--model sage-ri --fanout 8,8 --batch-size 4000"),
     "bf16": (PLAIN, "--precision bf16 --hidden 512 --fanout 8,8 --batch-size 4000"),
     "sparse features": (SPARSE, "--fanout 10,5 --batch-size 2000"),

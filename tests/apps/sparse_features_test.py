@@ -20,6 +20,7 @@ run = programs.Programs(sys.argv.pop(1)).run
 NODES, COLUMNS, VALUES = 400, 1200, 12
 MODELS = {
     "sage": [], "gat": ["--heads", 2], "gin": [], "sage-ri": [], "gcn": [], "gatv2": ["--heads", 2],
+    "transformer": ["--heads", 2],
     "sage, max": ["--aggr", "max"], "sage, all": ["--norm", "batch", "--residual", "--jk", "cat"],
 }
 QUIET = [*programs.QUIET, "--log-level", "warning", "--workers", 1, "--threads", 2]

@@ -239,7 +239,7 @@ class Hostile(small_runs.FaultTest):
 
     def test_a_large_model_is_planned_and_not_made(self):
         four_gigabytes = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))}
-        for model in ("sage", "gat", "gatv2", "gcn", "gin", "sage-ri"):
+        for model in ("sage", "gat", "gatv2", "gcn", "gin", "sage-ri", "transformer"):
             command = [PROGRAMS.folder / "salient-train", "--dataset", self.store, "--device", "cpu", "--model", model,
                        "--hidden", 24000, "--fanout", "2,2,2,2", "--workers", 1, "--dry-run"]
             result, peak = self.peak_bytes(command, **four_gigabytes)

@@ -234,7 +234,8 @@ std::shared_ptr<Model> model_that_drops(ModelKind kind) {
 BatchView three_hop_batch() { return test::random_batch({60, 40, 12, 5}, 6, 3, 4); }
 
 TEST(DropoutInModels, HiddenLayersOfAStackUseTheReferenceMask) {
-  for (const ModelKind kind : {ModelKind::kSage, ModelKind::kGat, ModelKind::kGcn, ModelKind::kGatv2}) {
+  using enum ModelKind;
+  for (const ModelKind kind : {kSage, kGat, kGcn, kGatv2, kTransformer}) {
     const auto model = model_that_drops(kind);
     const BatchView batch = three_hop_batch();
     const DropoutKey key{7, 3, batch.nodes};

@@ -142,6 +142,7 @@ def test_a_pyg_model_reaches_the_accuracy_of_the_program(data, tmp_path):
         {"model": "sage-ri"},
         {"model": "gat", "heads": 4},
         {"model": "gatv2"},
+        {"model": "transformer", "heads": 2},
         {"model": "gin"},
         {"model": "gcn", "gcn_norm": "row"},
         {"model": "gcn", "gcn_norm": "symmetric"},

@@ -30,7 +30,8 @@ TEST(Costs, AttentionOfGatMaySumFirst) {
       num_of_sources += listed[i].rows == RowSet::kSources;
       num_moved += listed[i].rows != first[i].rows;
     }
-    EXPECT_EQ(num_of_sources, kind == ModelKind::kGat || kind == ModelKind::kGatv2 ? 2 : 0) << name;
+    const int of_a_layer = kind == ModelKind::kTransformer ? 2 : has_attention(kind) ? 1 : 0;  // keys and values
+    EXPECT_EQ(num_of_sources, 2 * of_a_layer) << name;
     EXPECT_EQ(num_moved, kind == ModelKind::kGat ? 2 : 0) << name;
   }
 }

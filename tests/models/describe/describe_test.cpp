@@ -2,6 +2,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ TEST(Describe, ParametersAreThoseOfTheBuiltModels) {
     EXPECT_EQ(num_parameters(describe(options)), size) << name;
     ++num_compared;
   });
-  EXPECT_EQ(num_compared, 5 * 3 * 3 * 2 * 2 * 3 + 2 * 3);
+  EXPECT_EQ(num_compared, 6 * 3 * 3 * 2 * 2 * 3 + 2 * 3);
 }
 
 /// [num_dst, num_src]: how often each source is an entry of each row.
@@ -97,12 +98,18 @@ class Computed {
   }
 
   at::Tensor compute(const Attend& attend) {
-    at::Tensor counts = entries_of(hop());  // of others, and of each row itself once
-    counts.diagonal().fill_(1);
+    at::Tensor counts = entries_of(hop());
+    if (attend.kind != AttentionKind::kDot) counts.diagonal().fill_(1);  // a row itself once
     const std::int64_t channels = op_->width / attend.heads;
     const auto by_head = [&](const at::Tensor& x) { return x.view({x.size(0), attend.heads, channels}); };
     const at::Tensor z = by_head(whole_input(0));
     at::Tensor scores;  // [num_dst, num_src, heads]
+    if (attend.kind == AttentionKind::kDot) {
+      const at::Tensor scores_of_heads = at::einsum("ihc,jhc->ijh", {z, by_head(whole_input(1))});
+      const at::Tensor each = (scores_of_heads / std::sqrt(static_cast<double>(channels))).exp() * counts.unsqueeze(2);
+      const at::Tensor shares = each / each.sum(1, true).clamp_min(1e-30);
+      return at::einsum("ijh,jhc->ihc", {shares, by_head(whole_input(2))}).reshape({num_rows(), -1});
+    }
     if (attend.kind == AttentionKind::kGat) {
       const at::Tensor source = (z * value(attend.vectors[0])).sum(2), own = (z * value(attend.vectors[1])).sum(2);
       scores = at::leaky_relu(source.unsqueeze(0) + own.narrow(0, 0, num_rows()).unsqueeze(1), 0.2);

@@ -13,6 +13,7 @@ namespace {
 /// The oracle: by the options alone, in the order in which reasons are named.
 std::string obstacle_by_options(const ModelOptions& model) {
   const bool is_attention = model.kind == ModelKind::kGat || model.kind == ModelKind::kGatv2;
+  if (model.kind == ModelKind::kTransformer) return "the model has no resident step";
   if (model.num_layers > 8) return "the model has more than 8 layers";
   if ((model.num_layers > 1 || model.kind != ModelKind::kSage) && model.hidden_dim % 8 != 0)
     return "the width of the hidden layers is not a multiple of 8";

@@ -48,7 +48,7 @@ def check(folder, name):
         metadata = file.metadata()
     dims = [int(d) for d in metadata["dims"].split(",")]
     options = {"norm": metadata["norm"], "residual": metadata["residual"] == "True", "jk": metadata["jk"]}
-    if metadata["model"] in ("gat", "gatv2"):
+    if metadata["model"] in ("gat", "gatv2", "transformer"):
         options["heads"] = int(metadata["heads"])
     own = {"sage": "aggr", "gcn": "gcn_norm", "gin": "gin_sum"}.get(metadata["model"])
     if own:

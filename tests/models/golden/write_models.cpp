@@ -47,6 +47,7 @@ void write_models(const std::filesystem::path& folder) {
   write_model("sage-max-batch", {.kind = kSage, .norm = NormKind::kBatch, .aggr = Aggregation::kMax}, folder);
   write_model("gat-heads", {.kind = kGat, .norm = NormKind::kBatch, .jk = kMax, .heads = 4}, folder);
   write_model("gatv2-heads", {.kind = kGatv2, .norm = NormKind::kLayer, .jk = kCat, .heads = 4}, folder);
+  write_model("transformer-heads", {.kind = kTransformer, .residual = true, .jk = kCat, .heads = 4}, folder);
   write_model("gcn-row", {.kind = kGcn, .gcn_norm = GcnNorm::kRow}, folder);
   write_model("gin-scaled", {.kind = kGin, .gin_sum = GinSum::kScaled}, folder);
   write_model("gin-residual", {.kind = kGin, .norm = NormKind::kLayer, .residual = true, .jk = kCat}, folder);
