@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "apps/applied_variables.h"
 #include "apps/options/checkpoint_name.h"
 #include "core/memory_size.h"
 #include "core/value_text.h"
@@ -15,25 +16,6 @@ namespace {
 
 constexpr const char* kSampledOnly = "not with --exact, which takes all neighbours";
 constexpr const char* kExactOnly = "only with --exact";
-
-/// What the environment may say.
-struct LocalOptions {
-  std::string data_root{};
-  MachineOptions machine{};
-  CommOptions comm{};
-  ConsoleOptions console{};
-};
-template <class Visit>
-void visit_fields(LocalOptions& self, Visit&& field) {
-  field("data-root", self.data_root, "");
-  visit_fields(self.machine, field);
-  visit_fields(self.comm, field);
-  visit_fields(self.console, field);
-}
-
-bool is_node_selection(const std::string& nodes) {
-  return nodes == "train" || nodes == "valid" || nodes == "test" || nodes == "all" || nodes.ends_with(".npy");
-}
 
 void add_problems(std::vector<FieldProblem>& found, const SampledOptions& options, bool is_exact) {
   const SampledOptions none;
@@ -69,8 +51,10 @@ void add_problems(std::vector<FieldProblem>& found, const LayerwiseOptions& opti
 std::vector<FieldProblem> problems_of(const InferOptions& options) {
   std::vector<FieldProblem> found;
   check_field(found, !options.run.empty(), "run", "is required, the directory of a run of salient-train");
-  check_field(found, is_node_selection(options.nodes), "nodes",
-              "train, valid, test, all or FILE.npy, not '" + options.nodes + "'");
+  const NodeSelection& nodes = options.nodes;
+  check_field(found, !nodes.what.empty(), "nodes", "train, valid, test, all, ids or a file with ids, not ''");
+  check_field(found, nodes.id_column.empty() || (is_node_file(nodes.what) && !nodes.what.ends_with(".npy")),
+              "id-column", "only of --nodes that are a table");
   options::check_checkpoint_name(found, options.checkpoint);
   add_problems(found, options.sampled, options.exact);
   add_problems(found, options.layerwise, options.exact);
@@ -94,13 +78,7 @@ std::vector<FieldProblem> problems_of(const InferOptions& options) {
 
 InferCommand read_infer_command(std::span<const char* const> args,
                                 const std::function<const char*(const char*)>& look_up) {
-  const auto command_line = options::from_command_line<InferCommand>(args);
-  const auto environment = options::from_environment<LocalOptions>(look_up);
-  InferCommand command;
-  if (const auto root = options::data_folder(look_up)) command.options.data.root = *root;
-  options::apply(command.options, std::span<const options::Assignment>(environment));
-  options::apply(command, std::span<const options::Assignment>(command_line));
-  return command;
+  return merged_command<InferCommand>(args, look_up);
 }
 
 InferOptions with_defaults_of(InferOptions options, const TrainOptions& run) {

@@ -17,7 +17,13 @@ template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, InferOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("run", self.run, "directory of a run of salient-train");
-  field("nodes", self.nodes, "train | valid | test | all | FILE.npy with node ids or a bool for each node");
+  field(
+      "nodes", self.nodes.what,
+      "train | valid | test | all | ids, parted by commas | a file with ids, .npy, .txt, .csv or .tsv, or with a bool "
+      "for each node");
+  field("nodes-by", self.nodes.by,
+        "what names a node: the id that the source gave it, or its row in the store; auto: ids where it has them");
+  field("id-column", self.nodes.id_column, "of a table of ids, NAME or number from 0; empty = one with a usual name");
   field("fanout", self.sampled.fanout,
         "neighbours kept per node and hop, the nodes' own hop first; the run's --eval-fanout");
   field("with-replacement", self.sampled.with_replacement,
@@ -30,6 +36,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("checkpoint", self.checkpoint, "best | latest | epoch-NNNN");
   field("format", self.results.format, "arrays for programs, or a table for people");
   field("top-k", self.results.top_k, "classes per node, the most probable first");
+  field("probabilities", self.results.probabilities,
+        "also write those of every class: in the table a column prob_NAME each, as an array probabilities.npy");
   field("embeddings", self.results.embeddings, "also write the result of this layer, from 1; 0 = none");
   field("dataset", self.data.dataset, "another data set than the run's, with the run's columns of features");
   field("match-features", self.match_features,
@@ -56,6 +64,8 @@ void visit_fields(Self& self, Visit&& field) {
 
 /// What to do instead of predicting.
 struct InferActions {
+  std::string config{};
+  bool print_config = false;
   bool version = false;
   bool help = false;
 };
@@ -70,15 +80,16 @@ template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, InferCommand>
 void visit_fields(Self& self, Visit&& field) {
   visit_fields(self.options, field);
+  field("config", self.actions.config, "TOML file with any of the options above");
+  field("print-config", self.actions.print_config, "print the resolved options and stop");
   field("version", self.actions.version, "print the versions of this program and its libraries and stop");
   field("help", self.actions.help, "print this and stop");
 }
 
-/// Merges, the strongest last: defaults < SALIENT_* of the machine, its ranks, the console and --data-root < command
-/// line. Other variables speak of trainings, and do not change what a run that is over predicts.
+/// Merges, the strongest last: defaults < --config file < SALIENT_*, as applied_variables() < command line.
 ///
 /// @param look_up  getenv in a program.
-/// @throws Error{kUsage}.
+/// @throws Error{kUsage}; Error{kNoInput} when the config file is missing.
 InferCommand read_infer_command(std::span<const char* const> args,
                                 const std::function<const char*(const char*)>& look_up);
 

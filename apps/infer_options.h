@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/selected_nodes.h"
 #include "core/console/console_options.h"
 #include "engine/comm/comm_options.h"
 #include "engine/device/machine_options.h"
@@ -48,16 +49,17 @@ struct ResultOptions {
   std::string directory{};  ///< empty = a new one inside the run
   bool force = false;       ///< replace earlier results
   PredictionFormat format = PredictionFormat::kNpy;
-  int top_k = 1;       ///< classes per node
-  int embeddings = 0;  ///< the layer whose result is written too, from 1; 0 = none
+  int top_k = 1;               ///< classes per node
+  bool probabilities = false;  ///< of every class
+  int embeddings = 0;          ///< the layer whose result is written too, from 1; 0 = none
 
   bool operator==(const ResultOptions&) const = default;
 };
 
 struct InferOptions {
-  std::string run{};                      ///< directory of a run of salient-train
-  std::string checkpoint = "best";        ///< or "latest", "epoch-NNNN"
-  std::string nodes = "test";             ///< or "train", "valid", "all", "FILE.npy"
+  std::string run{};                ///< directory of a run of salient-train
+  std::string checkpoint = "best";  ///< or "latest", "epoch-NNNN"
+  NodeSelection nodes{};
   DataOptions data{.dataset{}, .root{}};  ///< empty: the run's
   FeatureMatch match_features = FeatureMatch::kName;
   bool exact = false;  ///< by LayerwiseOptions, not SampledOptions

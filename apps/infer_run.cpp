@@ -216,10 +216,11 @@ void compare_with_fanouts(const InferRun& run, const InferenceCounts& exact, con
 
 }  // namespace
 
-std::int64_t num_of_unknown_class(const InferRun& run) {
+std::int64_t num_of_unknown_class(const InferRun& run, const std::function<bool(NodeId)>& counts) {
   if (run.unknown_classes.empty() || has_several_labels(run.dataset)) return 0;
-  return std::ranges::count_if(run.nodes,
-                               [&](NodeId node) { return run.dataset.labels[node] >= run.dataset.num_classes; });
+  return std::ranges::count_if(run.nodes, [&](NodeId node) {
+    return run.dataset.labels[node] >= run.dataset.num_classes && (!counts || counts(node));
+  });
 }
 
 InferenceCounts predict(const InferRun& run, const std::filesystem::path& scratch, const OnRound& on_round) {
@@ -234,6 +235,31 @@ InferenceCounts predict(const InferRun& run, const std::filesystem::path& scratc
   return predict_sampled(run, run.options.sampled, on_round);
 }
 
+namespace {
+
+void add_scores(nlohmann::ordered_json& json, const Scores& scores, const Dataset& dataset) {
+  const InferenceCounts& counts = scores.counts;
+  json[has_several_labels(dataset) ? "known_labels" : "labelled"] = counts.labelled;
+  if (scores.unknown > 0) json["of_unknown_class"] = scores.unknown;
+  if (scores.has_accuracy()) json["accuracy"] = counts.accuracy();
+  if (counts.labelled > 0 && has_several_labels(dataset)) json["f1"] = counts.f1();
+  if (scores.rocauc) json["rocauc"] = *scores.rocauc;
+}
+
+/// "" without known labels.
+std::string scores_line(const Scores& scores, const Dataset& dataset) {
+  const InferenceCounts& counts = scores.counts;
+  const std::string rocauc = scores.rocauc ? "rocauc " + fixed(*scores.rocauc, 4) + ", " : "";
+  if (counts.labelled > 0 && has_several_labels(dataset))
+    return rocauc + "f1 " + fixed(counts.f1(), 4) + ", accuracy " + fixed(counts.accuracy(), 4) + " (" +
+           std::to_string(counts.labelled) + " known labels of " + std::to_string(counts.nodes) + " nodes)";
+  if (!scores.has_accuracy()) return "";
+  return rocauc + "accuracy " + fixed(counts.accuracy(), 4) + " (" + std::to_string(counts.labelled) + " of " +
+         std::to_string(counts.nodes) + " nodes have a label)";
+}
+
+}  // namespace
+
 std::string report_of(const InferRun& run, const InferResult& result, const char* program) {
   const InferOptions& options = run.options;
   const Dataset& dataset = run.dataset;
@@ -244,7 +270,10 @@ std::string report_of(const InferRun& run, const InferResult& result, const char
   json["checkpoint"] = run.trained.checkpoint.filename().string();
   json["model"] = name_of(run.trained_with.model.kind);
   json["dataset"] = {{"name", dataset.name}, {"source", dataset.source_kind}, {"fingerprint", dataset.fingerprint}};
-  json["nodes"] = {{"selected", options.nodes}, {"count", counts.nodes}};
+  json["nodes"] = {{"selected", options.nodes.what},
+                   {"by", name_of(options.nodes.by.value_or(NodesBy::kId))},
+                   {"count", counts.nodes}};
+  if (run.are_rows_of_others) json["nodes"]["are_rows_of_others"] = true;
   if (options.exact)
     json["neighbours"] = "all";
   else
@@ -255,24 +284,22 @@ std::string report_of(const InferRun& run, const InferResult& result, const char
                           {"batch_size", options.sampled.batch_size}};
   json["precision"] = name_of(numerics_of(run.trained_with).precision);
   json["ranks"] = run.session.comm->size();
-  json[has_several_labels(dataset) ? "known_labels" : "labelled"] = counts.labelled;
-  if (result.unknown > 0) json["of_unknown_class"] = result.unknown;
-  if (result.has_accuracy()) json["accuracy"] = counts.accuracy();
-  if (counts.labelled > 0 && has_several_labels(dataset)) json["f1"] = counts.f1();
-  if (result.rocauc) json["rocauc"] = *result.rocauc;
+  if (!dataset.class_names.empty()) json["class_names"] = dataset.class_names;
+  add_scores(json, result, dataset);
+  for (const auto& [name, scores] : result.splits) {
+    nlohmann::ordered_json split = {{"nodes", scores.counts.nodes}};
+    add_scores(split, scores, dataset);
+    json["splits"][name] = std::move(split);
+  }
   json["seconds"] = counts.seconds;
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";  // paths are bytes
 }
 
 void print_result(const InferResult& result, const Dataset& dataset, const std::filesystem::path& folder) {
   const InferenceCounts& counts = result.counts;
-  const std::string rocauc = result.rocauc ? "rocauc " + fixed(*result.rocauc, 4) + ", " : "";
-  if (counts.labelled > 0 && has_several_labels(dataset))
-    log_result(rocauc + "f1 " + fixed(counts.f1(), 4) + ", accuracy " + fixed(counts.accuracy(), 4) + " (" +
-               std::to_string(counts.labelled) + " known labels of " + std::to_string(counts.nodes) + " nodes)");
-  else if (result.has_accuracy())
-    log_result(rocauc + "accuracy " + fixed(counts.accuracy(), 4) + " (" + std::to_string(counts.labelled) + " of " +
-               std::to_string(counts.nodes) + " nodes have a label)");
+  for (const auto& [name, scores] : result.splits)
+    if (const std::string line = scores_line(scores, dataset); !line.empty()) log_result(name + " " + line);
+  if (const std::string line = scores_line(result, dataset); !line.empty()) log_result(line);
   log_result("inference seconds " + fixed(counts.seconds, 2) + " (" +
              fixed(static_cast<double>(counts.nodes) / counts.seconds, 1) + " nodes/s)");
   log_result("output directory " + folder.string());

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/infer_options.h"
@@ -24,6 +26,7 @@ struct InferRun {
   std::vector<std::string> unknown_classes{};  ///< of dataset.num_classes + i: the run does not know them
   TrainedModel trained{};
   std::vector<NodeId> nodes{};
+  bool are_rows_of_others = false;  ///< on rank 0: as in SelectedNodes
 };
 
 /// Predicts all nodes, by sampled neighbours or exactly.
@@ -31,16 +34,20 @@ struct InferRun {
 /// Collective. @param on_round  see there
 InferenceCounts predict(const InferRun& run, const std::filesystem::path& scratch, const OnRound& on_round);
 
-/// Labelled nodes of classes that the run does not know.
-std::int64_t num_of_unknown_class(const InferRun& run);
+/// Labelled nodes of classes that the run does not know. @param counts  those that count; null: all that are predicted
+std::int64_t num_of_unknown_class(const InferRun& run, const std::function<bool(NodeId)>& counts = nullptr);
 
-/// What the predictions came to.
-struct InferResult {
+/// What the predictions of some nodes came to.
+struct Scores {
   InferenceCounts counts{};
   std::optional<double> rocauc{};  ///< where the data set has it and the nodes' labels allow it
   std::int64_t unknown = 0;        ///< labelled nodes of classes that the run does not know
 
   bool has_accuracy() const { return counts.labelled > unknown; }
+};
+
+struct InferResult : Scores {
+  std::vector<std::pair<std::string, Scores>> splits{};  ///< "test", ... where all nodes are predicted
 };
 
 /// inference.json: how the other files were made.

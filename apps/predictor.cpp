@@ -20,6 +20,7 @@
 #include "core/host/machine.h"
 #include "engine/device/fit_to_machine.h"
 #include "engine/infer/sampled_inference.h"
+#include "engine/train/run_model.h"
 #include "engine/train/trained_run.h"
 #include "models/describe/costs.h"
 #include "sampler/neighbor_sampler.h"
@@ -122,6 +123,15 @@ struct Predictor::Impl {
     return rows;
   }
 
+  PredictorFacts facts() const {
+    return {.model = name_of(trained_with.model.kind),
+            .num_layers = trained_with.model.num_layers,
+            .fanouts = loading.fanouts,
+            .checkpoint = trained.checkpoint.filename().string(),
+            .precision = name_of(numerics_of(trained_with).precision),
+            .device = device.is_cuda() ? DeviceKind::kCuda : DeviceKind::kCpu};
+  }
+
   std::size_t batch_size() const { return static_cast<std::size_t>(trained_with.evaluation.batch_size); }
   std::uint32_t seed() const { return static_cast<std::uint32_t>(trained_with.seed); }
 
@@ -152,6 +162,7 @@ Predictor::~Predictor() = default;
 Predictor::Predictor(Predictor&&) noexcept = default;
 Predictor& Predictor::operator=(Predictor&&) noexcept = default;
 
+PredictorFacts Predictor::facts() const { return impl_->facts(); }
 const Dataset& Predictor::dataset() const { return impl_->dataset; }
 std::vector<float> Predictor::logits(std::span<const NodeId> nodes) { return impl_->logits(nodes); }
 std::vector<float> Predictor::logits(std::span<const NewNodes> lists) { return impl_->logits(lists); }

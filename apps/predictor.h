@@ -30,6 +30,16 @@ struct PredictorOptions {
   std::int64_t max_new_edges = 0;      ///< sampled for new nodes in one call
 };
 
+/// What a predictor applies, and how.
+struct PredictorFacts {
+  std::string model{};  ///< "sage"
+  int num_layers = 0;
+  std::vector<int> fanouts{};  ///< as in PredictorOptions
+  std::string checkpoint{};    ///< "epoch-0012"
+  std::string precision{};     ///< "bf16"
+  DeviceKind device = DeviceKind::kCpu;
+};
+
 /// Holds the data set, the model and the threads' memory from one call to the next; where batches are resident, graph
 /// and features in GPU memory, too. Nodes that the data set lacks are eager always: their rows and edges come with the
 /// call, and a resident batch reads only those in GPU memory.
@@ -47,6 +57,7 @@ class Predictor {
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) noexcept;
 
+  PredictorFacts facts() const;
   const Dataset& dataset() const;                            ///< in the run's classes and columns
   int num_classes() const { return dataset().num_classes; }  ///< or labels of a node
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <iostream>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,12 +12,14 @@
 #include <vector>
 
 #include "apps/advice.h"
+#include "apps/applied_variables.h"
 #include "apps/infer_command.h"
 #include "apps/infer_run.h"
 #include "apps/older_runs.h"
 #include "apps/program.h"
 #include "apps/rank_table.h"
 #include "apps/run_config.h"
+#include "apps/selected_nodes.h"
 #include "apps/session.h"
 #include "apps/trained_on.h"
 #include "core/console/leftovers.h"
@@ -29,7 +32,7 @@
 #include "engine/device/tensor_memory.h"
 #include "engine/infer/node_scores.h"
 #include "engine/infer/prediction_writer.h"
-#include "engine/infer/selected_nodes.h"
+#include "engine/infer/split_counts.h"
 #include "engine/report/run_directory.h"
 #include "engine/train/signal_agreement.h"
 #include "store/node_ids.h"
@@ -42,9 +45,8 @@ constexpr const char* kHelp =
     "salient-infer - predictions of a trained model\n\n"
     "  salient-infer --run runs/wordnet-sage-20261121-101500\n"
     "  salient-infer --run runs/wordnet-sage-20261121-101500 --nodes all --exact --out predictions\n\n"
-    "options (with their defaults; empty = the run's); SALIENT_NAME variables set --data-root and those of the "
-    "machine,\n"
-    "its ranks and the console, too:\n";
+    "options (with their defaults; empty = the run's); a --config file and SALIENT_NAME variables set them, too, but\n"
+    "for variables that say what a training is, such as SALIENT_FANOUT:\n";
 constexpr int kRoundsKept = 3;                     // on a GPU: what it computes while the host writes
 constexpr const char* kReport = "inference.json";  // marks a folder of ours
 
@@ -56,16 +58,20 @@ constexpr std::string_view kOwnToAHost[] = {"data-root", "workers", "threads", "
 struct StoppedBySignal {};
 
 /// --nodes as rank 0 reads it. Collective.
-std::vector<NodeId> select_nodes_together(const Session& session, const Dataset& dataset, const std::string& what) {
+void select_nodes_together(InferRun& run) {
   std::string bytes;
-  session.on_rank_0([&] {
-    const std::vector<NodeId> nodes = select_nodes(dataset, what);
+  run.session.on_rank_0([&] {
+    const auto& [nodes, are_rows_of_others] = select_nodes(run.dataset, run.options.nodes);
     bytes.assign(reinterpret_cast<const char*>(nodes.data()), nodes.size() * sizeof(NodeId));
+    run.are_rows_of_others = are_rows_of_others;
   });
-  session.comm->broadcast(bytes);
-  std::vector<NodeId> nodes(bytes.size() / sizeof(NodeId));
-  std::memcpy(nodes.data(), bytes.data(), bytes.size());
-  return nodes;
+  run.session.comm->broadcast(bytes);
+  run.nodes.resize(bytes.size() / sizeof(NodeId));
+  std::memcpy(run.nodes.data(), bytes.data(), bytes.size());
+  if (run.are_rows_of_others)
+    log_warning(
+        "--nodes: the numbers are taken as the data set's own ids, and are rows of other nodes, too; "
+        "--nodes-by row takes rows, --nodes-by id says that ids are meant");
 }
 
 /// Device, ranks, data set and model. Collective.
@@ -112,9 +118,8 @@ void check_top_k(const ResultOptions& results, const Dataset& dataset) {
 /// --out, or a new name inside the run.
 std::filesystem::path output_folder(const InferOptions& options) {
   if (!options.results.directory.empty()) return options.results.directory;
-  const std::filesystem::path nodes(options.nodes);
   return unused_name(std::filesystem::path(options.run) / "predictions" /
-                     (nodes.stem().string() + local_time("-%Y%m%d-%H%M%S")));
+                     (short_name_of(options.nodes) + local_time("-%Y%m%d-%H%M%S")));
 }
 
 /// Where --activations file has its file; on rank 0 alone `folder` is known, and it need not exist on other hosts.
@@ -123,9 +128,9 @@ std::filesystem::path scratch_folder(const InferOptions& options, const std::fil
   return folder.has_parent_path() ? folder.parent_path() : ".";
 }
 
-/// What a table calls nodes and classes beside their numbers.
+/// What nodes and classes are called beside their numbers.
 void name_nodes_and_classes(const InferRun& run, PredictionOutput& output) {
-  if (!run.dataset.directory.empty()) output.ids = NodeIds::open(run.dataset.directory);  // else generated
+  output.ids = NodeIds::of(run.dataset);
   output.class_names = run.dataset.class_names;
   if (!output.class_names.empty())
     output.class_names.insert(output.class_names.end(), run.unknown_classes.begin(), run.unknown_classes.end());
@@ -143,6 +148,19 @@ std::int64_t say_what_is_unknown(const InferRun& run) {
   return unknown;
 }
 
+/// Of the parts of the split that have nodes.
+std::vector<std::pair<std::string, Scores>> scores_of_splits(const InferRun& run, const SplitCounts& counts) {
+  std::vector<std::pair<std::string, Scores>> found;
+  for (const auto& [split, name] : names_of(Split{})) {
+    const auto has_node = [&, split = split](NodeId node) { return counts.has(split, node); };
+    if (counts.of(split).nodes > 0)
+      found.emplace_back(name, Scores{.counts = counts.of(split),
+                                      .rocauc = counts.roc_auc(split),
+                                      .unknown = num_of_unknown_class(run, has_node)});
+  }
+  return found;
+}
+
 /// Predicts, and writes what is found into `staged`, which is rank 0's. Collective. @return the exit code
 int write_predictions(const InferRun& run, const std::filesystem::path& folder,
                       std::optional<StagedDirectory>& staged) {
@@ -152,14 +170,21 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
   PredictionOutput output{.format = results.format,
                           .top_k = results.top_k,
                           .embedding_layer = results.embeddings,
+                          .probabilities = results.probabilities,
                           .rounds_kept = session.device.is_cuda() ? kRoundsKept : 0};
   const bool is_scored = has_roc_auc(run.dataset);
-  if (is_scored) output.on_logits = [&](std::span<const float> logits) { scores.add(logits); };
-  if (staged && results.format == PredictionFormat::kCsv) name_nodes_and_classes(run, output);
+  std::optional<SplitCounts> splits;
+  if (session.is_rank_0() && run.nodes.size() == run.dataset.num_nodes()) splits.emplace(run.dataset, run.nodes);
+  output.on_rows = [&](std::span<const float> logits, std::span<const std::int32_t> classes) {
+    if (is_scored) scores.add(logits);
+    if (splits) splits->add(logits, classes);
+  };
+  if (staged) name_nodes_and_classes(run, output);
   PredictionWriter writer(staged ? staged->path() : "", run.nodes, run.dataset.label_table(), run.dataset.num_classes,
                           output, *session.comm);
   SignalAgreement signals(*session.comm, /*steps_between=*/1);
-  InferResult result{.unknown = say_what_is_unknown(run)};
+  InferResult result;
+  result.unknown = say_what_is_unknown(run);
   try {
     result.counts = predict(run, scratch_folder(run.options, folder), [&](const InferenceRound& round) {
       writer.add(round);
@@ -177,6 +202,7 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
     writer.close();
     if (!session.is_rank_0()) return;
     if (is_scored) result.rocauc = scores.roc_auc();
+    if (splits) result.splits = scores_of_splits(run, *splits);
     (void)write_text_file(staged->path() / kReport, report_of(run, result, kProgram));
     staged->publish();
   });
@@ -186,6 +212,12 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
 
 int infer(const InferCommand& command, const Launch& launch, Communicator& control) {
   const InferOptions& said = command.options;
+  if (command.actions.print_config) {
+    if (launch.rank == 0) options::print_toml(std::cout, said);
+    return 0;
+  }
+  if (launch.rank == 0)
+    for (const std::string& line : variables_left_out<InferOptions>(in_environment)) log_info(line);
   require_equal_programs(control, kProgram, common_configuration(said, kOwnToAHost));
   InferRun run = set_up(said, launch, control);
   std::filesystem::path folder;
@@ -198,7 +230,7 @@ int infer(const InferCommand& command, const Launch& launch, Communicator& contr
     warn_of_leftovers(folder);
     staged.emplace(folder, said.results.force ? ReplaceExisting::kReplace : ReplaceExisting::kRefuse, kReport);
   });
-  run.nodes = select_nodes_together(run.session, run.dataset, said.nodes);
+  select_nodes_together(run);
   if (!run.session.device.is_cuda()) reuse_tensor_memory();
   return write_predictions(run, folder, staged);
 }

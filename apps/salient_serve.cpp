@@ -2,19 +2,27 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "apps/advice.h"
+#include "apps/applied_variables.h"
+#include "apps/environment.h"
 #include "apps/options/options.h"
 #include "apps/options/thread_note.h"
 #include "apps/predictor.h"
 #include "apps/program.h"
 #include "apps/run_fields.h"
+#include "apps/serve/access_log.h"
 #include "apps/serve/http_server.h"
 #include "apps/serve/listen.h"
+#include "apps/serve/model_json.h"
 #include "apps/serve/serve_options.h"
 #include "apps/serve/service.h"
 #include "apps/serve/stop_signal.h"
@@ -23,6 +31,8 @@
 #include "core/error.h"
 #include "core/host/machine.h"
 #include "core/host/program.h"
+#include "core/version.h"
+#include "store/node_lookup.h"
 
 namespace salient::serve {
 namespace {
@@ -36,8 +46,11 @@ constexpr const char* kHelp =
     "salient-serve - predictions of a trained model over HTTP\n\n"
     "  salient-serve --run runs/wordnet-sage-20261121-101500\n"
     "  curl -d '{\"nodes\": [17, 4]}' http://127.0.0.1:8080/predict\n\n"
-    "POST /predict, GET /healthz, GET /metrics; SIGTERM and Ctrl-C end it after the requests that wait.\n\n"
-    "options (with their defaults; empty = the run's):\n";
+    "POST /predict, GET /v1/model, GET /healthz, GET /metrics; SIGTERM and Ctrl-C end it after the requests that "
+    "wait.\n"
+    "\n"
+    "options (with their defaults; empty = the run's); a --config file and SALIENT_NAME variables set them, too, but\n"
+    "for variables that say what a training is, such as SALIENT_FANOUT:\n";
 
 Predictor open_predictor(const ServeOptions& options) {
   PredictorOptions wanted{.checkpoint = options.checkpoint,
@@ -55,18 +68,35 @@ Predictor open_predictor(const ServeOptions& options) {
   return Predictor(options.run, wanted);
 }
 
+bool are_distinct(const std::vector<std::string>& names) {
+  return !names.empty() && std::set<std::string>(names.begin(), names.end()).size() == names.size();
+}
+
 /// What is known of nodes and classes; generated data has neither ids nor names.
-ServiceOptions service_options(const ServeOptions& options, const Predictor& predictor, const IdIndex& index) {
+ServiceOptions service_options(const ServeOptions& options, const Predictor& predictor, const NodeLookup& lookup) {
   const Dataset& dataset = predictor.dataset();
-  ServiceOptions service{.rules = {.num_nodes = dataset.num_nodes(),
-                                   .feature_dim = static_cast<std::size_t>(dataset.feature_dim),
-                                   .max_nodes = static_cast<std::size_t>(options.max_nodes)},
-                         .names = {.task = dataset.task, .ids = index.ids(), .classes = dataset.class_names},
-                         .limits = {.max_nodes = predictor.batch_size(),
-                                    .max_queued = static_cast<std::size_t>(options.max_queued),
-                                    .window = std::chrono::microseconds(options.window_us)}};
-  if (!index.ids().empty()) service.rules.find_id = [&index](std::string_view id) { return index.find(id); };
-  return service;
+  const PredictorFacts facts = predictor.facts();
+  const auto max_nodes = static_cast<std::size_t>(options.max_nodes);
+  const ModelFacts model{.program = std::string(kProgram) + " " + kVersion,
+                         .run = options.run,
+                         .checkpoint = facts.checkpoint,
+                         .model = facts.model,
+                         .num_layers = facts.num_layers,
+                         .fanouts = facts.fanouts,
+                         .precision = facts.precision,
+                         .device = name_of(facts.device),
+                         .max_nodes = max_nodes};
+  return {.rules = {.lookup = lookup,
+                    .num_nodes = dataset.num_nodes(),
+                    .feature_dim = static_cast<std::size_t>(dataset.feature_dim),
+                    .num_classes = static_cast<std::size_t>(dataset.num_classes),
+                    .max_nodes = max_nodes,
+                    .has_names = are_distinct(dataset.class_names)},
+          .names = {.task = dataset.task, .ids = lookup.ids(), .classes = dataset.class_names},
+          .limits = {.max_nodes = predictor.batch_size(),
+                     .max_queued = static_cast<std::size_t>(options.max_queued),
+                     .window = std::chrono::microseconds(options.window_us)},
+          .model = model_json(model, dataset, lookup.ids())};
 }
 
 /// Until a signal comes.
@@ -81,6 +111,7 @@ void answer_requests(const ServeOptions& options, Descriptor socket, Service& se
        .timeout = std::chrono::seconds(options.timeout)},
       {.on_request = [&](HttpRequest request, Reply reply) { service.handle(std::move(request), std::move(reply)); },
        .on_answer = [&](int status, double seconds) { service.count_answer(status, seconds); },
+       .on_access = options.access_log ? log_access : std::function<void(const HttpAccess&)>(),
        .on_connections = [&](std::size_t num_open) { service.set_connections(num_open); }});
   log_result("listening on http://" + address);
   stop.wait();
@@ -95,29 +126,36 @@ void answer_requests(const ServeOptions& options, Descriptor socket, Service& se
 
 void serve(const ServeOptions& options) {
   set_progress_mode(ProgressMode::kNone);
+  set_log_level(options.log_level);
+  set_log_format(options.log_format);
+  for (const std::string& warning : misspelt_variables(names_in_environment())) log_warning(warning);
+  for (const std::string& line : variables_left_out<ServeOptions>(in_environment)) log_info(line);
   Descriptor socket = listen_on(options.host, options.port);  // first: a port that is taken is said at once
   Predictor predictor = open_predictor(options);
   const Dataset& dataset = predictor.dataset();
-  const IdIndex index(dataset.directory.empty() ? NodeIds() : NodeIds::open(dataset.directory), dataset.num_nodes());
+  const NodeLookup lookup(dataset);
   const NodeId first = 0;
   const std::span<const NodeId> some(&first, dataset.num_nodes() > 0 ? 1 : 0);
   Service service({.warm_up = [&] { (void)predictor.logits(some); },  // the first batch of a thread is the slowest
                    .known = [&](std::span<const NodeId> nodes) { return predictor.logits(nodes); },
                    .added = [&](std::span<const NewNodes> lists) { return predictor.logits(lists); }},
-                  service_options(options, predictor, index));
+                  service_options(options, predictor, lookup));
   answer_requests(options, std::move(socket), service);
 }
 
 int run(std::span<const char* const> args) {
-  const ServeOptions options = read_serve_options(args, in_environment);
-  if (options.help) {
+  const ServeCommand command = read_serve_command(args, in_environment);
+  if (command.actions.help) {
     std::cout << kHelp;
-    options::print_help(std::cout, ServeOptions{});
-  } else if (options.version) {
+    options::print_help(std::cout, ServeCommand{});
+  } else if (command.actions.version) {
     print_versions(kProgram);
+  } else if (command.actions.print_config) {
+    refuse(problems_of(command.options));
+    options::print_toml(std::cout, command.options);
   } else {
-    refuse(problems_of(options));
-    serve(options);
+    refuse(problems_of(command.options));
+    serve(command.options);
   }
   return 0;
 }

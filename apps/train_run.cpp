@@ -46,6 +46,7 @@ void print_results(const std::vector<TrainResult>& results, const fs::path& dire
   print("test", &TrainResult::test, &TrainResult::test_accuracy, "");
   log_result(timing_line(last.last_epoch));
   log_result("run directory " + directory.string());
+  if (results.size() == 1) log_info("next: salient-infer --run " + directory.string() + " --nodes all --format csv");
 }
 
 /// Does the work of a run directory; rank 0 keeps its run.json and its report true whatever happens.

@@ -14,6 +14,7 @@
 #include "apps/open_named_dataset.h"
 #include "apps/run_config.h"
 #include "apps/run_fields.h"
+#include "apps/selected_nodes.h"
 #include "benchmarks/bench_report.h"
 #include "benchmarks/measure.h"
 #include "benchmarks/verbs.h"
@@ -29,7 +30,6 @@
 #include "engine/infer/resident_exact.h"
 #include "engine/infer/resident_predictions.h"
 #include "engine/infer/sampled_inference.h"
-#include "engine/infer/selected_nodes.h"
 #include "engine/train/run_model.h"
 #include "engine/train/trained_run.h"
 #include "loaders/device_upload.h"
@@ -63,7 +63,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("exact", self.exact, "a last row with all neighbours, layer by layer; --exact=false leaves it out");
   field("sampled", self.sampled, "the rows of --fanouts; --sampled=false leaves them out");
   field("exact-resident", self.exact_resident, "a row with all neighbours, layers' results in f16 on the GPU");
-  field("nodes", self.nodes, "train | valid | test | all | FILE.npy with node ids");
+  field("nodes", self.nodes, "train | valid | test | all | a file with node ids");
   field("checkpoint", self.checkpoint, "best | latest | epoch-NNNN");
   field("dataset", self.dataset, "empty = the run's");
   field("data-root", self.data_root, "where prepared data sets live; empty = the run's");
@@ -262,7 +262,7 @@ int bench_inference(Arguments arguments) {
   fit_to_machine(options.machine, device, cores);
   const Dataset dataset = open_named_dataset(options.dataset, options.data_root);
   const TrainedModel trained = open_trained_model(*comm, device, options.run, run, dataset, options.checkpoint);
-  const std::vector<NodeId> nodes = select_nodes(dataset, options.nodes);
+  const std::vector<NodeId> nodes = select_nodes(dataset, {.what = options.nodes}).nodes;
 
   Setup setup{options, run, device, *comm, dataset, trained, nodes};
   const ResidentData data = resident_data_for(setup);

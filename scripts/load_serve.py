@@ -17,7 +17,7 @@ import urllib.parse
 
 
 def ask(connection, nodes):
-    connection.request("POST", "/predict", json.dumps({"nodes": nodes}))
+    connection.request("POST", "/predict", json.dumps({"nodes": nodes, "nodes_by": "row"}))
     response = connection.getresponse()
     response.read()
     return response.status

@@ -34,8 +34,36 @@ NodeIds NodeIds::open(const std::filesystem::path& directory) {
   return ids;
 }
 
+NodeIds NodeIds::of(const Dataset& dataset) { return dataset.directory.empty() ? NodeIds() : open(dataset.directory); }
+
+NodeIds NodeIds::of_numbers(std::vector<std::uint64_t> numbers) {
+  const auto kept = std::make_shared<const std::vector<std::uint64_t>>(std::move(numbers));
+  NodeIds ids;
+  ids.numbers_ = *kept;
+  ids.storage_ = kept;
+  return ids;
+}
+
+NodeIds NodeIds::of_names(const std::vector<std::string>& names) {
+  const auto kept = std::make_shared<std::pair<std::vector<std::int64_t>, std::vector<std::uint8_t>>>();
+  auto& [begin, text] = *kept;
+  for (const std::string& name : names) {
+    begin.push_back(std::ssize(text));
+    text.insert(text.end(), name.begin(), name.end());
+  }
+  begin.push_back(std::ssize(text));
+  NodeIds ids;
+  ids.begin_ = begin;
+  ids.text_ = text;
+  ids.storage_ = kept;
+  return ids;
+}
+
 std::string NodeIds::operator[](NodeId node) const {
-  if (!numbers_.empty()) return std::to_string(numbers_[node]);
+  return numbers_.empty() ? std::string(name(node)) : std::to_string(numbers_[node]);
+}
+
+std::string_view NodeIds::name(NodeId node) const {
   const auto from = static_cast<std::size_t>(begin_[node]),
              to = static_cast<std::size_t>(begin_[node + std::size_t{1}]);
   return {reinterpret_cast<const char*>(text_.data()) + from, to - from};

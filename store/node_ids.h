@@ -6,8 +6,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/types.h"
+#include "store/dataset.h"
 
 namespace salient {
 
@@ -19,8 +22,20 @@ class NodeIds {
   /// Of a store that open_dataset() has opened. None if it has none. @throws as open_dataset()
   static NodeIds open(const std::filesystem::path& directory);
 
+  /// The same of an opened data set; none if it was generated.
+  static NodeIds of(const Dataset& dataset);
+
+  /// Of ids in memory. @param names  not empty
+  static NodeIds of_numbers(std::vector<std::uint64_t> numbers);
+  static NodeIds of_names(const std::vector<std::string>& names);
+
   bool empty() const { return numbers_.empty() && begin_.empty(); }
   std::string operator[](NodeId node) const;  ///< not empty()
+
+  /// Of all nodes, if ids are numbers; else empty.
+  std::span<const std::uint64_t> numbers() const { return numbers_; }
+  /// If ids are text.
+  std::string_view name(NodeId node) const;
 
  private:
   std::span<const std::uint64_t> numbers_{};

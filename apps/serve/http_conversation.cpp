@@ -54,9 +54,8 @@ std::variant<std::monostate, HttpRequest, HttpRefusal> HttpConversation::next() 
   }
   if (stage_ != Stage::kBody || input_.size() < plan_.body_size) return {};
   stage_ = Stage::kAsked;
-  HttpRequest request{std::move(plan_.method), std::move(plan_.path), input_.substr(0, plan_.body_size)};
-  plan_.method = request.method;            // answer() looks at it
-  input_ = input_.substr(plan_.body_size);  // and gives memory back
+  HttpRequest request{plan_.method, plan_.path, input_.substr(0, plan_.body_size)};
+  input_ = input_.substr(plan_.body_size);  // gives memory back
   return request;
 }
 

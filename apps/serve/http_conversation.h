@@ -32,6 +32,10 @@ class HttpConversation {
   /// The next answer is the last.
   void end_with_answer() { plan_.keeps_open = false; }
 
+  /// What the last request asked for; empty where its head was refused.
+  const std::string& method() const { return plan_.method; }
+  const std::string& path() const { return plan_.path; }
+
   /// Bytes for the client; `count` of them, from the front, are sent.
   std::string_view output() const { return std::string_view(output_).substr(num_sent_); }
   void count_sent(std::size_t count);

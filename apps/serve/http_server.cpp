@@ -20,6 +20,7 @@
 
 #include "apps/serve/http_conversation.h"
 #include "apps/serve/http_date.h"
+#include "apps/serve/listen.h"
 #include "apps/serve/prediction_json.h"
 #include "apps/serve/reply_box.h"
 #include "core/error.h"
@@ -56,6 +57,18 @@ struct Connection {
 std::string_view body_of(const HttpAnswer& answer) {
   if (!answer.body.empty() || answer.status < 500) return answer.body;
   return answer.status == 503 ? R"({"error":"the server is stopping"})" : R"({"error":"the server failed"})";
+}
+
+void report(const Connection& connection, const HttpAnswer& answer, const HttpServer::Handlers& handlers) {
+  const double seconds = connection.timer.seconds();
+  handlers.on_answer(answer.status, seconds);
+  if (handlers.on_access)
+    handlers.on_access({.client = peer_of(connection.socket),
+                        .method = connection.talk.method(),
+                        .path = connection.talk.path(),
+                        .status = answer.status,
+                        .num_bytes = body_of(answer).size(),
+                        .seconds = seconds});
 }
 
 }  // namespace
@@ -209,7 +222,7 @@ struct HttpServer::Impl {
 
   void send(Connection& connection, const HttpAnswer& answer) {
     connection.deadline = Clock::now() + limits.timeout;
-    handlers.on_answer(answer.status, connection.timer.seconds());
+    report(connection, answer, handlers);
     connection.talk.answer(answer, body_of(answer), http_date());
     connection.is_answered = true;
     flush(connection);

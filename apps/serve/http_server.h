@@ -31,6 +31,8 @@ class HttpServer {
     std::function<void(HttpRequest request, Reply reply)> on_request{};
     /// Of every answer, refusals included. @param seconds  since the request was whole
     std::function<void(int status, double seconds)> on_answer{};
+    /// The same with who asked and what for; null: nobody wants to know. On the server's thread.
+    std::function<void(const HttpAccess& access)> on_access{};
     /// Of every connection that opens or closes. @param num_open  from now on
     std::function<void(std::size_t num_open)> on_connections{};
   };

@@ -63,4 +63,14 @@ std::string address_of(const Descriptor& socket) {
   return (is_v6 ? "[" + std::string(host.data()) + "]" : std::string(host.data())) + ":" + port.data();
 }
 
+std::string peer_of(const Descriptor& socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  std::array<char, NI_MAXHOST> host{};
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  const bool is_known = ::getpeername(socket.get(), generic, &size) == 0 &&
+                        ::getnameinfo(generic, size, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST) == 0;
+  return is_known ? host.data() : "-";
+}
+
 }  // namespace salient::serve

@@ -20,4 +20,7 @@ Descriptor listen_on_first(const addrinfo* addresses);
 /// "127.0.0.1:8080", "[::1]:8080"
 std::string address_of(const Descriptor& socket);
 
+/// The address that a connection comes from, without its port: "127.0.0.1", "::1"; "-" if the client reset it.
+std::string peer_of(const Descriptor& socket);
+
 }  // namespace salient::serve

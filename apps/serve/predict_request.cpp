@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 
 #include "core/error.h"
@@ -48,12 +49,26 @@ std::uint64_t number_below(const json& value, std::uint64_t end, const std::stri
   return value.get<std::uint64_t>();
 }
 
-NodeId known_node(const json& value, const RequestRules& rules, const std::string& where) {
-  if (!value.is_string()) return static_cast<NodeId>(number_below(value, rules.num_nodes, where + "node "));
-  if (!rules.find_id) refuse(where + "node " + echo(value) + ": this data set has no ids of its own; send numbers");
-  const std::optional<NodeId> node = rules.find_id(value.get_ref<const std::string&>());
-  if (!node) refuse(where + "node " + echo(value) + " is not in the data set");
-  return *node;
+/// Where nodes of the data set are named.
+struct Naming {
+  const RequestRules& rules;
+  NodesBy by;
+};
+
+template <class Said>
+NodeId known_node(const Said& said, const Naming& naming, const std::string& what) {
+  const NodeLookup& lookup = naming.rules.lookup;
+  const std::optional<NodeId> node = lookup.find(said, naming.by);
+  if (node) return *node;
+  const bool is_row = naming.by == NodesBy::kId && lookup.find(said, NodesBy::kRow).has_value();
+  refuse(what + ": " + lookup.rule_of(said, naming.by) + (is_row ? R"(; "nodes_by": "row" takes row numbers)" : ""));
+}
+
+NodeId known_node(const json& value, const Naming& naming, const std::string& where) {
+  const std::string what = where + "node " + echo(value);
+  if (value.is_number_unsigned()) return known_node(value.get<std::uint64_t>(), naming, what);
+  if (value.is_string()) return known_node(std::string_view(value.get_ref<const std::string&>()), naming, what);
+  refuse(what + ": a node is text, or a number without sign and fraction");
 }
 
 void append_features(const json& values, const RequestRules& rules, const std::string& where, NewNodes& nodes) {
@@ -66,21 +81,22 @@ void append_features(const json& values, const RequestRules& rules, const std::s
   }
 }
 
-void append_row(const json& object, std::size_t num_new, const RequestRules& rules, const std::string& where,
+void append_row(const json& object, std::size_t num_new, const Naming& naming, const std::string& where,
                 NewNodes& nodes) {
   const auto begin = static_cast<std::ptrdiff_t>(nodes.indices.size());
   for (const json& value : list_of(object, "neighbors", where))
-    nodes.indices.push_back(known_node(value, rules, where + "neighbors: "));
+    nodes.indices.push_back(known_node(value, naming, where + "neighbors: "));
   for (const json& value : list_of(object, "new_neighbors", where))
     nodes.indices.push_back(
-        static_cast<NodeId>(rules.num_nodes + number_below(value, num_new, where + "new_neighbors: ")));
+        static_cast<NodeId>(naming.rules.num_nodes + number_below(value, num_new, where + "new_neighbors: ")));
   std::sort(nodes.indices.begin() + begin, nodes.indices.end());  // as rows of a data set are
   if (std::adjacent_find(nodes.indices.begin() + begin, nodes.indices.end()) != nodes.indices.end())
     refuse(where + "a neighbour is there twice");
   nodes.indptr.push_back(static_cast<std::int64_t>(nodes.indices.size()));
 }
 
-NewNodes new_nodes_of(const json& list, const RequestRules& rules) {
+NewNodes new_nodes_of(const json& list, const Naming& naming) {
+  const RequestRules& rules = naming.rules;
   if (rules.num_nodes + list.size() > std::uint64_t{1} << 32) refuse("new_nodes: more than 2^32 nodes in all");
   NewNodes nodes;
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -88,7 +104,7 @@ NewNodes new_nodes_of(const json& list, const RequestRules& rules) {
     if (!list[i].is_object()) refuse(where + "must be an object with features and neighbors");
     check_fields(list[i], where, {"features", "neighbors", "new_neighbors"});
     append_features(list_of(list[i], "features", where), rules, where, nodes);
-    append_row(list[i], list.size(), rules, where, nodes);
+    append_row(list[i], list.size(), naming, where, nodes);
   }
   return nodes;
 }
@@ -109,12 +125,34 @@ json json_of(std::string_view body) {
   }
 }
 
+/// What stands beside the nodes.
+void read_form(const json& root, const RequestRules& rules, PredictRequest& request) {
+  if (const auto by = root.find("nodes_by"); by != root.end()) {
+    const auto found = by->is_string() ? value_named<NodesBy>(by->get_ref<const std::string&>()) : std::nullopt;
+    if (!found) refuse(R"("nodes_by" must be "id" or "row")");
+    request.nodes_by = *found;
+  }
+  if (const auto form = root.find("probabilities"); form != root.end()) {
+    const bool is_by_name = *form == "by_name";
+    if (!is_by_name && !form->is_boolean()) refuse(R"("probabilities" must be true, false or "by_name")");
+    if (is_by_name && !rules.has_names) refuse(R"("probabilities": the classes have no names of their own; send true)");
+    request.probabilities = is_by_name          ? ProbabilityForm::kByName
+                            : form->get<bool>() ? ProbabilityForm::kList
+                                                : ProbabilityForm::kNone;
+  }
+  if (const auto count = root.find("top_k"); count != root.end()) {
+    if (!count->is_number_unsigned() || *count == 0 || *count > rules.num_classes)
+      refuse(R"("top_k" must be 1 to )" + std::to_string(rules.num_classes));
+    request.top_k = count->get<std::size_t>();
+  }
+}
+
 }  // namespace
 
 PredictRequest parse_request(std::string_view body, const RequestRules& rules) {
   const json root = json_of(body);
   if (!root.is_object()) refuse("the body must be an object with \"nodes\" or \"new_nodes\"");
-  check_fields(root, "", {"nodes", "new_nodes", "probabilities"});
+  check_fields(root, "", {"nodes", "new_nodes", "nodes_by", "probabilities", "top_k"});
   const json& known = list_of(root, "nodes", "");
   const json& added = list_of(root, "new_nodes", "");
   if (known.empty() == added.empty()) refuse("either \"nodes\" or \"new_nodes\" must have nodes");
@@ -122,13 +160,11 @@ PredictRequest parse_request(std::string_view body, const RequestRules& rules) {
     refuse(std::to_string(known.size() + added.size()) + " nodes; at most " + std::to_string(rules.max_nodes) +
            " a request");
   PredictRequest request;
-  if (const auto wanted = root.find("probabilities"); wanted != root.end()) {
-    if (!wanted->is_boolean()) refuse("\"probabilities\" must be true or false");
-    request.probabilities = wanted->get<bool>();
-  }
+  read_form(root, rules, request);
+  const Naming naming{rules, request.nodes_by};
   for (std::size_t i = 0; i < known.size(); ++i)
-    request.nodes.push_back(known_node(known[i], rules, "nodes[" + std::to_string(i) + "]: "));
-  if (!added.empty()) request.new_nodes = new_nodes_of(added, rules);
+    request.nodes.push_back(known_node(known[i], naming, "nodes[" + std::to_string(i) + "]: "));
+  if (!added.empty()) request.new_nodes = new_nodes_of(added, naming);
   return request;
 }
 

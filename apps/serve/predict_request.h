@@ -2,36 +2,49 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <optional>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "apps/new_nodes.h"
 #include "core/types.h"
+#include "store/node_lookup.h"
 
 namespace salient::serve {
 
 /// What a body is checked against.
 struct RequestRules {
+  const NodeLookup& lookup;   ///< of the data set's nodes; outlives the rules
   std::size_t num_nodes = 0;  ///< of the data set
   std::size_t feature_dim = 0;
+  std::size_t num_classes = 0;   ///< or labels
   std::size_t max_nodes = 1024;  ///< that are predicted for one request
-  /// The node that the source of the data set calls so; nullopt if there is none. Empty: nodes have numbers alone.
-  std::function<std::optional<NodeId>(std::string_view id)> find_id{};
+  bool has_names = false;        ///< of classes, a different one each
+};
+
+/// How a prediction has the probabilities of all classes or labels.
+enum class ProbabilityForm : std::uint8_t {
+  kNone,
+  kList,    ///< in the order of their numbers
+  kByName,  ///< an object; a class without a name has its number
 };
 
 /// Either `nodes` or `new_nodes` has nodes.
 struct PredictRequest {
   std::vector<NodeId> nodes{};  ///< in the order of the request, which may name a node twice
   NewNodes new_nodes{};
-  bool probabilities = false;
+  NodesBy nodes_by = NodesBy::kId;
+  ProbabilityForm probabilities = ProbabilityForm::kNone;
+  std::size_t top_k = 0;  ///< classes with their probabilities, the most probable first
 
   std::size_t num_nodes() const { return nodes.size() + new_nodes.num_nodes(); }
 };
 
 /// {"nodes": [17, "an id"]} or {"new_nodes": [{"features": [..], "neighbors": [17], "new_neighbors": [0]}]}, beside
-/// which "probabilities": true may stand.
+/// which may stand "nodes_by": "id" | "row", of all nodes of the data set, "probabilities": true | "by_name" and
+/// "top_k": 3.
+///
+/// 17 and "17" are the same: the id 17 where the data set has ids of its own, else, or by "row", row 17.
 ///
 /// @throws Error{kBadData} with one line that names the place and the rule.
 PredictRequest parse_request(std::string_view body, const RequestRules& rules);

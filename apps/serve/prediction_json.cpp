@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "core/error.h"
@@ -19,19 +20,50 @@ std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::e
 /// Six decimals: more is noise of the arithmetic, and three times the bytes.
 double rounded(double probability) { return std::round(probability * 1e6) / 1e6; }
 
-Json softmax(std::span<const float> row) {
+std::vector<double> softmax(std::span<const float> row) {
   const double highest = *std::ranges::max_element(row);
   double sum = 0;
   for (const float logit : row) sum += std::exp(logit - highest);
-  Json list = Json::array();
+  std::vector<double> list;
   for (const float logit : row) list.push_back(rounded(std::exp(logit - highest) / sum));
   return list;
 }
 
-Json sigmoid(std::span<const float> row) {
-  Json list = Json::array();
+std::vector<double> sigmoid(std::span<const float> row) {
+  std::vector<double> list;
   for (const float logit : row) list.push_back(rounded(1 / (1 + std::exp(-static_cast<double>(logit)))));
   return list;
+}
+
+Json by_name(const std::vector<double>& probabilities, const Names& names) {
+  Json object = Json::object();
+  for (std::size_t i = 0; i < probabilities.size(); ++i) object[names.classes[i]] = probabilities[i];
+  return object;
+}
+
+/// Of equals the lower class comes first, as where one is predicted.
+Json top_of(std::span<const float> row, const std::vector<double>& probabilities, std::size_t count,
+            const Names& names) {
+  std::vector<std::size_t> order(row.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return row[a] > row[b]; });
+  Json list = Json::array();
+  for (const std::size_t i : std::span(order).first(count)) {
+    Json entry = {{names.task == Task::kMultiLabel ? "label" : "class", i}};
+    if (i < names.classes.size()) entry["name"] = names.classes[i];
+    entry["probability"] = probabilities[i];
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+void add_probabilities(Json& prediction, std::span<const float> row, const PredictRequest& request,
+                       const Names& names) {
+  if (request.probabilities == ProbabilityForm::kNone && request.top_k == 0) return;
+  const std::vector<double> values = names.task == Task::kMultiLabel ? sigmoid(row) : softmax(row);
+  if (request.probabilities == ProbabilityForm::kList) prediction["probabilities"] = values;
+  if (request.probabilities == ProbabilityForm::kByName) prediction["probabilities"] = by_name(values, names);
+  if (request.top_k > 0) prediction["top"] = top_of(row, values, request.top_k, names);
 }
 
 void add_class(Json& prediction, std::span<const float> row, const Names& names) {
@@ -78,7 +110,7 @@ std::string predictions_json(const PredictRequest& request, std::span<const floa
     }
     const bool has_labels = names.task == Task::kMultiLabel;
     has_labels ? add_labels(prediction, row, names) : add_class(prediction, row, names);
-    if (request.probabilities) prediction["probabilities"] = has_labels ? sigmoid(row) : softmax(row);
+    add_probabilities(prediction, row, request, names);
     predictions.push_back(std::move(prediction));
   }
   return text_of(answer);

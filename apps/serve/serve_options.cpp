@@ -1,19 +1,16 @@
 // apps/serve/serve_options.cpp - see serve_options.h.
 #include "apps/serve/serve_options.h"
 
+#include "apps/applied_variables.h"
 #include "apps/options/checkpoint_name.h"
-#include "apps/options/options.h"
 #include "apps/serve/host_names.h"
 #include "sampler/neighbor_sampler.h"
 
 namespace salient::serve {
 
-ServeOptions read_serve_options(std::span<const char* const> args,
+ServeCommand read_serve_command(std::span<const char* const> args,
                                 const std::function<const char*(const char*)>& look_up) {
-  ServeOptions options;
-  if (const auto root = options::data_folder(look_up)) options.data_root = *root;
-  options::parse(args, options);
-  return options;
+  return merged_command<ServeCommand>(args, look_up);
 }
 
 std::vector<FieldProblem> problems_of(const ServeOptions& options) {

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/console/console_options.h"
+#include "core/console/log_format.h"
 #include "core/device_kind.h"
 #include "core/field_problem.h"
 #include "engine/train/step_kind.h"
@@ -36,8 +38,9 @@ struct ServeOptions {
   int max_queued = 128;
   int window_us = 0;
   int timeout = 10;
-  bool version = false;
-  bool help = false;
+  bool access_log = false;
+  LogLevel log_level = LogLevel::kInfo;
+  LogFormat log_format = LogFormat::kText;
 };
 
 template <class Self, class Visit>
@@ -64,12 +67,40 @@ void visit_fields(Self& self, Visit&& field) {
   field("max-queued", self.max_queued, "requests that wait for a batch; others get 503");
   field("window-us", self.window_us, "microseconds that a request waits for others, to be predicted as one batch");
   field("timeout", self.timeout, "seconds for a client to send a request or to take an answer");
-  field("version", self.version, "print the versions of this program and its libraries and stop");
-  field("help", self.help, "print this and stop");
+  field("access-log", self.access_log, "a line of the log for each answer: client, request, status, bytes, time");
+  field("log-level", self.log_level, "of the lines on standard error");
+  field("log-format", self.log_format, "lines with their time, or an object of JSON a line");
 }
 
-/// @param look_up  getenv in a program, for SALIENT_DATA   @throws Error{kUsage}
-ServeOptions read_serve_options(std::span<const char* const> args,
+/// What to do instead of serving, or before it.
+struct ServeActions {
+  std::string config{};
+  bool print_config = false;
+  bool version = false;
+  bool help = false;
+};
+
+/// The whole command line.
+struct ServeCommand {
+  ServeOptions options{};
+  ServeActions actions{};
+};
+
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, ServeCommand>
+void visit_fields(Self& self, Visit&& field) {
+  visit_fields(self.options, field);
+  field("config", self.actions.config, "TOML file with any of the options above");
+  field("print-config", self.actions.print_config, "print the resolved options and stop");
+  field("version", self.actions.version, "print the versions of this program and its libraries and stop");
+  field("help", self.actions.help, "print this and stop");
+}
+
+/// Merges, the strongest last: defaults < --config file < SALIENT_*, as applied_variables() < command line.
+///
+/// @param look_up  getenv in a program
+/// @throws Error{kUsage}; Error{kNoInput} when the config file is missing
+ServeCommand read_serve_command(std::span<const char* const> args,
                                 const std::function<const char*(const char*)>& look_up);
 
 /// Every rule that the options break. Never touches disk, GPU or network.

@@ -1,8 +1,11 @@
 // apps/serve/service.cpp - see service.h.
 #include "apps/serve/service.h"
 
+#include <algorithm>
+#include <array>
 #include <exception>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "core/console/log.h"
@@ -11,6 +14,7 @@
 namespace salient::serve {
 namespace {
 
+constexpr std::array<std::string_view, 3> kToRead = {"/v1/model", "/healthz", "/metrics"};
 constexpr const char* kBusy = "too many requests wait; try again";
 constexpr std::chrono::minutes kWarningInterval{1};
 constexpr const char* kStopping = "the server is stopping";
@@ -45,8 +49,8 @@ HttpAnswer Service::answer_of(const PredictRequest& request, const Prediction& p
 
 void Service::handle(HttpRequest request, Reply reply) {
   const bool is_prediction = request.path == "/predict";
-  if (!is_prediction && request.path != "/healthz" && request.path != "/metrics")
-    return reply(refusal(404, "there is /predict, /healthz and /metrics"));
+  if (!is_prediction && std::ranges::find(kToRead, request.path) == kToRead.end())
+    return reply(refusal(404, "there is /predict, /v1/model, /healthz and /metrics"));
   const bool is_read = request.method == "GET" || request.method == "HEAD";
   if (is_prediction ? request.method != "POST" : !is_read) {
     HttpAnswer answer = refusal(405, request.path + " takes " + (is_prediction ? "POST" : "GET"));
@@ -80,6 +84,7 @@ void Service::predict(const std::string& body, const Reply& reply) {
 HttpAnswer Service::look(const std::string& path) const {
   if (path == "/healthz")
     return {.status = is_stopping_ ? 503 : 200, .body = is_stopping_ ? "stopping\n" : "ok\n", .type = "text/plain"};
+  if (path == "/v1/model") return {.body = options_.model};
   const Gauges now{.queued_requests = batcher_.num_queued(), .connections = num_connections_};
   return {.body = metrics_.text(now), .type = "text/plain; version=0.0.4"};
 }

@@ -9,7 +9,6 @@
 
 #include "apps/serve/batcher.h"
 #include "apps/serve/http_server.h"
-#include "apps/serve/id_index.h"
 #include "apps/serve/metrics.h"
 #include "apps/serve/predict_request.h"
 #include "apps/serve/prediction_json.h"
@@ -18,12 +17,13 @@
 namespace salient::serve {
 
 struct ServiceOptions {
-  RequestRules rules{};
+  RequestRules rules;
   Names names{};
   BatchLimits limits{};
+  std::string model{};  ///< the answer of GET /v1/model
 };
 
-/// POST /predict, GET /healthz, GET /metrics. Threads: handle() on one thread at a time.
+/// POST /predict, GET /v1/model, GET /healthz, GET /metrics. Threads: handle() on one thread at a time.
 class Service {
  public:
   Service(PredictFunctions predict, ServiceOptions options);  ///< as Batcher: waits until all is warm

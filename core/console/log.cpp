@@ -7,12 +7,19 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 
+#include "core/console/log_format.h"
 #include "core/error.h"
 #include "core/files/open_to_read.h"
+#include "core/number_text.h"
 #include "core/printable.h"
 
 namespace salient {
@@ -59,11 +66,20 @@ class LogFile final : public spdlog::sinks::base_sink<std::mutex> {
   bool has_ended_ = false;
 };
 
+const char* name_of_level(LogLevel level) {
+  return level == LogLevel::kWarning ? "warning" : level == LogLevel::kDebug ? "debug" : "info";
+}
+
+std::string as_line(LogLevel level, std::string_view text) {
+  return (level == LogLevel::kWarning ? "warning: " : "") + printable(text);
+}
+
 struct Sinks {
   std::shared_ptr<spdlog::sinks::stderr_color_sink_mt> terminal =
       std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
   std::shared_ptr<spdlog::sinks::sink> file{};
   spdlog::logger logger{"salient", terminal};
+  bool is_json = false;
   Sinks() {
     terminal->set_pattern("%^%v%$");
     logger.set_level(spdlog::level::debug);
@@ -77,9 +93,48 @@ Sinks& sinks() {
   return instance;
 }
 
+/// "2026-11-28T15:04:05.123Z"
+std::string time_text() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const std::int64_t milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  const std::time_t seconds = milliseconds / 1000;
+  std::tm parts{};
+  (void)::gmtime_r(&seconds, &parts);
+  std::array<char, 32> text{};
+  (void)std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+  return printed("%s.%03dZ", text.data(), static_cast<int>(milliseconds % 1000));
+}
+
+/// To the terminal as an object with `fields`, to the log file as text.
+void log_as_json(LogLevel level, std::string_view text, std::string_view fields) {
+  nlohmann::ordered_json object = {
+      {"time", time_text()}, {"level", name_of_level(level)}, {"message", printable(text)}};
+  if (!fields.empty()) object.update(nlohmann::ordered_json::parse(fields));
+  const std::string line = object.dump();
+  const auto put = [&](spdlog::sinks::sink& sink, std::string_view what) {
+    const auto its_level = to_spdlog(level);
+    if (!sink.should_log(its_level)) return;
+    sink.log(spdlog::details::log_msg("salient", its_level, spdlog::string_view_t(what.data(), what.size())));
+    sink.flush();
+  };
+  put(*sinks().terminal, line);
+  if (sinks().file) put(*sinks().file, as_line(level, text));
+}
+
+void log_with_fields(LogLevel level, std::string_view text, std::string_view fields) {
+  if (sinks().is_json) return log_as_json(level, text, fields);
+  const std::string line = as_line(level, text);
+  sinks().logger.log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
+}
+
 }  // namespace
 
 void set_log_level(LogLevel level) { sinks().terminal->set_level(to_spdlog(level)); }
+
+void set_log_format(LogFormat format) {
+  sinks().is_json = format == LogFormat::kJson;
+  sinks().terminal->set_pattern(sinks().is_json ? "%v" : "%Y-%m-%d %H:%M:%S.%e %^%v%$");
+}
 
 void log_to_file(const std::string& path) {
   refuse_pipe(path);
@@ -94,10 +149,9 @@ void log_to_file(const std::string& path) {
   }
 }
 
-void log_line(LogLevel level, std::string_view text) {
-  const std::string line = (level == LogLevel::kWarning ? "warning: " : "") + printable(text);
-  sinks().logger.log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
-}
+void log_line(LogLevel level, std::string_view text) { log_with_fields(level, text, ""); }
+
+void log_event(std::string_view text, std::string_view fields) { log_with_fields(LogLevel::kInfo, text, fields); }
 
 void log_result(std::string_view text) {
   const std::string line = printable(text);

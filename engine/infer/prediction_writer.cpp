@@ -8,13 +8,14 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <numeric>
 #include <utility>
 
 #include "core/csv_text.h"
 #include "core/error.h"
+#include "core/number_text.h"
+#include "engine/infer/source_ids_file.h"
 
 namespace salient {
 namespace {
@@ -43,15 +44,25 @@ std::vector<float> floats_of(std::string_view bytes) {
   return values;
 }
 
-/// exp(logit - max) / sum, in double precision.
-double probability(std::span<const float> logits, std::int32_t of_class) {
-  const double largest = *std::ranges::max_element(logits);
-  double sum = 0;
-  for (const float logit : logits) sum += std::exp(double{logit} - largest);
-  return std::exp(double{logits[static_cast<std::size_t>(of_class)]} - largest) / sum;
-}
-
 double sigmoid(float logit) { return 1 / (1 + std::exp(-double{logit})); }
+
+/// exp(logit - max) / sum of each, in double precision; of labels each by itself.
+class Probabilities {
+ public:
+  Probabilities(std::span<const float> logits, bool are_labels) : logits_(logits), are_labels_(are_labels) {
+    if (are_labels) return;
+    largest_ = *std::ranges::max_element(logits);
+    for (const float logit : logits) sum_ += std::exp(double{logit} - largest_);
+  }
+  double of(std::size_t i) const {
+    return are_labels_ ? sigmoid(logits_[i]) : std::exp(double{logits_[i]} - largest_) / sum_;
+  }
+
+ private:
+  std::span<const float> logits_;
+  bool are_labels_;
+  double largest_ = 0, sum_ = 0;
+};
 
 /// Without a branch per value, so that the loop is one of vectors.
 bool are_finite(std::span<const float> values) {
@@ -101,20 +112,27 @@ PredictionWriter::PredictionWriter(std::filesystem::path folder, std::span<const
       output_(output),
       comm_(comm) {
   if (comm.rank() != 0) return;
-  if (output.format == PredictionFormat::kCsv) {
+  const bool is_table = output.format == PredictionFormat::kCsv;
+  if (!is_table || output.embedding_layer > 0) write_ids();
+  if (is_table) {
     write_csv_header();
     return;
   }
-  NpyWriter ids(folder_ / "ids.npy", "<i8", shape_of(0));
-  const std::vector<std::int64_t> as_int64(nodes.begin(), nodes.end());
-  ids.write(as_int64);
-  ids.close();
   if (has_several_labels())
     predictions_.emplace(folder_ / "predictions.npy", "|i1", shape_of(num_classes_));
   else
     predictions_.emplace(folder_ / "predictions.npy", "<i4",
                          shape_of(output.top_k == 1 ? 0 : static_cast<std::uint64_t>(output.top_k)));
   logits_.emplace(folder_ / "logits.npy", "<f4", shape_of(num_classes_));
+  if (output.probabilities) probabilities_.emplace(folder_ / "probabilities.npy", "<f4", shape_of(num_classes_));
+}
+
+void PredictionWriter::write_ids() {
+  NpyWriter ids(folder_ / "ids.npy", "<i8", shape_of(0));
+  const std::vector<std::int64_t> as_int64(nodes_.begin(), nodes_.end());
+  ids.write(as_int64);
+  ids.close();
+  write_source_ids(folder_, nodes_, output_.ids);
 }
 
 void PredictionWriter::write_csv_header() {
@@ -126,7 +144,11 @@ void PredictionWriter::write_csv_header() {
     header.append(has_several_labels() ? ",label" : ",class").append(number).append(",probability").append(number);
     names.append(has_several_labels() ? ",label_name" : ",class_name").append(number);
   }
-  csv_->write(header + (output_.class_names.empty() ? "" : names) + "\n");
+  if (!output_.class_names.empty()) header += names;
+  for (std::size_t c = 0; output_.probabilities && c < num_classes_; ++c)
+    header.append(",").append(
+        csv_field("prob_" + (output_.class_names.empty() ? std::to_string(c) : output_.class_names[c])));
+  csv_->write(header + "\n");
 }
 
 std::vector<std::uint64_t> PredictionWriter::shape_of(std::uint64_t width) const {
@@ -201,7 +223,8 @@ void PredictionWriter::write_rows(std::span<const float> logits, std::span<const
     predictions_->write(classes);
   }
   if (logits_) logits_->write(logits);
-  if (output_.on_logits) output_.on_logits(logits);
+  if (probabilities_) write_probabilities(logits);
+  if (output_.on_rows) output_.on_rows(logits, classes);
   if (!embeddings.empty() && num_rows > 0) {
     if (!embeddings_) embeddings_.emplace(folder_ / "embeddings.npy", "<f4", shape_of(embeddings.size() / num_rows));
     embeddings_->write(embeddings);
@@ -209,17 +232,23 @@ void PredictionWriter::write_rows(std::span<const float> logits, std::span<const
   num_written_ += num_rows;
 }
 
+void PredictionWriter::write_probabilities(std::span<const float> logits) {
+  std::vector<float> values;
+  values.reserve(logits.size());
+  for (; !logits.empty(); logits = logits.subspan(num_classes_)) {
+    const Probabilities probabilities(logits.first(num_classes_), has_several_labels());
+    for (std::size_t c = 0; c < num_classes_; ++c) values.push_back(static_cast<float>(probabilities.of(c)));
+  }
+  probabilities_->write(values);
+}
+
 void PredictionWriter::write_csv_row(NodeId node, std::span<const float> logits,
                                      std::span<const std::int32_t> classes) {
   std::string line = std::to_string(node) + ",";
   if (!output_.ids.empty()) line.append(csv_field(output_.ids[node])).append(",");
   line += csv_labels(node, logits);
-  for (const std::int32_t c : classes) {
-    char text[48];
-    (void)std::snprintf(text, sizeof text, ",%d,%.4f", c,
-                        has_several_labels() ? sigmoid(logits[static_cast<std::size_t>(c)]) : probability(logits, c));
-    line += text;
-  }
+  const Probabilities probabilities(logits, has_several_labels());
+  for (const std::int32_t c : classes) line += printed(",%d,%.4f", c, probabilities.of(static_cast<std::size_t>(c)));
   if (!output_.class_names.empty()) {
     const auto name_of_class = [&](std::int32_t c) {
       return csv_field(output_.class_names[static_cast<std::size_t>(c)]);
@@ -228,6 +257,7 @@ void PredictionWriter::write_csv_row(NodeId node, std::span<const float> logits,
       line.append(",").append(labels_.classes[node] >= 0 ? name_of_class(labels_.classes[node]) : "");
     for (const std::int32_t c : classes) line.append(",").append(name_of_class(c));
   }
+  for (std::size_t c = 0; output_.probabilities && c < num_classes_; ++c) line += printed(",%.6f", probabilities.of(c));
   csv_->write(line + "\n");
 }
 
@@ -243,7 +273,7 @@ std::string PredictionWriter::csv_labels(NodeId node, std::span<const float> log
 void PredictionWriter::close() {
   if (comm_.rank() != 0) return;
   require(num_written_ == nodes_.size(), "every node was predicted");
-  for (std::optional<NpyWriter>* array : {&predictions_, &logits_, &embeddings_})
+  for (std::optional<NpyWriter>* array : {&predictions_, &logits_, &probabilities_, &embeddings_})
     if (*array) (*array)->close();
   if (csv_) csv_->close();
 }

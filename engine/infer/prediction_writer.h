@@ -36,12 +36,16 @@ constexpr auto names_of(PredictionFormat) {
   return std::to_array<EnumName<PredictionFormat>>({{PredictionFormat::kNpy, "npy"}, {PredictionFormat::kCsv, "csv"}});
 }
 
+/// On rank 0, sees all rows, in their order. @param classes  the top_k of each row
+using OnRows = std::function<void(std::span<const float> logits, std::span<const std::int32_t> classes)>;
+
 struct PredictionOutput {
   PredictionFormat format = PredictionFormat::kNpy;
-  int top_k = 1;            ///< classes per node, the most probable first; of several labels in the table only
-  int embedding_layer = 0;  ///< also write this layer's result; 0 = none
-  std::function<void(std::span<const float>)> on_logits{};  ///< on rank 0: sees all rows, in their order
-  NodeIds ids{};                                            ///< of the table; none: nodes have their numbers alone
+  int top_k = 1;               ///< classes per node, the most probable first; of several labels in the table only
+  int embedding_layer = 0;     ///< also write this layer's result; 0 = none
+  bool probabilities = false;  ///< also write those of every class or label
+  OnRows on_rows{};
+  NodeIds ids{};                           ///< none: nodes have their numbers alone
   std::vector<std::string> class_names{};  ///< of the table: of the classes or labels, and of labels beyond those
   int rounds_kept = 0;  ///< that are copied to the host before the oldest of them is written, the same on all ranks
 };
@@ -52,9 +56,10 @@ void top_classes(std::span<const float> logits, std::span<std::int32_t> classes)
 /// Rank 0 writes the rounds as they come, or `rounds_kept` rounds later: then a GPU computes while the host writes. No
 /// rank keeps more than those.
 ///
-///   npy   ids i8 [N], predictions i4 [N] or [N, top_k], logits f4 [N, C]
+///   npy   ids i8 [N], predictions i4 [N] or [N, top_k], logits f4 [N, C], if asked for probabilities f4 [N, C]
 ///   csv   predictions.csv: node, the id if there are ids, label, then class and probability of each of the top_k; with
-///         class names then that of the label, and that of each of the top_k
+///         class names then that of the label, and that of each of the top_k; if asked for then a probability of each
+///         class, in a column prob_NAME, or prob_NUMBER of a class without a name
 ///
 /// Of multi-label data:
 ///
@@ -62,7 +67,7 @@ void top_classes(std::span<const float> logits, std::span<std::int32_t> classes)
 ///   csv   node, its known labels, its predicted labels (both with blanks between), then label and
 ///         probability of each of the top_k; with names of labels then that of each of the top_k
 ///
-///   and, if asked for, embeddings.npy f4 [N, width of the layer]
+///   and, if asked for, embeddings.npy f4 [N, width of the layer]; beside arrays write_source_ids()
 ///
 /// finish() ends the rounds, close() syncs the files to disk. The caller removes an unfinished folder.
 class PredictionWriter {
@@ -93,8 +98,10 @@ class PredictionWriter {
   };
   void write_oldest();
   void write_rows(std::span<const float> logits, std::span<const float> embeddings);
+  void write_probabilities(std::span<const float> logits);
   void write_csv_row(NodeId node, std::span<const float> logits, std::span<const std::int32_t> classes);
   void write_csv_header();
+  void write_ids();
   std::string csv_labels(NodeId node, std::span<const float> logits) const;  ///< the columns before the top_k
   bool has_several_labels() const { return labels_.type.task == Task::kMultiLabel; }
   std::vector<std::uint64_t> shape_of(std::uint64_t width) const;  ///< [N, width], or [N] for 0
@@ -107,7 +114,7 @@ class PredictionWriter {
   Communicator& comm_;
   std::size_t num_written_ = 0;
   std::deque<Copies> on_their_way_;
-  std::optional<NpyWriter> predictions_, logits_, embeddings_;
+  std::optional<NpyWriter> predictions_, logits_, probabilities_, embeddings_;
   std::optional<OutputFile> csv_;
 };
 

@@ -1,23 +1,24 @@
 // examples/predictor/predict_nodes.cpp - the classes of nodes, from a trained run.
 //
-//   predict_nodes RUN NODE...     RUN is a directory of salient-train; prints a line for each node: node, class, logit
+//   predict_nodes RUN NODE...     RUN is a directory of salient-train, nodes have the ids of the data set's source, or
+//                                 row numbers where it has none; prints a line for each: node, class, logit
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <string>
-#include <system_error>
+#include <vector>
 
 #include "apps/predictor.h"
 #include "core/error.h"
+#include "store/node_lookup.h"
 
 namespace {
 
-salient::NodeId node_of(const std::string& text) {
-  salient::NodeId node = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), node);
-  if (error != std::errc() || end != text.data() + text.size())
-    salient::fail(salient::ErrorKind::kUsage, "'" + text + "' is no node id");
-  return node;
+salient::NodeId node_of(const std::string& text, const salient::NodeLookup& lookup) {
+  const auto node = lookup.find(text, salient::NodesBy::kId);
+  if (!node)
+    salient::fail(salient::ErrorKind::kUsage,
+                  "'" + text + "' is no node id: " + lookup.rule_of(text, salient::NodesBy::kId));
+  return *node;
 }
 
 }  // namespace
@@ -30,13 +31,14 @@ int main(int argc, char** argv) {
   try {
     salient::Predictor predictor(argv[1], {.device = salient::DeviceKind::kCpu});
     std::vector<salient::NodeId> nodes;
-    for (int i = 2; i < argc; ++i) nodes.push_back(node_of(argv[i]));
+    const salient::NodeLookup lookup(predictor.dataset());
+    for (int i = 2; i < argc; ++i) nodes.push_back(node_of(argv[i], lookup));
     const std::vector<float> logits = predictor.logits(nodes);
     const auto width = static_cast<std::ptrdiff_t>(predictor.num_classes());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const auto row = logits.begin() + static_cast<std::ptrdiff_t>(i) * width;
       const auto best = std::max_element(row, row + width);
-      std::printf("%u %td %.6f\n", nodes[i], best - row, static_cast<double>(*best));
+      std::printf("%s %td %.6f\n", argv[i + 2], best - row, static_cast<double>(*best));
     }
     return 0;
   } catch (...) {

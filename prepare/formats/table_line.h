@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/id_text.h"
+
 namespace salient {
 
 enum class Separator : char {
@@ -49,17 +51,6 @@ bool is_quoted(std::string_view field, std::string_view line);
 /// Why a field of `line` is no id of any characters, or null: it is empty, or stands for a missing value and is not in
 /// quotes.
 const char* broken_id_rule(std::string_view field, std::string_view line);
-
-/// A node id: digits, or a whole number from 0 to 2^53 with a point or an exponent, such as "3.0" or "1e3". What is no
-/// whole number is refused, however near it is to one.
-bool parse_id(std::string_view text, std::uint64_t& id);
-
-/// How a field is an id. Unusual are codes with zeros in front, such as "007", and exponents, such as "1.23457e+09", as
-/// programs round numbers to: other ids than they were meant to be, perhaps.
-enum class IdForm { kNone, kPlain, kUnusual };
-
-/// parse_id(), and the form.
-IdForm id_form(std::string_view text, std::uint64_t& id);
 
 /// What is said of an id that is unusual: "id '007' is read as the number 7, ...".
 std::string unusual_id_text(std::string_view text);

@@ -38,6 +38,7 @@ inline nb::ndarray<> array_of(const void* data, std::initializer_list<std::size_
 inline std::string text_of(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
 
 void bind_dataset(nb::module_& module);
+void bind_node_lookup(nb::module_& module);
 void bind_schema(nb::module_& module);
 void bind_stream(nb::module_& module);
 void bind_store_writer(nb::module_& module);

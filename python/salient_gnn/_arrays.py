@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -69,14 +70,32 @@ def ids_of(values: Any, what: str) -> Tensor:
     return ids.to("cpu", torch.int64).contiguous()
 
 
+def texts_of(values: Any) -> list[str] | None:
+    """The items of a list or an array of text, numbers among text written as such; None of anything else."""
+    if isinstance(values, Tensor):
+        return None
+    if not hasattr(values, "dtype"):
+        values = list(values) if isinstance(values, Iterable) and not isinstance(values, (str, bytes)) else [values]
+        return [str(item) for item in values] if any(isinstance(item, str) for item in values) else None
+    array = np.asarray(values)
+    is_text = array.dtype.kind == "U" or (array.dtype.kind == "O" and all(isinstance(item, str) for item in array.flat))
+    return [str(item) for item in array.ravel()] if is_text and array.size > 0 else None
+
+
+def is_mask(nodes: Tensor, num_nodes: int | None) -> bool:
+    """Bools; or of more than two nodes num_nodes numbers, all of them 0 or 1: as ids they would name a node twice."""
+    if nodes.dtype == torch.bool:
+        return True
+    are_flags = num_nodes is not None and nodes.numel() == num_nodes > 2
+    return are_flags and bool(((nodes == 0) | (nodes == 1)).all())
+
+
 def nodes_of(nodes: Any, what: str, num_nodes: int | None = None) -> Tensor:
-    """The same of ids, or of a mask [num_nodes]; of a mask of any length where that is None. Of more than two nodes
-    num_nodes numbers, all of them 0 or 1, are a mask, too: as ids they would name a node twice."""
+    """The same of ids, or of a mask [num_nodes], as is_mask() knows it; of bools of any length where that is None."""
     ids = tensor_of(nodes, what)
     if ids.dtype != torch.bool:
         ids = ids_of(ids, what)
-        is_mask = num_nodes is not None and len(ids) == num_nodes > 2 and bool(((ids == 0) | (ids == 1)).all())
-        return ids.nonzero().squeeze(1) if is_mask else ids
+        return ids.nonzero().squeeze(1) if is_mask(ids, num_nodes) else ids
     if ids.dim() != 1 or ids.layout != torch.strided or num_nodes not in (None, len(ids)):
         wanted = "V" if num_nodes is None else num_nodes
         raise ValueError(f"{what}: a mask of shape {list(ids.shape)}, not [{wanted}]")

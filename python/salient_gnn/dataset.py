@@ -11,12 +11,13 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from salient_gnn import _core, _threads
 from salient_gnn._arrays import (
-    edges_of, features_of, integer_of, labels_of, narrowed, nodes_of, refuse_first, tensor_of,
+    edges_of, features_of, ids_of, integer_of, labels_of, narrowed, nodes_of, refuse_first, tensor_of, texts_of,
 )  # fmt: skip
 from salient_gnn._runs import checkpoint_folder, printable, trained_on
 
@@ -41,6 +42,7 @@ class Dataset:
         self._core = core
         self._origin = origin
         self._view = view  # arguments of seen_by_run()
+        self._ids: _core.NodeLookup | None = None
         self._on_device: dict[tuple[str, torch.device], Any] = {}
         self._placing = threading.RLock()  # loaders of several threads choose and fill GPU memory one after the other
 
@@ -253,6 +255,41 @@ class Dataset:
         return torch.from_dlpack(self._core.labels())
 
     @property
+    def source_ids(self) -> np.ndarray:
+        """What the source of the data set calls its nodes, in the order of the rows: uint64 [V] or text [V]; where it
+        has no ids of its own, the rows. Made anew each time, but for numbers, which show the store."""
+        lookup = self._lookup()
+        if lookup.kind == "rows":
+            return np.arange(self.num_nodes)
+        if lookup.kind == "numbers":
+            return np.from_dlpack(lookup.numbers())
+        return np.array([os.fsdecode(name) for name in lookup.names()], dtype=str)
+
+    def rows_of(self, ids: Any, by: str = "id") -> Tensor:
+        """The rows of nodes, int64 [N], in the order of `ids`, numbers or text: what source_ids has. The arrays of a
+        data set, and the nodes of a loader, are by row. by="row" takes row numbers.
+
+        Raises ValueError for what is the id of no node.
+        """
+        if by not in ("id", "row"):
+            raise ValueError(f"by: {by!r} is neither 'id' nor 'row'")
+        lookup, rows = self._lookup(), []
+        said = texts_of(ids)
+        items = ids_of(ids, "ids").tolist() if said is None else said
+        for place, item in enumerate(items):
+            row = find_node(lookup, item, by == "row")
+            if isinstance(row, str):
+                raise ValueError(f"ids: item {place} is {item!r}, {row}")
+            rows.append(row)
+        return torch.tensor(rows, dtype=torch.int64)
+
+    def _lookup(self) -> _core.NodeLookup:
+        with self._placing:
+            if self._ids is None:
+                self._ids = _core.node_lookup(self._core)
+            return self._ids
+
+    @property
     def train(self) -> Tensor:
         """The training nodes: int32, uint32 from 2^31 nodes on."""
         return self._as_ids(self._core.train())
@@ -294,6 +331,18 @@ class Dataset:
             f"Dataset({self.name!r}, {self.num_nodes} nodes, {self.num_edges} edges, {self.num_features} features, "
             f"{self.num_classes} {'labels' if self.is_multi_label else 'classes'})"
         )
+
+
+def find_node(lookup: _core.NodeLookup, said: int | str, by_row: bool) -> int | str:
+    """The node, or the rule that `said` breaks."""
+    if isinstance(said, str):
+        text = os.fsencode(said)
+        node = lookup.find_text(text, by_row)
+        return lookup.rule_of_text(text, by_row) if node is None else node
+    if said < 0:
+        return "ids that are numbers have no sign"
+    node = lookup.find_number(said, by_row)
+    return lookup.rule_of_number(said, by_row) if node is None else node
 
 
 def _reopen(origin: tuple[str, str], view: tuple[str, str, str] | None) -> Dataset:

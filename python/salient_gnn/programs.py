@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from salient_gnn._arrays import nodes_of
+from salient_gnn._arrays import is_mask, nodes_of, tensor_of, texts_of
 from salient_gnn.dataset import Dataset
 
 
@@ -46,12 +47,28 @@ class Run:
 
 @dataclass
 class Predictions:
-    """Of the nodes in `ids`, in their order."""
+    """Of the nodes that were asked for, in their order."""
 
-    ids: Tensor  #: int64 [N]
+    ids: Tensor  #: int64 [N] their rows in the data set
     logits: Tensor  #: float32 [N, classes]
-    labels: Tensor  #: int32 [N] the most probable class, or int8 [N, labels]
+    classes: Tensor  #: int32 [N] the most probable class, or int8 [N, labels]
     report: dict[str, Any]  #: inference.json: accuracy, fanouts, seconds, ...
+    source_ids: np.ndarray  #: uint64 [N] or text [N]: what the data set's source calls them; without such ids the rows
+
+    @property
+    def labels(self) -> Tensor:
+        """The older name of `classes`."""
+        return self.classes
+
+    @property
+    def probabilities(self) -> Tensor:
+        """float32 [N, classes]: the softmax of the logits, where a node has several labels their sigmoid."""
+        return self.logits.sigmoid() if self.classes.dtype == torch.int8 else self.logits.softmax(1)
+
+    @property
+    def class_names(self) -> list[str]:
+        """In the order of the columns; empty where classes have no names."""
+        return self.report.get("class_names", [])
 
 
 def train(dataset: Dataset | str | os.PathLike[str], *, quiet: bool = False, **options: Any) -> Run:
@@ -76,26 +93,71 @@ def train(dataset: Dataset | str | os.PathLike[str], *, quiet: bool = False, **o
 
 
 def predict(
-    run: str | os.PathLike[str], nodes: Any = "test", *, quiet: bool = False, **options: Any
+    run: str | os.PathLike[str],
+    nodes: Any = "test",
+    *,
+    nodes_by: str | None = None,
+    quiet: bool = False,
+    **options: Any,
 ) -> Predictions:
-    """Predicts nodes with salient-infer: "train", "valid", "test", "all", distinct node ids, or a mask of all nodes.
+    """Predicts nodes with salient-infer: "train", "valid", "test", "all", distinct ids, or a mask of all rows.
+
+    Ids, numbers or text, are those of the data set's source where it has some, else rows: as for the program, for
+    salient-serve and for Dataset.rows_of(). nodes_by="row" takes rows, such as those of dataset.test.
     Options are those of the program: exact=True, fanout=[20, 20, 20], checkpoint="latest"; out=FOLDER keeps the files.
     """
+    if nodes_by not in (None, "id", "row"):
+        raise ValueError(f"nodes_by: {nodes_by!r} is neither 'id' nor 'row'")
     if options.get("format", "npy") != "npy":
         raise ValueError(f"format: {options['format']!r} has no arrays to return; start salient-infer itself")
     with tempfile.TemporaryDirectory(prefix="salient-predict-") as folder:
+        wanted = None
         if not isinstance(nodes, str):
-            wanted = nodes_of(nodes, "nodes", None if "dataset" in options else _num_nodes_of(run))
+            wanted = texts_of(nodes)
+            if wanted is None:
+                num_nodes = None if "dataset" in options else _num_nodes_of(run)
+                wanted = nodes_of(nodes, "nodes", num_nodes)
+                nodes_by = "row" if is_mask(tensor_of(nodes, "nodes"), num_nodes) else nodes_by
             if len(wanted) == 0:
                 raise ValueError("nodes: there are none to predict")
-            nodes = os.path.join(folder, "nodes.npy")
-            np.save(nodes, wanted.numpy())
+            nodes = _write_list(pathlib.Path(folder), wanted)
         out = pathlib.Path(options.pop("out", None) or os.path.join(folder, "predictions"))
-        run_program("salient-infer", {"run": os.fspath(run), "nodes": nodes, "out": out, **options}, quiet)
-        ids, logits, labels = (
+        said = {"run": os.fspath(run), "nodes": nodes, "nodes_by": nodes_by, "out": out, **options}
+        run_program("salient-infer", said, quiet)
+        ids, logits, classes = (
             torch.from_numpy(np.load(out / f"{name}.npy")) for name in ("ids", "logits", "predictions")
         )
-        return Predictions(ids, logits, labels, json.loads((out / "inference.json").read_text()))
+        report = json.loads((out / "inference.json").read_text())
+        if report["nodes"].get("are_rows_of_others"):
+            warnings.warn(
+                "nodes: the numbers are taken as the data set's own ids, and are rows of other nodes, too; "
+                "nodes_by='row' takes rows, nodes_by='id' says that ids are meant", stacklevel=2)  # fmt: skip
+        return Predictions(ids, logits, classes, report, _source_ids_in(out, ids))
+
+
+def _write_list(folder: pathlib.Path, nodes: list[str] | Tensor) -> str:
+    """As a file that --nodes takes."""
+    if isinstance(nodes, Tensor):
+        np.save(folder / "nodes.npy", nodes.numpy())
+        return os.fspath(folder / "nodes.npy")
+    with open(folder / "nodes.csv", "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        file.write("id\n")
+        for place, name in enumerate(nodes):
+            if "\n" in name or "\r" in name:
+                raise ValueError(f"nodes: item {place} is {name!r}, ids have no line breaks")
+            quoted = name.replace('"', '""')
+            file.write(f'"{quoted}"\n')
+    return os.fspath(folder / "nodes.csv")
+
+
+def _source_ids_in(folder: pathlib.Path, rows: Tensor) -> np.ndarray:
+    numbers, names = folder / "source_ids.npy", folder / "source_ids.csv"
+    if numbers.exists():
+        return np.load(numbers)
+    if not names.exists():
+        return rows.numpy()
+    lines = names.read_text(encoding="utf-8", errors="surrogateescape").split("\n")[1:-1]
+    return np.array([line[1:-1].replace('""', '"') for line in lines], dtype=str)
 
 
 def _num_nodes_of(run: str | os.PathLike[str]) -> int | None:

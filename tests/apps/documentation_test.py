@@ -84,6 +84,11 @@ def write_files(folder):
     npy.write(folder / "y.npy", (NODES,), [v % 3 for v in range(NODES)], "<i8")
     (folder / "graph.part.4").write_text("".join(f"{v % 4}\n" for v in range(NODES)))
     npy.write(folder / "ids.npy", (3,), [5, 2, 9], "<i8")
+    customers = ["cust-02221", "cust-00227", *(f"cust-{v:05d}" for v in range(60))]
+    (folder / "shop.csv").write_text("source,target\n" + "".join(f"{c},{draw.choice(customers)}\n" for c in customers))
+    (folder / "segments.csv").write_text("id,label\n" + "".join(
+        f"{c},{('retail', 'premium')[v % 2]}\n" for v, c in enumerate(customers)))
+    (folder / "customers.csv").write_text("age,customer\n31,cust-00007\n52,cust-00041\n")
 
 
 class Documentation(unittest.TestCase):
@@ -97,12 +102,15 @@ class Documentation(unittest.TestCase):
         write_files(cls.folder)
         edges = ["edges", "--edges", "mine.csv", "--features", "x.npy", "--labels", "y.npy", "--split", "0.6,0.2,0.2"]
         cls.start("salient-prepare", *edges, "--out", "data/wordnet")
+        cls.start("salient-prepare", "edges", "--edges", "shop.csv", "--labels", "segments.csv", "--ids", "text",
+                  "--make-features", "degree", "--split", "0.6,0.2,0.2", "--out", "data/shop")
         shutil.copytree(cls.folder / "data/wordnet", cls.folder / "data/ogbn-products")
         (cls.folder / "hosts").write_text("localhost slots=4\n")
         for raw in ("RAW/amazon-photo", "data/ogb/papers100M-bin", "data/ogb/arxiv"):
             cls.start("salient-prepare", "synthetic", "--like", "arxiv", "--scale", "0.005", "--raw-ogb", "--out", raw)
-        for run in ("runs/wordnet-sage-20261121-101500", "runs/mine-sage-20261121-101500"):
-            cls.start("salient-train", "--dataset", "wordnet", "--out", run, *SMALLER["salient-train"])
+        for name, run in (("wordnet", "wordnet"), ("wordnet", "mine"), ("shop", "shop")):
+            cls.start("salient-train", "--dataset", name, "--out", f"runs/{run}-sage-20261121-101500",
+                      *SMALLER["salient-train"])
 
     @classmethod
     def start(cls, *words):

@@ -41,10 +41,35 @@ TEST(InferCommand, VariablesOfTrainingsDoNotChangePredictions) {
     })) << name;
 }
 
+TEST(InferCommand, AFileAndVariablesSayOptionsToo) {
+  const test::Scratch scratch;
+  test::write_bytes(scratch / "infer.toml", "run = \"r\"\nnodes = \"a,b\"\nfanout = [3, 4]\ntop_k = 2\n");
+  const std::string config = "--config=" + (scratch / "infer.toml").string();
+  const auto look_up = [](const char* name) -> const char* {
+    return std::string(name) == "SALIENT_NODES" ? "c" : std::string(name) == "SALIENT_FORMAT" ? "csv" : nullptr;
+  };
+  const std::vector<const char*> args = {config.c_str(), "--top-k=3", "--nodes-by=id"};
+  const InferOptions options = read_infer_command(args, look_up).options;
+  EXPECT_EQ(options.run, "r");
+  EXPECT_EQ(options.nodes.what, "c");
+  EXPECT_EQ(options.nodes.by, NodesBy::kId);
+  EXPECT_EQ(options.sampled.fanout, (std::vector<int>{3, 4}));
+  EXPECT_EQ(options.results.format, PredictionFormat::kCsv);
+  EXPECT_EQ(options.results.top_k, 3);
+  EXPECT_COMPLAINT(read({"--config="}), ErrorKind::kUsage, "--config cannot be ''");
+}
+
+TEST(InferCommand, AnIdColumnIsOfATable) {
+  EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--nodes=a,b", "--id-column=c"}))), ErrorKind::kUsage,
+                   "--id-column: only of --nodes that are a table");
+  for (const char* table : {"--nodes=a.csv", "--nodes=a.tsv.gz", "--nodes=a.txt"})
+    EXPECT_TRUE(problems_of(read({"--run=r", table, "--id-column=c"})).empty()) << table;
+}
+
 TEST(InferCommand, NamesEveryBrokenRuleAtOnce) {
   EXPECT_TRUE(problems_of(usable_options()).empty());
   InferOptions options;
-  options.nodes = "some";
+  options.nodes.what = "";
   options.sampled.fanout = {0};
   options.checkpoint = "epoch-";
   options.results.top_k = 0;

@@ -353,7 +353,7 @@ class SalientInfer(programs.ProgramTest):
             self.assertAlmostEqual(self.report(name)["accuracy"], metrics[-1]["valid_accuracy"], delta=0.005)
 
     def test_bad_node_lists_are_refused(self):
-        for ids, words in (([1, 4000], ["item 1", "4000"]), ([5, -1], ["-1"]), ([7, 8, 7], ["node 7", "again"])):
+        for ids, words in (([1, 4000], ["item 1", "4000"]), ([5, -1], ["-1"]), ([7, 8, 7], ["item 2 is 7", "twice"])):
             npy.write_ids(self.work / "bad.npy", ids)
             self.assert_refused(65, "--nodes", self.work / "bad.npy", words=["bad.npy", *words])
         (self.work / "bad.npy").write_text("1\n2\n")

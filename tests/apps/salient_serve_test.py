@@ -151,8 +151,9 @@ class SalientServe(programs.ProgramTest):
         features = [0] * FEATURES
         for body, words in (
                 ("", "no JSON"), ("{", "no JSON"), ("[1]", "an object"), ("{}", "must have nodes"),
-                ('{"nodes": []}', "must have nodes"), ('{"nodes": 3}', "a list"), ('{"nodes": [-1]}', "0 to 3999"),
-                (f'{{"nodes": [{NODES}]}}', "nodes[0]: node 4000: 0 to 3999"), ('{"nodes": [1.5]}', "0 to 3999"),
+                ('{"nodes": []}', "must have nodes"), ('{"nodes": 3}', "a list"), ('{"nodes": [-1]}', "without sign"),
+                (f'{{"nodes": [{NODES}]}}', "nodes[0]: node 4000: the graph has nodes 0 to 3999"),
+                ('{"nodes": [1.5]}', "without sign and fraction"),
                 ('{"nodes": [1, "x"]}', "no ids of its own"), ('{"node": [1]}', 'unknown field \\"node\\"'),
                 ('{"nodes": [1], "probabilities": 1}', "true or false"), ('{"nodes": [1e400]}', "no JSON"),
                 (json.dumps({"nodes": [0] * 1025}), "at most 1024"), ("[" * 100000, "levels"),
@@ -352,14 +353,14 @@ class SalientServe(programs.ProgramTest):
             by_id = server.predict({"nodes": ["tree-7", "tree-29"]})
             self.assertEqual([p["id"] for p in by_id], ["tree-7", "tree-29"])
             self.assertTrue(all(p["name"] == ("ash", "elm")[p["class"]] for p in by_id))
-            self.assertEqual(server.predict({"nodes": [p["node"] for p in by_id]}), by_id)
+            self.assertEqual(server.predict({"nodes": [p["node"] for p in by_id], "nodes_by": "row"}), by_id)
             text = server.ask("POST", "/predict", '{"new_nodes": [{"features": []}]}')[2]
             features = [1] * int(re.search(r"the data set has (\d+)", text)[1])
             new = server.predict({"new_nodes": [{"features": features, "neighbors": ["tree-7"]}]})
             self.assertEqual(len(new), 1)
             status, _, text = server.ask("POST", "/predict", '{"nodes": ["oak"]}')
             self.assertEqual(status, 400)
-            self.assertIn("not in the data set", text)
+            self.assertIn("no node has this id", text)
 
     def test_every_command_of_the_document(self):
         blocks = re.findall(r"```sh\n(.*?)```", DOCUMENT.read_text(), re.S)

@@ -2,6 +2,8 @@
 #include "apps/serve/predict_request.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "tests/fuzz/fuzz_target.h"
 
@@ -9,6 +11,8 @@ namespace salient::fuzz {
 
 std::vector<std::string> seeds() {
   return {R"({"nodes": [0, 99, "ann"], "probabilities": true})",
+          R"({"nodes": ["7", 9, "1e1"], "nodes_by": "row", "probabilities": "by_name", "top_k": 3})",
+          R"({"nodes_by": "id", "top_k": 18446744073709551615, "nodes": ["n5"]})",
           R"({"new_nodes": [{"features": [0.5, -1e3], "neighbors": [7, "ann"], "new_neighbors": [0, 1]},
                             {"features": [1, 2]}]})",
           R"({"nodes": [1.5], "x": {"a": [[[]]]}})",
@@ -21,11 +25,18 @@ std::vector<std::string> seeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace salient;
-  constexpr std::size_t kNumNodes = 100, kWidth = 2, kMaxNodes = 5;
-  const serve::RequestRules rules{
-      .num_nodes = kNumNodes, .feature_dim = kWidth, .max_nodes = kMaxNodes, .find_id = [](std::string_view id) {
-        return id == "ann" ? std::optional<NodeId>(3) : std::nullopt;
-      }};
+  constexpr std::size_t kNumNodes = 100, kWidth = 2, kMaxNodes = 5, kNumClasses = 4;
+  static const NodeLookup names = [] {
+    std::vector<std::string> ids = {"ann", "0", "99", "7"};
+    while (ids.size() < kNumNodes) ids.push_back("n" + std::to_string(ids.size()));
+    return NodeLookup(NodeIds::of_names(ids), kNumNodes);
+  }();
+  const serve::RequestRules rules{.lookup = names,
+                                  .num_nodes = kNumNodes,
+                                  .feature_dim = kWidth,
+                                  .num_classes = kNumClasses,
+                                  .max_nodes = kMaxNodes,
+                                  .has_names = true};
   (void)fuzz::succeeds([&] {
     const serve::PredictRequest request = serve::parse_request({reinterpret_cast<const char*>(data), size}, rules);
     fuzz::claim(std::find(data, data + size, 0) == data + size, "a body with a NUL is refused");
@@ -33,6 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t num_new = added.num_nodes();
     fuzz::claim(request.nodes.empty() != (num_new == 0), "either known nodes or new ones");
     fuzz::claim(request.num_nodes() <= kMaxNodes, "no more nodes than allowed");
+    fuzz::claim(request.top_k <= kNumClasses, "no more classes than there are");
     for (const NodeId node : request.nodes) fuzz::claim(node < kNumNodes, "nodes are in the data set");
     fuzz::claim(added.features.size() == num_new * kWidth, "every new node has its features");
     for (std::size_t i = 0; i < num_new; ++i)

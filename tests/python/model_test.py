@@ -2,6 +2,7 @@
 import copy
 import os
 import pathlib
+import subprocess
 
 import numpy
 import pytest
@@ -194,6 +195,62 @@ def test_nodes_may_be_a_mask_and_paths_need_not_be_utf8(tmp_path):
         salient_gnn.predict(run, [], **common)
     with pytest.raises(salient_gnn.ProgramError, match=r"absent-\\xff"):
         salient_gnn.predict(os.path.join(tmp_path, os.fsdecode(b"absent-\xff")), **common)
+
+
+def small_graph_with_ids(folder, names):
+    """A run on a ring whose nodes are called so, by salient-prepare."""
+    (folder / "edges.csv").write_text(
+        "source,target\n" + "".join(f'"{a}","{b}"\n' for a, b in zip(names, names[1:] + names[:1]))
+    )
+    (folder / "nodes.csv").write_text("id,label\n" + "".join(f'"{name}",{i % 2}\n' for i, name in enumerate(names)))
+    prepare = pathlib.Path(os.environ["SALIENT_BIN"]) / "salient-prepare"
+    command = [prepare, "edges", "--edges", folder / "edges.csv", "--labels", folder / "nodes.csv", "--make-features",
+               "degree", "--split", "0.6,0.2,0.2", "--out", folder / "store"]  # fmt: skip
+    text = [] if str(names[0]).isdigit() else ["--ids", "text"]
+    subprocess.run([*command, *text], check=True, capture_output=True)
+    common = {"quiet": True, "device": "cpu", "fanout": [3, 3]}
+    return salient_gnn.train(folder / "store", out=folder / "run", layers=2, hidden=8, epochs=1, **common)
+
+
+@programs
+@pytest.mark.parametrize("names", [list(range(10, 410, 10)), [f'cust-{i} "{i}"' for i in range(40)]])
+def test_nodes_are_named_by_the_ids_of_their_source(tmp_path, names):
+    common = {"quiet": True, "device": "cpu"}
+    written = [str(name).replace('"', '""') for name in names] if isinstance(names[0], str) else names
+    run = small_graph_with_ids(tmp_path, written)
+    data = salient_gnn.Dataset.open(tmp_path / "store")
+    assert sorted(data.source_ids.tolist()) == sorted(names)
+    wanted = [names[7], names[0], names[39]]
+    rows = data.rows_of(wanted)
+    assert data.source_ids[rows.numpy()].tolist() == wanted
+    assert torch.equal(data.rows_of(rows, by="row"), rows)
+    found = salient_gnn.predict(run, wanted, **common)
+    assert torch.equal(found.ids, rows)
+    assert found.source_ids.tolist() == wanted
+    assert torch.equal(found.classes, found.labels)
+    assert torch.allclose(found.probabilities.sum(1), torch.ones(3))
+    for same in (numpy.array(wanted), [str(name) for name in wanted]):
+        assert torch.equal(salient_gnn.predict(run, same, **common).logits, found.logits)
+    assert torch.equal(salient_gnn.predict(run, rows, nodes_by="row", **common).logits, found.logits)
+    mask = torch.zeros(40, dtype=torch.bool)
+    mask[rows] = True
+    assert sorted(salient_gnn.predict(run, mask, **common).source_ids.tolist()) == sorted(wanted)
+    with pytest.raises(salient_gnn.ProgramError, match="no node has this id; the first is"):
+        salient_gnn.predict(run, [5], **common)
+    with pytest.raises(ValueError, match=r"ids: item 1 is 'x', no node has this id"):
+        data.rows_of([str(wanted[0]), "x"])
+    with pytest.raises(ValueError, match="neither 'id' nor 'row'"):
+        salient_gnn.predict(run, [5], nodes_by="rows", **common)
+
+
+def test_a_store_without_ids_has_its_rows_for_ids():
+    data = salient_gnn.Dataset.open("synthetic:arxiv:0.01")
+    assert data.source_ids.tolist() == list(range(data.num_nodes))
+    assert data.rows_of([7, 3]).tolist() == [7, 3]
+    assert data.rows_of(["7", "3.0"]).tolist() == [7, 3]
+    for wrong in ([data.num_nodes], [-1], ["ann"]):
+        with pytest.raises(ValueError, match="ids: item 0 is"):
+            data.rows_of(wrong)
 
 
 @pytest.mark.parametrize(

@@ -3,52 +3,123 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "core/error.h"
 
 namespace salient::serve {
 namespace {
 
-const RequestRules kRules{.num_nodes = 10, .feature_dim = 2, .max_nodes = 3, .find_id = [](std::string_view id) {
-                            return id == "ann" ? std::optional<NodeId>(4) : std::nullopt;
-                          }};
+using Nodes = std::vector<NodeId>;
+
+const NodeLookup kRows(NodeIds{}, 10), kTens(NodeIds::of_numbers({10, 20, 30, 40, 50, 60, 70, 80, 90, 100}), 10),
+    kPermuted(NodeIds::of_numbers({9, 8, 7, 6, 5, 4, 3, 2, 1, 0}), 10),
+    kNames(NodeIds::of_names({"a", "b", "c", "7", "ann", "e", "f", "g", "h", "row"}), 10);
+
+RequestRules rules_of(const NodeLookup& lookup) {
+  return {.lookup = lookup, .num_nodes = 10, .feature_dim = 2, .num_classes = 4, .max_nodes = 3, .has_names = true};
+}
+const RequestRules kRules = rules_of(kNames);
+
+std::string message_of(const std::string& body, const RequestRules& rules = kRules) {
+  try {
+    (void)parse_request(body, rules);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadData);
+    return error.what();
+  }
+  return "accepted";
+}
+
+Nodes nodes_of(const std::string& body, const NodeLookup& lookup) {
+  return parse_request(body, rules_of(lookup)).nodes;
+}
 
 TEST(PredictRequest, KeepsTheOrderOfNodesAndFindsIds) {
-  const PredictRequest request = parse_request(R"({"nodes": [9, "ann", 9]})", kRules);
-  EXPECT_EQ(request.nodes, (std::vector<NodeId>{9, 4, 9}));
+  const PredictRequest request = parse_request(R"({"nodes": ["row", "ann", "row"]})", kRules);
+  EXPECT_EQ(request.nodes, (Nodes{9, 4, 9}));
   EXPECT_EQ(request.new_nodes.num_nodes(), 0U);
-  EXPECT_FALSE(request.probabilities);
-  EXPECT_TRUE(parse_request(R"({"nodes": [0], "probabilities": true})", kRules).probabilities);
+  EXPECT_EQ(request.probabilities, ProbabilityForm::kNone);
+}
+
+TEST(PredictRequest, ANumberAndTheSameNumberAsTextAreOneNode) {
+  for (const char* body : {R"({"nodes": [20, 10]})", R"({"nodes": ["20", "10"]})", R"({"nodes": ["20.0", 10]})"})
+    EXPECT_EQ(nodes_of(body, kTens), (Nodes{1, 0})) << body;
+  for (const char* body :
+       {R"({"nodes": [9, 0]})", R"({"nodes": ["9", "0"]})", R"({"nodes": [9, 0], "nodes_by": "id"})"})
+    EXPECT_EQ(nodes_of(body, kPermuted), (Nodes{0, 9})) << body;
+  for (const char* body :
+       {R"({"nodes": [9, 0]})", R"({"nodes": ["9", "0"]})", R"({"nodes": [9, 0], "nodes_by": "id"})"})
+    EXPECT_EQ(nodes_of(body, kRows), (Nodes{9, 0})) << body << ": without ids a node's number is its id";
+  EXPECT_EQ(nodes_of(R"({"nodes": [7, "7"]})", kNames), (Nodes{3, 3})) << "ids are text";
+}
+
+TEST(PredictRequest, RowsAreTakenWhereTheyAreAskedFor) {
+  for (const NodeLookup* lookup : {&kRows, &kTens, &kPermuted, &kNames})
+    EXPECT_EQ(nodes_of(R"({"nodes_by": "row", "nodes": [7, "2"]})", *lookup), (Nodes{7, 2}));
+  const PredictRequest request = parse_request(
+      R"({"new_nodes": [{"features": [1, 2], "neighbors": [7, 0]}], "nodes_by": "row"})", rules_of(kPermuted));
+  EXPECT_EQ(request.new_nodes.indices, (Nodes{0, 7}));
+}
+
+TEST(PredictRequest, ANumberThatIsNoIdIsRefusedEvenIfItIsARow) {
+  EXPECT_EQ(message_of(R"({"nodes": [3]})", rules_of(kTens)),
+            "nodes[0]: node 3: no node has this id; the first is '10'; \"nodes_by\": \"row\" takes row numbers");
+  EXPECT_EQ(message_of(R"({"nodes": [30, 35]})", rules_of(kTens)),
+            "nodes[1]: node 35: no node has this id; the first is '10'");
+  EXPECT_EQ(message_of(R"({"new_nodes": [{"features": [1, 2], "neighbors": [5]}]})", rules_of(kTens)),
+            "new_nodes[0]: neighbors: node 5: no node has this id; the first is '10'; \"nodes_by\": \"row\" takes row "
+            "numbers");
+  EXPECT_EQ(message_of(R"({"nodes": [10], "nodes_by": "row"})", rules_of(kTens)),
+            "nodes[0]: node 10: the graph has nodes 0 to 9, which count from 0; do the ids count from 1?");
+  for (const char* by : {"\"rows\"", "true", "null", "\"\""})
+    EXPECT_EQ(message_of(R"({"nodes": [1], "nodes_by": )" + std::string(by) + "}"),
+              "\"nodes_by\" must be \"id\" or \"row\"");
+}
+
+TEST(PredictRequest, ProbabilitiesAreAListOrAnObject) {
+  const auto form_of = [](const std::string& value) {
+    return parse_request(R"({"nodes": [7], "probabilities": )" + value + "}", kRules).probabilities;
+  };
+  EXPECT_EQ(form_of("true"), ProbabilityForm::kList);
+  EXPECT_EQ(form_of("false"), ProbabilityForm::kNone);
+  EXPECT_EQ(form_of("\"by_name\""), ProbabilityForm::kByName);
+  EXPECT_EQ(message_of(R"({"nodes": [7], "probabilities": "list"})"),
+            "\"probabilities\" must be true, false or \"by_name\"");
+  RequestRules without_names = rules_of(kNames);
+  without_names.has_names = false;
+  EXPECT_EQ(message_of(R"({"nodes": [7], "probabilities": "by_name"})", without_names),
+            "\"probabilities\": the classes have no names of their own; send true");
+  EXPECT_EQ(parse_request(R"({"nodes": [7], "top_k": 4})", kRules).top_k, 4U);
+  for (const char* count : {"0", "5", "-1", "1.5", "\"1\"", "99999999999999999999"})
+    EXPECT_EQ(message_of(R"({"nodes": [7], "top_k": )" + std::string(count) + "}"), "\"top_k\" must be 1 to 4")
+        << count;
 }
 
 TEST(PredictRequest, NewNodesAreNumberedBehindTheKnownOnesAndTheirRowsAscend) {
   const PredictRequest request = parse_request(
-      R"({"new_nodes": [{"features": [1, 2.5], "neighbors": [7, "ann", 0], "new_neighbors": [1]},
+      R"({"new_nodes": [{"features": [1, 2.5], "neighbors": ["7", "ann", "a"], "new_neighbors": [1]},
                         {"features": [-1, 0]}]})",
       kRules);
   EXPECT_EQ(request.new_nodes.features, (std::vector<float>{1, 2.5F, -1, 0}));
   EXPECT_EQ(request.new_nodes.indptr, (std::vector<std::int64_t>{0, 4, 4}));
-  EXPECT_EQ(request.new_nodes.indices, (std::vector<NodeId>{0, 4, 7, 11}));
+  EXPECT_EQ(request.new_nodes.indices, (Nodes{0, 3, 4, 11}));
 }
 
 TEST(PredictRequest, EveryMessageNamesThePlaceInOneShortLine) {
-  const auto message_of = [](const std::string& body) -> std::string {
-    try {
-      (void)parse_request(body, kRules);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kBadData);
-      return error.what();
-    }
-    return "accepted";
-  };
-  EXPECT_EQ(message_of(R"({"nodes": [1, 10]})"), "nodes[1]: node 10: 0 to 9");
-  EXPECT_EQ(message_of(R"({"nodes": ["bob"]})"), "nodes[0]: node \"bob\" is not in the data set");
+  EXPECT_EQ(message_of(R"({"nodes": [1, 12]})", rules_of(kRows)), "nodes[1]: node 12: the graph has nodes 0 to 9");
+  EXPECT_EQ(message_of(R"({"nodes": ["bob"]})"), "nodes[0]: node \"bob\": no node has this id; the first is 'a'");
+  EXPECT_EQ(message_of(R"({"nodes": ["bob"]})", rules_of(kRows)),
+            "nodes[0]: node \"bob\": the data set has no ids of its own, and rows are numbers from 0 to 9");
   EXPECT_EQ(message_of(R"({"nodes": [1, 2, 3, 4]})"), "4 nodes; at most 3 a request");
   EXPECT_EQ(message_of("{\n\"nodes\": [1,]}"), "the body is no JSON at line 2, column 13");
   EXPECT_EQ(message_of(R"({"new_nodes": [{"features": [1, 2]}, {"features": [1, 2, 3]}]})"),
             "new_nodes[1]: 3 features; the data set has 2");
   EXPECT_EQ(message_of(std::string("{\"nodes\": [1]}\0", 15)), "the body is no JSON at line 1, column 15");
   EXPECT_EQ(message_of(R"({"nodes": [1], "nodes": [2]})"), "the body has the key \"nodes\" twice in one object");
-  EXPECT_EQ(message_of(R"({"nodes": [-0]})"), "nodes[0]: node 0: 0 to 9");
+  EXPECT_EQ(message_of(R"({"nodes": [-0]})"),
+            "nodes[0]: node 0: a node is text, or a number without sign and fraction");
   const std::string long_id(10'000, 'x');
   EXPECT_LT(message_of("{\"nodes\": [\"" + long_id + "\"]}").size(), 120U);
   EXPECT_EQ(message_of("{\"nodes\": [\"a\\nb\"]}").find('\n'), std::string::npos);

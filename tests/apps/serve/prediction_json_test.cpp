@@ -16,12 +16,26 @@ TEST(PredictionJson, NamesNodesClassesAndProbabilities) {
   const std::vector<float> logits{0, 3, 1, 2, -1, 0};
   EXPECT_EQ(predictions_json(request, logits, {.classes = {"a", "b"}}),
             "{\"predictions\":[{\"node\":7,\"class\":1,\"name\":\"b\"},{\"node\":4,\"class\":0,\"name\":\"a\"}]}\n");
-  request.probabilities = true;
+  request.probabilities = ProbabilityForm::kList;
   EXPECT_EQ(predictions_json(request, std::vector<float>{0, 0, 0, 800}, {}),
             "{\"predictions\":[{\"node\":7,\"class\":0,\"probabilities\":[0.5,0.5]},"
             "{\"node\":4,\"class\":1,\"probabilities\":[0.0,1.0]}]}\n");
   EXPECT_EQ(predictions_json({.nodes = {2}}, std::vector<float>{1, -1, 2}, {.task = Task::kMultiLabel}),
             "{\"predictions\":[{\"node\":2,\"labels\":[0,2]}]}\n");
+}
+
+TEST(PredictionJson, ProbabilitiesByNameAndTheMostProbable) {
+  PredictRequest request{.nodes = {7}, .probabilities = ProbabilityForm::kByName, .top_k = 2};
+  const std::vector<float> logits{0, 0, -1000};
+  EXPECT_EQ(predictions_json(request, logits, {.classes = {"oak \"red\"", "elm", "ash"}}),
+            "{\"predictions\":[{\"node\":7,\"class\":0,\"name\":\"oak \\\"red\\\"\",\"probabilities\":{\"oak "
+            "\\\"red\\\"\":0.5,"
+            "\"elm\":0.5,\"ash\":0.0},\"top\":[{\"class\":0,\"name\":\"oak \\\"red\\\"\",\"probability\":0.5},"
+            "{\"class\":1,\"name\":\"elm\",\"probability\":0.5}]}]}\n");
+  request.probabilities = ProbabilityForm::kNone;
+  EXPECT_EQ(predictions_json(request, std::vector<float>{-1000, 0, 1000}, {.task = Task::kMultiLabel}),
+            "{\"predictions\":[{\"node\":7,\"labels\":[2],\"top\":[{\"label\":2,\"probability\":1.0},"
+            "{\"label\":1,\"probability\":0.5}]}]}\n");
 }
 
 TEST(PredictionJson, RefusesWhatIsNoNumber) {

@@ -41,6 +41,8 @@ class PredictionWriterTest : public ::testing::Test {
   void write(const LabelTable& labels, const PredictionOutput& output, const std::vector<float>& logits,
              int num_classes) {
     const std::vector<NodeId> nodes{3, 0, 2};
+    for (const char* earlier : {"ids.npy", "predictions.npy", "logits.npy", "source_ids.npy", "predictions.csv"})
+      std::filesystem::remove(scratch_ / earlier);
     PredictionWriter writer(scratch_.path(), nodes, labels, num_classes, output, *comm_);
     const at::Tensor rows = at::tensor(logits).view({3, num_classes});
     for (const auto& [first, count] : {std::pair(0, 2), std::pair(2, 1)})
@@ -85,13 +87,52 @@ TEST_F(PredictionWriterTest, WritesArraysInTheOrderOfTheNodes) {
   const std::vector<float> logits{0, 2, 1, 5, 5, 4, -1, -3, -2};
   std::vector<float> seen;
   write({.classes = classes_},
-        {.embedding_layer = 1, .on_logits = [&](auto rows) { seen.insert(seen.end(), rows.begin(), rows.end()); }},
+        {.embedding_layer = 1, .on_rows = [&](auto rows, auto) { seen.insert(seen.end(), rows.begin(), rows.end()); }},
         logits, 3);
   EXPECT_EQ(values<std::int64_t>("ids.npy", "<i8", "(3,)"), (std::vector<std::int64_t>{3, 0, 2}));
   EXPECT_EQ(values<std::int32_t>("predictions.npy", "<i4", "(3,)"), (std::vector<std::int32_t>{1, 0, 0}));
   EXPECT_EQ(values<float>("logits.npy", "<f4", "(3, 3)"), logits);
   EXPECT_EQ(values<float>("embeddings.npy", "<f4", "(3, 3)")[3], 50);
   EXPECT_EQ(seen, logits);
+}
+
+TEST_F(PredictionWriterTest, IdsOfTheSourceLieBesideArrays) {
+  const std::vector<float> logits{0, 2, 1, 5, 5, 4, -1, -3, -2};
+  write({.classes = classes_}, {.ids = NodeIds::of_numbers({10, 20, 30, ~std::uint64_t{0}})}, logits, 3);
+  EXPECT_EQ(values<std::uint64_t>("source_ids.npy", "<u8", "(3,)"),
+            (std::vector<std::uint64_t>{~std::uint64_t{0}, 10, 30}));
+  write({.classes = classes_}, {.ids = NodeIds::of_names({"ann", "b", "new \"york\"", "NA"})}, logits, 3);
+  EXPECT_EQ(test::read_bytes(scratch_ / "source_ids.csv"), "id\n\"NA\"\n\"ann\"\n\"new \"\"york\"\"\"\n");
+}
+
+TEST_F(PredictionWriterTest, ATableHasIdsBesideItsEmbeddings) {
+  write({.classes = classes_},
+        {.format = PredictionFormat::kCsv, .embedding_layer = 1, .ids = NodeIds::of_numbers({10, 20, 30, 40})},
+        {0, 2, 1, 5, 5, 4, -1, -3, -2}, 3);
+  EXPECT_EQ(values<std::int64_t>("ids.npy", "<i8", "(3,)"), (std::vector<std::int64_t>{3, 0, 2}));
+  EXPECT_EQ(values<std::uint64_t>("source_ids.npy", "<u8", "(3,)"), (std::vector<std::uint64_t>{40, 10, 30}));
+  EXPECT_EQ(values<float>("embeddings.npy", "<f4", "(3, 3)")[3], 50);
+}
+
+TEST_F(PredictionWriterTest, WritesAProbabilityOfEveryClassByItsName) {
+  const std::vector<float> logits{0, std::log(3.0F), 9, 0, 0, 0};
+  write({.classes = classes_},
+        {.format = PredictionFormat::kCsv, .probabilities = true, .class_names = {"oak, red", "elm", "unknown"}},
+        logits, 2);
+  EXPECT_EQ(test::read_bytes(scratch_ / "predictions.csv"),
+            "node,label,class,probability,label_name,class_name,\"prob_oak, red\",prob_elm\n"
+            "3,2,1,0.7500,unknown,elm,0.250000,0.750000\n"
+            "0,1,0,0.9999,elm,\"oak, red\",0.999877,0.000123\n"
+            "2,,0,0.5000,,\"oak, red\",0.500000,0.500000\n");
+  write({.classes = classes_}, {.probabilities = true}, logits, 2);
+  const std::vector<float> probabilities = values<float>("probabilities.npy", "<f4", "(3, 2)");
+  EXPECT_FLOAT_EQ(probabilities[0], 0.25F);
+  EXPECT_FLOAT_EQ(probabilities[5], 0.5F);
+  const LabelTable labels{.type = {.task = Task::kMultiLabel, .width = 2}, .flags = flags_};
+  write(labels, {.format = PredictionFormat::kCsv, .probabilities = true}, {0, 1, -1, 2, 3, 4}, 2);
+  EXPECT_TRUE(
+      test::read_bytes(scratch_ / "predictions.csv")
+          .starts_with("node,labels,predicted,label,probability,prob_0,prob_1\n3,1,1,1,0.7311,0.500000,0.731059\n"));
 }
 
 TEST_F(PredictionWriterTest, WritesRoundsThatChangedAfterwards) {

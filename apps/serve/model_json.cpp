@@ -1,0 +1,40 @@
+// apps/serve/model_json.cpp - see model_json.h.
+#include "apps/serve/model_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace salient::serve {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json names_or_null(const std::vector<std::string>& names) { return names.empty() ? Json() : Json(names); }
+
+const char* kind_of(const NodeIds& ids) { return ids.empty() ? "rows" : ids.numbers().empty() ? "text" : "numbers"; }
+
+}  // namespace
+
+std::string model_json(const ModelFacts& facts, const Dataset& dataset, const NodeIds& ids) {
+  Json json;
+  json["program"] = facts.program;
+  json["run"] = facts.run;
+  json["checkpoint"] = facts.checkpoint;
+  json["model"] = facts.model;
+  json["layers"] = facts.num_layers;
+  json["fanouts"] = facts.fanouts;
+  json["precision"] = facts.precision;
+  json["device"] = facts.device;
+  json["dataset"] = {{"name", dataset.name},
+                     {"fingerprint", dataset.fingerprint},
+                     {"nodes", dataset.num_nodes()},
+                     {"edges", dataset.graph.indices.size()},
+                     {"ids", kind_of(ids)}};
+  json["task"] = dataset.task == Task::kMultiLabel ? "labels" : "classes";
+  json["classes"] = {{"count", dataset.num_classes}, {"names", names_or_null(dataset.class_names)}};
+  json["features"] = {{"count", dataset.feature_dim}, {"names", names_or_null(dataset.column_names)}};
+  if (!dataset.feature_origin.empty()) json["features"]["made"] = dataset.feature_origin;
+  json["max_nodes"] = facts.max_nodes;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";  // names and paths are bytes
+}
+
+}  // namespace salient::serve
