@@ -155,7 +155,7 @@ class SalientServe(programs.ProgramTest):
                 (f'{{"nodes": [{NODES}]}}', "nodes[0]: node 4000: the graph has nodes 0 to 3999"),
                 ('{"nodes": [1.5]}', "without sign and fraction"),
                 ('{"nodes": [1, "x"]}', "no ids of its own"), ('{"node": [1]}', 'unknown field \\"node\\"'),
-                ('{"nodes": [1], "probabilities": 1}', "true or false"), ('{"nodes": [1e400]}', "no JSON"),
+                ('{"nodes": [1], "probabilities": 1}', "true, false or"), ('{"nodes": [1e400]}', "no JSON"),
                 (json.dumps({"nodes": [0] * 1025}), "at most 1024"), ("[" * 100000, "levels"),
                 ('{"nodes": ["\xff"]}', "no JSON"), (json.dumps({"new_nodes": [1]}), "new_nodes[0]"),
                 (json.dumps({"nodes": [1], "new_nodes": [{"features": features}]}), "either"),

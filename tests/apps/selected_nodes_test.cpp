@@ -134,6 +134,8 @@ TEST_F(SelectNodes, TextIdsAreFoundInEveryForm) {
   EXPECT_EQ(selected(named, {"7"}), (Nodes{1})) << "a number is a name, where names are text";
   EXPECT_EQ(selected(named, {list<std::int64_t>({7}, "<i8")}), (Nodes{1}));
   EXPECT_EQ(selected(named, {"7", NodesBy::kRow}), (Nodes{7}));
+  // No header: an id that is meant would be left out without a word.
+  EXPECT_COMPLAINT(selected(named, {text("w.txt", "nobody\nann\nb\n")}), ErrorKind::kBadData, "line 1: no node has");
   EXPECT_COMPLAINT(selected(named, {"6"}), ErrorKind::kBadData,
                    "'6': no node has this id; the first is 'ann'; --nodes-by row takes row numbers");
 }
