@@ -63,7 +63,7 @@ void bind_node_lookup(nb::module_& module) {
   });
   type.def("numbers", [](nb::pointer_and_handle<Lookup> self) {
     const auto numbers = self.p->nodes.ids().numbers();
-    return array_of(numbers.data(), {numbers.size()}, self.h, nb::dtype<std::uint64_t>());
+    return array_of(numbers.data(), {numbers.size()}, self.h, nb::dtype<std::int64_t>());  // torch 2.2 has no uint64
   });
   type.def("names", &names_of);
   bind_find<nb::bytes>(type, "text", [](const nb::bytes& said) { return std::string_view(said.c_str(), said.size()); });

@@ -262,7 +262,7 @@ class Dataset:
         if lookup.kind == "rows":
             return np.arange(self.num_nodes)
         if lookup.kind == "numbers":
-            return np.from_dlpack(lookup.numbers())
+            return torch.from_dlpack(lookup.numbers()).numpy().view(np.uint64)
         return np.array([os.fsdecode(name) for name in lookup.names()], dtype=str)
 
     def rows_of(self, ids: Any, by: str = "id") -> Tensor:
