@@ -2,6 +2,9 @@
 #include "apps/serve/model_json.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
+
+#include "apps/serve/raw_row.h"
 
 namespace salient::serve {
 namespace {
@@ -11,6 +14,16 @@ using Json = nlohmann::ordered_json;
 Json names_or_null(const std::vector<std::string>& names) { return names.empty() ? Json() : Json(names); }
 
 const char* kind_of(const NodeIds& ids) { return ids.empty() ? "rows" : ids.numbers().empty() ? "text" : "numbers"; }
+
+/// What a row of the table has: name, kind, and the words that are known.
+Json columns_json(const TableCoding& coding) {
+  Json columns = Json::array();
+  for (const ColumnCoding& column : coding.columns) {
+    columns.push_back({{"name", column.name}, {"kind", name_of(column.kind)}});
+    if (!column.categories.empty()) columns.back()["words"] = column.categories;
+  }
+  return columns;
+}
 
 }  // namespace
 
@@ -32,7 +45,10 @@ std::string model_json(const ModelFacts& facts, const Dataset& dataset, const No
   json["task"] = dataset.task == Task::kMultiLabel ? "labels" : "classes";
   json["classes"] = {{"count", dataset.num_classes}, {"names", names_or_null(dataset.class_names)}};
   json["features"] = {{"count", dataset.feature_dim}, {"names", names_or_null(dataset.column_names)}};
-  if (!dataset.feature_origin.empty()) json["features"]["made"] = dataset.feature_origin;
+  if (const std::optional<RawRows> rows = raw_rows_of(dataset, dataset.name))
+    json["features"]["columns"] = columns_json(rows->coding);
+  else if (!dataset.feature_origin.empty())
+    json["features"]["made"] = dataset.feature_origin;
   json["max_nodes"] = facts.max_nodes;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";  // names and paths are bytes
 }

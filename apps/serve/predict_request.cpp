@@ -71,7 +71,12 @@ NodeId known_node(const json& value, const Naming& naming, const std::string& wh
   refuse(what + ": a node is text, or a number without sign and fraction");
 }
 
-void append_features(const json& values, const RequestRules& rules, const std::string& where, NewNodes& nodes) {
+void append_features(const json& node, const RequestRules& rules, const std::string& where, NewNodes& nodes) {
+  if (const auto row = node.find("features"); row != node.end() && row->is_object()) {
+    if (!rules.raw_rows) refuse(where + "features are numbers here: the data set was not made of a table with columns");
+    return append_raw_row(*row, *rules.raw_rows, where, nodes.features);
+  }
+  const json& values = list_of(node, "features", where);
   if (values.size() != rules.feature_dim)
     refuse(where + std::to_string(values.size()) + " features; the data set has " + std::to_string(rules.feature_dim));
   for (const json& value : values) {
@@ -103,7 +108,7 @@ NewNodes new_nodes_of(const json& list, const Naming& naming) {
     const std::string where = "new_nodes[" + std::to_string(i) + "]: ";
     if (!list[i].is_object()) refuse(where + "must be an object with features and neighbors");
     check_fields(list[i], where, {"features", "neighbors", "new_neighbors"});
-    append_features(list_of(list[i], "features", where), rules, where, nodes);
+    append_features(list[i], rules, where, nodes);
     append_row(list[i], list.size(), naming, where, nodes);
   }
   return nodes;

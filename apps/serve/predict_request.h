@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "apps/new_nodes.h"
+#include "apps/serve/raw_row.h"
 #include "core/types.h"
 #include "store/node_lookup.h"
 
@@ -17,9 +19,10 @@ struct RequestRules {
   const NodeLookup& lookup;   ///< of the data set's nodes; outlives the rules
   std::size_t num_nodes = 0;  ///< of the data set
   std::size_t feature_dim = 0;
-  std::size_t num_classes = 0;   ///< or labels
-  std::size_t max_nodes = 1024;  ///< that are predicted for one request
-  bool has_names = false;        ///< of classes, a different one each
+  std::size_t num_classes = 0;        ///< or labels
+  std::size_t max_nodes = 1024;       ///< that are predicted for one request
+  bool has_names = false;             ///< of classes, a different one each
+  std::optional<RawRows> raw_rows{};  ///< none: features are not those of a table
 };
 
 /// How a prediction has the probabilities of all classes or labels.
@@ -43,6 +46,8 @@ struct PredictRequest {
 /// {"nodes": [17, "an id"]} or {"new_nodes": [{"features": [..], "neighbors": [17], "new_neighbors": [0]}]}, beside
 /// which may stand "nodes_by": "id" | "row", of all nodes of the data set, "probabilities": true | "by_name" and
 /// "top_k": 3.
+///
+/// Features of a data set that was made of a table may be a row of it: {"country": "DE", "age": null}.
 ///
 /// 17 and "17" are the same: the id 17 where the data set has ids of its own, else, or by "row", row 17.
 ///

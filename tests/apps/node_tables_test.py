@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.error
+import urllib.request
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import npy
@@ -199,6 +201,35 @@ class NodeTables(unittest.TestCase):
                 self.assertGreaterEqual(float(found[1]), 0.94)
         with open(self.folder / "predictions/predictions.csv") as file:
             self.assertEqual(sum(1 for _ in file), 5001)
+
+    def test_the_server_takes_a_row_of_the_table_for_a_new_customer(self):
+        tables.write(self.folder, 400, seed=0)
+        self.done(BIN / "salient-prepare", "edges", "--edges", "edges.csv", "--nodes", "customers.csv", "--label",
+                  "segment", "--split", ".6,.2,.2", "--out", "shop")
+        self.done(BIN / "salient-train", "--dataset", "shop", "--epochs", "2", "--hidden", "16", "--device", "cpu",
+                  "--out", "run")
+        server = subprocess.Popen([BIN / "salient-serve", "--run", "run", "--device", "cpu", "--port", "0"],
+                                  cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.stdout.close)
+        self.addCleanup(server.terminate)
+        address = server.stdout.readline().split()[-1]
+        row = {"country": "SE", "age": None, "income": 21000.5, "newsletter": True}  # a country never seen, a blank
+        body = {"new_nodes": [{"features": row, "neighbors": self.ids_of("retail")[:3]}], "probabilities": "by_name"}
+        [answer] = self.posted(address, body)["predictions"]
+        self.assertEqual(set(answer["probabilities"]), set(tables.SEGMENTS))
+        with urllib.request.urlopen(f"{address}/v1/model") as reply:
+            columns = json.load(reply)["features"]["columns"]
+        self.assertEqual([column["name"] for column in columns], ["country", "age", "income", "newsletter"])
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            self.posted(address, {"new_nodes": [{"features": {**row, "age": "old"}}]})
+        self.assertEqual(refused.exception.code, 400)
+        self.assertIn("age", json.load(refused.exception)["error"])
+
+    def posted(self, address, body):
+        request = urllib.request.Request(f"{address}/predict", json.dumps(body).encode())
+        with urllib.request.urlopen(request) as reply:
+            return json.load(reply)
 
     def test_what_prevents_a_first_model_is_said_once_with_the_remedy(self):
         tables.write(self.folder, 1000, seed=0)

@@ -15,6 +15,8 @@ std::vector<std::string> seeds() {
           R"({"nodes_by": "id", "top_k": 18446744073709551615, "nodes": ["n5"]})",
           R"({"new_nodes": [{"features": [0.5, -1e3], "neighbors": [7, "ann"], "new_neighbors": [0, 1]},
                             {"features": [1, 2]}]})",
+          R"({"new_nodes": [{"features": {"age": 31.5, "member": true}}, {"features": {"member": "n", "age": null}}]})",
+          R"({"new_nodes": [{"features": {"age": "1e999", "member": 2, "shoe": []}}]})",
           R"({"nodes": [1.5], "x": {"a": [[[]]]}})",
           "{\"nodes\": " + std::string(50, '['),
           R"({"nodes": [1], "nodes": [2]})",
@@ -31,12 +33,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     while (ids.size() < kNumNodes) ids.push_back("n" + std::to_string(ids.size()));
     return NodeLookup(NodeIds::of_names(ids), kNumNodes);
   }();
+  static const std::optional<serve::RawRows> table = serve::raw_rows_of(
+      {.feature_dim = kWidth,
+       .column_names = {"member", "age"},
+       .feature_origin = origin_of(TableCoding{.columns = {{.name = "age", .mean = 40, .deviation = 10, .blank = 40},
+                                                           {.name = "member", .kind = ColumnKind::kYesNo}}})},
+      "fuzz");
   const serve::RequestRules rules{.lookup = names,
                                   .num_nodes = kNumNodes,
                                   .feature_dim = kWidth,
                                   .num_classes = kNumClasses,
                                   .max_nodes = kMaxNodes,
-                                  .has_names = true};
+                                  .has_names = true,
+                                  .raw_rows = table};
   (void)fuzz::succeeds([&] {
     const serve::PredictRequest request = serve::parse_request({reinterpret_cast<const char*>(data), size}, rules);
     fuzz::claim(std::find(data, data + size, 0) == data + size, "a body with a NUL is refused");

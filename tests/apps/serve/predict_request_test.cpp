@@ -125,5 +125,55 @@ TEST(PredictRequest, EveryMessageNamesThePlaceInOneShortLine) {
   EXPECT_EQ(message_of("{\"nodes\": [\"a\\nb\"]}").find('\n'), std::string::npos);
 }
 
+/// age, scaled and marked where it is blank; newsletter; country. The features are in another order than the columns.
+RequestRules rules_of_table() {
+  const TableCoding coding{.columns = {{.name = "age", .mean = 40, .deviation = 10, .blank = 45, .marks_blanks = true},
+                                       {.name = "newsletter", .kind = ColumnKind::kYesNo, .blank = 0.25},
+                                       {.name = "country", .kind = ColumnKind::kCategory, .categories = {"DE", "FR"}}},
+                           .blanks = {"withheld"}};
+  RequestRules rules = rules_of(kNames);
+  rules.feature_dim = 5;
+  rules.raw_rows = raw_rows_of({.feature_dim = 5,
+                                .column_names = {"country=DE", "country=FR", "newsletter", "age", "age is missing"},
+                                .feature_origin = origin_of(coding)},
+                               "FILE");
+  EXPECT_TRUE(rules.raw_rows.has_value());
+  return rules;
+}
+
+std::vector<float> features_of(const std::string& row) {
+  return parse_request(R"({"new_nodes": [{"features": )" + row + "}]}", rules_of_table()).new_nodes.features;
+}
+
+TEST(PredictRequest, FeaturesMayBeARowOfTheTable) {
+  using Features = std::vector<float>;
+  EXPECT_EQ(features_of(R"({"age": 50, "newsletter": true, "country": "FR"})"), (Features{0, 1, 1, 1, 0}));
+  EXPECT_EQ(features_of(R"({"country": "SE", "newsletter": "no", "age": null})"), (Features{0, 0, 0, 0.5, 1}))
+      << "a blank age, and a country that was never seen";
+  EXPECT_EQ(features_of(R"({"country": null, "newsletter": "", "age": "withheld"})"), (Features{0, 0, 0.25, 0.5, 1}));
+  EXPECT_EQ(features_of(R"({"country": "DE", "newsletter": 0, "age": "35"})"), (Features{1, 0, 0, -0.5, 0}));
+  EXPECT_EQ(features_of("[1, 0, 1, 0.5, 0]"), (Features{1, 0, 1, 0.5, 0})) << "or the features themselves";
+}
+
+TEST(PredictRequest, ARowThatFitsNoTableIsRefusedByItsColumn) {
+  const auto refusal = [](const std::string& row) {
+    return message_of(R"({"new_nodes": [{"features": )" + row + "}]}", rules_of_table());
+  };
+  EXPECT_EQ(refusal(R"({"age": 1, "newsletter": true})"),
+            R"(new_nodes[0]: column "country" is not there; null is a missing value)");
+  EXPECT_EQ(refusal(R"({"age": 1, "newsletter": true, "country": "DE", "shoe": 44})"),
+            R"(new_nodes[0]: the table has no column "shoe")");
+  EXPECT_EQ(refusal(R"({"age": "old", "newsletter": true, "country": "DE"})"),
+            R"(new_nodes[0]: column "age" is no number: "old")");
+  EXPECT_EQ(refusal(R"({"age": 1, "newsletter": "perhaps", "country": "DE"})"),
+            R"(new_nodes[0]: column "newsletter" is neither yes nor no: "perhaps")");
+  EXPECT_EQ(refusal(R"({"age": [1], "newsletter": true, "country": "DE"})"),
+            R"(new_nodes[0]: column "age" takes one value of another kind: [1])");
+  EXPECT_EQ(refusal(R"({"age": 1e300, "newsletter": true, "country": "DE"})"),
+            R"(new_nodes[0]: column "age" is beyond the range of a float: 1e+300)");
+  EXPECT_EQ(message_of(R"({"new_nodes": [{"features": {"age": 1}}]})"),
+            "new_nodes[0]: features are numbers here: the data set was not made of a table with columns");
+}
+
 }  // namespace
 }  // namespace salient::serve
