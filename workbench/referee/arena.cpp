@@ -99,6 +99,11 @@ void Arena::forbid(Placement pages) const {
     fail(ErrorKind::kHostMemory, "cannot protect pages round the buffers");
 }
 
+void Arena::forbid_writes(Placement pages) const {
+  if (pages.bytes > 0 && mprotect(data_ + pages.offset, pages.bytes, PROT_READ) != 0)
+    fail(ErrorKind::kHostMemory, "cannot protect the pages of inputs");
+}
+
 void Arena::keep_from_forks() const {
   if (madvise(data_, bytes_, MADV_DONTFORK) != 0) fail(ErrorKind::kHostMemory, "cannot keep memory from a fork");
 }

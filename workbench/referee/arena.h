@@ -57,7 +57,8 @@ class Arena {
   std::size_t size() const { return bytes_; }
   std::span<std::byte> at(Placement place) const { return {data_ + place.offset, place.bytes}; }
   /// In this process, touching these pages is a signal from now on.
-  void forbid(Placement pages) const;  ///< @throws Error{kHostMemory}
+  void forbid(Placement pages) const;         ///< @throws Error{kHostMemory}
+  void forbid_writes(Placement pages) const;  ///< likewise, to them alone
   /// Processes that are forked from now on do not have it. @throws Error{kHostMemory}
   void keep_from_forks() const;
   /// Maps all pages, so that this process has no faults later.

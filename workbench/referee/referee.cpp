@@ -103,6 +103,27 @@ void Referee::add_seed(std::uint64_t seed) {
 
 namespace {
 
+/// Of the first hidden range, small shapes with every remainder by kSmallShapes: what is done at the end of a tile or a
+/// vector of this length.
+template <class Add>
+void add_small_ones(const Case& given, BackendKind backend, std::uint64_t seed, const Add& add) {
+  constexpr std::uint64_t kSmallShapes = 32;
+  const auto range = std::find_if(given.shapes.begin(), given.shapes.end(), [&](const ShapeSpec& shape) {
+    return shape.set == ShapeSet::kHidden && (shape.backend.empty() || shape.backend == word_of(backend));
+  });
+  if (range == given.shapes.end()) return;
+  const std::uint64_t random = mix(~seed) >> 1;
+  const std::vector<Pattern> patterns = draw_patterns(given, random);
+  SizeDraws sizes(random);
+  for (std::uint64_t i = 0; i < kSmallShapes; ++i) {
+    Variables dims;
+    for (const DimRange& dim : range->dims)
+      dims[dim.name] =
+          sizes.draw({dim.name, dim.low, std::min(dim.high, dim.low + 255)}, mix(random + 64 * i + dims.size()));
+    add(dims, patterns[i % patterns.size()]);
+  }
+}
+
 /// The problems of one seed.
 std::vector<ProblemSpec> problems_of_seed(const Case& given, BackendKind backend,
                                           const std::vector<Variables>& more_shapes, std::uint64_t seed) {
@@ -126,6 +147,8 @@ std::vector<ProblemSpec> problems_of_seed(const Case& given, BackendKind backend
           shape.set, dims, pattern);
     }
   }
+  add_small_ones(given, backend, seed,
+                 [&](const Variables& dims, Pattern pattern) { add(hidden, ShapeSet::kHidden, dims, pattern); });
   for (const Variables& dims : more_shapes) {
     add(hidden, ShapeSet::kHidden, dims, {ValuePattern::kZeroMean, IndexPattern::kUniform});
     add(hidden, ShapeSet::kHidden, dims, {ValuePattern::kWide, IndexPattern::kPowerLaw});
@@ -153,6 +176,7 @@ struct CheckPlan {
   std::vector<Layout> layouts{};
   std::vector<RunOrder> orders{};
   std::vector<Placement> fences{};  ///< that the worker may not touch
+  std::vector<Placement> inputs{};  ///< rooms of inputs, which it may not write
   std::size_t end = 0;
 };
 
@@ -181,6 +205,8 @@ CheckPlan make_check_plan(const CheckSetup& setup) {
   const Rooms rooms = make_rooms(most, 0, setup.specs.empty() ? 0 : mix(setup.specs.front().seed));
   CheckPlan plan;
   if (setup.has_fences) plan.fences = rooms.fences;
+  for (std::size_t b = 0; b < setup.given.buffers.size() && setup.has_fences && !rooms.rooms.empty(); ++b)
+    if (setup.given.buffers[b].role == BufferRole::kIn) plan.inputs.push_back(rooms.rooms[b]);
   const std::size_t begin = setup.has_fences ? rooms.end : 0;
   plan.end = begin;
   for (std::size_t p = 0; p < setup.specs.size(); ++p) {
@@ -219,6 +245,7 @@ std::optional<Finding> Referee::run_problems(const Candidate& candidate, const A
   std::unique_ptr<Executor> executor;
   const auto get_ready = [&] {
     for (const Placement& fence : plan.fences) arena.forbid(fence);
+    for (const Placement& input : plan.inputs) arena.forbid_writes(input);
     executor = backend_.make_executor({artifact}, arena.size());
   };
   Worker worker(
@@ -236,11 +263,12 @@ std::optional<Finding> Referee::run_problems(const Candidate& candidate, const A
         return worker.run(step, options_.run_seconds);
       }();
       if (run == 1 && !plan.fences.empty() && is_bad_access(reply))
-        return Finding{
-            Verdict::kOutOfBounds,
-            "memory outside of all buffers was touched, or more alignment than that of elements was needed, " +
-                place_of(specs[p]),
-            {}};
+        return Finding{Verdict::kOutOfBounds,
+                       "memory outside of all buffers was touched, an input was written and restored, or more "
+                       "alignment than that of "
+                       "elements was needed, " +
+                           place_of(specs[p]),
+                       {}};
       if (reply.kind != Reply::Kind::kOk) return finding_of(reply, place_of(specs[p]));
       if (auto found = judge_bounds(problem, plan.layouts[step], kDirt[run].guard, arena)) return found;
       outputs[run] = copy_outputs(problem, plan.layouts[step], arena);
