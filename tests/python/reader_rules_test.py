@@ -67,7 +67,7 @@ def predicted(tmp_path, nodes):
         raise InterruptedError
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(programs, "_start", start)
+        patch.setattr(programs, "run_program", start)
         with pytest.raises(InterruptedError):
             salient_gnn.predict(tmp_path, nodes)
     return sorted(seen)
