@@ -20,11 +20,12 @@ std::int64_t sum_of(const RunNeeds& needs, const std::string& what, std::int64_t
 TEST(NeedsOfSampledInference, LetThePolicyCacheRowsThatDoNotFit) {
   const Dataset dataset = test::generated_dataset(20'000, 20, 400, FeatureType::kF32);
   const LoaderOptions loading{.fanouts = {3, 3}, .num_workers = 2, .num_slots = 4, .to_device = true};
-  const RunNeeds needs = needs_of_sampled_inference(dataset, {.loader = loading,
-                                                              .nodes = dataset.train,
-                                                              .batch_size = 10,
-                                                              .seed = 1,
-                                                              .model = {.in_dim = 400, .hidden_dim = 8}});
+  const RunNeeds needs =
+      needs_of_sampled_inference(dataset, {.loader = loading,
+                                           .nodes = dataset.train,
+                                           .batch_size = 10,
+                                           .seed = 1,
+                                           .model = {.in_dim = 400, .hidden_dim = 8, .num_layers = 2}});
   const auto plan = [&](std::int64_t free, const ResidencyRequest& request = {}) {
     return plan_residency(request, dataset, needs, {.host_bytes = std::int64_t{1} << 40, .device_bytes = free});
   };
@@ -40,11 +41,12 @@ TEST(NeedsOfSampledInference, LetThePolicyCacheRowsThatDoNotFit) {
 TEST(NeedsOfSampledInference, CountScoresOfAllLabels) {
   const LoaderOptions loading{.fanouts = {3}, .num_workers = 1, .num_slots = 4};
   const auto scores = [&](const Dataset& dataset) {
-    const RunNeeds needs = needs_of_sampled_inference(dataset, {.loader = loading,
-                                                                .nodes = dataset.train,
-                                                                .batch_size = 10,
-                                                                .seed = 1,
-                                                                .model = {.in_dim = 400, .hidden_dim = 8}});
+    const RunNeeds needs =
+        needs_of_sampled_inference(dataset, {.loader = loading,
+                                             .nodes = dataset.train,
+                                             .batch_size = 10,
+                                             .seed = 1,
+                                             .model = {.in_dim = 400, .hidden_dim = 8, .num_layers = 1}});
     return sum_of(needs, "scores", &MemoryLine::host_bytes);
   };
   const Dataset labels = test::generated_dataset(300, 5, 7, FeatureType::kF16, /*num_labels=*/6);

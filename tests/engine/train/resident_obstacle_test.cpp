@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "core/error.h"
 #include "engine/train/resident_steps.h"
@@ -11,6 +12,14 @@
 
 namespace salient {
 namespace {
+
+/// Kinds that have resident steps. Which have none ObstacleToResidentSteps names.
+std::vector<EnumName<ModelKind>> resident_kinds() {
+  std::vector<EnumName<ModelKind>> kinds;
+  for (const EnumName<ModelKind>& kind : names_of(ModelKind{}))
+    if (kind.value != ModelKind::kTransformer) kinds.push_back(kind);
+  return kinds;
+}
 
 constexpr DataResidency kOnDevice{.features = Residency::kDevice, .graph = GraphResidency::kDevice};
 
@@ -26,8 +35,7 @@ TEST(ObstacleToResidentSteps, IsNamed) {
   const auto nothing = [](TrainOptions&) {};
   const std::string parts = "the model has norms, residual connections or jumping knowledge between its layers";
   EXPECT_EQ(obstacle(ModelKind::kTransformer, nothing), "the model has no resident step");
-  for (const auto& [kind, name] : names_of(ModelKind{})) {
-    if (kind == ModelKind::kTransformer) continue;
+  for (const auto& [kind, name] : resident_kinds()) {
     EXPECT_EQ(obstacle(kind, nothing), "") << name;
     EXPECT_EQ(obstacle(kind, [](TrainOptions& o) { o.model.hidden_dim = 100; }),
               "the width of the hidden layers is not a multiple of 8")
@@ -80,7 +88,7 @@ TEST(TrainingSpec, HasRoomForEveryRanksShareOfEveryBatch) {
 TEST(PrecisionFor, IsBf16WhereStepsAreResidentAndNothingElseWasAskedFor) {
   if (!has_resident_predictions()) return;
   const Dataset dataset = test::generated_dataset(100, 5, 7);
-  for (const auto& [kind, name] : names_of(ModelKind{})) {
+  for (const auto& [kind, name] : resident_kinds()) {
     TrainOptions options;
     options.model.kind = kind;
     const auto found = [&](const DataResidency& data) { return precision_for(options, dataset, data, 1); };
@@ -111,10 +119,21 @@ TEST(TakesResidentSteps, RefusesWhatWasAskedForAndCannotBe) {
   EXPECT_FALSE(takes_resident_steps(options, dataset, kOnDevice, 1));
 }
 
+TEST(TakesResidentSteps, AreEagerInFp32OfAModelWithoutThem) {
+  if (!has_resident_predictions()) return;
+  const Dataset dataset = test::generated_dataset(100, 5, 7);
+  TrainOptions options;
+  options.model.kind = ModelKind::kTransformer;
+  EXPECT_EQ(precision_for(options, dataset, kOnDevice, 1), Precision::kFp32);
+  EXPECT_FALSE(takes_resident_steps(options, dataset, kOnDevice, 1));
+  options.step = StepKind::kResident;
+  EXPECT_THROW((void)takes_resident_steps(options, dataset, kOnDevice, 1), Error);
+}
+
 TEST(TakesResidentSteps, TakesThemUnaskedWhereTheyAreFaster) {
   if (!has_resident_predictions()) return;
   const Dataset dataset = test::generated_dataset(100, 5, 7);
-  for (const auto& [kind, name] : names_of(ModelKind{})) {
+  for (const auto& [kind, name] : resident_kinds()) {
     TrainOptions options;
     options.model.kind = kind;
     for (const Precision precision : {Precision::kFp32, Precision::kTf32, Precision::kBf16}) {
@@ -127,7 +146,7 @@ TEST(TakesResidentSteps, TakesThemUnaskedWhereTheyAreFaster) {
 TEST(ResidentStepsBytes, AreCountedWithoutAGpuForEveryModel) {
   if (!has_resident_predictions()) return;
   const Dataset dataset = test::generated_dataset(3000, 5, 100);
-  for (const auto& [kind, name] : names_of(ModelKind{})) {
+  for (const auto& [kind, name] : resident_kinds()) {
     const auto bytes = [&, kind = kind](int batch, Precision precision) {
       TrainOptions options;
       options.model.kind = kind;
