@@ -3,6 +3,7 @@
 
     node_tables_test.py BIN_DIRECTORY SOURCE       CPU; a minute on 2 cores
 """
+import csv
 import dataclasses
 import json
 import math
@@ -201,6 +202,11 @@ class NodeTables(unittest.TestCase):
                 self.assertGreaterEqual(float(found[1]), 0.94)
         with open(self.folder / "predictions/predictions.csv") as file:
             self.assertEqual(sum(1 for _ in file), 5001)
+        with open(self.folder / "two/predictions.csv") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([row["id"] for row in rows], ["cust-02221", "cust-00227"])
+        for row in rows:
+            self.assertAlmostEqual(sum(float(row[f"prob_{name}"]) for name in tables.SEGMENTS), 1, places=4)
 
     def test_the_server_takes_a_row_of_the_table_for_a_new_customer(self):
         tables.write(self.folder, 400, seed=0)
