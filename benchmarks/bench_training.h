@@ -79,6 +79,8 @@ TrainingBench<Own> read_training_bench(Arguments arguments, std::vector<std::str
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
   command.train = read_train_command(pointers, [](const char* name) -> const char* { return std::getenv(name); });
   refuse(problems_of(command.train.options));
+  BatchOptions& batches = command.train.options.batches;
+  if (batches.size == kAutoBatchSize) batches.size = BatchOptions{}.size;  // whatever the graph, so that rows compare
   require_option(!command.train.actions.dry_run && !command.train.actions.print_config,
                  "--dry-run and --print-config are salient-train's own");
   if (command.train.options.optimisation.epochs < 2)
