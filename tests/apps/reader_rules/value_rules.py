@@ -14,7 +14,7 @@ def refused_type(reader, dtype):
     """Of arrays whose type is not read at all."""
     words = "whole numbers|integers|expected|bools|floating-point|integer node ids"
     if reader.role == "mask":
-        words += "|again|is -1|nodes 0 to 4"  # whole numbers are a list of ids there
+        words += "|again|twice|is -1|nodes 0 to 4"  # whole numbers are a list of ids there
     return None if dtype[1] in reader.kinds else words
 
 
