@@ -102,7 +102,8 @@ TEST_F(PrepareProgram, KeepsFeaturesInEightBits) {
   expect_refused("edges --edges e.csv --out E --feature-layout csr --feature-dtype fp8", 2,
                  "--feature-layout: dense with --feature-dtype fp8");
   write_bytes(scratch_ / "x.csv", "id,a,b\n0,2020,0.001\n1,1,0\n2,1,0\n");
-  expect_refused("edges --edges e.csv --features x.csv --out E --feature-dtype fp8", 65, "column 1 of the features");
+  expect_refused("edges --edges e.csv --features x.csv --out E --feature-dtype fp8 --scale-features none", 65,
+                 "column 1 of the features");
 }
 
 TEST_F(PrepareProgram, GeneratesVerifiesDescribes) {
