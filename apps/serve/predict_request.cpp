@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/serve/json_echo.h"
 #include "core/error.h"
 #include "core/files/json_text.h"
 
@@ -16,17 +17,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kLongestEcho = 60;  // bytes of a client's text in a message
-constexpr int kDeepest = 8;               // levels of JSON; a request has four
+constexpr int kDeepest = 8;  // levels of JSON; a request has four
 
 [[noreturn]] void refuse(const std::string& what) { fail(ErrorKind::kBadData, what); }
-
-/// What a client wrote, for a message: one short line.
-std::string echo(const json& value) {
-  std::string text = value.dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace);
-  if (text.size() > kLongestEcho) text = text.substr(0, kLongestEcho) + "...";
-  return text;
-}
 
 void check_fields(const json& object, const std::string& where, std::initializer_list<std::string_view> known) {
   for (const auto& field : object.items())

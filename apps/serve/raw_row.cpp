@@ -6,18 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "apps/serve/json_echo.h"
 #include "core/error.h"
 
 namespace salient::serve {
 namespace {
 
 using nlohmann::json;
-
-std::string quoted(const json& value) {
-  constexpr std::size_t kLongest = 60;
-  const std::string text = value.dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace);
-  return text.size() > kLongest ? text.substr(0, kLongest) + "..." : text;
-}
 
 /// @return  null, or the rule that the value breaks
 const char* code(const json& value, const TableCoding& coding, const ColumnCoding& column, std::span<double> out) {
@@ -47,21 +42,20 @@ std::optional<RawRows> raw_rows_of(const DatasetFacts& facts, const std::string&
 void append_raw_row(const json& object, const RawRows& rows, const std::string& where, std::vector<float>& features) {
   for (const auto& field : object.items())
     if (rows.coding.column_named(field.key()) == nullptr)
-      fail(ErrorKind::kBadData, where + "the table has no column " + quoted(json(field.key())));
+      fail(ErrorKind::kBadData, where + "the table has no column " + echo(json(field.key())));
   const std::size_t begin = features.size();
   features.resize(begin + rows.place_of.size());
   std::size_t at = 0;  // in place_of
   for (const ColumnCoding& column : rows.coding.columns) {
-    const std::string name = where + "column " + quoted(json(column.name)) + " ";
+    const std::string name = where + "column " + echo(json(column.name)) + " ";
     const auto value = object.find(column.name);
     if (value == object.end()) fail(ErrorKind::kBadData, name + "is not there; null is a missing value");
     std::vector<double> coded(static_cast<std::size_t>(column.width()));
     if (const char* const rule = code(*value, rows.coding, column, coded))
-      fail(ErrorKind::kBadData, name + rule + ": " + quoted(*value));
+      fail(ErrorKind::kBadData, name + rule + ": " + echo(*value));
     for (const double number : coded) {
       const auto feature = static_cast<float>(number);
-      if (!std::isfinite(feature))
-        fail(ErrorKind::kBadData, name + "is beyond the range of a float: " + quoted(*value));
+      if (!std::isfinite(feature)) fail(ErrorKind::kBadData, name + "is beyond the range of a float: " + echo(*value));
       features[begin + rows.place_of[at++]] = feature;
     }
   }
