@@ -18,6 +18,12 @@ bool parse_number(std::string_view text, T& value) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
+/// Whether a text is one, of a double.
+inline bool is_number(std::string_view text) {
+  double value = 0;
+  return parse_number(text, value);
+}
+
 /// Of true and false, yes and no, t and f, y and n, in any case; nullopt of other words.
 std::optional<bool> yes_or_no(std::string_view text);
 

@@ -13,11 +13,6 @@ namespace {
 
 constexpr std::size_t kLeastRows = 20;  // of a sample that says what words are
 
-bool is_number(std::string_view text) {
-  double value = 0;
-  return parse_number(text, value);
-}
-
 bool is_true_or_false(std::string_view text) { return text.size() > 3 && yes_or_no(text); }
 
 /// The forms of days, with a time behind them or without: 2024-05-01, 1.5.2024, 05/01/24, 2024-05-01T12:00:00Z.

@@ -28,11 +28,6 @@ std::optional<std::size_t> usual_column(const std::vector<std::string>& header,
   return std::nullopt;
 }
 
-bool is_number(std::string_view text) {
-  double value = 0;
-  return parse_number(text, value);
-}
-
 /// @param column  "" = not chosen    @param[out] is_named  by the header
 std::optional<std::size_t> chosen_column(const std::string& column, const std::vector<std::string>& first,
                                          const TableFile& file, bool& is_named) {
