@@ -5,12 +5,38 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "apps/options/options.h"
 
 namespace salient {
+
+/// What to do instead of applying a run, or before it.
+struct AppliedActions {
+  std::string config{};
+  bool print_config = false;
+  bool version = false;
+  bool help = false;
+};
+
+/// The whole command line.
+template <class Options>
+struct AppliedCommand {
+  Options options{};
+  AppliedActions actions{};
+};
+
+template <class Self, class Visit>
+requires std::is_same_v<decltype(std::remove_const_t<Self>::actions), AppliedActions>
+void visit_fields(Self& self, Visit&& field) {
+  visit_fields(self.options, field);
+  field("config", self.actions.config, "TOML file with any of the options above");
+  field("print-config", self.actions.print_config, "print the resolved options and stop");
+  field("version", self.actions.version, "print the versions of this program and its libraries and stop");
+  field("help", self.actions.help, "print this and stop");
+}
 
 /// Whether salient-train has an option of this name that says what a training is, and not which machine, ranks, console
 /// or data folder it has. Set for a training, its variable must not change what a run predicts that is over.

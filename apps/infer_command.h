@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "apps/applied_variables.h"
 #include "apps/infer_options.h"
 #include "apps/options/options.h"
 #include "apps/run_fields.h"
@@ -62,29 +63,8 @@ void visit_fields(Self& self, Visit&& field) {
   visit_fields(self.console, field);
 }
 
-/// What to do instead of predicting.
-struct InferActions {
-  std::string config{};
-  bool print_config = false;
-  bool version = false;
-  bool help = false;
-};
-
 /// The whole command line.
-struct InferCommand {
-  InferOptions options{};
-  InferActions actions{};
-};
-
-template <class Self, class Visit>
-requires std::is_same_v<std::remove_const_t<Self>, InferCommand>
-void visit_fields(Self& self, Visit&& field) {
-  visit_fields(self.options, field);
-  field("config", self.actions.config, "TOML file with any of the options above");
-  field("print-config", self.actions.print_config, "print the resolved options and stop");
-  field("version", self.actions.version, "print the versions of this program and its libraries and stop");
-  field("help", self.actions.help, "print this and stop");
-}
+using InferCommand = AppliedCommand<InferOptions>;
 
 /// Merges, the strongest last: defaults < --config file < SALIENT_*, as applied_variables() < command line.
 ///

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "apps/applied_variables.h"
 #include "core/console/console_options.h"
 #include "core/console/log_format.h"
 #include "core/device_kind.h"
@@ -72,29 +73,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("log-format", self.log_format, "lines with their time, or an object of JSON a line");
 }
 
-/// What to do instead of serving, or before it.
-struct ServeActions {
-  std::string config{};
-  bool print_config = false;
-  bool version = false;
-  bool help = false;
-};
-
 /// The whole command line.
-struct ServeCommand {
-  ServeOptions options{};
-  ServeActions actions{};
-};
-
-template <class Self, class Visit>
-requires std::is_same_v<std::remove_const_t<Self>, ServeCommand>
-void visit_fields(Self& self, Visit&& field) {
-  visit_fields(self.options, field);
-  field("config", self.actions.config, "TOML file with any of the options above");
-  field("print-config", self.actions.print_config, "print the resolved options and stop");
-  field("version", self.actions.version, "print the versions of this program and its libraries and stop");
-  field("help", self.actions.help, "print this and stop");
-}
+using ServeCommand = AppliedCommand<ServeOptions>;
 
 /// Merges, the strongest last: defaults < --config file < SALIENT_*, as applied_variables() < command line.
 ///
