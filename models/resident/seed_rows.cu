@@ -25,8 +25,10 @@ __global__ void __launch_bounds__(kThreadsPerBlock) activate_kernel(ReluLayer a,
     float values[8] = {};
     if (row < count && chunk < chunks) {
       load_eight(a.z.as<const T>() + (row * chunks + chunk) * 8, values);
+      float more[8] = {};
+      if (a.addend.data != nullptr) load_eight(a.addend.as<const T>() + row * a.addend.width + chunk * 8, more);
 #pragma unroll
-      for (int c = 0; c < 8; ++c) values[c] = values[c] <= 0 ? 0.0f : values[c];
+      for (int c = 0; c < 8; ++c) values[c] = values[c] + more[c] <= 0 ? 0.0f : values[c] + more[c];
       mask.apply(a.nodes[row], chunk, values);
     } else if (row < count) {
       values[0] = 1;
@@ -46,7 +48,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
     float values[8] = {}, out[8];
     if (row < *a.num_nodes) {
       load_eight(a.out.as<const T>() + (row * out_chunks + chunk) * 8, out);
-      load_eight(gradient.as<const T>() + (row * out_chunks + chunk) * 8, values);
+      load_eight(gradient.as<const T>() + row * gradient.width + chunk * 8, values);
 #pragma unroll
       for (int c = 0; c < 8; ++c) values[c] = out[c] > 0 ? values[c] * scale : 0.0f;
     }

@@ -10,17 +10,20 @@
 
 namespace salient {
 
-/// out = (dropout(relu(z)) | 1). Rows behind the level's end are zeros.
+/// out = dropout(relu(z + addend)), with a column of ones behind it if out is wider. Rows behind the level's end are
+/// zeros.
 struct ReluLayer {
   const NodeId* nodes;
   const LocalId* num_nodes;  ///< [1]
   TreeDropout dropout;
-  Matrix z;    ///< [rows, width]
-  Matrix out;  ///< [rows, padded(width + 1)]
+  Matrix z;         ///< [rows, width]
+  Matrix out;       ///< [rows, width or padded(width + 1)]
+  Matrix addend{};  ///< [rows, width or more]; data null: none
 };
 void activate_rows(const ReluLayer& activation, std::int64_t rows, cudaStream_t stream);
 
-/// @param gradient  as out     @param dz  as z; every row is written
+/// The gradient of z, which is also the addend's.
+/// @param gradient  as out, its first columns are read     @param dz  as z; every row is written
 void activation_backward(const ReluLayer& activation, const Matrix& gradient, const Matrix& dz, std::int64_t rows,
                          cudaStream_t stream);
 
