@@ -68,8 +68,8 @@ class ModelPass final : public ForwardPass {
     make_step(model);
     step_->start_epoch(seeds);
   }
-  void run(const StepHeader& header, const std::optional<StepHeader>& /*next*/, cudaStream_t stream) override {
-    step_->run(header, stream);
+  void run(const StepHeader& header, const std::optional<StepHeader>& next, cudaStream_t stream) override {
+    step_->run(header, next ? std::span(&*next, 1) : std::span<const StepHeader>(), stream);
   }
   const float* logits() const override { return step_->logits(); }
   std::int64_t logits_stride() const override { return step_->logits_stride(); }

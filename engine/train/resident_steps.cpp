@@ -14,8 +14,10 @@
 #include "engine/comm/agreement.h"
 #include "engine/device/gpu_links.h"
 #include "engine/infer/resident_model.h"
-#include "engine/train/model_steps.h"
+#include "engine/train/run_model.h"
 #include "loaders/device_upload.h"
+#include "models/describe/costs.h"
+#include "models/resident/model_step.h"
 #include "models/resident/sage_step.h"
 
 namespace salient {
@@ -27,12 +29,34 @@ SageStepShape sage_step_shape(const TrainOptions& options, const Dataset& datase
   return {shape, options.optimisation.label_smoothing};
 }
 
-/// Gradients that ranks sum inside a step: elements of all packed weights. 0 = none, they exchange them between steps.
-std::int64_t num_summed_values(const SageShape& shape, int num_ranks) {
-  if (num_ranks == 1 || num_ranks > PeerSums::kMaxRanks || !has_fused_layer(shape)) return 0;
+ModelStepShape model_step_shape(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
+  ModelStepShape shape = model_step_shape_of(training_spec(options, dataset, num_ranks), dataset, StepUse::kTraining);
+  shape.label_smoothing = options.optimisation.label_smoothing;
+  return shape;
+}
+
+bool is_sage(const TrainOptions& options) { return options.model.kind == ModelKind::kSage; }
+
+/// Whether steps without an exchange between ranks have the update in them.
+bool can_update(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
+  return !is_sage(options) || has_fused_layer(sage_step_shape(options, dataset, num_ranks).sage);
+}
+
+/// More gradients NCCL sums faster than words of 8 bytes travel, and these words have memory for each rank.
+constexpr std::int64_t kMostSummedValues = std::int64_t{2} << 20;
+
+/// Gradients that ranks sum inside a step: of GraphSAGE elements of all packed weights. 0 = none, they exchange them
+/// between steps.
+std::int64_t num_summed_values(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
+  if (num_ranks == 1 || num_ranks > PeerSums::kMaxRanks || !can_update(options, dataset, num_ranks)) return 0;
   std::int64_t count = 0;
-  for (const SageLayerShape& layer : sage_layer_shapes(shape)) count += layer.in * layer.out;
-  return count;
+  if (is_sage(options)) {
+    for (const SageLayerShape& layer : sage_layer_shapes(sage_step_shape(options, dataset, num_ranks).sage))
+      count += layer.in * layer.out;
+  } else {
+    count = num_parameters(describe(model_options_of(options, dataset)));
+  }
+  return count > kMostSummedValues ? 0 : count;
 }
 
 /// How several ranks exchange gradients.
@@ -45,10 +69,12 @@ struct Exchange {
 /// each rank. Collective.
 Exchange make_exchange(const StepParts& parts) {
   Communicator& comm = parts.run.comm;
-  const std::int64_t num_values =
-      num_summed_values(sage_step_shape(parts.options, parts.run.dataset, comm.size()).sage, comm.size());
+  const std::int64_t num_values = num_summed_values(parts.options, parts.run.dataset, comm.size());
   if (comm.size() > PeerSums::kMaxRanks) return {.reason = "there are more than 8 ranks"};
-  if (!on_all_ranks(comm, num_values > 0)) return {.reason = "these steps are not those of one kernel for a layer"};
+  if (!on_all_ranks(comm, num_values > 0))
+    return {.reason = can_update(parts.options, parts.run.dataset, comm.size())
+                          ? "the model has more than 2 million parameters"
+                          : "these steps are not those of one kernel for a layer"};
   const PeerReach reach = reach_of_all_gpus(comm, parts.run.device);
   if (!reach.obstacle.empty() || !reach.slow_link.empty())
     return {.reason = reach.obstacle.empty() ? reach.slow_link : reach.obstacle};
@@ -58,8 +84,8 @@ Exchange make_exchange(const StepParts& parts) {
 }
 
 /// The update, if steps can do it themselves. Collective.
-std::optional<WeightUpdate> make_update(const StepParts& parts) {
-  WeightUpdate update{parts.optimizer.device_state(), parts.optimizer.rates()};
+std::optional<ParameterUpdate> make_update(const StepParts& parts) {
+  ParameterUpdate update{parts.optimizer.device_state(), parts.optimizer.rates()};
   const Communicator& comm = parts.run.comm;
   if (comm.size() == 1) return update;
   const Exchange exchange = make_exchange(parts);
@@ -72,13 +98,33 @@ std::optional<WeightUpdate> make_update(const StepParts& parts) {
   return update;
 }
 
+/// A copy of the classes in GPU memory.
+DeviceArray<std::int32_t> upload_classes(const Dataset& dataset) {
+  const std::span<const std::int32_t> classes = dataset.label_table().classes;
+  auto labels = make_device_array<std::int32_t>(classes.size());
+  upload("labels", std::as_bytes(classes).data(), classes.size_bytes(), reinterpret_cast<std::byte*>(labels.get()));
+  return labels;
+}
+
+/// What a step reads of the run, and its parameters.
+SageStepData step_data(const StepParts& parts, const std::int32_t* labels, const SageStepShape&) {
+  return {sage_data_of(parts.run.dataset, parts.run.data.view()), labels, sage_weights_of(parts.model),
+          parts.objective.sums(), make_update(parts)};
+}
+ModelStepData step_data(const StepParts& parts, const std::int32_t* labels, const ModelStepShape&) {
+  return {sage_data_of(parts.run.dataset, parts.run.data.view()), labels, step_tensors_of(parts.model),
+          parts.objective.sums(), make_update(parts)};
+}
+
+/// @tparam Step  SageStep or ModelStep
+template <class Step>
 class ResidentSteps final : public GradientSteps {
  public:
-  explicit ResidentSteps(const StepParts& parts)
+  template <class Shape>
+  ResidentSteps(const StepParts& parts, const Shape& shape)
       : parts_(parts),
-        update_(make_update(parts)),
         labels_(upload_classes(parts.run.dataset)),
-        step_(sage_step_shape(parts.options, parts.run.dataset, parts.run.comm.size()), data()) {}
+        step_(shape, step_data(parts, labels_.get(), shape)) {}
 
   void start(std::vector<BatchRequest> requests, std::vector<double> rates) override {
     requests_ = std::move(requests);
@@ -111,7 +157,7 @@ class ResidentSteps final : public GradientSteps {
   LoaderStats stats() const override { return loader_stats_of(requests_, step_.counts(parts_.run.device.stream())); }
 
  private:
-  static constexpr std::size_t kMostNamed = SageStep::kMaxAtOnce + SageStep::kMaxAhead;
+  static constexpr std::size_t kMostNamed = Step::kMaxAtOnce + Step::kMaxAhead;
 
   StepHeader header_of(std::size_t step, std::uint32_t global_step) const {
     const BatchRequest& request = requests_[step];
@@ -125,15 +171,9 @@ class ResidentSteps final : public GradientSteps {
             .learning_rate = rates_[step]};
   }
 
-  SageStepData data() const {
-    return {sage_data_of(parts_.run.dataset, parts_.run.data.view()), labels_.get(), sage_weights_of(parts_.model),
-            parts_.objective.sums(), update_};
-  }
-
   StepParts parts_;
-  const std::optional<WeightUpdate> update_;
   DeviceArray<std::int32_t> labels_;
-  SageStep step_;
+  Step step_;
   std::vector<BatchRequest> requests_;
   std::vector<double> rates_;
   std::size_t next_ = 0;
@@ -142,17 +182,21 @@ class ResidentSteps final : public GradientSteps {
 }  // namespace
 
 std::int64_t resident_steps_bytes(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  if (options.model.kind != ModelKind::kSage) return model_steps_bytes(options, dataset, num_ranks);
   const auto labels = static_cast<std::int64_t>(dataset.num_nodes() * sizeof(std::int32_t));
-  const SageStepShape shape = sage_step_shape(options, dataset, num_ranks);
-  const std::int64_t num_values = num_summed_values(shape.sage, num_ranks);
+  const std::int64_t num_values = num_summed_values(options, dataset, num_ranks);
   const auto exchange = static_cast<std::int64_t>(num_values == 0 ? 0 : PeerSums::bytes(num_ranks, num_values));
-  return sage_step_bytes(shape) + labels + exchange;
+  const std::int64_t step = is_sage(options) ? sage_step_bytes(sage_step_shape(options, dataset, num_ranks))
+                                             : model_step_bytes(model_step_shape(options, dataset, num_ranks));
+  return step + labels + exchange;
 }
 
 std::unique_ptr<GradientSteps> make_resident_steps(const StepParts& parts) {
-  if (parts.options.model.kind != ModelKind::kSage) return make_model_steps(parts);
-  return std::make_unique<ResidentSteps>(parts);
+  const int num_ranks = parts.run.comm.size();
+  if (is_sage(parts.options))
+    return std::make_unique<ResidentSteps<SageStep>>(parts,
+                                                     sage_step_shape(parts.options, parts.run.dataset, num_ranks));
+  return std::make_unique<ResidentSteps<ModelStep>>(parts,
+                                                    model_step_shape(parts.options, parts.run.dataset, num_ranks));
 }
 
 }  // namespace salient

@@ -15,7 +15,8 @@ namespace {
 
 constexpr int kPerThread = 4, kPerBlock = kThreadsPerBlock * kPerThread;
 
-__global__ void __launch_bounds__(kThreadsPerBlock) adam_kernel(AdamState state, AdamRates rates) {
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    adam_kernel(AdamState state, AdamRates rates, const double* __restrict__ learning_rate) {
   const std::int64_t first = std::int64_t{blockIdx.x} * kPerBlock + threadIdx.x;
   AdamElement element[kPerThread];
   float gradient[kPerThread];
@@ -26,7 +27,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock) adam_kernel(AdamState state,
     element[k] = AdamElement::of(state, i), gradient[k] = state.gradients[i];
   }
   __shared__ AdamCorrections corrections;
-  AdamCorrections::compute(rates, rates.lr, *state.step, &corrections);
+  AdamCorrections::compute(rates, learning_rate == nullptr ? rates.lr : *learning_rate, *state.step, &corrections);
   __syncthreads();
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k) {
@@ -40,10 +41,10 @@ __global__ void __launch_bounds__(kThreadsPerBlock) adam_kernel(AdamState state,
 
 // ---- host code -------------------------------------------------------------------------------------------
 
-void adam_step(const AdamState& state, const AdamRates& rates, CUstream_st* stream) {
+void adam_step(const AdamState& state, const AdamRates& rates, CUstream_st* stream, const double* learning_rate) {
   if (state.size == 0) return;
   const auto blocks = static_cast<unsigned>((state.size + kPerBlock - 1) / kPerBlock);
-  adam_kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(state, rates);
+  adam_kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(state, rates, learning_rate);
   cuda_check(cudaGetLastError());
 }
 

@@ -30,6 +30,9 @@ struct AdamState {
 /// Cost:         seven words of memory an element.
 /// Algorithm:    Kingma and Ba (ICLR 2015), in the form of torch.optim.Adam.
 /// Oracle:       at::_fused_adam_ on the host.
-void adam_step(const AdamState& state, const AdamRates& rates, CUstream_st* stream);
+///
+/// @param learning_rate  [1] device, in place of rates.lr; null: none
+void adam_step(const AdamState& state, const AdamRates& rates, CUstream_st* stream,
+               const double* learning_rate = nullptr);
 
 }  // namespace salient

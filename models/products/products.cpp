@@ -82,22 +82,22 @@ struct Product::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  cublasStatus_t run_with(const Algorithm& with, const void* first, void* to, cudaStream_t stream) const {
+  cublasStatus_t run_with(const Algorithm& with, const ProductMatrices& m, cudaStream_t stream) const {
     if (const auto* const splitting = std::get_if<Splitting>(&with)) {
       const std::span workspace(reinterpret_cast<float*>(owner.workspace.get()), kWorkspaceBytes / sizeof(float));
-      split_product(*splitting, shape, {first, matrices.second, to}, workspace, stream);
+      split_product(*splitting, shape, m, workspace, stream);
       return CUBLAS_STATUS_SUCCESS;
     }
     const float one = 1, zero = 0;
-    return cublasLtMatmul(owner.handle, operation, &one, matrices.second, second_layout.handle, first,
-                          first_layout.handle, &zero, to, result_layout.handle, to, result_layout.handle,
+    return cublasLtMatmul(owner.handle, operation, &one, m.second, second_layout.handle, m.first, first_layout.handle,
+                          &zero, m.result, result_layout.handle, m.result, result_layout.handle,
                           &std::get<cublasLtMatmulAlgo_t>(with), owner.workspace.get(), kWorkspaceBytes, stream);
   }
 
   double seconds_of_runs(int runs, const Algorithm& candidate, cudaStream_t stream) const {
     CudaEvent begin(CudaEvent::Kind::kTiming), end(CudaEvent::Kind::kTiming);
     begin.record(stream);
-    for (int i = 0; i < runs; ++i) check(run_with(candidate, matrices.first, matrices.result, stream));
+    for (int i = 0; i < runs; ++i) check(run_with(candidate, matrices, stream));
     end.record(stream);
     end.wait();
     return end.seconds_since(begin) / runs;
@@ -106,8 +106,7 @@ struct Product::Impl {
   /// Seconds of a run after one to warm up: the mean of a few, or of one that is long. Infinite if the algorithm cannot
   /// run.
   double time_of(const Algorithm& candidate, cudaStream_t stream) const {
-    if (run_with(candidate, matrices.first, matrices.result, stream) != CUBLAS_STATUS_SUCCESS)
-      return std::numeric_limits<double>::infinity();
+    if (run_with(candidate, matrices, stream) != CUBLAS_STATUS_SUCCESS) return std::numeric_limits<double>::infinity();
     const double one = seconds_of_runs(1, candidate, stream);
     return one > kLongSeconds ? one : seconds_of_runs(kTimedRuns, candidate, stream);
   }
@@ -154,9 +153,12 @@ Product::Product(Products& products, const ProductShape& shape, const ProductMat
 Product::~Product() = default;
 Product::Product(Product&&) noexcept = default;
 
-void Product::run(cudaStream_t stream) const { run_on(impl_->matrices.first, impl_->matrices.result, stream); }
+void Product::run(cudaStream_t stream) const { run_on(impl_->matrices, stream); }
 void Product::run_on(const void* first, void* result, cudaStream_t stream) const {
-  check(impl_->run_with(impl_->algorithm, first, result, stream));
+  run_on({first, impl_->matrices.second, result}, stream);
+}
+void Product::run_on(const ProductMatrices& matrices, cudaStream_t stream) const {
+  check(impl_->run_with(impl_->algorithm, matrices, stream));
 }
 
 }  // namespace salient

@@ -66,6 +66,7 @@ class Product {
   void run(cudaStream_t stream) const;
   /// Of other memory than that of the matrices, as well aligned.
   void run_on(const void* first, void* result, cudaStream_t stream) const;
+  void run_on(const ProductMatrices& matrices, cudaStream_t stream) const;
 
  private:
   struct Impl;

@@ -22,7 +22,7 @@ struct Layer {
 };
 
 EntryRows entry_rows(const StepProgram& program, std::size_t level, const StepRun& run) {
-  const SampledTree& tree = program.tree();
+  const SampledTree& tree = program.tree(run);
   const bool is_last_hop = level == program.levels().last();
   const std::int64_t capacity = program.levels().rows({level}, run.choice);
   if (is_last_hop) {
@@ -106,11 +106,18 @@ Input add_layer(StepProgram& program, const Layer& layer, const Input& input) {
     gradient = {*result.by_l, {result.by_r->data, a.out.width}, program.levels().capacity({above})};
   }
   const std::size_t level = layer.level;
-  program.add([&program, a,
-               level](const StepRun& run) { attention_v2_forward(a, entry_rows(program, level, run), run.stream); },
-              [&program, a, level, gradient](const StepRun& run) {
-                attention_v2_backward(a, entry_rows(program, level, run), gradient, run.stream);
-              });
+  const auto attention = [&program, a](const StepRun& run) {
+    AttentionV2 mine = a;
+    mine.dropout = program.of(run, a.dropout);
+    return mine;
+  };
+  program.add(
+      [=, &program](const StepRun& run) {
+        attention_v2_forward(attention(run), entry_rows(program, level, run), run.stream);
+      },
+      [=, &program](const StepRun& run) {
+        attention_v2_backward(attention(run), entry_rows(program, level, run), gradient, run.stream);
+      });
   return result;
 }
 

@@ -11,11 +11,12 @@ void build_gcn(StepProgram& program) {
     const bool is_last = i + 1 == program.num_layers();
     const std::size_t level = program.level_of(i);
     const std::int64_t in = i == 0 ? shape.in_dim : shape.hidden_dim;
-    const Matrix operand = program.matrix({level}, padded(in + 1));
+    const Matrix operand =
+        i == 0 ? program.matrix_ahead({level}, padded(in + 1)) : program.matrix({level}, padded(in + 1));
     const NeighbourSum sum = program.sum_with_ones(rule, operand);
     std::optional<Matrix> operand_gradient;
     if (i == 0) {
-      program.add_first_sum(sum);
+      program.add_first_sum(sum, operand);
     } else {
       operand_gradient = program.gradient({level}, operand.width);
       program.add_hidden_sum(sum,

@@ -32,14 +32,15 @@ void add_linear(StepProgram& program, const std::string& name, const Matrix& inp
 /// (relu(z) | 1), or with dropout between.
 Values add_activation(StepProgram& program, const Values& z, bool has_dropout) {
   const Values out = values_of(program, 0, padded(z.value.width + 1));
-  const auto activation = [&program, z, out, has_dropout] {
-    return ReluLayer{program.tree().nodes(), program.tree().size_of(0),
-                     has_dropout ? program.dropout(0) : program.no_dropout(), z.value, out.value};
+  const auto activation = [&program, z, out, has_dropout](const StepRun& run) {
+    const SampledTree& tree = program.tree(run);
+    const TreeDropout dropout = has_dropout ? program.of(run, program.dropout(0)) : program.no_dropout();
+    return ReluLayer{tree.nodes(), tree.size_of(0), dropout, z.value, out.value};
   };
   const std::int64_t rows = program.shape().max_seeds;
   program.add(
-      [=](const StepRun& run) { activate_rows(activation(), rows, run.stream); },
-      [=](const StepRun& run) { activation_backward(activation(), out.gradient, z.gradient, rows, run.stream); });
+      [=](const StepRun& run) { activate_rows(activation(run), rows, run.stream); },
+      [=](const StepRun& run) { activation_backward(activation(run), out.gradient, z.gradient, rows, run.stream); });
   return out;
 }
 
@@ -48,12 +49,13 @@ Values add_convolution(StepProgram& program, std::size_t i, const Values& below)
   const ModelStepShape& shape = program.shape();
   const std::string name = "convs." + std::to_string(i);
   const std::size_t level = program.level_of(i);
-  const Matrix operand = program.matrix({level}, padded((i == 0 ? shape.in_dim : shape.hidden_dim) + 1));
+  const Matrix operand = i == 0 ? program.matrix_ahead({level}, padded(shape.in_dim + 1))
+                                : program.matrix({level}, padded(shape.hidden_dim + 1));
   const SumRule rule = program.sum_rule(shape.sum, program.value(name + ".eps"));
   const NeighbourSum sum = program.sum_with_ones(rule, operand);
   std::optional<Matrix> operand_gradient;
   if (i == 0) {
-    program.add_first_sum(sum);
+    program.add_first_sum(sum, operand);
   } else {
     operand_gradient = program.gradient({level}, operand.width);
     program.add_hidden_sum(sum, {level, below.value, below.gradient, operand_gradient->data, std::nullopt});

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "models/resident/step_graph.h"
 #include "models/resident/step_program.h"
+#include "models/resident/urgent_stream.h"
 
 namespace salient {
 namespace {
@@ -35,28 +36,59 @@ std::int64_t model_step_bytes(const ModelStepShape& shape) {
   return program.bytes();
 }
 
+/// Replays of a program, and the batches that they work on.
 struct ModelStep::Impl {
   Impl(const ModelStepShape& shape, const ModelStepData& step_data) : data(step_data), program(shape, &data) {
     require(shape.hidden_dim % 8 == 0, "hidden layers have a multiple of 8 columns");
     build(program);
     program.finish();
-    std::vector<StepGraph::Variant> variants;
-    for (std::size_t choice = 0; choice < program.levels().choices().size(); ++choice)
-      variants.push_back(
-          {program.levels().choices()[choice], [this, choice](cudaStream_t on) { program.enqueue(choice, on); }});
-    graph.emplace([this](cudaStream_t on) { program.sampled_tree().sample(on); },
-                  program.tree().size_of(program.levels().last()), variants);
+    std::vector<StepGraph::Step> turn;
+    for (std::size_t i = 0; i < kMaxAtOnce; ++i) turn.push_back(step_of(i, i % program.batches().num_trees()));
+    if (program.has_update()) several.emplace(turn);
+    for (std::size_t tree = 0; tree < program.batches().num_trees(); ++tree) one.emplace_back(step_of(0, tree));
   }
   ~Impl() { (void)cudaDeviceSynchronize(); }  // replays use the memory
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
+  /// The batch in a tree: beside it the next one is gathered where that is done ahead, and later ones are sampled.
+  ///
+  /// They begin behind the first product, whose blocks want whole multiprocessors: beside it they would come first. All
+  /// behind it, sums over rows, norms and small products, leaves room to what waits for memory.
+  /// @param i  its place among the steps of one graph
+  StepGraph::Step step_of(std::size_t i, std::size_t tree) {
+    const Levels& levels = program.levels();
+    SampledBatches& batches = program.batches();
+    StepGraph::Step step{.size = batches.tree(tree).size_of(levels.last()), .variants = {}};
+    const auto fork = [this, &batches, i, tree](cudaStream_t on) {
+      follow(sampling.get(), on);
+      if (i > 0) batches.begin_announced(i, sampling.get());
+      batches.sample_levels(tree, sampling.get());
+      batches.sample_last_hop(tree, sampling.get());
+      follow(gathering.get(), on);
+      if (program.prepares_ahead()) program.enqueue_ahead(batches.tree_behind(tree, 1), gathering.get());
+    };
+    for (std::size_t choice = 0; choice < levels.choices().size(); ++choice)
+      step.variants.push_back({levels.choices()[choice], [this, tree, choice, fork](cudaStream_t on) {
+                                 program.enqueue({tree, choice, on, summing.get()}, fork);
+                                 follow(on, sampling.get());
+                                 follow(on, gathering.get());
+                               }});
+    return step;
+  }
+
+  void launch(const StepGraph& graph, std::size_t first_tree, cudaStream_t stream) {
+    if (program.prepares_ahead() && !is_prepared) program.enqueue_ahead(first_tree, stream);
+    graph.launch(stream);
+  }
+
   const ModelStepData data;
   StepProgram program;
-  std::optional<StepGraph> graph;
-  DeviceArray<NodeId> order;
-  std::size_t order_size = 0;
-  std::int64_t num_seeds = 0;  // of the epoch
+  UrgentStream summing;            // of weights' gradients, when a step is recorded
+  CudaStream sampling, gathering;  // of later batches; they give way to all else
+  std::vector<StepGraph> one;      // a step, by tree
+  std::optional<StepGraph> several;
+  bool is_prepared = false;  // the next batch, by the graph before
 };
 
 ModelStep::ModelStep(const ModelStepShape& shape, const ModelStepData& data)
@@ -64,31 +96,32 @@ ModelStep::ModelStep(const ModelStepShape& shape, const ModelStepData& data)
 ModelStep::~ModelStep() = default;
 
 void ModelStep::start_epoch(std::span<const NodeId> order) {
-  Impl& self = *impl_;
-  cuda_check(cudaDeviceSynchronize());  // earlier batches read the order
-  if (order.size() > self.order_size) {
-    self.order = make_device_array<NodeId>(order.size());
-    self.order_size = order.size();
-  }
-  cuda_check(cudaMemcpy(self.order.get(), order.data(), order.size_bytes(), cudaMemcpyHostToDevice));
-  self.program.sampled_tree().clear_counts();
-  self.num_seeds = 0;
+  impl_->program.batches().start(order);
+  impl_->is_prepared = false;
 }
 
-void ModelStep::run(const StepHeader& header, cudaStream_t stream) {
-  impl_->num_seeds += header.num_seeds;
-  impl_->program.sampled_tree().begin({header, impl_->order.get()}, stream);
-  impl_->graph->launch(stream);
+void ModelStep::run(const StepHeader& header, std::span<const StepHeader> ahead, cudaStream_t stream) {
+  const std::size_t tree = impl_->program.batches().begin(header, ahead, stream);
+  impl_->launch(impl_->one[tree], tree, stream);
+  impl_->is_prepared = !ahead.empty();
+}
+
+bool ModelStep::has_update() const { return impl_->program.has_update(); }
+
+std::size_t ModelStep::run_some(std::span<const StepHeader> rest, cudaStream_t stream) {
+  SampledBatches& batches = impl_->program.batches();
+  if (!impl_->several || rest.size() < kMaxAtOnce || !batches.is_at_first_tree()) {
+    run(rest.front(), rest.subspan(1), stream);
+    return 1;
+  }
+  batches.begin_all(rest, kMaxAtOnce, stream);
+  impl_->launch(*impl_->several, 0, stream);
+  impl_->is_prepared = rest.size() > kMaxAtOnce;
+  return kMaxAtOnce;
 }
 
 const float* ModelStep::logits() const { return impl_->program.logits_rows(); }
 std::int64_t ModelStep::logits_stride() const { return padded(impl_->program.shape().num_classes); }
-
-SageCounts ModelStep::counts(cudaStream_t stream) const {
-  SageCounts result{{}, impl_->program.tree().num_edges(SampledTree::Counted::kAllBatches, stream)};
-  std::int64_t nodes = impl_->num_seeds;
-  for (const std::int64_t edges : result.hop_edges) result.hop_nodes.push_back(nodes += edges);
-  return result;
-}
+SageCounts ModelStep::counts(cudaStream_t stream) const { return impl_->program.batches().counts(stream); }
 
 }  // namespace salient

@@ -1,6 +1,6 @@
-// models/resident/model_step.h - a training step of gcn, gin, sage-ri, gat or gatv2 with graph and features on the GPU:
-// sampling, gather, forward and backward, as one CUDA graph that the host replays; or its forward half, a prediction.
-// sage_step.h and sage_forward.h are GraphSAGE's.
+// models/resident/model_step.h - training steps of gcn, gin, sage-ri, gat or gatv2 with graph and features on the GPU:
+// sampling, gather, forward, backward and update, as one CUDA graph that the host replays, or several steps in one; or
+// the forward half, a prediction. sage_step.h and sage_forward.h are GraphSAGE's.
 //
 // It computes what the model of models/ computes over the sampled message-flow graph: the same neighbours, the same
 // dropout masks, the same statistics of batch norms, the same gradients up to rounding. Nothing comes back to the host.
@@ -9,12 +9,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "models/describe/model_options.h"
 #include "models/resident/operands.h"
+#include "models/resident/parameter_update.h"
 #include "models/resident/row_factors.h"
 #include "models/resident/sage_layers.h"
 
@@ -55,6 +57,9 @@ struct ModelStepData {
   const std::int32_t* labels;                 ///< [num_nodes], -1 = unlabelled
   std::map<std::string, StepTensor> tensors;  ///< by the names that they have in the model
   double* sums;                               ///< [batches of an epoch, 2]: loss and right predictions, see loss.h
+  /// The update of the parameters, to be done in the step, with the header's learning rate. Its gradients are those of
+  /// `tensors`.
+  std::optional<ParameterUpdate> update{};
 };
 
 /// GPU memory of a step, in bytes. Needs no GPU.
@@ -75,7 +80,18 @@ class ModelStep {
   /// Enqueues a step on `stream` and returns: gradients of the batch's mean loss in the parameters' gradients, its sums
   /// in ModelStepData::sums, running statistics in their buffers. A rank without seeds takes part, with zeros. Of a
   /// prediction the logits alone.
-  void run(const StepHeader& header, cudaStream_t stream);
+  /// @param ahead  the headers of the next calls in this epoch, kMaxAhead or as many as there are, whose batches are
+  ///               sampled and gathered meanwhile; a batch that was not named is sampled when its call comes
+  void run(const StepHeader& header, std::span<const StepHeader> ahead, cudaStream_t stream);
+  /// Whether run() does the update, too: the parameters have changed.
+  bool has_update() const;
+
+  /// run() for the next steps, several at once where that is faster.
+  /// @param rest  headers of the steps that are left in this epoch, kMaxAtOnce + kMaxAhead or as many as there are
+  /// @return      how many it enqueued: one, or with has_update() up to kMaxAtOnce
+  std::size_t run_some(std::span<const StepHeader> rest, cudaStream_t stream);
+  static constexpr std::size_t kMaxAtOnce = 4;
+  static constexpr std::size_t kMaxAhead = SampledBatches::num_trees(SamplingLead::kThreeBatches) - 1;
 
   /// Logits of the last batch that was enqueued: [max_seeds, logits_stride()] f32 device, the batch's seeds first, the
   /// classes first in a row. The next batch overwrites them, in stream order.

@@ -1,9 +1,17 @@
 // models/resident/peer_sums.cuh - see peer_sums.h: what a kernel calls.
 #pragma once
 
+#include "core/cuda/device_attribute.h"
 #include "models/resident/peer_sums.h"
 
 namespace salient {
+
+inline constexpr int kBlocksWithPeers = 6;  ///< of kThreadsPerBlock, that fit on a multiprocessor
+
+/// Blocks of a launch with peers at most: all of them must be resident at once.
+inline unsigned most_blocks_with_peers() {
+  return static_cast<unsigned>(kBlocksWithPeers * device_attribute(cudaDevAttrMultiProcessorCount));
+}
 
 /// The sum that a launch takes part in.
 class PeerSum {

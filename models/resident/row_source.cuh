@@ -73,7 +73,10 @@ struct TableSource {
   TableRows rows;
   __device__ TableReader<T, kPack> reader() const {
     const FeatureRows& table = rows.features;
-    return {rows.hop, reinterpret_cast<const T*>(table.data), table.near, table.width, *rows.hop.num_nodes, table.unit};
+    const LocalId count = *rows.hop.num_nodes;
+    LastHop hop = rows.hop;
+    if (rows.behind == RowsBehind::kAsTheyWere) hop.capacity = min(hop.capacity, std::int64_t{count});
+    return {hop, reinterpret_cast<const T*>(table.data), table.near, table.width, count, table.unit};
   }
 };
 

@@ -12,6 +12,7 @@ namespace salient {
 struct TableRows {
   LastHop hop;
   FeatureRows features;
+  RowsBehind behind = RowsBehind::kZeros;  ///< of what is made of them
 };
 
 /// A hidden layer's: rows of the grown level.

@@ -28,12 +28,12 @@ struct SageForward::Impl {
                layers.enqueue_first(place, on);
                for (std::size_t i = 1; i < layers.layers().size(); ++i) layers.enqueue_layer(i, place, on);
              }});
-      graphs[tree].emplace([](cudaStream_t) {}, layers.batches().tree(tree).size_of(layers.layers().size() - 1),
-                           variants,
-                           [this, tree](cudaStream_t on) {
-                             layers.batches().sample_levels(tree, on);
-                             layers.batches().sample_last_hop(tree, on);
-                           });
+      const auto sample = [this, tree](cudaStream_t on) {
+        layers.batches().sample_levels(tree, on);
+        layers.batches().sample_last_hop(tree, on);
+      };
+      graphs[tree].emplace(
+          StepGraph::Step{layers.batches().tree(tree).size_of(layers.layers().size() - 1), variants, {sample}});
     }
   }
   ~Impl() { (void)cudaDeviceSynchronize(); }  // replays use the memory

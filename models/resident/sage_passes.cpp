@@ -176,10 +176,4 @@ void SagePasses::finish(Place place, cudaStream_t on) {
     unpack_gradients(weights_, on);
 }
 
-void follow(cudaStream_t stream, cudaStream_t ahead) {
-  CudaEvent passed(CudaEvent::Kind::kOrder);
-  passed.record(ahead);
-  passed.make_wait(stream);
-}
-
 }  // namespace salient

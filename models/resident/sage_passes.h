@@ -11,9 +11,6 @@
 
 namespace salient {
 
-/// Later work on `stream` comes behind what `ahead` has so far. Both may be captured.
-void follow(cudaStream_t stream, cudaStream_t ahead);
-
 class SagePasses {
  public:
   using Place = SageLayers::Place;

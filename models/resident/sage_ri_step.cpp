@@ -25,7 +25,7 @@ class Builder {
         shape_(program.shape()),
         head_width_(padded(shape_.in_dim + 1) + shape_.hidden_dim * static_cast<std::int64_t>(program.num_layers())),
         head_{program.matrix({0}, head_width_), program.gradient({0}, head_width_)},
-        x0_(program.matrix({program.level_of(0)}, padded(shape_.in_dim + 1))) {}
+        x0_(program.matrix_ahead({program.level_of(0)}, padded(shape_.in_dim + 1))) {}
 
   void build() {
     for (std::size_t i = 0; i < program_.num_layers(); ++i) add_layer(i);
@@ -48,7 +48,7 @@ class Builder {
             .width = operand.width,
             .type = operand.type,
             .operand = operand.data,
-            .own_rows = i == 0 ? x0_.data : nullptr,
+            .own_rows = nullptr,
             .drawn = i == 0 ? nullptr : drawn_of(program_.level_of(i))};
   }
 
@@ -62,7 +62,7 @@ class Builder {
     const NeighbourSum sum = sum_of(i, operand);
     const std::size_t level = program_.level_of(i);
     if (i == 0) {
-      program_.add_first_sum(sum);
+      program_.add_first_sum(sum, operand, x0_);
       return std::nullopt;
     }
     const Matrix gradient = program_.gradient({level}, operand.width);
@@ -72,11 +72,11 @@ class Builder {
     const RowAddend head{element(head_.gradient, head_column(i)), head_width_};
     program_.add(
         [&program = program_, sum, below, level](const StepRun& run) {
-          neighbour_sum(sum, program.level_rows(level, below.value, run), run.stream);
+          neighbour_sum(program.of(run, sum), program.level_rows(level, below.value, run), run.stream);
         },
         [&program = program_, sum, below, level, gradient, residual, head](const StepRun& run) {
-          spread_gradient(sum, program.level_rows(level, below.value, run),
-                          {gradient.data, below.gradient.data, residual, head, program.tree().header()}, run.stream);
+          spread_gradient(program.of(run, sum), program.level_rows(level, below.value, run),
+                          {gradient.data, below.gradient.data, residual, head, program.tree(run).header()}, run.stream);
         });
     return gradient;
   }
@@ -91,7 +91,8 @@ class Builder {
     const std::string name = "convs." + std::to_string(i);
     rows_.push_back({program_.matrix({level}, hidden), program_.gradient({level}, hidden)});
     const Rows x = rows_.back();
-    const Matrix operand = program_.matrix({level}, 2 * padded(in));
+    const Matrix operand =
+        i == 0 ? program_.matrix_ahead({level}, 2 * padded(in)) : program_.matrix({level}, 2 * padded(in));
     const std::optional<Matrix> operand_gradient = add_sum(i, operand);
     const Rows z{program_.matrix({level}, hidden), program_.gradient({level}, hidden)};
     program_.add({.input = operand,
@@ -126,7 +127,7 @@ class Builder {
     const std::int64_t last_column = head_column(rows_.size());
     program_.add(
         [parts, head, seeds](const StepRun& run) {
-          for (const auto& [rows, column] : parts) put_columns(rows, head, column, seeds, run.stream);
+          for (const auto& [rows, column] : parts) put_columns(rows.of(run.tree), head, column, seeds, run.stream);
         },
         [last, head_gradient, last_column, seeds](const StepRun& run) {
           take_columns(head_gradient, last_column, last, seeds, run.stream);

@@ -15,7 +15,7 @@ namespace {
 using Place = SageLayers::Place;
 
 StepGraph graph_of(const StepGraph::Enqueue& enqueue) {
-  return {enqueue, nullptr, {{0, [](cudaStream_t) {}}}};
+  return StepGraph({.size = nullptr, .variants = {{0, enqueue}}});
 }
 
 /// A step's place among those of one graph.
@@ -128,11 +128,11 @@ std::vector<StepGraph> unfused_graphs(SagePasses& passes) {
                             passes.enqueue_later(1, place, on);
                             passes.finish(place, on);
                           }});
-    graphs.emplace_back([](cudaStream_t) {}, batches.tree(tree).size_of(layers.layers().size() - 1), variants,
-                        [&](cudaStream_t on) {
-                          batches.sample_levels(tree, on);
-                          batches.sample_last_hop(tree, on);
-                        });
+    const auto sample = [&batches, tree](cudaStream_t on) {
+      batches.sample_levels(tree, on);
+      batches.sample_last_hop(tree, on);
+    };
+    graphs.emplace_back(StepGraph::Step{batches.tree(tree).size_of(layers.layers().size() - 1), variants, {sample}});
   }
   return graphs;
 }

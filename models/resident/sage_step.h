@@ -27,7 +27,7 @@ struct SageStepData {
   std::vector<SageWeights> weights;  ///< the first layer's first
   double* sums;                      ///< [batches of an epoch, 2]: loss and right predictions, see loss.h
   /// The update of `weights`, to be done in the step, with the header's learning rate; where the first layer is fused.
-  std::optional<WeightUpdate> update{};
+  std::optional<ParameterUpdate> update{};
 };
 
 /// GPU memory of a step, in bytes.

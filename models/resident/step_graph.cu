@@ -1,4 +1,4 @@
-// models/resident/step_graph.cu - see step_graph.h: a CUDA graph whose last node is a switch.
+// models/resident/step_graph.cu - see step_graph.h: a CUDA graph with a switch for each step of several variants.
 #include <memory>
 
 #include "core/error.h"
@@ -50,48 +50,46 @@ cudaGraph_t* add_switch(cudaStream_t stream, cudaGraphConditionalHandle chosen, 
   return parameters.conditional.phGraph_out;
 }
 
+/// Enqueues the only variant of a step, or a switch. @return the graphs of the switch's branches; null: no switch
+cudaGraph_t* enqueue_step(const StepGraph::Step& step, cudaGraph_t graph, cudaStream_t stream) {
+  require(!step.variants.empty() && step.variants.size() <= StepGraph::kMaxVariants, "a step has 1 to 16 variants");
+  const auto count = static_cast<unsigned>(step.variants.size());
+  if (count == 1) {
+    step.variants[0].enqueue(stream);
+    return nullptr;
+  }
+  Capacities capacities{{}, count};
+  for (unsigned i = 0; i < count; ++i) capacities.of[i] = step.variants[i].capacity;
+  cudaGraphConditionalHandle chosen{};
+  cuda_check(cudaGraphConditionalHandleCreate(&chosen, graph, count - 1, cudaGraphCondAssignDefault));
+  choose_kernel<<<1, 1, 0, stream>>>(step.size, capacities, chosen);
+  cuda_check(cudaGetLastError());
+  return add_switch(stream, chosen, count);
+}
+
 }  // namespace
 
-StepGraph::StepGraph(const Enqueue& begin, const LocalId* size, const std::vector<Variant>& variants,
-                     const Enqueue& beside) {
-  require(!variants.empty() && variants.size() <= kMaxVariants, "a step has 1 to 16 variants");
-  const auto count = static_cast<unsigned>(variants.size());
-  Capacities capacities{{}, count};
-  for (unsigned i = 0; i < count; ++i) capacities.of[i] = variants[i].capacity;
-  const UrgentStream stream;
-  const CudaStream other;
-  const auto with_beside = [&](cudaStream_t s, const auto& enqueue) {
-    if (!beside) return enqueue();
-    CudaEvent fork(CudaEvent::Kind::kOrder), join(CudaEvent::Kind::kOrder);
-    fork.record(s);
-    fork.make_wait(other.get());
-    enqueue();  // first, so that it starts first
-    beside(other.get());
-    join.record(other.get());
-    join.make_wait(s);
-  };
+StepGraph::StepGraph(const std::vector<Step>& steps) {
   cudaGraph_t raw = nullptr;
   cuda_check(cudaGraphCreate(&raw, 0));
   const Graph graph(raw);
-  if (count == 1) {
-    capture_into(raw, stream.get(), [&](cudaStream_t s) {
-      begin(s);
-      with_beside(s, [&] { variants[0].enqueue(s); });
-    });
-  } else {
-    cudaGraphConditionalHandle chosen{};
-    cuda_check(cudaGraphConditionalHandleCreate(&chosen, raw, count - 1, cudaGraphCondAssignDefault));
-    cudaGraph_t* branches = nullptr;
-    capture_into(raw, stream.get(), [&](cudaStream_t s) {
-      begin(s);
-      with_beside(s, [&] {
-        choose_kernel<<<1, 1, 0, s>>>(size, capacities, chosen);
-        cuda_check(cudaGetLastError());
-        branches = add_switch(s, chosen, count);
-      });
-    });
-    for (unsigned i = 0; i < count; ++i) capture_into(branches[i], stream.get(), variants[i].enqueue);
-  }
+  const UrgentStream stream;
+  std::vector<CudaStream> others;
+  std::vector<cudaGraph_t*> branches;  // of each step with several variants
+  capture_into(raw, stream.get(), [&](cudaStream_t s) {
+    for (const Step& step : steps) {
+      while (others.size() < step.beside.size()) others.emplace_back();
+      for (std::size_t i = 0; i < step.beside.size(); ++i) follow(others[i].get(), s);
+      branches.push_back(enqueue_step(step, raw, s));  // before what is beside it, so that it starts first
+      for (std::size_t i = 0; i < step.beside.size(); ++i) {
+        step.beside[i](others[i].get());
+        follow(s, others[i].get());
+      }
+    }
+  });
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    for (std::size_t k = 0; branches[i] != nullptr && k < steps[i].variants.size(); ++k)
+      capture_into(branches[i][k], stream.get(), steps[i].variants[k].enqueue);
   cudaGraphExec_t executable = nullptr;
   // without the flag all kernels have the priority of the stream that the graph is launched on
   cuda_check(cudaGraphInstantiate(&executable, raw, cudaGraphInstantiateFlagUseNodePriority));

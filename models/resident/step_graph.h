@@ -1,5 +1,5 @@
-// models/resident/step_graph.h - launches captured once and replayed: a beginning, then one of several sequels, which
-// the GPU chooses by a size in its memory. The host is not asked.
+// models/resident/step_graph.h - launches of one or several steps, captured once and replayed. The GPU chooses between
+// variants of a step by a size in its memory; the host is not asked.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,22 @@ class StepGraph {
  public:
   using Enqueue = std::function<void(cudaStream_t)>;
 
-  /// A sequel, for sizes of at most `capacity`.
+  /// For sizes of at most `capacity`.
   struct Variant {
     std::int64_t capacity;
     Enqueue enqueue;
   };
+  struct Step {
+    const LocalId* size;            ///< [1] device; may be null for one variant
+    std::vector<Variant> variants;  ///< ascending capacities; the last one takes every size. At most kMaxVariants
+    /// What may run at the same time as a variant and as each other, and gives way to the variant.
+    std::vector<Enqueue> beside{};
+  };
 
   /// Calls every function once, to record what it enqueues; nothing runs. What they enqueue must not allocate, and
-  /// must be the same at each replay.
-  ///
-  /// @param begin     may compute *size
-  /// @param size      [1] device; may be null for one variant
-  /// @param variants  in ascending order of capacity; the last one takes every size. At most kMaxVariants
-  /// @param beside    what may run at the same time as they do, and gives way to them; empty: nothing
-  StepGraph(const Enqueue& begin, const LocalId* size, const std::vector<Variant>& variants,
-            const Enqueue& beside = {});
+  /// must be the same at each replay. A step begins when all of the one before has ended.
+  explicit StepGraph(const std::vector<Step>& steps);
+  explicit StepGraph(const Step& step) : StepGraph(std::vector{step}) {}
 
   /// Enqueues a replay and returns.
   void launch(cudaStream_t stream) const { cuda_check(cudaGraphLaunch(executable_.get(), stream)); }

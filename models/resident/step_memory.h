@@ -23,6 +23,15 @@ struct Matrix {
   std::int64_t width = 0;  ///< a multiple of 8
   Height height{};
   ActivationType type{};
+  std::int64_t turn = 0;  ///< bytes from one batch's rows to the next one's, where two batches have some; 0: one has
+
+  /// Of the batch in tree `tree`: batches have their rows in turns.
+  Matrix of(std::size_t tree) const {
+    Matrix mine = *this;
+    if (tree % 2 == 1 && data != nullptr) mine.data += turn;
+    mine.turn = 0;
+    return mine;
+  }
 
   template <class T>
   SALIENT_HOST_DEVICE T* as() const {

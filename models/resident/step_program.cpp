@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "models/kernels/dropout.h"
 #include "models/resident/loss.h"
+#include "models/resident/urgent_stream.h"
 
 namespace salient {
 
@@ -17,8 +18,8 @@ StepProgram::StepProgram(const ModelStepShape& shape, const ModelStepData* data)
       memory_(data == nullptr ? StepMemory::Use::kCount : StepMemory::Use::kAllocate),
       seed_losses_(memory_.array<float>(2 * shape.max_seeds)) {
   if (data == nullptr) return;
-  tree_.emplace(data->inputs.graph, shape.fanouts, shape.replacement, shape.max_seeds);
   products_.emplace();
+  if (is_training()) products_beside_.emplace();
 }
 
 Matrix StepProgram::matrix(Height height, std::int64_t width) {
@@ -29,6 +30,14 @@ Matrix StepProgram::matrix(Height height, std::int64_t width) {
 
 Matrix StepProgram::gradient(Height height, std::int64_t width) {
   return is_training() ? matrix(height, width) : Matrix{nullptr, width, height, shape_.activations};
+}
+
+Matrix StepProgram::matrix_ahead(Height height, std::int64_t width) {
+  if (!is_training()) return matrix(height, width);
+  constexpr std::int64_t kAlignment = 256;  // of what products read
+  const auto size = static_cast<std::int64_t>(size_of(shape_.activations));
+  const std::int64_t turn = (levels_.capacity(height) * width * size + kAlignment - 1) / kAlignment * kAlignment;
+  return {memory_.allocate(2 * turn), width, height, shape_.activations, turn};
 }
 
 Matrix StepProgram::logits() {
@@ -62,7 +71,7 @@ Product StepProgram::plan(const LinearLayer& layer, ProductKind kind, std::int64
     return {};
   };
   const CudaStream stream;
-  Product product(*products_,
+  Product product(kind == ProductKind::kWeightGradient ? *products_beside_ : *products_,
                   {kind, rows, layer.input.width, layer.output.width, shape_.activations, result, shape_.may_use_tf32},
                   matrices(), shape_.is_deterministic, stream.get());
   stream.wait();
@@ -103,15 +112,27 @@ void StepProgram::add(const LinearLayer& layer) {
   const auto at = [products, has_choice](const StepRun& run) -> const OfChoice& {
     return (*products)[has_choice ? run.choice : 0];
   };
-  add([at](const StepRun& run) { at(run).forward.run(run.stream); },
-      [at](const StepRun& run) {
-        at(run).weight->run(run.stream);
+  if (num_before_fork_ == 0) num_before_fork_ = forward_.size() + 1;
+  add(
+      [=](const StepRun& run) {
+        at(run).forward.run_on({layer.input.of(run.tree).data, weight.data, layer.output.data}, run.stream);
+      },
+      [=](const StepRun& run) {
+        follow(run.beside, run.stream);
+        at(run).weight->run_on({layer.output_gradient.data, layer.input.of(run.tree).data, gradient}, run.beside);
         if (at(run).input) at(run).input->run(run.stream);
       });
 }
 
-void StepProgram::add_first_sum(const NeighbourSum& sum) {
-  add([this, sum](const StepRun& run) { neighbour_sum(sum, table_rows(run), run.stream); }, [](const StepRun&) {});
+void StepProgram::add_first_sum(const NeighbourSum& sum, const Matrix& operand, const Matrix& own_rows) {
+  add_ahead([=, this](const StepRun& run) {
+    NeighbourSum mine = of(run, sum);
+    mine.operand = operand.of(run.tree).data;
+    if (own_rows.data != nullptr) mine.own_rows = own_rows.of(run.tree).data;
+    TableRows rows = table_rows(run);
+    rows.behind = RowsBehind::kAsTheyWere;  // their gradients are zeros, and what an earlier batch left are numbers
+    neighbour_sum(mine, rows, run.stream);
+  });
 }
 
 std::function<LevelRows(const StepRun&)> StepProgram::hidden_rows(const HiddenSum& hidden) {
@@ -119,16 +140,22 @@ std::function<LevelRows(const StepRun&)> StepProgram::hidden_rows(const HiddenSu
   auto* const kept = memory_.array<std::uint8_t>(levels_.capacity(grown) * hidden.z.width / 8);
   const TreeDropout mask = hidden.dropout ? dropout(*hidden.dropout) : no_dropout();
   return [=, this](const StepRun& run) {
-    return LevelRows{
-        growth(hidden.level, run), tree_->nodes(), hidden.z.data, hidden.z.width, hidden.z.type, kept, mask};
+    return LevelRows{growth(hidden.level, run),
+                     tree(run).nodes(),
+                     hidden.z.data,
+                     hidden.z.width,
+                     hidden.z.type,
+                     kept,
+                     of(run, mask)};
   };
 }
 
 void StepProgram::add_hidden_sum(const NeighbourSum& sum, const HiddenSum& hidden) {
   const auto rows = hidden_rows(hidden);
-  add([=](const StepRun& run) { neighbour_sum(sum, rows(run), run.stream); },
+  add([=, this](const StepRun& run) { neighbour_sum(of(run, sum), rows(run), run.stream); },
       [=, this](const StepRun& run) {
-        spread_gradient(sum, rows(run), {hidden.gradient, hidden.z_gradient.data, {}, {}, tree_->header()}, run.stream);
+        const SpreadGradient spread{hidden.gradient, hidden.z_gradient.data, {}, {}, tree(run).header()};
+        spread_gradient(of(run, sum), rows(run), spread, run.stream);
       });
 }
 
@@ -144,30 +171,30 @@ BatchNormTensors StepProgram::norm_tensors(const std::string& name) const {
 }
 
 void StepProgram::add_norm(const std::string& name, const NormPart& part) {
-  const FirstSeen* const seen = is_training() ? &first_seen() : nullptr;
+  if (is_training()) find_first_seen();
   const auto* const none = is_training() ? nullptr : memory_.array<LocalId>(1);  // of no distinct nodes: zero
   auto* const sums = memory_.array<float>(norm_sums_size(part.columns));
   auto* const statistics = memory_.array<float>(4 * padded(part.columns));
   const BatchNormTensors tensors = norm_tensors(name);
   const TreeDropout mask = part.dropout ? dropout(*part.dropout) : no_dropout();
-  const auto layer = [=, this] {
+  const auto layer = [=, this](const StepRun& run) {
     return NormLayer{.tensors = tensors,
-                     .nodes = tree_->nodes(),
-                     .num_nodes = tree_->size_of(part.level),
-                     .first = seen != nullptr ? seen->flags() : nullptr,
-                     .num_distinct = seen != nullptr ? seen->num_distinct(part.level) : none,
+                     .nodes = tree(run).nodes(),
+                     .num_nodes = tree(run).size_of(part.level),
+                     .first = is_training() ? first_seen(run).flags() : nullptr,
+                     .num_distinct = is_training() ? first_seen(run).num_distinct(part.level) : none,
                      .columns = part.columns,
                      .slope = part.slope,
-                     .dropout = mask,
+                     .dropout = of(run, mask),
                      .z = part.z,
                      .out = part.out,
                      .residual = part.residual,
                      .sums = sums,
                      .statistics = statistics};
   };
-  add([=, this](const StepRun& run) { norm_forward(layer(), levels_.rows({part.level}, run.choice), run.stream); },
+  add([=, this](const StepRun& run) { norm_forward(layer(run), levels_.rows({part.level}, run.choice), run.stream); },
       [=, this](const StepRun& run) {
-        norm_backward(layer(), part.gradient, part.dz, levels_.rows({part.level}, run.choice), run.stream);
+        norm_backward(layer(run), part.gradient, part.dz, levels_.rows({part.level}, run.choice), run.stream);
       });
 }
 
@@ -179,9 +206,19 @@ StepTensor StepProgram::tensor(const std::string& name) const {
 }
 
 TreeDropout StepProgram::dropout(std::uint32_t layer) const {
-  if (shape_.dropout == 0 || !is_training() || !tree_) return no_dropout();
+  if (shape_.dropout == 0 || !is_training()) return no_dropout();
   const DropoutMask mask = DropoutMask::make(shape_.dropout, 0, 0, layer);  // seed and step are the header's
-  return {tree_->header(), layer, mask.threshold, mask.threshold == 0 ? 1.0f : mask.scale};
+  return {nullptr, layer, mask.threshold, mask.threshold == 0 ? 1.0f : mask.scale};
+}
+
+TreeDropout StepProgram::of(const StepRun& run, TreeDropout dropout) const {
+  dropout.header = tree(run).header();
+  return dropout;
+}
+
+NeighbourSum StepProgram::of(const StepRun& run, NeighbourSum sum) const {
+  for (TreeDropout* const dropout : {&sum.input, &sum.neighbours, &sum.self}) *dropout = of(run, *dropout);
+  return sum;
 }
 
 SumRule StepProgram::sum_rule(SumKind kind, const float* eps) {
@@ -207,43 +244,44 @@ NeighbourSum StepProgram::sum_with_ones(const SumRule& rule, const Matrix& opera
           .drawn = nullptr};
 }
 
-const FirstSeen& StepProgram::first_seen() {
-  if (!first_seen_) {
-    first_seen_.emplace(memory_, levels_);
-    add([this](const StepRun& run) { first_seen_->find(*tree_, run.stream); }, [](const StepRun&) {});
-  }
-  return *first_seen_;
+void StepProgram::find_first_seen() {
+  if (!first_seen_.empty()) return;
+  for (int turn = 0; turn < 2; ++turn) first_seen_.emplace_back(memory_, levels_);
+  add_ahead([this](const StepRun& run) { first_seen(run).find(tree(run), run.stream); });
 }
 
 TableRows StepProgram::table_rows(const StepRun& run) const {
-  TableRows rows{tree_->last_hop(), data_->inputs.features};
+  TableRows rows{tree(run).last_hop(), data_->inputs.features};
   rows.hop.capacity = levels_.choices()[run.choice];
   return rows;
 }
 
 TreeGrowth StepProgram::growth(std::size_t level, const StepRun& run) const {
-  TreeGrowth growth = tree_->growth(level);
+  TreeGrowth growth = tree(run).growth(level);
   growth.grown_capacity = levels_.rows({level + 1}, run.choice);
   return growth;
 }
 
 LevelRows StepProgram::level_rows(std::size_t level, const Matrix& z, const StepRun& run) const {
-  return {growth(level, run), tree_->nodes(), z.data, z.width, z.type, nullptr, no_dropout()};
+  return {growth(level, run), tree(run).nodes(), z.data, z.width, z.type, nullptr, no_dropout()};
 }
 
 std::int64_t StepProgram::bytes() const {
-  const std::int64_t tree_and_workspace = std::int64_t{100} << 20;
-  return memory_.bytes() + levels_.capacity({levels_.last()}) * (16 + 4 * shape_.fanouts.back()) + tree_and_workspace;
+  const std::int64_t workspaces_and_graphs = std::int64_t{164} << 20;
+  const std::int64_t of_tree = levels_.capacity({levels_.last()}) * (16 + 4 * shape_.fanouts.back());
+  return memory_.bytes() + static_cast<std::int64_t>(SampledBatches::num_trees(lead())) * of_tree +
+         workspaces_and_graphs;
 }
 
 void StepProgram::finish() {
+  batches_.emplace(data_->inputs.graph, shape_.fanouts, shape_.replacement, shape_.max_seeds, lead());
   weights_.finish();
   cuda_check(cudaDeviceSynchronize());
 }
 
-void StepProgram::enqueue_loss(cudaStream_t stream) const {
-  const SeedLoss loss{.header = tree_->header(),
-                      .nodes = tree_->nodes(),
+void StepProgram::enqueue_loss(const StepRun& run) const {
+  const SeedLoss loss{.header = tree(run).header(),
+                      .nodes = tree(run).nodes(),
                       .labels = data_->labels,
                       .max_seeds = shape_.max_seeds,
                       .num_classes = shape_.num_classes,
@@ -251,19 +289,32 @@ void StepProgram::enqueue_loss(cudaStream_t stream) const {
                       .type = shape_.activations,
                       .rows = seed_losses_,
                       .sums = data_->sums};
-  seed_loss(loss, logits_.as<const float>(), logits_gradient_.data, stream);
-  sum_losses(loss, stream);
+  seed_loss(loss, logits_.as<const float>(), logits_gradient_.data, run.stream);
+  follow(run.beside, run.stream);
+  sum_losses(loss, run.beside);
 }
 
-void StepProgram::enqueue(std::size_t choice, cudaStream_t stream) const {
-  const StepRun run{choice, stream};
-  weights_.pack(shape_.activations, stream);
-  for (const Launches& launches : forward_) launches(run);
+void StepProgram::enqueue_ahead(std::size_t tree, cudaStream_t stream) const {
+  const StepRun run{tree, levels_.choices().size() - 1, stream, stream};
+  for (const Launches& launches : ahead_) launches(run);
+}
+
+void StepProgram::enqueue(const StepRun& run, const std::function<void(cudaStream_t)>& fork) const {
+  weights_.pack(shape_.activations, run.stream);
+  if (!prepares_ahead())
+    for (const Launches& launches : ahead_) launches(run);
+  for (std::size_t i = 0; i < forward_.size(); ++i) {
+    if (i == num_before_fork_) fork(run.stream);
+    forward_[i](run);
+  }
+  if (num_before_fork_ >= forward_.size()) fork(run.stream);
   if (!is_training()) return;
-  enqueue_loss(stream);
+  enqueue_loss(run);
   for (auto launches = backward_.rbegin(); launches != backward_.rend(); ++launches) (*launches)(run);
-  weights_.unpack_gradients(stream);
+  follow(run.stream, run.beside);
+  weights_.unpack_gradients(run.stream);
   for (const Launches& launches : last_) launches(run);
+  if (has_update()) update_parameters(*data_->update, tree(run).header(), run.stream);
 }
 
 }  // namespace salient

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/products/products.h"
@@ -14,15 +15,17 @@
 #include "models/resident/first_seen.h"
 #include "models/resident/model_step.h"
 #include "models/resident/neighbour_sum.h"
+#include "models/resident/sampled_batches.h"
 #include "models/resident/step_memory.h"
 #include "models/resident/weight_blocks.h"
 
 namespace salient {
 
-/// One run of the launches: for how many rows of the last level (Levels::choices()).
+/// One run of the launches: the batch's tree, and for how many rows of the last level (Levels::choices()).
 struct StepRun {
-  std::size_t choice;
+  std::size_t tree, choice;
   cudaStream_t stream;
+  cudaStream_t beside;  ///< of what nothing waits for but the step's end
 };
 using Launches = std::function<void(const StepRun&)>;
 
@@ -35,8 +38,8 @@ struct WeightPart {
   std::int64_t first_column = 0;  ///< in the parameter
 };
 
-/// output = input * W^T. Backward: the parameters' gradients from output_gradient, and input_gradient unless its data
-/// are not wanted.
+/// output = input * W^T. Backward: the parameters' gradients from output_gradient, beside the rest, and input_gradient
+/// unless its data are not wanted.
 struct LinearLayer {
   Matrix input, output, output_gradient;
   std::optional<Matrix> input_gradient{};
@@ -74,19 +77,24 @@ class StepProgram {
   std::size_t num_layers() const { return shape_.fanouts.size(); }
   std::size_t level_of(std::size_t layer) const { return num_layers() - 1 - layer; }  ///< whose nodes it computes
   const Levels& levels() const { return levels_; }
-  const SampledTree& tree() const { return *tree_; }
+  const SampledTree& tree(const StepRun& run) const { return batches_->tree(run.tree); }
   StepMemory& memory() { return memory_; }
 
   bool is_training() const { return shape_.use == StepUse::kTraining; }
   Matrix matrix(Height height, std::int64_t width);
   Matrix gradient(Height height, std::int64_t width);  ///< the same without memory in a prediction
+  /// For what add_ahead() writes: in training two, of batches in turn.
+  Matrix matrix_ahead(Height height, std::int64_t width);
   Matrix logits();  ///< [max_seeds, padded(num_classes)] f32; the loss reads the last one made
   Matrix logits_gradient() const { return logits_gradient_; }
 
   void add(Launches forward, Launches backward);  ///< a prediction has the first
-  void add_last(Launches launches);               ///< behind the gradients of all products
+  /// Of features and the batch alone: training does it beside the step before. Before all that add() has.
+  void add_ahead(Launches launches) { ahead_.push_back(std::move(launches)); }
+  void add_last(Launches launches);  ///< behind the gradients of all products
   void add(const LinearLayer& layer);
-  void add_first_sum(const NeighbourSum& sum);  ///< of features, which have no gradient
+  /// Of features, which have no gradient, ahead. @param operand, own_rows  by matrix_ahead(), for those of `sum`
+  void add_first_sum(const NeighbourSum& sum, const Matrix& operand, const Matrix& own_rows = {});
   void add_hidden_sum(const NeighbourSum& sum, const HiddenSum& hidden);
   std::function<LevelRows(const StepRun&)> hidden_rows(const HiddenSum& hidden);  ///< makes room for LevelRows::kept
   void add_norm(const std::string& name, const NormPart& part);
@@ -96,11 +104,14 @@ class StepProgram {
   StepTensor tensor(const std::string& name) const;
   const float* value(const std::string& name) const { return static_cast<const float*>(tensor(name).value); }
 
-  TreeDropout dropout(std::uint32_t layer) const;
+  TreeDropout dropout(std::uint32_t layer) const;  ///< without a header, which of() gives it
   TreeDropout no_dropout() const { return {nullptr, 0, 0, 1.0f}; }
+  TreeDropout of(const StepRun& run, TreeDropout dropout) const;
+  NeighbourSum of(const StepRun& run, NeighbourSum sum) const;  ///< with its dropouts' headers
   SumRule sum_rule(SumKind kind, const float* eps);
   NeighbourSum sum_with_ones(const SumRule& rule, const Matrix& operand) const;  ///< the operand of a layer with a bias
-  const FirstSeen& first_seen();  ///< of the batch; made at the first call
+  const FirstSeen& first_seen(const StepRun& run) const { return first_seen_[run.tree % first_seen_.size()]; }
+  void find_first_seen();  ///< ahead; more calls do nothing
 
   TableRows table_rows(const StepRun& run) const;
   const FeatureRows& features() const { return data_->inputs.features; }
@@ -109,30 +120,40 @@ class StepProgram {
 
   // ---- for the step ----
   std::int64_t bytes() const;
-  SampledTree& sampled_tree() { return *tree_; }
+  SampledBatches& batches() { return *batches_; }
+  const SampledBatches& batches() const { return *batches_; }
   const float* logits_rows() const { return logits_.as<const float>(); }
-  void finish();                                                ///< behind the model; blocks
-  void enqueue(std::size_t choice, cudaStream_t stream) const;  ///< all of a step behind sampling
+  void finish();  ///< behind the model; blocks
+  /// Whether what is ahead of a step is done beside the one before, and not by enqueue().
+  bool prepares_ahead() const { return is_training() && !ahead_.empty(); }
+  void enqueue_ahead(std::size_t tree, cudaStream_t stream) const;
+  /// All of a step that is left behind sampling.
+  /// @param fork  called when the largest product has been enqueued, with run.stream: later launches leave room for
+  ///              others, which may begin there and are the caller's to wait for
+  void enqueue(const StepRun& run, const std::function<void(cudaStream_t)>& fork) const;
+  bool has_update() const { return is_training() && data_->update.has_value(); }
 
  private:
   void add_weights(const LinearLayer& layer, const Matrix& weight, const float* gradient);
   Product plan(const LinearLayer& layer, ProductKind kind, std::int64_t rows, const Matrix& weight,
                const float* weight_gradient);
   BatchNormTensors norm_tensors(const std::string& name) const;
-  void enqueue_loss(cudaStream_t stream) const;
+  void enqueue_loss(const StepRun& run) const;
+  SamplingLead lead() const { return prepares_ahead() ? SamplingLead::kThreeBatches : SamplingLead::kOneBatch; }
 
   const ModelStepShape shape_;
   const ModelStepData* const data_;
   Levels levels_;
   StepMemory memory_;
-  std::optional<SampledTree> tree_;
-  std::optional<Products> products_;
+  std::optional<SampledBatches> batches_;
+  std::optional<Products> products_, products_beside_;
   WeightBlocks weights_;
-  std::optional<FirstSeen> first_seen_;
+  std::vector<FirstSeen> first_seen_;  // of batches in turn
   const NodeFactor* factors_ = nullptr;
   Matrix logits_, logits_gradient_;
   float* seed_losses_ = nullptr;
-  std::vector<Launches> forward_, backward_, last_;
+  std::vector<Launches> ahead_, forward_, backward_, last_;
+  std::size_t num_before_fork_ = 0;  // of forward_, up to the first product
 };
 
 void build_gcn(StepProgram& program);

@@ -1,5 +1,5 @@
-// models/resident/urgent_stream.h - a stream whose kernels are started before those of others; captured, they keep
-// that.
+// models/resident/urgent_stream.h - streams of a step: one whose kernels are started before those of others, captured
+// too, and the order between two.
 #pragma once
 
 #include <memory>
@@ -25,5 +25,12 @@ class UrgentStream {
   };
   std::unique_ptr<CUstream_st, Destroy> handle_;
 };
+
+/// Later work on `stream` comes behind what `ahead` has so far. Both may be captured.
+inline void follow(cudaStream_t stream, cudaStream_t ahead) {
+  CudaEvent passed(CudaEvent::Kind::kOrder);
+  passed.record(ahead);
+  passed.make_wait(stream);
+}
 
 }  // namespace salient

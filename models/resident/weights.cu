@@ -6,7 +6,6 @@
 //             waits for the same elements of all ranks, so the grid is small enough to be on the GPU as a whole.
 #include <algorithm>
 
-#include "core/cuda/device_attribute.h"
 #include "core/error.h"
 #include "models/kernels/adam.cuh"
 #include "models/kernels/launch.cuh"
@@ -75,7 +74,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock) unpack_kernel(Layers layers)
 /// Adam's step of element `t`, and its packed form.
 /// @param gradient  gives it; called when all else is there
 template <class T, class Gradient>
-__device__ void update_element(const PackedWeights& layer, std::int64_t t, const WeightUpdate& update,
+__device__ void update_element(const PackedWeights& layer, std::int64_t t, const ParameterUpdate& update,
                                const AdamCorrections& corrections, const Gradient& gradient) {
   const SageWeights& w = layer.weights;
   const PackedElement e = PackedElement::of(w, t);
@@ -88,7 +87,7 @@ __device__ void update_element(const PackedWeights& layer, std::int64_t t, const
 
 template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    update_kernel(Layers layers, WeightUpdate update, const StepHeader* __restrict__ header) {
+    update_kernel(Layers layers, ParameterUpdate update, const StepHeader* __restrict__ header) {
   __shared__ AdamCorrections corrections;
   AdamCorrections::compute(update.rates, header->learning_rate, *update.state.step, &corrections);
   const PackedWeights& layer = layers.layer[blockIdx.y];
@@ -102,12 +101,10 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   if (threadIdx.x == 0) (void)count_adam_step(update.state, gridDim.x * gridDim.y);
 }
 
-constexpr int kBlocksWithPeers = 6;  // that fit on a multiprocessor
-
 /// The same with the gradients of all ranks.
 template <class T>
 __global__ void __launch_bounds__(kThreadsPerBlock, kBlocksWithPeers)
-    update_with_peers_kernel(Layers layers, WeightUpdate update, const __grid_constant__ PeerSums peers,
+    update_with_peers_kernel(Layers layers, ParameterUpdate update, const __grid_constant__ PeerSums peers,
                              const StepHeader* __restrict__ header) {
   __shared__ AdamCorrections corrections;
   const PackedWeights& layer = layers.layer[blockIdx.y];
@@ -164,14 +161,13 @@ void unpack_gradients(std::span<const PackedWeights> layers, cudaStream_t stream
   cuda_check(cudaGetLastError());
 }
 
-void update_weights(std::span<const PackedWeights> layers, ActivationType type, const WeightUpdate& update,
+void update_weights(std::span<const PackedWeights> layers, ActivationType type, const ParameterUpdate& update,
                     const StepHeader* header, cudaStream_t stream) {
   Grid grid = grid_of(layers);
   if (update.peers) {
     const PackedWeights& last = layers.back();
     require(last.first_value + num_packed(last.weights) <= update.peers->num_values, "layers fit the peers' memory");
-    const auto most = static_cast<unsigned>(kBlocksWithPeers * device_attribute(cudaDevAttrMultiProcessorCount));
-    grid.blocks.x = std::min(grid.blocks.x, std::max(1U, most / grid.blocks.y));
+    grid.blocks.x = std::min(grid.blocks.x, std::max(1U, most_blocks_with_peers() / grid.blocks.y));
     const auto kernel = of_type(type, update_with_peers_kernel<float>, update_with_peers_kernel<__half>,
                                 update_with_peers_kernel<Bf16>);
     kernel<<<grid.blocks, kThreadsPerBlock, 0, stream>>>(grid.layers, update, *update.peers, header);

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "core/cuda/cuda.h"
-#include "models/kernels/adam.h"
 #include "models/resident/operands.h"
-#include "models/resident/peer_sums.h"
+#include "models/resident/parameter_update.h"
 
 namespace salient {
 
@@ -40,16 +38,10 @@ void pack_weights(std::span<const PackedWeights> layers, ActivationType type, cu
 /// Writes all layers' gradients from those of the packed matrices.
 void unpack_gradients(std::span<const PackedWeights> layers, cudaStream_t stream);
 
-/// Adam's step of a model all of whose parameters are SageWeights.
-struct WeightUpdate {
-  AdamState state;                  ///< its gradients are not read
-  AdamRates rates;                  ///< but for lr
-  std::optional<PeerSums> peers{};  ///< with whom the gradients are summed first
-};
-
-/// unpack_gradients(), the sum over ranks, adam_step() and pack_weights() at once; the gradients are not written.
+/// unpack_gradients(), the sum over ranks, adam_step() and pack_weights() at once, of a model all of whose parameters
+/// are SageWeights; the gradients are neither read nor written.
 /// @param header  device: the learning rate
-void update_weights(std::span<const PackedWeights> layers, ActivationType type, const WeightUpdate& update,
+void update_weights(std::span<const PackedWeights> layers, ActivationType type, const ParameterUpdate& update,
                     const StepHeader* header, cudaStream_t stream);
 
 }  // namespace salient

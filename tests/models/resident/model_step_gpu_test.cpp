@@ -190,7 +190,7 @@ TEST_P(ResidentModelStep, TrainsAsTheModelOnTheHost) {
   const CudaStream stream;
   step.start_epoch(problem.seeds());
   for (const StepHeader& header : batches()) {
-    step.run(header, stream.get());
+    step.run(header, {}, stream.get());
     stream.wait();
     const Problem::Expected expected = problem.train_on_the_host(header);
     const at::Tensor sums = problem.sums()[header.batch];
@@ -221,11 +221,11 @@ TEST_P(ResidentModelStep, OfNoSeedsHasZeroGradients) {
   ModelStep step(problem.shape(), problem.data());
   const CudaStream stream;
   step.start_epoch(problem.seeds());
-  step.run({1, 1, 2, 0, 10, kMaxSeeds, 1.0F}, stream.get());  // leaves rows behind the next batch's end
+  step.run({1, 1, 2, 0, 10, kMaxSeeds, 1.0F}, {}, stream.get());  // leaves rows behind the next batch's end
   std::map<std::string, at::Tensor> before;
   stream.wait();
   for (const auto& [name, value] : problem.buffers()) before[name] = value.clone();
-  step.run({1, 1, 0, 0, 0, 0, 1.0F}, stream.get());
+  step.run({1, 1, 0, 0, 0, 0, 1.0F}, {}, stream.get());
   stream.wait();
   for (const auto& [name, gradient] : problem.gradients()) EXPECT_EQ(gradient.abs().max().item<float>(), 0) << name;
   for (const auto& [name, value] : problem.buffers()) EXPECT_TRUE(at::equal(value, before.at(name))) << name;
@@ -239,7 +239,7 @@ TEST_P(ResidentModelStep, RepeatsItsBits) {
   step.start_epoch(problem.seeds());
   std::map<std::string, at::Tensor> first;
   for (int round = 0; round < 3; ++round) {
-    step.run({1, 1, 2, 0, 64, kMaxSeeds, 1.0F}, stream.get());
+    step.run({1, 1, 2, 0, 64, kMaxSeeds, 1.0F}, {}, stream.get());
     stream.wait();
     for (const auto& [name, gradient] : problem.gradients()) {
       if (round == 0) first[name] = gradient.clone();
@@ -255,9 +255,9 @@ TEST(ResidentModelStep, CountsWhatItSampledInTheEpoch) {
   const CudaStream stream;
   for (const std::uint32_t epoch : {1U, 2U}) {
     step.start_epoch(problem.seeds());
-    step.run({1, epoch, 0, 0, 100, 20, 1.0F}, stream.get());
-    step.run({1, epoch, 1, 1, 120, 0, 1.0F}, stream.get());
-    step.run({1, epoch, 2, 2, 120, 17, 1.0F}, stream.get());
+    step.run({1, epoch, 0, 0, 100, 20, 1.0F}, {}, stream.get());
+    step.run({1, epoch, 1, 1, 120, 0, 1.0F}, {}, stream.get());
+    step.run({1, epoch, 2, 2, 120, 17, 1.0F}, {}, stream.get());
     for (int reading = 0; reading < 2; ++reading) {  // the second one is as the first
       const SageCounts counts = step.counts(stream.get());
       ASSERT_EQ(counts.hop_edges.size(), 2U);

@@ -72,7 +72,7 @@ class Rank {
   void update(double lr, const std::optional<PeerSums>& peers, cudaStream_t stream) {
     const StepHeader header{.learning_rate = lr};
     cuda_check(cudaMemcpyAsync(header_.data_ptr(), &header, sizeof header, cudaMemcpyHostToDevice, stream));
-    WeightUpdate update{state(), kRates, peers};
+    ParameterUpdate update{state(), kRates, peers};
     const auto* const on_device = static_cast<const StepHeader*>(header_.const_data_ptr());
     update_weights(layers_of(), kType, update, on_device, stream);
   }
@@ -183,6 +183,54 @@ TEST_P(PeerSumsTest, ARankWhosePeersAreGoneEndsAndHasNoNumbers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, PeerSumsTest, testing::Values(2, 3, 4));
+
+/// Parameters, gradients and moments of a rank that updates them as they are (parameter_update.h).
+struct FlatRank {
+  at::Tensor flat, counts = at::zeros({2}, on_device(at::kInt)),
+                   header = at::empty({static_cast<std::int64_t>(sizeof(StepHeader))}, on_device(at::kByte));
+
+  void update(double lr, const std::optional<PeerSums>& peers, cudaStream_t stream) {
+    const StepHeader with_rate{.learning_rate = lr};
+    cuda_check(cudaMemcpyAsync(header.data_ptr(), &with_rate, sizeof with_rate, cudaMemcpyHostToDevice, stream));
+    const AdamState state{.parameters = flat[0].data_ptr<float>(),
+                          .gradients = flat[1].data_ptr<float>(),
+                          .exp_avg = flat[2].data_ptr<float>(),
+                          .exp_avg_sq = flat[3].data_ptr<float>(),
+                          .step = reinterpret_cast<float*>(counts.data_ptr<int>()),
+                          .num_finished_blocks = reinterpret_cast<std::uint32_t*>(counts.data_ptr<int>() + 1),
+                          .size = flat.size(1)};
+    update_parameters({state, kRates, peers}, static_cast<const StepHeader*>(header.const_data_ptr()), stream);
+  }
+};
+
+TEST_P(PeerSumsTest, UpdatesOfParametersAsTheyAreHaveTheBitsOfOneWithTheSum) {
+  const auto num_ranks = static_cast<std::size_t>(GetParam());
+  const Memory memory(GetParam());
+  at::manual_seed(6);
+  const at::Tensor begin = at::randn({4, num_values(kSmall) - 3}).to(at::kCUDA).abs();
+  std::vector<FlatRank> ranks(num_ranks);
+  for (FlatRank& rank : ranks) rank.flat = begin.clone();
+  FlatRank alone{begin.clone()};
+  const std::vector<CudaStream> streams(num_ranks);
+  for (int step = 0; step < 20; ++step) {
+    alone.flat[1].zero_();
+    for (FlatRank& rank : ranks) alone.flat[1] += rank.flat[1].normal_();
+    cuda_check(cudaDeviceSynchronize());
+    const double lr = 0.003 / (1 + step);
+    for (std::size_t i = 0; i < num_ranks; ++i) {
+      const std::size_t rank = (i + static_cast<std::size_t>(step)) % num_ranks;
+      ranks[rank].update(lr, memory.of_rank(static_cast<int>(rank), kSmall), streams[rank].get());
+    }
+    for (const CudaStream& stream : streams) stream.wait();
+    alone.update(lr, std::nullopt, streams[0].get());
+    streams[0].wait();
+    for (const FlatRank& rank : ranks) {
+      EXPECT_TRUE(at::equal(rank.flat[0], alone.flat[0])) << step;
+      EXPECT_TRUE(at::equal(rank.flat.narrow(0, 2, 2), alone.flat.narrow(0, 2, 2))) << step;
+      EXPECT_TRUE(at::equal(rank.counts, alone.counts)) << step;
+    }
+  }
+}
 
 TEST(PeerSumsOfOneRank, HaveTheBitsOfAnUpdateWithout) { train(Memory(1), 1, kOfPapers); }
 

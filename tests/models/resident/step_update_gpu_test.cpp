@@ -84,7 +84,7 @@ TEST_P(StepUpdate, HasTheBitsOfStepsOneByOne) {
   if (!has_fused_layer(Training(c).shape().sage)) GTEST_SKIP() << "this GPU has no such kernel";
   Training inside(c), outside(c);
   SageStepData data = inside.data();
-  data.update = WeightUpdate{inside.state(), kRates};
+  data.update = ParameterUpdate{inside.state(), kRates};
   SageStep updating(inside.shape(), data), step(outside.shape(), outside.data());
   ASSERT_TRUE(updating.has_update());
   ASSERT_FALSE(step.has_update());
