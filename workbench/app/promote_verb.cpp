@@ -15,6 +15,8 @@
 namespace salient::workbench {
 namespace {
 
+constexpr std::size_t kOfSwept = 29;  // every so many: each is a process of its own, and fences have judged them all
+
 void replace_text(const std::filesystem::path& path, const std::string& text) {
   (void)std::filesystem::remove(path);
   (void)write_text_file(path, text);
@@ -23,9 +25,12 @@ void replace_text(const std::filesystem::path& path, const std::string& text) {
 
 std::optional<Finding> sanitize(const Candidate& candidate, const Case& given, const Referee& referee, Backend& backend,
                                 const KernelOptions& options, const WorkFolder& work) {
-  if (backend.kind() == BackendKind::kHost)
-    return sanitize_on_host(candidate, given, referee.problems(seed_from_system()),
-                            workbench_folder(options) / "cases" / "kernels", work.path());
+  if (backend.kind() == BackendKind::kHost) {
+    std::vector<ProblemSpec> problems = referee.problems(seed_from_system());
+    const std::vector<ProblemSpec> swept = swept_problems(given, BackendKind::kHost, seed_from_system());
+    for (std::size_t i = 0; i < swept.size(); i += kOfSwept) problems.push_back(swept[i]);
+    return sanitize_on_host(candidate, given, problems, workbench_folder(options) / "cases" / "kernels", work.path());
+  }
   const std::filesystem::path file = work.path() / "promoted.cu";
   replace_text(file, candidate.source);
   std::variant<Artifact, Finding> compiled = backend.compile(candidate, given);
@@ -55,7 +60,9 @@ int promote_best(const Words& words, const KernelOptions& options) {
   const Case given = load_case(workbench_folder(options) / "cases", text_of(records.front(), "case"));
   const Candidate candidate = parse_candidate(read_object(run, text_of(*best, "source")));
   const Candidate start = parse_candidate(read_text_file(given.start(backend->kind())));  // not what the record says
-  Referee referee(*backend, given, referee_options(options));
+  RefereeOptions how = referee_options(options);
+  how.all_remainders = true;
+  Referee referee(*backend, given, how);
   const Assessment made = referee.assess(candidate, start, start);
   Finding finding = made.finding;
   if (finding.verdict == Verdict::kAccepted)

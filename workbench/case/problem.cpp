@@ -4,6 +4,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -73,6 +74,17 @@ std::uint64_t index_of_pattern(IndexPattern pattern, std::uint64_t random, std::
     case IndexPattern::kEmptyRows: return random % limit / 4 * 4 % limit;
   }
   return 0;
+}
+
+/// Of a list of uniform numbers the one at `index`; one of eight is another one's of the list with one bit changed, so
+/// that not all bits but one tell numbers apart.
+std::uint64_t uniform_index(std::uint64_t seed, std::size_t index, std::size_t count, std::uint64_t limit) {
+  const std::uint64_t own = mix(seed + index), drawn = mix(own);
+  if (drawn % 8 != 0) return own % limit;
+  const auto bits = static_cast<std::uint64_t>(std::bit_width(limit - 1));
+  const std::uint64_t near =
+      mix(seed + drawn / 8 % count) % limit ^ (bits == 0 ? 0 : std::uint64_t{1} << mix(drawn) % bits);
+  return near < limit ? near : own % limit;
 }
 
 /// Offsets of `rows` rows with `total` entries.
@@ -195,6 +207,8 @@ void Problem::fill(std::size_t buffer) {
       value = extreme_value(*case_, as.type, random);
     else if (as.fill == Fill::kValues)
       value = value_of_pattern(spec_.pattern.values, random);
+    else if (as.fill == Fill::kIndex && spec_.pattern.indices == IndexPattern::kUniform)
+      value = static_cast<double>(uniform_index(seed, i, count, limit));
     else if (as.fill == Fill::kIndex)
       value = static_cast<double>(index_of_pattern(spec_.pattern.indices, random, i, count, limit));
     else
@@ -204,7 +218,8 @@ void Problem::fill(std::size_t buffer) {
   if (as.fill == Fill::kValues && spec_.pattern.values == ValuePattern::kNonFinite) spoil(buffer, seed);
 }
 
-/// Where they are and how many of a row must not be foreseen.
+/// Where they are and how many of a row must not be foreseen. The first and the last element have one in three of four
+/// problems: what is done at the ends of a buffer has code of its own.
 void Problem::spoil(std::size_t buffer, std::uint64_t seed) {
   constexpr double kSpoilt[] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
                                 -std::numeric_limits<double>::infinity()};
@@ -212,6 +227,10 @@ void Problem::spoil(std::size_t buffer, std::uint64_t seed) {
   for (std::size_t k = 0; k < kOfEach * std::size(kSpoilt) && elements_[buffer] > 0; ++k)
     store_element(case_->buffers[buffer].type, data_[buffer].data(), mix(~seed - k) % elements_[buffer],
                   kSpoilt[k % std::size(kSpoilt)]);
+  if (elements_[buffer] == 0) return;
+  for (const std::size_t end : {std::size_t{0}, elements_[buffer] - 1})
+    if (const std::uint64_t drawn = mix(~seed + end + 100) % 4; drawn < std::size(kSpoilt))
+      store_element(case_->buffers[buffer].type, data_[buffer].data(), end, kSpoilt[drawn]);
 }
 
 void Problem::rotate(std::size_t buffer, std::size_t by) {

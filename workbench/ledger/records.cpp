@@ -26,6 +26,7 @@ Json json_of(const Assessment& assessment) {
           {"reason", assessment.finding.reason},
           {"seed", assessment.seed},
           {"problems", assessment.problems},
+          {"size_rule", assessment.size_rule},
           {"tried", assessment.tried},
           {"device", assessment.device},
           {"notes", assessment.notes},
@@ -43,6 +44,7 @@ Assessment assessment_of(const Json& json) {
     made.finding = {*verdict, json.at("reason").get<std::string>(), {}};
     made.seed = json.at("seed").get<std::uint64_t>();
     made.problems = json.at("problems").get<std::size_t>();
+    made.size_rule = json.value("size_rule", 1);  // older records have none
     made.tried = json.value("tried", Variables{});
     made.device = json.value("device", "");  // older records have none
     made.notes = json.at("notes").get<std::string>();

@@ -146,7 +146,10 @@ void add_best_shapes(const Assessment& best, const Baselines& baselines, Page& p
   }
   page.section("The best kernel, shape by shape");
   if (!best.device.empty()) page.paragraph("Measured on: " + best.device + ".");
-  if (!best.tried.empty()) page.paragraph("Tried up to " + text_of(best.tried) + "; nothing is known beyond.");
+  if (!best.tried.empty())
+    page.paragraph("Tried up to " + text_of(best.tried) + "; nothing is known beyond. Sizes were chosen by rule " +
+                   std::to_string(best.size_rule) +
+                   (best.size_rule == 1 ? ", at random." : ", with every remainder by 256."));
   page.table(rows);
 }
 

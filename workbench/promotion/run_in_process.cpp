@@ -1,4 +1,7 @@
 // workbench/promotion/run_in_process.cpp - a candidate on the GPU without the referee's workers; see sanitize.h.
+#include <algorithm>
+#include <iterator>
+
 #include "core/error.h"
 #include "core/files/file_io.h"
 #include "workbench/backend/cuda_driver.h"
@@ -30,8 +33,9 @@ class Memory {
 
 /// The problems that a check runs, of every kind and small.
 std::vector<ProblemSpec> small_problems(const Case& given, std::uint64_t seed) {
-  std::vector<ProblemSpec> small;
-  for (ProblemSpec& spec : problems_of(given, BackendKind::kCuda, {}, seed)) {
+  std::vector<ProblemSpec> small, all = problems_of(given, BackendKind::kCuda, {}, seed);
+  std::ranges::move(swept_problems(given, BackendKind::kCuda, seed), std::back_inserter(all));
+  for (ProblemSpec& spec : all) {
     std::size_t bytes = 0;
     for (const BufferSpec& buffer : given.buffers)
       bytes += static_cast<std::size_t>(evaluate(buffer.count, spec.dims)) * bytes_of(buffer.type);

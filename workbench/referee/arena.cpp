@@ -14,7 +14,7 @@
 namespace salient::workbench {
 namespace {
 
-constexpr std::size_t kAlign = 256, kGuardBytes = std::size_t{1} << 20, kMaxShift = 16;
+constexpr std::size_t kAlign = 256, kMaxShift = 16;
 
 std::size_t aligned(std::size_t offset) { return (offset + kAlign - 1) / kAlign * kAlign; }
 
@@ -27,14 +27,14 @@ std::vector<std::size_t> random_order(std::size_t count, std::uint64_t seed) {
 
 }  // namespace
 
-Layout lay_out(const std::vector<std::size_t>& bytes, std::size_t begin, std::uint64_t seed) {
+Layout lay_out(const std::vector<std::size_t>& bytes, std::size_t begin, std::uint64_t seed, std::size_t guard) {
   Layout layout{std::vector<Placement>(bytes.size()), begin, begin, {}};
   for (const std::size_t b : random_order(bytes.size(), seed)) {
-    layout.end = aligned(layout.end + kGuardBytes) + kAlign * (mix(seed ^ mix(b)) % kMaxShift);
+    layout.end = aligned(layout.end + guard) + kAlign * (mix(seed ^ mix(b)) % kMaxShift);
     layout.buffers[b] = {layout.end, bytes[b]};
     layout.end += bytes[b];
   }
-  layout.end = aligned(layout.end + kGuardBytes);
+  layout.end = aligned(layout.end + guard);
   return layout;
 }
 

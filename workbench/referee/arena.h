@@ -28,9 +28,11 @@ struct Layout {
 /// What is neither a buffer nor a fence, in the order of addresses.
 std::vector<Placement> guards_of(const Layout& layout);
 
-/// Places the buffers from `begin` on: in random order, at multiples of 256, at least 1 MiB of guard round each, and
+inline constexpr std::size_t kGuardBytes = std::size_t{1} << 20;
+/// Places the buffers from `begin` on: in random order, at multiples of 256, at least `guard` bytes round each, and
 /// random distances, so that addresses differ from run to run.
-Layout lay_out(const std::vector<std::size_t>& bytes, std::size_t begin, std::uint64_t seed);
+Layout lay_out(const std::vector<std::size_t>& bytes, std::size_t begin, std::uint64_t seed,
+               std::size_t guard = kGuardBytes);
 
 /// Rooms for buffers between fences, 256 MiB each: memory that a process may be forbidden to touch.
 struct Rooms {

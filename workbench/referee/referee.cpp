@@ -5,8 +5,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <iterator>
-#include <map>
 
 #include "core/error.h"
 #include "workbench/referee/judge.h"
@@ -16,28 +14,7 @@ namespace salient::workbench {
 namespace {
 
 constexpr std::size_t kMaxSeeds = 8;
-
-/// Sizes of hidden shapes: at random, but in turns of all remainders by 64, so that no tile's or vector's end is left
-/// out for long. Where 2^b draws were made from one range, all remainders by 2^b came.
-class SizeDraws {
- public:
-  explicit SizeDraws(std::uint64_t seed) : seed_(seed) {}
-
-  std::int64_t draw(const DimRange& dim, std::uint64_t random) {
-    const auto low = static_cast<std::uint64_t>(dim.low), span = static_cast<std::uint64_t>(dim.high) - low + 1;
-    const std::uint64_t drawn = low + random % span;
-    if (span < 2 * kTile) return static_cast<std::int64_t>(drawn);
-    const std::uint64_t first = mix(seed_ ^ std::hash<std::string>{}(dim.name)), step = mix(first) | 1;
-    const std::uint64_t remainder = (first + step * turns_[dim.name]++) % kTile;
-    const std::uint64_t moved = drawn - drawn % kTile + remainder;
-    return static_cast<std::int64_t>(moved < low ? moved + kTile : moved >= low + span ? moved - kTile : moved);
-  }
-
- private:
-  static constexpr std::uint64_t kTile = 64;
-  std::uint64_t seed_;
-  std::map<std::string, std::uint64_t> turns_{};
-};
+constexpr std::size_t kSmallGuardBytes = std::size_t{64} << 10;  // of problems that are small and many
 
 /// What a worker's reply says of the candidate; for a fault of ours it throws.
 Finding finding_of(const Reply& reply, const std::string& where) {
@@ -89,7 +66,7 @@ void Referee::add_shape(const Variables& dims, const Candidate& start) {
   add_shape(dims);
   std::vector<ProblemSpec> of_shape = problems(seed);
   std::erase_if(of_shape, [&](const ProblemSpec& spec) { return spec.set != ShapeSet::kHidden || spec.dims != dims; });
-  const Finding found = check_on(start, of_shape, seed).finding;
+  const Finding found = check_on(start, {{of_shape}}, seed).finding;
   if (found.verdict == Verdict::kAccepted) return;
   options_.more.shapes.pop_back();
   fail(ErrorKind::kBadData,
@@ -99,74 +76,6 @@ void Referee::add_shape(const Variables& dims, const Candidate& start) {
 void Referee::add_seed(std::uint64_t seed) {
   if (options_.more.seeds.size() >= kMaxSeeds) fail(ErrorKind::kBadData, "at most 8 seeds may be added");
   options_.more.seeds.push_back(seed);
-}
-
-namespace {
-
-/// Of the first hidden range, small shapes with every remainder by kSmallShapes: what is done at the end of a tile or a
-/// vector of this length.
-template <class Add>
-void add_small_ones(const Case& given, BackendKind backend, std::uint64_t seed, const Add& add) {
-  constexpr std::uint64_t kSmallShapes = 32;
-  const auto range = std::find_if(given.shapes.begin(), given.shapes.end(), [&](const ShapeSpec& shape) {
-    return shape.set == ShapeSet::kHidden && (shape.backend.empty() || shape.backend == word_of(backend));
-  });
-  if (range == given.shapes.end()) return;
-  const std::uint64_t random = mix(~seed) >> 1;
-  const std::vector<Pattern> patterns = draw_patterns(given, random);
-  SizeDraws sizes(random);
-  for (std::uint64_t i = 0; i < kSmallShapes; ++i) {
-    Variables dims;
-    for (const DimRange& dim : range->dims)
-      dims[dim.name] =
-          sizes.draw({dim.name, dim.low, std::min(dim.high, dim.low + 255)}, mix(random + 64 * i + dims.size()));
-    add(dims, patterns[i % patterns.size()]);
-  }
-}
-
-/// The problems of one seed.
-std::vector<ProblemSpec> problems_of_seed(const Case& given, BackendKind backend,
-                                          const std::vector<Variables>& more_shapes, std::uint64_t seed) {
-  std::vector<ProblemSpec> edge, hidden, open;
-  std::uint64_t counter = seed;
-  SizeDraws sizes(seed);
-  const auto add = [&](std::vector<ProblemSpec>& list, ShapeSet set, const Variables& dims, Pattern pattern) {
-    list.push_back({set, dims, pattern, mix(++counter) >> 1});
-  };
-  for (const ShapeSpec& shape : given.shapes) {
-    if (!shape.backend.empty() && shape.backend != word_of(backend)) continue;
-    Variables dims;
-    const auto draw = [&] {
-      for (const DimRange& dim : shape.dims) dims[dim.name] = sizes.draw(dim, mix(++counter));
-    };
-    for (const Pattern pattern : draw_patterns(given, mix(++counter) >> 1)) {
-      draw();
-      add(shape.set == ShapeSet::kPublic ? open
-          : shape.set == ShapeSet::kEdge ? edge
-                                         : hidden,
-          shape.set, dims, pattern);
-    }
-  }
-  add_small_ones(given, backend, seed,
-                 [&](const Variables& dims, Pattern pattern) { add(hidden, ShapeSet::kHidden, dims, pattern); });
-  for (const Variables& dims : more_shapes) {
-    add(hidden, ShapeSet::kHidden, dims, {ValuePattern::kZeroMean, IndexPattern::kUniform});
-    add(hidden, ShapeSet::kHidden, dims, {ValuePattern::kWide, IndexPattern::kPowerLaw});
-  }
-  edge.insert(edge.end(), hidden.begin(), hidden.end());
-  edge.insert(edge.end(), open.begin(), open.end());
-  return edge;
-}
-
-}  // namespace
-
-std::vector<ProblemSpec> problems_of(const Case& given, BackendKind backend, const MoreTests& more,
-                                     std::uint64_t seed) {
-  std::vector<ProblemSpec> all = problems_of_seed(given, backend, more.shapes, seed);
-  for (const std::uint64_t another : more.seeds)
-    for (ProblemSpec& spec : problems_of_seed(given, backend, more.shapes, another))
-      if (spec.set != ShapeSet::kPublic) all.push_back(std::move(spec));
-  return all;
 }
 
 namespace {
@@ -186,6 +95,7 @@ struct CheckSetup {
   const std::vector<ProblemSpec>& specs;
   std::int64_t sm = 1;
   bool has_fences = false;  ///< the second run of every problem is between fences, at one end or the other
+  std::size_t guard_bytes = kGuardBytes;
 };
 
 /// @throws Error{kBadData} for expressions that cannot be launched
@@ -213,8 +123,9 @@ CheckPlan make_check_plan(const CheckSetup& setup) {
     const ProblemSpec& spec = setup.specs[p];
     for (const std::uint64_t run : {std::uint64_t{1}, std::uint64_t{2}}) {
       const FencedSide side = p % 3 == 0 ? FencedSide::kBegin : FencedSide::kEnd;
-      plan.layouts.push_back(run == 2 && setup.has_fences ? lay_out_in_rooms(rooms, bytes[p], side)
-                                                          : lay_out(bytes[p], begin, mix(spec.seed + run)));
+      plan.layouts.push_back(run == 2 && setup.has_fences
+                                 ? lay_out_in_rooms(rooms, bytes[p], side)
+                                 : lay_out(bytes[p], begin, mix(spec.seed + run), setup.guard_bytes));
       try {
         plan.orders.push_back(make_order({setup.given, spec.dims}, setup.candidate, plan.layouts.back(), 0, setup.sm));
       } catch (const Error& error) {
@@ -232,11 +143,13 @@ bool is_bad_access(const Reply& reply) { return reply.signal == SIGSEGV || reply
 
 }  // namespace
 
-std::optional<Finding> Referee::run_problems(const Candidate& candidate, const Artifact& artifact,
-                                             const std::vector<ProblemSpec>& specs, Assessment& made) {
+std::optional<Finding> Referee::run_problems(const Candidate& candidate, const Artifact& artifact, const Group& group,
+                                             Assessment& made) {
+  const std::vector<ProblemSpec>& specs = group.specs;
   CheckPlan plan;
   try {
-    plan = make_check_plan({case_, candidate, specs, backend_.machine().sm, backend_.kind() == BackendKind::kHost});
+    plan = make_check_plan(
+        {case_, candidate, specs, backend_.machine().sm, backend_.kind() == BackendKind::kHost, group.guard_bytes});
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBadData) throw;
     return Finding{Verdict::kLaunchError, error.what(), {}};
@@ -286,10 +199,12 @@ std::optional<Finding> Referee::run_problems(const Candidate& candidate, const A
 
 Assessment Referee::check(const Candidate& candidate) {
   const std::uint64_t seed = options_.seed != 0 ? options_.seed : seed_from_system();
-  return check_on(candidate, problems(seed), seed);
+  std::vector<Group> groups = {{problems(seed)}, {swept_problems(case_, backend_.kind(), seed), kSmallGuardBytes}};
+  if (options_.all_remainders) groups.push_back({problems_of_all_remainders(case_, backend_.kind(), seed)});
+  return check_on(candidate, groups, seed);
 }
 
-Assessment Referee::check_on(const Candidate& candidate, const std::vector<ProblemSpec>& specs, std::uint64_t seed) {
+Assessment Referee::check_on(const Candidate& candidate, const std::vector<Group>& groups, std::uint64_t seed) {
   Assessment made;
   made.seed = seed;
   std::variant<Artifact, Finding> compiled = backend_.compile(candidate, case_);
@@ -300,10 +215,12 @@ Assessment Referee::check_on(const Candidate& candidate, const std::vector<Probl
   const Artifact& artifact = std::get<Artifact>(compiled);
   made.notes = artifact.notes;
   made.device = backend_.environment()["device"];
-  if (auto found = run_problems(candidate, artifact, specs, made))
-    made.finding = std::move(*found);
-  else
-    made.finding = {Verdict::kAccepted, "correct on " + std::to_string(made.problems) + " problems", {}};
+  for (const Group& group : groups)
+    if (auto found = run_problems(candidate, artifact, group, made)) {
+      made.finding = std::move(*found);
+      return made;
+    }
+  made.finding = {Verdict::kAccepted, "correct on " + std::to_string(made.problems) + " problems", {}};
   return made;
 }
 

@@ -7,19 +7,13 @@
 
 #include "workbench/backend/backend.h"
 #include "workbench/case/problem.h"
+#include "workbench/referee/arena.h"
 #include "workbench/referee/candidate.h"
+#include "workbench/referee/problems.h"
 #include "workbench/referee/timing.h"
 #include "workbench/referee/verdict.h"
 
 namespace salient::workbench {
-
-/// Tests beside the case's own. They can only add.
-struct MoreTests {
-  std::vector<Variables> shapes{};
-  std::vector<std::uint64_t> seeds{};  ///< of inputs, beside the fresh one of every check
-
-  bool empty() const { return shapes.empty() && seeds.empty(); }
-};
 
 struct RefereeOptions {
   double run_seconds = 20;      ///< limit of one run of a candidate
@@ -27,24 +21,22 @@ struct RefereeOptions {
   int samples = 20;             ///< per kernel and shape, an even number
   std::uint64_t seed = 0;       ///< of inputs and layouts; 0 = fresh from the operating system for every check
   MoreTests more{};
-  bool profiles = false;  ///< a correct candidate's notes begin with what the back end's profiler says
+  bool all_remainders = false;  ///< checks run problems_of_all_remainders(), too
+  bool profiles = false;        ///< a correct candidate's notes begin with what the back end's profiler says
 };
 
 /// What is known of a candidate after it was judged.
 struct Assessment {
   Finding finding{};
-  std::uint64_t seed = 0;    ///< of this check: with it, everything can be run again
-  std::size_t problems = 0;  ///< that it passed
-  Variables tried{};         ///< the largest of each of sizes_of(case) among them: beyond, nothing is known
-  std::string device{};      ///< that it ran on; "" where it was rejected before
-  std::string notes{};       ///< of the profiler, if asked, and of the compiler: registers, spills
+  std::uint64_t seed = 0;     ///< of this check: with it, everything can be run again
+  std::size_t problems = 0;   ///< that it passed
+  int size_rule = kSizeRule;  ///< by which their sizes were chosen
+  Variables tried{};          ///< the largest of each of sizes_of(case) among them: beyond, nothing is known
+  std::string device{};       ///< that it ran on; "" where it was rejected before
+  std::string notes{};        ///< of the profiler, if asked, and of the compiler: registers, spills
   Timing timing{};
   Decision decision{};
 };
-
-/// The problems that a check runs: edge shapes, hidden ones, those of `more`, public ones, in patterns that suit; then
-/// all but the public ones once for every seed of `more`.
-std::vector<ProblemSpec> problems_of(const Case& given, BackendKind backend, const MoreTests& more, std::uint64_t seed);
 
 class Referee {
  public:
@@ -63,7 +55,7 @@ class Referee {
   Timing time(const Candidate& candidate, const Candidate& start, const Candidate& best, std::uint64_t seed,
               Finding& finding);
 
-  /// The problems that check() would run.
+  /// Of the problems that check() runs, those of the case's own shapes and of added tests.
   std::vector<ProblemSpec> problems(std::uint64_t seed) const {
     return problems_of(case_, backend_.kind(), options_.more, seed);
   }
@@ -76,10 +68,16 @@ class Referee {
   void add_seed(std::uint64_t seed);
 
  private:
+  /// Problems in one worker, which has room for the largest.
+  struct Group {
+    std::vector<ProblemSpec> specs{};
+    std::size_t guard_bytes = kGuardBytes;  ///< round every buffer: what each problem costs at least
+  };
+
   /// check() on some problems.
-  Assessment check_on(const Candidate& candidate, const std::vector<ProblemSpec>& specs, std::uint64_t seed);
-  std::optional<Finding> run_problems(const Candidate& candidate, const Artifact& artifact,
-                                      const std::vector<ProblemSpec>& specs, Assessment& made);
+  Assessment check_on(const Candidate& candidate, const std::vector<Group>& groups, std::uint64_t seed);
+  std::optional<Finding> run_problems(const Candidate& candidate, const Artifact& artifact, const Group& group,
+                                      Assessment& made);
   Timing time_shapes(const std::vector<const Candidate*>& kernels, const std::vector<Artifact>& artifacts,
                      std::uint64_t seed, Finding& finding);
   ShapeTimes time_shape(const Variables& dims, const std::vector<const Candidate*>& kernels,

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "core/printable.h"
 #include "workbench/referee/lexer.h"
 #include "workbench/referee/static_gate.h"
 
@@ -27,9 +28,9 @@ constexpr std::string_view kHostWords[] = {"asm", "thread_local"};
 constexpr std::string_view kHostBeginnings[] = {"__asm",  "__attribute", "__declspec", "__thread",    "__transaction",
                                                 "__asan", "__ubsan",     "__lsan",     "__sanitizer", "__interceptor"};
 /// In intrinsics: instructions that read a clock, or change how the worker's later arithmetic rounds, or its state.
-constexpr std::string_view kHostInstructions[] = {"rdtsc",  "rdpmc",  "csr",     "_MM_SET_", "xrstor", "xsave",
-                                                  "umwait", "tpause", "monitor", "mwait",    "rdpid",  "fsbase",
-                                                  "gsbase", "eflags", "xgetbv",  "xbegin"};
+constexpr std::string_view kHostInstructions[] = {
+    "rdtsc", "rdpmc",  "csr",    "_MM_SET_", "xrstor", "xsave",  "umwait", "tpause", "monitor", "mwait",
+    "rdpid", "fsbase", "gsbase", "eflags",   "xgetbv", "xbegin", "fnst",   "fldenv", "fnclex"};
 /// Of __builtin_NAME: beginnings of those that compute. Others reach frames, threads, or the heap.
 constexpr std::string_view kBuiltins[] = {"abs",          "fabs",
                                           "labs",         "llabs",
@@ -102,8 +103,11 @@ constexpr std::string_view kKeywords[] = {
 constexpr std::string_view kOwnNames[] = {"WorkbenchBlock", "PhiloxWords", "philox", "half",    "bfloat16",
                                           "to_float",       "to_bfloat16", "std",    "min",     "max",
                                           "ceil",           "sm",          "Launch", "launches"};
-constexpr std::string_view kWords[] = {"_Pragma",       "__pragma",           "import",
-                                       "__has_include", "__has_include_next", "__has_embed"};
+/// The second half: what another file, another day or another place of the same text would change.
+constexpr std::string_view kWords[] = {
+    "_Pragma",           "__pragma",    "import",        "__has_include", "__has_include_next", "__has_embed",
+    "__DATE__",          "__TIME__",    "__TIMESTAMP__", "__FILE__",      "__FILE_NAME__",      "__BASE_FILE__",
+    "__INCLUDE_LEVEL__", "__COUNTER__", "__LINE__"};
 constexpr std::string_view kDirectives[] = {"define", "undef", "if",    "ifdef", "ifndef",
                                             "else",   "elif",  "endif", "error", "include"};
 constexpr std::string_view kAttributes[] = {"maybe_unused", "nodiscard",   "likely",
@@ -220,6 +224,13 @@ std::vector<Token> without_line_markers(const std::vector<Token>& tokens) {
   return left;
 }
 
+/// Whether a terminal or an editor may show another text than the compiler reads.
+bool has_hiding_character(const std::string& source) {
+  std::string text = source;
+  std::erase_if(text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; });
+  return printable(text) != text;
+}
+
 /// What `judge` says of the tokens; what cannot be read in one way alone is a reason, too.
 template <class Judge>
 std::optional<std::string> reject_by(const std::string& text, const Judge& judge) {
@@ -234,6 +245,8 @@ std::optional<std::string> reject_by(const std::string& text, const Judge& judge
 }  // namespace
 
 std::optional<std::string> reject_text(const std::string& source, BackendKind backend) {
+  if (has_hiding_character(source))
+    return "a control character, one that turns the direction of text, or one that is no UTF-8";
   return reject_by(source, [&](const std::vector<Token>& tokens) {
     if (auto reason = reject_directives(tokens, backend)) return reason;
     return reject_tokens(tokens, backend);
