@@ -124,7 +124,13 @@ std::string NodeTable::plain_name_of(std::size_t column) const {
 }
 
 bool NodeTable::is_index(std::size_t column) const {
-  return column < header.size() && ((column == 0 && header[0].empty()) || header[column].starts_with("Unnamed:"));
+  if (column >= header.size()) return false;
+  const std::string& name = header[column];
+  if ((column == 0 && name.empty()) || name.starts_with("Unnamed:") || name.starts_with("__index_level_")) return true;
+  if (column == id || (name != "index" && !name.starts_with("level_"))) return false;
+  for (std::size_t row = 0; row < sample.size(); ++row)
+    if (sample[row][column] != std::to_string(row)) return false;
+  return sample.size() > 1;
 }
 
 NodeTable open_node_table(const fs::path& path, const NodeTableOptions& options, Wanted wanted) {

@@ -29,7 +29,8 @@ struct NodeTable {
   std::string name_of(std::size_t column) const;
   /// As features are named: "age", or "column 2".
   std::string plain_name_of(std::size_t column) const;
-  /// The name of an index that pandas wrote beside the columns: none, or "Unnamed: 0".
+  /// Whether pandas wrote this index beside the columns: it has no name, or one as pandas makes, "Unnamed: 0" or
+  /// "__index_level_0__"; or it is "index" or "level_0", as reset_index() makes, and has the numbers of the rows.
   bool is_index(std::size_t column) const;
 };
 

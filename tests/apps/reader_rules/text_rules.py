@@ -178,6 +178,16 @@ def index(name):
     return rule
 
 
+def counted_index(name):
+    def rule(reader):
+        if reader.kind != "nodes" or reader.header is None or len(reader.header) < 2:
+            return "it has no table of nodes with names of columns"
+        rows = [[str(number), *row] for number, row in enumerate(reader.rows)]
+        return read(reader.text(header=[name, *reader.header], rows=rows), said=f"'{name}'(, '.*')? (is|are) not used")
+    rule.__name__, rule.__doc__ = f"counted_{name}", f"'{name}' with the numbers of the rows is no id and no feature"
+    return rule
+
+
 def index_alone(reader):
     """an index without a name in place of the id is refused"""
     if reader.kind != "nodes":
@@ -442,7 +452,8 @@ RULES = [
     packed("bzip2", bz2.compress(b"1,2\n", 1)), packed("Excel", b"PK\x03\x04" + bytes(26) + b"[Content_Types].xml"),
     packed("MATLAB", b"MATLAB 5.0 MAT-file, Platform: GLNXA64\n"),
     comment_in_front, comment_below, sign_of_a_comment, wide_row, narrow_row, short_header, index(""),
-    index("Unnamed: 0"), index_alone, header_of_numbers, index_and_numbers, header_again, blank_line, blank_end,
+    index("Unnamed: 0"), index("__index_level_0__"), counted_index("index"), counted_index("level_0"), index_alone,
+    header_of_numbers, index_and_numbers, header_again, blank_line, blank_end,
     missing("NA"), missing("null"), missing("?"), missing(""), missing_in_quotes, columns_in_a_list,
     named_column_in_a_list,
     one_as("1e0", "is read as the number 1", doc="an id with an exponent is said"),
