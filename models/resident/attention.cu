@@ -1,9 +1,9 @@
 // models/resident/attention.cu - see attention.h.
 //
-// Work split  a warp per node, lanes by chunks of eight columns; the softmax by lanes of entries. Gradients of rows and
-//             vectors: warps walk over nodes, each for a tile of 256 columns.
-// Access      each row is read twice forward, for its score and for the sum, and twice backward; the second time of a
-//             pass it comes from a cache.
+// Work split  a group of lanes per node, a warp or half of one, lanes by chunks of eight columns; the softmax by lanes of
+//             entries. Gradients of rows and vectors: groups walk over nodes, each for a tile of its lanes' columns.
+// Access      each row is read twice forward, for its score and for the sum, and twice backward; the second time it
+//             comes from a cache, but for gradients of rows that are wider than a group's lanes.
 // Limit       memory, and the latency of dependent reads.
 // Sync        warp shuffles; shares of column sums meet in shared memory.
 #include <type_traits>
@@ -18,7 +18,7 @@ namespace {
 
 // ---- device code -----------------------------------------------------------------------------------------
 
-constexpr int kShares = 512, kTileChunks = 32, kWarps = kThreadsPerBlock / 32, kBatch = StepMask::kShared;
+constexpr int kShares = 512, kBatch = StepMask::kShared;
 
 __device__ float dot(const float (&a)[8], const float (&b)[8]) {
   float sum = 0;
@@ -27,13 +27,24 @@ __device__ float dot(const float (&a)[8], const float (&b)[8]) {
   return sum;
 }
 
-__device__ std::int64_t warp_of_grid() { return (std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x) / 32; }
-__device__ std::int64_t warps_in_grid() { return std::int64_t{gridDim.x} * kWarps; }
+/// Lanes that work on one node, and the groups of them in a row of blocks.
+template <int kLanes>
+struct Group {
+  static __device__ int lane() { return static_cast<int>(threadIdx.x) & (kLanes - 1); }
+  static __device__ std::int64_t of_grid() {
+    return (std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x) / kLanes;
+  }
+  static __device__ std::int64_t in_grid() { return std::int64_t{gridDim.x} * (kThreadsPerBlock / kLanes); }
+  template <class T>
+  static __device__ T from(int lane, T value) {
+    return __shfl_sync(lanes_of_group<kLanes>(), value, lane, kLanes);
+  }
+};
 
 /// Of node i's entries, lane by lane: the product of its row with what factor(chunk, ...) gives.
-template <bool kFirst, class Reader, class Factor>
+template <int kLanes, bool kFirst, class Reader, class Factor>
 __device__ float entry_dots(const Reader& reader, std::int64_t i, std::int64_t chunks, const Factor& factor) {
-  const int lane = static_cast<int>(threadIdx.x) & 31, kept = reader.num_entries(i);
+  const int lane = Group<kLanes>::lane(), kept = reader.num_entries(i);
   float result = 0;
   for (int first = 0; first < kept; first += kBatch) {
     RowRef refs[kBatch] = {};
@@ -41,7 +52,7 @@ __device__ float entry_dots(const Reader& reader, std::int64_t i, std::int64_t c
 #pragma unroll
     for (int k = 0; k < kBatch; ++k)
       if (first + k < kept) refs[k] = reader.entry(i, first + k);
-    for (std::int64_t chunk = lane; (chunk - lane) < chunks; chunk += 32) {
+    for (std::int64_t chunk = lane; (chunk - lane) < chunks; chunk += kLanes) {
       typename Reader::Raw raws[kBatch];
 #pragma unroll
       for (int k = 0; k < kBatch; ++k)
@@ -51,9 +62,10 @@ __device__ float entry_dots(const Reader& reader, std::int64_t i, std::int64_t c
       unsigned bits = 0;  // of the layer's dropout
       if constexpr (kFirst && Reader::kIsLevel)
         if (Reader::kIsRelu)
-          bits = reader.mask.kept_of_four({lane, 32, kWarp}, chunk, [&](int k) {  // no indices: refs stay in registers
-            return k < 2 ? (k == 0 ? refs[0].node : refs[1].node) : (k == 2 ? refs[2].node : refs[3].node);
-          });
+          bits = reader.mask.kept_of_four(
+              {lane, kLanes, lanes_of_group<kLanes>()}, chunk, [&](int k) {  // no indices: refs stay in registers
+                return k < 2 ? (k == 0 ? refs[0].node : refs[1].node) : (k == 2 ? refs[2].node : refs[3].node);
+              });
 #pragma unroll
       for (int k = 0; k < kBatch; ++k) {
         if (first + k >= kept) continue;
@@ -69,7 +81,7 @@ __device__ float entry_dots(const Reader& reader, std::int64_t i, std::int64_t c
     }
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) {
-      const float sum = warp_sum(partial[k]);
+      const float sum = warp_sum<kLanes>(partial[k]);
       if (lane == first + k) result = sum;
     }
   }
@@ -77,14 +89,14 @@ __device__ float entry_dots(const Reader& reader, std::int64_t i, std::int64_t c
 }
 
 /// The softmax of node i, and on which side of leaky_relu its logits are.
-template <class Reader>
+template <int kLanes, class Reader>
 __device__ Slots find_weights(const Attention& a, const Reader& reader, std::int64_t i, std::int64_t chunks) {
-  const int lane = static_cast<int>(threadIdx.x) & 31, kept = reader.num_entries(i);
+  const int lane = Group<kLanes>::lane(), kept = reader.num_entries(i);
   const float* const source = a.vectors;
   const float* const target = a.vectors + chunks * 8;
   const RowRef own = reader.own(i);
   float own_source = 0, own_target = 0;
-  for (std::int64_t chunk = lane; chunk < chunks; chunk += 32) {
+  for (std::int64_t chunk = lane; chunk < chunks; chunk += kLanes) {
     float values[8], s[8], t[8];
     reader.first_values(reader.load(own, chunk), own, chunk, values);
     load_eight(source + chunk * 8, s);
@@ -92,35 +104,36 @@ __device__ Slots find_weights(const Attention& a, const Reader& reader, std::int
     own_source += dot(values, s);
     own_target += dot(values, t);
   }
-  own_source = warp_sum(own_source);
-  own_target = warp_sum(own_target);
-  const float entry = entry_dots<true>(reader, i, chunks,
-                                       [&](std::int64_t chunk, float(&by)[8]) { load_eight(source + chunk * 8, by); });
+  own_source = warp_sum<kLanes>(own_source);
+  own_target = warp_sum<kLanes>(own_target);
+  const float entry = entry_dots<kLanes, true>(
+      reader, i, chunks, [&](std::int64_t chunk, float(&by)[8]) { load_eight(source + chunk * 8, by); });
   const Slots logits{own_source + own_target, entry + own_target};
   const bool counts = lane < kept && reader.entry(i, lane).node != own.node;
-  const Slots weights = Slots{leaky(logits.own), counts ? leaky(logits.entry) : -INFINITY}.softmax();
+  const Slots weights = Slots{leaky(logits.own), counts ? leaky(logits.entry) : -INFINITY}.template softmax<kLanes>();
   SlotRow(a.weights, a.fanout, i)
       .store({logits.own > 0 ? weights.own : -weights.own, logits.entry > 0 ? weights.entry : -weights.entry}, lane,
              kept);
   return weights;
 }
 
-template <class Source, class Out>
+template <class Source, class Out, int kLanes>
 __global__ void __launch_bounds__(kThreadsPerBlock) forward_kernel(Source source, Attention a, std::int64_t chunks) {
   const auto reader = source.reader();
-  const int lane = static_cast<int>(threadIdx.x) & 31;
+  using G = Group<kLanes>;
+  const int lane = G::lane();
   Out* const operand = static_cast<Out*>(a.operand);
-  for (std::int64_t i = warp_of_grid(); i < reader.capacity(); i += warps_in_grid()) {
+  for (std::int64_t i = G::of_grid(); i < reader.capacity(); i += G::in_grid()) {
     if (i >= reader.count) {
       const float zeros[8] = {};
-      for (std::int64_t chunk = lane; chunk < chunks; chunk += 32)
+      for (std::int64_t chunk = lane; chunk < chunks; chunk += kLanes)
         store_eight(zeros, operand + (i * chunks + chunk) * 8);
       continue;
     }
-    const Slots weights = find_weights(a, reader, i, chunks);
+    const Slots weights = find_weights<kLanes>(a, reader, i, chunks);
     const RowRef own = reader.own(i);
     const int kept = reader.num_entries(i);
-    for (std::int64_t base = 0; base < chunks; base += 32) {
+    for (std::int64_t base = 0; base < chunks; base += kLanes) {
       const std::int64_t chunk = base + lane;
       const bool is_column = chunk < chunks;
       float sum[8] = {};
@@ -129,7 +142,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock) forward_kernel(Source source
       for (int c = 0; c < 8; ++c) sum[c] *= weights.own;
 #pragma unroll 4
       for (int k = 0; k < kept; ++k) {
-        const float weight = __shfl_sync(kWarp, weights.entry, k);
+        const float weight = G::from(k, weights.entry);
         if (!is_column) continue;
         const RowRef ref = reader.entry(i, k);
         float values[8];
@@ -142,35 +155,47 @@ __global__ void __launch_bounds__(kThreadsPerBlock) forward_kernel(Source source
   }
 }
 
-/// Gradients of the logits.
+/// Gradients of the logits of node i, and their sum.
+struct LogitGradients {
+  Slots each;
+  float all;
+};
+
+/// @param load_gradient  load_gradient(chunk, ...) gives that of the weighted sum
+template <int kLanes, class Reader, class Load>
+__device__ LogitGradients logit_gradients(const Attention& a, const Reader& reader, std::int64_t i, std::int64_t chunks,
+                                          const Load& load_gradient) {
+  const int lane = Group<kLanes>::lane(), kept = reader.num_entries(i);
+  const RowRef own = reader.own(i);
+  Slots d{0, 0};
+  for (std::int64_t chunk = lane; chunk < chunks; chunk += kLanes) {
+    float values[8], by[8];
+    reader.values_again(reader.load(own, chunk), own, chunk, values);
+    load_gradient(chunk, by);
+    d.own += dot(values, by);
+  }
+  d.own = warp_sum<kLanes>(d.own);
+  d.entry = entry_dots<kLanes, false>(reader, i, chunks, load_gradient);
+  const Slots stored = SlotRow(a.weights, a.fanout, i).load(lane, kept);
+  Slots g = Slots{fabsf(stored.own), fabsf(stored.entry)}.template softmax_backward<kLanes>(d);
+  if (signbit(stored.own)) g.own *= kSlope;
+  if (signbit(stored.entry)) g.entry *= kSlope;
+  return {g, g.own + warp_sum<kLanes>(g.entry)};
+}
+
+/// Keeps them for row_gradients_kernel(): of rows that are wider than a group's lanes.
 template <class Source, class T>
 __global__ void __launch_bounds__(kThreadsPerBlock)
     logit_gradients_kernel(Source source, Attention a, const T* __restrict__ gradient, std::int64_t chunks) {
+  using G = Group<32>;
   const auto reader = source.reader();
-  const int lane = static_cast<int>(threadIdx.x) & 31;
-  for (std::int64_t i = warp_of_grid(); i < reader.count; i += warps_in_grid()) {
-    const RowRef own = reader.own(i);
-    const int kept = reader.num_entries(i);
-    const auto load_gradient = [&](std::int64_t chunk, float(&by)[8]) {
+  for (std::int64_t i = G::of_grid(); i < reader.count; i += G::in_grid()) {
+    const LogitGradients g = logit_gradients<32>(a, reader, i, chunks, [&](std::int64_t chunk, float(&by)[8]) {
       load_eight(gradient + (i * chunks + chunk) * 8, by);
-    };
-    Slots d{0, 0};
-    for (std::int64_t chunk = lane; chunk < chunks; chunk += 32) {
-      float values[8], by[8];
-      reader.values_again(reader.load(own, chunk), own, chunk, values);
-      load_gradient(chunk, by);
-      d.own += dot(values, by);
-    }
-    d.own = warp_sum(d.own);
-    d.entry = entry_dots<false>(reader, i, chunks, load_gradient);
-    const Slots stored = SlotRow(a.weights, a.fanout, i).load(lane, kept);
-    Slots g = Slots{fabsf(stored.own), fabsf(stored.entry)}.softmax_backward(d);
-    if (signbit(stored.own)) g.own *= kSlope;
-    if (signbit(stored.entry)) g.entry *= kSlope;
+    });
     const SlotRow row(a.edge_gradients, a.fanout, i);
-    row.store(g, lane, kept);
-    const float all = g.own + warp_sum(g.entry);
-    if (lane == 0) row.at[a.fanout + 1] = all;
+    row.store(g.each, G::lane(), reader.num_entries(i));
+    if (G::lane() == 0) row.at[a.fanout + 1] = g.all;
   }
 }
 
@@ -195,37 +220,45 @@ struct Chunks {
 };
 
 /// dz of all rows, unless there are none, and the shares of the vectors' gradients.
-template <bool kHasRows, class Source, class T>
+/// @tparam kIsWide  a row has more chunks than a group has lanes: the logits' gradients are in a.edge_gradients
+template <bool kHasRows, bool kIsWide, int kLanes, class Source, class T>
 __global__ void __launch_bounds__(kThreadsPerBlock)
     row_gradients_kernel(Source source, Attention a, const T* __restrict__ gradient, void* dz, std::int64_t chunks) {
+  using G = Group<kLanes>;
   const auto reader = source.reader();
-  const int lane = static_cast<int>(threadIdx.x) & 31;
-  const std::int64_t chunk = std::int64_t{blockIdx.y} * kTileChunks + lane;
+  const int lane = G::lane();
+  const std::int64_t chunk = std::int64_t{blockIdx.y} * kLanes + lane;
   const bool is_column = chunk < chunks;
   ColumnSums sums;
   Chunks by{};
   if (is_column) load_eight(a.vectors + chunk * 8, by.source);
   if (is_column) load_eight(a.vectors + (chunks + chunk) * 8, by.target);
-  for (std::int64_t i = warp_of_grid(); i < reader.count; i += warps_in_grid()) {
+  for (std::int64_t i = G::of_grid(); i < reader.count; i += G::in_grid()) {
     const int kept = reader.num_entries(i);
+    if (is_column && (kHasRows || !kIsWide)) load_eight(gradient + (i * chunks + chunk) * 8, by.gradient);
+    LogitGradients of_logits;
+    if constexpr (kIsWide) {
+      const SlotRow edges(a.edge_gradients, a.fanout, i);
+      of_logits = {edges.load(lane, kept), edges.at[a.fanout + 1]};
+    } else {
+      of_logits = logit_gradients<kLanes>(a, reader, i, chunks, [&](std::int64_t, float(&to)[8]) {
+#pragma unroll
+        for (int c = 0; c < 8; ++c) to[c] = by.gradient[c];
+      });
+    }
+    const auto [g, all] = of_logits;
     const Slots weights = SlotRow(a.weights, a.fanout, i).load(lane, kept);
-    const SlotRow edges(a.edge_gradients, a.fanout, i);
-    const Slots g = edges.load(lane, kept);
-    const float all = edges.at[a.fanout + 1];
     const RowRef own = reader.own(i);
     if (is_column) {
       float values[8];
       reader.values_again(reader.load(own, chunk), own, chunk, values);
 #pragma unroll
       for (int c = 0; c < 8; ++c) sums.first[c] += g.own * values[c], sums.second[c] += all * values[c];
-      if constexpr (kHasRows) {
-        load_eight(gradient + (i * chunks + chunk) * 8, by.gradient);
-        by.write(reader, {fabsf(weights.own), g.own, all}, own, chunk, dz);
-      }
+      if constexpr (kHasRows) by.write(reader, {fabsf(weights.own), g.own, all}, own, chunk, dz);
     }
 #pragma unroll 4
     for (int k = 0; k < kept; ++k) {
-      const RowGradient of{fabsf(__shfl_sync(kWarp, weights.entry, k)), __shfl_sync(kWarp, g.entry, k), 0};
+      const RowGradient of{fabsf(G::from(k, weights.entry)), G::from(k, g.entry), 0};
       if (!is_column) continue;
       const RowRef ref = reader.entry(i, k);
       float values[8];
@@ -237,11 +270,11 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   }
   if constexpr (kHasRows) {
     const float zeros[8] = {};
-    for (std::int64_t row = *reader.growth.num_grown + warp_of_grid(); row < reader.growth.grown_capacity && is_column;
-         row += warps_in_grid())
+    for (std::int64_t row = *reader.growth.num_grown + G::of_grid(); row < reader.growth.grown_capacity && is_column;
+         row += G::in_grid())
       store_eight(zeros, static_cast<T*>(dz) + (row * chunks + chunk) * 8);
   }
-  write_share<kTileChunks>(sums, chunks * 8, a.sums);
+  write_share<kLanes>(sums, chunks * 8, a.sums);
 }
 
 __global__ void __launch_bounds__(kTotalsThreads) vector_gradients_kernel(Attention a, std::int64_t width) {
@@ -256,10 +289,15 @@ __global__ void __launch_bounds__(kTotalsThreads) vector_gradients_kernel(Attent
 
 unsigned warps_of(std::int64_t columns) { return static_cast<unsigned>((columns + 31) / 32); }
 
+/// Whether half a warp has a lane for each chunk of a row and for each entry.
+bool fits_half_warp(const Attention& a, std::int64_t chunks) { return chunks <= 16 && a.fanout <= 16; }
+
 template <class Out, class Source>
 void launch_forward(const Source& source, const Attention& a, std::int64_t capacity, cudaStream_t stream) {
-  forward_kernel<Source, Out>
-      <<<blocks_for(capacity * 32), kThreadsPerBlock, 0, stream>>>(source, a, padded(a.in_dim) / 8);
+  const std::int64_t chunks = padded(a.in_dim) / 8;
+  const bool is_half = fits_half_warp(a, chunks);
+  const auto kernel = is_half ? forward_kernel<Source, Out, 16> : forward_kernel<Source, Out, 32>;
+  kernel<<<blocks_for(capacity * (is_half ? 16 : 32)), kThreadsPerBlock, 0, stream>>>(source, a, chunks);
   cuda_check(cudaGetLastError());
 }
 
@@ -268,11 +306,17 @@ void launch_backward(const Source& source, const Attention& a, const void* gradi
                      cudaStream_t stream) {
   const std::int64_t width = padded(a.in_dim), chunks = width / 8;
   const auto* const of_operand = static_cast<const T*>(gradient);
-  logit_gradients_kernel<Source, T>
-      <<<blocks_for(capacity * 32), kThreadsPerBlock, 0, stream>>>(source, a, of_operand, chunks);
-  cuda_check(cudaGetLastError());
-  const dim3 grid(kShares, static_cast<unsigned>((chunks + kTileChunks - 1) / kTileChunks));
-  row_gradients_kernel<kHasRows, Source, T><<<grid, kThreadsPerBlock, 0, stream>>>(source, a, of_operand, dz, chunks);
+  const bool is_wide = chunks > 32;
+  if (is_wide) {
+    logit_gradients_kernel<Source, T>
+        <<<blocks_for(capacity * 32), kThreadsPerBlock, 0, stream>>>(source, a, of_operand, chunks);
+    cuda_check(cudaGetLastError());
+  }
+  const auto kernel = is_wide                     ? row_gradients_kernel<kHasRows, true, 32, Source, T>
+                      : fits_half_warp(a, chunks) ? row_gradients_kernel<kHasRows, false, 16, Source, T>
+                                                  : row_gradients_kernel<kHasRows, false, 32, Source, T>;
+  const dim3 grid(kShares, static_cast<unsigned>((chunks + 31) / 32));
+  kernel<<<grid, kThreadsPerBlock, 0, stream>>>(source, a, of_operand, dz, chunks);
   cuda_check(cudaGetLastError());
   vector_gradients_kernel<<<warps_of(width), kTotalsThreads, 0, stream>>>(a, width);
   cuda_check(cudaGetLastError());

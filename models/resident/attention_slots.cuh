@@ -1,4 +1,4 @@
-// models/resident/attention_slots.cuh - the softmax of one node's entries, by a warp: lane k has entry k.
+// models/resident/attention_slots.cuh - the softmax of one node's entries, by a warp or half of one: lane k has entry k.
 #pragma once
 
 #include <cfloat>
@@ -9,14 +9,24 @@ namespace salient {
 constexpr float kSlope = 0.2f;  // of leaky_relu below 0
 constexpr unsigned kWarp = 0xFFFFFFFF;
 
-__device__ inline float warp_sum(float value) {
+/// The lanes of a thread's group of kLanes neighbouring ones.
+template <int kLanes>
+__device__ unsigned lanes_of_group() {
+  return (kWarp >> (32 - kLanes)) << (threadIdx.x & 31 & ~(kLanes - 1U));
+}
+
+template <int kLanes = 32>
+__device__ float warp_sum(float value) {
 #pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(kWarp, value, offset);
+  for (int offset = kLanes / 2; offset > 0; offset /= 2)
+    value += __shfl_xor_sync(lanes_of_group<kLanes>(), value, offset);
   return value;
 }
-__device__ inline float warp_max(float value) {
+template <int kLanes = 32>
+__device__ float warp_max(float value) {
 #pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) value = fmaxf(value, __shfl_xor_sync(kWarp, value, offset));
+  for (int offset = kLanes / 2; offset > 0; offset /= 2)
+    value = fmaxf(value, __shfl_xor_sync(lanes_of_group<kLanes>(), value, offset));
   return value;
 }
 
@@ -44,15 +54,17 @@ struct Slots {
   float own, entry;
 
   /// The softmax of these logits; entries that do not count have -infinity.
+  template <int kLanes = 32>
   __device__ Slots softmax() const {
-    const float most = fmaxf(own, warp_max(entry));
+    const float most = fmaxf(own, warp_max<kLanes>(entry));
     const float of_own = expf(own - most), of_entry = entry == -INFINITY ? 0.0f : expf(entry - most);
-    const float all = of_own + warp_sum(of_entry);
+    const float all = of_own + warp_sum<kLanes>(of_entry);
     return {of_own / all, of_entry / all};
   }
   /// The gradient of softmax() where these are its results. @param d  the gradient of the results
+  template <int kLanes = 32>
   __device__ Slots softmax_backward(const Slots& d) const {
-    const float mean = own * d.own + warp_sum(entry * d.entry);
+    const float mean = own * d.own + warp_sum<kLanes>(entry * d.entry);
     return {own * (d.own - mean), entry * (d.entry - mean)};
   }
 };

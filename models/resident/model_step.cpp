@@ -53,8 +53,8 @@ struct ModelStep::Impl {
 
   /// The batch in a tree: beside it the next one is gathered where that is done ahead, and later ones are sampled.
   ///
-  /// They begin behind the first product, whose blocks want whole multiprocessors: beside it they would come first. All
-  /// behind it, sums over rows, norms and small products, leaves room to what waits for memory.
+  /// They begin behind the largest products, whose blocks want whole multiprocessors: beside these they would come
+  /// first. Sums over rows, norms and small products leave room to what waits for memory.
   /// @param i  its place among the steps of one graph
   StepGraph::Step step_of(std::size_t i, std::size_t tree) {
     const Levels& levels = program.levels();

@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock, kSumBlocks<Source>)
       const bool is_read = is_node && reader.has(chunk);
       typename decltype(source.reader())::Raw raw{};
       if (is_read) raw = reader.load(own_ref, chunk);
-      if (is_node) add_entries(sum, reader, i, chunk, lane, around);
+      if (is_node && reader.has(chunk - lane.index)) add_entries(sum, reader, i, chunk, lane, around);
       if (is_read) reader.first_values(raw, own_ref, chunk, own);
       row.store_own(chunk, own);
       row.store(chunk, is_node ? row_weights(sum.rule, facts, kept) : RowWeights{0, 0}, around, own);

@@ -112,7 +112,7 @@ void StepProgram::add(const LinearLayer& layer) {
   const auto at = [products, has_choice](const StepRun& run) -> const OfChoice& {
     return (*products)[has_choice ? run.choice : 0];
   };
-  if (num_before_fork_ == 0) num_before_fork_ = forward_.size() + 1;
+  if (has_choice) num_before_fork_ = forward_.size() + 1;
   add(
       [=](const StepRun& run) {
         at(run).forward.run_on({layer.input.of(run.tree).data, weight.data, layer.output.data}, run.stream);

@@ -128,7 +128,7 @@ class StepProgram {
   bool prepares_ahead() const { return is_training() && !ahead_.empty(); }
   void enqueue_ahead(std::size_t tree, cudaStream_t stream) const;
   /// All of a step that is left behind sampling.
-  /// @param fork  called when the largest product has been enqueued, with run.stream: later launches leave room for
+  /// @param fork  called when the largest products have been enqueued, with run.stream: later launches leave room for
   ///              others, which may begin there and are the caller's to wait for
   void enqueue(const StepRun& run, const std::function<void(cudaStream_t)>& fork) const;
   bool has_update() const { return is_training() && data_->update.has_value(); }
@@ -153,7 +153,7 @@ class StepProgram {
   Matrix logits_, logits_gradient_;
   float* seed_losses_ = nullptr;
   std::vector<Launches> ahead_, forward_, backward_, last_;
-  std::size_t num_before_fork_ = 0;  // of forward_, up to the first product
+  std::size_t num_before_fork_ = 0;  // of forward_, up to the last product over all nodes
 };
 
 void build_gcn(StepProgram& program);
