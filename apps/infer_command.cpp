@@ -21,10 +21,7 @@ void add_problems(std::vector<FieldProblem>& found, const SampledOptions& option
   const SampledOptions none;
   check_field(found, options.fanout.empty() || are_fanouts(options.fanout), "fanout", "each 1 to 65535, or -1 for all");
   check_field(found, !is_exact || options.fanout.empty(), "fanout", kSampledOnly);
-  check_field(found, !is_exact || !options.with_replacement, "with-replacement", kSampledOnly);
   check_field(found, !is_exact || !options.draw, "draw", kSampledOnly);
-  check_field(found, options.draw != DrawKind::kLabor || !options.with_replacement.value_or(false), "draw",
-              "labor is without replacement");
   check_field(found, !is_exact || options.batch_size == none.batch_size, "batch-size", kSampledOnly);
   check_field(found, !is_exact || options.seed == none.seed, "seed", kSampledOnly);
   check_field(found, options.seed >= -1 && options.seed < std::int64_t{1} << 32, "seed",
@@ -86,9 +83,7 @@ InferOptions with_defaults_of(InferOptions options, const TrainOptions& run) {
   if (options.data.dataset.empty()) options.data.dataset = run.data.dataset;
   if (options.data.root.empty()) options.data.root = run.data.root;
   if (sampled.fanout.empty() && !options.exact) sampled.fanout = run.evaluation.fanout;
-  if (!sampled.draw) sampled.draw = sampled.with_replacement.value_or(false) ? DrawKind::kUniform : run.batches.draw;
-  if (!sampled.with_replacement)
-    sampled.with_replacement = sampled.draw == DrawKind::kUniform && run.batches.with_replacement;
+  if (!sampled.draw) sampled.draw = run.batches.draw;
   if (sampled.batch_size == 0) sampled.batch_size = run.evaluation.batch_size;
   if (sampled.seed < 0) sampled.seed = run.seed;
   const std::string num_layers = std::to_string(run.model.num_layers);

@@ -27,10 +27,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("id-column", self.nodes.id_column, "of a table of ids, NAME or number from 0; empty = one with a usual name");
   field("fanout", self.sampled.fanout,
         "neighbours kept per node and hop, the nodes' own hop first; the run's --eval-fanout");
-  field("with-replacement", self.sampled.with_replacement,
-        "neighbours are drawn with replacement; auto: as in the run");
-  field("draw", self.sampled.draw,
-        "uniform, or by numbers that a batch's nodes share (labor): fewer rows; auto: as in the run");
+  visit_draw(self.sampled.draw, field,
+             "uniform, or by numbers that a batch's nodes share (labor): fewer rows; auto: as in the run");
   field("exact", self.exact, "all neighbours, layer by layer, instead of --fanout");
   field("out", self.results.directory, "folder for the results; empty = RUN/predictions/NODES-TIME");
   field("force", self.results.force, "replace --out if it holds earlier results");

@@ -20,15 +20,12 @@ namespace salient {
 /// Predictions from sampled neighbours. What is empty, 0 or -1 is the run's own.
 struct SampledOptions {
   std::vector<int> fanout{};
-  std::optional<bool> with_replacement{};
-  std::optional<DrawKind> draw{};
+  std::optional<Draw> draw{};
   int batch_size = 0;              ///< nodes per rank and batch
   std::int64_t seed = -1;          ///< of the sampled neighbourhoods
   std::optional<StepKind> step{};  ///< of a batch; none: resident where model, fanouts and data allow it
 
-  Replacement replacement() const {
-    return replacement_of(with_replacement.value_or(false), draw.value_or(DrawKind::kUniform));
-  }
+  SamplingRule rule() const { return {fanout, draw.value_or(Draw::kUniform)}; }
 
   bool operator==(const SampledOptions&) const = default;
 };

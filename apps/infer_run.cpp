@@ -45,8 +45,7 @@ ResidentData make_data_resident(const InferRun& run, const ResidencyRequest& req
 ResidentSpec resident_spec_of(const InferRun& run, const SampledOptions& sampled) {
   const std::size_t num_nodes = std::max<std::size_t>(1, run.nodes.size());
   return {.model = run.trained_with.model,
-          .fanouts = sampled.fanout,
-          .replacement = sampled.replacement(),
+          .rule = sampled.rule(),
           .max_seeds = std::min(static_cast<std::size_t>(sampled.batch_size), num_nodes),
           .numerics = numerics_of(run.trained_with)};
 }
@@ -81,8 +80,7 @@ std::unique_ptr<Predictions> make_predictions(const InferRun& run, const Sampled
 
 InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampled, const OnRound& on_round) {
   const MachineOptions& machine = run.options.machine;
-  LoaderOptions loading{.fanouts = sampled.fanout,
-                        .replacement = sampled.replacement(),
+  LoaderOptions loading{.rule = sampled.rule(),
                         .degrees = degrees_for(reads_degrees(run.trained_with.model)),
                         .num_workers = machine.workers,
                         .num_slots = machine.slots,
@@ -278,8 +276,8 @@ std::string report_of(const InferRun& run, const InferResult& result, const char
     json["neighbours"] = "all";
   else
     json["neighbours"] = {{"fanout", options.sampled.fanout},
-                          {"with_replacement", options.sampled.with_replacement.value_or(false)},
-                          {"draw", name_of(options.sampled.draw.value_or(DrawKind::kUniform))},
+                          {"with_replacement", options.sampled.draw == Draw::kWithReplacement},
+                          {"draw", name_of(options.sampled.draw.value_or(Draw::kUniform))},
                           {"seed", options.sampled.seed},
                           {"batch_size", options.sampled.batch_size}};
   json["precision"] = name_of(numerics_of(run.trained_with).precision);

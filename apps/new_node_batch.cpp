@@ -75,10 +75,10 @@ std::vector<NodeId> own_ids(std::span<const NewNodes> lists, std::size_t num_kno
 }
 
 /// The edges that a row gives to a hop.
-std::int64_t num_drawn(std::size_t degree, int fanout, Replacement replacement) {
+std::int64_t num_drawn(std::size_t degree, int fanout, Draw draw) {
   const auto all = static_cast<std::int64_t>(degree);
   if (fanout == kAllNeighbors || degree == 0) return all;
-  return replacement == Replacement::kWith ? fanout : std::min<std::int64_t>(all, fanout);
+  return keeps_fanout_of_any_row(fanout, draw) ? fanout : std::min<std::int64_t>(all, fanout);
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ NewNodeBatch::NewNodeBatch(const Dataset& dataset, std::span<const NewNodes> lis
   const auto counted_row_of = [&](NodeId node) {
     if (node == num_known) ++num_hops;  // the first seed, with which each hop begins
     const std::span<const NodeId> row = row_of(node);
-    num_edges += num_drawn(row.size(), sampling.fanouts[num_hops - 1], sampling.replacement);
+    num_edges += num_drawn(row.size(), sampling.rule.fanouts[num_hops - 1], sampling.rule.draw);
     if (sampling.max_edges > 0 && num_edges > sampling.max_edges)
       fail(ErrorKind::kUsage, "new nodes: their neighbourhoods have more than " + std::to_string(sampling.max_edges) +
                                   " edges; ask for fewer nodes at a time, or with fewer neighbours");
@@ -105,7 +105,7 @@ NewNodeBatch::NewNodeBatch(const Dataset& dataset, std::span<const NewNodes> lis
   };
   std::vector<NodeId> seeds(nodes.num_nodes());
   std::iota(seeds.begin(), seeds.end(), static_cast<NodeId>(num_known));
-  mfg_ = reference_sample(counted_row_of, sampling.fanouts, seeds, sampling.key, sampling.replacement,
+  mfg_ = reference_sample(counted_row_of, sampling.rule, seeds, sampling.key,
                           [&](NodeId node) { return node < num_known ? node : ids[node - num_known]; });
 
   const auto num_rows = static_cast<std::int64_t>(mfg_.nodes.size());

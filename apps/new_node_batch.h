@@ -11,6 +11,7 @@
 #include "models/batch_view.h"
 #include "sampler/draws.h"
 #include "sampler/mfg.h"
+#include "sampler/sampling_rule.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -19,8 +20,7 @@ namespace salient {
 class NewNodeBatch {
  public:
   struct Sampling {
-    std::span<const int> fanouts{};
-    Replacement replacement = Replacement::kWithout;
+    SamplingRule rule{};
     BatchKey key{};
     Degrees degrees = Degrees::kOfNoNode;
     std::int64_t max_edges = 0;  ///< 0 = any number

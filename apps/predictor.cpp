@@ -85,8 +85,7 @@ struct Predictor::Impl {
     if (!are_fanouts(fanouts) || std::ssize(fanouts) != trained_with.model.num_layers)
       fail(ErrorKind::kUsage, "fanouts: " + std::to_string(trained_with.model.num_layers) +
                                   " numbers, one per layer of the run's model, each 1 to 65535 or -1");
-    return {.fanouts = fanouts,
-            .replacement = trained_with.batches.replacement(),
+    return {.rule = {fanouts, trained_with.batches.draw},
             .degrees = degrees_for(reads_degrees(trained_with.model)),
             .num_workers = machine.workers,
             .num_slots = machine.slots,
@@ -111,8 +110,7 @@ struct Predictor::Impl {
     const at::NoGradGuard no_gradients;
     const c10::OptionalStreamGuard on_stream(stream);
     const NewNodeBatch batch(dataset, lists,
-                             {.fanouts = loading.fanouts,
-                              .replacement = loading.replacement,
+                             {.rule = loading.rule,
                               .key = inference_key(seed(), 0),
                               .degrees = loading.degrees,
                               .max_edges = max_new_edges});
@@ -126,7 +124,7 @@ struct Predictor::Impl {
   PredictorFacts facts() const {
     return {.model = name_of(trained_with.model.kind),
             .num_layers = trained_with.model.num_layers,
-            .fanouts = loading.fanouts,
+            .fanouts = loading.rule.fanouts,
             .checkpoint = trained.checkpoint.filename().string(),
             .precision = name_of(numerics_of(trained_with).precision),
             .device = device.is_cuda() ? DeviceKind::kCuda : DeviceKind::kCpu};

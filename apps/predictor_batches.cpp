@@ -23,8 +23,7 @@ std::size_t batch_size_of(const PredictedWith& with) {
 
 ResidentSpec spec_of(const PredictedWith& with, const LoaderOptions& loading) {
   return {.model = with.options.model,
-          .fanouts = loading.fanouts,
-          .replacement = loading.replacement,
+          .rule = loading.rule,
           .max_seeds = std::clamp<std::size_t>(with.dataset.num_nodes(), 1, batch_size_of(with)),
           .numerics = numerics_of(with.options)};
 }

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <string_view>
+#include <type_traits>
 
 #include "apps/train_command.h"
 #include "core/value_text.h"
@@ -22,8 +23,8 @@ constexpr std::string_view kNotSaid[] = {"data-root", "out",      "resume",     
 
 std::map<std::string, std::string, std::less<>> texts_of(const TrainOptions& options) {
   std::map<std::string, std::string, std::less<>> texts;
-  visit_fields(options, [&](std::string_view name, const auto& value, std::string_view) {
-    texts.emplace(name, to_text(value));
+  visit_fields(options, [&]<class T>(std::string_view name, const T& value, std::string_view) {
+    if constexpr (!std::is_same_v<T, options::Alias>) texts.emplace(name, to_text(value));
   });
   return texts;
 }

@@ -1,11 +1,14 @@
 // apps/run_fields.h - the options that salient-train, salient-infer and the benchmarks share: names, help and rules.
 #pragma once
 
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "apps/options/options.h"
 #include "core/console/console_options.h"
 #include "core/field_problem.h"
+#include "core/value_text.h"
 #include "engine/comm/comm_options.h"
 #include "engine/device/machine_options.h"
 
@@ -51,6 +54,15 @@ requires std::is_same_v<std::remove_const_t<Self>, ConsoleOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("progress", self.progress, "");
   field("log-level", self.log_level, "");
+}
+
+/// --draw and its older spelling. @param draw  Draw, or std::optional<Draw> where it may be left open
+template <class DrawField, class Visit>
+void visit_draw(DrawField& draw, Visit&& field, std::string_view help) {
+  options::Alias with_replacement{
+      .field = "draw", .value = "with-replacement", .otherwise = "uniform", .is = to_text(draw)};
+  field("with-replacement", with_replacement, "as --draw with-replacement");
+  field("draw", draw, help);
 }
 
 /// Adds the rules that these choices break to `found`.

@@ -54,11 +54,8 @@ void add_problems(std::vector<FieldProblem>& found, const BatchOptions& options,
   check_field(found, options.size >= 1 || options.size == kAutoBatchSize, "batch-size", "at least 1, or 0");
   check_field(found, options.global_size >= 0, "global-batch-size", "at least 1, or 0");
   const bool draws = std::ranges::any_of(options.fanout, [](int fanout) { return fanout != -1; });
-  check_field(found, !options.with_replacement || draws, "with-replacement",
-              "needs a --fanout that draws; -1 keeps all neighbours");
-  const bool is_labor = options.draw == DrawKind::kLabor;
-  check_field(found, !is_labor || draws, "draw", "labor needs a --fanout that draws; -1 keeps all neighbours");
-  check_field(found, !is_labor || !options.with_replacement, "draw", "labor is without replacement");
+  check_field(found, options.draw == Draw::kUniform || draws, "draw",
+              name_of(options.draw) + " needs a --fanout that draws; -1 keeps all neighbours");
 }
 
 void add_problems(std::vector<FieldProblem>& found, const OptimisationOptions& options) {

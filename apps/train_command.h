@@ -18,10 +18,9 @@ template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, BatchOptions>
 void visit_fields(Self& self, Visit&& field) {
   field("fanout", self.fanout, "neighbours kept per node, the seeds' own hop first; -1 keeps all");
-  field("with-replacement", self.with_replacement, "a node's neighbours are drawn with replacement, in evaluation too");
-  field("draw", self.draw,
-        "each node draws its neighbours by itself, or by numbers that a batch's nodes share: fewer rows, the same law; "
-        "in evaluation too");
+  visit_draw(self.draw, field,
+             "each node draws its neighbours by itself, or by numbers that a batch's nodes share: fewer rows, the same "
+             "law; in evaluation too");
   field("batch-size", self.size,
         "seeds per rank and step; 0 = 1024, or less where an epoch has fewer than ten steps then");
   field("global-batch-size", self.global_size, "seeds per step over all ranks; 0 = ranks x batch-size");

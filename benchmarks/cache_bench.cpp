@@ -13,8 +13,8 @@
 #include "core/timer.h"
 #include "loaders/cached_nodes.h"
 #include "loaders/graph_tiers.h"
-#include "sampler/draw_kind.h"
 #include "sampler/neighbor_sampler.h"
+#include "sampler/sampling_rule.h"
 #include "sampler/seed_order.h"
 #include "store/synthetic.h"
 
@@ -27,7 +27,7 @@ struct CacheBenchOptions {
   double train_communities = 1;
   double community_edges = 0;
   std::vector<int> fanout{15, 10, 5};
-  DrawKind draw = DrawKind::kUniform;
+  Draw draw = Draw::kUniform;
   int batch_size = 20;
   std::vector<double> shares{0.01, 0.05, 0.1, 0.2};
   std::string json{};
@@ -121,8 +121,7 @@ int bench_cache(Arguments arguments) {
     require_option(share > 0 && share <= 1, "--shares: each above 0 and at most 1");
   const Dataset dataset = make_graph(options);
   const CsrGraph& graph = dataset.graph;
-  SamplingPlan plan{.fanouts = options.fanout,
-                    .replacement = replacement_of(/*is_with_replacement=*/false, options.draw),
+  SamplingPlan plan{.rule = {options.fanout, options.draw},
                     .seeds = dataset.train,
                     .batch_size = static_cast<std::size_t>(options.batch_size),
                     .seed = 2};

@@ -131,13 +131,13 @@ void add_row(BenchReport& report, const std::string& name, const Measured<Predic
 
 LoaderOptions loader_options_of(const Setup& setup, int fanout) {
   const MachineOptions& machine = setup.options.machine;
-  return {.fanouts = std::vector<int>(static_cast<std::size_t>(setup.run.model.num_layers), fanout),
-          .replacement = setup.run.batches.replacement(),
-          .degrees = degrees_for(reads_degrees(setup.run.model)),
-          .num_workers = machine.workers,
-          .num_slots = machine.slots,
-          .to_device = setup.device.is_cuda(),
-          .data = setup.data};
+  return {
+      .rule = {std::vector<int>(static_cast<std::size_t>(setup.run.model.num_layers), fanout), setup.run.batches.draw},
+      .degrees = degrees_for(reads_degrees(setup.run.model)),
+      .num_workers = machine.workers,
+      .num_slots = machine.slots,
+      .to_device = setup.device.is_cuda(),
+      .data = setup.data};
 }
 
 InferenceOptions inference_options_of(const Setup& setup) {
@@ -148,8 +148,7 @@ constexpr DataResidency kAllOnDevice{.features = Residency::kDevice, .graph = Gr
 
 ResidentSpec resident_spec_of(const Setup& setup, int fanout, Precision precision) {
   return {.model = setup.run.model,
-          .fanouts = loader_options_of(setup, fanout).fanouts,
-          .replacement = setup.run.batches.replacement(),
+          .rule = loader_options_of(setup, fanout).rule,
           .max_seeds = static_cast<std::size_t>(setup.options.batch_size),
           .numerics = {.precision = precision, .gradient_order = numerics_of(setup.run).gradient_order}};
 }

@@ -170,8 +170,7 @@ struct Measured {
 
 /// Of the training that will use it: its cached rows are those that batches will meet most.
 SamplingPlan sampling_plan(const TrainOptions& options, const Dataset& dataset) {
-  return {.fanouts = options.batches.fanout,
-          .replacement = options.batches.replacement(),
+  return {.rule = training_rule(options),
           .seeds = dataset.train,
           .batch_size = global_batch_of(options, /*num_ranks=*/1),
           .seed = options.seed};
@@ -256,8 +255,7 @@ int run(const std::string& verb, const std::string& title, const std::vector<Sys
   require_option(command.train.options.data.dataset == kAnyGraph,
                  "--dataset: " + verb + " generates its own, see --graphs");
   const TrainOptions& wanted = command.train.options;
-  require_option(!wanted.batches.with_replacement, "--with-replacement: the plain loop draws without");
-  require_option(wanted.batches.draw == DrawKind::kUniform, "--draw: the plain loop's is uniform");
+  require_option(wanted.batches.draw == Draw::kUniform, "--draw: the plain loop's is uniform");
   require_option(!wanted.machine.features && !wanted.machine.sampler,
                  "--features and --sampler: a row of " + verb + " says which, see --rows");
   const int cores = num_usable_cores();

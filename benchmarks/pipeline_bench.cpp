@@ -148,7 +148,7 @@ int bench_pipeline(Arguments arguments) {
     const double long_copy = use_gpu ? pinned_copy_rate() : memory_copy_rate(num_workers);
     BatchLoader loader(
         dataset,
-        {.fanouts = options.fanout, .num_workers = num_workers, .num_slots = options.slots, .to_device = use_gpu});
+        {.rule = {options.fanout}, .num_workers = num_workers, .num_slots = options.slots, .to_device = use_gpu});
     add_row(report, name,
             measure({.name = name, .warm_ups = 1, .rounds = options.rounds},
                     [&] { return run_epoch(loader, requests, device.get()); }),

@@ -103,7 +103,7 @@ class PlainSampler {
     if (textbook != nullptr)
       textbook_.emplace(*textbook, options.fanouts, options.seed * 1'000'003 + static_cast<std::uint64_t>(worker));
     else
-      fast_.emplace(graph, options.fanouts);
+      fast_.emplace(graph, SamplingRule{options.fanouts});
   }
 
   Mfg sample(const BatchRequest& request) {
@@ -276,7 +276,7 @@ class UnpipelinedLoader final : public BatchSource {
  public:
   UnpipelinedLoader(const Dataset& dataset, const PlainLoaderOptions& options)
       : copy_(options.to_device),
-        loader_(dataset, {.fanouts = options.fanouts,
+        loader_(dataset, {.rule = {options.fanouts},
                           .degrees = options.degrees,
                           .num_workers = options.num_workers,
                           .num_slots = 0,

@@ -25,9 +25,9 @@
 #include "core/host/machine.h"
 #include "core/host/timed_threads.h"
 #include "core/number_text.h"
-#include "sampler/draw_kind.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/reference_sampler.h"
+#include "sampler/sampling_rule.h"
 
 namespace salient {
 namespace {
@@ -37,8 +37,7 @@ struct SamplerBenchOptions {
   double mean_degree = 48.5;
   std::vector<int> fanout{15, 10, 5};
   int batch_size = 1024;
-  bool with_replacement = false;
-  DrawKind draw = DrawKind::kUniform;
+  Draw draw = Draw::kUniform;
   int threads = 0;
   int batches = 20;
   int rounds = 7;
@@ -52,7 +51,6 @@ void visit_fields(Self& self, Visit&& field) {
   field("mean-degree", self.mean_degree, "entries per node; degrees follow a power law");
   field("fanout", self.fanout, "neighbours kept per node and hop; -1 keeps all");
   field("batch-size", self.batch_size, "seeds per batch");
-  field("with-replacement", self.with_replacement, "draw with replacement");
   field("draw", self.draw, "as of salient-train");
   field("threads", self.threads, "up to this many threads; 0 = all cores");
   field("batches", self.batches, "batches per thread and round");
@@ -122,16 +120,15 @@ HostRates measure_on_host(const SamplingCase& sampling, int most_threads) {
   std::vector<std::unique_ptr<NeighborSampler>> samplers;
   std::vector<Mfg> mfgs(static_cast<std::size_t>(most_threads));
   for (Mfg& mfg : mfgs) {
-    samplers.push_back(std::make_unique<NeighborSampler>(graph, sampling.fanout, sampling.replacement));
+    samplers.push_back(std::make_unique<NeighborSampler>(graph, sampling.rule));
     samplers.back()->sample(sampling.seeds_of(0), {}, mfg);  // grows the buffers
   }
-  require(mfgs[0] == reference_sample(graph, sampling.fanout, sampling.seeds_of(0), {}, sampling.replacement),
-          "equal to the reference");
+  require(mfgs[0] == reference_sample(graph, sampling.rule, sampling.seeds_of(0), {}), "equal to the reference");
   host.graph_bytes_per_edge = graph_bytes(mfgs[0], graph) / static_cast<double>(mfgs[0].num_edges());
 
   log_info("textbook sampler");
   const TextbookGraph textbook_graph(graph);
-  TextbookSampler textbook(textbook_graph, sampling.fanout);
+  TextbookSampler textbook(textbook_graph, sampling.rule.fanouts);
   for (const int num_threads : thread_counts(most_threads)) host.samplers.push_back({num_threads});
   for (int round = 0; round < sampling.rounds; ++round) {
     log_info("round " + std::to_string(round + 1) + " of " + std::to_string(sampling.rounds));
@@ -204,16 +201,13 @@ int bench_sampler(Arguments arguments) {
   if (!read_options("sampler", arguments, options)) return 0;
   check_rounds(options.rounds, options.threads);
   check_generated_graph(options.nodes, options.mean_degree, options.batch_size, options.batches);
-  require_option(!options.with_replacement || options.draw == DrawKind::kUniform,
-                 "--draw: labor is without replacement");
   require_option(are_fanouts(options.fanout), "--fanout: each 1 to 65535, or -1 for all");
   require_option(std::ranges::all_of(options.graph_shares, [](double share) { return share >= 0 && share <= 1; }),
                  "--graph-shares: each 0 to 1");
   log_info("generating the graph");
   const CsrArrays owned = make_bench_graph(options.nodes, options.mean_degree);
   const SamplingCase sampling{.graph = owned.view(),
-                              .fanout = options.fanout,
-                              .replacement = replacement_of(options.with_replacement, options.draw),
+                              .rule = {options.fanout, options.draw},
                               .batch_size = options.batch_size,
                               .batches = options.batches,
                               .rounds = options.rounds};

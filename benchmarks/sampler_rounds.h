@@ -13,8 +13,7 @@ namespace salient {
 
 struct SamplingCase {
   CsrGraph graph{};
-  std::vector<int> fanout{};
-  Replacement replacement = Replacement::kWithout;
+  SamplingRule rule{};
   int batch_size = 1024;
   int batches = 20;  ///< per thread and round
   int rounds = 7;

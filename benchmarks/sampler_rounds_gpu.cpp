@@ -44,10 +44,8 @@ std::unique_ptr<DeviceGraph> put_on_gpu(const SamplingCase& sampling, double sha
   if (share >= 1) return std::make_unique<DeviceGraph>(graph);
   std::vector<NodeId> seeds(graph.num_nodes());
   std::iota(seeds.begin(), seeds.end(), NodeId{0});
-  const SamplingPlan plan{.fanouts = sampling.fanout,
-                          .replacement = sampling.replacement,
-                          .seeds = seeds,
-                          .batch_size = static_cast<std::size_t>(sampling.batch_size)};
+  const SamplingPlan plan{
+      .rule = sampling.rule, .seeds = seeds, .batch_size = static_cast<std::size_t>(sampling.batch_size)};
   const auto num_hot = static_cast<std::size_t>(share * static_cast<double>(graph.indices.size()));
   const GraphTiers tiers(graph, row_values(graph, CachePolicy::kVip, plan), num_hot);
   return std::make_unique<DeviceGraph>(graph, tiers);
@@ -59,7 +57,7 @@ SamplerRates sample_on_gpu(const SamplingCase& sampling, int num_streams, double
   const std::unique_ptr<DeviceGraph> on_device = put_on_gpu(sampling, graph_share);
   std::vector<Worker> workers(static_cast<std::size_t>(num_streams));
   for (Worker& worker : workers) {
-    worker.sampler = on_device->make_sampler(sampling.fanout, sampling.replacement);
+    worker.sampler = on_device->make_sampler(sampling.rule);
     (void)worker.sample(sampling, 0);  // grows the buffers
   }
   SamplerRates rates;

@@ -92,8 +92,7 @@ void train(Way& way, TrainOptions options, const Dataset& dataset, const Residen
 
 /// Ways with the same data, which follow each other, share it.
 void measure(std::vector<Way>& ways, const TrainOptions& options, const Dataset& dataset, const ComputeDevice& device) {
-  const SamplingPlan plan{.fanouts = options.batches.fanout,
-                          .replacement = options.batches.replacement(),
+  const SamplingPlan plan{.rule = training_rule(options),
                           .seeds = dataset.train,
                           .batch_size = global_batch_of(options, /*num_ranks=*/1),
                           .seed = options.seed};

@@ -156,7 +156,7 @@ struct BatchLoader::Impl {
     require(!is_running, "the last epoch has ended before the next one starts");
     requests = std::move(next_requests);
     num_taken = num_given_back = 0;
-    totals = no_batches(options.fanouts.size());
+    totals = no_batches(options.rule.fanouts.size());
     gate.reset();
     ready.emplace(num_slots);
     if (ring) ring->start_epoch();

@@ -9,14 +9,13 @@
 #include "loaders/batch_source.h"
 #include "loaders/host_slab.h"
 #include "loaders/residency.h"
-#include "sampler/draws.h"
+#include "sampler/sampling_rule.h"
 #include "store/dataset.h"
 
 namespace salient {
 
 struct LoaderOptions {
-  std::vector<int> fanouts{};
-  Replacement replacement = Replacement::kWithout;
+  SamplingRule rule{};                   ///< which neighbours batches have
   Degrees degrees = Degrees::kOfNoNode;  ///< in every batch, for a model that reads them
   int num_workers = 1;                   ///< threads that prepare batches; 0 = the caller's thread, for debugging
   int num_slots = 4;       ///< batches in flight, bounded memory; at least 2; 0 = default_slots(). With fewer than

@@ -13,10 +13,9 @@
 
 namespace salient {
 
-BatchMaker::BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement,
-                       const ResidentView& data, std::span<const NodeId> row_of, Degrees degrees)
-    : BatchMaker(dataset, std::make_unique<HostBatchSampler>(dataset.graph, std::move(fanouts), replacement), data,
-                 row_of, degrees) {}
+BatchMaker::BatchMaker(const Dataset& dataset, SamplingRule rule, const ResidentView& data,
+                       std::span<const NodeId> row_of, Degrees degrees)
+    : BatchMaker(dataset, std::make_unique<HostBatchSampler>(dataset.graph, std::move(rule)), data, row_of, degrees) {}
 
 BatchMaker::BatchMaker(const Dataset& dataset, std::unique_ptr<BatchSampler> sampler, const ResidentView& data,
                        std::span<const NodeId> row_of, Degrees degrees)

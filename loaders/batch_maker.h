@@ -14,7 +14,7 @@ namespace salient {
 
 /// One worker's scratch memory. Make one per thread and keep it.
 ///
-/// Determinism: the bytes of a batch depend on the data set, the fanouts and the request alone; the gaps between its
+/// Determinism: the bytes of a batch depend on the data set, the rule and the request alone; the gaps between its
 ///              parts hold anything.
 /// Threads:     different makers may work at the same time.
 class BatchMaker {
@@ -22,7 +22,7 @@ class BatchMaker {
   /// @param dataset  outlives the maker.
   /// @param data     rows that it has are not written. What it points to outlives the maker.
   /// @param row_of   as LoaderOptions::row_of.
-  BatchMaker(const Dataset& dataset, std::vector<int> fanouts, Replacement replacement, const ResidentView& data = {},
+  BatchMaker(const Dataset& dataset, SamplingRule rule, const ResidentView& data = {},
              std::span<const NodeId> row_of = {}, Degrees degrees = Degrees::kOfNoNode);
 
   /// The same with a sampler of the caller's choice; data.graph is not looked at.

@@ -54,7 +54,7 @@ double share_of_sampled(const CsrGraph& graph, const SamplingPlan& plan, const I
   std::vector<NodeId> order(std::min(plan.seeds.size(), kBatches * plan.batch_size));
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = plan.seeds[i * plan.seeds.size() / order.size()];
   shuffle_seeds(order, plan.seed, kEpoch);
-  NeighborSampler sampler(graph, plan.fanouts, plan.replacement);
+  NeighborSampler sampler(graph, plan.rule);
   Mfg mfg;
   std::size_t num_counted = 0, num_found = 0;
   for (std::uint32_t b = 0; b < kBatches && b * plan.batch_size < order.size(); ++b) {

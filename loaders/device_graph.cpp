@@ -130,8 +130,8 @@ DeviceCsr DeviceGraph::csr() const {
   return {arrays_->indptr.get(), arrays_->indices.get(), arrays_->num_nodes, arrays_->begins.get()};
 }
 
-std::unique_ptr<BatchSampler> DeviceGraph::make_sampler(std::vector<int> fanouts, Replacement replacement) const {
-  return std::make_unique<DeviceSampler>(csr(), std::move(fanouts), replacement);
+std::unique_ptr<BatchSampler> DeviceGraph::make_sampler(SamplingRule rule) const {
+  return std::make_unique<DeviceSampler>(csr(), std::move(rule));
 }
 
 }  // namespace salient

@@ -31,7 +31,7 @@ class DeviceGraph {
   DeviceGraph& operator=(const DeviceGraph&) = delete;
 
   /// A sampler on the graph's device; the graph outlives it.
-  std::unique_ptr<BatchSampler> make_sampler(std::vector<int> fanouts, Replacement replacement) const;
+  std::unique_ptr<BatchSampler> make_sampler(SamplingRule rule) const;
 
   /// The copy, for kernels. In a CUDA build only.
   DeviceCsr csr() const;

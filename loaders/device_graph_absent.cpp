@@ -12,6 +12,6 @@ DeviceGraph::DeviceGraph(CsrGraph) {
 DeviceGraph::DeviceGraph(CsrGraph host, const GraphTiers&) : DeviceGraph(host) {}
 DeviceGraph::~DeviceGraph() = default;
 
-std::unique_ptr<BatchSampler> DeviceGraph::make_sampler(std::vector<int>, Replacement) const { return nullptr; }
+std::unique_ptr<BatchSampler> DeviceGraph::make_sampler(SamplingRule) const { return nullptr; }
 
 }  // namespace salient

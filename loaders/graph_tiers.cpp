@@ -59,7 +59,7 @@ std::vector<NodeId> GraphTiers::hot_nodes() const {
 }
 
 SamplingPlan plan_of_rows(SamplingPlan plan) {
-  if (plan.fanouts.size() > 1) plan.fanouts.pop_back();
+  if (plan.rule.fanouts.size() > 1) plan.rule.fanouts.pop_back();
   return plan;
 }
 

@@ -15,7 +15,7 @@ std::unique_ptr<SamplerPool> make_device_samplers(const LoaderOptions& options) 
   if (options.data.graph == nullptr) return nullptr;
   std::vector<std::unique_ptr<BatchSampler>> samplers;
   for (int i = 0; i < std::clamp(options.num_workers, 1, kDeviceSamplers); ++i)
-    samplers.push_back(options.data.graph->make_sampler(options.fanouts, options.replacement));
+    samplers.push_back(options.data.graph->make_sampler(options.rule));
   return std::make_unique<SamplerPool>(std::move(samplers));
 }
 
@@ -27,8 +27,7 @@ WorkerMakers::WorkerMakers(const Dataset& dataset, const LoaderOptions& options)
     if (device_samplers_)
       makers_.emplace_back(dataset, device_samplers_->make_handle(), options.data, options.row_of, options.degrees);
     else
-      makers_.emplace_back(dataset, options.fanouts, options.replacement, options.data, options.row_of,
-                           options.degrees);
+      makers_.emplace_back(dataset, options.rule, options.data, options.row_of, options.degrees);
     if (options.has_paged_rows) makers_.back().expect_paged_rows();
   }
 }

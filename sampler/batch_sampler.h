@@ -3,7 +3,6 @@
 
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "sampler/mfg.h"
 #include "sampler/neighbor_sampler.h"
@@ -46,8 +45,7 @@ class BatchSampler {
 class HostBatchSampler final : public BatchSampler {
  public:
   /// As NeighborSampler.
-  HostBatchSampler(CsrGraph graph, std::vector<int> fanouts, Replacement replacement)
-      : graph_(graph), sampler_(graph, std::move(fanouts), replacement) {}
+  HostBatchSampler(CsrGraph graph, SamplingRule rule) : graph_(graph), sampler_(graph, std::move(rule)) {}
 
   const MfgShape& sample(std::span<const NodeId> seeds, BatchKey key) override;
   void copy_to(const MfgMemory& memory) override;

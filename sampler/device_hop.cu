@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kBlockSize)
     const NodeId* const row = graph.row(node);
     NodeId* const out = kept + offsets[i];
     Draws draws(rule.key, rule.hop, node);
-    if (rule.replacement == Replacement::kWith) {
+    if (rule.draw == Draw::kWithReplacement) {
       for (std::uint32_t k = 0; k < count; ++k) out[k] = row[draws.below(k, degree)];
     } else if (count == degree) {
       for (std::uint32_t k = 0; k < count; ++k) out[k] = row[k];
@@ -187,7 +187,7 @@ void exclusive_sum(const ValueOf& value_of, LocalId count, Sum* sums, DeviceBuff
 
 void scan_kept(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& hop, DeviceBuffer<std::byte>& scratch,
                cudaStream_t stream) {
-  const bool always_limit = rule.replacement == Replacement::kWith && rule.fanout != kAllNeighbors;
+  const bool always_limit = keeps_fanout_of_any_row(rule.fanout, rule.draw);
   const CountKept count_kept{graph, static_cast<std::uint32_t>(rule.fanout), always_limit, hop.dst, hop.num_dst};
   exclusive_sum(count_kept, hop.num_dst + 1, hop.offsets, scratch, stream);
 }
@@ -197,11 +197,14 @@ void pick_entries(const DeviceCsr& graph, const HopRule& rule, const DeviceHop& 
   const std::int64_t num_offsets = std::int64_t{hop.num_dst} + 1;
   launch(num_offsets, stream, narrow_kernel, hop.offsets, num_offsets, indptr);
   if (rule.fanout == kAllNeighbors)
-    launch(hop.num_edges, stream, whole_rows_kernel, graph, hop.dst, hop.num_dst, hop.offsets, hop.num_edges, hop.kept);
-  else if (rule.replacement == Replacement::kLabor)
-    pick_labor_entries(graph, rule, hop, stream);
-  else
-    launch(hop.num_dst, stream, pick_kernel, graph, rule, hop.dst, hop.num_dst, hop.offsets, hop.kept);
+    return launch(hop.num_edges, stream, whole_rows_kernel, graph, hop.dst, hop.num_dst, hop.offsets, hop.num_edges,
+                  hop.kept);
+  switch (rule.draw) {
+    case Draw::kLabor: return pick_labor_entries(graph, rule, hop, stream);
+    case Draw::kUniform:
+    case Draw::kWithReplacement:
+      return launch(hop.num_dst, stream, pick_kernel, graph, rule, hop.dst, hop.num_dst, hop.offsets, hop.kept);
+  }
 }
 
 void claim_slots(const DeviceHop& hop, cudaStream_t stream) {

@@ -12,6 +12,7 @@
 #include "core/cuda/device_buffer.h"
 #include "sampler/draws.h"
 #include "sampler/node_degree.h"
+#include "sampler/sampling_rule.h"
 
 namespace salient {
 
@@ -38,7 +39,7 @@ struct DeviceCsr {
 /// What one hop keeps of a row.
 struct HopRule {
   int fanout = 0;  ///< or kAllNeighbors
-  Replacement replacement = Replacement::kWithout;
+  Draw draw = Draw::kUniform;
   BatchKey key{};
   std::uint32_t hop = 0;  ///< 0 = the seeds' own
 };

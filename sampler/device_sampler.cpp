@@ -24,12 +24,11 @@ struct HopArrays {
 }  // namespace
 
 struct DeviceSampler::Impl {
-  Impl(DeviceCsr csr, std::vector<int> fanouts_of_hops, Replacement with_or_without)
-      : graph(csr), fanouts(std::move(fanouts_of_hops)), replacement(with_or_without) {
-    require(are_fanouts(fanouts), "a fanout is in [1, 2^16), or -1 for all");
+  Impl(DeviceCsr csr, SamplingRule of_hops) : graph(csr), rule(std::move(of_hops)) {
+    require(are_fanouts(rule.fanouts), "a fanout is in [1, 2^16), or -1 for all");
     cuda_check(cudaGetDevice(&device));
-    for (std::size_t h = 0; h < fanouts.size(); ++h) arrays.emplace_back(stream.get());
-    shape.hops.resize(fanouts.size());
+    for (std::size_t h = 0; h < rule.fanouts.size(); ++h) arrays.emplace_back(stream.get());
+    shape.hops.resize(rule.fanouts.size());
   }
 
   void use_device() const { cuda_check(cudaSetDevice(device)); }  // a worker's thread may have another
@@ -73,10 +72,10 @@ struct DeviceSampler::Impl {
   }
 
   /// @return the number of nodes known after the hop
-  LocalId sample_hop(const HopRule& rule, LocalId num_dst, HopArrays& result, MfgShape::Hop& sizes) {
+  LocalId sample_hop(const HopRule& hop_rule, LocalId num_dst, HopArrays& result, MfgShape::Hop& sizes) {
     const auto count = static_cast<std::size_t>(num_dst);
     DeviceHop hop{.dst = nodes.data(), .offsets = offsets.reserve(count + 1), .num_dst = num_dst};
-    scan_kept(graph, rule, hop, scratch, stream.get());
+    scan_kept(graph, hop_rule, hop, scratch, stream.get());
     const std::int64_t total = read(hop.offsets + num_dst);
     if (total + num_dst > std::numeric_limits<LocalId>::max())
       fail(ErrorKind::kUsage, "a batch with 2^31 edges or more in one hop", Topic::kBatch);
@@ -86,7 +85,7 @@ struct DeviceSampler::Impl {
     hop.kept = kept.reserve(size);
     hop.slot_of = slot_of.reserve(size);
     hop.rank = rank.reserve(size + 1);
-    pick_entries(graph, rule, hop, result.indptr.reserve(count + 1), stream.get());
+    pick_entries(graph, hop_rule, hop, result.indptr.reserve(count + 1), stream.get());
     hop.table = make_table(count + size);
     claim_slots(hop, stream.get());
     rank_new_ids(hop, scratch, stream.get());
@@ -103,8 +102,7 @@ struct DeviceSampler::Impl {
   }
 
   const DeviceCsr graph;
-  const std::vector<int> fanouts;
-  const Replacement replacement;
+  const SamplingRule rule;
   int device = 0;
   CudaStream stream;
   CudaEvent passed{CudaEvent::Kind::kBlockingWait};
@@ -126,8 +124,8 @@ struct DeviceSampler::Impl {
   DeviceBuffer<std::byte> scratch{stream.get()};
 };
 
-DeviceSampler::DeviceSampler(DeviceCsr graph, std::vector<int> fanouts, Replacement replacement)
-    : impl_(std::make_unique<Impl>(graph, std::move(fanouts), replacement)) {}
+DeviceSampler::DeviceSampler(DeviceCsr graph, SamplingRule rule)
+    : impl_(std::make_unique<Impl>(graph, std::move(rule))) {}
 DeviceSampler::~DeviceSampler() = default;
 
 const MfgShape& DeviceSampler::sample(std::span<const NodeId> seeds, BatchKey key) {
@@ -135,9 +133,9 @@ const MfgShape& DeviceSampler::sample(std::span<const NodeId> seeds, BatchKey ke
   self.use_device();
   self.take_seeds(seeds);
   auto num_nodes = static_cast<LocalId>(seeds.size());
-  const std::size_t num_hops = self.fanouts.size();
+  const std::size_t num_hops = self.rule.fanouts.size();
   for (std::size_t h = 0; h < num_hops; ++h)
-    num_nodes = self.sample_hop({self.fanouts[h], self.replacement, key, static_cast<std::uint32_t>(h)}, num_nodes,
+    num_nodes = self.sample_hop({self.rule.fanouts[h], self.rule.draw, key, static_cast<std::uint32_t>(h)}, num_nodes,
                                 self.arrays[h], self.shape.hops[num_hops - 1 - h]);
   self.shape.num_nodes = num_nodes;
   return self.shape;
@@ -153,7 +151,7 @@ void DeviceSampler::copy_to(const MfgMemory& memory) {
     read_degrees(self.graph, self.nodes.data(), self.shape.num_nodes, degrees, self.stream.get());
     self.copy(memory.degrees, degrees, num_nodes * sizeof(NodeDegree));
   }
-  const std::size_t num_hops = self.fanouts.size();
+  const std::size_t num_hops = self.rule.fanouts.size();
   for (std::size_t h = 0; h < num_hops; ++h) {
     const MfgShape::Hop& sizes = self.shape.hops[num_hops - 1 - h];
     const MfgMemory::Hop& to = memory.hops[num_hops - 1 - h];

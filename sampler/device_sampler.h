@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "sampler/batch_sampler.h"
 #include "sampler/device_hop.h"
@@ -18,7 +17,7 @@ namespace salient {
 class DeviceSampler final : public BatchSampler {
  public:
   /// @param graph  device memory, outlives the sampler. The rest as NeighborSampler.
-  DeviceSampler(DeviceCsr graph, std::vector<int> fanouts, Replacement replacement = Replacement::kWithout);
+  DeviceSampler(DeviceCsr graph, SamplingRule rule);
   ~DeviceSampler() override;
   DeviceSampler(const DeviceSampler&) = delete;
   DeviceSampler& operator=(const DeviceSampler&) = delete;

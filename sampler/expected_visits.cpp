@@ -31,9 +31,13 @@ std::int64_t units_of(double p) { return std::llround(std::min(-std::log1p(-std:
 double chance_of(std::int64_t units) { return -std::expm1(-static_cast<double>(units) / kUnits); }
 
 /// The chance of one entry of a row to be kept.
-double keep_chance(std::uint32_t degree, int fanout, Replacement replacement) {
+double keep_chance(std::uint32_t degree, int fanout, Draw draw) {
   if (fanout == kAllNeighbors) return 1;
-  if (replacement == Replacement::kWith) return -std::expm1(fanout * std::log1p(-1.0 / degree));
+  switch (draw) {
+    case Draw::kWithReplacement: return -std::expm1(fanout * std::log1p(-1.0 / degree));
+    case Draw::kUniform:
+    case Draw::kLabor: break;
+  }
   return std::min(1.0, static_cast<double>(fanout) / degree);
 }
 
@@ -85,14 +89,14 @@ std::vector<float> expected_visits(const CsrGraph& graph, const SamplingPlan& pl
     });
   };
   read_units();
-  for (const int fanout : plan.fanouts) {
+  for (const int fanout : plan.rule.fanouts) {
     oneapi::tbb::parallel_for(Range(0, num_nodes, kGrain), [&](const Range& range) {
       RowAdder adder(units);
       for (std::size_t v = range.begin(); v < range.end(); ++v) {
         if (met[v] == 0) continue;
         const std::uint32_t degree = graph.degree(static_cast<NodeId>(v));
         if (degree == 0) continue;
-        const std::int64_t added = units_of(keep_chance(degree, fanout, plan.replacement) * double{met[v]});
+        const std::int64_t added = units_of(keep_chance(degree, fanout, plan.rule.draw) * double{met[v]});
         if (added > 0) adder.add(graph.row(static_cast<NodeId>(v)), added);
       }
     });
@@ -107,8 +111,7 @@ std::vector<std::uint32_t> counted_visits(const CsrGraph& graph, const SamplingP
     NeighborSampler sampler;
     Mfg mfg{};
   };
-  oneapi::tbb::enumerable_thread_specific<Worker> workers(
-      [&] { return Worker{NeighborSampler(graph, plan.fanouts, plan.replacement)}; });
+  oneapi::tbb::enumerable_thread_specific<Worker> workers([&] { return Worker{NeighborSampler(graph, plan.rule)}; });
   std::vector<std::uint32_t> visits(graph.num_nodes());
   std::vector<NodeId> order(plan.seeds.begin(), plan.seeds.end());
   const std::size_t num_batches = num_global_batches(order.size(), plan.batch_size);

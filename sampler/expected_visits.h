@@ -8,22 +8,21 @@
 
 #include "core/csr_graph.h"
 #include "core/types.h"
-#include "sampler/draws.h"
+#include "sampler/sampling_rule.h"
 #include "sampler/seed_dealing.h"
 
 namespace salient {
 
 /// What a run samples, as far as it decides which nodes its batches meet.
 struct SamplingPlan {
-  std::vector<int> fanouts{};  ///< as NeighborSampler
-  Replacement replacement = Replacement::kWithout;
+  SamplingRule rule{};
   std::span<const NodeId> seeds{};  ///< distinct; a batch takes any `batch_size` of them
   std::size_t batch_size = 0;       ///< of a rank
   std::uint32_t seed = 0;           ///< of the draws
   DealKind deal = DealKind::kEven;  ///< how a step's seeds go to ranks, for seeds_of_rank()
 
   /// Whether there is anything to expect: without seeds or fanouts there is not.
-  bool is_empty() const { return seeds.empty() || fanouts.empty() || batch_size == 0; }
+  bool is_empty() const { return seeds.empty() || rule.fanouts.empty() || batch_size == 0; }
 };
 
 /// The chance of each node to be in a batch, if all draws were independent. They are not (a node may be met again from

@@ -12,7 +12,7 @@ namespace salient {
 /// The scratch memory of one thread: a few times the largest fanout.
 class LaborChoice {
  public:
-  /// The `count` entries that Replacement::kLabor keeps, as addresses in the row's order.
+  /// The `count` entries that Draw::kLabor keeps, as addresses in the row's order.
   ///
   /// @param row     more than `count` entries
   /// @param count   at least 1   @param picked  [count]

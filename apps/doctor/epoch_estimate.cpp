@@ -48,7 +48,7 @@ void add_batch(BatchWork& work, const Dataset& dataset, const LayerList& layers,
 }  // namespace
 
 BatchWork work_of_batches(const Dataset& dataset, const EpochCase& epoch) {
-  NeighborSampler sampler(dataset.graph, epoch.fanouts);
+  NeighborSampler sampler(dataset.graph, {epoch.fanouts});
   const LayerList layers = layers_of(dataset, epoch);
   Mfg mfg;
   BatchWork work;

@@ -35,6 +35,26 @@ std::optional<std::string> data_folder(const std::function<const char*(const cha
   return folder;
 }
 
+void replace_alias(std::vector<Assignment>& said, std::string_view name, const Alias& alias) {
+  std::optional<Assignment> flag, field;
+  for (const Assignment& assignment : said) {
+    if (assignment.name == name) flag = assignment;
+    if (assignment.name == alias.field) field = assignment;
+  }
+  if (!flag) return;
+  bool is_on = false;
+  const bool is_open = flag->text == kAutoWord && alias.is == kAutoWord;
+  if (!is_open && !from_text(flag->text, is_on))
+    fail(ErrorKind::kUsage, flag->said_by + " cannot be '" + flag->text + "'");
+  if (is_on && field && field->text != alias.value && field->text != alias.otherwise)
+    fail(ErrorKind::kUsage, flag->said_by + " stands for " + std::string(alias.field) + " " + std::string(alias.value) +
+                                ", and " + field->said_by + " says " + field->text);
+  std::erase_if(said, [&](const Assignment& a) { return a.name == name || (is_on && a.name == alias.field); });
+  const bool is_off = !is_on && !is_open && !field && (alias.is == alias.value || alias.is == kAutoWord);
+  if (is_on || is_off)
+    said.push_back({std::string(alias.field), std::string(is_on ? alias.value : alias.otherwise), flag->said_by});
+}
+
 std::string either(const std::vector<std::string>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i)

@@ -48,6 +48,15 @@ struct Words<std::optional<bool>> {
   static std::vector<std::string> list() { return {std::string(kAutoWord), "true", "false"}; }
 };
 
+/// A flag that is another spelling of `field = value`; switched off it is `field = otherwise`, unless the field has a
+/// third value. It is listed beside the field, and has no memory of its own.
+struct Alias {
+  std::string_view field, value, otherwise;
+  std::string is{};  ///< what the field has
+};
+inline std::string to_text(const Alias& alias) { return to_text(alias.is == alias.value); }
+inline bool from_text(std::string_view, Alias&) { return false; }  // apply() of a source has replaced it
+
 /// "a, b or c"
 std::string either(const std::vector<std::string>& words);
 
@@ -105,9 +114,18 @@ void apply(Options& options, const Assignment& assignment) {
   if (!valid) fail(ErrorKind::kUsage, assignment.said_by + " cannot be '" + assignment.text + "'");
 }
 
+/// Puts the field that an alias stands for in the place of what a source says by the alias.
+/// @throws Error{kUsage} where the source gives the field another value, too
+void replace_alias(std::vector<Assignment>& said, std::string_view name, const Alias& alias);
+
+/// Applies what one source says. @throws as above, and as replace_alias()
 template <class Options>
 void apply(Options& options, std::span<const Assignment> assignments) {
-  for (const Assignment& assignment : assignments) apply(options, assignment);
+  std::vector<Assignment> said(assignments.begin(), assignments.end());
+  visit_fields(options, [&]<class T>(std::string_view name, const T& value, std::string_view) {
+    if constexpr (std::is_same_v<T, Alias>) replace_alias(said, name, value);
+  });
+  for (const Assignment& assignment : said) apply(options, assignment);
 }
 
 /// Reads `--name value`, `--name=value` and, for a bool, `--name` for true; underscores count as dashes.
@@ -125,7 +143,8 @@ std::vector<Assignment> from_command_line(std::span<const char* const> args) {
     bool known = false, is_flag = false;
     visit_fields(fields, [&]<class T>(std::string_view field, T&, std::string_view) {
       known |= field == name;
-      is_flag |= field == name && (std::is_same_v<T, bool> || std::is_same_v<T, std::optional<bool>>);
+      is_flag |= field == name &&
+                 (std::is_same_v<T, bool> || std::is_same_v<T, std::optional<bool>> || std::is_same_v<T, Alias>);
     });
     if (!known)
       fail(ErrorKind::kUsage, "unknown option --" + name + "; did you mean --" + nearest_name(fields, name) + "?");
@@ -180,6 +199,7 @@ void parse(std::span<const char* const> args, Options& options) {
 namespace detail {
 std::string toml_value(const std::string& value);
 inline std::string toml_value(bool value) { return to_text(value); }
+inline std::string toml_value(const Alias& alias) { return to_text(alias); }
 std::string toml_value(NamedEnum auto value) { return toml_value(to_text(value)); }
 template <class T>
 std::string toml_value(const std::optional<T>& value) {

@@ -39,7 +39,7 @@ std::int64_t bytes_by_column(const Dataset& dataset, const MfgShape& mfg) {
 }  // namespace
 
 BatchNeed probe_batches(const Dataset& dataset, const BatchProbe& probe, const ComputeBytes& compute_bytes) {
-  NeighborSampler sampler(dataset.graph, probe.fanouts, probe.replacement);
+  NeighborSampler sampler(dataset.graph, probe.rule);
   Mfg mfg;
   BatchNeed need;
   for (std::uint32_t batch = 0; batch < kProbes && batch * probe.batch_size < probe.seeds.size(); ++batch) {

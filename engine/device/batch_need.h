@@ -12,9 +12,9 @@
 #include "loaders/batch.h"
 #include "loaders/residency.h"
 #include "models/compute_bytes.h"
-#include "sampler/draws.h"
 #include "sampler/expected_visits.h"
 #include "sampler/mfg.h"
+#include "sampler/sampling_rule.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -43,8 +43,7 @@ using ComputeBytes = std::function<std::int64_t(const MfgShape&)>;
 
 /// Batches to sample: those that the loader will make first.
 struct BatchProbe {
-  std::vector<int> fanouts{};
-  Replacement replacement = Replacement::kWithout;
+  SamplingRule rule{};
   std::span<const NodeId> seeds{};
   std::size_t batch_size = 0;
   Degrees degrees = Degrees::kOfNoNode;
@@ -53,7 +52,7 @@ struct BatchProbe {
 
 /// What the whole loader will sample.
 inline SamplingPlan sampling_plan(const BatchProbe& probe) {
-  return {probe.fanouts, probe.replacement, probe.seeds, probe.batch_size, probe.seed};
+  return {probe.rule, probe.seeds, probe.batch_size, probe.seed};
 }
 
 /// Samples three batches on the host, since their size depends on the graph; allocates nothing lasting.

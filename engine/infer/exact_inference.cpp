@@ -111,7 +111,8 @@ class LayerByLayer {
     const bool is_last = i + 1 == plan_.layers.size();
     const std::span<const RowBlock> blocks = plan_.layers[i].blocks;
     const Dataset input = input_of(i);
-    LoaderOptions loading{.fanouts = {kAllNeighbors},
+    const SamplingRule all{.fanouts = {kAllNeighbors}};
+    LoaderOptions loading{.rule = all,
                           .degrees = degrees_for(model_.reads_degrees()),
                           .num_workers = options_.workers,
                           .num_slots = plan_.slots,

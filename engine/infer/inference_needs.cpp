@@ -24,8 +24,7 @@ MemoryLine where_computed(const char* what, std::int64_t bytes, bool on_gpu) {
 }  // namespace
 
 RunNeeds needs_of_sampled_inference(const Dataset& dataset, const SampledShape& shape) {
-  const BatchProbe probe{.fanouts = shape.loader.fanouts,
-                         .replacement = shape.loader.replacement,
+  const BatchProbe probe{.rule = shape.loader.rule,
                          .seeds = shape.nodes,
                          .batch_size = shape.batch_size,
                          .degrees = shape.loader.degrees,

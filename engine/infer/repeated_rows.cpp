@@ -33,7 +33,7 @@ struct TreeRows {
 TreeRows tree_rows(const ResidentSpec& spec, const Dataset& dataset) {
   const double mean_degree = static_cast<double>(dataset.num_edges()) / static_cast<double>(dataset.num_nodes());
   TreeRows rows{.computed = 0, .read = static_cast<double>(spec.max_seeds)};
-  for (const int fanout : spec.fanouts) {
+  for (const int fanout : spec.rule.fanouts) {
     rows.computed = rows.read;
     rows.read *= 1 + std::min(static_cast<double>(fanout), mean_degree);
   }

@@ -13,7 +13,7 @@
 namespace salient {
 
 /// What prevents it, as a fact; "" = nothing. Depends on the arguments alone.
-/// @param spec  its fanouts, replacement and seeds are not read
+/// @param spec  its rule and seeds are not read
 std::string obstacle_to_resident_exact(const ResidentSpec& spec, const Dataset& dataset, const DataResidency& data,
                                        int num_ranks);
 

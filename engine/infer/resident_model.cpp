@@ -24,8 +24,7 @@ float* gradient_of(const at::Tensor& parameter) {
 
 SageShape sage_shape_of(const ResidentSpec& spec, const Dataset& dataset) {
   const Precision precision = spec.numerics.precision;
-  return {.fanouts = spec.fanouts,
-          .replacement = spec.replacement,
+  return {.rule = spec.rule,
           .max_seeds = static_cast<std::int64_t>(spec.max_seeds),
           .in_dim = dataset.feature_dim,
           .hidden_dim = spec.model.hidden_dim,
@@ -40,8 +39,7 @@ ModelStepShape model_step_shape_of(const ResidentSpec& spec, const Dataset& data
   const SageShape shared = sage_shape_of(spec, dataset);  // every model's step has these
   return {.model = spec.model.kind,
           .sum = sum_kind_of(model_of(spec, dataset)),
-          .fanouts = shared.fanouts,
-          .replacement = shared.replacement,
+          .rule = shared.rule,
           .max_seeds = shared.max_seeds,
           .in_dim = shared.in_dim,
           .hidden_dim = shared.hidden_dim,

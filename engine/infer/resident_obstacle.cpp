@@ -5,6 +5,7 @@
 #include "engine/infer/resident_predictions.h"
 #include "models/describe/costs.h"
 #include "models/describe/resident_limits.h"
+#include "models/resident/limits.h"
 
 namespace salient {
 namespace {
@@ -16,9 +17,9 @@ constexpr std::int64_t kMaxRows = std::int64_t{1} << 23;  // of a layer: some GB
 std::int64_t most_rows(const ResidentSpec& spec, const LayerList& list) {
   const bool multiplies_sources = std::ranges::any_of(products_of(list, ProductOrder::kSumsFirst),
                                                       [](const RowProduct& p) { return p.rows == RowSet::kSources; });
-  const std::size_t hops = spec.fanouts.size() - (multiplies_sources ? 0 : 1);
+  const std::size_t hops = spec.rule.fanouts.size() - (multiplies_sources ? 0 : 1);
   auto rows = static_cast<std::int64_t>(spec.max_seeds);
-  for (std::size_t h = 0; h < hops && rows <= kMaxRows; ++h) rows *= 1 + spec.fanouts[h];
+  for (std::size_t h = 0; h < hops && rows <= kMaxRows; ++h) rows *= 1 + spec.rule.fanouts[h];
   return rows;
 }
 
@@ -40,9 +41,9 @@ std::string obstacle_to_resident(const ResidentSpec& spec, const Dataset& datase
   if (dataset.has_sparse_features()) return "the features are sparse";
   if (data.features != Residency::kDevice || data.graph != GraphResidency::kDevice)
     return "features and graph are not both in GPU memory";
-  if (spec.replacement == Replacement::kLabor) return "neighbours are drawn by labor";
+  if (!has_tree_draw(spec.rule.draw)) return "neighbours are drawn by " + name_of(spec.rule.draw);
   if (dataset.task != Task::kMultiClass) return "a node has several labels";
-  if (!std::ranges::all_of(spec.fanouts, [](int fanout) { return fanout >= 1 && fanout <= kMaxResidentFanout; }))
+  if (!std::ranges::all_of(spec.rule.fanouts, [](int fanout) { return fanout >= 1 && fanout <= kMaxResidentFanout; }))
     return "a fanout is not in 1 to 32";
   const ModelOptions model = model_of(spec, dataset);
   if (std::string found = resident_obstacle(model); !found.empty()) return found;
@@ -56,9 +57,8 @@ std::string obstacle_to_resident_exact(const ResidentSpec& spec, const Dataset& 
   if (spec.model.kind != ModelKind::kSage) return "the model is not GraphSAGE";
   if (spec.model.num_layers < 2) return "the model has one layer";
   ResidentSpec sampled = spec;
-  sampled.fanouts.assign(static_cast<std::size_t>(spec.model.num_layers), 1);
+  sampled.rule = {.fanouts = std::vector<int>(static_cast<std::size_t>(spec.model.num_layers), 1)};  // however it drew
   sampled.max_seeds = 1;
-  sampled.replacement = Replacement::kWithout;  // however the run drew: all neighbours are taken
   return obstacle_to_resident(sampled, dataset, data);
 }
 

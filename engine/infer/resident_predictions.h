@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "engine/device/compute_device.h"
 #include "engine/infer/predictions.h"
@@ -13,8 +12,8 @@
 #include "models/describe/model_options.h"
 #include "models/model.h"
 #include "models/numerics.h"
-#include "sampler/draws.h"
 #include "sampler/mfg.h"
+#include "sampler/sampling_rule.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -22,8 +21,7 @@ namespace salient {
 /// A model and the batches that it sees, in training or in inference.
 struct ResidentSpec {
   ModelOptions model{};  ///< but for in_dim and num_classes, which are the data set's
-  std::vector<int> fanouts{};
-  Replacement replacement = Replacement::kWithout;
+  SamplingRule rule{};
   std::size_t max_seeds = 1;  ///< of a batch on this rank
   Numerics numerics{};
 };

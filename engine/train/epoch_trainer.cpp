@@ -54,7 +54,7 @@ std::unique_ptr<GradientSteps> make_steps(const StepParts& parts, std::unique_pt
     log_info("training steps are eager: " + reason_for_eager_steps(options, run.dataset, data, run.comm.size()) +
              (options.precision == Precision::kBf16 ? "; tf32 is faster there than bf16" : ""));
   return std::make_unique<EagerSteps>(
-      parts, make_batches(run.dataset, loader_options_of(options, options.batches.fanout, run), run.comm));
+      parts, make_batches(run.dataset, loader_options_of(options, training_rule(options), run), run.comm));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ std::unique_ptr<Predictions> make_predictions(const TrainOptions& options, const
                                        model);
     if (run.comm.rank() == 0) log_info("evaluation is eager: " + reason);
   }
-  const LoaderOptions loading = loader_options_of(options, options.evaluation.fanout, run);
+  const LoaderOptions loading = loader_options_of(options, evaluation_rule(options), run);
   return std::make_unique<LoaderPredictions>(make_batches(run.dataset, loading, run.comm), run.device);
 }
 

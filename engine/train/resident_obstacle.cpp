@@ -12,8 +12,7 @@ namespace salient {
 
 ResidentSpec training_spec(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
   return {.model = options.model,
-          .fanouts = options.batches.fanout,
-          .replacement = options.batches.replacement(),
+          .rule = training_rule(options),
           .max_seeds = std::max<std::size_t>(1, largest_share(options, dataset.train.size(), num_ranks)),
           .numerics = numerics_of(options)};
 }
@@ -55,8 +54,7 @@ bool takes_resident_steps(const TrainOptions& options, const Dataset& dataset, c
 ResidentSpec evaluation_spec(const TrainOptions& options, const Dataset& dataset) {
   const std::size_t most = std::max({dataset.valid.size(), dataset.test.size(), std::size_t{1}});
   return {.model = options.model,
-          .fanouts = options.evaluation.fanout,
-          .replacement = options.batches.replacement(),
+          .rule = evaluation_rule(options),
           .max_seeds = std::min(static_cast<std::size_t>(options.evaluation.batch_size), most),
           .numerics = numerics_of(options)};
 }

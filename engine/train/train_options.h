@@ -15,7 +15,7 @@
 #include "engine/train/schedule.h"
 #include "engine/train/step_kind.h"
 #include "models/describe/model_options.h"
-#include "sampler/draw_kind.h"
+#include "sampler/sampling_rule.h"
 #include "sampler/seed_dealing.h"
 
 namespace salient {
@@ -33,13 +33,10 @@ inline constexpr int kAutoBatchSize = 0;  ///< of a command line: auto_batch_siz
 /// The batches of training.
 struct BatchOptions {
   std::vector<int> fanout = {15, 10, 5};  ///< neighbours kept per node, the seeds' own hop first; -1 keeps all
-  bool with_replacement = false;          ///< neighbours are drawn with replacement, in evaluation too
-  DrawKind draw = DrawKind::kUniform;     ///< in evaluation too
+  Draw draw = Draw::kUniform;             ///< of those, in evaluation too
   int size = 1024;                        ///< seeds per rank and step
   int global_size = 0;                    ///< seeds per step over all ranks; 0 = ranks x size
   DealKind deal = DealKind::kEven;        ///< of those to the ranks
-
-  Replacement replacement() const { return replacement_of(with_replacement, draw); }
 
   bool operator==(const BatchOptions&) const = default;
 };
@@ -99,6 +96,14 @@ struct TrainOptions {
 
   bool operator==(const TrainOptions&) const = default;
 };
+
+/// The neighbours of training's batches, and of evaluation's.
+inline SamplingRule training_rule(const TrainOptions& options) {
+  return {options.batches.fanout, options.batches.draw};
+}
+inline SamplingRule evaluation_rule(const TrainOptions& options) {
+  return {options.evaluation.fanout, options.batches.draw};
+}
 
 /// BatchOptions::size of a run that has kAutoBatchSize: 1024, or the largest power of two, from 16 on, with which an
 /// epoch has ten steps.

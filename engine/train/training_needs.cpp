@@ -17,8 +17,7 @@ namespace {
 
 /// Of the batches of training, with the largest share that a rank gets of a step.
 BatchProbe training_probe(const TrainOptions& options, std::span<const NodeId> order, int num_ranks) {
-  return {.fanouts = options.batches.fanout,
-          .replacement = options.batches.replacement(),
+  return {.rule = training_rule(options),
           .seeds = order,
           .batch_size = largest_share(options, order.size(), num_ranks),
           .degrees = degrees_for(reads_degrees(options.model)),
@@ -26,8 +25,7 @@ BatchProbe training_probe(const TrainOptions& options, std::span<const NodeId> o
 }
 
 BatchProbe evaluation_probe(const TrainOptions& options, const Dataset& dataset) {
-  return {.fanouts = options.evaluation.fanout,
-          .replacement = options.batches.replacement(),
+  return {.rule = evaluation_rule(options),
           .seeds = dataset.valid.empty() ? dataset.test : dataset.valid,
           .batch_size = static_cast<std::size_t>(options.evaluation.batch_size),
           .degrees = degrees_for(reads_degrees(options.model)),

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <vector>
 
 #include "engine/comm/communicator.h"
 #include "engine/device/compute_device.h"
@@ -23,6 +22,6 @@ struct TrainingRun {
 };
 
 /// Of the run's training or evaluation loader.
-LoaderOptions loader_options_of(const TrainOptions& options, const std::vector<int>& fanouts, const TrainingRun& run);
+LoaderOptions loader_options_of(const TrainOptions& options, SamplingRule rule, const TrainingRun& run);
 
 }  // namespace salient

@@ -51,7 +51,7 @@ std::vector<salient::BatchRequest> requests_of(std::span<const salient::NodeId> 
 }
 
 void run(const salient::Dataset& dataset) {
-  salient::BatchLoader loader(dataset, {.fanouts = {10, 5}, .num_workers = 2});
+  salient::BatchLoader loader(dataset, {.rule = {.fanouts = {10, 5}}, .num_workers = 2});
   Net net(dataset.feature_dim, 64, dataset.num_classes);
   torch::optim::Adam optimizer(net.parameters(), torch::optim::AdamOptions(0.01));
   std::vector<salient::NodeId> order(dataset.train.begin(), dataset.train.end());

@@ -11,7 +11,7 @@ Attention make_attention(StepProgram& program, std::size_t i, std::int64_t out_d
   const std::string name = "convs." + std::to_string(i);
   const std::int64_t in = i == 0 ? shape.in_dim : shape.hidden_dim;
   const std::size_t level = program.level_of(i);
-  const int fanout = shape.fanouts[level];
+  const int fanout = shape.rule.fanouts[level];
   const std::int64_t slots = program.levels().capacity({level}) * (fanout + 2);
   const StepTensor weight = program.tensor(name + ".lin.weight"), src = program.tensor(name + ".att_src"),
                    dst = program.tensor(name + ".att_dst");

@@ -44,14 +44,14 @@ EntryRows entry_rows(const StepProgram& program, std::size_t level, const StepRu
 
 /// The rows that layer i's l has.
 Height height_of_l(const StepProgram& program, std::size_t level) {
-  if (level == program.levels().last()) return {level, 1 + program.shape().fanouts[level]};
+  if (level == program.levels().last()) return {level, 1 + program.shape().rule.fanouts[level]};
   return {level + 1};
 }
 
 AttentionV2 make_attention(StepProgram& program, const Layer& layer) {
   const Height of_l = height_of_l(program, layer.level);
   const std::int64_t width = padded(layer.out);
-  const int fanout = program.shape().fanouts[layer.level];
+  const int fanout = program.shape().rule.fanouts[layer.level];
   const std::int64_t slots = program.levels().capacity({layer.level}) * (fanout + 2);
   const StepTensor att = program.tensor(layer.name + ".att"), bias = program.tensor(layer.name + ".bias");
   return {.att = static_cast<const float*>(att.value),

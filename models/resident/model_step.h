@@ -30,9 +30,8 @@ enum class StepUse : std::uint8_t {
 /// Without norms, residual connections and jumping knowledge beside those that a model fixes, and with one head.
 struct ModelStepShape {
   ModelKind model = ModelKind::kGcn;
-  SumKind sum = SumKind::kMean;  ///< of gcn and gin
-  std::vector<int> fanouts{};    ///< the seeds' own hop first, one per layer; each in [1, kMaxTreeFanout]
-  Replacement replacement = Replacement::kWithout;
+  SumKind sum = SumKind::kMean;                     ///< of gcn and gin
+  SamplingRule rule{};                              ///< a fanout per layer; see SampledTree
   std::int64_t max_seeds = 0;                       ///< of a batch on this rank
   int in_dim = 0, hidden_dim = 0, num_classes = 0;  ///< hidden_dim is a multiple of 8
   double dropout = 0, label_smoothing = 0;

@@ -8,19 +8,18 @@
 
 namespace salient {
 
-/// How many entries a row of `degree` keeps; Replacement says what that means.
-__device__ inline std::uint32_t num_kept(std::uint32_t degree, std::uint32_t fanout, Replacement replacement) {
-  if (replacement == Replacement::kWith) return degree == 0 ? 0 : fanout;
+/// How many entries a row of `degree` keeps; Draw says what that means.
+__device__ inline std::uint32_t num_kept(std::uint32_t degree, std::uint32_t fanout, Draw draw) {
+  if (draw == Draw::kWithReplacement) return degree == 0 ? 0 : fanout;
   return min(degree, fanout);
 }
 
 /// The position in its row of the entry that this lane keeps, if its index is below `kept`; all lanes of the group
 /// call it.
 /// @param kept  num_kept(), at most the lanes of the group
-__device__ inline std::uint32_t pick(Draws draws, std::uint32_t degree, std::uint32_t kept, Replacement replacement,
-                                     Lane lane) {
+__device__ inline std::uint32_t pick(Draws draws, std::uint32_t degree, std::uint32_t kept, Draw draw, Lane lane) {
   const auto k = static_cast<std::uint32_t>(lane.index);
-  if (replacement == Replacement::kWith) return k < kept ? draws.below(k, degree) : 0;
+  if (draw == Draw::kWithReplacement) return k < kept ? draws.below(k, degree) : 0;
   if (kept == degree) return k;
   // Floyd, see sampler/neighbor_sampler.cpp. The draws do not depend on each other, only what is made of them.
   // A choice is taken if an earlier lane has made it, or if it is the last position of an earlier lane whose own choice
@@ -39,16 +38,16 @@ __device__ inline std::uint32_t pick(Draws draws, std::uint32_t degree, std::uin
 
 /// The same by one thread: positions[k] is that of entry k < kept; the others are of no meaning.
 template <int kMaxKept>
-__device__ __forceinline__ void pick_all(Draws draws, std::uint32_t degree, std::uint32_t kept, Replacement replacement,
+__device__ __forceinline__ void pick_all(Draws draws, std::uint32_t degree, std::uint32_t kept, Draw draw,
                                          std::uint32_t (&positions)[kMaxKept]) {
 #pragma unroll
   for (std::uint32_t k = 0; k < kMaxKept; ++k) {
     const std::uint32_t last = degree - kept + k;
-    const std::uint32_t choice = draws.below(k, replacement == Replacement::kWith ? degree : last + 1);
-    positions[k] = replacement == Replacement::kWithout && kept == degree ? k : choice;
+    const std::uint32_t choice = draws.below(k, draw == Draw::kWithReplacement ? degree : last + 1);
+    positions[k] = draw == Draw::kUniform && kept == degree ? k : choice;
 #pragma unroll
     for (std::uint32_t turn = 0; turn < k; ++turn)
-      if (replacement == Replacement::kWithout && kept < degree && positions[turn] == choice) positions[k] = last;
+      if (draw == Draw::kUniform && kept < degree && positions[turn] == choice) positions[k] = last;
   }
 }
 

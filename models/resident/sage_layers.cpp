@@ -42,7 +42,7 @@ std::vector<std::int64_t> first_rows_of(const SageShape& shape, SageUse use, boo
 /// Of a model with hidden layers.
 FusedShape fused_shape(const SageShape& shape) {
   const std::vector<SageLayerShape> layers = sage_layer_shapes(shape);
-  return {layers[0].rows, layers[0].in, layers[1].rows, shape.fanouts[shape.fanouts.size() - 2]};
+  return {layers[0].rows, layers[0].in, layers[1].rows, shape.rule.fanouts[shape.rule.fanouts.size() - 2]};
 }
 
 /// Those that the gather has for itself while the others compute: as many as its share of the work. Rows are read in
@@ -56,7 +56,7 @@ int gather_multiprocessors(const SageShape& shape, const FeatureRows& features) 
   const std::int64_t row_bytes =
       features.width * static_cast<std::int64_t>(std::max<std::size_t>(2, size_of(features.type)));
   const std::int64_t lines = (row_bytes + kLine - 1) / kLine;
-  const std::int64_t moved = (1 + shape.fanouts.back()) * lines * kLine + 2 * padded(features.width) * 2;
+  const std::int64_t moved = (1 + shape.rule.fanouts.back()) * lines * kLine + 2 * padded(features.width) * 2;
   const int all = device_attribute(cudaDevAttrMultiProcessorCount);
   const auto share = static_cast<int>(all * moved / (moved + kArithmetic));
   return std::clamp((share + 1) / 2 * 2, 2, std::max(2, all / 2));
@@ -65,8 +65,8 @@ int gather_multiprocessors(const SageShape& shape, const FeatureRows& features) 
 }  // namespace
 
 std::vector<SageLayerShape> sage_layer_shapes(const SageShape& shape) {
-  const std::vector<std::int64_t> capacities = tree_capacities(shape.fanouts, shape.max_seeds);
-  const std::size_t count = shape.fanouts.size();
+  const std::vector<std::int64_t> capacities = tree_capacities(shape.rule.fanouts, shape.max_seeds);
+  const std::size_t count = shape.rule.fanouts.size();
   std::vector<SageLayerShape> layers;
   for (std::size_t i = 0; i < count; ++i)
     layers.push_back({capacities[count - 1 - i], 2 * padded(i == 0 ? shape.in_dim : shape.hidden_dim),
@@ -75,13 +75,13 @@ std::vector<SageLayerShape> sage_layer_shapes(const SageShape& shape) {
 }
 
 bool has_fused_layer(const SageShape& shape) {
-  return shape.may_fuse && shape.fanouts.size() > 1 &&
+  return shape.may_fuse && shape.rule.fanouts.size() > 1 &&
          FusedLayer::fits(fused_shape(shape), shape.activations, shape.hidden_dim);
 }
 
 bool has_fused_last_layer(const SageShape& shape) {
   const std::size_t kept_layers = has_fused_layer(shape) ? 2 : 1;  // a fused one has no result to read
-  return shape.may_fuse && shape.fanouts.size() > kept_layers && shape.activations == ActivationType::kBf16 &&
+  return shape.may_fuse && shape.rule.fanouts.size() > kept_layers && shape.activations == ActivationType::kBf16 &&
          shape.hidden_dim == kLastLayerWidth && padded(shape.num_classes) <= kMaxLastClasses;
 }
 
@@ -103,7 +103,7 @@ std::int64_t sage_layers_bytes(const SageShape& shape, SageUse use) {
   }
   if (has_fused) bytes += FusedLayer::bytes(fused_shape(shape));
   const auto trees = static_cast<std::int64_t>(SampledBatches::num_trees(sampling_lead(shape, use)));
-  return bytes + trees * layers.front().rows * (16 + 4 * shape.fanouts.back());
+  return bytes + trees * layers.front().rows * (16 + 4 * shape.rule.fanouts.back());
 }
 
 SageLayers::SageLayers(const SageShape& shape, const SageData& data, SageUse use)
@@ -111,14 +111,14 @@ SageLayers::SageLayers(const SageShape& shape, const SageData& data, SageUse use
       gather_multiprocessors_(
           use == SageUse::kTraining && has_fused_layer(shape) ? gather_multiprocessors(shape, data.features) : 0),
       features_(data.features),
-      batches_(data.graph, shape.fanouts, shape.replacement, shape.max_seeds, sampling_lead(shape, use)) {
-  require(shape.hidden_dim % 8 == 0 || shape.fanouts.size() == 1, "hidden layers have a multiple of 8 columns");
+      batches_(data.graph, shape.rule, shape.max_seeds, sampling_lead(shape, use)) {
+  require(shape.hidden_dim % 8 == 0 || shape.rule.fanouts.size() == 1, "hidden layers have a multiple of 8 columns");
   const bool has_fused = has_fused_layer(shape);
   for (const SageLayerShape& s : sage_layer_shapes(shape))
     layers_.push_back(make_layer(s, shape.activations, use,
-                                 layers_.size() + 1 == shape.fanouts.size() ? LayerKind::kLast
-                                 : has_fused && layers_.empty()             ? LayerKind::kFused
-                                                                            : LayerKind::kHidden));
+                                 layers_.size() + 1 == shape.rule.fanouts.size() ? LayerKind::kLast
+                                 : has_fused && layers_.empty()                  ? LayerKind::kFused
+                                                                                 : LayerKind::kHidden));
   if (has_fused)
     fused_.emplace(fused_shape(shape), FusedLayer::Operands{first_operand_of(0), first_operand_of(1)},
                    gather_multiprocessors_);

@@ -16,8 +16,7 @@
 namespace salient {
 
 struct SageShape {
-  std::vector<int> fanouts;  ///< the seeds' own hop first, one per layer; each in [1, kMaxTreeFanout]
-  Replacement replacement = Replacement::kWithout;
+  SamplingRule rule;                                   ///< a fanout per layer; see SampledTree
   std::int64_t max_seeds = 0;                          ///< of a batch on this rank
   int in_dim = 0, hidden_dim = 0, num_classes = 0;     ///< hidden_dim is a multiple of 8
   double dropout = 0;                                  ///< of training; inference has none

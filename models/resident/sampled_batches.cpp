@@ -5,10 +5,9 @@
 
 namespace salient {
 
-SampledBatches::SampledBatches(DeviceCsr graph, const std::vector<int>& fanouts, Replacement replacement,
-                               std::int64_t max_seeds, SamplingLead lead)
+SampledBatches::SampledBatches(DeviceCsr graph, const SamplingRule& rule, std::int64_t max_seeds, SamplingLead lead)
     : announced_(make_device_array<SeedBatch>(kMaxAnnounced)), current_(num_trees(lead) - 1) {
-  for (std::size_t i = 0; i < num_trees(lead); ++i) trees_.emplace_back(graph, fanouts, replacement, max_seeds);
+  for (std::size_t i = 0; i < num_trees(lead); ++i) trees_.emplace_back(graph, rule, max_seeds);
 }
 
 void SampledBatches::start(std::span<const NodeId> order) {

@@ -14,7 +14,7 @@ namespace salient {
 StepProgram::StepProgram(const ModelStepShape& shape, const ModelStepData* data)
     : shape_(shape),
       data_(data),
-      levels_(shape.fanouts, shape.max_seeds, shape.has_size_choice),
+      levels_(shape.rule.fanouts, shape.max_seeds, shape.has_size_choice),
       memory_(data == nullptr ? StepMemory::Use::kCount : StepMemory::Use::kAllocate),
       seed_losses_(memory_.array<float>(2 * shape.max_seeds)) {
   if (data == nullptr) return;
@@ -268,13 +268,13 @@ LevelRows StepProgram::level_rows(std::size_t level, const Matrix& z, const Step
 
 std::int64_t StepProgram::bytes() const {
   const std::int64_t workspaces_and_graphs = std::int64_t{164} << 20;
-  const std::int64_t of_tree = levels_.capacity({levels_.last()}) * (16 + 4 * shape_.fanouts.back());
+  const std::int64_t of_tree = levels_.capacity({levels_.last()}) * (16 + 4 * shape_.rule.fanouts.back());
   return memory_.bytes() + static_cast<std::int64_t>(SampledBatches::num_trees(lead())) * of_tree +
          workspaces_and_graphs;
 }
 
 void StepProgram::finish() {
-  batches_.emplace(data_->inputs.graph, shape_.fanouts, shape_.replacement, shape_.max_seeds, lead());
+  batches_.emplace(data_->inputs.graph, shape_.rule, shape_.max_seeds, lead());
   weights_.finish();
   cuda_check(cudaDeviceSynchronize());
 }

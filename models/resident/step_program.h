@@ -74,7 +74,7 @@ class StepProgram {
 
   // ---- for models ----
   const ModelStepShape& shape() const { return shape_; }
-  std::size_t num_layers() const { return shape_.fanouts.size(); }
+  std::size_t num_layers() const { return shape_.rule.fanouts.size(); }
   std::size_t level_of(std::size_t layer) const { return num_layers() - 1 - layer; }  ///< whose nodes it computes
   const Levels& levels() const { return levels_; }
   const SampledTree& tree(const StepRun& run) const { return batches_->tree(run.tree); }

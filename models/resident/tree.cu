@@ -28,7 +28,7 @@ struct Hop {
   const LocalId* num_nodes;
   std::uint32_t index;
   std::uint32_t fanout;
-  Replacement replacement;
+  Draw draw;
 
   struct Row {
     EdgeOffset begin;
@@ -36,7 +36,7 @@ struct Hop {
   };
   __device__ Row row_of(NodeId node) const {
     const std::uint32_t degree = graph.degree(node);
-    return {graph.begin(node), degree, num_kept(degree, fanout, replacement)};
+    return {graph.begin(node), degree, num_kept(degree, fanout, draw)};
   }
   __device__ Draws draws_of(NodeId node) const {
     return Draws({header->seed, header->epoch, header->batch}, index, node);
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
     if (i >= count) continue;
     const NodeId node = nodes[i];
     const Hop::Row entries = hop.row_of(node);
-    const std::uint32_t position = pick(hop.draws_of(node), entries.degree, entries.kept, hop.replacement, lane);
+    const std::uint32_t position = pick(hop.draws_of(node), entries.degree, entries.kept, hop.draw, lane);
     if (static_cast<std::uint32_t>(lane.index) >= entries.kept) continue;
     const LocalId child = first + lane.index;
     nodes[count + child] = hop.graph.indices[entries.begin + position];
@@ -118,7 +118,7 @@ template <int kMaxFanout>
 __device__ __forceinline__ Hop::Row short_row_of(const Hop& hop, NodeId node, NodeId (&neighbours)[kMaxFanout]) {
   const Hop::Row row = hop.row_of(node);
   std::uint32_t positions[kMaxFanout];
-  pick_all(hop.draws_of(node), row.degree, row.kept, hop.replacement, positions);
+  pick_all(hop.draws_of(node), row.degree, row.kept, hop.draw, positions);
 #pragma unroll
   for (std::uint32_t k = 0; k < kMaxFanout; ++k)
     if (k < row.kept) neighbours[k] = hop.graph.indices[row.begin + positions[k]];
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock, 5)
       if (lane.index == 0) num_entries[i] = 0;
       continue;
     }
-    const std::uint32_t position = pick(hop.draws_of(node), row.degree, row.kept, hop.replacement, lane);
+    const std::uint32_t position = pick(hop.draws_of(node), row.degree, row.kept, hop.draw, lane);
     if (static_cast<std::uint32_t>(lane.index) < row.kept) {
       entries[i * hop.fanout + lane.index] = hop.graph.indices[row.begin + position];
       ++sum;
@@ -229,23 +229,22 @@ std::vector<std::int64_t> tree_capacities(const std::vector<int>& fanouts, std::
   return capacities;
 }
 
-SampledTree::SampledTree(DeviceCsr graph, std::vector<int> fanouts, Replacement replacement, std::int64_t max_seeds)
+SampledTree::SampledTree(DeviceCsr graph, SamplingRule rule, std::int64_t max_seeds)
     : graph_(graph),
-      fanouts_(std::move(fanouts)),
-      replacement_(replacement),
-      capacities_(tree_capacities(fanouts_, max_seeds)),
+      rule_(std::move(rule)),
+      capacities_(tree_capacities(rule_.fanouts, max_seeds)),
       header_(make_device_array<StepHeader>(1)),
       nodes_(make_device_array<NodeId>(static_cast<std::size_t>(capacities_.back()))),
       sizes_(make_device_array<LocalId>(capacities_.size())),
       num_children_(make_device_array<LocalId>(static_cast<std::size_t>(capacities_.back()) + 1)),
-      entries_(make_device_array<NodeId>(static_cast<std::size_t>(capacities_.back() * fanouts_.back()))),
+      entries_(make_device_array<NodeId>(static_cast<std::size_t>(capacities_.back() * rule_.fanouts.back()))),
       chunk_sums_(make_device_array<LocalId>(static_cast<std::size_t>(capacities_.back() / kChunk) + 1)),
-      num_edges_(make_device_array<unsigned long long>(2 * fanouts_.size())) {
-  require(std::ranges::all_of(fanouts_, [](int fanout) { return fanout >= 1 && fanout <= kMaxTreeFanout; }),
+      num_edges_(make_device_array<unsigned long long>(2 * rule_.fanouts.size())) {
+  require(std::ranges::all_of(rule_.fanouts, [](int fanout) { return fanout >= 1 && fanout <= kMaxTreeFanout; }),
           "a tree's fanouts are in [1, 32]");
-  require(replacement != Replacement::kLabor, "a tree's nodes draw by themselves");
+  require(has_tree_draw(rule_.draw), "a tree's nodes draw by themselves");
   require(capacities_.back() < std::int64_t{1} << 31, "a tree has fewer than 2^31 nodes");
-  for (std::size_t h = 0; h + 1 < fanouts_.size(); ++h) {
+  for (std::size_t h = 0; h + 1 < rule_.fanouts.size(); ++h) {
     first_child_.push_back(make_device_array<LocalId>(static_cast<std::size_t>(capacities_[h]) + 1));
     parent_.push_back(make_device_array<LocalId>(static_cast<std::size_t>(capacities_[h + 1] - capacities_[h])));
   }
@@ -259,11 +258,12 @@ TreeGrowth SampledTree::growth(std::size_t level) const {
 
 LastHop SampledTree::last_hop() const {
   const std::size_t level = capacities_.size() - 1;
-  return {nodes(), size_of(level), entries_.get(), num_children_.get(), capacity(level), fanouts_.back()};
+  return {nodes(), size_of(level), entries_.get(), num_children_.get(), capacity(level), rule_.fanouts.back()};
 }
 
 TreeStart SampledTree::start() const {
-  return {header_.get(), nodes_.get(), sizes_.get(), num_edges_.get(), static_cast<std::uint32_t>(fanouts_.size())};
+  return {header_.get(), nodes_.get(), sizes_.get(), num_edges_.get(),
+          static_cast<std::uint32_t>(rule_.fanouts.size())};
 }
 
 void SampledTree::begin(const SeedBatch& batch, cudaStream_t stream) {
@@ -274,17 +274,20 @@ void SampledTree::begin(const SeedBatch& batch, cudaStream_t stream) {
 void SampledTree::begin_announced(const SeedBatch* batch, cudaStream_t stream) { start_tree(batch, start(), stream); }
 
 void SampledTree::sample_levels(cudaStream_t stream) {
-  for (std::size_t h = 0; h + 1 < fanouts_.size(); ++h) {
-    const Hop hop{
-        graph_,      header_.get(), size_of(h), static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(fanouts_[h]),
-        replacement_};
+  for (std::size_t h = 0; h + 1 < rule_.fanouts.size(); ++h) {
+    const Hop hop{graph_,
+                  header_.get(),
+                  size_of(h),
+                  static_cast<std::uint32_t>(h),
+                  static_cast<std::uint32_t>(rule_.fanouts[h]),
+                  rule_.draw};
     const std::int64_t capacity = capacities_[h];
     count_kernel<<<blocks_for(capacity + 1), kThreadsPerBlock, 0, stream>>>(
         hop, nodes_.get(), capacity, num_children_.get(), chunk_sums_.get(), num_edges_.get() + h);
     cuda_check(cudaGetLastError());
-    const RowGroup group = RowGroup::make(fanouts_[h]);
+    const RowGroup group = RowGroup::make(rule_.fanouts[h]);
     const Growth growth{num_children_.get(), chunk_sums_.get(), capacity, first_child_[h].get(), sizes_.get() + h + 1};
-    if (fanouts_[h] <= kMaxShortGrowth)
+    if (rule_.fanouts[h] <= kMaxShortGrowth)
       short_grow_kernel<kMaxShortGrowth>
           <<<blocks_for(capacity + 1), kThreadsPerBlock, 0, stream>>>(hop, growth, parent_[h].get(), nodes_.get());
     else
@@ -295,15 +298,15 @@ void SampledTree::sample_levels(cudaStream_t stream) {
 }
 
 void SampledTree::sample_last_hop(cudaStream_t stream) {
-  const std::size_t h = fanouts_.size() - 1;
+  const std::size_t h = rule_.fanouts.size() - 1;
   const Hop hop{
-      graph_,      header_.get(), size_of(h), static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(fanouts_[h]),
-      replacement_};
-  const RowGroup group = RowGroup::make(fanouts_[h]);
+      graph_,    header_.get(), size_of(h), static_cast<std::uint32_t>(h), static_cast<std::uint32_t>(rule_.fanouts[h]),
+      rule_.draw};
+  const RowGroup group = RowGroup::make(rule_.fanouts[h]);
   const std::int64_t capacity = capacities_[h];
   unsigned long long* const num_edges = num_edges_.get() + h;
-  if (fanouts_[h] <= 8) {
-    const auto kernel = fanouts_[h] <= 5 ? short_last_hop_kernel<5> : short_last_hop_kernel<8>;
+  if (rule_.fanouts[h] <= 8) {
+    const auto kernel = rule_.fanouts[h] <= 5 ? short_last_hop_kernel<5> : short_last_hop_kernel<8>;
     kernel<<<blocks_for(capacity), kThreadsPerBlock, 0, stream>>>(hop, nodes_.get(), capacity, entries_.get(),
                                                                   num_children_.get(), num_edges);
   } else {
@@ -315,12 +318,12 @@ void SampledTree::sample_last_hop(cudaStream_t stream) {
 }
 
 void SampledTree::clear_counts() {
-  cuda_check(cudaMemset(num_edges_.get(), 0, 2 * fanouts_.size() * sizeof(unsigned long long)));
+  cuda_check(cudaMemset(num_edges_.get(), 0, 2 * rule_.fanouts.size() * sizeof(unsigned long long)));
   cuda_check(cudaDeviceSynchronize());
 }
 
 std::vector<std::int64_t> SampledTree::num_edges(Counted which, cudaStream_t stream) const {
-  const std::size_t hops = fanouts_.size();
+  const std::size_t hops = rule_.fanouts.size();
   std::vector<unsigned long long> counts(2 * hops);
   cuda_check(cudaMemcpyAsync(counts.data(), num_edges_.get(), counts.size() * sizeof counts[0], cudaMemcpyDeviceToHost,
                              stream));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/cuda/cuda.h"
+#include "models/resident/limits.h"
 #include "models/resident/seed_batch.h"
 #include "sampler/device_hop.h"
 
@@ -43,10 +44,10 @@ struct LastHop {
 /// The levels of one batch at a time. All memory is allocated once, for the largest batch that the fanouts allow.
 class SampledTree {
  public:
-  /// @param fanouts   of all hops, the seeds' own first; each in [1, kMaxTreeFanout]
-  /// @param graph     device memory, outlives this
+  /// @param graph  device memory, outlives this
+  /// @param rule   fanouts in [1, kMaxTreeFanout]; has_tree_draw()
   /// @throws Error{kDeviceMemory}
-  SampledTree(DeviceCsr graph, std::vector<int> fanouts, Replacement replacement, std::int64_t max_seeds);
+  SampledTree(DeviceCsr graph, SamplingRule rule, std::int64_t max_seeds);
 
   /// Writes the header, and takes the batch's seeds as level 0. Enqueues and returns.
   void begin(const SeedBatch& batch, cudaStream_t stream);
@@ -75,8 +76,7 @@ class SampledTree {
   TreeStart start() const;
 
   DeviceCsr graph_;
-  std::vector<int> fanouts_;
-  Replacement replacement_;
+  SamplingRule rule_;
   std::vector<std::int64_t> capacities_;  // of the levels
   DeviceArray<StepHeader> header_;
   DeviceArray<NodeId> nodes_;

@@ -29,8 +29,7 @@ struct EpochOrder {
 };
 
 struct StreamOptions {
-  std::vector<int> fanouts{};
-  Replacement replacement = Replacement::kWithout;
+  SamplingRule rule{};
   int num_workers = 1;                  ///< 0 = the caller's thread
   int num_ahead = 2;                    ///< batches that wait for the consumer, at least 1
   bool has_features_on_device = false;  ///< x is not written

@@ -5,6 +5,8 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,8 +14,8 @@
 #include "python/bindings/batch_stream.h"
 #include "python/bindings/bindings.h"
 #include "python/bindings/python_lock.h"
-#include "sampler/neighbor_sampler.h"
 #include "sampler/reference_sampler.h"
+#include "sampler/sampling_rule.h"
 
 namespace salient::python {
 namespace {
@@ -101,13 +103,32 @@ using Ids = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::devic
 
 /// The Python tests' oracle: the slow sampler's nodes and, per hop from the outermost, (num_dst, num_src, indptr,
 /// indices).
-nb::tuple reference(const OpenDataset& dataset, const std::vector<int>& fanouts, const Ids& seeds,
-                    std::vector<std::uint32_t> key, Replacement replacement) {
+nb::tuple reference(const OpenDataset& dataset, const SamplingRule& rule, const Ids& seeds,
+                    std::vector<std::uint32_t> key) {
   const std::vector<NodeId> nodes = ids_of(seeds);
-  const Mfg mfg = reference_sample(dataset.data->graph, fanouts, nodes, {key.at(0), key.at(1), key.at(2)}, replacement);
+  const Mfg mfg = reference_sample(dataset.data->graph, rule, nodes, {key.at(0), key.at(1), key.at(2)});
   nb::list hops;
   for (const MfgHop& hop : mfg.hops) hops.append(nb::make_tuple(hop.num_dst, hop.num_src, hop.indptr, hop.indices));
   return nb::make_tuple(mfg.nodes, hops);
+}
+
+void bind_rule(nb::module_& module) {
+  nb::class_<SamplingRule>(module, "SamplingRule")
+      .def(
+          "__init__",
+          [](SamplingRule* self, std::vector<int> fanouts, const std::string& draw) {
+            const std::optional<Draw> named = value_named<Draw>(draw);
+            if (!named || !are_fanouts(fanouts)) fail(ErrorKind::kUsage, "fanouts and draw are no sampling rule");
+            new (self) SamplingRule{std::move(fanouts), *named};
+          },
+          nb::arg("fanouts"), nb::arg("draw"))
+      .def_ro("fanouts", &SamplingRule::fanouts)
+      .def_prop_ro("draw", [](const SamplingRule& self) { return name_of(self.draw); });
+  std::vector<std::string> draws;
+  for (const auto& [draw, name] : names_of(Draw{})) draws.emplace_back(name);
+  module.attr("DRAWS") = nb::cast(draws);
+  module.def("are_fanouts", [](const std::vector<int>& fanouts) { return are_fanouts(fanouts); });
+  module.def("reference_sample", &reference, nb::arg("dataset"), nb::arg("rule"), nb::arg("seeds"), nb::arg("key"));
 }
 
 /// Python lets go of a stream with its lock held, which a worker that pins memory waits for.
@@ -132,14 +153,10 @@ std::unique_ptr<PythonStream> make_stream(const OpenDataset& dataset, const Grap
 
 void bind_stream(nb::module_& module) {
   bind_batch(module);
-  nb::enum_<Replacement>(module, "Replacement")
-      .value("WITHOUT", Replacement::kWithout)
-      .value("WITH", Replacement::kWith)
-      .value("LABOR", Replacement::kLabor);
+  bind_rule(module);
   nb::class_<StreamOptions>(module, "StreamOptions")
       .def(nb::init<>())
-      .def_rw("fanouts", &StreamOptions::fanouts)
-      .def_rw("replacement", &StreamOptions::replacement)
+      .def_rw("rule", &StreamOptions::rule)
       .def_rw("num_workers", &StreamOptions::num_workers)
       .def_rw("num_ahead", &StreamOptions::num_ahead)
       .def_rw("has_features_on_device", &StreamOptions::has_features_on_device);
@@ -161,9 +178,6 @@ void bind_stream(nb::module_& module) {
       .def("stop_all", nb::overload_cast<>(&PythonStream::stop), Release());
   module.def("make_stream", &make_stream, nb::arg("dataset"), nb::arg("graph").none(), nb::arg("options"),
              nb::arg("pin").none(), nb::arg("unpin").none());
-  module.def("are_fanouts", [](const std::vector<int>& fanouts) { return are_fanouts(fanouts); });
-  module.def("reference_sample", &reference, nb::arg("dataset"), nb::arg("fanouts"), nb::arg("seeds"), nb::arg("key"),
-             nb::arg("replacement"));
 }
 
 }  // namespace salient::python

@@ -1,5 +1,4 @@
 # python/salient_gnn/_core.pyi - types of the extension module, python/bindings/.
-import enum
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -112,14 +111,17 @@ class Batch:
     def memory(self) -> Any: ...
     def drop_memory(self) -> None: ...
 
-class Replacement(enum.Enum):
-    WITHOUT = ...
-    WITH = ...
-    LABOR = ...
+DRAWS: list[str]
+
+class SamplingRule:
+    def __init__(self, fanouts: Sequence[int], draw: str) -> None: ...
+    @property
+    def fanouts(self) -> list[int]: ...
+    @property
+    def draw(self) -> str: ...
 
 class StreamOptions:
-    fanouts: list[int]
-    replacement: Replacement
+    rule: SamplingRule
     num_workers: int
     num_ahead: int
     has_features_on_device: bool
@@ -150,5 +152,5 @@ def make_stream(
 ) -> BatchStream: ...
 def are_fanouts(fanouts: Sequence[int]) -> bool: ...
 def reference_sample(
-    dataset: Dataset, fanouts: Sequence[int], seeds: Any, key: Sequence[int], replacement: Replacement
+    dataset: Dataset, rule: SamplingRule, seeds: Any, key: Sequence[int]
 ) -> tuple[list[int], list[tuple[int, int, list[int], list[int]]]]: ...

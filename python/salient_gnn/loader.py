@@ -19,8 +19,8 @@ from salient_gnn.batch import Batch
 from salient_gnn.dataset import Dataset
 from salient_gnn.pinning import pinning_of
 
+_WITH_REPLACEMENT = "with-replacement"  # of _core.DRAWS
 _PLACES = ("auto", "host", "device")
-_DRAWS = ("uniform", "labor")
 _WHOLE = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
 _Ready = tuple[Batch, "torch.cuda.Event | None"]
 
@@ -40,7 +40,7 @@ class NeighborLoader:
     device        where the tensors are: "cpu", "cuda", "cuda:1", ...
     shuffle       a new order in each epoch
     seed          of order and draws
-    replace       whether a neighbour may be drawn more than once
+    replace       whether a neighbour may be drawn more than once: as draw="with-replacement"
     draw          "uniform": every node draws by itself. "labor": the nodes of a batch draw alike, so that batches have
                   fewer nodes, without replacement; sampling takes longer
     dtype         of batch.x; None = as stored, without a conversion
@@ -86,13 +86,13 @@ class NeighborLoader:
         self._order.batch_size = batch_size
         self._order.shuffle, self._order.drop_last, self._order.seed = shuffle, drop_last, seed
         self._order.rank, self._order.num_ranks = _position(rank, world_size)
-        replacement = _replacement(replace, draw)
+        rule = _core.SamplingRule(self.fanouts, _draw(replace, draw))
         with dataset._placing:
             self.features = self._place("features", features, dataset._core.feature_bytes)
             will_take = dataset._core.feature_bytes if self.features == "device" and not self._has("features") else 0
             self.sampler = self._place("sampler", sampler, dataset._core.graph_bytes, will_take)
             resident = dataset.features_on(self.device) if self.features == "device" else None
-            self._stream = self._make_stream(replacement)
+            self._stream = self._make_stream(rule)
         self._starting = threading.RLock()  # threads that share a loader start it one after the other
         self._current: weakref.ref[_Epoch] | None = None
         self._arguments = dict(
@@ -138,9 +138,9 @@ class NeighborLoader:
             return "device"
         return "device" if num_bytes <= (torch.cuda.mem_get_info(self.device)[0] - will_take) // 2 else "host"
 
-    def _make_stream(self, replacement: _core.Replacement) -> _core.BatchStream:
+    def _make_stream(self, rule: _core.SamplingRule) -> _core.BatchStream:
         options = _core.StreamOptions()
-        options.fanouts, options.replacement, options.num_workers = self.fanouts, replacement, self.workers
+        options.rule, options.num_workers = rule, self.workers
         options.has_features_on_device = self.features == "device"
         graph = self.dataset.graph_on(self.device) if self.sampler == "device" else None
         if self.device.type != "cuda":
@@ -283,14 +283,14 @@ def _feature_dtype(dtype: torch.dtype | None) -> torch.dtype | None:
     return dtype
 
 
-def _replacement(replace: bool, draw: str) -> _core.Replacement:
-    if draw not in _DRAWS:
-        raise ValueError(f"draw: {draw!r} is none of {', '.join(_DRAWS)}")
-    if draw == "uniform":
-        return _core.Replacement.WITH if replace else _core.Replacement.WITHOUT
-    if replace:
-        raise ValueError("replace: draw='labor' is without replacement")
-    return _core.Replacement.LABOR
+def _draw(replace: bool, draw: str) -> str:
+    if draw not in _core.DRAWS:
+        raise ValueError(f"draw: {draw!r} is none of {', '.join(_core.DRAWS)}")
+    if not replace or draw == _WITH_REPLACEMENT:
+        return draw
+    if draw != "uniform":
+        raise ValueError(f"replace: draw={draw!r} is without replacement")
+    return _WITH_REPLACEMENT
 
 
 def _whole_device(device: torch.device | str) -> torch.device:

@@ -83,11 +83,11 @@ TEST(InferCommand, NamesEveryBrokenRuleAtOnce) {
 
 TEST(InferCommand, ExactAndSampledOptionsExcludeEachOther) {
   EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--exact", "--with-replacement"}))), ErrorKind::kUsage,
-                   "--with-replacement: not with --exact");
+                   "--draw: not with --exact");
   EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--exact", "--draw=labor"}))), ErrorKind::kUsage,
                    "--draw: not with --exact");
-  EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--with-replacement", "--draw=labor"}))), ErrorKind::kUsage,
-                   "--draw: labor is without replacement");
+  EXPECT_COMPLAINT(read({"--run=r", "--with-replacement", "--draw=labor"}), ErrorKind::kUsage,
+                   "--with-replacement stands for draw with-replacement, and --draw says labor");
   EXPECT_COMPLAINT(refuse(problems_of(read({"--run=r", "--scratch=/tmp"}))), ErrorKind::kUsage,
                    "--scratch: only with --exact");
 }
@@ -118,16 +118,16 @@ TEST(InferCommand, ResidentPredictionsNeedAGpuAndKeepNoLayers) {
 TEST(InferCommand, WhatIsNotSaidIsTheRuns) {
   TrainOptions run;
   run.data = {"d", "/data"};
-  run.batches.with_replacement = true;
+  run.batches.draw = Draw::kWithReplacement;
   const InferOptions options = with_defaults_of(usable_options(), run);
   EXPECT_EQ(options.data, run.data);
-  EXPECT_EQ(options.sampled, (SampledOptions{{20, 20, 20}, true, DrawKind::kUniform, 1024, 1}));
-  EXPECT_FALSE(*with_defaults_of(read({"--with-replacement=false"}), run).sampled.with_replacement);
-  run.batches.with_replacement = false;
-  run.batches.draw = DrawKind::kLabor;
-  EXPECT_EQ(with_defaults_of(usable_options(), run).sampled.replacement(), Replacement::kLabor);
-  EXPECT_EQ(with_defaults_of(read({"--with-replacement"}), run).sampled.replacement(), Replacement::kWith);
-  EXPECT_EQ(with_defaults_of(read({"--draw=uniform"}), run).sampled.replacement(), Replacement::kWithout);
+  EXPECT_EQ(options.sampled, (SampledOptions{{20, 20, 20}, Draw::kWithReplacement, 1024, 1}));
+  EXPECT_EQ(with_defaults_of(read({"--with-replacement=false"}), run).sampled.draw, Draw::kUniform);
+  EXPECT_EQ(with_defaults_of(read({"--with-replacement=auto"}), run).sampled.draw, Draw::kWithReplacement);
+  run.batches.draw = Draw::kLabor;
+  EXPECT_EQ(with_defaults_of(usable_options(), run).sampled.draw, Draw::kLabor);
+  EXPECT_EQ(with_defaults_of(read({"--with-replacement"}), run).sampled.draw, Draw::kWithReplacement);
+  EXPECT_EQ(with_defaults_of(read({"--draw=uniform"}), run).sampled.draw, Draw::kUniform);
   InferOptions deeper = usable_options();
   deeper.results.embeddings = 4;
   EXPECT_COMPLAINT((void)with_defaults_of(deeper, run), ErrorKind::kUsage,

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "tests/support/datasets.h"
@@ -14,7 +13,7 @@ namespace salient {
 namespace {
 
 constexpr NodeId kKnown = 500;
-constexpr std::array kFanouts = {4, 3};
+const SamplingRule kRule{{4, 3}};
 
 /// Two nodes: one sees known ones and the other, the other sees a known one and itself.
 const NewNodes kNew{
@@ -24,7 +23,7 @@ class NewNodeBatches : public ::testing::Test {
  protected:
   NewNodeBatches() : graph_(test::sorted(test::power_law_graph(kKnown, 12, 1))) { dataset_.graph = graph_.view(); }
   NewNodeBatch batch_with(Degrees degrees) const {
-    return {dataset_, {&kNew, 1}, {.fanouts = kFanouts, .key = {}, .degrees = degrees}};
+    return {dataset_, {&kNew, 1}, {.rule = kRule, .key = {}, .degrees = degrees}};
   }
 
   test::OwnedGraph graph_;

@@ -154,20 +154,24 @@ TEST(TrainCommand, RowsMoveBetweenRanksWhereFeaturesArePartitioned) {
 }
 
 TEST(TrainCommand, WithReplacementNeedsNeighboursThatAreDrawn) {
-  EXPECT_FALSE(read({}).batches.with_replacement);
-  EXPECT_TRUE(read({"--with-replacement"}).batches.with_replacement);
+  EXPECT_EQ(read({}).batches.draw, Draw::kUniform);
+  EXPECT_EQ(read({"--with-replacement"}).batches.draw, Draw::kWithReplacement);
+  EXPECT_EQ(read({"--draw=with-replacement"}).batches.draw, Draw::kWithReplacement);
+  EXPECT_EQ(read({"--with-replacement", "--draw=uniform"}).batches.draw, Draw::kWithReplacement)
+      << "as before --draw had it";
   EXPECT_EQ(complaint_about({"--with-replacement", "--fanout=-1,5"}), "none");
   EXPECT_EQ(complaint_about({"--with-replacement", "--fanout=-1,-1"}),
-            "--with-replacement: needs a --fanout that draws; -1 keeps all neighbours");
+            "--draw: with-replacement needs a --fanout that draws; -1 keeps all neighbours");
 }
 
 TEST(TrainCommand, LaborIsADrawWithoutReplacement) {
-  EXPECT_EQ(read({}).batches.replacement(), Replacement::kWithout);
-  EXPECT_EQ(read({"--draw=labor"}).batches.replacement(), Replacement::kLabor);
+  EXPECT_EQ(read({}).batches.draw, Draw::kUniform);
+  EXPECT_EQ(read({"--draw=labor"}).batches.draw, Draw::kLabor);
   EXPECT_EQ(complaint_about({"--draw=labor", "--fanout=-1,5"}), "none");
   EXPECT_EQ(complaint_about({"--draw=labor", "--fanout=-1,-1"}),
             "--draw: labor needs a --fanout that draws; -1 keeps all neighbours");
-  EXPECT_EQ(complaint_about({"--draw=labor", "--with-replacement"}), "--draw: labor is without replacement");
+  EXPECT_EQ(complaint_about({"--draw=labor", "--with-replacement"}),
+            "--with-replacement stands for draw with-replacement, and --draw says labor");
 }
 
 TEST(TrainCommand, DataRootHasTwoNames) {

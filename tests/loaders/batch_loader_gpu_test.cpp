@@ -28,7 +28,7 @@ const std::vector<int> kFanouts{5, 3};
 class BatchLoaderOnDevice : public ::testing::Test {
  protected:
   LoaderOptions options(int num_workers, int num_slots) const {
-    return {.fanouts = kFanouts, .num_workers = num_workers, .num_slots = num_slots, .to_device = true};
+    return {.rule = {kFanouts}, .num_workers = num_workers, .num_slots = num_slots, .to_device = true};
   }
 
   /// Sizes settle and host memory gets pinned, which may wait for running kernels. Returns the largest batch's bytes.
@@ -156,7 +156,7 @@ TEST_F(BatchLoaderOnDevice, RowsInPartsGiveTheSameBatches) {
 }
 
 TEST_F(BatchLoaderOnDevice, ACacheOfAnyRowsGivesTheSameBatches) {
-  const SamplingPlan plan{.fanouts = kFanouts, .seeds = dataset_.train, .batch_size = 16, .seed = 1};
+  const SamplingPlan plan{.rule = {kFanouts}, .seeds = dataset_.train, .batch_size = 16, .seed = 1};
   std::vector<DataResidency> caches;
   for (const auto& [policy, name] : names_of(CachePolicy{}))
     for (const std::size_t num_cached : {std::size_t{0}, std::size_t{300}, dataset_.num_nodes()})

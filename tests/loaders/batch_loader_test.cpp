@@ -29,7 +29,7 @@ TEST_F(BatchLoaderProperty, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
     for (const int num_slots : {0, 2, 3, 8}) {
       SCOPED_TRACE(testing::Message() << num_workers << " workers, " << num_slots << " slots");
       if (num_workers == 0 && num_slots == 0) continue;
-      BatchLoader loader(dataset_, {.fanouts = kFanouts, .num_workers = num_workers, .num_slots = num_slots});
+      BatchLoader loader(dataset_, {.rule = {kFanouts}, .num_workers = num_workers, .num_slots = num_slots});
       for (int epoch = 0; epoch < 2; ++epoch) {
         loader.start(requests_);
         std::size_t count = 0;
@@ -48,7 +48,7 @@ TEST_F(BatchLoaderProperty, BatchesEqualTheReferencesForAnyWorkersAndSlots) {
 
 TEST_F(BatchLoaderProperty, BatchesCarryDegreesIfAskedAndAreElseTheSame) {
   for (const int num_workers : {0, 3}) {
-    BatchLoader loader(dataset_, {.fanouts = kFanouts, .degrees = Degrees::kOfEveryNode, .num_workers = num_workers});
+    BatchLoader loader(dataset_, {.rule = {kFanouts}, .degrees = Degrees::kOfEveryNode, .num_workers = num_workers});
     loader.start(requests_);
     std::size_t count = 0;
     while (const Batch* batch = loader.next()) {
@@ -60,7 +60,7 @@ TEST_F(BatchLoaderProperty, BatchesCarryDegreesIfAskedAndAreElseTheSame) {
 }
 
 TEST_F(BatchLoaderProperty, CountsNodesAndEdgesOfEachHopFromTheSeedsOutward) {
-  BatchLoader loader(dataset_, {.fanouts = kFanouts, .num_workers = 2, .num_slots = 4});
+  BatchLoader loader(dataset_, {.rule = {kFanouts}, .num_workers = 2, .num_slots = 4});
   std::vector<std::int64_t> nodes(kFanouts.size()), edges(kFanouts.size());
   for (int epoch = 0; epoch < 2; ++epoch) {  // the second starts from nought
     std::ranges::fill(nodes, 0);
@@ -82,7 +82,7 @@ TEST_F(BatchLoaderProperty, CountsNodesAndEdgesOfEachHopFromTheSeedsOutward) {
 }
 
 TEST_F(BatchLoaderProperty, KeepsABatchIntactWhileTheConsumerIsSlow) {
-  BatchLoader loader(dataset_, {.fanouts = kFanouts, .num_workers = 4, .num_slots = 5});
+  BatchLoader loader(dataset_, {.rule = {kFanouts}, .num_workers = 4, .num_slots = 5});
   loader.start(requests_);
   for (std::size_t i = 0; const Batch* batch = loader.next(); ++i) {
     if (i < 3) std::this_thread::sleep_for(std::chrono::milliseconds(30));  // the workers run into their bound
@@ -92,7 +92,7 @@ TEST_F(BatchLoaderProperty, KeepsABatchIntactWhileTheConsumerIsSlow) {
 
 TEST_F(BatchLoaderProperty, SleepsWhileTheConsumerIsBusy) {
   for (const int num_workers : {1, 4}) {
-    BatchLoader loader(dataset_, {.fanouts = kFanouts, .num_workers = num_workers, .num_slots = num_workers + 2});
+    BatchLoader loader(dataset_, {.rule = {kFanouts}, .num_workers = num_workers, .num_slots = num_workers + 2});
     loader.start(requests_);
     ASSERT_NE(loader.next(), nullptr);
     const auto cpu_seconds_of_a_pause = [] {  // of all threads
@@ -107,15 +107,15 @@ TEST_F(BatchLoaderProperty, SleepsWhileTheConsumerIsBusy) {
 }
 
 TEST_F(BatchLoaderProperty, DrawsWithReplacementAndLeavesFeaturesOutOnRequest) {
-  BatchLoader loader(dataset_, {.fanouts = kFanouts, .replacement = Replacement::kWith, .num_workers = 2});
+  BatchLoader loader(dataset_, {.rule = {kFanouts, Draw::kWithReplacement}, .num_workers = 2});
   loader.start(requests_);
   for (std::size_t i = 0; const Batch* batch = loader.next(); ++i)
-    test::expect_reference_batch(*batch, dataset_, kFanouts, requests_.at(i), Replacement::kWith);
+    test::expect_reference_batch(*batch, dataset_, kFanouts, requests_.at(i), Draw::kWithReplacement);
 }
 
 TEST_F(BatchLoaderProperty, EpochsWithoutBatchesAndBatchesWithoutSeeds) {
   for (const int num_workers : {0, 3}) {
-    BatchLoader loader(dataset_, {.fanouts = kFanouts, .num_workers = num_workers, .num_slots = 3});
+    BatchLoader loader(dataset_, {.rule = {kFanouts}, .num_workers = num_workers, .num_slots = 3});
     loader.start({});
     EXPECT_EQ(loader.next(), nullptr);
     const std::vector<BatchRequest> requests{{{1, 0, 0}, {}}, requests_[1], {{1, 0, 2}, {}}};
@@ -127,7 +127,7 @@ TEST_F(BatchLoaderProperty, EpochsWithoutBatchesAndBatchesWithoutSeeds) {
 }
 
 TEST_F(BatchLoaderProperty, EpochsReuseTheirMemory) {
-  BatchLoader loader(dataset_, {.fanouts = kFanouts, .num_workers = 3, .num_slots = 5});
+  BatchLoader loader(dataset_, {.rule = {kFanouts}, .num_workers = 3, .num_slots = 5});
   const auto epoch = [&] {
     std::set<std::byte*> slabs;
     loader.start(requests_);
@@ -146,7 +146,7 @@ TEST_F(BatchLoaderProperty, AFailedBatchIsReportedInItsPlaceAndTheLoaderGoesOn) 
   requests[6].seeds = outside;
   requests[7].seeds = outside;  // prepared, never delivered: it must not turn up in the next epoch
   for (const int num_workers : {0, 1, 4}) {
-    BatchLoader loader(dataset_, {.fanouts = kFanouts, .num_workers = num_workers, .num_slots = 4});
+    BatchLoader loader(dataset_, {.rule = {kFanouts}, .num_workers = num_workers, .num_slots = 4});
     for (int epoch = 0; epoch < 3; ++epoch) {
       loader.start(requests);
       for (std::size_t i = 0; i < 6; ++i) ASSERT_NE(loader.next(), nullptr) << "batches before it are delivered";
@@ -162,7 +162,7 @@ TEST_F(BatchLoaderProperty, AFailedBatchIsReportedInItsPlaceAndTheLoaderGoesOn) 
 
 TEST_F(BatchLoaderProperty, StopsEarlyAtAnyPointAndStartsAgain) {
   for (const int num_workers : {0, 2, 8}) {
-    BatchLoader loader(dataset_, {.fanouts = kFanouts, .num_workers = num_workers, .num_slots = 4});
+    BatchLoader loader(dataset_, {.rule = {kFanouts}, .num_workers = num_workers, .num_slots = 4});
     for (std::size_t taken = 0; taken < 8; ++taken) {
       loader.start(requests_);
       for (std::size_t i = 0; i < taken; ++i)
@@ -178,7 +178,7 @@ TEST_F(BatchLoaderProperty, StopsEarlyAtAnyPointAndStartsAgain) {
 
 TEST_F(BatchLoaderProperty, AMillionBatchesAreDroppedAtOnce) {
   const std::vector<BatchRequest> requests(1'000'000, requests_[0]);
-  BatchLoader loader(dataset_, {.fanouts = kFanouts, .num_workers = 2, .num_slots = 4});
+  BatchLoader loader(dataset_, {.rule = {kFanouts}, .num_workers = 2, .num_slots = 4});
   loader.start(requests);
   ASSERT_NE(loader.next(), nullptr);
   const std::clock_t before = std::clock();
@@ -187,10 +187,10 @@ TEST_F(BatchLoaderProperty, AMillionBatchesAreDroppedAtOnce) {
 }
 
 TEST_F(BatchLoaderProperty, RefusesToStartTwice) {
-  BatchLoader loader(dataset_, {.fanouts = kFanouts});
+  BatchLoader loader(dataset_, {.rule = {kFanouts}});
   loader.start(requests_);
   EXPECT_THROW(loader.start(requests_), Error);
-  EXPECT_THROW(BatchLoader(dataset_, {.fanouts = kFanouts, .num_slots = 1}), Error);
+  EXPECT_THROW(BatchLoader(dataset_, {.rule = {kFanouts}, .num_slots = 1}), Error);
 }
 
 }  // namespace

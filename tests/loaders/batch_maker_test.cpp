@@ -29,9 +29,9 @@ const std::vector<int> kFanouts{5, 3};
 TEST(BatchMaker, WritesTheReferenceBatchForEveryFeatureWidthAndType) {
   for (const int feature_dim : {0, 1, 3, 16, 100, 128})
     for (const FeatureType type : {FeatureType::kF16, FeatureType::kF32, FeatureType::kFp8})
-      for (const Replacement replacement : {Replacement::kWithout, Replacement::kWith}) {
+      for (const Draw draw : {Draw::kUniform, Draw::kWithReplacement}) {
         const Dataset dataset = test::generated_dataset(300, 8, feature_dim, type);
-        BatchMaker maker(dataset, kFanouts, replacement);
+        BatchMaker maker(dataset, {kFanouts, draw});
         HostSlab slab;
         for (const std::size_t batch_size : {100u, 1u, 30u})
           for (const BatchRequest& request : test::requests_of(dataset.train, batch_size)) {
@@ -39,7 +39,7 @@ TEST(BatchMaker, WritesTheReferenceBatchForEveryFeatureWidthAndType) {
             maker.sample(request, batch);
             batch.data = slab.reserve(batch.layout.bytes);
             maker.write(batch, batch.data);
-            test::expect_reference_batch(batch, dataset, kFanouts, request, replacement);
+            test::expect_reference_batch(batch, dataset, kFanouts, request, draw);
             if (HasFailure()) return;
           }
       }
@@ -47,7 +47,7 @@ TEST(BatchMaker, WritesTheReferenceBatchForEveryFeatureWidthAndType) {
 
 TEST(BatchMaker, WritesTheReferenceBatchOfPagedRows) {
   const Dataset dataset = test::generated_dataset(300, 8, 5);
-  BatchMaker maker(dataset, kFanouts, Replacement::kWithout);
+  BatchMaker maker(dataset, {kFanouts});
   maker.expect_paged_rows();
   HostSlab slab;
   for (const BatchRequest& request : test::requests_of(dataset.train, 30)) {
@@ -62,7 +62,7 @@ TEST(BatchMaker, WritesTheReferenceBatchOfPagedRows) {
 TEST(BatchMaker, WritesSeveralLabelsANode) {
   for (const int num_labels : {2, 3, 31, 32, 33, 112}) {
     const Dataset dataset = test::generated_dataset(300, 8, 5, FeatureType::kF16, num_labels);
-    BatchMaker maker(dataset, kFanouts, Replacement::kWithout);
+    BatchMaker maker(dataset, {kFanouts});
     HostSlab slab;
     for (const std::size_t batch_size : {100u, 1u, 30u})
       for (const BatchRequest& request : test::requests_of(dataset.train, batch_size)) {
@@ -91,8 +91,8 @@ TEST(BatchMaker, TakesFeatureRowsInAnotherOrder) {
   reversed.features.data = rows.data();
   Batch expected, batch;
   HostSlab expected_slab, slab;
-  BatchMaker plain(dataset, kFanouts, Replacement::kWithout);
-  BatchMaker maker(reversed, kFanouts, Replacement::kWithout, {}, row_of);
+  BatchMaker plain(dataset, {kFanouts});
+  BatchMaker maker(reversed, {kFanouts}, {}, row_of);
   for (const auto& [m, b, s] : {std::tuple(&plain, &expected, &expected_slab), std::tuple(&maker, &batch, &slab)}) {
     m->sample({{1, 0, 0}, dataset.train.first(50)}, *b);
     b->data = s->reserve(b->layout.bytes);
@@ -112,7 +112,7 @@ TEST(BatchMaker, TakesFeatureRowsInAnotherOrder) {
 TEST(BatchMaker, OfCachedFeaturesOnlyTheOtherRowsAreWritten) {
   const Dataset dataset = test::generated_dataset(300, 8, 7);
   const BatchRequest request{{1, 0, 0}, dataset.train.first(50)};
-  BatchMaker plain(dataset, kFanouts, Replacement::kWithout);
+  BatchMaker plain(dataset, {kFanouts});
   Batch expected, batch;
   plain.sample(request, expected);
   std::vector<std::byte> expected_slab(expected.layout.bytes);
@@ -125,7 +125,7 @@ TEST(BatchMaker, OfCachedFeaturesOnlyTheOtherRowsAreWritten) {
     for (NodeId v = 0; v < 300; ++v)
       if (v * 7919 % 300 < num_cached) members.push_back(v);
     const NodeSet cached(dataset.num_nodes(), members);
-    BatchMaker maker(dataset, kFanouts, Replacement::kWithout, {.features = Residency::kCached, .cached = &cached});
+    BatchMaker maker(dataset, {kFanouts}, {.features = Residency::kCached, .cached = &cached});
     maker.sample(request, batch);
     std::vector<std::byte> slab(batch.layout.prepared_bytes);
     maker.write(batch, slab.data());
@@ -156,7 +156,7 @@ TEST(BatchMaker, LayoutHasNoOverlapsAndAlignedParts) {
   for (const Residency residency : {Residency::kHost, Residency::kDevice, Residency::kCached}) {
     Batch batch;
     const ResidentView data{.features = residency, .cached = residency == Residency::kCached ? &cached : nullptr};
-    BatchMaker(dataset, kFanouts, Replacement::kWithout, data).sample({{1, 0, 0}, dataset.train.first(50)}, batch);
+    BatchMaker(dataset, {kFanouts}, data).sample({{1, 0, 0}, dataset.train.first(50)}, batch);
     const BatchLayout& layout = batch.layout;
     std::vector<std::pair<std::size_t, std::size_t>> parts;  // offset, bytes
     parts.emplace_back(layout.y, 50 * 4);
@@ -212,7 +212,7 @@ TEST(BatchMaker, ThreadsFillARingInOrder) {
   std::vector<std::jthread> workers;
   for (int w = 0; w < kWorkers; ++w)
     workers.emplace_back([&] {
-      BatchMaker maker(dataset, kFanouts, Replacement::kWithout);
+      BatchMaker maker(dataset, {kFanouts});
       for (std::size_t b = next++; b < requests.size(); b = next++) {
         if (b >= kSlots && !given_back.wait_for(b - kSlots + 1)) return;
         Slot& slot = slots[b % kSlots];

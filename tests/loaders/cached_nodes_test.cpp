@@ -61,7 +61,7 @@ Dataset planted_graph(double train_communities) {
 
 /// The share of the nodes of an epoch's batches that are in a cache of a tenth of all.
 double found_in(const Dataset& dataset, CachePolicy policy) {
-  SamplingPlan plan{.fanouts = {15, 10, 5}, .seeds = dataset.train, .batch_size = 8, .seed = 1};
+  SamplingPlan plan{.rule = {{15, 10, 5}}, .seeds = dataset.train, .batch_size = 8, .seed = 1};
   const std::vector<NodeId> nodes = nodes_to_cache(dataset.graph, policy, plan, dataset.num_nodes() / 10);
   EXPECT_EQ(nodes.size(), dataset.num_nodes() / 10);
   plan.seed = 77;  // draws that the policy has not seen
@@ -89,7 +89,7 @@ TEST(NodesToCache, ByExpectedVisitsAreFoundNoLessOftenWhereTrainingNodesAreAnywh
 
 TEST(NodesToCache, AreTheBestOfThoseThatAreNotExcluded) {
   const Dataset dataset = planted_graph(0.05);
-  const SamplingPlan plan{.fanouts = {15, 10, 5}, .seeds = dataset.train, .batch_size = 8, .seed = 1};
+  const SamplingPlan plan{.rule = {{15, 10, 5}}, .seeds = dataset.train, .batch_size = 8, .seed = 1};
   for (const CachePolicy policy : {CachePolicy::kVip, CachePolicy::kDegree, CachePolicy::kCounted}) {
     const std::vector<NodeId> best = nodes_to_cache(dataset.graph, policy, plan, 300);
     const NodeSet excluded(dataset.num_nodes(), nodes_to_cache(dataset.graph, policy, plan, 200));

@@ -101,7 +101,7 @@ TEST(GraphTiers, ServeMoreReadsByVisitsPerEntryThanByLength) {
   options.train_communities = 0.1;
   const Dataset dataset = make_synthetic_dataset(options);
   const CsrGraph& graph = dataset.graph;
-  const SamplingPlan plan{.fanouts = {8, 5, 3}, .seeds = dataset.train, .batch_size = 50, .seed = 1};
+  const SamplingPlan plan{.rule = {{8, 5, 3}}, .seeds = dataset.train, .batch_size = 50, .seed = 1};
   const auto share_by = [&](CachePolicy policy, const SamplingPlan& chosen_for) {
     const GraphTiers tiers(graph, row_values(graph, policy, chosen_for), graph.indices.size() / 3);
     return share_in(NodeSet(graph.num_nodes(), tiers.hot_nodes()), graph, plan_of_rows(plan));
@@ -115,7 +115,7 @@ TEST(GraphTiers, ServeMoreReadsByVisitsPerEntryThanByLength) {
 TEST(ShareOfRows, IsOfRowsWithEntries) {
   const test::OwnedGraph star = test::star_graph(100);  // of which node 0 alone has entries
   const std::vector<NodeId> seeds{0, 7}, leaves{7, 8}, centre{0}, none;
-  SamplingPlan plan{.fanouts = {5}, .seeds = seeds, .batch_size = 2, .seed = 1};
+  SamplingPlan plan{.rule = {{5}}, .seeds = seeds, .batch_size = 2, .seed = 1};
   const auto share = [&](const std::vector<NodeId>& hot) {
     return share_of_rows_in(NodeSet(star.view().num_nodes(), hot), star.view(), plan);
   };
@@ -126,8 +126,8 @@ TEST(ShareOfRows, IsOfRowsWithEntries) {
 }
 
 TEST(PlanOfRows, LeavesOutWhatOnlyTheLastHopFinds) {
-  EXPECT_EQ(plan_of_rows({.fanouts = {4, 3, 2}}).fanouts, (std::vector{4, 3}));
-  EXPECT_EQ(plan_of_rows({.fanouts = {4}}).fanouts, std::vector{4}) << "a plan without hops would be empty";
+  EXPECT_EQ(plan_of_rows({.rule = {{4, 3, 2}}}).rule.fanouts, (std::vector{4, 3}));
+  EXPECT_EQ(plan_of_rows({.rule = {{4}}}).rule.fanouts, std::vector{4}) << "a plan without hops would be empty";
 }
 
 }  // namespace

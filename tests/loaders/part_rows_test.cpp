@@ -75,7 +75,7 @@ TEST(PartRows, CopiesOfATenthSpareMuchOfTheRemoteRowsOfAPartsOwnSeeds) {
   std::vector<NodeId> seeds;
   for (const NodeId seed : dataset.train)
     if (parts.owner[seed] == 0) seeds.push_back(seed);
-  SamplingPlan plan{.fanouts = {15, 10, 5}, .seeds = seeds, .batch_size = 8, .seed = 1};
+  SamplingPlan plan{.rule = {{15, 10, 5}}, .seeds = seeds, .batch_size = 8, .seed = 1};
   const NodeSet own(dataset.num_nodes(), nodes_of_part(parts, 0));
   const std::vector<NodeId> copied = nodes_to_cache(dataset.graph, CachePolicy::kVip, plan, own.size() / 10, &own);
   const NodeSet copies(dataset.num_nodes(), copied);

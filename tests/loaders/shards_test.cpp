@@ -164,7 +164,7 @@ TEST(Shards, ABatchHasTheBytesOfTheWholeTable) {
       for (const Shards& shards : all) {
         Dataset sharded = dataset;
         sharded.features = shards.table();
-        BatchMaker maker(sharded, kFanouts, Replacement::kWithout);
+        BatchMaker maker(sharded, {kFanouts});
         HostSlab slab;
         const std::vector<BatchRequest> requests = test::requests_of(dataset.train, 1000);
         for (std::size_t b = 0; b < std::min<std::size_t>(3, requests.size()); ++b) {

@@ -23,7 +23,7 @@ TEST(SparseBatches, HaveTheRowsOfDenseBatches) {
   for (const int feature_dim : {1, 7, 300})
     for (const FeatureType type : {FeatureType::kF16, FeatureType::kF32}) {
       const SparseTwins twins = test::sparse_twins(300, 8, feature_dim, type);
-      BatchMaker maker(twins.sparse, kFanouts, Replacement::kWithout);
+      BatchMaker maker(twins.sparse, {kFanouts});
       HostSlab slab;
       for (const std::size_t batch_size : {100u, 1u, 30u})
         for (const BatchRequest& request : test::requests_of(twins.sparse.train, batch_size)) {
@@ -43,7 +43,7 @@ TEST(SparseBatches, HaveTheRowsOfDenseBatches) {
 TEST(SparseBatches, EmptyRowsAndBatchesAreBatches) {
   SparseTwins twins = test::sparse_twins(300, 8, 50, FeatureType::kF16, /*one_in=*/1u << 30);
   ASSERT_EQ(twins.sparse.sparse_features.num_values(), 0u);
-  BatchMaker maker(twins.sparse, kFanouts, Replacement::kWithout);
+  BatchMaker maker(twins.sparse, {kFanouts});
   HostSlab slab;
   for (const std::size_t count : {0u, 40u}) {
     Batch batch;
@@ -57,7 +57,7 @@ TEST(SparseBatches, EmptyRowsAndBatchesAreBatches) {
 
 TEST(SparseBatches, PartsAreAlignedAndDoNotOverlap) {
   const SparseTwins twins = test::sparse_twins(300, 8, 40);
-  BatchMaker maker(twins.sparse, kFanouts, Replacement::kWithout, {}, {}, Degrees::kOfEveryNode);
+  BatchMaker maker(twins.sparse, {kFanouts}, {}, {}, Degrees::kOfEveryNode);
   Batch batch;
   maker.sample({{1, 0, 0}, twins.sparse.train.first(50)}, batch);
   std::vector<std::byte> slab(batch.layout.prepared_bytes);
@@ -81,7 +81,7 @@ TEST(SparseBatches, ComeInOrderFromEveryNumberOfWorkers) {
   const SparseTwins twins = test::sparse_twins(600, 8, 90);
   const std::vector<BatchRequest> requests = test::requests_of(twins.sparse.train, 16);
   for (const int num_workers : {0, 1, 3}) {
-    BatchLoader loader(twins.sparse, {.fanouts = kFanouts, .num_workers = num_workers, .num_slots = 4});
+    BatchLoader loader(twins.sparse, {.rule = {kFanouts}, .num_workers = num_workers, .num_slots = 4});
     loader.start(requests);
     std::size_t index = 0;
     while (const Batch* batch = loader.next()) test::expect_sparse_batch(*batch, twins, kFanouts, requests[index++]);

@@ -50,8 +50,8 @@ class SteadyState : public ::testing::Test {
 };
 
 TEST_F(SteadyState, TheSamplerAllocatesNothing) {
-  for (const Replacement replacement : {Replacement::kWithout, Replacement::kWith}) {
-    NeighborSampler sampler(dataset_.graph, {5, 4, 3}, replacement);
+  for (const Draw draw : {Draw::kUniform, Draw::kWithReplacement}) {
+    NeighborSampler sampler(dataset_.graph, {{5, 4, 3}, draw});
     Mfg mfg;
     const auto epoch = [&] {
       for (const BatchRequest& request : requests_) sampler.sample(request.seeds, request.key, mfg);
@@ -62,7 +62,7 @@ TEST_F(SteadyState, TheSamplerAllocatesNothing) {
 }
 
 TEST_F(SteadyState, ABatchAllocatesItsListOfHopsAndNothingElse) {
-  BatchMaker maker(dataset_, {5, 4, 3}, Replacement::kWithout);
+  BatchMaker maker(dataset_, {{5, 4, 3}});
   HostSlab slab;
   Batch batch;
   const auto epoch = [&] {

@@ -13,8 +13,9 @@ def key_of(batch, seed=0):
     return [seed, batch.epoch, batch.index]
 
 
-def same_as_reference(dataset, batch, seeds, replacement=_core.Replacement.WITHOUT, seed=0):
-    nodes, hops = _core.reference_sample(dataset._core, FANOUTS, seeds.numpy(), key_of(batch, seed), replacement)
+def same_as_reference(dataset, batch, seeds, draw="uniform", seed=0):
+    rule = _core.SamplingRule(FANOUTS, draw)
+    nodes, hops = _core.reference_sample(dataset._core, rule, seeds.numpy(), key_of(batch, seed))
     assert batch.nodes.tolist() == nodes
     assert len(batch.layers) == len(hops)
     for layer, (num_dst, num_src, indptr, indices) in zip(batch.layers, hops):
@@ -26,17 +27,17 @@ def same_as_reference(dataset, batch, seeds, replacement=_core.Replacement.WITHO
 
 
 @pytest.mark.parametrize(
-    "options, replacement",
-    [({}, "WITHOUT"), ({"replace": True}, "WITH"), ({"draw": "labor"}, "LABOR")],
+    "options, draw",
+    [({}, "uniform"), ({"replace": True}, "with-replacement"), ({"draw": "labor"}, "labor")],
 )
 @pytest.mark.parametrize("workers", [0, 1, 3])
-def test_every_batch_is_the_references(dataset, workers, options, replacement):
+def test_every_batch_is_the_references(dataset, workers, options, draw):
     nodes = dataset.valid.long()[:300]
     loader = salient_gnn.NeighborLoader(dataset, nodes, FANOUTS, 64, workers=workers, seed=7, **options)
     batches = list(loader)
     assert [batch.index for batch in batches] == list(range(5)) and len(loader) == 5
     for batch, seeds in zip(batches, nodes.split(64)):
-        same_as_reference(dataset, batch, seeds, _core.Replacement[replacement], seed=7)
+        same_as_reference(dataset, batch, seeds, draw, seed=7)
 
 
 def test_shuffles_each_epoch_anew_and_repeats_from_the_seed(dataset, loader):

@@ -48,12 +48,13 @@ TEST_P(DeviceSamplerTest, EqualsTheReferenceBatchAfterBatch) {
   std::vector<NodeId> all_seeds;  // highest first: the order of seeds must survive
   for (NodeId v = c.num_nodes; v-- > 0 && all_seeds.size() < 2000;)
     if (v % 3 == 0) all_seeds.push_back(v);
-  for (const Replacement replacement : {Replacement::kWithout, Replacement::kWith, Replacement::kLabor}) {
+  for (const EnumName<Draw>& row : names_of(Draw{})) {
+    const Draw draw = row.value;
     std::vector<std::unique_ptr<BatchSampler>> samplers;
     for (const DeviceGraph* const graph_there : {&whole, &none_hot, &some_hot, &all_hot})
-      samplers.push_back(graph_there->make_sampler(c.fanouts, replacement));
+      samplers.push_back(graph_there->make_sampler({c.fanouts, draw}));
     const auto expect_reference = [&](std::span<const NodeId> seeds, const BatchKey& key) {
-      const Mfg expected = reference_sample(graph.view(), c.fanouts, seeds, key, replacement);
+      const Mfg expected = reference_sample(graph.view(), {c.fanouts, draw}, seeds, key);
       for (std::size_t i = 0; i < samplers.size(); ++i)
         ASSERT_EQ(sample_with(*samplers[i], seeds, key), expected) << "sampler " << i;
     };
@@ -73,7 +74,7 @@ TEST(DeviceSampler, WritesTheDegreesOfABatchIfAsked) {
     const test::OwnedGraph graph = test::sorted(test::power_law_graph(3000, mean_degree, 1));
     const DeviceGraph whole(graph.view()), half(graph.view(), random_tiers(graph, 0.5));
     for (const std::size_t num_seeds : {0u, 1u, 699u, 700u}) {
-      const auto sampler = (num_seeds == 700 ? half : whole).make_sampler({5, 3}, Replacement::kWithout);
+      const auto sampler = (num_seeds == 700 ? half : whole).make_sampler({{5, 3}});
       std::vector<NodeId> seeds;
       for (NodeId v = 0; v < num_seeds; ++v) seeds.push_back(2999 - 4 * v);
       const MfgShape shape = sampler->sample(seeds, {1, 2, 3});
@@ -95,12 +96,12 @@ TEST(DeviceSampler, WritesTheDegreesOfABatchIfAsked) {
 TEST(DeviceSampler, RefusesInputOutsideItsContract) {
   const test::OwnedGraph graph = test::power_law_graph(100, 5, 1);
   const DeviceGraph on_device(graph.view());
-  EXPECT_THROW(on_device.make_sampler({0}, Replacement::kWithout), Error);
-  const auto sampler = on_device.make_sampler({2}, Replacement::kWithout);
+  EXPECT_THROW(on_device.make_sampler({{0}}), Error);
+  const auto sampler = on_device.make_sampler({{2}});
   EXPECT_THROW(sampler->sample(std::vector<NodeId>{100}, {}), Error);
   EXPECT_THROW(sampler->sample(std::vector<NodeId>{3, 3}, {}), Error);
   const std::vector<NodeId> seeds{3, 4};
-  EXPECT_EQ(sample_with(*sampler, seeds, {}), reference_sample(graph.view(), std::vector{2}, seeds, {}));
+  EXPECT_EQ(sample_with(*sampler, seeds, {}), reference_sample(graph.view(), {{2}}, seeds, {}));
 }
 
 }  // namespace

@@ -16,9 +16,9 @@
 namespace salient {
 namespace {
 
-double keep_chance(double degree, int fanout, Replacement replacement) {
+double keep_chance(double degree, int fanout, Draw draw) {
   if (fanout == kAllNeighbors) return 1;
-  return replacement == Replacement::kWith ? 1 - std::pow(1 - 1 / degree, fanout) : std::min(1.0, fanout / degree);
+  return draw == Draw::kWithReplacement ? 1 - std::pow(1 - 1 / degree, fanout) : std::min(1.0, fanout / degree);
 }
 
 /// The formula, as it is written.
@@ -26,12 +26,12 @@ std::vector<double> chances_of(const CsrGraph& graph, const SamplingPlan& plan) 
   std::vector<double> met(graph.num_nodes());
   for (const NodeId seed : plan.seeds)
     met[seed] = std::min(1.0, static_cast<double>(plan.batch_size) / static_cast<double>(plan.seeds.size()));
-  for (const int fanout : plan.fanouts) {
+  for (const int fanout : plan.rule.fanouts) {
     std::vector<double> missed(met.size());
     for (std::size_t v = 0; v < met.size(); ++v) missed[v] = 1 - met[v];
     for (std::size_t u = 0; u < met.size(); ++u)
       for (const NodeId v : graph.row(u))
-        missed[v] *= 1 - keep_chance(graph.degree(u), fanout, plan.replacement) * met[u];
+        missed[v] *= 1 - keep_chance(graph.degree(u), fanout, plan.rule.draw) * met[u];
     for (std::size_t v = 0; v < met.size(); ++v) met[v] = 1 - missed[v];
   }
   return met;
@@ -46,11 +46,10 @@ std::vector<NodeId> every(NodeId step, NodeId end) {
 TEST(ExpectedVisits, EqualTheFormula) {
   const test::OwnedGraph graph = test::power_law_graph(500, 6, 3);  // directed, with repeated entries and empty rows
   const std::vector<NodeId> some = every(7, 500), one{499};
-  for (const Replacement replacement : {Replacement::kWithout, Replacement::kWith})
+  for (const auto& [draw, name] : names_of(Draw{}))
     for (const std::vector<int>& fanouts : std::vector<std::vector<int>>{{3}, {15, 10, 5}, {2, kAllNeighbors}})
-      for (const SamplingPlan& plan :
-           {SamplingPlan{fanouts, replacement, some, 5}, SamplingPlan{fanouts, replacement, some, 500},
-            SamplingPlan{fanouts, replacement, one, 1}}) {
+      for (const SamplingPlan& plan : {SamplingPlan{{fanouts, draw}, some, 5}, SamplingPlan{{fanouts, draw}, some, 500},
+                                       SamplingPlan{{fanouts, draw}, one, 1}}) {
         const std::vector<float> found = expected_visits(graph.view(), plan);
         const std::vector<double> expected = chances_of(graph.view(), plan);
         for (std::size_t v = 0; v < found.size(); ++v) ASSERT_NEAR(found[v], expected[v], 1e-6) << "node " << v;
@@ -60,7 +59,7 @@ TEST(ExpectedVisits, EqualTheFormula) {
 TEST(ExpectedVisits, AreTheSameOnAnyNumberOfThreads) {
   const test::OwnedGraph graph = test::power_law_graph(30'000, 12, 4);
   const std::vector<NodeId> seeds = every(11, 30'000);
-  const SamplingPlan plan{.fanouts = {5, 5}, .seeds = seeds, .batch_size = 64};
+  const SamplingPlan plan{.rule = {{5, 5}}, .seeds = seeds, .batch_size = 64};
   const auto on_threads = [&](int num_threads) {
     oneapi::tbb::task_arena arena = arena_of(num_threads);
     return arena.execute(
@@ -79,7 +78,7 @@ TEST(ExpectedVisits, OfANodeThatMillionsCertainlyMeetAreNoMoreThanCertain) {
   star.indices.assign(kHub, kHub);
   const std::vector<NodeId> seeds = every(1, kHub);
   const std::vector<float> met = expected_visits(
-      star.view(), {.fanouts = {kAllNeighbors, kAllNeighbors}, .seeds = seeds, .batch_size = seeds.size()});
+      star.view(), {.rule = {{kAllNeighbors, kAllNeighbors}}, .seeds = seeds, .batch_size = seeds.size()});
   EXPECT_EQ(met[kHub], 1);
   EXPECT_EQ(met[0], 1);
 }
@@ -100,7 +99,7 @@ test::OwnedGraph graph_without_communities(NodeId num_nodes) {
 double counted_of_expected(const std::vector<int>& fanouts) {
   const test::OwnedGraph graph = graph_without_communities(20'000);
   const std::vector<NodeId> seeds = every(97, 20'000);
-  const SamplingPlan plan{.fanouts = fanouts, .seeds = seeds, .batch_size = 2, .seed = 1};
+  const SamplingPlan plan{.rule = {fanouts}, .seeds = seeds, .batch_size = 2, .seed = 1};
   constexpr std::uint32_t kEpochs = 100;
   const double num_batches = kEpochs * static_cast<double>(num_global_batches(seeds.size(), plan.batch_size));
   const std::vector<float> chances = expected_visits(graph.view(), plan);
@@ -123,8 +122,7 @@ TEST(ExpectedVisits, AreWhatSamplingFinds) {
 TEST(CountedVisits, EqualTheReferenceSamplersBatches) {
   const test::OwnedGraph graph = test::power_law_graph(300, 5, 6);
   const std::vector<NodeId> seeds = every(3, 300);
-  const SamplingPlan plan{
-      .fanouts = {3, 2}, .replacement = Replacement::kWith, .seeds = seeds, .batch_size = 16, .seed = 9};
+  const SamplingPlan plan{.rule = {{3, 2}, Draw::kWithReplacement}, .seeds = seeds, .batch_size = 16, .seed = 9};
   std::vector<std::uint32_t> expected(300);
   for (const std::uint32_t epoch : {1U, 2U}) {
     std::vector<NodeId> order = seeds;
@@ -132,9 +130,7 @@ TEST(CountedVisits, EqualTheReferenceSamplersBatches) {
     for (std::uint32_t b = 0; b * std::size_t{16} < order.size(); ++b) {
       const auto batch =
           std::span(order).subspan(b * std::size_t{16}, std::min<std::size_t>(16, order.size() - b * std::size_t{16}));
-      for (const NodeId node :
-           reference_sample(graph.view(), plan.fanouts, batch, {9, epoch, b}, plan.replacement).nodes)
-        ++expected[node];
+      for (const NodeId node : reference_sample(graph.view(), plan.rule, batch, {9, epoch, b}).nodes) ++expected[node];
     }
   }
   EXPECT_EQ(counted_visits(graph.view(), plan, 2), expected);

@@ -35,9 +35,9 @@ class NeighborSamplerProperty : public ::testing::TestWithParam<SamplerCase> {
     for (NodeId v = GetParam().num_nodes; v-- > 0;)
       if (v % 3 == 0) seeds_.push_back(v);
   }
-  void expect_subgraph(Replacement replacement) {
+  void expect_subgraph(Draw draw) {
     Mfg mfg;
-    NeighborSampler(graph_.view(), fanouts_, replacement).sample(seeds_, {}, mfg);
+    NeighborSampler(graph_.view(), {fanouts_, draw}).sample(seeds_, {}, mfg);
     ASSERT_EQ(mfg.hops.size(), fanouts_.size());
     EXPECT_TRUE(std::equal(seeds_.begin(), seeds_.end(), mfg.nodes.begin())) << "seeds lead, in order";
     EXPECT_EQ(std::set(mfg.nodes.begin(), mfg.nodes.end()).size(), mfg.nodes.size()) << "nodes are distinct";
@@ -66,11 +66,11 @@ class NeighborSamplerProperty : public ::testing::TestWithParam<SamplerCase> {
 };
 
 TEST_P(NeighborSamplerProperty, EqualsTheReferenceBatchAfterBatch) {
-  NeighborSampler sampler(graph_.view(), fanouts_);
+  NeighborSampler sampler(graph_.view(), {fanouts_});
   Mfg mfg;
   for (const BatchKey key : {BatchKey{1, 0, 0}, {1, 0, 1}, {1, 1, 0}, {2, 0, 0}}) {
     sampler.sample(seeds_, key, mfg);
-    ASSERT_EQ(mfg, reference_sample(graph_.view(), fanouts_, seeds_, key));
+    ASSERT_EQ(mfg, reference_sample(graph_.view(), {fanouts_}, seeds_, key));
     seeds_.resize(seeds_.size() / 2);  // reuse after a larger batch, down to none
   }
 }
@@ -81,24 +81,24 @@ TEST(NeighborSampler, EqualsTheReferenceWhereRowsKeepMany) {
   const test::OwnedGraph graph = test::power_law_graph(3000, 300, 1);
   const std::vector<NodeId> seeds = {1, 2, 3, 500, 1000, 2999};
   for (const auto& fanouts : {std::vector{31, 3}, {32, 3}, {33, 3}, {100, 100}, {1000, 5}, {65535}}) {
-    NeighborSampler sampler(graph.view(), fanouts);
+    NeighborSampler sampler(graph.view(), {fanouts});
     for (std::uint32_t batch = 0; batch < 20; ++batch) {
       Mfg mfg;
       sampler.sample(seeds, {1, 0, batch}, mfg);
-      ASSERT_EQ(mfg, reference_sample(graph.view(), fanouts, seeds, {1, 0, batch})) << fanouts.front();
+      ASSERT_EQ(mfg, reference_sample(graph.view(), {fanouts}, seeds, {1, 0, batch})) << fanouts.front();
     }
   }
 }
 
-TEST_P(NeighborSamplerProperty, EqualsTheReferenceWithReplacementAndByLabor) {
+TEST_P(NeighborSamplerProperty, EqualsTheReferenceByEveryDraw) {
   const std::vector<NodeId> all_seeds = seeds_;
-  for (const Replacement replacement : {Replacement::kWith, Replacement::kLabor}) {
-    NeighborSampler sampler(graph_.view(), fanouts_, replacement);
+  for (const auto& [draw, name] : names_of(Draw{})) {
+    NeighborSampler sampler(graph_.view(), {fanouts_, draw});
     Mfg mfg;
     seeds_ = all_seeds;
     for (const BatchKey key : {BatchKey{1, 0, 0}, {1, 0, 1}, {1, 1, 0}, {2, 0, 0}}) {
       sampler.sample(seeds_, key, mfg);
-      ASSERT_EQ(mfg, reference_sample(graph_.view(), fanouts_, seeds_, key, replacement));
+      ASSERT_EQ(mfg, reference_sample(graph_.view(), {fanouts_, draw}, seeds_, key));
       seeds_.resize(seeds_.size() / 2);
     }
   }
@@ -106,7 +106,7 @@ TEST_P(NeighborSamplerProperty, EqualsTheReferenceWithReplacementAndByLabor) {
 
 TEST_P(NeighborSamplerProperty, WithReplacementKeepsFanoutEntriesOfEveryRowThatHasOne) {
   Mfg mfg;
-  NeighborSampler(graph_.view(), fanouts_, Replacement::kWith).sample(seeds_, {}, mfg);
+  NeighborSampler(graph_.view(), {fanouts_, Draw::kWithReplacement}).sample(seeds_, {}, mfg);
   for (std::size_t h = 0; h < fanouts_.size(); ++h) {
     const MfgHop& hop = mfg.hops[fanouts_.size() - 1 - h];
     for (std::size_t i = 0; i < static_cast<std::size_t>(hop.num_dst); ++i) {
@@ -121,7 +121,8 @@ TEST_P(NeighborSamplerProperty, WithReplacementKeepsFanoutEntriesOfEveryRowThatH
 }
 
 TEST_P(NeighborSamplerProperty, IsASubgraphOfTheRightShape) {
-  for (const Replacement replacement : {Replacement::kWithout, Replacement::kLabor}) expect_subgraph(replacement);
+  for (const auto& [draw, name] : names_of(Draw{}))
+    if (draw != Draw::kWithReplacement) expect_subgraph(draw);
 }
 
 // What LABOR is for: rows that share neighbours keep the same ones.
@@ -136,10 +137,10 @@ TEST(NeighborSampler, ByLaborRowsThatShareNeighboursKeepTheSame) {
   std::vector<NodeId> seeds(kRows);
   std::iota(seeds.begin(), seeds.end(), NodeId{0});
   Mfg mfg;
-  NeighborSampler(graph.view(), {7}, Replacement::kLabor).sample(seeds, {1, 2, 3}, mfg);
+  NeighborSampler(graph.view(), {{7}, Draw::kLabor}).sample(seeds, {1, 2, 3}, mfg);
   EXPECT_EQ(mfg.nodes.size(), kRows + 7U);
   EXPECT_EQ(mfg.num_edges(), kRows * 7U);
-  NeighborSampler(graph.view(), {7}, Replacement::kWithout).sample(seeds, {1, 2, 3}, mfg);
+  NeighborSampler(graph.view(), {{7}, Draw::kUniform}).sample(seeds, {1, 2, 3}, mfg);
   EXPECT_EQ(mfg.nodes.size(), kRows + kShared + 0U);
 }
 
@@ -151,7 +152,7 @@ TEST(NeighborSampler, ByLaborRepeatedNeighboursAreKeptTogether) {
   int num_batches_of_one = 0;
   for (std::uint32_t batch = 0; batch < 300; ++batch) {
     Mfg mfg;
-    NeighborSampler(graph.view(), {6}, Replacement::kLabor).sample(std::vector<NodeId>{0}, {1, 1, batch}, mfg);
+    NeighborSampler(graph.view(), {{6}, Draw::kLabor}).sample(std::vector<NodeId>{0}, {1, 1, batch}, mfg);
     ASSERT_EQ(mfg.nodes.size(), 2U) << "each neighbour fills the fanout alone";
     num_batches_of_one += mfg.nodes[1] == 1;
   }
@@ -169,14 +170,14 @@ TEST(NeighborSampler, ThreadsShareAGraphAndAgree) {
     std::vector<std::jthread> workers;
     for (int w = 0; w < 4; ++w)
       workers.emplace_back([&] {
-        NeighborSampler sampler(graph.view(), {5, 5});
+        NeighborSampler sampler(graph.view(), {{5, 5}});
         while (const auto batch = queue.pop()) sampler.sample(seeds, {.batch = *batch}, batches[*batch]);
       });
     for (std::uint32_t batch = 0; batch < batches.size(); ++batch) EXPECT_TRUE(queue.push(batch));
     queue.close();
   }
   for (std::uint32_t batch = 0; batch < batches.size(); ++batch)
-    ASSERT_EQ(batches[batch], reference_sample(graph.view(), std::vector{5, 5}, seeds, {.batch = batch}));
+    ASSERT_EQ(batches[batch], reference_sample(graph.view(), {{5, 5}}, seeds, {.batch = batch}));
 }
 
 // Each of the C(n, k) subsets has the same probability by either draw, so the statistic is chi-square with
@@ -184,23 +185,23 @@ TEST(NeighborSampler, ThreadsShareAGraphAndAgree) {
 TEST(NeighborSampler, EverySubsetIsEquallyLikely) {
   constexpr std::uint32_t kBatches = 20'000;
   struct Statistic {
-    Replacement replacement;
+    Draw draw;
     NodeId leaves;
     int fanout;
     std::size_t num_subsets;
     double limit;
   };
-  using enum Replacement;
-  for (const auto& s : {Statistic{kWithout, 5, 1, 5, 18.47},
-                        {kWithout, 5, 2, 10, 27.88},
-                        {kWithout, 6, 3, 20, 43.82},
-                        {kWithout, 6, 5, 6, 20.52},
+  using enum Draw;
+  for (const auto& s : {Statistic{kUniform, 5, 1, 5, 18.47},
+                        {kUniform, 5, 2, 10, 27.88},
+                        {kUniform, 6, 3, 20, 43.82},
+                        {kUniform, 6, 5, 6, 20.52},
                         {kLabor, 5, 1, 5, 18.47},
                         {kLabor, 5, 2, 10, 27.88},
                         {kLabor, 6, 3, 20, 43.82},
                         {kLabor, 6, 5, 6, 20.52}}) {
     const test::OwnedGraph star = test::star_graph(s.leaves);
-    NeighborSampler sampler(star.view(), {s.fanout}, s.replacement);
+    NeighborSampler sampler(star.view(), {{s.fanout}, s.draw});
     std::map<std::set<NodeId>, double> times_seen;
     const std::vector<NodeId> hub{0};
     Mfg mfg;
@@ -227,7 +228,7 @@ TEST(NeighborSampler, EverySequenceIsEquallyLikelyWithReplacement) {
   };
   for (const auto& s : {Statistic{5, 1, 5, 18.47}, {3, 3, 27, 54.05}, {5, 2, 25, 51.18}, {2, 5, 32, 61.10}}) {
     const test::OwnedGraph star = test::star_graph(s.leaves);
-    NeighborSampler sampler(star.view(), {s.fanout}, Replacement::kWith);
+    NeighborSampler sampler(star.view(), {{s.fanout}, Draw::kWithReplacement});
     std::map<std::vector<NodeId>, double> times_seen;
     const std::vector<NodeId> hub{0};
     Mfg mfg;
@@ -247,10 +248,10 @@ TEST(NeighborSampler, EverySequenceIsEquallyLikelyWithReplacement) {
 
 TEST(NeighborSampler, RefusesInputOutsideItsContract) {
   const test::OwnedGraph star = test::star_graph(3);
-  EXPECT_THROW(NeighborSampler(star.view(), {0}), Error);
-  EXPECT_THROW(NeighborSampler(star.view(), {-2}), Error);
-  NeighborSampler sampler(star.view(), {2});
-  Mfg mfg, expected = reference_sample(star.view(), std::vector{2}, std::vector<NodeId>{0}, {});
+  EXPECT_THROW(NeighborSampler(star.view(), {{0}}), Error);
+  EXPECT_THROW(NeighborSampler(star.view(), {{-2}}), Error);
+  NeighborSampler sampler(star.view(), {{2}});
+  Mfg mfg, expected = reference_sample(star.view(), {{2}}, std::vector<NodeId>{0}, {});
   EXPECT_THROW(sampler.sample(std::vector<NodeId>{4}, {}, mfg), Error) << "outside the graph";
   EXPECT_THROW(sampler.sample(std::vector<NodeId>{0, 0}, {}, mfg), Error) << "repeated";
   sampler.sample(std::vector<NodeId>{0}, {}, mfg);

@@ -38,7 +38,7 @@ TEST(NodeDegrees, OfAGraphWithSelfLoopsAndRepeats) {
 
 TEST(HostBatchSampler, WritesTheDegreesOfABatchIfAsked) {
   const test::OwnedGraph graph = test::sorted(test::power_law_graph(500, 9, 1));
-  HostBatchSampler sampler(graph.view(), {kAllNeighbors}, Replacement::kWithout);
+  HostBatchSampler sampler(graph.view(), {{kAllNeighbors}});
   const std::vector<NodeId> seeds{17, 3, 499};
   const MfgShape& shape = sampler.sample(seeds, {});
   std::vector<NodeId> nodes(static_cast<std::size_t>(shape.num_nodes));

@@ -18,7 +18,7 @@ using test::sample_with;
 SamplerPool make_pool(const test::OwnedGraph& graph, int num_samplers) {
   std::vector<std::unique_ptr<BatchSampler>> samplers;
   for (int i = 0; i < num_samplers; ++i)
-    samplers.push_back(std::make_unique<HostBatchSampler>(graph.view(), std::vector<int>{5, 5}, Replacement::kWithout));
+    samplers.push_back(std::make_unique<HostBatchSampler>(graph.view(), SamplingRule{{5, 5}}));
   return SamplerPool(std::move(samplers));
 }
 
@@ -37,7 +37,7 @@ TEST(SamplerPool, FewSamplersServeManyWorkers) {
       });
   }
   for (std::uint32_t batch = 0; batch < batches.size(); ++batch)
-    ASSERT_EQ(batches[batch], reference_sample(graph.view(), std::vector{5, 5}, seeds, {.batch = batch}));
+    ASSERT_EQ(batches[batch], reference_sample(graph.view(), {{5, 5}}, seeds, {.batch = batch}));
 }
 
 TEST(SamplerPool, AFailedBatchGivesItsSamplerBack) {

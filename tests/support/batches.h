@@ -30,9 +30,9 @@ std::vector<T> part(const Batch& batch, std::size_t offset, std::size_t count) {
 }
 
 /// Asserts that `batch`, in host memory, is bit for bit what the references make of `request`.
-inline void expect_reference_batch(const Batch& batch, const Dataset& dataset, std::span<const int> fanouts,
-                                   const BatchRequest& request, Replacement replacement = Replacement::kWithout) {
-  const Mfg mfg = reference_sample(dataset.graph, fanouts, request.seeds, request.key, replacement);
+inline void expect_reference_batch(const Batch& batch, const Dataset& dataset, const std::vector<int>& fanouts,
+                                   const BatchRequest& request, Draw draw = Draw::kUniform) {
+  const Mfg mfg = reference_sample(dataset.graph, {fanouts, draw}, request.seeds, request.key);
   const BatchLayout& layout = batch.layout;
   EXPECT_EQ(batch.key.batch, request.key.batch);
   EXPECT_EQ(static_cast<std::size_t>(layout.num_seeds), request.seeds.size());

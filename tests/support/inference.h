@@ -81,7 +81,8 @@ inline std::shared_ptr<Model> model_with_history(const std::string& variant, con
   options.num_classes = dataset.num_classes;
   const auto model = make_model(options);
   const at::NoGradGuard no_gradients;
-  BatchLoader loader(dataset, {.fanouts = {3, 3, 3}, .degrees = degrees_for(model->reads_degrees())});
+  const SamplingRule rule{{3, 3, 3}};
+  BatchLoader loader(dataset, {.rule = rule, .degrees = degrees_for(model->reads_degrees())});
   loader.start({{.key = {1, 0, 0}, .seeds = dataset.train.first(50)},
                 {.key = {1, 0, 1}, .seeds = dataset.train.subspan(50, 50)}});
   while (const Batch* batch = loader.next()) {
@@ -116,12 +117,11 @@ inline ComputeDevice on_the_cpu() { return ComputeDevice::choose(DeviceKind::kCp
 inline Found sampled(Model& model, const Dataset& dataset, std::span<const NodeId> nodes, int fanout, int layer = 0,
                      const ComputeDevice& device = on_the_cpu(), const ResidentView& data = {}) {
   const auto comm = make_self_communicator();
-  LoaderPredictions predictions(dataset,
-                                {.fanouts = std::vector<int>(static_cast<std::size_t>(model.num_layers()), fanout),
-                                 .degrees = degrees_for(model.reads_degrees()),
-                                 .to_device = device.is_cuda(),
-                                 .data = data},
-                                device);
+  const SamplingRule rule{std::vector<int>(static_cast<std::size_t>(model.num_layers()), fanout)};
+  LoaderPredictions predictions(
+      dataset,
+      {.rule = rule, .degrees = degrees_for(model.reads_degrees()), .to_device = device.is_cuda(), .data = data},
+      device);
   return collect(layer, [&](const OnRound& on_round) {
     return sampled_inference({model, device, *comm}, predictions, nodes, {.batch_size = 64}, on_round);
   });

@@ -49,7 +49,7 @@ inline Dataset scored_dataset(Task task, int num_classes) {
 inline Score score_test_nodes(Metric metric, const Dataset& dataset, Model& model, Communicator& comm) {
   const ComputeDevice cpu = on_the_cpu();
   LoaderPredictions predictions(
-      dataset, {.fanouts = std::vector<int>(static_cast<std::size_t>(model.num_layers()), kScoreFanout)}, cpu);
+      dataset, {.rule = {std::vector<int>(static_cast<std::size_t>(model.num_layers()), kScoreFanout)}}, cpu);
   return score_nodes({metric, dataset, dataset.test}, {model, cpu, comm}, predictions, {.batch_size = 64});
 }
 

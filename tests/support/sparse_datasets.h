@@ -75,7 +75,7 @@ inline std::vector<std::byte> densified(const BatchLayout& layout, const std::by
 }
 
 /// Asserts that `batch`, in host memory, is the dense batch of `request` with its rows in the place of x.
-inline void expect_sparse_batch(const Batch& batch, const SparseTwins& twins, std::span<const int> fanouts,
+inline void expect_sparse_batch(const Batch& batch, const SparseTwins& twins, const std::vector<int>& fanouts,
                                 const BatchRequest& request) {
   Dataset without_features = twins.dense;
   without_features.features.row_bytes = 0;

@@ -28,6 +28,7 @@ struct TrainOptions {
   Sauce sauce = Sauce::kNone;
   std::optional<Sauce> second{};
   std::optional<bool> spicy{};
+  std::optional<Sauce> third{};
   bool operator==(const TrainOptions&) const = default;
 };
 
@@ -43,6 +44,11 @@ void visit_fields(Self& self, Visit&& field) {
   field("sauce", self.sauce, "on top");
   field("second", self.second, "");
   field("spicy", self.spicy, "how it is");
+  options::Alias is_red{.field = "sauce", .value = "red", .otherwise = "none", .is = to_text(self.sauce)};
+  field("tomato", is_red, "as --sauce red");
+  options::Alias is_third_red{.field = "third", .value = "red", .otherwise = "none", .is = to_text(self.third)};
+  field("third-tomato", is_third_red, "as --third red");
+  field("third", self.third, "");
 }
 
 TrainOptions parsed(std::vector<const char*> args) {
@@ -150,6 +156,28 @@ TEST(Options, HelpListsTheWords) {
   EXPECT_NE(help.str().find("  --sauce none                  none | red | white: on top\n"), std::string::npos);
   EXPECT_NE(help.str().find("  --second auto                 auto | none | red | white\n"), std::string::npos);
   EXPECT_NE(help.str().find("  --spicy auto                  auto | true | false: how it is\n"), std::string::npos);
+}
+
+TEST(Options, AliasIsAnotherSpellingOfAFieldsValue) {
+  EXPECT_EQ(parsed({"--tomato"}).sauce, Sauce::kRed);
+  EXPECT_EQ(parsed({"--tomato", "--sauce=none"}).sauce, Sauce::kRed) << "none is what there is without";
+  EXPECT_EQ(parsed({"--tomato=false", "--sauce=white"}).sauce, Sauce::kWhite);
+  EXPECT_EQ(complaint_about({"--tomato", "--sauce=white"}), "--tomato stands for sauce red, and --sauce says white");
+  EXPECT_EQ(complaint_about({"--tomato=maybe"}), "--tomato cannot be 'maybe'");
+  EXPECT_EQ(complaint_about({"--tomato=auto"}), "--tomato cannot be 'auto'") << "sauce cannot be left open";
+  EXPECT_EQ(parsed({"--third-tomato=auto"}).third, std::nullopt);
+  EXPECT_EQ(parsed({"--third-tomato=false"}).third, Sauce::kNone);
+}
+
+TEST(Options, StrongerSourceTakesAnAliasBack) {
+  TrainOptions options = parsed({"--tomato"});
+  options::parse(std::vector<const char*>{"--tomato=false"}, options);
+  EXPECT_EQ(options.sauce, Sauce::kNone);
+  options = parsed({"--sauce=white"});
+  options::parse(std::vector<const char*>{"--tomato=false"}, options);
+  EXPECT_EQ(options.sauce, Sauce::kWhite) << "it was not red";
+  options::parse(std::vector<const char*>{"--tomato"}, options);
+  EXPECT_EQ(options.sauce, Sauce::kRed);
 }
 
 }  // namespace

@@ -21,10 +21,10 @@ TEST_P(ProbeBatchesWith, FindsTheSlabsOfTheFirstBatches) {
   const Dataset dataset = test::generated_dataset(3000, 12, 30);
   const Degrees degrees = GetParam();
   const BatchNeed need = probe_batches(
-      dataset, {.fanouts = kFanouts, .seeds = dataset.train, .batch_size = 100, .degrees = degrees, .seed = 5},
+      dataset, {.rule = {kFanouts}, .seeds = dataset.train, .batch_size = 100, .degrees = degrees, .seed = 5},
       kNoModel);
   std::size_t largest = 0, num_nodes = 0, num_edges = 0;
-  BatchMaker maker(dataset, kFanouts, Replacement::kWithout, /*data=*/{}, /*row_of=*/{}, degrees);
+  BatchMaker maker(dataset, {kFanouts}, /*data=*/{}, /*row_of=*/{}, degrees);
   for (const BatchRequest& request : test::requests_of(dataset.train.first(300), 100, /*seed=*/5, /*epoch=*/1)) {
     Batch batch;
     maker.sample(request, batch);
@@ -51,7 +51,7 @@ TEST(ProbeBatches, AsksForTheLargestBatch) {
   const Dataset dataset = test::generated_dataset(3000, 12, 30);
   std::vector<std::int64_t> asked;
   const auto nodes = [&](const MfgShape& mfg) { return asked.emplace_back(mfg.num_nodes); };
-  const BatchProbe probe{.fanouts = {2}, .seeds = dataset.train.first(150), .batch_size = 64, .seed = 1};
+  const BatchProbe probe{.rule = {{2}}, .seeds = dataset.train.first(150), .batch_size = 64, .seed = 1};
   const BatchNeed need = probe_batches(dataset, probe, nodes);
   ASSERT_EQ(asked.size(), 3U);
   EXPECT_EQ(need.compute_bytes, *std::ranges::max_element(asked));
@@ -59,7 +59,7 @@ TEST(ProbeBatches, AsksForTheLargestBatch) {
 
 TEST(ProbeBatches, OfNoNodesIsNothing) {
   const Dataset dataset = test::generated_dataset(300, 8, 7);
-  const BatchNeed need = probe_batches(dataset, {.fanouts = kFanouts, .batch_size = 10}, kNoModel);
+  const BatchNeed need = probe_batches(dataset, {.rule = {kFanouts}, .batch_size = 10}, kNoModel);
   EXPECT_EQ(need.slab(Residency::kHost).host_bytes, 0);
   EXPECT_EQ(need.compute_bytes, 0);
 }

@@ -28,7 +28,7 @@ class PlanResidency : public testing::Test {
         {.what = "batches",
          .num_slots = 4,
          .num_workers = 2,
-         .batch = probe_batches(dataset_, {.fanouts = {2, 2}, .seeds = dataset_.train, .batch_size = 10, .seed = 1},
+         .batch = probe_batches(dataset_, {.rule = {{2, 2}}, .seeds = dataset_.train, .batch_size = 10, .seed = 1},
                                 [](const MfgShape& mfg) { return 1000 * mfg.num_nodes; })});
     needs_.others.push_back({"others", 1000, 2000});
   }
@@ -220,7 +220,7 @@ TEST_F(PlanResidency, PartsAreTakenWhereTheyAreAskedFor) {
 TEST(PlanOfSparseFeatures, KeepsThemOnTheHost) {
   const Dataset dataset = test::sparse_twins(2000, 10, 300).sparse;
   const auto probe = [](const Dataset& of) {
-    return probe_batches(of, {.fanouts = {2, 2}, .seeds = of.train, .batch_size = 10, .seed = 1},
+    return probe_batches(of, {.rule = {{2, 2}}, .seeds = of.train, .batch_size = 10, .seed = 1},
                          [](const MfgShape&) { return 0; });
   };
   const BatchNeed batch = probe(dataset);

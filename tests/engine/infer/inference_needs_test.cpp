@@ -19,7 +19,7 @@ std::int64_t sum_of(const RunNeeds& needs, const std::string& what, std::int64_t
 
 TEST(NeedsOfSampledInference, LetThePolicyCacheRowsThatDoNotFit) {
   const Dataset dataset = test::generated_dataset(20'000, 20, 400, FeatureType::kF32);
-  const LoaderOptions loading{.fanouts = {3, 3}, .num_workers = 2, .num_slots = 4, .to_device = true};
+  const LoaderOptions loading{.rule = {{3, 3}}, .num_workers = 2, .num_slots = 4, .to_device = true};
   const RunNeeds needs =
       needs_of_sampled_inference(dataset, {.loader = loading,
                                            .nodes = dataset.train,
@@ -39,7 +39,7 @@ TEST(NeedsOfSampledInference, LetThePolicyCacheRowsThatDoNotFit) {
 }
 
 TEST(NeedsOfSampledInference, CountScoresOfAllLabels) {
-  const LoaderOptions loading{.fanouts = {3}, .num_workers = 1, .num_slots = 4};
+  const LoaderOptions loading{.rule = {{3}}, .num_workers = 1, .num_slots = 4};
   const auto scores = [&](const Dataset& dataset) {
     const RunNeeds needs =
         needs_of_sampled_inference(dataset, {.loader = loading,

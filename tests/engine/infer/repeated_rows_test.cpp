@@ -26,7 +26,7 @@ std::string cost(const Sizes& sizes, ModelKind kind, Precision precision, Gradie
   dataset.feature_dim = sizes.columns;
   dataset.num_classes = 10;
   dataset.features.row_bytes = static_cast<std::size_t>(sizes.columns) * static_cast<std::size_t>(sizes.column_bytes);
-  ResidentSpec spec{.fanouts = {15, 10, 5}, .max_seeds = 1024, .numerics = {.precision = precision}};
+  ResidentSpec spec{.rule = {{15, 10, 5}}, .max_seeds = 1024, .numerics = {.precision = precision}};
   spec.model.kind = kind;
   return cost_of_repeated_rows(spec, dataset, gradients);
 }

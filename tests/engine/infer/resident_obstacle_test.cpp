@@ -15,7 +15,7 @@ constexpr DataResidency kOnDevice{.features = Residency::kDevice, .graph = Graph
 
 TEST(ObstacleToResident, IsNamed) {
   const Dataset dataset = test::generated_dataset(100, 5, 7);
-  const ResidentSpec good{.fanouts = {20, 20, 20}, .max_seeds = 1024};
+  const ResidentSpec good{.rule = {{20, 20, 20}}, .max_seeds = 1024};
   const auto obstacle = [&](auto&& change) {
     ResidentSpec spec = good;
     change(spec);
@@ -26,11 +26,10 @@ TEST(ObstacleToResident, IsNamed) {
     return;
   }
   EXPECT_EQ(obstacle([](ResidentSpec&) {}), "");
-  EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.fanouts = {20, -1, 20}; }), "a fanout is not in 1 to 32");
-  EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.fanouts = {33, 1, 1}; }), "a fanout is not in 1 to 32");
+  EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.rule = {{20, -1, 20}}; }), "a fanout is not in 1 to 32");
+  EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.rule = {{33, 1, 1}}; }), "a fanout is not in 1 to 32");
   EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.max_seeds = 1 << 15; }), "a batch may have more than 2^23 rows");
-  EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.replacement = Replacement::kLabor; }),
-            "neighbours are drawn by labor");
+  EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.rule.draw = Draw::kLabor; }), "neighbours are drawn by labor");
   EXPECT_EQ(obstacle([](ResidentSpec& spec) { spec.model.hidden_dim = 100; }),
             "the width of the hidden layers is not a multiple of 8");
   for (const auto& [kind, name] : names_of(ModelKind{}))
@@ -49,7 +48,7 @@ TEST(ObstacleToResident, IsNamed) {
   EXPECT_TRUE(obstacle([](ResidentSpec& spec) { spec.model.residual = true; }).starts_with("the model has norms"));
   EXPECT_EQ(obstacle_to_resident_exact({.model = {.kind = ModelKind::kGcn}}, dataset, kOnDevice, 1),
             "the model is not GraphSAGE");
-  EXPECT_EQ(obstacle_to_resident_exact({.replacement = Replacement::kLabor}, dataset, kOnDevice, 1), "")
+  EXPECT_EQ(obstacle_to_resident_exact({.rule = {.draw = Draw::kLabor}}, dataset, kOnDevice, 1), "")
       << "which draws nothing";
   EXPECT_EQ(obstacle_to_resident(good, dataset, {.features = Residency::kDevice}),
             "features and graph are not both in GPU memory");
@@ -65,7 +64,7 @@ TEST(ResidentPredictionsBytes, AreCountedWithoutAGpuForEveryModel) {
     if (!resident_obstacle({.kind = kind}).empty()) continue;
     const auto bytes = [&, kind = kind](Precision precision) {
       return resident_predictions_bytes(
-          {.model = {.kind = kind}, .fanouts = {15, 10, 5}, .max_seeds = 1024, .numerics = {.precision = precision}},
+          {.model = {.kind = kind}, .rule = {{15, 10, 5}}, .max_seeds = 1024, .numerics = {.precision = precision}},
           dataset);
     };
     EXPECT_GT(bytes(Precision::kFp32), std::int64_t{1024} * 16 * 11 * 256 * 4) << name << ": the first layer's result";
@@ -78,7 +77,7 @@ TEST(ResidentPredictionsBytes, GrowWithTheBatchAndItsType) {
   const Dataset dataset = test::generated_dataset(100, 5, 128);
   const auto bytes = [&](std::size_t seeds, Precision precision) {
     return resident_predictions_bytes(
-        {.fanouts = {20, 20, 20}, .max_seeds = seeds, .numerics = {.precision = precision}}, dataset);
+        {.rule = {{20, 20, 20}}, .max_seeds = seeds, .numerics = {.precision = precision}}, dataset);
   };
   const std::int64_t rows = std::int64_t{1024} * 21 * 21;
   EXPECT_GT(bytes(1024, Precision::kFp32), rows * (256 + 256) * 4) << "the first operand and its product";

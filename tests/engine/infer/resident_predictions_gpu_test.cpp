@@ -20,7 +20,7 @@ constexpr std::size_t kBatch = 64;
 class ResidentPredictionsTest : public testing::Test {
  protected:
   ResidentSpec spec_of(std::vector<int> fanouts, Precision precision = Precision::kFp32) const {
-    ResidentSpec spec{.fanouts = std::move(fanouts), .max_seeds = kBatch, .numerics = {.precision = precision}};
+    ResidentSpec spec{.rule = {std::move(fanouts)}, .max_seeds = kBatch, .numerics = {.precision = precision}};
     spec.model.hidden_dim = 16;
     return spec;
   }
@@ -43,13 +43,10 @@ class ResidentPredictionsTest : public testing::Test {
   }
 
   Predicted predict_eagerly(const ResidentSpec& spec, std::span<const NodeId> nodes) const {
-    LoaderPredictions eager(dataset_,
-                            {.fanouts = spec.fanouts,
-                             .replacement = spec.replacement,
-                             .degrees = degrees_for(model_->reads_degrees()),
-                             .to_device = true,
-                             .data = data_.view()},
-                            device_);
+    LoaderPredictions eager(
+        dataset_,
+        {.rule = spec.rule, .degrees = degrees_for(model_->reads_degrees()), .to_device = true, .data = data_.view()},
+        device_);
     return predict(eager, nodes);
   }
 
@@ -71,10 +68,10 @@ class ResidentPredictionsTest : public testing::Test {
 
 TEST_F(ResidentPredictionsTest, FindWhatEagerOnesFind) {
   for (const std::vector<int>& fanouts : {std::vector{4, 3, 2}, std::vector{20, 20, 20}, std::vector{1, 32, 5}})
-    for (const Replacement replacement : {Replacement::kWithout, Replacement::kWith})
+    for (const Draw draw : {Draw::kUniform, Draw::kWithReplacement})
       for (const std::size_t count : {std::size_t{1}, kBatch, 5 * kBatch + 7}) {  // the last batch short
         ResidentSpec spec = spec_of(fanouts);
-        spec.replacement = replacement;
+        spec.rule.draw = draw;
         const std::span<const NodeId> nodes = dataset_.train.first(count);
         const Predicted expected = predict_eagerly(spec, nodes);
         const auto resident = make_resident_ones(spec);

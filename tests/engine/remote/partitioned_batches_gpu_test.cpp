@@ -48,7 +48,7 @@ void expect_the_bytes_of_the_replicated_run(std::unique_ptr<Communicator> comm) 
   for (NodeId v = 0; v < dataset.num_nodes(); ++v)
     owner->push_back(static_cast<std::uint16_t>(v / 7 % static_cast<NodeId>(comm->size())));
   const PartRows part(dataset, {.num_parts = comm->size(), .owner = *owner, .storage = owner}, comm->rank(), {});
-  LoaderOptions options{.fanouts = {5, 4}, .num_workers = 2};
+  LoaderOptions options{.rule = {{5, 4}}, .num_workers = 2};
   BatchLoader replicated(dataset, options);
   options.to_device = true;
   options.data = {.features = Residency::kPartitioned, .part = &part};

@@ -75,7 +75,7 @@ class PartitionedBatchesOnRanks : public ::testing::Test {
     const Parts parts = parts_of(comm_->size(), test.owner_of);
     const std::vector<NodeId> copied = some_of_others(parts, comm_->rank(), test.copied_stride);
     const PartRows part(dataset_, parts, comm_->rank(), copied);
-    LoaderOptions options{.fanouts = {5, 4}, .num_workers = test.workers};
+    LoaderOptions options{.rule = {{5, 4}}, .num_workers = test.workers};
     BatchLoader replicated(dataset_, options);
     options.data = {.features = Residency::kPartitioned, .part = &part};
     PartitionedBatches partitioned(dataset_, options, test.comm ? *test.comm : *comm_);
@@ -155,7 +155,7 @@ TEST_F(PartitionedBatchesOnRanks, AreThreeDeep) {
   const auto anybody = [=](NodeId v) { return static_cast<int>(random_of(v, 6) % num_ranks); };
   test::RecordedRanks ranks(make_mpi_communicator(launch_of_test(), 20), make_mpi_communicator(launch_of_test(), 20));
   const PartRows part(dataset_, parts_of(comm_->size(), anybody), comm_->rank(), {});
-  LoaderOptions options{.fanouts = {5, 4}, .num_workers = 2};
+  LoaderOptions options{.rule = {{5, 4}}, .num_workers = 2};
   options.data = {.features = Residency::kPartitioned, .part = &part};
   PartitionedBatches batches(dataset_, options, ranks);
   batches.start(shares(dataset_, 64, *comm_));  // 16 steps

@@ -26,7 +26,7 @@ struct Case {
   ActivationType activations = kF32;
   bool may_use_tf32 = false;
   double dropout = 0.5, label_smoothing = 0;
-  Replacement replacement = Replacement::kWithout;
+  Draw draw = Draw::kUniform;
   bool has_size_choice = true;
   bool is_other_sum = false;  // gcn by rows, gin scaled
 };
@@ -78,8 +78,7 @@ class Problem {
   ModelStepShape shape() const {
     return {.model = case_.kind,
             .sum = sum_of(case_),
-            .fanouts = case_.fanouts,
-            .replacement = case_.replacement,
+            .rule = {case_.fanouts, case_.draw},
             .max_seeds = kMaxSeeds,
             .in_dim = case_.in_dim,
             .hidden_dim = case_.hidden_dim,
@@ -121,8 +120,8 @@ class Problem {
 
   /// Leaves gradients and running statistics in model().
   Expected train_on_the_host(const StepHeader& h) {
-    const Mfg mfg = reference_sample(graph_.view(), case_.fanouts, std::span(seeds_).subspan(h.first_seed, h.num_seeds),
-                                     {h.seed, h.epoch, h.batch}, case_.replacement);
+    const Mfg mfg = reference_sample(graph_.view(), {case_.fanouts, case_.draw},
+                                     std::span(seeds_).subspan(h.first_seed, h.num_seeds), {h.seed, h.epoch, h.batch});
     BatchView batch;
     batch.nodes = i32(mfg.nodes);
     batch.x = x_.index_select(0, batch.nodes.to(at::kLong));
@@ -273,7 +272,7 @@ TEST(ResidentModelStep, CountsWhatItSampledInTheEpoch) {
 /// Sizes that take other ways through the kernels than those of every model below.
 std::vector<Case> cases_of_sizes() {
   constexpr FeatureType f16 = FeatureType::kF16;
-  constexpr Replacement without = Replacement::kWithout;
+  constexpr Draw without = Draw::kUniform;
   return {{"gcn_draws_of_one_pass", ModelKind::kGcn, {4, 3}, 16, 128, 5, f16, kBf16, false, 0.5, 0, without, false},
           {"gcn_draws_of_two_passes", ModelKind::kGcn, {4, 3}, 16, 264, 5, f16, kF32, false, 0.5, 0, without, false},
           {"gat_draws_of_two_passes", ModelKind::kGat, {4, 3}, 16, 264, 5, f16, kF32, false, 0.5, 0, without, false},
@@ -294,7 +293,7 @@ std::vector<Case> cases_of_sizes() {
            false,
            0.5,
            0,
-           Replacement::kWith}};
+           Draw::kWithReplacement}};
 }
 
 std::vector<Case> cases() {
@@ -318,7 +317,8 @@ std::vector<Case> cases() {
     all.push_back({name[0], kind, {15, 10, 5}, 100, 64, 17});
     all.push_back({name[1], kind, {7}, 128, 8, 5});
     all.push_back({name[2], kind, {5, 32}, 300, 264, 9, FeatureType::kF32, kF32, false, 0.3, 0.1});
-    all.push_back({name[3], kind, {5, 20}, 45, 32, 6, FeatureType::kF16, kF32, false, 0, 0, Replacement::kWith, false});
+    all.push_back(
+        {name[3], kind, {5, 20}, 45, 32, 6, FeatureType::kF16, kF32, false, 0, 0, Draw::kWithReplacement, false});
     all.push_back({name[4], kind, {15, 10, 5}, 128, 256, 47, FeatureType::kF16, kF32, true});
     all.push_back({name[5], kind, {15, 10, 5}, 100, 256, 47, FeatureType::kF16, kBf16});
     all.push_back({name[6],
@@ -332,13 +332,23 @@ std::vector<Case> cases() {
                    false,
                    0.5,
                    0,
-                   Replacement::kWithout,
+                   Draw::kUniform,
                    false,  // so that compute-sanitizer can follow it, with dropout
                    true});
     for (const auto& [i, width, last_fanout] :
          {std::tuple(7U, 128, 5), std::tuple(8U, 100, 8), std::tuple(9U, 45, 3)})  // words of 8, 4, 1
-      all.push_back(
-          {name[i], kind, {20, last_fanout}, width, 32, 6, FeatureType::kFp8, kF32, false, 0.5, 0, Replacement::kWith});
+      all.push_back({name[i],
+                     kind,
+                     {20, last_fanout},
+                     width,
+                     32,
+                     6,
+                     FeatureType::kFp8,
+                     kF32,
+                     false,
+                     0.5,
+                     0,
+                     Draw::kWithReplacement});
   }
   return all;
 }

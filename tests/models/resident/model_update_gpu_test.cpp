@@ -1,4 +1,4 @@
-// tests/models/resident/model_update_gpu_test.cpp - steps of model_step.h that update the parameters themselves, several
+// tests/models/resident/model_update_gpu_test.cpp - steps of model_step.h that update parameters themselves, several
 // in one graph, their batches sampled and gathered ahead, leave the bits of steps one by one without any of this.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ class Training {
             .sum = case_.kind == ModelKind::kGin   ? SumKind::kPlain
                    : case_.kind == ModelKind::kGcn ? SumKind::kRowMean
                                                    : SumKind::kMean,
-            .fanouts = case_.fanouts,
+            .rule = {case_.fanouts},
             .max_seeds = test::kSageMaxSeeds,
             .in_dim = case_.in_dim,
             .hidden_dim = case_.hidden_dim,

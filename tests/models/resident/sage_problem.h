@@ -29,7 +29,7 @@ struct SageCase {
   ActivationType activations = ActivationType::kF32;
   bool may_use_tf32 = false;
   double dropout = 0, label_smoothing = 0;
-  Replacement replacement = Replacement::kWithout;
+  Draw draw = Draw::kUniform;
   bool has_size_choice = true;
   bool may_fuse = true;
   bool has_near_rows = false;  ///< a third of the rows is read from copies
@@ -90,8 +90,7 @@ class SageProblem {
   }
 
   SageShape shape() const {
-    return {.fanouts = case_.fanouts,
-            .replacement = case_.replacement,
+    return {.rule = {case_.fanouts, case_.draw},
             .max_seeds = kSageMaxSeeds,
             .in_dim = case_.in_dim,
             .hidden_dim = case_.hidden_dim,
@@ -143,7 +142,7 @@ class SageProblem {
   }
 
   Mfg reference_mfg(const StepHeader& h) const {
-    return reference_sample(graph_.view(), case_.fanouts, seeds_of(h), {h.seed, h.epoch, h.batch}, case_.replacement);
+    return reference_sample(graph_.view(), {case_.fanouts, case_.draw}, seeds_of(h), {h.seed, h.epoch, h.batch});
   }
 
   /// As the data set stores them, on the host. @return  [nodes of the batch, in_dim]

@@ -200,7 +200,7 @@ constexpr auto kF32 = ActivationType::kF32, kBf16 = ActivationType::kBf16;
 Case with_replacement(const char* name, const std::vector<int>& fanouts) {
   Case c{name, fanouts, 64, 32, 6};
   c.dropout = 0.5;
-  c.replacement = Replacement::kWith;
+  c.draw = Draw::kWithReplacement;
   return c;
 }
 
@@ -274,32 +274,40 @@ TEST_P(FusedLayers, HasTheGradientsOfProducts) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, FusedLayers,
-    testing::Values(
-        Case{"paper", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kBf16, false, 0.5},
-        Case{"without_dropout", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kBf16},
-        Case{"padded_features", {3, 2, 2}, 100, 256, 47, FeatureType::kF16, kBf16, false, 0.3},
-        Case{"few_features", {6, 6}, 45, 256, 9, FeatureType::kF32, kBf16, false, 0.5},
-        Case{"fp8_features", {15, 10, 5}, 128, 256, 172, FeatureType::kFp8, kBf16, false, 0.5},
-        Case{"padded_fp8_features", {3, 2, 2}, 100, 256, 47, FeatureType::kFp8, kBf16, false, 0.3},
-        Case{"short_hop_with_replacement",
-             {5, 20, 8},
-             128,
-             256,
-             40,
-             FeatureType::kF16,
-             kBf16,
-             false,
-             0.5,
-             0,
-             Replacement::kWith},
-        Case{"largest_fanout", {32, 32}, 64, 256, 6, FeatureType::kF16, kBf16, false, 0.5},
-        Case{"fanout_one", {1, 1}, 128, 256, 6, FeatureType::kF16, kBf16, false, 0.5},
-        Case{"four_layers", {4, 3, 7, 2}, 128, 256, 6, FeatureType::kF16, kBf16, false, 0.1},
-        Case{"last_layer_alone", {5, 4}, 300, 256, 47, FeatureType::kF16, kBf16, false, 0.5},
-        Case{"most_classes", {3, 4, 2}, 64, 256, 256, FeatureType::kF16, kBf16, false, 0.5, 0.1},
-        Case{"too_many_classes", {3, 4, 2}, 64, 256, 257, FeatureType::kF16, kBf16, false, 0.5},
-        Case{
-            "with_replacement", {5, 20, 4}, 128, 256, 40, FeatureType::kF16, kBf16, false, 0.5, 0, Replacement::kWith}),
+    testing::Values(Case{"paper", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kBf16, false, 0.5},
+                    Case{"without_dropout", {15, 10, 5}, 128, 256, 172, FeatureType::kF16, kBf16},
+                    Case{"padded_features", {3, 2, 2}, 100, 256, 47, FeatureType::kF16, kBf16, false, 0.3},
+                    Case{"few_features", {6, 6}, 45, 256, 9, FeatureType::kF32, kBf16, false, 0.5},
+                    Case{"fp8_features", {15, 10, 5}, 128, 256, 172, FeatureType::kFp8, kBf16, false, 0.5},
+                    Case{"padded_fp8_features", {3, 2, 2}, 100, 256, 47, FeatureType::kFp8, kBf16, false, 0.3},
+                    Case{"short_hop_with_replacement",
+                         {5, 20, 8},
+                         128,
+                         256,
+                         40,
+                         FeatureType::kF16,
+                         kBf16,
+                         false,
+                         0.5,
+                         0,
+                         Draw::kWithReplacement},
+                    Case{"largest_fanout", {32, 32}, 64, 256, 6, FeatureType::kF16, kBf16, false, 0.5},
+                    Case{"fanout_one", {1, 1}, 128, 256, 6, FeatureType::kF16, kBf16, false, 0.5},
+                    Case{"four_layers", {4, 3, 7, 2}, 128, 256, 6, FeatureType::kF16, kBf16, false, 0.1},
+                    Case{"last_layer_alone", {5, 4}, 300, 256, 47, FeatureType::kF16, kBf16, false, 0.5},
+                    Case{"most_classes", {3, 4, 2}, 64, 256, 256, FeatureType::kF16, kBf16, false, 0.5, 0.1},
+                    Case{"too_many_classes", {3, 4, 2}, 64, 256, 257, FeatureType::kF16, kBf16, false, 0.5},
+                    Case{"with_replacement",
+                         {5, 20, 4},
+                         128,
+                         256,
+                         40,
+                         FeatureType::kF16,
+                         kBf16,
+                         false,
+                         0.5,
+                         0,
+                         Draw::kWithReplacement}),
     [](const testing::TestParamInfo<Case>& each) { return each.param.name; });
 
 TEST(ResidentSageStep, CountsWhatItSampled) {

@@ -160,7 +160,7 @@ std::size_t rows_of_epoch(const Dataset& dataset, const Owners& owner, int num_r
   const std::size_t global_batch = 256 * static_cast<std::size_t>(num_ranks);
   std::vector<NodeId> order(dataset.train.begin(), dataset.train.end());
   shuffle_seeds(order, 1, 1);
-  NeighborSampler sampler(dataset.graph, {10, 5});
+  NeighborSampler sampler(dataset.graph, {{10, 5}});
   Mfg mfg;
   std::size_t rows = 0;
   for (std::uint32_t b = 0; b < order.size() / global_batch; ++b) {

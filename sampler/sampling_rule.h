@@ -1,0 +1,50 @@
+// sampler/sampling_rule.h - which neighbours a batch keeps: how many at each hop, and how they are drawn.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/enum_names.h"
+
+namespace salient {
+
+inline constexpr int kAllNeighbors = -1;
+
+/// What "fanout k" means for a destination of degree d. kAllNeighbors keeps each entry of the row once by every draw.
+enum class Draw : std::uint8_t {
+  kUniform,          ///< min(k, d) distinct entries, every subset equally likely; number i decides Floyd's step i
+  kWithReplacement,  ///< k independent entries, number i the i-th; none if d = 0, as there is nothing to draw from
+  kLabor,            ///< min(k, d) entries, those whose neighbours have the smallest shared_number(), in the row's
+                     ///< order; of equal numbers the lowest id, of equal ids the first. Each has the same chance as by
+                     ///< kUniform, but rows that share neighbours choose alike, so a batch meets fewer nodes
+};
+
+constexpr auto names_of(Draw) {
+  return std::to_array<EnumName<Draw>>(
+      {{Draw::kUniform, "uniform"}, {Draw::kWithReplacement, "with-replacement"}, {Draw::kLabor, "labor"}});
+}
+
+/// The neighbours that a message-flow graph keeps.
+struct SamplingRule {
+  std::vector<int> fanouts{};  ///< [L] kept per destination, the seeds' own hop first; each in [1, 2^16), or
+                               ///< kAllNeighbors
+  Draw draw = Draw::kUniform;  ///< of all hops
+
+  bool operator==(const SamplingRule&) const = default;
+};
+
+/// Whether a sampler takes these: at least one, each in [1, 2^16) or kAllNeighbors.
+inline bool are_fanouts(std::span<const int> fanouts) {
+  return !fanouts.empty() &&
+         std::ranges::all_of(fanouts, [](int f) { return f == kAllNeighbors || (f >= 1 && f < 1 << 16); });
+}
+
+/// Whether a fanout is kept in full however short the row is, if it has entries.
+constexpr bool keeps_fanout_of_any_row(int fanout, Draw draw) {
+  return draw == Draw::kWithReplacement && fanout != kAllNeighbors;
+}
+
+}  // namespace salient
