@@ -9,6 +9,7 @@ namespace {
 
 struct Character {
   std::size_t bytes = 1;
+  bool is_utf8 = false;
   bool is_shown = false;  ///< false: a control character, or no UTF-8
 };
 
@@ -21,7 +22,7 @@ bool is_control(std::uint32_t code) {
 Character first_of(std::string_view text) {
   const auto byte = [text](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
   const std::uint32_t lead = byte(0);
-  if (lead < 0x80) return {1, !is_control(lead)};
+  if (lead < 0x80) return {1, true, !is_control(lead)};
   const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
   if (lead < 0xC2 || lead > 0xF4 || bytes > text.size()) return {};
   std::uint32_t code = lead & (0x7FU >> bytes);
@@ -31,7 +32,7 @@ Character first_of(std::string_view text) {
   }
   const std::uint32_t least = bytes == 4 ? 0x10000 : bytes == 3 ? 0x800 : 0x80;
   if (code < least || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return {};
-  return {bytes, !is_control(code)};
+  return {bytes, true, !is_control(code)};
 }
 
 void append_escaped(std::string& line, char c) {
@@ -61,6 +62,15 @@ std::string printable(std::string_view text) {
     text.remove_prefix(next.bytes);
   }
   return line;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const Character next = first_of(text);
+    if (!next.is_utf8) return false;
+    text.remove_prefix(next.bytes);
+  }
+  return true;
 }
 
 }  // namespace salient

@@ -14,4 +14,6 @@ namespace salient {
 /// report of an error, the progress bar. What builds a text of several lines calls it for each of its foreign words.
 std::string printable(std::string_view text);
 
+bool is_utf8(std::string_view text);
+
 }  // namespace salient

@@ -2,11 +2,15 @@
 #include "prepare/writing/write_store.h"
 
 #include <array>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/arena_of.h"
+#include "core/console/log.h"
 #include "core/console/progress.h"
 #include "core/error.h"
+#include "core/printable.h"
 #include "prepare/writing/csr_builder.h"
 #include "prepare/writing/feature_layout.h"
 #include "prepare/writing/fp8_features.h"
@@ -30,6 +34,23 @@ void check_rules(const Dataset& dataset, const fs::path& out) {
     for (const std::string& name : *names)
       if (name.find('\n') != std::string::npos)
         fail(ErrorKind::kBadData, out.string() + ": the name '" + name + "' of a class or column has a line break");
+}
+
+/// Such names are kept as they are, but no JSON holds them: two may be shown alike, and no request can name one.
+void say_what_is_no_utf8(const RawGraph& graph) {
+  const auto say_if = [&](std::string_view what, std::string_view name) {
+    if (is_utf8(name)) return false;
+    log_warning(graph.source_path + ": the " + std::string(what) + " '" + std::string(name) +
+                "' is no UTF-8, so that JSON and reports show other characters for it, and salient-serve cannot be "
+                "asked for it; write the file anew, as iconv -f WINDOWS-1252 -t UTF-8 does");
+    return true;
+  };
+  for (const std::string& name : graph.class_names)
+    if (say_if("class", name)) break;
+  for (const std::string& name : graph.features.column_names)
+    if (say_if("column", name)) break;
+  for (std::size_t node = 0; node < graph.node_names.size(); ++node)
+    if (say_if("node", graph.node_names[node])) break;
 }
 
 void write_features(const Dataset& dataset, StoreWriter& store, Progress& progress) {
@@ -78,6 +99,7 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
   if (makes_features && graph.features.dim > 0)
     fail(ErrorKind::kUsage, graph.source_path + ": has features already, none are made");
   say_losses(graph.features.losses, graph.features.file, graph.features.column_names);
+  say_what_is_no_utf8(graph);
   const std::uint64_t edges_read = graph.sources.size();
   graph.memory.check(edges_read * (graph.symmetrise ? 2 : 1) * sizeof(NodeId) +
                          graph.num_nodes * (sizeof(EdgeOffset) + sizeof(NodeId) + sizeof(std::int32_t)),

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "tests/support/archives.h"
 #include "tests/support/scratch.h"
@@ -304,6 +305,21 @@ TEST_F(PrepareProgram, PreparesWordNet) {
         "from 42 to 14,435 nodes", "88.2 %", "70,595 train, 23,531 valid, 23,533 test"})
     EXPECT_NE(made.out.find(part), std::string::npos) << part << " is not in\n" << made.out;
   EXPECT_EQ(run("verify D").exit_code, 0);
+}
+
+TEST_F(PrepareProgram, NamesThatAreNoUtf8AreSaid) {
+  const std::string edges = "src,dst\nn1,n2\nn2,n3\n", options = "edges --edges e.csv --ids text --labels y.csv";
+  for (const auto& [node, name] : {std::pair("n3", "caf\xe9"), std::pair("n\xe9", "b")}) {
+    write_bytes(scratch_ / "e.csv", edges + "n3," + node + "\n");
+    write_bytes(scratch_ / "y.csv", "id,label\nn1,a\nn2," + std::string(name) + "\nn3,a\n");
+    const Outcome outcome = run(options + " --make-features degree --out s --force");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.error;
+    EXPECT_NE(outcome.error.find("\\xe9' is no UTF-8"), std::string::npos) << outcome.error;
+    EXPECT_EQ(outcome.error.find('\xe9'), std::string::npos) << outcome.error;
+  }
+  write_bytes(scratch_ / "y.csv", "id,label\nn1,a\nn2,caf\u00e9\nn3,a\n");
+  write_bytes(scratch_ / "e.csv", edges);
+  EXPECT_EQ(run(options + " --make-features degree --out s --force").error.find("UTF-8"), std::string::npos);
 }
 
 }  // namespace

@@ -40,5 +40,10 @@ TEST(Printable, BytesThatAreNoUtf8AreWritten) {
 
 TEST(Printable, OnceIsEnough) { EXPECT_EQ(printable(printable("a\x1b\n")), printable("a\x1b\n")); }
 
+TEST(Printable, Utf8IsToldFromOtherBytes) {
+  for (const char* text : {"", "a\x1b", "\u00e4\u6e2c\U0001F41D"}) EXPECT_TRUE(is_utf8(text)) << text;
+  for (const char* text : {"caf\xe9", "\xc3", "\xed\xa0\x80", "\xc0\xaf", "a\x9b"}) EXPECT_FALSE(is_utf8(text)) << text;
+}
+
 }  // namespace
 }  // namespace salient
