@@ -149,7 +149,11 @@ __global__ void __launch_bounds__(kThreadsPerBlock) apply_kernel(NormLayer layer
           const float y = (values[c] - columns.mean[c]) * columns.scale[c] * columns.weight[c] + columns.bias[c];
           values[c] = y > 0 ? y : y * layer.slope;
         }
-        mask.apply(nodes[k], chunk, values);
+        if (!mask.is_none() && chunk < chunks) {
+          const unsigned bits = mask.kept(nodes[k], chunk);
+          layer.kept[row * chunks + chunk] = static_cast<std::uint8_t>(bits);
+          keep(bits, mask.mask.scale, values);
+        }
 #pragma unroll
         for (int c = 0; c < 8; ++c) {
           if (has_residual) values[c] += addends[c];
@@ -171,7 +175,7 @@ struct NormGradient {
 template <class T>
 struct GradientRows {
   EightWords<T> z[kInFlight], gradient[kInFlight];
-  NodeId nodes[kInFlight];
+  unsigned kept[kInFlight];
 
   __device__ GradientRows(const NormGradient& norm, const RowWalk& walk, std::int64_t count) {
     const bool has_mask = norm.layer.dropout.threshold != 0;
@@ -181,7 +185,7 @@ struct GradientRows {
       if (row >= count) continue;
       z[k] = EightWords<T>::load(norm.layer.z.as<const T>() + row * norm.layer.z.width + walk.chunk * 8);
       gradient[k] = EightWords<T>::load(norm.gradient.as<const T>() + row * norm.gradient.width + walk.chunk * 8);
-      nodes[k] = has_mask ? norm.layer.nodes[row] : 0;
+      kept[k] = has_mask ? norm.layer.kept[row * norm.layer.z.width / 8 + walk.chunk] : 0xFF;
     }
   }
 };
@@ -189,19 +193,19 @@ struct GradientRows {
 /// What a row's gradient takes from the layer, of one chunk.
 struct NormChunk {
   Columns columns;
-  StepMask mask;
   std::int64_t chunk, width;  ///< width: columns of the layer
-  float slope;
+  float slope, scale;         ///< scale: of what the dropout keeps
 
   __device__ static NormChunk of(const NormLayer& layer, std::int64_t chunk) {
-    return {Columns::of(layer, chunk), StepMask::of(layer.dropout), chunk, layer.columns, layer.slope};
+    const float scale = layer.dropout.threshold == 0 ? 1.0f : layer.dropout.scale;
+    return {Columns::of(layer, chunk), chunk, layer.columns, layer.slope, scale};
   }
   /// Of row k: its normalised values, and the gradient behind dropout and leaky_relu, of what they were scaled to.
   template <class T>
   __device__ void take(const GradientRows<T>& rows, int k, float (&normalised)[8], float (&values)[8]) const {
     rows.z[k].unpack(normalised);
     rows.gradient[k].unpack(values);
-    mask.apply(rows.nodes[k], chunk, values);
+    keep(rows.kept[k], scale, values);
 #pragma unroll
     for (int c = 0; c < 8; ++c) {
       normalised[c] = (normalised[c] - columns.mean[c]) * columns.scale[c];

@@ -37,6 +37,9 @@ struct NormLayer {
   Matrix residual;    ///< as z; data null: none
   float* sums;        ///< [norm_sums_size()] scratch
   float* statistics;  ///< [4, padded(columns)]: mean, 1 / deviation; of the gradient: mean, mean times the value
+  /// [rows, padded(columns) / 8] with a dropout: bit c % 8 of byte c / 8 = column c is kept, from forward to backward,
+  /// which else would draw again, twice. Null: there is no dropout.
+  std::uint8_t* kept;
 };
 
 /// Elements of NormLayer::sums.

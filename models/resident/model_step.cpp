@@ -51,28 +51,28 @@ struct ModelStep::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// The batch in a tree: beside it the next one is gathered where that is done ahead, and later ones are sampled.
-  ///
-  /// They begin behind the largest products, whose blocks want whole multiprocessors: beside these they would come
+  /// The batch in a tree: beside it later ones are sampled, and the next one gathered where that is done ahead. The
+  /// gather begins behind the largest products, whose blocks want whole multiprocessors: beside them it would come
   /// first. Sums over rows, norms and small products leave room to what waits for memory.
   /// @param i  its place among the steps of one graph
   StepGraph::Step step_of(std::size_t i, std::size_t tree) {
     const Levels& levels = program.levels();
     SampledBatches& batches = program.batches();
     StepGraph::Step step{.size = batches.tree(tree).size_of(levels.last()), .variants = {}};
-    const auto fork = [this, &batches, i, tree](cudaStream_t on) {
-      follow(sampling.get(), on);
-      if (i > 0) batches.begin_announced(i, sampling.get());
-      batches.sample_levels(tree, sampling.get());
-      batches.sample_last_hop(tree, sampling.get());
+    const auto fork = [this, &batches, tree](cudaStream_t on) {
+      if (!program.prepares_ahead()) return;
       follow(gathering.get(), on);
-      if (program.prepares_ahead()) program.enqueue_ahead(batches.tree_behind(tree, 1), gathering.get());
+      program.enqueue_ahead(batches.tree_behind(tree, 1), gathering.get());
     };
+    step.beside = {[&batches, i, tree](cudaStream_t on) {
+      if (i > 0) batches.begin_announced(i, on);
+      batches.sample_levels(tree, on);
+      batches.sample_last_hop(tree, on);
+    }};
     for (std::size_t choice = 0; choice < levels.choices().size(); ++choice)
       step.variants.push_back({levels.choices()[choice], [this, tree, choice, fork](cudaStream_t on) {
                                  program.enqueue({tree, choice, on, summing.get()}, fork);
-                                 follow(on, sampling.get());
-                                 follow(on, gathering.get());
+                                 if (program.prepares_ahead()) follow(on, gathering.get());
                                }});
     return step;
   }
@@ -84,9 +84,9 @@ struct ModelStep::Impl {
 
   const ModelStepData data;
   StepProgram program;
-  UrgentStream summing;            // of weights' gradients, when a step is recorded
-  CudaStream sampling, gathering;  // of later batches; they give way to all else
-  std::vector<StepGraph> one;      // a step, by tree
+  UrgentStream summing;        // of weights' gradients, when a step is recorded
+  CudaStream gathering;        // of the next batch; it gives way to all else
+  std::vector<StepGraph> one;  // a step, by tree
   std::optional<StepGraph> several;
   bool is_prepared = false;  // the next batch, by the graph before
 };

@@ -175,6 +175,9 @@ void StepProgram::add_norm(const std::string& name, const NormPart& part) {
   const auto* const none = is_training() ? nullptr : memory_.array<LocalId>(1);  // of no distinct nodes: zero
   auto* const sums = memory_.array<float>(norm_sums_size(part.columns));
   auto* const statistics = memory_.array<float>(4 * padded(part.columns));
+  const bool has_dropout = part.dropout && dropout(*part.dropout).threshold != 0;
+  auto* const kept =
+      has_dropout ? memory_.array<std::uint8_t>(levels_.capacity({part.level}) * part.z.width / 8) : nullptr;
   const BatchNormTensors tensors = norm_tensors(name);
   const TreeDropout mask = part.dropout ? dropout(*part.dropout) : no_dropout();
   const auto layer = [=, this](const StepRun& run) {
@@ -190,7 +193,8 @@ void StepProgram::add_norm(const std::string& name, const NormPart& part) {
                      .out = part.out,
                      .residual = part.residual,
                      .sums = sums,
-                     .statistics = statistics};
+                     .statistics = statistics,
+                     .kept = kept};
   };
   add([=, this](const StepRun& run) { norm_forward(layer(run), levels_.rows({part.level}, run.choice), run.stream); },
       [=, this](const StepRun& run) {
