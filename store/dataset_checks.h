@@ -3,6 +3,7 @@
 // All throw Error{kBadData} that names the file, the first bad record and the rule.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -10,9 +11,11 @@
 
 #include "core/csr_graph.h"
 #include "core/types.h"
+#include "store/dataset.h"
 #include "store/label_table.h"
 #include "store/row_table.h"
 #include "store/sparse_rows.h"
+#include "store/store_arrays.h"
 
 namespace salient {
 
@@ -20,6 +23,12 @@ struct SplitView {
   const char* file;  ///< "train.npy", ...
   std::span<const NodeId> ids;
 };
+
+/// Of train.npy, valid.npy and test.npy.
+inline std::array<SplitView, 3> splits_of(const Dataset& dataset) {
+  return {SplitView{kTrainArray.file, dataset.train}, SplitView{kValidArray.file, dataset.valid},
+          SplitView{kTestArray.file, dataset.test}};
+}
 
 /// Checks of one store; runs in the caller's oneTBB arena.
 class DatasetChecks {

@@ -1,8 +1,9 @@
 // store/open_store.cpp - opening a store: map every file, check every rule, hand out spans.
 #include "store/open_store.h"
 
-#include <array>
 #include <map>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,10 +13,10 @@
 #include "core/files/npy.h"
 #include "core/files/open_to_read.h"
 #include "core/files/staged_directory.h"
+#include "store/dataset_arrays.h"
 #include "store/dataset_checks.h"
 #include "store/name_list.h"
 #include "store/parts.h"
-#include "store/store_arrays.h"
 
 namespace salient {
 namespace {
@@ -64,38 +65,36 @@ MappedStore map_files(const fs::path& directory, const StoreManifest& manifest) 
   return store;
 }
 
-bool has_dense_features(const MappedStore& store) {
-  return store.arrays.contains(features_array(FeatureType::kF32).file);
-}
+GraphSize size_said_by(const StoreManifest& manifest) { return {manifest.num_nodes, manifest.num_edges}; }
 
 bool has_node_names(const MappedStore& store) { return store.arrays.contains(kNodeNamesArray.file); }
+
+/// The length that an array of any length has to have: its own, and of columns that of their values.
+Shape any_length(const MappedStore& store, const DatasetArray& array, FeatureType type) {
+  const bool is_measured_by_values = array.stored.file == std::string_view(kFeatureColumnsArray.file);
+  const char* const measured = is_measured_by_values ? feature_values_array(type).file : array.stored.file;
+  const Shape& shape = store.arrays.at(measured).header().shape;
+  return shape.size() == 1 ? shape : Shape{0};
+}
+
+/// Features may be left out: they are those of parts.
+bool is_left_out(const MappedStore& store, const DatasetArray& array) {
+  return array.part == ArrayPart::kFeatures && !store.arrays.contains(array.stored.file);
+}
 
 void check_headers(const MappedStore& store, const StoreManifest& manifest) {
   const auto expect = [&](StoreArray array, const Shape& shape) {
     const NpyFile& file = store.arrays.at(array.file);
     expect_npy(file.header(), array.dtype, shape, file.name());
   };
+  Dataset empty;
+  empty.facts() = manifest.facts();
+  visit_arrays(std::as_const(empty), size_said_by(manifest), [&](const DatasetArray& array, const auto&) {
+    if (is_left_out(store, array)) return;
+    const bool is_open = array.shape[0] == kAnyLength;
+    expect(array.stored, is_open ? any_length(store, array, manifest.feature_type) : array.shape);
+  });
   const std::uint64_t num_nodes = manifest.num_nodes;
-  expect(kIndptrArray, {num_nodes + 1});
-  expect(kIndicesArray, {manifest.num_edges});
-  if (manifest.task == Task::kMultiLabel)
-    expect(labels_array(manifest.task), {num_nodes, static_cast<std::uint64_t>(manifest.num_classes)});
-  else
-    expect(labels_array(manifest.task), {num_nodes});
-  for (const StoreArray split : {kTrainArray, kValidArray, kTestArray}) {
-    const NpyHeader& header = store.arrays.at(split.file).header();
-    expect(split, header.shape.size() == 1 ? header.shape : Shape{0});  // any length
-  }
-  if (manifest.has_sparse_features()) {
-    const StoreArray values = feature_values_array(manifest.feature_type);
-    const Shape& shape = store.arrays.at(values.file).header().shape;
-    const Shape any_length = shape.size() == 1 ? shape : Shape{0};
-    expect(kFeatureBeginArray, {num_nodes + 1});
-    expect(values, any_length);
-    expect(kFeatureColumnsArray, any_length);
-  } else if (has_dense_features(store)) {
-    expect(features_array(manifest.feature_type), {num_nodes, static_cast<std::uint64_t>(manifest.feature_dim)});
-  }
   if (store.arrays.contains(kOriginalIdsArray.file)) expect(kOriginalIdsArray, {num_nodes});
   if (has_node_names(store)) {
     const Shape& characters = store.arrays.at(kNodeNamesArray.file).header().shape;
@@ -105,36 +104,23 @@ void check_headers(const MappedStore& store, const StoreManifest& manifest) {
 }
 
 /// The values of an array, whose place in memory is that of their type.
-const std::byte* values_of(const NpyFile& file, FeatureType type) {
+std::span<const std::byte> values_of(const NpyFile& file, FeatureType type) {
   if (type == FeatureType::kF16) (void)file.items<std::uint16_t>();  // for its alignment check
   if (type == FeatureType::kF32) (void)file.items<float>();
-  return file.data().data();
-}
-
-void view_features(const MappedStore& store, const StoreManifest& manifest, Dataset& dataset) {
-  const FeatureType type = manifest.feature_type;
-  if (manifest.has_sparse_features())
-    dataset.sparse_features = {.begin = store.items<std::int64_t>(kFeatureBeginArray.file),
-                               .columns = store.items<std::uint32_t>(kFeatureColumnsArray.file),
-                               .values = values_of(store.arrays.at(feature_values_array(type).file), type)};
-  else if (manifest.feature_dim > 0)
-    dataset.features = {
-        has_dense_features(store) ? values_of(store.arrays.at(features_array(type).file), type) : nullptr,
-        manifest.num_nodes, manifest.feature_row_bytes(), manifest.fp8_scale};
+  return file.data();
 }
 
 Dataset view_of(const MappedStore& store, const StoreManifest& manifest) {
   Dataset dataset;
   dataset.facts() = manifest.facts();
-  dataset.graph = {store.items<EdgeOffset>("indptr.npy"), store.items<NodeId>("indices.npy")};
-  if (manifest.task == Task::kMultiLabel)
-    dataset.multi_labels = store.items<std::int8_t>("labels.npy");
-  else
-    dataset.labels = store.items<std::int32_t>("labels.npy");
-  dataset.train = store.items<NodeId>("train.npy");
-  dataset.valid = store.items<NodeId>("valid.npy");
-  dataset.test = store.items<NodeId>("test.npy");
-  view_features(store, manifest, dataset);
+  visit_arrays(dataset, size_said_by(manifest), [&]<class T>(const DatasetArray& array, std::span<const T>& items) {
+    if (is_left_out(store, array)) return;
+    const NpyFile& file = store.arrays.at(array.stored.file);
+    if constexpr (std::is_same_v<T, std::byte>)
+      items = values_of(file, manifest.feature_type);
+    else
+      items = file.items<T>();
+  });
   return dataset;
 }
 
@@ -150,9 +136,7 @@ void check_values(const Dataset& dataset, const StoreManifest& manifest, const D
   checks.check_indices(dataset.graph);
   if (manifest.has_sparse_features()) checks.check_sparse_rows(dataset.sparse_features, manifest.feature_dim);
   checks.check_labels(dataset.label_table(), dataset.num_classes);
-  const std::array splits = {SplitView{"train.npy", dataset.train}, SplitView{"valid.npy", dataset.valid},
-                             SplitView{"test.npy", dataset.test}};
-  checks.check_splits(splits, dataset.label_table());
+  checks.check_splits(splits_of(dataset), dataset.label_table());
 }
 
 }  // namespace

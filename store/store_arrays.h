@@ -1,6 +1,8 @@
 // store/store_arrays.h - the array files of a store and their types: what writes and what opens a store asks here.
 #pragma once
 
+#include <cstddef>
+
 #include "store/label_table.h"
 #include "store/row_table.h"
 
@@ -10,6 +12,9 @@ struct StoreArray {
   const char* file;
   const char* dtype;  ///< as in NpyHeader::dtype()
 };
+
+/// Bytes of an item.
+constexpr std::size_t item_bytes(const StoreArray& array) { return static_cast<std::size_t>(array.dtype[2] - '0'); }
 
 inline constexpr StoreArray kIndptrArray{"indptr.npy", "<i8"};
 inline constexpr StoreArray kIndicesArray{"indices.npy", "<u4"};

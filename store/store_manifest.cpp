@@ -11,7 +11,7 @@
 #include "core/files/json_reader.h"
 #include "core/files/sealed_json.h"
 #include "core/fp8.h"
-#include "store/store_arrays.h"
+#include "store/dataset_arrays.h"
 
 namespace salient {
 namespace {
@@ -157,8 +157,12 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
     const JsonObject entry = files.object(name);
     manifest.files[name] = {entry.integer("bytes", 0, kMaxOffset), hash_of(entry)};
   }
-  for (const char* needed : {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy"})
-    if (!manifest.files.contains(needed)) files.refuse(needed, "is missing");
+  Dataset described;
+  described.facts() = manifest.facts();
+  visit_arrays(std::as_const(described), {}, [&](const DatasetArray& array, const auto&) {
+    if (array.part != ArrayPart::kFeatures && !manifest.files.contains(array.stored.file))
+      files.refuse(array.stored.file, "is missing");
+  });
   check_feature_files(files, manifest);
   if (manifest.files.contains(kNodeNamesArray.file) != manifest.files.contains(kNodeNamesBeginArray.file))
     files.refuse(kNodeNamesArray.file, std::string("is there only together with ") + kNodeNamesBeginArray.file);

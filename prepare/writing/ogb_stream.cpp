@@ -172,7 +172,7 @@ void write_node_data(RawGraph& graph, const OgbLayout& layout, const LabelChoice
   read_ogb_binary_labels(layout, graph);
   read_ogb_classes(layout, label_choice, graph);
   read_ogb_split(layout, graph);
-  write_labels_and_splits(dataset_of(graph), store);
+  write_arrays(dataset_of(graph), store, std::array{ArrayPart::kLabels, ArrayPart::kSplits});
   free_memory_of(graph.labels, graph.multi_labels, graph.train, graph.valid, graph.test);
   store.write_lines(kClassNamesFile, graph.class_names);
 }

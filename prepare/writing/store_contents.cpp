@@ -1,6 +1,7 @@
 // prepare/writing/store_contents.cpp - see store_contents.h.
 #include "prepare/writing/store_contents.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace salient {
@@ -42,7 +43,7 @@ StoreOrigin origin_of(const RawGraph& graph) {
   return origin;
 }
 
-StoreManifest manifest_of(const Dataset& dataset, const StoreOrigin& origin, StoreSize size) {
+StoreManifest manifest_of(const Dataset& dataset, const StoreOrigin& origin, const GraphSize& size) {
   StoreManifest manifest;
   manifest.facts() = dataset.facts();
   manifest.num_nodes = size.num_nodes;
@@ -54,17 +55,12 @@ StoreManifest manifest_of(const Dataset& dataset, const StoreOrigin& origin, Sto
   return manifest;
 }
 
-void write_labels_and_splits(const Dataset& dataset, StoreWriter& store, Progress* progress) {
-  const StoreArray labels = labels_array(dataset.task);
-  const std::uint64_t num_nodes = dataset.label_table().num_nodes();
-  if (dataset.task == Task::kMultiLabel)
-    store.write_array(labels, dataset.multi_labels, {num_nodes, static_cast<std::uint64_t>(dataset.num_classes)},
-                      progress);
-  else
-    store.write_array(labels, dataset.labels, {num_nodes}, progress);
-  store.write_array(kTrainArray, dataset.train, {dataset.train.size()}, progress);
-  store.write_array(kValidArray, dataset.valid, {dataset.valid.size()}, progress);
-  store.write_array(kTestArray, dataset.test, {dataset.test.size()}, progress);
+void write_arrays(const Dataset& dataset, StoreWriter& store, std::span<const ArrayPart> parts, Progress* progress) {
+  const GraphSize size{dataset.label_table().num_nodes(), static_cast<std::uint64_t>(dataset.num_edges())};
+  visit_arrays(dataset, size, [&](const DatasetArray& array, const auto& items) {
+    if (std::ranges::find(parts, array.part) != parts.end())
+      store.write_array(array.stored, items, array.shape_of(items.size_bytes()), progress);
+  });
 }
 
 }  // namespace salient

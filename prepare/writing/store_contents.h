@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "prepare/importers/raw_graph.h"
 #include "prepare/writing/store_writer.h"
 #include "prepare/writing/write_store.h"
 #include "store/dataset.h"
+#include "store/dataset_arrays.h"
 #include "store/store_manifest.h"
 
 namespace salient {
@@ -17,15 +19,11 @@ Dataset dataset_of(const RawGraph& graph);
 /// The rest of it; counts of edges are the caller's. Borrows likewise.
 StoreOrigin origin_of(const RawGraph& graph);
 
-struct StoreSize {
-  std::uint64_t num_nodes = 0;
-  std::uint64_t num_entries = 0;
-};
-
 /// All of dataset.json but the files, which StoreWriter knows.
-StoreManifest manifest_of(const Dataset& dataset, const StoreOrigin& origin, StoreSize size);
+StoreManifest manifest_of(const Dataset& dataset, const StoreOrigin& origin, const GraphSize& size);
 
-/// labels.npy, train.npy, valid.npy and test.npy. @throws as StoreWriter::write_array()
-void write_labels_and_splits(const Dataset& dataset, StoreWriter& store, Progress* progress = nullptr);
+/// The files of these arrays. @throws as StoreWriter::write_array()
+void write_arrays(const Dataset& dataset, StoreWriter& store, std::span<const ArrayPart> parts,
+                  Progress* progress = nullptr);
 
 }  // namespace salient

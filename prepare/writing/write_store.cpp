@@ -27,9 +27,7 @@ namespace fs = std::filesystem;
 void check_rules(const Dataset& dataset, const fs::path& out) {
   const DatasetChecks checks(out);
   checks.check_labels(dataset.label_table(), dataset.num_classes);
-  const std::array splits = {SplitView{"train.npy", dataset.train}, SplitView{"valid.npy", dataset.valid},
-                             SplitView{"test.npy", dataset.test}};
-  checks.check_splits(splits, dataset.label_table());
+  checks.check_splits(splits_of(dataset), dataset.label_table());
   for (const std::vector<std::string>* names : {&dataset.class_names, &dataset.column_names})
     for (const std::string& name : *names)
       if (name.find('\n') != std::string::npos)
@@ -53,29 +51,13 @@ void say_what_is_no_utf8(const RawGraph& graph) {
     if (say_if("node", graph.node_names[node])) break;
 }
 
-void write_features(const Dataset& dataset, StoreWriter& store, Progress& progress) {
-  if (dataset.has_sparse_features()) {
-    const auto& [begin, columns, values, longest] = dataset.sparse_features;
-    store.write_array(kFeatureBeginArray, begin, {begin.size()}, &progress);
-    store.write_array(kFeatureColumnsArray, columns, {columns.size()}, &progress);
-    store.write_array(feature_values_array(dataset.feature_type),
-                      std::span(values, columns.size() * size_of(dataset.feature_type)), {columns.size()}, &progress);
-  } else if (dataset.feature_dim > 0) {
-    const std::span bytes(dataset.features.data, dataset.num_nodes() * dataset.features.row_bytes);
-    store.write_array(features_array(dataset.feature_type), bytes,
-                      {dataset.num_nodes(), static_cast<std::uint64_t>(dataset.feature_dim)}, &progress);
-  }
-}
-
-void write_arrays(const Dataset& dataset, const StoreOrigin& origin, StoreWriter& store) {
+void write_all_arrays(const Dataset& dataset, const StoreOrigin& origin, StoreWriter& store) {
   const std::uint64_t num_nodes = dataset.num_nodes();
   const std::uint64_t total = dataset.graph.indptr.size_bytes() + dataset.graph.indices.size_bytes() +
                               dataset.feature_bytes() + num_nodes * dataset.label_type().row_bytes();
   Progress progress("writing", total, "bytes");
-  store.write_array(kIndptrArray, dataset.graph.indptr, {num_nodes + 1}, &progress);
-  store.write_array(kIndicesArray, dataset.graph.indices, {dataset.graph.indices.size()}, &progress);
-  write_labels_and_splits(dataset, store, &progress);
-  write_features(dataset, store, progress);
+  using enum ArrayPart;
+  write_arrays(dataset, store, std::array{kGraph, kFeatures, kLabels, kSplits}, &progress);
   if (!origin.original_ids.empty()) store.write_array(kOriginalIdsArray, origin.original_ids, {num_nodes}, &progress);
   if (origin.node_names && origin.node_names->size() > 0) {
     const auto& [text, begin] = *origin.node_names;
@@ -134,7 +116,7 @@ WriteReport write_store(RawGraph graph, const WriteStoreOptions& options) {
 WriteReport write_store(const Dataset& dataset, const StoreOrigin& origin, const WriteStoreOptions& options) {
   check_rules(dataset, options.out);
   StoreWriter store(options);
-  write_arrays(dataset, origin, store);
+  write_all_arrays(dataset, origin, store);
   const StoreManifest manifest =
       manifest_of(dataset, origin, {dataset.num_nodes(), static_cast<std::uint64_t>(dataset.num_edges())});
   return {origin.edges_read, manifest.num_edges,      origin.duplicates,
