@@ -66,8 +66,7 @@ class Builder {
       return std::nullopt;
     }
     const Matrix gradient = program_.gradient({level}, operand.width);
-    const Rows below = rows_[i - 1];  // x_i
-    // x_i is also the residual of x_{i+1}, and a part of the head's operand
+    const Rows below = rows_[i - 1];  // x_i: the residual of x_{i+1} too, and a part of the head's operand
     const RowAddend residual{rows_[i].gradient.data, shape_.hidden_dim};
     const RowAddend head{element(head_.gradient, head_column(i)), head_width_};
     program_.add(
