@@ -28,6 +28,7 @@
 #include "engine/remote/row_exchange.h"
 #include "engine/train/run_model.h"
 #include "models/describe/costs.h"
+#include "models/describe/resident_limits.h"
 #include "sampler/neighbor_sampler.h"
 
 namespace salient {
@@ -57,7 +58,7 @@ std::string reason_for_eager(const InferRun& run, const SampledOptions& sampled,
   const ResidentSpec spec = resident_spec_of(run, sampled);
   const std::string obstacle = obstacle_to_resident(spec, run.dataset, data);
   if (!obstacle.empty() || sampled.step) return obstacle;
-  if (spec.model.kind != ModelKind::kSage)  // half a second to a second: docs/INFERENCE.md
+  if (!is_plain_sage(spec.model))  // half a second to a second: docs/INFERENCE.md
     return "to set up a graph of " + name_of(spec.model.kind) + " once takes as long as it saves";
   return cost_of_repeated_rows(spec, run.dataset, Gradients::kNone);
 }

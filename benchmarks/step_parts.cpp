@@ -13,6 +13,8 @@
 #include "core/number_text.h"
 #include "engine/train/run_model.h"
 #include "models/describe/costs.h"
+#include "models/describe/resident_limits.h"
+#include "models/describe/stack.h"
 
 namespace salient {
 namespace {
@@ -31,12 +33,62 @@ LayerList list_of(const TrainOptions& options, const Dataset& dataset, const Epo
   return describe(model);
 }
 
+/// Bytes that kernels between the layers read and write. A batch norm reads z twice and writes a result; backward it
+/// reads z and the gradient twice and writes dz. A layer norm and ReLU read once what they read.
+struct BetweenLayers {
+  double norms = 0, residuals = 0, activations = 0;
+  double added_gradients = 0;  ///< of residual connections, which the gradients of sums read
+};
+
+template <class ValuesOf>
+BetweenLayers between_layers_of_stack(const Stack& stack, const ValuesOf& values_of) {
+  BetweenLayers bytes;
+  const bool is_gatv2 = stack.layers[0].attention && stack.layers[0].attention->kind == AttentionKind::kGatv2;
+  for (std::size_t i = 0; i < stack.layers.size(); ++i) {
+    const StackLayer& layer = stack.layers[i];
+    const double values = values_of(i), residual = layer.has_residual ? values : 0;
+    if (!layer.inner_norm.empty()) bytes.norms += 8 * values;
+    if (stack.is_plain()) continue;
+    if (i > 0 && layer.attention) bytes.residuals += 3 * residual + (is_gatv2 ? 3 * values : 0);  // added to gradients
+    if (i > 0) bytes.added_gradients += residual;
+    if (!layer.is_hidden) continue;
+    switch (layer.norm.kind) {
+      case NormKind::kNone: bytes.activations += 5 * values + residual; break;
+      case NormKind::kBatch: bytes.norms += 8 * values, bytes.residuals += 3 * residual; break;
+      case NormKind::kLayer: bytes.norms += 5 * values + 2 * residual; break;
+    }
+  }
+  return bytes;
+}
+
+/// Of sage-ri, whose layers all have a batch norm, and a residual connection behind it.
+template <class ValuesOf>
+BetweenLayers between_layers_of_ri(int layers, const ValuesOf& values_of) {
+  BetweenLayers bytes;
+  for (int i = 0; i < layers; ++i) bytes.norms += (8 + 1) * values_of(i);
+  for (int i = 1; i < layers; ++i) bytes.added_gradients += values_of(i);
+  return bytes;
+}
+
+/// @param values_of  bytes of a layer's result
+template <class ValuesOf>
+BetweenLayers between_layers(ModelKind kind, const LayerList& list, const ValuesOf& values_of) {
+  return kind == ModelKind::kSageRi ? between_layers_of_ri(list.num_layers, values_of)
+                                    : between_layers_of_stack(stack_of(list), values_of);
+}
+
+/// GraphSAGE's first residual connection maps what lin_r maps, and is a part of that product.
+bool is_within_another(ModelKind kind, const RowProduct& product) {
+  return kind == ModelKind::kSage && product.layer == 0 && product.has_bias;
+}
+
 /// The sizes of a batch and of the model, and the parts that follow from them.
 class Step {
  public:
   Step(const TrainOptions& options, const Dataset& dataset, const EpochMetrics& epoch, std::vector<StepKernel> kernels)
       : options_(options),
         kernels_(std::move(kernels)),
+        is_plain_sage_(is_plain_sage(options.model)),
         is_first_fused_(ran("fused_forward")),
         size_(numerics_of(options).precision == Precision::kBf16 ? 2 : 4),
         row_bytes_(static_cast<double>(dataset.features.row_bytes)),
@@ -51,7 +103,7 @@ class Step {
 
   std::vector<StepPart> parts() {
     add_products_of_model();
-    if (options_.model.kind == ModelKind::kSage)
+    if (is_plain_sage_)
       sage();
     else
       add_operations_of_model();
@@ -101,9 +153,10 @@ class Step {
                           : product.rows == RowSet::kSources ? read_by(product.layer)
                                                              : rows_of(product.layer);
       const int passes = product.reads_features ? 2 : 3;
+      num_weights_ += in * out;
+      if (is_within_another(options_.model.kind, product)) continue;
       add_products(rows, in, out, passes);
       if (product.is_added) product_bytes_ -= activations(rows, out) * passes;  // of the product before it
-      num_weights_ += in * out;
     }
   }
   void add_products(double rows, double in, double out, int count) {
@@ -123,7 +176,7 @@ class Step {
   double update_bytes() const {
     if (is_first_fused_) return 0;
     const double adam = 28, pack = 4 + size_, unpack = 8;
-    return num_weights_ * (adam + pack + (options_.model.kind == ModelKind::kSage ? pack : unpack));
+    return num_weights_ * (adam + pack + (is_plain_sage_ ? pack : unpack));
   }
 
   void sage() {
@@ -168,40 +221,38 @@ class Step {
     add("gradients of those rows", {"spread_kernel"}, bytes + of.gradient);
   }
 
-  /// What each operation of the layers has beside products. Values and gradients that a norm reads and writes: twice z
-  /// and a result; twice both gradients, z, and dz.
+  /// What each operation of the layers has beside products.
   void add_operations_of_model() {
     std::optional<Sums> sums;
     std::optional<AttentionKind> attention;
-    double residuals = 0;  // whose gradients are added to those of rows
     for (const Op& op : list_.ops) {
       if (op.layer == layers()) break;
-      const double values = activations(rows_of(op.layer), width());
       if (const auto* aggregate = std::get_if<Aggregate>(&op.what)) {
         if (!sums) sums.emplace();
         if (aggregate->kind == SumKind::kSymmetric) sums->entry = kSector;  // of a node, and its degree
       } else if (const auto* attend = std::get_if<Attend>(&op.what)) {
         attention = attend->kind;
-      } else if (std::holds_alternative<Normalise>(op.what)) {
-        norm_bytes_ += values * (3 + 5);
       } else if (is_joined_product(list_, op)) {
-        sums->columns = 2;                                    // means and own rows
-      } else if (std::holds_alternative<Combine>(op.what)) {  // a residual connection
-        norm_bytes_ += values;
-        if (op.layer > 0) residuals += values;
+        sums->columns = 2;  // means and own rows
       }
     }
+    const BetweenLayers between = between_layers(
+        options_.model.kind, list_, [&](auto layer) { return activations(rows_of(static_cast<int>(layer)), width()); });
     if (sums) {
-      sums->gradient = residuals;
+      sums->gradient = between.added_gradients;
       for (const RowProduct& product : products_of(list_, ProductOrder::kSumsFirst))  // operands that are made of rows
-        if (product.reads_features) sums->first += activations(rows_of(0), padded(product.in + product.has_bias));
+        if (product.reads_features && !is_within_another(options_.model.kind, product))
+          sums->first += activations(rows_of(0), padded(product.in + product.has_bias));
       add_sums(*sums);
     }
-    if (norm_bytes_ > 0)
+    if (between.norms > 0)
       add("norms",
           {"moments_kernel", "statistics_kernel", "apply_kernel", "gradient_sums", "finish_gradient",
-           "parameter_gradients"},
-          norm_bytes_);
+           "parameter_gradients_kernel(salient::NormLayer", "normalise_rows", "row_norm_parameters"},
+          between.norms);
+    add("residual connections", {"add_rows_kernel"}, between.residuals);
+    add("activations", {"activate_kernel", "activation_backward"}, between.activations);
+    add("jumping knowledge", {"concat_rows", "max_rows"}, 0);
     if (attention == AttentionKind::kGat) gat();
     if (attention == AttentionKind::kGatv2) gatv2();
   }
@@ -234,13 +285,13 @@ class Step {
 
   const TrainOptions& options_;
   std::vector<StepKernel> kernels_;  // of no part yet
-  const bool is_first_fused_;
+  const bool is_plain_sage_, is_first_fused_;
   const double size_, row_bytes_;
   const int in_, classes_;
   const LayerList list_;
   std::vector<double> rows_;  // of the tree's levels, the seeds first; the last are those that are read from the table
   std::vector<StepPart> parts_;
-  double products_ = 0, product_bytes_ = 0, num_weights_ = 0, norm_bytes_ = 0;
+  double products_ = 0, product_bytes_ = 0, num_weights_ = 0;
 };
 
 }  // namespace

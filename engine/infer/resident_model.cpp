@@ -4,17 +4,9 @@
 #include <string>
 
 #include "loaders/device_graph.h"
-#include "models/describe/layer_list.h"
 
 namespace salient {
 namespace {
-
-/// Of the layers, which all have the same; gat and gatv2 have none.
-SumKind sum_kind_of(const ModelOptions& model) {
-  for (const Op& op : describe(model).ops)
-    if (const auto* aggregate = std::get_if<Aggregate>(&op.what)) return aggregate->kind;
-  return SumKind::kMean;
-}
 
 float* gradient_of(const at::Tensor& parameter) {
   return parameter.grad().defined() ? parameter.grad().mutable_data_ptr<float>() : nullptr;
@@ -37,14 +29,11 @@ SageShape sage_shape_of(const ResidentSpec& spec, const Dataset& dataset) {
 
 ModelStepShape model_step_shape_of(const ResidentSpec& spec, const Dataset& dataset, StepUse use) {
   const SageShape shared = sage_shape_of(spec, dataset);  // every model's step has these
-  return {.model = spec.model.kind,
-          .sum = sum_kind_of(model_of(spec, dataset)),
+  ModelOptions model = model_of(spec, dataset);
+  model.num_layers = static_cast<int>(spec.rule.fanouts.size());
+  return {.model = model,
           .rule = shared.rule,
           .max_seeds = shared.max_seeds,
-          .in_dim = shared.in_dim,
-          .hidden_dim = shared.hidden_dim,
-          .num_classes = shared.num_classes,
-          .dropout = shared.dropout,
           .activations = shared.activations,
           .may_use_tf32 = shared.may_use_tf32,
           .is_deterministic = shared.is_deterministic,

@@ -16,7 +16,7 @@ namespace salient {
 /// With the model's dropout, for training.
 SageShape sage_shape_of(const ResidentSpec& spec, const Dataset& dataset);
 
-/// Of the models but GraphSAGE, with the model's dropout.
+/// Of the models but is_plain_sage(), with the model's dropout.
 ModelStepShape model_step_shape_of(const ResidentSpec& spec, const Dataset& dataset, StepUse use);
 
 /// Parameters and buffers of a model on the GPU by their names, with the gradients of those that have some.

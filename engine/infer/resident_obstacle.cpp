@@ -55,6 +55,7 @@ std::string obstacle_to_resident_exact(const ResidentSpec& spec, const Dataset& 
                                        int num_ranks) {
   if (num_ranks > 1) return "there are several ranks";
   if (spec.model.kind != ModelKind::kSage) return "the model is not GraphSAGE";
+  if (!is_plain_sage(spec.model)) return "the model has norms, residual connections or jumping knowledge";
   if (spec.model.num_layers < 2) return "the model has one layer";
   ResidentSpec sampled = spec;
   sampled.rule = {.fanouts = std::vector<int>(static_cast<std::size_t>(spec.model.num_layers), 1)};  // however it drew

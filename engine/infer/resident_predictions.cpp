@@ -15,6 +15,7 @@
 #include "core/cuda/cuda.h"
 #include "core/error.h"
 #include "engine/infer/resident_model.h"
+#include "models/describe/resident_limits.h"
 #include "models/resident/sage_forward.h"
 
 namespace salient {
@@ -97,7 +98,7 @@ class ModelPass final : public ForwardPass {
 
 std::unique_ptr<ForwardPass> make_pass(const ResidentSpec& spec, const Dataset& dataset, const ResidentView& data,
                                        const Model& model) {
-  if (spec.model.kind == ModelKind::kSage)
+  if (is_plain_sage(spec.model))
     return std::make_unique<SagePass>(inference_shape(spec, dataset), sage_data_of(dataset, data));
   return std::make_unique<ModelPass>(model_step_shape_of(spec, dataset, StepUse::kPrediction),
                                      sage_data_of(dataset, data), model);
@@ -174,7 +175,7 @@ class ResidentPredictions final : public Predictions {
 bool has_resident_predictions() { return true; }
 
 std::int64_t resident_predictions_bytes(const ResidentSpec& spec, const Dataset& dataset) {
-  if (spec.model.kind == ModelKind::kSage) return sage_forward_bytes(sage_shape_of(spec, dataset));
+  if (is_plain_sage(spec.model)) return sage_forward_bytes(sage_shape_of(spec, dataset));
   return model_step_bytes(model_step_shape_of(spec, dataset, StepUse::kPrediction));
 }
 

@@ -17,6 +17,7 @@
 #include "engine/train/run_model.h"
 #include "loaders/device_upload.h"
 #include "models/describe/costs.h"
+#include "models/describe/resident_limits.h"
 #include "models/resident/model_step.h"
 #include "models/resident/sage_step.h"
 
@@ -35,11 +36,9 @@ ModelStepShape model_step_shape(const TrainOptions& options, const Dataset& data
   return shape;
 }
 
-bool is_sage(const TrainOptions& options) { return options.model.kind == ModelKind::kSage; }
-
 /// Whether steps without an exchange between ranks have the update in them.
 bool can_update(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  return !is_sage(options) || has_fused_layer(sage_step_shape(options, dataset, num_ranks).sage);
+  return !is_plain_sage(options.model) || has_fused_layer(sage_step_shape(options, dataset, num_ranks).sage);
 }
 
 /// More gradients NCCL sums faster than words of 8 bytes travel, and these words have memory for each rank.
@@ -50,7 +49,7 @@ constexpr std::int64_t kMostSummedValues = std::int64_t{2} << 20;
 std::int64_t num_summed_values(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
   if (num_ranks == 1 || num_ranks > PeerSums::kMaxRanks || !can_update(options, dataset, num_ranks)) return 0;
   std::int64_t count = 0;
-  if (is_sage(options)) {
+  if (is_plain_sage(options.model)) {
     for (const SageLayerShape& layer : sage_layer_shapes(sage_step_shape(options, dataset, num_ranks).sage))
       count += layer.in * layer.out;
   } else {
@@ -185,14 +184,15 @@ std::int64_t resident_steps_bytes(const TrainOptions& options, const Dataset& da
   const auto labels = static_cast<std::int64_t>(dataset.num_nodes() * sizeof(std::int32_t));
   const std::int64_t num_values = num_summed_values(options, dataset, num_ranks);
   const auto exchange = static_cast<std::int64_t>(num_values == 0 ? 0 : PeerSums::bytes(num_ranks, num_values));
-  const std::int64_t step = is_sage(options) ? sage_step_bytes(sage_step_shape(options, dataset, num_ranks))
-                                             : model_step_bytes(model_step_shape(options, dataset, num_ranks));
+  const std::int64_t step = is_plain_sage(options.model)
+                                ? sage_step_bytes(sage_step_shape(options, dataset, num_ranks))
+                                : model_step_bytes(model_step_shape(options, dataset, num_ranks));
   return step + labels + exchange;
 }
 
 std::unique_ptr<GradientSteps> make_resident_steps(const StepParts& parts) {
   const int num_ranks = parts.run.comm.size();
-  if (is_sage(parts.options))
+  if (is_plain_sage(parts.options.model))
     return std::make_unique<ResidentSteps<SageStep>>(parts,
                                                      sage_step_shape(parts.options, parts.run.dataset, num_ranks));
   return std::make_unique<ResidentSteps<ModelStep>>(parts,

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "models/describe/layer_list.h"
+#include "models/describe/stack.h"
 
 namespace salient {
 namespace {
@@ -12,17 +13,12 @@ namespace {
 constexpr std::array kWithSteps{ModelKind::kSage,   ModelKind::kGat, ModelKind::kGin,
                                 ModelKind::kSageRi, ModelKind::kGcn, ModelKind::kGatv2};
 
-/// What the steps of this kind compute: nothing between its layers but what the kind itself has there.
-ModelOptions plain(ModelOptions options) {
-  options.norm = NormKind::kNone;
-  options.residual = false;
-  options.jk = JumpingKnowledge::kNone;
-  return options;
-}
-
 /// What `op` is beyond the kernels, "" = nothing.
 std::string obstacle_of(const Op& op) {
   if (std::holds_alternative<Maximum>(op.what)) return "the model takes the maximum over neighbours";
+  if (const auto* norm = std::get_if<Normalise>(&op.what);
+      norm != nullptr && norm->kind == NormKind::kLayer && op.width > kMaxResidentLayerNormWidth)
+    return "a layer norm has more than 2048 columns";
   const auto* attend = std::get_if<Attend>(&op.what);
   if (attend == nullptr) return {};
   if (attend->heads != 1) return "the model has several attention heads";
@@ -33,18 +29,17 @@ std::string obstacle_of(const Op& op) {
 
 }  // namespace
 
+bool is_plain_sage(const ModelOptions& options) {
+  return options.kind == ModelKind::kSage && stack_of(describe(options)).is_plain();
+}
+
 std::string resident_obstacle(const ModelOptions& options) {
   if (std::ranges::find(kWithSteps, options.kind) == kWithSteps.end()) return "the model has no resident step";
   if (options.num_layers > kMaxResidentLayers)
     return "the model has more than " + std::to_string(kMaxResidentLayers) + " layers";
-  if ((options.num_layers > 1 || options.kind != ModelKind::kSage) && options.hidden_dim % 8 != 0)
+  if ((options.num_layers > 1 || !is_plain_sage(options)) && options.hidden_dim % 8 != 0)
     return "the width of the hidden layers is not a multiple of 8";
-  ModelOptions deeper = options;  // a single layer has no place for these options, and steps are made for none of them
-  deeper.num_layers = std::max(options.num_layers, 2);
-  const LayerList list = describe(deeper);
-  if (list.ops.size() != describe(plain(deeper)).ops.size())
-    return "the model has norms, residual connections or jumping knowledge between its layers";
-  for (const Op& op : list.ops)
+  for (const Op& op : describe(options).ops)
     if (std::string found = obstacle_of(op); !found.empty()) return found;
   return {};
 }

@@ -11,11 +11,16 @@ namespace salient {
 inline constexpr int kMaxResidentFanout = 32;
 inline constexpr int kMaxResidentLayers = 8;
 inline constexpr std::int64_t kMaxResidentGatv2Width = 2048;
+inline constexpr std::int64_t kMaxResidentLayerNormWidth = 2048;
+
+/// GraphSAGE with nothing between its layers but ReLU and dropout: it has steps, predictions and exact inference of its
+/// own (models/resident/sage_step.h, sage_forward.h, models/exact), all other models are step programs (model_step.h).
+bool is_plain_sage(const ModelOptions& options);
 
 /// What of the model nothing resident computes, as a fact; "" = nothing.
 ///
-/// Kinds that have steps are named here, and their operations compared with what those steps compute: another kind, or
-/// a kind with more operations, is eager until it has kernels.
+/// Kinds that have steps are named here, and their operations compared with what those steps compute: another kind is
+/// eager until it has kernels.
 /// Oracle: tests/models/describe/resident_limits_test.cpp decides by the options.
 std::string resident_obstacle(const ModelOptions& options);
 

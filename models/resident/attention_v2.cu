@@ -275,8 +275,8 @@ std::int64_t attention_v2_sums_size(std::int64_t columns) { return kShares * 2 *
 
 void attention_v2_forward(const AttentionV2& attention, const EntryRows& rows, cudaStream_t stream) {
   if (attention.l.type == ActivationType::kF32) return launch_forward<float, float>(attention, rows, stream);
-  attention.is_hidden ? launch_forward<Bf16, Bf16>(attention, rows, stream)
-                      : launch_forward<Bf16, float>(attention, rows, stream);
+  attention.out.type == ActivationType::kF32 ? launch_forward<Bf16, float>(attention, rows, stream)
+                                             : launch_forward<Bf16, Bf16>(attention, rows, stream);
 }
 
 void attention_v2_backward(const AttentionV2& attention, const EntryRows& rows, const AttentionV2Gradient& gradient,

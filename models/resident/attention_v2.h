@@ -38,7 +38,7 @@ struct AttentionV2 {
   float* weights;  ///< [capacity, fanout + 2]: a of i itself and of its entries
   float* sums;     ///< [attention_v2_sums_size()] scratch
   TreeDropout dropout;
-  Matrix out;  ///< hidden: (dropout(relu(out_i)) | 1); else out_i, f32. Rows behind the end are zeros
+  Matrix out;  ///< is_hidden: (dropout(relu(out_i)) | 1); else out_i, which may be f32. Rows behind the end are zeros
   bool is_hidden;
 };
 

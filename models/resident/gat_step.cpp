@@ -1,20 +1,16 @@
-// models/resident/gat_step.cpp - models/gat.h with one head as a step: every layer is a sum weighted by attention, then
-// one product.
+// models/resident/gat_step.cpp - the convolution of models/gat.h with one head: a sum weighted by attention, then one
+// product.
 #include "models/resident/attention.h"
-#include "models/resident/step_program.h"
+#include "models/resident/convolutions.h"
 
 namespace salient {
 namespace {
 
-Attention make_attention(StepProgram& program, std::size_t i, std::int64_t out_dim, const Matrix& operand) {
-  const ModelStepShape& shape = program.shape();
-  const std::string name = "convs." + std::to_string(i);
-  const std::int64_t in = i == 0 ? shape.in_dim : shape.hidden_dim;
-  const std::size_t level = program.level_of(i);
-  const int fanout = shape.rule.fanouts[level];
-  const std::int64_t slots = program.levels().capacity({level}) * (fanout + 2);
-  const StepTensor weight = program.tensor(name + ".lin.weight"), src = program.tensor(name + ".att_src"),
-                   dst = program.tensor(name + ".att_dst");
+Attention make_attention(StepProgram& program, const Convolution& c, const Matrix& operand) {
+  const int fanout = program.shape().rule.fanouts[c.level];
+  const std::int64_t slots = program.levels().capacity({c.level}) * (fanout + 2), in = c.layer.in;
+  const StepTensor weight = program.tensor(c.layer.maps[0].weight), src = program.tensor(c.layer.attention->vectors[0]),
+                   dst = program.tensor(c.layer.attention->vectors[1]);
   return {.weight = static_cast<const float*>(weight.value),
           .att_src = static_cast<const float*>(src.value),
           .att_dst = static_cast<const float*>(dst.value),
@@ -22,7 +18,7 @@ Attention make_attention(StepProgram& program, std::size_t i, std::int64_t out_d
           .att_src_gradient = src.gradient,
           .att_dst_gradient = dst.gradient,
           .in_dim = in,
-          .out_dim = out_dim,
+          .out_dim = c.layer.out,
           .fanout = fanout,
           .vectors = program.memory().array<float>(4 * padded(in)),
           .weights = program.memory().array<float>(slots),
@@ -43,44 +39,38 @@ void add_first(StepProgram& program, const Attention& attention, const Matrix& g
       });
 }
 
-void add_later(StepProgram& program, const Attention& attention, const HiddenSum& below) {
-  const auto rows = program.hidden_rows(below);
+void add_later(StepProgram& program, const Attention& attention, const Convolution& c, const Matrix& gradient) {
+  const Values& input = c.input->rows;
+  const auto rows = program.hidden_rows({.level = c.level,
+                                         .z = input.value,
+                                         .z_gradient = input.gradient,
+                                         .gradient = gradient.data,
+                                         .is_activated = !c.is_plain,
+                                         .dropout = c.input->dropout});
   program.add(
       [attention, rows](const StepRun& run) {
         attention_vectors(attention, run.stream);
         attention_forward(attention, rows(run), run.stream);
       },
-      [attention, rows, below](const StepRun& run) {
-        attention_backward(attention, rows(run), below.gradient, below.z_gradient.data, run.stream);
+      [&program, attention, rows, c, gradient](const StepRun& run) {
+        attention_backward(attention, rows(run), gradient.data, c.input->rows.gradient.data, run.stream);
+        add_to_input_gradient(program, c, run);
       });
 }
 
 }  // namespace
 
-void build_gat(StepProgram& program) {
-  const ModelStepShape& shape = program.shape();
-  Matrix below, below_gradient;  // the layer before: z
-  for (std::size_t i = 0; i < program.num_layers(); ++i) {
-    const bool is_last = i + 1 == program.num_layers();
-    const std::size_t level = program.level_of(i);
-    const std::int64_t in = i == 0 ? shape.in_dim : shape.hidden_dim;
-    const std::int64_t out = is_last ? shape.num_classes : shape.hidden_dim;
-    const Matrix operand = program.matrix({level}, padded(in)), gradient = program.gradient({level}, padded(in));
-    const Attention attention = make_attention(program, i, out, operand);
-    if (i == 0)
-      add_first(program, attention, gradient);
-    else
-      add_later(program, attention, {level, below, below_gradient, gradient.data, static_cast<std::uint32_t>(i - 1)});
-    below = is_last ? program.logits() : program.matrix({level}, padded(out));
-    below_gradient = is_last ? program.logits_gradient() : program.gradient({level}, padded(out));
-    program.add({.input = operand,
-                 .output = below,
-                 .output_gradient = below_gradient,
-                 .input_gradient = gradient,
-                 .out_dim = out,
-                 .parts = {{"convs." + std::to_string(i) + ".lin.weight", in, 0}}});
-    program.add_last([attention](const StepRun& run) { attention_parameter_gradients(attention, run.stream); });
-  }
+Matrix add_gat_convolution(StepProgram& program, const Convolution& c) {
+  const std::int64_t width = padded(c.layer.in);
+  const Matrix operand = program.matrix({c.level}, width), gradient = program.gradient({c.level}, width);
+  const Attention attention = make_attention(program, c, operand);
+  if (c.input)
+    add_later(program, attention, c, gradient);
+  else
+    add_first(program, attention, gradient);
+  add_map(program, c.layer.maps[0], operand, gradient, c.z);
+  program.add_last([attention](const StepRun& run) { attention_parameter_gradients(attention, run.stream); });
+  return c.wants_own_features ? add_own_features(program) : Matrix{};
 }
 
 }  // namespace salient

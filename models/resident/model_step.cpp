@@ -12,20 +12,8 @@
 namespace salient {
 namespace {
 
-/// What models/describe/resident_limits.cpp names, but for GraphSAGE.
-constexpr struct {
-  ModelKind kind;
-  void (*build)(StepProgram& program);
-} kPrograms[] = {{ModelKind::kGcn, build_gcn},
-                 {ModelKind::kGin, build_gin},
-                 {ModelKind::kSageRi, build_sage_ri},
-                 {ModelKind::kGat, build_gat},
-                 {ModelKind::kGatv2, build_gatv2}};
-
 void build(StepProgram& program) {
-  for (const auto& [kind, build_kind] : kPrograms)
-    if (kind == program.shape().model) return build_kind(program);
-  fail(ErrorKind::kInternal, "a model without a step program");
+  program.shape().model.kind == ModelKind::kSageRi ? build_sage_ri(program) : build_stack(program);
 }
 
 }  // namespace
@@ -39,7 +27,8 @@ std::int64_t model_step_bytes(const ModelStepShape& shape) {
 /// Replays of a program, and the batches that they work on.
 struct ModelStep::Impl {
   Impl(const ModelStepShape& shape, const ModelStepData& step_data) : data(step_data), program(shape, &data) {
-    require(shape.hidden_dim % 8 == 0, "hidden layers have a multiple of 8 columns");
+    require(shape.model.hidden_dim % 8 == 0, "hidden layers have a multiple of 8 columns");
+    require(static_cast<std::size_t>(shape.model.num_layers) == shape.rule.fanouts.size(), "a layer has a fanout");
     build(program);
     program.finish();
     std::vector<StepGraph::Step> turn;
@@ -121,7 +110,7 @@ std::size_t ModelStep::run_some(std::span<const StepHeader> rest, cudaStream_t s
 }
 
 const float* ModelStep::logits() const { return impl_->program.logits_rows(); }
-std::int64_t ModelStep::logits_stride() const { return padded(impl_->program.shape().num_classes); }
+std::int64_t ModelStep::logits_stride() const { return padded(impl_->program.shape().model.num_classes); }
 SageCounts ModelStep::counts(cudaStream_t stream) const { return impl_->program.batches().counts(stream); }
 
 }  // namespace salient

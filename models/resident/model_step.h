@@ -1,6 +1,6 @@
-// models/resident/model_step.h - training steps of gcn, gin, sage-ri, gat or gatv2 with graph and features on the GPU:
-// sampling, gather, forward, backward and update, as one CUDA graph that the host replays, or several steps in one; or
-// the forward half, a prediction. sage_step.h and sage_forward.h are GraphSAGE's.
+// models/resident/model_step.h - training steps of a model with graph and features on the GPU: sampling, gather,
+// forward, backward and update, as one CUDA graph that the host replays, or several steps in one; or the forward half,
+// a prediction. sage_step.h and sage_forward.h are those of GraphSAGE without norms and the like.
 //
 // It computes what the model of models/ computes over the sampled message-flow graph: the same neighbours, the same
 // dropout masks, the same statistics of batch norms, the same gradients up to rounding. Nothing comes back to the host.
@@ -27,14 +27,11 @@ enum class StepUse : std::uint8_t {
   kPrediction,  ///< forward in evaluation mode: no dropout, the norms' running statistics, no loss
 };
 
-/// Without norms, residual connections and jumping knowledge beside those that a model fixes, and with one head.
 struct ModelStepShape {
-  ModelKind model = ModelKind::kGcn;
-  SumKind sum = SumKind::kMean;                     ///< of gcn and gin
-  SamplingRule rule{};                              ///< a fanout per layer; see SampledTree
-  std::int64_t max_seeds = 0;                       ///< of a batch on this rank
-  int in_dim = 0, hidden_dim = 0, num_classes = 0;  ///< hidden_dim is a multiple of 8
-  double dropout = 0, label_smoothing = 0;
+  ModelOptions model{};        ///< without resident_obstacle()
+  SamplingRule rule{};         ///< a fanout per layer; see SampledTree
+  std::int64_t max_seeds = 0;  ///< of a batch on this rank
+  double label_smoothing = 0;
   ActivationType activations = ActivationType::kBf16;
   bool may_use_tf32 = false;
   bool is_deterministic = false;  ///< as in SageShape

@@ -18,14 +18,18 @@ struct Rows {
   Matrix value, gradient;
 };
 
+void* element(const Matrix& matrix, std::int64_t column) {
+  return matrix.data == nullptr ? nullptr : matrix.data + column * static_cast<std::int64_t>(size_of(matrix.type));
+}
+
 class Builder {
  public:
   explicit Builder(StepProgram& program)
       : program_(program),
-        shape_(program.shape()),
-        head_width_(padded(shape_.in_dim + 1) + shape_.hidden_dim * static_cast<std::int64_t>(program.num_layers())),
+        model_(program.shape().model),
+        head_width_(padded(model_.in_dim + 1) + model_.hidden_dim * static_cast<std::int64_t>(program.num_layers())),
         head_{program.matrix({0}, head_width_), program.gradient({0}, head_width_)},
-        x0_(program.matrix_ahead({program.level_of(0)}, padded(shape_.in_dim + 1))) {}
+        x0_(program.matrix_ahead({program.level_of(0)}, padded(model_.in_dim + 1))) {}
 
   void build() {
     for (std::size_t i = 0; i < program_.num_layers(); ++i) add_layer(i);
@@ -35,7 +39,7 @@ class Builder {
  private:
   /// Column of x_i in the head's operand.
   std::int64_t head_column(std::size_t i) const {
-    return i == 0 ? 0 : padded(shape_.in_dim + 1) + shape_.hidden_dim * static_cast<std::int64_t>(i - 1);
+    return i == 0 ? 0 : padded(model_.in_dim + 1) + model_.hidden_dim * static_cast<std::int64_t>(i - 1);
   }
 
   NeighbourSum sum_of(std::size_t i, const Matrix& operand) {
@@ -53,8 +57,8 @@ class Builder {
   }
 
   std::uint8_t* drawn_of(std::size_t level) {
-    if (!program_.is_training() || shape_.dropout == 0) return nullptr;
-    return program_.memory().array<std::uint8_t>(program_.levels().capacity({level + 1}) * shape_.hidden_dim / 8);
+    if (!program_.is_training() || model_.dropout == 0) return nullptr;
+    return program_.memory().array<std::uint8_t>(program_.levels().capacity({level + 1}) * model_.hidden_dim / 8);
   }
 
   /// Writes the operand of layer i. Where its gradient goes; none for features.
@@ -67,7 +71,7 @@ class Builder {
     }
     const Matrix gradient = program_.gradient({level}, operand.width);
     const Rows below = rows_[i - 1];  // x_i: the residual of x_{i+1} too, and a part of the head's operand
-    const RowAddend residual{rows_[i].gradient.data, shape_.hidden_dim};
+    const RowAddend residual{rows_[i].gradient.data, model_.hidden_dim};
     const RowAddend head{element(head_.gradient, head_column(i)), head_width_};
     program_.add(
         [&program = program_, sum, below, level](const StepRun& run) {
@@ -80,13 +84,9 @@ class Builder {
     return gradient;
   }
 
-  static void* element(const Matrix& matrix, std::int64_t column) {
-    return matrix.data == nullptr ? nullptr : matrix.data + column * static_cast<std::int64_t>(size_of(matrix.type));
-  }
-
   void add_layer(std::size_t i) {
     const std::size_t level = program_.level_of(i);
-    const std::int64_t hidden = shape_.hidden_dim, in = i == 0 ? shape_.in_dim : hidden;
+    const std::int64_t hidden = model_.hidden_dim, in = i == 0 ? model_.in_dim : hidden;
     const std::string name = "convs." + std::to_string(i);
     rows_.push_back({program_.matrix({level}, hidden), program_.gradient({level}, hidden)});
     const Rows x = rows_.back();
@@ -119,7 +119,7 @@ class Builder {
   }
 
   void add_head() {
-    const std::int64_t hidden = shape_.hidden_dim, classes = shape_.num_classes, seeds = shape_.max_seeds;
+    const std::int64_t hidden = model_.hidden_dim, classes = model_.num_classes, seeds = program_.shape().max_seeds;
     std::vector<std::pair<Matrix, std::int64_t>> parts{{x0_, 0}};
     for (std::size_t i = 0; i < rows_.size(); ++i) parts.emplace_back(rows_[i].value, head_column(i + 1));
     const Matrix last = rows_.back().gradient, head_gradient = head_.gradient, head = head_.value;
@@ -134,11 +134,11 @@ class Builder {
     const std::string mlp = "mlp.module_list.";
     const Rows first{program_.matrix({0}, padded(2 * classes)), program_.gradient({0}, padded(2 * classes))};
     const Rows second{program_.matrix({0}, padded(2 * classes + 1)), program_.gradient({0}, padded(2 * classes + 1))};
-    const std::int64_t stride = shape_.in_dim + hidden * static_cast<std::int64_t>(rows_.size());
-    std::vector<WeightPart> weights{{mlp + "0.weight", shape_.in_dim, 0, stride}, {mlp + "0.bias", 1, shape_.in_dim}};
+    const std::int64_t stride = model_.in_dim + hidden * static_cast<std::int64_t>(rows_.size());
+    std::vector<WeightPart> weights{{mlp + "0.weight", model_.in_dim, 0, stride}, {mlp + "0.bias", 1, model_.in_dim}};
     for (std::size_t i = 0; i < rows_.size(); ++i)
       weights.push_back({mlp + "0.weight", hidden, head_column(i + 1), stride,
-                         shape_.in_dim + hidden * static_cast<std::int64_t>(i)});
+                         model_.in_dim + hidden * static_cast<std::int64_t>(i)});
     program_.add({.input = head,
                   .output = first.value,
                   .output_gradient = first.gradient,
@@ -162,7 +162,7 @@ class Builder {
   }
 
   StepProgram& program_;
-  const ModelStepShape& shape_;
+  const ModelOptions& model_;
   const std::int64_t head_width_;
   const Rows head_;
   const Matrix x0_;

@@ -13,6 +13,7 @@ namespace salient {
 
 StepProgram::StepProgram(const ModelStepShape& shape, const ModelStepData* data)
     : shape_(shape),
+      list_(describe(shape.model)),
       data_(data),
       levels_(shape.rule.fanouts, shape.max_seeds, shape.has_size_choice),
       memory_(data == nullptr ? StepMemory::Use::kCount : StepMemory::Use::kAllocate),
@@ -41,7 +42,7 @@ Matrix StepProgram::matrix_ahead(Height height, std::int64_t width) {
 }
 
 Matrix StepProgram::logits() {
-  const std::int64_t width = padded(shape_.num_classes);
+  const std::int64_t width = padded(shape_.model.num_classes);
   logits_ = {memory_.allocate(shape_.max_seeds * width * 4), width, {0}, ActivationType::kF32};
   logits_gradient_ = gradient({0}, width);
   return logits_;
@@ -80,11 +81,28 @@ Product StepProgram::plan(const LinearLayer& layer, ProductKind kind, std::int64
 
 void StepProgram::add_weights(const LinearLayer& layer, const Matrix& weight, const float* gradient) {
   for (const WeightPart& part : layer.parts) {
+    const auto value_of = [&](const StepTensor& tensor) {
+      return static_cast<const float*>(tensor.value) + part.first_column;
+    };
+    const auto gradient_of = [&](const StepTensor& tensor) {
+      return is_training() ? tensor.gradient + part.first_column : nullptr;
+    };
     const StepTensor parameter = tensor(part.name);
-    weights_.add({static_cast<const float*>(parameter.value) + part.first_column,
-                  is_training() ? parameter.gradient + part.first_column : nullptr,
-                  part.stride == 0 ? part.columns : part.stride, layer.out_dim, part.columns, weight.data, gradient,
-                  layer.input.width, part.packed_column});
+    WeightBlock block{value_of(parameter),
+                      gradient_of(parameter),
+                      part.stride == 0 ? part.columns : part.stride,
+                      layer.out_dim,
+                      part.columns,
+                      weight.data,
+                      gradient,
+                      layer.input.width,
+                      part.packed_column};
+    if (!part.addend.empty()) {
+      const StepTensor addend = tensor(part.addend);
+      block.addend = value_of(addend);
+      block.addend_gradient = gradient_of(addend);
+    }
+    weights_.add(block);
   }
 }
 
@@ -136,6 +154,7 @@ void StepProgram::add_first_sum(const NeighbourSum& sum, const Matrix& operand, 
 }
 
 std::function<LevelRows(const StepRun&)> StepProgram::hidden_rows(const HiddenSum& hidden) {
+  if (hidden.is_activated) return [=, this](const StepRun& run) { return level_rows(hidden.level, hidden.z, run); };
   const Height grown{hidden.level + 1};
   auto* const kept = memory_.array<std::uint8_t>(levels_.capacity(grown) * hidden.z.width / 8);
   const TreeDropout mask = hidden.dropout ? dropout(*hidden.dropout) : no_dropout();
@@ -154,7 +173,8 @@ void StepProgram::add_hidden_sum(const NeighbourSum& sum, const HiddenSum& hidde
   const auto rows = hidden_rows(hidden);
   add([=, this](const StepRun& run) { neighbour_sum(of(run, sum), rows(run), run.stream); },
       [=, this](const StepRun& run) {
-        const SpreadGradient spread{hidden.gradient, hidden.z_gradient.data, {}, {}, tree(run).header()};
+        const SpreadGradient spread{hidden.gradient, hidden.z_gradient.data, hidden.self, hidden.seeds,
+                                    tree(run).header()};
         spread_gradient(of(run, sum), rows(run), spread, run.stream);
       });
 }
@@ -210,8 +230,8 @@ StepTensor StepProgram::tensor(const std::string& name) const {
 }
 
 TreeDropout StepProgram::dropout(std::uint32_t layer) const {
-  if (shape_.dropout == 0 || !is_training()) return no_dropout();
-  const DropoutMask mask = DropoutMask::make(shape_.dropout, 0, 0, layer);  // seed and step are the header's
+  if (shape_.model.dropout == 0 || !is_training()) return no_dropout();
+  const DropoutMask mask = DropoutMask::make(shape_.model.dropout, 0, 0, layer);  // seed and step are the header's
   return {nullptr, layer, mask.threshold, mask.threshold == 0 ? 1.0f : mask.scale};
 }
 
@@ -288,7 +308,7 @@ void StepProgram::enqueue_loss(const StepRun& run) const {
                       .nodes = tree(run).nodes(),
                       .labels = data_->labels,
                       .max_seeds = shape_.max_seeds,
-                      .num_classes = shape_.num_classes,
+                      .num_classes = shape_.model.num_classes,
                       .label_smoothing = static_cast<float>(shape_.label_smoothing),
                       .type = shape_.activations,
                       .rows = seed_losses_,

@@ -1,7 +1,7 @@
 // models/resident/step_program.h - a model's step as a list of launches, forward and backward, and what they work on.
 //
-// A model is a function that takes matrices from the program and adds its launches, build_gcn() and the like. The
-// program owns the memory, and runs the launches forward in order and backward in the opposite one.
+// A model is a function that takes matrices from the program and adds its launches, build_stack() or build_sage_ri().
+// The program owns the memory, and runs the launches forward in order and backward in the opposite one.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/describe/layer_list.h"
 #include "models/products/products.h"
 #include "models/resident/batch_norm.h"
 #include "models/resident/first_seen.h"
@@ -36,6 +37,7 @@ struct WeightPart {
   std::int64_t packed_column;
   std::int64_t stride = 0;        ///< between the parameter's rows; 0 = columns
   std::int64_t first_column = 0;  ///< in the parameter
+  std::string addend{};           ///< a parameter of the same shape that is added to it; "" = none
 };
 
 /// output = input * W^T. Backward: the parameters' gradients from output_gradient, beside the rest, and input_gradient
@@ -51,8 +53,10 @@ struct LinearLayer {
 struct HiddenSum {
   std::size_t level;
   Matrix z, z_gradient;
-  const std::byte* gradient;             ///< of the operand
-  std::optional<std::uint32_t> dropout;  ///< the mask's layer; none: no dropout
+  const std::byte* gradient;               ///< of the operand
+  bool is_activated = false;               ///< rows are read as they are
+  std::optional<std::uint32_t> dropout{};  ///< the mask's layer; none: no dropout
+  RowAddend self{}, seeds{};               ///< SpreadGradient's
 };
 
 /// out = D(leaky_relu(norm(z))) + residual, see batch_norm.h.
@@ -74,6 +78,7 @@ class StepProgram {
 
   // ---- for models ----
   const ModelStepShape& shape() const { return shape_; }
+  const LayerList& list() const { return list_; }  ///< of the model
   std::size_t num_layers() const { return shape_.rule.fanouts.size(); }
   std::size_t level_of(std::size_t layer) const { return num_layers() - 1 - layer; }  ///< whose nodes it computes
   const Levels& levels() const { return levels_; }
@@ -96,7 +101,7 @@ class StepProgram {
   /// Of features, which have no gradient, ahead. @param operand, own_rows  by matrix_ahead(), for those of `sum`
   void add_first_sum(const NeighbourSum& sum, const Matrix& operand, const Matrix& own_rows = {});
   void add_hidden_sum(const NeighbourSum& sum, const HiddenSum& hidden);
-  std::function<LevelRows(const StepRun&)> hidden_rows(const HiddenSum& hidden);  ///< makes room for LevelRows::kept
+  std::function<LevelRows(const StepRun&)> hidden_rows(const HiddenSum& hidden);  ///< with room for LevelRows::kept
   void add_norm(const std::string& name, const NormPart& part);
 
   /// The value and the gradient of a parameter or buffer; null while memory is counted.
@@ -142,6 +147,7 @@ class StepProgram {
   SamplingLead lead() const { return prepares_ahead() ? SamplingLead::kThreeBatches : SamplingLead::kOneBatch; }
 
   const ModelStepShape shape_;
+  const LayerList list_;
   const ModelStepData* const data_;
   Levels levels_;
   StepMemory memory_;
@@ -156,10 +162,7 @@ class StepProgram {
   std::size_t num_before_fork_ = 0;  // of forward_, up to the last product over all nodes
 };
 
-void build_gcn(StepProgram& program);
-void build_gin(StepProgram& program);
+void build_stack(StepProgram& program);
 void build_sage_ri(StepProgram& program);
-void build_gat(StepProgram& program);
-void build_gatv2(StepProgram& program);
 
 }  // namespace salient

@@ -20,8 +20,9 @@ __global__ void __launch_bounds__(kThreadsPerBlock) pack_kernel(const WeightBloc
   for (std::int64_t t = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; t < b.rows * b.columns;
        t += std::int64_t{gridDim.x} * kThreadsPerBlock) {
     const std::int64_t row = t / b.columns, column = t % b.columns;
-    static_cast<T*>(b.packed)[row * b.packed_width + b.first_column + column] =
-        static_cast<T>(b.value[row * b.stride + column]);
+    float value = b.value[row * b.stride + column];
+    if (b.addend != nullptr) value += b.addend[row * b.stride + column];
+    static_cast<T*>(b.packed)[row * b.packed_width + b.first_column + column] = static_cast<T>(value);
   }
 }
 
@@ -30,7 +31,9 @@ __global__ void __launch_bounds__(kThreadsPerBlock) unpack_kernel(const WeightBl
   for (std::int64_t t = std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x; t < b.rows * b.columns;
        t += std::int64_t{gridDim.x} * kThreadsPerBlock) {
     const std::int64_t row = t / b.columns, column = t % b.columns;
-    b.gradient[row * b.stride + column] = b.packed_gradient[row * b.packed_width + b.first_column + column];
+    const float gradient = b.packed_gradient[row * b.packed_width + b.first_column + column];
+    b.gradient[row * b.stride + column] = gradient;
+    if (b.addend_gradient != nullptr) b.addend_gradient[row * b.stride + column] = gradient;
   }
 }
 

@@ -19,6 +19,8 @@ struct WeightBlock {
   void* packed;                  ///< of the activations' type: the matrix that it is a block of
   const float* packed_gradient;  ///< of the same shape
   std::int64_t packed_width, first_column;
+  const float* addend = nullptr;  ///< a parameter that is added, as `value`; its gradient is the same
+  float* addend_gradient = nullptr;
 };
 
 /// Packs and unpacks all parameters of a model at once.

@@ -32,13 +32,17 @@ EpochMetrics epoch() {
   return metrics;
 }
 
-std::vector<StepPart> parts_of(ModelKind model, const std::vector<StepKernel>& kernels) {
+std::vector<StepPart> parts_of(const ModelOptions& model, const std::vector<StepKernel>& kernels) {
   TrainOptions options;
-  options.model.kind = model;
+  options.model = model;
   options.model.hidden_dim = kHidden;
   options.precision = Precision::kBf16;
   options.step = StepKind::kResident;
   return step_parts(options, dataset_of_f16(), epoch(), kernels);
+}
+
+std::vector<StepPart> parts_of(ModelKind model, const std::vector<StepKernel>& kernels) {
+  return parts_of(ModelOptions{.kind = model}, kernels);
 }
 
 const StepPart& part(const std::vector<StepPart>& parts, const std::string& name) {
@@ -123,6 +127,36 @@ TEST(StepParts, OfAttentionReadTheTableOnceForwardAndTwiceBack) {
   const double table = (kSeeds + kFirstHop + kSecondHop) * 2 * kIn, sums = (kSeeds + kFirstHop) * 104 * 2;
   EXPECT_EQ(part(parts, "attention over rows of the table").bytes, table + sums);
   EXPECT_EQ(part(parts, "its gradients over rows of the table").bytes, 2 * table + sums);
+}
+
+/// One hidden layer of two: z, result and their gradients, and what is added.
+TEST(StepParts, BetweenLayersHaveTheirMatrices) {
+  const std::vector<StepKernel> kernels{
+      {"void salient::sum_kernel<salient::TableSource<salient::Half, 4>, float>", 1, 1},
+      {"void salient::normalise_rows_kernel<float, 32>(salient::RowNorm, long)", 1, 2},
+      {"void salient::normalise_rows_backward_kernel<float, 32>(salient::RowNorm)", 1, 4},
+      {"salient::row_norm_parameters_kernel(salient::RowNorm, int)", 1, 8},
+      {"void salient::add_rows_kernel<float>(salient::Matrix)", 1, 16},
+      {"void salient::activate_kernel<float>(salient::ReluLayer, long)", 1, 32},
+      {"void salient::concat_rows_kernel<float>(salient::JoinedRows)", 1, 64},
+      {"salient::parameter_gradients_kernel(salient::Attention, long)", 1, 128},
+      {"salient::parameter_gradients_kernel(salient::NormLayer)", 1, 256}};
+  const double values = (kSeeds + kFirstHop) * kHidden * 2;
+  const auto of_norm = parts_of({.norm = NormKind::kLayer, .residual = true}, kernels);
+  EXPECT_EQ(part(of_norm, "norms").bytes, (2 + 3 + 2) * values);
+  EXPECT_EQ(part(of_norm, "norms").launches, 4);
+  EXPECT_EQ(part(of_norm, "sums over rows of the table").bytes,
+            (kSeeds + kFirstHop + kSecondHop) * 2 * kIn + (kSeeds + kFirstHop) * 2 * 104 * 2)
+      << "GraphSAGE with norms has the sums of other models";
+  const auto of_batch = parts_of({.kind = ModelKind::kGat, .norm = NormKind::kBatch, .residual = true}, kernels);
+  EXPECT_EQ(part(of_batch, "norms").bytes, 8 * values);
+  EXPECT_EQ(part(of_batch, "residual connections").bytes, 3 * values);
+  EXPECT_EQ(part(of_batch, "its parameters").launches, 1);
+  const auto of_relu = parts_of({.kind = ModelKind::kGcn, .residual = true}, kernels);
+  EXPECT_EQ(part(of_relu, "activations").bytes, (5 + 1) * values);
+  EXPECT_EQ(
+      part(parts_of({.kind = ModelKind::kGcn, .jk = JumpingKnowledge::kCat}, kernels), "jumping knowledge").launches,
+      1);
 }
 
 }  // namespace

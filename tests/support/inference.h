@@ -61,8 +61,8 @@ inline std::string name_of_variant(std::string name) {
   return name;
 }
 
-/// A model of three layers, 16 wide, that has seen a few batches: norms have statistics of their own.
-inline std::shared_ptr<Model> model_with_history(const std::string& variant, const Dataset& dataset) {
+/// Of three layers, 16 wide; widths of a data set are not known.
+inline ModelOptions options_of_variant(const std::string& variant) {
   std::vector<std::string> parts{""};
   for (const char c : variant) c == '/' ? parts.emplace_back() : parts.back() += c;
   ModelOptions options;
@@ -76,8 +76,14 @@ inline std::shared_ptr<Model> model_with_history(const std::string& variant, con
     options.jk = value_named<JumpingKnowledge>(parts[3]).value();
     options.heads = parts[4] == "4" ? 4 : 1;
   }
-  options.in_dim = dataset.feature_dim;
   options.hidden_dim = 16;
+  return options;
+}
+
+/// A model that has seen a few batches: norms have statistics of their own.
+inline std::shared_ptr<Model> model_with_history(const std::string& variant, const Dataset& dataset) {
+  ModelOptions options = options_of_variant(variant);
+  options.in_dim = dataset.feature_dim;
   options.num_classes = dataset.num_classes;
   const auto model = make_model(options);
   const at::NoGradGuard no_gradients;

@@ -90,12 +90,13 @@ TEST_F(ResidentPredictionsTest, FindWhatEagerOnesFind) {
 
 TEST_F(ResidentPredictionsTest, OfEveryModelFindWhatEagerOnesFind) {
   const std::span<const NodeId> nodes = dataset_.train.first(3 * kBatch + 7);  // the last batch short
-  for (const std::string variant : {"gcn", "gcn-row", "gin", "gin-scaled", "sage-ri", "gat", "gatv2"}) {
+  for (const std::string variant :
+       {"gcn", "gcn-row", "gin", "gin-scaled", "sage-ri", "gat", "gatv2", "sage/layer/residual/none/1",
+        "sage/batch/residual/cat/1", "gcn/none/residual/max/1", "gin/layer/residual/cat/1", "gat/batch/residual/max/1",
+        "gatv2/layer/residual/cat/1"}) {
     model_ = make_model_like(variant);
     ResidentSpec spec = spec_of({5, 4, 3});
-    spec.model.kind = value_named<ModelKind>(variant).value_or(variant[1] == 'c' ? ModelKind::kGcn : ModelKind::kGin);
-    if (variant == "gcn-row") spec.model.gcn_norm = GcnNorm::kRow;
-    if (variant == "gin-scaled") spec.model.gin_sum = GinSum::kScaled;
+    spec.model = test::options_of_variant(variant);
     spec.model.dropout = 0.5;  // of the training
     ResidentSpec in_bf16 = spec;
     in_bf16.numerics.precision = Precision::kBf16;
@@ -128,12 +129,11 @@ TEST_F(ResidentPredictionsTest, OfEveryModelFindWhatEagerOnesFind) {
 
 TEST_F(ResidentPredictionsTest, FindTheSameBitsWhateverRowsOfTheGraphAreInGpuMemory) {
   const std::span<const NodeId> nodes = dataset_.train.first(3 * kBatch + 7);
-  for (const std::string variant : {"sage", "gcn", "gin-scaled", "gatv2"}) {
+  for (const std::string variant : {"sage", "gcn", "gin-scaled", "gatv2", "sage/layer/residual/none/1"}) {
     model_ = make_model_like(variant);
     ResidentSpec spec = spec_of({20, 9, 4});
     spec.numerics.gradient_order = GradientOrder::kFixed;  // products chosen by time could differ
-    spec.model.kind = value_named<ModelKind>(variant).value_or(ModelKind::kGin);
-    if (variant == "gin-scaled") spec.model.gin_sum = GinSum::kScaled;
+    spec.model = test::options_of_variant(variant);
     const auto whole = make_resident_ones(spec);
     const at::Tensor expected = predict(*whole, nodes).found.logits;
     for (const std::size_t num_hot : {std::size_t{0}, std::size_t{9000}}) {

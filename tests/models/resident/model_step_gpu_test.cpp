@@ -5,218 +5,26 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "models/model.h"
-#include "sampler/node_degree.h"
-#include "tests/models/resident/sage_problem.h"
-#include "tests/support/near_table.h"
+#include <array>
+#include <string>
+#include <utility>
+
+#include "tests/models/resident/model_problem.h"
 
 namespace salient {
 namespace {
 
-using test::distance;
+using test::ModelCase;
+using test::ModelProblem;
 constexpr auto kMaxSeeds = static_cast<std::uint32_t>(test::kSageMaxSeeds);
 constexpr auto kF32 = ActivationType::kF32, kBf16 = ActivationType::kBf16;
 
-struct Case {
-  const char* name;
-  ModelKind kind;
-  std::vector<int> fanouts;
-  int in_dim, hidden_dim, num_classes;
-  FeatureType features = FeatureType::kF16;
-  ActivationType activations = kF32;
-  bool may_use_tf32 = false;
-  double dropout = 0.5, label_smoothing = 0;
-  Draw draw = Draw::kUniform;
-  bool has_size_choice = true;
-  bool is_other_sum = false;  // gcn by rows, gin scaled
-};
+class ResidentModelStep : public testing::TestWithParam<ModelCase> {};
 
-SumKind sum_of(const Case& c) {
-  if (c.kind == ModelKind::kGcn) return c.is_other_sum ? SumKind::kRowMean : SumKind::kSymmetric;
-  if (c.kind == ModelKind::kGin) return c.is_other_sum ? SumKind::kScaled : SumKind::kPlain;
-  return SumKind::kMean;
-}
-
-template <class T>
-at::Tensor i32(const std::vector<T>& values) {
-  const at::Tensor tensor = at::empty({static_cast<std::int64_t>(values.size())}, at::kInt);
-  std::copy(values.begin(), values.end(), tensor.data_ptr<std::int32_t>());
-  return tensor;
-}
-
-class Problem {
- public:
-  explicit Problem(const Case& c) : case_(c) {
-    at::manual_seed(3);
-    const test::StoredFeatures features(test::kSageNodes, c.in_dim, c.features);
-    x_ = features.values;
-    unit_ = features.unit;
-    y_ = at::randint(-1, c.num_classes, {test::kSageNodes}, at::kInt);
-    model_ = make_model({.kind = c.kind,
-                         .in_dim = c.in_dim,
-                         .hidden_dim = c.hidden_dim,
-                         .num_classes = c.num_classes,
-                         .num_layers = static_cast<int>(c.fanouts.size()),
-                         .dropout = c.dropout,
-                         .gcn_norm = sum_of(c) == SumKind::kRowMean ? GcnNorm::kRow : GcnNorm::kSymmetric,
-                         .gin_sum = sum_of(c) == SumKind::kScaled ? GinSum::kScaled : GinSum::kPlain});
-    for (const auto& item : model_->named_parameters()) {
-      if (item.value().dim() == 1) item.value().detach().add_(at::randn_like(item.value().detach()) * 0.2);
-      parameters_[item.key()] = item.value().detach().to(at::kCUDA);
-      gradients_[item.key()] = at::full_like(parameters_[item.key()], NAN);
-    }
-    for (const auto& item : model_->named_buffers())
-      buffers_[item.key()] = item.value().to(at::kCUDA, item.value().scalar_type(), false, true);
-    x_device_.emplace(features.stored, stream_);
-    y_device_ = y_.to(at::kCUDA);
-    sums_ = at::full({20, 2}, NAN, at::TensorOptions(at::kCUDA).dtype(at::kDouble));
-    seeds_.resize(test::kSageNodes);
-    std::iota(seeds_.begin(), seeds_.end(), 0U);
-    cuda_check(cudaDeviceSynchronize());
-  }
-
-  ModelStepShape shape() const {
-    return {.model = case_.kind,
-            .sum = sum_of(case_),
-            .rule = {case_.fanouts, case_.draw},
-            .max_seeds = kMaxSeeds,
-            .in_dim = case_.in_dim,
-            .hidden_dim = case_.hidden_dim,
-            .num_classes = case_.num_classes,
-            .dropout = case_.dropout,
-            .label_smoothing = case_.label_smoothing,
-            .activations = case_.activations,
-            .may_use_tf32 = case_.may_use_tf32,
-            .has_size_choice = case_.has_size_choice,
-            .num_nodes = test::kSageNodes};
-  }
-  ModelStepData data() const {
-    ModelStepData data{{{indptr_on_device_.get(), indices_on_device_.get(), test::kSageNodes},
-                        {x_device_->data(), case_.features, case_.in_dim, unit_, x_device_->near()}},
-                       y_device_.const_data_ptr<std::int32_t>(),
-                       {},
-                       sums_.data_ptr<double>()};
-    for (const auto& [name, value] : parameters_)
-      data.tensors[name] = {value.data_ptr(), gradients_.at(name).data_ptr<float>()};
-    for (const auto& [name, value] : buffers_) data.tensors[name] = {value.data_ptr(), nullptr};
-    return data;
-  }
-
-  std::span<const NodeId> seeds() const { return seeds_; }
-  at::Tensor sums() const { return sums_.cpu(); }
-  Model& model() { return *model_; }
-  const std::map<std::string, at::Tensor>& gradients() const { return gradients_; }
-  const std::map<std::string, at::Tensor>& buffers() const { return buffers_; }
-
-  struct Expected {
-    double loss, correct;
-  };
-  /// Entries that seeds keep without replacement.
-  std::int64_t entries_of(std::span<const NodeId> seeds, std::size_t fanout) const {
-    std::size_t sum = 0;
-    for (const NodeId seed : seeds) sum += std::min(fanout, graph_.view().row(seed).size());
-    return static_cast<std::int64_t>(sum);
-  }
-
-  /// Leaves gradients and running statistics in model().
-  Expected train_on_the_host(const StepHeader& h) {
-    const Mfg mfg = reference_sample(graph_.view(), {case_.fanouts, case_.draw},
-                                     std::span(seeds_).subspan(h.first_seed, h.num_seeds), {h.seed, h.epoch, h.batch});
-    BatchView batch;
-    batch.nodes = i32(mfg.nodes);
-    batch.x = x_.index_select(0, batch.nodes.to(at::kLong));
-    for (const MfgHop& hop : mfg.hops) {
-      std::vector<NodeDegree> degrees(static_cast<std::size_t>(hop.num_src));
-      read_degrees(graph_.view(), std::span(mfg.nodes).first(degrees.size()), degrees.data());
-      const at::Tensor pairs = at::empty({hop.num_src, 2}, at::kInt);
-      std::copy(degrees.begin(), degrees.end(), reinterpret_cast<NodeDegree*>(pairs.data_ptr<std::int32_t>()));
-      batch.hops.push_back({hop.num_dst, hop.num_src, i32(hop.indptr), i32(hop.indices), pairs});
-    }
-    model_->zero_grad();
-    const at::Tensor logits = model_->forward(batch, {.seed = h.seed, .step = h.global_step, .nodes = batch.nodes});
-    const at::Tensor labels = y_.narrow(0, h.first_seed, h.num_seeds).to(at::kLong), known = labels.ge(0);
-    const at::Tensor log_p = at::log_softmax(logits.to(at::kDouble), 1);
-    const at::Tensor likelihood = -log_p.gather(1, labels.clamp_min(0).unsqueeze(1)).squeeze(1);
-    const double s = case_.label_smoothing;
-    const at::Tensor loss = ((likelihood * (1 - s) - log_p.mean(1) * s) * known).sum();
-    (loss * static_cast<double>(h.gradient_scale)).backward();
-    return {loss.item<double>(), (logits.argmax(1).eq(labels) * known).sum().item<double>()};
-  }
-
- private:
-  const Case& case_;
-  const test::OwnedGraph graph_ = test::sorted(test::graph_with_gaps());
-  std::vector<EdgeOffset> indptr_{graph_.indptr.begin(), graph_.indptr.end()};
-  std::vector<NodeId> indices_{graph_.indices.begin(), graph_.indices.end()};
-  CudaStream stream_;
-  test::OnDevice<EdgeOffset> indptr_on_device_{indptr_, stream_};
-  test::OnDevice<NodeId> indices_on_device_{indices_, stream_};
-  std::shared_ptr<Model> model_;
-  at::Tensor x_, y_, y_device_, sums_;
-  std::optional<test::NearTable> x_device_;
-  float unit_ = 1;
-  std::map<std::string, at::Tensor> parameters_, gradients_, buffers_;
-  std::vector<NodeId> seeds_;
-};
-
-/// Of the distance from the host's gradients, relative to their norm; see sage_step_gpu_test.cpp. Batch norms divide by
-/// deviations, which makes gradients more sensitive. Of one seed's gradient a single unit that rounding moves over the
-/// edge of a ReLU is a tenth.
-double bound_of(const Case& c, const StepHeader& header) {
-  const bool has_norm = c.kind == ModelKind::kGin || c.kind == ModelKind::kSageRi;
-  const double flips = header.num_seeds == 1 ? 6 : 1;
-  const double width = c.hidden_dim > 1024 ? 2 : 1;  // logits are sums of as many rounded products
-  if (c.activations == kBf16) return flips * width * (has_norm ? 0.3 : 0.15);
-  if (c.may_use_tf32) return flips * (has_norm ? 0.15 : 0.05);
-  return has_norm ? 1e-3 : 5e-5;
-}
-
-/// Full and short batches, one seed with neighbours and one without, and a full one again behind the short ones.
-std::vector<StepHeader> batches() {
-  return {{7, 2, 0, 11, 0, kMaxSeeds, 1.0F / kMaxSeeds},
-          {7, 2, 3, 14, 100, 17, 0.25F},
-          {7, 2, 5, 16, 1, 1, 1.0F},
-          {7, 2, 6, 16, 14, 1, 1.0F},
-          {9, 4, 7, 1000, 2000, kMaxSeeds, 1.0F}};
-}
-
-class ResidentModelStep : public testing::TestWithParam<Case> {};
-
-TEST_P(ResidentModelStep, TrainsAsTheModelOnTheHost) {
-  const Case& c = GetParam();
-  Problem problem(c);
-  ModelStep step(problem.shape(), problem.data());
-  const CudaStream stream;
-  step.start_epoch(problem.seeds());
-  for (const StepHeader& header : batches()) {
-    step.run(header, {}, stream.get());
-    stream.wait();
-    const Problem::Expected expected = problem.train_on_the_host(header);
-    const at::Tensor sums = problem.sums()[header.batch];
-    const double bound = bound_of(c, header);
-    EXPECT_NEAR(sums[0].item<double>(), expected.loss, bound * std::max(1.0, expected.loss)) << header.batch;
-    EXPECT_NEAR(sums[1].item<double>(), expected.correct, bound > 1e-2 ? 6 : 0) << header.batch;
-    // of a sure prediction gradients have the factor p - 1, whose rounding is that of 1, not of the difference
-    const double rounding = 2e-7 / std::max(expected.loss, 1e-9);
-    // a gradient that is zero but for rounding is compared with the largest of all
-    double largest = 0;
-    for (const auto& item : problem.model().named_parameters())
-      largest = std::max(largest, item.value().grad().norm().item<double>());
-    for (const auto& item : problem.model().named_parameters()) {
-      const at::Tensor wanted = item.value().grad().to(at::kDouble);
-      const double difference =
-          (problem.gradients().at(item.key()).cpu().to(at::kDouble) - wanted).norm().item<double>();
-      EXPECT_LT(difference, (bound + rounding) * std::max(wanted.norm().item<double>(), 1e-2 * largest) + 1e-9)
-          << header.batch << " " << item.key();
-    }
-    for (const auto& item : problem.model().named_buffers())
-      EXPECT_LT(distance(problem.buffers().at(item.key()), item.value().to(at::kDouble)), std::max(bound, 1e-4) / 2)
-          << header.batch << " " << item.key();
-  }
-}
+TEST_P(ResidentModelStep, TrainsAsTheModelOnTheHost) { test::expect_training_as_on_the_host(GetParam()); }
 
 TEST_P(ResidentModelStep, OfNoSeedsHasZeroGradients) {
-  Problem problem(GetParam());
+  ModelProblem problem(GetParam());
   ModelStep step(problem.shape(), problem.data());
   const CudaStream stream;
   step.start_epoch(problem.seeds());
@@ -232,7 +40,7 @@ TEST_P(ResidentModelStep, OfNoSeedsHasZeroGradients) {
 }
 
 TEST_P(ResidentModelStep, RepeatsItsBits) {
-  Problem problem(GetParam());
+  ModelProblem problem(GetParam());
   ModelStep step(problem.shape(), problem.data());
   const CudaStream stream;
   step.start_epoch(problem.seeds());
@@ -248,8 +56,8 @@ TEST_P(ResidentModelStep, RepeatsItsBits) {
 }
 
 TEST(ResidentModelStep, CountsWhatItSampledInTheEpoch) {
-  const Case c{"counts", ModelKind::kGcn, {4, 3}, 16, 8, 3};
-  Problem problem(c);
+  const ModelCase c{"counts", ModelKind::kGcn, {4, 3}, 16, 8, 3};
+  ModelProblem problem(c);
   ModelStep step(problem.shape(), problem.data());
   const CudaStream stream;
   for (const std::uint32_t epoch : {1U, 2U}) {
@@ -270,7 +78,7 @@ TEST(ResidentModelStep, CountsWhatItSampledInTheEpoch) {
 }
 
 /// Sizes that take other ways through the kernels than those of every model below.
-std::vector<Case> cases_of_sizes() {
+std::vector<ModelCase> cases_of_sizes() {
   constexpr FeatureType f16 = FeatureType::kF16;
   constexpr Draw without = Draw::kUniform;
   return {{"gcn_draws_of_one_pass", ModelKind::kGcn, {4, 3}, 16, 128, 5, f16, kBf16, false, 0.5, 0, without, false},
@@ -296,8 +104,35 @@ std::vector<Case> cases_of_sizes() {
            Draw::kWithReplacement}};
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all = cases_of_sizes();
+/// What is between layers, over sizes and types. stack_step_gpu_test.cpp has every combination, small.
+std::vector<ModelCase> cases_of_options() {
+  constexpr FeatureType f16 = FeatureType::kF16;
+  constexpr Draw without = Draw::kUniform;
+  constexpr NormKind kNoNorm = NormKind::kNone, kBatch = NormKind::kBatch, kLayer = NormKind::kLayer;
+  constexpr JumpingKnowledge kNoJk = JumpingKnowledge::kNone, kCat = JumpingKnowledge::kCat,
+                             kMax = JumpingKnowledge::kMax;
+  const auto make = [&](const char* name, ModelKind kind, int in_dim, int hidden_dim, ActivationType type,
+                        NormKind norm, bool residual, JumpingKnowledge jk) {
+    return ModelCase{name, kind, {15, 10, 5}, in_dim, hidden_dim, 17,   f16,      type, false,
+                     0.5,  0,    without,     true,   false,      norm, residual, jk};
+  };
+  return {make("sage_layer_residual", ModelKind::kSage, 100, 256, kF32, kLayer, true, kNoJk),
+          make("sage_layer_residual_bf16", ModelKind::kSage, 128, 256, kBf16, kLayer, true, kNoJk),
+          make("sage_plain", ModelKind::kSage, 100, 64, kF32, kNoNorm, false, kNoJk),
+          make("sage_batch_cat_bf16", ModelKind::kSage, 256, 256, kBf16, kBatch, true, kCat),
+          make("sage_layer_wide", ModelKind::kSage, 16, 1032, kF32, kLayer, true, kNoJk),
+          make("gcn_layer_max_bf16", ModelKind::kGcn, 100, 512, kBf16, kLayer, true, kMax),
+          make("gin_layer_residual_cat", ModelKind::kGin, 100, 64, kF32, kLayer, true, kCat),
+          make("gat_batch_residual_bf16", ModelKind::kGat, 100, 256, kBf16, kBatch, true, kNoJk),
+          make("gat_layer_max", ModelKind::kGat, 64, 64, kF32, kLayer, true, kMax),
+          make("v2_layer_residual_bf16", ModelKind::kGatv2, 100, 256, kBf16, kLayer, true, kNoJk),
+          make("v2_residual_cat", ModelKind::kGatv2, 64, 64, kF32, kNoNorm, true, kCat)};
+}
+
+std::vector<ModelCase> cases() {
+  std::vector<ModelCase> all = cases_of_sizes();
+  const std::vector<ModelCase> with_options = cases_of_options();
+  all.insert(all.end(), with_options.begin(), with_options.end());
   static const std::pair<ModelKind, std::array<const char*, 10>> kNames[] = {
       {ModelKind::kGcn,
        {"gcn", "gcn_one", "gcn_wide", "gcn_with", "gcn_tf32", "gcn_bf16", "gcn_row", "gcn_fp8", "gcn_fp8_four",
@@ -354,7 +189,7 @@ std::vector<Case> cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, ResidentModelStep, testing::ValuesIn(cases()),
-                         [](const testing::TestParamInfo<Case>& each) { return each.param.name; });
+                         [](const testing::TestParamInfo<ModelCase>& each) { return each.param.name; });
 
 }  // namespace
 }  // namespace salient

@@ -27,6 +27,19 @@ struct Case {
   int in_dim, hidden_dim;
   ActivationType activations;
   bool has_size_choice = true;
+  NormKind norm = NormKind::kNone;
+  bool residual = false;
+
+  ModelOptions options() const {
+    return {.kind = kind,
+            .in_dim = in_dim,
+            .hidden_dim = hidden_dim,
+            .num_classes = 7,
+            .num_layers = static_cast<int>(fanouts.size()),
+            .norm = norm,
+            .residual = residual,
+            .gcn_norm = kind == ModelKind::kGcn ? GcnNorm::kRow : GcnNorm::kSymmetric};
+  }
 };
 
 at::TensorOptions on_device(at::ScalarType type) { return at::TensorOptions(at::kCUDA).dtype(type); }
@@ -36,12 +49,7 @@ class Training {
  public:
   explicit Training(const Case& c) : case_(c) {
     at::manual_seed(3);
-    model_ = make_model({.kind = c.kind,
-                         .in_dim = c.in_dim,
-                         .hidden_dim = c.hidden_dim,
-                         .num_classes = 7,
-                         .num_layers = static_cast<int>(c.fanouts.size()),
-                         .gcn_norm = c.kind == ModelKind::kGcn ? GcnNorm::kRow : GcnNorm::kSymmetric});
+    model_ = make_model(c.options());
     std::int64_t size = 0;
     for (const auto& item : model_->named_parameters()) size += item.value().numel();
     flat_ = at::zeros({4, size}, on_device(at::kFloat));  // parameters, gradients, moments
@@ -66,16 +74,9 @@ class Training {
   }
 
   ModelStepShape shape() const {
-    return {.model = case_.kind,
-            .sum = case_.kind == ModelKind::kGin   ? SumKind::kPlain
-                   : case_.kind == ModelKind::kGcn ? SumKind::kRowMean
-                                                   : SumKind::kMean,
+    return {.model = case_.options(),
             .rule = {case_.fanouts},
             .max_seeds = test::kSageMaxSeeds,
-            .in_dim = case_.in_dim,
-            .hidden_dim = case_.hidden_dim,
-            .num_classes = 7,
-            .dropout = 0.5,
             .activations = case_.activations,
             .is_deterministic = true,  // else products may take other algorithms
             .has_size_choice = case_.has_size_choice,
@@ -177,7 +178,10 @@ std::vector<Case> cases() {
           {"gat", ModelKind::kGat, {15, 10, 5}, 100, 256, bf16},
           {"gat_f32", ModelKind::kGat, {5, 4}, 45, 64, f32},
           {"v2", ModelKind::kGatv2, {15, 10, 5}, 100, 256, bf16},
-          {"v2_f32", ModelKind::kGatv2, {5, 4}, 45, 64, f32}};
+          {"v2_f32", ModelKind::kGatv2, {5, 4}, 45, 64, f32},
+          {"sage_layer_residual", ModelKind::kSage, {15, 10, 5}, 100, 256, bf16, true, NormKind::kLayer, true},
+          {"gcn_batch_residual", ModelKind::kGcn, {5, 4}, 64, 64, f32, true, NormKind::kBatch, true},
+          {"gat_layer_residual", ModelKind::kGat, {5, 4}, 45, 64, bf16, true, NormKind::kLayer, true}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, ModelUpdate, testing::ValuesIn(cases()),

@@ -1,0 +1,59 @@
+// tests/models/resident/stack_step_gpu_test.cpp - steps of stacks with every combination of what is between layers.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "models/describe/resident_limits.h"
+#include "tests/models/resident/model_problem.h"
+
+namespace salient {
+namespace {
+
+using test::ModelCase;
+
+class ResidentStack : public testing::TestWithParam<ModelCase> {};
+
+TEST_P(ResidentStack, TrainsAsTheModelOnTheHost) { test::expect_training_as_on_the_host(GetParam()); }
+
+/// Sizes in turns: features of another width than hidden layers have, or of the same; one layer, where that is hidden.
+void set_sizes(ModelCase& c, int turn) {
+  switch (c.jk == JumpingKnowledge::kNone ? turn % 2 : turn % 3) {
+    case 0: c.fanouts = {4, 3}, c.in_dim = 45, c.hidden_dim = 24; break;
+    case 1: c.fanouts = {3, 3, 2}, c.in_dim = 32, c.hidden_dim = 32; break;
+    case 2: c.fanouts = {6}, c.in_dim = turn % 2 == 0 ? 24 : 13, c.hidden_dim = 24; break;
+  }
+  c.num_classes = 6;
+  c.has_size_choice = turn % 4 == 0;
+  c.dropout = turn % 5 < 3 ? 0.5 : 0;
+}
+
+std::vector<ModelCase> cases() {
+  std::vector<ModelCase> all;
+  int turn = 0;
+  for (const auto& [kind, kind_name] : names_of(ModelKind{})) {
+    if (kind == ModelKind::kSageRi || !resident_obstacle({.kind = kind}).empty()) continue;
+    for (const auto& [norm, norm_name] : names_of(NormKind{}))
+      for (const auto& [jk, jk_name] : names_of(JumpingKnowledge{}))
+        for (const bool residual : {false, true}) {
+          ModelCase c{std::string(kind_name) + "_norm_" + norm_name + "_jk_" + jk_name, kind, {}, 0, 0, 0};
+          if (residual) c.name += "_residual";
+          c.norm = norm, c.residual = residual, c.jk = jk;
+          c.is_deterministic = true;
+          for (int of_combination = 0; of_combination < 2; ++of_combination, ++turn) {
+            set_sizes(c, turn);
+            c.activations = of_combination == 0 ? ActivationType::kF32 : ActivationType::kBf16;
+            all.push_back(c);
+            all.back().name += of_combination == 0 ? "_f32" : "_bf16";
+          }
+        }
+    ++turn;  // another size for the next kind
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, ResidentStack, testing::ValuesIn(cases()),
+                         [](const testing::TestParamInfo<ModelCase>& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace salient
