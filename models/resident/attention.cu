@@ -1,9 +1,11 @@
 // models/resident/attention.cu - see attention.h.
 //
-// Work split  a group of lanes per node, a warp or half of one, lanes by chunks of eight columns, the softmax by lanes
-//             of entries; gradients: groups walk over nodes, each for a tile of its lanes' columns.
-// Access      each row is read twice each way; the second time it comes from a cache, but for gradients of wide rows.
-// Limit       memory, and the latency of dependent reads. Sync: shuffles; column sums meet in shared memory.
+// Work split  a group of lanes per node, a warp or half of one, lanes by chunks of eight columns; the softmax by lanes of
+//             entries. Gradients of rows and vectors: groups walk over nodes, each for a tile of its lanes' columns.
+// Access      each row is read twice forward, for its score and for the sum, and twice backward; the second time it
+//             comes from a cache, but for gradients of rows that are wider than a group's lanes.
+// Limit       memory, and the latency of dependent reads.
+// Sync        warp shuffles; shares of column sums meet in shared memory.
 #include <type_traits>
 
 #include "models/resident/attention.h"
@@ -15,6 +17,7 @@ namespace salient {
 namespace {
 
 // ---- device code -----------------------------------------------------------------------------------------
+
 constexpr int kShares = 512, kBatch = StepMask::kShared;
 
 __device__ float dot(const float (&a)[8], const float (&b)[8]) {
@@ -89,7 +92,8 @@ __device__ float entry_dots(const Reader& reader, std::int64_t i, std::int64_t c
 template <int kLanes, class Reader>
 __device__ Slots find_weights(const Attention& a, const Reader& reader, std::int64_t i, std::int64_t chunks) {
   const int lane = Group<kLanes>::lane(), kept = reader.num_entries(i);
-  const float *const source = a.vectors, *const target = source + chunks * 8;
+  const float* const source = a.vectors;
+  const float* const target = a.vectors + chunks * 8;
   const RowRef own = reader.own(i);
   float own_source = 0, own_target = 0;
   for (std::int64_t chunk = lane; chunk < chunks; chunk += kLanes) {
@@ -100,7 +104,8 @@ __device__ Slots find_weights(const Attention& a, const Reader& reader, std::int
     own_source += dot(values, s);
     own_target += dot(values, t);
   }
-  own_source = warp_sum<kLanes>(own_source), own_target = warp_sum<kLanes>(own_target);
+  own_source = warp_sum<kLanes>(own_source);
+  own_target = warp_sum<kLanes>(own_target);
   const float entry = entry_dots<kLanes, true>(
       reader, i, chunks, [&](std::int64_t chunk, float(&by)[8]) { load_eight(source + chunk * 8, by); });
   const Slots logits{own_source + own_target, entry + own_target};
@@ -282,6 +287,8 @@ __global__ void __launch_bounds__(kTotalsThreads) vector_gradients_kernel(Attent
 
 // ---- host code -------------------------------------------------------------------------------------------
 
+unsigned warps_of(std::int64_t columns) { return static_cast<unsigned>((columns + 31) / 32); }
+
 /// Whether half a warp has a lane for each chunk of a row and for each entry.
 bool fits_half_warp(const Attention& a, std::int64_t chunks) { return chunks <= 16 && a.fanout <= 16; }
 
@@ -297,7 +304,7 @@ void launch_forward(const Source& source, const Attention& a, std::int64_t capac
 template <class T, bool kHasRows, class Source>
 void launch_backward(const Source& source, const Attention& a, const void* gradient, void* dz, std::int64_t capacity,
                      cudaStream_t stream) {
-  const std::int64_t width = padded(a.in_dim), chunks = width / 8;
+  const std::int64_t chunks = padded(a.in_dim) / 8;
   const auto* const of_operand = static_cast<const T*>(gradient);
   const bool is_wide = chunks > 32;
   if (is_wide) {
@@ -311,13 +318,17 @@ void launch_backward(const Source& source, const Attention& a, const void* gradi
   const dim3 grid(kShares, static_cast<unsigned>((chunks + 31) / 32));
   kernel<<<grid, kThreadsPerBlock, 0, stream>>>(source, a, of_operand, dz, chunks);
   cuda_check(cudaGetLastError());
-  vector_gradients_kernel<<<static_cast<unsigned>((width + 31) / 32), kTotalsThreads, 0, stream>>>(a, width);
-  cuda_check(cudaGetLastError());
 }
 
 }  // namespace
 
 std::int64_t attention_sums_size(std::int64_t in_dim) { return kShares * 2 * padded(in_dim); }
+
+void attention_vector_gradients(const Attention& attention, cudaStream_t stream) {
+  const std::int64_t width = padded(attention.in_dim);
+  vector_gradients_kernel<<<warps_of(width), kTotalsThreads, 0, stream>>>(attention, width);
+  cuda_check(cudaGetLastError());
+}
 
 void attention_forward(const Attention& attention, const TableRows& rows, cudaStream_t stream) {
   with_table_source(rows, [&](const auto& source) {

@@ -34,12 +34,15 @@ void attention_vectors(const Attention& attention, cudaStream_t stream);
 void attention_forward(const Attention& attention, const TableRows& rows, cudaStream_t stream);
 void attention_forward(const Attention& attention, const LevelRows& rows, cudaStream_t stream);
 
-/// The vectors' gradients, and dz where there are rows of a layer.
+/// Shares of the vectors' gradients, and dz where there are rows of a layer.
 /// @param gradient  [capacity, padded(in_dim)] in the activations' type: of the operand
 /// @param dz        [grown_capacity, width]: every row is written
 void attention_backward(const Attention& attention, const TableRows& rows, const void* gradient, cudaStream_t stream);
 void attention_backward(const Attention& attention, const LevelRows& rows, const void* gradient, void* dz,
                         cudaStream_t stream);
+
+/// The vectors' gradients, from their shares.
+void attention_vector_gradients(const Attention& attention, cudaStream_t stream);
 
 /// The gradients of att_src and att_dst, and what they add to that of the weight, which is there already.
 void attention_parameter_gradients(const Attention& attention, cudaStream_t stream);

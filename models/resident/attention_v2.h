@@ -60,5 +60,8 @@ void attention_v2_backward(const AttentionV2& attention, const EntryRows& rows, 
 /// none.
 /// @param out  [rows.rows, padded(width + 1)]
 void gather_entries(const FeatureRows& features, const EntryRows& rows, const Matrix& out, cudaStream_t stream);
+/// The same for the capacity among `choices` that the number of nodes asks for; rows.capacity is the largest.
+void gather_entries(const FeatureRows& features, const EntryRows& rows, const RowChoices& choices, const Matrix& out,
+                    cudaStream_t stream);
 
 }  // namespace salient

@@ -2,6 +2,7 @@
 // product.
 #include "models/resident/attention.h"
 #include "models/resident/convolutions.h"
+#include "models/resident/urgent_stream.h"
 
 namespace salient {
 namespace {
@@ -28,6 +29,12 @@ Attention make_attention(StepProgram& program, const Convolution& c, const Matri
           .type = operand.type};
 }
 
+/// Beside the rest, which does not wait for them.
+void enqueue_vector_gradients(const Attention& attention, const StepRun& run) {
+  follow(run.beside, run.stream);
+  attention_vector_gradients(attention, run.beside);
+}
+
 void add_first(StepProgram& program, const Attention& attention, const Matrix& gradient) {
   program.add(
       [&program, attention](const StepRun& run) {
@@ -36,6 +43,7 @@ void add_first(StepProgram& program, const Attention& attention, const Matrix& g
       },
       [&program, attention, gradient](const StepRun& run) {
         attention_backward(attention, program.table_rows(run), gradient.data, run.stream);
+        enqueue_vector_gradients(attention, run);
       });
 }
 
@@ -47,13 +55,15 @@ void add_later(StepProgram& program, const Attention& attention, const Convoluti
                                          .gradient = gradient.data,
                                          .is_activated = !c.is_plain,
                                          .dropout = c.input->dropout});
+  program.add_early([attention](const StepRun& run) { attention_vectors(attention, run.beside); });
   program.add(
       [attention, rows](const StepRun& run) {
-        attention_vectors(attention, run.stream);
+        follow(run.stream, run.beside);
         attention_forward(attention, rows(run), run.stream);
       },
       [&program, attention, rows, c, gradient](const StepRun& run) {
         attention_backward(attention, rows(run), gradient.data, c.input->rows.gradient.data, run.stream);
+        enqueue_vector_gradients(attention, run);
         add_to_input_gradient(program, c, run);
       });
 }

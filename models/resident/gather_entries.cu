@@ -12,9 +12,13 @@ namespace {
 
 template <class T, int kPack, class Out>
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    gather_kernel(TableSource<T, kPack> source, EntryRows rows, RowGroup group, std::int64_t chunks,
+    gather_kernel(TableSource<T, kPack> source, EntryRows rows, RowChoices choices, RowGroup group, std::int64_t chunks,
                   Out* __restrict__ out) {
   const auto reader = source.reader();
+  if (choices.count > 0) {
+    rows.capacity = choices.of[choices.index_for(reader.count)];
+    rows.rows = rows.capacity * (1 + rows.hop.fanout);
+  }
   const std::int64_t lane = threadIdx.x & (group.lanes() - 1), rows_per_block = kThreadsPerBlock >> group.log_lanes;
   for (std::int64_t row = std::int64_t{blockIdx.x} * rows_per_block + (threadIdx.x >> group.log_lanes); row < rows.rows;
        row += std::int64_t{gridDim.x} * rows_per_block) {
@@ -39,14 +43,19 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
 }  // namespace
 
 void gather_entries(const FeatureRows& features, const EntryRows& rows, const Matrix& out, cudaStream_t stream) {
+  gather_entries(features, rows, RowChoices{}, out, stream);
+}
+
+void gather_entries(const FeatureRows& features, const EntryRows& rows, const RowChoices& choices, const Matrix& out,
+                    cudaStream_t stream) {
   const std::int64_t chunks = out.width / 8;
   const RowGroup group = RowGroup::make(chunks);
   const unsigned blocks = blocks_for(rows.rows << group.log_lanes);
   with_table_source({rows.hop, features}, [&]<class T, int kPack>(const TableSource<T, kPack>& source) {
     if (out.type == ActivationType::kF32)
-      gather_kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(source, rows, group, chunks, out.as<float>());
+      gather_kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(source, rows, choices, group, chunks, out.as<float>());
     else
-      gather_kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(source, rows, group, chunks, out.as<Bf16>());
+      gather_kernel<<<blocks, kThreadsPerBlock, 0, stream>>>(source, rows, choices, group, chunks, out.as<Bf16>());
     cuda_check(cudaGetLastError());
   });
 }

@@ -40,12 +40,12 @@ AttentionV2 make_attention(StepProgram& program, const Convolution& c) {
 
 /// (x | 1) of the last level's nodes and of their entries.
 Values add_features(StepProgram& program, const Convolution& c) {
-  const Matrix features = program.matrix(height_of_l(program, c.level), padded(c.layer.in + 1));
-  program.add(
-      [&program, features, level = c.level](const StepRun& run) {
-        gather_entries(program.features(), entry_rows(program, level, run), features, run.stream);
-      },
-      [](const StepRun&) {});
+  const Matrix features = program.matrix_ahead(height_of_l(program, c.level), padded(c.layer.in + 1));
+  program.add_ahead([&program, features, level = c.level](const StepRun& run) {
+    // ahead, the number of rows that the step will take is not known to the host
+    const RowChoices choices = program.prepares_ahead() ? program.levels().choices_for_kernel() : RowChoices{};
+    gather_entries(program.features(), entry_rows(program, level, run), choices, features.of(run.tree), run.stream);
+  });
   return {features, {}};
 }
 

@@ -86,7 +86,7 @@ class ModelStep {
   /// @param rest  headers of the steps that are left in this epoch, kMaxAtOnce + kMaxAhead or as many as there are
   /// @return      how many it enqueued: one, or with has_update() up to kMaxAtOnce
   std::size_t run_some(std::span<const StepHeader> rest, cudaStream_t stream);
-  static constexpr std::size_t kMaxAtOnce = 4;
+  static constexpr std::size_t kMaxAtOnce = 8;
   static constexpr std::size_t kMaxAhead = SampledBatches::num_trees(SamplingLead::kThreeBatches) - 1;
 
   /// Logits of the last batch that was enqueued: [max_seeds, logits_stride()] f32 device, the batch's seeds first, the

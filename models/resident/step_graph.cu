@@ -3,22 +3,16 @@
 
 #include "core/error.h"
 #include "models/resident/step_graph.h"
+#include "models/resident/step_memory.h"
 #include "models/resident/urgent_stream.h"
 
 namespace salient {
 namespace {
 
-struct Capacities {
-  std::int64_t of[StepGraph::kMaxVariants];
-  unsigned count;
-};
-
 /// Sets the switch to the first variant with room for *size.
-__global__ void choose_kernel(const LocalId* __restrict__ size, Capacities capacities,
+__global__ void choose_kernel(const LocalId* __restrict__ size, RowChoices capacities,
                               cudaGraphConditionalHandle chosen) {
-  unsigned variant = 0;
-  while (variant + 1 < capacities.count && *size > capacities.of[variant]) ++variant;
-  cudaGraphSetConditional(chosen, variant);
+  cudaGraphSetConditional(chosen, capacities.index_for(*size));
 }
 
 struct DestroyGraph {
@@ -58,7 +52,7 @@ cudaGraph_t* enqueue_step(const StepGraph::Step& step, cudaGraph_t graph, cudaSt
     step.variants[0].enqueue(stream);
     return nullptr;
   }
-  Capacities capacities{{}, count};
+  RowChoices capacities{{}, count};
   for (unsigned i = 0; i < count; ++i) capacities.of[i] = step.variants[i].capacity;
   cudaGraphConditionalHandle chosen{};
   cuda_check(cudaGraphConditionalHandleCreate(&chosen, graph, count - 1, cudaGraphCondAssignDefault));

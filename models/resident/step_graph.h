@@ -36,7 +36,7 @@ class StepGraph {
   /// Enqueues a replay and returns.
   void launch(cudaStream_t stream) const { cuda_check(cudaGraphLaunch(executable_.get(), stream)); }
 
-  static constexpr std::size_t kMaxVariants = 16;
+  static constexpr std::size_t kMaxVariants = 16;  ///< RowChoices::kMost
 
  private:
   struct Destroy {

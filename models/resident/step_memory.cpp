@@ -21,6 +21,12 @@ Levels::Levels(const std::vector<int>& fanouts, std::int64_t max_seeds, bool has
     : capacities_(tree_capacities(fanouts, max_seeds)),
       choices_(has_size_choice ? row_choices(capacities_.back(), kTrainingShares) : std::vector{capacities_.back()}) {}
 
+RowChoices Levels::choices_for_kernel() const {
+  RowChoices choices{{}, static_cast<unsigned>(choices_.size())};
+  std::ranges::copy(choices_, choices.of);
+  return choices;
+}
+
 std::byte* StepMemory::allocate(std::int64_t bytes) {
   bytes_ += bytes;
   if (is_counting()) return nullptr;

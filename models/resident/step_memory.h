@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -47,6 +48,20 @@ inline constexpr double kTrainingShares[] = {1.0 / 16,  2.0 / 16,  3.0 / 16,  4.
                                              13.0 / 16, 14.0 / 16, 15.0 / 16, 1};
 inline constexpr double kPredictionShares[] = {1.0 / 8, 2.0 / 8, 3.0 / 8, 4.0 / 8, 5.0 / 8, 6.0 / 8, 7.0 / 8, 1};
 
+/// Numbers of rows that a step may compute, ascending, as a kernel's argument.
+struct RowChoices {
+  static constexpr std::size_t kMost = std::size(kTrainingShares);
+  std::int64_t of[kMost];
+  unsigned count;
+
+  /// The smallest that is no less than `rows`; the last one of more rows.
+  SALIENT_HOST_DEVICE unsigned index_for(LocalId rows) const {
+    unsigned choice = 0;
+    while (choice + 1 < count && rows > of[choice]) ++choice;
+    return choice;
+  }
+};
+
 /// These shares in whole tiles of products, each size once.
 std::vector<std::int64_t> row_choices(std::int64_t capacity, std::span<const double> shares);
 
@@ -58,6 +73,7 @@ class Levels {
 
   std::size_t last() const { return capacities_.size() - 1; }
   const std::vector<std::int64_t>& choices() const { return choices_; }
+  RowChoices choices_for_kernel() const;  ///< the same
   std::int64_t capacity(Height height) const { return capacities_[height.level] * height.per_node; }
   std::int64_t rows(Height height, std::size_t choice) const {
     return (height.level == last() ? choices_[choice] : capacities_[height.level]) * height.per_node;

@@ -324,6 +324,8 @@ void StepProgram::enqueue_ahead(std::size_t tree, cudaStream_t stream) const {
 }
 
 void StepProgram::enqueue(const StepRun& run, const std::function<void(cudaStream_t)>& fork) const {
+  if (!early_.empty()) follow(run.beside, run.stream);
+  for (const Launches& launches : early_) launches(run);
   weights_.pack(shape_.activations, run.stream);
   if (!prepares_ahead())
     for (const Launches& launches : ahead_) launches(run);

@@ -97,6 +97,8 @@ class StepProgram {
   /// Of features and the batch alone: training does it beside the step before. Before all that add() has.
   void add_ahead(Launches launches) { ahead_.push_back(std::move(launches)); }
   void add_last(Launches launches);  ///< behind the gradients of all products
+  /// Of parameters alone: on StepRun::beside from the step's beginning. What reads the result follows that stream.
+  void add_early(Launches launches) { early_.push_back(std::move(launches)); }
   void add(const LinearLayer& layer);
   /// Of features, which have no gradient, ahead. @param operand, own_rows  by matrix_ahead(), for those of `sum`
   void add_first_sum(const NeighbourSum& sum, const Matrix& operand, const Matrix& own_rows = {});
@@ -158,7 +160,7 @@ class StepProgram {
   const NodeFactor* factors_ = nullptr;
   Matrix logits_, logits_gradient_;
   float* seed_losses_ = nullptr;
-  std::vector<Launches> ahead_, forward_, backward_, last_;
+  std::vector<Launches> ahead_, early_, forward_, backward_, last_;
   std::size_t num_before_fork_ = 0;  // of forward_, up to the last product over all nodes
 };
 

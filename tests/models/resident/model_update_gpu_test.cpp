@@ -163,7 +163,7 @@ TEST_P(ModelUpdate, HasTheBitsOfStepsOneByOne) {
     EXPECT_EQ(counts.hop_nodes, expected.hop_nodes) << "epoch " << epoch;
   }
   EXPECT_EQ(inside.num_steps(), static_cast<double>(num_steps));
-  EXPECT_EQ(num_calls, (5 + 1) + 3 + 4 + (5 + 1));
+  EXPECT_EQ(num_calls, (2 + 5) + 3 + 2 + (2 + 5));
 }
 
 std::vector<Case> cases() {
