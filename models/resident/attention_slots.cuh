@@ -1,4 +1,4 @@
-// models/resident/attention_slots.cuh - the softmax of one node's entries, by a warp or half of one: a lane an entry.
+// models/resident/attention_slots.cuh - the softmax of one node's entries by a warp or half of one: lane k has entry k.
 #pragma once
 
 #include <cfloat>

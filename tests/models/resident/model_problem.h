@@ -169,13 +169,14 @@ class ModelProblem {
 inline constexpr auto kModelMaxSeeds = static_cast<std::uint32_t>(kSageMaxSeeds);
 
 /// Of the distance from the host's gradients, relative to their norm; see sage_step_gpu_test.cpp. Norms divide by
-/// deviations, which makes gradients more sensitive. Of one seed's gradient a single unit that rounding moves over the
-/// edge of a ReLU is a tenth.
+/// deviations, which makes gradients more sensitive, and a maximum in bf16 may be that of another layer. Of one seed's
+/// gradient a single unit that rounding moves over the edge of a ReLU is a tenth.
 inline double bound_of(const ModelCase& c, const StepHeader& header) {
   const bool has_norm = c.kind == ModelKind::kGin || c.kind == ModelKind::kSageRi || c.norm != NormKind::kNone;
   const double flips = header.num_seeds == 1 ? 6 : 1;
   const double width = c.hidden_dim > 1024 ? 2 : 1;  // logits are sums of as many rounded products
-  if (c.activations == ActivationType::kBf16) return flips * width * (has_norm ? 0.3 : 0.15);
+  if (c.activations == ActivationType::kBf16)
+    return flips * width * (has_norm || c.jk == JumpingKnowledge::kMax ? 0.4 : 0.25);
   if (c.may_use_tf32) return flips * (has_norm ? 0.15 : 0.05);
   return has_norm ? 1e-3 : 5e-5;
 }
@@ -205,7 +206,8 @@ inline void expect_training_as_on_the_host(const ModelCase& c) {
     EXPECT_NEAR(sums[1].item<double>(), expected.correct, bound > 1e-2 ? 6 : 0) << header.batch;
     // of a sure prediction gradients have the factor p - 1, whose rounding is that of 1, not of the difference
     const double rounding = 2e-7 / std::max(expected.loss, 1e-9);
-    // a gradient that is zero but for rounding is compared with the largest of all
+    // a gradient that is zero but for rounding, as sums that cancel are, is compared with the largest of all
+    const double share = c.activations == ActivationType::kBf16 ? 0.1 : 1e-2;
     double largest = 0;
     for (const auto& item : problem.model().named_parameters())
       largest = std::max(largest, item.value().grad().norm().item<double>());
@@ -213,7 +215,7 @@ inline void expect_training_as_on_the_host(const ModelCase& c) {
       const at::Tensor wanted = item.value().grad().to(at::kDouble);
       const double difference =
           (problem.gradients().at(item.key()).cpu().to(at::kDouble) - wanted).norm().item<double>();
-      EXPECT_LT(difference, (bound + rounding) * std::max(wanted.norm().item<double>(), 1e-2 * largest) + 1e-9)
+      EXPECT_LT(difference, (bound + rounding) * std::max(wanted.norm().item<double>(), share * largest) + 1e-9)
           << header.batch << " " << item.key();
     }
     for (const auto& item : problem.model().named_buffers())
