@@ -11,9 +11,11 @@ namespace salient::workbench {
 /// What memory holds that is no input: outputs and scratch, and what lies around all buffers.
 struct Dirt {
   std::byte poison{0xFF}, guard{0xC3};
+  bool has_former_results = false;  ///< outputs hold what another run may have left, not poison
 };
-/// Of the two runs of a problem: as f32 a NaN and -391.5, then 1.3e36 and 0.0115. What depends on it differs.
-inline constexpr Dirt kDirt[2] = {{std::byte{0xFF}, std::byte{0xC3}}, {std::byte{0x7B}, std::byte{0x3C}}};
+/// Of the two runs of a problem: as f32 a NaN and -391.5, then 1.3e36 and 0.0115. What depends on it differs. Poison
+/// alone would tell a candidate that it is judged: in the second run outputs hold usual numbers.
+inline constexpr Dirt kDirt[2] = {{std::byte{0xFF}, std::byte{0xC3}}, {std::byte{0x7B}, std::byte{0x3C}, true}};
 
 struct Placement {
   std::size_t offset = 0, bytes = 0;

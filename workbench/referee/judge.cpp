@@ -119,15 +119,31 @@ std::string difference(const Problem& problem, const ResultPart& part, std::size
          number(part.value[i]);
 }
 
+/// What another run may have left in an output: usual numbers, of either sign if the type has one.
+std::vector<std::byte> former_results(const Problem& problem, std::size_t b) {
+  const ElementType type = problem.definition().buffers[b].type;
+  const std::uint64_t seed = mix(problem.spec().seed ^ mix(b + 1000));
+  std::vector<std::byte> bytes(problem.bytes(b));
+  for (std::size_t i = 0; i < problem.elements(b); ++i) {
+    const std::uint64_t random = mix(seed + i);
+    const double whole = static_cast<double>(random % 1000);
+    const double part = static_cast<double>(random >> 11) * 0x1p-52 - 1;  // of (-1, 1)
+    store_element(type, bytes.data(), i, is_float(type) ? part * static_cast<double>(1 + random % 4) : whole);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 void prepare_arena(const Problem& problem, const Layout& layout, Dirt dirt, Arena& arena) {
   for (const Placement& place : guards_of(layout)) arena.fill(place.offset, place.offset + place.bytes, dirt.guard);
   for (std::size_t b = 0; b < layout.buffers.size(); ++b) {
     const Placement place = layout.buffers[b];
-    const bool is_filled = b < problem.num_buffers() && !problem.data(b).empty();
-    if (is_filled)
+    const bool is_of_case = b < problem.num_buffers() && place.bytes > 0;
+    if (is_of_case && !problem.data(b).empty())
       std::memcpy(arena.data() + place.offset, problem.data(b).data(), place.bytes);
+    else if (is_of_case && dirt.has_former_results)
+      std::memcpy(arena.data() + place.offset, former_results(problem, b).data(), place.bytes);
     else
       arena.fill(place.offset, place.offset + place.bytes, dirt.poison);
   }
@@ -162,14 +178,14 @@ std::optional<Finding> judge_two_runs(const Problem& problem, const Outputs& fir
     const BufferSpec& buffer = problem.definition().buffers[b];
     if (buffer.role != BufferRole::kOut) continue;
     const std::size_t width = bytes_of(buffer.type);
+    const std::vector<std::byte> former = former_results(problem, b);
     for (std::size_t i = 0; i < first[b].size(); i += width) {
-      if (first[b][i] != kDirt[0].poison) continue;
-      const auto is_poison = [&](const std::vector<std::byte>& bytes, std::byte poison) {
-        return std::all_of(bytes.begin() + static_cast<std::ptrdiff_t>(i),
-                           bytes.begin() + static_cast<std::ptrdiff_t>(i + width),
-                           [&](std::byte byte) { return byte == poison; });
+      const auto is_as_before = [&](std::size_t at) {
+        return first[b][at] == kDirt[0].poison && second[b][at] == former[at];
       };
-      if (is_poison(first[b], kDirt[0].poison) && is_poison(second[b], kDirt[1].poison))
+      bool is_unwritten = true;
+      for (std::size_t at = i; at < i + width && is_unwritten; ++at) is_unwritten = is_as_before(at);
+      if (is_unwritten)
         return Finding{Verdict::kUnwritten,
                        buffer.name +
                            (problem.spec().set == ShapeSet::kHidden ? std::string(" has an element")

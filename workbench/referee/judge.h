@@ -14,7 +14,7 @@ namespace salient::workbench {
 /// Bytes that a run left in the outputs of a case, in the order of its buffers; inputs stay empty.
 using Outputs = std::vector<std::vector<std::byte>>;
 
-/// Fills guards, inputs and poison for a run. Buffers beyond the case's are scratch: poison.
+/// Fills guards, inputs, and poison or former results for a run. Buffers beyond the case's are scratch: poison.
 void prepare_arena(const Problem& problem, const Layout& layout, Dirt dirt, Arena& arena);
 
 /// OUT_OF_BOUNDS or INPUT_MODIFIED, or nothing. @param guard  that prepare_arena() put there
@@ -22,7 +22,7 @@ std::optional<Finding> judge_bounds(const Problem& problem, const Layout& layout
 
 Outputs copy_outputs(const Problem& problem, const Layout& layout, const Arena& arena);
 
-/// UNWRITTEN where both runs kept their poison; NONDETERMINISTIC where they differ, unless the case allows atomics.
+/// UNWRITTEN where both runs kept what was there; NONDETERMINISTIC where they differ, unless the case allows atomics.
 std::optional<Finding> judge_two_runs(const Problem& problem, const Outputs& first, const Outputs& second);
 
 /// INCORRECT or PRECISION against the reference: every row, or a sample that `seed` draws where that would take too
