@@ -189,7 +189,7 @@ PINNED = """
 import time
 from salient_gnn import _core
 options = _core.StreamOptions()
-options.fanouts, options.num_workers = [4, 3], 2
+options.rule, options.num_workers = _core.SamplingRule([4, 3], "uniform"), 2
 """
 
 
