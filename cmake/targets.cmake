@@ -50,6 +50,14 @@ endfunction()
 # The end of a test that hangs: ten times what the longest takes on 2 cores.
 set(SALIENT_TEST_LIMIT_S 2400)
 
+# Gives a test's mpirun a folder of its own: OpenMPI 4.1 removes one that it shares, with the last of its runs, while
+# another run is making it.
+function(salient_own_mpi_folder name)
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+    OMPI_MCA_orte_tmpdir_base=${PROJECT_BINARY_DIR}/mpi/${name}
+    PRTE_MCA_prte_tmpdir_base=${PROJECT_BINARY_DIR}/mpi/${name})
+endfunction()
+
 # salient_test(<name> LABEL unit|property|gpu|mpi|golden|integration SOURCES <cpp>... [DEPS <target>...] [RANKS <n>...])
 # One ctest entry per binary and rank count; a process per case would pay CUDA and MPI start-up every time.
 function(salient_test name)
@@ -67,6 +75,7 @@ function(salient_test name)
         COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${n} ${SALIENT_MPIEXEC_FLAGS} $<TARGET_FILE:${name}>)
       set_tests_properties(${name}.np${n} PROPERTIES LABELS ${ARG_LABEL}
         TIMEOUT ${SALIENT_TEST_LIMIT_S} PROCESSORS ${n} SKIP_RETURN_CODE 77)
+      salient_own_mpi_folder(${name}.np${n})
     endforeach()
   else()
     if(ARG_LABEL STREQUAL gpu)

@@ -33,17 +33,20 @@ class Job:
 
     Its processes are those with its mark in their environment. They inherit it, whoever becomes their parent, so that
     programs that somebody else runs from the same folder meanwhile are never seen. Ends with the suite, however that
-    ends. What it prints goes to files: nothing waits for a reader.
+    ends. What it prints goes to files: nothing waits for a reader. Each mpirun has a folder of its own: of two that
+    share one, the first to end can remove it while the other makes it.
     """
 
     def __init__(self, command, env=None, **options):
         self.mark = f"JOB_OF_A_TEST={SUITE}.{next(NUMBERS)}".encode()
         name, value = self.mark.decode().split("=")
         self.streams = [tempfile.TemporaryFile() for _ in range(2)]
+        self.folder = tempfile.TemporaryDirectory(prefix="job-", ignore_cleanup_errors=True)
+        mpi = {f"{word}_tmpdir_base": self.folder.name for word in ("OMPI_MCA_orte", "PRTE_MCA_prte")}
         prctl = ctypes.CDLL(None).prctl
         self.process = subprocess.Popen(
-            [str(word) for word in command], env={**os.environ, **(env or {}), name: value}, stdin=subprocess.DEVNULL,
-            stdout=self.streams[0], stderr=self.streams[1], start_new_session=True,
+            [str(word) for word in command], env={**os.environ, **mpi, **(env or {}), name: value},
+            stdin=subprocess.DEVNULL, stdout=self.streams[0], stderr=self.streams[1], start_new_session=True,
             preexec_fn=lambda: prctl(PR_SET_PDEATHSIG, signal.SIGTERM), **options)
 
     def processes(self):
