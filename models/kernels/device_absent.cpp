@@ -74,7 +74,7 @@ void attention_sum_backward(const HopEdges&, const AttentionTerms&, const float*
   refuse();
 }
 
-void adam_step(const AdamState&, const AdamRates&, CUstream_st*) { refuse(); }
+void adam_step(const AdamState&, const AdamRates&, CUstream_st*, const double*) { refuse(); }
 
 template <class T>
 void sparse_product(const SparseRowsOf<T>&, const float*, std::int64_t, float*, CUstream_st*) {
