@@ -87,7 +87,8 @@ InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampl
                         .num_slots = machine.slots,
                         .to_device = run.session.device.is_cuda()};
   const InferenceOptions inference{.batch_size = static_cast<std::size_t>(sampled.batch_size),
-                                   .seed = static_cast<std::uint32_t>(sampled.seed)};
+                                   .seed = static_cast<std::uint32_t>(sampled.seed),
+                                   .unit = TargetUnit(run.dataset, run.session.device.torch_device())};
   const ResidentData data = make_data_resident(run, request_of(machine), [&] {
     SampledShape shape{loading, run.nodes, inference.batch_size, inference.seed,
                        model_options_of(run.trained_with, run.dataset)};
@@ -205,7 +206,7 @@ void compare_with_fanouts(const InferRun& run, const InferenceCounts& exact, con
   SampledOptions sampled = run.options.sampled;
   sampled.fanout = trained_with.batches.fanout;
   std::string line = line_on_fanouts(trained_with) + ": all neighbours mislead it";
-  if (exact.labelled > num_of_unknown_class(run)) {
+  if (run.dataset.task != Task::kRegression && exact.labelled > num_of_unknown_class(run)) {
     const InferenceCounts counts =
         predict_sampled(run, sampled, [&](const InferenceRound&) { on_round({}); });  // a signal may end it
     line += "; accuracy " + fixed(exact.accuracy(), 4) + " with all, " + fixed(counts.accuracy(), 4) + " with those";
@@ -216,7 +217,7 @@ void compare_with_fanouts(const InferRun& run, const InferenceCounts& exact, con
 }  // namespace
 
 std::int64_t num_of_unknown_class(const InferRun& run, const std::function<bool(NodeId)>& counts) {
-  if (run.unknown_classes.empty() || has_several_labels(run.dataset)) return 0;
+  if (run.unknown_classes.empty() || run.dataset.task != Task::kMultiClass) return 0;
   return std::ranges::count_if(run.nodes, [&](NodeId node) {
     return run.dataset.labels[node] >= run.dataset.num_classes && (!counts || counts(node));
   });
@@ -237,27 +238,42 @@ InferenceCounts predict(const InferRun& run, const std::filesystem::path& scratc
 namespace {
 
 void add_scores(nlohmann::ordered_json& json, const Scores& scores, const Dataset& dataset) {
-  const InferenceCounts& counts = scores.counts;
-  json[has_several_labels(dataset) ? "known_labels" : "labelled"] = counts.labelled;
+  const char* const known[] = {"labelled", "known_labels", "known_values"};  // by task
+  json[known[static_cast<std::size_t>(dataset.task)]] = scores.counts.labelled;
   if (scores.unknown > 0) json["of_unknown_class"] = scores.unknown;
-  if (scores.has_accuracy()) json["accuracy"] = counts.accuracy();
-  if (counts.labelled > 0 && has_several_labels(dataset)) json["f1"] = counts.f1();
-  if (scores.rocauc) json["rocauc"] = *scores.rocauc;
+  for (const auto& [metric, value] : figures_of(scores, dataset)) json[name_of(metric)] = value;
 }
 
 /// "" without known labels.
 std::string scores_line(const Scores& scores, const Dataset& dataset) {
   const InferenceCounts& counts = scores.counts;
-  const std::string rocauc = scores.rocauc ? "rocauc " + fixed(*scores.rocauc, 4) + ", " : "";
-  if (counts.labelled > 0 && has_several_labels(dataset))
-    return rocauc + "f1 " + fixed(counts.f1(), 4) + ", accuracy " + fixed(counts.accuracy(), 4) + " (" +
-           std::to_string(counts.labelled) + " known labels of " + std::to_string(counts.nodes) + " nodes)";
-  if (!scores.has_accuracy()) return "";
-  return rocauc + "accuracy " + fixed(counts.accuracy(), 4) + " (" + std::to_string(counts.labelled) + " of " +
-         std::to_string(counts.nodes) + " nodes have a label)";
+  std::string line;
+  for (const auto& [metric, value] : figures_of(scores, dataset))
+    line.append(line.empty() ? "" : ", ").append(name_of(metric)).append(" ").append(figure_text(metric, value));
+  if (line.empty()) return "";
+  const std::string labelled = std::to_string(counts.labelled), nodes = std::to_string(counts.nodes) + " nodes";
+  switch (dataset.task) {
+    case Task::kMultiClass: return line + " (" + labelled + " of " + nodes + " have a label)";
+    case Task::kMultiLabel: return line + " (" + labelled + " known labels of " + nodes + ")";
+    case Task::kRegression: return line + " (" + labelled + " known values of " + nodes + ")";
+  }
+  return line;
 }
 
 }  // namespace
+
+std::vector<std::pair<Metric, double>> figures_of(const Scores& scores, const Dataset& dataset) {
+  if (!scores.has_accuracy()) return {};
+  Figures all = scores.figures;
+  if (dataset.task != Task::kRegression) all[Metric::kAccuracy] = scores.counts.accuracy();
+  if (dataset.task == Task::kMultiLabel) all[Metric::kF1] = scores.counts.f1();
+  std::vector<std::pair<Metric, double>> found;
+  for (const Metric metric :
+       {Metric::kRocAuc, Metric::kF1, Metric::kAccuracy, Metric::kMacroF1, Metric::kBalancedAccuracy, Metric::kMcc,
+        Metric::kAveragePrecision, Metric::kR2, Metric::kRmse, Metric::kMae})
+    if (all[metric]) found.emplace_back(metric, *all[metric]);
+  return found;
+}
 
 std::string report_of(const InferRun& run, const InferResult& result, const char* program) {
   const InferOptions& options = run.options;
@@ -283,7 +299,8 @@ std::string report_of(const InferRun& run, const InferResult& result, const char
                           {"batch_size", options.sampled.batch_size}};
   json["precision"] = name_of(numerics_of(run.trained_with).precision);
   json["ranks"] = run.session.comm->size();
-  if (!dataset.class_names.empty()) json["class_names"] = dataset.class_names;
+  if (!dataset.class_names.empty())
+    json[dataset.task == Task::kRegression ? "target_names" : "class_names"] = dataset.class_names;
   add_scores(json, result, dataset);
   for (const auto& [name, scores] : result.splits) {
     nlohmann::ordered_json split = {{"nodes", scores.counts.nodes}};

@@ -13,6 +13,7 @@
 #include "apps/session.h"
 #include "core/types.h"
 #include "engine/infer/inference_round.h"
+#include "engine/report/metric.h"
 #include "engine/train/trained_run.h"
 #include "store/dataset.h"
 
@@ -40,8 +41,8 @@ std::int64_t num_of_unknown_class(const InferRun& run, const std::function<bool(
 /// What the predictions of some nodes came to.
 struct Scores {
   InferenceCounts counts{};
-  std::optional<double> rocauc{};  ///< where the data set has it and the nodes' labels allow it
-  std::int64_t unknown = 0;        ///< labelled nodes of classes that the run does not know
+  Figures figures{};         ///< as NodeFigures::figures()
+  std::int64_t unknown = 0;  ///< labelled nodes of classes that the run does not know
 
   bool has_accuracy() const { return counts.labelled > unknown; }
 };
@@ -56,7 +57,7 @@ std::string report_of(const InferRun& run, const InferResult& result, const char
 /// The stable last lines.
 void print_result(const InferResult& result, const Dataset& dataset, const std::filesystem::path& folder);
 
-/// A node has any number of labels, not one class.
-inline bool has_several_labels(const Dataset& dataset) { return dataset.label_type().task == Task::kMultiLabel; }
+/// Of all that was predicted, in the order in which lines have it: nothing without a known label.
+std::vector<std::pair<Metric, double>> figures_of(const Scores& scores, const Dataset& dataset);
 
 }  // namespace salient

@@ -54,7 +54,7 @@ std::string note_of_names(const Dataset& dataset) {
 }  // namespace
 
 std::string label_note(const Dataset& dataset, const DatasetSummary& summary) {
-  if (dataset.num_classes < 2) return "";
+  if (dataset.num_classes < 2 || dataset.task == Task::kRegression) return "";
   const std::string classes = std::to_string(dataset.num_classes);
   if (dataset.task == Task::kMultiLabel)
     return are_one_hot(dataset) ? "every node has exactly one of the " + classes +

@@ -63,6 +63,7 @@ struct Predictor::Impl {
         machine(machine_for(options, device)),
         dataset(open_fitted(run, options)),
         trained(open_trained_model(*comm, device, run, trained_with, dataset, options.checkpoint)),
+        unit(dataset, device.torch_device()),
         loading(loading_for(options)),
         max_new_edges(options.max_new_edges),
         batches({*comm, launch, device}, {trained_with, dataset, *trained.model}, loading, options.step) {
@@ -98,7 +99,7 @@ struct Predictor::Impl {
     const auto width = static_cast<std::size_t>(dataset.num_classes);
     std::vector<float> rows(nodes.size() * width);
     float* next = rows.data();
-    const InferenceOptions options{.batch_size = batch_size(), .seed = seed()};
+    const InferenceOptions options{.batch_size = batch_size(), .seed = seed(), .unit = unit};
     (void)sampled_inference({*trained.model, device, *comm}, batches.predictions(), nodes, options,
                             [&](const InferenceRound& round) {
                               if (round.num_nodes > 0) next = copy_rows(round.logits, next);
@@ -117,7 +118,7 @@ struct Predictor::Impl {
     std::size_t num_nodes = 0;
     for (const NewNodes& list : lists) num_nodes += list.num_nodes();
     std::vector<float> rows(num_nodes * static_cast<std::size_t>(dataset.num_classes));
-    if (!rows.empty()) copy_rows(trained.model->forward(batch.view(device.torch_device()), {}), rows.data());
+    if (!rows.empty()) copy_rows(unit.of(trained.model->forward(batch.view(device.torch_device()), {})), rows.data());
     return rows;
   }
 
@@ -149,6 +150,7 @@ struct Predictor::Impl {
   MachineOptions machine;
   Dataset dataset;
   TrainedModel trained;
+  TargetUnit unit;
   LoaderOptions loading;
   std::int64_t max_new_edges;
   PredictorBatches batches;

@@ -1,4 +1,4 @@
-// apps/predictor.h - a trained run as a function: node ids in, logits out. For programs of one's own.
+// apps/predictor.h - a trained run as a function: node ids in, logits or values out. For programs of one's own.
 #pragma once
 
 #include <cstdint>
@@ -59,9 +59,10 @@ class Predictor {
 
   PredictorFacts facts() const;
   const Dataset& dataset() const;                            ///< in the run's classes and columns
-  int num_classes() const { return dataset().num_classes; }  ///< or labels of a node
+  int num_classes() const { return dataset().num_classes; }  ///< or labels of a node, or targets
 
-  /// [nodes.size(), num_classes()] float32, row by row in the order of `nodes`; before the softmax.
+  /// [nodes.size(), num_classes()] float32, row by row in the order of `nodes`; before the softmax. Of
+  /// regression the values of the targets.
   /// @param nodes  distinct
   /// @throws Error{kUsage} for a node that the data set has not.
   std::vector<float> logits(std::span<const NodeId> nodes);

@@ -41,6 +41,7 @@ ColumnWishes wishes_of(const TableOptions& table) {
 
 EdgesOptions edges_options(const EdgesArguments& given) {
   require_option(given.label.empty() || given.label_column.empty(), "--label or --label-column: one of them, not both");
+  require_option(given.label.empty() || given.target.empty(), "--label or --target: one of them, not both");
   require_option(given.label.empty() || !given.nodes.empty(), "--label: a column of --nodes, which is not given");
   return {.edges = given.edges,
           .nodes = given.nodes,
@@ -54,6 +55,7 @@ EdgesOptions edges_options(const EdgesArguments& given) {
           .columns = given.columns,
           .id_column = given.id_column,
           .label_column = given.label.empty() ? given.label_column : given.label,
+          .targets = given.target,
           .unlabelled = given.unlabelled,
           .ids = given.ids,
           .header = given.header,

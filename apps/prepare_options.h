@@ -166,6 +166,7 @@ struct EdgesArguments {
   IdKind ids = IdKind::kAuto;
   HeaderRule header = HeaderRule::kAuto;
   std::string id_column{}, label_column{};
+  std::vector<std::string> target{};
   std::vector<std::string> unlabelled{};
   TableOptions table{};
   std::string name{};
@@ -196,6 +197,9 @@ void visit_fields(Self& self, Visit&& field) {
   field("header", self.header, "whether the first line of a table in text has names; auto: by what is below it");
   field("id-column", self.id_column, "of tables of nodes: name or number; empty = the first");
   field("label-column", self.label_column, "of a table of labels: name or number, -1 = last; empty = by its name");
+  field("target", self.target,
+        "columns of --nodes or --labels that are values to be predicted (regression), by name or from 0; of .npy also "
+        "all; blanks and NaN = not known");
   field("unlabelled", self.unlabelled, "words of a table of labels that mean none, such as unknown,withheld");
   visit_fields(self.table, field);
   field("name", self.name, "empty = by the folder's name, --out");

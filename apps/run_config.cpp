@@ -17,6 +17,7 @@
 #include "core/files/replace_text_file.h"
 #include "engine/comm/agreement.h"
 #include "engine/report/run_directory.h"
+#include "engine/train/class_weights.h"
 #include "store/dataset_name.h"
 
 namespace salient {
@@ -66,6 +67,8 @@ TrainOptions as_written(TrainOptions said) {
   said.output.directory = said.output.resume = "";
   said.data.dataset = whole_path(said.data.dataset);
   said.data.root = fs::absolute(said.data.root).string();
+  std::string& weights = said.optimisation.class_weights;
+  if (weights != kNoClassWeights && weights != kBalancedClasses) weights = fs::absolute(weights).string();
   return said;
 }
 

@@ -30,7 +30,7 @@
 #include "core/host/interrupt.h"
 #include "engine/device/fit_to_machine.h"
 #include "engine/device/tensor_memory.h"
-#include "engine/infer/node_scores.h"
+#include "engine/infer/node_figures.h"
 #include "engine/infer/prediction_writer.h"
 #include "engine/infer/split_counts.h"
 #include "engine/report/run_directory.h"
@@ -107,7 +107,10 @@ InferRun set_up(const InferOptions& said, const Launch& launch, Communicator& co
 }
 
 void check_top_k(const ResultOptions& results, const Dataset& dataset) {
-  const bool has_labels = has_several_labels(dataset);
+  if (dataset.task == Task::kRegression && (results.top_k > 1 || results.probabilities))
+    fail(ErrorKind::kUsage, std::string(results.probabilities ? "--probabilities" : "--top-k") +
+                                ": of classes and labels; the run predicts values");
+  const bool has_labels = dataset.task == Task::kMultiLabel;
   if (results.top_k > dataset.num_classes)
     fail(ErrorKind::kUsage,
          "--top-k: the run has " + std::to_string(dataset.num_classes) + (has_labels ? " labels" : " classes"));
@@ -144,7 +147,7 @@ std::int64_t say_what_is_unknown(const InferRun& run) {
   log_warning(std::to_string(unknown) + " of " + std::to_string(labelled) +
               " labelled nodes are of classes that the run does not know: " +
               (unknown == labelled ? "there is no accuracy" : "accuracy counts them as wrong") +
-              (has_roc_auc(run.dataset) ? ", ROC AUC leaves them out" : ""));
+              (unknown == labelled ? "" : ", other scores leave them out"));
   return unknown;
 }
 
@@ -155,7 +158,7 @@ std::vector<std::pair<std::string, Scores>> scores_of_splits(const InferRun& run
     const auto has_node = [&, split = split](NodeId node) { return counts.has(split, node); };
     if (counts.of(split).nodes > 0)
       found.emplace_back(name, Scores{.counts = counts.of(split),
-                                      .rocauc = counts.roc_auc(split),
+                                      .figures = counts.figures(split),
                                       .unknown = num_of_unknown_class(run, has_node)});
   }
   return found;
@@ -166,17 +169,20 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
                       std::optional<StagedDirectory>& staged) {
   const Session& session = run.session;
   const ResultOptions& results = run.options.results;
-  NodeScores scores(run.dataset, run.nodes);
+  NodeFigures figures(run.dataset);
+  std::size_t num_seen = 0;
   PredictionOutput output{.format = results.format,
                           .top_k = results.top_k,
                           .embedding_layer = results.embeddings,
                           .probabilities = results.probabilities,
                           .rounds_kept = session.device.is_cuda() ? kRoundsKept : 0};
-  const bool is_scored = has_roc_auc(run.dataset);
   std::optional<SplitCounts> splits;
   if (session.is_rank_0() && run.nodes.size() == run.dataset.num_nodes()) splits.emplace(run.dataset, run.nodes);
   output.on_rows = [&](std::span<const float> logits, std::span<const std::int32_t> classes) {
-    if (is_scored) scores.add(logits);
+    const std::size_t num_rows = logits.size() / static_cast<std::size_t>(run.dataset.num_classes);
+    for (std::size_t i = 0; i < num_rows; ++i)
+      figures.add(run.nodes[num_seen++], logits.subspan(i * logits.size() / num_rows, logits.size() / num_rows),
+                  classes[i * classes.size() / num_rows]);
     if (splits) splits->add(logits, classes);
   };
   if (staged) name_nodes_and_classes(run, output);
@@ -201,7 +207,7 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
   together(*session.comm, [&] {
     writer.close();
     if (!session.is_rank_0()) return;
-    if (is_scored) result.rocauc = scores.roc_auc();
+    result.figures = figures.figures();
     if (splits) result.splits = scores_of_splits(run, *splits);
     (void)write_text_file(staged->path() / kReport, report_of(run, result, kProgram));
     staged->publish();

@@ -89,6 +89,7 @@ ServiceOptions service_options(const ServeOptions& options, const Predictor& pre
   return {.rules = {.lookup = lookup,
                     .num_nodes = dataset.num_nodes(),
                     .feature_dim = static_cast<std::size_t>(dataset.feature_dim),
+                    .task = dataset.task,
                     .num_classes = static_cast<std::size_t>(dataset.num_classes),
                     .max_nodes = max_nodes,
                     .has_names = are_distinct(dataset.class_names),

@@ -32,6 +32,7 @@
 #include "engine/device/planned_data.h"
 #include "engine/device/rank_parts.h"
 #include "engine/device/tensor_memory.h"
+#include "engine/train/class_weights.h"
 #include "engine/train/resident_steps.h"
 #include "engine/train/score.h"
 #include "engine/train/trainer.h"
@@ -67,7 +68,7 @@ RunDescription describe_run(const TrainRun& run) {
                    {"nodes", static_cast<std::int64_t>(dataset.num_nodes())},
                    {"entries", dataset.num_edges()},
                    {"task", name_of(dataset.task)},
-                   {dataset.task == Task::kMultiLabel ? "labels" : "classes", dataset.num_classes}};
+                   {words_of(dataset.task).outputs, dataset.num_classes}};
   return about;
 }
 
@@ -107,6 +108,9 @@ TrainRun set_up(const TrainOptions& said, const Launch& launch, Communicator& co
   RankTable ranks = log_rank_table(session, run.options.machine.workers);
   run.dataset = open_dataset_together(session, said.data, said.machine);
   together(*session.comm, [&] { require_trainable(run.options, run.dataset); });
+  run.options.class_weights = class_weights_on_all_ranks(*session.comm, said.optimisation.class_weights, run.dataset);
+  if (session.is_rank_0() && !run.options.class_weights.empty())
+    log_info("class weights: " + class_weights_text(run.options.class_weights, run.dataset));
   choose_batch_size(run);
   run.about = describe_run(run);
   run.about.placement = std::move(ranks);
@@ -141,6 +145,7 @@ Facts resolved_facts(const TrainRun& run, const DataResidency& residency) {
               {"precision", name_of(run.options.precision.value_or(Precision::kFp32))},
               {"comm", std::string(run.session.comm->name())},
               {"metric", name_of(metric_for(run.options.evaluation.metric, run.dataset))}};
+  if (!run.options.class_weights.empty()) facts["class_weights"] = to_text(run.options.class_weights);
   if (may_have_copies(residency.features)) {
     facts["cached_rows"] = static_cast<std::int64_t>(residency.cached_rows);
     facts["cache_policy"] = name_of(residency.cache_policy);

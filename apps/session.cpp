@@ -89,8 +89,9 @@ Dataset open_dataset_together(const Session& session, const DataOptions& data, c
     log_info(dataset.name + (dataset.source_kind == "synthetic" ? " (synthetic)" : "") + ": " +
              std::to_string(dataset.num_nodes()) + " nodes, " + std::to_string(dataset.num_edges()) + " entries, " +
              std::to_string(dataset.feature_dim) + (dataset.has_sparse_features() ? " sparse" : "") + " features, " +
-             std::to_string(dataset.num_classes) + (dataset.task == Task::kMultiLabel ? " labels a node" : " classes") +
-             ", opened in " + fixed(loading.seconds(), 1) + " s");
+             std::to_string(dataset.num_classes) + " " + words_of(dataset.task).outputs +
+             (dataset.task == Task::kMultiLabel ? " a node" : "") + ", opened in " + fixed(loading.seconds(), 1) +
+             " s");
   return dataset;
 }
 

@@ -73,6 +73,7 @@ void add_problems(std::vector<FieldProblem>& found, const OptimisationOptions& o
   check_field(found, options.weight_decay >= 0, "weight-decay", "at least 0");
   check_field(found, options.label_smoothing >= 0 && options.label_smoothing < 1, "label-smoothing",
               "from 0 to below 1");
+  check_field(found, !options.class_weights.empty(), "class-weights", "none, balanced, or a file");
 }
 
 void add_problems(std::vector<FieldProblem>& found, const EvaluationOptions& options, int num_layers) {

@@ -29,6 +29,19 @@ void visit_fields(Self& self, Visit&& field) {
         "salient-prepare partition");
 }
 
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, EvaluationOptions>
+void visit_fields(Self& self, Visit&& field) {
+  field(
+      "metric", self.metric,
+      "what picks the best epoch; auto: rocauc for two classes and for several labels a node, r2 for regression, else "
+      "accuracy");
+  field("patience", self.patience, "ends when so many epochs brought no better validation result; 0 = never");
+  field("eval-fanout", self.fanout, "fanouts of validation and test");
+  field("eval-batch-size", self.batch_size, "seeds per evaluation batch");
+  field("eval-every", self.every, "epochs between validations; the last epoch is always validated");
+}
+
 /// `self` is TrainOptions& when a value is set and const TrainOptions& when it is printed.
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, TrainOptions>
@@ -36,6 +49,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("dataset", self.data.dataset,
         "name below --data-root, a directory, or synthetic:arxiv|products|papers100M|mag240M[:SCALE]");
   field("data-root", self.data.root, "where prepared data sets live; SALIENT_DATA sets it too");
+  field("task", self.task, "of the data set, which must be this one; auto: whichever it is, its labels say");
   field("model", self.model.kind, "");
   field("layers", self.model.num_layers, "number of layers, one per fanout");
   field("hidden", self.model.hidden_dim, "width of the hidden layers");
@@ -61,17 +75,16 @@ void visit_fields(Self& self, Visit&& field) {
   field("weight-decay", self.optimisation.weight_decay, "L2 penalty of Adam");
   field("label-smoothing", self.optimisation.label_smoothing,
         "share of each label spread evenly over all classes, or over yes and no");
+  field("class-weights", self.optimisation.class_weights,
+        "how much each class counts in the loss: none = alike, balanced = by one over its training nodes, or a file of "
+        "class,weight");
+  field("loss", self.optimisation.loss,
+        "of regression, in units of the targets' deviations; auto: mse, and cross entropy for other tasks");
   field("seed", self.seed, "all randomness of the run derives from it");
   field("trials", self.trials, "runs with the seeds seed, seed + 1, ...; ends with mean and standard deviation");
   field("deterministic", self.deterministic,
         "the same bits on the same model of GPU: gradients summed in a fixed order; a CPU always does so");
-  field("metric", self.evaluation.metric,
-        "what picks the best epoch; auto: rocauc for two classes and for several labels a node");
-  field("patience", self.evaluation.patience,
-        "ends when so many epochs brought no better validation result; 0 = never");
-  field("eval-fanout", self.evaluation.fanout, "fanouts of validation and test");
-  field("eval-batch-size", self.evaluation.batch_size, "seeds per evaluation batch");
-  field("eval-every", self.evaluation.every, "epochs between validations; the last epoch is always validated");
+  visit_fields(self.evaluation, field);
   visit_fields(self.machine, field);
   field("precision", self.precision,
         "how matrices are multiplied; auto: bf16 in resident steps, fp32 elsewhere; tf32 needs a GPU, bf16 a GPU or "

@@ -20,30 +20,48 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One of the two results of each trial; empty if there is none, for want of nodes.
-std::vector<double> results_of_trials(const std::vector<TrainResult>& results,
-                                      std::optional<double> TrainResult::*which) {
+/// A figure of each trial that has it; empty if there is none, for want of nodes.
+std::vector<double> results_of_trials(const std::vector<TrainResult>& results, Figures TrainResult::*which,
+                                      Metric metric) {
   std::vector<double> values;
   for (const TrainResult& result : results)
-    if (result.*which) values.push_back(*(result.*which));
+    if (const std::optional<double>& value = (result.*which)[metric]) values.push_back(*value);
   return values;
 }
 
+/// What the last lines show: the metric, and what people ask for beside it.
+std::vector<Metric> shown_metrics(Metric metric, Task task) {
+  std::vector<Metric> shown{metric};
+  const auto add = [&](Metric other) {
+    if (other != metric) shown.push_back(other);
+  };
+  switch (task) {
+    case Task::kMultiClass: add(Metric::kAccuracy); break;
+    case Task::kMultiLabel: break;
+    case Task::kRegression:
+      add(Metric::kR2);
+      add(Metric::kRmse);
+      add(Metric::kMae);
+      break;
+  }
+  return shown;
+}
+
 /// The stable last lines of a run, or of several that differ in their seed.
-void print_results(const std::vector<TrainResult>& results, const fs::path& directory) {
+void print_results(const std::vector<TrainResult>& results, Task task, const fs::path& directory) {
   const TrainResult& last = results.back();
-  const auto figure = [&](const std::string& name, const std::vector<double>& values) {
-    return name + " " + (results.size() == 1 ? fixed(values[0], 4) : to_text(spread_of_trials(values), values.size()));
+  const auto print = [&](const std::string& set, Figures TrainResult::*which, const std::string& best_epoch) {
+    std::string line;
+    for (const Metric metric : shown_metrics(last.metric, task)) {
+      const std::vector<double> values = results_of_trials(results, which, metric);
+      if (values.empty()) continue;
+      line.append(line.empty() ? " " : ", ").append(name_of(metric)).append(" ");
+      line += results.size() == 1 ? figure_text(metric, values[0]) : to_text(spread_of_trials(values), values.size());
+    }
+    if (!line.empty()) log_result(set + line + (results.size() == 1 ? best_epoch : ""));
   };
-  const auto print = [&](const std::string& set, std::optional<double> TrainResult::*which,
-                         std::optional<double> TrainResult::*accuracy, const std::string& best_epoch) {
-    const std::vector<double> values = results_of_trials(results, which), beside = results_of_trials(results, accuracy);
-    if (values.empty()) return;
-    log_result(set + " " + figure(last.metric, values) + (beside.empty() ? "" : ", " + figure("accuracy", beside)) +
-               (results.size() == 1 ? best_epoch : ""));
-  };
-  print("valid", &TrainResult::valid, &TrainResult::valid_accuracy, " (epoch " + std::to_string(last.best_epoch) + ")");
-  print("test", &TrainResult::test, &TrainResult::test_accuracy, "");
+  print("valid", &TrainResult::valid_figures, " (epoch " + std::to_string(last.best_epoch) + ")");
+  print("test", &TrainResult::test_figures, "");
   log_result(timing_line(last.last_epoch));
   log_result("run directory " + directory.string());
   if (results.size() == 1) log_info("next: salient-infer --run " + directory.string() + " --nodes all --format csv");
@@ -78,13 +96,11 @@ TrainResult train_once(TrainRun& run, const TrainOptions& options, const fs::pat
   (void)with_run_json(run.session, directory, run.about, [&](RunDescription& about) {
     result = Trainer(options, {run.dataset, run.data, run.session.device, *run.session.comm, directory}).run();
     if (result.interrupted_by != 0) return result.interrupted_by;
-    if (result.valid) {
-      about.result["best_epoch"] = result.best_epoch;
-      about.result["valid_" + result.metric] = *result.valid;
-    }
-    if (result.test) about.result["test_" + result.metric] = *result.test;
-    if (result.valid_accuracy) about.result["valid_accuracy"] = *result.valid_accuracy;
-    if (result.test_accuracy) about.result["test_accuracy"] = *result.test_accuracy;
+    if (result.valid) about.result["best_epoch"] = result.best_epoch;
+    result.valid_figures.for_each(
+        [&](const std::string& name, Metric, double value) { about.result["valid_" + name] = value; });
+    result.test_figures.for_each(
+        [&](const std::string& name, Metric, double value) { about.result["test_" + name] = value; });
     return 0;
   });
   return result;
@@ -123,10 +139,12 @@ std::vector<TrainResult> train_trials(TrainRun& run) {
       if (results.back().interrupted_by != 0) return results.back().interrupted_by;
     }
     about.result["trials"] = run.options.trials;
-    add_spread(about.result, "valid_" + results.back().metric, results_of_trials(results, &TrainResult::valid));
-    add_spread(about.result, "test_" + results.back().metric, results_of_trials(results, &TrainResult::test));
-    add_spread(about.result, "valid_accuracy", results_of_trials(results, &TrainResult::valid_accuracy));
-    add_spread(about.result, "test_accuracy", results_of_trials(results, &TrainResult::test_accuracy));
+    for (const auto& [metric, name] : names_of(Metric{})) {
+      add_spread(about.result, std::string("valid_") + name,
+                 results_of_trials(results, &TrainResult::valid_figures, metric));
+      add_spread(about.result, std::string("test_") + name,
+                 results_of_trials(results, &TrainResult::test_figures, metric));
+    }
     return 0;
   });
   return results;
@@ -142,7 +160,7 @@ int carry_out(TrainRun& run) {
     log_warning("interrupted; continue with salient-train --resume " + run.directory.string());
   if (run.session.is_rank_0() && signal == 0) {
     log_info("report: " + (run.directory / "report.html").string());
-    print_results(results, run.directory);
+    print_results(results, run.dataset.task, run.directory);
     warn_of_chance(run.dataset, results.back());
   }
   return signal == 0 ? 0 : 128 + signal;

@@ -70,7 +70,8 @@ void warn_of_data(const Dataset& dataset) {
 }
 
 void warn_of_chance(const Dataset& dataset, const TrainResult& result) {
-  if (result.metric != "accuracy" || !result.valid || result.epochs.size() < 2 || dataset.task != Task::kMultiClass)
+  if (result.metric != Metric::kAccuracy || !result.valid || result.epochs.size() < 2 ||
+      dataset.task != Task::kMultiClass)
     return;
   const std::vector<std::uint64_t> counts = counts_of(dataset, dataset.valid);
   std::uint64_t all = 0;

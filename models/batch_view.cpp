@@ -24,9 +24,11 @@ BatchView view_of(const Batch& batch, int device_index) {
                         .values = wrap(layout.x, {layout.num_values}, feature_type)};
   else
     view.x = wrap(layout.x, {layout.num_nodes, layout.feature_dim}, feature_type);
-  view.y = layout.label_type.task == Task::kMultiLabel
-               ? wrap(layout.y, {layout.num_seeds, layout.label_type.width}, at::kChar)
-               : wrap(layout.y, {layout.num_seeds}, at::kInt);
+  switch (layout.label_type.task) {
+    case Task::kMultiClass: view.y = wrap(layout.y, {layout.num_seeds}, at::kInt); break;
+    case Task::kMultiLabel: view.y = wrap(layout.y, {layout.num_seeds, layout.label_type.width}, at::kChar); break;
+    case Task::kRegression: view.y = wrap(layout.y, {layout.num_seeds, layout.label_type.width}, at::kFloat); break;
+  }
   view.nodes = wrap(layout.nodes, {layout.num_nodes}, at::kInt);
   for (const HopLayout& hop : layout.hops) {
     view.hops.push_back({hop.num_dst, hop.num_src, wrap(hop.indptr, {hop.num_dst + 1}, at::kInt),

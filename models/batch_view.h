@@ -26,7 +26,7 @@ struct HopView {
 /// A batch on one device.
 struct BatchView {
   InputRows x;                ///< f16 or f32 [N, feature_dim]
-  at::Tensor y;               ///< int32 [S], or int8 [S, T] for several labels a node: store/label_table.h
+  at::Tensor y;               ///< int32 [S], int8 [S, T] of labels or f32 [S, T] of values: store/label_table.h
   at::Tensor nodes;           ///< int32 [N], the bits of the global uint32 ids: what dropout's draws are keyed by
   std::vector<HopView> hops;  ///< [L] outermost first
 };

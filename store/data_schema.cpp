@@ -5,6 +5,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -76,8 +77,6 @@ Names first_numbers(int count) {
   return names;
 }
 
-const char* classes_or_labels(Task task) { return task == Task::kMultiLabel ? "labels" : "classes"; }
-
 /// Fills class_of and unknown_classes.
 void match_by_name(const Names& run, const Names& data, SchemaMatch& match) {
   const auto number_of = numbers_of(run);
@@ -94,7 +93,7 @@ void match_by_name(const Names& run, const Names& data, SchemaMatch& match) {
 }
 
 void match_classes(const DataSchema& run, const DataSchema& data, SchemaMatch& match) {
-  const std::string kind = classes_or_labels(run.task);
+  const std::string kind = words_of(run.task).outputs;
   if (data.num_classes == 0) {
     match.has_comparable_labels = false;
     match.remarks.emplace_back("has no labels to compare predictions with");
@@ -102,9 +101,8 @@ void match_classes(const DataSchema& run, const DataSchema& data, SchemaMatch& m
   }
   if (data.task != run.task) {
     match.has_comparable_labels = false;
-    match.remarks.push_back(
-        std::string(data.task == Task::kMultiLabel ? "has several labels a node" : "has one class a node") +
-        ", which are not compared with the " + kind + " that the run predicts");
+    match.remarks.push_back("has " + std::string(words_of(data.task).of_node) + ", which are not compared with the " +
+                            kind + " that the run predicts");
     return;
   }
   const Names run_names = as_kept(run.class_names), data_names = as_kept(data.class_names);
@@ -130,10 +128,16 @@ void match_classes(const DataSchema& run, const DataSchema& data, SchemaMatch& m
 
 void say_what_is_unknown(const DataSchema& run, SchemaMatch& match) {
   if (match.unknown_classes.empty()) return;
-  const bool has_labels = run.task == Task::kMultiLabel;
-  match.remarks.push_back("has the " + listed(has_labels ? "label" : "class", match.unknown_classes) +
-                          ", which the run does not know: " +
-                          (has_labels ? "accuracy and F1 leave them out" : "accuracy counts nodes of theirs as wrong"));
+  const auto consequence = [&] {
+    switch (run.task) {
+      case Task::kMultiClass: return "accuracy counts nodes of theirs as wrong";
+      case Task::kMultiLabel: return "accuracy and F1 leave them out";
+      case Task::kRegression: return "errors leave them out";
+    }
+    return "";
+  };
+  match.remarks.push_back("has the " + listed(words_of(run.task).output, match.unknown_classes) +
+                          ", which the run does not know: " + consequence());
 }
 
 std::string text_of(const FeatureOrigin& origin) {
@@ -212,30 +216,42 @@ void match_columns(const DataSchema& run, const DataSchema& data, FeatureMatch r
 }  // namespace
 
 std::string to_json_text(const DataSchema& schema) {
-  return dumped({{"task", name_of(schema.task)},
-                 {"num_classes", schema.num_classes},
-                 {"feature_dim", schema.feature_dim},
-                 {"class_names", schema.class_names},
-                 {"column_names", schema.column_names},
-                 {"feature_origin", schema.feature_origin}});
+  Json json{{"task", name_of(schema.task)},        {"num_classes", schema.num_classes},
+            {"feature_dim", schema.feature_dim},   {"class_names", schema.class_names},
+            {"column_names", schema.column_names}, {"feature_origin", schema.feature_origin}};
+  if (schema.task == Task::kRegression) json["target_scales"] = schema.target_scales;
+  return dumped(json);
 }
+
+namespace {
+
+/// Positive deviations for every target, none without targets.
+bool has_scales(const DataSchema& schema) {
+  const std::size_t count = schema.task == Task::kRegression ? static_cast<std::size_t>(schema.num_classes) : 0;
+  return schema.target_scales.size() == 2 * count &&
+         std::ranges::all_of(std::span(schema.target_scales).subspan(count), [](double d) { return d > 0; });
+}
+
+}  // namespace
 
 DataSchema schema_from_json(std::string_view text, const std::string& file) {
   DataSchema schema;
   try {
     const Json json = parse_json<Json>(text);
-    schema = {.task = json.at("task") == name_of(Task::kMultiLabel) ? Task::kMultiLabel : Task::kMultiClass,
+    schema = {.task = value_named<Task>(json.at("task").get<std::string>()).value_or(Task::kMultiClass),
               .num_classes = json.at("num_classes"),
               .feature_dim = json.at("feature_dim"),
               .class_names = json.at("class_names"),
               .column_names = json.at("column_names"),
-              .feature_origin = json.at("feature_origin")};
+              .feature_origin = json.at("feature_origin"),
+              .target_scales = json.value("target_scales", TargetScales())};
   } catch (const nlohmann::json::exception& cause) {
     fail(ErrorKind::kBadData, file + ": does not say what a run was trained on: " + cause.what());
   }
   const auto fits = [](const Names& names, int count) { return names.empty() || std::cmp_equal(names.size(), count); };
   if (schema.num_classes < 1 || schema.num_classes > kMaxClasses || schema.feature_dim < 1 ||
-      !fits(schema.class_names, schema.num_classes) || !fits(schema.column_names, schema.feature_dim))
+      !fits(schema.class_names, schema.num_classes) || !fits(schema.column_names, schema.feature_dim) ||
+      !has_scales(schema))
     fail(ErrorKind::kBadData, file + ": does not say what a run was trained on: as many names as classes and columns");
   return schema;
 }

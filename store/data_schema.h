@@ -20,13 +20,18 @@ namespace salient {
 /// Compared value by value, whatever the names are. Empty: they are the source's.
 using FeatureOrigin = std::map<std::string, std::string>;
 
+/// Of regression, the mean and the deviation of each target over the training nodes: [2 T], the means first. A model's
+/// outputs are in units of the deviation, from the mean on. Empty for other tasks.
+using TargetScales = std::vector<double>;
+
 struct DataSchema {
   Task task = Task::kMultiClass;
-  int num_classes = 0;  ///< of kMultiLabel: labels
+  int num_classes = 0;  ///< of kMultiLabel labels, of kRegression targets
   int feature_dim = 0;
-  std::vector<std::string> class_names{};   ///< [num_classes], or empty: they have numbers alone
+  std::vector<std::string> class_names{};   ///< [num_classes], or empty: numbers alone; of targets, too
   std::vector<std::string> column_names{};  ///< [feature_dim], likewise
   FeatureOrigin feature_origin{};
+  TargetScales target_scales{};
   bool is_complete = true;  ///< false: of a run of an older version, which kept the task and the two numbers alone
 
   bool operator==(const DataSchema&) const = default;

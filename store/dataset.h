@@ -26,14 +26,15 @@ struct Dataset : DatasetFacts {
   RowTable features{};                          ///< [V, feature_dim] feature_type, host; empty of kCsr
   SparseRowTable sparse_features{};             ///< of kCsr, host
   std::span<const std::int32_t> labels{};       ///< [V] of kMultiClass, as in LabelType
-  std::span<const std::int8_t> multi_labels{};  ///< [V, num_classes] of kMultiLabel, as in LabelType
+  std::span<const std::int8_t> multi_labels{};  ///< [V, num_classes] of kMultiLabel, likewise
+  std::span<const float> targets{};             ///< [V, num_classes] of kRegression, likewise
   std::span<const NodeId> train{};              ///< node ids; order kept from the source
   std::span<const NodeId> valid{};
   std::span<const NodeId> test{};
 
   std::shared_ptr<const void> storage{};  ///< owns what the spans point at: file mappings, or arrays
 
-  LabelTable label_table() const { return {label_type(), labels, multi_labels}; }
+  LabelTable label_table() const { return {label_type(), labels, multi_labels, targets}; }
   /// Of all feature rows, as they are stored.
   std::uint64_t feature_bytes() const {
     return has_sparse_features() ? sparse_features.num_bytes(size_of(feature_type))

@@ -57,6 +57,9 @@ void visit_arrays(Data& dataset, const GraphSize& size, Visit&& visit) {
     case Task::kMultiLabel:
       visit(DatasetArray{"labels", kLabels, labels_array(dataset.task), {nodes, width}}, dataset.multi_labels);
       break;
+    case Task::kRegression:
+      visit(DatasetArray{"labels", kLabels, labels_array(dataset.task), {nodes, width}}, dataset.targets);
+      break;
   }
   visit(DatasetArray{"train", kSplits, kTrainArray, {kAnyLength}}, dataset.train);
   visit(DatasetArray{"valid", kSplits, kValidArray, {kAnyLength}}, dataset.valid);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -128,7 +129,11 @@ void DatasetChecks::check_indices(CsrGraph graph) const {
 }
 
 void DatasetChecks::check_labels(const LabelTable& labels, int num_classes) const {
-  if (labels.type.task == Task::kMultiLabel) return check_flags(labels);
+  switch (labels.type.task) {
+    case Task::kMultiClass: break;
+    case Task::kMultiLabel: return check_flags(labels);
+    case Task::kRegression: return check_targets(labels);
+  }
   const std::span<const std::int32_t> classes = labels.classes;
   const std::size_t node =
       first_bad(classes.size(), [=](std::size_t v) { return classes[v] < -1 || classes[v] >= num_classes; });
@@ -144,6 +149,15 @@ void DatasetChecks::check_flags(const LabelTable& labels) const {
   const auto width = static_cast<std::size_t>(labels.type.width);
   refuse("labels.npy", "node " + std::to_string(at / width) + ", label " + std::to_string(at % width) + " is " +
                            std::to_string(flags[at]) + ", allowed are 1, 0, and -1 for not known");
+}
+
+void DatasetChecks::check_targets(const LabelTable& labels) const {
+  const std::span<const float> values = labels.values;
+  const std::size_t at = first_bad(values.size(), [=](std::size_t i) { return std::isinf(values[i]); });
+  if (at == kNone) return;
+  const auto width = static_cast<std::size_t>(labels.type.width);
+  refuse("labels.npy", "node " + std::to_string(at / width) + ", target " + std::to_string(at % width) +
+                           " is infinite; allowed are numbers, and NaN for not known");
 }
 
 void DatasetChecks::check_splits(std::span<const SplitView> splits, const LabelTable& labels) const {

@@ -52,6 +52,7 @@ class DatasetChecks {
 
  private:
   void check_flags(const LabelTable& labels) const;
+  void check_targets(const LabelTable& labels) const;
   [[noreturn]] void refuse(const char* file, const std::string& what) const;
 
   std::filesystem::path directory_;

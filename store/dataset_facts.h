@@ -16,7 +16,7 @@ struct DatasetFacts {
   std::string name{};
   std::string source_kind{};  ///< "wordnet", "ogb", ...; "synthetic" for generated data, and every report says so
   Task task = Task::kMultiClass;
-  int num_classes = 0;  ///< of kMultiLabel: labels
+  int num_classes = 0;  ///< of kMultiLabel labels, of kRegression targets
   int feature_dim = 0;
   FeatureType feature_type = FeatureType::kF16;
   float fp8_scale = 0;  ///< of kFp8: as in RowTable
@@ -25,13 +25,22 @@ struct DatasetFacts {
   std::vector<std::string> class_names{};   ///< as in DataSchema; of a store in class_names.txt
   std::vector<std::string> column_names{};  ///< likewise in column_names.txt, or WordNet's vocabulary.txt
   FeatureOrigin feature_origin{};           ///< likewise
+  TargetScales target_scales{};             ///< likewise; measured when a store is opened
   bool operator==(const DatasetFacts&) const = default;
 
   DatasetFacts& facts() { return *this; }  ///< for structs that have these among their own fields
   const DatasetFacts& facts() const { return *this; }
 
-  DataSchema schema() const { return {task, num_classes, feature_dim, class_names, column_names, feature_origin}; }
-  LabelType label_type() const { return {task, task == Task::kMultiLabel ? num_classes : 1}; }
+  DataSchema schema() const {
+    return {.task = task,
+            .num_classes = num_classes,
+            .feature_dim = feature_dim,
+            .class_names = class_names,
+            .column_names = column_names,
+            .feature_origin = feature_origin,
+            .target_scales = target_scales};
+  }
+  LabelType label_type() const { return {task, task == Task::kMultiClass ? 1 : num_classes}; }
   bool has_sparse_features() const { return feature_layout == FeatureLayout::kCsr; }
   /// Of a dense row, stored, and in a batch.
   std::size_t feature_row_bytes() const { return static_cast<std::size_t>(feature_dim) * size_of(feature_type); }
@@ -55,6 +64,7 @@ void visit_facts(Facts& facts, Visit visit) {
   visit("class_names", facts.class_names);
   visit("column_names", facts.column_names);
   visit("feature_origin", facts.feature_origin);
+  visit("target_scales", facts.target_scales);
 }
 
 }  // namespace salient

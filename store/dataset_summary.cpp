@@ -6,6 +6,7 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/arena_of.h"
 #include "core/number_text.h"
@@ -38,7 +39,8 @@ LabelPairs count_label_pairs(const Dataset& dataset) {
       [](LabelPairs a, LabelPairs b) { return a + b; });
 }
 
-void count_flags(const Dataset& dataset, DatasetSummary& summary) {
+/// Of several labels, or of targets.
+void count_known(const Dataset& dataset, DatasetSummary& summary) {
   const LabelTable labels = dataset.label_table();
   const auto width = static_cast<std::size_t>(labels.type.width);
   std::uint64_t known = 0;
@@ -47,9 +49,11 @@ void count_flags(const Dataset& dataset, DatasetSummary& summary) {
     known += static_cast<std::uint64_t>(known_here);
     if (known_here == 0) ++summary.unlabelled_nodes;
     for (std::size_t t = 0; t < width; ++t)
-      if (labels.flags[v * width + t] == 1) ++summary.nodes_of_class[t];
+      if (labels.type.task == Task::kMultiLabel ? labels.flags[v * width + t] == 1
+                                                : !std::isnan(labels.values[v * width + t]))
+        ++summary.nodes_of_class[t];
   }
-  summary.known_share = static_cast<double>(known) / static_cast<double>(labels.flags.size());
+  summary.known_share = static_cast<double>(known) / static_cast<double>(labels.num_nodes() * width);
 }
 
 std::string grouped(std::uint64_t value) {  // 1,234,567
@@ -91,7 +95,7 @@ DatasetSummary summarise(const Dataset& dataset, int num_threads) {
     summary.max_degree = at_share(1);
   }
   summary.nodes_of_class.resize(static_cast<std::size_t>(dataset.num_classes));
-  if (dataset.task == Task::kMultiLabel) return count_flags(dataset, summary), summary;
+  if (dataset.task != Task::kMultiClass) return count_known(dataset, summary), summary;
   for (const std::int32_t label : dataset.labels)
     ++(label < 0 ? summary.unlabelled_nodes : summary.nodes_of_class[static_cast<std::size_t>(label)]);
   oneapi::tbb::task_arena arena = arena_of(num_threads);
@@ -117,7 +121,16 @@ std::string summary_text(const Dataset& dataset, const DatasetSummary& summary) 
                          megabytes(dataset.feature_bytes()) + sparse_text(dataset));
   else
     line("features", "none; training needs some");
-  if (dataset.task == Task::kMultiLabel) {
+  if (dataset.task == Task::kRegression) {
+    const auto width = static_cast<std::size_t>(dataset.num_classes);
+    for (std::size_t t = 0; t < width; ++t)
+      line(t == 0 ? "targets" : "",
+           (dataset.class_names.empty() ? std::to_string(t) : printable(dataset.class_names[t])) + ": " +
+               grouped(summary.nodes_of_class[t]) + " values; of training nodes mean " +
+               printed("%.4g", dataset.target_scales[t]) + ", deviation " +
+               printed("%.4g", dataset.target_scales[width + t]));
+    line("", grouped(summary.unlabelled_nodes) + " nodes without a value");
+  } else if (dataset.task == Task::kMultiLabel) {
     const auto [rarest, largest] = std::ranges::minmax(summary.nodes_of_class);
     line("labels", std::to_string(dataset.num_classes) + " a node, each of " + grouped(rarest) + " to " +
                        grouped(largest) + " nodes; " + fixed(100 * summary.known_share, 1) + " % known; " +

@@ -13,9 +13,9 @@ struct DatasetSummary {
   std::uint64_t isolated_nodes = 0;
   std::uint64_t min_degree = 0, median_degree = 0, p99_degree = 0, max_degree = 0;
   double mean_degree = 0;
-  std::vector<std::uint64_t> nodes_of_class{};  ///< [num_classes] of kMultiLabel: that have the label
-  std::uint64_t unlabelled_nodes = 0;           ///< of kMultiLabel: with no known label
-  double known_share = 0;                       ///< of kMultiLabel: share of all labels of all nodes
+  std::vector<std::uint64_t> nodes_of_class{};  ///< [num_classes]; of labels: that have it, of targets: a value
+  std::uint64_t unlabelled_nodes = 0;           ///< of kMultiLabel and kRegression: with no known label or value
+  double known_share = 0;                       ///< of the same: share of all labels, or values, of all nodes
   double equal_label_share = 0;  ///< of kMultiClass: share of the entries between labelled nodes that join equal labels
 };
 

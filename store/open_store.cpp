@@ -17,6 +17,7 @@
 #include "store/dataset_checks.h"
 #include "store/name_list.h"
 #include "store/parts.h"
+#include "store/target_scales.h"
 
 namespace salient {
 namespace {
@@ -161,6 +162,7 @@ OpenedStore open_store(const fs::path& directory, int num_threads, FeatureFile n
       checks.check_node_names(store->items<std::int64_t>(kNodeNamesBeginArray.file),
                               store->arrays.at(kNodeNamesArray.file).data().size());
   });
+  dataset.target_scales = target_scales_of(dataset);
   dataset.sparse_features.longest = LongestRows(dataset.sparse_features.begin);
   read_names_of(directory, dataset);
   dataset.directory = directory;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@ struct MappedColumns {
   std::shared_ptr<const void> source{};
   std::vector<std::int32_t> labels{};
   std::vector<std::int8_t> multi_labels{};
+  std::vector<float> targets{};
   UnsetHugeVector<std::byte> features{};
   std::vector<std::int64_t> begin{};
   UnsetHugeVector<std::uint32_t> columns{};
@@ -43,29 +45,37 @@ std::vector<std::int32_t> mapped_classes(const Dataset& dataset, const SchemaMat
   return labels;
 }
 
-std::vector<std::int8_t> mapped_flags(const Dataset& dataset, std::size_t width, const SchemaMatch& match) {
+/// Labels, or values, of each of the run's columns. @param unknown  of those that the data set lacks
+template <class Label>
+std::vector<Label> mapped_columns(const Dataset& dataset, std::span<const Label> labels, std::size_t width,
+                                  const SchemaMatch& match, Label unknown) {
   const auto from_width = static_cast<std::size_t>(dataset.num_classes);
-  std::vector<std::int8_t> flags(dataset.num_nodes() * width, -1);
+  std::vector<Label> mapped(dataset.num_nodes() * width, unknown);
   if (match.has_comparable_labels)
     for_each_row(dataset.num_nodes(), [&](std::size_t v) {
       for (std::size_t t = 0; t < from_width; ++t) {
         const std::size_t to = match.class_of.empty() ? t : static_cast<std::size_t>(match.class_of[t]);
-        if (to < width) flags[v * width + to] = dataset.multi_labels[v * from_width + t];
+        if (to < width) mapped[v * width + to] = labels[v * from_width + t];
       }
     });
-  return flags;
+  return mapped;
 }
 
 void map_labels(Dataset& dataset, const DataSchema& run, const SchemaMatch& match, MappedColumns& mapped) {
-  const bool is_multi = run.task == Task::kMultiLabel;
-  const bool has_same_rows = is_multi ? dataset.num_classes == run.num_classes : true;
+  const bool has_same_rows = run.task == Task::kMultiClass || dataset.num_classes == run.num_classes;
   if (match.has_comparable_labels && match.class_of.empty() && has_same_rows) return;
-  if (is_multi)
-    mapped.multi_labels = mapped_flags(dataset, static_cast<std::size_t>(run.num_classes), match);
-  else
-    mapped.labels = mapped_classes(dataset, match);
+  const auto width = static_cast<std::size_t>(run.num_classes);
+  constexpr float kNotKnown = std::numeric_limits<float>::quiet_NaN();
+  switch (run.task) {
+    case Task::kMultiClass: mapped.labels = mapped_classes(dataset, match); break;
+    case Task::kMultiLabel:
+      mapped.multi_labels = mapped_columns(dataset, dataset.multi_labels, width, match, std::int8_t{-1});
+      break;
+    case Task::kRegression: mapped.targets = mapped_columns(dataset, dataset.targets, width, match, kNotKnown); break;
+  }
   dataset.labels = mapped.labels;
   dataset.multi_labels = mapped.multi_labels;
+  dataset.targets = mapped.targets;
 }
 
 void map_dense_columns(Dataset& dataset, std::span<const std::uint32_t> column_of, MappedColumns& mapped) {
@@ -143,6 +153,7 @@ Dataset seen_by_run(Dataset dataset, const DataSchema& run, const SchemaMatch& m
   dataset.feature_dim = run.feature_dim;
   dataset.class_names = run.class_names;
   dataset.column_names = run.column_names;
+  dataset.target_scales = run.target_scales;
   mapped->source = std::exchange(dataset.storage, mapped);
   return dataset;
 }

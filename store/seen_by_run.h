@@ -11,7 +11,8 @@ namespace salient {
 ///
 ///   labels     of kMultiClass by match.class_of: a class that the run does not know has a number from num_classes on,
 ///              which no prediction equals. Of kMultiLabel [V, the run's labels], -1 for those that the data set lacks;
-///              labels that the run does not know are left out. All -1 where they cannot be compared.
+///              labels that the run does not know are left out; of kRegression likewise, NaN. All -1, or NaN, where
+///              they cannot be compared.
 ///   features   by match.column_of, in their type and layout
 ///
 /// The facts are the run's, class_names and column_names included, but for feature_origin.

@@ -36,7 +36,14 @@ inline constexpr StoreArray kOwnerArray{"owner.npy", "<u2"};
 inline constexpr StoreArray kFeatureBeginArray{"feature_begin.npy", "<i8"};
 inline constexpr StoreArray kFeatureColumnsArray{"feature_columns.npy", "<u4"};
 
-constexpr StoreArray labels_array(Task task) { return {"labels.npy", task == Task::kMultiLabel ? "|i1" : "<i4"}; }
+constexpr StoreArray labels_array(Task task) {
+  switch (task) {
+    case Task::kMultiClass: return {"labels.npy", "<i4"};
+    case Task::kMultiLabel: return {"labels.npy", "|i1"};
+    case Task::kRegression: return {"labels.npy", "<f4"};
+  }
+  return {"", ""};
+}
 constexpr StoreArray features_array(FeatureType type) {
   return {"features.npy", type == FeatureType::kFp8 ? "|u1" : type == FeatureType::kF16 ? "<f2" : "<f4"};
 }

@@ -38,10 +38,11 @@ Task task_of(const JsonObject& root) {
   const std::vector<std::string> keys = root.keys();
   if (std::ranges::find(keys, "task") == keys.end()) return Task::kMultiClass;
   const std::string text = root.string("task");
-  if (text != name_of(Task::kMultiLabel))
-    root.refuse("task", "is '" + text + "', this program knows '" + name_of(Task::kMultiLabel) +
-                            "', or no such field for classes");
-  return Task::kMultiLabel;
+  const std::optional<Task> task = value_named<Task>(text);
+  if (!task || *task == Task::kMultiClass)
+    root.refuse("task", "is '" + text + "', this program knows '" + name_of(Task::kMultiLabel) + "' and '" +
+                            name_of(Task::kRegression) + "', or no such field for classes");
+  return *task;
 }
 
 FeatureLayout feature_layout_of(const JsonObject& root) {
@@ -109,8 +110,6 @@ void check_file_name(const JsonObject& files, const std::string& name) {
 
 }  // namespace
 
-std::string name_of(Task task) { return task == Task::kMultiLabel ? "multi-label" : "multi-class"; }
-
 bool is_dataset_name(std::string_view name) {
   return !name.empty() && name.size() <= 100 && !name.starts_with('.') &&
          std::ranges::none_of(name, [](unsigned char c) { return c < ' ' || c == 0x7F || c == '/'; });
@@ -132,7 +131,7 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
   manifest.num_nodes = root.integer("num_nodes", 1, kMaxNodes);
   manifest.num_edges = root.integer("num_edges", 0, kMaxOffset);
   manifest.task = task_of(root);
-  const std::uint64_t least_classes = manifest.task == Task::kMultiLabel ? 1 : 0;
+  const std::uint64_t least_classes = manifest.task == Task::kMultiClass ? 0 : 1;
   manifest.num_classes = static_cast<int>(root.integer("num_classes", least_classes, kMaxClasses));
   manifest.feature_dim = static_cast<int>(root.integer("feature_dim", 0, kMaxInt));
   manifest.feature_type = feature_type_of(root);
@@ -178,7 +177,7 @@ std::string manifest_text(const StoreManifest& manifest) {
   root["name"] = manifest.name;
   root["num_nodes"] = manifest.num_nodes;
   root["num_edges"] = manifest.num_edges;
-  if (manifest.task == Task::kMultiLabel) root["task"] = name_of(manifest.task);
+  if (manifest.task != Task::kMultiClass) root["task"] = name_of(manifest.task);
   root["num_classes"] = manifest.num_classes;
   root["feature_dim"] = manifest.feature_dim;
   root["feature_dtype"] = name_of(manifest.feature_type);

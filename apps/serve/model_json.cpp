@@ -42,8 +42,10 @@ std::string model_json(const ModelFacts& facts, const Dataset& dataset, const No
                      {"nodes", dataset.num_nodes()},
                      {"edges", dataset.graph.indices.size()},
                      {"ids", kind_of(ids)}};
-  json["task"] = dataset.task == Task::kMultiLabel ? "labels" : "classes";
-  json["classes"] = {{"count", dataset.num_classes}, {"names", names_or_null(dataset.class_names)}};
+  const char* const outputs = words_of(dataset.task).outputs;
+  json["task"] = dataset.task == Task::kRegression ? "regression" : outputs;
+  json[dataset.task == Task::kRegression ? outputs : "classes"] = {{"count", dataset.num_classes},
+                                                                   {"names", names_or_null(dataset.class_names)}};
   json["features"] = {{"count", dataset.feature_dim}, {"names", names_or_null(dataset.column_names)}};
   if (const std::optional<RawRows> rows = raw_rows_of(dataset, dataset.name))
     json["features"]["columns"] = columns_json(rows->coding);

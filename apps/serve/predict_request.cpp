@@ -130,6 +130,9 @@ void read_form(const json& root, const RequestRules& rules, PredictRequest& requ
     if (!found) refuse(R"("nodes_by" must be "id" or "row")");
     request.nodes_by = *found;
   }
+  for (const char* field : {"probabilities", "top_k"})
+    if (rules.task == Task::kRegression && root.contains(field))
+      refuse("\"" + std::string(field) + "\": the model predicts values, which have none");
   if (const auto form = root.find("probabilities"); form != root.end()) {
     const bool is_by_name = *form == "by_name";
     if (!is_by_name && !form->is_boolean()) refuse(R"("probabilities" must be true, false or "by_name")");

@@ -10,6 +10,7 @@
 #include "apps/new_nodes.h"
 #include "apps/serve/raw_row.h"
 #include "core/types.h"
+#include "store/label_table.h"
 #include "store/node_lookup.h"
 
 namespace salient::serve {
@@ -19,7 +20,8 @@ struct RequestRules {
   const NodeLookup& lookup;   ///< of the data set's nodes; outlives the rules
   std::size_t num_nodes = 0;  ///< of the data set
   std::size_t feature_dim = 0;
-  std::size_t num_classes = 0;        ///< or labels
+  Task task = Task::kMultiClass;
+  std::size_t num_classes = 0;        ///< or labels, or targets
   std::size_t max_nodes = 1024;       ///< that are predicted for one request
   bool has_names = false;             ///< of classes, a different one each
   std::optional<RawRows> raw_rows{};  ///< none: features are not those of a table
@@ -45,7 +47,7 @@ struct PredictRequest {
 
 /// {"nodes": [17, "an id"]} or {"new_nodes": [{"features": [..], "neighbors": [17], "new_neighbors": [0]}]}, beside
 /// which may stand "nodes_by": "id" | "row", of all nodes of the data set, "probabilities": true | "by_name" and
-/// "top_k": 3.
+/// "top_k": 3, which values do not have.
 ///
 /// Features of a data set that was made of a table may be a row of it: {"country": "DE", "age": null}.
 ///

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/value_text.h"
 
 namespace salient::serve {
 namespace {
@@ -83,6 +84,14 @@ void add_labels(Json& prediction, std::span<const float> row, const Names& names
   if (!names.classes.empty()) prediction["names"] = std::move(called);
 }
 
+void add_values(Json& prediction, std::span<const float> row, const Names& names) {
+  Json& values = prediction["values"] = names.classes.empty() ? Json::array() : Json::object();
+  for (std::size_t t = 0; t < row.size(); ++t) {
+    const double value = std::stod(to_text(row[t]));  // 0.1, not 0.10000000149
+    names.classes.empty() ? values.push_back(value) : void(values[names.classes[t]] = value);
+  }
+}
+
 /// As salient-infer: a class of what is not a number would look like any other.
 void require_numbers(std::span<const float> row, const std::string& node) {
   if (!std::ranges::all_of(row, [](float logit) { return std::isfinite(logit); }))
@@ -108,8 +117,11 @@ std::string predictions_json(const PredictRequest& request, std::span<const floa
       prediction["node"] = request.nodes[i];
       if (!names.ids.empty()) prediction["id"] = names.ids[request.nodes[i]];
     }
-    const bool has_labels = names.task == Task::kMultiLabel;
-    has_labels ? add_labels(prediction, row, names) : add_class(prediction, row, names);
+    switch (names.task) {
+      case Task::kMultiClass: add_class(prediction, row, names); break;
+      case Task::kMultiLabel: add_labels(prediction, row, names); break;
+      case Task::kRegression: add_values(prediction, row, names); break;
+    }
     add_probabilities(prediction, row, request, names);
     predictions.push_back(std::move(prediction));
   }

@@ -15,13 +15,14 @@ namespace salient::serve {
 struct Names {
   Task task = Task::kMultiClass;
   NodeIds ids{};                       ///< none: nodes have numbers alone
-  std::vector<std::string> classes{};  ///< likewise; or of labels
+  std::vector<std::string> classes{};  ///< likewise; or of labels, or targets
 };
 
-/// {"predictions": [{"node": 17, "id": "..", "class": 3, "name": ".."}, ...]}, of several labels a node "labels":
-/// [0, 5] and "names": [..] instead of "class" and "name"; where asked for, "probabilities": of each class by the
-/// softmax, of labels by the sigmoid, as a list or by name, and "top": [{"class": 3, "name": "..", "probability": 0.9},
-/// ...], the most probable first, of labels "label" instead of "class".
+/// {"predictions": [{"node": 17, "id": "..", "class": 3, "name": ".."}, ...]}, of several labels a node "labels": [0,
+/// 5] and "names": [..] instead of "class" and "name", of regression "values": {"price": 12.5} of each target by its
+/// name, or a list where they have none; where asked for, "probabilities": of each class by the softmax, of labels by
+/// the sigmoid, as a list or by name, and "top": [{"class": 3, "name": "..", "probability": 0.9}, ...], the most
+/// probable first, of labels "label" instead of "class".
 ///
 /// @param request  of which `nodes` or the number of new nodes is read
 /// @param logits   a row for each

@@ -11,6 +11,7 @@
 
 #include "core/console/progress.h"
 #include "core/timer.h"
+#include "engine/infer/target_unit.h"
 #include "engine/remote/partitioned_batches.h"
 #include "loaders/gather_rows.h"
 #include "loaders/gather_sparse_rows.h"
@@ -76,6 +77,7 @@ class LayerByLayer {
         options_(options),
         on_round_(on_round),
         counter_(device_.torch_device()),
+        unit_(dataset, device_.torch_device()),
         results_(plan.layers.size()) {}
 
   InferenceCounts run() {
@@ -155,7 +157,7 @@ class LayerByLayer {
     for (std::size_t i = 0; i + 1 < num_layers; ++i)
       if (plan_.layers[i].is_kept) round.layers[i + 1] = results_[i]->rows(block.begin, block.count);
     round.layers[num_layers] = out;
-    round.logits = model_.head(round.layers, {});
+    round.logits = unit_.of(model_.head(round.layers, {}));
     counter_.add(round.logits, view.y);
   }
 
@@ -167,6 +169,7 @@ class LayerByLayer {
   const ExactOptions& options_;
   const OnRound& on_round_;
   AccuracyCounter counter_;
+  const TargetUnit unit_;
   std::vector<std::unique_ptr<Activations>> results_;  // [L], of the last layer none
 };
 

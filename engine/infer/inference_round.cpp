@@ -27,12 +27,13 @@ void AccuracyCounter::add(const at::Tensor& logits, const at::Tensor& labels) {
                             {.nodes = counts, .labelled = counts + 1, .correct = counts + 2, .not_finite = counts + 6});
   }
   counts_[0] += logits.size(0);
-  counts_[1] += labels.ge(0).sum();
+  counts_[1] += labels.is_floating_point() ? labels.isnan().logical_not().sum() : labels.ge(0).sum();
   counts_[6] += at::isfinite(logits).all(-1).logical_not().sum();
   if (labels.dim() == 1) {
     counts_[2] += at::argmax(logits, -1).eq(labels).sum();
     return;
   }
+  if (labels.is_floating_point()) return;
   const at::Tensor is_positive = labels.eq(1), is_predicted = logits.gt(0);
   counts_[2] += is_predicted.eq(labels).sum();  // an unknown label, -1, equals neither 0 nor 1
   counts_[3] += is_positive.sum();

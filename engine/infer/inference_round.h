@@ -15,7 +15,7 @@ namespace salient {
 
 struct InferenceCounts {
   std::int64_t nodes = 0;     ///< predicted
-  std::int64_t labelled = 0;  ///< known labels; of multi-label data several per node
+  std::int64_t labelled = 0;  ///< known labels, or values; of all but one class a node several per node
   std::int64_t correct =
       0;  ///< known labels predicted right; multi-label: a label is predicted if its logit is above 0
   std::int64_t positives = 0;            ///< multi-label: known labels that are 1
@@ -37,7 +37,7 @@ struct InferenceCounts {
 struct InferenceRound {
   std::int64_t num_nodes = 0;
   std::vector<InputRows> layers{};  ///< the input of Model::head(), on the compute device; empty if not computed apart
-  at::Tensor logits{};              ///< [num_nodes, C] on the compute device, rows may be padded
+  at::Tensor logits{};  ///< [num_nodes, C] on the compute device, rows may be padded; values are in the targets' unit
 };
 
 /// Called on every rank in every round: it may be collective, wait for the device, and throw.
@@ -48,7 +48,7 @@ class AccuracyCounter {
  public:
   explicit AccuracyCounter(at::Device device);
 
-  /// @param labels  int32 [S], or of multi-label data int8 [S, C], as in LabelType
+  /// @param labels  int32 [S], int8 [S, C] or f32 [S, C], as in LabelType
   void add(const at::Tensor& logits, const at::Tensor& labels);
 
   /// Waits for the device. Collective. @return all but the seconds

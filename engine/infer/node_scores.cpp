@@ -1,7 +1,7 @@
 // engine/infer/node_scores.cpp - see node_scores.h.
 #include "engine/infer/node_scores.h"
 
-#include "core/error.h"
+#include "engine/infer/average_precision.h"
 #include "engine/infer/roc_auc.h"
 
 namespace salient {
@@ -36,26 +36,23 @@ std::int64_t roc_auc_bytes(const Dataset& dataset, std::size_t num_nodes) {
   return static_cast<std::int64_t>(num_nodes * (num_binary_labels(dataset) * label_bytes + sorted_bytes));
 }
 
-void NodeScores::add(std::span<const float> logits) {
-  const auto num_classes = static_cast<std::size_t>(dataset_.num_classes);
-  for (; !logits.empty(); logits = logits.subspan(num_classes)) {
-    require(num_seen_ < nodes_.size(), "no more rows than nodes");
-    const NodeId node = nodes_[num_seen_++];
-    if (dataset_.label_table().num_known(node) == 0 || is_of_unknown_class(dataset_, node)) continue;
-    kept_.push_back(node);
-    if (is_binary(dataset_))
-      scores_.push_back(logits[1] - logits[0]);  // how far the second class is ahead
-    else
-      scores_.insert(scores_.end(), logits.begin(), logits.begin() + static_cast<std::ptrdiff_t>(num_classes));
-  }
+void NodeScores::add(NodeId node, std::span<const float> logits) {
+  if (dataset_.label_table().num_known(node) == 0 || is_of_unknown_class(dataset_, node)) return;
+  kept_.push_back(node);
+  if (is_binary(dataset_))
+    scores_.push_back(logits[1] - logits[0]);  // how far the second class is ahead
+  else
+    scores_.insert(scores_.end(), logits.begin(), logits.end());
 }
 
-std::optional<double> NodeScores::roc_auc() const {
+void NodeScores::add_to(Figures& figures) const {
   const std::size_t width = num_binary_labels(dataset_);
   std::vector<float> columns(scores_.size());
   for (std::size_t i = 0; i < kept_.size(); ++i)
     for (std::size_t t = 0; t < width; ++t) columns[t * kept_.size() + i] = scores_[i * width + t];
-  return mean_roc_auc(columns, binary_labels(dataset_, kept_), width);
+  const std::vector<std::int8_t> labels = binary_labels(dataset_, kept_);
+  figures[Metric::kRocAuc] = mean_roc_auc(columns, labels, width);
+  figures[Metric::kAveragePrecision] = mean_average_precision(columns, labels, width);
 }
 
 }  // namespace salient

@@ -1,12 +1,12 @@
-// engine/infer/node_scores.h - the input of ROC AUC: labels 0 or 1, and the model's score for 1.
+// engine/infer/node_scores.h - the input of ROC AUC and average precision: labels 0 or 1, and the model's score for 1.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/types.h"
+#include "engine/report/metric.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -26,19 +26,17 @@ std::int64_t roc_auc_bytes(const Dataset& dataset, std::size_t num_nodes);
 /// Takes the logits of nodes as they come and keeps those with a known label: 4 bytes per label.
 class NodeScores {
  public:
-  /// @param dataset  has_roc_auc(); outlives the scores   @param nodes  outlive them
-  NodeScores(const Dataset& dataset, std::span<const NodeId> nodes) : dataset_(dataset), nodes_(nodes) {}
+  /// @param dataset  has_roc_auc(); outlives the scores
+  explicit NodeScores(const Dataset& dataset) : dataset_(dataset) {}
 
-  /// @param logits  [m, C] of the next m nodes
-  void add(std::span<const float> logits);
+  /// @param logits  [C] of a node
+  void add(NodeId node, std::span<const float> logits);
 
-  /// mean_roc_auc() of what was added.
-  std::optional<double> roc_auc() const;
+  /// mean_roc_auc() and mean_average_precision() of what was added.
+  void add_to(Figures& figures) const;
 
  private:
   const Dataset& dataset_;
-  std::span<const NodeId> nodes_;
-  std::size_t num_seen_ = 0;
   std::vector<NodeId> kept_{};
   std::vector<float> scores_{};  // [kept, T]
 };

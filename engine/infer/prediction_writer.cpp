@@ -15,6 +15,7 @@
 #include "core/csv_text.h"
 #include "core/error.h"
 #include "core/number_text.h"
+#include "core/value_text.h"
 #include "engine/infer/source_ids_file.h"
 
 namespace salient {
@@ -118,11 +119,14 @@ PredictionWriter::PredictionWriter(std::filesystem::path folder, std::span<const
     write_csv_header();
     return;
   }
-  if (has_several_labels())
-    predictions_.emplace(folder_ / "predictions.npy", "|i1", shape_of(num_classes_));
-  else
-    predictions_.emplace(folder_ / "predictions.npy", "<i4",
-                         shape_of(output.top_k == 1 ? 0 : static_cast<std::uint64_t>(output.top_k)));
+  const std::filesystem::path file = folder_ / "predictions.npy";
+  switch (labels.type.task) {
+    case Task::kMultiClass:
+      predictions_.emplace(file, "<i4", shape_of(output.top_k == 1 ? 0 : static_cast<std::uint64_t>(output.top_k)));
+      break;
+    case Task::kMultiLabel: predictions_.emplace(file, "|i1", shape_of(num_classes_)); break;
+    case Task::kRegression: predictions_.emplace(file, "<f4", shape_of(num_classes_ == 1 ? 0 : num_classes_)); return;
+  }
   logits_.emplace(folder_ / "logits.npy", "<f4", shape_of(num_classes_));
   if (output.probabilities) probabilities_.emplace(folder_ / "probabilities.npy", "<f4", shape_of(num_classes_));
 }
@@ -137,7 +141,16 @@ void PredictionWriter::write_ids() {
 
 void PredictionWriter::write_csv_header() {
   csv_.emplace(folder_ / "predictions.csv");
-  std::string header = output_.ids.empty() ? "node," : "node,id,", names = has_several_labels() ? "" : ",label_name";
+  std::string header = output_.ids.empty() ? "node," : "node,id,";
+  if (has_values()) {
+    for (std::size_t t = 0; t < num_classes_; ++t)
+      header.append(t == 0 ? "" : ",")
+          .append(csv_field(target_name(t)))
+          .append(",")
+          .append(csv_field(target_name(t) + "_predicted"));
+    return csv_->write(header + "\n");
+  }
+  std::string names = has_several_labels() ? "" : ",label_name";
   header += has_several_labels() ? "labels,predicted" : "label";
   for (int k = 1; k <= output_.top_k; ++k) {
     const std::string number = output_.top_k == 1 ? "" : "_" + std::to_string(k);
@@ -149,6 +162,11 @@ void PredictionWriter::write_csv_header() {
     header.append(",").append(
         csv_field("prob_" + (output_.class_names.empty() ? std::to_string(c) : output_.class_names[c])));
   csv_->write(header + "\n");
+}
+
+std::string PredictionWriter::target_name(std::size_t target) const {
+  if (!output_.class_names.empty()) return output_.class_names[target];
+  return num_classes_ == 1 ? "target" : "target_" + std::to_string(target);
 }
 
 std::vector<std::uint64_t> PredictionWriter::shape_of(std::uint64_t width) const {
@@ -214,14 +232,7 @@ void PredictionWriter::write_rows(std::span<const float> logits, std::span<const
     top_classes(row, best);
     if (csv_) write_csv_row(nodes_[num_written_ + i], row, best);
   }
-  if (predictions_ && has_several_labels()) {
-    std::vector<std::int8_t> flags(logits.size());
-    std::ranges::transform(logits, flags.begin(),
-                           [](float logit) { return logit > 0 ? std::int8_t{1} : std::int8_t{0}; });
-    predictions_->write(flags);
-  } else if (predictions_) {
-    predictions_->write(classes);
-  }
+  if (predictions_) write_npy_rows(logits, classes);
   if (logits_) logits_->write(logits);
   if (probabilities_) write_probabilities(logits);
   if (output_.on_rows) output_.on_rows(logits, classes);
@@ -230,6 +241,20 @@ void PredictionWriter::write_rows(std::span<const float> logits, std::span<const
     embeddings_->write(embeddings);
   }
   num_written_ += num_rows;
+}
+
+void PredictionWriter::write_npy_rows(std::span<const float> logits, std::span<const std::int32_t> classes) {
+  switch (labels_.type.task) {
+    case Task::kMultiClass: predictions_->write(classes); break;
+    case Task::kMultiLabel: {
+      std::vector<std::int8_t> flags(logits.size());
+      std::ranges::transform(logits, flags.begin(),
+                             [](float logit) { return logit > 0 ? std::int8_t{1} : std::int8_t{0}; });
+      predictions_->write(flags);
+      break;
+    }
+    case Task::kRegression: predictions_->write(logits); break;
+  }
 }
 
 void PredictionWriter::write_probabilities(std::span<const float> logits) {
@@ -247,6 +272,7 @@ void PredictionWriter::write_csv_row(NodeId node, std::span<const float> logits,
   std::string line = std::to_string(node) + ",";
   if (!output_.ids.empty()) line.append(csv_field(output_.ids[node])).append(",");
   line += csv_labels(node, logits);
+  if (has_values()) return csv_->write(line + "\n");
   const Probabilities probabilities(logits, has_several_labels());
   for (const std::int32_t c : classes) line += printed(",%d,%.4f", c, probabilities.of(static_cast<std::size_t>(c)));
   if (!output_.class_names.empty()) {
@@ -262,6 +288,17 @@ void PredictionWriter::write_csv_row(NodeId node, std::span<const float> logits,
 }
 
 std::string PredictionWriter::csv_labels(NodeId node, std::span<const float> logits) const {
+  if (has_values()) {
+    std::string text;
+    for (std::size_t t = 0; t < num_classes_; ++t) {
+      const float known = labels_.values[node * num_classes_ + t];
+      text.append(t == 0 ? "" : ",")
+          .append(std::isnan(known) ? "" : to_text(known))
+          .append(",")
+          .append(to_text(logits[t]));
+    }
+    return text;
+  }
   if (has_several_labels()) {
     const auto flags = labels_.flags.subspan(node * num_classes_, num_classes_);
     return positions(num_classes_, [&](std::size_t t) { return flags[t] == 1; }) + "," +

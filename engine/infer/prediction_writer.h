@@ -67,6 +67,12 @@ void top_classes(std::span<const float> logits, std::span<std::int32_t> classes)
 ///   csv   node, its known labels, its predicted labels (both with blanks between), then label and
 ///         probability of each of the top_k; with names of labels then that of each of the top_k
 ///
+/// Of regression:
+///
+///   npy   predictions f4 [N] of one target, or [N, T], in the targets' unit; no logits
+///   csv   node, the id if there are ids, then of each target its known value, in a column of its name, and the
+///         predicted one, in NAME_predicted; without names they are called target, or target_NUMBER
+///
 ///   and, if asked for, embeddings.npy f4 [N, width of the layer]; beside arrays write_source_ids()
 ///
 /// finish() ends the rounds, close() syncs the files to disk. The caller removes an unfinished folder.
@@ -103,7 +109,10 @@ class PredictionWriter {
   void write_csv_header();
   void write_ids();
   std::string csv_labels(NodeId node, std::span<const float> logits) const;  ///< the columns before the top_k
+  void write_npy_rows(std::span<const float> logits, std::span<const std::int32_t> classes);
+  std::string target_name(std::size_t target) const;
   bool has_several_labels() const { return labels_.type.task == Task::kMultiLabel; }
+  bool has_values() const { return labels_.type.task == Task::kRegression; }
   std::vector<std::uint64_t> shape_of(std::uint64_t width) const;  ///< [N, width], or [N] for 0
 
   std::filesystem::path folder_;

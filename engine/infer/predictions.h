@@ -15,8 +15,8 @@ namespace salient {
 /// Tensors are on the compute device, valid in stream order until the next batch is asked for. A batch without nodes
 /// has none.
 struct PredictedBatch {
-  InferenceRound round{};
-  at::Tensor labels{};  ///< of the round's nodes, as AccuracyCounter::add() takes them
+  InferenceRound round{};  ///< logits as the model gives them: sampled_inference() makes values of them
+  at::Tensor labels{};     ///< of the round's nodes, as AccuracyCounter::add() takes them
 };
 
 /// Owns how a batch gets its neighbours and what computes on them.

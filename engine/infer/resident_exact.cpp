@@ -2,7 +2,6 @@
 #include "engine/infer/resident_exact.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 
 #include <algorithm>
@@ -12,7 +11,9 @@
 #include "core/cuda/cuda.h"
 #include "core/error.h"
 #include "core/timer.h"
+#include "engine/infer/node_labels.h"
 #include "engine/infer/resident_model.h"
+#include "engine/infer/target_unit.h"
 #include "models/exact/exact_forward.h"
 
 namespace salient {
@@ -45,16 +46,6 @@ std::span<std::byte> spent_features_of(const ResidentView& data, const ResidentE
   return {const_cast<std::byte*>(rows.data), rows.num_rows * rows.row_bytes};
 }
 
-/// On the GPU, in stream order; the host does not wait.
-at::Tensor labels_of(std::span<const NodeId> nodes, std::span<const std::int32_t> classes,
-                     const ComputeDevice& device) {
-  const at::Tensor pinned =
-      at::empty({static_cast<std::int64_t>(nodes.size())}, at::TensorOptions().dtype(at::kInt).pinned_memory(true));
-  std::int32_t* const labels = pinned.mutable_data_ptr<std::int32_t>();
-  for (std::size_t i = 0; i < nodes.size(); ++i) labels[i] = classes[nodes[i]];
-  return pinned.to(device.torch_device(), /*non_blocking=*/true);
-}
-
 }  // namespace
 
 std::int64_t resident_exact_bytes(const ResidentSpec& spec, const Dataset& dataset) {
@@ -75,7 +66,7 @@ InferenceCounts resident_exact_inference(const ModelOnRanks& ranks, const Datase
   AccuracyCounter counter(device.torch_device());
   Progress progress("exact", nodes.size(), "nodes");
   forward.start(sage_weights_of(ranks.model), device.stream());
-  const std::span<const std::int32_t> classes = dataset.label_table().classes;
+  const TargetUnit unit(dataset, device.torch_device());
   std::array<CudaEvent, 2> done{CudaEvent(CudaEvent::Kind::kBlockingWait), CudaEvent(CudaEvent::Kind::kBlockingWait)};
   std::size_t turn = 0;
   for (std::size_t first = 0; first < nodes.size(); first += static_cast<std::size_t>(shape.block_rows)) {
@@ -88,7 +79,9 @@ InferenceCounts resident_exact_inference(const ModelOnRanks& ranks, const Datase
     InferenceRound round{.num_nodes = rows};
     round.logits = at::from_blob(const_cast<float*>(logits), {rows, dataset.num_classes}, {forward.logits_stride(), 1},
                                  at::TensorOptions(device.torch_device()).dtype(at::kFloat));
-    counter.add(round.logits, labels_of(block, classes, device));
+    round.logits = unit.of(round.logits);
+    const at::Tensor labels = labels_of(dataset.label_table(), block, LabelMemory::kPinned);  // the host does not wait
+    counter.add(round.logits, labels.to(device.torch_device(), /*non_blocking=*/true));
     done_before.record(device.stream());
     if (on_round) {
       require_range_of_f16(forward.is_beyond_f16(device.stream()));

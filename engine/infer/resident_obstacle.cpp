@@ -42,7 +42,7 @@ std::string obstacle_to_resident(const ResidentSpec& spec, const Dataset& datase
   if (data.features != Residency::kDevice || data.graph != GraphResidency::kDevice)
     return "features and graph are not both in GPU memory";
   if (!has_tree_draw(spec.rule.draw)) return "neighbours are drawn by " + name_of(spec.rule.draw);
-  if (dataset.task != Task::kMultiClass) return "a node has several labels";
+  if (dataset.task == Task::kMultiLabel) return "a node has several labels";
   if (!std::ranges::all_of(spec.rule.fanouts, [](int fanout) { return fanout >= 1 && fanout <= kMaxResidentFanout; }))
     return "a fanout is not in 1 to 32";
   const ModelOptions model = model_of(spec, dataset);

@@ -2,7 +2,6 @@
 #include "engine/infer/resident_predictions.h"
 
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/tensor.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,7 @@
 
 #include "core/cuda/cuda.h"
 #include "core/error.h"
+#include "engine/infer/node_labels.h"
 #include "engine/infer/resident_model.h"
 #include "models/describe/resident_limits.h"
 #include "models/resident/sage_forward.h"
@@ -85,7 +85,7 @@ class ModelPass final : public ForwardPass {
     };
     if (!step_ || !std::ranges::equal(tensors, tensors_, is_same)) {
       step_.reset();  // its memory is free before it is asked for again
-      step_.emplace(shape_, ModelStepData{.inputs = data_, .labels = nullptr, .tensors = tensors, .sums = nullptr});
+      step_.emplace(shape_, ModelStepData{.inputs = data_, .targets = {}, .tensors = tensors, .sums = nullptr});
       tensors_ = std::move(tensors);
     }
   }
@@ -113,14 +113,9 @@ class ResidentPredictions final : public Predictions {
   void start(Model& model, std::vector<BatchRequest> requests) override {
     requests_ = std::move(requests);
     next_ = num_seeds_ = 0;
-    const std::span<const std::int32_t> classes = dataset_.label_table().classes;
     std::vector<NodeId> seeds;
-    std::vector<std::int32_t> labels;
-    for (const BatchRequest& request : requests_) {
-      seeds.insert(seeds.end(), request.seeds.begin(), request.seeds.end());
-      for (const NodeId seed : request.seeds) labels.push_back(classes[seed]);
-    }
-    labels_ = at::tensor(labels, at::kInt).to(device_.torch_device());
+    for (const BatchRequest& request : requests_) seeds.insert(seeds.end(), request.seeds.begin(), request.seeds.end());
+    labels_ = labels_of(dataset_.label_table(), seeds, LabelMemory::kPageable).to(device_.torch_device());
     device_.wait();  // the weights are written on its stream
     forward_->start(model, seeds);
   }
@@ -164,7 +159,7 @@ class ResidentPredictions final : public Predictions {
   const ComputeDevice& device_;
   const std::unique_ptr<ForwardPass> forward_;
   std::vector<BatchRequest> requests_;
-  at::Tensor labels_;  // i32 [seeds of all requests]
+  at::Tensor labels_;  // of the seeds of all requests
   std::size_t next_ = 0, num_seeds_ = 0;
   std::array<CudaEvent, 4> done_{CudaEvent(CudaEvent::Kind::kBlockingWait), CudaEvent(CudaEvent::Kind::kBlockingWait),
                                  CudaEvent(CudaEvent::Kind::kBlockingWait), CudaEvent(CudaEvent::Kind::kBlockingWait)};

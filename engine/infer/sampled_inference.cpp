@@ -49,11 +49,12 @@ InferenceCounts sampled_inference(const ModelOnRanks& ranks, Predictions& predic
   for (const BatchRequest& request : requests) num_own += request.seeds.size();
   Progress progress(options.label, num_own, "nodes");
   predictions.start(model, std::move(requests));
-  while (const std::optional<PredictedBatch> batch = predictions.next()) {
-    const InferenceRound& round = batch->round;
+  while (std::optional<PredictedBatch> batch = predictions.next()) {
+    InferenceRound& round = batch->round;
     if (round.num_nodes > 0) {
+      round.logits = options.unit.of(round.logits);
       counter.add(round.logits, batch->labels);
-      if (options.confusion != nullptr) options.confusion->add(round.logits, batch->labels);
+      if (options.tally != nullptr) options.tally->add(round.logits, batch->labels);
     }
     if (on_round) on_round(round);
     progress.add(static_cast<std::uint64_t>(round.num_nodes));

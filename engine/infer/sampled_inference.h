@@ -6,21 +6,23 @@
 #include <span>
 #include <string>
 
-#include "engine/infer/confusion_counter.h"
 #include "engine/infer/inference_round.h"
 #include "engine/infer/model_on_ranks.h"
+#include "engine/infer/prediction_tally.h"
 #include "engine/infer/predictions.h"
+#include "engine/infer/target_unit.h"
 #include "sampler/draws.h"
 
 namespace salient {
 
 struct InferenceOptions {
   std::size_t batch_size = 1024;
-  std::uint32_t seed = 1;                 ///< of the neighbourhoods, which are the same in every epoch
-  std::string label = "inference";        ///< of the progress bar
-  ConfusionCounter* confusion = nullptr;  ///< counts the predictions too
-  std::function<bool()> must_stop{};      ///< asked after every round; must answer alike on all ranks. true: inference
-                                          ///< ends with the counts so far. May be empty
+  std::uint32_t seed = 1;             ///< of the neighbourhoods, which are the same in every epoch
+  std::string label = "inference";    ///< of the progress bar
+  PredictionTally* tally = nullptr;   ///< counts the predictions too
+  TargetUnit unit{};                  ///< of the data set: what rounds and counts have
+  std::function<bool()> must_stop{};  ///< asked after every round; must answer alike on all ranks. true: inference
+                                      ///< ends with the counts so far. May be empty
 };
 
 /// What the neighbourhoods of batch number `batch` are drawn with.

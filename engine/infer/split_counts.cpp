@@ -6,19 +6,13 @@
 namespace salient {
 
 SplitCounts::SplitCounts(const Dataset& dataset, std::span<const NodeId> nodes)
-    : dataset_(dataset), nodes_(nodes), split_of_(dataset.num_nodes(), 0) {
+    : dataset_(dataset),
+      nodes_(nodes),
+      split_of_(dataset.num_nodes(), 0),
+      parts_{Part(dataset), Part(dataset), Part(dataset)} {
   const std::array parts = {dataset.test, dataset.valid, dataset.train};
   for (std::size_t s = 0; s < parts.size(); ++s)
     for (const NodeId node : parts[s]) split_of_[node] = static_cast<std::uint8_t>(1 + s);
-  if (!has_roc_auc(dataset)) return;
-  for (const NodeId node : nodes)
-    if (split_of_[node] > 0) parts_[split_of_[node] - std::size_t{1}].nodes.push_back(node);
-  for (Part& part : parts_) part.scores.emplace(dataset, part.nodes);
-}
-
-std::optional<double> SplitCounts::roc_auc(Split split) const {
-  const Part& part = parts_[static_cast<std::size_t>(split)];
-  return part.scores ? part.scores->roc_auc() : std::nullopt;
 }
 
 void SplitCounts::add(std::span<const float> logits, std::span<const std::int32_t> classes) {
@@ -30,14 +24,19 @@ void SplitCounts::add(std::span<const float> logits, std::span<const std::int32_
     if (split_of_[node] == 0) continue;
     Part& part = parts_[split_of_[node] - std::size_t{1}];
     const std::span<const float> row = logits.subspan(i * width, width);
-    count(part.counts, node, row, classes[i * (classes.size() / num_rows)]);
-    if (part.scores) part.scores->add(row);
+    const std::int32_t best = classes[i * (classes.size() / num_rows)];
+    count(part.counts, node, row, best);
+    part.figures.add(node, row, best);
   }
 }
 
 void SplitCounts::count(InferenceCounts& counts, NodeId node, std::span<const float> row, std::int32_t best) const {
   ++counts.nodes;
-  if (dataset_.task != Task::kMultiLabel) {
+  if (dataset_.task == Task::kRegression) {
+    counts.labelled += dataset_.label_table().num_known(node);
+    return;
+  }
+  if (dataset_.task == Task::kMultiClass) {
     if (dataset_.labels[node] < 0) return;
     ++counts.labelled;
     counts.correct += dataset_.labels[node] == best ? 1 : 0;

@@ -4,14 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/enum_names.h"
 #include "core/types.h"
 #include "engine/infer/inference_round.h"
-#include "engine/infer/node_scores.h"
+#include "engine/infer/node_figures.h"
 #include "store/dataset.h"
 
 namespace salient {
@@ -22,8 +21,8 @@ constexpr auto names_of(Split) {
   return std::to_array<EnumName<Split>>({{Split::kTest, "test"}, {Split::kValid, "valid"}, {Split::kTrain, "train"}});
 }
 
-/// Counts as AccuracyCounter does, and scores as NodeScores, on the host, of nodes that belong to a split.
-/// Cost: a byte a node of the graph; where there is a ROC AUC, what NodeScores takes
+/// Counts as AccuracyCounter does, and scores as NodeFigures, on the host, of nodes that belong to a split.
+/// Cost: a byte a node of the graph, and what NodeFigures take
 class SplitCounts {
  public:
   /// @param nodes  those that are predicted; outlive this, as does the data set
@@ -36,21 +35,21 @@ class SplitCounts {
 
   bool has(Split split, NodeId node) const { return split_of_[node] == 1 + static_cast<std::uint8_t>(split); }
   const InferenceCounts& of(Split split) const { return parts_[static_cast<std::size_t>(split)].counts; }
-  /// nullopt where the data set has none, or the nodes' labels do not allow it.
-  std::optional<double> roc_auc(Split split) const;
+  /// As NodeFigures::figures().
+  Figures figures(Split split) const { return parts_[static_cast<std::size_t>(split)].figures.figures(); }
 
  private:
   struct Part {
+    explicit Part(const Dataset& dataset) : figures(dataset) {}
     InferenceCounts counts{};
-    std::vector<NodeId> nodes{};  // where they are scored
-    std::optional<NodeScores> scores{};
+    NodeFigures figures;
   };
   void count(InferenceCounts& counts, NodeId node, std::span<const float> row, std::int32_t best) const;
 
   const Dataset& dataset_;
   std::span<const NodeId> nodes_;
   std::vector<std::uint8_t> split_of_;  // 1 + Split, or 0
-  std::array<Part, 3> parts_{};
+  std::array<Part, 3> parts_;
   std::size_t num_seen_ = 0;
 };
 

@@ -136,6 +136,23 @@ std::vector<Scalar> scalars_of(const EpochMetrics& metrics) {
   return scalars;
 }
 
+/// Figures that lines of the log have no room for.
+bool is_left_to_files(Metric metric) {
+  switch (metric) {
+    case Metric::kMacroF1:
+    case Metric::kBalancedAccuracy:
+    case Metric::kMcc:
+    case Metric::kAveragePrecision: return true;
+    case Metric::kAccuracy:
+    case Metric::kRocAuc:
+    case Metric::kF1:
+    case Metric::kRmse:
+    case Metric::kMae:
+    case Metric::kR2: return false;
+  }
+  return false;
+}
+
 double per_second(const std::optional<std::int64_t>& count, const std::optional<double>& seconds) {
   return static_cast<double>(count.value_or(0)) / std::max(seconds.value_or(0), 1e-9);
 }
@@ -171,12 +188,13 @@ void MetricsFiles::append(const EpochMetrics& metrics) {
   events_->add(metrics.step, scalars_of(metrics));
 }
 
-std::string summary_line(const EpochMetrics& m) {
-  std::string line = printed("epoch %d: loss %.4f, train accuracy %.4f", m.epoch, m.loss.value_or(NAN),
-                             m.train_accuracy.value_or(NAN));
-  if (m.valid_accuracy.has_value()) line += printed(", valid accuracy %.4f", *m.valid_accuracy);
-  if (m.valid_rocauc.has_value()) line += printed(", valid rocauc %.4f", *m.valid_rocauc);
-  if (m.valid_f1.has_value()) line += printed(", valid f1 %.4f", *m.valid_f1);
+std::string summary_line(const EpochMetrics& m, Metric chosen) {
+  std::string line = printed("epoch %d: loss %.4f", m.epoch, m.loss.value_or(NAN));
+  if (m.train_accuracy.has_value()) line += printed(", train accuracy %.4f", *m.train_accuracy);
+  m.valid.for_each([&](const char* name, Metric metric, double value) {
+    if (metric == chosen || !is_left_to_files(metric))
+      line += std::string(", valid ") + name + " " + figure_text(metric, value);
+  });
   line += printed(", %.2f s (train %.2f, blocked %.2f, transfer %.2f)", m.epoch_seconds.value_or(0),
                   m.train_seconds.value_or(0), m.blocked_seconds.value_or(0), m.transfer_seconds.value_or(0));
   if (m.device_bytes.has_value() && m.epoch_seconds.value_or(0) > 0)

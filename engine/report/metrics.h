@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/report/event_file.h"
+#include "engine/report/metric.h"
 
 namespace salient {
 
@@ -15,9 +17,8 @@ namespace salient {
 struct EpochMetrics {
   int epoch = 0;          ///< from 1
   std::int64_t step = 0;  ///< optimiser steps since the run began
-  std::optional<double> loss{}, train_accuracy{}, valid_accuracy{}, lr{};
-  std::optional<double> valid_rocauc{};  ///< of two classes; of multi-label data the mean over the labels
-  std::optional<double> valid_f1{};      ///< of multi-label data
+  std::optional<double> loss{}, train_accuracy{}, lr{};
+  Figures valid{};  ///< of the validation, if there was one
   std::optional<double> epoch_seconds{}, train_seconds{}, blocked_seconds{}, transfer_seconds{};
   std::optional<double> sample_seconds{}, gather_seconds{};  ///< core-seconds, over all workers
   std::optional<double> allreduce_seconds{}, eval_seconds{};
@@ -38,9 +39,7 @@ void visit_columns(const EpochMetrics& m, Visit&& column) {
   column("step", std::optional<std::int64_t>(m.step));
   column("loss", m.loss);
   column("train_accuracy", m.train_accuracy);
-  column("valid_accuracy", m.valid_accuracy);
-  column("valid_rocauc", m.valid_rocauc);
-  column("valid_f1", m.valid_f1);
+  for (const auto& [metric, name] : names_of(Metric{})) column((std::string("valid_") + name).c_str(), m.valid[metric]);
   column("lr", m.lr);
   column("epoch_seconds", m.epoch_seconds);
   column("train_seconds", m.train_seconds);
@@ -80,9 +79,10 @@ class MetricsFiles {
   std::optional<EventFile> events_;
 };
 
-/// One line for the log: "epoch 3: loss 0.3121, train 0.9012, valid 0.8930, 4.1 s (...)"; on a GPU with the share of
-/// the time in which it computed.
-std::string summary_line(const EpochMetrics& metrics);
+/// One line for the log: "epoch 3: loss 0.3121, train accuracy 0.9012, valid accuracy 0.8930, 4.1 s (...)"; on a GPU
+/// with the share of the time in which it computed.
+/// @param chosen  the run's metric: shown, too, where it is none of those that each line has
+std::string summary_line(const EpochMetrics& metrics, Metric chosen = Metric::kAccuracy);
 
 /// "epoch seconds 1.93 (train 1.71, blocked 0.18, transfer 0.04), 12.4 M edges/s sampled": a stable last line of a run.
 std::string timing_line(const EpochMetrics& metrics);

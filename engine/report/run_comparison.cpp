@@ -119,8 +119,8 @@ Json set_json(const Members& members, std::span<const ComparedRun> runs) {
 Json row_json(const Json& row) {
   Json shown = Json::object();
   for (const auto& [name, value] : row.items())
-    if (name == "epoch" || name == "loss" || name == "batches" || name.ends_with("_accuracy") ||
-        name.ends_with("_rocauc") || name.ends_with("_f1") || name.ends_with("_seconds"))
+    if (name == "epoch" || name == "loss" || name == "batches" || name == "train_accuracy" ||
+        name.starts_with("valid_") || name.starts_with("test_") || name.ends_with("_seconds"))
       shown[name] = value;
   return shown;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/report/metric.h"
 #include "engine/train/flat_adam.h"
 #include "engine/train/schedule.h"
 #include "models/model.h"
@@ -22,9 +23,9 @@ struct TrainProgress {
   double partial_loss_sum = 0;  ///< over the known labels of those steps
   std::int64_t partial_correct = 0;
   std::int64_t partial_labels = 0;
-  int best_epoch = 0;                     ///< 0 = none validated yet
-  double best_valid = 0;                  ///< of the run's metric
-  std::optional<double> best_accuracy{};  ///< of the same validation, where the metric of two classes is another one
+  int best_epoch = 0;      ///< 0 = none validated yet
+  double best_valid = 0;   ///< of the run's metric
+  Figures best_figures{};  ///< of the same validation
   PlateauState plateau{};
 };
 
@@ -37,7 +38,7 @@ struct CheckpointIdentity {
   std::string dataset_name{};
   std::string dataset_fingerprint{};
   std::string model_config{};  ///< JSON of what shapes the model
-  std::string metric{};        ///< that chose the best epoch: "accuracy" | "rocauc" | "f1"
+  std::string metric{};        ///< that chose the best epoch: the name of a Metric
   std::uint32_t seed = 0;
   int world_size = 1;
   std::int64_t global_batch_size = 0;

@@ -76,7 +76,7 @@ std::string model_difference(const std::string& trained, const std::string& aske
 
 Json state_json(const TrainProgress& progress, const CheckpointIdentity& identity) {
   Json best{{"epoch", progress.best_epoch}, {"valid_" + identity.metric, progress.best_valid}};
-  if (progress.best_accuracy) best["accuracy"] = *progress.best_accuracy;
+  progress.best_figures.for_each([&](const char* name, Metric, double value) { best["figures"][name] = value; });
   return {{"format_version", kFormatVersion},
           {"epoch", progress.epoch},
           {"step_in_epoch", progress.step_in_epoch},
@@ -127,7 +127,12 @@ TrainProgress progress_in(const Json& state, const std::string& metric, const st
                             .has_best = plateau.at("has_best"),
                             .bad_epochs = count_in<int>(plateau, "bad_epochs"),
                             .reductions = count_in<int>(plateau, "reductions")}};
-    if (best.contains("accuracy")) progress.best_accuracy = best.at("accuracy").get<double>();
+    const Json figures = best.value("figures", Json::object());
+    for (const auto& [name, value] : figures.items())
+      if (const std::optional<Metric> known = value_named<Metric>(name))
+        progress.best_figures[*known] = value.get<double>();
+    if (best.contains("accuracy"))  // older versions kept no other figure
+      progress.best_figures[Metric::kAccuracy] = best.at("accuracy").get<double>();
   } catch (const Error& problem) {
     fail(ErrorKind::kBadData, file + ": " + problem.what());
   }
@@ -151,7 +156,7 @@ CheckpointOrigin origin_in(const Json& state, const std::filesystem::path& file)
       return origin;
     }
     const Json model = parse_json<Json>(state.at("model").get<std::string>());
-    origin.schema = {.task = model.at("task") == name_of(Task::kMultiLabel) ? Task::kMultiLabel : Task::kMultiClass,
+    origin.schema = {.task = value_named<Task>(model.at("task").get<std::string>()).value_or(Task::kMultiClass),
                      .num_classes = model.at("num_classes"),
                      .feature_dim = model.at("in_dim")};
     origin.schema.is_complete = false;

@@ -17,7 +17,7 @@ std::size_t EagerSteps::next(std::uint32_t global_step) {
   const DropoutKey key{.seed = parts_.options.seed, .step = global_step, .nodes = view.nodes};
   const std::uint32_t step = batch->key.batch;
   const at::Tensor loss_sum = parts_.objective.loss_sum(step, parts_.model.forward(view, key), view.y);
-  (loss_sum / static_cast<double>(parts_.seeds.num_labels(step))).backward();  // the mean over the global batch
+  (loss_sum / parts_.seeds.loss_divisor(step)).backward();  // the mean over the global batch
   return 1;
 }
 

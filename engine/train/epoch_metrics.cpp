@@ -47,8 +47,8 @@ EpochMetrics epoch_metrics(const EpochRecord& record, const ComputeDevice& devic
   const LoaderStats sums = sum_over_ranks(comm, record.loader);
   const auto labels = static_cast<double>(std::max<std::int64_t>(1, record.progress.partial_labels));
   EpochMetrics m{.epoch = record.epoch, .step = record.progress.global_step};
-  m.loss = record.progress.partial_loss_sum / labels;
-  m.train_accuracy = static_cast<double>(record.progress.partial_correct) / labels;
+  m.loss = record.progress.partial_loss_sum / (record.loss_divisor > 0 ? record.loss_divisor : 1);
+  if (record.has_accuracy) m.train_accuracy = static_cast<double>(record.progress.partial_correct) / labels;
   m.lr = record.lr;
   m.epoch_seconds = record.seconds;
   m.train_seconds = record.times.train_seconds;

@@ -18,6 +18,8 @@ LoaderStats sum_over_ranks(Communicator& comm, LoaderStats stats);
 struct EpochRecord {
   int epoch = 0;
   const TrainProgress& progress;  ///< with the sums of all steps of the epoch, over all ranks
+  double loss_divisor = 1;        ///< of the sum of the losses; 0 of no step
+  bool has_accuracy = true;       ///< of predictions that are right or wrong
   double lr = 0;                  ///< of the last step
   double seconds = 0;
   StepClock::Totals times{};

@@ -2,6 +2,7 @@
 #include "engine/train/epoch_seeds.h"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 
 #include "sampler/seed_dealing.h"
@@ -20,14 +21,18 @@ EpochSeeds::EpochSeeds(const Dataset& dataset, std::uint32_t seed, std::size_t g
       num_ranks_(num_ranks),
       parts_(parts),
       order_(dataset.train.begin(), dataset.train.end()),
-      num_labels_(num_steps_) {}
+      num_labels_(num_steps_),
+      divisors_(num_steps_) {}
 
 std::vector<BatchRequest> EpochSeeds::start(int epoch, std::size_t first_step) {
   if (prepared_epoch_ != epoch) prepare(epoch);
   order_.swap(prepared_order_);
   shares_.swap(prepared_shares_);
   prepared_epoch_ = 0;
-  for (std::size_t step = 0; step < num_steps_; ++step) num_labels_[step] = count_labels(step);
+  for (std::size_t step = 0; step < num_steps_; ++step) {
+    num_labels_[step] = count_labels(step);
+    divisors_[step] = class_weights_.empty() ? static_cast<double>(num_labels_[step]) : sum_of_weights(step);
+  }
   std::vector<BatchRequest> requests;
   for (std::size_t step = first_step; step < num_steps_; ++step) {
     requests.push_back(
@@ -55,13 +60,33 @@ SeedRange EpochSeeds::deal(std::span<NodeId> order, std::size_t step) const {
   return {first + begin[rank], begin[rank + 1] - begin[rank]};
 }
 
+double EpochSeeds::loss_divisor_before(std::size_t end_step) const {
+  return std::accumulate(divisors_.begin(), divisors_.begin() + static_cast<std::ptrdiff_t>(end_step), 0.0);
+}
+
+/// All ranks' seeds.
+std::span<const NodeId> EpochSeeds::seeds_of(std::size_t step) const {
+  const std::size_t first = step * global_batch_;
+  return std::span(order_).subspan(first, std::min(global_batch_, order_.size() - first));
+}
+
 std::int64_t EpochSeeds::count_labels(std::size_t step) const {
-  const std::size_t first = step * global_batch_, count = std::min(global_batch_, order_.size() - first);
-  if (dataset_.task == Task::kMultiClass) return static_cast<std::int64_t>(count);  // known, as open_dataset() checks
+  const std::span<const NodeId> seeds = seeds_of(step);
+  if (dataset_.task == Task::kMultiClass) return std::ssize(seeds);  // known, as open_dataset() checks
   const LabelTable labels = dataset_.label_table();
   std::int64_t sum = 0;
-  for (const NodeId seed : std::span(order_).subspan(first, count)) sum += labels.num_known(seed);
+  for (const NodeId seed : seeds) sum += labels.num_known(seed);
   return sum;
+}
+
+/// By class, so that it does not depend on how a step's seeds are dealt.
+double EpochSeeds::sum_of_weights(std::size_t step) const {
+  std::vector<std::int64_t> nodes_of(class_weights_.size(), 0);
+  for (const NodeId seed : seeds_of(step)) ++nodes_of[static_cast<std::size_t>(dataset_.labels[seed])];
+  double sum = 0;
+  for (std::size_t c = 0; c < nodes_of.size(); ++c)
+    sum += static_cast<double>(nodes_of[c]) * static_cast<double>(class_weights_[c]);
+  return sum > 0 ? sum : 1;
 }
 
 }  // namespace salient

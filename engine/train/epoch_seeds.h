@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "loaders/batch_source.h"
@@ -24,6 +25,9 @@ class EpochSeeds {
   EpochSeeds(const Dataset& dataset, std::uint32_t seed, std::size_t global_batch, int rank, int num_ranks,
              const Parts& parts = kNoParts);
 
+  /// Before the first epoch. @param class_weights  as class_weights_of()
+  void weigh_by(std::vector<float> class_weights) { class_weights_ = std::move(class_weights); }
+
   std::size_t num_steps() const { return num_steps_; }
 
   /// Shuffles for `epoch`, from 1, unless that was prepared. Requests of an earlier epoch are no longer valid.
@@ -36,14 +40,22 @@ class EpochSeeds {
   /// [training nodes] of the epoch that was started; the seeds of its requests are parts of it.
   std::span<const NodeId> order() const { return order_; }
 
-  /// What the loss of a step is the mean over: the known labels of all ranks' seeds, of the epoch that was started.
+  /// Known labels of all ranks' seeds in a step of the epoch that was started.
   std::int64_t num_labels(std::size_t step) const { return num_labels_[step]; }
+
+  /// What the loss of a step, summed over all ranks' seeds, is divided by: num_labels(), or where classes have weights
+  /// the sum of the seeds' weights, as torch's cross entropy has it; 1 where that is 0.
+  double loss_divisor(std::size_t step) const { return divisors_[step]; }
+  /// The sum over the steps before `end_step`.
+  double loss_divisor_before(std::size_t end_step) const;
 
  private:
   static const Parts kNoParts;
 
   SeedRange deal(std::span<NodeId> order, std::size_t step) const;
+  std::span<const NodeId> seeds_of(std::size_t step) const;
   std::int64_t count_labels(std::size_t step) const;
+  double sum_of_weights(std::size_t step) const;
 
   const Dataset& dataset_;
   const std::uint32_t seed_;
@@ -56,6 +68,8 @@ class EpochSeeds {
   std::vector<SeedRange> prepared_shares_;
   int prepared_epoch_ = 0;                // 0 = none
   std::vector<std::int64_t> num_labels_;  // [num_steps_]
+  std::vector<float> class_weights_;      // [classes], or empty
+  std::vector<double> divisors_;          // [num_steps_]
 };
 
 }  // namespace salient

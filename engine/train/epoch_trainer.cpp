@@ -31,6 +31,13 @@ Schedule schedule_of(const OptimisationOptions& options, std::size_t steps_per_e
           .patience = options.plateau_patience};
 }
 
+LossSpec loss_of(const TrainOptions& options, const Dataset& dataset) {
+  return {.label_smoothing = options.optimisation.label_smoothing,
+          .class_weights = options.class_weights,
+          .regression = options.optimisation.loss.value_or(RegressionLoss::kMse),
+          .target_scales = dataset.target_scales};
+}
+
 std::shared_ptr<Model> make_model_on(const ComputeDevice& device, const ModelOptions& options,
                                      const Numerics& numerics) {
   std::shared_ptr<Model> model = make_model(options, numerics);
@@ -71,8 +78,10 @@ EpochTrainer::EpochTrainer(const TrainOptions& options, const TrainingRun& run, 
       model_(make_model_on(run.device, model_options_of(options, run.dataset), numerics_of(options))),
       optimizer_(*model_, {.lr = options.optimisation.lr, .weight_decay = options.optimisation.weight_decay}),
       clock_(run.device),
-      objective_(options.optimisation.label_smoothing, seeds_.num_steps(), run.device.torch_device()),
-      steps_(make_steps({options, run, seeds_, *model_, optimizer_, objective_, clock_}, std::move(source))) {}
+      objective_(loss_of(options, run.dataset), seeds_.num_steps(), run.device.torch_device()),
+      steps_(make_steps({options, run, seeds_, *model_, optimizer_, objective_, clock_}, std::move(source))) {
+  seeds_.weigh_by(options.class_weights);
+}
 
 /// The schedule's rate of step `step` of the epoch. It counts all epochs in steps of this run's size: those before a
 /// resume may have had others, so global_step is no position in the run.
@@ -146,6 +155,8 @@ EpochMetrics EpochTrainer::train(TrainProgress& progress, const std::function<vo
   collect(done, progress);
   return epoch_metrics({.epoch = progress.epoch + 1,
                         .progress = progress,
+                        .loss_divisor = seeds_.loss_divisor_before(done),
+                        .has_accuracy = run_.dataset.task != Task::kRegression,
                         // of the step before, also if no step was left after a resume
                         .lr = rate_of(done - 1, progress),
                         .seconds = seconds,

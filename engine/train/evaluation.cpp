@@ -49,36 +49,29 @@ Evaluation::Evaluation(const TrainOptions& options, const TrainingRun& run, Sign
       metric_(metric_for(options.evaluation.metric, run.dataset)),
       valid_(scored_nodes(run.dataset, run.dataset.valid, "validation")),
       test_(scored_nodes(run.dataset, run.dataset.test, "test")),
-      predictions_(valid_.empty() && test_.empty() ? nullptr : make_predictions(options, run, model)) {
-  const Dataset& dataset = run.dataset;
-  if (dataset.task == Task::kMultiClass && dataset.num_classes <= kMaxConfusionClasses)
-    confusion_.emplace(dataset.num_classes, run.device.torch_device());
-}
+      predictions_(valid_.empty() && test_.empty() ? nullptr : make_predictions(options, run, model)) {}
 
 std::span<const NodeId> Evaluation::nodes_of(EvaluationSet set) const {
   return set == EvaluationSet::kValid ? valid_ : test_;
 }
 
 Score Evaluation::score(EvaluationSet set, Model& model, int epoch) {
-  if (confusion_) confusion_->clear();
-  const InferenceOptions options{.batch_size = batch_size_,
-                                 .seed = seed_,
-                                 .label = name_of(set),
-                                 .confusion = confusion_ ? &*confusion_ : nullptr,
-                                 .must_stop = [this] { return signals_.must_stop_after_round(); }};
+  const InferenceOptions options{.batch_size = batch_size_, .seed = seed_, .label = name_of(set), .must_stop = [this] {
+                                   return signals_.must_stop_after_round();
+                                 }};
   const Score score =
       score_nodes({metric_, run_.dataset, nodes_of(set)}, {model, run_.device, run_.comm}, *predictions_, options);
-  if (confusion_ && !signals_.must_stop()) write_confusion_of(set, epoch);
+  if (!score.confusion.empty() && !signals_.must_stop()) write_confusion_of(set, epoch, score);
   return score;
 }
 
-void Evaluation::write_confusion_of(EvaluationSet set, int epoch) {
+void Evaluation::write_confusion_of(EvaluationSet set, int epoch, const Score& score) {
   const int num_classes = run_.dataset.num_classes;
   const ConfusionMatrix matrix{.set = name_of(set),
                                .epoch = epoch,
                                .num_classes = num_classes,
                                .class_names = run_.dataset.class_names,
-                               .counts = confusion_->sum_over_ranks(run_.comm)};
+                               .counts = score.confusion};
   on_rank_0(run_.comm, [&] { write_confusion(run_.directory, matrix); });
 }
 

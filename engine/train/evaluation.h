@@ -4,10 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <span>
 
-#include "engine/infer/confusion_counter.h"
 #include "engine/train/score.h"
 #include "engine/train/signal_agreement.h"
 #include "engine/train/train_options.h"
@@ -30,14 +28,15 @@ class Evaluation {
   Metric metric() const { return metric_; }
   bool has_nodes(EvaluationSet set) const { return !nodes_of(set).empty(); }
 
-  /// Replaces the confusion matrix in the run directory. A signal ends it early: signals.must_stop() holds then, and
-  /// the score counts part of the nodes. Collective; blocks until done. The model is left in evaluation mode.
+  /// Replaces the confusion matrix in the run directory, of up to kMaxConfusionClasses classes. A signal ends it early:
+  /// signals.must_stop() holds then, and the score counts part of the nodes. Collective; blocks until done. The model
+  /// is left in evaluation mode.
   /// @param epoch  whose model it is
   Score score(EvaluationSet set, Model& model, int epoch);
 
  private:
   std::span<const NodeId> nodes_of(EvaluationSet set) const;
-  void write_confusion_of(EvaluationSet set, int epoch);
+  void write_confusion_of(EvaluationSet set, int epoch, const Score& score);
 
   const TrainingRun& run_;
   SignalAgreement& signals_;
@@ -46,7 +45,6 @@ class Evaluation {
   const Metric metric_;
   const std::span<const NodeId> valid_, test_;      // empty if none of them has a label
   const std::unique_ptr<Predictions> predictions_;  // null without nodes
-  std::optional<ConfusionCounter> confusion_;       // of the last evaluation; none for many classes or several labels
 };
 
 }  // namespace salient

@@ -2,9 +2,13 @@
 #include "engine/train/objective.h"
 
 #include <ATen/ops/argmax.h>
+#include <ATen/ops/huber_loss.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/nll_loss.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <cmath>
 #include <span>
@@ -36,17 +40,36 @@ namespace {
 
 }  // namespace
 
-at::Tensor cross_entropy_sum(const at::Tensor& logits, const at::Tensor& labels, double label_smoothing) {
+at::Tensor cross_entropy_sum(const at::Tensor& logits, const at::Tensor& labels, double label_smoothing,
+                             const at::Tensor& class_weights) {
   const at::Tensor log_p = at::log_softmax(logits, -1);
-  at::Tensor likelihood = at::nll_loss(log_p, labels, {}, at::Reduction::Sum, /*ignore_index=*/-1);
+  at::Tensor likelihood = at::nll_loss(log_p, labels, class_weights, at::Reduction::Sum, /*ignore_index=*/-1);
   if (label_smoothing == 0) return likelihood;
-  const at::Tensor over_classes = log_p.sum(-1).masked_fill(labels.lt(0), 0).sum();
+  const at::Tensor of_classes = class_weights.defined() ? log_p * class_weights : log_p;
+  const at::Tensor over_classes = of_classes.sum(-1).masked_fill(labels.lt(0), 0).sum();
   const double share = label_smoothing / static_cast<double>(logits.size(1));
   return likelihood.mul(1 - label_smoothing).sub(over_classes.mul(share));
 }
 
-Objective::Objective(double label_smoothing, std::size_t steps_per_epoch, at::Device device)
-    : label_smoothing_(label_smoothing) {
+at::Tensor regression_loss_sum(const at::Tensor& outputs, const at::Tensor& values, RegressionLoss loss) {
+  const at::Tensor none = at::zeros_like(outputs);
+  const at::Tensor difference = at::where(values.isnan(), none, outputs - values);
+  switch (loss) {
+    case RegressionLoss::kMse: return difference.square().sum();
+    case RegressionLoss::kMae: return difference.abs().sum();
+    case RegressionLoss::kHuber: return at::huber_loss(difference, none, at::Reduction::Sum, /*delta=*/1.0);
+  }
+  return none.sum();
+}
+
+Objective::Objective(const LossSpec& spec, std::size_t steps_per_epoch, at::Device device)
+    : label_smoothing_(spec.label_smoothing), regression_(spec.regression) {
+  if (!spec.class_weights.empty()) class_weights_ = at::tensor(spec.class_weights, at::kFloat).to(device);
+  if (!spec.target_scales.empty()) {
+    const at::Tensor scales = at::tensor(spec.target_scales, at::kFloat).view({2, -1}).to(device);
+    means_ = scales[0];
+    deviations_ = scales[1];
+  }
   sums_ = at::zeros({static_cast<std::int64_t>(steps_per_epoch), 2}, at::TensorOptions(device).dtype(at::kDouble));
 }
 
@@ -54,9 +77,14 @@ void Objective::start_epoch() { sums_.zero_(); }
 
 at::Tensor Objective::loss_sum(std::size_t step, const at::Tensor& logits, const at::Tensor& y) {
   const at::Tensor sums = sums_[static_cast<std::int64_t>(step)];
+  if (y.is_floating_point()) {
+    at::Tensor sum = regression_loss_sum(logits, (y - means_) / deviations_, regression_);
+    sums[0].copy_(sum.detach());
+    return sum;
+  }
   if (y.dim() == 2) return multilabel_bce_loss_sum(logits, y, label_smoothing_, sums);
   const at::Tensor labels = y.to(at::kLong);
-  at::Tensor sum = cross_entropy_sum(logits, labels, label_smoothing_);
+  at::Tensor sum = cross_entropy_sum(logits, labels, label_smoothing_, class_weights_);
   sums[0].copy_(sum.detach());
   sums[1].copy_(at::argmax(logits.detach(), -1).eq(labels).sum());
   return sum;

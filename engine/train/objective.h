@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "engine/comm/communicator.h"
+#include "models/describe/regression_loss.h"
+#include "store/data_schema.h"
 
 namespace salient {
 
@@ -17,27 +19,42 @@ namespace salient {
 /// 2016), summed over the rows; torch's CrossEntropyLoss(label_smoothing=s, reduction="sum").
 ///
 /// @param logits  [S, C] f32   @param labels  int64 [S], -1 = unlabelled: adds nothing
-at::Tensor cross_entropy_sum(const at::Tensor& logits, const at::Tensor& labels, double label_smoothing);
+/// @param class_weights  f32 [C] on the same device: a row counts as its class does, and of s each class, as torch's
+///                       weight; undefined: all count alike
+at::Tensor cross_entropy_sum(const at::Tensor& logits, const at::Tensor& labels, double label_smoothing,
+                             const at::Tensor& class_weights = {});
+
+/// The losses of the known values, summed. @param outputs, values  f32 [S, T], in the same unit; NaN = not known
+at::Tensor regression_loss_sum(const at::Tensor& outputs, const at::Tensor& values, RegressionLoss loss);
+
+/// What a step minimises.
+struct LossSpec {
+  double label_smoothing = 0;          ///< of classes and labels
+  std::vector<float> class_weights{};  ///< [C] of one class a node, see class_weights.h; empty: all count alike
+  RegressionLoss regression = RegressionLoss::kMse;
+  TargetScales target_scales{};  ///< of regression: the unit of outputs
+};
 
 /// The loss of each step of an epoch and its number of right predictions, kept on the device: no step waits. A loss is
-/// summed over known labels, one of a seed or several. A step minimises that sum over all ranks, divided by the number
-/// of known labels in the global batch, so the result is the same for any number of ranks.
+/// summed over known labels, one of a seed or several. A step minimises that sum over all ranks, divided by
+/// EpochSeeds::loss_divisor() of the global batch, so the result is the same for any number of ranks.
 class Objective {
  public:
-  Objective(double label_smoothing, std::size_t steps_per_epoch, at::Device device);
+  Objective(const LossSpec& spec, std::size_t steps_per_epoch, at::Device device);
 
   void start_epoch();
 
   /// Records this rank's share of a step.
   ///
   /// @param logits  [S, C] f32
-  /// @param y       int32 [S], classes: cross_entropy_sum(); or int8 [S, C], several labels: multilabel_bce_loss_sum()
+  /// @param y       int32 [S], classes: cross_entropy_sum(); int8 [S, C], several labels: multilabel_bce_loss_sum(); or
+  ///                f32 [S, C], values as the data set has them: regression_loss_sum() in units of their deviations
   /// @return        the loss, summed over the known labels, with its graph
   at::Tensor loss_sum(std::size_t step, const at::Tensor& logits, const at::Tensor& y);
 
   struct StepSums {
     double loss = 0;
-    std::int64_t correct = 0;  ///< labels predicted right
+    std::int64_t correct = 0;  ///< labels predicted right; 0 of values
   };
   /// Steps [first, end) over all ranks. Waits for the device. Collective.
   /// @param epoch   for the message
@@ -53,7 +70,10 @@ class Objective {
 
  private:
   double label_smoothing_;
-  at::Tensor sums_;  // [steps_per_epoch, 2] f64: loss, correct; the counts are exact
+  at::Tensor class_weights_;  // f32 [C], or undefined
+  RegressionLoss regression_;
+  at::Tensor means_, deviations_;  // f32 [C] of regression
+  at::Tensor sums_;                // [steps_per_epoch, 2] f64: loss, correct; the counts are exact
 };
 
 }  // namespace salient

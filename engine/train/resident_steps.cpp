@@ -14,8 +14,8 @@
 #include "engine/comm/agreement.h"
 #include "engine/device/gpu_links.h"
 #include "engine/infer/resident_model.h"
+#include "engine/train/device_targets.h"
 #include "engine/train/run_model.h"
-#include "loaders/device_upload.h"
 #include "models/describe/costs.h"
 #include "models/describe/resident_limits.h"
 #include "models/resident/model_step.h"
@@ -97,21 +97,13 @@ std::optional<ParameterUpdate> make_update(const StepParts& parts) {
   return update;
 }
 
-/// A copy of the classes in GPU memory.
-DeviceArray<std::int32_t> upload_classes(const Dataset& dataset) {
-  const std::span<const std::int32_t> classes = dataset.label_table().classes;
-  auto labels = make_device_array<std::int32_t>(classes.size());
-  upload("labels", std::as_bytes(classes).data(), classes.size_bytes(), reinterpret_cast<std::byte*>(labels.get()));
-  return labels;
-}
-
 /// What a step reads of the run, and its parameters.
-SageStepData step_data(const StepParts& parts, const std::int32_t* labels, const SageStepShape&) {
-  return {sage_data_of(parts.run.dataset, parts.run.data.view()), labels, sage_weights_of(parts.model),
+SageStepData step_data(const StepParts& parts, const SeedTargets& targets, const SageStepShape&) {
+  return {sage_data_of(parts.run.dataset, parts.run.data.view()), targets, sage_weights_of(parts.model),
           parts.objective.sums(), make_update(parts)};
 }
-ModelStepData step_data(const StepParts& parts, const std::int32_t* labels, const ModelStepShape&) {
-  return {sage_data_of(parts.run.dataset, parts.run.data.view()), labels, step_tensors_of(parts.model),
+ModelStepData step_data(const StepParts& parts, const SeedTargets& targets, const ModelStepShape&) {
+  return {sage_data_of(parts.run.dataset, parts.run.data.view()), targets, step_tensors_of(parts.model),
           parts.objective.sums(), make_update(parts)};
 }
 
@@ -122,8 +114,8 @@ class ResidentSteps final : public GradientSteps {
   template <class Shape>
   ResidentSteps(const StepParts& parts, const Shape& shape)
       : parts_(parts),
-        labels_(upload_classes(parts.run.dataset)),
-        step_(shape, step_data(parts, labels_.get(), shape)) {}
+        targets_(parts.options, parts.run.dataset),
+        step_(shape, step_data(parts, targets_.view(), shape)) {}
 
   void start(std::vector<BatchRequest> requests, std::vector<double> rates) override {
     requests_ = std::move(requests);
@@ -166,12 +158,12 @@ class ResidentSteps final : public GradientSteps {
             .global_step = global_step,
             .first_seed = static_cast<std::uint32_t>(request.seeds.data() - parts_.seeds.order().data()),
             .num_seeds = static_cast<std::uint32_t>(request.seeds.size()),
-            .gradient_scale = 1.0F / static_cast<float>(parts_.seeds.num_labels(request.key.batch)),
+            .gradient_scale = 1.0F / static_cast<float>(parts_.seeds.loss_divisor(request.key.batch)),
             .learning_rate = rates_[step]};
   }
 
   StepParts parts_;
-  DeviceArray<std::int32_t> labels_;
+  DeviceTargets targets_;
   Step step_;
   std::vector<BatchRequest> requests_;
   std::vector<double> rates_;
@@ -181,13 +173,12 @@ class ResidentSteps final : public GradientSteps {
 }  // namespace
 
 std::int64_t resident_steps_bytes(const TrainOptions& options, const Dataset& dataset, int num_ranks) {
-  const auto labels = static_cast<std::int64_t>(dataset.num_nodes() * sizeof(std::int32_t));
   const std::int64_t num_values = num_summed_values(options, dataset, num_ranks);
   const auto exchange = static_cast<std::int64_t>(num_values == 0 ? 0 : PeerSums::bytes(num_ranks, num_values));
   const std::int64_t step = is_plain_sage(options.model)
                                 ? sage_step_bytes(sage_step_shape(options, dataset, num_ranks))
                                 : model_step_bytes(model_step_shape(options, dataset, num_ranks));
-  return step + labels + exchange;
+  return step + DeviceTargets::bytes(dataset) + exchange;
 }
 
 std::unique_ptr<GradientSteps> make_resident_steps(const StepParts& parts) {

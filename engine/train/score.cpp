@@ -4,12 +4,17 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "engine/infer/average_precision.h"
+#include "engine/infer/confusion_counter.h"
 #include "engine/infer/node_scores.h"
 #include "engine/infer/roc_auc.h"
+#include "engine/infer/value_counter.h"
 
 namespace salient {
 namespace {
@@ -37,8 +42,8 @@ at::Tensor scores_of(const Dataset& dataset, const at::Tensor& logits) {
 }
 
 /// @param scores  [n, T] on the device, each row of one rank, 0 on the others
-double roc_auc_over_ranks(const Dataset& dataset, std::span<const NodeId> nodes, const at::Tensor& scores,
-                          Communicator& comm) {
+void add_ranked_figures(const Dataset& dataset, std::span<const NodeId> nodes, const at::Tensor& scores,
+                        Communicator& comm, Figures& figures) {
   const at::Tensor columns = scores.t().contiguous().cpu();
   const std::span<float> values(columns.mutable_data_ptr<float>(), static_cast<std::size_t>(columns.numel()));
   std::vector<double> sums(nodes.size());
@@ -48,26 +53,88 @@ double roc_auc_over_ranks(const Dataset& dataset, std::span<const NodeId> nodes,
     comm.all_reduce_sum(std::span<double>(sums));
     std::ranges::transform(sums, column.begin(), [](double sum) { return static_cast<float>(sum); });
   }
-  return mean_roc_auc(values, binary_labels(dataset, nodes), num_binary_labels(dataset)).value_or(0);
+  const std::vector<std::int8_t> labels = binary_labels(dataset, nodes);
+  figures[Metric::kRocAuc] = mean_roc_auc(values, labels, num_binary_labels(dataset)).value_or(0);
+  figures[Metric::kAveragePrecision] = mean_average_precision(values, labels, num_binary_labels(dataset)).value_or(0);
 }
+
+bool needs_scores(Metric metric) { return metric == Metric::kRocAuc || metric == Metric::kAveragePrecision; }
+
+[[noreturn]] void refuse_metric(Metric metric, const Dataset& dataset) {
+  const auto fail_with = [&](const std::string& what) { fail(ErrorKind::kUsage, what, Topic::kRocAuc); };
+  if (metric == Metric::kF1 && dataset.task == Task::kMultiClass)
+    fail_with("F1 is a metric for several labels a node, " + dataset.name +
+              " has one class a node; macro_f1 is of classes");
+  if (needs_scores(metric) && dataset.task == Task::kMultiClass)
+    fail_with(std::string(metric == Metric::kRocAuc ? "ROC AUC" : "average precision") +
+              " is a metric for two classes or several labels a node, " + dataset.name + " has " +
+              std::to_string(dataset.num_classes) + " classes");
+  fail(ErrorKind::kUsage,
+       name_of(metric) + " is no metric of " + dataset.name + ", which has " + words_of(dataset.task).of_node,
+       dataset.task == Task::kRegression ? Topic::kNone : Topic::kRocAuc);
+}
+
+Metric default_metric(const Dataset& dataset) {
+  if (dataset.task == Task::kRegression) return Metric::kR2;
+  return has_roc_auc(dataset) ? Metric::kRocAuc : Metric::kAccuracy;
+}
+
+/// What is counted on the device, by task.
+class Tallies {
+ public:
+  Tallies(const Dataset& dataset, at::Device device) {
+    switch (dataset.task) {
+      case Task::kMultiClass: classes_.emplace(dataset.num_classes, device); break;
+      case Task::kMultiLabel: break;
+      case Task::kRegression: values_.emplace(dataset.target_scales, device); break;
+    }
+  }
+  PredictionTally* get() {
+    if (classes_) return &*classes_;
+    return values_ ? &*values_ : nullptr;
+  }
+
+  /// Collective.
+  void add_to(Score& score, const InferenceCounts& counts, Communicator& comm) const {
+    if (values_) return add_value_figures(values_->sum_over_ranks(comm), score.figures);
+    score.figures[Metric::kAccuracy] = counts.accuracy();
+    if (!classes_) return void(score.figures[Metric::kF1] = counts.f1());
+    ConfusionCounter::Sums sums = classes_->sum_over_ranks(comm);
+    add_class_figures(sums.tally, score.figures);
+    score.confusion = std::move(sums.matrix);
+  }
+
+ private:
+  std::optional<ConfusionCounter> classes_;
+  std::optional<ValueCounter> values_;
+};
 
 }  // namespace
 
+bool has_metric(Metric metric, const Dataset& dataset) {
+  const Task task = dataset.task;
+  switch (metric) {
+    case Metric::kAccuracy: return task != Task::kRegression;
+    case Metric::kRocAuc:
+    case Metric::kAveragePrecision: return has_roc_auc(dataset);
+    case Metric::kF1: return task == Task::kMultiLabel;
+    case Metric::kMacroF1:
+    case Metric::kBalancedAccuracy:
+    case Metric::kMcc: return task == Task::kMultiClass;
+    case Metric::kRmse:
+    case Metric::kMae:
+    case Metric::kR2: return task == Task::kRegression;
+  }
+  return false;
+}
+
 Metric metric_for(std::optional<Metric> wanted, const Dataset& dataset) {
-  const bool has_labels = dataset.task == Task::kMultiLabel;
-  if (wanted == Metric::kF1 && !has_labels)
-    fail(ErrorKind::kUsage, "F1 is a metric for several labels a node, " + dataset.name + " has one class a node",
-         Topic::kRocAuc);
-  if (wanted == Metric::kF1) return Metric::kF1;
-  if (wanted == Metric::kAccuracy || (!wanted && !has_roc_auc(dataset))) return Metric::kAccuracy;
-  if (!has_roc_auc(dataset))
-    fail(ErrorKind::kUsage,
-         "ROC AUC is a metric for two classes or several labels a node, " + dataset.name + " has " +
-             std::to_string(dataset.num_classes) + " classes",
-         Topic::kRocAuc);
+  const Metric metric = wanted.value_or(default_metric(dataset));
+  if (!has_metric(metric, dataset)) refuse_metric(metric, dataset);
+  if (!needs_scores(metric)) return metric;
   require_both_classes(dataset, dataset.valid, "validation");
   require_both_classes(dataset, dataset.test, "test");
-  return Metric::kRocAuc;
+  return metric;
 }
 
 Score score_nodes(const ScoredNodes& scored, const ModelOnRanks& ranks, Predictions& predictions,
@@ -76,7 +143,7 @@ Score score_nodes(const ScoredNodes& scored, const ModelOnRanks& ranks, Predicti
   Communicator& comm = ranks.comm;
   at::Tensor scores;  // [n, T] for ROC AUC
   OnRound keep;
-  if (metric == Metric::kRocAuc) {
+  if (needs_scores(metric)) {
     scores = at::zeros({static_cast<std::int64_t>(nodes.size()), dataset.label_type().width},
                        at::TensorOptions(ranks.device.torch_device()).dtype(at::kFloat));
     keep = [&scores, &dataset = dataset, &options, &comm,
@@ -87,16 +154,20 @@ Score score_nodes(const ScoredNodes& scored, const ModelOnRanks& ranks, Predicti
       scores.narrow(0, static_cast<std::int64_t>(first), round.num_nodes).copy_(scores_of(dataset, round.logits));
     };
   }
-  const InferenceCounts counts = sampled_inference(ranks, predictions, nodes, options, keep);
+  Tallies tallies(dataset, ranks.device.torch_device());
+  InferenceOptions counted = options;
+  counted.tally = tallies.get();
+  counted.unit = TargetUnit(dataset, ranks.device.torch_device());
+  const InferenceCounts counts = sampled_inference(ranks, predictions, nodes, counted, keep);
   if (counts.not_finite > 0)
     fail_on_all_ranks(comm, ErrorKind::kDiverged,
                       "the predictions of " + std::to_string(counts.not_finite) + " of " +
                           std::to_string(counts.nodes) + " " + options.label +
                           " nodes are not numbers: weights, or features that they see, are not finite");
-  Score score{.accuracy = counts.accuracy(), .seconds = counts.seconds};
-  if (dataset.task == Task::kMultiLabel) score.f1 = counts.f1();
-  if (metric == Metric::kRocAuc) score.rocauc = roc_auc_over_ranks(dataset, nodes, scores, comm);
-  score.value = metric == Metric::kRocAuc ? *score.rocauc : metric == Metric::kF1 ? *score.f1 : score.accuracy;
+  Score score{.seconds = counts.seconds};
+  tallies.add_to(score, counts, comm);
+  if (needs_scores(metric)) add_ranked_figures(dataset, nodes, scores, comm, score.figures);
+  score.value = score.figures[metric].value_or(0);
   return score;
 }
 

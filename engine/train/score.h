@@ -1,26 +1,31 @@
-// engine/train/score.h - how good a model is on a set of nodes: by accuracy, by ROC AUC, or by F1.
+// engine/train/score.h - how good a model is on a set of nodes, by the figures that its task has.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "engine/comm/communicator.h"
 #include "engine/infer/sampled_inference.h"
-#include "engine/train/metric.h"
+#include "engine/report/metric.h"
 #include "store/dataset.h"
 
 namespace salient {
 
-/// @param wanted  none: ROC AUC for a data set of two classes or of several labels a node, else accuracy.
-/// @throws Error{kUsage} for ROC AUC with another number of classes, and for F1 with one class a node; Error{kBadData}
-///         where it is not defined: the validation or test nodes are all of one class, in every label.
+/// Whether predictions of the data set's task have it: accuracy, ROC AUC and average precision of two classes and of
+/// labels; micro-F1 of labels; macro-F1, balanced accuracy, MCC of classes; RMSE, MAE, R2 of values.
+bool has_metric(Metric metric, const Dataset& dataset);
+
+/// @param wanted  none: ROC AUC for a data set of two classes or of several labels a node, R2 of values, else accuracy.
+/// @throws Error{kUsage} for one that the data set does not have; Error{kBadData} where ROC AUC or average precision is
+///         not defined: the validation or test nodes are all of one class, in every label.
 Metric metric_for(std::optional<Metric> wanted, const Dataset& dataset);
 
 struct Score {
-  double value = 0;  ///< of the metric; 0 where no node is labelled
-  double accuracy = 0;
-  std::optional<double> rocauc{};  ///< if that is the metric
-  std::optional<double> f1{};      ///< of several labels a node
+  double value = 0;                       ///< of the metric; 0 where no node is labelled
+  Figures figures{};                      ///< all of the task; ROC AUC and average precision if one is the metric
+  std::vector<std::int64_t> confusion{};  ///< [C, C] of up to kMaxConfusionClasses classes: true, then predicted
   double seconds = 0;
 };
 

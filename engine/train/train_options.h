@@ -11,12 +11,14 @@
 #include "core/console/console_options.h"
 #include "engine/comm/comm_options.h"
 #include "engine/device/machine_options.h"
-#include "engine/train/metric.h"
+#include "engine/report/metric.h"
 #include "engine/train/schedule.h"
 #include "engine/train/step_kind.h"
 #include "models/describe/model_options.h"
+#include "models/describe/regression_loss.h"
 #include "sampler/sampling_rule.h"
 #include "sampler/seed_dealing.h"
+#include "store/label_table.h"
 
 namespace salient {
 
@@ -51,6 +53,8 @@ struct OptimisationOptions {
   int plateau_patience = 10;
   double weight_decay = 0;
   double label_smoothing = 0;
+  std::string class_weights = "none";    ///< or "balanced", or a file: class_weights_of()
+  std::optional<RegressionLoss> loss{};  ///< of regression; none: kMse, and of other tasks cross entropy
 
   bool operator==(const OptimisationOptions&) const = default;
 };
@@ -79,13 +83,15 @@ struct OutputOptions {
 
 struct TrainOptions {
   DataOptions data{};
-  ModelOptions model{};  ///< but for in_dim, num_classes and seed, which model_options_of() fills in
+  std::optional<Task> task{};  ///< that the data set must have; none: any
+  ModelOptions model{};        ///< but for in_dim, num_classes and seed, which model_options_of() fills in
   BatchOptions batches{};
   OptimisationOptions optimisation{};
   EvaluationOptions evaluation{};
   MachineOptions machine{};
   std::optional<Precision> precision{};  ///< none: what precision_for() finds
   std::optional<StepKind> step{};        ///< none: resident where the run allows it
+  std::vector<float> class_weights{};    ///< no option: what class_weights_of() makes of optimisation.class_weights
   bool may_fuse_layers = true;           ///< no option: a benchmark's, see SageShape::may_fuse
   CommOptions comm{};
   OutputOptions output{};

@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "core/console/log.h"
+#include "core/error.h"
 #include "engine/report/report_page.h"
 #include "engine/train/checkpoint.h"
+#include "engine/train/class_weights.h"
 #include "engine/train/epoch_trainer.h"
 #include "engine/train/evaluation.h"
 #include "engine/train/rank_state.h"
@@ -57,7 +59,7 @@ struct Trainer::Impl {
       }
       result.epochs.push_back(result.last_epoch);
       on_rank_0(comm, [&] {
-        log_info(summary_line(result.last_epoch));
+        log_info(summary_line(result.last_epoch, evaluation.metric()));
         report.refresh_if_due();
       });
     }
@@ -95,12 +97,13 @@ struct Trainer::Impl {
       valid = validate(epoch, metrics);
       if (signals.must_stop()) return false;
     }
-    const bool is_best = valid && (progress.best_epoch == 0 || valid->value > progress.best_valid);
+    const bool is_best =
+        valid && (progress.best_epoch == 0 || is_better(evaluation.metric(), valid->value, progress.best_valid));
     progress = {.epoch = epoch,
                 .global_step = progress.global_step,
                 .best_epoch = is_best ? epoch : progress.best_epoch,
                 .best_valid = is_best ? valid->value : progress.best_valid,
-                .best_accuracy = is_best ? accuracy_beside(*valid) : progress.best_accuracy,
+                .best_figures = is_best ? valid->figures : progress.best_figures,
                 .plateau = plateau_after(metrics, valid)};
     // Before the checkpoint: a resumed run removes rows, it cannot add them.
     on_rank_0(comm, [&] { files->append(metrics); });
@@ -109,18 +112,10 @@ struct Trainer::Impl {
     return true;
   }
 
-  /// Two classes are scored by ROC AUC, and people ask for the accuracy as well.
-  std::optional<double> accuracy_beside(const Score& score) const {
-    const bool is_shown = evaluation.metric() != Metric::kAccuracy && run.dataset.task == Task::kMultiClass;
-    return is_shown ? std::optional(score.accuracy) : std::nullopt;
-  }
-
   Score validate(int epoch, EpochMetrics& metrics) {
     share_weights();
     const Score valid = evaluation.score(EvaluationSet::kValid, trainer.model(), epoch);
-    metrics.valid_accuracy = valid.accuracy;
-    metrics.valid_rocauc = valid.rocauc;
-    metrics.valid_f1 = valid.f1;
+    metrics.valid = valid.figures;
     metrics.eval_seconds = valid.seconds;
     return valid;
   }
@@ -135,7 +130,11 @@ struct Trainer::Impl {
   /// The plateau schedule after the epoch: by the validation metric, or by the training loss without validation nodes.
   PlateauState plateau_after(const EpochMetrics& metrics, const std::optional<Score>& valid) const {
     const Schedule& schedule = trainer.schedule();
-    if (valid) return schedule.after_epoch(progress.plateau, valid->value, Schedule::Better::kHigher);
+    if (valid) {
+      const bool is_higher = is_better(evaluation.metric(), /*value=*/1, /*than=*/0);
+      return schedule.after_epoch(progress.plateau, valid->value,
+                                  is_higher ? Schedule::Better::kHigher : Schedule::Better::kLower);
+    }
     if (evaluation.has_nodes(EvaluationSet::kValid)) return progress.plateau;  // not validated in this epoch
     return schedule.after_epoch(progress.plateau, *metrics.loss, Schedule::Better::kLower);
   }
@@ -149,16 +148,16 @@ struct Trainer::Impl {
 
   /// The best epoch's results, and the test of its model.
   void conclude(TrainResult& result) {
-    result.metric = name_of(evaluation.metric());
+    result.metric = evaluation.metric();
     result.best_epoch = progress.best_epoch;
     if (progress.best_epoch > 0) result.valid = progress.best_valid;
-    result.valid_accuracy = progress.best_accuracy;
+    result.valid_figures = progress.best_figures;
     if (evaluation.has_nodes(EvaluationSet::kTest)) {
       on_rank_0(comm, [&] { load_best_weights(checkpoints(), trainer.model()); });
       share_weights();
       const Score test = evaluation.score(EvaluationSet::kTest, trainer.model(), progress.best_epoch);
       result.test = test.value;
-      result.test_accuracy = accuracy_beside(test);
+      result.test_figures = test.figures;
     }
     if (signals.must_stop()) result.interrupted_by = signals.signal();
   }
@@ -174,11 +173,31 @@ struct Trainer::Impl {
   TrainProgress progress{};
 };
 
+namespace {
+
+/// Options of one task are refused for a data set of another one.
+void require_task(const TrainOptions& options, const Dataset& dataset) {
+  const std::string has = dataset.name + " has " + words_of(dataset.task).of_node;
+  const bool has_values = dataset.task == Task::kRegression;
+  if (options.task && *options.task != dataset.task)
+    fail(ErrorKind::kUsage, "the task is to be " + name_of(*options.task) + ", and " + has +
+                                (*options.task == Task::kRegression ? "; prepare it with targets" : ""));
+  if (options.optimisation.loss && !has_values)
+    fail(ErrorKind::kUsage, "loss " + name_of(*options.optimisation.loss) + " is of regression, and " + has);
+  if (has_values && options.optimisation.label_smoothing > 0)
+    fail(ErrorKind::kUsage, "label smoothing is for classes and labels, and " + has);
+  if (options.optimisation.class_weights != kNoClassWeights && dataset.task != Task::kMultiClass)
+    fail(ErrorKind::kUsage, "class weights are for one class a node, and " + has);
+}
+
+}  // namespace
+
 void require_trainable(const TrainOptions& options, const Dataset& dataset) {
   if (dataset.feature_dim == 0)
     fail(ErrorKind::kUsage, dataset.name + ": has no features to train on", Topic::kMissingFeatures);
   if (dataset.num_classes == 0) fail(ErrorKind::kUsage, dataset.name + ": has no labels to train on");
   if (dataset.train.empty()) fail(ErrorKind::kUsage, dataset.name + ": has no training nodes");
+  require_task(options, dataset);
   (void)metric_for(options.evaluation.metric, dataset);
   if (options.evaluation.patience > 0 && dataset.valid.empty())
     fail(ErrorKind::kUsage, dataset.name + ": has no validation nodes, so a run cannot end by its patience");

@@ -17,12 +17,12 @@ namespace salient {
 struct TrainResult {
   int interrupted_by = 0;  ///< the signal that ended it early, on any rank; 0 = none
   int best_epoch = 0;
-  std::string metric{};                                     ///< "accuracy" | "rocauc" | "f1": what the next two are
-  std::optional<double> valid{};                            ///< of the best epoch; none without validation nodes
-  std::optional<double> test{};                             ///< of the best epoch's model; none without test nodes
-  std::optional<double> valid_accuracy{}, test_accuracy{};  ///< of two classes, where the metric is another one
-  EpochMetrics last_epoch{};                                ///< its time columns end the run's report
-  std::vector<EpochMetrics> epochs{};                       ///< that this process trained
+  Metric metric = Metric::kAccuracy;        ///< what the next two are
+  std::optional<double> valid{};            ///< of the best epoch; none without validation nodes
+  std::optional<double> test{};             ///< of the best epoch's model; none without test nodes
+  Figures valid_figures{}, test_figures{};  ///< of the same, the metric among them
+  EpochMetrics last_epoch{};                ///< its time columns end the run's report
+  std::vector<EpochMetrics> epochs{};       ///< that this process trained
 };
 
 /// Refuses a data set that the run cannot learn from. @throws Error{kUsage}; as metric_for().

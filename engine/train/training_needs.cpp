@@ -85,7 +85,8 @@ RunNeeds needs_of_training(const TrainOptions& options, const Dataset& dataset, 
   add("activations and gradients of a batch", of_a_batch);
   if (!on_gpu && options.precision == Precision::kBf16)  // half as large, and not all of it at the same time
     add("factors as oneDNN rounds them to bfloat16", of_a_batch / 4);
-  if (has_roc_auc(dataset) && options.evaluation.metric.value_or(Metric::kRocAuc) == Metric::kRocAuc)
+  const Metric metric = options.evaluation.metric.value_or(Metric::kRocAuc);
+  if (has_roc_auc(dataset) && (metric == Metric::kRocAuc || metric == Metric::kAveragePrecision))
     needs.others.push_back(roc_auc_line(dataset, on_gpu));
   add("parameters, gradients, Adam moments", num_parameters(describe(model)) * std::int64_t{4 * sizeof(float)});
   needs.others.push_back(libraries_line(on_gpu));

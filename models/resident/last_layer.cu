@@ -122,6 +122,7 @@ __device__ __forceinline__ void multiply(Memory& memory, const Bf16* __restrict_
 }
 
 /// The loss of seed i, and the gradient of its logits, with zeros up to a multiple of 16.
+template <SeedLossKind kind>
 __device__ __forceinline__ void find_loss(const LastLayer& p, Memory& memory, LocalId i, int classes, int warp) {
   const int lane = static_cast<int>(threadIdx.x) & 31, end = (classes + 15) / 16 * 16;
   Bf16* const row = memory.gradient[warp];
@@ -129,7 +130,7 @@ __device__ __forceinline__ void find_loss(const LastLayer& p, Memory& memory, Lo
   Bf16* const out = static_cast<Bf16*>(p.gradient) + std::int64_t{i} * classes;
   for (int c = (is_there ? classes : 0) + lane; c < end; c += 32) row[c] = static_cast<Bf16>(0.0f);
   if (!is_there) return;
-  loss_of_seed(p.loss, i, memory.logits[warp], classes, [row, out](std::int64_t c, float value) {
+  loss_of_seed<kind>(p.loss, i, memory.logits[warp], classes, [row, out](std::int64_t c, float value) {
     row[c] = static_cast<Bf16>(value);
     out[c] = static_cast<Bf16>(value);
   });
@@ -201,6 +202,7 @@ __device__ __forceinline__ void spread(const LastLayer& p, const Bf16* gradient,
   }
 }
 
+template <SeedLossKind kind>
 __global__ void __launch_bounds__(kThreads)
     last_layer_kernel(LastLayer p, const uint4* __restrict__ z, const Bf16* __restrict__ weight, int classes) {
   __shared__ Memory memory;
@@ -211,7 +213,7 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();
   multiply(memory, weight, classes, warp, lane);
   __syncthreads();
-  find_loss(p, memory, i, classes, warp);
+  find_loss<kind>(p, memory, i, classes, warp);
   __syncthreads();
   multiply_back(memory, weight, classes, warp, lane);
   __syncthreads();
@@ -232,8 +234,10 @@ void last_layer(const LastLayer& layer, cudaStream_t stream) {
               layer.loss.type == ActivationType::kBf16 && classes <= kMaxLastClasses,
           "the kernel of the last layer fits it");
   const auto blocks = static_cast<unsigned>((layer.below.growth.capacity + kSeeds - 1) / kSeeds);
-  last_layer_kernel<<<blocks, kThreads, 0, stream>>>(layer, static_cast<const uint4*>(layer.z),
-                                                     static_cast<const Bf16*>(layer.weight), classes);
+  for_kind(kind_of(layer.loss.targets), [&]<SeedLossKind kind>() {
+    last_layer_kernel<kind><<<blocks, kThreads, 0, stream>>>(layer, static_cast<const uint4*>(layer.z),
+                                                             static_cast<const Bf16*>(layer.weight), classes);
+  });
   cuda_check(cudaGetLastError());
 }
 

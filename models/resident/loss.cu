@@ -14,14 +14,14 @@ namespace {
 
 // ---- device code -----------------------------------------------------------------------------------------
 
-template <class T>
+template <SeedLossKind kind, class T>
 __global__ void __launch_bounds__(kThreadsPerBlock)
     seed_loss_kernel(SeedLoss loss, std::int64_t columns, const float* __restrict__ logits, T* __restrict__ gradient) {
   const std::int64_t i = (std::int64_t{blockIdx.x} * kThreadsPerBlock + threadIdx.x) / 32;
   if (i >= loss.max_seeds) return;
   T* const dz = gradient + i * columns;
-  loss_of_seed(loss, i, logits + i * columns, columns,
-               [dz](std::int64_t c, float value) { dz[c] = static_cast<T>(value); });
+  loss_of_seed<kind>(loss, i, logits + i * columns, columns,
+                     [dz](std::int64_t c, float value) { dz[c] = static_cast<T>(value); });
 }
 
 __global__ void __launch_bounds__(1024)
@@ -46,8 +46,10 @@ __global__ void __launch_bounds__(1024)
 
 template <class T>
 void launch(const SeedLoss& loss, const float* logits, void* gradient, cudaStream_t stream) {
-  seed_loss_kernel<<<blocks_for(loss.max_seeds * 32), kThreadsPerBlock, 0, stream>>>(loss, padded(loss.num_classes),
-                                                                                     logits, static_cast<T*>(gradient));
+  for_kind(kind_of(loss.targets), [&]<SeedLossKind kind>() {
+    seed_loss_kernel<kind><<<blocks_for(loss.max_seeds * 32), kThreadsPerBlock, 0, stream>>>(
+        loss, padded(loss.num_classes), logits, static_cast<T*>(gradient));
+  });
   cuda_check(cudaGetLastError());
 }
 

@@ -1,27 +1,54 @@
-// models/resident/loss.h - cross entropy of a batch's seeds and its gradient, on the GPU.
+// models/resident/loss.h - the loss of a batch's seeds and its gradient, on the GPU.
 #pragma once
 
 #include <cstdint>
 
 #include "core/cuda/cuda.h"
+#include "models/describe/regression_loss.h"
 #include "models/resident/operands.h"
 
 namespace salient {
 
-struct SeedLoss {
-  const StepHeader* header;
-  const NodeId* nodes;         ///< the tree's: the seeds first
-  const std::int32_t* labels;  ///< [num_nodes] device, -1 = unlabelled: adds nothing
-  std::int64_t max_seeds;
-  std::int64_t num_classes;
-  float label_smoothing;
-  ActivationType type;  ///< of the gradient
-  float* rows;          ///< [max_seeds, 2] device, scratch: each seed's loss, and 1 if its class was predicted
-  double* sums;         ///< [>= batch + 1, 2] device: row header.batch becomes the sums of both
+/// What logits are compared with. Device memory.
+struct SeedTargets {
+  const std::int32_t* classes = nullptr;  ///< [num_nodes], -1 = unlabelled: adds nothing; null = `values`
+  const float* class_weights = nullptr;   ///< [num_classes] of the loss, then their sum; null = all classes count alike
+  const float* values = nullptr;          ///< [num_nodes, num_classes] of regression, NaN = not known: adds nothing
+  RegressionLoss regression = RegressionLoss::kMse;
 };
 
-/// Softmax cross entropy as engine/train/objective.h's cross_entropy_sum(), and its gradient times
-/// header.gradient_scale.
+struct SeedLoss {
+  const StepHeader* header;
+  const NodeId* nodes;  ///< the tree's: the seeds first
+  SeedTargets targets;
+  std::int64_t max_seeds;
+  std::int64_t num_classes;  ///< outputs
+  float label_smoothing;     ///< of classes
+  ActivationType type;       ///< of the gradient
+  float* rows;               ///< [max_seeds, 2] device, scratch: each seed's loss, and 1 if its class was predicted
+  double* sums;              ///< [>= batch + 1, 2] device: row header.batch becomes the sums of both
+};
+
+/// What the kernels are made for: one of classes that count alike is not slower for the others.
+enum class SeedLossKind : std::uint8_t { kClasses, kWeightedClasses, kValues };
+
+inline SeedLossKind kind_of(const SeedTargets& targets) {
+  if (targets.classes == nullptr) return SeedLossKind::kValues;
+  return targets.class_weights == nullptr ? SeedLossKind::kClasses : SeedLossKind::kWeightedClasses;
+}
+
+/// Calls launch.template operator()<kind>().
+template <class Launch>
+void for_kind(SeedLossKind kind, Launch launch) {
+  switch (kind) {
+    case SeedLossKind::kClasses: return launch.template operator()<SeedLossKind::kClasses>();
+    case SeedLossKind::kWeightedClasses: return launch.template operator()<SeedLossKind::kWeightedClasses>();
+    case SeedLossKind::kValues: return launch.template operator()<SeedLossKind::kValues>();
+  }
+}
+
+/// Of classes softmax cross entropy as engine/train/objective.h's cross_entropy_sum(), of values regression_loss_sum();
+/// and its gradient times header.gradient_scale.
 ///
 /// @param logits    [max_seeds, padded(num_classes)] f32 device
 /// @param gradient  [max_seeds, padded(num_classes)] device; zeros for rows and columns that do not count

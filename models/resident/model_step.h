@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "models/describe/model_options.h"
+#include "models/resident/loss.h"
 #include "models/resident/operands.h"
 #include "models/resident/parameter_update.h"
 #include "models/resident/row_factors.h"
@@ -46,11 +47,11 @@ struct StepTensor {
   float* gradient;
 };
 
-/// Device memory of the step's inputs and results; all of it outlives the step. A prediction has no labels, gradients
+/// Device memory of the step's inputs and results; all of it outlives the step. A prediction has no targets, gradients
 /// and sums.
 struct ModelStepData {
   SageData inputs;
-  const std::int32_t* labels;                 ///< [num_nodes], -1 = unlabelled
+  SeedTargets targets;
   std::map<std::string, StepTensor> tensors;  ///< by the names that they have in the model
   double* sums;                               ///< [batches of an epoch, 2]: loss and right predictions, see loss.h
   /// The update of the parameters, to be done in the step, with the header's learning rate. Its gradients are those of

@@ -131,7 +131,7 @@ void SagePasses::enqueue_backward(Place place, cudaStream_t on) {
   const SampledTree& tree = forward_.batches().tree(place.tree);
   const SeedLoss loss{.header = tree.header(),
                       .nodes = tree.nodes(),
-                      .labels = data_.labels,
+                      .targets = data_.targets,
                       .max_seeds = shape_.sage.max_seeds,
                       .num_classes = shape_.sage.num_classes,
                       .label_smoothing = static_cast<float>(shape_.label_smoothing),

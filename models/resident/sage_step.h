@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "models/resident/loss.h"
 #include "models/resident/sage_layers.h"
 
 namespace salient {
@@ -23,7 +24,7 @@ struct SageStepShape {
 /// Device memory of the step's inputs and results; all of it outlives the step.
 struct SageStepData {
   SageData inputs;
-  const std::int32_t* labels;        ///< [num_nodes], -1 = unlabelled
+  SeedTargets targets;
   std::vector<SageWeights> weights;  ///< the first layer's first
   double* sums;                      ///< [batches of an epoch, 2]: loss and right predictions, see loss.h
   /// The update of `weights`, to be done in the step, with the header's learning rate; where the first layer is fused.

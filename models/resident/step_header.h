@@ -12,7 +12,7 @@ struct StepHeader {
   std::uint32_t global_step = 0;  ///< of the run, from 0
   std::uint32_t first_seed = 0;   ///< this rank's share of the batch, in the order of the epoch
   std::uint32_t num_seeds = 0;    ///< in it, possibly none
-  float gradient_scale = 1;       ///< 1 / known labels of the global batch: the loss is their mean
+  float gradient_scale = 1;       ///< 1 / EpochSeeds::loss_divisor() of the global batch
   double learning_rate = 0;       ///< of the update, where the step has one
 
   bool operator==(const StepHeader&) const = default;

@@ -306,7 +306,7 @@ void StepProgram::finish() {
 void StepProgram::enqueue_loss(const StepRun& run) const {
   const SeedLoss loss{.header = tree(run).header(),
                       .nodes = tree(run).nodes(),
-                      .labels = data_->labels,
+                      .targets = data_->targets,
                       .max_seeds = shape_.max_seeds,
                       .num_classes = shape_.model.num_classes,
                       .label_smoothing = static_cast<float>(shape_.label_smoothing),

@@ -58,15 +58,37 @@ void read_splits(const EdgesOptions& options, const NodeTableOptions& table, con
                                  options.labels.empty() ? LabelTable{.classes = unlabelled} : graph.label_table());
 }
 
+void read_label_array(const EdgesOptions& options, RawGraph& graph) {
+  if (options.targets.empty())
+    read_labels(options.labels, graph, options.memory);
+  else
+    read_targets(options.labels, options.targets, graph, options.memory);
+}
+
+/// Words that stand for a value that is not known.
+std::vector<std::string> blanks_of(const EdgesOptions& options) {
+  std::vector<std::string> blanks = options.unlabelled;
+  const std::vector<std::string>& of_features =
+      options.wishes.coding ? options.wishes.coding->blanks : options.wishes.blanks;
+  blanks.insert(blanks.end(), of_features.begin(), of_features.end());
+  return blanks;
+}
+
+NodeTableOptions table_options(const EdgesOptions& options) {
+  return {.id_column = options.id_column,
+          .label_column = options.label_column,
+          .targets = options.targets,
+          .blanks = blanks_of(options),
+          .header = options.header,
+          .num_threads = options.memory.num_parsers(options.num_threads),
+          .memory = options.memory};
+}
+
 /// One import: what the files say, and the graph that it becomes.
 class EdgesImport {
  public:
   explicit EdgesImport(const EdgesOptions& options) : options_(options) {
-    table_ = {.id_column = options.id_column,
-              .label_column = options.label_column,
-              .header = options.header,
-              .num_threads = options.memory.num_parsers(options.num_threads),
-              .memory = options.memory};
+    table_ = table_options(options);
     edge_file_ = {.columns = options.columns,
                   .ids = options.ids,
                   .header = options.header,
@@ -137,10 +159,10 @@ class EdgesImport {
     if (options_.labels.empty() || labels_have_ids_) return;
     if (is_text_table(options_.labels)) {
       const TableLabels labels = read_label_table(options_.labels, table_, {});
-      graph_.num_nodes = labels.codes.size();
+      graph_.num_nodes = labels.num_rows();
       set_labels(labels, {}, options_.labels.string(), options_.unlabelled, graph_);
     } else {
-      read_labels(options_.labels, graph_, options_.memory);
+      read_label_array(options_, graph_);
     }
     const std::size_t num_labelled = graph_.label_table().num_nodes();
     if (num_rows_ && *num_rows_ != num_labelled)

@@ -29,6 +29,10 @@ std::vector<FieldProblem> problems(const EdgesOptions& options) {
   const bool chooses_labels =
       options.label_choice.compact || options.label_choice.one_hot || !options.label_choice.class_names.empty();
   check_field(found, !chooses_labels || has_labels, "labels", "are needed to choose what they mean");
+  check_field(found, options.targets.empty() || has_labels, "target",
+              "a column of the nodes or the labels, which are not given");
+  check_field(found, options.targets.empty() || (!chooses_labels && options.label_column.empty()), "target",
+              "instead of options that say what a label is");
   check_field(found, options.unlabelled.empty() || has_nodes || is_text_table(options.labels), "unlabelled",
               "of labels in text, which are not given");
   const bool are_columns =

@@ -25,6 +25,7 @@ struct EdgesOptions {
   std::vector<double> split{};              ///< three fractions instead of the three files
   std::vector<std::string> columns{};       ///< of a text file with more than two: names, or numbers from 0
   std::string id_column{}, label_column{};  ///< of tables of nodes, see NodeTableOptions
+  std::vector<std::string> targets{};       ///< columns of values to be predicted, see read_targets()
   std::vector<std::string> unlabelled{};    ///< words of a table of labels that are none
   IdKind ids = IdKind::kAuto;
   HeaderRule header = HeaderRule::kAuto;  ///< of all tables in text

@@ -32,7 +32,9 @@ FeatureColumns::FeatureColumns(const NodeTable& table, const ColumnWishes& wishe
   const std::vector<std::size_t> dropped = used_, indices = places_of(wishes.indices);
   const std::vector<std::size_t> categories = places_of(wishes.categories);
   for (std::size_t place = 0; place < table.rows.num_columns; ++place) {
-    if (table.id == place || table.label == place || table.is_index(place) || has(dropped, place)) continue;
+    if (table.id == place || table.label == place || table.is_index(place) || has(dropped, place) ||
+        has(table.targets, place))
+      continue;
     FeatureColumn column{.place = place, .coding = {.name = table.plain_name_of(place)}};
     column.is_wished = has(categories, place) || has(indices, place);
     if (!choose_kind(column, has(indices, place))) continue;

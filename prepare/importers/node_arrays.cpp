@@ -2,11 +2,13 @@
 #include "prepare/importers/node_arrays.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
 #include "core/console/progress.h"
 #include "core/error.h"
+#include "core/field_values.h"
 #include "core/files/npy.h"
 #include "core/files/value_rules.h"
 #include "prepare/importers/mask_layout.h"
@@ -141,6 +143,53 @@ void read_labels(const std::filesystem::path& path, RawGraph& graph, const Memor
   graph.task = Task::kMultiLabel;
   graph.num_classes = static_cast<int>(shape[1]);
   graph.multi_labels = read_flags(file);
+}
+
+namespace {
+
+/// Those of an array of `width`.
+std::vector<std::size_t> columns_of(const NpyFile& file, const std::vector<std::string>& columns, std::size_t width) {
+  std::vector<std::size_t> chosen;
+  if (columns.size() == 1 && columns[0] == kAllTargets) {
+    for (std::size_t t = 0; t < width; ++t) chosen.push_back(t);
+    return chosen;
+  }
+  for (const std::string& column : columns) {
+    std::size_t number = width;
+    if (!parse_number(std::string_view(column), number) || number >= width)
+      refuse(file, "has " + std::to_string(width) + " columns, none is '" + column + "'; all takes each of them");
+    chosen.push_back(number);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+void read_targets(const std::filesystem::path& path, const std::vector<std::string>& columns, RawGraph& graph,
+                  const MemoryLimit& memory) {
+  const NpyFile file(path);
+  const NpyHeader& header = file.header();
+  const std::size_t width = header.shape.size() == 2 ? header.shape[1] : 1;
+  if (header.shape.empty() || header.shape.size() > 2 || width == 0 || width > kMaxClasses)
+    refuse_shape(file, "numbers [nodes], or [nodes, targets]");
+  const std::vector<std::size_t> chosen = columns_of(file, columns, width);
+  const std::size_t num_nodes = header.shape[0], block = std::max<std::size_t>(1, (std::size_t{1} << 18) / width);
+  memory.check(file.data().size() + num_nodes * chosen.size() * sizeof(float), file.name());
+  graph.task = Task::kRegression;
+  graph.num_classes = static_cast<int>(chosen.size());
+  graph.targets.reserve(num_nodes * chosen.size());
+  std::vector<double> rows;
+  for (std::size_t first = 0; first < num_nodes; first += block) {
+    read_rows(file, width, first, std::min(block, num_nodes - first), rows);
+    for (std::size_t row = 0; row < rows.size(); row += width)
+      for (const std::size_t t : chosen) {
+        const double value = rows[row + t];
+        if (std::fabs(value) > double{std::numeric_limits<float>::max()})
+          refuse(file, "node " + std::to_string(first + row / width) + ", column " + std::to_string(t) +
+                           " is infinite, or beyond the range of a float");
+        graph.targets.push_back(static_cast<float>(value));
+      }
+  }
 }
 
 std::vector<NodeId> read_split(const std::filesystem::path& path, std::uint64_t num_nodes, int mask) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "core/types.h"
@@ -21,6 +22,14 @@ RawFeatures read_features(const std::filesystem::path& path, FeatureType type, c
 ///   [V], [V, 1]    classes: whole numbers of at least -1; NaN = -1 = unlabelled
 ///   [V, T], T > 1  several labels: 1 = has it, 0 = has not; NaN = -1 = not known
 void read_labels(const std::filesystem::path& path, RawGraph& graph, const MemoryLimit& memory = {});
+
+/// Of read_targets(): every column.
+inline constexpr char kAllTargets[] = "all";
+
+/// Sets task, num_classes and targets: the values of [V] or [V, T], NaN = not known.
+/// @param columns  numbers from 0, or kAllTargets   @throws also Error{kBadData} for columns that are not there
+void read_targets(const std::filesystem::path& path, const std::vector<std::string>& columns, RawGraph& graph,
+                  const MemoryLimit& memory = {});
 
 /// Ids [n], or bool masks [V], [K, V] or [V, K], of which number `mask` gives ascending ids; K = V is read as [K, V].
 /// V > 2 numbers, all of them 0 or 1, are a mask, too.

@@ -16,11 +16,13 @@
 namespace salient {
 
 struct NodeTableOptions {
-  std::string id_column{};       ///< name or number; "" = the first, or of one column none: line n is node n; an index
-                                 ///< without a name, as pandas writes it, only if it is said
-  std::string label_column{};    ///< name or number; "" = one with a usual name, such as label, or the last of two
-  bool ids_are_numbers = false;  ///< then rows cannot begin with '#' or '%'
-  bool is_shared = false;        ///< labels and features are read from one table, whose columns are all used
+  std::string id_column{};     ///< name or number; "" = the first, or of one column none: line n is node n; an index
+                               ///< without a name, as pandas writes it, only if it is said
+  std::string label_column{};  ///< name or number; "" = one with a usual name, such as label, or the last of two
+  std::vector<std::string> targets{};  ///< instead of a label: columns of values to be predicted
+  std::vector<std::string> blanks{};   ///< words that stand for a missing value, beside those of is_missing()
+  bool ids_are_numbers = false;        ///< then rows cannot begin with '#' or '%'
+  bool is_shared = false;              ///< labels and features are read from one table, whose columns are all used
   HeaderRule header = HeaderRule::kAuto;
   std::function<bool(std::string_view id)> is_node{};  ///< where the ids are known already; null = not
   int num_threads = 0;                                 ///< 0 = all cores
@@ -48,6 +50,8 @@ bool has_ids_of_text(const std::filesystem::path& path, const NodeTableOptions& 
 /// words above values (are_words_above_values()), one whose id no node has and no other id looks like, and one of words
 /// that occur nowhere below (words_above_words()); the log says so, where words that might be a header are a row, and
 /// which columns are not used. NodeTableOptions::header decides it.
+///
+/// With NodeTableOptions::targets values are read, of which a missing one is not known.
 ///
 /// @throws Error{kNoInput}; Error{kIo}; Error{kHostMemory}; Error{kBadData} naming file and line
 ///

@@ -41,7 +41,24 @@ std::optional<std::size_t> chosen_column(const std::string& column, const std::v
   return found;
 }
 
-/// Sets id and label. @return  whether a name says so, and the first line is a header
+bool is_target(const NodeTable& table, std::size_t column) {
+  return std::ranges::find(table.targets, column) != table.targets.end();
+}
+
+/// Sets targets. @return  whether the header has one of them
+bool choose_targets(NodeTable& table, const std::vector<std::string>& first, const NodeTableOptions& options) {
+  bool is_named = false;
+  for (const std::string& target : options.targets) {
+    const std::optional<std::size_t> place = chosen_column(target, first, table.file, is_named);
+    if (!place || std::ranges::find(table.targets, *place) != table.targets.end())
+      fail(ErrorKind::kBadData,
+           table.file.path().string() + ": " + in_quotes(target) + " is no column, or a target twice");
+    table.targets.push_back(*place);
+  }
+  return is_named;
+}
+
+/// Sets id, and label or targets. @return  whether a name says so, and the first line is a header
 bool choose_columns(NodeTable& table, const std::vector<std::string>& first, const NodeTableOptions& options,
                     Wanted wanted) {
   bool is_named = false;
@@ -50,7 +67,9 @@ bool choose_columns(NodeTable& table, const std::vector<std::string>& first, con
     return (first[0] == options.id_column && !is_number(first[0])) || usual_column(first, kIdNames);
   }
   table.id = chosen_column(options.id_column, first, table.file, is_named);
-  const bool wants_label = wanted == Wanted::kLabels || wanted == Wanted::kLabelledFeatures;
+  const bool wants_any = wanted == Wanted::kLabels || wanted == Wanted::kLabelledFeatures;
+  if (wants_any) is_named |= choose_targets(table, first, options);
+  const bool wants_label = wants_any && options.targets.empty();
   if (wants_label) table.label = chosen_column(options.label_column, first, table.file, is_named);
   const auto take_usual = [&](std::optional<std::size_t>& column, std::span<const std::string_view> names) {
     if (column) return;
@@ -58,12 +77,16 @@ bool choose_columns(NodeTable& table, const std::vector<std::string>& first, con
     is_named |= column.has_value();
   };
   take_usual(table.id, kIdNames);
-  if (wants_label || wanted == Wanted::kFeatures) take_usual(table.label, kLabelNames);
+  if (wants_label || (wanted == Wanted::kFeatures && options.targets.empty())) take_usual(table.label, kLabelNames);
   if (wants_label && !is_number(first[table.id.value_or(0)]))  // "1,y" is a node and its label
     take_usual(table.label, kUnsureLabelNames);
   const bool is_plain_list = first.size() == 1 && wanted == Wanted::kLabels;
   if (is_plain_list) table.id.reset();
   if (!table.id && !is_plain_list) table.id = table.label == std::optional<std::size_t>(0) ? 1 : 0;
+  while (table.id && wanted != Wanted::kIds && options.id_column.empty() && is_target(table, *table.id)) ++*table.id;
+  if (table.id && (*table.id >= first.size() || is_target(table, *table.id)))
+    fail(ErrorKind::kBadData, table.file.path().string() + ": has no column for the id beside the targets",
+         Topic::kLabelColumn);
   if (wants_label && !table.label) {
     if (first.size() > 2)
       fail(ErrorKind::kBadData,

@@ -63,7 +63,8 @@ struct RawGraph {
   FeatureOrigin feature_origin{};  ///< of features that are not as the source has them
   Task task = Task::kMultiClass;
   std::vector<std::int32_t> labels{};       ///< [V] of kMultiClass, as in LabelType; may be empty: no labels at all
-  std::vector<std::int8_t> multi_labels{};  ///< [V, num_classes] of kMultiLabel, as in LabelType
+  std::vector<std::int8_t> multi_labels{};  ///< [V, num_classes] of kMultiLabel, likewise
+  std::vector<float> targets{};             ///< [V, num_classes] of kRegression, likewise
   int num_classes = 0;
   std::vector<NodeId> train{}, valid{}, test{};
   std::vector<std::string> class_names{}, vocabulary{};  ///< optional
@@ -73,7 +74,9 @@ struct RawGraph {
   std::string likely_features{};  ///< where there are none: an array that was not read and may hold them
   MemoryLimit memory{};           ///< that all who fill this, or build a store of it, keep to
 
-  LabelTable label_table() const { return {{task, task == Task::kMultiLabel ? num_classes : 1}, labels, multi_labels}; }
+  LabelTable label_table() const {
+    return {{task, task == Task::kMultiClass ? 1 : num_classes}, labels, multi_labels, targets};
+  }
 };
 
 /// Says so where ids may count from 1, unlike rows: an edge has the last node, and node 0 is one of few without any.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -50,7 +51,8 @@ std::optional<std::vector<std::int32_t>> numeric_classes(const LabelTexts& names
   for (std::size_t i = 0; i < names.size(); ++i)
     if (!names.is_none(i) && label_from(*number_of(names[i]), classes[i]))
       fail(ErrorKind::kBadData, file + ": label " + in_quotes(names[i]) + ", labels are whole numbers from 0 to " +
-                                    std::to_string(kMaxClasses - 1) + ", -1 or NaN for none, or words");
+                                    std::to_string(kMaxClasses - 1) +
+                                    ", -1 or NaN for none, or words; numbers to be predicted are targets");
   return classes;
 }
 
@@ -82,10 +84,30 @@ void say_what_labels_are(const TableLabels& labels, const LabelTexts& names, con
              " is no number");
 }
 
+void set_targets(const TableLabels& labels, const std::vector<NodeId>& node_of_row, const std::string& file,
+                 RawGraph& graph) {
+  const std::size_t width = labels.targets.size();
+  graph.memory.check(graph.num_nodes * width * sizeof(float), "targets");
+  graph.task = Task::kRegression;
+  graph.num_classes = static_cast<int>(width);
+  graph.class_names = labels.targets;
+  graph.targets.assign(graph.num_nodes * width, std::numeric_limits<float>::quiet_NaN());
+  std::vector<bool> has_value(width, false);
+  for (std::size_t i = 0; i < labels.values.size(); ++i) {
+    const std::size_t row = i / width, node = node_of_row.empty() ? row : node_of_row[row];
+    graph.targets[node * width + i % width] = labels.values[i];
+    if (!std::isnan(labels.values[i])) has_value[i % width] = true;
+  }
+  for (std::size_t t = 0; t < width; ++t)
+    if (!has_value[t])
+      fail(ErrorKind::kBadData, file + ": " + in_quotes(labels.targets[t]) + " has no value to predict");
+}
+
 }  // namespace
 
 void set_labels(const TableLabels& labels, const std::vector<NodeId>& node_of_row, const std::string& file,
                 const std::vector<std::string>& unlabelled, RawGraph& graph) {
+  if (!labels.targets.empty()) return set_targets(labels, node_of_row, file, graph);
   const LabelTexts names(labels.names.names(), unlabelled);
   const std::optional<std::vector<std::int32_t>> numbers = numeric_classes(names, file);
   say_what_labels_are(labels, names, file);

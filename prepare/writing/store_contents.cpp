@@ -26,6 +26,7 @@ Dataset dataset_of(const RawGraph& graph) {
     dataset.features = {graph.features.rows.data(), graph.num_nodes, dataset.feature_row_bytes(), dataset.fp8_scale};
   dataset.labels = graph.labels;
   dataset.multi_labels = graph.multi_labels;
+  dataset.targets = graph.targets;
   dataset.train = graph.train;
   dataset.valid = graph.valid;
   dataset.test = graph.test;

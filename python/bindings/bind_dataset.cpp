@@ -56,7 +56,9 @@ template <class T>
 auto array_method(std::span<const T> Dataset::*field) {
   return [field](nb::pointer_and_handle<OpenDataset> self) {
     const std::span<const T> values = (*self.p->data).*field;
-    const auto type = sizeof(T) == 1 ? nb::dtype<std::int8_t>() : nb::dtype<std::int32_t>();
+    const auto type = std::is_floating_point_v<T> ? nb::dtype<float>()
+                      : sizeof(T) == 1            ? nb::dtype<std::int8_t>()
+                                                  : nb::dtype<std::int32_t>();
     return array_of(values.data(), {values.size()}, self.h, type);
   };
 }
@@ -98,6 +100,7 @@ void bind_arrays(nb::class_<OpenDataset>& type) {
   });
   type.def("labels", array_method(&Dataset::labels));
   type.def("multi_labels", array_method(&Dataset::multi_labels));
+  type.def("targets", array_method(&Dataset::targets));
   type.def("train", array_method(&Dataset::train));
   type.def("valid", array_method(&Dataset::valid));
   type.def("test", array_method(&Dataset::test));
@@ -118,7 +121,8 @@ void bind_dataset(nb::module_& module) {
   fact("num_classes", [](const Dataset& data) { return data.num_classes; });
   fact("num_features", [](const Dataset& data) { return data.feature_dim; });
   fact("is_symmetric", [](const Dataset& data) { return data.is_symmetric; });
-  fact("is_multi_label", [](const Dataset& data) { return data.task == Task::kMultiLabel; });
+  fact("task", [](const Dataset& data) { return name_of(data.task); });
+  fact("class_names", [](const Dataset& data) { return data.class_names; });
   fact("has_sparse_features", [](const Dataset& data) { return data.has_sparse_features(); });
   fact("fp8_scale", [](const Dataset& data) { return data.fp8_scale; });
   fact("feature_bytes", [](const Dataset& data) { return data.feature_bytes(); });

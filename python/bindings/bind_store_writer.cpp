@@ -93,6 +93,14 @@ class StoreFromArrays {
     graph_.num_classes = static_cast<int>(y.shape(1));
   }
 
+  /// @param y  values to be predicted, NaN = not known
+  void set_targets(const Array<float, 2>& y, const std::vector<std::string>& names) {
+    graph_.task = Task::kRegression;
+    graph_.targets.assign(y.data(), y.data() + y.size());
+    graph_.num_classes = static_cast<int>(y.shape(1));
+    graph_.class_names = names;
+  }
+
   void set_split(const Ids& train, const Ids& valid, const Ids& test) {
     graph_.train = checked_ids(train, graph_.num_nodes, "train");
     graph_.valid = checked_ids(valid, graph_.num_nodes, "valid");
@@ -122,6 +130,7 @@ void bind_store_writer(nb::module_& module) {
       .def("set_sparse_features", &StoreFromArrays::set_sparse_features)
       .def("set_classes", &StoreFromArrays::set_classes)
       .def("set_flags", &StoreFromArrays::set_flags)
+      .def("set_targets", &StoreFromArrays::set_targets)
       .def("set_split", &StoreFromArrays::set_split)
       .def("write", &StoreFromArrays::write);
 }

@@ -135,6 +135,18 @@ def labels_of(y: Any, num_nodes: int) -> Tensor:
     return whole.to(torch.int8 if are_flags else torch.int32).contiguous()
 
 
+def targets_of(y: Any, num_nodes: int) -> Tensor:
+    """Values to be predicted as float32 [V, T], NaN = not known; on the CPU, in one piece."""
+    values = tensor_of(y, "y")
+    values = values.unsqueeze(1) if values.dim() == 1 else values
+    if values.dim() != 2 or values.shape[0] != num_nodes or values.shape[1] == 0 or values.layout != torch.strided:
+        raise ValueError(f"y: has shape {list(values.shape)}, not [{num_nodes}] or [{num_nodes}, T]")
+    narrow = values.cpu().to(torch.float32)
+    refuse_first(narrow.isinf(), values, "y", "infinite, or beyond the range of float32; NaN = not known")
+    refuse_first(narrow.isnan().all(0, keepdim=True), narrow[:1], "y", "a target without any value")
+    return narrow.contiguous()
+
+
 def narrowed(x: Tensor, what: str) -> Tensor:
     """[N, F] as float32 on the CPU. ValueError for a number beyond its range. A warning where numbers that are not 0
     become 0, or where in some column a sixteenth of the neighbouring rows that differ become equal."""

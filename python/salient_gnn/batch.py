@@ -102,10 +102,12 @@ class Batch:
 
     @cached_property
     def y(self) -> Tensor:
-        """int64 [S] classes of the seeds, or int8 [S, L] zeros and ones; -1 = not known."""
-        if self._facts["is_multi_label"]:
-            width = self._facts["num_classes"]
-            return self._part(self._core.y, torch.int8, self.batch_size * width).view(self.batch_size, width)
+        """int64 [S] classes of the seeds, or int8 [S, L] zeros and ones; -1 = not known. float32 [S, T] values of a
+        regression, NaN = not known."""
+        width, dtype = self._facts["num_classes"], {"multi-label": torch.int8, "regression": torch.float32}
+        if self._facts["task"] in dtype:
+            values = self._part(self._core.y, dtype[self._facts["task"]], self.batch_size * width)
+            return values.view(self.batch_size, width)
         return self._part(self._core.y, torch.int32, self.batch_size).long()
 
     @cached_property

@@ -8,7 +8,7 @@ import os
 import pathlib
 import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from torch import Tensor
 
 from salient_gnn import _core, _threads
 from salient_gnn._arrays import (
-    edges_of, features_of, ids_of, integer_of, labels_of, narrowed, nodes_of, refuse_first, tensor_of, texts_of,
+    edges_of, features_of, ids_of, integer_of, labels_of, narrowed, nodes_of, refuse_first, targets_of,
+    tensor_of, texts_of,
 )  # fmt: skip
 from salient_gnn._runs import checkpoint_folder, printable, trained_on
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 
 _MOST_NODES = (1 << 32) - 2
+_OUTPUTS = {"multi-class": "classes", "multi-label": "labels", "regression": "targets"}
 _MASKS = {"train": "train_mask", "valid": "val_mask", "test": "test_mask"}  # of PyG
 
 
@@ -72,6 +74,8 @@ class Dataset:
         test: Any = (),
         num_nodes: int | None = None,
         num_classes: int | None = None,
+        task: str | None = None,
+        target_names: Sequence[str] = (),
         symmetric: bool = False,
         name: str | None = None,
         force: bool = False,
@@ -83,6 +87,7 @@ class Dataset:
         x            [V, F]; float16 stays so, everything else becomes float32. Of a sparse tensor the store keeps the
                      values that are not zero
         y            [V] or [V, 1] classes, -1 or NaN = not known; or [V, L] zeros and ones for L labels a node
+        task         "regression": y is [V] or [V, T] values to be predicted, NaN = not known, called target_names
         train, ...   node ids, or masks [V] of bools, or of zeros and ones
         symmetric    also adds the reverse of every edge
         name         of the data set; else that of the folder
@@ -100,7 +105,7 @@ class Dataset:
         if features is not None:
             _set_features(store, features, num_nodes)
         if y is not None:
-            _set_labels(store, labels_of(y, num_nodes), num_classes)
+            _set_y(store, y, num_nodes, num_classes, task, target_names)
         parts = {"train": train, "valid": valid, "test": test}
         store.set_split(*(nodes_of(nodes, part, num_nodes).numpy() for part, nodes in parts.items()))
         store.write(os.fsencode(out), force, features is not None and features.layout != torch.strided, fp8)
@@ -195,7 +200,7 @@ class Dataset:
 
     @property
     def num_classes(self) -> int:
-        """Classes, or labels of a node."""
+        """Classes, or labels of a node, or targets of a regression."""
         return self._core.num_classes
 
     @property
@@ -204,8 +209,18 @@ class Dataset:
         return self._core.is_symmetric
 
     @property
+    def task(self) -> str:
+        """ "multi-class", "multi-label" or "regression"."""
+        return self._core.task
+
+    @property
     def is_multi_label(self) -> bool:
-        return self._core.is_multi_label
+        return self.task == "multi-label"
+
+    @property
+    def class_names(self) -> list[str]:
+        """Of classes, labels or targets, in the order of their numbers; empty where they have none."""
+        return self._core.class_names
 
     @property
     def has_sparse_features(self) -> bool:
@@ -249,7 +264,10 @@ class Dataset:
 
     @property
     def y(self) -> Tensor:
-        """int32 [V] classes, or int8 [V, L] zeros and ones; -1 = not known."""
+        """int32 [V] classes, or int8 [V, L] zeros and ones; -1 = not known. float32 [V, T] values of a regression,
+        NaN = not known."""
+        if self.task == "regression":
+            return torch.from_dlpack(self._core.targets()).view(self.num_nodes, -1)
         if self.is_multi_label:
             return torch.from_dlpack(self._core.multi_labels()).view(self.num_nodes, -1)
         return torch.from_dlpack(self._core.labels())
@@ -329,7 +347,7 @@ class Dataset:
     def __repr__(self) -> str:
         return (
             f"Dataset({self.name!r}, {self.num_nodes} nodes, {self.num_edges} edges, {self.num_features} features, "
-            f"{self.num_classes} {'labels' if self.is_multi_label else 'classes'})"
+            f"{self.num_classes} {_OUTPUTS[self.task]})"
         )
 
 
@@ -401,6 +419,26 @@ def _set_sparse_features(store: _core.StoreFromArrays, x: Tensor) -> None:
     begin, columns = (part.to(torch.int64).contiguous().numpy() for part in (rows.crow_indices(), rows.col_indices()))
     values = narrowed(rows.values().unsqueeze(1), "x's values").squeeze(1).contiguous().numpy()
     store.set_sparse_features(begin, columns, values, x.shape[1], x.dtype == torch.float16)
+
+
+def _set_y(
+    store: _core.StoreFromArrays,
+    y: Any,
+    num_nodes: int,
+    num_classes: int | None,
+    task: str | None,
+    target_names: Sequence[str],
+) -> None:
+    if task not in (None, "regression"):
+        raise ValueError(f"task: {task!r} is not 'regression'; of other tasks y itself says what it is")
+    if task is None:
+        if target_names:
+            raise ValueError("target_names: only with task='regression'")
+        return _set_labels(store, labels_of(y, num_nodes), num_classes)
+    values = targets_of(y, num_nodes)
+    if num_classes is not None or len(target_names) not in (0, values.shape[1]):
+        raise ValueError(f"y: has {values.shape[1]} targets; as many target_names, and no num_classes")
+    store.set_targets(values.numpy(), list(target_names))
 
 
 def _set_labels(store: _core.StoreFromArrays, y: Tensor, num_classes: int | None) -> None:

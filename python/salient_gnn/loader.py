@@ -104,7 +104,7 @@ class NeighborLoader:
             "num_nodes": dataset.num_nodes,
             "num_features": dataset.num_features,
             "num_classes": dataset.num_classes,
-            "is_multi_label": dataset.is_multi_label,
+            "task": dataset.task,
             "has_sparse_features": dataset.has_sparse_features,
             "stored_dtype": torch.float16 if dataset.fp8_scale else dataset.feature_dtype,
             "fp8_scale": dataset.fp8_scale,

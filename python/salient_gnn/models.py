@@ -64,10 +64,11 @@ class _Propagation:
 def load_model(run: str | os.PathLike[str], checkpoint: str = "best") -> nn.Module:
     """The model of a run directory, in evaluation mode; needs torch_geometric.
 
-    Its forward takes (x, layers) with the layers of a Batch, and returns the logits of the seeds; or (x, edge_index)
-    of a whole graph, and returns the logits of all nodes. Models that weigh edges by whole degrees (gcn's symmetric
-    norm, gin's scaled sums) take whole graphs alone. Its class_names and column_names are those of the data set that it
-    was trained on, or empty where that has none; of another one it takes what Dataset.seen_by_run(run) gives.
+    Its forward takes (x, layers) with the layers of a Batch, and returns the logits of the seeds; or (x, edge_index) of
+    a whole graph, and returns the logits of all nodes. Of a regression they are values in the targets' unit. Models
+    that weigh edges by whole degrees (gcn's symmetric norm, gin's scaled sums) take whole graphs alone. Its class_names
+    and column_names are those of the data set that it was trained on, or empty where that has none; of another one it
+    takes what Dataset.seen_by_run(run) gives.
 
     checkpoint   "best", "latest" or "epoch-0003"
     """
@@ -78,6 +79,8 @@ def load_model(run: str | os.PathLike[str], checkpoint: str = "best") -> nn.Modu
     if (folder / "state.json").is_file():
         schema = trained_on(folder).schema
         model.class_names, model.column_names = schema["class_names"], schema["column_names"]
+        if schema["task"] == "regression":
+            model.target_scales = torch.tensor(schema["target_scales"]).view(2, -1)
     return model.eval()
 
 
@@ -105,6 +108,7 @@ class TrainedModel(nn.Module):
         self.kind: str = config["model"]
         self.class_names: list[str] = []
         self.column_names: list[str] = []
+        self.register_buffer("target_scales", None, persistent=False)  #: [2, T] means and deviations of a regression
         widths = [config["in_dim"]] + [config["hidden_dim"]] * (config["num_layers"] - 1) + [config["num_classes"]]
         if self.kind == "sage-ri":
             self._make_sage_ri(widths)
@@ -160,6 +164,11 @@ class TrainedModel(nn.Module):
         raise ValueError(f"model: '{self.kind}' is not known to this version")
 
     def forward(self, x: Tensor, graph: Tensor | Sequence[Layer]) -> Tensor:
+        outputs = self.outputs(x, graph)
+        return outputs if self.target_scales is None else outputs * self.target_scales[1] + self.target_scales[0]
+
+    def outputs(self, x: Tensor, graph: Tensor | Sequence[Layer]) -> Tensor:
+        """forward(), but of a regression in units of the targets' deviations, from their means on: for training."""
         if x.dim() != 2 or x.shape[1] != self.config["in_dim"]:
             raise ValueError(f"x: has shape {list(x.shape)}, and the model was trained on [N, {self.config['in_dim']}]")
         layers = self._layers_of(x, graph)

@@ -50,8 +50,8 @@ class Predictions:
     """Of the nodes that were asked for, in their order."""
 
     ids: Tensor  #: int64 [N] their rows in the data set
-    logits: Tensor  #: float32 [N, classes]
-    classes: Tensor  #: int32 [N] the most probable class, or int8 [N, labels]
+    logits: Tensor  #: float32 [N, classes]; of a regression the values, [N, targets]
+    classes: Tensor  #: int32 [N] the most probable class, or int8 [N, labels]; of a regression the values, float32
     report: dict[str, Any]  #: inference.json: accuracy, fanouts, seconds, ...
     source_ids: np.ndarray  #: uint64 [N] or text [N]: what the data set's source calls them; without such ids the rows
 
@@ -63,12 +63,21 @@ class Predictions:
     @property
     def probabilities(self) -> Tensor:
         """float32 [N, classes]: the softmax of the logits, where a node has several labels their sigmoid."""
+        if self.classes.is_floating_point():
+            raise ValueError("a regression predicts values, which have no probabilities")
         return self.logits.sigmoid() if self.classes.dtype == torch.int8 else self.logits.softmax(1)
 
     @property
+    def values(self) -> Tensor:
+        """float32 [N] of one target of a regression, or [N, targets]."""
+        if not self.classes.is_floating_point():
+            raise ValueError("the run predicts classes or labels, not values")
+        return self.classes
+
+    @property
     def class_names(self) -> list[str]:
-        """In the order of the columns; empty where classes have no names."""
-        return self.report.get("class_names", [])
+        """In the order of the columns; empty where classes, or targets, have no names."""
+        return self.report.get("class_names", self.report.get("target_names", []))
 
 
 def train(dataset: Dataset | str | os.PathLike[str], *, quiet: bool = False, **options: Any) -> Run:
@@ -82,7 +91,9 @@ def train(dataset: Dataset | str | os.PathLike[str], *, quiet: bool = False, **o
     named = dataset if not isinstance(dataset, Dataset) else dataset.directory or dataset._origin[0]
     output = run_program("salient-train", {"dataset": named, **options}, quiet)
     results = {
-        match[1]: float(match[2]) for match in re.finditer(r"^((?:valid|test) \w+) ([0-9.]+)", output, re.MULTILINE)
+        f"{line[1]} {figure[1]}": float(figure[2])
+        for line in re.finditer(r"^(valid|test) (.+)$", output, re.MULTILINE)
+        for figure in re.finditer(r"(?:^|, )(\w+) (-?[0-9.]+(?:e[+-]?[0-9]+)?)", line[2])
     }
     directory = re.search(r"^run directory (.+)$", output, re.MULTILINE)
     if directory is None:
@@ -124,9 +135,9 @@ def predict(
         out = pathlib.Path(options.pop("out", None) or os.path.join(folder, "predictions"))
         said = {"run": os.fspath(run), "nodes": nodes, "nodes_by": nodes_by, "out": out, **options}
         run_program("salient-infer", said, quiet)
-        ids, logits, classes = (
-            torch.from_numpy(np.load(out / f"{name}.npy")) for name in ("ids", "logits", "predictions")
-        )
+        ids, classes = (torch.from_numpy(np.load(out / f"{name}.npy")) for name in ("ids", "predictions"))
+        has_values = classes.is_floating_point()
+        logits = classes.view(len(ids), -1) if has_values else torch.from_numpy(np.load(out / "logits.npy"))
         report = json.loads((out / "inference.json").read_text())
         if report["nodes"].get("are_rows_of_others"):
             warnings.warn(

@@ -45,7 +45,7 @@ BLOCKS = {
                          "tests/scripts/dockerfile_test.py"],
     "docs/REPORT.md": ["here", "here", "tests/python/tensorboard_test.py"],
     "docs/TABLES.md": ["tests/apps/node_tables_test.py"],
-    "docs/TRAINING.md": ["tests/python/readme_test.py"],
+    "docs/TRAINING.md": ["tests/python/readme_test.py", "tests/apps/debian_packages_test.py"],
 }
 # What the commands are given so that they run on a small machine; and commands that other tests run.
 SMALLER = {"salient-train": ["--device", "cpu", "--hidden", "8", "--epochs", "2", "--progress", "none"],

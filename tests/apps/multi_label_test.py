@@ -160,8 +160,8 @@ class MultiLabel(programs.ProgramTest):
         self.assertAlmostEqual(last["valid_f1"], f1, places=12)
         accuracy = sum(p == label for p, label in pairs) / len(pairs)
         self.assertAlmostEqual(last["valid_accuracy"], accuracy, places=12)
-        self.assertIn(f"rocauc {mean:.4f}, f1 {f1:.4f}, accuracy {accuracy:.4f} "
-                      f"({len(pairs)} known labels of 600 nodes)", result.stdout)
+        self.assertIn(f"rocauc {mean:.4f}, f1 {f1:.4f}, accuracy {accuracy:.4f}, average_precision ", result.stdout)
+        self.assertIn(f" ({len(pairs)} known labels of 600 nodes)", result.stdout)
         report = json.loads((self.work / "valid/inference.json").read_text())
         self.assertEqual((report["known_labels"], report["f1"]), (len(pairs), last["valid_f1"]))
         self.assertAlmostEqual(report["rocauc"], mean, places=12)

@@ -126,6 +126,70 @@ class ResidentTraining(programs.ProgramTest):
         for case in ("smoothing", "decay"):  # the options reach the loss, by more than rounding does
             self.assertGreater(abs(self.metrics(f"resident-{case}")[-1]["loss"] - plain), 2 * TOLERANCE * plain, case)
 
+    def values(self):
+        """A store of two targets a node, one of them of large values and blank for a fifth; of the generated graph."""
+        folder = self.work / "values"
+        if (folder / "store").exists():
+            return folder / "store"
+        folder.mkdir()
+        draw, nodes = random.Random(1), 12000
+        x = [draw.gauss(0, 1) for _ in range(nodes * 8)]
+        y = [value for v in range(nodes) for value in (
+            x[8 * v], float("nan") if draw.random() < 0.2 else 5000 + 300 * x[8 * v + 1] + 30 * draw.gauss(0, 1))]
+        (folder / "edges.csv").write_text("".join(f"{v},{draw.randrange(nodes)}\n" for v in range(nodes)
+                                                  for _ in range(8)))
+        npy.write(folder / "x.npy", (nodes, 8), x, "<f4")
+        npy.write(folder / "y.npy", (nodes, 2), y, "<f4")
+        PROGRAMS.run("salient-prepare", "edges", "--edges", folder / "edges.csv", "--features", folder / "x.npy",
+                     "--labels", folder / "y.npy", "--target", "all", "--split", "0.6,0.2,0.2", "--out",
+                     folder / "store", expect=0)
+        return folder / "store"
+
+    def test_values_are_trained_and_predicted_as_by_eager_steps(self):
+        data = {"dataset": self.values()}
+        cases = {**{name: ["--model", name.removesuffix("-fused"), *more] for name, more in MODELS.items()},
+                 "mae": [*SMALL, "--loss", "mae"], "huber": [*SMALL, "--loss", "huber"],
+                 "mae-fused": [*FUSED, "--loss", "mae"]}
+        runs = {f"values-{step}-{case}": ([*args, *(["--precision", "fp32"] if step == "eager" else []),
+                                           "--epochs", 3], {"step": step, **data})
+                for case, args in cases.items() for step in ("eager", "resident")}
+        for name, printed in self.train_all(runs).items():
+            if "-resident-" in name:
+                self.assertIn("training steps are resident", printed)
+        for case, args in cases.items():
+            tolerance = BF16_TOLERANCE if args[-1] == "bf16" or "fused" in case else 2 * TOLERANCE
+            for x, y in zip(self.metrics(f"values-eager-{case}"), self.metrics(f"values-resident-{case}"), strict=True):
+                self.assertLess(abs(x["loss"] - y["loss"]), tolerance * x["loss"], (case, x, y))
+                self.assertLess(abs(x["valid_rmse"] - y["valid_rmse"]), 2 * tolerance * x["valid_rmse"], (case, x, y))
+        for how in ([], ["--exact"]):
+            rows = {}
+            for step in ("eager", "resident"):
+                out = self.work / f"values-predicted-{step}{''.join(how)}"
+                PROGRAMS.run("salient-infer", "--run", self.work / "values-resident-sage-fused", "--nodes", "test",
+                             "--step", step, "--device", "cuda", "--out", out, *how, expect=0)
+                rows[step] = npy.rows(npy.read(out / "predictions.npy"))
+            for a, b in zip(rows["eager"], rows["resident"], strict=True):
+                self.assertTrue(3000 < a[1] < 7000, a)
+                self.assertLess(abs(a[0] - b[0]), 0.2)
+                self.assertLess(abs(a[1] - b[1]), 60)
+
+    def test_classes_have_weights_as_in_eager_steps(self):
+        weights = self.work / "weights.csv"
+        weights.write_text("0,5\n1,0.2\n2,1\n3,0\n")
+        more = {"weighted": ["--class-weights", weights], "balanced": ["--class-weights", "balanced"],
+                "smoothed": ["--class-weights", weights, "--label-smoothing", 0.2]}
+        cases = {f"{case}-{kind}": [*args, *extra] for case, extra in more.items()
+                 for kind, args in (("sage", SMALL), ("fused", FUSED), ("gat", ["--model", "gat", *SMALL]))}
+        runs = {f"{step}-{case}": ([*args, *(["--precision", "fp32"] if step == "eager" else []), "--epochs", 3],
+                                   {"step": step})
+                for case, args in cases.items() for step in ("eager", "resident")}
+        self.train_all(runs)
+        for case in cases:
+            self.assert_close_curves(f"eager-{case}", f"resident-{case}",
+                                     BF16_TOLERANCE if case.endswith("fused") else TOLERANCE)
+        weighted = self.metrics("resident-weighted-sage")[-1]["loss"]
+        self.assertGreater(abs(self.metrics("resident-balanced-sage")[-1]["loss"] - weighted), 2 * TOLERANCE * weighted)
+
     def test_the_fused_first_layer_trains_as_eager_steps(self):
         printed = self.train_all({"eager-layers": ([*FUSED, "--precision", "fp32", "--epochs", 4], {"step": "eager"}),
                                   "fused-layers": ([*FUSED, "--epochs", 4], {})})

@@ -31,6 +31,28 @@ def test_halves_stay_halves_and_several_labels_are_flags(arrays, tmp_path):
     assert batch.y.tolist() == [[1, 0], [0, 0]]
 
 
+def test_values_of_a_regression(arrays, tmp_path):
+    none = float("nan")
+    values = torch.tensor([[1.5, 2], [0, none], [-3, 4], [none, none], [5, 6], [7, 8]])
+    wanted = {**arrays, "y": values, "task": "regression", "target_names": ["price", "weight"]}
+    data = Dataset.from_arrays(tmp_path / "ring", **{**wanted, "test": [4]})
+    assert (data.task, data.num_classes, data.class_names) == ("regression", 2, ["price", "weight"])
+    assert data.y.dtype == torch.float32 and torch.equal(data.y.nan_to_num(-9), values.nan_to_num(-9))
+    batch = next(iter(salient_gnn.NeighborLoader(data, "train", [2], 2, workers=1)))
+    assert batch.y.dtype == torch.float32 and torch.equal(batch.y.nan_to_num(-9), values[:2].nan_to_num(-9))
+    one = Dataset.from_arrays(tmp_path / "one", **{**arrays, "y": arrays["y"].double() / 2, "task": "regression"})
+    assert one.y.shape == (6, 1) and "1 targets" in repr(one)
+    for wrong, message in (
+        ({"y": values * torch.inf}, "infinite"),
+        ({"y": torch.full((6, 1), none)}, "without any value"),
+        ({"task": "ranking"}, "is not 'regression'"),
+        ({"target_names": ["price"]}, "has 2 targets"),
+        ({"task": None}, "only with task='regression'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Dataset.from_arrays(tmp_path / "wrong", **{**wanted, **wrong})
+
+
 def test_symmetric_adds_the_reverse_of_every_edge(arrays, tmp_path):
     data = Dataset.from_arrays(tmp_path / "ring", symmetric=True, **arrays)
     assert data.num_edges == 14 and data.is_symmetric

@@ -301,3 +301,31 @@ def test_blocks_of_dgl_are_the_layers(data):
         assert (block.num_src_nodes(), block.num_dst_nodes()) == layer.size
         assert torch.equal(torch.stack(block.edges()), layer.edge_index)
         assert torch.equal(block.srcdata["_ID"], batch.nodes[: layer.num_src].long())
+
+
+@programs
+def test_a_regression_predicts_values_in_the_unit_of_the_data(tmp_path):
+    torch.manual_seed(0)
+    edges, x = torch.randint(0, 400, (2, 2000)), torch.randn(400, 4)
+    y = torch.stack([1000 + 30 * x[:, 0], 0.01 * x[:, 1]], 1)
+    y[::5, 1] = float("nan")
+    data = salient_gnn.Dataset.from_arrays(
+        tmp_path / "data", edges, x, y, task="regression", target_names=["a", "b"], train=range(240),
+        valid=range(240, 320), test=range(320, 400),
+    )  # fmt: skip
+    small = {"hidden": 16, "fanout": [3, 3], "eval_fanout": [-1, -1], "epochs": 3, "dropout": 0, "device": "cpu"}
+    run = salient_gnn.train(data, out=tmp_path / "run", quiet=True, **small)
+    assert set(run.results) == {f"{part} {name}" for part in ("valid", "test") for name in ("r2", "rmse", "mae")}
+    found = salient_gnn.predict(run, "all", exact=True, device="cpu", quiet=True)
+    assert found.values.shape == (400, 2) and found.class_names == ["a", "b"]
+    assert torch.equal(found.values, found.logits)
+    with pytest.raises(ValueError, match="no probabilities"):
+        _ = found.probabilities
+    model = salient_gnn.load_model(run)
+    degrees = data.indptr.diff()
+    whole = torch.stack([data.indices.long(), torch.arange(400).repeat_interleave(degrees)])
+    with torch.no_grad():
+        assert torch.allclose(model(x, whole), found.values, rtol=1e-4, atol=1e-4)
+        scale = model.target_scales
+        assert torch.allclose(model.outputs(x, whole) * scale[1] + scale[0], found.values, rtol=1e-4, atol=1e-4)
+    assert abs(found.report["splits"]["test"]["rmse"] - run.results["test rmse"]) < 1e-2 * run.results["test rmse"]

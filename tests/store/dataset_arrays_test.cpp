@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/support/datasets.h"
 #include "tests/support/sparse_datasets.h"
@@ -39,6 +40,7 @@ void expect_all_arrays(const Dataset& original) {
   expect_same(copy.graph.indices, original.graph.indices, "indices");
   expect_same(copy.labels, original.labels, "labels");
   expect_same(copy.multi_labels, original.multi_labels, "multi_labels");
+  expect_same(copy.targets, original.targets, "targets");
   expect_same(copy.train, original.train, "train");
   expect_same(copy.valid, original.valid, "valid");
   expect_same(copy.test, original.test, "test");
@@ -55,6 +57,14 @@ TEST(DatasetArrays, TheListHasEveryArray) {
   expect_all_arrays(test::generated_dataset(50, 4, 7));
   expect_all_arrays(test::generated_dataset(50, 4, 7, FeatureType::kF32, /*num_labels=*/3));
   expect_all_arrays(test::sparse_twins(50, 4, 16).sparse);
+
+  const std::vector<float> targets(50 * 3, 0.5F);
+  Dataset values = test::generated_dataset(50, 4, 7);
+  values.task = Task::kRegression;
+  values.num_classes = 3;
+  values.labels = {};
+  values.targets = targets;
+  expect_all_arrays(values);
 }
 
 TEST(DatasetArrays, ShapesAreThoseOfTheBytes) {

@@ -22,7 +22,8 @@ DatasetFacts unusual_facts() {
           .is_symmetric = true,
           .class_names = {"a", "b", "c", "d", "e", "f", "g"},
           .column_names = {"x", "y", "z"},
-          .feature_origin = {{"kind", "random"}, {"seed", "3"}}};
+          .feature_origin = {{"kind", "random"}, {"seed", "3"}},
+          .target_scales = {2.5, 0.1}};
 }
 
 TEST(DatasetFacts, TheListHasEveryField) {
@@ -36,7 +37,7 @@ TEST(DatasetFacts, TheListHasEveryField) {
         if (name == other) fact = value;
     });
   });
-  EXPECT_EQ(num_facts, 12u);
+  EXPECT_EQ(num_facts, 13u);
   EXPECT_EQ(copy, original);
 }
 
@@ -52,6 +53,7 @@ TEST(DatasetFacts, TheManifestHasThemAll) {
   manifest.fp8_scale = 0;        // of fp8 alone
   manifest.class_names.clear();  // in files of their own
   manifest.column_names.clear();
+  manifest.target_scales.clear();  // measured when the store is opened
   manifest.num_nodes = 2;
   for (const char* name : {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy",
                            "feature_begin.npy", "feature_columns.npy", "feature_values.npy"})

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "store/dataset_sharing.h"
 #include "store/dataset_summary.h"
 #include "store/node_ids.h"
+#include "store/target_scales.h"
 #include "tests/support/small_store.h"
 
 namespace salient {
@@ -204,6 +207,50 @@ TEST(VerifyDataset, ChecksumsTellAChangedBit) {
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   write_bytes(store / "features.npy", bytes);
   expect_not_verified(store, {"features.npy: XXH3 checksum", to_hex(digest_file(store / "features.npy").xxh3), stored});
+}
+
+TEST(Dataset, OfRegressionHasValuesAndTheirScales) {
+  const SmallStore store(test::small_regression_graph());
+  const Dataset dataset = open_dataset(store.path());
+  EXPECT_EQ(dataset.task, Task::kRegression);
+  EXPECT_EQ(dataset.label_type(), (LabelType{Task::kRegression, 2}));
+  EXPECT_EQ(dataset.class_names, (std::vector<std::string>{"price", "weight"}));
+  const LabelTable labels = dataset.label_table();
+  EXPECT_EQ(labels.num_nodes(), 8u);
+  EXPECT_EQ(labels.num_known(0), 2);
+  EXPECT_EQ(labels.num_known(6), 0);
+  EXPECT_EQ(labels.num_known(7), 1);
+  // training nodes 4, 0, 1: prices 30, 10, 20, weights of 0.5
+  EXPECT_EQ(dataset.target_scales.size(), 4u);
+  EXPECT_DOUBLE_EQ(dataset.target_scales[0], 20);
+  EXPECT_DOUBLE_EQ(dataset.target_scales[1], 0.5);
+  EXPECT_DOUBLE_EQ(dataset.target_scales[2], std::sqrt(200.0 / 3));
+  EXPECT_DOUBLE_EQ(dataset.target_scales[3], 1) << "of equal values";
+  const std::vector<float> scaled = scaled_targets(dataset);
+  EXPECT_FLOAT_EQ(scaled[0], static_cast<float>(-10 / std::sqrt(200.0 / 3)));
+  EXPECT_FLOAT_EQ(scaled[5], 0.5F);
+  EXPECT_TRUE(std::isnan(scaled[12]));
+  EXPECT_NO_THROW(verify_dataset(store.path()));
+  const std::string text = summary_text(dataset, summarise(dataset));
+  EXPECT_NE(text.find("price: 6 values; of training nodes mean 20, deviation 8.165"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 nodes without a value"), std::string::npos) << text;
+  const Dataset shared = map_described(describe_shared(dataset, SharedMemory()));
+  EXPECT_EQ(shared.target_scales, dataset.target_scales);
+}
+
+TEST(Dataset, ValuesAreFiniteOrNotKnown) {
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN(), kInfinite = std::numeric_limits<float>::infinity();
+  const SmallStore infinite(test::small_regression_graph());
+  infinite.replace_array("labels.npy", "<f4", {8, 2},
+                         std::vector<float>{1, 1, 1, 1, 1, kInfinite, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1});
+  expect_refused(infinite, 65, {"labels.npy", "node 2, target 1 is infinite"});
+  const SmallStore unknown(test::small_regression_graph());
+  unknown.replace_array("labels.npy", "<f4", {8, 2},
+                        std::vector<float>{1, 1, kNone, kNone, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1});
+  expect_refused(unknown, 65, {"train.npy", "node 1 is for training but has no label"});
+  const SmallStore classes(test::small_regression_graph());
+  classes.edit_manifest([](json& root) { root["task"] = "ranking"; });
+  expect_refused(classes, 65, {"task", "'ranking'", "'multi-label' and 'regression'"});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -13,12 +14,13 @@ namespace salient::test {
 inline constexpr int kScoreFanout = 3;
 
 /// 400 nodes; nodes 100 to 249 are valid, 250 to 399 test. Every seventh label is unknown, the others follow no rule
-/// that a model can learn. @param num_classes  of kMultiLabel: labels of a node
+/// that a model can learn. @param num_classes  of kMultiLabel labels of a node, of kRegression targets
 inline Dataset scored_dataset(Task task, int num_classes) {
   struct Storage {
     std::shared_ptr<const void> graph{};
     std::vector<std::int32_t> classes{};
     std::vector<std::int8_t> flags{};
+    std::vector<float> values{};
     std::vector<NodeId> valid{}, test{};
   };
   constexpr NodeId kNodes = 400;
@@ -30,15 +32,22 @@ inline Dataset scored_dataset(Task task, int num_classes) {
     storage->classes.push_back(v % 7 == 0 ? -1 : static_cast<std::int32_t>(draw(v, 0) % 1000) % num_classes);
     for (std::uint32_t t = 0; t < static_cast<std::uint32_t>(num_classes); ++t)
       storage->flags.push_back((v + t) % 7 == 0 ? std::int8_t{-1} : static_cast<std::int8_t>(draw(v, t) % 3 == 0));
+    for (std::uint32_t t = 0; t < static_cast<std::uint32_t>(num_classes); ++t)
+      storage->values.push_back((v + t) % 7 == 0 ? std::numeric_limits<float>::quiet_NaN()
+                                                 : static_cast<float>(draw(v, 90 + t) % 1000) - 300);
     if (v >= 100) (v < 250 ? storage->valid : storage->test).push_back(v);
   }
   dataset.task = task;
   dataset.num_classes = num_classes;
   dataset.labels = {};
-  if (task == Task::kMultiClass)
-    dataset.labels = storage->classes;
-  else
-    dataset.multi_labels = storage->flags;
+  switch (task) {
+    case Task::kMultiClass: dataset.labels = storage->classes; break;
+    case Task::kMultiLabel: dataset.multi_labels = storage->flags; break;
+    case Task::kRegression:
+      dataset.targets = storage->values;
+      for (int t = 0; t < 2 * num_classes; ++t) dataset.target_scales.push_back(t < num_classes ? 190 + t : 280 + t);
+      break;
+  }
   dataset.valid = storage->valid;
   dataset.test = storage->test;
   dataset.storage = storage;

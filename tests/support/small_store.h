@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -54,6 +55,18 @@ inline RawGraph small_multi_label_graph() {
   graph.task = Task::kMultiLabel;
   graph.num_classes = 2;
   graph.multi_labels = {0, 1, 1, 0, 1, 1, 0, 0, 1, 0, 0, -1, -1, -1, -1, 1};
+  return graph;
+}
+
+/// The same graph with two targets a node, "price" and "weight"; node 6 has neither, node 7 one of two.
+inline RawGraph small_regression_graph() {
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  RawGraph graph = small_graph();
+  graph.labels.clear();
+  graph.task = Task::kRegression;
+  graph.num_classes = 2;
+  graph.class_names = {"price", "weight"};
+  graph.targets = {10, 0.5F, 20, 0.5F, 3, 1, 4, 2, 30, 0.5F, 6, 0, kNone, kNone, kNone, 7};
   return graph;
 }
 

@@ -14,8 +14,9 @@ function spread(values) {
   const squares = known.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   return { mean, deviation: known.length > 1 ? Math.sqrt(squares / (known.length - 1)) : 0, n: known.length };
 }
-const withDeviation = ({ mean, deviation, n }) =>
-  (n > 1 ? `${(100 * mean).toFixed(2)} ± ${(100 * deviation).toFixed(2)} %` : percent(mean));
+const withDeviation = (name, { mean, deviation, n }) => (n === 1 ? scoreText(name, mean)
+  : isOfValues(name) ? `${short(mean)} ± ${short(deviation)}`
+  : `${(100 * mean).toFixed(2)} ± ${(100 * deviation).toFixed(2)} %`);
 
 const members = (group) => group.runs.map((index) => runs[index]);
 const finished = (group) => members(group).filter((run) => run.state === "finished");
@@ -27,7 +28,8 @@ const drawn = (group) => (finished(group).length > 0 ? finished(group) : members
 /** What groups are ordered by where not all can be drawn. */
 function rankOf(set, group) {
   const name = `valid_${set.metric}`;
-  return spread(drawn(group).map((run) => run.result[name] ?? lastOf(run, name)))?.mean ?? -1;
+  const mean = spread(drawn(group).map((run) => run.result[name] ?? lastOf(run, name)))?.mean;
+  return mean === undefined ? -1e300 : /_(rmse|mae)$/.test(name) ? -mean : mean;
 }
 
 const link = (run) => (run.link
@@ -47,13 +49,13 @@ function stateOf(group) {
 /** "92.61 ± 0.24 %" over the runs that finished; of a group without one, how far it is. */
 function score(group, name) {
   const final = spread(finished(group).map((run) => run.result[name]));
-  if (final) return withDeviation(final);
+  if (final) return withDeviation(name, final);
   const soFar = finished(group).length > 0 ? null : spread(members(group).map((run) => lastOf(run, name)));
-  return soFar ? `(${withDeviation(soFar)} so far)` : "";
+  return soFar ? `(${withDeviation(name, soFar)} so far)` : "";
 }
 
 function results(set, suffix) {
-  const metrics = [...new Set([set.metric, "accuracy"])];
+  const metrics = [...new Set([set.metric, "accuracy", "r2", "rmse", "mae"])];
   const names = metrics.flatMap((metric) => [`valid_${metric}`, `test_${metric}`])
     .filter((name) => set.groups.some((group) => score(group, name)));
   const columns = [groupColumn, ...numbers(["n", ...names.map(words)]), { name: "seeds" }, { name: "state" },
@@ -107,7 +109,8 @@ function curves(set, suffix) {
   const line = (title, unit, name, format, tick) =>
     lineChart({ title: title + origin(set), unit, epochs, series: series(name), format, tick });
   const scoreLine = (part, title) =>
-    line(`${title} ${set.metric}`, "", `${part}_${set.metric}`, percent, percentTick);
+    line(`${title} ${set.metric}`, "", `${part}_${set.metric}`,
+      (value) => scoreText(set.metric, value), scoreTick(set.metric));
   const both = [scoreLine("valid", "Validation"), scoreLine("train", "Training"), scoreLine("test", "Test")];
   return section(`Curves${suffix}`, grid(
     line("Loss of the training batches", "", "loss", short, short), ...both),

@@ -7,6 +7,11 @@ const seconds = (value) =>
 const short = (value) => String(Number(value.toPrecision(4)));
 const count = (value) => Math.round(value).toLocaleString("en");
 const percentTick = (value) => `${Number((100 * value).toPrecision(4))} %`;
+/** Of values: their errors, and R2, which may be below 0. All other scores are shares. */
+const isOfValues = (name) => /(^|_)(rmse|mae|r2)$/.test(name);
+const scoreText = (name, value) => (isOfValues(name) ? short(value) : percent(value));
+const scoreTick = (name) => (isOfValues(name) ? short : percentTick);
+const isScore = (name) => name === "train_accuracy" || name.startsWith("valid_") || name.startsWith("test_");
 const words = (name) => name.replaceAll("_", " ");
 
 function section(title, ...content) {

@@ -8,26 +8,32 @@ const column = (name) => rows.map((row) => (isNumber(row[name]) ? row[name] : nu
 const has = (name) => rows.some((row) => isNumber(row[name]));
 const option = (name) => (data.config.find(([key]) => key === name) ?? [name, ""])[1];
 const hasLabels = data.run.dataset?.task === "multi-label";
+const hasValues = data.run.dataset?.task === "regression";
 const origin = data.run.dataset?.source === "synthetic" ? ", on synthetic data" : "";
 
 function curves() {
-  const order = ["train", "valid", "test"];
-  const columns = (suffix) => Object.keys(rows[0]).filter((name) => name.endsWith(suffix) && has(name));
-  const scores = (suffix) => columns(suffix).map((name, i) => {
-    const set = name.slice(0, -suffix.length);
-    return { name: set, color: order.includes(set) ? order.indexOf(set) : 3 + i, values: column(name) };
-  });
+  const scores = (metric) => ["train", "valid", "test"].map((set, i) => [`${set}_${metric}`, set, i])
+    .filter(([name]) => has(name)).map(([name, set, i]) => ({ name: set, color: i, values: column(name) }));
+  const together = (...metrics) => metrics.filter((metric) => has(`valid_${metric}`))
+    .map((metric, i) => ({ name: words(metric), color: i, values: column(`valid_${metric}`) }));
   const one = (name, key) => [{ name, color: 0, values: column(key) }];
-  const entropy = hasLabels ? "binary cross entropy" : "cross entropy";
+  const entropy = hasValues ? "in units of the targets' deviations"
+    : hasLabels ? "binary cross entropy" : "cross entropy";
   const nodes = hasLabels ? "known labels" : "nodes";
   const area = `area under the curve${hasLabels ? ", mean over the labels" : ""}`;
   const line = (title, unit, series, format, tick) =>
     lineChart({ title: title + origin, unit, epochs, series, format, tick });
   section("Curves", grid(
     line("Loss of the training batches", entropy, one("train", "loss"), short, short),
-    line("Accuracy", `share of ${nodes} predicted right`, scores("_accuracy"), percent, percentTick),
-    line("ROC AUC", area, scores("_rocauc"), percent, percentTick),
-    line("F1", "micro-F1 of all labels", scores("_f1"), percent, percentTick),
+    line("Accuracy", `share of ${nodes} predicted right`, scores("accuracy"), percent, percentTick),
+    line("ROC AUC", area, scores("rocauc"), percent, percentTick),
+    line("Average precision", `under the precision-recall curve${hasLabels ? ", mean over the labels" : ""}`,
+      scores("average_precision"), percent, percentTick),
+    line("F1", "micro-F1 of all labels", scores("f1"), percent, percentTick),
+    line("Scores to which all classes count alike", "of the validation nodes",
+      together("macro_f1", "balanced_accuracy", "mcc"), percent, percentTick),
+    line("R2", "share of the variance that is explained", scores("r2"), short, short),
+    line("Errors of validation", "in the unit of the targets", together("rmse", "mae"), short, short),
     line("Learning rate", "Adam's step size", one("learning rate", "lr"), short, short)));
 }
 
@@ -132,7 +138,7 @@ function figures() {
   const names = Object.keys(rows[0]).filter((name) => rows.some((row) => isKnown(row[name])));
   const text = (name, value) => (!isKnown(value) ? ""
     : Array.isArray(value) ? value.map(count).join(" / ")
-    : ["_accuracy", "_rocauc", "_f1"].some((score) => name.endsWith(score)) ? percent(value)
+    : isScore(name) ? scoreText(name, value)
     : name.endsWith("_seconds") ? seconds(value)
     : Number.isInteger(value) ? count(value) : short(value));
   const columns = names.map((name) => ({ name: words(name), kind: "number" }));

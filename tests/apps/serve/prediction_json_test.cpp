@@ -38,6 +38,14 @@ TEST(PredictionJson, ProbabilitiesByNameAndTheMostProbable) {
             "{\"label\":1,\"probability\":0.5}]}]}\n");
 }
 
+TEST(PredictionJson, ValuesHaveTheNamesOfTheirTargets) {
+  const std::vector<float> values{0.1F, -12.5F};
+  EXPECT_EQ(predictions_json({.nodes = {7}}, values, {.task = Task::kRegression, .classes = {"price", "weight"}}),
+            "{\"predictions\":[{\"node\":7,\"values\":{\"price\":0.1,\"weight\":-12.5}}]}\n");
+  EXPECT_EQ(predictions_json({.nodes = {7, 8}}, values, {.task = Task::kRegression}),
+            "{\"predictions\":[{\"node\":7,\"values\":[0.1]},{\"node\":8,\"values\":[-12.5]}]}\n");
+}
+
 TEST(PredictionJson, RefusesWhatIsNoNumber) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity}) {

@@ -21,6 +21,15 @@ Dataset two_classes(std::vector<std::int32_t>& labels) {
   return dataset;
 }
 
+Figures figures_of(const Dataset& dataset, std::span<const NodeId> nodes, std::span<const float> logits) {
+  NodeScores scores(dataset);
+  const std::size_t width = logits.size() / nodes.size();
+  for (std::size_t i = 0; i < nodes.size(); ++i) scores.add(nodes[i], logits.subspan(i * width, width));
+  Figures figures;
+  scores.add_to(figures);
+  return figures;
+}
+
 TEST(NodeScores, AreForTwoClassesAndForSeveralLabels) {
   std::vector<std::int32_t> labels;
   EXPECT_TRUE(has_roc_auc(two_classes(labels)));
@@ -36,27 +45,24 @@ TEST(NodeScores, AreForTwoClassesAndForSeveralLabels) {
 TEST(NodeScores, OfTwoClassesAreHowFarTheSecondIsAhead) {
   std::vector<std::int32_t> labels;
   const Dataset dataset = two_classes(labels);
-  const std::vector<NodeId> nodes{1, 7, 2, 3, 4};  // classes 1, unlabelled, 0, 1, 0
-  NodeScores scores(dataset, nodes);
-  scores.add(std::vector<float>{9, 10, 0, 100});       // ahead by 1; the unlabelled node does not count
-  scores.add(std::vector<float>{0, 2, -5, -1, 7, 3});  // ahead by 2, 4, -4
-  EXPECT_EQ(scores.roc_auc(), roc_auc_reference(std::vector<float>{1, 2, 4, -4}, std::vector<std::int8_t>{1, 0, 1, 0}));
-  EXPECT_EQ(scores.roc_auc(), 0.75);
+  const std::vector<NodeId> nodes{1, 7, 2, 3, 4};                      // classes 1, unlabelled, 0, 1, 0
+  const std::vector<float> logits{9, 10, 0, 100, 0, 2, -5, -1, 7, 3};  // ahead by 1, not counted, by 2, 4, -4
+  const std::optional<double> found = figures_of(dataset, nodes, logits)[Metric::kRocAuc];
+  EXPECT_EQ(found, roc_auc_reference(std::vector<float>{1, 2, 4, -4}, std::vector<std::int8_t>{1, 0, 1, 0}));
+  EXPECT_EQ(found, 0.75);
+  EXPECT_EQ(figures_of(dataset, nodes, logits)[Metric::kAveragePrecision], (1.0 + 2.0 / 3) / 2);
 }
 
 TEST(NodeScores, OfSeveralLabelsAreTheirLogits) {
   const Dataset dataset = test::generated_dataset(50, 3, 4, FeatureType::kF16, /*num_labels=*/3);
   const std::vector<NodeId> nodes = test::all_nodes(dataset);
-  NodeScores scores(dataset, nodes);
   std::vector<float> right;
   for (const NodeId v : nodes)
     for (std::size_t t = 0; t < 3; ++t) right.push_back(static_cast<float>(dataset.multi_labels[v * 3 + t]));
-  scores.add(right);
-  EXPECT_EQ(scores.roc_auc(), 1.0);
-  NodeScores opposite(dataset, nodes);
+  EXPECT_EQ(figures_of(dataset, nodes, right)[Metric::kRocAuc], 1.0);
+  EXPECT_EQ(figures_of(dataset, nodes, right)[Metric::kAveragePrecision], 1.0);
   for (float& logit : right) logit = -logit;
-  opposite.add(right);
-  EXPECT_EQ(opposite.roc_auc(), 0.0);
+  EXPECT_EQ(figures_of(dataset, nodes, right)[Metric::kRocAuc], 0.0);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -178,6 +179,25 @@ TEST_F(PredictionWriterTest, WritesEveryLabelWhereANodeHasSeveral) {
 
 TEST_F(PredictionWriterTest, RefusesLogitsThatAreNotNumbers) {
   EXPECT_COMPLAINT(write({.classes = classes_}, {}, {0, 1, 2, NAN, 4, 5}, 2), ErrorKind::kBadData, "node 0");
+}
+
+TEST_F(PredictionWriterTest, ValuesAreWrittenAsTheyAre) {
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> known{1.5F, -2, kNone, kNone, 7, 0.1F, 1e6F, 4};  // two of each of four nodes
+  const LabelTable table{.type = {Task::kRegression, 2}, .values = known};
+  const std::vector<float> predicted{1e6F, 3.5F, 0.1F, -2, 7, 0};
+  write(table, {.format = PredictionFormat::kCsv, .class_names = {"price", "weight, kg"}}, predicted, 2);
+  EXPECT_EQ(test::read_bytes(scratch_ / "predictions.csv"),
+            "node,price,price_predicted,\"weight, kg\",\"weight, kg_predicted\"\n"
+            "3,1e+06,1e+06,4,3.5\n0,1.5,0.1,-2,-2\n2,7,7,0.1,0\n");
+  write(table, {}, predicted, 2);
+  EXPECT_EQ(values<float>("predictions.npy", "<f4", "(3, 2)"), predicted);
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "logits.npy"));
+  const LabelTable one{.type = {Task::kRegression, 1}, .values = std::span(known).first(4)};
+  write(one, {}, {5, 6, 7}, 1);
+  EXPECT_EQ(values<float>("predictions.npy", "<f4", "(3,)"), (std::vector<float>{5, 6, 7}));
+  write(one, {.format = PredictionFormat::kCsv}, {5, 6, 7}, 1);
+  EXPECT_EQ(test::read_bytes(scratch_ / "predictions.csv"), "node,target,target_predicted\n3,,5\n0,1.5,6\n2,,7\n");
 }
 
 }  // namespace

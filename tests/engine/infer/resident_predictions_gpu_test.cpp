@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/value_text.h"
+#include "engine/infer/confusion_counter.h"
 #include "loaders/resident_data.h"
 #include "tests/support/inference.h"
 
@@ -35,9 +36,9 @@ class ResidentPredictionsTest : public testing::Test {
     Predicted result;
     result.found = test::collect(/*layer=*/0, [&](const OnRound& on_round) {
       return sampled_inference({*model_, device_, *comm_}, predictions, nodes,
-                               {.batch_size = kBatch, .seed = 5, .confusion = &confusion}, on_round);
+                               {.batch_size = kBatch, .seed = 5, .tally = &confusion}, on_round);
     });
-    result.confusion = confusion.sum_over_ranks(*comm_);
+    result.confusion = confusion.sum_over_ranks(*comm_).matrix;
     result.stats = predictions.stats();
     return result;
   }

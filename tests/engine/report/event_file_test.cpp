@@ -163,7 +163,9 @@ TEST(EventFile, AResumedRunTellsTensorBoardWhatToForget) {
     MetricsFiles files(scratch.path(), 1);
     for (int epoch = 1; epoch <= 4; ++epoch) files.append({.epoch = epoch, .step = 10 * epoch, .loss = 1.0});
   }
-  MetricsFiles(scratch.path(), 3).append({.epoch = 3, .step = 30, .loss = 2.0, .valid_accuracy = 0.25});
+  EpochMetrics third{.epoch = 3, .step = 30, .loss = 2.0};
+  third.valid[Metric::kAccuracy] = 0.25;
+  MetricsFiles(scratch.path(), 3).append(third);
   const auto files = event_files(scratch.path());
   ASSERT_EQ(files.size(), 2U);
   EXPECT_EQ(read_events(files[0]).size(), 5U);

@@ -117,7 +117,9 @@ TEST(ReportPage, OfARunThatGoesOnOrWasKilledShowsHowFarItCame) {
   const Scratch scratch;
   std::optional<RunLock> program(scratch.path());
   write_run(scratch.path(), "running");
-  MetricsFiles(scratch.path(), 1).append({.epoch = 1, .train_accuracy = 0.5, .valid_accuracy = 0.25});
+  EpochMetrics first{.epoch = 1, .train_accuracy = 0.5};
+  first.valid[Metric::kAccuracy] = 0.25;
+  MetricsFiles(scratch.path(), 1).append(first);
   std::ofstream(scratch / "metrics.jsonl", std::ios::app) << "{\"epoch\": 2, \"lo";  // killed in the middle of a line
   const std::string page = report_page(scratch.path());
   EXPECT_NE(page.find("<b>0.2500</b><span>valid accuracy after epoch 1</span>"), std::string::npos);

@@ -34,6 +34,7 @@ TEST(EpochMetrics, SumWorkAndKeepTimesOfThisRank) {
   const EpochMetrics m = epoch_metrics(
       {.epoch = 3,
        .progress = progress,
+       .loss_divisor = 60,
        .lr = 0.125,
        .seconds = 9.0 * mine,
        .times = {.train_seconds = 1.0 * mine, .blocked_seconds = 5.0 * mine, .exchange_seconds = 2.0 * mine},

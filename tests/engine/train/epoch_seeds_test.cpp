@@ -119,5 +119,40 @@ TEST(EpochSeeds, APreparedEpochIsTheOneThatWouldHaveBeenShuffled) {
   (void)expect_same(3);
 }
 
+TEST(EpochSeeds, DivideByTheWeightsOfTheGlobalBatchOnEveryRank) {
+  Labelled data(Task::kMultiClass);
+  for (std::size_t i = 0; i < data.classes.size(); ++i) data.classes[i] = static_cast<std::int32_t>(i % 4);
+  const std::vector<float> weights = {0.1F, 2, 0, 0.7F};
+  std::vector<double> of_one_rank;
+  for (const int num_ranks : {1, 3}) {
+    EpochSeeds seeds(data.dataset, 5, kGlobalBatch, num_ranks - 1, num_ranks),
+        plain(data.dataset, 5, kGlobalBatch, 0, 1);
+    seeds.weigh_by(weights);
+    (void)seeds.start(1, 0);
+    (void)plain.start(1, 0);
+    double all = 0;
+    for (std::size_t step = 0; step < kSteps; ++step) {
+      double expected = 0;
+      for (std::size_t i = step * kGlobalBatch; i < std::min(kSeeds, (step + 1) * kGlobalBatch); ++i)
+        expected += weights[static_cast<std::size_t>(data.classes[plain.order()[i]])];
+      EXPECT_NEAR(seeds.loss_divisor(step), expected, 1e-9);
+      EXPECT_EQ(plain.loss_divisor(step), static_cast<double>(plain.num_labels(step)));
+      all += seeds.loss_divisor(step);
+      if (num_ranks == 1) of_one_rank.push_back(seeds.loss_divisor(step));
+      EXPECT_EQ(seeds.loss_divisor(step), of_one_rank[step]) << "the same bits";
+    }
+    EXPECT_EQ(seeds.loss_divisor_before(kSteps), all);
+    EXPECT_EQ(seeds.loss_divisor_before(0), 0);
+  }
+}
+
+TEST(EpochSeeds, OfClassesThatDoNotCountDivideByOne) {
+  const Labelled data(Task::kMultiClass);  // all of class 1
+  EpochSeeds seeds(data.dataset, 5, kGlobalBatch, 0, 1);
+  seeds.weigh_by({1, 0, 1, 1});
+  (void)seeds.start(1, 0);
+  EXPECT_EQ(seeds.loss_divisor(0), 1);
+}
+
 }  // namespace
 }  // namespace salient

@@ -26,6 +26,55 @@ TEST(Objective, EqualsTorchsCrossEntropy) {
   }
 }
 
+TEST(Objective, WithClassWeightsEqualsTorchsWeightedMean) {
+  const at::Tensor logits = at::randn({40, 5}), labels = at::randint(0, 5, {40}, at::kLong);
+  const at::Tensor weights = at::tensor({0.25f, 4.0f, 1.0f, 0.0f, 2.5f});
+  for (const double smoothing : {0.0, 0.1}) {
+    at::Tensor ours = logits.clone().requires_grad_(), torchs = logits.clone().requires_grad_();
+    const at::Tensor loss = cross_entropy_sum(ours, labels, smoothing, weights) / weights.index_select(0, labels).sum();
+    const at::Tensor expected =
+        at::cross_entropy_loss(torchs, labels, weights, at::Reduction::Mean, /*ignore_index=*/-100, smoothing);
+    EXPECT_TRUE(at::allclose(loss, expected, 1e-5)) << smoothing;
+    loss.backward();
+    expected.backward();
+    EXPECT_TRUE(at::allclose(ours.grad(), torchs.grad(), 1e-5, 1e-6)) << smoothing;
+  }
+}
+
+TEST(Objective, TakesTheWeightsOfItsSpec) {
+  const auto comm = make_self_communicator();
+  Objective plain({}, 1, at::kCPU), weighted({.class_weights = {3, 3}}, 1, at::kCPU);
+  const at::Tensor logits = at::randn({6, 2}), y = at::tensor({0, 1, 1, -1, 0, 1}, at::kInt);
+  EXPECT_NEAR(weighted.loss_sum(0, logits, y).item<double>(), 3 * plain.loss_sum(0, logits, y).item<double>(), 1e-5);
+  EXPECT_EQ(weighted.collect(*comm, 1, 0, 1, no_facts)[0].correct, plain.collect(*comm, 1, 0, 1, no_facts)[0].correct);
+}
+
+TEST(Objective, OfValuesEqualsTorchsLossesOfTheKnownOnes) {
+  const auto comm = make_self_communicator();
+  const at::Tensor outputs = at::randn({30, 2}) * 2, values = at::randn({30, 2}) * 2;
+  const at::Tensor is_known = at::rand({30, 2}).gt(0.3), index = is_known.view(-1).nonzero().squeeze(1);
+  const at::Tensor known = values.masked_fill(is_known.logical_not(), NAN);
+  const auto torchs = [&](RegressionLoss loss, const at::Tensor& of) {
+    const at::Tensor a = of.reshape(-1).index_select(0, index), b = values.reshape(-1).index_select(0, index);
+    if (loss == RegressionLoss::kMse) return at::mse_loss(a, b, at::Reduction::Sum);
+    if (loss == RegressionLoss::kMae) return at::l1_loss(a, b, at::Reduction::Sum);
+    return at::huber_loss(a, b, at::Reduction::Sum, 1.0);
+  };
+  for (const auto& [loss, name] : names_of(RegressionLoss{})) {
+    at::Tensor ours = outputs.clone().requires_grad_(), theirs = outputs.clone().requires_grad_();
+    const at::Tensor sum = regression_loss_sum(ours, known, loss), expected = torchs(loss, theirs);
+    EXPECT_TRUE(at::allclose(sum, expected, 1e-5)) << name;
+    sum.backward();
+    expected.backward();
+    EXPECT_TRUE(at::allclose(ours.grad(), theirs.grad(), 1e-5, 1e-6)) << name;
+    // in units of deviations 4 and 0.5, from the means 10 and -3 on
+    Objective objective({.regression = loss, .target_scales = {10, -3, 4, 0.5}}, 1, at::kCPU);
+    const at::Tensor scales = at::tensor({10.0F, -3.0F, 4.0F, 0.5F}).view({2, 2});
+    EXPECT_TRUE(at::allclose(objective.loss_sum(0, outputs, known * scales[1] + scales[0]), sum, 1e-4)) << name;
+    EXPECT_NEAR(objective.collect(*comm, 1, 0, 1, no_facts)[0].loss, sum.item<double>(), 1e-4 * sum.item<double>());
+  }
+}
+
 TEST(Objective, UnlabelledRowsAddNothing) {
   const at::Tensor logits = at::randn({10, 3}), labels = at::randint(0, 3, {10}, at::kLong);
   const at::Tensor some = labels.clone();
@@ -57,7 +106,7 @@ TEST(Objective, SeveralLabelsEqualTorchsBinaryCrossEntropyOfTheKnownOnes) {
 
 TEST(Objective, KeepsTheSumsOfSeveralLabels) {
   const auto comm = make_self_communicator();
-  Objective objective(0, 2, at::kCPU);
+  Objective objective({}, 2, at::kCPU);
   const at::Tensor logits = at::tensor({9.0f, -9.0f, 9.0f, 9.0f, 9.0f, -9.0f}).view({3, 2});
   const at::Tensor y = at::tensor({1, 0, 0, -1, 1, 1}, at::kChar).view({3, 2});
   const at::Tensor loss = objective.loss_sum(1, logits, y);
@@ -70,7 +119,7 @@ TEST(Objective, KeepsTheSumsOfSeveralLabels) {
 
 TEST(Objective, KeepsTheSumsOfEveryStep) {
   const auto comm = make_self_communicator();
-  Objective objective(0, 3, at::kCPU);
+  Objective objective({}, 3, at::kCPU);
   const at::Tensor logits = at::tensor({9.0f, 0.0f, 0.0f, 9.0f, 9.0f, 0.0f}).view({3, 2});
   const at::Tensor y = at::tensor({0, 1, 1}, at::kInt);
   const at::Tensor loss = objective.loss_sum(1, logits, y);
@@ -85,7 +134,7 @@ TEST(Objective, KeepsTheSumsOfEveryStep) {
 
 TEST(Objective, NamesTheFeaturesWhereTheFirstLossIsNoNumber) {
   const auto comm = make_self_communicator();
-  Objective objective(0, 2, at::kCPU);
+  Objective objective({}, 2, at::kCPU);
   (void)objective.loss_sum(0, at::full({1, 2}, NAN), at::zeros({1}, at::kInt));
   const auto collect = [&](int epoch) {
     (void)objective.collect(*comm, epoch, 0, 2, [] { return std::string("the largest feature is 9"); });
@@ -97,7 +146,7 @@ TEST(Objective, NamesTheFeaturesWhereTheFirstLossIsNoNumber) {
 
 TEST(Objective, NamesTheStepThatDiverged) {
   const auto comm = make_self_communicator();
-  Objective objective(0, 5, at::kCPU);
+  Objective objective({}, 5, at::kCPU);
   (void)objective.loss_sum(2, at::full({1, 2}, NAN), at::zeros({1}, at::kInt));
   EXPECT_COMPLAINT((void)objective.collect(*comm, 7, 1, 5, no_facts), ErrorKind::kDiverged, "epoch 7, step 3");
 }

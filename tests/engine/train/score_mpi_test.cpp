@@ -17,15 +17,16 @@ TEST(ScoreOnRanks, IsThatOfOneRank) {
     int num_classes;
     Metric metric;
   };
-  for (const Case& c : {Case{Task::kMultiClass, 5, Metric::kAccuracy}, Case{Task::kMultiClass, 2, Metric::kRocAuc},
-                        Case{Task::kMultiLabel, 3, Metric::kRocAuc}, Case{Task::kMultiLabel, 3, Metric::kF1}}) {
+  for (const Case& c :
+       {Case{Task::kMultiClass, 5, Metric::kAccuracy}, Case{Task::kMultiClass, 2, Metric::kRocAuc},
+        Case{Task::kMultiLabel, 3, Metric::kRocAuc}, Case{Task::kMultiLabel, 3, Metric::kF1},
+        Case{Task::kMultiClass, 5, Metric::kMacroF1}, Case{Task::kMultiClass, 2, Metric::kAveragePrecision}}) {
     const Dataset dataset = test::scored_dataset(c.task, c.num_classes);
     const auto model = test::model_with_history("sage", dataset);
     const Score alone = test::score_test_nodes(c.metric, dataset, *model, *make_self_communicator());
     const Score together = test::score_test_nodes(c.metric, dataset, *model, *comm);
-    EXPECT_TRUE(on_all_ranks(*comm, alone.value > 0 && together.value == alone.value &&
-                                        together.accuracy == alone.accuracy && together.rocauc == alone.rocauc &&
-                                        together.f1 == alone.f1))
+    EXPECT_TRUE(
+        on_all_ranks(*comm, alone.value > 0 && together.value == alone.value && together.figures == alone.figures))
         << name_of(c.metric) << " " << together.value << ", alone " << alone.value;
   }
 }

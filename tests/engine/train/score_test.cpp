@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/infer/class_tally.h"
 #include "engine/infer/roc_auc.h"
+#include "engine/infer/value_sums.h"
 #include "tests/support/inference.h"
 #include "tests/support/scored_dataset.h"
 #include "tests/support/scratch.h"
@@ -87,9 +89,9 @@ TEST(ScoreNodes, AccuracyIsOverTheLabelledNodes) {
     correct += label >= 0 && predicted[static_cast<std::int64_t>(i)].item<std::int64_t>() == label;
   }
   ASSERT_LT(labelled, it.dataset.test.size());
-  EXPECT_DOUBLE_EQ(it.score.accuracy, correct / labelled);
-  EXPECT_EQ(it.score.value, it.score.accuracy);
-  EXPECT_FALSE(it.score.rocauc || it.score.f1);
+  EXPECT_DOUBLE_EQ(*it.score.figures[Metric::kAccuracy], correct / labelled);
+  EXPECT_EQ(it.score.value, it.score.figures[Metric::kAccuracy]);
+  EXPECT_FALSE(it.score.figures[Metric::kRocAuc] || it.score.figures[Metric::kF1]);
   EXPECT_GT(it.score.seconds, 0);
 }
 
@@ -102,10 +104,10 @@ TEST(ScoreNodes, RocAucOfTwoClassesRanksTheirDifference) {
     ahead.push_back(row[1].item<float>() - row[0].item<float>());
     labels.push_back(static_cast<std::int8_t>(it.dataset.labels[it.dataset.test[i]]));
   }
-  ASSERT_TRUE(it.score.rocauc.has_value());
-  EXPECT_NEAR(*it.score.rocauc, *roc_auc_reference(ahead, labels), 1e-12);
-  EXPECT_EQ(it.score.value, *it.score.rocauc);
-  EXPECT_NE(it.score.value, it.score.accuracy);
+  ASSERT_TRUE(it.score.figures[Metric::kRocAuc].has_value());
+  EXPECT_NEAR(*it.score.figures[Metric::kRocAuc], *roc_auc_reference(ahead, labels), 1e-12);
+  EXPECT_EQ(it.score.value, *it.score.figures[Metric::kRocAuc]);
+  EXPECT_NE(it.score.value, it.score.figures[Metric::kAccuracy]);
 }
 
 TEST(ScoreNodes, RocAucOfSeveralLabelsIsTheirMean) {
@@ -121,8 +123,8 @@ TEST(ScoreNodes, RocAucOfSeveralLabelsIsTheirMean) {
     sum += roc_auc_reference(logits, labels).value();
   }
   EXPECT_NEAR(it.score.value, sum / 3, 1e-12);
-  EXPECT_EQ(it.score.value, it.score.rocauc);
-  EXPECT_TRUE(it.score.f1.has_value());
+  EXPECT_EQ(it.score.value, it.score.figures[Metric::kRocAuc]);
+  EXPECT_TRUE(it.score.figures[Metric::kF1].has_value());
 }
 
 TEST(ScoreNodes, F1IsOverAllKnownLabels) {
@@ -139,10 +141,43 @@ TEST(ScoreNodes, F1IsOverAllKnownLabels) {
     }
   ASSERT_GT(true_positives, 0);
   EXPECT_DOUBLE_EQ(it.score.value, 2 * true_positives / (2 * true_positives + mistakes));
-  EXPECT_EQ(it.score.value, it.score.f1);
-  EXPECT_DOUBLE_EQ(it.score.accuracy, (known - mistakes) / known);
-  EXPECT_NE(it.score.value, it.score.accuracy);
-  EXPECT_FALSE(it.score.rocauc.has_value());
+  EXPECT_EQ(it.score.value, it.score.figures[Metric::kF1]);
+  EXPECT_DOUBLE_EQ(*it.score.figures[Metric::kAccuracy], (known - mistakes) / known);
+  EXPECT_NE(it.score.value, it.score.figures[Metric::kAccuracy]);
+  EXPECT_FALSE(it.score.figures[Metric::kRocAuc].has_value());
+}
+
+TEST(ScoreNodes, OfClassesHaveTheFiguresOfTheirCounts) {
+  const Scored it(Task::kMultiClass, 5, Metric::kMacroF1);
+  ClassTally tally(5);
+  const at::Tensor predicted = it.found.logits.argmax(1);
+  for (std::size_t i = 0; i < it.dataset.test.size(); ++i)
+    if (const std::int32_t label = it.dataset.labels[it.dataset.test[i]]; label >= 0)
+      tally.add(label, static_cast<std::int32_t>(predicted[static_cast<std::int64_t>(i)].item<std::int64_t>()));
+  Figures expected;
+  add_class_figures(tally, expected);
+  for (const Metric metric : {Metric::kMacroF1, Metric::kBalancedAccuracy, Metric::kMcc})
+    EXPECT_EQ(it.score.figures[metric], expected[metric]) << name_of(metric);
+  EXPECT_EQ(it.score.value, expected[Metric::kMacroF1]);
+  EXPECT_EQ(it.score.confusion.size(), 25u);
+}
+
+TEST(ScoreNodes, OfValuesAreInTheTargetsUnit) {
+  const Scored it(Task::kRegression, 2, Metric::kR2);
+  std::vector<ValueSums> sums(2);
+  for (std::size_t i = 0; i < it.dataset.test.size(); ++i)
+    for (std::size_t t = 0; t < 2; ++t) {
+      const float output = it.found.logits[static_cast<std::int64_t>(i)][static_cast<std::int64_t>(t)].item<float>();
+      const double mean = it.dataset.target_scales[t], deviation = it.dataset.target_scales[2 + t];
+      if (const float known = it.dataset.targets[it.dataset.test[i] * 2 + t]; !std::isnan(known))
+        sums[t].add(known, output * static_cast<float>(deviation) + static_cast<float>(mean), mean);
+    }
+  Figures expected;
+  add_value_figures(sums, expected);
+  for (const Metric metric : {Metric::kR2, Metric::kRmse, Metric::kMae})
+    EXPECT_NEAR(*it.score.figures[metric], *expected[metric], 1e-5 * std::fabs(*expected[metric])) << name_of(metric);
+  EXPECT_EQ(it.score.value, it.score.figures[Metric::kR2]);
+  EXPECT_FALSE(it.score.figures[Metric::kAccuracy].has_value());
 }
 
 TEST(ScoreNodes, LogitsThatAreNotNumbersAreNoScore) {
@@ -155,6 +190,19 @@ TEST(ScoreNodes, LogitsThatAreNotNumbersAreNoScore) {
   for (const Metric metric : {Metric::kAccuracy, Metric::kRocAuc})
     EXPECT_COMPLAINT((void)test::score_test_nodes(metric, dataset, *model, *make_self_communicator()),
                      ErrorKind::kDiverged, "are not numbers");
+}
+
+TEST(Metric, IsOneOfTheTask) {
+  EXPECT_EQ(metric_for(std::nullopt, scored_dataset(Task::kRegression, 2)), Metric::kR2);
+  EXPECT_EQ(metric_for(Metric::kMae, scored_dataset(Task::kRegression, 1)), Metric::kMae);
+  EXPECT_EQ(metric_for(Metric::kMcc, scored_dataset(Task::kMultiClass, 2)), Metric::kMcc);
+  const auto refuse = [](Metric metric, Task task, int width, const std::string& why) {
+    EXPECT_COMPLAINT(metric_for(metric, scored_dataset(task, width)), ErrorKind::kUsage, why);
+  };
+  refuse(Metric::kAccuracy, Task::kRegression, 1, "accuracy is no metric of");
+  refuse(Metric::kR2, Task::kMultiClass, 3, "r2 is no metric of");
+  refuse(Metric::kMacroF1, Task::kMultiLabel, 3, "macro_f1 is no metric of");
+  refuse(Metric::kAveragePrecision, Task::kMultiClass, 3, "average precision is a metric for two classes");
 }
 
 TEST(Metric, HasTheNameOfItsOption) {

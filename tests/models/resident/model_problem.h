@@ -100,7 +100,7 @@ class ModelProblem {
   ModelStepData data() const {
     ModelStepData data{{{indptr_on_device_.get(), indices_on_device_.get(), kSageNodes},
                         {x_device_->data(), case_.features, case_.in_dim, unit_, x_device_->near()}},
-                       y_device_.const_data_ptr<std::int32_t>(),
+                       {y_device_.const_data_ptr<std::int32_t>()},
                        {},
                        sums_.data_ptr<double>()};
     for (const auto& [name, value] : parameters_)

@@ -85,7 +85,7 @@ class Training {
   ModelStepData data() const {
     return {{{indptr_.get(), indices_.get(), test::kSageNodes},
              {static_cast<const std::byte*>(x_.const_data_ptr()), FeatureType::kF16, case_.in_dim}},
-            labels_.const_data_ptr<std::int32_t>(),
+            {labels_.const_data_ptr<std::int32_t>()},
             tensors_,
             sums_.data_ptr<double>()};
   }

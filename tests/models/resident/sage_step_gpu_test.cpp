@@ -33,7 +33,7 @@ class Problem : public test::SageProblem {
 
   SageStepShape step_shape() const { return {shape(), label_smoothing_}; }
   SageStepData step_data() const {
-    return {data(), y_device_.const_data_ptr<std::int32_t>(), weights(), sums_.data_ptr<double>()};
+    return {data(), {y_device_.const_data_ptr<std::int32_t>()}, weights(), sums_.data_ptr<double>()};
   }
   /// Of each step so far, NaN behind them. @return  [kMaxSteps, 2] f64 on the host
   at::Tensor sums() const { return sums_.cpu(); }

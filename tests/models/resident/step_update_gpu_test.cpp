@@ -37,7 +37,7 @@ class Training {
     return shape;
   }
   SageStepData data() const {
-    return {problem_.data(), labels_.const_data_ptr<std::int32_t>(), problem_.weights(), sums_.data_ptr<double>()};
+    return {problem_.data(), {labels_.const_data_ptr<std::int32_t>()}, problem_.weights(), sums_.data_ptr<double>()};
   }
   AdamState state() const {
     float* const moments = moments_.data_ptr<float>();
