@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <c10/core/StreamGuard.h>
 
 #include <cstddef>
@@ -23,6 +24,7 @@
 #include "engine/train/run_model.h"
 #include "engine/train/trained_run.h"
 #include "models/describe/costs.h"
+#include "models/describe/layer_list.h"
 #include "sampler/neighbor_sampler.h"
 
 namespace salient {
@@ -50,6 +52,14 @@ void check_nodes(std::span<const NodeId> nodes, const Dataset& dataset) {
   }
 }
 
+/// Columns of each layer's result: of the last of its operations.
+std::vector<int> widths_of_layers(const LayerList& list) {
+  std::vector<int> widths(static_cast<std::size_t>(list.num_layers));
+  for (const Op& op : list.ops)
+    if (op.layer < list.num_layers) widths[static_cast<std::size_t>(op.layer)] = static_cast<int>(op.width);
+  return widths;
+}
+
 }  // namespace
 
 struct Predictor::Impl {
@@ -66,6 +76,8 @@ struct Predictor::Impl {
         unit(dataset, device.torch_device()),
         loading(loading_for(options)),
         max_new_edges(options.max_new_edges),
+        described(describe(model_options_of(trained_with, dataset))),
+        layer_widths(widths_of_layers(described)),
         batches({*comm, launch, device}, {trained_with, dataset, *trained.model}, loading, options.step) {
     trained.model->eval();
   }
@@ -93,21 +105,21 @@ struct Predictor::Impl {
             .to_device = device.is_cuda()};
   }
 
-  std::vector<float> logits(std::span<const NodeId> nodes) {
+  std::vector<float> rows_of(std::span<const NodeId> nodes, int layer) {
     check_nodes(nodes, dataset);
     const c10::OptionalStreamGuard on_stream(stream);
-    const auto width = static_cast<std::size_t>(dataset.num_classes);
-    std::vector<float> rows(nodes.size() * width);
+    std::vector<float> rows(nodes.size() * row_width(layer));
     float* next = rows.data();
     const InferenceOptions options{.batch_size = batch_size(), .seed = seed(), .unit = unit};
-    (void)sampled_inference({*trained.model, device, *comm}, batches.predictions(), nodes, options,
+    Predictions& predictions = layer > 0 ? batches.eager() : batches.predictions();
+    (void)sampled_inference({*trained.model, device, *comm}, predictions, nodes, options,
                             [&](const InferenceRound& round) {
-                              if (round.num_nodes > 0) next = copy_rows(round.logits, next);
+                              if (round.num_nodes > 0) next = copy_rows(with_layer(round, layer), next);
                             });
     return rows;
   }
 
-  std::vector<float> logits(std::span<const NewNodes> lists) {
+  std::vector<float> rows_of(std::span<const NewNodes> lists, int layer) {
     const at::NoGradGuard no_gradients;
     const c10::OptionalStreamGuard on_stream(stream);
     const NewNodeBatch batch(dataset, lists,
@@ -117,8 +129,26 @@ struct Predictor::Impl {
                               .max_edges = max_new_edges});
     std::size_t num_nodes = 0;
     for (const NewNodes& list : lists) num_nodes += list.num_nodes();
-    std::vector<float> rows(num_nodes * static_cast<std::size_t>(dataset.num_classes));
-    if (!rows.empty()) copy_rows(unit.of(trained.model->forward(batch.view(device.torch_device()), {})), rows.data());
+    std::vector<float> rows(num_nodes * row_width(layer));
+    if (rows.empty()) return rows;
+    InferenceRound round{.layers = trained.model->layers(batch.view(device.torch_device()), {})};
+    round.logits = unit.of(trained.model->head(round.layers, {}));
+    copy_rows(with_layer(round, layer), rows.data());
+    return rows;
+  }
+
+  std::size_t row_width(int layer) const {
+    if (layer < 0 || layer > std::ssize(layer_widths))
+      fail(ErrorKind::kUsage, "layer " + std::to_string(layer) + ": the model has " +
+                                  std::to_string(layer_widths.size()) + ", counted from 1");
+    const int more = layer > 0 ? layer_widths[static_cast<std::size_t>(layer) - 1] : 0;
+    return static_cast<std::size_t>(dataset.num_classes) + static_cast<std::size_t>(more);
+  }
+
+  at::Tensor with_layer(const InferenceRound& round, int layer) const {
+    if (layer == 0) return round.logits;
+    at::Tensor rows = at::cat({round.logits, round.layers[static_cast<std::size_t>(layer)].dense()}, 1);
+    require(static_cast<std::size_t>(rows.size(1)) == row_width(layer), "a layer's result is as wide as described");
     return rows;
   }
 
@@ -128,7 +158,9 @@ struct Predictor::Impl {
             .fanouts = loading.rule.fanouts,
             .checkpoint = trained.checkpoint.filename().string(),
             .precision = name_of(numerics_of(trained_with).precision),
-            .device = device.is_cuda() ? DeviceKind::kCuda : DeviceKind::kCpu};
+            .device = device.is_cuda() ? DeviceKind::kCuda : DeviceKind::kCpu,
+            .layer_widths = layer_widths,
+            .last_hidden = described.num_layers - (described.ops.back().layer < described.num_layers ? 1 : 0)};
   }
 
   std::size_t batch_size() const { return static_cast<std::size_t>(trained_with.evaluation.batch_size); }
@@ -153,6 +185,8 @@ struct Predictor::Impl {
   TargetUnit unit;
   LoaderOptions loading;
   std::int64_t max_new_edges;
+  LayerList described;
+  std::vector<int> layer_widths;
   PredictorBatches batches;
 };
 
@@ -164,8 +198,14 @@ Predictor& Predictor::operator=(Predictor&&) noexcept = default;
 
 PredictorFacts Predictor::facts() const { return impl_->facts(); }
 const Dataset& Predictor::dataset() const { return impl_->dataset; }
-std::vector<float> Predictor::logits(std::span<const NodeId> nodes) { return impl_->logits(nodes); }
-std::vector<float> Predictor::logits(std::span<const NewNodes> lists) { return impl_->logits(lists); }
+std::vector<float> Predictor::logits(std::span<const NodeId> nodes) { return impl_->rows_of(nodes, 0); }
+std::vector<float> Predictor::logits(std::span<const NewNodes> lists) { return impl_->rows_of(lists, 0); }
+std::vector<float> Predictor::logits_and_embeddings(std::span<const NodeId> nodes, int layer) {
+  return impl_->rows_of(nodes, layer);
+}
+std::vector<float> Predictor::logits_and_embeddings(std::span<const NewNodes> lists, int layer) {
+  return impl_->rows_of(lists, layer);
+}
 std::size_t Predictor::batch_size() const { return impl_->batch_size(); }
 
 }  // namespace salient

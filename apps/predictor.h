@@ -38,6 +38,8 @@ struct PredictorFacts {
   std::string checkpoint{};    ///< "epoch-0012"
   std::string precision{};     ///< "bf16"
   DeviceKind device = DeviceKind::kCpu;
+  std::vector<int> layer_widths{};  ///< [num_layers] columns of what each layer passes on
+  int last_hidden = 0;              ///< the last layer, from 1, whose result is not the logits; 0 = there is none
 };
 
 /// Holds the data set, the model and the threads' memory from one call to the next; where batches are resident, graph
@@ -74,6 +76,12 @@ class Predictor {
 
   /// The same of lists that do not know of each other, as one batch: their rows one behind the other.
   std::vector<float> logits(std::span<const NewNodes> lists);
+
+  /// The same with embeddings: each row the logits, then what layer `layer` passes on, facts().layer_widths[layer - 1]
+  /// columns, as salient-infer --embeddings writes it. Batches are eager, also where others are resident.
+  /// @param layer  from 1; 0 = as logits()   @throws as logits(); Error{kUsage} for a layer that the model has not.
+  std::vector<float> logits_and_embeddings(std::span<const NodeId> nodes, int layer);
+  std::vector<float> logits_and_embeddings(std::span<const NewNodes> lists, int layer);
 
   /// Nodes of a batch. With lists up to this length, a node's neighbourhood does not depend on the others in its list.
   std::size_t batch_size() const;

@@ -63,10 +63,20 @@ PredictorBatches::PredictorBatches(const RankPlace& place, const PredictedWith& 
     log_info("predictions are resident: sampling, gathering and arithmetic (" + name_of(spec.numerics.precision) +
              ") in one graph on the GPU");
     predictions_ = make_resident_predictions(spec, with.dataset, loading.data, place.device, with.model);
+    make_eager_ = [&dataset = with.dataset, &device = place.device, loading]() mutable {
+      loading.data = {};  // on the host
+      return std::make_unique<LoaderPredictions>(dataset, loading, device);
+    };
     return;
   }
   if (place.device.is_cuda()) log_info("predictions are eager: " + reason);
   predictions_ = std::make_unique<LoaderPredictions>(with.dataset, loading, place.device);
+}
+
+Predictions& PredictorBatches::eager() {
+  if (!make_eager_) return *predictions_;
+  if (!eager_) eager_ = make_eager_();
+  return *eager_;
 }
 
 }  // namespace salient

@@ -1,6 +1,7 @@
 // apps/predictor_batches.h - where a predictor's data set is, and what computes its batches: resident or eager.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -34,9 +35,13 @@ class PredictorBatches {
 
   Predictions& predictions() { return *predictions_; }
 
+  /// Those that have every layer's result, too; where predictions() are resident they are made by the first call.
+  Predictions& eager();
+
  private:
+  std::function<std::unique_ptr<Predictions>()> make_eager_;  ///< null: predictions_ is eager
   ResidentData data_;
-  std::unique_ptr<Predictions> predictions_;
+  std::unique_ptr<Predictions> predictions_, eager_;
 };
 
 }  // namespace salient

@@ -82,6 +82,8 @@ ServiceOptions service_options(const ServeOptions& options, const Predictor& pre
                          .checkpoint = facts.checkpoint,
                          .model = facts.model,
                          .num_layers = facts.num_layers,
+                         .layer_widths = facts.layer_widths,
+                         .last_hidden = facts.last_hidden,
                          .fanouts = facts.fanouts,
                          .precision = facts.precision,
                          .device = name_of(facts.device),
@@ -93,8 +95,13 @@ ServiceOptions service_options(const ServeOptions& options, const Predictor& pre
                     .num_classes = static_cast<std::size_t>(dataset.num_classes),
                     .max_nodes = max_nodes,
                     .has_names = are_distinct(dataset.class_names),
+                    .num_layers = facts.num_layers,
+                    .last_hidden = facts.last_hidden,
                     .raw_rows = raw_rows_of(dataset, dataset.name)},
-          .names = {.task = dataset.task, .ids = lookup.ids(), .classes = dataset.class_names},
+          .names = {.task = dataset.task,
+                    .ids = lookup.ids(),
+                    .classes = dataset.class_names,
+                    .num_outputs = static_cast<std::size_t>(dataset.num_classes)},
           .limits = {.max_nodes = predictor.batch_size(),
                      .max_queued = static_cast<std::size_t>(options.max_queued),
                      .window = std::chrono::microseconds(options.window_us)},
@@ -139,8 +146,8 @@ void serve(const ServeOptions& options) {
   const NodeId first = 0;
   const std::span<const NodeId> some(&first, dataset.num_nodes() > 0 ? 1 : 0);
   Service service({.warm_up = [&] { (void)predictor.logits(some); },  // the first batch of a thread is the slowest
-                   .known = [&](std::span<const NodeId> nodes) { return predictor.logits(nodes); },
-                   .added = [&](std::span<const NewNodes> lists) { return predictor.logits(lists); }},
+                   .known = [&](auto nodes, int layer) { return predictor.logits_and_embeddings(nodes, layer); },
+                   .added = [&](auto lists, int layer) { return predictor.logits_and_embeddings(lists, layer); }},
                   service_options(options, predictor, lookup));
   answer_requests(options, std::move(socket), service);
 }

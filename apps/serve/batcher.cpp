@@ -20,12 +20,12 @@ struct NodeUnion {
   }
 };
 
-std::vector<float> rows_of(const Job& job, const NodeUnion& all, const std::vector<float>& logits) {
-  const std::size_t width = logits.size() / all.nodes.size();
+std::vector<float> rows_of(const Job& job, const NodeUnion& all, const std::vector<float>& found) {
+  const std::size_t width = found.size() / all.nodes.size();
   std::vector<float> rows;
   rows.reserve(job.nodes.size() * width);
   for (const NodeId node : job.nodes) {
-    const auto row = logits.begin() + static_cast<std::ptrdiff_t>(all.place.at(node) * width);
+    const auto row = found.begin() + static_cast<std::ptrdiff_t>(all.place.at(node) * width);
     rows.insert(rows.end(), row, row + static_cast<std::ptrdiff_t>(width));
   }
   return rows;
@@ -82,7 +82,7 @@ std::vector<Job> Batcher::take_batch() {
   std::size_t num_nodes = 0;
   while (!queue_.empty()) {
     const Job& next = queue_.front();
-    if (!batch.empty() && is_new(next) != is_new(batch.front())) break;
+    if (!batch.empty() && (is_new(next) != is_new(batch.front()) || next.layer != batch.front().layer)) break;
     if (!batch.empty() && num_nodes + size_of(next) > limits_.max_nodes) break;
     num_nodes += size_of(next);
     queued_nodes_ -= size_of(next);
@@ -93,22 +93,23 @@ std::vector<Job> Batcher::take_batch() {
 }
 
 /// Rows of each job.
-std::vector<std::vector<float>> Batcher::logits_of(std::span<const Job> batch) const {
+std::vector<std::vector<float>> Batcher::rows_of_jobs(std::span<const Job> batch) const {
   std::vector<std::vector<float>> rows;
+  const int layer = batch.front().layer;
   if (!is_new(batch.front())) {
     NodeUnion all;
     for (const Job& job : batch) all.add(job.nodes);
-    const std::vector<float> logits = predict_.known(all.nodes);
-    for (const Job& job : batch) rows.push_back(rows_of(job, all, logits));
+    const std::vector<float> found = predict_.known(all.nodes, layer);
+    for (const Job& job : batch) rows.push_back(rows_of(job, all, found));
     return rows;
   }
   std::vector<NewNodes> lists;
   std::size_t num_nodes = 0;
   for (const Job& job : batch) num_nodes += lists.emplace_back(job.new_nodes).num_nodes();
-  const std::vector<float> logits = predict_.added(lists);
-  auto next = logits.begin();
+  const std::vector<float> found = predict_.added(lists, layer);
+  auto next = found.begin();
   for (const NewNodes& list : lists) {
-    const auto end = next + static_cast<std::ptrdiff_t>(list.num_nodes() * (logits.size() / num_nodes));
+    const auto end = next + static_cast<std::ptrdiff_t>(list.num_nodes() * (found.size() / num_nodes));
     rows.emplace_back(next, end);
     next = end;
   }
@@ -120,7 +121,7 @@ void Batcher::predict_batch(std::span<Job> batch) {
   std::vector<std::vector<float>> rows;
   std::exception_ptr error;
   try {
-    rows = logits_of(batch);
+    rows = rows_of_jobs(batch);
   } catch (...) {
     error = std::current_exception();
   }
@@ -134,7 +135,7 @@ void Batcher::predict_batch(std::span<Job> batch) {
   for (const Job& job : batch) num_nodes += size_of(job);
   metrics_.count_batch(batch.size(), num_nodes, timer.seconds());
   for (std::size_t i = 0; i < batch.size(); ++i)
-    batch[i].done({.logits = error ? std::vector<float>() : std::move(rows[i]), .error = error});
+    batch[i].done({.rows = error ? std::vector<float>() : std::move(rows[i]), .error = error});
 }
 
 void Batcher::work(std::promise<void> is_warm) {

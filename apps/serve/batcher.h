@@ -19,11 +19,13 @@
 
 namespace salient::serve {
 
-/// What predicts. Rows of float32 in the order of the nodes, one row of the same width for each.
+/// What predicts. Rows of float32 in the order of the nodes, one row of the same width for each: logits, and behind
+/// them the result of `layer`, from 1; 0 = none.
 struct PredictFunctions {
   std::function<void()> warm_up = [] {};  ///< called first
-  std::function<std::vector<float>(std::span<const NodeId> distinct)> known{};
-  std::function<std::vector<float>(std::span<const NewNodes> lists)> added{};  ///< that do not know of each other
+  std::function<std::vector<float>(std::span<const NodeId> distinct, int layer)> known{};
+  /// Of lists that do not know of each other.
+  std::function<std::vector<float>(std::span<const NewNodes> lists, int layer)> added{};
 };
 
 struct BatchLimits {
@@ -33,21 +35,22 @@ struct BatchLimits {
 };
 
 struct Prediction {
-  std::vector<float> logits{};  ///< a row for each node of the request
-  std::exception_ptr error{};   ///< instead of them
+  std::vector<float> rows{};   ///< one for each node of the request, as PredictFunctions says
+  std::exception_ptr error{};  ///< instead of them
 };
 
 /// One request. Either has nodes.
 struct Job {
   std::vector<NodeId> nodes{};
   NewNodes new_nodes{};
+  int layer = 0;
   std::function<void(Prediction)> done{};           ///< called once, on the worker's thread; must not throw
   std::chrono::steady_clock::time_point arrival{};  ///< set by submit()
 };
 
 /// Answers do not depend on what they are batched with, but for rounding, if the functions give each node the same row
-/// in every batch of up to max_nodes. Requests of known nodes and of new ones are never in one batch. A batch that
-/// fails is predicted in halves, and so on down to single requests.
+/// in every batch of up to max_nodes. Requests of known nodes and of new ones are never in one batch, nor
+/// those of different layers. A batch that fails is predicted in halves, and so on down to single requests.
 ///
 /// Threads: any may submit. The functions are called on one thread, one at a time.
 class Batcher {
@@ -70,7 +73,7 @@ class Batcher {
   void work(std::promise<void> is_warm);
   void wait_for_more(std::unique_lock<std::mutex>& lock);
   std::vector<Job> take_batch();
-  std::vector<std::vector<float>> logits_of(std::span<const Job> batch) const;
+  std::vector<std::vector<float>> rows_of_jobs(std::span<const Job> batch) const;
   void predict_batch(std::span<Job> batch);
 
   const PredictFunctions predict_;

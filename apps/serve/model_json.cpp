@@ -34,6 +34,8 @@ std::string model_json(const ModelFacts& facts, const Dataset& dataset, const No
   json["checkpoint"] = facts.checkpoint;
   json["model"] = facts.model;
   json["layers"] = facts.num_layers;
+  json["embeddings"] = {{"widths", facts.layer_widths},
+                        {"last_hidden", facts.last_hidden > 0 ? Json(facts.last_hidden) : Json()}};
   json["fanouts"] = facts.fanouts;
   json["precision"] = facts.precision;
   json["device"] = facts.device;

@@ -16,6 +16,8 @@ struct ModelFacts {
   std::string checkpoint{};  ///< "epoch-0012"
   std::string model{};       ///< "sage"
   int num_layers = 0;
+  std::vector<int> layer_widths{};  ///< of what each layer passes on
+  int last_hidden = 0;              ///< as in PredictorFacts
   std::vector<int> fanouts{};
   std::string precision{};
   std::string device{};       ///< "cpu" or "cuda"

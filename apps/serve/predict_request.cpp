@@ -123,6 +123,17 @@ json json_of(std::string_view body) {
   }
 }
 
+int layer_of(const json& said, const RequestRules& rules) {
+  if (said == false) return 0;
+  if (said == true && rules.last_hidden == 0)
+    refuse(R"("embeddings": no layer is hidden, the only one gives the logits; send 1 for those)");
+  if (said == true) return rules.last_hidden;
+  const auto layer = said.is_number_unsigned() ? said.get<std::uint64_t>() : 0;
+  if (layer < 1 || layer > static_cast<std::uint64_t>(rules.num_layers))
+    refuse(R"("embeddings" must be true, false or a layer, 1 to )" + std::to_string(rules.num_layers));
+  return static_cast<int>(layer);
+}
+
 /// What stands beside the nodes.
 void read_form(const json& root, const RequestRules& rules, PredictRequest& request) {
   if (const auto by = root.find("nodes_by"); by != root.end()) {
@@ -130,6 +141,7 @@ void read_form(const json& root, const RequestRules& rules, PredictRequest& requ
     if (!found) refuse(R"("nodes_by" must be "id" or "row")");
     request.nodes_by = *found;
   }
+  if (const auto layer = root.find("embeddings"); layer != root.end()) request.layer = layer_of(*layer, rules);
   for (const char* field : {"probabilities", "top_k"})
     if (rules.task == Task::kRegression && root.contains(field))
       refuse("\"" + std::string(field) + "\": the model predicts values, which have none");
@@ -153,7 +165,7 @@ void read_form(const json& root, const RequestRules& rules, PredictRequest& requ
 PredictRequest parse_request(std::string_view body, const RequestRules& rules) {
   const json root = json_of(body);
   if (!root.is_object()) refuse("the body must be an object with \"nodes\" or \"new_nodes\"");
-  check_fields(root, "", {"nodes", "new_nodes", "nodes_by", "probabilities", "top_k"});
+  check_fields(root, "", {"nodes", "new_nodes", "nodes_by", "probabilities", "top_k", "embeddings"});
   const json& known = list_of(root, "nodes", "");
   const json& added = list_of(root, "new_nodes", "");
   if (known.empty() == added.empty()) refuse("either \"nodes\" or \"new_nodes\" must have nodes");

@@ -21,9 +21,11 @@ struct RequestRules {
   std::size_t num_nodes = 0;  ///< of the data set
   std::size_t feature_dim = 0;
   Task task = Task::kMultiClass;
-  std::size_t num_classes = 0;        ///< or labels, or targets
-  std::size_t max_nodes = 1024;       ///< that are predicted for one request
-  bool has_names = false;             ///< of classes, a different one each
+  std::size_t num_classes = 0;   ///< or labels, or targets
+  std::size_t max_nodes = 1024;  ///< that are predicted for one request
+  bool has_names = false;        ///< of classes, a different one each
+  int num_layers = 0;
+  int last_hidden = 0;                ///< the layer that "embeddings": true means; 0 = there is none
   std::optional<RawRows> raw_rows{};  ///< none: features are not those of a table
 };
 
@@ -41,13 +43,14 @@ struct PredictRequest {
   NodesBy nodes_by = NodesBy::kId;
   ProbabilityForm probabilities = ProbabilityForm::kNone;
   std::size_t top_k = 0;  ///< classes with their probabilities, the most probable first
+  int layer = 0;          ///< whose result is asked for, from 1; 0 = of none
 
   std::size_t num_nodes() const { return nodes.size() + new_nodes.num_nodes(); }
 };
 
 /// {"nodes": [17, "an id"]} or {"new_nodes": [{"features": [..], "neighbors": [17], "new_neighbors": [0]}]}, beside
-/// which may stand "nodes_by": "id" | "row", of all nodes of the data set, "probabilities": true | "by_name" and
-/// "top_k": 3, which values do not have.
+/// which may stand "nodes_by": "id" | "row", of all nodes of the data set, "embeddings": true | LAYER,
+/// "probabilities": true | "by_name" and "top_k": 3; values do not have the last two.
 ///
 /// Features of a data set that was made of a table may be a row of it: {"country": "DE", "age": null}.
 ///

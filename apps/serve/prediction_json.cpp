@@ -84,10 +84,18 @@ void add_labels(Json& prediction, std::span<const float> row, const Names& names
   if (!names.classes.empty()) prediction["names"] = std::move(called);
 }
 
+/// 0.1, not 0.10000000149
+double short_number(float value) { return std::stod(to_text(value)); }
+
+void add_embedding(Json& prediction, std::span<const float> embedding) {
+  Json& list = prediction["embedding"] = Json::array();
+  for (const float value : embedding) list.push_back(short_number(value));
+}
+
 void add_values(Json& prediction, std::span<const float> row, const Names& names) {
   Json& values = prediction["values"] = names.classes.empty() ? Json::array() : Json::object();
   for (std::size_t t = 0; t < row.size(); ++t) {
-    const double value = std::stod(to_text(row[t]));  // 0.1, not 0.10000000149
+    const double value = short_number(row[t]);
     names.classes.empty() ? values.push_back(value) : void(values[names.classes[t]] = value);
   }
 }
@@ -102,15 +110,16 @@ void require_numbers(std::span<const float> row, const std::string& node) {
 
 }  // namespace
 
-std::string predictions_json(const PredictRequest& request, std::span<const float> logits, const Names& names) {
-  const std::size_t width = logits.size() / request.num_nodes();
+std::string predictions_json(const PredictRequest& request, std::span<const float> rows, const Names& names) {
+  const std::size_t width = rows.size() / request.num_nodes();
+  const std::size_t num_outputs = names.num_outputs > 0 ? names.num_outputs : width;
   Json answer;
   Json& predictions = answer["predictions"] = Json::array();
   for (std::size_t i = 0; i < request.num_nodes(); ++i) {
-    const std::span<const float> row = logits.subspan(i * width, width);
+    const std::span<const float> all = rows.subspan(i * width, width), row = all.first(num_outputs);
     Json prediction;
     const bool is_new = request.nodes.empty();
-    require_numbers(row, is_new ? "new node " + std::to_string(i) : "node " + std::to_string(request.nodes[i]));
+    require_numbers(all, is_new ? "new node " + std::to_string(i) : "node " + std::to_string(request.nodes[i]));
     if (is_new) {
       prediction["new_node"] = i;
     } else {
@@ -123,6 +132,7 @@ std::string predictions_json(const PredictRequest& request, std::span<const floa
       case Task::kRegression: add_values(prediction, row, names); break;
     }
     add_probabilities(prediction, row, request, names);
+    if (request.layer > 0) add_embedding(prediction, all.subspan(num_outputs));
     predictions.push_back(std::move(prediction));
   }
   return text_of(answer);

@@ -41,7 +41,7 @@ HttpAnswer Service::failure(const std::exception_ptr& error) {
 HttpAnswer Service::answer_of(const PredictRequest& request, const Prediction& prediction) {
   if (prediction.error) return failure(prediction.error);
   try {
-    return {.body = predictions_json(request, prediction.logits, options_.names)};
+    return {.body = predictions_json(request, prediction.rows, options_.names)};
   } catch (const std::exception&) {
     return failure(std::current_exception());
   }
@@ -70,14 +70,16 @@ void Service::predict(const std::string& body, const Reply& reply) {
   } catch (const std::exception&) {
     return reply(failure(std::current_exception()));
   }
-  Job job{
-      .nodes = request->nodes, .new_nodes = request->new_nodes, .done = [this, request, reply](Prediction prediction) {
-        try {
-          reply(answer_of(*request, prediction));
-        } catch (const std::exception&) {  // no memory, not even for words
-          reply({.status = 500});
-        }
-      }};
+  Job job{.nodes = request->nodes,
+          .new_nodes = request->new_nodes,
+          .layer = request->layer,
+          .done = [this, request, reply](Prediction prediction) {
+            try {
+              reply(answer_of(*request, prediction));
+            } catch (const std::exception&) {  // no memory, not even for words
+              reply({.status = 500});
+            }
+          }};
   if (!batcher_.submit(job)) reply(refusal(503, is_stopping_ ? kStopping : kBusy));
 }
 

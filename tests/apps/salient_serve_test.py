@@ -94,6 +94,41 @@ class SalientServe(programs.ProgramTest):
             self.assertEqual(metrics["salient_batch_requests_sum"], "200")
             self.assertEqual(metrics["salient_queued_requests"], "0")
 
+    def test_embeddings_are_those_of_salient_infer_and_of_new_nodes_too(self):
+        nodes, model = [7, 3999, 0, 7], json.loads(self.server.ask("GET", "/v1/model")[2])
+        self.assertEqual(model["embeddings"], {"widths": [16, CLASSES], "last_hidden": 1})
+        npy.write_ids(self.work / "some.npy", nodes[:3])
+        for layer in (1, 2):
+            out = self.work / f"layer-{layer}"
+            start("salient-infer", "--run", self.run_dir, *QUIET, "--nodes", self.work / "some.npy", "--out", out,
+                  "--embeddings", layer)
+            expected = npy.rows(npy.read(out / "embeddings.npy"))
+            found = self.server.predict({"nodes": nodes, "embeddings": layer})
+            self.assertTrue(close_to([p["embedding"] for p in found], [*expected, expected[0]]))
+            if layer == 1:
+                self.assertEqual(self.server.predict({"nodes": nodes, "embeddings": True}), found)
+        plain = self.server.predict({"nodes": nodes})
+        self.assertEqual([{**p, "embedding": 0} for p in plain], [{**p, "embedding": 0} for p in found])
+        [new] = self.server.predict({"new_nodes": [{"features": [0.5, 1, 0, -2], "neighbors": [3, 5]}],
+                                     "embeddings": True, "probabilities": True})
+        self.assertEqual((len(new["embedding"]), len(new["probabilities"])), (16, CLASSES))
+
+    def test_every_layer_of_every_model_has_the_width_that_is_said(self):
+        new = {"features": [0.5, 1, 0, -2], "neighbors": [3, 5]}
+        for at, words in enumerate(("sage --jk cat", "gcn", "gin", "gat --heads 2", "gatv2 --heads 2", "sage-ri",
+                                    "transformer --heads 2")):
+            run = self.work / f"model-{at}"
+            start("salient-train", "--dataset", self.store, "--out", run, *programs.SMALL, "--epochs", 1, "--model",
+                  *words.split())
+            with self.subTest(model=words), Server(run) as server:
+                said = json.loads(server.ask("GET", "/v1/model")[2])["embeddings"]
+                for layer, width in enumerate(said["widths"], 1):
+                    for nodes in ({"nodes": [7]}, {"new_nodes": [new]}):
+                        [found] = server.predict({**nodes, "embeddings": layer})
+                        self.assertEqual(len(found["embedding"]), width)
+                        if layer == said["last_hidden"]:
+                            self.assertEqual(server.predict({**nodes, "embeddings": True}), [found])
+
     def test_a_request_larger_than_a_batch_is_cut_as_salient_infer_does(self):
         nodes = random.Random(2).sample(range(NODES), 700)  # --eval-batch-size 300
         found = self.server.predict({"nodes": nodes, "probabilities": True})

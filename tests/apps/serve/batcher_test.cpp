@@ -18,23 +18,25 @@ using namespace std::chrono_literals;
 const std::vector<float> kFaulty = {666};
 constexpr std::size_t kMostLists = 4;  // in one call
 
-/// Two columns: the node, and its square. Holds the first call until open() is called.
+/// Two columns: the node, and its square; then the layer, if there is one. Holds the first call until open() is called.
 class Predictor {
  public:
   PredictFunctions functions() {
     return {.known =
-                [this](std::span<const NodeId> nodes) {
+                [this](std::span<const NodeId> nodes, int layer) {
                   gate_.wait();
                   calls.push_back(nodes.size());
                   if (std::ranges::find(nodes, NodeId{666}) != nodes.end()) throw std::runtime_error("broken");
                   EXPECT_EQ(std::set<NodeId>(nodes.begin(), nodes.end()).size(), nodes.size());
                   std::vector<float> rows;
-                  for (const NodeId node : nodes)
+                  for (const NodeId node : nodes) {
                     rows.insert(rows.end(), {static_cast<float>(node), static_cast<float>(node * node)});
+                    if (layer > 0) rows.push_back(static_cast<float>(layer));
+                  }
                   return rows;
                 },
             .added =
-                [this](std::span<const NewNodes> lists) {
+                [this](std::span<const NewNodes> lists, int) {
                   gate_.wait();
                   if (lists.size() > kMostLists) throw std::runtime_error("too large");
                   std::vector<float> rows;
@@ -58,11 +60,12 @@ struct Asked {
   bool is_taken;
 };
 
-Asked ask(Batcher& batcher, std::vector<NodeId> nodes, NewNodes added = {}) {
+Asked ask(Batcher& batcher, std::vector<NodeId> nodes, NewNodes added = {}, int layer = 0) {
   const auto promise = std::make_shared<std::promise<Prediction>>();
-  Job job{.nodes = std::move(nodes), .new_nodes = std::move(added), .done = [promise](Prediction prediction) {
-            promise->set_value(std::move(prediction));
-          }};
+  Job job{.nodes = std::move(nodes),
+          .new_nodes = std::move(added),
+          .layer = layer,
+          .done = [promise](Prediction prediction) { promise->set_value(std::move(prediction)); }};
   auto answer = promise->get_future();
   return {std::move(answer), batcher.submit(job)};
 }
@@ -83,9 +86,9 @@ TEST(Batcher, WhatComesMeanwhileIsOneBatchOfDistinctNodes) {
   BusyBatcher busy({.max_nodes = 10});
   Asked second = ask(busy.batcher, {1, 2, 1}), third = ask(busy.batcher, {2, 3});
   busy.predictor.open();
-  EXPECT_EQ(busy.first.answer.get().logits, (std::vector<float>{5, 25}));
-  EXPECT_EQ(second.answer.get().logits, (std::vector<float>{1, 1, 2, 4, 1, 1}));
-  EXPECT_EQ(third.answer.get().logits, (std::vector<float>{2, 4, 3, 9}));
+  EXPECT_EQ(busy.first.answer.get().rows, (std::vector<float>{5, 25}));
+  EXPECT_EQ(second.answer.get().rows, (std::vector<float>{1, 1, 2, 4, 1, 1}));
+  EXPECT_EQ(third.answer.get().rows, (std::vector<float>{2, 4, 3, 9}));
   EXPECT_EQ(busy.predictor.calls, (std::vector<std::size_t>{1, 3}));
 }
 
@@ -102,6 +105,18 @@ TEST(Batcher, ABatchEndsAtItsLimitAndAtNewNodes) {
   EXPECT_EQ(busy.predictor.calls, (std::vector<std::size_t>{1, 2, 2, 1002, 4}));
 }
 
+TEST(Batcher, ABatchIsOfOneLayer) {
+  BusyBatcher busy({.max_nodes = 9});
+  Asked plain = ask(busy.batcher, {1}), first = ask(busy.batcher, {1}, {}, 1), more = ask(busy.batcher, {2}, {}, 1),
+        second = ask(busy.batcher, {1}, {}, 2);
+  busy.predictor.open();
+  EXPECT_EQ(plain.answer.get().rows, (std::vector<float>{1, 1}));
+  EXPECT_EQ(first.answer.get().rows, (std::vector<float>{1, 1, 1}));
+  EXPECT_EQ(more.answer.get().rows, (std::vector<float>{2, 4, 1}));
+  EXPECT_EQ(second.answer.get().rows, (std::vector<float>{1, 1, 2}));
+  EXPECT_EQ(busy.predictor.calls, (std::vector<std::size_t>{1, 1, 2, 1}));
+}
+
 TEST(Batcher, NewNodesOfSeveralRequestsAreOneBatchAndAFaultIsOnesOwn) {
   BusyBatcher busy({.max_nodes = 4});
   const NewNodes one{.features = {7}, .indptr = {0, 0}, .indices = {}},
@@ -110,11 +125,11 @@ TEST(Batcher, NewNodesOfSeveralRequestsAreOneBatchAndAFaultIsOnesOwn) {
   std::vector<Asked> asked;
   for (const NewNodes* list : {&one, &two, &one, &faulty, &two}) asked.push_back(ask(busy.batcher, {}, *list));
   busy.predictor.open();
-  EXPECT_EQ(asked[0].answer.get().logits, (std::vector<float>{-7, -1}));
-  EXPECT_EQ(asked[1].answer.get().logits, (std::vector<float>{-8, -1, -8, -1}));
-  EXPECT_EQ(asked[2].answer.get().logits, (std::vector<float>{-7, -1}));
+  EXPECT_EQ(asked[0].answer.get().rows, (std::vector<float>{-7, -1}));
+  EXPECT_EQ(asked[1].answer.get().rows, (std::vector<float>{-8, -1, -8, -1}));
+  EXPECT_EQ(asked[2].answer.get().rows, (std::vector<float>{-7, -1}));
   EXPECT_TRUE(asked[3].answer.get().error);
-  EXPECT_EQ(asked[4].answer.get().logits, (std::vector<float>{-8, -1, -8, -1}));
+  EXPECT_EQ(asked[4].answer.get().rows, (std::vector<float>{-8, -1, -8, -1}));
   EXPECT_EQ(busy.predictor.calls, (std::vector<std::size_t>{1, 3004, 1002}));  // the faulty one has no call
 }
 
@@ -125,7 +140,7 @@ TEST(Batcher, ABatchThatIsTooLargeIsPredictedInHalves) {
     asked.push_back(ask(busy.batcher, {}, {.features = {static_cast<float>(i)}, .indptr = {0, 0}, .indices = {}}));
   busy.predictor.open();
   for (std::size_t i = 0; i < asked.size(); ++i)
-    EXPECT_EQ(asked[i].answer.get().logits, (std::vector<float>{-static_cast<float>(i), -1}));
+    EXPECT_EQ(asked[i].answer.get().rows, (std::vector<float>{-static_cast<float>(i), -1}));
   EXPECT_EQ(busy.predictor.calls, (std::vector<std::size_t>{1, 3003, 3003}));
 }
 
@@ -135,7 +150,7 @@ TEST(Batcher, WarmsUpOnItsThreadBeforeItTakesAnything) {
   {
     Batcher batcher({.warm_up = [&] { warmed = std::this_thread::get_id(); },
                      .known =
-                         [&](std::span<const NodeId> nodes) {
+                         [&](std::span<const NodeId> nodes, int) {
                            predicted = std::this_thread::get_id();
                            return std::vector<float>(nodes.size());
                          },
@@ -154,7 +169,7 @@ TEST(Batcher, AnErrorReachesNoOtherRequestOfItsBatch) {
   Asked faulty = ask(busy.batcher, {666}), sound = ask(busy.batcher, {1});
   busy.predictor.open();
   EXPECT_TRUE(faulty.answer.get().error);
-  EXPECT_EQ(sound.answer.get().logits, (std::vector<float>{1, 1}));
+  EXPECT_EQ(sound.answer.get().rows, (std::vector<float>{1, 1}));
   EXPECT_EQ(busy.predictor.calls, (std::vector<std::size_t>{1, 2, 1, 1}));  // together, then each alone
 }
 
@@ -165,7 +180,7 @@ TEST(Batcher, RefusesWhatIsTooMuchAndWhatComesAfterTheEnd) {
   EXPECT_FALSE(busy.batcher.finish(10ms));  // the first holds it up
   busy.predictor.open();
   EXPECT_TRUE(busy.batcher.finish(100s));
-  EXPECT_EQ(third.answer.get().logits, (std::vector<float>{2, 4}));
+  EXPECT_EQ(third.answer.get().rows, (std::vector<float>{2, 4}));
   EXPECT_FALSE(ask(busy.batcher, {4}).is_taken);
 }
 
@@ -175,7 +190,7 @@ TEST(Batcher, AWindowEndsEarlyWhenTheBatchIsFull) {
   predictor.open();
   Batcher batcher(predictor.functions(), {.max_nodes = 2, .window = std::chrono::hours(1)}, metrics);
   Asked first = ask(batcher, {1}), second = ask(batcher, {2});
-  EXPECT_EQ(first.answer.get().logits, (std::vector<float>{1, 1}));
+  EXPECT_EQ(first.answer.get().rows, (std::vector<float>{1, 1}));
   EXPECT_EQ(predictor.calls, (std::vector<std::size_t>{2}));
 }
 

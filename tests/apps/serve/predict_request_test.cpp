@@ -18,7 +18,14 @@ const NodeLookup kRows(NodeIds{}, 10), kTens(NodeIds::of_numbers({10, 20, 30, 40
     kNames(NodeIds::of_names({"a", "b", "c", "7", "ann", "e", "f", "g", "h", "row"}), 10);
 
 RequestRules rules_of(const NodeLookup& lookup) {
-  return {.lookup = lookup, .num_nodes = 10, .feature_dim = 2, .num_classes = 4, .max_nodes = 3, .has_names = true};
+  return {.lookup = lookup,
+          .num_nodes = 10,
+          .feature_dim = 2,
+          .num_classes = 4,
+          .max_nodes = 3,
+          .has_names = true,
+          .num_layers = 3,
+          .last_hidden = 2};
 }
 const RequestRules kRules = rules_of(kNames);
 
@@ -95,6 +102,23 @@ TEST(PredictRequest, ProbabilitiesAreAListOrAnObject) {
   for (const char* count : {"0", "5", "-1", "1.5", "\"1\"", "99999999999999999999"})
     EXPECT_EQ(message_of(R"({"nodes": [7], "top_k": )" + std::string(count) + "}"), "\"top_k\" must be 1 to 4")
         << count;
+}
+
+TEST(PredictRequest, EmbeddingsAreThoseOfALayer) {
+  const auto layer_of = [](const std::string& value) {
+    return parse_request(R"({"nodes": [7], "embeddings": )" + value + "}", kRules).layer;
+  };
+  EXPECT_EQ(layer_of("true"), 2);
+  EXPECT_EQ(layer_of("false"), 0);
+  EXPECT_EQ(layer_of("3"), 3);
+  for (const char* value : {"0", "4", "-1", "1.0", "null", "\"2\"", "18446744073709551615"})
+    EXPECT_EQ(message_of(R"({"nodes": [7], "embeddings": )" + std::string(value) + "}"),
+              "\"embeddings\" must be true, false or a layer, 1 to 3")
+        << value;
+  RequestRules of_one_layer = rules_of(kNames);
+  of_one_layer.num_layers = 1, of_one_layer.last_hidden = 0;
+  EXPECT_EQ(message_of(R"({"nodes": [7], "embeddings": true})", of_one_layer),
+            "\"embeddings\": no layer is hidden, the only one gives the logits; send 1 for those");
 }
 
 TEST(PredictRequest, NewNodesAreNumberedBehindTheKnownOnesAndTheirRowsAscend) {

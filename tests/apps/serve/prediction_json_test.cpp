@@ -46,6 +46,16 @@ TEST(PredictionJson, ValuesHaveTheNamesOfTheirTargets) {
             "{\"predictions\":[{\"node\":7,\"values\":[0.1]},{\"node\":8,\"values\":[-12.5]}]}\n");
 }
 
+TEST(PredictionJson, AnEmbeddingFollowsTheLogits) {
+  const std::vector<float> rows{0, 1, 0.1F, -2.5F, 0, 2, 0, 1};
+  EXPECT_EQ(predictions_json({.nodes = {7, 8}, .layer = 2}, rows, {.num_outputs = 3}),
+            "{\"predictions\":[{\"node\":7,\"class\":1,\"embedding\":[-2.5]},"
+            "{\"node\":8,\"class\":1,\"embedding\":[1.0]}]}\n");
+  EXPECT_COMPLAINT(predictions_json({.nodes = {7}, .layer = 1},
+                                    std::vector<float>{0, std::numeric_limits<float>::infinity()}, {.num_outputs = 1}),
+                   ErrorKind::kBadData, "node 7: the model's output");
+}
+
 TEST(PredictionJson, RefusesWhatIsNoNumber) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity}) {
