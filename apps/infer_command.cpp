@@ -43,6 +43,19 @@ void add_problems(std::vector<FieldProblem>& found, const LayerwiseOptions& opti
   check_field(found, options.block_mb >= 1 && options.block_mb <= 1 << 20, "block-mb", "1 to 1048576");
 }
 
+void add_problems_of_new_nodes(std::vector<FieldProblem>& found, const InferOptions& options) {
+  const bool are_new = !options.added.nodes.empty();
+  check_field(found, are_new || options.added.edges.empty(), "new-edges", "only of --new-nodes");
+  if (!are_new) return;
+  const NodeSelection none;
+  check_field(found, options.nodes.what == none.what && !options.nodes.by, "nodes", "not with --new-nodes");
+  check_field(found, !options.exact, "exact", "not with --new-nodes; --fanout of -1 a layer takes all neighbours");
+  check_field(found, options.sampled.step != StepKind::kResident, "step",
+              "resident is not with --new-nodes, whose batches are eager");
+  check_field(found, options.machine.features != Residency::kPartitioned, "features",
+              "partitioned is not with --new-nodes, which read rows of any node");
+}
+
 }  // namespace
 
 std::vector<FieldProblem> problems_of(const InferOptions& options) {
@@ -50,8 +63,11 @@ std::vector<FieldProblem> problems_of(const InferOptions& options) {
   check_field(found, !options.run.empty(), "run", "is required, the directory of a run of salient-train");
   const NodeSelection& nodes = options.nodes;
   check_field(found, !nodes.what.empty(), "nodes", "train, valid, test, all, ids or a file with ids, not ''");
-  check_field(found, nodes.id_column.empty() || (is_node_file(nodes.what) && !nodes.what.ends_with(".npy")),
-              "id-column", "only of --nodes that are a table");
+  check_field(found,
+              nodes.id_column.empty() || !options.added.nodes.empty() ||
+                  (is_node_file(nodes.what) && !nodes.what.ends_with(".npy")),
+              "id-column", "only of --nodes that are a table, and of --new-nodes");
+  add_problems_of_new_nodes(found, options);
   options::check_checkpoint_name(found, options.checkpoint);
   add_problems(found, options.sampled, options.exact);
   add_problems(found, options.layerwise, options.exact);

@@ -24,7 +24,11 @@ void visit_fields(Self& self, Visit&& field) {
       "for each node");
   field("nodes-by", self.nodes.by,
         "what names a node: the id that the source gave it, or its row in the store; auto: ids where it has them");
-  field("id-column", self.nodes.id_column, "of a table of ids, NAME or number from 0; empty = one with a usual name");
+  field("id-column", self.nodes.id_column,
+        "of a table of ids or of new nodes, NAME or number from 0; empty = one with a usual name");
+  field("new-nodes", self.added.nodes,
+        "instead of --nodes: a table of nodes that the data set lacks, with the columns of its own table");
+  field("new-edges", self.added.edges, "of them, by ids: a list of edges in text, as salient-prepare edges takes it");
   field("fanout", self.sampled.fanout,
         "neighbours kept per node and hop, the nodes' own hop first; the run's --eval-fanout");
   visit_draw(self.sampled.draw, field,

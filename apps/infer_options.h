@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/new_node_table.h"
 #include "apps/selected_nodes.h"
 #include "core/console/console_options.h"
 #include "engine/comm/comm_options.h"
@@ -57,6 +58,7 @@ struct InferOptions {
   std::string run{};                ///< directory of a run of salient-train
   std::string checkpoint = "best";  ///< or "latest", "epoch-NNNN"
   NodeSelection nodes{};
+  NewNodeFiles added{};                   ///< instead of nodes of the data set; its id_column is that of `nodes`
   DataOptions data{.dataset{}, .root{}};  ///< empty: the run's
   FeatureMatch match_features = FeatureMatch::kName;
   bool exact = false;  ///< by LayerwiseOptions, not SampledOptions

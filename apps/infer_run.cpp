@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/new_node_predictions.h"
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/memory_size.h"
@@ -100,6 +101,19 @@ InferenceCounts predict_sampled(const InferRun& run, const SampledOptions& sampl
   const auto predictions = make_predictions(run, sampled, loading);
   return sampled_inference({*run.trained.model, run.session.device, *run.session.comm}, *predictions, run.nodes,
                            inference, on_round);
+}
+
+/// Of nodes that the data set lacks.
+InferenceCounts predict_added(const InferRun& run, const OnRound& on_round) {
+  const SampledOptions& sampled = run.options.sampled;
+  const NewNodeBatch::Sampling sampling{.rule = sampled.rule(),
+                                        .degrees = degrees_for(reads_degrees(run.trained_with.model))};
+  NewNodePredictions predictions(run.dataset, run.added.nodes, run.labelled(), sampling, run.session.device);
+  return sampled_inference({*run.trained.model, run.session.device, *run.session.comm}, predictions, run.nodes,
+                           {.batch_size = static_cast<std::size_t>(sampled.batch_size),
+                            .seed = static_cast<std::uint32_t>(sampled.seed),
+                            .unit = TargetUnit(run.dataset, run.session.device.torch_device())},
+                           on_round);
 }
 
 /// Results of two hidden layers of all nodes in f32, as exact_inference() keeps them.
@@ -219,7 +233,7 @@ void compare_with_fanouts(const InferRun& run, const InferenceCounts& exact, con
 std::int64_t num_of_unknown_class(const InferRun& run, const std::function<bool(NodeId)>& counts) {
   if (run.unknown_classes.empty() || run.dataset.task != Task::kMultiClass) return 0;
   return std::ranges::count_if(run.nodes, [&](NodeId node) {
-    return run.dataset.labels[node] >= run.dataset.num_classes && (!counts || counts(node));
+    return run.labelled().labels[node] >= run.dataset.num_classes && (!counts || counts(node));
   });
 }
 
@@ -232,7 +246,7 @@ InferenceCounts predict(const InferRun& run, const std::filesystem::path& scratc
   const bool is_other = run.options.sampled.fanout != run.trained_with.batches.fanout;
   if (is_other && depends_on_fanouts(run.trained_with) && run.session.is_rank_0())
     log_warning(line_on_fanouts(run.trained_with) + ", not " + to_text(run.options.sampled.fanout));
-  return predict_sampled(run, run.options.sampled, on_round);
+  return run.has_added() ? predict_added(run, on_round) : predict_sampled(run, run.options.sampled, on_round);
 }
 
 namespace {
@@ -285,9 +299,12 @@ std::string report_of(const InferRun& run, const InferResult& result, const char
   json["checkpoint"] = run.trained.checkpoint.filename().string();
   json["model"] = name_of(run.trained_with.model.kind);
   json["dataset"] = {{"name", dataset.name}, {"source", dataset.source_kind}, {"fingerprint", dataset.fingerprint}};
-  json["nodes"] = {{"selected", options.nodes.what},
-                   {"by", name_of(options.nodes.by.value_or(NodesBy::kId))},
-                   {"count", counts.nodes}};
+  if (run.has_added())
+    json["nodes"] = {{"new", options.added.nodes}, {"edges", options.added.edges}, {"count", counts.nodes}};
+  else
+    json["nodes"] = {{"selected", options.nodes.what},
+                     {"by", name_of(options.nodes.by.value_or(NodesBy::kId))},
+                     {"count", counts.nodes}};
   if (run.are_rows_of_others) json["nodes"]["are_rows_of_others"] = true;
   if (options.exact)
     json["neighbours"] = "all";

@@ -28,6 +28,12 @@ struct InferRun {
   TrainedModel trained{};
   std::vector<NodeId> nodes{};
   bool are_rows_of_others = false;  ///< on rank 0: as in SelectedNodes
+  NewNodeTable added{};             ///< instead of nodes of the data set; then `nodes` are places in it, from 0
+  Dataset of_added{};               ///< its labels, none of which is known
+
+  bool has_added() const { return added.nodes.num_nodes() > 0; }
+  /// What is known of `nodes`.
+  const Dataset& labelled() const { return has_added() ? of_added : dataset; }
 };
 
 /// Predicts all nodes, by sampled neighbours or exactly.

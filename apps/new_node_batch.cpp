@@ -84,40 +84,66 @@ std::int64_t num_drawn(std::size_t degree, int fanout, Draw draw) {
 }  // namespace
 
 NewNodeBatch::NewNodeBatch(const Dataset& dataset, std::span<const NewNodes> lists, const Sampling& sampling) {
-  const std::size_t num_known = dataset.num_nodes(), width = static_cast<std::size_t>(dataset.feature_dim);
+  const std::size_t num_known = dataset.num_nodes();
   for (const NewNodes& list : lists) check(dataset, list);
   const NewNodes nodes = joined(lists, num_known);
   const std::vector<NodeId> ids = own_ids(lists, num_known);
   check(dataset, nodes);
-  const auto row_of = [&](NodeId node) {
-    return node < num_known ? dataset.graph.row(node) : nodes.row(node - num_known);
-  };
+  std::vector<NodeId> seeds(nodes.num_nodes());
+  std::iota(seeds.begin(), seeds.end(), static_cast<NodeId>(num_known));
+  sample(dataset, nodes, seeds, sampling, [&](NodeId node) { return node < num_known ? node : ids[node - num_known]; });
+  gather(dataset, nodes, sampling.degrees);
+}
+
+NewNodeBatch::NewNodeBatch(const Dataset& dataset, const NewNodes& list, std::span<const NodeId> seeds,
+                           const Sampling& sampling) {
+  check(dataset, list);
+  std::vector<NodeId> nodes;
+  for (const NodeId seed : seeds) nodes.push_back(static_cast<NodeId>(dataset.num_nodes() + seed));
+  sample(dataset, list, nodes, sampling, {});
+  gather(dataset, list, sampling.degrees);
+}
+
+void NewNodeBatch::sample(const Dataset& dataset, const NewNodes& nodes, std::span<const NodeId> seeds,
+                          const Sampling& sampling, const DrawnAs& drawn_as) {
+  const std::size_t num_known = dataset.num_nodes();
   std::size_t num_hops = 0;
   std::int64_t num_edges = 0;
   const auto counted_row_of = [&](NodeId node) {
-    if (node == num_known) ++num_hops;  // the first seed, with which each hop begins
-    const std::span<const NodeId> row = row_of(node);
+    if (node == seeds.front()) ++num_hops;  // with which each hop begins
+    const std::span<const NodeId> row =
+        node < num_known ? dataset.graph.row(node) : nodes.row(static_cast<std::size_t>(node) - num_known);
     num_edges += num_drawn(row.size(), sampling.rule.fanouts[num_hops - 1], sampling.rule.draw);
     if (sampling.max_edges > 0 && num_edges > sampling.max_edges)
       fail(ErrorKind::kUsage, "new nodes: their neighbourhoods have more than " + std::to_string(sampling.max_edges) +
                                   " edges; ask for fewer nodes at a time, or with fewer neighbours");
     return row;
   };
-  std::vector<NodeId> seeds(nodes.num_nodes());
-  std::iota(seeds.begin(), seeds.end(), static_cast<NodeId>(num_known));
-  mfg_ = reference_sample(counted_row_of, sampling.rule, seeds, sampling.key,
-                          [&](NodeId node) { return node < num_known ? node : ids[node - num_known]; });
+  mfg_ = reference_sample(counted_row_of, sampling.rule, seeds, sampling.key, drawn_as);
+}
 
+void NewNodeBatch::gather(const Dataset& dataset, const NewNodes& nodes, Degrees degrees) {
+  const std::size_t num_known = dataset.num_nodes(), width = static_cast<std::size_t>(dataset.feature_dim);
   const auto num_rows = static_cast<std::int64_t>(mfg_.nodes.size());
   x_ = at::zeros({num_rows, dataset.feature_dim}, at::kFloat);
-  float* const x = x_.mutable_data_ptr<float>();
-  std::ranges::copy(nodes.features, x);  // the new nodes are the first ones
-  for (std::size_t i = seeds.size(); i < mfg_.nodes.size(); ++i) copy_known_row(dataset, mfg_.nodes[i], x + i * width);
-  if (sampling.degrees == Degrees::kOfNoNode) return;
+  float* row = x_.mutable_data_ptr<float>();
+  for (const NodeId node : mfg_.nodes) {
+    if (node < num_known)
+      copy_known_row(dataset, node, row);
+    else
+      std::copy_n(nodes.features.data() + (node - num_known) * width, width, row);
+    row += width;
+  }
+  if (degrees == Degrees::kOfNoNode) return;
   degrees_ = at::empty({num_rows, 2}, at::kInt);
-  auto* const degrees = reinterpret_cast<NodeDegree*>(degrees_.mutable_data_ptr<std::int32_t>());
-  for (std::size_t i = 0; i < seeds.size(); ++i) degrees[i] = degree_of(nodes.row(i), seeds[i]);
-  read_degrees(dataset.graph, std::span<const NodeId>(mfg_.nodes).subspan(seeds.size()), degrees + seeds.size());
+  auto* const counts = reinterpret_cast<NodeDegree*>(degrees_.mutable_data_ptr<std::int32_t>());
+  for (std::size_t i = 0; i < mfg_.nodes.size(); ++i) {
+    const NodeId node = mfg_.nodes[i];
+    if (node < num_known)
+      read_degrees(dataset.graph, {&mfg_.nodes[i], 1}, counts + i);
+    else
+      counts[i] = degree_of(nodes.row(node - num_known), node);
+  }
 }
 
 BatchView NewNodeBatch::view(c10::Device device) const {

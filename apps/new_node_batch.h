@@ -4,6 +4,7 @@
 #include <c10/core/Device.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "apps/new_nodes.h"
@@ -34,10 +35,18 @@ class NewNodeBatch {
   /// Cost: that of the reference sampler, about 1 us an edge: for requests of a few nodes.
   NewNodeBatch(const Dataset& dataset, std::span<const NewNodes> lists, const Sampling& sampling);
 
+  /// The same of some nodes of one list. @param seeds  distinct places in it, from 0
+  NewNodeBatch(const Dataset& dataset, const NewNodes& list, std::span<const NodeId> seeds, const Sampling& sampling);
+
   /// @param device  to which the parts are copied
   BatchView view(c10::Device device) const;
 
  private:
+  using DrawnAs = std::function<NodeId(NodeId)>;
+  void sample(const Dataset& dataset, const NewNodes& nodes, std::span<const NodeId> seeds, const Sampling& sampling,
+              const DrawnAs& drawn_as);
+  void gather(const Dataset& dataset, const NewNodes& nodes, Degrees degrees);
+
   Mfg mfg_;
   at::Tensor x_, degrees_;
 };

@@ -17,12 +17,10 @@ namespace {
 TableCoding coding_of_dataset(const std::string& directory) {
   const Dataset dataset = open_or_advise(
       directory, [&] { return open_store(directory, /*num_threads=*/0, FeatureFile::kOrParts).dataset; });
-  if (std::optional<TableCoding> coding = coding_of(dataset.feature_origin, directory)) return *std::move(coding);
-  TableCoding coding;
-  for (const std::string& name : dataset.column_names) coding.columns.push_back({.name = name});
-  require_option(!coding.columns.empty() && dataset.feature_origin.empty(),
+  std::optional<TableCoding> coding = coding_of_columns(dataset.feature_origin, dataset.column_names, directory);
+  require_option(coding.has_value(),
                  "--features-as: the features of " + directory + " do not come from a table with names of columns");
-  return coding;
+  return *std::move(coding);
 }
 
 ColumnWishes wishes_of(const TableOptions& table) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,17 +58,41 @@ constexpr std::string_view kOwnToAHost[] = {"data-root", "workers", "threads", "
 /// A signal asked to end, and all ranks know.
 struct StoppedBySignal {};
 
+/// Becomes rank 0's. Collective.
+template <class T>
+void broadcast(std::vector<T>& values, Communicator& comm) {
+  std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+  comm.broadcast(bytes);
+  values.resize(bytes.size() / sizeof(T));
+  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+}
+
+/// --new-nodes as rank 0 reads them. Collective.
+void read_new_nodes_together(InferRun& run) {
+  run.session.on_rank_0([&] {
+    NewNodeFiles files = run.options.added;
+    files.id_column = run.options.nodes.id_column;
+    run.added = read_new_nodes(run.dataset, files);
+  });
+  Communicator& comm = *run.session.comm;
+  NewNodes& nodes = run.added.nodes;
+  broadcast(nodes.features, comm);
+  broadcast(nodes.indptr, comm);
+  broadcast(nodes.indices, comm);
+  run.nodes.resize(nodes.num_nodes());
+  std::iota(run.nodes.begin(), run.nodes.end(), NodeId{0});
+  run.of_added = unlabelled_nodes(run.dataset, nodes.num_nodes());
+}
+
 /// --nodes as rank 0 reads it. Collective.
 void select_nodes_together(InferRun& run) {
-  std::string bytes;
+  if (!run.options.added.nodes.empty()) return read_new_nodes_together(run);
   run.session.on_rank_0([&] {
-    const auto& [nodes, are_rows_of_others] = select_nodes(run.dataset, run.options.nodes);
-    bytes.assign(reinterpret_cast<const char*>(nodes.data()), nodes.size() * sizeof(NodeId));
-    run.are_rows_of_others = are_rows_of_others;
+    SelectedNodes selected = select_nodes(run.dataset, run.options.nodes);
+    run.nodes = std::move(selected.nodes);
+    run.are_rows_of_others = selected.are_rows_of_others;
   });
-  run.session.comm->broadcast(bytes);
-  run.nodes.resize(bytes.size() / sizeof(NodeId));
-  std::memcpy(run.nodes.data(), bytes.data(), bytes.size());
+  broadcast(run.nodes, *run.session.comm);
   if (run.are_rows_of_others)
     log_warning(
         "--nodes: the numbers are taken as the data set's own ids, and are rows of other nodes, too; "
@@ -121,8 +146,9 @@ void check_top_k(const ResultOptions& results, const Dataset& dataset) {
 /// --out, or a new name inside the run.
 std::filesystem::path output_folder(const InferOptions& options) {
   if (!options.results.directory.empty()) return options.results.directory;
-  return unused_name(std::filesystem::path(options.run) / "predictions" /
-                     (short_name_of(options.nodes) + local_time("-%Y%m%d-%H%M%S")));
+  const std::string name = options.added.nodes.empty() ? short_name_of(options.nodes)
+                                                       : std::filesystem::path(options.added.nodes).stem().string();
+  return unused_name(std::filesystem::path(options.run) / "predictions" / (name + local_time("-%Y%m%d-%H%M%S")));
 }
 
 /// Where --activations file has its file; on rank 0 alone `folder` is known, and it need not exist on other hosts.
@@ -133,7 +159,7 @@ std::filesystem::path scratch_folder(const InferOptions& options, const std::fil
 
 /// What nodes and classes are called beside their numbers.
 void name_nodes_and_classes(const InferRun& run, PredictionOutput& output) {
-  output.ids = NodeIds::of(run.dataset);
+  output.ids = run.has_added() ? run.added.ids : NodeIds::of(run.dataset);
   output.class_names = run.dataset.class_names;
   if (!output.class_names.empty())
     output.class_names.insert(output.class_names.end(), run.unknown_classes.begin(), run.unknown_classes.end());
@@ -143,7 +169,7 @@ void name_nodes_and_classes(const InferRun& run, PredictionOutput& output) {
 std::int64_t say_what_is_unknown(const InferRun& run) {
   const std::int64_t unknown = num_of_unknown_class(run);
   if (unknown == 0 || !run.session.is_rank_0()) return unknown;
-  const auto labelled = std::ranges::count_if(run.nodes, [&](NodeId node) { return run.dataset.labels[node] >= 0; });
+  const auto labelled = std::ranges::count_if(run.nodes, [&](NodeId node) { return run.labelled().labels[node] >= 0; });
   log_warning(std::to_string(unknown) + " of " + std::to_string(labelled) +
               " labelled nodes are of classes that the run does not know: " +
               (unknown == labelled ? "there is no accuracy" : "accuracy counts them as wrong") +
@@ -169,7 +195,7 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
                       std::optional<StagedDirectory>& staged) {
   const Session& session = run.session;
   const ResultOptions& results = run.options.results;
-  NodeFigures figures(run.dataset);
+  NodeFigures figures(run.labelled());
   std::size_t num_seen = 0;
   PredictionOutput output{.format = results.format,
                           .top_k = results.top_k,
@@ -177,7 +203,8 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
                           .probabilities = results.probabilities,
                           .rounds_kept = session.device.is_cuda() ? kRoundsKept : 0};
   std::optional<SplitCounts> splits;
-  if (session.is_rank_0() && run.nodes.size() == run.dataset.num_nodes()) splits.emplace(run.dataset, run.nodes);
+  const bool are_all = !run.has_added() && run.nodes.size() == run.dataset.num_nodes();
+  if (session.is_rank_0() && are_all) splits.emplace(run.dataset, run.nodes);
   output.on_rows = [&](std::span<const float> logits, std::span<const std::int32_t> classes) {
     const std::size_t num_rows = logits.size() / static_cast<std::size_t>(run.dataset.num_classes);
     for (std::size_t i = 0; i < num_rows; ++i)
@@ -186,8 +213,8 @@ int write_predictions(const InferRun& run, const std::filesystem::path& folder,
     if (splits) splits->add(logits, classes);
   };
   if (staged) name_nodes_and_classes(run, output);
-  PredictionWriter writer(staged ? staged->path() : "", run.nodes, run.dataset.label_table(), run.dataset.num_classes,
-                          output, *session.comm);
+  PredictionWriter writer(staged ? staged->path() : "", run.nodes, run.labelled().label_table(),
+                          run.dataset.num_classes, output, *session.comm);
   SignalAgreement signals(*session.comm, /*steps_between=*/1);
   InferResult result;
   result.unknown = say_what_is_unknown(run);

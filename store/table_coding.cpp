@@ -129,16 +129,18 @@ const char* code_word(const ColumnCoding& column, std::string_view word, std::sp
   return nullptr;
 }
 
-void code_blank(const ColumnCoding& column, std::span<double> out) {
+const char* code_blank(const TableCoding& coding, const ColumnCoding& column, std::span<double> out) {
   std::ranges::fill(out, 0.0);
+  if (!coding.knows_blanks) return kBlankRule;
   if (column.kind == ColumnKind::kIndex) out[0] = -1;
   if (!has_words(column)) out[0] = scaled(column, column.blank);
   if (column.marks_blanks) out.back() = 1;
+  return nullptr;
 }
 
 const char* code_field(const TableCoding& coding, const ColumnCoding& column, std::string_view field,
                        std::span<double> out) {
-  if (coding.is_blank(field)) return code_blank(column, out), nullptr;
+  if (coding.is_blank(field)) return code_blank(coding, column, out);
   double number = 0;
   if (!has_words(column) && parse_number(field, number)) return code_number(column, number, out);
   return code_word(column, field, out);
@@ -164,6 +166,15 @@ std::optional<TableCoding> coding_of(const FeatureOrigin& origin, const std::str
   } catch (const Error& cause) {
     fail(ErrorKind::kBadData, file + ": does not say how its table was coded: " + cause.what());
   }
+}
+
+std::optional<TableCoding> coding_of_columns(const FeatureOrigin& origin, const std::vector<std::string>& names,
+                                             const std::string& file) {
+  if (!origin.empty()) return coding_of(origin, file);
+  if (names.empty()) return std::nullopt;
+  TableCoding coding{.knows_blanks = false};
+  for (const std::string& name : names) coding.columns.push_back({.name = name});
+  return coding;
 }
 
 std::string difference_of(const TableCoding& run, const TableCoding& data) {

@@ -51,6 +51,7 @@ struct ColumnCoding {
 struct TableCoding {
   std::vector<ColumnCoding> columns{};
   std::vector<std::string> blanks{};  ///< words that stand for a blank, beside those of is_missing()
+  bool knows_blanks = true;           ///< false: what a blank becomes was not kept, and it is refused
 
   bool operator==(const TableCoding&) const = default;
 
@@ -65,7 +66,8 @@ struct TableCoding {
 /// @param out  [column.width()]   @return  null, or the rule that the field breaks, to be read behind its column's name
 const char* code_number(const ColumnCoding& column, double value, std::span<double> out);
 const char* code_word(const ColumnCoding& column, std::string_view word, std::span<double> out);
-void code_blank(const ColumnCoding& column, std::span<double> out);
+inline constexpr char kBlankRule[] = "is missing, and the data set keeps no mean to take its place";
+const char* code_blank(const TableCoding& coding, const ColumnCoding& column, std::span<double> out);
 
 /// A field of text, which is blank where coding.is_blank() says so. A number may be a word of kCategory.
 const char* code_field(const TableCoding& coding, const ColumnCoding& column, std::string_view field,
@@ -76,6 +78,11 @@ FeatureOrigin origin_of(const TableCoding& coding);
 
 /// The inverse; nullopt of features that do not come from a table. @throws Error{kBadData} naming `file`
 std::optional<TableCoding> coding_of(const FeatureOrigin& origin, const std::string& file);
+
+/// Of any features: coding_of(), or columns with names whose numbers are as they are, whose blanks are not known.
+/// nullopt of features that salient-prepare made, and of columns without names.
+std::optional<TableCoding> coding_of_columns(const FeatureOrigin& origin, const std::vector<std::string>& names,
+                                             const std::string& file);
 
 /// "the column 'age' is scaled by mean 38.1 and deviation 12, ...", the first thing in which `data` does not code the
 /// columns of `run` as that does; "" if it does. It may have more columns, in any order.

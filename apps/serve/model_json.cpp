@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "apps/serve/raw_row.h"
+#include "store/table_coding.h"
 
 namespace salient::serve {
 namespace {
@@ -49,8 +49,8 @@ std::string model_json(const ModelFacts& facts, const Dataset& dataset, const No
   json[dataset.task == Task::kRegression ? outputs : "classes"] = {{"count", dataset.num_classes},
                                                                    {"names", names_or_null(dataset.class_names)}};
   json["features"] = {{"count", dataset.feature_dim}, {"names", names_or_null(dataset.column_names)}};
-  if (const std::optional<RawRows> rows = raw_rows_of(dataset, dataset.name))
-    json["features"]["columns"] = columns_json(rows->coding);
+  if (const std::optional<TableCoding> coding = coding_of(dataset.feature_origin, dataset.name))
+    json["features"]["columns"] = columns_json(*coding);
   else if (!dataset.feature_origin.empty())
     json["features"]["made"] = dataset.feature_origin;
   json["max_nodes"] = facts.max_nodes;

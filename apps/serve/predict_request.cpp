@@ -9,6 +9,7 @@
 #include <string>
 
 #include "apps/serve/json_echo.h"
+#include "apps/serve/raw_row.h"
 #include "core/error.h"
 #include "core/files/json_text.h"
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "apps/new_nodes.h"
-#include "apps/serve/raw_row.h"
 #include "core/types.h"
 #include "store/label_table.h"
 #include "store/node_lookup.h"
+#include "store/raw_rows.h"
 
 namespace salient::serve {
 

@@ -1,7 +1,6 @@
 // apps/serve/raw_row.cpp - see raw_row.h.
 #include "apps/serve/raw_row.h"
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -16,7 +15,7 @@ using nlohmann::json;
 
 /// @return  null, or the rule that the value breaks
 const char* code(const json& value, const TableCoding& coding, const ColumnCoding& column, std::span<double> out) {
-  if (value.is_null()) return code_blank(column, out), nullptr;
+  if (value.is_null()) return code_blank(coding, column, out);
   if (value.is_number()) return code_number(column, value.get<double>(), out);
   if (value.is_string()) return code_field(coding, column, value.get_ref<const std::string&>(), out);
   if (value.is_boolean() && column.kind == ColumnKind::kYesNo)
@@ -26,26 +25,11 @@ const char* code(const json& value, const TableCoding& coding, const ColumnCodin
 
 }  // namespace
 
-std::optional<RawRows> raw_rows_of(const DatasetFacts& facts, const std::string& file) {
-  std::optional<TableCoding> coding = coding_of(facts.feature_origin, file);
-  if (!coding) return std::nullopt;
-  RawRows rows{.coding = *std::move(coding)};
-  for (const std::string& name : rows.coding.feature_names()) {
-    const auto found = std::ranges::find(facts.column_names, name);
-    if (found == facts.column_names.end()) return std::nullopt;
-    rows.place_of.push_back(static_cast<std::size_t>(found - facts.column_names.begin()));
-  }
-  return rows.place_of.size() == static_cast<std::size_t>(facts.feature_dim) ? std::optional(std::move(rows))
-                                                                             : std::nullopt;
-}
-
 void append_raw_row(const json& object, const RawRows& rows, const std::string& where, std::vector<float>& features) {
   for (const auto& field : object.items())
     if (rows.coding.column_named(field.key()) == nullptr)
       fail(ErrorKind::kBadData, where + "the table has no column " + echo(json(field.key())));
-  const std::size_t begin = features.size();
-  features.resize(begin + rows.place_of.size());
-  std::size_t at = 0;  // in place_of
+  std::vector<float> row;
   for (const ColumnCoding& column : rows.coding.columns) {
     const std::string name = where + "column " + echo(json(column.name)) + " ";
     const auto value = object.find(column.name);
@@ -56,9 +40,11 @@ void append_raw_row(const json& object, const RawRows& rows, const std::string& 
     for (const double number : coded) {
       const auto feature = static_cast<float>(number);
       if (!std::isfinite(feature)) fail(ErrorKind::kBadData, name + "is beyond the range of a float: " + echo(*value));
-      features[begin + rows.place_of[at++]] = feature;
+      row.push_back(feature);
     }
   }
+  features.resize(features.size() + row.size());
+  place_rows(rows, row, std::span(features).last(row.size()));
 }
 
 }  // namespace salient::serve

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Two tables as a shop has them, generated: edges.csv, who recommended whom, and customers.csv, what is known of them.
+"""Tables as a shop has them, generated: edges.csv, who recommended whom, and customers.csv, what is known of them.
 
     tables.py [--customers 5000] [--seed 0]       into the working directory
 
 Customers are of four segments, 40 % of them unknown. They recommend customers of their own segment, mostly; age and
-income depend on it a little, country and newsletter not at all.
+income depend on it a little, country and newsletter not at all. Two customers came later: new_customers.csv, without a
+segment, one from a country that no other is from and without an age, and new_edges.csv.
 """
 import argparse
 import math
@@ -32,6 +33,12 @@ def write(folder, count, seed):
             income = f"{math.exp(10 + 0.2 * segments[v] + draw.gauss(0, 0.6)):.2f}"
             segment = "" if draw.random() < 0.4 else SEGMENTS[segments[v]]
             out.write(f"{ids[v]},{draw.choice(COUNTRIES)},{age},{income},{draw.random() < 0.5},{segment}\n")
+    with open(f"{folder}/new_customers.csv", "w") as out:
+        out.write("customer_id,country,age,income,newsletter\nnew-1,SE,,21000.5,True\nnew-2,DE,46,32900,False\n")
+    with open(f"{folder}/new_edges.csv", "w") as out:
+        out.write("customer,recommended\n")
+        for name, segment in (("new-1", 0), ("new-2", 2)):
+            out.writelines(f"{name},{ids[v]}\n" for v in of_segment[segment][:5])
 
 
 if __name__ == "__main__":

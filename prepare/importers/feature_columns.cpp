@@ -28,6 +28,7 @@ bool has(const std::vector<std::size_t>& places, std::size_t place) {
 
 FeatureColumns::FeatureColumns(const NodeTable& table, const ColumnWishes& wishes) : table_(table), wishes_(wishes) {
   coding_.blanks = wishes.coding ? wishes.coding->blanks : wishes.blanks;
+  coding_.knows_blanks = !wishes.coding || wishes.coding->knows_blanks;
   used_ = places_of(wishes.dropped);
   const std::vector<std::size_t> dropped = used_, indices = places_of(wishes.indices);
   const std::vector<std::size_t> categories = places_of(wishes.categories);
@@ -112,7 +113,10 @@ double FeatureColumns::value_of(const FeatureColumn& column, std::string_view fi
   double value = 0;  // a float's own parser refuses 1e-50, which is 0
   const bool is_number = parse_number(field, value);
   const bool may_be_blank = !is_number || !coding_.blanks.empty() || std::isnan(value);  // most fields are neither
-  if (may_be_blank && coding_.is_blank(field)) return kBlank;
+  if (may_be_blank && coding_.is_blank(field)) {
+    if (!coding_.knows_blanks) refuse(line, field, column, kBlankRule);
+    return kBlank;
+  }
   if (column.coding.kind == ColumnKind::kYesNo) {
     if (const std::optional<bool> is_yes = yes_or_no(field)) return *is_yes ? 1 : 0;
     if (!is_number || (value != 0 && value != 1)) refuse(line, field, column, "is neither yes nor no");
@@ -238,7 +242,7 @@ std::vector<double> FeatureColumns::coded(std::vector<double> values) const {
       const double value = values[row * width_ + column.slot];
       const std::span to(out, static_cast<std::size_t>(column.coding.width()));
       if (std::isnan(value))
-        code_blank(column.coding, to);
+        (void)code_blank(coding_, column.coding, to);
       else if (column.has_words())
         (void)code_word(column.coding, column.words.names()[static_cast<std::size_t>(value)], to);
       else

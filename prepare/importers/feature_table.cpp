@@ -86,6 +86,8 @@ class Rows {
 CodedFeatures read_feature_table(const fs::path& path, const NodeTableOptions& options, const FeatureTableOptions& how,
                                  const TakeId& take_id) {
   NodeTable table = open_node_table(path, options, how.labels_too ? Wanted::kLabelledFeatures : Wanted::kFeatures);
+  if (table.label && how.wishes.coding && how.wishes.coding->column_named(table.plain_name_of(*table.label)))
+    table.label.reset();  // by its name alone: the other table has it as a feature
   FeatureColumns columns(table, how.wishes);
   if (!how.labels_too) {  // else who reads the labels says it
     std::vector<std::size_t> used = columns.used();

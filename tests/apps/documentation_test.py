@@ -34,7 +34,7 @@ BLOCKS = {
     "docs/ARCHITECTURE.md": 2 * [PICTURE],
     "docs/BENCHMARKS.md": [FORMULA] + 3 * ["here"] + ["tests/python/readme_test.py"],
     "docs/DISTRIBUTED.md": ["here", OUTPUT, "here", "here", OUTPUT],
-    "docs/INFERENCE.md": ["here", OUTPUT, "tests/python/readme_test.py", OUTPUT],
+    "docs/INFERENCE.md": ["here", OUTPUT, "here", "tests/python/readme_test.py", OUTPUT],
     "docs/KERNELS.md": 5 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_model_test.py"]
                        + [OUTPUT, "tests/workbench/salient_kernels_test.py", "the head of a candidate"]
                        + 2 * ["tests/workbench/salient_kernels_test.py"] + ["tests/scripts/workbench_gpu_test.py",
@@ -86,8 +86,10 @@ def write_files(folder):
     npy.write(folder / "ids.npy", (3,), [5, 2, 9], "<i8")
     customers = ["cust-02221", "cust-00227", *(f"cust-{v:05d}" for v in range(60))]
     (folder / "shop.csv").write_text("source,target\n" + "".join(f"{c},{draw.choice(customers)}\n" for c in customers))
-    (folder / "segments.csv").write_text("id,label\n" + "".join(
-        f"{c},{('retail', 'premium')[v % 2]}\n" for v, c in enumerate(customers)))
+    (folder / "segments.csv").write_text("id,size,label\n" + "".join(
+        f"{c},{draw.random():.2f},{('retail', 'premium')[v % 2]}\n" for v, c in enumerate(customers)))
+    (folder / "new.csv").write_text("id,size\nnew-1,0.5\nnew-2,0.25\n")
+    (folder / "new_edges.csv").write_text("source,target\nnew-1,cust-00007\nnew-2,new-1\n")
     (folder / "customers.csv").write_text("age,customer\n31,cust-00007\n52,cust-00041\n")
 
 
@@ -102,8 +104,8 @@ class Documentation(unittest.TestCase):
         write_files(cls.folder)
         edges = ["edges", "--edges", "mine.csv", "--features", "x.npy", "--labels", "y.npy", "--split", "0.6,0.2,0.2"]
         cls.start("salient-prepare", *edges, "--out", "data/wordnet")
-        cls.start("salient-prepare", "edges", "--edges", "shop.csv", "--labels", "segments.csv", "--ids", "text",
-                  "--make-features", "degree", "--split", "0.6,0.2,0.2", "--out", "data/shop")
+        cls.start("salient-prepare", "edges", "--edges", "shop.csv", "--nodes", "segments.csv", "--label", "label",
+                  "--split", "0.6,0.2,0.2", "--out", "data/shop")
         shutil.copytree(cls.folder / "data/wordnet", cls.folder / "data/ogbn-products")
         (cls.folder / "hosts").write_text("localhost slots=4\n")
         for raw in ("RAW/amazon-photo", "data/ogb/papers100M-bin", "data/ogb/arxiv"):

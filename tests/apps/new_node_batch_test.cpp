@@ -49,5 +49,27 @@ TEST_F(NewNodeBatches, AModelThatReadsNoDegreesGetsNone) {
   for (const HopView& hop : batch.view(at::kCPU).hops) EXPECT_FALSE(hop.degrees.defined());
 }
 
+TEST_F(NewNodeBatches, SomeNodesOfAListHaveTheRowsAndNeighbourhoodsOfAll) {
+  const NewNodeBatch all = batch_with(Degrees::kOfEveryNode);
+  const NewNodeBatch::Sampling sampling{.rule = kRule, .key = {}, .degrees = Degrees::kOfEveryNode};
+  const std::vector<NodeId> both = {0, 1}, second = {1};
+  const NewNodeBatch of_both(dataset_, kNew, both, sampling), of_second(dataset_, kNew, second, sampling);
+  const BatchView expected = all.view(at::kCPU), same = of_both.view(at::kCPU), one = of_second.view(at::kCPU);
+  EXPECT_TRUE(same.nodes.equal(expected.nodes));
+  EXPECT_TRUE(same.x.dense().equal(expected.x.dense()));
+  EXPECT_TRUE(same.hops.front().degrees.equal(expected.hops.front().degrees));
+  ASSERT_EQ(one.hops.back().num_dst, 1);
+  EXPECT_EQ(static_cast<NodeId>(one.nodes.const_data_ptr<std::int32_t>()[0]), kKnown + 1);
+  const auto row_of = [](const BatchView& view, std::int64_t destination) {  // the global ids that it aggregates from
+    const auto* const begin = view.hops.back().indptr.const_data_ptr<std::int32_t>() + destination;
+    std::vector<std::int32_t> row;
+    for (std::int32_t e = begin[0]; e < begin[1]; ++e)
+      row.push_back(
+          view.nodes.const_data_ptr<std::int32_t>()[view.hops.back().indices.const_data_ptr<std::int32_t>()[e]]);
+    return row;
+  };
+  EXPECT_EQ(row_of(one, 0), row_of(expected, 1));
+}
+
 }  // namespace
 }  // namespace salient

@@ -56,6 +56,7 @@ def numbered(text):
     return re.sub(r"c-(\d)", r"\g<1>0", text)
 
 
+MILLION = "".join(f"c-{i},DE,{i % 50},True,good\n" for i in range(4, 1_000_000))
 LATE = "".join(f"c-{i},DE,{i % 50},True,good\n" for i in range(4, 2000))
 VARIANTS = [
     Variant("as they are", names=NAMES, said="columns 'amount', 'day' are not used"),
@@ -98,6 +99,11 @@ VARIANTS = [
             said="line 2001: column 'age' is no number: 'old'; --missing"),
     Variant("a new word, late", nodes=NODES + LATE + "c-2000,SE,1,True,good\n", names=["land=DE", "land=FR", "land=SE",
                                                                                      "age", "member"], count=2000),
+    Variant("a million rows", nodes=NODES + MILLION + "c-1000000,FR,,no,bad\n", count=1_000_000,
+            edges=EDGES + "c-999999,c-1000000,1,2024-03-01\n", names=[*NAMES[:3], "age is missing", "member"]),
+    Variant("a word among numbers, in the last of a million rows",
+            nodes=NODES + MILLION + "c-1000000,DE,old,True,good\n",
+            said="line 1000001: column 'age' is no number: 'old'"),
     Variant("dates", nodes=changed("DE", "2024-05-01").replace("FR", "2024-05-02"), said="column 'land' has dates"),
     Variant("dates that are left out", nodes=changed("DE", "2024-05-01").replace("FR", "2024-05-02"),
             options=("--label", "kind", "--drop-columns", "land"), names=["age", "member"]),
@@ -154,10 +160,10 @@ class NodeTables(unittest.TestCase):
                 seen = "refused"
                 is_right = done.returncode == 65 and not variant.names and done.stderr.count("error:") == 1
             is_right = is_right and seen == variant.expected and variant.said in done.stderr
-            rows.append(f"{variant.doc:44} {variant.expected:24} {seen if is_right else 'WRONG: ' + seen}")
+            rows.append(f"{variant.doc:52} {variant.expected:24} {seen if is_right else 'WRONG: ' + seen}")
             if not is_right:
                 wrong.append(f"{variant.doc}: {done.returncode} {done.stderr[-600:]}")
-        print("\n".join(["variant".ljust(44) + " expected".ljust(25) + " seen", *rows]), flush=True)
+        print("\n".join(["variant".ljust(52) + " expected".ljust(25) + " seen", *rows]), flush=True)
         self.assertEqual(wrong, [])
 
     def test_a_second_table_is_coded_as_the_first(self):
@@ -207,8 +213,11 @@ class NodeTables(unittest.TestCase):
         self.assertEqual([row["id"] for row in rows], ["cust-02221", "cust-00227"])
         for row in rows:
             self.assertAlmostEqual(sum(float(row[f"prob_{name}"]) for name in tables.SEGMENTS), 1, places=4)
+        with open(self.folder / "new/predictions.csv") as file:
+            self.assertEqual([(row["id"], row["class_name"]) for row in csv.DictReader(file)],
+                             [("new-1", "retail"), ("new-2", "business")])
 
-    def test_the_server_takes_a_row_of_the_table_for_a_new_customer(self):
+    def test_the_server_and_salient_infer_take_a_row_of_the_table_for_a_new_customer(self):
         tables.write(self.folder, 400, seed=0)
         self.done(BIN / "salient-prepare", "edges", "--edges", "edges.csv", "--nodes", "customers.csv", "--label",
                   "segment", "--split", ".6,.2,.2", "--out", "shop")
@@ -224,6 +233,26 @@ class NodeTables(unittest.TestCase):
         body = {"new_nodes": [{"features": row, "neighbors": self.ids_of("retail")[:3]}], "probabilities": "by_name"}
         [answer] = self.posted(address, body)["predictions"]
         self.assertEqual(set(answer["probabilities"]), set(tables.SEGMENTS))
+        (self.folder / "new.csv").write_text("newsletter,who,country,income,age,shoe\nTrue,new-1,SE,21000.5,,44\n")
+        (self.folder / "more.csv").write_text("".join(f"{v},new-1\n" for v in self.ids_of("retail")[:3]))
+        infer = [BIN / "salient-infer", "--run", "run", "--device", "cpu", "--new-nodes", "new.csv", "--new-edges",
+                 "more.csv", "--format", "csv", "--probabilities", "--force"]
+        self.done(*infer, "--id-column", "who", "--out", "new")
+        with open(self.folder / "new/predictions.csv") as file:
+            [found] = csv.DictReader(file)
+        self.assertEqual((found["node"], found["id"], found["label"], found["class_name"]),
+                         ("0", "new-1", "", answer["name"]))
+        for name in tables.SEGMENTS:
+            self.assertAlmostEqual(float(found[f"prob_{name}"]), answer["probabilities"][name], places=5)
+        for options, code, words in ((["--id-column", "shoe", "--exact"], 2, "--exact: not with --new-nodes"),
+                                     (["--nodes", "all", "--id-column", "who"], 2, "--nodes: not with --new-nodes"),
+                                     (["--id-column", "shoe"], 65, "an edge of a node"),
+                                     ([], 65, "has no column 'newsletter'"),
+                                     (["--new-nodes", "absent.csv"], 66, "absent.csv")):
+            done = run(*infer, *options, "--out", "refused", cwd=self.folder)
+            self.assertEqual((done.returncode, done.stderr.count("error:")), (code, 1), done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assertFalse((self.folder / "refused").exists())
         with urllib.request.urlopen(f"{address}/v1/model") as reply:
             columns = json.load(reply)["features"]["columns"]
         self.assertEqual([column["name"] for column in columns], ["country", "age", "income", "newsletter"])

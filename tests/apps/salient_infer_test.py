@@ -89,7 +89,7 @@ class SalientInfer(programs.ProgramTest):
             self.assertEqual(self.report(name)["accuracy"], row["valid_accuracy"])
         tested = re.search(r"^test accuracy (\S+)$", self.trained.stdout, re.M).group(1)
         said = self.infer(None).stdout
-        self.assertIn(f"accuracy {tested} ", said)
+        self.assertIn(f"accuracy {tested}, ", said)
         folder = pathlib.Path(said.splitlines()[-1].removeprefix("output directory "))
         self.assertEqual(folder.parent, self.run_dir / "predictions")
         self.assertTrue((folder / "logits.npy").exists())

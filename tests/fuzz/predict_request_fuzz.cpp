@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     while (ids.size() < kNumNodes) ids.push_back("n" + std::to_string(ids.size()));
     return NodeLookup(NodeIds::of_names(ids), kNumNodes);
   }();
-  static const std::optional<serve::RawRows> table = serve::raw_rows_of(
+  static const std::optional<RawRows> table = raw_rows_of(
       {.feature_dim = kWidth,
        .column_names = {"member", "age"},
        .feature_origin = origin_of(TableCoding{.columns = {{.name = "age", .mean = 40, .deviation = 10, .blank = 40},
