@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from salient_gnn._arrays import is_mask, nodes_of, tensor_of, texts_of
+from salient_gnn._table_files import as_text
 from salient_gnn.dataset import Dataset
 
 
@@ -49,11 +50,12 @@ class Run:
 class Predictions:
     """Of the nodes that were asked for, in their order."""
 
-    ids: Tensor  #: int64 [N] their rows in the data set
+    ids: Tensor  #: int64 [N] their rows in the data set; of new nodes their places in the table
     logits: Tensor  #: float32 [N, classes]; of a regression the values, [N, targets]
     classes: Tensor  #: int32 [N] the most probable class, or int8 [N, labels]; of a regression the values, float32
     report: dict[str, Any]  #: inference.json: accuracy, fanouts, seconds, ...
     source_ids: np.ndarray  #: uint64 [N] or text [N]: what the data set's source calls them; without such ids the rows
+    embeddings: Tensor | None = None  #: float32 [N, width] where predict() was asked for a layer's, embeddings=2
 
     @property
     def labels(self) -> Tensor:
@@ -108,6 +110,8 @@ def predict(
     nodes: Any = "test",
     *,
     nodes_by: str | None = None,
+    new_nodes: Any = None,
+    new_edges: Any = None,
     quiet: bool = False,
     **options: Any,
 ) -> Predictions:
@@ -115,6 +119,12 @@ def predict(
 
     Ids, numbers or text, are those of the data set's source where it has some, else rows: as for the program, for
     salient-serve and for Dataset.rows_of(). nodes_by="row" takes rows, such as those of dataset.test.
+
+    Instead, new_nodes is a table of nodes that the data set lacks, with an id and the columns of the data set's table,
+    and new_edges one of their edges by ids, to known nodes and to each other: what prepare() takes, such as
+
+        predict(run, new_nodes=[{"id": "new-1", "country": "SE", "age": None}], new_edges=[("new-1", "cust-00227")])
+
     Options are those of the program: exact=True, fanout=[20, 20, 20], checkpoint="latest"; out=FOLDER keeps the files.
     """
     if nodes_by not in (None, "id", "row"):
@@ -122,8 +132,16 @@ def predict(
     if options.get("format", "npy") != "npy":
         raise ValueError(f"format: {options['format']!r} has no arrays to return; start salient-infer itself")
     with tempfile.TemporaryDirectory(prefix="salient-predict-") as folder:
-        wanted = None
-        if not isinstance(nodes, str):
+        wanted, added = None, {}
+        if new_nodes is not None:
+            if not isinstance(nodes, str) or nodes != "test":
+                raise ValueError("nodes: not with new_nodes")
+            tables = {"new_nodes": new_nodes} if new_edges is None else {"new_nodes": new_nodes, "new_edges": new_edges}
+            added = {name: as_text(table, pathlib.Path(folder, f"{name}.csv")) for name, table in tables.items()}
+            nodes = None
+        elif new_edges is not None:
+            raise ValueError("new_edges: only of new_nodes")
+        elif not isinstance(nodes, str):
             wanted = texts_of(nodes)
             if wanted is None:
                 num_nodes = None if "dataset" in options else _num_nodes_of(run)
@@ -133,7 +151,7 @@ def predict(
                 raise ValueError("nodes: there are none to predict")
             nodes = _write_list(pathlib.Path(folder), wanted)
         out = pathlib.Path(options.pop("out", None) or os.path.join(folder, "predictions"))
-        said = {"run": os.fspath(run), "nodes": nodes, "nodes_by": nodes_by, "out": out, **options}
+        said = {"run": os.fspath(run), "nodes": nodes, "nodes_by": nodes_by, "out": out, **added, **options}
         run_program("salient-infer", said, quiet)
         ids, classes = (torch.from_numpy(np.load(out / f"{name}.npy")) for name in ("ids", "predictions"))
         has_values = classes.is_floating_point()
@@ -143,7 +161,9 @@ def predict(
             warnings.warn(
                 "nodes: the numbers are taken as the data set's own ids, and are rows of other nodes, too; "
                 "nodes_by='row' takes rows, nodes_by='id' says that ids are meant", stacklevel=2)  # fmt: skip
-        return Predictions(ids, logits, classes, report, _source_ids_in(out, ids))
+        embeddings = out / "embeddings.npy"
+        layer = torch.from_numpy(np.load(embeddings)) if embeddings.exists() else None
+        return Predictions(ids, logits, classes, report, _source_ids_in(out, ids), layer)
 
 
 def _write_list(folder: pathlib.Path, nodes: list[str] | Tensor) -> str:

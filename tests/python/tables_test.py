@@ -112,3 +112,47 @@ def test_the_program_names_the_function_for_parquet(tmp_path):
     parquet.write_table(pa.table(EDGES), tmp_path / "e.data")
     with pytest.raises(salient_gnn.ProgramError, match=r"looks like Parquet, which prepare\(\) of the Python package"):
         salient_gnn.prepare(tmp_path / "t", tmp_path / "e.data", quiet=True)
+
+
+def test_rows_and_pairs_make_the_store_of_their_text(tmp_path, as_text):
+    nodes = [dict(zip(NODES, row)) for row in zip(*NODES.values())]
+    salient_gnn.prepare(tmp_path / "rows", list(zip(EDGES["who"], EDGES["whom"])), nodes, **WANTED)
+    assert_equal_stores(as_text, tmp_path / "rows")
+    with pytest.raises(ValueError, match="row 1 is not one of key, land"):
+        salient_gnn.prepare(tmp_path / "t", [("a", "b")], [nodes[0], {"key": "c-9"}], **WANTED)
+    with pytest.raises(ValueError, match="row 0 is not one of source, target"):
+        salient_gnn.prepare(tmp_path / "t", [("a", "b", "c")], **WANTED)
+    with pytest.raises(ValueError, match="row 0 has a line break"):
+        salient_gnn.prepare(tmp_path / "t", [("a\n", "b")], **WANTED)
+    with pytest.raises(ValueError, match="without rows"):
+        salient_gnn.prepare(tmp_path / "t", [], **WANTED)
+
+
+def test_new_nodes_are_predicted_from_tables_of_any_kind(tmp_path):
+    many = {"id": [f"n-{i}" for i in range(60)], "size": [20.0 + i % 3 for i in range(60)],
+            "kind": [("a", "b", "c")[i % 3] for i in range(60)]}  # fmt: skip
+    edges = pa.table({"source": many["id"], "target": many["id"][3:] + many["id"][:3]})
+    salient_gnn.prepare(tmp_path / "s", edges, pa.table(many), label="kind", split=[0.6, 0.2, 0.2], quiet=True)
+    run = salient_gnn.train(tmp_path / "s", out=tmp_path / "run", epochs=2, hidden=32, device="cpu", quiet=True)
+    rows = [{"size": 22.5, "id": "x"}, {"size": None, "id": "y"}]
+    pairs = [("x", "n-1"), ("y", "x"), ("y", "n-4")]
+    common = {"device": "cpu", "quiet": True}
+    expected = salient_gnn.predict(run, new_nodes=rows, new_edges=pairs, **common)
+    assert expected.logits.shape == (2, 3)
+    assert list(expected.source_ids) == ["x", "y"]
+    assert expected.report["nodes"]["count"] == 2
+    assert "accuracy" not in expected.report
+    as_arrow = pa.table({"source": ["x", "y", "y"], "target": ["n-1", "x", "n-4"]})
+    arrow = salient_gnn.predict(run, new_nodes=pa.Table.from_pylist(rows), new_edges=as_arrow, **common)
+    assert arrow.logits.equal(expected.logits)
+    by_two = salient_gnn.predict(run, new_nodes=rows, new_edges=pairs, batch_size=1, fanout=[-1, -1, -1], **common)
+    at_once = salient_gnn.predict(run, new_nodes=rows, new_edges=pairs, fanout=[-1, -1, -1], **common)
+    assert np.allclose(by_two.logits, at_once.logits, atol=1e-5)
+    alone = salient_gnn.predict(run, new_nodes=rows, **common)
+    assert not np.allclose(alone.logits, expected.logits)
+    with pytest.raises(ValueError, match="not with new_nodes"):
+        salient_gnn.predict(run, "all", new_nodes=rows)
+    with pytest.raises(ValueError, match="only of new_nodes"):
+        salient_gnn.predict(run, new_edges=pairs)
+    with pytest.raises(salient_gnn.ProgramError, match="an edge of a node"):
+        salient_gnn.predict(run, new_nodes=rows, new_edges=[("x", "nobody")], **common)
