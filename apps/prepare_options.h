@@ -117,6 +117,7 @@ struct NpzArguments {
   std::string name{};
   int mask = 0;
   std::vector<double> split{};
+  std::vector<std::string> target{};
   std::string make_features = "none";
   LayoutOptions layout{};
   LabelOptions label_choice{};
@@ -129,6 +130,7 @@ void visit_fields(Self& self, Visit&& field) {
   field("name", self.name, "empty = by the folder's name, --out");
   field("mask", self.mask, "which of the file's splits, from 0");
   field("split", self.split, "instead of masks: fractions such as 0.6,0.2,0.2, drawn by --rng-seed");
+  field("target", self.target, "columns of the labels, from 0, or all, that are values to be predicted (regression)");
   field("make-features", self.make_features, "for a graph without: degree, random:K or positional:K (K columns)");
   visit_fields(self.layout, field);
   visit_fields(self.label_choice, field);

@@ -114,10 +114,12 @@ int run_npz(Arguments arguments) {
       given.split.empty() ? "--mask " + std::to_string(given.mask) : "--split " + to_text(given.split);
   if (const std::string symmetric = symmetric_text(given.write); !symmetric.empty())
     source_options.append(" ").append(symmetric);
+  if (!given.target.empty()) source_options.append(" --target ").append(to_text(given.target));
   const MaskedNpzOptions npz{.file = given.file,
                              .name = set_name(given.name, given.write),
                              .mask = given.mask,
                              .split = given.split,
+                             .targets = given.target,
                              .label_choice = choice_of(given.label_choice),
                              .feature_type = gathered_type(given.write.feature_dtype),
                              .symmetric = given.write.symmetric,

@@ -12,6 +12,8 @@ struct LabelChoice {
   bool compact = false;                 ///< the classes that occur become 0, 1, ... in their order
   bool one_hot = false;                 ///< rows of several labels of which one is 1 are classes
   std::filesystem::path class_names{};  ///< text, a name a line
+
+  bool operator==(const LabelChoice&) const = default;
 };
 
 /// Applies one_hot, compact and class_names in this order. Compacted classes keep their names, which without a list

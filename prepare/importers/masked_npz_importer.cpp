@@ -272,6 +272,8 @@ std::vector<FieldProblem> problems(const MaskedNpzOptions& options) {
   check_field(found, !options.file.empty(), "file", "is needed, an .npz file");
   check_split(found, options.split);
   check_field(found, options.split.empty() || options.mask == 0, "split", "instead of a mask of the file");
+  check_field(found, options.targets.empty() || options.label_choice == LabelChoice{}, "target",
+              "instead of options that say what a label is");
   return found;
 }
 
@@ -288,7 +290,10 @@ RawGraph import_masked_npz(const MaskedNpzOptions& options) {
                  .memory = options.memory};
   read_features_of(arrays, options, graph);
   NpzArray labels = arrays.take_among("labels", kLabelNames);
-  read_labels(labels, graph);
+  if (options.targets.empty())
+    read_labels(labels, graph);
+  else
+    read_targets(labels, options.targets, graph);
   apply(options.label_choice, graph);
   read_edges_of(arrays, graph);
   say_if_ids_count_from_one(graph, arrays.file());

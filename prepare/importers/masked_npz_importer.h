@@ -15,9 +15,10 @@ namespace salient {
 
 struct MaskedNpzOptions {
   std::filesystem::path file{};
-  std::string name{};           ///< of the data set
-  int mask = 0;                 ///< which of the file's splits
-  std::vector<double> split{};  ///< three fractions instead of the file's splits
+  std::string name{};                  ///< of the data set
+  int mask = 0;                        ///< which of the file's splits
+  std::vector<double> split{};         ///< three fractions instead of the file's splits
+  std::vector<std::string> targets{};  ///< columns of the labels that are values, as read_targets() takes them
   LabelChoice label_choice{};
   FeatureType feature_type = FeatureType::kF16;
   Symmetric symmetric = Symmetric::kAuto;  ///< the files list each edge once

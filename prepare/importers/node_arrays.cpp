@@ -145,10 +145,8 @@ void read_labels(const std::filesystem::path& path, RawGraph& graph, const Memor
   graph.multi_labels = read_flags(file);
 }
 
-namespace {
-
-/// Those of an array of `width`.
-std::vector<std::size_t> columns_of(const NpyFile& file, const std::vector<std::string>& columns, std::size_t width) {
+std::vector<std::size_t> target_columns(const std::string& file, const std::vector<std::string>& columns,
+                                        std::size_t width) {
   std::vector<std::size_t> chosen;
   if (columns.size() == 1 && columns[0] == kAllTargets) {
     for (std::size_t t = 0; t < width; ++t) chosen.push_back(t);
@@ -157,13 +155,12 @@ std::vector<std::size_t> columns_of(const NpyFile& file, const std::vector<std::
   for (const std::string& column : columns) {
     std::size_t number = width;
     if (!parse_number(std::string_view(column), number) || number >= width)
-      refuse(file, "has " + std::to_string(width) + " columns, none is '" + column + "'; all takes each of them");
+      fail(ErrorKind::kBadData,
+           file + ": has " + std::to_string(width) + " columns, none is '" + column + "'; all takes each of them");
     chosen.push_back(number);
   }
   return chosen;
 }
-
-}  // namespace
 
 void read_targets(const std::filesystem::path& path, const std::vector<std::string>& columns, RawGraph& graph,
                   const MemoryLimit& memory) {
@@ -172,7 +169,7 @@ void read_targets(const std::filesystem::path& path, const std::vector<std::stri
   const std::size_t width = header.shape.size() == 2 ? header.shape[1] : 1;
   if (header.shape.empty() || header.shape.size() > 2 || width == 0 || width > kMaxClasses)
     refuse_shape(file, "numbers [nodes], or [nodes, targets]");
-  const std::vector<std::size_t> chosen = columns_of(file, columns, width);
+  const std::vector<std::size_t> chosen = target_columns(file.name(), columns, width);
   const std::size_t num_nodes = header.shape[0], block = std::max<std::size_t>(1, (std::size_t{1} << 18) / width);
   memory.check(file.data().size() + num_nodes * chosen.size() * sizeof(float), file.name());
   graph.task = Task::kRegression;

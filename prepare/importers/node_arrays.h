@@ -26,6 +26,11 @@ void read_labels(const std::filesystem::path& path, RawGraph& graph, const Memor
 /// Of read_targets(): every column.
 inline constexpr char kAllTargets[] = "all";
 
+/// Of an array of `width` columns. @param columns  numbers from 0, or kAllTargets
+/// @throws Error{kBadData} naming `file`, for columns that are not there
+std::vector<std::size_t> target_columns(const std::string& file, const std::vector<std::string>& columns,
+                                        std::size_t width);
+
 /// Sets task, num_classes and targets: the values of [V] or [V, T], NaN = not known.
 /// @param columns  numbers from 0, or kAllTargets   @throws also Error{kBadData} for columns that are not there
 void read_targets(const std::filesystem::path& path, const std::vector<std::string>& columns, RawGraph& graph,

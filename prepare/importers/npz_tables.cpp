@@ -2,10 +2,13 @@
 #include "prepare/importers/npz_tables.h"
 
 #include <array>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/error.h"
 #include "core/value_text.h"
+#include "prepare/importers/node_arrays.h"
 
 namespace salient {
 
@@ -161,6 +164,30 @@ void read_labels(NpzArray& array, RawGraph& graph) {
   graph.labels.reserve(graph.num_nodes);
   for_each_label(array, [&](double value, std::uint64_t) { return label_from(value, graph.labels.emplace_back()); });
   graph.num_classes = *std::ranges::max_element(graph.labels) + 1;
+}
+
+void read_targets(NpzArray& array, const std::vector<std::string>& columns, RawGraph& graph) {
+  const NpyHeader& header = array.header();
+  const std::uint64_t num_nodes = graph.num_nodes, width = header.shape.size() == 2 ? header.shape[1] : 1;
+  if (header.shape.empty() || header.shape.size() > 2 || header.shape[0] != num_nodes || width == 0 ||
+      width > kMaxClasses)
+    fail_at_shape(array, "(" + std::to_string(num_nodes) + ",), or (" + std::to_string(num_nodes) + ", targets)");
+  const std::vector<std::size_t> chosen = target_columns(array.name(), columns, width);
+  graph.memory.check(num_nodes * chosen.size() * sizeof(float), array.name());
+  graph.task = Task::kRegression;
+  graph.num_classes = static_cast<int>(chosen.size());
+  graph.targets.resize(num_nodes * chosen.size());
+  for_each_block<double>(array, "targets", [&](std::span<const double> values, std::uint64_t position) {
+    for (const double value : values) {
+      const std::uint64_t node = header.is_fortran_order ? position % num_nodes : position / width;
+      const std::uint64_t column = header.is_fortran_order ? position / num_nodes : position % width;
+      if (std::fabs(value) > double{std::numeric_limits<float>::max()})
+        fail_at_item(array.name(), position, to_text(value), "a target is finite, and in the range of a float");
+      for (std::size_t t = 0; t < chosen.size(); ++t)
+        if (chosen[t] == column) graph.targets[node * chosen.size() + t] = static_cast<float>(value);
+      ++position;
+    }
+  });
 }
 
 }  // namespace salient

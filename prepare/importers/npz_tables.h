@@ -57,4 +57,10 @@ void read_features(NpzArray& array, RawGraph& graph);
 /// @throws Error{kBadData} for another shape, and for what label_from() or flag_from() refuses
 void read_labels(NpzArray& array, RawGraph& graph);
 
+/// Sets task, num_classes and targets from the columns of numbers of shape [V] or [V, T], NaN = not known. num_nodes is
+/// set. @param columns  as target_columns()
+/// @throws Error{kBadData} for another shape, columns that are not there, and values beyond the range of a float; as
+///         MemoryLimit::check()
+void read_targets(NpzArray& array, const std::vector<std::string>& columns, RawGraph& graph);
+
 }  // namespace salient

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -63,6 +65,30 @@ void expect_the_same(const RawGraph& found, const RawGraph& expected) {
   EXPECT_EQ(found.train, expected.train);
   EXPECT_EQ(found.valid, expected.valid);
   EXPECT_EQ(found.test, expected.test);
+}
+
+TEST_F(MaskedNpzTest, ColumnsOfTheLabelsMayBeValues) {
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  const auto of = [&](const std::string& labels, std::vector<std::string> targets) {
+    Arrays arrays;
+    arrays.labels = labels;
+    return import(entries_of(arrays), {.targets = std::move(targets)});
+  };
+  const RawGraph one = of(array<float>("<f4", "(4,)", {0.5F, -2, kNone, 1e9F}), {"0"});
+  EXPECT_EQ(one.task, Task::kRegression);
+  EXPECT_EQ(one.num_classes, 1);
+  EXPECT_TRUE(std::isnan(one.targets[2]));
+  EXPECT_EQ(one.targets[3], 1e9F);
+  const std::vector<double> rows = {0, 1, 2, 3, 4, 5, 6, 7}, columns = {0, 2, 4, 6, 1, 3, 5, 7};
+  for (const std::string& labels : {array("<f8", "(4, 2)", rows), array("<f8", "(4, 2)", columns, true)}) {
+    EXPECT_EQ(of(labels, {"all"}).targets, (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7}));
+    EXPECT_EQ(of(labels, {"1"}).targets, (std::vector<float>{1, 3, 5, 7}));
+    EXPECT_COMPLAINT(of(labels, {"2"}), ErrorKind::kBadData, "has 2 columns, none is '2'; all takes each of them");
+  }
+  EXPECT_COMPLAINT(of(array<float>("<f4", "(3,)", {0, 1, 2}), {"all"}), ErrorKind::kBadData,
+                   "has shape (3,), expected (4,), or (4, targets)");
+  EXPECT_COMPLAINT(of(array<double>("<f8", "(4,)", {0, 1, 1e300, 2}), {"all"}), ErrorKind::kBadData,
+                   "a target is finite");
 }
 
 using Bools = std::vector<std::uint8_t>;
