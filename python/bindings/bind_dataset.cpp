@@ -1,6 +1,7 @@
 // python/bindings/bind_dataset.cpp - an opened data set and its arrays, as Python sees them.
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <span>
 #include <string>
