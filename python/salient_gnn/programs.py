@@ -81,6 +81,34 @@ class Predictions:
         """In the order of the columns; empty where classes, or targets, have no names."""
         return self.report.get("class_names", self.report.get("target_names", []))
 
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame, a row a node, with the columns of salient-infer's table: node (its row in the data set),
+        id; class, class_name where classes have names, and probability of the most probable class; and prob_NAME of
+        each. Where a node has several labels NAME, 0 or 1, and prob_NAME; of a regression NAME_predicted."""
+        try:
+            import pandas
+        except ImportError as cause:
+            raise ImportError("to_pandas() needs pandas (pip install pandas)") from cause
+        has_values, has_labels = self.classes.is_floating_point(), self.classes.dtype == torch.int8
+        numbers = [str(i) for i in range(self.logits.shape[1])]
+        if has_values:
+            numbers = ["target"] if len(numbers) == 1 else [f"target_{i}" for i in numbers]
+        names = self.class_names or numbers
+        columns: dict[str, Any] = {"node": self.ids.numpy(), "id": self.source_ids}
+        if has_values:
+            values = zip(names, self.logits.T.numpy())  # of a regression the logits are its values
+            return pandas.DataFrame({**columns, **{f"{name}_predicted": column for name, column in values}})
+        probabilities = self.probabilities
+        if has_labels:
+            columns.update(zip(names, self.classes.T.numpy()))
+        else:
+            columns["class"] = self.classes.numpy()
+            if self.class_names:
+                columns["class_name"] = np.array(names, dtype=object)[self.classes.numpy()]
+            columns["probability"] = probabilities.gather(1, self.classes.long()[:, None]).squeeze(1).numpy()
+        columns.update((f"prob_{name}", column) for name, column in zip(names, probabilities.T.numpy()))
+        return pandas.DataFrame(columns)
+
 
 def train(dataset: Dataset | str | os.PathLike[str], *, quiet: bool = False, **options: Any) -> Run:
     """Trains a model with salient-train. Options are those of the program: hidden=256, fanout=[15, 10, 5], epochs=20.
