@@ -1,5 +1,5 @@
 # python/salient_gnn/batch.py - one mini-batch as tensors that share one piece of memory.
-"""A batch is one slab of memory; its parts are views, made when they are asked for.
+"""A batch is one slab of memory; its parts are views, made when they are asked for, under PyG's names, too.
 
 A tensor of a batch never changes: its slab belongs to the tensors that show it, and the loader fills another one.
 """
@@ -63,8 +63,17 @@ def _coo(indptr: Tensor, indices: Tensor, first_row: int) -> Tensor:
     return torch.stack([indices.long(), destinations])
 
 
+_KEYS = ("x", "edge_index", "n_id", "e_id", "input_id", "batch_size", "num_sampled_nodes", "num_sampled_edges")
+
+
 class Batch:
-    """The seeds of a step, the nodes that were sampled around them, and their features."""
+    """The seeds of a step, the nodes that were sampled around them, and their features.
+
+    train_mask, val_mask and test_mask are bool [N]. Of PyG's Data a batch has all attributes, those of nodes and edges
+    cut to its own. batch["x"] is batch.x.
+    """
+
+    __iter__ = None  # what has items by name is no sequence
 
     def __init__(self, core: _core.Batch, memory: Tensor, facts: dict[str, Any]) -> None:
         self._core = core
@@ -101,9 +110,25 @@ class Batch:
         return ids if self._facts["num_nodes"] <= 1 << 31 else ids.long() & 0xFFFFFFFF
 
     @cached_property
-    def y(self) -> Tensor:
+    def n_id(self) -> Tensor:
+        """int64 [N]: `nodes` as PyG has them; or those of Data's own n_id."""
+        own = "n_id" in self._facts["columns"].names
+        return self._facts["columns"].take("n_id", self) if own else self.nodes.long()
+
+    @cached_property
+    def input_id(self) -> Tensor:
+        """int64 [S]: the places of the seeds among the nodes that the loader was given."""
+        return self._facts["places"].of(self.nodes[: self.batch_size].long())
+
+    @cached_property
+    def y(self) -> Any:
         """int64 [S] classes of the seeds, or int8 [S, L] zeros and ones; -1 = not known. float32 [S, T] values of a
-        regression, NaN = not known."""
+        regression, NaN = not known. With the loader's y_of="nodes" the same of all nodes, [N, ...]; of PyG's Data its
+        own y."""
+        columns, are_all = self._facts["columns"], self._facts["y_of"] == "nodes"
+        if are_all or self._facts["has_own_y"]:
+            values = columns.take("y", self)
+            return values if are_all or values is None else values[: self.batch_size]
         width, dtype = self._facts["num_classes"], {"multi-label": torch.int8, "regression": torch.float32}
         if self._facts["task"] in dtype:
             values = self._part(self._core.y, dtype[self._facts["task"]], self.batch_size * width)
@@ -111,8 +136,11 @@ class Batch:
         return self._part(self._core.y, torch.int32, self.batch_size).long()
 
     @cached_property
-    def x(self) -> Tensor:
-        """[N, F] features of all nodes, in the loader's dtype; without a copy where that is the stored one."""
+    def x(self) -> Any:
+        """[N, F] features of all nodes, in the loader's dtype; without a copy where that is the stored one. Features of
+        PyG's Data that a store cannot hold as they are, such as whole numbers, come as they are."""
+        if "x" in self._facts["columns"].names:
+            return self._facts["columns"].take("x", self)
         dtype = self._facts["dtype"]
         rows = self.x_sparse.to_dense() if self._facts["has_sparse_features"] else self._stored_rows()
         return rows if dtype is None else rows.to(dtype)
@@ -169,21 +197,33 @@ class Batch:
         """[L] edges of each hop in edge_index; for trim_to_layer()."""
         return [num_edges - first for _, _, num_edges, _, _, first in reversed(self._hops)]
 
+    @property
+    def num_edges(self) -> int:
+        """Of edge_index."""
+        return sum(self.num_sampled_edges)
+
+    @cached_property
+    def e_id(self) -> Tensor:
+        """int64 [E]: the columns of the data set's edge_index, or of that of PyG's Data, that edge_index was sampled
+        from. Searched for when it is asked for."""
+        own = "e_id" in self._facts["columns"].names
+        return self._facts["columns"].take("e_id", self) if own else self.sampled_edges
+
+    @cached_property
+    def sampled_edges(self) -> Tensor:
+        """e_id, but where Data has other ids of edges under this name."""
+        sources, destinations = self.nodes.long()[self.edge_index].cpu()
+        entries = self._facts["dataset"].entries_of(sources, destinations)
+        return self._facts["columns"].edge_ids(entries).to(self.device)
+
     def to_pyg(self) -> Data:
-        """The same as torch_geometric.data.Data, as PyG's NeighborLoader returns it, but y of the seeds alone."""
+        """The same as torch_geometric.data.Data, as PyG's NeighborLoader returns it: y and masks of all nodes; without
+        e_id, which takes time."""
         from torch_geometric.data import Data
 
-        return Data(
-            x=self.x,
-            edge_index=self.edge_index,
-            y=self.y,
-            n_id=self.nodes.long(),
-            input_id=self.nodes[: self.batch_size].long(),
-            batch_size=self.batch_size,
-            num_nodes=self.num_nodes,
-            num_sampled_nodes=self.num_sampled_nodes,
-            num_sampled_edges=self.num_sampled_edges,
-        )
+        names = [name for name in self.keys() if name not in ("e_id", "y")]
+        labels = self._facts["columns"].take("y", self)
+        return Data(**{name: self[name] for name in names}, y=labels, num_nodes=self.num_nodes)
 
     def to_dgl(self) -> list[Any]:
         """DGL's blocks, outermost first; needs the package dgl. Global ids are in srcdata["_ID"], dstdata["_ID"]."""
@@ -197,18 +237,58 @@ class Batch:
             blocks.append(block)
         return blocks
 
+    def to(self, device: torch.device | str | int, *names: str, non_blocking: bool = False) -> Batch:
+        """The batch on another device, in one copy. PyG's `names` may be there; everything moves."""
+        return self._with_memory(self._memory.to(device, non_blocking=non_blocking))
+
+    def cpu(self) -> Batch:
+        return self.to("cpu")
+
+    def cuda(self, device: torch.device | str | int = "cuda", non_blocking: bool = False) -> Batch:
+        return self.to(device, non_blocking=non_blocking)
+
+    def pin_memory(self) -> Batch:
+        """In pinned memory, from where to("cuda", non_blocking=True) does not wait."""
+        return self._with_memory(self._memory.pin_memory())
+
+    def _with_memory(self, memory: Tensor) -> Batch:
+        return self if memory is self._memory else Batch(self._core, memory, self._facts)
+
+    def keys(self) -> list[str]:
+        return list(dict.fromkeys((*_KEYS, *self._facts["columns"].names)))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.keys()
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.keys():
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __getattr__(self, name: str) -> Any:  # only of names that are not found otherwise
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name not in self._facts["columns"].names:
+            raise AttributeError(f"a Batch has no {name!r}; it has {', '.join(self.keys())}")
+        value = self._facts["columns"].take(name, self)
+        self.__dict__[name] = value
+        return value
+
     def _part(self, offset: int, dtype: torch.dtype, count: int) -> Tensor:
         return self._memory[offset : offset + count * dtype.itemsize].view(dtype)
 
     def _stored_rows(self) -> Tensor:
-        features = self._facts["features"]  # on the device, if the batch comes without its rows
-        if features is not None and self._facts["fp8_scale"]:
-            rows = features.view(torch.uint8).index_select(0, self.nodes).view(features.dtype)
-            return rows.to(torch.float16) * self._facts["fp8_scale"]
+        features = self._facts["features"]  # on the loader's device, if the batch comes without its rows
         if features is not None:
-            return features.index_select(0, self.nodes)
+            return self._resident_rows(features, self.nodes.to(features.device)).to(self.device)
         width = self._facts["num_features"]
         return self._part(self._core.x, self._facts["stored_dtype"], self.num_nodes * width).view(self.num_nodes, width)
+
+    def _resident_rows(self, features: Tensor, nodes: Tensor) -> Tensor:
+        if not self._facts["fp8_scale"]:
+            return features.index_select(0, nodes)
+        rows = features.view(torch.uint8).index_select(0, nodes).view(features.dtype)
+        return rows.to(torch.float16) * self._facts["fp8_scale"]
 
     def __len__(self) -> int:
         return self.batch_size

@@ -8,7 +8,7 @@ import os
 import pathlib
 import threading
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _MOST_NODES = (1 << 32) - 2
 _OUTPUTS = {"multi-class": "classes", "multi-label": "labels", "regression": "targets"}
-_MASKS = {"train": "train_mask", "valid": "val_mask", "test": "test_mask"}  # of PyG
+MASKS = {"train": "train_mask", "valid": "val_mask", "test": "test_mask"}  # of PyG
 
 
 class Dataset:
@@ -108,7 +108,14 @@ class Dataset:
             _set_y(store, y, num_nodes, num_classes, task, target_names)
         parts = {"train": train, "valid": valid, "test": test}
         store.set_split(*(nodes_of(nodes, part, num_nodes).numpy() for part, nodes in parts.items()))
-        store.write(os.fsencode(out), force, features is not None and features.layout != torch.strided, fp8)
+        try:
+            store.write(os.fsencode(out), force, features is not None and features.layout != torch.strided, fp8)
+        except _core.Error as error:
+            if force or error.code != 2 or not os.path.lexists(out):
+                raise
+            refusal = _core.Error(f"{error}; Dataset.open() opens it, force=True replaces it")
+            refusal.code = error.code
+            raise refusal from None
         return cls.open(os.path.abspath(out))
 
     @classmethod
@@ -120,11 +127,11 @@ class Dataset:
         edge_index = getattr(data, "edge_index", None)
         if edge_index is None:
             raise ValueError("data: has no edge_index of one type of nodes and edges")
-        for part, name in _MASKS.items():
+        for part, name in MASKS.items():
             mask = getattr(data, name, None)
             if mask is not None:
                 options.setdefault(part, _column(tensor_of(mask, name), name, split))
-        _warn_of_unused(_names_in(data), {"x", "y", "edge_index", "num_nodes", *_MASKS.values()})
+        _warn_of_unused(names_in(data), {"x", "y", "edge_index", "num_nodes", *MASKS.values()})
         options.setdefault("num_nodes", data.num_nodes)
         return cls.from_arrays(out, edge_index, data.x, data.y, **options)
 
@@ -141,7 +148,7 @@ class Dataset:
             names = [name for name, values in graph.items() if values is not None]
         else:
             edge_index, x, labels, num_nodes = getattr(item, "edge_index", None), item.x, item.y, item.num_nodes
-            names = _names_in(item)
+            names = names_in(item)
         if edge_index is None:
             raise ValueError("dataset: has no edge_index of one type of nodes and edges")
         _warn_of_unused(names, {"edge_index", "node_feat", "num_nodes", "x", "y"})
@@ -197,6 +204,11 @@ class Dataset:
     @property
     def num_features(self) -> int:
         return self._core.num_features
+
+    @property
+    def num_node_features(self) -> int:
+        """PyG's other name of num_features."""
+        return self.num_features
 
     @property
     def num_classes(self) -> int:
@@ -320,12 +332,55 @@ class Dataset:
     def test(self) -> Tensor:
         return self._as_ids(self._core.test())
 
+    @property
+    def train_mask(self) -> Tensor:
+        """bool [V], as PyG's Data has it; val_mask and test_mask, likewise."""
+        return self._mask("train")
+
+    @property
+    def val_mask(self) -> Tensor:
+        return self._mask("valid")
+
+    @property
+    def test_mask(self) -> Tensor:
+        return self._mask("test")
+
+    def _mask(self, part: str) -> Tensor:
+        mask = torch.zeros(self.num_nodes, dtype=torch.bool)
+        mask[getattr(self, part).long()] = True
+        return mask
+
+    @property
+    def edge_index(self) -> Tensor:
+        """int64 [2, E] sources and destinations of all entries, in the order of `indices`; made anew each time."""
+        destinations = torch.repeat_interleave(torch.arange(self.num_nodes), self.indptr.diff())
+        return torch.stack([self.indices.long(), destinations])
+
+    def entries_of(self, sources: Tensor, destinations: Tensor) -> Tensor:
+        """int64 [N]: the places in `indices` of N edges that the graph has, by search in their rows."""
+        indptr, indices = self.indptr, torch.from_dlpack(self._core.indices())
+        low, high = indptr[destinations], indptr[destinations + 1]
+        while bool((low < high).any()):  # once for each bit of the longest row's length
+            middle = (low + high) // 2
+            is_below = (indices[middle.clamp(max=len(indices) - 1)].long() & 0xFFFFFFFF) < sources
+            is_open = low < high
+            low = torch.where(is_open & is_below, middle + 1, low)
+            high = torch.where(is_open & ~is_below, middle, high)
+        return low
+
     def features_on(self, device: torch.device) -> Tensor:
         """All feature rows on a device, copied once for all loaders."""
-        key = ("features", device)
+        return self._on("features", device, lambda: self.x)
+
+    def values_on(self, name: str, device: torch.device) -> Tensor:
+        """y, train_mask, val_mask or test_mask on a device, copied once for all loaders."""
+        return self._on(name, device, lambda: getattr(self, name))
+
+    def _on(self, what: str, device: torch.device, make: Callable[[], Tensor]) -> Tensor:
+        key = (what, device)
         with self._placing:
             if key not in self._on_device:
-                self._on_device[key] = self.x.to(device)
+                self._on_device[key] = make().to(device)
             return self._on_device[key]
 
     def graph_on(self, device: torch.device) -> _core.DeviceGraph:
@@ -372,7 +427,7 @@ def _reopen(origin: tuple[str, str], view: tuple[str, str, str] | None) -> Datas
         return dataset.seen_by_run(*view)
 
 
-def _names_in(data: Data) -> list[str]:
+def names_in(data: Data) -> list[str]:
     """Of the attributes of a Data object that have a value."""
     keys = data.keys() if callable(data.keys) else data.keys  # a property up to PyG 2.3
     return [name for name in keys if data[name] is not None]

@@ -7,18 +7,24 @@ import operator
 import os
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from salient_gnn import _core, _threads
-from salient_gnn._arrays import integer_of, nodes_of, refuse_first
+from salient_gnn._arrays import integer_of, nodes_of, refuse_first, texts_of
 from salient_gnn.batch import Batch
+from salient_gnn.columns import StoreColumns, columns_of
 from salient_gnn.dataset import Dataset
+from salient_gnn.keywords import KEYWORDS, own_keywords
 from salient_gnn.pinning import pinning_of
 
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+_NAMES = {"train": "train", "valid": "valid", "val": "valid", "test": "test", "all": "all"}  # of nodes; val is PyG's
 _WITH_REPLACEMENT = "with-replacement"  # of _core.DRAWS
 _PLACES = ("auto", "host", "device")
 _WHOLE = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
@@ -34,16 +40,23 @@ class NeighborLoader:
     A batch's tensors stay as they are for as long as they are kept; memory is used again when the last one is gone. So
     batches that are kept take memory, each its own.
 
-    nodes         node ids, or "train", "valid", "test", "all"
+    PyG's names and order are taken, too: NeighborLoader(data, [15, 10], input_nodes=mask). What becomes of the other
+    keywords of PyG and of torch's DataLoader is in salient_gnn.keywords.
+
+    dataset       a Dataset; or PyG's Data, whose edges and features become a store in the temporary folder, once
+    nodes         rows, own ids that are text, a mask, or "train", "valid" or "val", "test", "all"; None = all
     fanouts       neighbours sampled per hop, the seeds' own first; -1 = all
     batch_size    seeds of a batch on each rank
-    device        where the tensors are: "cpu", "cuda", "cuda:1", ...
+    device        where the tensors are: "cpu", "cuda", "cuda:1", ...; None = the CPU, or where Data has its features
     shuffle       a new order in each epoch
     seed          of order and draws
     replace       whether a neighbour may be drawn more than once: as draw="with-replacement"
     draw          "uniform": every node draws by itself. "labor": the nodes of a batch draw alike, so that batches have
                   fewer nodes, without replacement; sampling takes longer
     dtype         of batch.x; None = as stored, without a conversion
+    y_of          what batch.y is of: "seeds", or all "nodes" of the batch, as PyG has it. None = "nodes" where a loader
+                  is called by PyG's names or with Data, else "seeds"
+    transform     is called with each batch.to_pyg(), and the loop gets what it returns
     features      "host": workers gather rows. "device": the GPU does, from a copy of all rows that it holds. "auto":
                   "device" if they take at most half of the GPU's free memory
     sampler       "host", "device" or "auto", likewise for the graph; "device" needs a build with CUDA
@@ -55,61 +68,72 @@ class NeighborLoader:
 
     def __init__(
         self,
-        dataset: Dataset,
-        nodes: Tensor | Sequence[int] | str,
-        fanouts: Sequence[int],
+        dataset: Dataset | Data | None = None,
+        nodes: Tensor | Sequence[int] | Sequence[str] | str | None = None,
+        fanouts: Sequence[int] | None = None,
         batch_size: int = 1024,
         *,
-        device: torch.device | str = "cpu",
+        device: torch.device | str | None = None,
         shuffle: bool = False,
         seed: int = 0,
         replace: bool = False,
         draw: str = "uniform",
         dtype: torch.dtype | None = torch.float32,
+        y_of: str | None = None,
+        transform: Callable[[Any], Any] | None = None,
         features: str = "auto",
-        sampler: str = "auto",
+        sampler: str | None = "auto",
         rank: int | None = None,
         world_size: int | None = None,
         workers: int | None = None,
         drop_last: bool = False,
+        **keywords: Any,
     ) -> None:
         _threads.use_threads()
-        self.dataset = dataset
+        own, is_pygs = _own_names(dataset, nodes, fanouts, seed, keywords)
+        nodes, seed = own["nodes"], own["seed"] or 0
+        sampler = "auto" if sampler is None else sampler  # torch's default
+        self.data = own["dataset"]  #: what the loader was given
+        self.dataset, columns = columns_of(self.data)
+        device = columns.device if device is None else device
         self.device = _whole_device(device)
         self.dtype = _feature_dtype(dtype)
         self.epoch = 0  #: of the last iteration that was started
-        self.fanouts = _fanouts(fanouts)
+        self.fanouts = _fanouts(own["fanouts"])
         batch_size, seed = integer_of("batch_size", batch_size, 1), integer_of("seed", seed, 0)
         self.workers = len(os.sched_getaffinity(0)) if workers is None else integer_of("workers", workers, 0, 1024)
+        seeds = _seeds(self.dataset, nodes)
         self._order = _core.EpochOrder()
-        self._order.set_nodes(_seeds(dataset, nodes).numpy())
+        self._order.set_nodes(seeds.numpy())
         self._order.batch_size = batch_size
         self._order.shuffle, self._order.drop_last, self._order.seed = shuffle, drop_last, seed
         self._order.rank, self._order.num_ranks = _position(rank, world_size)
         rule = _core.SamplingRule(self.fanouts, _draw(replace, draw))
-        with dataset._placing:
-            self.features = self._place("features", features, dataset._core.feature_bytes)
-            will_take = dataset._core.feature_bytes if self.features == "device" and not self._has("features") else 0
-            self.sampler = self._place("sampler", sampler, dataset._core.graph_bytes, will_take)
-            resident = dataset.features_on(self.device) if self.features == "device" else None
+        with self.dataset._placing:
+            self.features_on = self._place("features", features, self.dataset._core.feature_bytes)
+            is_to_come = self.features_on == "device" and not self._has("features")
+            will_take = self.dataset._core.feature_bytes if is_to_come else 0
+            self.sampler_on = self._place("sampler", sampler, self.dataset._core.graph_bytes, will_take)
+            resident = self.dataset.features_on(self.device) if self.features_on == "device" else None
             self._stream = self._make_stream(rule)
         self._starting = threading.RLock()  # threads that share a loader start it one after the other
         self._current: weakref.ref[_Epoch] | None = None
+        is_of_data = not isinstance(columns, StoreColumns)
+        y_of = _choice("y_of", y_of or ("nodes" if is_pygs or is_of_data else "seeds"), ("seeds", "nodes"))
         self._arguments = dict(
-            dataset=dataset, nodes=nodes, fanouts=self.fanouts, batch_size=batch_size, device=str(self.device),
-            shuffle=shuffle, seed=seed, replace=replace, draw=draw, dtype=dtype, features=features, sampler=sampler,
-            rank=rank, world_size=world_size, workers=workers, drop_last=drop_last,
+            dataset=self.data, nodes=nodes, fanouts=self.fanouts, batch_size=batch_size, device=str(self.device),
+            shuffle=shuffle, seed=seed, replace=replace, draw=draw, dtype=dtype, y_of=y_of, transform=transform,
+            features=features, sampler=sampler, rank=rank, world_size=world_size, workers=workers, drop_last=drop_last,
         )  # fmt: skip
         self._facts = {
-            "num_nodes": dataset.num_nodes,
-            "num_features": dataset.num_features,
-            "num_classes": dataset.num_classes,
-            "task": dataset.task,
-            "has_sparse_features": dataset.has_sparse_features,
-            "stored_dtype": torch.float16 if dataset.fp8_scale else dataset.feature_dtype,
-            "fp8_scale": dataset.fp8_scale,
+            **_facts_of(self.dataset),
             "dtype": dtype,
             "features": resident,
+            "columns": columns,
+            "has_own_y": is_of_data,
+            "y_of": y_of,
+            "places": _Places(None if _are_all(nodes) else seeds),
+            "transform": transform,
         }
 
     def _has(self, what: str) -> bool:
@@ -119,8 +143,9 @@ class NeighborLoader:
     def _place(self, what: str, wanted: str, num_bytes: int, will_take: int = 0) -> str:
         """Where features or graph are, if `will_take` bytes of what is free are promised; raises ValueError for what
         cannot be."""
-        if wanted not in _PLACES:
-            raise ValueError(f"{what}: {wanted!r} is none of {', '.join(_PLACES)}")
+        if what == "sampler" and not isinstance(wanted, str):
+            raise ValueError(f"sampler: {wanted!r} is not possible here: {KEYWORDS['sampler'].reason}")
+        _choice(what, wanted, _PLACES)
         obstacle = ""
         if self.device.type != "cuda":
             obstacle = f"batches are on {self.device}"
@@ -141,8 +166,8 @@ class NeighborLoader:
     def _make_stream(self, rule: _core.SamplingRule) -> _core.BatchStream:
         options = _core.StreamOptions()
         options.rule, options.num_workers = rule, self.workers
-        options.has_features_on_device = self.features == "device"
-        graph = self.dataset.graph_on(self.device) if self.sampler == "device" else None
+        options.has_features_on_device = self.features_on == "device"
+        graph = self.dataset.graph_on(self.device) if self.sampler_on == "device" else None
         if self.device.type != "cuda":
             return _core.make_stream(self.dataset._core, graph, options, None, None)
         with torch.cuda.device(self.device):
@@ -184,9 +209,41 @@ class NeighborLoader:
     def __repr__(self) -> str:
         return (
             f"NeighborLoader({self.dataset.name!r}, fanouts={self.fanouts}, batch_size={self._order.batch_size}, "
-            f"device={self.device}, features={self.features!r}, sampler={self.sampler!r}, workers={self.workers}, "
-            f"{len(self)} batches)"
+            f"device={self.device}, features={self.features_on!r}, sampler={self.sampler_on!r}, "
+            f"workers={self.workers}, {len(self)} batches)"
         )
+
+
+def _own_names(dataset: Any, nodes: Any, fanouts: Any, seed: int, keywords: dict[str, Any]) -> tuple[Any, bool]:
+    """The values of what may have PyG's or torch's names, and whether the call has PyG's names or order: the list of
+    fanouts in the second place, and the nodes in the third, not as a list, or as input_nodes."""
+    is_pygs = not {"num_neighbors", "input_nodes"}.isdisjoint(keywords)
+    has_pygs_order = isinstance(nodes, (list, tuple)) and not isinstance(fanouts, (list, tuple))
+    if has_pygs_order and "num_neighbors" not in keywords:
+        if fanouts is None and "input_nodes" not in keywords:
+            raise ValueError("fanouts: are missing; in PyG's order say input_nodes, too: input_nodes=None is all nodes")
+        nodes, fanouts, is_pygs = fanouts, nodes, True
+    own = {"dataset": dataset, "nodes": nodes, "fanouts": fanouts, "seed": seed or None}
+    return own_keywords(own, keywords), is_pygs
+
+
+def _facts_of(dataset: Dataset) -> dict[str, Any]:
+    return {
+        "dataset": dataset,
+        "num_nodes": dataset.num_nodes,
+        "num_features": dataset.num_features,
+        "num_classes": dataset.num_classes,
+        "task": dataset.task,
+        "has_sparse_features": dataset.has_sparse_features,
+        "stored_dtype": torch.float16 if dataset.fp8_scale else dataset.feature_dtype,
+        "fp8_scale": dataset.fp8_scale,
+    }
+
+
+def _choice(name: str, value: Any, of: Sequence[str]) -> Any:
+    if value not in of:
+        raise ValueError(f"{name}: {value!r} is none of {', '.join(of)}")
+    return value
 
 
 class _Epoch(Iterator[Batch]):
@@ -223,7 +280,8 @@ class _Epoch(Iterator[Batch]):
             consumer = torch.cuda.current_stream(self._device)
             consumer.wait_event(copied)
             batch._memory.record_stream(consumer)
-        return batch
+        transform = self._facts["transform"]
+        return batch if transform is None else transform(batch.to_pyg())
 
     def _take(self) -> _Ready | None:
         if self._copies is None:
@@ -272,7 +330,8 @@ def _fanouts(values: Any) -> list[int]:
     except TypeError:  # too large for the core's integers, too
         are_valid = False
     if not are_valid:
-        raise ValueError(f"fanouts: {values!r}; a list, one for each layer, 1 to 65535 or -1 for all neighbours")
+        name = "num_neighbors, or fanouts" if values is None or isinstance(values, dict) else "fanouts"
+        raise ValueError(f"{name}: {values!r}; a list, one for each layer, 1 to 65535 or -1 for all neighbours")
     return fanouts
 
 
@@ -304,17 +363,41 @@ def _whole_device(device: torch.device | str) -> torch.device:
     return torch.device("cpu") if chosen.type == "cpu" else chosen
 
 
-def _seeds(dataset: Dataset, nodes: Tensor | Sequence[int] | str) -> Tensor:
+def _seeds(dataset: Dataset, nodes: Any) -> Tensor:
     """int64 [S] on the CPU, distinct nodes of the data set."""
-    if isinstance(nodes, str):
-        if nodes not in ("train", "valid", "test", "all"):
-            raise ValueError(f"nodes: {nodes!r} is none of train, valid, test, all")
-        nodes = torch.arange(dataset.num_nodes) if nodes == "all" else getattr(dataset, nodes)
+    if isinstance(nodes, tuple) and len(nodes) == 2 and isinstance(nodes[0], str) and not isinstance(nodes[1], str):
+        raise ValueError(f"nodes: of the type {nodes[0]!r}; a store has one type of nodes: pass {nodes[1]!r} alone")
+    if isinstance(nodes, str) and not _are_all(nodes):
+        nodes = getattr(dataset, _NAMES[_choice("nodes", nodes, tuple(_NAMES))])
+    if _are_all(nodes):
+        return torch.arange(dataset.num_nodes)
+    if texts_of(nodes) is not None:
+        nodes = dataset.rows_of(nodes)
     ids = nodes_of(nodes, "nodes", dataset.num_nodes)
     refuse_first((ids < 0) | (ids >= dataset.num_nodes), ids, "nodes", f"ids are 0 to {dataset.num_nodes - 1}")
     if len(ids.unique()) != len(ids):
         raise ValueError("nodes: an id is there more than once")
     return ids
+
+
+def _are_all(nodes: Any) -> bool:
+    return nodes is None or (isinstance(nodes, str) and nodes == "all")
+
+
+class _Places:
+    """Where nodes are among the loader's, None = all; sorted when it is asked for the first time."""
+
+    def __init__(self, nodes: Tensor | None) -> None:
+        self._nodes = nodes
+        self._sorted: tuple[Tensor, ...] | None = None
+
+    def of(self, rows: Tensor) -> Tensor:
+        if self._nodes is None:
+            return rows
+        if self._sorted is None:
+            self._sorted = tuple(self._nodes.sort())
+        ascending, places = self._sorted
+        return places[torch.searchsorted(ascending, rows.cpu())].to(rows.device)
 
 
 def _position(rank: int | None, world_size: int | None) -> tuple[int, int]:

@@ -43,6 +43,7 @@ BLOCKS = {
     "docs/SERVING.md": ["here", "here", OUTPUT, "here", "here", OUTPUT, "here", "here"],
     "docs/PACKAGES.md": ["tests/scripts/package_test.py", "tests/scripts/bare_machine_test.py",
                          "tests/scripts/dockerfile_test.py"],
+    "docs/PYG.md": 6 * ["tests/python/pyg_page_test.py"],
     "docs/REPORT.md": ["here", "here", "tests/python/tensorboard_test.py"],
     "docs/TABLES.md": ["tests/apps/node_tables_test.py"],
     "docs/TRAINING.md": ["tests/python/readme_test.py", "tests/apps/debian_packages_test.py"],

@@ -270,3 +270,12 @@ def test_errors_show_no_control_characters(arrays, tmp_path):
     with pytest.raises(salient_gnn.Error) as wrong:
         Dataset.from_arrays(tmp_path / "out", name="a\n\x1b[31mb", **arrays)
     assert str(wrong.value).isprintable()
+
+
+def test_a_store_that_is_there_is_replaced_when_asked(tmp_path, arrays):
+    Dataset.from_arrays(tmp_path / "ring", **arrays)
+    with pytest.raises(salient_gnn.Error, match=r"ring exists; Dataset.open\(\) opens it, force=True rep") as said:
+        Dataset.from_arrays(tmp_path / "ring", **arrays)
+    assert said.value.code == 2
+    arrays["x"] = arrays["x"] + 1
+    assert torch.equal(Dataset.from_arrays(tmp_path / "ring", **arrays, force=True).x, arrays["x"])

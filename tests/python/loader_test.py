@@ -183,7 +183,6 @@ def test_memory_is_flat_over_many_batches(dataset):
         {"rank": 0.5, "world_size": 2},
         {"rank": 2, "world_size": 2},
         {"device": "meta"},
-        {"nodes": None},
         {"nodes": torch.tensor([1, 2], dtype=torch.cfloat)},
         {"nodes": [1 << 63]},
         {"dtype": "float"},

@@ -1,0 +1,97 @@
+# python/salient_gnn/columns.py - labels and masks of all nodes of a batch, and the attributes of PyG's Data.
+"""Columns are sliced when a batch is asked for them, and cost nothing until then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import torch
+from torch import Tensor
+
+from salient_gnn.dataset import MASKS, Dataset, names_in
+from salient_gnn.pyg_store import store_of
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+    from salient_gnn.batch import Batch
+
+
+class Columns(Protocol):
+    names: tuple[str, ...]  #: y, train_mask, ..., which batches have of all their nodes
+    device: torch.device | str  #: of batches, where the loader is not told
+
+    def take(self, name: str, batch: Batch) -> Any:
+        """The rows of a batch's nodes or edges, on its device."""
+
+    def edge_ids(self, entries: Tensor) -> Tensor:
+        """int64 [E]: what batch.e_id calls these entries of the store's `indices`."""
+
+
+class StoreColumns:
+    """Those of a data set."""
+
+    device = "cpu"
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        self.names = ("y", *MASKS.values())
+
+    def take(self, name: str, batch: Batch) -> Tensor:
+        rows = self._dataset.values_on(name, batch.device)[batch.nodes]
+        return rows.long() if rows.dtype == torch.int32 else rows
+
+    def edge_ids(self, entries: Tensor) -> Tensor:
+        return entries
+
+
+class DataColumns:
+    """Those of PyG's Data: all its attributes but edges, and features that the store has."""
+
+    def __init__(self, data: Data, dataset: Dataset) -> None:
+        self._data = data
+        self._edge_index = data.edge_index
+        self._num_nodes = dataset.num_nodes
+        in_store = {"edge_index", "num_nodes", *(["x"] if dataset.num_features > 0 else [])}
+        self.names = tuple(name for name in names_in(data) if name not in in_store)
+        if dataset.num_features == 0:
+            self.names += () if "x" in self.names else ("x",)  # None, as PyG's batches have it
+        x = getattr(data, "x", None)
+        self.device = x.device if isinstance(x, Tensor) else "cpu"
+        self._columns: Tensor | None = None
+
+    def take(self, name: str, batch: Batch) -> Any:
+        """Rows of nodes and edges are slices, as PyG's loader makes them; everything else is there as it is."""
+        value = getattr(self._data, name, None)
+        if not isinstance(value, Tensor):
+            return value
+        ids = batch.nodes.long() if self._data.is_node_attr(name) else None
+        if ids is None and self._data.is_edge_attr(name):
+            ids = batch.sampled_edges
+        if ids is not None:
+            value = value.index_select(self._data.__cat_dim__(name, value), ids.to(value.device))
+        return value.to(batch.device)
+
+    def edge_ids(self, entries: Tensor) -> Tensor:
+        """Columns of data.edge_index: of repeated ones, which the store has once, the first."""
+        if self._columns is None:
+            sources, destinations = self._edge_index.cpu()
+            keys, columns = (destinations.long() * self._num_nodes + sources.long()).sort(stable=True)
+            is_first = torch.ones(len(keys), dtype=torch.bool)
+            is_first[1:] = keys[1:] != keys[:-1]
+            self._columns = columns[is_first]
+        return self._columns[entries]
+
+
+def columns_of(data: Any) -> tuple[Dataset, Columns]:
+    """Of a Dataset, or of PyG's Data."""
+    if isinstance(data, Dataset):
+        return data, StoreColumns(data)
+    if hasattr(data, "node_types") or isinstance(data, tuple):
+        raise ValueError(f"data: {type(data).__name__}; a store has one type of nodes and one of edges")
+    if not hasattr(data, "is_node_attr"):
+        raise TypeError(f"data: {type(data).__name__} is neither a salient_gnn.Dataset nor PyG's Data")
+    if getattr(data, "edge_index", None) is None:
+        raise ValueError("data: has no edge_index; Data with adj_t alone is not taken")
+    dataset = store_of(data)
+    return dataset, DataColumns(data, dataset)
