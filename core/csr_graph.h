@@ -5,20 +5,24 @@
 #include <cstdint>
 #include <span>
 
+#include "core/slot_table.h"
 #include "core/types.h"
 
 namespace salient {
 
-/// Borrowed compressed-sparse-row graph: row v lists the nodes that v aggregates from. The spans outlive every reader.
-/// The rules below are checked once, when a graph is opened; samplers rely on them.
+/// Borrowed compressed-sparse-row graph: row v lists the nodes that v aggregates from; of a typed graph row r those of
+/// one slot of a node. The spans and the table outlive every reader. The rules below are checked once, when a graph is
+/// opened; samplers rely on them.
 struct CsrGraph {
-  std::span<const EdgeOffset> indptr;  ///< [V + 1], starts at 0, non-decreasing, ends at E; rows shorter than 2^32
+  std::span<const EdgeOffset> indptr;  ///< [rows + 1], starts at 0, non-decreasing, ends at E; rows shorter than 2^32
   std::span<const NodeId> indices;     ///< [E], each in [0, V)
+  const SlotTable* slots = nullptr;    ///< of a typed graph; null: row v is node v
 
-  std::size_t num_nodes() const { return indptr.empty() ? 0 : indptr.size() - 1; }
+  std::size_t num_rows() const { return indptr.empty() ? 0 : indptr.size() - 1; }
+  std::size_t num_nodes() const { return slots ? static_cast<std::size_t>(slots->num_nodes()) : num_rows(); }
   std::int64_t num_bytes() const { return static_cast<std::int64_t>(indptr.size_bytes() + indices.size_bytes()); }
 
-  /// Entries in row v < num_nodes().
+  /// Entries in row v < num_rows().
   std::uint32_t degree(std::size_t v) const { return static_cast<std::uint32_t>(indptr[v + 1] - indptr[v]); }
   std::span<const NodeId> row(std::size_t v) const { return {indices.data() + indptr[v], degree(v)}; }
 };

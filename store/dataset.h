@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/csr_graph.h"
 #include "core/types.h"
@@ -17,38 +18,54 @@
 
 namespace salient {
 
+/// The feature rows of one node type, in one of the two forms; empty where it has none.
+struct FeatureTable {
+  RowTable rows{};
+  SparseRowTable sparse{};
+};
+
 /// Read-only. Moves, never copies; the spans live as long as it does.
 struct Dataset : DatasetFacts {
   std::filesystem::path directory{};  ///< empty when generated in memory
   std::string fingerprint{};  ///< xxh3 of dataset.json, 16 hex digits: which data a run or checkpoint belongs to
 
-  CsrGraph graph{};                             ///< row v: in-neighbours of v, ascending
+  CsrGraph graph{};                             ///< row v: in-neighbours of v, ascending; of a typed graph slots
   RowTable features{};                          ///< [V, feature_dim] feature_type, host; empty of kCsr
   SparseRowTable sparse_features{};             ///< of kCsr, host
-  std::span<const std::int32_t> labels{};       ///< [V] of kMultiClass, as in LabelType
+  std::vector<FeatureTable> type_features{};    ///< of a typed graph, [types]; the two above are the target type's
+  std::span<const std::int32_t> labels{};       ///< [V] of kMultiClass, as in LabelType; V those of the target type
   std::span<const std::int8_t> multi_labels{};  ///< [V, num_classes] of kMultiLabel, likewise
   std::span<const float> targets{};             ///< [V, num_classes] of kRegression, likewise
   std::span<const NodeId> train{};              ///< node ids; order kept from the source
   std::span<const NodeId> valid{};
   std::span<const NodeId> test{};
 
-  std::shared_ptr<const void> storage{};  ///< owns what the spans point at: file mappings, or arrays
+  std::shared_ptr<const void> storage{};     ///< owns what the spans point at: file mappings, or arrays
+  std::shared_ptr<const SlotTable> slots{};  ///< what graph.slots points at
 
   LabelTable label_table() const { return {label_type(), labels, multi_labels, targets}; }
   /// Of all feature rows, as they are stored.
-  std::uint64_t feature_bytes() const {
-    return has_sparse_features() ? sparse_features.num_bytes(size_of(feature_type))
-                                 : std::uint64_t{features.num_rows} * features.row_bytes;
-  }
+  std::uint64_t feature_bytes() const;
   std::size_t num_nodes() const { return graph.num_nodes(); }
+  /// The id of row 0 of the labels.
+  NodeId first_target() const {
+    return slots ? static_cast<NodeId>(slots->node_begin[static_cast<std::size_t>(types.target_type)]) : NodeId{0};
+  }
   EdgeOffset num_edges() const { return static_cast<EdgeOffset>(graph.indices.size()); }
 };
+
+/// Sets the slots of a typed graph, which follow from its schema.
+void use_slots(Dataset& dataset);
+
+/// Sets what follows from facts and arrays that keep their rules: slots, the target type's features, and the longest of
+/// sparse rows. For those who have set the arrays.
+void complete(Dataset& dataset);
 
 /// Maps a store and makes every check that docs/DATASETS.md does not leave to "verify".
 ///
 /// @param num_threads  for the index scan; 0 = all cores.
 /// @throws Error{kNoInput, kMissingDataset} for what is missing; Error{kBadData} naming file, record and rule;
-///         Error{kIo}.
+///         Error{kIo}; Error{kBadData} for a typed graph, which open_store() opens.
 Dataset open_dataset(const std::filesystem::path& directory, int num_threads = 0);
 
 /// The remaining checks: ascending rows, reverse edges, self loops, finite features, checksums. Shows progress.

@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "core/fp8.h"
+#include "store/edge_hash.h"
 #include "store/store_arrays.h"
 
 namespace salient {
@@ -57,17 +58,9 @@ std::uint64_t times_in_row(CsrGraph graph, std::size_t node, NodeId id) {
   return static_cast<std::uint64_t>(end - begin);
 }
 
-/// A 64-bit value that depends on both ends and on the direction (finaliser of splitmix64).
-std::uint64_t hash_of_edge(std::uint64_t from, std::uint64_t to) {
-  std::uint64_t x = from << 32 | to;
-  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
-  x = (x ^ x >> 27) * 0x94D049BB133111EB;
-  return x ^ x >> 31;
-}
-
 }  // namespace
 
-void DatasetChecks::refuse(const char* file, const std::string& what) const {
+void DatasetChecks::refuse(const std::string& file, const std::string& what) const {
   fail(ErrorKind::kBadData, (directory_ / file).string() + ": " + what, Topic::kDamagedStore);
 }
 
@@ -96,8 +89,8 @@ void DatasetChecks::check_node_names(std::span<const std::int64_t> begin, std::u
                                           std::to_string(num_characters));
 }
 
-void DatasetChecks::check_sparse_rows(const SparseRowTable& rows, int feature_dim) const {
-  const char* const begin_file = kFeatureBeginArray.file;
+void DatasetChecks::check_sparse_rows(const SparseRowTable& rows, int feature_dim, const FeatureNames& names) const {
+  const std::string begin_file = names.begin + ".npy";
   const std::span<const std::int64_t> begin = rows.begin;
   const std::size_t num_rows = begin.size() - 1;
   const std::size_t row = first_bad(num_rows, [=](std::size_t v) { return begin[v] > begin[v + 1]; });
@@ -114,8 +107,8 @@ void DatasetChecks::check_sparse_rows(const SparseRowTable& rows, int feature_di
   };
   const std::size_t bad = first_bad(num_rows, goes_wrong);
   if (bad != kNone)
-    refuse(kFeatureColumnsArray.file, "row " + std::to_string(bad) + ": columns are ascending, each once, and below " +
-                                          std::to_string(feature_dim));
+    refuse(names.columns + ".npy", "row " + std::to_string(bad) + ": columns are ascending, each once, and below " +
+                                       std::to_string(feature_dim));
 }
 
 void DatasetChecks::check_indices(CsrGraph graph) const {
@@ -160,9 +153,12 @@ void DatasetChecks::check_targets(const LabelTable& labels) const {
                            " is infinite; allowed are numbers, and NaN for not known");
 }
 
-void DatasetChecks::check_splits(std::span<const SplitView> splits, const LabelTable& labels) const {
+void DatasetChecks::check_splits(std::span<const SplitView> splits, const LabelTable& labels, NodeId first) const {
   constexpr std::uint8_t kNoSplit = 0xFF;
   const std::size_t num_nodes = labels.num_nodes();
+  const std::string rule = first == 0 ? ", the graph has " + std::to_string(num_nodes) + " nodes"
+                                      : ", nodes of the target type are " + std::to_string(first) + " to " +
+                                            std::to_string(first + num_nodes - 1);
   std::vector<std::uint8_t> split_of(num_nodes, kNoSplit);
   // NOLINTNEXTLINE(bugprone-too-small-loop-variable): there are three splits
   for (std::uint8_t s = 0; s < splits.size(); ++s) {
@@ -171,18 +167,19 @@ void DatasetChecks::check_splits(std::span<const SplitView> splits, const LabelT
       const auto refuse_id = [&](const std::string& why) {
         refuse(splits[s].file, "position " + std::to_string(position) + ": node " + std::to_string(id) + why);
       };
-      if (id >= num_nodes) refuse_id(", the graph has " + std::to_string(num_nodes) + " nodes");
-      if (split_of[id] == s) refuse_id(" is here twice");
-      if (split_of[id] != kNoSplit) refuse_id(std::string(" is in ") + splits[split_of[id]].file + " too");
-      if (s == 0 && labels.num_known(id) == 0) refuse_id(" is for training but has no label");
-      split_of[id] = s;
+      if (id < first || id - first >= num_nodes) refuse_id(rule);
+      std::uint8_t& split = split_of[id - first];
+      if (split == s) refuse_id(" is here twice");
+      if (split != kNoSplit) refuse_id(std::string(" is in ") + splits[split].file + " too");
+      if (s == 0 && labels.num_known(id - first) == 0) refuse_id(" is for training but has no label");
+      split = s;
     }
   }
 }
 
 void DatasetChecks::check_rows_ascend(CsrGraph graph, bool is_deduplicated) const {
   const auto goes_wrong = [=](NodeId a, NodeId b) { return is_deduplicated ? a >= b : a > b; };
-  const std::size_t node = first_bad(graph.num_nodes(), [&](std::size_t v) {
+  const std::size_t node = first_bad(graph.num_rows(), [&](std::size_t v) {
     return std::ranges::adjacent_find(graph.row(v), goes_wrong) != graph.row(v).end();
   });
   if (node == kNone) return;
@@ -193,8 +190,10 @@ void DatasetChecks::check_rows_ascend(CsrGraph graph, bool is_deduplicated) cons
 }
 
 void DatasetChecks::check_self_loops(CsrGraph graph, std::uint64_t stored) const {
-  const std::uint64_t found =
-      sum_over(graph.num_nodes(), 256, [&](std::size_t v) { return times_in_row(graph, v, static_cast<NodeId>(v)); });
+  const SlotTable* const slots = graph.slots;
+  const std::uint64_t found = sum_over(graph.num_rows(), 256, [&](std::size_t v) {
+    return times_in_row(graph, v, slots ? slots->node_of_row(slots->type_of_row(v), v) : static_cast<NodeId>(v));
+  });
   if (found != stored)
     refuse("dataset.json", "self_loops is " + std::to_string(stored) + ", the graph has " + std::to_string(found));
 }
@@ -221,7 +220,7 @@ void DatasetChecks::check_reverse_edges(CsrGraph graph) const {
                             std::to_string(other) + " lacks " + std::to_string(node) + ", though 'symmetric' is true");
 }
 
-void DatasetChecks::check_values(const SparseRowTable& rows, FeatureType type) const {
+void DatasetChecks::check_values(const SparseRowTable& rows, FeatureType type, const FeatureNames& names) const {
   const auto* halves = reinterpret_cast<const std::uint16_t*>(rows.values);
   const auto* floats = reinterpret_cast<const std::uint32_t*>(rows.values);
   const auto is_bad_half = [=](std::size_t k) { return (halves[k] & 0x7C00) == 0x7C00 || (halves[k] & 0x7FFF) == 0; };
@@ -232,11 +231,11 @@ void DatasetChecks::check_values(const SparseRowTable& rows, FeatureType type) c
                                                    : first_bad(rows.num_values(), is_bad_float);
   if (at == kNone) return;
   const auto row = std::ranges::upper_bound(rows.begin, static_cast<std::int64_t>(at)) - rows.begin.begin() - 1;
-  refuse(feature_values_array(type).file,
+  refuse(names.values + ".npy",
          "row " + std::to_string(row) + ", column " + std::to_string(rows.columns[at]) + " is 0 or not finite");
 }
 
-void DatasetChecks::check_finite(RowTable features, FeatureType type) const {
+void DatasetChecks::check_finite(RowTable features, FeatureType type, const FeatureNames& names) const {
   if (features.row_bytes == 0) return;
   const auto* halves = reinterpret_cast<const std::uint16_t*>(features.data);
   const auto* floats = reinterpret_cast<const std::uint32_t*>(features.data);
@@ -250,8 +249,8 @@ void DatasetChecks::check_finite(RowTable features, FeatureType type) const {
   const std::size_t first = first_bad(count, is_bad);
   if (first == kNone) return;
   const std::uint64_t bad = sum_over(count, kGrain, [=](std::size_t i) { return std::uint64_t{is_bad(i)}; });
-  refuse("features.npy", std::to_string(bad) + " values are not finite, the first in row " +
-                             std::to_string(first / row_items) + ", column " + std::to_string(first % row_items));
+  refuse(names.rows + ".npy", std::to_string(bad) + " values are not finite, the first in row " +
+                                  std::to_string(first / row_items) + ", column " + std::to_string(first % row_items));
 }
 
 }  // namespace salient

@@ -39,21 +39,24 @@ class DatasetChecks {
   void check_indptr(std::span<const EdgeOffset> indptr, std::uint64_t num_edges) const;
   void check_indices(CsrGraph graph) const;
   void check_labels(const LabelTable& labels, int num_classes) const;
-  void check_splits(std::span<const SplitView> splits, const LabelTable& labels) const;
-  void check_sparse_rows(const SparseRowTable& rows, int feature_dim) const;
+  /// @param first  the node whose labels are the first: of a typed graph the first one of the target type
+  void check_splits(std::span<const SplitView> splits, const LabelTable& labels, NodeId first = 0) const;
+  /// @param names  of the table's files, here and below
+  void check_sparse_rows(const SparseRowTable& rows, int feature_dim, const FeatureNames& names = {}) const;
   void check_node_names(std::span<const std::int64_t> begin, std::uint64_t num_characters) const;
 
   /// What only verify_dataset() checks.
   void check_rows_ascend(CsrGraph graph, bool is_deduplicated) const;
   void check_self_loops(CsrGraph graph, std::uint64_t stored) const;
   void check_reverse_edges(CsrGraph graph) const;  ///< rows ascend
-  void check_finite(RowTable features, FeatureType type) const;
-  void check_values(const SparseRowTable& rows, FeatureType type) const;  ///< finite, and not 0
+  void check_finite(RowTable features, FeatureType type, const FeatureNames& names = {}) const;
+  /// Finite, and not 0.
+  void check_values(const SparseRowTable& rows, FeatureType type, const FeatureNames& names = {}) const;
+  [[noreturn]] void refuse(const std::string& file, const std::string& what) const;
 
  private:
   void check_flags(const LabelTable& labels) const;
   void check_targets(const LabelTable& labels) const;
-  [[noreturn]] void refuse(const char* file, const std::string& what) const;
 
   std::filesystem::path directory_;
 };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "store/data_schema.h"
+#include "store/graph_schema.h"
 #include "store/label_table.h"
 #include "store/row_table.h"
 #include "store/sparse_rows.h"
@@ -22,6 +23,7 @@ struct DatasetFacts {
   float fp8_scale = 0;  ///< of kFp8: as in RowTable
   FeatureLayout feature_layout = FeatureLayout::kDense;
   bool is_symmetric = false;
+  GraphSchema types{};  ///< of a typed graph; what is said of features above is then said of the target type's
   std::vector<std::string> class_names{};   ///< as in DataSchema; of a store in class_names.txt
   std::vector<std::string> column_names{};  ///< likewise in column_names.txt, or WordNet's vocabulary.txt
   FeatureOrigin feature_origin{};           ///< likewise
@@ -39,6 +41,13 @@ struct DatasetFacts {
             .column_names = column_names,
             .feature_origin = feature_origin,
             .target_scales = target_scales};
+  }
+  FeatureShape feature_shape() const { return {feature_dim, feature_type, feature_layout, fp8_scale}; }
+  void set_feature_shape(const FeatureShape& shape) {
+    feature_dim = shape.dim;
+    feature_type = shape.type;
+    feature_layout = shape.layout;
+    fp8_scale = shape.fp8_scale;
   }
   LabelType label_type() const { return {task, task == Task::kMultiClass ? 1 : num_classes}; }
   bool has_sparse_features() const { return feature_layout == FeatureLayout::kCsr; }
@@ -61,6 +70,7 @@ void visit_facts(Facts& facts, Visit visit) {
   visit("fp8_scale", facts.fp8_scale);
   visit("feature_layout", facts.feature_layout);
   visit("is_symmetric", facts.is_symmetric);
+  visit("types", facts.types);
   visit("class_names", facts.class_names);
   visit("column_names", facts.column_names);
   visit("feature_origin", facts.feature_origin);

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "store/dataset_arrays.h"
+#include "store/schema_fields.h"
 #include "store/shared_arrays.h"
 
 namespace salient {
@@ -27,7 +28,7 @@ Dataset map_described(const std::string& description) {
   visit_arrays(dataset, {}, [&]<class T>(const DatasetArray& array, std::span<const T>& items) {
     items = arrays->map<T>(text["arrays"][array.name]);
   });
-  dataset.sparse_features.longest = LongestRows(dataset.sparse_features.begin);
+  complete(dataset);
   dataset.storage = arrays;
   return dataset;
 }

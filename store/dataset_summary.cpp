@@ -11,6 +11,7 @@
 #include "core/arena_of.h"
 #include "core/number_text.h"
 #include "core/printable.h"
+#include "store/schema_text.h"
 
 namespace salient {
 namespace {
@@ -56,30 +57,12 @@ void count_known(const Dataset& dataset, DatasetSummary& summary) {
   summary.known_share = static_cast<double>(known) / static_cast<double>(labels.num_nodes() * width);
 }
 
-std::string grouped(std::uint64_t value) {  // 1,234,567
-  std::string text = std::to_string(value);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-  return text;
-}
-
-std::string megabytes(std::uint64_t bytes) { return fixed(static_cast<double>(bytes) / 1e6, 1) + " MB"; }
-
-/// How sparse rows are filled; "" of dense ones.
-std::string sparse_text(const Dataset& dataset) {
-  if (!dataset.has_sparse_features()) return "";
-  const auto values = static_cast<double>(dataset.sparse_features.num_values());
-  const auto all = static_cast<double>(dataset.num_nodes()) * dataset.feature_dim;
-  return ", sparse: " + fixed(values / static_cast<double>(dataset.num_nodes()), 1) + " values a node, " +
-         fixed(100 * values / all, 2) + " %; dense " +
-         megabytes(std::uint64_t{dataset.num_nodes()} * dataset.feature_row_bytes());
-}
-
 }  // namespace
 
 DatasetSummary summarise(const Dataset& dataset, int num_threads) {
   DatasetSummary summary;
   const CsrGraph& graph = dataset.graph;
-  std::vector<std::uint32_t> degrees(graph.num_nodes());
+  std::vector<std::uint32_t> degrees(dataset.types.is_typed() ? 0 : graph.num_nodes());  // else of each relation
   for (std::size_t v = 0; v < degrees.size(); ++v) degrees[v] = graph.degree(v);
   summary.isolated_nodes = static_cast<std::uint64_t>(std::ranges::count(degrees, 0U));
   if (!degrees.empty()) {
@@ -98,6 +81,7 @@ DatasetSummary summarise(const Dataset& dataset, int num_threads) {
   if (dataset.task != Task::kMultiClass) return count_known(dataset, summary), summary;
   for (const std::int32_t label : dataset.labels)
     ++(label < 0 ? summary.unlabelled_nodes : summary.nodes_of_class[static_cast<std::size_t>(label)]);
+  if (dataset.types.is_typed()) return summary;
   oneapi::tbb::task_arena arena = arena_of(num_threads);
   const LabelPairs pairs = arena.execute([&] { return count_label_pairs(dataset); });
   if (pairs.known > 0) summary.equal_label_share = static_cast<double>(pairs.equal) / static_cast<double>(pairs.known);
@@ -106,21 +90,23 @@ DatasetSummary summarise(const Dataset& dataset, int num_threads) {
 
 std::string summary_text(const Dataset& dataset, const DatasetSummary& summary) {
   std::string text;
-  const auto line = [&text](std::string label, const std::string& value) {
-    label.resize(16, ' ');
-    text.append(label).append(value).append("\n");
+  const auto line = [&text](const std::string& label, const std::string& value) {
+    text.append(summary_line(label, value));
   };
   line("name", printable(dataset.name) + " (" + dataset.source_kind + ")");
-  line("nodes", grouped(dataset.num_nodes()) + ", " + grouped(summary.isolated_nodes) + " isolated");
-  line("edges", grouped(static_cast<std::uint64_t>(dataset.num_edges())) + " entries, " +
-                    (dataset.is_symmetric ? "symmetric" : "directed"));
-  line("degree", "mean " + fixed(summary.mean_degree, 2) + ", median " + grouped(summary.median_degree) + ", 99 % " +
-                     grouped(summary.p99_degree) + ", max " + grouped(summary.max_degree));
-  if (dataset.feature_dim > 0)
-    line("features", std::to_string(dataset.feature_dim) + " x " + name_of(dataset.feature_type) + ", " +
-                         megabytes(dataset.feature_bytes()) + sparse_text(dataset));
-  else
-    line("features", "none; training needs some");
+  if (dataset.types.is_typed()) {
+    text += schema_text(dataset);
+  } else {
+    line("nodes", grouped(dataset.num_nodes()) + ", " + grouped(summary.isolated_nodes) + " isolated");
+    line("edges", grouped(static_cast<std::uint64_t>(dataset.num_edges())) + " entries, " +
+                      (dataset.is_symmetric ? "symmetric" : "directed"));
+    line("degree", "mean " + fixed(summary.mean_degree, 2) + ", median " + grouped(summary.median_degree) + ", 99 % " +
+                       grouped(summary.p99_degree) + ", max " + grouped(summary.max_degree));
+    line("features", dataset.feature_dim > 0
+                         ? features_text(dataset.feature_shape(), dataset.sparse_features.num_values(),
+                                         dataset.num_nodes(), dataset.feature_bytes())
+                         : "none; training needs some");
+  }
   if (dataset.task == Task::kRegression) {
     const auto width = static_cast<std::size_t>(dataset.num_classes);
     for (std::size_t t = 0; t < width; ++t)
@@ -139,7 +125,8 @@ std::string summary_text(const Dataset& dataset, const DatasetSummary& summary) 
     const auto [rarest, largest] = std::ranges::minmax(summary.nodes_of_class);
     line("classes", std::to_string(dataset.num_classes) + ", from " + grouped(rarest) + " to " + grouped(largest) +
                         " nodes; " + grouped(summary.unlabelled_nodes) + " nodes unlabelled");
-    line("equal labels", fixed(100 * summary.equal_label_share, 1) + " % of the edges between labelled nodes");
+    if (!dataset.types.is_typed())
+      line("equal labels", fixed(100 * summary.equal_label_share, 1) + " % of the edges between labelled nodes");
   }
   line("split", grouped(dataset.train.size()) + " train, " + grouped(dataset.valid.size()) + " valid, " +
                     grouped(dataset.test.size()) + " test");

@@ -46,7 +46,8 @@ std::string describe_graph(const CsrGraph& graph, const SharedMemory& memory) {
 void map_graph(const std::string& description, Dataset& dataset) {
   const auto text = SharedArrays::Json::parse(description);
   const auto arrays = std::make_shared<SharedArrays>();
-  dataset.graph = {arrays->map<EdgeOffset>(text["indptr"]), arrays->map<NodeId>(text["indices"])};
+  dataset.graph.indptr = arrays->map<EdgeOffset>(text["indptr"]);
+  dataset.graph.indices = arrays->map<NodeId>(text["indices"]);
   dataset.storage = std::make_shared<std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
       std::move(dataset.storage), arrays);
 }

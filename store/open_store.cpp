@@ -2,7 +2,6 @@
 #include "store/open_store.h"
 
 #include <map>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "store/name_list.h"
 #include "store/parts.h"
 #include "store/target_scales.h"
+#include "store/typed_checks.h"
 
 namespace salient {
 namespace {
@@ -70,10 +70,9 @@ GraphSize size_said_by(const StoreManifest& manifest) { return {manifest.num_nod
 
 bool has_node_names(const MappedStore& store) { return store.arrays.contains(kNodeNamesArray.file); }
 
-/// The length that an array of any length has to have: its own, and of columns that of their values.
-Shape any_length(const MappedStore& store, const DatasetArray& array, FeatureType type) {
-  const bool is_measured_by_values = array.stored.file == std::string_view(kFeatureColumnsArray.file);
-  const char* const measured = is_measured_by_values ? feature_values_array(type).file : array.stored.file;
+/// The length that an array of any length has to have: its own, or that of the array that measures it.
+Shape any_length(const MappedStore& store, const DatasetArray& array) {
+  const char* const measured = array.measured_by != nullptr ? array.measured_by : array.stored.file;
   const Shape& shape = store.arrays.at(measured).header().shape;
   return shape.size() == 1 ? shape : Shape{0};
 }
@@ -93,7 +92,7 @@ void check_headers(const MappedStore& store, const StoreManifest& manifest) {
   visit_arrays(std::as_const(empty), size_said_by(manifest), [&](const DatasetArray& array, const auto&) {
     if (is_left_out(store, array)) return;
     const bool is_open = array.shape[0] == kAnyLength;
-    expect(array.stored, is_open ? any_length(store, array, manifest.feature_type) : array.shape);
+    expect(array.stored, is_open ? any_length(store, array) : array.shape);
   });
   const std::uint64_t num_nodes = manifest.num_nodes;
   if (store.arrays.contains(kOriginalIdsArray.file)) expect(kOriginalIdsArray, {num_nodes});
@@ -104,10 +103,10 @@ void check_headers(const MappedStore& store, const StoreManifest& manifest) {
   }
 }
 
-/// The values of an array, whose place in memory is that of their type.
-std::span<const std::byte> values_of(const NpyFile& file, FeatureType type) {
-  if (type == FeatureType::kF16) (void)file.items<std::uint16_t>();  // for its alignment check
-  if (type == FeatureType::kF32) (void)file.items<float>();
+/// The values of an array of features, whose place in memory is that of their type.
+std::span<const std::byte> values_of(const NpyFile& file, std::size_t item_bytes) {
+  if (item_bytes == sizeof(std::uint16_t)) (void)file.items<std::uint16_t>();  // for its alignment check
+  if (item_bytes == sizeof(float)) (void)file.items<float>();
   return file.data();
 }
 
@@ -118,10 +117,11 @@ Dataset view_of(const MappedStore& store, const StoreManifest& manifest) {
     if (is_left_out(store, array)) return;
     const NpyFile& file = store.arrays.at(array.stored.file);
     if constexpr (std::is_same_v<T, std::byte>)
-      items = values_of(file, manifest.feature_type);
+      items = values_of(file, item_bytes(array.stored));
     else
       items = file.items<T>();
   });
+  use_slots(dataset);
   return dataset;
 }
 
@@ -134,10 +134,14 @@ void read_names_of(const fs::path& directory, Dataset& dataset) {
 
 void check_values(const Dataset& dataset, const StoreManifest& manifest, const DatasetChecks& checks) {
   checks.check_indptr(dataset.graph.indptr, manifest.num_edges);
-  checks.check_indices(dataset.graph);
-  if (manifest.has_sparse_features()) checks.check_sparse_rows(dataset.sparse_features, manifest.feature_dim);
+  if (manifest.types.is_typed()) {
+    check_typed(dataset, checks);
+  } else {
+    checks.check_indices(dataset.graph);
+    if (manifest.has_sparse_features()) checks.check_sparse_rows(dataset.sparse_features, manifest.feature_dim);
+  }
   checks.check_labels(dataset.label_table(), dataset.num_classes);
-  checks.check_splits(splits_of(dataset), dataset.label_table());
+  checks.check_splits(splits_of(dataset), dataset.label_table(), dataset.first_target());
 }
 
 }  // namespace
@@ -148,9 +152,14 @@ void leave_out_features(const fs::path& directory, FeatureFile needed, StoreMani
     manifest.files.erase(file);
 }
 
-OpenedStore open_store(const fs::path& directory, int num_threads, FeatureFile needed) {
+OpenedStore open_store(const fs::path& directory, int num_threads, FeatureFile needed, GraphKind kind) {
   std::string fingerprint;
   StoreManifest manifest = read_manifest(directory, &fingerprint);
+  if (manifest.types.is_typed() && kind == GraphKind::kPlain)
+    fail(ErrorKind::kBadData, directory.string() + ": a typed graph, of " +
+                                  std::to_string(manifest.types.node_types.size()) + " node types and " +
+                                  std::to_string(manifest.types.relations.size()) +
+                                  " relations; it can be described and verified, and nothing else yet");
   leave_out_features(directory, needed, manifest);
   auto store = std::make_shared<const MappedStore>(map_files(directory, manifest));
   check_headers(*store, manifest);
@@ -162,8 +171,8 @@ OpenedStore open_store(const fs::path& directory, int num_threads, FeatureFile n
       checks.check_node_names(store->items<std::int64_t>(kNodeNamesBeginArray.file),
                               store->arrays.at(kNodeNamesArray.file).data().size());
   });
+  complete(dataset);
   dataset.target_scales = target_scales_of(dataset);
-  dataset.sparse_features.longest = LongestRows(dataset.sparse_features.begin);
   read_names_of(directory, dataset);
   dataset.directory = directory;
   dataset.fingerprint = std::move(fingerprint);

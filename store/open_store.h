@@ -15,13 +15,20 @@ enum class FeatureFile : std::uint8_t {
   kOrParts,  ///< features.npy may be missing where the folder has parts (store/part_rows_file.h)
 };
 
+/// Whether a store may be one of a typed graph (store/graph_schema.h).
+enum class GraphKind : std::uint8_t {
+  kPlain,  ///< a typed one is refused: what is made of the data set cannot use one yet
+  kAny,
+};
+
 struct OpenedStore {
   Dataset dataset;         ///< without features.npy, features.data is null
   StoreManifest manifest;  ///< lists the files that are there
 };
 
 /// @throws as open_dataset()
-OpenedStore open_store(const std::filesystem::path& directory, int num_threads, FeatureFile needed);
+OpenedStore open_store(const std::filesystem::path& directory, int num_threads, FeatureFile needed,
+                       GraphKind kind = GraphKind::kPlain);
 
 /// Takes features.npy from the manifest where it may be missing, and is.
 void leave_out_features(const std::filesystem::path& directory, FeatureFile needed, StoreManifest& manifest);

@@ -1,7 +1,9 @@
 // store/store_arrays.h - the array files of a store and their types: what writes and what opens a store asks here.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <string>
 
 #include "store/label_table.h"
 #include "store/row_table.h"
@@ -50,5 +52,19 @@ constexpr StoreArray features_array(FeatureType type) {
 constexpr StoreArray feature_values_array(FeatureType type) {
   return {"feature_values.npy", features_array(type).dtype};
 }
+
+/// What the files of one table of features are called: those of a plain store, or of node type `number`.
+struct FeatureNames {
+  std::string rows = "features", begin = "feature_begin", columns = "feature_columns", values = "feature_values";
+
+  FeatureNames() = default;
+  explicit FeatureNames(std::size_t number) {
+    for (std::string* name : {&rows, &begin, &columns, &values}) name->append(".").append(std::to_string(number));
+  }
+  /// Of rows, begin, columns and values.
+  std::array<std::string, 4> files() const {
+    return {rows + ".npy", begin + ".npy", columns + ".npy", values + ".npy"};
+  }
+};
 
 }  // namespace salient

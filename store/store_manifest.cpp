@@ -3,15 +3,17 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "core/error.h"
 #include "core/files/json_reader.h"
 #include "core/files/sealed_json.h"
-#include "core/fp8.h"
 #include "store/dataset_arrays.h"
+#include "store/schema_fields.h"
 
 namespace salient {
 namespace {
@@ -19,20 +21,6 @@ namespace {
 constexpr std::uint64_t kMaxNodes = 0xFFFFFFFE;  // 0xFFFFFFFF is never an id
 constexpr std::uint64_t kMaxInt = std::numeric_limits<int>::max();
 constexpr std::uint64_t kMaxOffset = std::numeric_limits<std::int64_t>::max();
-
-FeatureType feature_type_of(const JsonObject& root) {
-  const std::string text = root.string("feature_dtype");
-  const std::optional<FeatureType> type = value_named<FeatureType>(text);
-  if (!type) root.refuse("feature_dtype", "is '" + text + "', allowed are f16, f32 and fp8");
-  return *type;
-}
-
-float fp8_scale_of(const JsonObject& root, FeatureType type) {
-  if (type != FeatureType::kFp8) return 0;
-  const auto scale = static_cast<float>(root.number("fp8_scale"));
-  if (!is_fp8_scale(scale)) root.refuse("fp8_scale", "is no power of two from 2^-15 to 2^7");
-  return scale;
-}
 
 Task task_of(const JsonObject& root) {
   const std::vector<std::string> keys = root.keys();
@@ -43,16 +31,6 @@ Task task_of(const JsonObject& root) {
     root.refuse("task", "is '" + text + "', this program knows '" + name_of(Task::kMultiLabel) + "' and '" +
                             name_of(Task::kRegression) + "', or no such field for classes");
   return *task;
-}
-
-FeatureLayout feature_layout_of(const JsonObject& root) {
-  const std::vector<std::string> keys = root.keys();
-  if (std::ranges::find(keys, "feature_layout") == keys.end()) return FeatureLayout::kDense;
-  const std::string text = root.string("feature_layout");
-  if (text != name_of(FeatureLayout::kCsr))
-    root.refuse("feature_layout", "is '" + text + "', this program knows '" + name_of(FeatureLayout::kCsr) +
-                                      "', or no such field for dense rows");
-  return FeatureLayout::kCsr;
 }
 
 /// Stores of older versions say it in the options that they were made with alone.
@@ -77,6 +55,21 @@ FeatureOrigin feature_origin_of(const JsonObject& root, const StoreManifest& man
   return origin;
 }
 
+/// Of a typed graph: the arrays of each type's features, and no others.
+void check_type_feature_files(const JsonObject& files, const StoreManifest& manifest, const Dataset& described) {
+  std::set<std::string, std::less<>> needed;
+  visit_arrays(described, {}, [&](const DatasetArray& array, const auto&) {
+    if (array.part == ArrayPart::kFeatures) needed.insert(array.stored.file);
+  });
+  for (const std::string& name : needed)
+    if (!manifest.files.contains(name)) files.refuse(name, "is missing, though a node type has such features");
+  const FeatureNames plain;
+  for (const auto& [name, digest] : manifest.files)
+    for (const std::string* begin : {&plain.rows, &plain.begin, &plain.columns, &plain.values})
+      if (name.starts_with(*begin + ".") && name.ends_with(".npy") && !needed.contains(name))
+        files.refuse(name, "is there, though no node type has such features");
+}
+
 /// A store has the arrays of its layout, and no others.
 void check_feature_files(const JsonObject& files, const StoreManifest& manifest) {
   const auto check = [&](const char* name, bool is_needed) {
@@ -89,6 +82,22 @@ void check_feature_files(const JsonObject& files, const StoreManifest& manifest)
   check(features_array(manifest.feature_type).file, manifest.feature_dim > 0 && !is_sparse);
   for (const StoreArray array : {kFeatureBeginArray, kFeatureColumnsArray, feature_values_array(manifest.feature_type)})
     check(array.file, is_sparse);
+}
+
+/// The schema of a typed graph, of which the fields beside it give the sums.
+void read_types(const JsonObject& root, StoreManifest& manifest) {
+  manifest.types = read_schema(root);
+  const std::uint64_t num_nodes = slot_table_of(manifest.types).num_nodes();
+  if (num_nodes != manifest.num_nodes)
+    root.refuse("num_nodes", "is " + std::to_string(manifest.num_nodes) + ", the node types have " +
+                                 std::to_string(num_nodes) + " together");
+  std::uint64_t num_entries = 0;
+  for (const Relation& relation : manifest.types.relations) num_entries += relation.num_entries;
+  if (num_entries != manifest.num_edges)
+    root.refuse("num_edges", "is " + std::to_string(manifest.num_edges) + ", the relations have " +
+                                 std::to_string(num_entries) + " entries together");
+  if (manifest.types.target().features != manifest.feature_shape())
+    root.refuse("feature_dim", "and the fields of features beside it are not those of the target type");
 }
 
 std::uint64_t hash_of(const JsonObject& entry) {
@@ -122,10 +131,10 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
   StoreManifest manifest;
   manifest.created_by = root.string("created_by");
   const std::uint64_t version = root.integer("format_version", 1, kMaxInt);
-  if (version > kStoreVersion)
+  if (version > kTypedStoreVersion)
     root.refuse("format_version", "is " + std::to_string(version) + ", this program reads " +
-                                      std::to_string(kStoreVersion) + "; it was written by " + manifest.created_by +
-                                      ", which is newer");
+                                      std::to_string(kStoreVersion) + " and " + std::to_string(kTypedStoreVersion) +
+                                      "; it was written by " + manifest.created_by + ", which is newer");
   manifest.name = root.string("name");
   if (!is_dataset_name(manifest.name)) root.refuse("name", "is not a plain name of up to 100 characters");
   manifest.num_nodes = root.integer("num_nodes", 1, kMaxNodes);
@@ -133,14 +142,8 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
   manifest.task = task_of(root);
   const std::uint64_t least_classes = manifest.task == Task::kMultiClass ? 0 : 1;
   manifest.num_classes = static_cast<int>(root.integer("num_classes", least_classes, kMaxClasses));
-  manifest.feature_dim = static_cast<int>(root.integer("feature_dim", 0, kMaxInt));
-  manifest.feature_type = feature_type_of(root);
-  manifest.fp8_scale = fp8_scale_of(root, manifest.feature_type);
-  manifest.feature_layout = feature_layout_of(root);
-  if (manifest.has_sparse_features() && manifest.feature_dim == 0)
-    root.refuse("feature_dim", "is 0, though feature_layout is " + name_of(manifest.feature_layout));
-  if (manifest.has_sparse_features() && manifest.feature_type == FeatureType::kFp8)
-    root.refuse("feature_dtype", "is fp8, which sparse rows never are");
+  manifest.set_feature_shape(read_feature_shape(root));
+  if (version == kTypedStoreVersion) read_types(root, manifest);
   manifest.is_symmetric = root.boolean("symmetric");
   manifest.is_deduplicated = root.boolean("deduplicated");
   manifest.self_loops = root.integer("self_loops", 0, manifest.num_edges);
@@ -162,7 +165,10 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
     if (array.part != ArrayPart::kFeatures && !manifest.files.contains(array.stored.file))
       files.refuse(array.stored.file, "is missing");
   });
-  check_feature_files(files, manifest);
+  if (manifest.types.is_typed())
+    check_type_feature_files(files, manifest, described);
+  else
+    check_feature_files(files, manifest);
   if (manifest.files.contains(kNodeNamesArray.file) != manifest.files.contains(kNodeNamesBeginArray.file))
     files.refuse(kNodeNamesArray.file, std::string("is there only together with ") + kNodeNamesBeginArray.file);
   (void)check_seal(text,
@@ -173,7 +179,7 @@ StoreManifest parse_manifest(std::string text, const std::string& file) {
 std::string manifest_text(const StoreManifest& manifest) {
   nlohmann::ordered_json root;
   root["format"] = "salient dataset";
-  root["format_version"] = kStoreVersion;
+  root["format_version"] = manifest.types.is_typed() ? kTypedStoreVersion : kStoreVersion;
   root["name"] = manifest.name;
   root["num_nodes"] = manifest.num_nodes;
   root["num_edges"] = manifest.num_edges;
@@ -184,6 +190,7 @@ std::string manifest_text(const StoreManifest& manifest) {
   if (manifest.feature_type == FeatureType::kFp8) root["fp8_scale"] = manifest.fp8_scale;
   if (manifest.has_sparse_features()) root["feature_layout"] = name_of(manifest.feature_layout);
   if (!manifest.feature_origin.empty()) root["feature_origin"] = manifest.feature_origin;
+  write_schema(manifest.types, root);
   root["symmetric"] = manifest.is_symmetric;
   root["deduplicated"] = manifest.is_deduplicated;
   root["self_loops"] = manifest.self_loops;

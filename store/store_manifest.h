@@ -13,13 +13,15 @@ namespace salient {
 
 inline constexpr char kManifestName[] = "dataset.json";
 inline constexpr int kStoreVersion = 1;
+inline constexpr int kTypedStoreVersion = 2;  ///< of typed graphs alone
 
 /// Names become parts of folders' names: 1 to 100 characters, no slash or control character, no dot in front.
 bool is_dataset_name(std::string_view name);
 
 /// Field for field what docs/DATASETS.md lists.
 /// The field "task" is there for tasks but kMultiClass, "feature_layout" and "fp8_scale" for kCsr and kFp8 alone,
-/// "feature_origin" for features that were made. Names of classes and columns are in files of their own, empty here.
+/// "node_types", "relations" and "target_type" for typed graphs, which are of kTypedStoreVersion, "feature_origin" for
+/// features that were made. Names of classes and columns are in files of their own, empty here.
 struct StoreManifest : DatasetFacts {
   std::uint64_t num_nodes = 0;
   std::uint64_t num_edges = 0;

@@ -13,7 +13,8 @@ TargetScales target_scales_of(const Dataset& dataset) {
     double count = 0, sum = 0, squares = 0;
     const auto for_each = [&](auto use) {
       for (const NodeId node : dataset.train)
-        if (const double value = dataset.targets[node * width + t]; !std::isnan(value)) use(value);
+        if (const double value = dataset.targets[(node - dataset.first_target()) * width + t]; !std::isnan(value))
+          use(value);
     };
     for_each([&](double value) { sum += value, ++count; });
     const double mean = count > 0 ? sum / count : 0;

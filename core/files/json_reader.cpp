@@ -19,7 +19,7 @@ struct JsonObject::Document {
 
   static const json& value_of(const JsonObject& object) {
     const json* value = &object.document_->root;
-    for (const std::string& key : object.path_) value = &(*value)[key];
+    for (const std::string& key : object.path_) value = value->is_array() ? &(*value)[std::stoul(key)] : &(*value)[key];
     return *value;
   }
 
@@ -46,10 +46,19 @@ std::string place(std::string_view text, std::size_t at) {
 /// Where the key at the end of `path` is in a text known to be JSON; the last brace when it is not there. Only for
 /// messages, so that the document itself need not remember positions.
 std::size_t find_key(std::string_view text, const std::vector<std::string>& path) {
-  std::vector<std::string_view> keys;  // per open bracket, the latest key in it
+  std::vector<std::string> keys;     // per open bracket, the latest key in it, of an array the number of the item
+  std::vector<std::size_t> numbers;  // per open bracket, commas in it
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '{' || text[at] == '[') keys.emplace_back();
-    if ((text[at] == '}' || text[at] == ']') && !keys.empty()) keys.pop_back();
+    if (text[at] == '{' || text[at] == '[') {
+      keys.emplace_back(text[at] == '[' ? "0" : "");
+      numbers.push_back(0);
+    }
+    if (keys.empty()) continue;
+    if (text[at] == '}' || text[at] == ']') {
+      keys.pop_back();
+      numbers.pop_back();
+    }
+    if (text[at] == ',' && !keys.empty()) keys.back() = std::to_string(++numbers.back());
     if (text[at] != '"') continue;
     const std::size_t start = at++;
     while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2U : 1U;
@@ -90,6 +99,18 @@ JsonObject JsonObject::object(std::string_view key) const {
   JsonObject inner = *this;
   inner.path_.emplace_back(key);
   return inner;
+}
+
+std::vector<JsonObject> JsonObject::objects(std::string_view key) const {
+  const json& items = Document::field(*this, key, &json::is_array, "is not an array");
+  std::vector<JsonObject> found;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!items[i].is_object()) refuse(key, "has an item that is not an object, number " + std::to_string(i));
+    JsonObject& inner = found.emplace_back(*this);
+    inner.path_.emplace_back(key);
+    inner.path_.push_back(std::to_string(i));
+  }
+  return found;
 }
 
 std::string JsonObject::string(std::string_view key) const {

@@ -21,6 +21,8 @@ class JsonObject {
 
   /// Each @throws Error{kBadData} naming field, line and column, if the field is missing or not of this type.
   JsonObject object(std::string_view key) const;
+  /// Of an array of objects, in its order.
+  std::vector<JsonObject> objects(std::string_view key) const;
   std::string string(std::string_view key) const;
   bool boolean(std::string_view key) const;
   /// A whole number in [low, high].
@@ -39,7 +41,7 @@ class JsonObject {
   explicit JsonObject(std::shared_ptr<const Document> document) : document_(std::move(document)) {}
 
   std::shared_ptr<const Document> document_;
-  std::vector<std::string> path_;  ///< keys from the document's root to this object
+  std::vector<std::string> path_;  ///< keys, and numbers in arrays, from the document's root to this object
 };
 
 }  // namespace salient

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 void check_rules(const Dataset& dataset, const fs::path& out) {
   const DatasetChecks checks(out);
   checks.check_labels(dataset.label_table(), dataset.num_classes);
-  checks.check_splits(splits_of(dataset), dataset.label_table());
+  checks.check_splits(splits_of(dataset), dataset.label_table(), dataset.first_target());
   for (const std::vector<std::string>* names : {&dataset.class_names, &dataset.column_names})
     for (const std::string& name : *names)
       if (name.find('\n') != std::string::npos)
@@ -54,7 +54,8 @@ void say_what_is_no_utf8(const RawGraph& graph) {
 void write_all_arrays(const Dataset& dataset, const StoreOrigin& origin, StoreWriter& store) {
   const std::uint64_t num_nodes = dataset.num_nodes();
   const std::uint64_t total = dataset.graph.indptr.size_bytes() + dataset.graph.indices.size_bytes() +
-                              dataset.feature_bytes() + num_nodes * dataset.label_type().row_bytes();
+                              dataset.feature_bytes() +
+                              dataset.label_table().num_nodes() * dataset.label_type().row_bytes();
   Progress progress("writing", total, "bytes");
   using enum ArrayPart;
   write_arrays(dataset, store, std::array{kGraph, kFeatures, kLabels, kSplits}, &progress);

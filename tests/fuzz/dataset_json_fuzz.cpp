@@ -23,7 +23,13 @@ std::vector<std::string> seeds() {
   StoreManifest fp8 = manifest;
   fp8.feature_type = FeatureType::kFp8;
   fp8.fp8_scale = 0.25F;
+  StoreManifest typed = manifest;
+  typed.types = {.node_types = {{.name = "a", .count = 2}, {.name = "b", .count = 1, .features = {.dim = 2}}},
+                 .relations = {{.src = 0, .dst = 1, .name = "r", .num_entries = 2},
+                               {.src = 1, .dst = 0, .name = "rev_r", .num_entries = 2, .reverse_of = 0}}};
+  typed.files["features.1.npy"] = {};
   return {manifest_text(manifest),
+          manifest_text(typed),
           manifest_text(multi_label),
           manifest_text(sparse),
           manifest_text(fp8),

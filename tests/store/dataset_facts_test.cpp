@@ -9,6 +9,8 @@
 namespace salient {
 namespace {
 
+constexpr FeatureShape kShape{.dim = 3, .type = FeatureType::kF32, .layout = FeatureLayout::kCsr};
+
 /// No fact has its default.
 DatasetFacts unusual_facts() {
   return {.name = "mine",
@@ -20,6 +22,9 @@ DatasetFacts unusual_facts() {
           .fp8_scale = 0.25F,
           .feature_layout = FeatureLayout::kCsr,
           .is_symmetric = true,
+          .types = {.node_types = {{.name = "a", .count = 2, .features = kShape}, {.name = "b", .count = 1}},
+                    .relations = {{.src = 0, .dst = 1, .name = "r", .num_entries = 2},
+                                  {.src = 1, .dst = 0, .name = "rev_r", .num_entries = 2, .reverse_of = 0}}},
           .class_names = {"a", "b", "c", "d", "e", "f", "g"},
           .column_names = {"x", "y", "z"},
           .feature_origin = {{"kind", "random"}, {"seed", "3"}},
@@ -37,19 +42,22 @@ TEST(DatasetFacts, TheListHasEveryField) {
         if (name == other) fact = value;
     });
   });
-  EXPECT_EQ(num_facts, 13u);
+  EXPECT_EQ(num_facts, 14u);
   EXPECT_EQ(copy, original);
 }
 
 TEST(DatasetFacts, OtherProcessesGetThemAll) {
   Dataset dataset;
   dataset.facts() = unusual_facts();
-  EXPECT_EQ(map_described(describe_shared(dataset, SharedMemory())).facts(), unusual_facts());
+  const Dataset mapped = map_described(describe_shared(dataset, SharedMemory()));
+  EXPECT_EQ(mapped.facts(), unusual_facts());
+  EXPECT_EQ(mapped.graph.slots->num_rows(), 3u) << "complete";
 }
 
 TEST(DatasetFacts, TheManifestHasThemAll) {
   StoreManifest manifest;
   manifest.facts() = unusual_facts();
+  manifest.types = {};           // below
   manifest.fp8_scale = 0;        // of fp8 alone
   manifest.class_names.clear();  // in files of their own
   manifest.column_names.clear();
@@ -66,6 +74,22 @@ TEST(DatasetFacts, TheManifestHasThemAll) {
   manifest.feature_type = FeatureType::kFp8;
   manifest.fp8_scale = 0x1p-15F;
   EXPECT_EQ(parse_manifest(manifest_text(manifest), "FILE"), manifest);
+}
+
+TEST(DatasetFacts, TheManifestHasThoseOfTypedGraphs) {
+  StoreManifest manifest;
+  manifest.types = unusual_facts().types;
+  manifest.types.node_types[1].features = {.dim = 2, .type = FeatureType::kFp8, .fp8_scale = 0.25F};
+  manifest.name = "mine";
+  manifest.set_feature_shape(kShape);
+  manifest.num_nodes = 3;
+  manifest.num_edges = 4;
+  for (const char* name : {"indptr.npy", "indices.npy", "labels.npy", "train.npy", "valid.npy", "test.npy",
+                           "feature_begin.0.npy", "feature_columns.0.npy", "feature_values.0.npy", "features.1.npy"})
+    manifest.files[name] = {};
+  const std::string text = manifest_text(manifest);
+  EXPECT_NE(text.find("\"format_version\": 2"), std::string::npos);
+  EXPECT_EQ(parse_manifest(text, "FILE"), manifest);
 }
 
 TEST(DatasetFacts, RowsOfFeaturesAndLabels) {

@@ -70,12 +70,9 @@ inline RawGraph small_regression_graph() {
   return graph;
 }
 
-class SmallStore {
+/// A store in a folder of its own, and ways to change its files.
+class StoreFolder {
  public:
-  explicit SmallStore(RawGraph graph = small_graph(), std::optional<FeatureLayout> layout = {}, bool in_fp8 = false) {
-    write_store(std::move(graph), {.out = path(), .num_threads = 1, .feature_layout = layout, .in_fp8 = in_fp8});
-  }
-
   std::filesystem::path path() const { return scratch_ / "store"; }
   std::filesystem::path operator/(const std::string& name) const { return path() / name; }
 
@@ -110,6 +107,13 @@ class SmallStore {
 
  private:
   Scratch scratch_;
+};
+
+class SmallStore : public StoreFolder {
+ public:
+  explicit SmallStore(RawGraph graph = small_graph(), std::optional<FeatureLayout> layout = {}, bool in_fp8 = false) {
+    write_store(std::move(graph), {.out = path(), .num_threads = 1, .feature_layout = layout, .in_fp8 = in_fp8});
+  }
 };
 
 /// Opening `store` ends with `exit_code` and one line that has each of `parts` in it.

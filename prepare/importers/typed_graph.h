@@ -1,0 +1,27 @@
+// prepare/importers/typed_graph.h - a typed graph as read, before its rows are built, in memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/types.h"
+#include "prepare/importers/edge_file.h"
+#include "prepare/importers/memory_limit.h"
+#include "prepare/importers/name_table.h"
+#include "prepare/importers/raw_graph.h"
+#include "store/graph_schema.h"
+
+namespace salient {
+
+/// Ids in it count from 0 in their own type, and are checked.
+struct TypedGraph {
+  GraphSchema schema{};  ///< counts, names, ends; what features are, and entries, are found when the store is written
+  std::vector<RawFeatures> features{};  ///< [types]
+  std::vector<NodePairs> edges{};       ///< [relations]; of one with reverse_of empty, it is that one's the other way
+  RawGraph target{};  ///< name, source, labels, split, seed and limit: of the target type as if it were the graph
+  std::vector<std::uint64_t> original_ids{};  ///< as of a store: [V] of all types, each node's own id, or empty
+  NameTable node_names{};                     ///< likewise; where some type's ids are text
+};
+
+}  // namespace salient
