@@ -15,7 +15,7 @@ namespace {
 
 bool are_one_hot(const Dataset& dataset) {
   const auto width = static_cast<std::size_t>(dataset.num_classes);
-  for (std::size_t v = 0; v < dataset.num_nodes(); ++v) {
+  for (std::size_t v = 0; v < dataset.label_table().num_nodes(); ++v) {
     const auto row = dataset.multi_labels.subspan(v * width, width);
     const bool is_unknown = std::ranges::all_of(row, [](std::int8_t flag) { return flag < 0; });
     if (!is_unknown && (std::ranges::count(row, 1) != 1 || std::ranges::min(row) < 0)) return false;

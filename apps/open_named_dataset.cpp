@@ -87,7 +87,7 @@ void use_huge_pages(Dataset& dataset, std::int64_t spare_bytes, Communicator& co
     if (!is_stored || bytes < kLarge || bytes > spare_bytes) return "";
     const auto memory = launch.ranks_on_host > 1 ? std::make_shared<SharedMemory>() : nullptr;
     auto copy = copy_graph(dataset.graph, memory.get());
-    dataset.graph = copy->view();
+    dataset.graph = {copy->indptr, copy->indices, dataset.graph.slots};
     dataset.storage = std::make_shared<MovedGraph>(MovedGraph{std::move(dataset.storage), memory, std::move(copy)});
     return memory ? describe_graph(dataset.graph, *memory) : "";
   });

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "prepare/importers/edge_file.h"
 #include "prepare/importers/feature_table.h"
 #include "prepare/importers/raw_graph.h"
+#include "prepare/importers/typed_options.h"
 #include "prepare/importers/wordnet_importer.h"
 #include "prepare/partitioning/partition.h"
 #include "store/row_table.h"
@@ -206,6 +208,57 @@ void visit_fields(Self& self, Visit&& field) {
   visit_fields(self.table, field);
   field("name", self.name, "empty = by the folder's name, --out");
   field("make-features", self.make_features, "for a graph without: degree, random:K or positional:K (K columns)");
+  visit_fields(self.layout, field);
+  visit_fields(self.label_choice, field);
+  visit_fields(self.write, field);
+}
+
+/// An option that is given several times.
+struct Repeated {
+  std::vector<std::string> items{};
+
+  friend std::string to_text(const Repeated&) { return ""; }
+  friend bool from_text(std::string_view text, Repeated& repeated) {
+    repeated.items.emplace_back(text);
+    return !text.empty();
+  }
+};
+
+struct TypedArguments {
+  Repeated nodes{}, edges{};
+  Reverses reverse = Reverses::kAdd;
+  Repeated labels{};
+  std::string train{}, valid{}, test{};
+  int mask = 0;
+  std::vector<double> split{};
+  HeaderRule header = HeaderRule::kAuto;
+  std::string label_column{};
+  std::vector<std::string> unlabelled{};
+  FeatureScaling scale_features = FeatureScaling::kAuto;
+  std::string name{};
+  LayoutOptions layout{};
+  LabelOptions label_choice{};
+  WriteOptions write{};
+};
+template <class Self, class Visit>
+requires std::is_same_v<std::remove_const_t<Self>, TypedArguments>
+void visit_fields(Self& self, Visit&& field) {
+  field("nodes", self.nodes,
+        "of each node type TYPE=FILE: .npy [nodes, width], .npz of scipy.sparse, or a table in text with ids; or "
+        "TYPE=count:N");
+  field("edges", self.edges, "of each relation SRC:NAME:DST=FILE: a pair of ids per edge, of a SRC and of a DST");
+  field("reverse", self.reverse, "of each relation: rev_NAME from DST to SRC, unless it is given");
+  field("labels", self.labels, "TYPE=FILE: of the nodes of one type, as of edges; it may be their table");
+  field("train", self.train, "nodes of the same type, as of edges");
+  field("valid", self.valid, "likewise");
+  field("test", self.test, "likewise");
+  field("split", self.split, "instead of the three: fractions such as 0.6,0.2,0.2, drawn by --rng-seed");
+  field("mask", self.mask, "of masks with K columns: which, from 0");
+  field("header", self.header, "whether the first line of a table in text has names; auto: by what is below it");
+  field("label-column", self.label_column, "of a table of labels: name or number, -1 = last; empty = by its name");
+  field("unlabelled", self.unlabelled, "words of a table of labels that mean none, such as unknown,withheld");
+  field("scale-features", self.scale_features, "numbers of tables in text to mean 0 and deviation 1");
+  field("name", self.name, "empty = by the folder's name, --out");
   visit_fields(self.layout, field);
   visit_fields(self.label_choice, field);
   visit_fields(self.write, field);

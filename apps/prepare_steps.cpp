@@ -16,6 +16,7 @@
 #include "core/number_text.h"
 #include "core/printable.h"
 #include "store/dataset_summary.h"
+#include "store/open_store.h"
 #include "store/store_manifest.h"
 
 namespace salient::prepare {
@@ -111,6 +112,8 @@ std::string set_name(const std::string& name, const WriteOptions& write) {
 
 /// What to do with a store, or what it lacks to be trained on.
 std::string next_step(const Dataset& dataset, const std::string& out, const std::string& likely_features) {
+  if (dataset.types.is_typed())
+    return "next            salient-prepare verify " + out + "; no model is trained on it yet";
   if (dataset.feature_dim == 0 && !likely_features.empty())
     return "to train on it  give it features: call " + likely_features + " 'x.npy' if it holds them";
   const std::string features = dataset.source_kind == "npz" ? "" : "--features or ";  // else an array of the file
@@ -123,7 +126,7 @@ std::string next_step(const Dataset& dataset, const std::string& out, const std:
 void print_summary(const WriteReport& report, const WriteOptions& write, const Timer& timer, std::uint64_t limit,
                    const std::string& likely_features) {
   const std::string peak_memory = peak_memory_text(limit);
-  const Dataset dataset = open_dataset(write.out, write.common.threads);
+  const Dataset dataset = open_store(write.out, write.common.threads, FeatureFile::kNeeded, GraphKind::kAny).dataset;
   const DatasetSummary summary = summarise(dataset, write.common.threads);
   std::cout << summary_text(dataset, summary);
   if (const std::string note = label_note(dataset, summary); !note.empty())

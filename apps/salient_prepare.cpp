@@ -20,6 +20,7 @@
 #include "apps/prepare_edges.h"
 #include "apps/prepare_options.h"
 #include "apps/prepare_steps.h"
+#include "apps/prepare_typed.h"
 #include "core/console/progress.h"
 #include "core/error.h"
 #include "core/files/file_io.h"
@@ -40,6 +41,7 @@
 #include "prepare/writing/ogb_stream.h"
 #include "prepare/writing/raw_ogb_writer.h"
 #include "prepare/writing/write_store.h"
+#include "prepare/writing/write_typed_store.h"
 #include "store/dataset.h"
 #include "store/dataset_summary.h"
 #include "store/open_store.h"
@@ -142,6 +144,21 @@ int run_edges(Arguments arguments) {
   return write_and_report(import_edges(edges), given.write, options, timer);
 }
 
+int run_typed(Arguments arguments) {
+  TypedArguments given;
+  if (!read(arguments, "typed", given)) return 0;
+  const Timer timer;
+  WriteStoreOptions options = start_writing(given.write);
+  choose_layout(given.layout, options);
+  const TypedOptions typed = typed_options(given);
+  require_none(problems(typed));
+  TypedGraph graph = import_typed(typed);
+  install_interrupt_handlers();  // only now: until here there is nothing to clean up
+  const WriteReport report = write_typed_store(std::move(graph), options);
+  print_summary(report, given.write, timer, given.write.memory_gb > 0 ? memory_limit(given.write) : 0);
+  return 0;
+}
+
 SyntheticOptions synthetic_options(const SyntheticArguments& given) {
   require_option(given.like.empty() != (given.nodes == 0), "--like or --nodes: one of them is needed, not both");
   if (given.nodes == 0) require_none(problems_like(given.like, given.scale));
@@ -208,7 +225,8 @@ bool asks_for_help(Arguments arguments) {
 
 /// Without features.npy, too, where the folder has the rows of some parts.
 Dataset open_with_parts(const std::string& directory, int num_threads) {
-  return open_or_advise(directory, [&] { return open_store(directory, num_threads, FeatureFile::kOrParts).dataset; });
+  return open_or_advise(
+      directory, [&] { return open_store(directory, num_threads, FeatureFile::kOrParts, GraphKind::kAny).dataset; });
 }
 
 int run_verify(Arguments arguments) {
@@ -272,6 +290,9 @@ constexpr Command kCommands[] = {
     {"ogb", "--raw DIR --out DIR [--name ogbn-arxiv]", "an OGB node set, CSV or binary layout", run_ogb},
     {"edges", "--edges FILE --out DIR [--nodes TABLE --label COLUMN] [--split 0.6,0.2,0.2]",
      "an edge list, text or NumPy", run_edges},
+    {"typed",
+     "--nodes TYPE=FILE ... --edges SRC:NAME:DST=FILE ... --out DIR [--labels TYPE=FILE] [--split 0.6,0.2,0.2]",
+     "a graph of several node types and relations", run_typed},
     {"npz", "--file FILE.npz --out DIR [--mask 0]", "one file with several splits, as tolokers.npz", run_npz},
     {"synthetic", "--like arxiv|products|papers100M|mag240M [--scale S] [--raw-ogb] --out DIR", "a generated graph",
      run_synthetic},

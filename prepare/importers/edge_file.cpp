@@ -34,8 +34,9 @@ class EdgeEnds {
     if (const char* rule = broken_id_rule(field, line)) fail_at_line(table_.file.path(), number, line, rule);
   }
 
-  /// An id that is a number. Sets `unusual`, if it is not set, where the form of this one is.
-  std::uint64_t number(std::string_view field, std::uint64_t number, std::string_view line, TableRow& unusual) const {
+  /// An id that is a number, of end 0 or 1. Sets `unusual`, if it is not set, where the form of this one is.
+  std::uint64_t number(std::string_view field, std::size_t end, std::uint64_t number, std::string_view line,
+                       TableRow& unusual) const {
     std::uint64_t id = 0;
     const IdForm form = id_form(field, id);
     if (form == IdForm::kUnusual && unusual.number == 0) unusual = {number, std::string(field)};
@@ -44,12 +45,16 @@ class EdgeEnds {
       fail_at_line(table_.file.path(), number, line, in_quotes(field) + " is not a node id", Topic::kNodeIds);
     }
     if (const std::optional<MatrixSizes>& matrix = table_.file.matrix()) {
-      if (id == 0 || id > matrix->num_rows)
-        fail_at_line(
-            table_.file.path(), number, line,
-            in_quotes(field) + " is no row of the matrix, they count from 1 to " + std::to_string(matrix->num_rows));
-      return options_.num_nodes ? id - 1 : id;
+      const std::uint64_t size = end == 0 ? matrix->num_rows : matrix->num_columns;
+      if (id == 0 || id > size)
+        fail_at_line(table_.file.path(), number, line,
+                     in_quotes(field) + " is no " +
+                         (matrix->num_columns == matrix->num_rows || end == 0 ? "row" : "column") +
+                         " of the matrix, they count from 1 to " + std::to_string(size));
+      return options_.num_nodes || options_.ends ? id - 1 : id;
     }
+    if (options_.ends && id >= (*options_.ends)[end].count)
+      fail_at_line(table_.file.path(), number, line, (*options_.ends)[end].rule(id));
     if (options_.num_nodes && id >= *options_.num_nodes)
       fail_at_line(table_.file.path(), number, line,
                    "node " + std::to_string(id) + ", the graph has " + std::to_string(*options_.num_nodes) +
@@ -102,8 +107,8 @@ EdgeList read_text(const fs::path& path, const EdgeFileOptions& options) {
   const auto parse = [&](std::span<const std::string_view> fields, std::uint64_t number, std::string_view line,
                          NumberedEdges& parsed) {
     const auto [source, destination] = ends.of(fields);
-    parsed.edges.sources.push_back(ends.number(source, number, line, parsed.unusual));
-    parsed.edges.destinations.push_back(ends.number(destination, number, line, parsed.unusual));
+    parsed.edges.sources.push_back(ends.number(source, 0, number, line, parsed.unusual));
+    parsed.edges.destinations.push_back(ends.number(destination, 1, number, line, parsed.unusual));
   };
   const auto take = [&](const NumberedEdges& parsed) {
     if (parsed.unusual.number > 0 && !std::exchange(is_said, true))
@@ -157,11 +162,15 @@ EdgeList read_npy(const fs::path& path, const EdgeFileOptions& options) {
                                   " " + header.shape_text());
   options.memory.check(file.data().size() + 2 * sizeof(std::uint64_t) * header.num_items(), file.name());
   const std::vector<std::uint64_t> flat = ids_of(file);
-  for (std::size_t i = 0; options.num_nodes && i < flat.size(); ++i)
-    if (flat[i] >= *options.num_nodes)
-      fail_at_item(file.name(), i, std::to_string(flat[i]), no_node(flat[i], *options.num_nodes));
   const bool ends_apart = (header.shape[0] == 2) != header.is_fortran_order;
   const std::size_t num_edges = flat.size() / 2;
+  for (std::size_t i = 0; (options.num_nodes || options.ends) && i < flat.size(); ++i) {
+    const std::size_t end = ends_apart ? i / num_edges : i % 2;
+    const std::uint64_t count = options.ends ? (*options.ends)[end].count : *options.num_nodes;
+    if (flat[i] >= count)
+      fail_at_item(file.name(), i, std::to_string(flat[i]),
+                   options.ends ? (*options.ends)[end].rule(flat[i]) : no_node(flat[i], count));
+  }
   EdgeList edges;
   edges.sources.resize(num_edges);
   edges.destinations.resize(num_edges);
@@ -181,7 +190,7 @@ EdgeList read_npz(const fs::path& path, const EdgeFileOptions& options) {
                                   names_in(archive));
   const SparseMatrix matrix = read_sparse_matrix(archive, "", options.memory, SparseValues::kNotWanted);
   if (matrix.has_weights) log_info(path.string() + ": entries have different values, which are not used");
-  require_square(path, matrix.num_rows, matrix.num_columns, options.num_nodes);
+  require_size(path, matrix.num_rows, matrix.num_columns, options);
   options.memory.check(2 * sizeof(std::uint64_t) * matrix.columns.size(), path.string());
   EdgeList edges{.num_rows = matrix.num_rows};
   edges.sources.reserve(matrix.columns.size());
@@ -192,6 +201,12 @@ EdgeList read_npz(const fs::path& path, const EdgeFileOptions& options) {
 }
 
 }  // namespace
+
+std::string EndNodes::rule(std::uint64_t id) const {
+  if (count == 0) return "there is no node of type " + in_quotes(kind);
+  return "node " + std::to_string(id) + ", those of type " + in_quotes(kind) + " are 0 to " +
+         std::to_string(count - 1) + (id == count ? ", which count from 0; do the ids count from 1?" : "");
+}
 
 IdKind ids_of_edge_file(const fs::path& path, const EdgeFileOptions& options) {
   const bool is_array = path.extension() == ".npy" || path.extension() == ".npz";
@@ -204,7 +219,7 @@ EdgeList read_edge_file(const fs::path& path, const EdgeFileOptions& options) {
 }
 
 NodePairs read_edges_of_names(const fs::path& path, const EdgeFileOptions& options,
-                              const std::function<std::optional<NodeId>(std::string_view)>& node_of) {
+                              const std::function<std::optional<NodeId>(std::string_view, std::size_t)>& node_of) {
   EdgeTable table = open_edge_table(path, options);
   const EdgeEnds ends(table, options);
   log_info(path.string() + ": ids are text" +
@@ -222,10 +237,11 @@ NodePairs read_edges_of_names(const fs::path& path, const EdgeFileOptions& optio
   const auto take = [&](const NamedEdges& parsed) {
     NodePairs found;
     for (std::size_t i = 0; i < parsed.ids.size(); ++i) {
-      const std::optional<NodeId> node = node_of(parsed.ids[i]);
+      const std::optional<NodeId> node = node_of(parsed.ids[i], i % 2);
       if (!node)
         fail_at_line(path, parsed.lines[i / 2], parsed.ids[i],
-                     "an edge of a node that the table of nodes does not have");
+                     options.ends ? "no node of type " + in_quotes((*options.ends)[i % 2].kind) + " has this id"
+                                  : "an edge of a node that the table of nodes does not have");
       (i % 2 == 0 ? found.sources : found.destinations).push_back(*node);
     }
     append(edges.sources, found.sources, options.memory, path.string());

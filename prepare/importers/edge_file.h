@@ -42,10 +42,20 @@ struct NodePairs {
   std::vector<NodeId> sources{}, destinations{};
 };
 
+/// The nodes that one end of every edge is among.
+struct EndNodes {
+  std::uint64_t count = 0;
+  std::string kind{};  ///< what they are called, for messages
+
+  /// The rule that an id of none of them breaks.
+  std::string rule(std::uint64_t id) const;
+};
+
 struct EdgeFileOptions {
   std::vector<std::string> columns{};  ///< two names or numbers from 0; empty: see below
   IdKind ids = IdKind::kAuto;
-  std::optional<std::uint64_t> num_nodes{};  ///< of numbers, when known: ids from there on are refused
+  std::optional<std::uint64_t> num_nodes{};       ///< of numbers, when known: ids from there on are refused
+  std::optional<std::array<EndNodes, 2>> ends{};  ///< instead of num_nodes: sources and destinations are two kinds
   HeaderRule header = HeaderRule::kAuto;
   std::function<bool(std::string_view id)> is_node{};  ///< where the nodes are known already; null = they are not
   int num_threads = 0;                                 ///< 0 = all cores
@@ -66,14 +76,16 @@ IdKind ids_of_edge_file(const std::filesystem::path& path, const EdgeFileOptions
 /// there are, else the two whose fields are nodes.
 ///
 /// A Matrix Market file is such text, of a matrix as in NAME.npz. Its ids count from 1: where num_nodes is known they
-/// come out as row numbers, 1 less.
+/// come out as row numbers, 1 less. Where there are `ends`, a matrix has as many rows as there are sources, and as many
+/// columns as destinations.
 ///
 /// @throws Error{kNoInput}; Error{kIo}; Error{kBadData} naming file and line, or entry; Error{kHostMemory}
 /// Determinism: edges come in the file's order for any number of threads.
 EdgeList read_edge_file(const std::filesystem::path& path, const EdgeFileOptions& options);
 
-/// The same for text of kText. node_of(id) is called in the file's order; nullopt refuses the line.
+/// The same for text of kText. node_of(id, end) is called in the file's order, end 0 for sources; nullopt refuses the
+/// line.
 NodePairs read_edges_of_names(const std::filesystem::path& path, const EdgeFileOptions& options,
-                              const std::function<std::optional<NodeId>(std::string_view)>& node_of);
+                              const std::function<std::optional<NodeId>(std::string_view, std::size_t)>& node_of);
 
 }  // namespace salient

@@ -128,7 +128,7 @@ bool looks_like_header(const EdgeTable& table, const Fields& first, const Sample
 /// Entries: a row, a column, values.
 void take_matrix(EdgeTable& table, const EdgeFileOptions& options) {
   const MatrixSizes& matrix = *table.file.matrix();
-  require_square(table.file.path(), matrix.num_rows, matrix.num_columns, options.num_nodes);
+  require_size(table.file.path(), matrix.num_rows, matrix.num_columns, options);
   table.rows.separator = Separator::kBlanks;
   for (std::size_t end = 0; end < options.columns.size(); ++end)
     table.columns[end] = column_named(options.columns[end], {}, table.file, Topic::kEdgeColumns);
@@ -160,10 +160,19 @@ std::string name_of(const EdgeTable& table, std::size_t column) {
 
 }  // namespace
 
-void require_square(const std::filesystem::path& path, std::uint64_t num_rows, std::uint64_t num_columns,
-                    std::optional<std::uint64_t> num_nodes) {
+void require_size(const std::filesystem::path& path, std::uint64_t num_rows, std::uint64_t num_columns,
+                  const EdgeFileOptions& options) {
+  const std::optional<std::uint64_t>& num_nodes = options.num_nodes;
   const std::string what =
       path.string() + ": a matrix of " + std::to_string(num_rows) + " x " + std::to_string(num_columns);
+  if (options.ends) {
+    const auto& [sources, destinations] = *options.ends;
+    if (num_rows != sources.count || num_columns != destinations.count)
+      fail(ErrorKind::kBadData, what + "; there are " + std::to_string(sources.count) + " nodes of type '" +
+                                    sources.kind + "' and " + std::to_string(destinations.count) + " of type '" +
+                                    destinations.kind + "'");
+    return;
+  }
   if (num_rows != num_columns)
     fail(ErrorKind::kBadData, what + "; in a graph's the rows and the columns are the same nodes");
   if (!is_node_count(num_rows)) fail(ErrorKind::kBadData, what + "; a graph has 1 to 2^32 - 2 nodes");
@@ -173,6 +182,7 @@ void require_square(const std::filesystem::path& path, std::uint64_t num_rows, s
 
 EdgeTable open_edge_table(const std::filesystem::path& path, const EdgeFileOptions& options) {
   EdgeTable table{.file = TableFile(path)};
+  table.has_two_kinds = options.ends.has_value();
   if (table.file.matrix() && options.ids != IdKind::kText) {
     take_matrix(table, options);
     return table;
@@ -234,7 +244,7 @@ void say_what_is_left(const EdgeTable& table) {
     log_info(file + ": edges are in the columns " + name_of(table, source) + " and " + name_of(table, destination) +
              ", whose fields are nodes");
   say_unused(table.file, table.header, {source, destination}, table.rows.num_columns);
-  if (table.ids == IdKind::kNumbers && !table.header.empty() &&
+  if (table.ids == IdKind::kNumbers && !table.header.empty() && !table.has_two_kinds &&
       may_be_two_kinds(table.header[source], table.header[destination]))
     log_info(file + ": equal ids in " + in_quotes(table.header[source]) + " and " +
              in_quotes(table.header[destination]) +

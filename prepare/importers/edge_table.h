@@ -15,18 +15,19 @@
 namespace salient {
 
 struct EdgeTable {
-  TableFile file;  ///< without its header; a matrix() is square, and has as many rows as there are nodes
+  TableFile file;  ///< without its header; a matrix() has the size that its edges ask for
   IdKind ids = IdKind::kNumbers;
   RowRules rows{.separator = Separator::kAny, .num_columns = 2, .comments = CommentRule::kAnywhere};
   std::array<std::size_t, 2> columns{0, 1};
   std::vector<std::string> header{};  ///< names of the columns, if the file has some
   bool guesses_header = false;        ///< the first line might be an edge, and is a header
   bool guesses_columns = false;       ///< the columns are those whose fields are nodes
+  bool has_two_kinds = false;         ///< as the caller knows: EdgeFileOptions::ends
 };
 
-/// @param num_nodes  when known    @throws Error{kBadData} unless edges may be the entries of such a matrix
-void require_square(const std::filesystem::path& path, std::uint64_t num_rows, std::uint64_t num_columns,
-                    std::optional<std::uint64_t> num_nodes);
+/// @throws Error{kBadData} unless edges may be the entries of such a matrix: a square one, or of two kinds of nodes
+void require_size(const std::filesystem::path& path, std::uint64_t num_rows, std::uint64_t num_columns,
+                  const EdgeFileOptions& options);
 
 /// Says which columns are not used, and what else a table with such a beginning may be.
 void say_what_is_left(const EdgeTable& table);

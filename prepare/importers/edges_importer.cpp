@@ -226,7 +226,7 @@ class EdgesImport {
     if (num_rows_ && !is_closed)
       fail(ErrorKind::kBadData,
            options_.edges.string() + ": ids are text, and no table says which row each of them is");
-    NodePairs edges = read_edges_of_names(options_.edges, edge_file_, [&](std::string_view id) {
+    NodePairs edges = read_edges_of_names(options_.edges, edge_file_, [&](std::string_view id, std::size_t) {
       return is_closed ? names.find(id) : std::optional(names.add(id));
     });
     edge_file_.is_node = nullptr;

@@ -35,6 +35,8 @@ class NodeIndex {
 
   std::uint64_t num_nodes() const { return num_nodes_; }
   bool has_names() const { return names_.size() > 0; }
+  /// Whether the id of node v is v.
+  bool are_rows() const { return !has_names() && words_.empty() && ascending_.empty() && first_ == 0; }
 
   std::vector<std::uint64_t> take_numbers();  ///< of all nodes; empty if they are row numbers from 0 on
   NameTable take_names() { return names_.take(); }

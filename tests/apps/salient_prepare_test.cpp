@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tests/support/archives.h"
+#include "tests/support/real_data.h"
 #include "tests/support/scratch.h"
 
 namespace salient {
@@ -320,6 +321,98 @@ TEST_F(PrepareProgram, NamesThatAreNoUtf8AreSaid) {
   write_bytes(scratch_ / "y.csv", "id,label\nn1,a\nn2,caf\u00e9\nn3,a\n");
   write_bytes(scratch_ / "e.csv", edges);
   EXPECT_EQ(run(options + " --make-features degree --out s --force").error.find("UTF-8"), std::string::npos);
+}
+
+/// Three papers, of which one cites itself, and two authors; a table of papers with ids of its own.
+void write_typed_files(const Scratch& scratch) {
+  write_bytes(scratch / "papers.csv", "id,year,label\np1,2001,x\np2,2003,y\np3,2002,x\n");
+  write_bytes(scratch / "pa.csv", "p1,0\np2,1\np2,0\np2,0\n");
+  write_bytes(scratch / "pp.csv", "p1,p2\np3,p3\n");
+}
+const std::string kTyped =
+    "typed --nodes paper=papers.csv --nodes author=count:2 --edges paper:written_by:author=pa.csv "
+    "--edges paper:cites:paper=pp.csv --out D ";
+
+TEST_F(PrepareProgram, PreparesATypedGraph) {
+  write_typed_files(scratch_);
+  const Outcome made = run(kTyped + "--labels paper=papers.csv --split 0.4,0.3,0.3");
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  for (const char* part :
+       {"paper: 3 nodes, 1 x f16", "; target", "author: 2 nodes, no features",
+        "paper:written_by:author: 3 entries, mean 1.50 a node, 0 without",
+        "author:rev_written_by:paper: 3 entries, mean 1.00 a node, 1 without; reverse of written_by",
+        "paper:rev_cites:paper: 2 entries", "5 nodes, 10 entries in 11 slots", "classes         2, from 1 to 2 nodes",
+        "6 edges read, 2 repeated entries left out, 2 self loops kept", "salient-prepare verify D"})
+    EXPECT_NE(made.out.find(part), std::string::npos) << part << " is not in\n" << made.out;
+  EXPECT_EQ(run("verify D").exit_code, 0);
+  EXPECT_NE(run("describe D").out.find("paper:rev_cites:paper"), std::string::npos);
+  EXPECT_EQ(run(kTyped + "--reverse none --force").exit_code, 0) << "no labels are needed";
+  EXPECT_EQ(run("describe D").out.find("rev_"), std::string::npos);
+  EXPECT_NE(run("describe D").out.find("5 entries in 5 slots"), std::string::npos);
+}
+
+TEST_F(PrepareProgram, TypedGraphsAreTheSameBytesForAnyThreads) {
+  write_typed_files(scratch_);
+  ASSERT_EQ(run(kTyped + "--labels paper=papers.csv --split 0.4,0.3,0.3 --threads 1").exit_code, 0);
+  fs::rename(scratch_ / "D", scratch_ / "one");
+  ASSERT_EQ(run(kTyped + "--labels paper=papers.csv --split 0.4,0.3,0.3 --threads 4").exit_code, 0);
+  fs::rename(scratch_ / "D", scratch_ / "four");
+  expect_same_bytes("one", "four");
+}
+
+TEST_F(PrepareProgram, RefusesWhatMakesNoTypedGraph) {
+  write_typed_files(scratch_);
+  const std::string papers = "typed --out D --nodes paper=papers.csv ", edges = "--edges paper:cites:paper=pp.csv ";
+  expect_refused("typed --out D", 2, "--nodes: a node type is needed");
+  expect_refused(papers, 2, "--edges: a relation is needed, as SRC:NAME:DST=FILE");
+  expect_refused(papers + "--edges paper:by:autor=pp.csv", 2,
+                 "--edges: 'paper:by:autor': no node type 'autor'; there are paper");
+  expect_refused(papers + edges + "--nodes author", 2, "--nodes: TYPE=FILE or TYPE=count:N, not 'author'");
+  expect_refused(papers + edges + "--nodes author=", 2, "--nodes: TYPE=FILE or TYPE=count:N, not 'author='");
+  expect_refused(papers + edges + "--nodes author=count:many", 2, "'count:many' is no count");
+  expect_refused(papers + edges + "--nodes paper=count:3", 2, "--nodes: two node types are called 'paper'");
+  expect_refused(papers + "--edges paper:paper=pp.csv", 2, "--edges: SRC:NAME:DST=FILE, not 'paper:paper=pp.csv'");
+  expect_refused(papers + edges + edges, 2, "--edges: relation 'paper:cites:paper' is there twice");
+  expect_refused(papers + edges + "--labels paper=a --labels author=b", 2, "one target type a store");
+  expect_refused(papers + edges + "--labels author=a", 2, "--labels: no node type 'author'; there are paper");
+  expect_refused(papers + edges + "--train t.npy", 2, "--train: needs labels");
+  expect_refused(papers + edges + "--symmetric no", 2, "--symmetric: of plain graphs");
+  expect_refused(papers + edges + "--reverse both", 2, "--reverse: add or none, not 'both'");
+  expect_refused(papers + edges + "--nodes author=count:4294967295", 2, "more than 4294967294 nodes together");
+  const std::string rows = "typed --out D --nodes paper=count:3 --edges paper:cites:paper=";
+  expect_refused(rows + "none.csv", 66, "none.csv");
+  write_bytes(scratch_ / "bad.csv", "0,1\n0,3\n");
+  expect_refused(rows + "bad.csv", 65, "bad.csv: line 2: node 3, those of type 'paper' are 0 to 2");
+  expect_refused(rows + "bad.csv --nodes author=count:4294967292", 2, "more than 4294967294 nodes together");
+  write_bytes(scratch_ / "good.csv", "0,1\n0,2\n");
+  expect_refused(rows + "good.csv --memory-gb 0.001", 71, "GB are allowed; raise --memory-gb");
+  EXPECT_FALSE(fs::exists(scratch_ / "D"));
+}
+
+TEST_F(PrepareProgram, ATypedGraphCannotBePartitionedYet) {
+  write_typed_files(scratch_);
+  ASSERT_EQ(run(kTyped).exit_code, 0);
+  expect_refused("partition D --parts 2", 65, "D: a typed graph, of 2 node types and 4 relations");
+  expect_refused("edges --edges pp.csv --nodes papers.csv --features-as D --out E", 65, "D: a typed graph");
+}
+
+TEST_F(PrepareProgram, PreparesAcmOfHeco) {
+  const fs::path data = test::real_data_or_empty();
+  if (data.empty() || !fs::exists(data / "heco-acm")) GTEST_SKIP() << test::kNoRealData;
+  const std::string from = (data / "heco-acm").string() + "/";
+  const Outcome made =
+      run("typed --nodes paper=" + from + "p_feat.npz --nodes author=" + from +
+          "a_feat.npz --nodes subject=count:60 --edges paper:written_by:author=" + from +
+          "pa.txt --edges paper:about:subject=" + from + "ps.txt --labels paper=" + from + "labels.npy --train " +
+          from + "train_20.npy --valid " + from + "val_20.npy --test " + from + "test_20.npy --out acm");
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  for (const char* part :
+       {"paper: 4,019 nodes, 1902 x f16", "author: 7,167 nodes, 1902 x f16", "subject: 60 nodes, no features",
+        "paper:written_by:author: 13,407 entries", "paper:about:subject: 4,019 entries",
+        "author:rev_written_by:paper: 13,407 entries", "11,246 nodes, 34,852 entries in 15,265 slots",
+        "classes         3,", "60 train, 1,000 valid, 1,000 test", "0 repeated entries left out"})
+    EXPECT_NE(made.out.find(part), std::string::npos) << part << " is not in\n" << made.out;
+  EXPECT_EQ(run("verify acm").exit_code, 0);
 }
 
 }  // namespace

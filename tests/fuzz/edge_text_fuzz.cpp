@@ -14,7 +14,8 @@ std::vector<std::string> seeds() {
           "a #b\n#b %c\n\"NA\" d\n",
           "0 1 {'w': 1, 'k': {}}\n1 2 {}\n",
           ",source,target,w\n0,1.0,2e0,3\n# x\n\n1,007,2,3\n",
-          "% c\n%%MatrixMarket matrix coordinate\n3 3 1\n1 2\n"};
+          "% c\n%%MatrixMarket matrix coordinate\n3 3 1\n1 2\n",
+          "%%MatrixMarket matrix coordinate pattern general\n4 3 2\n4 1\n1 3\n"};
 }
 
 namespace {
@@ -35,11 +36,24 @@ Outcome read(std::string_view bytes, const std::vector<std::string>& columns) {
       return;
     }
     NameMap names;
-    outcome.named = read_edges_of_names(file.path(), options, [&](std::string_view id) { return names.add(id); });
+    outcome.named =
+        read_edges_of_names(file.path(), options, [&](std::string_view id, std::size_t) { return names.add(id); });
     claim(names.size() <= 2 * outcome.named.sources.size(), "every name is of an edge");
   });
   claim(outcome.edges.sources.size() == outcome.edges.destinations.size(), "an edge has two ends");
   return outcome;
+}
+
+/// Of two kinds of nodes: ids that are read are below the number of their kind.
+void read_of_two_kinds(std::string_view bytes) {
+  const MemoryFile file(bytes);
+  const EdgeFileOptions options{
+      .ids = IdKind::kNumbers, .ends = std::array{EndNodes{4, "a"}, EndNodes{3, "b"}}, .num_threads = 1};
+  (void)succeeds([&] {
+    const EdgeList edges = read_edge_file(file.path(), options);
+    for (const std::uint64_t id : edges.sources) claim(id < 4, "a source is one of its kind");
+    for (const std::uint64_t id : edges.destinations) claim(id < 3, "a destination is one of its kind");
+  });
 }
 
 }  // namespace
@@ -48,6 +62,7 @@ Outcome read(std::string_view bytes, const std::vector<std::string>& columns) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace salient;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  fuzz::read_of_two_kinds(bytes);
   for (const std::vector<std::string>& columns : {std::vector<std::string>{}, {"2", "0"}, {"source", "target"}}) {
     const fuzz::Outcome plain = fuzz::read(bytes, columns);
     if (bytes.starts_with("\x1F\x8B")) continue;

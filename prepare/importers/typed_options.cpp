@@ -1,0 +1,30 @@
+// prepare/importers/typed_options.cpp - see typed_options.h.
+#include "prepare/importers/typed_options.h"
+
+#include "prepare/importers/labelled_split.h"
+#include "prepare/importers/typed_schema.h"
+
+namespace salient {
+
+std::vector<FieldProblem> problems(const TypedOptions& options) {
+  std::vector<FieldProblem> found;
+  check_field(found, !options.nodes.empty(), "nodes", "a node type is needed, as NAME=FILE or NAME=count:N");
+  check_field(found, !options.edges.empty(), "edges", "a relation is needed, as SRC:NAME:DST=FILE");
+  for (const NodeSource& source : options.nodes)
+    check_field(found, source.count || !source.file.empty(), "nodes",
+                "node type '" + source.type + "' has neither a file nor a count");
+  const bool has_files = !options.train.empty() || !options.valid.empty() || !options.test.empty();
+  const bool has_labels = !options.labels.empty();
+  check_field(found, has_labels || !has_files, "train", "needs labels, which say of which type the nodes are");
+  check_field(found, has_labels || options.split.empty(), "split",
+              "needs labels, a split is drawn from labelled nodes");
+  check_field(found, options.split.empty() || !has_files, "split", "instead of files of nodes, not beside them");
+  check_field(found, options.mask >= 0, "mask", "at least 0");
+  check_split(found, options.split);
+  if (!found.empty()) return found;
+  const SchemaDraft draft = draft_schema(options);
+  check_field(found, draft.rule.empty(), draft.field, draft.rule);
+  return found;
+}
+
+}  // namespace salient
