@@ -46,6 +46,7 @@ BLOCKS = {
     "docs/PYG.md": 6 * ["tests/python/pyg_page_test.py"],
     "docs/REPORT.md": ["here", "here", "tests/python/tensorboard_test.py"],
     "docs/TABLES.md": ["tests/apps/node_tables_test.py"],
+    "docs/TYPED_GRAPHS.md": ["here", OUTPUT],
     "docs/TRAINING.md": ["tests/python/readme_test.py", "tests/apps/debian_packages_test.py"],
 }
 # What the commands are given so that they run on a small machine; and commands that other tests run.
@@ -91,6 +92,12 @@ def write_files(folder):
         f"{c},{draw.random():.2f},{('retail', 'premium')[v % 2]}\n" for v, c in enumerate(customers)))
     (folder / "new.csv").write_text("id,size\nnew-1,0.5\nnew-2,0.25\n")
     (folder / "new_edges.csv").write_text("source,target\nnew-1,cust-00007\nnew-2,new-1\n")
+    (folder / "papers.csv").write_text("id,year,label\n" + "".join(
+        f"p{v},{2000 + v % 20},{('theory', 'systems')[v % 2]}\n" for v in range(60)))
+    (folder / "subjects.csv").write_text("id\ngraphs\nkernels\n")
+    for name, other in (("written_by", lambda v: v % 40), ("about", lambda v: ("graphs", "kernels")[v % 2]),
+                        ("cites", lambda v: f"p{v // 2}")):
+        (folder / f"{name}.csv").write_text("".join(f"p{v},{other(v)}\n" for v in range(60)))
     (folder / "customers.csv").write_text("age,customer\n31,cust-00007\n52,cust-00041\n")
 
 
