@@ -20,6 +20,12 @@
 namespace salient {
 namespace {
 
+/// Samplers on the GPU know no slots yet.
+CsrGraph plain(CsrGraph host) {
+  require(host.slots == nullptr, "a graph on the GPU is a plain one");
+  return host;
+}
+
 template <class T>
 DeviceArray<T> upload_array(const char* what, std::span<const T> values) {
   auto array = make_device_array<T>(values.size(), "the graph", Topic::kDeviceGraph);
@@ -106,12 +112,12 @@ struct DeviceGraph::Arrays {
 };
 
 DeviceGraph::DeviceGraph(CsrGraph host)
-    : arrays_(new Arrays{upload_array("row bounds to the GPU", host.indptr),
+    : arrays_(new Arrays{upload_array("row bounds to the GPU", plain(host).indptr),
                          upload_array("graph to the GPU", host.indices), host.num_nodes()}) {}
 
 DeviceGraph::DeviceGraph(CsrGraph host, const GraphTiers& tiers) : arrays_(new Arrays{}) {
   Arrays& to = *arrays_;
-  to.num_nodes = host.num_nodes();
+  to.num_nodes = plain(host).num_nodes();
   to.cold = std::make_unique<ColdEntries>(tiers);
   to.indptr = upload_array("row bounds to the GPU", host.indptr);
   to.indices =

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "core/error.h"
 #include "sampler/mfg.h"
 #include "sampler/neighbor_sampler.h"
 #include "sampler/node_degree.h"
@@ -44,8 +45,10 @@ class BatchSampler {
 /// Samples on the caller's thread.
 class HostBatchSampler final : public BatchSampler {
  public:
-  /// As NeighborSampler.
-  HostBatchSampler(CsrGraph graph, SamplingRule rule) : graph_(graph), sampler_(graph, std::move(rule)) {}
+  /// As NeighborSampler, of a plain graph. @throws Error{kInternal} for a typed one
+  HostBatchSampler(CsrGraph graph, SamplingRule rule) : graph_(graph), sampler_(graph, std::move(rule)) {
+    require(graph.slots == nullptr, "batches are of plain graphs");
+  }
 
   const MfgShape& sample(std::span<const NodeId> seeds, BatchKey key) override;
   void copy_to(const MfgMemory& memory) override;

@@ -30,6 +30,14 @@ class DrawLanes {
       philox({{key.seed, key.epoch}}, lanes, hops, batches, all(draw / 4), words_ + draw * kLanes);
   }
 
+  /// The same for draws of several slots. @param words  [kLanes] in the place of the hop
+  void fill(BatchKey key, const std::uint32_t* words, const NodeId* dst, std::uint32_t num_draws) {
+    const __m256i lanes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(dst));
+    const __m256i hops = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words)), batches = all(key.batch);
+    for (std::uint32_t draw = 0; draw < std::min(num_draws, kMaxDraws); draw += 4)
+      philox({{key.seed, key.epoch}}, lanes, hops, batches, all(draw / 4), words_ + draw * kLanes);
+  }
+
   /// shared_number() of eight neighbours. @param neighbors  [kLanes]   @param numbers  [kLanes]
   static void shared_numbers(BatchKey key, std::uint32_t hop, const NodeId* neighbors, std::uint32_t* numbers) {
     alignas(32) std::uint32_t words[4 * kLanes];

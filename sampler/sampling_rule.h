@@ -32,7 +32,13 @@ struct SamplingRule {
   std::vector<int> fanouts{};  ///< [L] kept per destination, the seeds' own hop first; each in [1, 2^16), or
                                ///< kAllNeighbors
   Draw draw = Draw::kUniform;  ///< of all hops
+  /// Of a typed graph: [relations][L] instead of `fanouts`, which then only say how many hops there are; 0 is possible,
+  /// too. Empty = `fanouts` for every relation.
+  std::vector<std::vector<int>> relation_fanouts{};
 
+  int fanout_of(std::size_t relation, std::size_t hop) const {
+    return relation_fanouts.empty() ? fanouts[hop] : relation_fanouts[relation][hop];
+  }
   bool operator==(const SamplingRule&) const = default;
 };
 
@@ -41,6 +47,18 @@ inline bool are_fanouts(std::span<const int> fanouts) {
   return !fanouts.empty() &&
          std::ranges::all_of(fanouts, [](int f) { return f == kAllNeighbors || (f >= 1 && f < 1 << 16); });
 }
+
+/// The same of those of relations.
+inline bool are_relation_fanouts(const SamplingRule& rule) {
+  return std::ranges::all_of(rule.relation_fanouts, [&](const std::vector<int>& fanouts) {
+    return fanouts.size() == rule.fanouts.size() &&
+           std::ranges::all_of(fanouts, [](int f) { return f >= kAllNeighbors && f < 1 << 16; });
+  });
+}
+
+/// What stands in the place of the hop's number in all draws for slot k of a node of a typed graph: slot 0 draws what a
+/// plain graph draws. @param hop  below 2^16
+constexpr std::uint32_t word_of_slot(std::uint32_t hop, std::uint32_t slot) { return hop + 65536 * slot; }
 
 /// Whether a fanout is kept in full however short the row is, if it has entries.
 constexpr bool keeps_fanout_of_any_row(int fanout, Draw draw) {

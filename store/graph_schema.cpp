@@ -102,10 +102,11 @@ void number_slots(GraphSchema& schema) {
 }
 
 SlotTable slot_table_of(const GraphSchema& schema) {
-  std::vector<std::uint32_t> num_slots(schema.node_types.size());
-  for (const Relation& relation : schema.relations) ++num_slots[static_cast<std::size_t>(relation.dst)];
+  std::vector<std::vector<std::uint16_t>> relations(schema.node_types.size());
+  for (std::size_t r = 0; r < schema.relations.size(); ++r)
+    relations[static_cast<std::size_t>(schema.relations[r].dst)].push_back(static_cast<std::uint16_t>(r));
   SlotTable table;
-  for (std::size_t t = 0; t < num_slots.size(); ++t) table.append(schema.node_types[t].count, num_slots[t]);
+  for (std::size_t t = 0; t < relations.size(); ++t) table.append(schema.node_types[t].count, relations[t]);
   return table;
 }
 

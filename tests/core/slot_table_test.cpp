@@ -8,12 +8,16 @@
 namespace salient {
 namespace {
 
+using Relations = std::vector<std::uint16_t>;
+
 TEST(SlotTable, RowsAreTheSlotsOfTheNodesInTheirOrder) {
   SlotTable table;
-  table.append(3, 2);
-  table.append(0, 5);
-  table.append(2, 0);
-  table.append(4, 1);
+  table.append(3, Relations{4, 7});
+  table.append(0, Relations{0, 1, 2, 3, 5});
+  table.append(2, {});
+  table.append(4, Relations{6});
+  EXPECT_EQ(table.relation_of(0, 1), 7u);
+  EXPECT_EQ(table.relation_of(3, 0), 6u);
   EXPECT_EQ(table.num_types(), 4u);
   EXPECT_EQ(table.num_nodes(), 9u);
   EXPECT_EQ(table.num_rows(), 10u);
@@ -32,13 +36,13 @@ TEST(SlotTable, RowsAreTheSlotsOfTheNodesInTheirOrder) {
 
 TEST(SlotTable, OfOneTypeAndOneRelationRowsAreNodes) {
   SlotTable table;
-  table.append(5, 1);
+  table.append(5, Relations{0});
   for (NodeId node = 0; node < 5; ++node) EXPECT_EQ(table.row_of(0, node, 0), node);
 }
 
 TEST(SlotTable, AGraphCountsItsNodesByIt) {
   SlotTable table;
-  table.append(2, 3);
+  table.append(2, Relations{0, 1, 2});
   const std::vector<EdgeOffset> indptr(7, 0);
   CsrGraph graph{indptr, {}};
   EXPECT_EQ(graph.num_nodes(), 6u) << "rows are nodes";
