@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 
-#include "store/dataset_sharing.h"
 #include "store/dataset_summary.h"
 #include "store/node_ids.h"
 #include "store/target_scales.h"
@@ -234,8 +233,6 @@ TEST(Dataset, OfRegressionHasValuesAndTheirScales) {
   const std::string text = summary_text(dataset, summarise(dataset));
   EXPECT_NE(text.find("price: 6 values; of training nodes mean 20, deviation 8.165"), std::string::npos) << text;
   EXPECT_NE(text.find("1 nodes without a value"), std::string::npos) << text;
-  const Dataset shared = map_described(describe_shared(dataset, SharedMemory()));
-  EXPECT_EQ(shared.target_scales, dataset.target_scales);
 }
 
 TEST(Dataset, ValuesAreFiniteOrNotKnown) {

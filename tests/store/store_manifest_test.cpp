@@ -74,7 +74,7 @@ TEST(StoreManifest, TaskIsAKnownOne) {
     store.edit_manifest([&](json& root) { root[field] = value; });
     expect_refused(store, 65, {"dataset.json: line", why});
   };
-  refused("task", "regression", "'task' is 'regression', this program knows 'multi-label'");
+  refused("task", "ranking", "'task' is 'ranking', this program knows 'multi-label' and 'regression'");
   refused("task", true, "'task' is not a string");
   refused("num_classes", 0, "'num_classes' is 0, allowed are 1 to");
 }

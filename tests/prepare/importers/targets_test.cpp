@@ -25,14 +25,13 @@ class Targets : public ::testing::Test {
     return import_edges(options);
   }
   RawGraph of_array(const std::vector<float>& values, std::vector<std::uint64_t> shape, Names columns) {
+    std::filesystem::remove(scratch_ / "y.npy");
     NpyWriter writer(scratch_ / "y.npy", "<f4", std::move(shape));
     writer.write(values);
     writer.close();
-    const RawGraph graph = import_edges({.edges = test::write_bytes(scratch_ / "edges.csv", "0,1\n1,2\n"),
-                                         .labels = scratch_ / "y.npy",
-                                         .targets = std::move(columns)});
-    std::filesystem::remove(scratch_ / "y.npy");
-    return graph;
+    return import_edges({.edges = test::write_bytes(scratch_ / "edges.csv", "0,1\n1,2\n"),
+                         .labels = scratch_ / "y.npy",
+                         .targets = std::move(columns)});
   }
   const test::Scratch scratch_;
 };
