@@ -18,7 +18,7 @@ struct AppliedActions {
   std::string config{};
   bool print_config = false;
   bool version = false;
-  bool help = false;
+  options::HelpTopic help{};
 };
 
 /// The whole command line.
@@ -35,7 +35,8 @@ void visit_fields(Self& self, Visit&& field) {
   field("config", self.actions.config, "TOML file with any of the options above");
   field("print-config", self.actions.print_config, "print the resolved options and stop");
   field("version", self.actions.version, "print the versions of this program and its libraries and stop");
-  field("help", self.actions.help, "print this and stop");
+  field("help", self.actions.help,
+        "print this and stop; --help=WORD: options with a word in them, --help=all: in full");
 }
 
 /// Whether salient-train has an option of this name that says what a training is, and not which machine, ranks, console

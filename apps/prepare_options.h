@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "apps/options/options.h"
 #include "core/console/console_options.h"
 #include "prepare/importers/edge_file.h"
 #include "prepare/importers/feature_table.h"
@@ -24,7 +25,7 @@ namespace salient::prepare {
 struct CommonOptions {
   int threads = 0;
   ProgressMode progress = ProgressMode::kAuto;
-  bool help = false;
+  options::HelpTopic help{};
 };
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, CommonOptions>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/options/options.h"
+#include "apps/options/help.h"
 #include "apps/prepare_options.h"
 #include "core/error.h"
 #include "core/field_problem.h"
@@ -36,8 +36,8 @@ template <class Options>
 bool read(Arguments arguments, const char* name, Options& options) {
   options::parse(arguments, options);
   if (common_of(options).help) {
-    std::cout << "salient-prepare " << name << ", options and their defaults:\n";
-    options::print_help(std::cout, Options{});
+    options::print_help(std::cout, std::string("salient-prepare ") + name + ", options and their defaults:\n",
+                        Options{}, common_of(options).help);
     return false;
   }
   apply_common(common_of(options));

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "apps/environment.h"
-#include "apps/options/options.h"
+#include "apps/options/help.h"
 #include "apps/run_config.h"
 #include "apps/run_fields.h"
 #include "apps/session.h"
@@ -84,9 +84,10 @@ int run_rank(const Program<Command>& program, std::span<const char* const> args,
       launch.size > 1 ? make_mpi_communicator(launch, launch.program.start_seconds) : make_self_communicator();
   const Command command = read_command(program, args, *control);
   const bool is_rank_0 = launch.rank == 0;
-  if (command.actions.help && is_rank_0) {
-    std::cout << program.help;
-    options::print_help(std::cout, Command{});
+  if (command.actions.help) {
+    together(*control, [&] {
+      if (is_rank_0) options::print_help(std::cout, program.help, Command{}, command.actions.help);
+    });
     std::cout << std::flush;
   }
   if (command.actions.version && !command.actions.help && is_rank_0) print_versions(program.name);

@@ -20,7 +20,7 @@
 #include "apps/doctor/host_checks.h"
 #include "apps/doctor/launch_checks.h"
 #include "apps/open_named_dataset.h"
-#include "apps/options/options.h"
+#include "apps/options/help.h"
 #include "core/error.h"
 #include "core/host/machine.h"
 #include "core/host/program.h"
@@ -41,9 +41,9 @@ constexpr const char* kName = "salient-doctor";
 constexpr double kSecondsToStart = 60;  // for other ranks to come
 constexpr const char* kHelp =
     "salient-doctor - what of this machine is fine, slow or missing for training, and how fast it is at best\n\n"
-    "  salient-doctor                                       a line per part, then the machine's ceilings\n"
-    "  salient-doctor --dataset wordnet                     and the time of an epoch that follows from them\n"
-    "  mpirun -np 4 --bind-to none salient-doctor           and the all-reduce between the ranks\n\n"
+    "  salient-doctor                               a line per part, then its ceilings\n"
+    "  salient-doctor --dataset wordnet             and the time of an epoch\n"
+    "  mpirun -np 4 --bind-to none salient-doctor   and the ranks' all-reduce\n\n"
     "Ends with 0 when nothing is missing, else with 1. Takes less than a minute, and 0.2 GB of memory a core.\n\n";
 
 // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing writes the environment
@@ -57,7 +57,7 @@ struct Options {
   int comm_timeout = CommOptions{}.timeout_seconds;
   bool json = false;
   bool version = false;
-  bool help = false;
+  options::HelpTopic help{};
 };
 template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, Options>
@@ -204,8 +204,7 @@ int run_rank(std::span<const char* const> args, const Launch& launch) {
   if (options.help || options.version) {
     if (launch.rank != 0) return 0;
     if (!options.help) return std::printf("%s %s\n", kName, kVersion), 0;
-    std::cout << kHelp;
-    options::print_help(std::cout, Options{});
+    options::print_help(std::cout, kHelp, Options{}, options.help);
     return std::cout << std::flush, 0;
   }
   return diagnose(options, launch, *connect(options.comm_timeout));

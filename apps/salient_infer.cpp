@@ -45,8 +45,8 @@ constexpr const char* kProgram = "salient-infer";
 constexpr const char* kHelp =
     "salient-infer - predictions of a trained model\n\n"
     "  salient-infer --run runs/wordnet-sage-20261121-101500\n"
-    "  salient-infer --run runs/wordnet-sage-20261121-101500 --nodes all --exact --out predictions\n\n"
-    "options (with their defaults; empty = the run's); a --config file and SALIENT_NAME variables set them, too, but\n"
+    "  salient-infer --run RUN --nodes all --exact --out predictions\n\n"
+    "options (with their defaults; empty = the run's); a --config file and SALIENT_NAME variables set them, too, but "
     "for variables that say what a training is, such as SALIENT_FANOUT:\n";
 constexpr int kRoundsKept = 3;                     // on a GPU: what it computes while the host writes
 constexpr const char* kReport = "inference.json";  // marks a folder of ours

@@ -220,7 +220,8 @@ std::string take_directory(Arguments& arguments, const char* name) {
 }
 
 bool asks_for_help(Arguments arguments) {
-  return !arguments.empty() && (std::string_view(arguments[0]) == "--help" || std::string_view(arguments[0]) == "-h");
+  const std::string_view word = arguments.empty() ? "" : arguments[0];
+  return word.starts_with("--help") || word == "-h";
 }
 
 /// Without features.npy, too, where the folder has the rows of some parts.
@@ -303,16 +304,20 @@ constexpr Command kCommands[] = {
 };
 
 void print_help() {
+  constexpr std::size_t kIndent = 6;
+  const std::size_t columns = options::help_columns();
   std::cout << "salient-prepare: makes data sets for salient-train\n\n";
-  for (const Command& command : kCommands)
-    std::cout << "  salient-prepare " << command.name << " " << command.synopsis << "\n      " << command.purpose
-              << "\n";
+  for (const Command& command : kCommands) {
+    const std::string synopsis = std::string("  salient-prepare ") + command.name + " " + command.synopsis;
+    std::cout << "  " << options::wrapped(synopsis.substr(2), kIndent, columns + kIndent - 2) << '\n'
+              << std::string(kIndent, ' ') << options::wrapped(command.purpose, kIndent, columns) << '\n';
+  }
   std::cout << "\nsalient-prepare COMMAND --help lists the options. The files: docs/DATASETS.md.\n";
 }
 
 int run(Arguments arguments) {
   const std::string_view name = arguments.empty() ? "" : arguments[0];
-  if (name.empty() || name == "--help" || name == "-h" || name == "help") {
+  if (name.empty() || name.starts_with("--help") || name == "-h" || name == "help") {
     print_help();
     return name.empty() ? static_cast<int>(ErrorKind::kUsage) : 0;
   }

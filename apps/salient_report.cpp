@@ -20,12 +20,15 @@ namespace {
 
 constexpr const char* kHelp =
     "salient-report - makes report.html of a run directory, or one page that compares several runs\n\n"
-    "  salient-report runs/wordnet-sage-20261121-101500        makes report.html in it\n"
-    "  salient-report RUN RUN... [--out comparison.html]       makes one page of all: results with their spread over\n"
-    "                                                          seeds, options that differ, curves, time by phase\n\n"
-    "salient-train keeps report.html up to date by itself; making it again is for runs of older versions, for files\n"
-    "that were edited, and for runs that were killed. In a comparison, a run of several --trials stands for them all.\n"
-    "  --out FILE   the page that compares; also compares what one RUN holds, such as its trials\n"
+    "  salient-report runs/wordnet-sage-20261121-101500   makes report.html in it\n"
+    "  salient-report RUN RUN... [--out comparison.html]  makes one page of all:\n"
+    "      results with their spread over seeds, options that differ, curves, time by\n"
+    "      phase\n\n"
+    "salient-train keeps report.html up to date by itself; making it again is for\n"
+    "runs of older versions, for files that were edited, and for runs that were\n"
+    "killed. In a comparison, a run of several --trials stands for them all.\n"
+    "  --out FILE   the page that compares; also compares what one RUN holds, such as\n"
+    "               its trials\n"
     "  --version    print the version and stop\n"
     "  --help       print this and stop\n";
 
@@ -34,7 +37,7 @@ int run(std::span<const char* const> args) {
   std::optional<std::filesystem::path> out;
   for (std::size_t i = 0; i < args.size(); ++i) {
     const std::string_view arg = args[i];
-    if (arg == "--help") return std::fputs(kHelp, stdout), 0;
+    if (arg.starts_with("--help") || arg == "-h" || (i == 0 && arg == "help")) return std::fputs(kHelp, stdout), 0;
     if (arg == "--version") return std::printf("salient-report %s\n", kVersion), 0;
     if (arg.starts_with("--out=")) {
       out = arg.substr(6);

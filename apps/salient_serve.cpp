@@ -14,7 +14,7 @@
 #include "apps/advice.h"
 #include "apps/applied_variables.h"
 #include "apps/environment.h"
-#include "apps/options/options.h"
+#include "apps/options/help.h"
 #include "apps/options/thread_note.h"
 #include "apps/predictor.h"
 #include "apps/program.h"
@@ -49,7 +49,7 @@ constexpr const char* kHelp =
     "POST /predict, GET /v1/model, GET /healthz, GET /metrics; SIGTERM and Ctrl-C end it after the requests that "
     "wait.\n"
     "\n"
-    "options (with their defaults; empty = the run's); a --config file and SALIENT_NAME variables set them, too, but\n"
+    "options (with their defaults; empty = the run's); a --config file and SALIENT_NAME variables set them, too, but "
     "for variables that say what a training is, such as SALIENT_FANOUT:\n";
 
 Predictor open_predictor(const ServeOptions& options) {
@@ -155,8 +155,7 @@ void serve(const ServeOptions& options) {
 int run(std::span<const char* const> args) {
   const ServeCommand command = read_serve_command(args, in_environment);
   if (command.actions.help) {
-    std::cout << kHelp;
-    options::print_help(std::cout, ServeCommand{});
+    options::print_help(std::cout, kHelp, ServeCommand{}, command.actions.help);
   } else if (command.actions.version) {
     print_versions(kProgram);
   } else if (command.actions.print_config) {

@@ -1,13 +1,14 @@
 // apps/train_command.h - the command line of salient-train: its options, their rules, and where their values come from.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-#include "apps/options/options.h"
+#include "apps/options/help.h"
 #include "apps/run_config.h"
 #include "apps/run_fields.h"
 #include "engine/train/train_options.h"
@@ -53,7 +54,6 @@ void visit_fields(Self& self, Visit&& field) {
   field("model", self.model.kind, "");
   field("layers", self.model.num_layers, "number of layers, one per fanout");
   field("hidden", self.model.hidden_dim, "width of the hidden layers");
-  visit_fields(self.batches, field);
   field("dropout", self.model.dropout, "share of activations dropped between layers");
   field("norm", self.model.norm, "normalisation of hidden layers");
   field("residual", self.model.residual, "hidden layers add their input");
@@ -65,6 +65,7 @@ void visit_fields(Self& self, Visit&& field) {
         "of gin: kept neighbours count all / kept times, so that fanouts may change, or once each");
   field("heads", self.model.heads, "attention heads, which share --hidden");
   field("init", self.model.init, "pyg is uniform within 1/sqrt(fan_in), xavier the paper artifact's");
+  visit_fields(self.batches, field);
   field("epochs", self.optimisation.epochs, "passes over the training nodes");
   field("lr", self.optimisation.lr, "Adam step size");
   field("schedule", self.optimisation.schedule, "cosine goes down to 0 at the last step, plateau down when stuck");
@@ -106,7 +107,7 @@ struct TrainActions {
   bool print_config = false;
   bool dry_run = false;
   bool version = false;
-  bool help = false;
+  options::HelpTopic help{};
 };
 
 /// The whole command line.
@@ -123,7 +124,20 @@ void visit_fields(Self& self, Visit&& field) {
   field("print-config", self.actions.print_config, "print the resolved configuration and stop");
   field("dry-run", self.actions.dry_run, "check everything, print the memory plan and stop");
   field("version", self.actions.version, "print the versions of this program and its libraries and stop");
-  field("help", self.actions.help, "print this and stop");
+  field("help", self.actions.help,
+        "print this and stop; --help=WORD: options with a word in them, --help=all: in full");
+}
+
+constexpr auto option_groups(const TrainCommand&) {
+  return std::to_array<options::OptionGroup>({{"data", "dataset"},
+                                              {"model", "model"},
+                                              {"batches", "fanout"},
+                                              {"optimisation", "epochs"},
+                                              {"evaluation", "metric"},
+                                              {"machine", "device"},
+                                              {"ranks", "comm"},
+                                              {"output", "out"},
+                                              {"actions", "config"}});
 }
 
 /// Merges, the strongest last: defaults < recipe of model and data set < --config file < SALIENT_* < command line.

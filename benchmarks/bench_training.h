@@ -93,9 +93,8 @@ TrainingBench<Own> read_training_bench(Arguments arguments, std::vector<std::str
 template <class Own>
 bool print_training_help(Arguments arguments, const char* title, const TrainingBench<Own>& defaults) {
   for (const std::string_view argument : arguments)
-    if (argument == "--help" || argument == "-h") {
-      std::cout << title << "; options with their defaults\n";
-      options::print_help(std::cout, defaults);
+    if (argument.starts_with("--help") || argument == "-h") {
+      options::print_help(std::cout, std::string(title) + "; options with their defaults\n", defaults);
       return true;
     }
   return false;

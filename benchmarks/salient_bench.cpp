@@ -34,15 +34,17 @@ constexpr std::array kVerbs{
 };
 
 void print_help() {
+  constexpr std::size_t kIndent = 27;
   std::printf("salient-bench - what the parts of the engine can do on this machine\n\n");
   for (const Verb& verb : kVerbs)
-    std::printf("  salient-bench %-10s %s\n", std::string(verb.name).c_str(), verb.summary);
+    std::printf("  salient-bench %-10s %s\n", std::string(verb.name).c_str(),
+                options::wrapped(verb.summary, kIndent, options::help_columns()).c_str());
   std::printf("\n  salient-bench VERB --help      its options; every verb takes --json FILE\n");
 }
 
 int run(std::span<const char* const> arguments) {
   const std::string_view first = arguments.empty() ? "--help" : arguments[0];
-  if (first == "--help" || first == "-h") {
+  if (first.starts_with("--help") || first == "-h" || first == "help") {
     print_help();
     return 0;
   }

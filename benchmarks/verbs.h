@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "apps/options/options.h"
+#include "apps/options/help.h"
 
 namespace salient {
 
@@ -45,9 +45,8 @@ void check_json_path(const std::string& path);
 template <class Options>
 bool read_options(std::string_view verb, Arguments arguments, Options& options) {
   for (const std::string_view argument : arguments)
-    if (argument == "--help" || argument == "-h") {
-      std::cout << "salient-bench " << verb << ": options with their defaults\n";
-      options::print_help(std::cout, options);
+    if (argument.starts_with("--help") || argument == "-h") {
+      options::print_help(std::cout, "salient-bench " + std::string(verb) + ": options with their defaults\n", options);
       return false;
     }
   options::parse(arguments, options);

@@ -6,6 +6,7 @@
 Of salient-prepare each command's options are asked for, too.
 """
 import argparse
+import os
 import pathlib
 import re
 import subprocess
@@ -35,7 +36,8 @@ class Help:
 
 
 def ask(program, *words):
-    done = subprocess.run([program, *words, "--help"], capture_output=True, text=True)
+    done = subprocess.run([program, *words, "--help=all"], capture_output=True, text=True,
+                          env={**os.environ, "COLUMNS": "1000"})  # an option a line
     if done.returncode != 0:
         sys.exit(f"help_pages: error: {program} --help: {done.stderr.strip()}")
     return Help(done.stdout)

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "apps/options/other_names.h"
 #include "core/files/file_io.h"
 #include "core/files/flat_toml.h"
 
@@ -53,6 +54,38 @@ void replace_alias(std::vector<Assignment>& said, std::string_view name, const A
   const bool is_off = !is_on && !is_open && !field && (alias.is == alias.value || alias.is == kAutoWord);
   if (is_on || is_off)
     said.push_back({std::string(alias.field), std::string(is_on ? alias.value : alias.otherwise), flag->said_by});
+}
+
+std::string our_name(std::span<const std::string_view> fields, std::string_view name) {
+  const auto has = [&](std::string_view field) { return std::ranges::find(fields, field) != fields.end(); };
+  if (!has(name))
+    for (const OtherName& other : other_names())
+      if (other.theirs == name && other.instead.empty() && has(other.ours)) return std::string(other.ours);
+  return std::string(name);
+}
+
+std::string advice_on_name(std::span<const std::string_view> fields, std::string_view name) {
+  std::string_view nearest;
+  std::size_t distance = name.size() / 3 + 1;  // what is further off is another word
+  const auto look_at = [&](std::string_view word, std::string_view field) {
+    const std::size_t away = edit_distance(name, word);
+    if (away < distance) nearest = field, distance = away;
+  };
+  for (const std::string_view field : fields) look_at(field, field);
+  for (const OtherName& other : other_names()) {
+    if (std::ranges::find(fields, other.ours) == fields.end()) continue;
+    if (other.theirs == name) return std::string(other.instead);
+    if (other.instead.empty()) look_at(other.theirs, other.ours);
+  }
+  return nearest.empty() ? "see --help" : "did you mean --" + std::string(nearest) + "?";
+}
+
+std::string our_value(std::span<const std::string> words, const std::string& text) {
+  if (std::ranges::find(words, text) != words.end()) return text;
+  const std::string small = lower(text);
+  for (const std::string& word : words)
+    if (word == small || word == our_word(small)) return word;
+  return text;
 }
 
 std::string either(const std::vector<std::string>& words) {

@@ -63,6 +63,26 @@ std::string either(const std::vector<std::string>& words);
 /// What a list of options says of a field: its words, then `help`.
 std::string described(const std::vector<std::string>& words, std::string_view help);
 
+/// What --help asks for; empty: it was not given.
+struct HelpTopic {
+  static constexpr std::string_view kSummary = "true", kAll = "all";
+  std::string text{};
+
+  HelpTopic() = default;
+  explicit HelpTopic(std::string_view topic) : text(topic) {}
+  explicit operator bool() const { return !text.empty(); }
+};
+inline std::string to_text(const HelpTopic& topic) { return topic ? topic.text : "false"; }
+inline bool from_text(std::string_view text, HelpTopic& topic) {
+  topic.text = text == "false" ? "" : text;
+  return !text.empty();
+}
+
+/// Whether an option of type T may stand without a value.
+template <class T>
+constexpr bool kIsFlag = std::is_same_v<T, bool> || std::is_same_v<T, std::optional<bool>> ||
+                         std::is_same_v<T, Alias> || std::is_same_v<T, HelpTopic>;
+
 /// Levenshtein distance, for "did you mean".
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -86,29 +106,38 @@ struct Assignment {
   std::string said_by;
 };
 
+/// The names of the fields, in the order of the list.
 template <class Options>
-std::string nearest_name(Options& options, std::string_view name) {
-  std::string nearest;
-  visit_fields(options, [&](std::string_view field, auto&, std::string_view) {
-    if (nearest.empty() || edit_distance(name, field) < edit_distance(name, nearest)) nearest = field;
-  });
-  return nearest;
+std::vector<std::string_view> field_names(Options& options) {
+  std::vector<std::string_view> names;
+  visit_fields(options, [&](std::string_view field, auto&, std::string_view) { names.push_back(field); });
+  return names;
 }
+
+/// `name`, or the one of `fields` that others call so.
+std::string our_name(std::span<const std::string_view> fields, std::string_view name);
+
+/// What a message says of a name that is none of `fields`: the nearest one where it is near, or what to do.
+std::string advice_on_name(std::span<const std::string_view> fields, std::string_view name);
+
+/// `text`, or the one of `words` that it means: in other letters, or as others call it.
+std::string our_value(std::span<const std::string> words, const std::string& text);
 
 /// @throws Error{kUsage} for an unknown name, with the nearest known one, or a bad value.
 template <class Options>
 void apply(Options& options, const Assignment& assignment) {
   bool known = false, valid = false;
   std::vector<std::string> words;
+  const std::vector<std::string_view> fields = field_names(options);
+  const std::string name = our_name(fields, assignment.name);
   visit_fields(options, [&]<class T>(std::string_view field, T& value, std::string_view) {
-    if (assignment.name != field) return;
+    if (name != field) return;
     known = true;
-    valid = from_text(assignment.text, value);
     words = Words<T>::list();
+    valid = from_text(our_value(words, assignment.text), value);
   });
   if (!known)
-    fail(ErrorKind::kUsage,
-         assignment.said_by + " is not an option; did you mean --" + nearest_name(options, assignment.name) + "?");
+    fail(ErrorKind::kUsage, assignment.said_by + " is not an option; " + advice_on_name(fields, assignment.name));
   if (!valid && !words.empty())
     fail(ErrorKind::kUsage, assignment.said_by + ": " + either(words) + ", not '" + assignment.text + "'");
   if (!valid) fail(ErrorKind::kUsage, assignment.said_by + " cannot be '" + assignment.text + "'");
@@ -128,33 +157,36 @@ void apply(Options& options, std::span<const Assignment> assignments) {
   for (const Assignment& assignment : said) apply(options, assignment);
 }
 
-/// Reads `--name value`, `--name=value` and, for a bool, `--name` for true; underscores count as dashes.
+/// Reads `--name value`, `--name=value` and, for a flag, `--name` for true; underscores count as dashes, and names of
+/// others (other_names.h) for ours. `-h`, and `help` as the first word, are --help.
 /// @throws Error{kUsage} for what is not an option, an option without a value, or an unknown name.
 template <class Options>
 std::vector<Assignment> from_command_line(std::span<const char* const> args) {
-  Options fields;
+  Options options;
+  const std::vector<std::string_view> fields = field_names(options);
   std::vector<Assignment> found;
   for (std::size_t i = 0; i < args.size(); ++i) {
-    const std::string_view arg = args[i];
-    if (!arg.starts_with("--")) fail(ErrorKind::kUsage, "expected --option, found '" + std::string(arg) + "'");
+    const std::string_view said = args[i], arg = said == "-h" || (i == 0 && said == "help") ? "--help" : said;
+    if (!arg.starts_with("--"))
+      fail(ErrorKind::kUsage, "expected --option, found '" + std::string(arg) + "'; did you mean --" +
+                                  std::string(fields[0]) + " " + std::string(arg) + "?");
     const std::size_t equals = std::min(arg.find('='), arg.size());
-    std::string name(arg.substr(2, equals - 2));
-    std::replace(name.begin(), name.end(), '_', '-');
+    std::string theirs(arg.substr(2, equals - 2));
+    std::replace(theirs.begin(), theirs.end(), '_', '-');
+    const std::string name = our_name(fields, theirs), said_by = "--" + theirs;
     bool known = false, is_flag = false;
-    visit_fields(fields, [&]<class T>(std::string_view field, T&, std::string_view) {
+    visit_fields(options, [&]<class T>(std::string_view field, T&, std::string_view) {
       known |= field == name;
-      is_flag |= field == name &&
-                 (std::is_same_v<T, bool> || std::is_same_v<T, std::optional<bool>> || std::is_same_v<T, Alias>);
+      is_flag |= field == name && kIsFlag<T>;
     });
-    if (!known)
-      fail(ErrorKind::kUsage, "unknown option --" + name + "; did you mean --" + nearest_name(fields, name) + "?");
+    if (!known) fail(ErrorKind::kUsage, "unknown option --" + theirs + "; " + advice_on_name(fields, theirs));
     if (equals < arg.size()) {
-      found.push_back({name, std::string(arg.substr(equals + 1)), "--" + name});
-    } else if (is_flag && (i + 1 == args.size() || std::string_view(args[i + 1]).starts_with("--"))) {
-      found.push_back({name, "true", "--" + name});
+      found.push_back({name, std::string(arg.substr(equals + 1)), said_by});
+    } else if (is_flag && (i + 1 == args.size() || std::string_view(args[i + 1]).starts_with("-"))) {
+      found.push_back({name, "true", said_by});
     } else {
-      if (i + 1 == args.size()) fail(ErrorKind::kUsage, "--" + name + " needs a value");
-      found.push_back({name, args[++i], "--" + name});
+      if (i + 1 == args.size()) fail(ErrorKind::kUsage, said_by + " needs a value");
+      found.push_back({name, args[++i], said_by});
     }
   }
   return found;
@@ -225,18 +257,6 @@ void print_toml(std::ostream& out, const Options& options) {
     std::string line = std::string(name) + " = " + detail::toml_value(value);
     line.resize(std::max(line.size(), std::size_t{36}), ' ');
     out << line << "  # " << described(Words<T>::list(), help) << '\n';
-  });
-}
-
-/// One `  --name VALUE   help` line per field, the value being the default.
-template <class Options>
-void print_help(std::ostream& out, const Options& options) {
-  visit_fields(options, [&]<class T>(std::string_view name, const T& value, std::string_view help) {
-    const std::string text = to_text(value);
-    std::string line = "  --" + std::string(name);
-    if (text != "false") line += " " + (text.empty() ? std::string("...") : text);
-    line.resize(std::max(line.size() + 2, std::size_t{32}), ' ');
-    out << line << described(Words<T>::list(), help) << '\n';
   });
 }
 

@@ -30,13 +30,22 @@ std::int64_t now_ns() {
       .count();
 }
 
-std::string in_words(double count, const std::string& unit) {
-  const bool bytes = unit == "bytes";
+/// "28", "1.4 M"; with a digit behind the point for less than a hundred of a second.
+std::string short_number(double count, bool is_rate = false) {
   std::array<char, 64> text{};
-  const char* format = count >= 1e9 ? "%.2f G" : count >= 1e6 ? "%.1f M" : count >= 1e4 ? "%.1f k" : "%.0f ";
+  const char* format = count >= 1e9                ? "%.2f G"
+                       : count >= 1e6              ? "%.1f M"
+                       : count >= 1e4              ? "%.1f k"
+                       : (is_rate && count < 99.5) ? "%.1f"
+                                                   : "%.0f";
   const double scaled = count >= 1e9 ? count / 1e9 : count >= 1e6 ? count / 1e6 : count >= 1e4 ? count / 1e3 : count;
   (void)std::snprintf(text.data(), text.size(), format, scaled);
-  return std::string(text.data()) + (bytes ? "B" : (count >= 1e4 ? " " : "") + unit);
+  return text.data();
+}
+
+std::string in_words(double count, const std::string& unit, bool is_rate = false) {
+  const bool is_joined = unit == "bytes" && count >= 1e4;  // "MB", and "12 B"
+  return short_number(count, is_rate) + (is_joined ? "B" : unit == "bytes" ? " B" : " " + unit);
 }
 
 std::string duration(double seconds) {
@@ -53,9 +62,10 @@ std::string duration(double seconds) {
 
 void set_progress_mode(ProgressMode mode) { chosen_mode = mode; }
 
-Progress::Progress(std::string label, std::uint64_t total, std::string unit)
+Progress::Progress(std::string label, std::uint64_t total, std::string unit, std::uint64_t later)
     : label_(printable(label)),
       total_(total),
+      later_(later),
       unit_(std::move(unit)),
       mode_(resolved(chosen_mode)),
       start_ns_(now_ns()),
@@ -90,9 +100,14 @@ void Progress::draw(std::uint64_t done, double seconds) {
     }
     line += std::to_string(static_cast<int>(share * 100)) + "% ";
   }
-  line += in_words(static_cast<double>(done), unit_) + ", " +
-          in_words(static_cast<double>(done) / std::max(seconds, 1e-9), unit_) + "/s";
-  if (share > 0 && share < 1) line += ", " + duration(seconds / share * (1 - share)) + " left";
+  const auto count = static_cast<double>(done), total = static_cast<double>(total_);
+  const double each = seconds / std::max(count, 1.0);
+  if (total_ > 0) line += short_number(count) + '/';
+  line += in_words(total_ > 0 ? total : count, unit_) + ", " + in_words(count / std::max(seconds, 1e-9), unit_, true) +
+          "/s";
+  if (share > 0 && share < 1) line += ", " + duration(each * (total - count)) + " left";
+  if (share > 0 && later_ > 0)
+    line += (share < 1 ? ", run " : ", run left ") + duration(each * (total - count + static_cast<double>(later_)));
   if (mode_ == ProgressMode::kAuto)
     (void)std::fprintf(stderr, "\r%s\033[K", line.c_str());
   else

@@ -22,7 +22,8 @@ class Progress {
  public:
   /// @param unit   what is counted, plural: "edges", "rows". "bytes" is printed as MB.
   /// @param total  0 = not known: only the count and the rate are shown.
-  Progress(std::string label, std::uint64_t total, std::string unit);
+  /// @param later  units of the jobs like this one that follow it, such as other epochs
+  Progress(std::string label, std::uint64_t total, std::string unit, std::uint64_t later = 0);
   ~Progress();  ///< wipes the bar; plain mode prints a last line if it printed one before
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -34,7 +35,7 @@ class Progress {
   void draw(std::uint64_t done, double seconds);
 
   const std::string label_;
-  const std::uint64_t total_;
+  const std::uint64_t total_, later_;
   const std::string unit_;
   const ProgressMode mode_;
   const std::int64_t start_ns_;

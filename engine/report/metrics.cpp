@@ -195,8 +195,13 @@ std::string summary_line(const EpochMetrics& m, Metric chosen) {
     if (metric == chosen || !is_left_to_files(metric))
       line += std::string(", valid ") + name + " " + figure_text(metric, value);
   });
-  line += printed(", %.2f s (train %.2f, blocked %.2f, transfer %.2f)", m.epoch_seconds.value_or(0),
-                  m.train_seconds.value_or(0), m.blocked_seconds.value_or(0), m.transfer_seconds.value_or(0));
+  return line + printed(", %.2f s", m.epoch_seconds.value_or(0));
+}
+
+std::string detail_line(const EpochMetrics& m) {
+  std::string line =
+      printed("epoch %d: train %.2f s, blocked %.2f s, transfer %.2f s", m.epoch, m.train_seconds.value_or(0),
+              m.blocked_seconds.value_or(0), m.transfer_seconds.value_or(0));
   if (m.device_bytes.has_value() && m.epoch_seconds.value_or(0) > 0)
     line += printed(", GPU busy %.0f %%", 100 * m.train_seconds.value_or(0) / *m.epoch_seconds);
   if (m.remote_rows.has_value()) line += rows_text(m);

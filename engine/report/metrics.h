@@ -79,10 +79,12 @@ class MetricsFiles {
   std::optional<EventFile> events_;
 };
 
-/// One line for the log: "epoch 3: loss 0.3121, train accuracy 0.9012, valid accuracy 0.8930, 4.1 s (...)"; on a GPU
-/// with the share of the time in which it computed.
+/// One line for the log: "epoch 3: loss 0.3121, train accuracy 0.9012, valid accuracy 0.8930, 4.10 s".
 /// @param chosen  the run's metric: shown, too, where it is none of those that each line has
 std::string summary_line(const EpochMetrics& metrics, Metric chosen = Metric::kAccuracy);
+
+/// Where the epoch's time went and what moved; on a GPU with the share of the time in which it computed.
+std::string detail_line(const EpochMetrics& metrics);
 
 /// "epoch seconds 1.93 (train 1.71, blocked 0.18, transfer 0.04), 12.4 M edges/s sampled": a stable last line of a run.
 std::string timing_line(const EpochMetrics& metrics);

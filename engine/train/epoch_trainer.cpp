@@ -117,7 +117,9 @@ void EpochTrainer::collect(std::size_t end_step, TrainProgress& progress) {
 std::size_t EpochTrainer::train_steps(TrainProgress& progress, const std::function<void()>& save) {
   const auto first_step = static_cast<std::size_t>(progress.step_in_epoch);
   const int epoch = progress.epoch + 1;
-  Progress bar("epoch " + std::to_string(epoch), seeds_.num_steps() - first_step, "batches");
+  const int epochs = options_.optimisation.epochs;
+  Progress bar("epoch " + std::to_string(epoch) + "/" + std::to_string(epochs), seeds_.num_steps() - first_step,
+               "batches", seeds_.num_steps() * static_cast<std::size_t>(std::max(0, epochs - epoch)));
   std::vector<double> rates;
   for (std::size_t step = first_step; step < seeds_.num_steps(); ++step) rates.push_back(rate_of(step, progress));
   steps_->start(seeds_.start(epoch, first_step), rates);

@@ -272,7 +272,7 @@ class Documentation(unittest.TestCase):
                 verb = re.match(r" +([a-z][a-z0-9]*)\b", words)
                 key = (program, verb[1] if verb and program in ("salient-prepare", "salient-bench") else None)
                 if key not in helps:
-                    helps[key] = self.start(program, *filter(None, key[1:]), "--help") + "\n  --help \n  --version "
+                    helps[key] = self.start(program, *filter(None, key[1:]), "--help=all") + "\n  --help \n  --version "
                 for option in options:
                     count += 1
                     with self.subTest(document=document.name, command=program + words):

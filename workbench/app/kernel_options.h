@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "apps/options/options.h"
+
 namespace salient::workbench {
 
 struct KernelOptions {
@@ -40,7 +42,7 @@ struct KernelOptions {
   bool compile = false;
   bool again = false;
   std::string workbench_dir{};
-  bool help = false;
+  options::HelpTopic help{};
 };
 
 template <class Self, class Visit>

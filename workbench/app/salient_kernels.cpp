@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "apps/options/options.h"
+#include "apps/options/help.h"
 #include "core/error.h"
 #include "core/host/interrupt.h"
 #include "core/host/program.h"
@@ -40,16 +40,19 @@ constexpr Verb kVerbs[] = {
     {"verify-ledger", "verify-ledger RUN", "was the record changed?", verify_ledger},
 };
 
-void print_help() {
-  std::cout << "salient-kernels - judges compute kernels, and improves them\n\n";
+void print_help(const options::HelpTopic& topic = options::HelpTopic(options::HelpTopic::kSummary)) {
+  constexpr std::size_t kIndent = 46;
+  const std::size_t columns = options::help_columns();
+  std::string title = "salient-kernels - judges compute kernels, and improves them\n\n";
   for (const Verb& verb : kVerbs) {
     std::string line = std::string("  salient-kernels ") + verb.synopsis;
-    line.resize(std::max(line.size() + 2, std::size_t{48}), ' ');
-    std::cout << line << verb.purpose << '\n';
+    line.resize(std::max(line.size() + 2, kIndent), ' ');
+    title += line + options::wrapped(verb.purpose, line.size(), columns) + '\n';
   }
-  std::cout << "\nExit code 0: done; 1: a candidate was rejected; 3: a run was left open and can "
-               "go on; 130: likewise, after Ctrl-C; others as salient-train's. Options and their defaults:\n";
-  options::print_help(std::cout, KernelOptions{});
+  title +=
+      "\nExit code 0: done; 1: a candidate was rejected; 3: a run was left open and can go on; 130: likewise, after "
+      "Ctrl-C; others as salient-train's. Options and their defaults:\n";
+  options::print_help(std::cout, title, KernelOptions{}, topic);
 }
 
 /// What a user can do about an error.
@@ -66,7 +69,7 @@ void keep_memory_private() { (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 int run(std::span<const char* const> arguments) {
   if (arguments.empty()) return print_help(), static_cast<int>(ErrorKind::kUsage);
   const std::string_view name = arguments[0];
-  if (name == "--help") return print_help(), 0;
+  if (name.starts_with("--help") || name == "-h" || name == "help") return print_help(), 0;
   if (name == "--version") return std::printf("salient-kernels %s\n", kVersion), 0;
   for (const Verb& verb : kVerbs) {
     if (name != verb.name) continue;
@@ -76,7 +79,7 @@ int run(std::span<const char* const> arguments) {
       words.emplace_back(arguments[at++]);
     KernelOptions given;
     options::parse(arguments.subspan(at), given);
-    if (given.help) return print_help(), 0;
+    if (given.help) return print_help(given.help), 0;
     check_options(given);
     if (verb.run != run_candidate) keep_memory_private();
     return verb.run(words, given);

@@ -130,7 +130,7 @@ TEST(Options, RefusalsSayWhatToDo) {
   EXPECT_EQ(complaint_about({"--fanouts=3"}), "unknown option --fanouts; did you mean --fanout?");
   EXPECT_EQ(complaint_about({"--batch-size", "3x"}), "--batch-size cannot be '3x'");
   EXPECT_EQ(complaint_about({"--seed"}), "--seed needs a value");
-  EXPECT_EQ(complaint_about({"arxiv"}), "expected --option, found 'arxiv'");
+  EXPECT_EQ(complaint_about({"arxiv"}), "expected --option, found 'arxiv'; did you mean --dataset arxiv?");
   for (const char* bad : {"--fanout=5,,5", "--seed=-1", "--dry-run=maybe", "--batch-size=", "--", "--=1"})
     EXPECT_NE(complaint_about({bad}), "none") << bad;
 }
@@ -150,12 +150,29 @@ TEST(Options, AnEmptyNameOfTheDataFolderIsNone) {
     EXPECT_EQ(options::data_folder([&](const char*) { return none; }), std::nullopt);
 }
 
-TEST(Options, HelpListsTheWords) {
-  std::ostringstream help;
-  options::print_help(help, TrainOptions{});
-  EXPECT_NE(help.str().find("  --sauce none                  none | red | white: on top\n"), std::string::npos);
-  EXPECT_NE(help.str().find("  --second auto                 auto | none | red | white\n"), std::string::npos);
-  EXPECT_NE(help.str().find("  --spicy auto                  auto | true | false: how it is\n"), std::string::npos);
+TEST(Options, NamesOfOthersAreOurs) {
+  EXPECT_EQ(parsed({"--num-neighbors", "5,5", "--learning_rate=0.5"}), (TrainOptions{.fanout = {5, 5}, .lr = 0.5}));
+  EXPECT_EQ(complaint_about({"--learning-rate", "x"}), "--learning-rate cannot be 'x'") << "as it was said";
+  EXPECT_EQ(complaint_about({"--num-neighbor", "5"}), "unknown option --num-neighbor; did you mean --fanout?");
+  EXPECT_EQ(complaint_about({"--optimizer", "adam"}),
+            "unknown option --optimizer; it is Adam, with --lr and --weight-decay");
+  EXPECT_EQ(complaint_about({"--hidden-channels", "5"}), "unknown option --hidden-channels; see --help")
+      << "these options have none of that";
+  TrainOptions options;
+  options::apply(options, options::Assignment{"num-neighbors", "7", "a file"});
+  EXPECT_EQ(options.fanout, std::vector<int>{7});
+}
+
+TEST(Options, AGuessIsNear) {
+  EXPECT_EQ(complaint_about({"--patience", "5"}), "unknown option --patience; see --help");
+  EXPECT_EQ(complaint_about({"--sede", "5"}), "unknown option --sede; see --help") << "2 of 4 letters";
+  EXPECT_EQ(complaint_about({"--batchsize", "5"}), "unknown option --batchsize; did you mean --batch-size?");
+}
+
+TEST(Options, WordsMayHaveOtherLetters) {
+  EXPECT_EQ(parsed({"--sauce=RED", "--second=White"}), (TrainOptions{.sauce = Sauce::kRed, .second = Sauce::kWhite}));
+  EXPECT_EQ(options::our_value(std::vector<std::string>{"sage", "gcn"}, "GraphSAGE"), "sage");
+  EXPECT_EQ(options::our_value(std::vector<std::string>{"gcn"}, "GraphSAGE"), "GraphSAGE");
 }
 
 TEST(Options, AliasIsAnotherSpellingOfAFieldsValue) {

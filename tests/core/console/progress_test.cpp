@@ -64,9 +64,20 @@ TEST(Progress, TheBarCountsWhatAllThreadsDidAndIsWipedAtTheEnd) {
     std::this_thread::sleep_for(std::chrono::milliseconds(110));  // drawn at most every 100 ms
     progress.add(1);
   });
-  EXPECT_NE(shown.find("reading [############            ] 50% 2.0 M rows, "), std::string::npos) << shown;
+  EXPECT_NE(shown.find("reading [############            ] 50% 2.0 M/4.0 M rows, "), std::string::npos) << shown;
   EXPECT_NE(shown.find(" left"), std::string::npos) << shown;
   EXPECT_TRUE(shown.ends_with("\r\033[K")) << shown;
+}
+
+TEST(Progress, TheBarOfAnEpochSaysWhenTheRunEnds) {
+  const std::string shown = shown_on_terminal([] {
+    Progress progress("epoch 1/5", 69, "batches", 4 * 69);
+    progress.add(19);
+    std::this_thread::sleep_for(std::chrono::milliseconds(110));
+    progress.add(1);
+  });
+  EXPECT_NE(shown.find("epoch 1/5 [######                  ] 28% 20/69 batches, "), std::string::npos) << shown;
+  EXPECT_NE(shown.find(" left, run 0:01"), std::string::npos) << shown;  // 325 batches at 182/s are 1.8 s
 }
 
 TEST(Progress, OffPrintsNothingHoweverLong) {
