@@ -13,6 +13,12 @@
 
 namespace salient {
 
+/// Of programs that may run as several ranks.
+template <class Field, class Visit>
+void visit_ranks(Field& ranks, Visit&& field) {
+  field("ranks", ranks, "so many of them on this machine, by mpirun; 0 = as mpirun, srun or torchrun started them");
+}
+
 /// What to do instead of applying a run, or before it.
 struct AppliedActions {
   std::string config{};
@@ -22,16 +28,17 @@ struct AppliedActions {
 };
 
 /// The whole command line.
-template <class Options>
+template <class Options, class Actions = AppliedActions>
 struct AppliedCommand {
   Options options{};
-  AppliedActions actions{};
+  Actions actions{};
 };
 
 template <class Self, class Visit>
-requires std::is_same_v<decltype(std::remove_const_t<Self>::actions), AppliedActions>
+requires std::is_base_of_v<AppliedActions, decltype(std::remove_const_t<Self>::actions)>
 void visit_fields(Self& self, Visit&& field) {
   visit_fields(self.options, field);
+  if constexpr (requires { self.actions.ranks; }) visit_ranks(self.actions.ranks, field);
   field("config", self.actions.config, "TOML file with any of the options above");
   field("print-config", self.actions.print_config, "print the resolved options and stop");
   field("version", self.actions.version, "print the versions of this program and its libraries and stop");

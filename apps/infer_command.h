@@ -66,7 +66,10 @@ void visit_fields(Self& self, Visit&& field) {
 }
 
 /// The whole command line.
-using InferCommand = AppliedCommand<InferOptions>;
+struct InferActions : AppliedActions {
+  int ranks = 0;  ///< see start_ranks.h
+};
+using InferCommand = AppliedCommand<InferOptions, InferActions>;
 
 /// Merges, the strongest last: defaults < --config file < SALIENT_*, as applied_variables() < command line.
 ///

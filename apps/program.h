@@ -15,6 +15,7 @@
 #include "apps/run_config.h"
 #include "apps/run_fields.h"
 #include "apps/session.h"
+#include "apps/start_ranks.h"
 #include "core/console/log.h"
 #include "core/error.h"
 #include "core/host/program.h"
@@ -77,6 +78,21 @@ double start_seconds(const Program<Command>& program, std::span<const char* cons
   }
 }
 
+/// --ranks of a command line that can be read; 0 = not given, or what is wrong is reported when it is read again.
+template <class Command>
+int asked_ranks(std::span<const char* const> args) {
+  try {
+    int ranks = 0;
+    for (const options::Assignment& said : options::from_command_line<Command>(args)) {
+      if (said.name == "help" || said.name == "version") return 0;
+      if (said.name == "ranks" && !from_text(said.text, ranks)) return 0;
+    }
+    return ranks;
+  } catch (const std::exception&) {
+    return 0;
+  }
+}
+
 /// @return the exit code
 template <class Command>
 int run_rank(const Program<Command>& program, std::span<const char* const> args, const Launch& launch) {
@@ -92,7 +108,11 @@ int run_rank(const Program<Command>& program, std::span<const char* const> args,
   }
   if (command.actions.version && !command.actions.help && is_rank_0) print_versions(program.name);
   if (command.actions.help || command.actions.version) return 0;
-  together(*control, [&] { refuse(problems_of(command.options)); });
+  together(*control, [&] {
+    require_option(command.actions.ranks >= 0 && command.actions.ranks <= kMostRanks,
+                   "--ranks: 0 to " + std::to_string(kMostRanks));
+    refuse(problems_of(command.options));
+  });
   set_terminal(command.options.console, launch);
   if (is_rank_0)
     for (const std::string& warning : misspelt_variables(names_in_environment())) log_warning(warning);
@@ -105,6 +125,11 @@ template <class Command>
 int run_program(const Program<Command>& program, int argc, char** argv) {
   start_program();
   const std::span<const char* const> args(argv + 1, static_cast<std::size_t>(argc - 1));
+  try {
+    if (const auto done = start_ranks(asked_ranks<Command>(args), args, in_environment)) return *done;
+  } catch (...) {
+    return report_current_exception(program.name, program.advice);
+  }
   const int code = run_ranks({program.name, program.advice, start_seconds(program, args)},
                              [&](const Launch& launch) { return run_rank(program, args, launch); });
   return end_program(program.name, code);

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "apps/applied_variables.h"
 #include "apps/options/help.h"
 #include "apps/run_config.h"
 #include "apps/run_fields.h"
@@ -103,6 +104,7 @@ void visit_fields(Self& self, Visit&& field) {
 
 /// What to do instead of a run, or before it. Not part of a run's configuration.
 struct TrainActions {
+  int ranks = 0;  ///< see start_ranks.h
   std::string config{};
   bool print_config = false;
   bool dry_run = false;
@@ -120,6 +122,7 @@ template <class Self, class Visit>
 requires std::is_same_v<std::remove_const_t<Self>, TrainCommand>
 void visit_fields(Self& self, Visit&& field) {
   visit_fields(self.options, field);
+  visit_ranks(self.actions.ranks, field);
   field("config", self.actions.config, "TOML file with any of the options above");
   field("print-config", self.actions.print_config, "print the resolved configuration and stop");
   field("dry-run", self.actions.dry_run, "check everything, print the memory plan and stop");
@@ -137,7 +140,7 @@ constexpr auto option_groups(const TrainCommand&) {
                                               {"machine", "device"},
                                               {"ranks", "comm"},
                                               {"output", "out"},
-                                              {"actions", "config"}});
+                                              {"actions", "ranks"}});
 }
 
 /// Merges, the strongest last: defaults < recipe of model and data set < --config file < SALIENT_* < command line.

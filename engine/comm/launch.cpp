@@ -17,11 +17,6 @@
 namespace salient {
 namespace {
 
-int number_in(const LookUp& look_up, const char* name) {
-  const char* text = look_up(name);
-  return text == nullptr ? 0 : std::atoi(text);
-}
-
 Launch alone() {
   const int cores = num_usable_cores();
   return {.host = host_name(), .cores = cores, .cores_of_host = cores};
@@ -79,6 +74,11 @@ int end_all_ranks(const Launch& launch) {
 }
 
 }  // namespace
+
+int number_in(const LookUp& look_up, const char* name) {
+  const char* const text = look_up(name);
+  return text == nullptr ? 0 : std::atoi(text);
+}
 
 bool is_started_by_launcher(const LookUp& look_up) {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"})

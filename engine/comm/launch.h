@@ -60,6 +60,9 @@ int run_ranks(const RankProgram& program, const std::function<int(const Launch&)
 
 using LookUp = std::function<const char*(const char*)>;
 
+/// The whole number that a variable begins with; 0 = none, or not set.
+int number_in(const LookUp& look_up, const char* name);
+
 /// Whether a launcher of MPI started this process: mpirun, or srun with --mpi=pmix or pmi2.
 bool is_started_by_launcher(const LookUp& look_up);
 

@@ -261,6 +261,18 @@ class Documentation(unittest.TestCase):
             with self.subTest(name=name):
                 self.assertIn(name, known)
 
+    def test_help_fits_a_terminal(self):
+        programs = [[program] for program in sorted(BIN.glob("salient-*")) if "." not in program.name]
+        commands = re.findall(r"^  salient-prepare ([a-z]+)", self.start("salient-prepare", "--help"), re.M)
+        for words in programs + [["salient-prepare", command] for command in commands]:
+            for topic in ("--help", "--help=all", "-h"):
+                if topic == "--help" or "env" not in str(words[0]):
+                    printed = self.start(*words, topic)
+                    wide = [line for line in printed.splitlines() if len(line) > 80]
+                    with self.subTest(command=words, topic=topic):
+                        self.assertTrue(printed)
+                        self.assertEqual(wide, [])
+
     def test_every_option_of_every_command_is_there(self):
         helps = {}
         count = 0

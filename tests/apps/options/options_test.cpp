@@ -127,7 +127,7 @@ TEST(Options, ABoolMayHaveItsValueAsHelpShowsIt) {
 }
 
 TEST(Options, RefusalsSayWhatToDo) {
-  EXPECT_EQ(complaint_about({"--fanouts=3"}), "unknown option --fanouts; did you mean --fanout?");
+  EXPECT_EQ(complaint_about({"--fanot=3"}), "unknown option --fanot; did you mean --fanout?");
   EXPECT_EQ(complaint_about({"--batch-size", "3x"}), "--batch-size cannot be '3x'");
   EXPECT_EQ(complaint_about({"--seed"}), "--seed needs a value");
   EXPECT_EQ(complaint_about({"arxiv"}), "expected --option, found 'arxiv'; did you mean --dataset arxiv?");
