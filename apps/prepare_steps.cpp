@@ -4,6 +4,7 @@
 #include <iostream>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "apps/label_note.h"
@@ -20,6 +21,15 @@
 #include "store/store_manifest.h"
 
 namespace salient::prepare {
+
+std::string take_directory(Arguments& arguments, const char* name) {
+  const std::string_view word = arguments.empty() ? "" : arguments[0];
+  if (word.starts_with("--help") || word == "-h") return {};
+  if (word.empty() || word.starts_with("--"))
+    fail(ErrorKind::kUsage, std::string("expected a folder: salient-prepare ") + name + " DIR");
+  arguments = arguments.subspan(1);
+  return std::string(word);
+}
 
 void require_none(const std::vector<FieldProblem>& problems) {
   std::string text;

@@ -44,6 +44,10 @@ bool read(Arguments arguments, const char* name, Options& options) {
   return true;
 }
 
+/// The folder that verify, describe and partition take as their first word, which leaves `arguments`; "" for --help.
+/// @throws Error{kUsage} where there is none
+std::string take_directory(Arguments& arguments, const char* name);
+
 /// What can be refused before any file is read.
 WriteStoreOptions start_writing(const WriteOptions& write, const char* marker = "");
 

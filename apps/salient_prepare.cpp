@@ -1,6 +1,5 @@
 // apps/salient_prepare.cpp - salient-prepare: other people's graphs, or generated ones, become data sets.
 #include <malloc.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -19,16 +18,14 @@
 #include "apps/options/options.h"
 #include "apps/prepare_edges.h"
 #include "apps/prepare_options.h"
+#include "apps/prepare_partition.h"
 #include "apps/prepare_steps.h"
 #include "apps/prepare_typed.h"
 #include "core/console/progress.h"
 #include "core/error.h"
-#include "core/files/file_io.h"
-#include "core/files/folder_lock.h"
 #include "core/host/interrupt.h"
 #include "core/host/machine.h"
 #include "core/host/program.h"
-#include "core/number_text.h"
 #include "core/printable.h"
 #include "core/timer.h"
 #include "core/value_text.h"
@@ -37,7 +34,6 @@
 #include "prepare/importers/masked_npz_importer.h"
 #include "prepare/importers/ogb_importer.h"
 #include "prepare/importers/wordnet_importer.h"
-#include "prepare/partitioning/partition.h"
 #include "prepare/writing/ogb_stream.h"
 #include "prepare/writing/raw_ogb_writer.h"
 #include "prepare/writing/write_store.h"
@@ -45,7 +41,6 @@
 #include "store/dataset.h"
 #include "store/dataset_summary.h"
 #include "store/open_store.h"
-#include "store/part_rows_file.h"
 #include "store/parts.h"
 #include "store/store_arrays.h"
 #include "store/store_manifest.h"
@@ -210,20 +205,6 @@ int run_synthetic(Arguments arguments) {
   return 0;
 }
 
-/// verify, describe and partition take the folder as their only word.
-std::string take_directory(Arguments& arguments, const char* name) {
-  const std::string_view word = arguments.empty() ? "" : arguments[0];
-  if (word.empty() || word.starts_with("--"))
-    fail(ErrorKind::kUsage, std::string("expected a folder: salient-prepare ") + name + " DIR");
-  arguments = arguments.subspan(1);
-  return std::string(word);
-}
-
-bool asks_for_help(Arguments arguments) {
-  const std::string_view word = arguments.empty() ? "" : arguments[0];
-  return word.starts_with("--help") || word == "-h";
-}
-
 /// Without features.npy, too, where the folder has the rows of some parts.
 Dataset open_with_parts(const std::string& directory, int num_threads) {
   return open_or_advise(
@@ -232,7 +213,7 @@ Dataset open_with_parts(const std::string& directory, int num_threads) {
 
 int run_verify(Arguments arguments) {
   CommonOptions common;
-  const std::string directory = asks_for_help(arguments) ? "" : take_directory(arguments, "verify");
+  const std::string directory = take_directory(arguments, "verify");
   if (!read(arguments, "verify DIR", common)) return 0;
   const Timer timer;
   open_or_advise(directory, [&] { verify_dataset(directory, common.threads); });
@@ -243,46 +224,12 @@ int run_verify(Arguments arguments) {
 
 int run_describe(Arguments arguments) {
   CommonOptions common;
-  const std::string directory = asks_for_help(arguments) ? "" : take_directory(arguments, "describe");
+  const std::string directory = take_directory(arguments, "describe");
   if (!read(arguments, "describe DIR", common)) return 0;
   const Dataset dataset = open_with_parts(directory, common.threads);
   const std::string parts = has_parts(directory) ? parts_text(dataset, open_parts(dataset)) : "";
   std::cout << summary_text(dataset, summarise(dataset, common.threads)) << parts << "fingerprint     "
             << dataset.fingerprint << "\n";
-  return 0;
-}
-
-Owners make_parts(const Dataset& dataset, const PartitionArguments& given) {
-  if (!given.by.empty()) return read_parts(given.by, dataset.num_nodes(), given.parts);
-  if (given.method == PartitionMethod::kRanges) return range_parts(dataset.num_nodes(), given.parts);
-  return cluster_parts(dataset, given.parts);
-}
-
-int run_partition(Arguments arguments) {
-  PartitionArguments given;
-  const std::string directory = asks_for_help(arguments) ? "" : take_directory(arguments, "partition");
-  if (!read(arguments, "partition DIR", given)) return 0;
-  const Timer timer;
-  const auto words = options::from_command_line<PartitionArguments>(arguments);
-  require_option(given.by.empty() || std::ranges::find(words, "method", &options::Assignment::name) == words.end(),
-                 "--by or --method: one of them, not both");
-  const int least = given.by.empty() ? 1 : 0;
-  require_option(given.parts >= least && given.parts <= kMaxParts,
-                 "--parts: " + std::to_string(least) + " to " + std::to_string(kMaxParts));
-  const std::optional<Descriptor> lock = try_lock_folder(directory);
-  if (!lock) fail(ErrorKind::kIo, directory + ": another program is writing to this data set; wait for it to end");
-  const Dataset dataset = open_or_advise(directory, [&] { return open_dataset(directory, given.common.threads); });
-  require_option(!given.write_rows || dataset.features.num_rows > 0, "--write-rows: of dense feature rows alone");
-  require_option(given.force || !has_parts(directory), directory + " has parts; --force replaces them");
-  if (access(directory.c_str(), W_OK) != 0) fail_with_errno(directory, "write in this folder");
-  const Owners owner = make_parts(dataset, given);
-  const int num_parts = given.parts > 0 ? given.parts : *std::ranges::max_element(owner) + 1;
-  install_interrupt_handlers();  // only now: until here a signal ends the program at once, and nothing is left behind
-  std::vector<std::string> row_files;
-  if (given.write_rows) row_files = write_part_rows(dataset, owner, num_parts);
-  write_parts(dataset, owner, num_parts, given.by.empty() ? name_of(given.method) : "the file " + given.by, row_files);
-  std::cout << parts_text(dataset, open_parts(dataset)) << "wrote           " << kOwnerArray.file << " and "
-            << kPartsName << " in " << fixed(timer.seconds(), 1) << " s to " << printable(directory) << "\n";
   return 0;
 }
 
