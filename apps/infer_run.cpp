@@ -26,8 +26,8 @@
 #include "engine/infer/resident_predictions.h"
 #include "engine/infer/sampled_inference.h"
 #include "engine/remote/partitioned_batches.h"
-#include "engine/remote/row_exchange.h"
 #include "engine/train/run_model.h"
+#include "loaders/exchange_depth.h"
 #include "models/describe/costs.h"
 #include "models/describe/resident_limits.h"
 #include "sampler/neighbor_sampler.h"
@@ -188,7 +188,7 @@ InferenceCounts predict_exact(const InferRun& run, const std::filesystem::path& 
   const ModelOnRanks ranks{*run.trained.model, session.device, *session.comm};
   if (run.options.machine.features == Residency::kPartitioned) {
     require_rows_for_head(run);
-    exact.waiting = 3 * static_cast<int>(RowExchange::kDepth) - 1;  // slabs, and the rows that each sends and gets
+    exact.waiting = kRowsOnTheWay;
   }
   const ExactPlan plan = plan_exact_inference(ranks, run.dataset, run.nodes, exact);
   if (session.is_rank_0()) log_lines(to_text(plan), log_info);

@@ -8,6 +8,7 @@
 #include "core/number_text.h"
 #include "loaders/batch_loader.h"
 #include "loaders/device_graph.h"
+#include "loaders/exchange_depth.h"
 #include "loaders/graph_tiers.h"
 #include "loaders/node_set.h"
 #include "loaders/shards.h"
@@ -18,8 +19,6 @@ namespace {
 constexpr double kLeastCachedShare = 0.02;  // of the rows: with fewer of them a cache is not worth its lookups
 constexpr double kCacheOfTheRest = 0.9;     // of the memory that is left, since the lines are estimates
 constexpr double kLeastGraphShare = 0.25;   // of the entries: below it the host samples faster
-
-constexpr int kBatchesOnTheWay = 3;
 
 /// A graph in part has some of its entries, see add_part_of_graph().
 constexpr DataResidency kFromBest[] = {

@@ -13,17 +13,16 @@
 namespace salient {
 namespace {
 
-constexpr std::size_t kDepth = RowExchange::kDepth;
 constexpr std::size_t kDeviceSlabs = 2;  // one that is computed, one that is copied meanwhile
 
 std::unique_ptr<DeviceRing> make_ring(const LoaderOptions& options) {
-  return options.to_device ? make_device_ring(kDepth, kDeviceSlabs) : nullptr;
+  return options.to_device ? make_device_ring(kExchangeDepth, kDeviceSlabs) : nullptr;
 }
 
 /// Of batches that stay on the host until their rows are there, pinned where they go on to a GPU.
 LoaderOptions on_host(LoaderOptions options, DeviceRing* ring) {
   options.to_device = false;
-  options.num_held = static_cast<int>(kDepth);
+  options.num_held = static_cast<int>(kExchangeDepth);
   if (ring != nullptr) options.pinner = ring;
   return options;
 }
@@ -47,7 +46,7 @@ struct PartitionedBatches::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  const Batch& batch(std::size_t index) const { return *held[index % kDepth]; }
+  const Batch& batch(std::size_t index) const { return *held[index % kExchangeDepth]; }
 
   void start(std::vector<BatchRequest> requests) {
     require(!is_running, "the last epoch has ended before the next one starts");
@@ -62,9 +61,9 @@ struct PartitionedBatches::Impl {
   /// Has the loader give `count` batches in all, or as many as there are.
   void prepare(std::size_t count) {
     for (; num_prepared < std::min(count, num_steps); ++num_prepared) {
-      // the loader takes back batch num_prepared - kDepth: its copy must be over
-      if (ring && num_prepared >= kDepth) ring->wait_until_copied(num_prepared % kDepth);
-      held[num_prepared % kDepth] = loader.next(nullptr);
+      // the loader takes back batch num_prepared - kExchangeDepth: its copy must be over
+      if (ring && num_prepared >= kExchangeDepth) ring->wait_until_copied(num_prepared % kExchangeDepth);
+      held[num_prepared % kExchangeDepth] = loader.next(nullptr);
     }
   }
 
@@ -119,7 +118,7 @@ struct PartitionedBatches::Impl {
 
   void end_epoch() {
     exchange.drain();
-    for (std::size_t index = 0; ring && index < kDepth; ++index) ring->wait_until_copied(index);
+    for (std::size_t index = 0; ring && index < kExchangeDepth; ++index) ring->wait_until_copied(index);
     loader.stop();
     is_running = false;
   }
@@ -139,7 +138,7 @@ struct PartitionedBatches::Impl {
   bool is_running = false;
   std::size_t num_steps = 0;
   std::size_t num_prepared = 0, num_asked = 0, num_answered = 0, num_given = 0;  // batches of the epoch, so far
-  std::array<const Batch*, kDepth> held{};
+  std::array<const Batch*, kExchangeDepth> held{};
   Batch on_device{};                  // that the consumer has
   std::optional<std::size_t> in_use;  // its number
   CUstream_st* last_stream = nullptr;

@@ -57,7 +57,7 @@ RowExchange::RowExchange(const PartRows& part, Communicator& comm, PagePinner* p
   require(part.num_ranks() == comm.size() && part.rank() == comm.rank(), "a part for each rank");
   const auto num_ranks = static_cast<std::size_t>(comm.size());
   num_wanted_.resize(num_ranks);
-  for (std::size_t k = 0; k < kDepth; ++k) {
+  for (std::size_t k = 0; k < kExchangeDepth; ++k) {
     Flight& flight = flights_->emplace_back(Flight{.rows_out = HostSlab(pinner), .rows_in = HostSlab(pinner)});
     flight.ids_out.resize(num_ranks);
     flight.ids_in.resize(num_ranks);

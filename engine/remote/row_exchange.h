@@ -8,6 +8,7 @@
 
 #include "engine/comm/communicator.h"
 #include "loaders/batch.h"
+#include "loaders/exchange_depth.h"
 #include "loaders/host_slab.h"
 #include "loaders/part_rows.h"
 
@@ -21,8 +22,6 @@ namespace salient {
 ///   open(b0)   ask(0, b0, b1)   ask(1, b1, b2), answer(0, b0)   ask(2, b2, b3), answer(1, b1), take(0, b0)   ...
 class RowExchange {
  public:
-  static constexpr std::size_t kDepth = 4;  ///< batches that may be between ask() and take()
-
   /// @param pinner       of the memory that rows travel from and to, outlives this; null on a CPU
   /// @param num_threads  that copy rows, the caller's with them
   RowExchange(const PartRows& part, Communicator& comm, PagePinner* pinner, int num_threads);
@@ -51,14 +50,14 @@ class RowExchange {
     std::unique_ptr<Transfer> ids{}, rows{};
   };
   struct Threads;
-  Flight& flight_of(std::size_t index) { return (*flights_)[index % kDepth]; }
+  Flight& flight_of(std::size_t index) { return (*flights_)[index % kExchangeDepth]; }
   std::vector<std::span<const std::byte>> gather_answers(Flight& flight);
   void gather_held(std::span<const NodeId> ids, std::byte* rows);
   void wait(std::unique_ptr<Transfer>& transfer);
 
   const PartRows& part_;
   Communicator& comm_;
-  std::unique_ptr<std::vector<Flight>> flights_;  // [kDepth]
+  std::unique_ptr<std::vector<Flight>> flights_;  // [kExchangeDepth]
   std::unique_ptr<Threads> threads_;
   std::vector<std::size_t> num_wanted_;  // [ranks] rows that the others' next request will name
   double waited_seconds_ = 0;
